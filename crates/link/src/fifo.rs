@@ -1,0 +1,78 @@
+//! Drop-tail when departures are known on arrival.
+//!
+//! In a first-in, first-out queue at a constant rate nothing that comes later changes when a packet leaves, so
+//! its departure is computed as it arrives and the queue needs no events of its own. `queue/drop_tail.rs` is
+//! the same policy for a link that must hold its packets; a test keeps the two equal, packet by packet.
+
+use crate::meter::{LinkReport, Meter, Service};
+use crate::{Backlog, Limit, Serializer};
+use std::collections::VecDeque;
+use units::{Bytes, Time};
+
+#[derive(Clone, Debug)]
+pub(crate) struct Fifo {
+    limit: Limit,
+    serializer: Serializer,
+    /// The packet being sent, then those that wait.
+    in_system: VecDeque<Service>,
+    /// Of those that wait.
+    waiting: Backlog,
+}
+
+impl Fifo {
+    pub(crate) fn new(limit: Limit, serializer: Serializer) -> Self {
+        Self { limit, serializer, in_system: VecDeque::new(), waiting: Backlog::default() }
+    }
+
+    /// The departure of a packet of `length` that arrives now, or `None` if there is no room for it.
+    #[inline]
+    pub(crate) fn admit(&mut self, now: Time, length: Bytes, meter: &mut Meter) -> Option<Time> {
+        self.settle(now, meter);
+        if !self.in_system.is_empty() {
+            if !self.limit.admits(self.waiting, length) {
+                return None;
+            }
+            self.waiting.packets += 1;
+            self.waiting.bytes += length;
+        }
+        let starts = now.max(self.serializer.free_at());
+        let departs = self.serializer.send(now, length);
+        self.in_system.push_back(Service { arrived: now, starts, departs, length });
+        Some(departs)
+    }
+
+    /// Lets everything that has left by `now` go. A departure at `now` precedes an arrival at `now`.
+    #[inline]
+    pub(crate) fn settle(&mut self, now: Time, meter: &mut Meter) {
+        while let Some(head) = self.in_system.front() {
+            if head.departs > now {
+                break;
+            }
+            meter.served(head);
+            meter.waited(head.arrived, head.starts, head.length);
+            self.in_system.pop_front();
+            if let Some(next) = self.in_system.front() {
+                self.waiting.packets -= 1;
+                self.waiting.bytes -= next.length;
+            }
+        }
+    }
+
+    pub(crate) fn backlog(&self) -> Backlog {
+        self.waiting
+    }
+
+    /// Closes the measurement at `end`: packets that have not left count with what passed of their times.
+    pub(crate) fn report(&self, end: Time, meter: &Meter) -> LinkReport {
+        let mut meter = meter.clone();
+        for packet in &self.in_system {
+            meter.waited(packet.arrived, packet.starts.min(end), packet.length);
+            meter.sending(packet.starts.min(end), packet.departs.min(end));
+        }
+        meter.report(end, self.in_system.len() as u64)
+    }
+
+    pub(crate) fn rate(&self) -> units::Rate {
+        self.serializer.rate()
+    }
+}

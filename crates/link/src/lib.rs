@@ -1,0 +1,28 @@
+//! The link: what a packet meets between two hosts, the same object in the simulator and in the emulator.
+//!
+//! A [`Link`] is loss, then a queue, then a serializer, then a delay line. Time is an argument of every call
+//! and never goes backwards; nothing here knows TCP, flows or IO.
+//!
+//! Reading order: `packet.rs` (words), `link.rs` (the whole), then its parts in path order: `loss.rs`,
+//! `queue.rs` and `queue/`, `fifo.rs` (drop-tail when departures are known on arrival), `serializer.rs`,
+//! `delay.rs`; beside them `meter.rs` and `histogram.rs` (what is measured) and `traffic.rs` (packets that do
+//! not answer to congestion).
+
+mod delay;
+mod fifo;
+mod histogram;
+mod link;
+mod loss;
+mod meter;
+mod packet;
+pub mod queue;
+mod serializer;
+pub mod traffic;
+
+pub use delay::DelayLine;
+pub use histogram::Histogram;
+pub use link::{Admission, Held, Link, LinkConfig};
+pub use meter::{Conservation, LinkReport, LinkState, Meter};
+pub use packet::{Backlog, Datagram, DropReason};
+pub use queue::{Limit, Queue};
+pub use serializer::Serializer;

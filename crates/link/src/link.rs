@@ -1,0 +1,260 @@
+//! [`Link`]: loss, queue, serializer and delay line in one.
+
+use crate::delay::DelayLine;
+use crate::fifo::Fifo;
+use crate::loss::RandomLoss;
+use crate::meter::{LinkReport, LinkState, Meter, Service};
+use crate::{Backlog, Datagram, DropReason, Limit, Queue, Serializer};
+use units::random::Stream;
+use units::{Bytes, Fraction, Rate, Span, Time};
+
+/// What a link is like.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkConfig {
+    /// Capacity.
+    pub rate: Rate,
+    /// One-way propagation delay.
+    pub delay: Span,
+    /// Each arriving packet is lost with this probability.
+    pub loss: Fraction,
+}
+
+/// A link that carries packets `P`: what is pushed in comes out of [`poll`](Link::poll) after queueing,
+/// serialization and propagation, or goes to `drops` with a reason.
+pub struct Link<P> {
+    delay: Span,
+    loss: RandomLoss,
+    discipline: Discipline<P>,
+    line: DelayLine<P>,
+    meter: Meter,
+}
+
+enum Discipline<P> {
+    /// Departures are known on arrival.
+    Fifo(Fifo),
+    /// The queue decides when the wire is free.
+    Queued(Queued<P>),
+}
+
+struct Queued<P> {
+    queue: Box<dyn Queue<Held<P>>>,
+    serializer: Serializer,
+    in_service: Option<(Held<P>, Service)>,
+}
+
+/// A packet and when it came.
+pub struct Held<P> {
+    arrived: Time,
+    packet: P,
+}
+
+impl<P: Datagram> Datagram for Held<P> {
+    fn wire_len(&self) -> Bytes {
+        self.packet.wire_len()
+    }
+}
+
+/// What becomes of a packet offered to a link that knows departures on arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// Its last bit leaves at this time; it arrives one propagation delay later.
+    Departs(Time),
+    /// It does not get through.
+    Dropped(DropReason),
+}
+
+impl<P: Datagram + Send + 'static> Link<P> {
+    /// A drop-tail link. `stream` feeds the random loss.
+    #[must_use]
+    pub fn drop_tail(config: LinkConfig, limit: Limit, stream: Stream) -> Self {
+        let fifo = Fifo::new(limit, Serializer::new(config.rate));
+        Self::with(config, Discipline::Fifo(fifo), stream)
+    }
+
+    /// A link with the queue policy `queue`.
+    #[must_use]
+    pub fn queued(config: LinkConfig, queue: Box<dyn Queue<Held<P>>>, stream: Stream) -> Self {
+        let serializer = Serializer::new(config.rate);
+        Self::with(config, Discipline::Queued(Queued { queue, serializer, in_service: None }), stream)
+    }
+
+    fn with(config: LinkConfig, discipline: Discipline<P>, stream: Stream) -> Self {
+        Self {
+            delay: config.delay,
+            loss: RandomLoss::new(config.loss, stream),
+            discipline,
+            line: DelayLine::default(),
+            meter: Meter::default(),
+        }
+    }
+
+    /// Whether [`admit`](Link::admit) may be used: the queue is first-in, first-out at a constant rate.
+    #[must_use]
+    pub fn knows_departures(&self) -> bool {
+        matches!(self.discipline, Discipline::Fifo(_))
+    }
+
+    /// One-way propagation delay.
+    #[must_use]
+    pub fn delay(&self) -> Span {
+        self.delay
+    }
+
+    /// A packet arrives that the caller keeps: says when it leaves. It does not come out of
+    /// [`poll`](Link::poll).
+    ///
+    /// # Panics
+    /// If the link does not know departures on arrival.
+    #[inline]
+    pub fn admit(&mut self, now: Time, length: Bytes) -> Admission {
+        let Discipline::Fifo(fifo) = &mut self.discipline else {
+            panic!("only a drop-tail link knows a departure on arrival");
+        };
+        self.meter.arrived();
+        if self.loss.strikes() {
+            self.meter.dropped(DropReason::RandomLoss);
+            return Admission::Dropped(DropReason::RandomLoss);
+        }
+        if let Some(departs) = fifo.admit(now, length, &mut self.meter) {
+            Admission::Departs(departs)
+        } else {
+            self.meter.dropped(DropReason::QueueFull);
+            Admission::Dropped(DropReason::QueueFull)
+        }
+    }
+
+    /// A packet arrives.
+    pub fn push(&mut self, now: Time, packet: P, drops: &mut dyn FnMut(P, DropReason)) {
+        if let Discipline::Fifo(_) = self.discipline {
+            match self.admit(now, packet.wire_len()) {
+                Admission::Departs(at) => self.line.push(at + self.delay, packet),
+                Admission::Dropped(reason) => drops(packet, reason),
+            }
+            return;
+        }
+        self.advance(now, drops);
+        self.meter.arrived();
+        if self.loss.strikes() {
+            self.meter.dropped(DropReason::RandomLoss);
+            drops(packet, DropReason::RandomLoss);
+            return;
+        }
+        let Discipline::Queued(queued) = &mut self.discipline else { return };
+        let meter = &mut self.meter;
+        let mut log = |held: Held<P>, reason| {
+            meter.dropped(reason);
+            drops(held.packet, reason);
+        };
+        let held = Held { arrived: now, packet };
+        if queued.in_service.is_none() {
+            queued.serve(now, held);
+        } else {
+            let before = queued.queue.backlog();
+            queued.queue.enqueue(now, held, &mut log);
+            meter.waiting(before, now);
+        }
+    }
+
+    /// What has arrived at the far end by `now`, one packet at a time, in order.
+    pub fn poll(&mut self, now: Time, drops: &mut dyn FnMut(P, DropReason)) -> Option<P> {
+        self.advance(now, drops);
+        self.line.pop(now)
+    }
+
+    /// When [`poll`](Link::poll) next has something to do.
+    #[must_use]
+    pub fn wakeup(&self) -> Option<Time> {
+        let service = match &self.discipline {
+            Discipline::Fifo(_) => None,
+            Discipline::Queued(queued) => queued.in_service.as_ref().map(|(_, service)| service.departs),
+        };
+        match (service, self.line.next()) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    /// Starts the measured interval.
+    pub fn begin_measuring(&mut self, now: Time) {
+        self.settle(now);
+        if let Discipline::Queued(queued) = &self.discipline {
+            self.meter.waiting(queued.queue.backlog(), now);
+        }
+        self.meter.begin(now);
+    }
+
+    /// What waits, what was dropped.
+    pub fn state(&mut self, now: Time) -> LinkState {
+        self.settle(now);
+        let (backlog, rate) = match &self.discipline {
+            Discipline::Fifo(fifo) => (fifo.backlog(), fifo.rate()),
+            Discipline::Queued(queued) => (queued.queue.backlog(), queued.serializer.rate()),
+        };
+        LinkState { backlog, drops: self.meter.total_drops(), rate }
+    }
+
+    /// What the link did from the start of measurement to `end`. Packets must have been
+    /// [`poll`](Link::poll)ed up to `end`.
+    pub fn report(&mut self, end: Time) -> LinkReport {
+        self.settle(end);
+        match &self.discipline {
+            Discipline::Fifo(fifo) => fifo.report(end, &self.meter),
+            Discipline::Queued(queued) => queued.report(end, &self.meter),
+        }
+    }
+
+    /// What waits in the queue right now, without letting time pass.
+    #[must_use]
+    pub fn backlog(&self) -> Backlog {
+        match &self.discipline {
+            Discipline::Fifo(fifo) => fifo.backlog(),
+            Discipline::Queued(queued) => queued.queue.backlog(),
+        }
+    }
+
+    fn settle(&mut self, now: Time) {
+        if let Discipline::Fifo(fifo) = &mut self.discipline {
+            fifo.settle(now, &mut self.meter);
+        }
+    }
+
+    /// Moves packets from the queue over the wire to the line until the wire is busy beyond `now`.
+    fn advance(&mut self, now: Time, drops: &mut dyn FnMut(P, DropReason)) {
+        let Discipline::Queued(queued) = &mut self.discipline else { return };
+        let meter = &mut self.meter;
+        while queued.in_service.as_ref().is_some_and(|(_, service)| service.departs <= now) {
+            let Some((held, service)) = queued.in_service.take() else { return };
+            meter.served(&service);
+            self.line.push(service.departs + self.delay, held.packet);
+            let mut log = |held: Held<P>, reason| {
+                meter.dropped(reason);
+                drops(held.packet, reason);
+            };
+            let before = queued.queue.backlog();
+            let next = queued.queue.dequeue(service.departs, &mut log);
+            meter.waiting(before, service.departs);
+            if let Some(next) = next {
+                queued.serve(service.departs, next);
+            }
+        }
+    }
+}
+
+impl<P: Datagram> Queued<P> {
+    /// Closes the measurement at `end`.
+    fn report(&self, end: Time, meter: &Meter) -> LinkReport {
+        let mut meter = meter.clone();
+        meter.waiting(self.queue.backlog(), end);
+        if let Some((_, service)) = &self.in_service {
+            meter.sending(service.starts.min(end), service.departs.min(end));
+        }
+        meter.report(end, self.queue.backlog().packets + u64::from(self.in_service.is_some()))
+    }
+
+    /// Sends `held` on the free wire from `now`.
+    fn serve(&mut self, now: Time, held: Held<P>) {
+        let (arrived, length) = (held.arrived, held.wire_len());
+        let departs = self.serializer.send(now, length);
+        self.in_service = Some((held, Service { arrived, starts: now, departs, length }));
+    }
+}

@@ -1,0 +1,199 @@
+//! What a link measures about itself, exactly: time integrals come from each packet's own times, not from
+//! sampling.
+
+use crate::{Backlog, DropReason, Histogram};
+use units::{Bytes, Rate, Span, Time};
+
+/// The times of one packet that the link has sent or will send.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Service {
+    pub(crate) arrived: Time,
+    pub(crate) starts: Time,
+    pub(crate) departs: Time,
+    pub(crate) length: Bytes,
+}
+
+/// Counters and integrals over the measured interval, which begins at [`Meter::begin`].
+#[derive(Clone, Debug, Default)]
+pub struct Meter {
+    since: Time,
+    arrivals: u64,
+    drops: [u64; DropReason::COUNT],
+    forwarded: u64,
+    forwarded_bytes: u64,
+    busy: u64,
+    /// Integral of packets and bytes waiting over time.
+    packet_nanos: u128,
+    byte_nanos: u128,
+    /// Time in which at least one packet waits, and up to when that is known.
+    waiting: u64,
+    waiting_until: Time,
+    delay: Histogram,
+    /// Over the whole run.
+    total_arrivals: u64,
+    total_drops: u64,
+    total_forwarded: u64,
+}
+
+/// What a link did between the start of measurement and the end of the run.
+#[derive(Clone, Debug)]
+pub struct LinkReport {
+    /// Length of the measured interval.
+    pub measured: Span,
+    /// Packets that arrived, dropped ones included.
+    pub arrivals: u64,
+    /// Packets dropped because the queue was full.
+    pub queue_drops: u64,
+    /// Packets the link lost at random.
+    pub random_losses: u64,
+    /// Packets sent.
+    pub forwarded: u64,
+    /// Bytes sent.
+    pub forwarded_bytes: Bytes,
+    /// Share of time the link was sending.
+    pub utilization: f64,
+    /// Share of time the queue was empty and the link not sending.
+    pub idle_fraction: f64,
+    /// Share of time no packet waited.
+    pub queue_empty_fraction: f64,
+    /// Time averages of packets and bytes waiting.
+    pub mean_waiting_packets: f64,
+    /// See [`LinkReport::mean_waiting_packets`].
+    pub mean_waiting_bytes: f64,
+    /// Time from arrival to the start of transmission, per packet sent.
+    pub queueing_delay: Histogram,
+    /// Over the whole run, warm-up included: packets in, out and dropped, and still inside.
+    pub conservation: Conservation,
+}
+
+impl LinkReport {
+    /// Drops over arrivals; zero without arrivals.
+    #[must_use]
+    pub fn loss_rate(&self) -> f64 {
+        (self.queue_drops + self.random_losses) as f64 / (self.arrivals as f64).max(1.0)
+    }
+}
+
+/// Packets over the whole run: `arrived = forwarded + dropped + held`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Conservation {
+    /// Packets that arrived.
+    pub arrived: u64,
+    /// Packets sent.
+    pub forwarded: u64,
+    /// Packets dropped, for any reason.
+    pub dropped: u64,
+    /// Packets still waiting or being sent.
+    pub held: u64,
+}
+
+impl Meter {
+    /// Starts the measured interval: what happened before `now` no longer counts, and packets that straddle
+    /// `now` count with the part after it.
+    pub fn begin(&mut self, now: Time) {
+        let Self { total_arrivals, total_drops, total_forwarded, mut delay, .. } = std::mem::take(self);
+        delay.clear();
+        *self = Self { since: now, total_arrivals, total_drops, total_forwarded, delay, ..Self::default() };
+    }
+
+    #[inline]
+    pub(crate) fn arrived(&mut self) {
+        self.arrivals += 1;
+        self.total_arrivals += 1;
+    }
+
+    pub(crate) fn dropped(&mut self, reason: DropReason) {
+        self.drops[reason as usize] += 1;
+        self.total_drops += 1;
+    }
+
+    /// Drops over the whole run.
+    #[must_use]
+    pub fn total_drops(&self) -> u64 {
+        self.total_drops
+    }
+
+    /// Packets sent over the whole run.
+    #[must_use]
+    pub fn total_forwarded(&self) -> u64 {
+        self.total_forwarded
+    }
+
+    /// A packet has left. Calls come in the order of departure.
+    #[inline]
+    pub(crate) fn served(&mut self, packet: &Service) {
+        self.total_forwarded += 1;
+        self.forwarded += 1;
+        self.forwarded_bytes += packet.length.get();
+        self.delay.record(packet.starts.since(packet.arrived));
+        self.sending(packet.starts, packet.departs);
+    }
+
+    /// The wire was busy between these times.
+    #[inline]
+    pub(crate) fn sending(&mut self, starts: Time, departs: Time) {
+        self.busy += departs.since(starts.max(self.since)).as_nanos();
+    }
+
+    /// A packet of a first-in, first-out queue waited from its arrival to its start. Calls come in the order
+    /// of arrival, which there is the order of service: the union of the waits is the time a packet waits.
+    #[inline]
+    pub(crate) fn waited(&mut self, arrived: Time, starts: Time, length: Bytes) {
+        let from = arrived.max(self.since);
+        if starts > from {
+            let wait = starts.since(from).as_nanos();
+            self.packet_nanos += u128::from(wait);
+            self.byte_nanos += u128::from(wait) * u128::from(length.get());
+            self.waiting += starts.since(from.max(self.waiting_until)).as_nanos();
+            self.waiting_until = starts;
+        }
+    }
+
+    /// Any queue: `backlog` has been waiting since the last call, until `now`.
+    pub(crate) fn waiting(&mut self, backlog: Backlog, now: Time) {
+        let span = now.since(self.waiting_until.max(self.since)).as_nanos();
+        self.packet_nanos += u128::from(span) * u128::from(backlog.packets);
+        self.byte_nanos += u128::from(span) * u128::from(backlog.bytes.get());
+        self.waiting += if backlog.packets > 0 { span } else { 0 };
+        self.waiting_until = now;
+    }
+
+    /// Closes the measured interval at `end`, with `held` packets still inside.
+    pub(crate) fn report(&self, end: Time, held: u64) -> LinkReport {
+        let meter = self.clone();
+        let measured = end.since(meter.since);
+        let span = (measured.as_nanos() as f64).max(1.0);
+        let utilization = meter.busy as f64 / span;
+        LinkReport {
+            measured,
+            arrivals: meter.arrivals,
+            queue_drops: meter.drops[DropReason::QueueFull as usize],
+            random_losses: meter.drops[DropReason::RandomLoss as usize],
+            forwarded: meter.forwarded,
+            forwarded_bytes: Bytes::new(meter.forwarded_bytes),
+            utilization,
+            idle_fraction: 1.0 - utilization,
+            queue_empty_fraction: 1.0 - meter.waiting as f64 / span,
+            mean_waiting_packets: meter.packet_nanos as f64 / span,
+            mean_waiting_bytes: meter.byte_nanos as f64 / span,
+            queueing_delay: meter.delay,
+            conservation: Conservation {
+                arrived: meter.total_arrivals,
+                forwarded: meter.total_forwarded,
+                dropped: meter.total_drops,
+                held,
+            },
+        }
+    }
+}
+
+/// What a link shows while it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkState {
+    /// What waits.
+    pub backlog: Backlog,
+    /// Drops since the start of the run.
+    pub drops: u64,
+    /// The link's rate.
+    pub rate: Rate,
+}

@@ -1,0 +1,59 @@
+//! Randomness as named streams from one seed: the same seed and name give the same numbers, whatever else a
+//! run draws, so adding a flow does not change the others' luck.
+//!
+//! The distributions are written out here rather than taken from a library so that "same seed, same bytes"
+//! outlives the library's next version.
+
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// A stream of random numbers (xoshiro256++), named within a run.
+#[derive(Clone, Debug)]
+pub struct Stream(Xoshiro256PlusPlus);
+
+impl Stream {
+    /// The stream called `name` of the run with `seed`.
+    #[must_use]
+    pub fn new(seed: u64, name: &str) -> Self {
+        // FNV-1a spreads the name over the seed; seed_from_u64 (SplitMix64) then fills the state.
+        let mut hash = 0xcbf2_9ce4_8422_2325u64;
+        for byte in seed.to_le_bytes().iter().chain(name.as_bytes()) {
+            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+        Self(Xoshiro256PlusPlus::seed_from_u64(hash))
+    }
+
+    /// Uniform in [0, 1), 53 bits.
+    pub fn uniform(&mut self) -> f64 {
+        (self.0.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+    }
+
+    /// Uniform in [low, high).
+    pub fn uniform_in(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * self.uniform()
+    }
+
+    /// A uniform whole number in [low, high].
+    pub fn integer(&mut self, low: u64, high: u64) -> u64 {
+        let width = u128::from(high.saturating_sub(low)) + 1;
+        // Lemire's multiply-shift; the bias is below 2^-64 times the width.
+        low + ((u128::from(self.0.next_u64()) * width) >> 64) as u64
+    }
+
+    /// Exponential with the given mean.
+    pub fn exponential(&mut self, mean: f64) -> f64 {
+        // 1 - u lies in (0, 1], so the logarithm is finite.
+        -mean * (1.0 - self.uniform()).ln()
+    }
+
+    /// Pareto with `shape` > 1 and the given mean: P(X > x) = (x/scale)^-shape, scale = mean (shape-1)/shape.
+    pub fn pareto(&mut self, shape: f64, mean: f64) -> f64 {
+        let scale = mean * (shape - 1.0) / shape;
+        scale * (1.0 - self.uniform()).powf(-1.0 / shape)
+    }
+
+    /// True with probability `p`.
+    pub fn chance(&mut self, p: f64) -> bool {
+        self.uniform() < p
+    }
+}

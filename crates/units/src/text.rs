@@ -1,0 +1,160 @@
+//! Reading and printing quantities: a decimal number, optional spaces, a unit.
+//!
+//! Numbers are read exactly (no floating point between "1.5ms" and 1 500 000 ns); an error points at the
+//! column and says what is accepted.
+
+use std::fmt;
+
+/// One unit of a quantity and its size in the quantity's base unit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unit {
+    name: &'static str,
+    scale: u64,
+    printed: bool,
+}
+
+impl Unit {
+    pub(crate) const fn new(name: &'static str, scale: u64) -> Self {
+        Self { name, scale, printed: true }
+    }
+    /// A spelling that is read but never printed.
+    pub(crate) const fn alias(name: &'static str, scale: u64) -> Self {
+        Self { name, scale, printed: false }
+    }
+}
+
+/// Why a quantity could not be read: the text, where in it, what stood there and what is accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextError {
+    /// The whole text as it was given.
+    pub text: String,
+    /// The column of the trouble, counted in characters from 1.
+    pub column: usize,
+    /// What is wrong there, as a phrase: `unknown unit "Mbits"`.
+    pub found: String,
+    /// What would have been accepted.
+    pub accepted: String,
+}
+
+impl fmt::Display for TextError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{}\", column {}: {}; expected {}", self.text, self.column, self.found, self.accepted)
+    }
+}
+impl std::error::Error for TextError {}
+
+/// A number and the unit word after it, split but not yet interpreted.
+#[derive(Clone, Copy, Debug)]
+pub struct Quantity<'a> {
+    text: &'a str,
+    /// Decimal digits without the point.
+    mantissa: u128,
+    /// How many of the digits stand after the point.
+    decimals: u32,
+    /// The unit as typed, possibly empty.
+    pub unit: &'a str,
+    unit_column: usize,
+    number_column: usize,
+}
+
+impl Quantity<'_> {
+    /// The number as a real, without its unit.
+    #[must_use]
+    pub fn value(&self) -> f64 {
+        self.mantissa as f64 / 10f64.powi(self.decimals as i32)
+    }
+
+    /// The error for a unit that this quantity does not know.
+    #[must_use]
+    pub fn unknown_unit(&self, accepted: &str) -> TextError {
+        let found =
+            if self.unit.is_empty() { "no unit".into() } else { format!("unknown unit \"{}\"", self.unit) };
+        error(self.text, self.unit_column, found, accepted)
+    }
+
+    /// The error for a number that is too large or too small.
+    #[must_use]
+    pub fn out_of_range(&self, accepted: &str) -> TextError {
+        error(self.text, self.number_column, "a number out of range".into(), accepted)
+    }
+}
+
+fn error(text: &str, column: usize, found: String, accepted: &str) -> TextError {
+    TextError { text: text.into(), column, found, accepted: accepted.into() }
+}
+
+/// Splits "2.5 bdp" into 2.5 and "bdp". `accepted` is quoted in the error.
+///
+/// # Errors
+/// If the text does not begin with a plain non-negative decimal number of at most 30 digits.
+pub fn split_quantity<'a>(text: &'a str, accepted: &str) -> Result<Quantity<'a>, TextError> {
+    let lead = text.chars().take_while(|c| c.is_whitespace()).count();
+    let number_column = lead + 1;
+    let body = text.trim();
+    if body.is_empty() {
+        return Err(error(text, number_column, "nothing".into(), accepted));
+    }
+    if body.starts_with('-') {
+        return Err(error(text, number_column, "a negative number".into(), accepted));
+    }
+    let (mut mantissa, mut decimals, mut digits, mut point) = (0u128, 0u32, 0u32, false);
+    let mut end = body.len();
+    for (at, c) in body.char_indices() {
+        match c {
+            '0'..='9' if digits < 30 => {
+                mantissa = mantissa * 10 + u128::from(c as u32 - '0' as u32);
+                digits += 1;
+                decimals += u32::from(point);
+            }
+            '0'..='9' => return Err(error(text, number_column, "a number of over 30 digits".into(), accepted)),
+            '_' if digits > 0 => {}
+            '.' if !point => point = true,
+            _ => {
+                end = at;
+                break;
+            }
+        }
+    }
+    if digits == 0 {
+        let found = body.chars().next().map_or_else(String::new, |c| format!("'{c}', not a number"));
+        return Err(error(text, number_column, found, accepted));
+    }
+    let unit = body[end..].trim_start();
+    let unit_column = lead + body[..body.len() - unit.len()].chars().count() + 1;
+    Ok(Quantity { text, mantissa, decimals, unit, unit_column, number_column })
+}
+
+/// Reads a quantity as a whole number of base units.
+pub(crate) fn parse(text: &str, units: &[Unit], accepted: &str) -> Result<u64, TextError> {
+    let quantity = split_quantity(text, accepted)?;
+    let unit = units
+        .iter()
+        .find(|unit| unit.name == quantity.unit)
+        .ok_or_else(|| quantity.unknown_unit(accepted))?;
+    let scaled =
+        quantity.mantissa.checked_mul(u128::from(unit.scale)).ok_or_else(|| quantity.out_of_range(accepted))?;
+    let divisor = 10u128.pow(quantity.decimals);
+    if scaled % divisor != 0 && scaled < divisor {
+        let found = format!("less than one {}", units[0].name);
+        return Err(error(text, quantity.number_column, found, accepted));
+    }
+    // Digits finer than the base unit are rounded to it, half up.
+    u64::try_from((scaled + divisor / 2) / divisor).map_err(|_| quantity.out_of_range(accepted))
+}
+
+/// Prints a whole number of base units in the largest unit that keeps it at or above one, exactly.
+pub(crate) fn print(f: &mut fmt::Formatter<'_>, value: u64, units: &[Unit]) -> fmt::Result {
+    let unit = units
+        .iter()
+        .filter(|unit| unit.printed && unit.scale <= value)
+        .max_by_key(|unit| unit.scale)
+        .unwrap_or(&units[0]);
+    let (whole, rest) = (value / unit.scale, value % unit.scale);
+    if rest == 0 {
+        return f.pad(&format!("{whole}{}", unit.name));
+    }
+    // Every printed scale with a remainder is a power of ten.
+    let places = unit.scale.ilog10() as usize;
+    let fraction = format!("{rest:0places$}");
+    f.pad(&format!("{whole}.{}{}", fraction.trim_end_matches('0'), unit.name))
+}

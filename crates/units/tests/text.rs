@@ -1,0 +1,62 @@
+//! The text forms people type, and the errors they meet.
+
+use proptest::prelude::*;
+use tightlink_units::{Bytes, Fraction, Rate, Span};
+
+#[test]
+fn the_usual_forms_are_read_exactly() {
+    assert_eq!("20ms".parse(), Ok(Span::from_millis(20)));
+    assert_eq!("1.5 s".parse(), Ok(Span::from_millis(1500)));
+    assert_eq!("0.1us".parse(), Ok(Span::from_nanos(100)));
+    assert_eq!("2min".parse(), Ok(Span::from_secs(120)));
+    assert_eq!("0s".parse(), Ok(Span::ZERO));
+    assert_eq!("970Mbit/s".parse(), Ok(Rate::from_bps(970_000_000)));
+    assert_eq!("9.7Mbps".parse(), Ok(Rate::from_bps(9_700_000)));
+    assert_eq!("128KB".parse(), Ok(Bytes::new(128_000)));
+    assert_eq!("64KiB".parse(), Ok(Bytes::new(65_536)));
+    assert_eq!("0.5%".parse(), Ok(Fraction::new(0.005).unwrap()));
+    assert_eq!("0.005".parse(), Ok(Fraction::new(0.005).unwrap()));
+}
+
+#[test]
+fn an_error_points_at_the_column_and_says_what_is_accepted() {
+    let error = "100Mbits".parse::<Rate>().unwrap_err();
+    assert_eq!((error.column, error.found.as_str()), (4, "unknown unit \"Mbits\""));
+    assert!(error.accepted.contains("Mbit/s"));
+    let error = " -3ms".parse::<Span>().unwrap_err();
+    assert_eq!((error.column, error.found.as_str()), (2, "a negative number"));
+    let error = "20".parse::<Span>().unwrap_err();
+    assert_eq!((error.column, error.found.as_str()), (3, "no unit"));
+    let error = "fast".parse::<Rate>().unwrap_err();
+    assert_eq!((error.column, error.found.as_str()), (1, "'f', not a number"));
+    assert_eq!("".parse::<Bytes>().unwrap_err().found, "nothing");
+    assert_eq!("0.1ns".parse::<Span>().unwrap_err().found, "less than one ns");
+    assert_eq!("99999999999TB".parse::<Bytes>().unwrap_err().found, "a number out of range");
+    assert_eq!("101%".parse::<Fraction>().unwrap_err().found, "a number out of range");
+}
+
+#[test]
+fn rates_convert_without_floating_point() {
+    let rate = Rate::from_bps(97_000_000);
+    assert_eq!(rate.serialization(Bytes::new(1500)), Span::from_nanos(123_712)); // 123711.34 rounded up
+    assert_eq!(rate.volume(Span::from_millis(40)), Bytes::new(485_000));
+    assert_eq!(Rate::of(Bytes::new(485_000), Span::from_millis(40)), rate);
+    assert_eq!(Rate::of(Bytes::new(1), Span::ZERO), Rate::ZERO);
+}
+
+proptest! {
+    #[test]
+    fn what_is_printed_reads_back(n in 0u64..=u64::MAX / 2) {
+        prop_assert_eq!(Span::from_nanos(n).to_string().parse(), Ok(Span::from_nanos(n)));
+        prop_assert_eq!(Bytes::new(n).to_string().parse(), Ok(Bytes::new(n)));
+        prop_assert_eq!(Rate::from_bps(n).to_string().parse(), Ok(Rate::from_bps(n)));
+    }
+
+    #[test]
+    fn no_text_makes_the_readers_panic(text in ".{0,40}") {
+        let _ = text.parse::<Span>();
+        let _ = text.parse::<Bytes>();
+        let _ = text.parse::<Rate>();
+        let _ = text.parse::<Fraction>();
+    }
+}
