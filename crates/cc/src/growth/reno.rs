@@ -1,0 +1,39 @@
+//! Reno: one segment per window acknowledged, half the flight on loss.
+
+use super::Growth;
+use crate::{Ack, Congestion};
+use units::Bytes;
+
+/// RFC 5681, section 3.1, with its recommended byte counting: one segment per `cwnd` bytes acknowledged, so a
+/// receiver that delays acknowledgements does not slow the growth.
+#[derive(Clone, Copy, Debug)]
+pub struct Reno {
+    segment: Bytes,
+    /// Acknowledged since the window last grew.
+    counted: Bytes,
+}
+
+impl Reno {
+    /// For segments with `segment` bytes of payload.
+    #[must_use]
+    pub fn new(segment: Bytes) -> Self {
+        Self { segment, counted: Bytes::ZERO }
+    }
+}
+
+impl Growth for Reno {
+    fn increase(&mut self, ack: &Ack, window: Bytes) -> Bytes {
+        self.counted += ack.acked;
+        if self.counted < window {
+            return Bytes::ZERO;
+        }
+        self.counted = self.counted.saturating_sub(window).min(window);
+        self.segment
+    }
+
+    /// RFC 5681, equation 4: half of what was in flight.
+    fn threshold_after(&mut self, event: &Congestion, _window: Bytes) -> Bytes {
+        self.counted = Bytes::ZERO;
+        event.in_flight / 2
+    }
+}

@@ -1,0 +1,18 @@
+//! Congestion controllers: how much may be in flight, given what the acknowledgements say.
+//!
+//! A controller is a [`CongestionControl`]; the transport tells it what happened and asks for its
+//! [`Allowance`]. Nothing here knows queues, sockets or sequence numbers.
+//!
+//! Reading order: `control.rs` (the trait and its events), `loss_based.rs` (slow start x growth), the parts in
+//! `slow_start/` and `growth/`, `fixed.rs`, and `registry.rs` (names).
+
+mod control;
+mod fixed;
+pub mod growth;
+mod loss_based;
+pub mod registry;
+pub mod slow_start;
+
+pub use control::{Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, Phase, RateSample, RttView};
+pub use fixed::FixedWindow;
+pub use loss_based::{LossBased, Start};
