@@ -1,0 +1,63 @@
+//! When does the queue of a shared link never empty? Bounds for greedy Reno flows of different round-trip
+//! times, `[nonhomogeneous]`.
+//!
+//! Assumptions of the source: one bottleneck of rate `mu` with a drop-tail buffer `B`; greedy flows in
+//! congestion avoidance; each flow loses at most one packet when the buffer overflows and halves its window;
+//! no timeouts. The round-trip times `tau_i` exclude queueing at this link. The number of flows does not
+//! enter: the worst case is one flow, the longest, holding the whole window. No flows at all count as `tau =
+//! 0`.
+
+use units::{Bytes, Rate, Span};
+
+/// The least the queue can fall to, `[nonhomogeneous:eq1]`.
+///
+/// ```text
+/// Qmin = max(0, (B - mu max tau_i) / 2)
+/// ```
+/// `mu` = `rate`, `B` = `buffer`, `tau_i` = `base_rtts`. A tight bound: some pattern of losses reaches it.
+#[must_use]
+pub fn minimum_backlog(rate: Rate, buffer: Bytes, base_rtts: &[Span]) -> Bytes {
+    buffer.saturating_sub(guaranteed_buffer(rate, base_rtts)) / 2
+}
+
+/// The buffer that must be exceeded for the queue never to empty: the right side of `[nonhomogeneous:eq2]`.
+///
+/// ```text
+/// B > mu max tau_i
+/// ```
+#[must_use]
+pub fn guaranteed_buffer(rate: Rate, base_rtts: &[Span]) -> Bytes {
+    rate.volume(base_rtts.iter().copied().max().unwrap_or(Span::ZERO))
+}
+
+/// Whether the queue never empties whatever flows lose packets, `[nonhomogeneous:eq2]`: necessary and
+/// sufficient.
+#[must_use]
+pub fn never_empties(rate: Rate, buffer: Bytes, base_rtts: &[Span]) -> bool {
+    buffer > guaranteed_buffer(rate, base_rtts)
+}
+
+/// The buffer that usually suffices because few flows lose packets at once: the right side of
+/// `[nonhomogeneous:eq3]`. With equal round-trip times it is [`guaranteed_buffer`].
+///
+/// ```text
+/// B > mu mean tau_i
+/// ```
+#[must_use]
+pub fn usual_buffer(rate: Rate, base_rtts: &[Span]) -> Bytes {
+    rate.volume(mean(base_rtts))
+}
+
+/// Whether the queue is expected to empty rarely, `[nonhomogeneous:eq3]`: an expectation that the source
+/// confirms by simulation, not a bound.
+#[must_use]
+pub fn rarely_empties(rate: Rate, buffer: Bytes, base_rtts: &[Span]) -> bool {
+    buffer > usual_buffer(rate, base_rtts)
+}
+
+/// The mean, rounded down to a nanosecond; summed wide so that no list is too long.
+fn mean(spans: &[Span]) -> Span {
+    let total: u128 = spans.iter().map(|span| u128::from(span.as_nanos())).sum();
+    let mean = total.checked_div(spans.len() as u128).unwrap_or(0);
+    Span::from_nanos(u64::try_from(mean).unwrap_or(u64::MAX))
+}

@@ -1,0 +1,302 @@
+//! What one transfer gets on one path as a function of its window: the picture of the Maximum Feasible
+//! Throughput, `[sobas:mft]`.
+//!
+//! The transfer (*target*) keeps a window of `S` payload bytes in flight; the tight link, a drop-tail FIFO of
+//! capacity `C` and buffer `B`, also carries cross traffic. As `S` grows the target passes through
+//!
+//! ```text
+//! S < A Te                       buffer limited: R = S/Te, no queue            Regime::BufferLimited
+//! S >= A Te, queue fits in B     saturated: a queue stands, T = Te + q/C       Regime::Saturated
+//! queue would exceed B           the window saws: crate::sawtooth              Regime::SelfInducedLoss
+//! ```
+//! and on a path that loses packets by itself `R = min(S/T, f(T, p))`, Regime::Congested, whatever `S`. The
+//! backlog `q` is where the arrivals equal the capacity, with `X(q)` the rate of the cross traffic:
+//!
+//! ```text
+//! S/(Te + q/C) + X(q) = C
+//! X = C - A                      unresponsive: so R = A, T = S/A, q = C (T - Te)
+//! X = Wx/(Tx + q/C)              responsive because limited by its own window
+//! ```
+//! `S` is whole segments with headers here: `floor(S/payload)` of them, `segment` bytes each; goodput is the
+//! payload's share. A window of less than one payload sends nothing in this model.
+//!
+//! Left out: the random queue of cross traffic that is not evenly spaced (with constant-rate cross traffic
+//! and a windowed target there is none beyond a packet per source; for Poisson cross traffic of load `rho` an
+//! M/D/1 queue of about `rho^2/(2(1-rho))` packets comes on top and blunts the knee at `A Te`); slow start
+//! and its overshoot; the reaction of cross traffic to drops; the reverse path.
+//!
+//! Reading order: [`Path`], [`Target`], [`prediction`], then the windows [`saturating_window`] and
+//! [`lossless_window`] and what the best of them reaches, [`maximum_feasible_throughput`].
+
+mod overflowing;
+
+use units::{Bytes, Fraction, Rate, Span};
+
+use crate::pftk::{LossyFlow, pftk};
+use crate::root::decreasing_root;
+
+/// The rest of the traffic at the tight link, as long as it loses nothing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum CrossTraffic {
+    /// It keeps its rate whatever the target does: `X = rate`.
+    Unresponsive {
+        /// The rate on the wire.
+        rate: Rate,
+    },
+    /// TCP held back by its own window: it slows as the queueing delay grows, `X = window/(base_rtt + q/C)`.
+    BufferLimited {
+        /// The sum of the windows, in wire bytes.
+        window: Bytes,
+        /// The RTT of these flows before the target starts; above zero.
+        base_rtt: Span,
+    },
+}
+
+impl CrossTraffic {
+    /// No cross traffic.
+    pub const NONE: Self = Self::Unresponsive { rate: Rate::ZERO };
+
+    /// The rate once the target has added `queueing` to every round trip.
+    #[must_use]
+    pub fn rate(&self, queueing: Span) -> Rate {
+        Rate::from_bps_f64(self.bps(queueing.as_secs_f64()))
+    }
+
+    fn bps(&self, queueing: f64) -> f64 {
+        match self {
+            Self::Unresponsive { rate } => rate.as_bps_f64(),
+            Self::BufferLimited { window, base_rtt } => {
+                window.bits_f64() / (base_rtt.as_secs_f64() + queueing)
+            }
+        }
+    }
+}
+
+/// A path as the model sees it: one tight link and a delay.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Path {
+    /// `C`, the capacity of the tight link, at the level of [`Target::segment`]; above zero.
+    pub capacity: Rate,
+    /// The rest of the traffic.
+    pub cross: CrossTraffic,
+    /// `Te`: the whole round trip before the target adds to the queue, serialization included; above zero.
+    pub base_rtt: Span,
+    /// `B`: the room for waiting data at the tight link, the packet being sent excluded.
+    pub buffer: Bytes,
+    /// `p`: the loss the target meets whatever its window.
+    pub loss: Fraction,
+}
+
+impl Path {
+    fn drain(&self) -> f64 {
+        self.buffer.bits_f64() / self.capacity.as_bps_f64()
+    }
+}
+
+/// The transfer the question is about.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Target {
+    /// `S`: the smaller socket buffer, in payload bytes; [`Bytes::MAX`] for no limit.
+    pub window: Bytes,
+    /// Useful bytes in a full segment; above zero.
+    pub payload: Bytes,
+    /// Bytes of a full segment at the level at which the capacity is stated; at least the payload.
+    pub segment: Bytes,
+    /// Segments one acknowledgement covers, `b`: 1, or 2 with delayed acknowledgements.
+    pub delayed_ack: u32,
+    /// The first retransmission timeout, for [`pftk`].
+    pub timeout: Span,
+}
+
+impl Target {
+    /// A transfer with the window `window` as hosts do it today: 1448 useful bytes in 1500 (timestamps on),
+    /// delayed acknowledgements, a timeout of 300 ms (Linux's least margin of 200 ms on an RTT of 100 ms).
+    #[must_use]
+    pub const fn reno(window: Bytes) -> Self {
+        Self {
+            window,
+            payload: Bytes::new(1448),
+            segment: Bytes::new(1500),
+            delayed_ack: 2,
+            timeout: Span::from_millis(300),
+        }
+    }
+
+    /// The same transfer with another window.
+    #[must_use]
+    pub const fn with_window(self, window: Bytes) -> Self {
+        Self { window, ..self }
+    }
+
+    /// The window in whole segments, as payload: `floor(S/payload) payload`.
+    #[must_use]
+    pub fn whole_window(&self) -> Bytes {
+        self.payload * (self.window / self.payload)
+    }
+
+    /// The window in whole segments, on the wire: `floor(S/payload) segment`.
+    #[must_use]
+    pub fn wire_window(&self) -> Bytes {
+        self.segment * (self.window / self.payload)
+    }
+
+    /// Payload per wire byte.
+    fn efficiency(&self) -> f64 {
+        self.payload.get() as f64 / self.segment.get() as f64
+    }
+}
+
+/// What holds the target back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Regime {
+    /// The window is below `A Te`: the link idles.
+    BufferLimited,
+    /// The window fills the link and the rest of it stands in the buffer.
+    Saturated,
+    /// The window overflows the buffer: the target cuts and regrows it.
+    SelfInducedLoss,
+    /// The path loses packets by itself: a small window can only cost, so the best one is the largest.
+    Congested,
+}
+
+/// What the target gets, averaged over time after start-up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Prediction {
+    /// Useful data over time.
+    pub goodput: Rate,
+    /// `Ta`, the average round-trip time.
+    pub rtt: Span,
+    /// All data waiting at the tight link, the cross traffic's included, beyond the exogenous queue.
+    pub backlog: Bytes,
+    /// The target's data in flight, payload.
+    pub window: Bytes,
+    /// The share of the target's packets that are lost.
+    pub loss: f64,
+    /// What holds the target back.
+    pub regime: Regime,
+}
+
+/// The available bandwidth before the target starts, `[sobas:mft]`.
+///
+/// ```text
+/// A = C (1 - rho) = C - X(0)
+/// ```
+/// At the level of the capacity; zero if the cross traffic alone fills the link.
+#[must_use]
+pub fn available_bandwidth(path: &Path) -> Rate {
+    path.capacity.saturating_sub(path.cross.rate(Span::ZERO))
+}
+
+/// The smallest window that saturates the path, in whole segments, `[sobas:mft]`.
+///
+/// ```text
+/// S = A Te, up to whole segments
+/// ```
+/// (The source's "less than A/Te" reads `A Te`.) The window of `target` itself is not used.
+#[must_use]
+pub fn saturating_window(path: &Path, target: &Target) -> Bytes {
+    let wire = available_bandwidth(path).volume(path.base_rtt);
+    target.payload * wire.get().div_ceil(target.segment.get())
+}
+
+/// The largest window that does not overflow the buffer, in whole segments.
+///
+/// ```text
+/// S = (C - X(B)) (Te + B/C), down to whole segments
+/// ```
+/// For unresponsive cross traffic this is `A Te + B A/C`: of the buffer, only the target's share of the
+/// traffic is the target's. The window of `target` itself is not used.
+#[must_use]
+pub fn lossless_window(path: &Path, target: &Target) -> Bytes {
+    let wire_bits = window_bits(path, path.drain());
+    target.payload * ((wire_bits / target.segment.bits_f64()) as u64)
+}
+
+/// The Maximum Feasible Throughput of the path, and the window that reaches it, `[sobas:mft]`.
+///
+/// Without loss the window is [`lossless_window`]: the goodput is that of `A` when the cross traffic does not
+/// respond, and more than that when it does, at the price of a full buffer. On a congested path it is the
+/// window of `target`, which should be as large as the hosts allow.
+#[must_use]
+pub fn maximum_feasible_throughput(path: &Path, target: &Target) -> Prediction {
+    if path.loss > Fraction::ZERO {
+        return prediction(path, target);
+    }
+    prediction(path, &target.with_window(lossless_window(path, target)))
+}
+
+/// What `target` gets on `path`: the four regimes of the module's picture.
+///
+/// Goodput never falls as the window grows, until the window overflows the buffer; there it falls to that of
+/// the sawtooth and no longer depends on the window. With unresponsive cross traffic that fills the link
+/// (`A = 0`) the buffer is full and the target gets nothing.
+#[must_use]
+pub fn prediction(path: &Path, target: &Target) -> Prediction {
+    let lossless = standing(path, target).unwrap_or_else(|| overflowing::prediction(path, target));
+    if path.loss == Fraction::ZERO { lossless } else { congested(path, target, &lossless) }
+}
+
+/// The target's wire window, in bits, when every packet waits `queueing` seconds at a full link. Rises with
+/// `queueing`.
+fn window_bits(path: &Path, queueing: f64) -> f64 {
+    let share = path.capacity.as_bps_f64() - path.cross.bps(queueing);
+    share.max(0.0) * (path.base_rtt.as_secs_f64() + queueing)
+}
+
+/// A window that the path and its buffer hold without loss; `None` if they do not.
+fn standing(path: &Path, target: &Target) -> Option<Prediction> {
+    let wire = target.wire_window();
+    let (capacity, base) = (path.capacity.as_bps_f64(), path.base_rtt.as_secs_f64());
+    let excess = |queueing: f64| wire.bits_f64() / (base + queueing) + path.cross.bps(queueing) - capacity;
+    // A buffer filled to the brim holds; the allowance is for rounding.
+    if excess(path.drain()) > capacity * 1e-12 {
+        return None;
+    }
+    let queueing = decreasing_root(0.0, path.drain(), excess);
+    let saturated = wire >= available_bandwidth(path).volume(path.base_rtt);
+    let window = target.whole_window();
+    Some(Prediction {
+        goodput: Rate::from_bps_f64(window.bits_f64() / (base + queueing)),
+        rtt: Span::from_secs_f64(base + queueing),
+        backlog: backlog(path, queueing),
+        window,
+        loss: 0.0,
+        regime: if saturated { Regime::Saturated } else { Regime::BufferLimited },
+    })
+}
+
+/// `[sobas:eq4]` on this path. The RTT lies between the base RTT and what it would be without random loss:
+/// where loss leaves less than the available bandwidth there is no queue, otherwise the queue is what makes
+/// it so.
+fn congested(path: &Path, target: &Target, lossless: &Prediction) -> Prediction {
+    let at = |rtt: f64| {
+        pftk(&LossyFlow {
+            payload: target.payload,
+            rtt: Span::from_secs_f64(rtt),
+            timeout: target.timeout,
+            loss: path.loss,
+            delayed_ack: target.delayed_ack,
+            max_window: target.whole_window(),
+        })
+    };
+    let base = path.base_rtt.as_secs_f64();
+    let efficiency = target.efficiency();
+    let rtt = decreasing_root(base, lossless.rtt.as_secs_f64(), |rtt| {
+        let share = path.capacity.as_bps_f64() - path.cross.bps(rtt - base);
+        at(rtt).as_bps_f64() - share * efficiency
+    });
+    let goodput = at(rtt).min(lossless.goodput);
+    Prediction {
+        goodput,
+        rtt: Span::from_secs_f64(rtt),
+        backlog: backlog(path, rtt - base),
+        window: goodput.volume(Span::from_secs_f64(rtt)),
+        loss: path.loss.get().max(lossless.loss),
+        regime: Regime::Congested,
+    }
+}
+
+/// `q = C (T - Te)`.
+fn backlog(path: &Path, queueing: f64) -> Bytes {
+    Bytes::new((path.capacity.as_bps_f64() * queueing / 8.0).round() as u64)
+}

@@ -1,0 +1,90 @@
+//! The regime of self-induced loss: a window that the path and its buffer do not hold, cut and regrown by
+//! Reno.
+//!
+//! Against unresponsive cross traffic it is the closed form of [`crate::sawtooth`] at the available
+//! bandwidth, with `B A/C` of the buffer as the target's room. Against cross traffic limited by its own
+//! window the same integrals over the window, `goodput = int W dW / int T dW`, are summed numerically; that
+//! such cross traffic also loses packets at each overflow, and then gives way further, is left out.
+
+use super::{CrossTraffic, Path, Prediction, Regime, Target, backlog, window_bits};
+use crate::root::decreasing_root;
+use crate::sawtooth::sawtooth;
+use units::{Bytes, Rate, Span};
+
+/// Steps of the trapezium rule over one cycle: its error is below 1e-6 of the result.
+const STEPS: u32 = 1000;
+
+pub(super) fn prediction(path: &Path, target: &Target) -> Prediction {
+    match path.cross {
+        CrossTraffic::Unresponsive { .. } => against_unresponsive(path, target),
+        CrossTraffic::BufferLimited { .. } => against_buffer_limited(path, target),
+    }
+}
+
+fn against_unresponsive(path: &Path, target: &Target) -> Prediction {
+    let available = super::available_bandwidth(path);
+    let room = path.buffer.scale(available.as_bps_f64() / path.capacity.as_bps_f64());
+    let Some(cycle) = sawtooth(available, path.base_rtt, room, target.segment, target.delayed_ack) else {
+        return shut_out(path);
+    };
+    Prediction {
+        goodput: available.scale(cycle.utilization * target.efficiency()),
+        rtt: cycle.rtt,
+        backlog: backlog(path, cycle.rtt.as_secs_f64() - path.base_rtt.as_secs_f64()),
+        window: cycle.window.scale(target.efficiency()),
+        loss: 1.0 / cycle.packets_per_cycle,
+        regime: Regime::SelfInducedLoss,
+    }
+}
+
+fn against_buffer_limited(path: &Path, target: &Target) -> Prediction {
+    let (base, full) = (path.base_rtt.as_secs_f64(), path.drain());
+    let top = window_bits(path, full);
+    if top == 0.0 {
+        return shut_out(path);
+    }
+    let bottom = 0.5 * top;
+    let knee = window_bits(path, 0.0);
+    // Integrals over W of T, T^2 and W T. Up to the knee the RTT is the base RTT.
+    let below = (knee - bottom).max(0.0);
+    let mut time = base * below;
+    let mut squares = base * base * below;
+    let mut windows = base * 0.5 * (knee * knee - bottom * bottom).max(0.0);
+    // From there (or from the bottom, if the queue never empties) the window is a function of the queueing.
+    let start = decreasing_root(0.0, full, |queueing| bottom - window_bits(path, queueing));
+    let step = (full - start) / f64::from(STEPS);
+    let (mut rtt, mut window) = (base + start, window_bits(path, start));
+    for index in 1..=STEPS {
+        let queueing = start + step * f64::from(index);
+        let (next_rtt, next_window) = (base + queueing, window_bits(path, queueing));
+        let (mean_rtt, mean_window, grown) =
+            (0.5 * (rtt + next_rtt), 0.5 * (window + next_window), next_window - window);
+        time += mean_rtt * grown;
+        squares += mean_rtt * mean_rtt * grown;
+        windows += mean_window * mean_rtt * grown;
+        (rtt, window) = (next_rtt, next_window);
+    }
+    let data = 0.5 * (top * top - bottom * bottom);
+    let mean_rtt = squares / time;
+    let segment = target.segment.bits_f64();
+    Prediction {
+        goodput: Rate::from_bps_f64(data / time * target.efficiency()),
+        rtt: Span::from_secs_f64(mean_rtt),
+        backlog: backlog(path, mean_rtt - base),
+        window: Bytes::new((windows / time / 8.0 * target.efficiency()) as u64),
+        loss: segment * segment / (f64::from(target.delayed_ack) * data),
+        regime: Regime::SelfInducedLoss,
+    }
+}
+
+/// The cross traffic alone keeps the buffer full.
+fn shut_out(path: &Path) -> Prediction {
+    Prediction {
+        goodput: Rate::ZERO,
+        rtt: path.base_rtt + Span::from_secs_f64(path.drain()),
+        backlog: path.buffer,
+        window: Bytes::ZERO,
+        loss: 1.0,
+        regime: Regime::SelfInducedLoss,
+    }
+}

@@ -1,0 +1,76 @@
+//! Rules for the size of a router's buffer, from the largest to the smallest.
+//!
+//! | rule | buffer | what it assumes |
+//! |---|---|---|
+//! | [`bandwidth_delay_product`] | `C T` | one greedy Reno flow, or many in step |
+//! | [`sqrt_n_buffer`] | `C T / sqrt(n)` | many greedy flows out of step |
+//! | [`short_flow_buffer`] | `O(1)`, of the burst sizes | a link below saturation with short flows |
+//! | [`tiny_buffer`] | `O(log W)` | paced flows limited elsewhere, a link below saturation |
+//!
+//! None of them knows the latency that a buffer costs; [`crate::empty_queue`] has the bounds for unequal
+//! round-trip times and [`crate::sawtooth`] what a single flow gets from less than the first rule.
+
+use units::{Bytes, Fraction, Rate, Span};
+
+/// The bandwidth-delay product, `[villamizar:ccr94]`: the least buffer with which one Reno flow never idles
+/// the link (it halves from `C T + B` to `C T`).
+///
+/// ```text
+/// B = C T
+/// ```
+/// `C` = `capacity`, `T` = `base_rtt`.
+#[must_use]
+pub fn bandwidth_delay_product(capacity: Rate, base_rtt: Span) -> Bytes {
+    capacity.volume(base_rtt)
+}
+
+/// The square-root rule, `[appenzeller:sigcomm04]`: the sum of `n` sawteeth out of step varies by `1/sqrt(n)`
+/// of the variation of one.
+///
+/// ```text
+/// B = C T / sqrt(n)
+/// ```
+/// `C` = `capacity`, `T` = `mean_rtt`, `n` = `flows`; the source asks for some hundreds of long-lived flows.
+/// For no flows, as for one, the bandwidth-delay product.
+#[must_use]
+pub fn sqrt_n_buffer(capacity: Rate, mean_rtt: Span, flows: u32) -> Bytes {
+    bandwidth_delay_product(capacity, mean_rtt).scale(1.0 / f64::from(flows.max(1)).sqrt())
+}
+
+/// The buffer that slow-start bursts of short flows overflow with probability `overflow`,
+/// `[appenzeller:sigcomm04]`, in packets.
+///
+/// ```text
+/// P(Q >= b) = exp( -b  2(1-rho)/rho  E[X]/E[X^2] )
+/// b = rho/(2(1-rho))  E[X^2]/E[X]  ln(1/P)
+/// ```
+/// `rho` = `load`, `X` the burst size in packets, uniform over the list `bursts` (a flow of 14 packets from
+/// an initial window of 2 sends bursts of 2, 4, 8), `P` = `overflow`. Bursts arrive as a Poisson process of
+/// batches served one packet at a time; neither capacity nor RTT nor the number of flows enters. Infinite at
+/// load 1 or for `overflow` zero; zero for no bursts.
+#[must_use]
+pub fn short_flow_buffer(load: Fraction, bursts: &[u32], overflow: Fraction) -> f64 {
+    let sum: f64 = bursts.iter().copied().map(f64::from).sum();
+    if sum == 0.0 {
+        return 0.0;
+    }
+    let squares: f64 = bursts.iter().map(|&burst| f64::from(burst).powi(2)).sum();
+    let load = load.get();
+    load / (2.0 * (1.0 - load)) * squares / sum * -overflow.get().ln()
+}
+
+/// The buffer for paced flows on a link that is never full, `[enachescu:infocom06]`, in packets.
+///
+/// ```text
+/// B = log( Wmax^2 / (2 (1-theta)) ) / log(1/rho)
+/// ```
+/// `rho` = `load`, the offered load if nothing were lost, below 1; `Wmax` = `max_window` in packets; `theta`
+/// = `carried`, the share of the offered load to be carried. Arrivals are near Poisson, so a buffer of `B`
+/// overflows with a probability of about `rho^B`; loss of `p` costs Reno at most a share `p Wmax^2/2`. Never
+/// below zero; infinite for `load` or `carried` of one. (Restated from the published theorem, which is not
+/// among our papers, and checked against this reasoning only.)
+#[must_use]
+pub fn tiny_buffer(load: Fraction, max_window: f64, carried: Fraction) -> f64 {
+    let tolerated_loss = 2.0 * (1.0 - carried.get()) / (max_window * max_window);
+    (tolerated_loss.ln() / load.get().ln()).max(0.0)
+}
