@@ -1,0 +1,190 @@
+//! One transfer: a sender, a receiver, and the segments under way between them.
+
+use crate::outcome::FlowReport;
+use crate::plan::FlowPlan;
+use crate::recorder::FlowView;
+use crate::tcp::{Acknowledgement, Receiver, Sender, SenderConfig};
+use link::{Admission, DelayLine, Histogram, Link};
+use units::random::Stream;
+use units::{Bytes, Span, Time};
+
+/// A segment that the tight link has admitted.
+#[derive(Clone, Copy, Debug)]
+struct UnderWay {
+    segment: u64,
+    sent: Time,
+}
+
+#[derive(Debug)]
+pub(crate) struct Flow {
+    sender: Sender,
+    receiver: Receiver,
+    /// Segments whose arrival, and so whose acknowledgement's, is known.
+    path: DelayLine<UnderWay>,
+    base_rtt: Span,
+    /// When the sender starts, and after that, when jitter lets it send again.
+    sends_at: Time,
+    jitter: Span,
+    stream: Stream,
+    header: u64,
+    size: Option<Bytes>,
+    total_segments: u64,
+    start: Time,
+    completed: Option<Time>,
+    name: String,
+    counts: Counts,
+}
+
+/// Over the measured interval.
+#[derive(Debug, Default)]
+struct Counts {
+    since: Time,
+    delivered_before: u64,
+    sent: u64,
+    dropped: u64,
+    again: u64,
+    rtt: Histogram,
+    min_rtt: Option<Span>,
+}
+
+impl Flow {
+    pub(crate) fn new(plan: FlowPlan, seed: u64) -> Self {
+        let total_segments = plan.size.map_or(u64::MAX, |size| size.get().div_ceil(plan.payload.get()));
+        let buffer_segments = plan.socket_buffer / plan.payload;
+        let sender = Sender::new(SenderConfig {
+            control: plan.control,
+            payload: plan.payload,
+            buffer_segments,
+            total_segments,
+            min_rto: plan.min_rto,
+        });
+        Self {
+            sender,
+            receiver: Receiver::new(plan.delayed_ack, plan.delayed_ack_timeout),
+            path: DelayLine::default(),
+            base_rtt: plan.base_rtt,
+            sends_at: plan.start,
+            jitter: plan.send_jitter,
+            stream: Stream::new(seed, &format!("flow {}", plan.name)),
+            header: plan.header.get(),
+            size: plan.size,
+            total_segments,
+            start: plan.start,
+            completed: None,
+            name: plan.name,
+            counts: Counts::default(),
+        }
+    }
+
+    /// When something happens to this flow next.
+    #[inline]
+    pub(crate) fn wakeup(&self) -> Time {
+        let arrival = self.path.next().unwrap_or(Time::NEVER);
+        arrival.min(self.sends_at).min(self.receiver.deadline()).min(self.sender.timer())
+    }
+
+    /// Whether a sized flow has ended; a greedy one never does.
+    pub(crate) fn is_done(&self) -> bool {
+        self.completed.is_some()
+    }
+
+    /// Everything that is due at `now`.
+    #[inline]
+    pub(crate) fn step(&mut self, now: Time, link: &mut Link<Bytes>) {
+        while let Some(UnderWay { segment, sent }) = self.path.pop(now) {
+            if let Some(ack) = self.receiver.on_segment(now, segment, sent) {
+                self.on_ack(now, &ack, link);
+            }
+        }
+        if self.receiver.deadline() <= now {
+            let ack = self.receiver.on_deadline();
+            self.on_ack(now, &ack, link);
+        }
+        if self.sends_at <= now {
+            self.sends_at = Time::NEVER;
+            self.send(now, link);
+        }
+        if self.sender.timer() <= now {
+            self.sender.on_timer(now);
+            self.send(now, link);
+        }
+    }
+
+    #[inline]
+    fn on_ack(&mut self, now: Time, ack: &Acknowledgement, link: &mut Link<Bytes>) {
+        if let Some(rtt) = self.sender.on_ack(now, ack) {
+            self.counts.rtt.record(rtt);
+            self.counts.min_rtt = Some(self.counts.min_rtt.map_or(rtt, |min| min.min(rtt)));
+        }
+        if self.sender.is_done() && self.completed.is_none() {
+            self.completed = Some(now);
+        }
+        if self.jitter == Span::ZERO {
+            self.send(now, link);
+        } else if self.sends_at == Time::NEVER && self.sender.may_transmit() {
+            self.sends_at = now + self.jitter.scale(self.stream.uniform());
+        }
+    }
+
+    /// Sends what the windows allow.
+    #[inline]
+    fn send(&mut self, now: Time, link: &mut Link<Bytes>) {
+        while let Some(sent) = self.sender.transmit(now) {
+            self.counts.sent += 1;
+            self.counts.again += u64::from(sent.again);
+            match link.admit(now, self.wire_len(sent.segment)) {
+                Admission::Departs(departs) => {
+                    self.path.push(departs + self.base_rtt, UnderWay { segment: sent.segment, sent: now });
+                }
+                Admission::Dropped(_) => self.counts.dropped += 1,
+            }
+        }
+    }
+
+    #[inline]
+    fn wire_len(&self, segment: u64) -> Bytes {
+        let full = self.sender.payload();
+        let payload = match self.size {
+            Some(size) if segment + 1 == self.total_segments => size.get() - segment * full,
+            _ => full,
+        };
+        Bytes::new(payload + self.header)
+    }
+
+    /// Payload received in order since the start.
+    pub(crate) fn delivered(&self) -> u64 {
+        let bytes = self.receiver.expected() * self.sender.payload();
+        self.size.map_or(bytes, |size| bytes.min(size.get()))
+    }
+
+    /// Starts the measured interval.
+    pub(crate) fn begin_measuring(&mut self, now: Time) {
+        self.counts = Counts { since: now, delivered_before: self.delivered(), ..Counts::default() };
+    }
+
+    pub(crate) fn view(&self) -> FlowView {
+        FlowView {
+            delivered: Bytes::new(self.delivered()),
+            smoothed_rtt: self.sender.smoothed_rtt(),
+            window: self.sender.send_window(),
+        }
+    }
+
+    /// What the flow did from the start of measurement to `end`.
+    pub(crate) fn report(self, end: Time) -> FlowReport {
+        let delivered = self.delivered() - self.counts.delivered_before;
+        let counts = self.counts;
+        let from = counts.since.max(self.start);
+        FlowReport {
+            name: self.name,
+            delivered: Bytes::new(delivered),
+            active: self.completed.unwrap_or(end).since(from),
+            sent: counts.sent,
+            dropped: counts.dropped,
+            retransmits: counts.again,
+            rtt: counts.rtt,
+            min_rtt: counts.min_rtt,
+            completion: self.completed.map(|at| at.since(self.start)),
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! The simulator: TCP flows and cross traffic over a tight link, packet by packet, without IO or a clock.
+//!
+//! [`Simulation`] is an owned value made from a [`Plan`]; running it yields an [`Outcome`]. The same plan gives
+//! the same outcome, to the last bit.
+//!
+//! How time passes: a flow's propagation delay, forward and return, is lumped behind the tight link. The
+//! flow's own dynamics do not change by it, since only sums of delays matter to it, and a packet costs one
+//! event: its departure is known as it is sent, and what happens at the receiver is worked out when its
+//! acknowledgement reaches the sender. The agenda holds one entry per flow and per source, never one per packet.
+//!
+//! Reading order: `plan.rs` (what goes in), `simulation.rs` (the loop), `agenda.rs`, `flow.rs` (one transfer:
+//! sender, path, receiver), `tcp.rs` and `tcp/` (the protocol), `recorder.rs` and `outcome.rs` (what comes out).
+
+mod agenda;
+mod flow;
+mod outcome;
+mod plan;
+mod recorder;
+mod simulation;
+mod tcp;
+
+pub use outcome::{FlowReport, Outcome};
+pub use plan::{FlowPlan, LinkPlan, Plan, TrafficPlan};
+pub use recorder::{FlowView, NoRecorder, Recorder};
+pub use simulation::Simulation;

@@ -1,0 +1,50 @@
+//! What a run leaves behind.
+
+use link::{Histogram, LinkReport};
+use units::{Bytes, Rate, Span, Time};
+
+/// A finished run.
+#[derive(Debug)]
+pub struct Outcome<R> {
+    /// When it ended.
+    pub ended: Time,
+    /// The tight link over the measured interval.
+    pub link: LinkReport,
+    /// Every flow over the measured interval, in the plan's order.
+    pub flows: Vec<FlowReport>,
+    /// Events the loop handled, a measure of its work.
+    pub events: u64,
+    /// The recorder, with what it saw.
+    pub recorder: R,
+}
+
+/// One flow over the measured interval.
+#[derive(Clone, Debug)]
+pub struct FlowReport {
+    /// The flow's name.
+    pub name: String,
+    /// Payload received in order.
+    pub delivered: Bytes,
+    /// How long the flow was active within the interval.
+    pub active: Span,
+    /// Segments sent, again or for the first time.
+    pub sent: u64,
+    /// Of those, dropped by the tight link.
+    pub dropped: u64,
+    /// Segments sent again.
+    pub retransmits: u64,
+    /// Round-trip samples.
+    pub rtt: Histogram,
+    /// The least of them.
+    pub min_rtt: Option<Span>,
+    /// From the flow's start to its last byte's acknowledgement, for a sized flow that ended.
+    pub completion: Option<Span>,
+}
+
+impl FlowReport {
+    /// Payload per time the flow was active.
+    #[must_use]
+    pub fn goodput(&self) -> Rate {
+        Rate::of(self.delivered, self.active)
+    }
+}

@@ -1,0 +1,70 @@
+//! What a simulation is made from: every quantity resolved to a number.
+
+use cc::CongestionControl;
+use link::traffic::TrafficConfig;
+use link::{Limit, LinkConfig};
+use units::{Bytes, Span, Time};
+
+/// A whole run.
+#[derive(Debug)]
+pub struct Plan {
+    /// The tight link.
+    pub link: LinkPlan,
+    /// The transfers under study.
+    pub flows: Vec<FlowPlan>,
+    /// Cross traffic that does not answer to congestion.
+    pub traffic: Vec<TrafficPlan>,
+    /// When the run stops; `None`: when every sized flow has ended.
+    pub end: Option<Time>,
+    /// Metrics leave out what happens before this.
+    pub warmup: Time,
+    /// Seeds every random stream.
+    pub seed: u64,
+}
+
+/// The tight link: drop-tail.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkPlan {
+    /// Rate, delay, random loss.
+    pub config: LinkConfig,
+    /// Room in the queue.
+    pub limit: Limit,
+}
+
+/// One transfer.
+#[derive(Debug)]
+pub struct FlowPlan {
+    /// Names the flow, and its random streams.
+    pub name: String,
+    /// Its congestion controller, at its start.
+    pub control: Box<dyn CongestionControl>,
+    /// Payload of a full segment.
+    pub payload: Bytes,
+    /// Headers around each segment's payload.
+    pub header: Bytes,
+    /// Propagation there and back, the tight link's delay included, queueing and serialization excluded.
+    pub base_rtt: Span,
+    /// Payload to move; `None`: greedy.
+    pub size: Option<Bytes>,
+    /// When the first segment may leave.
+    pub start: Time,
+    /// The receiver acknowledges every this many segments.
+    pub delayed_ack: u64,
+    /// A withheld acknowledgement leaves after this at the latest.
+    pub delayed_ack_timeout: Span,
+    /// The smaller of send and receive buffer; [`Bytes::MAX`] when it is never the limit.
+    pub socket_buffer: Bytes,
+    /// What a window opens for leaves later by a uniform random share of this.
+    pub send_jitter: Span,
+    /// Least retransmission timeout.
+    pub min_rto: Span,
+}
+
+/// One source of cross traffic.
+#[derive(Clone, Debug)]
+pub struct TrafficPlan {
+    /// Names the source's random stream.
+    pub name: String,
+    /// Its arrival process.
+    pub config: TrafficConfig,
+}

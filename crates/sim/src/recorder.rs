@@ -1,0 +1,37 @@
+//! Recorders watch a run at fixed intervals; a run without one pays nothing.
+
+use link::LinkState;
+use units::{Bytes, Span, Time};
+
+/// One flow at one instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowView {
+    /// Payload received in order since the start.
+    pub delivered: Bytes,
+    /// RFC 6298's smoothed round-trip time, once there is a sample.
+    pub smoothed_rtt: Option<Span>,
+    /// The send window: the least of congestion window and socket buffers.
+    pub window: Bytes,
+}
+
+/// Watches a run.
+pub trait Recorder {
+    /// How often to look; `None`: never.
+    fn interval(&self) -> Option<Span>;
+    /// The tight link at `at`, then every flow.
+    fn link(&mut self, at: Time, state: &LinkState);
+    /// Flow number `index` of the plan at `at`.
+    fn flow(&mut self, at: Time, index: usize, view: &FlowView);
+}
+
+/// Watches nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoRecorder;
+
+impl Recorder for NoRecorder {
+    fn interval(&self) -> Option<Span> {
+        None
+    }
+    fn link(&mut self, _at: Time, _state: &LinkState) {}
+    fn flow(&mut self, _at: Time, _index: usize, _view: &FlowView) {}
+}

@@ -1,0 +1,107 @@
+//! A ring of bits addressed by ever-growing sequence numbers.
+
+/// One bit per sequence number in a sliding range. Clear bits cost nothing outside the range in use.
+#[derive(Clone, Debug)]
+pub(super) struct BitRing {
+    words: Vec<u64>,
+    /// Capacity in bits less one; the capacity is a power of two.
+    mask: u64,
+}
+
+impl Default for BitRing {
+    fn default() -> Self {
+        Self { words: vec![0; 1], mask: 63 }
+    }
+}
+
+impl BitRing {
+    /// Makes room for the range `low..=high` of sequence numbers; bits outside it must be clear.
+    #[inline]
+    pub(super) fn reserve(&mut self, low: u64, high: u64) {
+        if high - low > self.mask {
+            self.grow(low, high);
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, low: u64, high: u64) {
+        let bits = (high - low + 1).next_power_of_two().max(64);
+        let old = std::mem::replace(self, Self { words: vec![0; (bits / 64) as usize], mask: bits - 1 });
+        for at in low..=low + old.mask {
+            if old.get(at) {
+                self.set(at);
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn get(&self, at: u64) -> bool {
+        let bit = at & self.mask;
+        self.words[(bit / 64) as usize] >> (bit % 64) & 1 == 1
+    }
+
+    #[inline]
+    pub(super) fn set(&mut self, at: u64) {
+        let bit = at & self.mask;
+        self.words[(bit / 64) as usize] |= 1 << (bit % 64);
+    }
+
+    #[inline]
+    pub(super) fn clear(&mut self, at: u64) {
+        let bit = at & self.mask;
+        self.words[(bit / 64) as usize] &= !(1 << (bit % 64));
+    }
+
+    /// The first clear bit in `from..to`.
+    pub(super) fn first_clear(&self, from: u64, to: u64) -> Option<u64> {
+        let mut at = from;
+        while at < to {
+            let bit = at & self.mask;
+            let free = u64::from((!self.words[(bit / 64) as usize] >> (bit % 64)).trailing_zeros());
+            let left = 64 - bit % 64;
+            if free < left {
+                return (at + free < to).then_some(at + free);
+            }
+            at += left;
+        }
+        None
+    }
+
+    /// How many bits of `from..to` are set.
+    pub(super) fn count(&self, from: u64, to: u64) -> u64 {
+        let (mut at, mut count) = (from, 0);
+        while at < to {
+            let bit = at & self.mask;
+            let take = (64 - bit % 64).min(to - at);
+            let word = self.words[(bit / 64) as usize] >> (bit % 64);
+            let kept = if take == 64 { word } else { word & ((1 << take) - 1) };
+            count += u64::from(kept.count_ones());
+            at += take;
+        }
+        count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_survive_growth_and_wrapping() {
+        let mut ring = BitRing::default();
+        for at in [1000, 1001, 1050] {
+            ring.reserve(1000, at);
+            ring.set(at);
+        }
+        ring.reserve(1000, 1500);
+        ring.set(1500);
+        let set: Vec<u64> = (1000..=1500).filter(|at| ring.get(*at)).collect();
+        assert_eq!(set, [1000, 1001, 1050, 1500]);
+        assert_eq!(ring.count(1000, 1501), 4);
+        assert_eq!(ring.count(1001, 1050), 1);
+        assert_eq!(ring.first_clear(1000, 1500), Some(1002));
+        assert_eq!(ring.first_clear(1050, 1051), None);
+        ring.clear(1050);
+        assert!(!ring.get(1050));
+    }
+}

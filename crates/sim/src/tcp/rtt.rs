@@ -1,0 +1,93 @@
+//! RFC 6298: the smoothed round-trip time and the retransmission timeout.
+
+use cc::RttView;
+use units::Span;
+
+/// The timeout before the first sample, RFC 6298 (2.1).
+const INITIAL_RTO: Span = Span::from_secs(1);
+/// The longest timeout, RFC 6298 (2.5).
+const MAX_RTO: Span = Span::from_secs(60);
+
+/// Round-trip time as the sender estimates it.
+#[derive(Clone, Debug)]
+pub(super) struct RttEstimator {
+    smoothed: u64,
+    variation: u64,
+    min: u64,
+    min_rto: Span,
+    backoff: u32,
+}
+
+impl RttEstimator {
+    pub(super) fn new(min_rto: Span) -> Self {
+        Self { smoothed: 0, variation: 0, min: u64::MAX, min_rto, backoff: 0 }
+    }
+
+    /// RFC 6298 (2.2) and (2.3), with alpha = 1/8 and beta = 1/4. A sample ends the timer's backoff.
+    #[inline]
+    pub(super) fn observe(&mut self, sample: Span) {
+        let sample = sample.as_nanos();
+        self.min = self.min.min(sample);
+        self.backoff = 0;
+        if self.smoothed == 0 {
+            self.smoothed = sample;
+            self.variation = sample / 2;
+        } else {
+            self.variation = self.variation - self.variation / 4 + self.smoothed.abs_diff(sample) / 4;
+            self.smoothed = self.smoothed - self.smoothed / 8 + sample / 8;
+        }
+    }
+
+    /// The timeout to arm now.
+    #[inline]
+    pub(super) fn timeout(&self) -> Span {
+        let base = if self.smoothed == 0 {
+            INITIAL_RTO
+        } else {
+            Span::from_nanos(self.smoothed + 4 * self.variation)
+        };
+        (base.max(self.min_rto) * (1 << self.backoff.min(16))).min(MAX_RTO)
+    }
+
+    /// RFC 6298 (5.5): the timer expired.
+    pub(super) fn back_off(&mut self) {
+        self.backoff += 1;
+    }
+
+    pub(super) fn smoothed(&self) -> Option<Span> {
+        (self.smoothed > 0).then(|| Span::from_nanos(self.smoothed))
+    }
+
+    #[inline]
+    pub(super) fn view(&self, latest: Option<Span>) -> RttView {
+        RttView { latest, smoothed: Span::from_nanos(self.smoothed), min: Span::from_nanos(self.min) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_timer_follows_rfc_6298() {
+        let mut rtt = RttEstimator::new(Span::from_millis(200));
+        assert_eq!(rtt.timeout(), Span::from_secs(1));
+        rtt.observe(Span::from_millis(100));
+        // SRTT = R, RTTVAR = R/2, RTO = SRTT + 4 RTTVAR.
+        assert_eq!(rtt.timeout(), Span::from_millis(300));
+        rtt.observe(Span::from_millis(100));
+        assert_eq!(rtt.timeout(), Span::from_micros(250_000));
+        rtt.back_off();
+        assert_eq!(rtt.timeout(), Span::from_micros(500_000));
+        for _ in 0..30 {
+            rtt.back_off();
+        }
+        assert_eq!(rtt.timeout(), MAX_RTO);
+        rtt.observe(Span::from_millis(100));
+        assert!(rtt.timeout() < Span::from_millis(250));
+        for _ in 0..100 {
+            rtt.observe(Span::from_millis(100));
+        }
+        assert_eq!(rtt.timeout(), Span::from_millis(200));
+    }
+}

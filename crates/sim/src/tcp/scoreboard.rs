@@ -1,0 +1,298 @@
+//! The scoreboard: what has been sent, acknowledged, selectively acknowledged, lost and sent again.
+//!
+//! RFC 6675 without its loops: every count that `SetPipe` would gather is kept as acknowledgements arrive.
+//! Losses are known up to an edge: with three segments selectively acknowledged above it, a hole is lost
+//! (`IsLost`), so all holes below the third-highest selectively acknowledged segment are.
+
+use super::bits::BitRing;
+
+/// RFC 6675's DupThresh.
+const DUP_THRESH: usize = 3;
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scoreboard {
+    /// First segment not cumulatively acknowledged (HighACK + 1).
+    una: u64,
+    /// Next segment never sent (HighData + 1).
+    next: u64,
+    sacked: BitRing,
+    resent: BitRing,
+    /// Of una..next: selectively acknowledged; holes below the loss edge; holes sent again.
+    sacked_count: u64,
+    lost_count: u64,
+    resent_count: u64,
+    /// Every hole below this is lost.
+    loss_edge: u64,
+    /// Holes below this have been sent again if they were lost (HighRxt + 1).
+    resend_from: u64,
+    /// One past the three highest selectively acknowledged segments, highest first; zero when there are fewer.
+    highest_sacked: [u64; DUP_THRESH],
+}
+
+impl Scoreboard {
+    pub(super) fn una(&self) -> u64 {
+        self.una
+    }
+
+    pub(super) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Sent and not cumulatively acknowledged (FlightSize), in segments.
+    #[inline]
+    pub(super) fn outstanding(&self) -> u64 {
+        self.next - self.una
+    }
+
+    /// Segments believed to be in the network (`pipe`).
+    #[inline]
+    pub(super) fn pipe(&self) -> u64 {
+        self.outstanding() + self.resent_count - self.sacked_count - self.lost_count
+    }
+
+    /// Holes known to be lost, sent again or not.
+    pub(super) fn lost(&self) -> u64 {
+        self.lost_count
+    }
+
+    /// Whether the first outstanding segment is lost.
+    #[inline]
+    pub(super) fn first_is_lost(&self) -> bool {
+        self.una < self.loss_edge
+    }
+
+    pub(super) fn has_sacked(&self) -> bool {
+        self.sacked_count > 0
+    }
+
+    /// A segment never sent before leaves.
+    #[inline]
+    pub(super) fn send_next(&mut self) -> u64 {
+        let segment = self.next;
+        self.next += 1;
+        self.sacked.reserve(self.una, segment);
+        self.resent.reserve(self.una, segment);
+        segment
+    }
+
+    /// The first lost hole not yet sent again, marked as sent again (`NextSeg`, rule 1).
+    pub(super) fn resend_lost(&mut self) -> Option<u64> {
+        let from = self.resend_from.max(self.una);
+        let hole = self.sacked.first_clear(from, self.loss_edge.min(self.next))?;
+        self.resend(hole);
+        Some(hole)
+    }
+
+    /// The first hole below the highest selectively acknowledged segment, lost or not (rule 3).
+    pub(super) fn resend_hole(&mut self) -> Option<u64> {
+        let from = self.resend_from.max(self.una);
+        let hole = self.sacked.first_clear(from, self.highest_sacked[0])?;
+        self.resend(hole);
+        Some(hole)
+    }
+
+    /// The last outstanding segment, once more (rule 4); what may be sent again next does not move.
+    pub(super) fn rescue(&mut self) -> Option<u64> {
+        let last = (self.una..self.next).rev().find(|segment| !self.sacked.get(*segment))?;
+        if !self.resent.get(last) {
+            self.resent.set(last);
+            self.resent_count += 1;
+        }
+        Some(last)
+    }
+
+    fn resend(&mut self, segment: u64) {
+        self.resend_from = segment + 1;
+        if !self.resent.get(segment) {
+            self.resent.set(segment);
+            self.resent_count += 1;
+        }
+    }
+
+    /// A recovery episode begins: the first hole is the first to be sent again.
+    pub(super) fn begin_recovery(&mut self) {
+        self.resend_from = self.una;
+    }
+
+    /// The retransmission timer expired: everything not selectively acknowledged is lost, and what was sent
+    /// again is no longer believed to be in the network.
+    pub(super) fn lose_everything(&mut self) {
+        if self.resent_count > 0 {
+            for segment in self.una..self.next {
+                self.resent.clear(segment);
+            }
+            self.resent_count = 0;
+        }
+        self.loss_edge = self.next;
+        self.lost_count = self.outstanding() - self.sacked_count;
+        self.resend_from = self.una;
+    }
+
+    /// `segment` was selectively acknowledged; true if that is news.
+    pub(super) fn sack(&mut self, segment: u64) -> bool {
+        if segment < self.una || segment >= self.next || self.sacked.get(segment) {
+            return false;
+        }
+        self.sacked.set(segment);
+        self.sacked_count += 1;
+        if segment < self.loss_edge {
+            self.lost_count -= 1;
+        }
+        self.forget_resent(segment);
+        self.raise_loss_edge(segment + 1);
+        true
+    }
+
+    fn raise_loss_edge(&mut self, mut sacked: u64) {
+        for high in &mut self.highest_sacked {
+            if sacked > *high {
+                std::mem::swap(&mut sacked, high);
+            }
+        }
+        // One past the third-highest: holes below that segment have three above them.
+        let edge = self.highest_sacked[DUP_THRESH - 1].saturating_sub(1);
+        if edge > self.loss_edge.max(self.una) {
+            let from = self.loss_edge.max(self.una);
+            self.lost_count += edge - from - self.sacked.count(from, edge);
+            self.loss_edge = edge;
+        }
+    }
+
+    fn forget_resent(&mut self, segment: u64) {
+        if self.resent_count > 0 && self.resent.get(segment) {
+            self.resent.clear(segment);
+            self.resent_count -= 1;
+        }
+    }
+
+    /// Everything below `una` is acknowledged. Returns how many segments that is news for.
+    #[inline]
+    pub(super) fn advance(&mut self, una: u64) -> u64 {
+        let una = una.min(self.next);
+        let newly = una.saturating_sub(self.una);
+        if newly > 0 && (self.sacked_count > 0 || self.lost_count > 0 || self.resent_count > 0) {
+            self.sweep(una);
+        }
+        self.una = self.una.max(una);
+        newly
+    }
+
+    /// Takes the acknowledged segments out of every count.
+    fn sweep(&mut self, una: u64) {
+        for segment in self.una..una {
+            if self.sacked.get(segment) {
+                self.sacked.clear(segment);
+                self.sacked_count -= 1;
+            } else {
+                self.lost_count -= u64::from(segment < self.loss_edge);
+                self.forget_resent(segment);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(count: u64) -> Scoreboard {
+        let mut board = Scoreboard::default();
+        for _ in 0..count {
+            board.send_next();
+        }
+        board
+    }
+
+    #[test]
+    fn a_hole_is_lost_once_three_segments_above_it_are_sacked() {
+        let mut board = sent(10);
+        assert!(board.sack(1) && board.sack(2));
+        assert!(!board.first_is_lost());
+        assert_eq!(board.pipe(), 8);
+        assert!(board.sack(3));
+        assert!(board.first_is_lost());
+        // Ten out, three sacked, one lost.
+        assert_eq!(board.pipe(), 6);
+        assert!(!board.sack(3), "old news");
+    }
+
+    #[test]
+    fn lost_holes_are_sent_again_once_in_order() {
+        let mut board = sent(12);
+        for segment in [1, 3, 5, 7, 9] {
+            board.sack(segment);
+        }
+        board.begin_recovery();
+        // Third-highest sacked is 5, so 0, 2 and 4 are lost; 6 and 8 are not yet.
+        assert_eq!([board.resend_lost(), board.resend_lost(), board.resend_lost()], [Some(0), Some(2), Some(4)]);
+        assert_eq!(board.resend_lost(), None);
+        assert_eq!([board.resend_hole(), board.resend_hole()], [Some(6), Some(8)]);
+        assert_eq!(board.resend_hole(), None);
+        assert_eq!(board.rescue(), Some(11));
+        // 12 out, 5 sacked, 3 lost, 6 sent again.
+        assert_eq!(board.pipe(), 12 - 5 - 3 + 6);
+    }
+
+    #[test]
+    fn a_cumulative_acknowledgement_clears_the_counts() {
+        let mut board = sent(12);
+        for segment in [1, 3, 5, 7, 9] {
+            board.sack(segment);
+        }
+        board.begin_recovery();
+        while board.resend_lost().is_some() {}
+        assert_eq!(board.advance(6), 6);
+        assert_eq!((board.pipe(), board.lost()), (4, 0));
+        assert_eq!(board.advance(12), 6);
+        assert_eq!((board.pipe(), board.outstanding()), (0, 0));
+        assert_eq!(board.advance(5), 0);
+    }
+
+    #[test]
+    fn a_timeout_loses_all_that_is_not_sacked() {
+        let mut board = sent(6);
+        board.sack(2);
+        board.lose_everything();
+        assert_eq!(board.pipe(), 0);
+        assert_eq!([board.resend_lost(), board.resend_lost(), board.resend_lost()], [Some(0), Some(1), Some(3)]);
+        assert_eq!(board.pipe(), 3);
+    }
+
+    /// The kept counts equal what RFC 6675's loops would gather, whatever happens.
+    mod against_the_rfc {
+        use super::*;
+        use proptest::prelude::*;
+
+        fn counted(board: &Scoreboard) -> u64 {
+            let sacked_above = |s: u64| (s + 1..board.next).filter(|a| board.sacked.get(*a)).count();
+            (board.una..board.next)
+                .filter(|s| !board.sacked.get(*s))
+                .map(|s| {
+                    let lost = s < board.loss_edge;
+                    assert!(lost || sacked_above(s) < DUP_THRESH, "IsLost implies below the edge");
+                    u64::from(!lost) + u64::from(board.resent.get(s))
+                })
+                .sum()
+        }
+
+        proptest! {
+            #[test]
+            fn pipe_is_what_set_pipe_gathers(ops in prop::collection::vec((0u8..7, 0u64..300), 1..400)) {
+                let mut board = Scoreboard::default();
+                for (op, x) in ops {
+                    let outstanding = board.outstanding();
+                    let some = board.una() + if outstanding > 0 { x % outstanding } else { 0 };
+                    match op {
+                        0 | 1 => { for _ in 0..x % 20 { board.send_next(); } }
+                        2 => { board.sack(some); }
+                        3 => { let _ = board.resend_lost(); }
+                        4 => { let _ = board.resend_hole(); }
+                        5 => { board.advance(some); }
+                        _ => if x < 20 { board.lose_everything() } else if x < 60 { let _ = board.rescue(); },
+                    }
+                    prop_assert_eq!(board.pipe(), counted(&board));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! The sender: what may leave when, and what an acknowledgement or a silence means.
+//!
+//! RFC 5681 windows and timers around an RFC 6675 scoreboard: limited transmit (RFC 3042) and fast recovery
+//! follow from counting what is in the network (`pipe`), since that is what the window bounds.
+
+use super::Acknowledgement;
+use super::rtt::RttEstimator;
+use super::scoreboard::Scoreboard;
+use cc::{Ack, Congestion, CongestionControl, CongestionKind};
+use units::{Bytes, Span, Time};
+
+/// What a sender is like.
+#[derive(Debug)]
+pub(crate) struct SenderConfig {
+    pub(crate) control: Box<dyn CongestionControl>,
+    pub(crate) payload: Bytes,
+    /// At most this many segments unacknowledged: the smaller of the socket buffers.
+    pub(crate) buffer_segments: u64,
+    /// Segments to send; [`u64::MAX`] when greedy.
+    pub(crate) total_segments: u64,
+    pub(crate) min_rto: Span,
+}
+
+/// Why fewer than the usual rules apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Episode {
+    /// No loss is being repaired.
+    None,
+    /// Fast recovery until `until` is acknowledged; rule 4 has been used or not.
+    FastRecovery { until: u64, rescued: bool },
+    /// Repair after a timeout, in slow start, until `until` is acknowledged.
+    Timeout { until: u64 },
+}
+
+/// A segment leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Transmission {
+    pub(crate) segment: u64,
+    pub(crate) again: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Sender {
+    board: Scoreboard,
+    control: Box<dyn CongestionControl>,
+    /// The controller's window, as of its last event.
+    window: u64,
+    payload: u64,
+    buffer_segments: u64,
+    total_segments: u64,
+    episode: Episode,
+    /// The first retransmission of an episode does not wait for the window.
+    owed: bool,
+    rtt: RttEstimator,
+    timer: Time,
+    /// The segment the timer last expired for.
+    timed_out: Option<u64>,
+    /// Segments below this were sent while the congestion window was the limit.
+    limited_below: u64,
+    round: u64,
+    round_ends: u64,
+}
+
+impl Sender {
+    pub(crate) fn new(config: SenderConfig) -> Self {
+        Self {
+            window: config.control.allowance().window.get(),
+            board: Scoreboard::default(),
+            control: config.control,
+            payload: config.payload.get(),
+            buffer_segments: config.buffer_segments,
+            total_segments: config.total_segments,
+            episode: Episode::None,
+            owed: false,
+            rtt: RttEstimator::new(config.min_rto),
+            timer: Time::NEVER,
+            timed_out: None,
+            limited_below: 0,
+            round: 0,
+            round_ends: 0,
+        }
+    }
+
+    /// When the retransmission timer expires.
+    #[inline]
+    pub(crate) fn timer(&self) -> Time {
+        self.timer
+    }
+
+    /// Everything to send has been acknowledged.
+    #[inline]
+    pub(crate) fn is_done(&self) -> bool {
+        self.board.una() >= self.total_segments
+    }
+
+    /// RFC 6298's smoothed round-trip time, once there is a sample.
+    pub(crate) fn smoothed_rtt(&self) -> Option<Span> {
+        self.rtt.smoothed()
+    }
+
+    /// The send window: the least of congestion window and socket buffers.
+    pub(crate) fn send_window(&self) -> Bytes {
+        Bytes::new(self.window.min(self.buffer_segments.saturating_mul(self.payload)))
+    }
+
+    /// Segment payload other than the last.
+    #[inline]
+    pub(crate) fn payload(&self) -> u64 {
+        self.payload
+    }
+
+    /// Whether [`transmit`](Sender::transmit) would send something now.
+    pub(crate) fn may_transmit(&self) -> bool {
+        self.owed
+            || (self.has_room() && (self.may_send_new() || (self.episode != Episode::None && self.board.lost() > 0)))
+    }
+
+    #[inline]
+    fn has_room(&self) -> bool {
+        (self.board.pipe() + 1) * self.payload <= self.window
+    }
+
+    #[inline]
+    fn may_send_new(&self) -> bool {
+        self.board.next() < self.total_segments && self.board.outstanding() < self.buffer_segments
+    }
+
+    /// The next segment to leave, taken as sent at `now`; `None` when the windows are full.
+    #[inline]
+    pub(crate) fn transmit(&mut self, now: Time) -> Option<Transmission> {
+        let sent = if self.episode == Episode::None { self.transmit_new() } else { self.transmit_in_episode() }?;
+        self.owed = false;
+        // RFC 6675, section 6: a retransmission restarts the timer, lest an episode of more than one timeout's
+        // length end in a needless timeout.
+        if sent.again || self.timer == Time::NEVER {
+            self.timer = now + self.rtt.timeout();
+        }
+        Some(sent)
+    }
+
+    #[inline]
+    fn transmit_new(&mut self) -> Option<Transmission> {
+        if !self.has_room() {
+            self.limited_below = self.board.next();
+            return None;
+        }
+        self.may_send_new().then(|| Transmission { segment: self.board.send_next(), again: false })
+    }
+
+    /// RFC 6675's NextSeg: lost segments, then new ones, then holes not yet lost, then once the last.
+    fn transmit_in_episode(&mut self) -> Option<Transmission> {
+        let again = |segment| Transmission { segment, again: true };
+        if !self.has_room() && !self.owed {
+            self.limited_below = self.board.next();
+            return None;
+        }
+        if let Some(segment) = self.board.resend_lost() {
+            return Some(again(segment));
+        }
+        if self.may_send_new() {
+            return Some(Transmission { segment: self.board.send_next(), again: false });
+        }
+        let Episode::FastRecovery { until, rescued } = self.episode else { return None };
+        if let Some(segment) = self.board.resend_hole() {
+            return Some(again(segment));
+        }
+        if rescued {
+            return None;
+        }
+        self.episode = Episode::FastRecovery { until, rescued: true };
+        self.board.rescue().map(again)
+    }
+
+    /// An acknowledgement arrives. Returns the round-trip sample it gives.
+    #[inline]
+    pub(crate) fn on_ack(&mut self, now: Time, ack: &Acknowledgement) -> Option<Span> {
+        let first = self.board.una();
+        if let Some(segment) = ack.sacked {
+            self.board.sack(segment);
+        }
+        let newly = self.board.advance(ack.cumulative);
+        // RFC 7323: only an acknowledgement that moves the left edge gives a sample.
+        let sample = (newly > 0).then(|| now.since(ack.echo));
+        if let Some(sample) = sample {
+            self.rtt.observe(sample);
+            self.timed_out = None;
+            // RFC 6298 (5.2), (5.3).
+            self.timer = if self.board.outstanding() == 0 { Time::NEVER } else { now + self.rtt.timeout() };
+        }
+        if self.episode != Episode::None || self.board.has_sacked() {
+            self.follow_episode(now);
+        }
+        if newly > 0 {
+            if self.board.una() > self.round_ends {
+                self.round += 1;
+                self.round_ends = self.board.next();
+            }
+            self.control.on_ack(&Ack {
+                now,
+                acked: Bytes::new(newly * self.payload),
+                newest_sent: ack.newest_sent,
+                in_flight: Bytes::new(self.board.pipe() * self.payload),
+                rtt: self.rtt.view(sample),
+                rate: None,
+                window_limited: first < self.limited_below,
+                recovering: matches!(self.episode, Episode::FastRecovery { .. }),
+                round: self.round,
+            });
+            self.window = self.control.allowance().window.get();
+        }
+        sample
+    }
+
+    /// Ends the episode that this acknowledgement completes, begins the one it reveals.
+    fn follow_episode(&mut self, now: Time) {
+        let una = self.board.una();
+        match self.episode {
+            Episode::FastRecovery { until, .. } | Episode::Timeout { until } if una >= until => {
+                self.episode = Episode::None;
+            }
+            _ => {}
+        }
+        if self.episode == Episode::None && self.board.first_is_lost() {
+            self.board.begin_recovery();
+            self.episode = Episode::FastRecovery { until: self.board.next(), rescued: false };
+            self.owed = true;
+            self.congestion(now, CongestionKind::Loss);
+        }
+    }
+
+    fn congestion(&mut self, now: Time, kind: CongestionKind) {
+        // RFC 5681, section 3.2: what limited transmit added beyond the window does not count.
+        let in_flight = (self.board.outstanding() * self.payload).min(self.window);
+        self.control.on_congestion(&Congestion {
+            now,
+            kind,
+            lost: Bytes::new(self.board.lost() * self.payload),
+            in_flight: Bytes::new(in_flight),
+        });
+        self.window = self.control.allowance().window.get();
+    }
+
+    /// The retransmission timer expired: RFC 6298 (5.4)-(5.7), RFC 6675 section 5.1.
+    pub(crate) fn on_timer(&mut self, now: Time) {
+        let una = self.board.una();
+        let kind =
+            if self.timed_out == Some(una) { CongestionKind::PersistentLoss } else { CongestionKind::Timeout };
+        self.timed_out = Some(una);
+        self.congestion(now, kind);
+        self.board.lose_everything();
+        self.episode = Episode::Timeout { until: self.board.next() };
+        self.owed = true;
+        self.rtt.back_off();
+        self.timer = now + self.rtt.timeout();
+    }
+}
