@@ -1,0 +1,169 @@
+//! [`Document`]: a scenario file as a tree that remembers where each value was written, and overrides of it.
+//!
+//! `document/node.rs` is the tree and its making from TOML; `document/path.rs` is key paths such as
+//! `flow.target.rtt`: how they are written and which places of the tree they mean.
+
+mod node;
+pub(crate) mod path;
+
+pub use node::{Entry, Node, Table, Value};
+
+use crate::fault::{Fault, Faults};
+use crate::origin::{Origin, Source};
+use path::{Step, Trouble};
+use std::sync::Arc;
+use toml::de::{DeTable, DeValue};
+
+/// A scenario file: its text, and the tree of its keys and values with any overrides applied.
+#[derive(Clone)]
+pub struct Document {
+    source: Arc<Source>,
+    root: Node,
+}
+
+/// The name and the tree, without the text.
+impl std::fmt::Debug for Document {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Document").field("name", &self.name()).field("root", &self.root.value).finish()
+    }
+}
+
+impl Document {
+    /// Parses the `text` of the file called `name`, which is only used to say where faults are.
+    ///
+    /// # Errors
+    /// If the text is not TOML. Whether it is a scenario is for [`Document::scenario`] to say.
+    pub fn parse(name: &str, text: &str) -> Result<Self, Faults> {
+        let source = Arc::new(Source { file: Some(name.to_owned()), text: text.to_owned() });
+        let (table, errors) = DeTable::parse_recoverable(text);
+        if !errors.is_empty() {
+            return Err(node::syntax_faults(&source, &errors));
+        }
+        let value = Value::Table(Table::from_toml(&source, 0, table.get_ref()));
+        let root = Node { value, origin: Origin::new(&source, 0..0) };
+        Ok(Self { source, root })
+    }
+
+    /// The file's name, as given to [`Document::parse`].
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.source.file.as_deref().unwrap_or_default()
+    }
+
+    /// The file's text, without overrides.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.source.text
+    }
+
+    /// The tree: a node that holds the file's table.
+    #[must_use]
+    pub fn root(&self) -> &Node {
+        &self.root
+    }
+
+    /// Overrides a value, as `--set key=value` does.
+    ///
+    /// `key` is a path such as `link.rate` (every link), `link.0.rate` (one), `flow.socket_buffer` (every flow),
+    /// `flow.NAME.socket_buffer` or `flow.0.socket_buffer` (one), and the same for `traffic`. `value` is a TOML
+    /// value; what is none is taken as a string, so that `10Mbit/s` needs no quotes. A key that is absent from
+    /// the file is added; whether it exists at all is found when the scenario is read.
+    ///
+    /// # Errors
+    /// If the path is malformed, names a flow or an index that does not exist, or leads through a value that
+    /// holds no keys; or if the value begins as a list, a table or a quoted string and is none. The document is
+    /// then unchanged.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<(), Faults> {
+        let value = value.trim();
+        let source = Arc::new(Source { file: None, text: format!("{key}={value}") });
+        let start = key.len() + 1;
+        let key_origin = Origin::new(&source, 0..key.len());
+        let node = match DeValue::parse(value) {
+            Ok(parsed) => Node::from_toml(&source, start, &parsed),
+            Err(error) if value.starts_with(['[', '{', '"', '\'']) => {
+                let span = error.span().unwrap_or(0..value.len());
+                return Err(Fault {
+                    origin: Origin::new(&source, start + span.start..start + span.end),
+                    key: key.to_owned(),
+                    found: error.message().to_owned(),
+                    accepted: "a TOML value, or a bare word or quantity such as 10Mbit/s".into(),
+                    help: Some(
+                        "within lists and tables, strings need their quotes: [\"20ms\", \"40ms\"]".into(),
+                    ),
+                }
+                .into());
+            }
+            Err(_) => Node {
+                value: Value::String(value.to_owned()),
+                origin: Origin::new(&source, start..source.text.len()),
+            },
+        };
+        self.place(key, &key_origin, &node)
+            .map_err(|trouble| trouble.fault(key_origin.clone(), key.to_owned()).into())
+    }
+
+    /// A fault at `key`, such as `flow[2].control` or `link.queue.kind`, for stages that know more than the
+    /// schema. If the key was not written, the fault points at the nearest table around it.
+    #[must_use]
+    pub fn fault(
+        &self,
+        key: &str,
+        found: impl Into<String>,
+        accepted: impl Into<String>,
+        help: Option<String>,
+    ) -> Fault {
+        Fault {
+            origin: self.nearest(key).origin.clone(),
+            key: key.to_owned(),
+            found: found.into(),
+            accepted: accepted.into(),
+            help,
+        }
+    }
+
+    /// Puts `node` at every place that `key` means.
+    pub(crate) fn place(&mut self, key: &str, key_origin: &Origin, node: &Node) -> Result<(), Trouble> {
+        let mut root = self.root.clone();
+        for steps in path::targets(&root, &path::split(key)?)? {
+            root.place(&steps, key_origin, node)?;
+        }
+        self.root = root;
+        Ok(())
+    }
+
+    /// The value of a key at the top of the file.
+    pub(crate) fn top(&self, key: &str) -> Option<&Node> {
+        match &self.root.value {
+            Value::Table(table) => table.get(key),
+            _ => None,
+        }
+    }
+
+    /// The document without the key at the top of the file.
+    pub(crate) fn without(&self, key: &str) -> Self {
+        let value = match &self.root.value {
+            Value::Table(table) => Value::Table(table.without(key)),
+            other => other.clone(),
+        };
+        Self { source: Arc::clone(&self.source), root: Node { value, origin: self.root.origin.clone() } }
+    }
+
+    /// The value at `key`, or the nearest value around it.
+    fn nearest(&self, key: &str) -> &Node {
+        let Ok(segments) = path::split(key) else {
+            return &self.root;
+        };
+        let steps = path::targets(&self.root, &segments)
+            .ok()
+            .and_then(|targets| targets.into_iter().next())
+            .unwrap_or_else(|| segments.into_iter().map(Step::Key).collect());
+        let mut node = &self.root;
+        for step in &steps {
+            match node.child(step) {
+                Some(child) => node = child,
+                None => break,
+            }
+        }
+        node
+    }
+}

@@ -1,0 +1,195 @@
+//! Key paths such as `link.rate`, `flow.target.size`, `flow[0].rtt` or `flow."my flow".size`: how they are
+//! written, which places of the tree they mean, and the names that flows and traffic go by.
+
+use super::node::{Node, Value};
+use crate::fault::Fault;
+use crate::near;
+use crate::origin::Origin;
+use crate::schema::{self, Key};
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+
+/// One step down the tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// To the value of a key.
+    Key(String),
+    /// To an item of a list; 0 stays at a table that stands alone.
+    Index(usize),
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Key(key) => f.write_str(key),
+            Self::Index(index) => write!(f, "{index}"),
+        }
+    }
+}
+
+/// Why a path leads nowhere: a fault without a place.
+#[derive(Clone, Debug)]
+pub(crate) struct Trouble {
+    found: String,
+    accepted: String,
+    help: Option<String>,
+}
+
+impl Trouble {
+    pub(crate) fn new(found: impl Into<String>, accepted: impl Into<String>) -> Self {
+        Self { found: found.into(), accepted: accepted.into(), help: None }
+    }
+
+    pub(crate) fn fault(self, origin: Origin, key: String) -> Fault {
+        Fault { origin, key, found: self.found, accepted: self.accepted, help: self.help }
+    }
+}
+
+/// No key lies deeper than this.
+const DEEPEST: usize = 8;
+
+/// The segments of a path: `a.b`, `a[0].b`, `a."b c".d`.
+pub(crate) fn split(path: &str) -> Result<Vec<String>, Trouble> {
+    let accepted = "a key path such as link.rate, flow.NAME.size or flow.0.size";
+    let malformed = |found: &str| Trouble::new(found, accepted);
+    let mut segments = Vec::new();
+    let mut rest = path.trim();
+    loop {
+        let (segment, after) = if let Some(quoted) = rest.strip_prefix('"') {
+            quoted.split_once('"').ok_or_else(|| malformed("a quote that is not closed"))?
+        } else if let Some(index) = rest.strip_prefix('[') {
+            index.split_once(']').ok_or_else(|| malformed("a bracket that is not closed"))?
+        } else {
+            rest.split_at(rest.find(['.', '[']).unwrap_or(rest.len()))
+        };
+        if segment.is_empty() {
+            return Err(malformed(if path.is_empty() { "no key" } else { "an empty step in the path" }));
+        }
+        segments.push(segment.to_owned());
+        if segments.len() > DEEPEST {
+            return Err(malformed("a path of too many steps"));
+        }
+        if after.is_empty() {
+            return Ok(segments);
+        }
+        rest = match after.strip_prefix('.') {
+            Some(rest) => rest,
+            None if after.starts_with('[') => after,
+            None => return Err(malformed("a step that does not begin with a point")),
+        };
+    }
+}
+
+/// The places that a path means: with `link`, `flow` and `traffic` all of them, or one by index or name.
+pub(crate) fn targets(root: &Node, segments: &[String]) -> Result<Vec<Vec<Step>>, Trouble> {
+    let key = |segment: &String| Step::Key(segment.clone());
+    let (section, rest) = match segments {
+        [section, rest @ ..] if !rest.is_empty() && keys(section).is_some() => (section, rest),
+        _ => return Ok(vec![segments.iter().map(key).collect()]),
+    };
+    let tables = tables(root, section);
+    if tables.is_empty() {
+        let header = if section == "link" { "[link]" } else { &format!("[[{section}]]") };
+        return Err(Trouble::new(format!("the scenario has no {header}"), format!("a file with a {header}")));
+    }
+    let (chosen, rest) = match rest {
+        [name, rest @ ..] if !rest.is_empty() => match pick(section, name, &tables)? {
+            Some(index) => (index..index + 1, rest),
+            None => (0..tables.len(), segments.get(1..).unwrap_or_default()),
+        },
+        _ => (0..tables.len(), rest),
+    };
+    let steps = |index| [key(section), Step::Index(index)].into_iter().chain(rest.iter().map(key)).collect();
+    Ok(chosen.map(steps).collect())
+}
+
+/// True if the second segment of a path that leads somewhere picks one link, flow or traffic.
+pub(crate) fn picks(root: &Node, segments: &[String]) -> bool {
+    match segments {
+        [section, name, _, ..] if keys(section).is_some() => {
+            matches!(pick(section, name, &tables(root, section)), Ok(Some(_)))
+        }
+        _ => false,
+    }
+}
+
+/// The one table that `name` picks by index or name; none if it is a key and so means every table.
+fn pick(section: &str, name: &str, tables: &[&Node]) -> Result<Option<usize>, Trouble> {
+    let names = if section == "link" { Vec::new() } else { names(section, tables) };
+    if let Some(index) = names.iter().position(|known| known == name) {
+        return Ok(Some(index));
+    }
+    if let Ok(index) = name.parse::<usize>() {
+        let most = tables.len() - 1;
+        let found = format!("no {section} {index}: there are {}, counted from 0", tables.len());
+        return if index <= most {
+            Ok(Some(index))
+        } else {
+            Err(Trouble::new(found, format!("0 to {most}")))
+        };
+    }
+    if section == "link" || keys(section).is_some_and(|keys| schema::names(keys).any(|key| key == name)) {
+        return Ok(None);
+    }
+    let shown: Vec<&str> = names.iter().take(12).map(String::as_str).collect();
+    let more = if names.len() > shown.len() { ", …" } else { "" };
+    Err(Trouble {
+        found: format!("no {section} is named \"{name}\""),
+        accepted: format!("{}{more}, or an index from 0", shown.join(", ")),
+        help: near::did_you_mean(name, names.iter().map(String::as_str)),
+    })
+}
+
+/// The keys of the tables that may repeat.
+fn keys(section: &str) -> Option<&'static [Key]> {
+    match section {
+        "link" => Some(schema::LINK),
+        "flow" => Some(schema::FLOW),
+        "traffic" => Some(schema::TRAFFIC),
+        _ => None,
+    }
+}
+
+/// The items of `[[section]]`, or the one `[section]`.
+fn tables<'a>(root: &'a Node, section: &str) -> Vec<&'a Node> {
+    let Value::Table(table) = &root.value else {
+        return Vec::new();
+    };
+    match table.get(section) {
+        Some(Node { value: Value::List(items), .. }) => items.iter().collect(),
+        Some(node @ Node { value: Value::Table(_), .. }) => vec![node],
+        _ => Vec::new(),
+    }
+}
+
+/// The names that the tables of `[[flow]]` or `[[traffic]]` go by. One without a name is called `flow`, or its
+/// traffic's kind; if that is taken, with -2, -3, … after it.
+pub(crate) fn names(section: &str, tables: &[&Node]) -> Vec<String> {
+    let text = |node: &Node, key: &str| match &node.value {
+        Value::Table(table) => match &table.get(key)?.value {
+            Value::String(text) => Some(text.clone()),
+            _ => None,
+        },
+        _ => None,
+    };
+    let given: Vec<Option<String>> = tables.iter().map(|node| text(node, "name")).collect();
+    let mut taken: HashSet<String> = given.iter().flatten().cloned().collect();
+    let mut next: HashMap<String, usize> = HashMap::new();
+    let name = |(node, given): (&&Node, Option<String>)| {
+        given.unwrap_or_else(|| {
+            let base = match section {
+                "traffic" => text(node, "kind").unwrap_or_else(|| section.to_owned()),
+                _ => section.to_owned(),
+            };
+            let number = next.entry(base.clone()).or_insert(1);
+            loop {
+                let name = if *number == 1 { base.clone() } else { format!("{base}-{number}") };
+                *number += 1;
+                if taken.insert(name.clone()) {
+                    return name;
+                }
+            }
+        })
+    };
+    tables.iter().zip(given).map(name).collect()
+}

@@ -1,0 +1,163 @@
+//! [`Fault`]: one thing wrong with a scenario, and [`Faults`]: everything that is.
+//!
+//! A fault says where (file, line, column, or the override), which key, what was found, what is accepted and
+//! how to mend it. Its text form shows the line with a caret under the place.
+
+use crate::origin::Origin;
+use std::collections::HashSet;
+use std::fmt;
+
+/// One thing wrong with a scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Where it was written.
+    pub origin: Origin,
+    /// The key's path, such as `flow[0].rtt`; empty for the file as a whole.
+    pub key: String,
+    /// What was found there, as a phrase: `unknown unit "Mbits"`.
+    pub found: String,
+    /// What would be accepted instead; may be empty.
+    pub accepted: String,
+    /// How to mend it, if that can be guessed.
+    pub help: Option<String>,
+}
+
+/// Lines longer than this are shown in part.
+const SHOWN: usize = 110;
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.origin)?;
+        if !self.key.is_empty() {
+            write!(f, "{}: ", printable(&self.key))?;
+        }
+        f.write_str(&printable(&self.found))?;
+        if !self.origin.is_whole() {
+            self.snippet(f)?;
+        }
+        if !self.accepted.is_empty() {
+            write!(f, "\n  accepted: {}", printable(&self.accepted))?;
+        }
+        if let Some(help) = &self.help {
+            write!(f, "\n  help: {}", printable(help))?;
+        }
+        Ok(())
+    }
+}
+
+impl Fault {
+    /// The line and the caret under the place.
+    fn snippet(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let origin = &self.origin;
+        let (gutter, margin) = match origin.file() {
+            Some(_) => {
+                let line = origin.line().to_string();
+                (format!("{line} | "), format!("{:width$} | ", "", width = line.len()))
+            }
+            None => ("--set ".to_owned(), " ".repeat("--set ".len())),
+        };
+        // A long line is shown from a little before the place.
+        let column = origin.column();
+        let skip = if column > SHOWN - 30 { column - SHOWN / 3 } else { 0 };
+        let line: Vec<char> = printable(origin.line_text()).chars().skip(skip).collect();
+        let (head, tail) = (if skip > 0 { "…" } else { "" }, if line.len() > SHOWN { "…" } else { "" });
+        let shown: String = line.iter().take(SHOWN).collect();
+        // Tabs stay tabs, so that the caret lines up whatever their width.
+        let indent: String =
+            origin.before().chars().skip(skip).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+        let room = SHOWN.saturating_sub(indent.chars().count()).max(1);
+        write!(f, "\n  {gutter}{head}{shown}{tail}")?;
+        write!(
+            f,
+            "\n  {margin}{}{indent}{}",
+            if skip > 0 { " " } else { "" },
+            "^".repeat(origin.length().min(room))
+        )
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// Text fit for a terminal: control characters other than tabs are shown as a replacement character.
+fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect()
+}
+
+/// The path `flow[0].rtt` as `flow.rtt`.
+fn without_indices(key: &str) -> String {
+    key.split('[')
+        .enumerate()
+        .map(|(at, part)| if at == 0 { part } else { part.split_once(']').map_or(part, |(_, rest)| rest) })
+        .collect()
+}
+
+/// Everything wrong with a scenario, in the order of the file; at least one fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Faults(Vec<Fault>);
+
+/// Faults printed before the rest is only counted.
+const PRINTED: usize = 20;
+
+impl Faults {
+    /// The faults sorted by place.
+    pub(crate) fn new(mut faults: Vec<Fault>) -> Self {
+        faults.sort_by_key(|fault| fault.origin.rank());
+        // An override or a sweep of every flow is wrong once, not once for each flow.
+        let mut seen = HashSet::new();
+        faults.retain(|fault| {
+            let text = fault.origin.text().to_owned();
+            seen.insert((fault.origin.rank(), text, without_indices(&fault.key), fault.found.clone()))
+        });
+        Self(faults)
+    }
+
+    /// The faults, in the order of the file; overrides come last.
+    #[must_use]
+    pub fn as_slice(&self) -> &[Fault] {
+        &self.0
+    }
+
+    /// The faults, in the order of the file; overrides come last.
+    pub fn iter(&self) -> std::slice::Iter<'_, Fault> {
+        self.0.iter()
+    }
+}
+
+impl fmt::Display for Faults {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, fault) in self.0.iter().take(PRINTED).enumerate() {
+            write!(f, "{}{fault}", if at > 0 { "\n\n" } else { "" })?;
+        }
+        if self.0.len() > PRINTED {
+            write!(f, "\n\n… and {} more", self.0.len() - PRINTED)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Faults {}
+
+impl From<Fault> for Faults {
+    fn from(fault: Fault) -> Self {
+        Self(vec![fault])
+    }
+}
+impl From<Vec<Fault>> for Faults {
+    fn from(faults: Vec<Fault>) -> Self {
+        Self::new(faults)
+    }
+}
+impl IntoIterator for Faults {
+    type Item = Fault;
+    type IntoIter = std::vec::IntoIter<Fault>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+impl<'a> IntoIterator for &'a Faults {
+    type Item = &'a Fault;
+    type IntoIter = std::slice::Iter<'a, Fault>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}

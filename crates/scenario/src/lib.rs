@@ -1,0 +1,49 @@
+//! The scenario file: its schema as plain data, reading it with errors at line and key, overrides, sweeps and a
+//! content hash.
+//!
+//! What lives here: the text of a scenario as a tree that remembers where each value was written
+//! ([`Document`]), the checked plain data read from it ([`Scenario`] and the types of [`spec`]), everything
+//! that can be wrong with it ([`Fault`]), and the points of its `[sweep]` ([`Sweep`]). What does not: how
+//! anything runs, and which congestion controls or queues exist. A later stage that finds a name unknown
+//! raises the same kind of fault at the same place through [`Document::fault`].
+//!
+//! Reading order: `spec.rs` (what a scenario is), `origin.rs` and `fault.rs` (where, and what is wrong),
+//! `document.rs` (text to tree, and overrides), `schema.rs` (which keys exist), `read.rs` (tree to data, one
+//! file per table), `sweep.rs`, `hash.rs`.
+//!
+//! ```
+//! use tightlink_scenario::Document;
+//! let mut document = Document::parse("demo.toml", r#"
+//! title = "one flow"
+//! duration = "60s"
+//! [link]
+//! rate = "97Mbit/s"
+//! delay = "10ms"
+//! queue = { limit = "0.25 bdp" }
+//! [[flow]]
+//! rtt = "40ms"
+//! "#)?;
+//! document.set("link.queue.limit", "250 packets")?;
+//! let scenario = document.scenario()?;
+//! assert_eq!(scenario.flows[0].control, "reno");
+//! assert_eq!(scenario.hash().len(), 16);
+//! # Ok::<(), tightlink_scenario::Faults>(())
+//! ```
+
+mod document;
+mod fault;
+mod hash;
+mod near;
+mod origin;
+mod read;
+mod schema;
+pub mod spec;
+mod sweep;
+
+pub use document::{Document, Entry, Node, Table, Value};
+pub use fault::{Fault, Faults};
+pub use origin::Origin;
+pub use spec::{
+    Column, Flow, Limit, Link, Live, Pattern, Queue, Record, Scenario, SocketBuffer, Spread, Stack, Traffic,
+};
+pub use sweep::{Axis, Point, Sweep};

@@ -1,0 +1,81 @@
+//! From tree to data: the hand-written walk over a document that collects every fault it meets.
+//!
+//! `read/keys.rs` is the cursor, `read/quantity.rs` and `read/spread.rs` read values; then one file per table:
+//! `read/link.rs`, `read/flow.rs`, `read/traffic.rs`, `read/record.rs` (also `[live]`). `read/check.rs` checks
+//! what takes more than one table to see.
+
+mod check;
+mod flow;
+mod keys;
+mod link;
+mod quantity;
+mod record;
+mod spread;
+mod traffic;
+
+use crate::document::{Document, Value};
+use crate::fault::Faults;
+use crate::schema;
+use crate::spec::Scenario;
+use keys::{At, Keys};
+use std::cell::RefCell;
+use units::Span;
+
+impl Document {
+    /// Reads the scenario: types, units, defaults and all checks that need no registry. Names of congestion
+    /// controls, slow-start variants and queue kinds are passed on unchecked; `[sweep]` is left to
+    /// [`Document::sweep`].
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn scenario(&self) -> Result<Scenario, Faults> {
+        let faults = RefCell::new(Vec::new());
+        let scenario = scenario(&At::root(self.root(), &faults));
+        match (scenario, faults.into_inner()) {
+            (Some(scenario), faults) if faults.is_empty() => Ok(scenario),
+            (_, faults) => Err(Faults::new(faults)),
+        }
+    }
+}
+
+fn scenario(root: &At<'_>) -> Option<Scenario> {
+    let keys = root.keys(schema::ROOT)?;
+    let title = keys.required("title", "a text that reports are headed with", At::text);
+    let source = keys.optional("source", At::text);
+    let seed = keys.or("seed", 1u64, |at| at.integer(0..=u64::MAX));
+    let duration = keys.optional("duration", |at| at.above_zero("s", "a duration of zero"));
+    let warmup = keys.or("warmup", Span::ZERO, |at| at.quantity("s"));
+    let links = link::links(&keys);
+    let flows = flow::flows(&keys);
+    let traffic = traffic::traffic(&keys);
+    let live = record::live(&keys);
+    let record = record::record(&keys);
+    check::across(&keys, duration, warmup, links.as_deref(), flows.as_deref());
+    Some(Scenario {
+        title: title?,
+        source: source?,
+        seed: seed?,
+        duration: duration?,
+        warmup: warmup?,
+        links: links?.into_iter().map(|read| read.link).collect::<Option<_>>()?,
+        flows: flows?.into_iter().map(|read| read.flow).collect::<Option<_>>()?,
+        traffic: traffic?,
+        live: live?,
+        record: record?,
+    })
+}
+
+/// The tables of `[[name]]`, none if the key is absent. What else stands there is a fault.
+fn repeated<'a>(keys: &Keys<'a>, name: &str) -> Option<Vec<At<'a>>> {
+    let Some(at) = keys.get(name) else {
+        return Some(Vec::new());
+    };
+    match &at.node.value {
+        Value::List(_) => Some(at.items()),
+        _ => {
+            let help = matches!(at.node.value, Value::Table(_)).then(|| format!("write [[{name}]]"));
+            at.fault(at.node.described(), format!("one [[{name}]] for each"), help);
+            None
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! What takes more than one table to see.
+
+use super::flow::FlowRead;
+use super::keys::{At, Keys};
+use super::link::LinkRead;
+use crate::spec::{Limit, Spread};
+use units::Span;
+
+/// Notes what does not fit together. Tables and keys that could not be read are left out.
+pub(super) fn across(
+    root: &Keys<'_>,
+    duration: Option<Option<Span>>,
+    warmup: Option<Span>,
+    links: Option<&[LinkRead<'_>]>,
+    flows: Option<&[FlowRead<'_>]>,
+) {
+    if let (Some(Some(duration)), Some(warmup)) = (duration, warmup)
+        && warmup >= duration
+    {
+        let found = format!("a warmup of {warmup} in a run of {duration}: nothing is left to measure");
+        root.near("warmup").fault(found, format!("a time below {duration}"), None);
+    }
+    let flows = flows.unwrap_or_default();
+    if duration == Some(None) {
+        for flow in flows.iter().filter(|flow| flow.size == Some(None)) {
+            flow.keys.near("size").fault(
+                "never ends: a greedy flow in a run without a duration",
+                "a duration for the run, or a size for this flow",
+                Some("write duration = \"60s\" at the top, or size = \"100MB\" here".into()),
+            );
+        }
+    }
+    let links = links.unwrap_or_default();
+    // Twice the one-way delay, once every link's is known.
+    let round: Option<Span> =
+        links.iter().map(|link| link.delay).sum::<Option<Span>>().map(|delay| delay * 2);
+    if let Some(round) = round {
+        for flow in flows {
+            if let Some(Some(rtt)) = &flow.rtt {
+                covers(&flow.keys.near("rtt"), rtt, round);
+            }
+        }
+    }
+    for link in links {
+        limits(link, round, flows);
+    }
+}
+
+/// Notes a base RTT below what the links alone take.
+fn covers(at: &At<'_>, rtt: &Spread<Span>, round: Span) {
+    let accepted = format!("at least {round}, twice the links' one-way delay");
+    let short = |at: &At<'_>, what: &str, least: Span| {
+        if least < round {
+            let found = format!("{what} of {least}, less than the links' delay there and back ({round})");
+            at.fault(found, accepted.clone(), None);
+        }
+    };
+    match rtt {
+        Spread::All(rtt) => short(at, "an RTT", *rtt),
+        Spread::List(rtts) => at.items().iter().zip(rtts).for_each(|(at, rtt)| short(at, "an RTT", *rtt)),
+        Spread::Uniform(low, _) => short(at, "a least RTT", *low),
+        // The least value of a Pareto distribution with this mean.
+        Spread::Pareto { shape, mean } => short(at, "a least RTT", mean.scale((shape - 1.0) / shape)),
+        Spread::Exponential(_) => short(at, "a least RTT", Span::ZERO),
+    }
+}
+
+/// Notes a limit that leaves no room for a packet.
+fn limits(link: &LinkRead<'_>, round: Option<Span>, flows: &[FlowRead<'_>]) {
+    let at = || {
+        let queue = link.keys.near("queue");
+        queue.child("limit").unwrap_or(queue)
+    };
+    match link.limit {
+        Some(Limit::Bytes(limit)) => {
+            if let Some(segment) =
+                flows.iter().filter_map(|flow| flow.segment).max().filter(|segment| limit < *segment)
+            {
+                let found = format!("room for {limit}, not even one packet of {segment}");
+                at().fault(found, format!("at least \"{segment}\""), None);
+            }
+        }
+        Some(Limit::Bdp(_)) if !flows.is_empty() && flows.iter().all(|flow| pathless(flow, round)) => {
+            at().fault(
+                "a share of nothing: every base RTT is zero, and with it the bandwidth-delay product",
+                "packets, bytes or a time; or a base RTT above zero",
+                Some("give the link a delay or the flows an rtt".into()),
+            );
+        }
+        _ => {}
+    }
+}
+
+/// True if the flow's base RTT is known to be zero.
+fn pathless(flow: &FlowRead<'_>, round: Option<Span>) -> bool {
+    match &flow.rtt {
+        None => false,
+        Some(None) => round == Some(Span::ZERO),
+        Some(Some(Spread::All(rtt) | Spread::Uniform(_, rtt) | Spread::Exponential(rtt))) => {
+            *rtt == Span::ZERO
+        }
+        Some(Some(Spread::List(rtts))) => rtts.iter().all(|rtt| *rtt == Span::ZERO),
+        Some(Some(Spread::Pareto { mean, .. })) => *mean == Span::ZERO,
+    }
+}

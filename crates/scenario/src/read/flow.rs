@@ -1,0 +1,167 @@
+//! `[[flow]]`: the transfers under study.
+
+use super::keys::{At, Keys};
+use super::{repeated, spread};
+use crate::document::{Node, Value, path};
+use crate::schema;
+use crate::spec::{Flow, SocketBuffer, Spread};
+use std::collections::{HashMap, HashSet};
+use units::{Bytes, Span};
+
+/// A flow as far as it could be read, with what the checks across tables need. The outer option of each is
+/// whether the key could be read.
+pub(super) struct FlowRead<'a> {
+    pub(super) keys: Keys<'a>,
+    pub(super) size: Option<Option<Bytes>>,
+    pub(super) rtt: Option<Option<Spread<Span>>>,
+    pub(super) segment: Option<Bytes>,
+    pub(super) flow: Option<Flow>,
+}
+
+/// What TCP/IP takes of each segment: IPv4 20, TCP 20, timestamps 12 [rfc791:3.1] [rfc9293:3.1] [rfc7323:3.2].
+const HEADERS: Bytes = Bytes::new(52);
+/// The longest IPv4 packet [rfc791:3.1].
+const LONGEST: Bytes = Bytes::new(65_535);
+
+/// Reads every flow; at least one is needed.
+pub(super) fn flows<'a>(root: &Keys<'a>) -> Option<Vec<FlowRead<'a>>> {
+    let tables = repeated(root, "flow")?;
+    if tables.is_empty() {
+        root.near("flow").fault("zero flows", "at least one [[flow]]", None);
+        return None;
+    }
+    let nodes: Vec<&Node> = tables.iter().map(|at| at.node).collect();
+    let names = path::names("flow", &nodes);
+    let read: Vec<_> = tables.iter().zip(&names).map(|(at, name)| flow(at, name)).collect();
+    let read: Vec<FlowRead<'a>> = read.into_iter().collect::<Option<_>>()?;
+    distinct(&read, &names);
+    Some(read)
+}
+
+fn flow<'a>(at: &At<'a>, default_name: &str) -> Option<FlowRead<'a>> {
+    let keys = at.keys(schema::FLOW)?;
+    let name = keys.or("name", default_name, At::text);
+    let count = keys.or("count", 1u64, |at| at.count("zero flows"));
+    let control = keys.or("control", "reno", At::text);
+    let size: Option<Option<Bytes>> =
+        keys.optional("size", |at| at.above_zero("B", "a size of zero: nothing to send"));
+    let rtt = keys.optional("rtt", |at| spread::spread(at, "ms", count));
+    let segment = keys.or("segment", Bytes::new(1500), segment);
+    let delayed_ack =
+        keys.or("delayed_ack", 2u64, |at| at.count("an acknowledgement for every zero segments"));
+    let delayed_ack_timeout = keys.or("delayed_ack_timeout", Span::from_millis(100), |at| at.quantity("ms"));
+    let socket_buffer = keys.or("socket_buffer", SocketBuffer::Max, |at| socket_buffer(at, segment));
+    let start = keys.or("start", Spread::All(Span::ZERO), |at| spread::spread(at, "s", count));
+    let send_jitter = keys.or("send_jitter", Span::ZERO, |at| at.quantity("us"));
+    let initial_window =
+        keys.or("initial_window", 10u64, |at| at.count("an initial window of zero: nothing could start"));
+    let initial_ssthresh = keys.or("initial_ssthresh", None, ssthresh);
+    let slow_start = keys.or("slow_start", "standard", At::text);
+    let min_rto = keys.or("min_rto", Span::from_millis(200), |at| at.quantity("ms"));
+    let (size_read, rtt_read) = (size, rtt.clone());
+    let flow = || {
+        Some(Flow {
+            name: name?,
+            count: count?,
+            control: control?,
+            size: size?,
+            rtt: rtt?,
+            segment: segment?,
+            delayed_ack: delayed_ack?,
+            delayed_ack_timeout: delayed_ack_timeout?,
+            socket_buffer: socket_buffer?,
+            start: start?,
+            send_jitter: send_jitter?,
+            initial_window: initial_window?,
+            initial_ssthresh: initial_ssthresh?,
+            slow_start: slow_start?,
+            min_rto: min_rto?,
+        })
+    };
+    Some(FlowRead { keys, size: size_read, rtt: rtt_read, segment, flow: flow() })
+}
+
+fn segment(at: &At<'_>) -> Option<Bytes> {
+    let segment: Bytes = at.quantity("B")?;
+    if segment <= HEADERS {
+        let found = format!("a segment of {segment}, which its {HEADERS} of headers fill");
+        at.fault(found, "a size on the wire from \"53B\" to \"65535B\"", None);
+        return None;
+    }
+    if segment > LONGEST {
+        at.fault(format!("a segment of {segment}"), "a size on the wire from \"53B\" to \"65535B\"", None);
+        return None;
+    }
+    Some(segment)
+}
+
+fn socket_buffer(at: &At<'_>, segment: Option<Bytes>) -> Option<SocketBuffer> {
+    if at.node.typed() == "max" {
+        return Some(SocketBuffer::Max);
+    }
+    let accepted = "\"max\", or a size such as \"400kB\"";
+    let size = sized(at, accepted)?;
+    if let Some(payload) =
+        segment.map(|segment| segment.saturating_sub(HEADERS)).filter(|payload| size < *payload)
+    {
+        let found = format!("{size}, less than the {payload} of data in one segment: nothing could be sent");
+        at.fault(found, accepted, None);
+        return None;
+    }
+    Some(SocketBuffer::Fixed(size))
+}
+
+fn ssthresh(at: &At<'_>) -> Option<Option<Bytes>> {
+    if at.node.typed() == "unlimited" {
+        return Some(None);
+    }
+    sized(at, "\"unlimited\", or a size such as \"64kB\"").map(Some)
+}
+
+/// Reads a size where a word could stand as well.
+fn sized(at: &At<'_>, accepted: &str) -> Option<Bytes> {
+    match &at.node.value {
+        // A text without a digit was meant for the word.
+        Value::String(text) if !text.contains(|c: char| c.is_ascii_digit()) => {
+            at.fault(format!("unknown {}", at.node.described()), accepted, None);
+            None
+        }
+        Value::String(_) | Value::Integer(_) | Value::Float(_) => at.quantity("B"),
+        _ => {
+            at.fault(at.node.described(), accepted, None);
+            None
+        }
+    }
+}
+
+/// Notes flows whose names, or the names of whose single transfers, are taken.
+fn distinct(flows: &[FlowRead<'_>], names: &[String]) {
+    let counts: HashMap<&str, u64> = flows
+        .iter()
+        .zip(names)
+        .filter_map(|(read, name)| Some((name.as_str(), read.flow.as_ref()?.count)))
+        .filter(|(_, count)| *count > 1)
+        .collect();
+    let mut seen = HashSet::new();
+    for (read, name) in flows.iter().zip(names) {
+        let at = read.keys.near("name");
+        if !seen.insert(name) {
+            at.fault(format!("a second flow is named \"{name}\""), "a name of its own for each flow", None);
+            continue;
+        }
+        // `name-3` is what the third transfer of a [[flow]] with a count is called.
+        let group = name
+            .rsplit_once('-')
+            .filter(|(_, number)| !number.starts_with('0'))
+            .and_then(|(group, number)| Some((group, number.parse::<u64>().ok()?)))
+            .filter(|(group, number)| *number > 0 && counts.get(group).is_some_and(|count| number <= count));
+        if let Some((group, _)) = group.filter(|_| !counts.contains_key(name.as_str())) {
+            let found = format!("\"{name}\" is also one of the flows of \"{group}\"");
+            at.fault(
+                found,
+                "a name of its own for each flow",
+                Some("give one of the two another name".into()),
+            );
+        }
+    }
+}

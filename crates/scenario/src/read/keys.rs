@@ -1,0 +1,225 @@
+//! The cursor of the walk: [`At`] is a value with its path, [`Keys`] a table of known keys. Every reader gives
+//! `None` after noting a fault.
+
+use crate::document::{Node, Table, Value};
+use crate::fault::Fault;
+use crate::near;
+use crate::origin::Origin;
+use crate::schema::{self, Key};
+use std::cell::RefCell;
+use std::ops::RangeInclusive;
+use units::TextError;
+
+/// Where readers note faults.
+pub(super) type Sink = RefCell<Vec<Fault>>;
+
+/// A value, its path, and where to note what is wrong with it.
+#[derive(Clone)]
+pub(super) struct At<'a> {
+    pub(super) node: &'a Node,
+    pub(super) path: String,
+    sink: &'a Sink,
+}
+
+/// A table whose keys are known; absent keys have defaults or are faults.
+#[derive(Clone)]
+pub(super) struct Keys<'a> {
+    table: &'a Table,
+    at: At<'a>,
+}
+
+/// Counts above this are mistakes.
+const MOST: u64 = 10_000_000;
+
+impl<'a> At<'a> {
+    pub(super) fn root(node: &'a Node, sink: &'a Sink) -> Self {
+        Self { node, path: String::new(), sink }
+    }
+
+    /// Notes a fault at this value.
+    pub(super) fn fault(&self, found: impl Into<String>, accepted: impl Into<String>, help: Option<String>) {
+        self.fault_from(&self.node.origin, found, accepted, help);
+    }
+
+    /// Notes a fault with this value's path, at another place.
+    pub(super) fn fault_from(
+        &self,
+        origin: &Origin,
+        found: impl Into<String>,
+        accepted: impl Into<String>,
+        help: Option<String>,
+    ) {
+        self.sink.borrow_mut().push(Fault {
+            origin: origin.clone(),
+            key: self.path.clone(),
+            found: found.into(),
+            accepted: accepted.into(),
+            help,
+        });
+    }
+
+    /// Notes a fault in the text of this value, at the column of the trouble.
+    pub(super) fn fault_within(&self, text: &str, error: &TextError, help: Option<String>) {
+        let origin = self.node.origin.within(text, error.column);
+        self.fault_from(&origin, error.found.clone(), error.accepted.clone(), help);
+    }
+
+    /// Reads a table and notes each key of it that is not `known`.
+    pub(super) fn keys(&self, known: &'static [Key]) -> Option<Keys<'a>> {
+        let Value::Table(table) = &self.node.value else {
+            self.fault(self.node.described(), format!("a table with {}", schema::listed(known)), None);
+            return None;
+        };
+        let keys = Keys { table, at: self.clone() };
+        for entry in table.iter() {
+            if schema::names(known).all(|name| name != entry.key) {
+                let at = At { node: &entry.node, path: keys.path(&entry.key), sink: self.sink };
+                let help = near::did_you_mean(&entry.key, schema::names(known));
+                at.fault_from(&entry.origin, "unknown key", schema::listed(known), help);
+            }
+        }
+        Some(keys)
+    }
+
+    /// The value of a key, if this is a table that has it.
+    pub(super) fn child(&self, name: &str) -> Option<Self> {
+        let Value::Table(table) = &self.node.value else {
+            return None;
+        };
+        Some(Self { node: table.get(name)?, path: format!("{}.{name}", self.path), sink: self.sink })
+    }
+
+    /// The items of a list; of anything else, none.
+    pub(super) fn items(&self) -> Vec<Self> {
+        let Value::List(items) = &self.node.value else {
+            return Vec::new();
+        };
+        let item = |(index, node)| Self { node, path: format!("{}[{index}]", self.path), sink: self.sink };
+        items.iter().enumerate().map(item).collect()
+    }
+
+    /// Reads a text that is not empty.
+    pub(super) fn text(&self) -> Option<String> {
+        let help = match &self.node.value {
+            Value::String(text) if !text.trim().is_empty() => return Some(text.clone()),
+            Value::String(_) => {
+                self.fault("an empty text", "a text", None);
+                return None;
+            }
+            Value::List(_) | Value::Table(_) => None,
+            _ => Some(format!("write \"{}\"", self.node.origin.text())),
+        };
+        self.fault(self.node.described(), "a text in quotes", help);
+        None
+    }
+
+    /// Reads one of a few words.
+    pub(super) fn word<T: Copy>(&self, words: &[(&str, T)]) -> Option<T> {
+        let text = self.text()?;
+        if let Some((_, value)) = words.iter().find(|(word, _)| *word == text) {
+            return Some(*value);
+        }
+        let accepted: Vec<String> = words.iter().map(|(word, _)| format!("\"{word}\"")).collect();
+        let help = near::did_you_mean(&text, words.iter().map(|(word, _)| *word));
+        self.fault(format!("unknown {}", self.node.described()), accepted.join(", "), help);
+        None
+    }
+
+    /// Reads a whole number within `range`.
+    pub(super) fn integer(&self, range: RangeInclusive<u64>) -> Option<u64> {
+        let help = match &self.node.value {
+            Value::Integer(integer) => match u64::try_from(*integer) {
+                Ok(value) if range.contains(&value) => return Some(value),
+                _ => None,
+            },
+            Value::String(text) if text.trim().parse::<u64>().is_ok() => {
+                Some(format!("write {} without quotes", text.trim()))
+            }
+            Value::Float(float) if float.fract() == 0.0 && (0.0..1e15).contains(float) => {
+                Some(format!("write {float}"))
+            }
+            _ => None,
+        };
+        let accepted = format!("a whole number from {} to {}", range.start(), range.end());
+        self.fault(self.node.described(), accepted, help);
+        None
+    }
+
+    /// Reads a whole number from 1 to ten million; `zero` says what a zero would mean.
+    pub(super) fn count(&self, zero: &str) -> Option<u64> {
+        if matches!(self.node.value, Value::Integer(0)) {
+            self.fault(zero, format!("a whole number from 1 to {MOST}"), None);
+            return None;
+        }
+        self.integer(1..=MOST)
+    }
+
+    /// Reads a finite number, whole or not.
+    pub(super) fn number(&self) -> Option<f64> {
+        match &self.node.value {
+            Value::Integer(integer) => Some(*integer as f64),
+            Value::Float(float) if float.is_finite() => Some(*float),
+            _ => {
+                self.fault(self.node.described(), "a number", None);
+                None
+            }
+        }
+    }
+}
+
+impl<'a> Keys<'a> {
+    /// The value of `name`, if present.
+    pub(super) fn get(&self, name: &str) -> Option<At<'a>> {
+        let node = self.table.get(name)?;
+        Some(At { node, path: self.path(name), sink: self.at.sink })
+    }
+
+    /// The value of `name`, or the table with the path the key would have: the place to note that it is missing.
+    pub(super) fn near(&self, name: &str) -> At<'a> {
+        self.get(name).unwrap_or_else(|| At { path: self.path(name), ..self.at.clone() })
+    }
+
+    /// Reads a key that must be there.
+    pub(super) fn required<T>(
+        &self,
+        name: &str,
+        accepted: &str,
+        read: impl FnOnce(&At<'a>) -> Option<T>,
+    ) -> Option<T> {
+        match self.get(name) {
+            Some(at) => read(&at),
+            None => {
+                self.near(name).fault("missing", accepted, None);
+                None
+            }
+        }
+    }
+
+    /// Reads a key that has a default.
+    pub(super) fn or<T>(
+        &self,
+        name: &str,
+        default: impl Into<T>,
+        read: impl FnOnce(&At<'a>) -> Option<T>,
+    ) -> Option<T> {
+        self.get(name).map_or_else(|| Some(default.into()), |at| read(&at))
+    }
+
+    /// Reads a key that may be absent.
+    pub(super) fn optional<T>(
+        &self,
+        name: &str,
+        read: impl FnOnce(&At<'a>) -> Option<T>,
+    ) -> Option<Option<T>> {
+        self.get(name).map_or(Some(None), |at| read(&at).map(Some))
+    }
+
+    /// Where the key itself was written.
+    pub(super) fn key_origin(&self, name: &str) -> Option<&'a Origin> {
+        self.table.iter().find(|entry| entry.key == name).map(|entry| &entry.origin)
+    }
+
+    fn path(&self, name: &str) -> String {
+        if self.at.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.at.path) }
+    }
+}

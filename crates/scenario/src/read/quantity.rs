@@ -1,0 +1,179 @@
+//! Quantities: texts with a unit, read by the `units` room, with help for the unit that was meant.
+
+use super::keys::At;
+use crate::document::Value;
+use crate::near;
+use crate::spec::Limit;
+use units::{Bytes, Fraction, Rate, Span, TextError, split_quantity};
+
+/// What is typed as a number with a unit.
+pub(super) trait Quantity: Copy + PartialEq {
+    /// The units to guess from, the commonest first.
+    const UNITS: &'static [&'static str];
+    /// Nothing of it.
+    const ZERO: Self;
+
+    /// Reads the text.
+    fn read(text: &str) -> Result<Self, TextError>;
+
+    /// What a unit that does not belong to this quantity was meant for.
+    fn explained(_text: &str) -> Option<String> {
+        None
+    }
+}
+
+impl Quantity for Span {
+    const UNITS: &'static [&'static str] = &["ms", "s", "us", "ns", "min", "h"];
+    const ZERO: Self = Self::ZERO;
+    fn read(text: &str) -> Result<Self, TextError> {
+        text.parse()
+    }
+}
+
+impl Quantity for Bytes {
+    const UNITS: &'static [&'static str] = &["B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB"];
+    const ZERO: Self = Self::ZERO;
+    fn read(text: &str) -> Result<Self, TextError> {
+        text.parse()
+    }
+}
+
+impl Quantity for Rate {
+    const UNITS: &'static [&'static str] =
+        &["Mbit/s", "Gbit/s", "kbit/s", "bit/s", "Tbit/s", "Mbps", "Gbps", "kbps", "Mb/s", "Gb/s", "kb/s"];
+    const ZERO: Self = Self::ZERO;
+    fn read(text: &str) -> Result<Self, TextError> {
+        text.parse()
+    }
+    fn explained(text: &str) -> Option<String> {
+        // "12MB/s" is one letter from "12Mb/s" and eight times as much.
+        let bytes: Bytes = text.trim().strip_suffix("/s")?.parse().ok()?;
+        let rate = Rate::from_bps(bytes.get().checked_mul(8)?);
+        Some(format!("rates are in bits: {} is \"{rate}\"", text.trim()))
+    }
+}
+
+const LIMITS: &str =
+    "the room for waiting packets, such as \"250 packets\", \"512kB\", \"40ms\" or \"0.25 bdp\"";
+
+impl Quantity for Limit {
+    const UNITS: &'static [&'static str] =
+        &["packets", "bdp", "kB", "MB", "GB", "B", "KiB", "MiB", "ms", "s", "us"];
+    const ZERO: Self = Self::Packets(0);
+    fn read(text: &str) -> Result<Self, TextError> {
+        let quantity = split_quantity(text, LIMITS)?;
+        let value = quantity.value();
+        let limit = match quantity.unit {
+            // Counts are exact up to 2^53.
+            "packets" | "packet" if value.fract() == 0.0 && value < 9e15 => Self::Packets(value as u64),
+            "packets" | "packet" => return Err(quantity.out_of_range("a whole number of packets")),
+            "bdp" => Self::Bdp(value),
+            _ => text
+                .parse()
+                .map(Self::Bytes)
+                .or_else(|_| text.parse().map(Self::Time))
+                .map_err(|_| quantity.unknown_unit(LIMITS))?,
+        };
+        // All spellings of an empty queue are one.
+        let empty = match limit {
+            Self::Packets(packets) => packets == 0,
+            Self::Bytes(bytes) => bytes == Bytes::ZERO,
+            Self::Time(span) => span == Span::ZERO,
+            Self::Bdp(share) => share == 0.0,
+        };
+        Ok(if empty { Self::ZERO } else { limit })
+    }
+    fn explained(text: &str) -> Option<String> {
+        let percent: f64 = text.trim().strip_suffix('%')?.trim().parse().ok()?;
+        Some(format!("a share of the bandwidth-delay product is written \"{} bdp\"", percent / 100.0))
+    }
+}
+
+impl At<'_> {
+    /// Reads a quantity; `bare` is the unit to suggest for a number that has none.
+    pub(super) fn quantity<T: Quantity>(&self, bare: &str) -> Option<T> {
+        let text = match &self.node.value {
+            Value::String(text) => text,
+            other => {
+                let typed = match other {
+                    Value::Integer(_) | Value::Float(_) => self.node.typed(),
+                    _ => "",
+                };
+                let mended = Some(format!("{typed}{bare}")).filter(|mended| T::read(mended).is_ok());
+                let accepted = T::read("").err().map_or_else(String::new, |error| error.accepted);
+                self.fault(self.node.described(), accepted, mended.map(|text| format!("write \"{text}\"")));
+                return None;
+            }
+        };
+        T::read(text).map_err(|error| self.fault_within(text, &error, mended::<T>(text, &error, bare))).ok()
+    }
+
+    /// Reads a quantity above zero; `zero` says what a zero would be.
+    pub(super) fn above_zero<T: Quantity>(&self, bare: &str, zero: &str) -> Option<T> {
+        let quantity = self.quantity(bare)?;
+        if quantity == T::ZERO {
+            let accepted = T::read("").err().map_or_else(String::new, |error| error.accepted);
+            self.fault(zero, format!("{accepted}, above zero"), None);
+            return None;
+        }
+        Some(quantity)
+    }
+
+    /// Reads a share from 0 to 1, as a text or as a number.
+    pub(super) fn fraction(&self) -> Option<Fraction> {
+        let accepted = "a share from 0 to 1, such as \"0.5%\" or 0.005";
+        match &self.node.value {
+            Value::String(text) => text.parse().map_err(|error| self.fault_within(text, &error, None)).ok(),
+            Value::Integer(_) | Value::Float(_) => {
+                let fraction = Fraction::new(self.number()?);
+                if fraction.is_none() {
+                    self.fault(self.node.described(), accepted, None);
+                }
+                fraction
+            }
+            _ => {
+                self.fault(self.node.described(), accepted, None);
+                None
+            }
+        }
+    }
+}
+
+/// Spellings that are too far from ours for the edit distance.
+const SPELLINGS: &[(&str, &str)] = &[
+    ("sec", "s"),
+    ("secs", "s"),
+    ("second", "s"),
+    ("seconds", "s"),
+    ("msec", "ms"),
+    ("msecs", "ms"),
+    ("usec", "us"),
+    ("minutes", "min"),
+    ("pkt", "packets"),
+    ("pkts", "packets"),
+    ("p", "packets"),
+    ("bytes", "B"),
+    ("byte", "B"),
+    ("bits/s", "bit/s"),
+    ("M", "Mbit/s"),
+    ("G", "Gbit/s"),
+    ("K", "kbit/s"),
+    ("k", "kbit/s"),
+];
+
+/// `did you mean "97Mbit/s"?` for the text with the nearest unit that makes it readable.
+fn mended<T: Quantity>(text: &str, error: &TextError, bare: &str) -> Option<String> {
+    if let Some(explained) = T::explained(text) {
+        return Some(explained);
+    }
+    let at = text.char_indices().nth(error.column.saturating_sub(1)).map_or(text.len(), |(at, _)| at);
+    let (number, unit) = (text[..at].trim_start(), text[at..].trim());
+    if unit.is_empty() {
+        let readable = Some(format!("{number}{bare}")).filter(|text| T::read(text).is_ok())?;
+        return Some(format!("write \"{readable}\""));
+    }
+    let spelled = SPELLINGS.iter().find(|(theirs, _)| *theirs == unit).map(|(_, ours)| *ours);
+    let candidates = [spelled, near::nearest(unit, T::UNITS.iter().copied())];
+    let mended = candidates.into_iter().flatten().map(|unit| format!("{number}{unit}"));
+    mended.filter(|text| T::read(text).is_ok()).map(|text| format!("did you mean \"{text}\"?")).next()
+}

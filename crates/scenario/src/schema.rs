@@ -1,0 +1,96 @@
+//! The keys that exist, table by table. What each may hold is said by its reader in `read/`.
+
+/// A key of the file and, for a table, the keys within.
+#[derive(Debug)]
+pub(crate) struct Key {
+    pub(crate) name: &'static str,
+    pub(crate) within: &'static [Key],
+}
+
+const fn leaf(name: &'static str) -> Key {
+    Key { name, within: &[] }
+}
+const fn table(name: &'static str, within: &'static [Key]) -> Key {
+    Key { name, within }
+}
+
+/// The file.
+pub(crate) const ROOT: &[Key] = &[
+    leaf("title"),
+    leaf("source"),
+    leaf("seed"),
+    leaf("duration"),
+    leaf("warmup"),
+    table("link", LINK),
+    table("flow", FLOW),
+    table("traffic", TRAFFIC),
+    table("live", LIVE),
+    table("record", RECORD),
+    leaf("sweep"),
+];
+/// `[link]`.
+pub(crate) const LINK: &[Key] = &[leaf("rate"), leaf("delay"), table("queue", QUEUE), leaf("loss")];
+/// `[link.queue]`.
+pub(crate) const QUEUE: &[Key] = &[leaf("kind"), leaf("limit")];
+/// `[[flow]]`.
+pub(crate) const FLOW: &[Key] = &[
+    leaf("name"),
+    leaf("count"),
+    leaf("control"),
+    leaf("size"),
+    table("rtt", SPREAD),
+    leaf("segment"),
+    leaf("delayed_ack"),
+    leaf("delayed_ack_timeout"),
+    leaf("socket_buffer"),
+    table("start", SPREAD),
+    leaf("send_jitter"),
+    leaf("initial_window"),
+    leaf("initial_ssthresh"),
+    leaf("slow_start"),
+    leaf("min_rto"),
+];
+/// A distribution.
+pub(crate) const SPREAD: &[Key] = &[leaf("uniform"), table("pareto", PARETO), leaf("exponential")];
+/// `pareto = { … }`.
+pub(crate) const PARETO: &[Key] = &[leaf("shape"), leaf("mean")];
+/// `[[traffic]]`.
+pub(crate) const TRAFFIC: &[Key] = &[
+    leaf("name"),
+    leaf("kind"),
+    leaf("rate"),
+    leaf("packet"),
+    leaf("start"),
+    leaf("stop"),
+    leaf("peak"),
+    leaf("burst"),
+];
+/// `[live]`.
+pub(crate) const LIVE: &[Key] = &[leaf("stack")];
+/// `[record]`.
+pub(crate) const RECORD: &[Key] = &[leaf("every"), leaf("columns")];
+
+/// The names of `keys`.
+pub(crate) fn names(keys: &'static [Key]) -> impl Iterator<Item = &'static str> + Clone {
+    keys.iter().map(|key| key.name)
+}
+
+/// The names of `keys` for a fault: `rate, delay, queue, loss`.
+pub(crate) fn listed(keys: &'static [Key]) -> String {
+    names(keys).collect::<Vec<_>>().join(", ")
+}
+
+/// Follows `path` down from `keys`; on failure the first segment that is no key, and the keys it could be.
+/// Below a key that is no table nothing exists.
+pub(crate) fn follow(
+    mut keys: &'static [Key],
+    path: impl IntoIterator<Item = impl AsRef<str>>,
+) -> Result<(), (String, &'static [Key])> {
+    for segment in path {
+        match keys.iter().find(|key| key.name == segment.as_ref()) {
+            Some(key) => keys = key.within,
+            None => return Err((segment.as_ref().to_owned(), keys)),
+        }
+    }
+    Ok(())
+}

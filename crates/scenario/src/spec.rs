@@ -1,0 +1,210 @@
+//! The scenario as plain data: what a person wrote, read and checked but not yet resolved against anything.
+//!
+//! One struct per table of the file, one field per key, named as the key. Relative quantities ("0.25 bdp",
+//! a distribution of RTTs) stay relative here; `lab::resolve` turns them into numbers.
+
+use serde::Serialize;
+use units::{Bytes, Fraction, Rate, Span};
+
+/// A whole scenario file.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Scenario {
+    /// What a report is headed with.
+    pub title: String,
+    /// The id of the published result this reproduces, such as `sobas:fig1-4`.
+    pub source: Option<String>,
+    /// Seeds every random stream of the run.
+    pub seed: u64,
+    /// When the run stops; absent: when every sized flow has ended.
+    pub duration: Option<Span>,
+    /// Metrics leave out what happens before this.
+    pub warmup: Span,
+    /// The links in path order; the tight link is the one with the least available bandwidth.
+    pub links: Vec<Link>,
+    /// The transfers under study.
+    pub flows: Vec<Flow>,
+    /// Cross traffic that does not answer to congestion.
+    pub traffic: Vec<Traffic>,
+    /// What only the live engine reads.
+    pub live: Live,
+    /// What is recorded as series, and how often.
+    pub record: Record,
+}
+
+/// `[link]` or one `[[link]]`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Link {
+    /// Capacity.
+    pub rate: Rate,
+    /// One-way propagation delay.
+    pub delay: Span,
+    /// The queue in front of the serializer.
+    pub queue: Queue,
+    /// Each arriving packet is lost with this probability, whatever the queue holds.
+    pub loss: Fraction,
+}
+
+/// `queue = { kind = …, limit = … }`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Queue {
+    /// The policy's name in `link`'s registry, such as `drop-tail`.
+    pub kind: String,
+    /// How much may wait.
+    pub limit: Limit,
+}
+
+/// The room in a queue. The packet being sent does not count.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// "250 packets".
+    Packets(u64),
+    /// "512kB".
+    Bytes(Bytes),
+    /// "40ms": what the link sends in that time.
+    Time(Span),
+    /// "0.25 bdp": a share of the link's rate times the flows' mean base RTT.
+    Bdp(f64),
+}
+
+/// One `[[flow]]`: `count` transfers alike.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Flow {
+    /// Names the flow in results; with `count` over 1 the flows are `name-1`, `name-2`, …
+    pub name: String,
+    /// How many transfers alike.
+    pub count: u64,
+    /// The congestion control's name in the registry of `cc`.
+    pub control: String,
+    /// Data to move; absent: greedy, always more to send.
+    pub size: Option<Bytes>,
+    /// The whole base RTT; absent: twice the links' one-way delay.
+    pub rtt: Option<Spread<Span>>,
+    /// Segment size on the wire, headers included.
+    pub segment: Bytes,
+    /// The receiver acknowledges every this many segments.
+    pub delayed_ack: u64,
+    /// A withheld acknowledgement leaves after this at the latest.
+    pub delayed_ack_timeout: Span,
+    /// The smaller of send and receive buffer.
+    pub socket_buffer: SocketBuffer,
+    /// When the transfer starts.
+    pub start: Spread<Span>,
+    /// Each packet leaves later by a uniform random share of this.
+    pub send_jitter: Span,
+    /// Congestion window at the start, in segments.
+    pub initial_window: u64,
+    /// Slow-start threshold at the start; absent: unlimited.
+    pub initial_ssthresh: Option<Bytes>,
+    /// Slow-start variant: `standard`.
+    pub slow_start: String,
+    /// Least retransmission timeout.
+    pub min_rto: Span,
+}
+
+/// `socket_buffer = "max"` or a size.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SocketBuffer {
+    /// Never the limit.
+    Max,
+    /// This many bytes of payload may be unacknowledged.
+    Fixed(Bytes),
+}
+
+/// One value for every flow, a list with one per flow, or a distribution drawn from once per flow.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Spread<T> {
+    /// The same for each flow.
+    All(T),
+    /// One per flow, in order.
+    List(Vec<T>),
+    /// `{ uniform = [low, high] }`.
+    Uniform(T, T),
+    /// `{ pareto = { shape, mean } }`.
+    Pareto {
+        /// Tail index, over 1.
+        shape: f64,
+        /// Mean of the distribution.
+        mean: T,
+    },
+    /// `{ exponential = mean }`.
+    Exponential(T),
+}
+
+/// One `[[traffic]]`: packets that do not answer to congestion.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Traffic {
+    /// Names the traffic in results.
+    pub name: String,
+    /// How its packets are spaced.
+    pub pattern: Pattern,
+    /// Long-run mean rate on the wire.
+    pub rate: Rate,
+    /// Packet size on the wire.
+    pub packet: Bytes,
+    /// When it starts.
+    pub start: Span,
+    /// When it ends; absent: never.
+    pub stop: Option<Span>,
+}
+
+/// `kind = …` of a `[[traffic]]`, with the keys that belong to that kind.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Pattern {
+    /// Equal gaps.
+    Cbr,
+    /// Exponential gaps.
+    Poisson,
+    /// Bursts at `peak`, exponential on and off periods; the mean off period follows from `rate` and `peak`.
+    OnOff {
+        /// Rate within a burst, above `rate`.
+        peak: Rate,
+        /// Mean length of a burst.
+        burst: Span,
+    },
+}
+
+/// `[live]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Live {
+    /// The kernel's loss recovery.
+    pub stack: Stack,
+}
+
+/// `stack = …`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Stack {
+    /// SACK and RACK as the kernel ships them.
+    Modern,
+    /// SACK and RACK off: the recovery of 2004.
+    Classic,
+}
+
+/// `[record]`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Record {
+    /// Sampling interval of the series.
+    pub every: Span,
+    /// Which columns are kept.
+    pub columns: Vec<Column>,
+}
+
+/// A column of the series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Column {
+    /// Goodput over the interval.
+    Rate,
+    /// Smoothed round-trip time.
+    Rtt,
+    /// Send window: the least of congestion window, receive window and send buffer.
+    Window,
+    /// Data waiting at the tight link.
+    Backlog,
+    /// Drops at the tight link during the interval.
+    Drops,
+}

@@ -1,0 +1,214 @@
+//! `[sweep]`: a scenario at every combination of some keys' values.
+
+use crate::document::{Document, Entry, Table, Value, path};
+use crate::fault::{Fault, Faults};
+use crate::near;
+use crate::origin::Origin;
+use crate::schema;
+use std::collections::HashSet;
+
+/// One combination: each swept key, and its value as typed.
+pub type Point = Vec<(String, String)>;
+
+/// More points than this are a mistake.
+const MOST: usize = 100_000;
+
+/// The axes of a `[sweep]`, in the order of the file. Without axes there is one point, the scenario itself.
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    axes: Vec<Axis>,
+}
+
+/// One swept key and the values it takes.
+#[derive(Clone, Debug)]
+pub struct Axis {
+    /// The key's path, such as `link.queue.limit`.
+    pub key: String,
+    /// The values as typed; of strings, what is within the quotes.
+    pub values: Vec<String>,
+}
+
+impl Sweep {
+    /// The swept keys, in the order of the file.
+    #[must_use]
+    pub fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    /// How many points there are, at least 1.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "a sweep is never empty")]
+    pub fn len(&self) -> usize {
+        self.axes.iter().map(|axis| axis.values.len()).product()
+    }
+
+    /// The points; the last axis varies fastest.
+    pub fn points(&self) -> impl Iterator<Item = Point> + '_ {
+        (0..self.len()).map(|number| {
+            let mut rest = number;
+            let mut point: Point = self
+                .axes
+                .iter()
+                .rev()
+                .map(|axis| {
+                    let at = rest % axis.values.len();
+                    rest /= axis.values.len();
+                    (axis.key.clone(), axis.values[at].clone())
+                })
+                .collect();
+            point.reverse();
+            point
+        })
+    }
+}
+
+impl Document {
+    /// Reads `[sweep]`: lists of values by key path, such as `"link.queue.limit" = ["0.1 bdp", "1 bdp"]`.
+    ///
+    /// # Errors
+    /// For a key that no scenario has or that leads to no flow of this one, for what is no list or an empty
+    /// one, for a value given twice, and for more than 100 000 points.
+    pub fn sweep(&self) -> Result<Sweep, Faults> {
+        let mut faults = Vec::new();
+        let sweep = Sweep { axes: self.axes(&mut faults) };
+        let points = sweep.axes.iter().try_fold(1usize, |points, axis| points.checked_mul(axis.values.len()));
+        if faults.is_empty() && points.is_none_or(|points| points > MOST) {
+            let sizes: Vec<String> = sweep.axes.iter().map(|axis| axis.values.len().to_string()).collect();
+            let found = match points {
+                Some(points) => format!("{} = {points} points", sizes.join(" x ")),
+                None => "more points than can be counted".into(),
+            };
+            faults.push(self.fault("sweep", found, format!("at most {MOST} points"), None));
+        }
+        if faults.is_empty() { Ok(sweep) } else { Err(Faults::new(faults)) }
+    }
+
+    /// The document at a point of its sweep: the values of the point take the place of the swept keys, faults in
+    /// them point into the sweep, and the sweep itself is gone. What `point` holds beyond this document's sweep
+    /// is set as by [`Document::set`].
+    ///
+    /// # Errors
+    /// If a key of the point leads nowhere. The points of [`Document::sweep`] never fail here.
+    pub fn at(&self, point: &[(String, String)]) -> Result<Self, Faults> {
+        let entries = self.sweep_table().map(lists).unwrap_or_default();
+        let mut document = self.without("sweep");
+        for (key, value) in point {
+            let entry = entries.iter().find(|(swept, _)| swept == key).map(|(_, entry)| *entry);
+            let node = entry.and_then(|entry| match &entry.node.value {
+                Value::List(nodes) => Some((entry, nodes.iter().find(|node| node.typed() == value)?)),
+                _ => None,
+            });
+            match node {
+                Some((entry, node)) => document
+                    .place(key, &entry.origin, node)
+                    .map_err(|trouble| trouble.fault(entry.origin.clone(), key.clone()))?,
+                None => document.set(key, value)?,
+            }
+        }
+        Ok(document)
+    }
+
+    fn axes(&self, faults: &mut Vec<Fault>) -> Vec<Axis> {
+        if let Some(table) = self.sweep_table() {
+            return lists(table)
+                .into_iter()
+                .filter_map(|(key, entry)| self.axis(key, entry, faults))
+                .collect();
+        }
+        if let Some(sweep) = self.top("sweep") {
+            let accepted = "a table such as { \"link.queue.limit\" = [\"0.1 bdp\", \"1 bdp\"] }";
+            faults.push(self.fault("sweep", sweep.described(), accepted, None));
+        }
+        Vec::new()
+    }
+
+    fn sweep_table(&self) -> Option<&Table> {
+        match &self.top("sweep")?.value {
+            Value::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+
+    fn axis(&self, key: String, entry: &Entry, faults: &mut Vec<Fault>) -> Option<Axis> {
+        let mut fault = |origin: &Origin, found: String, accepted: String, help: Option<String>| {
+            let key = format!("sweep.\"{key}\"");
+            faults.push(Fault { origin: origin.clone(), key, found, accepted, help });
+        };
+        let segments = path::split(&key).and_then(|segments| {
+            path::targets(self.root(), &segments)?;
+            Ok(segments)
+        });
+        let segments = match segments {
+            Ok(segments) => segments,
+            Err(trouble) => {
+                faults.push(trouble.fault(entry.origin.clone(), format!("sweep.\"{key}\"")));
+                return None;
+            }
+        };
+        let followed = match segments.first().map(String::as_str) {
+            Some("sweep") => Err(("sweep".to_owned(), schema::ROOT)),
+            _ => schema::follow(schema::ROOT, self.schema_path(&segments)),
+        };
+        if let Err((unknown, known)) = followed {
+            let accepted =
+                if known.is_empty() { "a key that holds keys".into() } else { schema::listed(known) };
+            let help = near::did_you_mean(&unknown, schema::names(known));
+            fault(&entry.origin, format!("unknown key \"{unknown}\""), accepted, help);
+            return None;
+        }
+        let accepted = || "a list of values, such as [\"0.1 bdp\", \"1 bdp\"]".to_owned();
+        let Value::List(nodes) = &entry.node.value else {
+            let help = format!("write [{}]", entry.node.origin.text());
+            fault(&entry.node.origin, entry.node.described(), accepted(), Some(help));
+            return None;
+        };
+        if nodes.is_empty() {
+            fault(&entry.node.origin, "an empty list".into(), accepted(), None);
+            return None;
+        }
+        let values: Vec<String> = nodes.iter().map(|node| node.typed().to_owned()).collect();
+        let mut seen = HashSet::new();
+        for (node, value) in nodes.iter().zip(&values) {
+            if !seen.insert(value) {
+                fault(
+                    &node.origin,
+                    format!("{} for the second time", node.described()),
+                    "each value once".into(),
+                    None,
+                );
+                return None;
+            }
+        }
+        Some(Axis { key, values })
+    }
+
+    /// The path without what picks one link, flow or traffic.
+    fn schema_path(&self, segments: &[String]) -> Vec<String> {
+        let picks = path::picks(self.root(), segments);
+        segments
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| !(picks && *at == 1))
+            .map(|(_, segment)| segment.clone())
+            .collect()
+    }
+}
+
+/// The lists of a sweep by key path, in the order of the file.
+fn lists(table: &Table) -> Vec<(String, &Entry)> {
+    let mut entries = Vec::new();
+    flatten("", table, &mut entries);
+    entries.sort_by_key(|(_, entry)| entry.origin.rank());
+    entries
+}
+
+/// Lists by dotted path: `"link.rate" = […]` and `link.rate = […]` are the same.
+fn flatten<'a>(prefix: &str, table: &'a Table, entries: &mut Vec<(String, &'a Entry)>) {
+    for entry in table.iter() {
+        let key = if prefix.is_empty() { entry.key.clone() } else { format!("{prefix}.{}", entry.key) };
+        match &entry.node.value {
+            Value::Table(within) => flatten(&key, within, entries),
+            _ => entries.push((key, entry)),
+        }
+    }
+}

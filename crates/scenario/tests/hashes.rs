@@ -1,0 +1,86 @@
+//! The content hash changes with what a scenario says, and with nothing else.
+
+use tightlink_scenario::Document;
+
+const TEXT: &str = "title = 't'
+duration = '60s'
+[link]
+rate = '10Mbit/s'
+queue = { kind = 'drop-tail', limit = '9 packets' }
+[[flow]]
+rtt = '40ms'
+";
+
+fn hash(text: &str) -> String {
+    Document::parse("x.toml", text).and_then(|document| document.scenario()).unwrap().hash()
+}
+
+#[test]
+fn a_hash_is_sixteen_hexadecimal_digits() {
+    let hash = hash(TEXT);
+    assert_eq!(hash.len(), 16);
+    assert!(hash.chars().all(|c| c.is_ascii_digit() || ('a'..='f').contains(&c)), "{hash}");
+}
+
+#[test]
+fn comments_layout_order_and_spelling_do_not_change_it() {
+    let same = "# a comment
+duration   = \"1min\" # another
+title = \"t\"
+
+[[flow]]
+rtt = '0.04s'
+control = 'reno'
+
+[[link]]
+queue.limit = '9 packets'
+rate = '10_000kbit/s'
+[sweep]
+seed = [1, 2]
+";
+    assert_eq!(hash(TEXT), hash(same));
+}
+
+#[test]
+fn every_value_changes_it() {
+    let mut hashes = vec![hash(TEXT)];
+    for (key, value) in [
+        ("title", "u"),
+        ("source", "sobas:fig11"),
+        ("seed", "2"),
+        ("duration", "61s"),
+        ("warmup", "1ns"),
+        ("link.rate", "10000001bit/s"),
+        ("link.delay", "1ns"),
+        ("link.loss", "0.1%"),
+        ("link.queue.kind", "red"),
+        ("link.queue.limit", "10 packets"),
+        ("link.queue.limit", "9 bdp"),
+        ("flow.name", "x"),
+        ("flow.count", "2"),
+        ("flow.control", "cubic"),
+        ("flow.size", "1GB"),
+        ("flow.rtt", "41ms"),
+        ("flow.rtt", "['40ms']"),
+        ("flow.segment", "1501B"),
+        ("flow.delayed_ack", "1"),
+        ("flow.delayed_ack_timeout", "1s"),
+        ("flow.socket_buffer", "1MB"),
+        ("flow.start", "1s"),
+        ("flow.send_jitter", "1us"),
+        ("flow.initial_window", "2"),
+        ("flow.initial_ssthresh", "64kB"),
+        ("flow.slow_start", "limited"),
+        ("flow.min_rto", "1s"),
+        ("traffic", "[{ kind = 'cbr', rate = '1Mbit/s' }]"),
+        ("live.stack", "classic"),
+        ("record.every", "1s"),
+        ("record.columns", "[]"),
+    ] {
+        let mut document = Document::parse("x.toml", TEXT).unwrap();
+        document.set(key, value).unwrap();
+        let hash = document.scenario().unwrap_or_else(|faults| panic!("{faults}")).hash();
+        assert!(!hashes.contains(&hash), "{key}={value}");
+        hashes.push(hash);
+    }
+}

@@ -1,0 +1,139 @@
+//! `[sweep]`.
+
+use tightlink_scenario::{Document, Limit, Sweep};
+use units::Span;
+
+const TOP: &str = "title = 't'
+duration = '60s'
+[link]
+rate = '10Mbit/s'
+delay = '5ms'
+queue.limit = '9 packets'
+[[flow]]
+name = 'target'
+[sweep]
+";
+
+fn document(sweep: &str) -> Document {
+    Document::parse("x.toml", &format!("{TOP}{sweep}\n")).unwrap()
+}
+
+fn sweep(text: &str) -> Sweep {
+    document(text).sweep().unwrap_or_else(|faults| panic!("{faults}"))
+}
+
+#[track_caller]
+fn refused(text: &str, words: &[&str]) {
+    let faults = document(text).sweep().expect_err("a fault").to_string();
+    for word in words {
+        assert!(faults.contains(word), "{word:?} is not in:\n{faults}");
+    }
+}
+
+#[test]
+fn the_first_axis_varies_slowest() {
+    let sweep = sweep("\"link.queue.limit\" = [\"1 bdp\", \"2 bdp\"]\n\"flow.count\" = [1, 2, 3]");
+    let points: Vec<String> = sweep.points().map(|point| format!("{} {}", point[0].1, point[1].1)).collect();
+    assert_eq!(points, ["1 bdp 1", "1 bdp 2", "1 bdp 3", "2 bdp 1", "2 bdp 2", "2 bdp 3"]);
+    assert_eq!(sweep.len(), 6);
+    let keys: Vec<&str> = sweep.axes().iter().map(|axis| axis.key.as_str()).collect();
+    assert_eq!(keys, ["link.queue.limit", "flow.count"]);
+}
+
+#[test]
+fn a_document_without_sweep_is_one_point() {
+    let document = Document::parse("x.toml", TOP.trim_end_matches("[sweep]\n")).unwrap();
+    let sweep = document.sweep().unwrap();
+    assert_eq!((sweep.len(), sweep.points().collect::<Vec<_>>()), (1, vec![vec![]]));
+    assert_eq!(document.at(&[]).unwrap().scenario().unwrap(), document.scenario().unwrap());
+}
+
+#[test]
+fn a_point_puts_its_values_in_place() {
+    let document = document(
+        "link.delay = ['5ms', '6ms']\nflow.target.rtt = ['20ms', { exponential = '2s' }]\n\"flow.0.count\" = [4]\nlink.queue = [{ limit = '1 bdp' }]",
+    );
+    let sweep = document.sweep().unwrap();
+    let points: Vec<_> = sweep.points().collect();
+    assert_eq!(points.len(), 4);
+    assert_eq!(points[1][1], ("flow.target.rtt".to_owned(), "{ exponential = '2s' }".to_owned()));
+    let at = document.at(&points[2]).unwrap();
+    assert_eq!(at.sweep().unwrap().len(), 1, "the sweep is gone");
+    let scenario = at.scenario().unwrap();
+    assert_eq!(scenario.links[0].delay, Span::from_millis(6));
+    assert_eq!(scenario.links[0].queue.limit, Limit::Bdp(1.0));
+    assert_eq!(scenario.flows[0].count, 4);
+}
+
+#[test]
+fn points_beyond_the_sweep_are_overrides() {
+    let point = [("link.delay".to_owned(), "7ms".to_owned())];
+    let scenario = document("").at(&point).unwrap().scenario().unwrap();
+    assert_eq!(scenario.links[0].delay, Span::from_millis(7));
+    assert!(document("").at(&[("flow.x.rtt".to_owned(), "1s".to_owned())]).is_err());
+}
+
+#[test]
+fn a_fault_at_a_point_shows_the_element_of_the_sweep() {
+    let document = document("\"link.queue.limit\" = [\"1 bdp\", \"2 bpd\"]");
+    let point = document.sweep().unwrap().points().nth(1).unwrap();
+    let faults = document.at(&point).unwrap().scenario().unwrap_err();
+    assert_eq!(
+        faults.to_string(),
+        "x.toml:10:35: link.queue.limit: unknown unit \"bpd\"
+  10 | \"link.queue.limit\" = [\"1 bdp\", \"2 bpd\"]
+     |                                   ^^^
+  accepted: the room for waiting packets, such as \"250 packets\", \"512kB\", \"40ms\" or \"0.25 bdp\"
+  help: did you mean \"2 bdp\"?"
+    );
+}
+
+#[test]
+fn swept_keys_exist() {
+    refused(
+        "\"link.queue.limt\" = ['1 bdp']",
+        &[
+            "x.toml:10:1: sweep.\"link.queue.limt\": unknown key \"limt\"",
+            "accepted: kind, limit",
+            "did you mean \"limit\"?",
+        ],
+    );
+    refused("\"bogus\" = [1]", &["unknown key \"bogus\"", "accepted: title, source, seed"]);
+    refused("\"link.rate.x\" = [1]", &["unknown key \"x\""]);
+    refused("\"sweep\" = [1]", &["unknown key \"sweep\""]);
+    refused("\"flow.targt.rtt\" = ['1s']", &["no flow is named \"targt\"", "did you mean \"target\"?"]);
+    refused("\"traffic.rate\" = ['1Mbit/s']", &["the scenario has no [[traffic]]"]);
+    refused("\"flow..rtt\" = ['1s']", &["an empty step"]);
+}
+
+#[test]
+fn axes_are_lists_with_something_in_them() {
+    refused("\"link.delay\" = []", &["x.toml:10:16: sweep.\"link.delay\": an empty list"]);
+    refused("\"link.delay\" = '5ms'", &["sweep.\"link.delay\": \"5ms\"", "help: write ['5ms']"]);
+    refused("\"link.delay\" = ['5ms', '6ms', '5ms']", &["\"5ms\" for the second time"]);
+    let text = TOP.replace("[sweep]\n", "").replace("title = 't'", "title = 't'\nsweep = 3");
+    let faults = Document::parse("x.toml", &text).unwrap().sweep().unwrap_err();
+    assert!(faults.to_string().contains("sweep: the integer 3"), "{faults}");
+}
+
+#[test]
+fn a_sweep_of_too_many_points_says_how_many() {
+    let values: Vec<String> = (1..=400).map(|value| value.to_string()).collect();
+    let list = values.join(", ");
+    refused(
+        &format!("\"seed\" = [{list}]\n\"flow.count\" = [{list}]"),
+        &["x.toml:9:1: sweep: 400 x 400 = 160000 points", "at most 100000 points"],
+    );
+    let keys = [
+        "seed",
+        "flow.count",
+        "flow.delayed_ack",
+        "flow.initial_window",
+        "flow.0.count",
+        "flow.target.count",
+        "link.loss",
+        "link.0.loss",
+    ];
+    let axes: Vec<String> = keys.iter().map(|key| format!("\"{key}\" = [{list}]")).collect();
+    refused(&axes.join("\n"), &["more points than can be counted"]);
+}
