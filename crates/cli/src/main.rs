@@ -1,0 +1,2 @@
+//! tightlink
+fn main() {}

@@ -1,0 +1,103 @@
+//! Published relations as data: what a paper says must hold, checked against what the engines found.
+//!
+//! ```toml
+//! [[claim]]
+//! figure = "sobas:fig1-4"
+//! says = "Where no loss occurs, model, simulation and kernel agree on goodput."
+//! quantity = "goodput"
+//! engines = ["model", "sim", "live"]
+//! cases = { loss = "none" }
+//! agree = "4% of capacity"
+//! ```
+//! A claim picks cases (by the sweep's values, or by whether loss occurred), a quantity of the first flow, engines,
+//! and one relation: `agree`, `at_least`, `at_most`, or `exceeds` another case.
+
+mod check;
+
+pub use check::check;
+
+use crate::record::Engine;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// One relation.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// The figure it is about.
+    pub figure: String,
+    /// The claim as a sentence.
+    pub says: String,
+    /// What is compared.
+    pub quantity: Quantity,
+    /// The engines it is asked of.
+    pub engines: Vec<Engine>,
+    /// Which cases: sweep keys (or their last part) and values; `loss = "none"` or `"some"` by what happened in
+    /// every engine asked. Absent: all.
+    #[serde(default)]
+    pub cases: BTreeMap<String, String>,
+    /// The engines lie within this of each other: "4% of capacity", "1.5ms", "5%".
+    pub agree: Option<String>,
+    /// Every engine finds at least this.
+    pub at_least: Option<String>,
+    /// Every engine finds at most this.
+    pub at_most: Option<String>,
+    /// Every engine finds more than in the case these values select instead.
+    pub exceeds: Option<BTreeMap<String, String>>,
+}
+
+/// What a claim compares, of the first flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Quantity {
+    /// Goodput.
+    Goodput,
+    /// Mean RTT.
+    Rtt,
+    /// Segments sent again over the measured interval.
+    Retransmits,
+    /// Drops over packets sent.
+    LossRate,
+    /// The link's utilization.
+    Utilization,
+    /// Mean backlog over the queue's limit.
+    Occupancy,
+}
+
+/// A claim file that does not read.
+#[derive(Debug, thiserror::Error)]
+#[error("{file}: {reason}")]
+pub struct ClaimError {
+    file: String,
+    reason: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ClaimFile {
+    claim: Vec<Claim>,
+}
+
+/// Reads a claim file.
+///
+/// # Errors
+/// [`ClaimError`] with the place, also for a claim without exactly one relation.
+pub fn parse_claims(name: &str, text: &str) -> Result<Vec<Claim>, ClaimError> {
+    let fail = |reason: String| ClaimError { file: name.into(), reason };
+    let file: ClaimFile = toml::from_str(text).map_err(|error| fail(error.to_string()))?;
+    for claim in &file.claim {
+        let relations = [
+            claim.agree.is_some(),
+            claim.at_least.is_some(),
+            claim.at_most.is_some(),
+            claim.exceeds.is_some(),
+        ];
+        if relations.iter().filter(|present| **present).count() != 1 {
+            return Err(fail(format!(
+                "claim \"{}\": one of agree, at_least, at_most, exceeds is needed",
+                claim.says
+            )));
+        }
+    }
+    Ok(file.claim)
+}

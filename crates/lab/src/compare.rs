@@ -1,0 +1,102 @@
+//! Every point of a scenario's sweep, answered by every engine that can.
+
+use crate::engine::{self, EngineError, Progress};
+use crate::record::{Engine, Record};
+use crate::report::Case;
+use crate::resolve::{Resolved, resolve};
+use crate::sentences::sentences;
+use scenario::{Document, Faults, Point};
+
+/// One point of a sweep, resolved.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// The keys the sweep sets and their values; empty without a sweep.
+    pub point: Point,
+    /// The scenario at this point.
+    pub resolved: Resolved,
+}
+
+impl Task {
+    /// "socket_buffer = 400kB, limit = 120kB"; empty without a sweep.
+    #[must_use]
+    pub fn label(&self) -> String {
+        let one = |(key, value): &(String, String)| {
+            format!("{} = {value}", key.rsplit('.').next().unwrap_or(key).replace('_', " "))
+        };
+        self.point.iter().map(one).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// One task and what the engines made of it.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The task.
+    pub task: Task,
+    /// One record per engine that could answer.
+    pub records: Vec<Record>,
+    /// Engines that could not, and why.
+    pub absent: Vec<String>,
+}
+
+/// Every point of the document's sweep, all checked before any runs.
+///
+/// # Errors
+/// Everything wrong with the scenario or its sweep.
+pub fn tasks(document: &Document) -> Result<Vec<Task>, Faults> {
+    let sweep = document.sweep()?;
+    let task = |point: Point| {
+        let resolved = resolve(&document.at(&point)?)?;
+        Ok(Task { point, resolved })
+    };
+    sweep.points().map(task).collect()
+}
+
+/// Runs one task on each of `engines`. An engine that is not made for the scenario is noted as absent.
+///
+/// # Errors
+/// What the machine lacks or what broke.
+pub fn answer(
+    task: Task,
+    engines: &[Engine],
+    progress: &mut dyn FnMut(Engine, f64, Option<f64>),
+) -> Result<Answer, EngineError> {
+    let (mut records, mut absent) = (Vec::new(), Vec::new());
+    for engine in engines {
+        let told = std::cell::RefCell::new(&mut *progress);
+        told.borrow_mut()(*engine, 0.0, None);
+        let tell: Progress<'_> = &|passed, end| told.borrow_mut()(*engine, passed, end);
+        match engine::run(*engine, &task.resolved, tell) {
+            Ok(record) => records.push(record),
+            Err(EngineError::CannotAnswer { engine, reason }) => absent.push(format!("{engine}: {reason}")),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(Answer { task, records, absent })
+}
+
+impl Answer {
+    /// The record of `engine`, if it answered.
+    #[must_use]
+    pub fn record(&self, engine: Engine) -> Option<&Record> {
+        self.records.iter().find(|record| record.summary.engine == engine)
+    }
+
+    /// The answer as a page shows it.
+    #[must_use]
+    pub fn case(&self) -> Case {
+        let resolved = &self.task.resolved;
+        let flow = &resolved.flows[0];
+        Case {
+            label: self.task.label(),
+            capacity_bps: resolved.link.rate.as_bps_f64(),
+            available_bps: resolved.available().as_bps_f64(),
+            base_rtt_s: flow.base_rtt.as_secs_f64(),
+            limit_bytes: resolved.limit_bytes().get() as f64,
+            socket_buffer_bytes: flow.socket_buffer.map(|bytes| bytes.get() as f64),
+            warmup_s: resolved.warmup.as_secs_f64(),
+            sentences: sentences(self),
+            records: self.records.clone(),
+            absent: self.absent.clone(),
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! The real kernel as an engine: TCP between two namespaces over the emulated tight link.
+
+use super::{EngineError, Progress, cannot};
+use crate::measure::{Stopwatch, summary};
+use crate::record::{Engine, FlowSeries, FlowSummary, LinkSeries, Record, RttStatistics, Series};
+use crate::resolve::{HEADER, KERNEL_CONTROLS, Resolved, ResolvedFlow};
+use ::live::{Clock, FlowConfig, ReceivedFlow, Receiver, SentFlow, SessionConfig, Window};
+use emu::{FlowKey, Path, PathConfig, PathReport};
+use scenario::{Column, Stack};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use units::Span;
+
+/// How often the waiting thread looks.
+const LOOK: Duration = Duration::from_millis(100);
+
+pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record, EngineError> {
+    check(resolved)?;
+    let watch = Stopwatch::start();
+    let mut path = Path::start(path_config(resolved))?;
+    let stack = match resolved.stack {
+        Stack::Modern => ::live::Stack::Modern,
+        Stack::Classic => ::live::Stack::Classic,
+    };
+    for namespace in [path.sender(), path.receiver()] {
+        namespace.run(move || stack.apply())??;
+    }
+    let address = SocketAddr::new(IpAddr::V4(path.receiver_address()), 0);
+    let listener = path.receiver().run(move || Receiver::bind(address))??;
+    let server = listener.address();
+
+    let config = Arc::new(session(resolved));
+    let stop = Arc::new(AtomicBool::new(false));
+    let clock = Clock::new(path.begin(resolved.warmup)?);
+    let (receiving_config, receiving_stop) = (Arc::clone(&config), Arc::clone(&stop));
+    let receiving = path
+        .receiver()
+        .spawn("receiver", move || ::live::receive(&receiving_config, listener, clock, &receiving_stop))?;
+    let (sending_config, sending_stop) = (Arc::clone(&config), Arc::clone(&stop));
+    let sending =
+        path.sender().spawn("sender", move || ::live::send(&sending_config, server, clock, &sending_stop))?;
+    while !(receiving.is_finished() && sending.is_finished()) {
+        if path.failure().is_some() {
+            stop.store(true, Ordering::Relaxed);
+        }
+        progress(clock.now().as_secs_f64(), resolved.end.map(Span::as_secs_f64));
+        std::thread::park_timeout(LOOK);
+    }
+    let (sent, received) = (join(sending), join(receiving));
+    let report = path.stop()?;
+    let (sent, received) = (sent??, received??);
+    Ok(record(resolved, &report, &sent, &received, watch.seconds()))
+}
+
+/// What the kernel and the emulator cannot be.
+fn check(resolved: &Resolved) -> Result<(), EngineError> {
+    let first = &resolved.flows[0];
+    for flow in &resolved.flows {
+        if !KERNEL_CONTROLS.contains(&flow.control.as_str()) {
+            let reason = format!(
+                "flow {} uses {}, which no kernel has; {} run here",
+                flow.name,
+                flow.control,
+                KERNEL_CONTROLS.join(", ")
+            );
+            return cannot(Engine::Live, reason);
+        }
+        if flow.base_rtt != first.base_rtt {
+            return cannot(Engine::Live, "the emulated path has one base RTT; give all flows the same");
+        }
+        if flow.payload != first.payload {
+            return cannot(Engine::Live, "the emulated path has one MTU; give all flows the same segment");
+        }
+        if flow.send_jitter > Span::ZERO {
+            return cannot(Engine::Live, "send_jitter is the simulator's; a real host has its own");
+        }
+    }
+    Ok(path_config(resolved).check()?)
+}
+
+fn path_config(resolved: &Resolved) -> PathConfig {
+    let rtt = resolved.flows[0].base_rtt;
+    PathConfig {
+        link: resolved.link,
+        limit: resolved.limit,
+        queue_kind: Some(resolved.queue.clone()),
+        reverse_delay: rtt.saturating_sub(resolved.link.delay),
+        traffic: resolved.traffic.iter().map(|(_, traffic)| *traffic).collect(),
+        seed: resolved.seed,
+        mtu: u16::try_from(resolved.segment().get()).unwrap_or(u16::MAX),
+        sample_every: Some(resolved.every),
+        offload: true,
+        mirror: false,
+    }
+}
+
+fn session(resolved: &Resolved) -> SessionConfig {
+    let flow = |flow: &ResolvedFlow| FlowConfig {
+        name: flow.name.clone(),
+        control: flow.control.clone(),
+        size: flow.size,
+        start: flow.start,
+        stop: resolved.end,
+        window: flow.socket_buffer.map_or(Window::Max, Window::Limit),
+        segment: flow.payload + HEADER,
+        pacing: None,
+    };
+    SessionConfig {
+        flows: resolved.flows.iter().map(flow).collect(),
+        warmup: resolved.warmup,
+        end: resolved.end,
+        every: resolved.every.max(Span::from_millis(1)),
+    }
+}
+
+fn join<T>(thread: JoinHandle<T>) -> Result<T, EngineError> {
+    thread.join().map_err(|_| EngineError::Broken("a transfer's thread panicked".into()))
+}
+
+fn record(
+    resolved: &Resolved,
+    report: &PathReport,
+    sent: &[SentFlow],
+    received: &[ReceivedFlow],
+    wall_s: f64,
+) -> Record {
+    let flows: Vec<FlowSummary> =
+        sent.iter().zip(received).map(|(sent, received)| flow_summary(report, sent, received)).collect();
+    let summary = summary(Engine::Live, resolved, &report.link, flows, wall_s);
+    let mut notes: Vec<String> = report.notes.clone();
+    notes.extend(report.doubts(resolved.flows[0].base_rtt));
+    notes.push(format!("live: {}", ::live::KERNEL_DECIDES));
+    for (sent, received) in sent.iter().zip(received) {
+        notes.extend(sent.notes.iter().chain(&received.notes).map(|note| format!("{}: {note}", sent.name)));
+        notes.extend(window_note(received));
+    }
+    notes.dedup();
+    Record { summary, series: series(resolved, report, sent, received), notes }
+}
+
+/// Requested, granted and observed window, where one was asked for.
+fn window_note(received: &ReceivedFlow) -> Option<String> {
+    let last = received.samples.last()?.window;
+    let requested = last.requested?;
+    let observed = received.samples.iter().filter_map(|sample| sample.window.observed).max();
+    let observed = observed.map_or_else(|| "unknown".to_owned(), |window| window.to_string());
+    Some(format!(
+        "{}: socket buffer requested {requested}, granted {}, largest window observed {observed}",
+        received.name, last.granted
+    ))
+}
+
+fn flow_summary(report: &PathReport, sent: &SentFlow, received: &ReceivedFlow) -> FlowSummary {
+    let port = received.peer.map_or(0, |peer| peer.port());
+    let own = |key: &&(FlowKey, emu::FlowCount)| key.0.protocol == 6 && key.0.source_port == port;
+    FlowSummary {
+        name: sent.name.clone(),
+        goodput_bps: received.measured.goodput().as_bps_f64(),
+        loss_rate: report.flows.iter().find(own).map(|(_, count)| count.loss_rate()),
+        retransmits: Some(sent.measured.retransmits),
+        rtt_s: sent.rtt.map(|rtt| RttStatistics {
+            min: sent.min_rtt.unwrap_or(rtt.min).as_secs_f64(),
+            mean: rtt.mean.as_secs_f64(),
+            p95: Some(rtt.p95.as_secs_f64()),
+        }),
+        completion_s: sent.completion.map(Span::as_secs_f64),
+    }
+}
+
+/// The kernel's samples and the link's in the columns a scenario asks for.
+fn series(
+    resolved: &Resolved,
+    report: &PathReport,
+    sent: &[SentFlow],
+    received: &[ReceivedFlow],
+) -> Series {
+    let keeps = |column| resolved.columns.contains(&column);
+    let mut link = LinkSeries::default();
+    let mut drops = 0;
+    for sample in &report.samples {
+        link.t_s.push(sample.at.as_secs_f64());
+        if keeps(Column::Backlog) {
+            link.backlog_bytes.push(sample.backlog.bytes.get() as f64);
+        }
+        if keeps(Column::Drops) {
+            link.drops.push(sample.drops_total.saturating_sub(drops));
+            drops = sample.drops_total;
+        }
+    }
+    let flows = sent.iter().zip(received).map(|(sent, received)| {
+        // Both sides sample with one period; the shorter series decides.
+        let mut flow = FlowSeries { name: sent.name.clone(), ..FlowSeries::default() };
+        for (ours, theirs) in sent.samples.iter().zip(&received.samples) {
+            flow.t_s.push(ours.at.as_secs_f64());
+            if keeps(Column::Rate) {
+                flow.rate_bps.push(theirs.goodput.as_bps_f64());
+            }
+            if keeps(Column::Rtt) {
+                flow.rtt_s.push(ours.rtt.map_or(f64::NAN, Span::as_secs_f64));
+            }
+            if keeps(Column::Window) {
+                flow.window_bytes.push(ours.send_window.get() as f64);
+            }
+        }
+        flow
+    });
+    Series { flows: flows.collect(), link }
+}

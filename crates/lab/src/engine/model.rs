@@ -1,0 +1,176 @@
+//! The closed forms as an engine: one transfer's steady state, the picture of the Maximum Feasible Throughput.
+
+use super::{EngineError, cannot};
+use crate::measure::{Stopwatch, jain_index, peak_rss_bytes};
+use crate::record::{
+    DelayStatistics, Engine, FlowSeries, FlowSummary, LinkSeries, Record, RttStatistics, Series, Summary,
+};
+use crate::resolve::{HEADER, Resolved, ResolvedFlow};
+use model::mft::{self, CrossTraffic, Path, Prediction, Regime, Target};
+use units::{Bytes, Span};
+
+/// What theory predicts for the first flow of a scenario.
+///
+/// # Errors
+/// [`EngineError::CannotAnswer`] if no closed form covers the scenario.
+pub(super) fn run(resolved: &Resolved) -> Result<Record, EngineError> {
+    let watch = Stopwatch::start();
+    let (path, target) = path(resolved)?;
+    let prediction = mft::prediction(&path, &target);
+    Ok(record(resolved, &path, &prediction, watch.seconds()))
+}
+
+/// The scenario as the model sees it.
+pub(crate) fn path(resolved: &Resolved) -> Result<(Path, Target), EngineError> {
+    let Some((flow, others)) = resolved.flows.split_first() else {
+        return cannot(Engine::Model, "there is no flow");
+    };
+    if !matches!(flow.control.as_str(), "reno" | "fixed") {
+        let reason = format!("no closed form for {} here; reno and fixed have one", flow.control);
+        return cannot(Engine::Model, reason);
+    }
+    let cross = if others.is_empty() {
+        CrossTraffic::Unresponsive { rate: resolved.unresponsive() }
+    } else {
+        buffer_limited(resolved, others)?
+    };
+    let segment = flow.payload + HEADER;
+    let base_rtt = flow.base_rtt + resolved.link.rate.serialization(segment);
+    let path = Path {
+        capacity: resolved.link.rate,
+        cross,
+        base_rtt,
+        buffer: resolved.limit_bytes(),
+        loss: resolved.link.loss,
+    };
+    let target = Target {
+        window: flow.socket_buffer.unwrap_or(Bytes::MAX),
+        payload: flow.payload,
+        segment,
+        delayed_ack: u32::try_from(flow.delayed_ack).unwrap_or(u32::MAX),
+        // RFC 6298 on a steady path: a little above the RTT, at least the floor.
+        timeout: flow.min_rto.max(base_rtt),
+    };
+    Ok((path, target))
+}
+
+/// The other flows as one cross traffic limited by its window.
+fn buffer_limited(resolved: &Resolved, others: &[ResolvedFlow]) -> Result<CrossTraffic, EngineError> {
+    let base_rtt = others[0].base_rtt;
+    let reason = "several flows have a closed form only if all but the first are limited by their socket \
+                  buffers, at one RTT, without other cross traffic";
+    if !resolved.traffic.is_empty() || others.iter().any(|flow| flow.base_rtt != base_rtt) {
+        return cannot(Engine::Model, reason);
+    }
+    let mut window = Bytes::ZERO;
+    for flow in others {
+        let Some(buffer) = flow.socket_buffer else { return cannot(Engine::Model, reason) };
+        window += (flow.payload + HEADER) * (buffer / flow.payload);
+    }
+    Ok(CrossTraffic::BufferLimited { window, base_rtt: base_rtt + resolved.link.rate.serialization(resolved.segment()) })
+}
+
+fn record(resolved: &Resolved, path: &Path, prediction: &Prediction, wall_s: f64) -> Record {
+    let flow = &resolved.flows[0];
+    let queueing = prediction.rtt.saturating_sub(path.base_rtt);
+    let wire = prediction.goodput.scale((flow.payload + HEADER).get() as f64 / flow.payload.get() as f64);
+    let utilization =
+        ((wire + path.cross.rate(queueing)).as_bps_f64() / path.capacity.as_bps_f64()).min(1.0);
+    let rtt = prediction.rtt.as_secs_f64();
+    let own = FlowSummary {
+        name: flow.name.clone(),
+        goodput_bps: prediction.goodput.as_bps_f64(),
+        loss_rate: Some(prediction.loss),
+        retransmits: if prediction.loss == 0.0 { Some(0) } else { None },
+        rtt_s: Some(RttStatistics { min: path.base_rtt.as_secs_f64(), mean: rtt, p95: None }),
+        completion_s: flow.size.map(|size| size.bits_f64() / prediction.goodput.as_bps_f64().max(1.0)),
+    };
+    let mut flows = vec![own];
+    flows.extend(resolved.flows[1..].iter().map(|flow| other(flow, path, queueing)));
+    let goodputs: Vec<f64> = flows.iter().map(|flow| flow.goodput_bps).collect();
+    let end = resolved.end.map_or_else(|| flows[0].completion_s.unwrap_or(0.0), Span::as_secs_f64);
+    let summary = Summary {
+        engine: Engine::Model,
+        scenario_hash: resolved.hash.clone(),
+        seed: resolved.seed,
+        measured_s: end - resolved.warmup.as_secs_f64(),
+        packets_forwarded: None,
+        wall_s,
+        peak_rss_bytes: peak_rss_bytes(),
+        utilization: Some(utilization),
+        idle_fraction: Some(1.0 - utilization),
+        queue_empty_fraction: None,
+        // Losses of the target alone; random loss strikes all alike.
+        loss_rate: (resolved.flows.len() == 1 && resolved.traffic.is_empty()).then_some(prediction.loss),
+        mean_backlog_bytes: Some(prediction.backlog.get() as f64),
+        mean_occupancy: Some(prediction.backlog.get() as f64 / path.buffer.get() as f64),
+        queueing_delay_s: Some(DelayStatistics {
+            mean: queueing.as_secs_f64(),
+            p50: None,
+            p95: None,
+            p99: None,
+            max: None,
+        }),
+        jain_index: jain_index(&goodputs),
+        flows,
+    };
+    let series = series(resolved, prediction, &summary, end);
+    Record { summary, series, notes: vec![note(prediction.regime).into()] }
+}
+
+/// A flow limited by its socket buffer beside the target.
+fn other(flow: &ResolvedFlow, path: &Path, queueing: Span) -> FlowSummary {
+    let rtt = match path.cross {
+        CrossTraffic::BufferLimited { base_rtt, .. } => base_rtt + queueing,
+        CrossTraffic::Unresponsive { .. } => flow.base_rtt + queueing,
+    };
+    let window = flow.payload * (flow.socket_buffer.unwrap_or_default() / flow.payload);
+    FlowSummary {
+        name: flow.name.clone(),
+        goodput_bps: window.bits_f64() / rtt.as_secs_f64(),
+        loss_rate: None,
+        retransmits: None,
+        rtt_s: Some(RttStatistics {
+            min: flow.base_rtt.as_secs_f64(),
+            mean: rtt.as_secs_f64(),
+            p95: None,
+        }),
+        completion_s: None,
+    }
+}
+
+/// The steady state as two samples, so that a chart can draw it.
+fn series(resolved: &Resolved, prediction: &Prediction, summary: &Summary, end: f64) -> Series {
+    let t_s = vec![0.0, end];
+    let twice = |value: f64| vec![value, value];
+    let flow = |flow: &FlowSummary| FlowSeries {
+        name: flow.name.clone(),
+        t_s: t_s.clone(),
+        rate_bps: twice(flow.goodput_bps),
+        rtt_s: flow.rtt_s.map_or_else(Vec::new, |rtt| twice(rtt.mean)),
+        window_bytes: if flow.name == resolved.flows[0].name {
+            twice(prediction.window.get() as f64)
+        } else {
+            Vec::new()
+        },
+    };
+    Series {
+        flows: summary.flows.iter().map(flow).collect(),
+        link: LinkSeries {
+            t_s: t_s.clone(),
+            backlog_bytes: twice(prediction.backlog.get() as f64),
+            drops: Vec::new(),
+        },
+    }
+}
+
+fn note(regime: Regime) -> &'static str {
+    match regime {
+        Regime::BufferLimited => "buffer-limited: the socket buffer is below A x Te, so the link idles",
+        Regime::Saturated => "saturated: the socket buffer fills the link and its excess stands in the queue",
+        Regime::SelfInducedLoss => {
+            "self-induced loss: the window overflows the queue and saws; the start-up is not part of the model"
+        }
+        Regime::Congested => "congested: the path loses packets by itself, so the best socket buffer is the largest",
+    }
+}

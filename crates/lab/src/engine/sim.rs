@@ -1,0 +1,153 @@
+//! The simulator as an engine: builds its plan, records its series.
+
+use super::{EngineError, cannot};
+use crate::measure::{Stopwatch, summary};
+use crate::record::{Engine, FlowSeries, FlowSummary, LinkSeries, Record, RttStatistics, Series};
+use crate::resolve::{HEADER, Resolved, ResolvedFlow};
+use cc::Start;
+use link::LinkState;
+use scenario::Column;
+use sim::{FlowPlan, FlowReport, FlowView, LinkPlan, Plan, Recorder, Simulation, TrafficPlan};
+use units::{Bytes, Span, Time};
+
+pub(super) fn run(resolved: &Resolved) -> Result<Record, EngineError> {
+    let plan = plan(resolved)?;
+    let watch = Stopwatch::start();
+    let outcome = Simulation::new(plan, SeriesRecorder::new(resolved)).run();
+    let flows = outcome.flows.iter().map(flow_summary).collect();
+    let summary = summary(Engine::Sim, resolved, &outcome.link, flows, watch.seconds());
+    Ok(Record { summary, series: outcome.recorder.series, notes: Vec::new() })
+}
+
+fn plan(resolved: &Resolved) -> Result<Plan, EngineError> {
+    Ok(Plan {
+        link: LinkPlan { config: resolved.link, limit: resolved.limit },
+        flows: resolved.flows.iter().map(flow_plan).collect::<Result<_, _>>()?,
+        traffic: (resolved.traffic.iter())
+            .map(|(name, config)| TrafficPlan { name: name.clone(), config: *config })
+            .collect(),
+        end: resolved.end.map(|end| Time::ZERO + end),
+        warmup: Time::ZERO + resolved.warmup,
+        seed: resolved.seed,
+    })
+}
+
+fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, EngineError> {
+    let start = Start {
+        segment: flow.payload,
+        window: flow.payload * flow.initial_window,
+        threshold: flow.initial_ssthresh.unwrap_or(Bytes::MAX),
+    };
+    let Some(control) = cc::registry::build(&flow.control, &flow.slow_start, start) else {
+        let known: Vec<&str> = cc::registry::CONTROLS.iter().map(|control| control.name).collect();
+        let reason = format!(
+            "flow {} uses {}, which the simulator does not have; it has {}",
+            flow.name,
+            flow.control,
+            known.join(", ")
+        );
+        return cannot(Engine::Sim, reason);
+    };
+    Ok(FlowPlan {
+        name: flow.name.clone(),
+        control,
+        payload: flow.payload,
+        header: HEADER,
+        base_rtt: flow.base_rtt,
+        size: flow.size,
+        start: Time::ZERO + flow.start,
+        delayed_ack: flow.delayed_ack,
+        delayed_ack_timeout: flow.delayed_ack_timeout,
+        socket_buffer: flow.socket_buffer.unwrap_or(Bytes::MAX),
+        send_jitter: flow.send_jitter,
+        min_rto: flow.min_rto,
+    })
+}
+
+fn flow_summary(flow: &FlowReport) -> FlowSummary {
+    let rtt = flow.rtt.mean().zip(flow.min_rtt).map(|(mean, min)| RttStatistics {
+        min: min.as_secs_f64(),
+        mean: mean.as_secs_f64(),
+        p95: flow.rtt.quantile(0.95).map(Span::as_secs_f64),
+    });
+    FlowSummary {
+        name: flow.name.clone(),
+        goodput_bps: flow.goodput().as_bps_f64(),
+        loss_rate: (flow.sent > 0).then(|| flow.dropped as f64 / flow.sent as f64),
+        retransmits: Some(flow.retransmits),
+        rtt_s: rtt,
+        completion_s: flow.completion.map(Span::as_secs_f64),
+    }
+}
+
+/// Turns what the simulator shows into the columns a scenario asks for.
+#[derive(Debug)]
+struct SeriesRecorder {
+    every: Span,
+    columns: Vec<Column>,
+    delivered: Vec<Bytes>,
+    drops: u64,
+    series: Series,
+}
+
+impl SeriesRecorder {
+    fn new(resolved: &Resolved) -> Self {
+        let series = |flow: &ResolvedFlow| FlowSeries { name: flow.name.clone(), ..FlowSeries::default() };
+        Self {
+            every: resolved.every,
+            columns: resolved.columns.clone(),
+            delivered: vec![Bytes::ZERO; resolved.flows.len()],
+            drops: 0,
+            series: Series {
+                flows: resolved.flows.iter().map(series).collect(),
+                link: LinkSeries::default(),
+            },
+        }
+    }
+
+    fn keeps(&self, column: Column) -> bool {
+        self.columns.contains(&column)
+    }
+}
+
+impl Recorder for SeriesRecorder {
+    fn interval(&self) -> Option<Span> {
+        (!self.columns.is_empty()).then_some(self.every)
+    }
+
+    fn link(&mut self, at: Time, state: &LinkState) {
+        let (backlog, drops) = (self.keeps(Column::Backlog), self.keeps(Column::Drops));
+        let link = &mut self.series.link;
+        if backlog || drops {
+            link.t_s.push(at.as_secs_f64());
+        }
+        if backlog {
+            link.backlog_bytes.push(state.backlog.bytes.get() as f64);
+        }
+        if drops {
+            link.drops.push(state.drops - self.drops);
+            self.drops = state.drops;
+        }
+    }
+
+    fn flow(&mut self, at: Time, index: usize, view: &FlowView) {
+        let (rate, rtt, window) =
+            (self.keeps(Column::Rate), self.keeps(Column::Rtt), self.keeps(Column::Window));
+        if !(rate || rtt || window) {
+            return;
+        }
+        let flow = &mut self.series.flows[index];
+        flow.t_s.push(at.as_secs_f64());
+        if rate {
+            let delivered = view.delivered.saturating_sub(self.delivered[index]);
+            self.delivered[index] = view.delivered;
+            flow.rate_bps.push(delivered.bits_f64() / self.every.as_secs_f64());
+        }
+        if rtt {
+            flow.rtt_s.push(view.smoothed_rtt.map_or(f64::NAN, Span::as_secs_f64));
+        }
+        if window {
+            flow.window_bytes.push(view.window.get() as f64);
+        }
+    }
+}

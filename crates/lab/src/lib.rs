@@ -1,0 +1,22 @@
+//! The laboratory: from a scenario to a record, a report and a verdict.
+//!
+//! ```text
+//! Document ──► resolve ──► engine ──► Record ──► store, compare ──► claims, report
+//! ```
+//! What lives here: resolving what a scenario leaves relative, running it on an [`engine`], what a run leaves
+//! behind ([`record`]), keeping it ([`store`]), the published relations ([`claims`]) and pages ([`report`]). What
+//! does not: algorithms, and the terminal.
+//!
+//! Reading order: `resolve.rs`, `record.rs`, `engine.rs` and `engine/`, `measure.rs`, `compare.rs`, `claims.rs`,
+//! `figures.rs`, `store.rs`, `report.rs`.
+
+pub mod claims;
+pub mod compare;
+pub mod engine;
+pub mod figures;
+pub mod measure;
+pub mod record;
+pub mod report;
+pub mod resolve;
+mod sentences;
+pub mod store;

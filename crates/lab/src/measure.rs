@@ -1,0 +1,102 @@
+//! Measures the engines share: fairness, memory, wall-clock time, and the link's part of a summary.
+
+use crate::record::{DelayStatistics, Engine, FlowSummary, Summary};
+use crate::resolve::Resolved;
+use link::{Histogram, Limit, LinkReport};
+use std::time::Instant;
+
+/// Wall-clock time since it was started: how long an engine took, never what it measures.
+#[derive(Clone, Copy, Debug)]
+pub struct Stopwatch(Instant);
+
+impl Stopwatch {
+    /// Starts now.
+    #[must_use]
+    #[expect(clippy::disallowed_methods, reason = "reports how long a run took; no result depends on it")]
+    pub fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    /// Seconds since the start.
+    #[must_use]
+    pub fn seconds(self) -> f64 {
+        self.0.elapsed().as_secs_f64()
+    }
+}
+
+/// Jain's fairness index, (sum x)^2 / (n sum x^2): 1 when all are equal, 1/n when one has all. `None` for fewer
+/// than two values or when all are zero.
+#[must_use]
+pub fn jain_index(values: &[f64]) -> Option<f64> {
+    let sum: f64 = values.iter().sum();
+    let squares: f64 = values.iter().map(|value| value * value).sum();
+    (values.len() > 1 && squares > 0.0).then(|| sum * sum / (values.len() as f64 * squares))
+}
+
+/// Largest resident memory of this process so far, bytes; zero where the system does not say.
+#[must_use]
+pub fn peak_rss_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let kilobytes = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    kilobytes.and_then(|text| text.trim().trim_end_matches(" kB").parse::<u64>().ok()).unwrap_or(0) * 1024
+}
+
+/// Mean and quantiles of a histogram; `None` without samples.
+#[must_use]
+pub fn delay_statistics(delays: &Histogram) -> Option<DelayStatistics> {
+    let quantile = |q| delays.quantile(q).map(units::Span::as_secs_f64);
+    Some(DelayStatistics {
+        mean: delays.mean()?.as_secs_f64(),
+        p50: quantile(0.5),
+        p95: quantile(0.95),
+        p99: quantile(0.99),
+        max: Some(delays.max().as_secs_f64()),
+    })
+}
+
+/// The summary of a run whose link reports itself.
+#[must_use]
+pub fn summary(
+    engine: Engine,
+    resolved: &Resolved,
+    link: &LinkReport,
+    flows: Vec<FlowSummary>,
+    wall_s: f64,
+) -> Summary {
+    let occupancy = match resolved.limit {
+        Limit::Packets(packets) => link.mean_waiting_packets / packets as f64,
+        Limit::Bytes(bytes) => link.mean_waiting_bytes / bytes.get() as f64,
+    };
+    let goodputs: Vec<f64> = flows.iter().map(|flow| flow.goodput_bps).collect();
+    Summary {
+        engine,
+        scenario_hash: resolved.hash.clone(),
+        seed: resolved.seed,
+        measured_s: link.measured.as_secs_f64(),
+        packets_forwarded: Some(link.conservation.forwarded),
+        wall_s,
+        peak_rss_bytes: peak_rss_bytes(),
+        utilization: Some(link.utilization),
+        idle_fraction: Some(link.idle_fraction),
+        queue_empty_fraction: Some(link.queue_empty_fraction),
+        loss_rate: Some(link.loss_rate()),
+        mean_backlog_bytes: Some(link.mean_waiting_bytes),
+        mean_occupancy: Some(occupancy),
+        queueing_delay_s: delay_statistics(&link.queueing_delay),
+        jain_index: jain_index(&goodputs),
+        flows,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jain_is_one_for_equals_and_one_over_n_for_a_monopoly() {
+        assert_eq!(jain_index(&[3.0, 3.0, 3.0]), Some(1.0));
+        assert_eq!(jain_index(&[4.0, 0.0, 0.0, 0.0]), Some(0.25));
+        assert_eq!(jain_index(&[4.0]), None);
+        assert_eq!(jain_index(&[0.0, 0.0]), None);
+    }
+}

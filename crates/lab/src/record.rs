@@ -1,0 +1,159 @@
+//! What a run leaves behind: the [`Summary`] (one row of numbers, the same keys from every engine) and the
+//! [`Series`] (the same columns from every engine), together a [`Record`].
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Which engine answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Engine {
+    /// Closed forms and fixed points.
+    Model,
+    /// Packet-level simulation.
+    Sim,
+    /// The real kernel over an emulated path.
+    Live,
+}
+
+impl Engine {
+    /// Every engine, in the order reports show them.
+    pub const ALL: [Self; 3] = [Self::Model, Self::Sim, Self::Live];
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Model => "model",
+            Self::Sim => "sim",
+            Self::Live => "live",
+        })
+    }
+}
+
+/// One run's numbers. `None` (JSON `null`) where the engine cannot know. Rates are bits per second, times
+/// seconds, shares in [0, 1].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// The engine that answered.
+    pub engine: Engine,
+    /// Hash of the resolved scenario, 16 hex digits.
+    pub scenario_hash: String,
+    /// The seed of the run.
+    pub seed: u64,
+    /// Length of the measured interval: duration less warm-up.
+    pub measured_s: f64,
+    /// Packets the tight link sent over the whole run, warm-up included.
+    pub packets_forwarded: Option<u64>,
+    /// Wall-clock time the run took.
+    pub wall_s: f64,
+    /// Largest resident memory of the process so far.
+    pub peak_rss_bytes: u64,
+    /// Bytes the tight link sent over what it could have sent.
+    pub utilization: Option<f64>,
+    /// Share of time the queue is empty and the link not sending.
+    pub idle_fraction: Option<f64>,
+    /// Share of time no packet waits.
+    pub queue_empty_fraction: Option<f64>,
+    /// Drops over arrivals at the tight link.
+    pub loss_rate: Option<f64>,
+    /// Time-average of the bytes waiting, the packet being sent excluded.
+    pub mean_backlog_bytes: Option<f64>,
+    /// Mean backlog over the queue's limit.
+    pub mean_occupancy: Option<f64>,
+    /// Time packets wait before they are sent.
+    pub queueing_delay_s: Option<DelayStatistics>,
+    /// Jain's fairness index of the flows' goodputs; `None` for a single flow.
+    pub jain_index: Option<f64>,
+    /// One entry per flow.
+    pub flows: Vec<FlowSummary>,
+}
+
+/// Mean and quantiles of a delay, seconds. A model knows the mean only.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DelayStatistics {
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: Option<f64>,
+    /// 95 % of packets wait no longer.
+    pub p95: Option<f64>,
+    /// 99 % of packets wait no longer.
+    pub p99: Option<f64>,
+    /// The longest wait.
+    pub max: Option<f64>,
+}
+
+/// One flow's numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FlowSummary {
+    /// The flow's name in the scenario.
+    pub name: String,
+    /// Payload delivered per second, bits per second, over the measured interval or until completion.
+    pub goodput_bps: f64,
+    /// The flow's packets dropped over its packets sent.
+    pub loss_rate: Option<f64>,
+    /// Segments sent again.
+    pub retransmits: Option<u64>,
+    /// Round-trip time of the flow.
+    pub rtt_s: Option<RttStatistics>,
+    /// When a sized flow had all its data acknowledged, from its start.
+    pub completion_s: Option<f64>,
+}
+
+/// A flow's round-trip time, seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RttStatistics {
+    /// Least sample.
+    pub min: f64,
+    /// Mean over samples.
+    pub mean: f64,
+    /// 95 % of samples are no longer.
+    pub p95: Option<f64>,
+}
+
+/// The run against time, in columns: index i of every column is sample i.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Series {
+    /// One per flow, in the summary's order.
+    pub flows: Vec<FlowSeries>,
+    /// The tight link.
+    pub link: LinkSeries,
+}
+
+/// One flow against time. A column the scenario did not ask for, or the engine cannot know, is empty.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FlowSeries {
+    /// The flow's name.
+    pub name: String,
+    /// Sample times, seconds from the start of the run.
+    pub t_s: Vec<f64>,
+    /// Goodput over the last interval, bits per second.
+    pub rate_bps: Vec<f64>,
+    /// Smoothed round-trip time, seconds.
+    pub rtt_s: Vec<f64>,
+    /// Send window, bytes: the least of congestion window, receive window and send buffer.
+    pub window_bytes: Vec<f64>,
+}
+
+/// The tight link against time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LinkSeries {
+    /// Sample times, seconds from the start of the run.
+    pub t_s: Vec<f64>,
+    /// Bytes waiting.
+    pub backlog_bytes: Vec<f64>,
+    /// Drops during the last interval.
+    pub drops: Vec<u64>,
+}
+
+/// What one engine left behind for one scenario.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// The numbers.
+    pub summary: Summary,
+    /// The run against time. A model draws its steady state as two samples.
+    pub series: Series,
+    /// Remarks on the run a reader must know: a privilege that was missing, a window that was not granted.
+    pub notes: Vec<String>,
+}

@@ -1,0 +1,316 @@
+//! From records to what the page's script draws: a list of charts, each with traces, level lines and a y range,
+//! already thinned and in the units a reader sees.
+
+use super::decimate::{Thinned, envelope, interval_means, interval_sums};
+use super::flows::{Role, columns};
+use super::text::{decimals_for, rounded, short};
+use super::{Case, Report};
+use crate::record::{Engine, FlowSeries, Record, Summary};
+use serde::Serialize;
+
+/// Flows drawn one by one; the others are drawn as their mean.
+pub const MAX_FLOWS: usize = 12;
+/// Points per curve of an instant quantity.
+pub const MAX_POINTS: usize = 1500;
+/// Points per goodput curve, each a mean over an interval.
+const MAX_RATE_POINTS: usize = 600;
+/// Bars per engine in the drops chart.
+const MAX_BARS: usize = 120;
+/// Points per chart: with many flows each curve gets a smaller share of them.
+const MAX_CHART_POINTS: usize = 18_000;
+/// A level this many times above the data would flatten them: it is named at the chart's edge instead.
+const OFF_SCALE: f64 = 3.0;
+
+/// The whole page's data, the content of its JSON element.
+#[derive(Clone, Debug, Serialize)]
+pub struct PageData {
+    /// One per case.
+    pub cases: Vec<CaseData>,
+}
+
+/// One case's numbers and charts.
+#[derive(Clone, Debug, Serialize)]
+pub struct CaseData {
+    /// The case's label, as it came: not escaped.
+    pub label: String,
+    /// Available bandwidth, Mbit/s, and base RTT, ms: the marks of the overview.
+    pub available_mbps: f64,
+    /// See `available_mbps`.
+    pub base_rtt_ms: f64,
+    /// Time the metrics leave out, seconds.
+    pub warmup_s: f64,
+    /// Last sample of any engine, seconds.
+    pub end_s: f64,
+    /// The engines' numbers.
+    pub summaries: Vec<Summary>,
+    /// The charts against time, top to bottom.
+    pub charts: Vec<Chart>,
+}
+
+/// One chart against time.
+#[derive(Clone, Debug, Serialize)]
+pub struct Chart {
+    /// `rate`, `rtt`, `window`, `backlog` or `drops`.
+    pub kind: &'static str,
+    /// What is drawn: "Goodput".
+    pub title: &'static str,
+    /// Its unit: "Mbit/s".
+    pub unit: &'static str,
+    /// What a reader should know: what the word means, what a point stands for.
+    pub note: String,
+    /// Decimals in hover texts.
+    pub decimals: usize,
+    /// Lower and upper end of the y axis.
+    pub range: [f64; 2],
+    /// Curves or bars.
+    pub traces: Vec<Trace>,
+    /// Horizontal lines with a name.
+    pub levels: Vec<Level>,
+}
+
+/// One curve, or one engine's bars.
+#[derive(Clone, Debug, Serialize)]
+pub struct Trace {
+    /// Who says so.
+    pub engine: Engine,
+    /// Which flow; `None` for the link.
+    pub role: Option<Role>,
+    /// What the legend and hover call it, as it came: not escaped.
+    pub name: String,
+    /// Times, seconds.
+    pub x: Vec<f64>,
+    /// Values, in the chart's unit.
+    pub y: Vec<f64>,
+    /// Seconds a bar covers; 0 for a curve.
+    pub bar_s: f64,
+}
+
+/// A horizontal line, or only its name where the line is already drawn by the model's curve.
+#[derive(Clone, Debug, Serialize)]
+pub struct Level {
+    /// "capacity C 100 Mbit/s".
+    pub text: String,
+    /// Where, in the chart's unit.
+    pub value: f64,
+    /// The model's own curve is there.
+    pub model: bool,
+    /// Above the chart: only named, with an arrow.
+    pub off_scale: bool,
+}
+
+/// What sets one chart of flows apart from the next.
+struct FlowChart {
+    kind: &'static str,
+    title: &'static str,
+    unit: &'static str,
+    meaning: &'static str,
+    /// From the record's unit to the page's.
+    scale: f64,
+    column: fn(&FlowSeries) -> &[f64],
+    /// Whether the flows' sum means something, and points are means over an interval.
+    additive: bool,
+}
+
+const FLOW_CHARTS: [FlowChart; 3] = [
+    FlowChart {
+        kind: "rate",
+        title: "Goodput",
+        unit: "Mbit/s",
+        meaning: "useful data delivered per second",
+        scale: 1e-6,
+        column: |f| &f.rate_bps,
+        additive: true,
+    },
+    FlowChart {
+        kind: "rtt",
+        title: "Round-trip time",
+        unit: "ms",
+        meaning: "base RTT plus the time spent waiting in the queue",
+        scale: 1e3,
+        column: |f| &f.rtt_s,
+        additive: false,
+    },
+    FlowChart {
+        kind: "window",
+        title: "Send window",
+        unit: "kB",
+        meaning: "the most data a flow may have under way",
+        scale: 1e-3,
+        column: |f| &f.window_bytes,
+        additive: false,
+    },
+];
+
+/// All the page draws.
+#[must_use]
+pub fn page_data(report: &Report) -> PageData {
+    PageData { cases: report.cases.iter().map(case_data).collect() }
+}
+
+fn case_data(case: &Case) -> CaseData {
+    let mut charts: Vec<Chart> = FLOW_CHARTS.iter().map(|spec| flow_chart(case, spec)).collect();
+    charts.push(backlog_chart(case));
+    charts.push(drops_chart(case));
+    charts.retain(|chart| !chart.traces.is_empty());
+    let last = |t: &Vec<f64>| t.last().copied().unwrap_or(0.0);
+    let ends = case.records.iter().flat_map(|r| {
+        r.series.flows.iter().map(|f| &f.t_s).chain([&r.series.link.t_s]).map(last).collect::<Vec<_>>()
+    });
+    CaseData {
+        label: case.label.clone(),
+        available_mbps: case.available_bps / 1e6,
+        base_rtt_ms: case.base_rtt_s * 1e3,
+        warmup_s: case.warmup_s,
+        end_s: ends.fold(0.0, f64::max),
+        summaries: case.records.iter().map(|r| r.summary.clone()).collect(),
+        charts,
+    }
+}
+
+fn flow_chart(case: &Case, spec: &FlowChart) -> Chart {
+    let mut every = 0.0_f64;
+    let mut traces = Vec::new();
+    let columns_of: Vec<_> = case
+        .records
+        .iter()
+        .map(|r| (r.summary.engine, columns(&r.series.flows, spec.column, MAX_FLOWS, spec.additive)))
+        .collect();
+    let count = columns_of.iter().map(|(_, c)| c.len()).sum::<usize>().max(1);
+    let cap = (MAX_CHART_POINTS / count).max(200);
+    for (engine, columns) in columns_of {
+        for column in columns {
+            let thin = if spec.additive {
+                interval_means(&column.t, &column.y, cap.min(MAX_RATE_POINTS))
+            } else {
+                envelope(&column.t, &column.y, cap.min(MAX_POINTS))
+            };
+            if engine != Engine::Model {
+                every = every.max(thin.every);
+            }
+            let name = match column.name.as_str() {
+                "" => engine.to_string(),
+                flow => format!("{flow}, {engine}"),
+            };
+            traces.push(trace(engine, Some(column.role), name, &thin, spec.scale));
+        }
+    }
+    let mut note = spec.meaning.to_string();
+    if spec.additive && every > 0.0 {
+        note += &format!("; each point is a mean over {} s", short(every));
+    }
+    let mut levels = match spec.kind {
+        "rate" => {
+            let mut levels = vec![("capacity C", case.capacity_bps)];
+            if case.available_bps < 0.999 * case.capacity_bps {
+                levels.push(("available A", case.available_bps));
+            }
+            levels
+        }
+        "rtt" => vec![
+            ("base RTT", case.base_rtt_s),
+            ("queue full", case.base_rtt_s + case.limit_bytes * 8.0 / case.capacity_bps),
+        ],
+        _ => case.socket_buffer_bytes.map(|s| ("socket buffer S", s)).into_iter().collect(),
+    };
+    levels.iter_mut().for_each(|level| level.1 *= spec.scale);
+    finish(spec.kind, spec.title, spec.unit, note, traces, &levels)
+}
+
+fn backlog_chart(case: &Case) -> Chart {
+    let traces = link_traces(case, |record| {
+        let link = &record.series.link;
+        envelope(&link.t_s, &link.backlog_bytes, MAX_POINTS)
+    });
+    let traces = traces.map(|(engine, thin)| trace(engine, None, engine.to_string(), &thin, 1e-3)).collect();
+    let note = "data waiting in the queue of the tight link".to_string();
+    finish("backlog", "Backlog", "kB", note, traces, &[("queue limit", case.limit_bytes / 1e3)])
+}
+
+fn drops_chart(case: &Case) -> Chart {
+    let mut every = 0.0_f64;
+    let mut traces: Vec<Trace> = link_traces(case, |record| {
+        let link = &record.series.link;
+        let drops: Vec<f64> = link.drops.iter().map(|&d| d as f64).collect();
+        interval_sums(&link.t_s, &drops, MAX_BARS)
+    })
+    .map(|(engine, thin)| {
+        let mut trace = trace(engine, None, engine.to_string(), &thin, 1.0);
+        trace.bar_s = thin.every;
+        if engine != Engine::Model {
+            every = every.max(thin.every);
+        }
+        trace
+    })
+    .collect();
+    // A model's few samples cover long intervals: drawn as a level per bar's time, not as a bar.
+    for model in traces.iter_mut().filter(|t| t.engine == Engine::Model) {
+        if let (Some(record), true) =
+            (case.records.iter().find(|r| r.summary.engine == Engine::Model), every > 0.0)
+        {
+            let t = &record.series.link.t_s;
+            let length = t.last().unwrap_or(&0.0) - t.first().unwrap_or(&0.0);
+            let total: u64 = record.series.link.drops.iter().sum();
+            let level = if length > 0.0 { total as f64 * every / length } else { 0.0 };
+            model.x.clone_from(t);
+            model.y = vec![rounded(level); t.len()];
+            model.bar_s = 0.0;
+        }
+    }
+    let note = match every {
+        e if e > 0.0 => format!("packets the queue turned away, per {} s", short(e)),
+        _ => "packets the queue turned away".into(),
+    };
+    finish("drops", "Drops", "packets", note, traces, &[])
+}
+
+fn link_traces<'a>(
+    case: &'a Case,
+    column: impl Fn(&Record) -> Thinned + 'a,
+) -> impl Iterator<Item = (Engine, Thinned)> + 'a {
+    case.records.iter().map(move |r| (r.summary.engine, column(r))).filter(|(_, thin)| !thin.t.is_empty())
+}
+
+fn trace(engine: Engine, role: Option<Role>, name: String, thin: &Thinned, scale: f64) -> Trace {
+    let x = thin.t.iter().map(|&t| (t * 1e4).round() / 1e4).collect();
+    let y = thin.y.iter().map(|&v| rounded(v * scale)).collect();
+    Trace { engine, role, name, x, y, bar_s: 0.0 }
+}
+
+/// Adds the level lines and the y range.
+fn finish(
+    kind: &'static str,
+    title: &'static str,
+    unit: &'static str,
+    note: String,
+    traces: Vec<Trace>,
+    references: &[(&str, f64)],
+) -> Chart {
+    let finite = || traces.iter().flat_map(|t| &t.y).copied().filter(|v| v.is_finite());
+    let data_max = finite().fold(0.0, f64::max);
+    let data_min = finite().fold(data_max, f64::min);
+    let named = references.iter().filter(|(_, value)| value.is_finite() && *value > 0.0);
+    let mut levels: Vec<Level> = named
+        .map(|&(name, value)| Level {
+            text: format!("{name} {} {unit}", short(value)),
+            value: rounded(value),
+            model: false,
+            off_scale: data_max > 0.0 && value > OFF_SCALE * data_max,
+        })
+        .collect();
+    let models: Vec<&Trace> = traces.iter().filter(|t| t.engine == Engine::Model).collect();
+    let told = models.iter().filter(|t| models.len() == 1 || t.role == Some(Role::All));
+    for (model, last) in told.filter_map(|t| t.y.last().map(|&y| (t, y))) {
+        let all = if model.role == Some(Role::All) { "model, all" } else { "model" };
+        let text = format!("{all} {} {unit}", short(last));
+        levels.push(Level { text, value: last, model: true, off_scale: false });
+    }
+    let drawn = || levels.iter().filter(|l| !l.off_scale).map(|l| l.value);
+    let most = drawn().fold(data_max, f64::max);
+    let least = drawn().fold(data_min, f64::min);
+    // A round-trip time never starts at nothing: zoom in on where it moves, unless that is most of the axis.
+    let lower =
+        if kind == "rtt" && least > 0.35 * most { (least - 0.12 * (most - least)).max(0.0) } else { 0.0 };
+    let upper = if most > lower { most + 0.07 * (most - lower) } else { lower + 1.0 };
+    let decimals = if kind == "drops" { 0 } else { decimals_for(most, 4) };
+    Chart { kind, title, unit, note, decimals, range: [rounded(lower), rounded(upper)], traces, levels }
+}

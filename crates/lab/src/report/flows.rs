@@ -1,0 +1,97 @@
+//! Which curves stand for a run's flows: each of the first few, the mean of the others, the sum or mean of all.
+
+use crate::record::FlowSeries;
+use serde::Serialize;
+
+/// What a curve stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// The flow with this index.
+    Flow(usize),
+    /// The mean of the flows that are not drawn one by one.
+    Others,
+    /// All flows: their sum where that means something, otherwise their mean.
+    All,
+}
+
+/// One curve before it is thinned.
+#[derive(Clone, Debug)]
+pub struct Column {
+    /// What it stands for.
+    pub role: Role,
+    /// The flow's name, or what it sums up; empty for a lone flow.
+    pub name: String,
+    /// Times, seconds.
+    pub t: Vec<f64>,
+    /// Values, in the record's unit.
+    pub y: Vec<f64>,
+}
+
+/// The curves of one engine's flows for one column, without those that are empty.
+#[must_use]
+pub fn columns(
+    flows: &[FlowSeries],
+    column: fn(&FlowSeries) -> &[f64],
+    max_flows: usize,
+    additive: bool,
+) -> Vec<Column> {
+    let lone = flows.len() == 1;
+    let mut out: Vec<Column> = flows
+        .iter()
+        .take(max_flows)
+        .enumerate()
+        .map(|(i, flow)| Column {
+            role: Role::Flow(i),
+            name: if lone { String::new() } else { flow.name.clone() },
+            t: flow.t_s.clone(),
+            y: column(flow).to_vec(),
+        })
+        .collect();
+    if let Some(others) = flows.get(max_flows..).filter(|others| !others.is_empty()) {
+        let name = format!("mean of the other {}", others.len());
+        out.push(combined(others, column, Role::Others, name, |sum, n| sum / n));
+    }
+    if flows.len() > 1 {
+        out.push(if additive {
+            combined(flows, column, Role::All, "all flows".into(), |sum, _| sum)
+        } else {
+            combined(flows, column, Role::All, "mean of all flows".into(), |sum, n| sum / n)
+        });
+    }
+    out.retain(|c| !c.t.is_empty() && !c.y.is_empty());
+    out
+}
+
+/// The flows' values put together at the times of the flow with the most samples. A flow counts from its first
+/// to its last sample; between two samples its later one holds, as it describes the interval that ends there.
+fn combined(
+    flows: &[FlowSeries],
+    column: fn(&FlowSeries) -> &[f64],
+    role: Role,
+    name: String,
+    combine: fn(f64, f64) -> f64,
+) -> Column {
+    let grid = flows.iter().max_by_key(|f| f.t_s.len().min(column(f).len()));
+    let t: Vec<f64> = grid.map(|f| f.t_s.clone()).unwrap_or_default();
+    let mut sum = vec![0.0; t.len()];
+    let mut count = vec![0.0; t.len()];
+    for flow in flows {
+        let y = column(flow);
+        let n = flow.t_s.len().min(y.len());
+        let mut next = 0;
+        for (i, &at) in t.iter().enumerate() {
+            // Clocks of two flows differ by rounding only: half a microsecond is the same instant.
+            while next < n && flow.t_s[next] < at - 5e-7 {
+                next += 1;
+            }
+            let started = n > 0 && at >= flow.t_s[0] - 5e-7;
+            if started && next < n && y[next].is_finite() {
+                sum[i] += y[next];
+                count[i] += 1.0;
+            }
+        }
+    }
+    let y = sum.iter().zip(&count).map(|(&s, &n)| if n > 0.0 { combine(s, n) } else { f64::NAN }).collect();
+    Column { role, name, t, y }
+}

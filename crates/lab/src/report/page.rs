@@ -1,0 +1,327 @@
+//! The page around the charts: the template and what is filled into it.
+
+use super::charts::{CaseData, MAX_FLOWS, MAX_POINTS, page_data};
+use super::flows::Role;
+use super::table::{goodput_bps, mark, table, tag};
+use super::text::{escape_html, json_for_script, short};
+use super::{Case, Report};
+use crate::record::Engine;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+const TEMPLATE: &str = include_str!("../../assets/report.html");
+const STYLE: &str = include_str!("../../assets/report.css");
+const SCRIPT: &str = include_str!("../../assets/report.js");
+const WORDS: &str = include_str!("../../assets/words.html");
+const PLOTLY: &str = include_str!("../../assets/plotly-basic-4.1.1.min.js");
+
+/// The whole page.
+#[must_use]
+pub fn page(report: &Report) -> String {
+    let data = page_data(report);
+    let json = json_for_script(&data);
+    let nonce = format!("{:016x}", fnv1a(json.as_bytes(), fnv1a(report.scenario_text.as_bytes(), FNV_START)));
+    fill(TEMPLATE, |name| match name {
+        "title" => escape_html(&report.title),
+        "source" => report.source.as_deref().map(source).unwrap_or_default(),
+        "headline" => paragraphs(&headline(report)),
+        "engines" => engines(report).into_iter().map(tag).collect::<Vec<_>>().join(" "),
+        "table" => table(report),
+        "verdicts" => verdicts(report),
+        "overview" => overview(report),
+        "cases" => cases(report, &data.cases),
+        "thinning" => thinning(report),
+        "scenario-name" => escape_html(&report.scenario_name),
+        "scenario-text" => escape_html(&report.scenario_text),
+        "words" => WORDS.into(),
+        "remarks" => remarks(report),
+        "command" => escape_html(&report.command),
+        "version" => env!("CARGO_PKG_VERSION").into(),
+        "nonce" => nonce.clone(),
+        "style" => STYLE.into(),
+        "data" => json.clone(),
+        "plotly" => PLOTLY.into(),
+        "script" => SCRIPT.into(),
+        other => unreachable!("the template names an unknown part: {other}"),
+    })
+}
+
+/// Replaces each `{{name}}` of the template once; what is filled in is not looked at again.
+fn fill(template: &str, part: impl Fn(&str) -> String) -> String {
+    let mut pieces = template.split("{{");
+    let mut out = pieces.next().unwrap_or_default().to_string();
+    for piece in pieces {
+        match piece.split_once("}}") {
+            Some((name, rest)) => {
+                out += &part(name);
+                out += rest;
+            }
+            None => out += piece,
+        }
+    }
+    out
+}
+
+const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// FNV-1a: the scripts' nonce depends on the page's content, so the same page has the same bytes, and text in it
+/// cannot name its own nonce.
+fn fnv1a(bytes: &[u8], start: u64) -> u64 {
+    bytes.iter().fold(start, |hash, &b| (hash ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3))
+}
+
+fn source(id: &str) -> String {
+    format!("<p class=\"source\">Published result <code>{}</code></p>", escape_html(id))
+}
+
+fn paragraphs(sentences: &[String]) -> String {
+    sentences.iter().map(|s| format!("<p>{}</p>", escape_html(s))).collect()
+}
+
+fn engines(report: &Report) -> Vec<Engine> {
+    let has = |e: &Engine| report.cases.iter().flat_map(|c| &c.records).any(|r| r.summary.engine == *e);
+    Engine::ALL.into_iter().filter(has).collect()
+}
+
+/// A lone case speaks for itself; of several the reader is told how many, between what, and how well the engines
+/// agree.
+fn headline(report: &Report) -> Vec<String> {
+    if let [case] = report.cases.as_slice() {
+        return case.sentences.clone();
+    }
+    let names: Vec<String> = engines(report).iter().map(ToString::to_string).collect();
+    let mut out = vec![format!("{} cases, answered by {}.", report.cases.len(), in_words(&names))];
+    for engine in engines(report).into_iter().filter(|&e| e != Engine::Model) {
+        out.extend(spread(report, engine));
+    }
+    if !report.verdicts.is_empty() {
+        let held = report.verdicts.iter().filter(|v| v.held).count();
+        out.push(format!("{held} of {} checked claims held.", report.verdicts.len()));
+    }
+    out
+}
+
+/// "sim: goodput between 41.2 and 88.0 Mbit/s; furthest from the model in case 2 (+2.1 %)."
+fn spread(report: &Report, engine: Engine) -> Option<String> {
+    let of = |case: &Case, e: Engine| {
+        case.records.iter().find(|r| r.summary.engine == e).and_then(|r| goodput_bps(&r.summary))
+    };
+    let rates: Vec<f64> = report.cases.iter().filter_map(|c| of(c, engine)).collect();
+    let least = rates.iter().copied().reduce(f64::min)? / 1e6;
+    let most = rates.iter().copied().reduce(f64::max)? / 1e6;
+    let mut text = format!("{engine}: goodput between {} and {} Mbit/s", short(least), short(most));
+    let apart = report.cases.iter().enumerate().filter_map(|(i, c)| {
+        let (value, model) = (of(c, engine)?, of(c, Engine::Model)?);
+        (model > 0.0).then_some((i, value, model))
+    });
+    let furthest = apart.max_by(|a, b| (a.1 / a.2 - 1.0).abs().total_cmp(&(b.1 / b.2 - 1.0).abs()));
+    if let Some((i, value, model)) = furthest
+        && let Some(difference) = super::text::difference(value, model)
+    {
+        let _ = write!(text, "; furthest from the model in case {} ({difference})", i + 1);
+    }
+    Some(text + ".")
+}
+
+fn in_words(names: &[String]) -> String {
+    match names {
+        [] => "no engine".into(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+fn verdicts(report: &Report) -> String {
+    if report.verdicts.is_empty() {
+        return String::new();
+    }
+    let mut out = String::from("<section><h2>Published claims</h2><ul class=\"verdicts\">");
+    for v in &report.verdicts {
+        let (class, mark, word) = if v.held { ("held", "✓", "held") } else { ("failed", "✗", "failed") };
+        let (claim, detail) = (escape_html(&v.claim), escape_html(&v.detail));
+        let _ = write!(
+            out,
+            "<li class=\"{class}\"><b><i aria-hidden=\"true\">{mark}</i> {word}</b><div>{claim}<small>{detail}</small></div></li>"
+        );
+    }
+    out + "</ul></section>"
+}
+
+fn overview(report: &Report) -> String {
+    if report.cases.len() < 2 {
+        return String::new();
+    }
+    format!(
+        "<section><h2>All cases at a glance <span class=\"marks\">{}</span></h2><div class=\"pair\">{}{}</div></section>",
+        engines(report).into_iter().map(mark).collect::<String>(),
+        figure(
+            "Goodput",
+            "Mbit/s",
+            "all flows of a case; the tall mark is the available bandwidth A",
+            "overview-goodput",
+            ""
+        ),
+        figure(
+            "Mean round-trip time",
+            "ms",
+            "mean over the flows; the tall mark is the base RTT",
+            "overview-rtt",
+            ""
+        )
+    )
+}
+
+/// `case` is the number of the case, or nothing for an overview.
+fn figure(title: &str, unit: &str, note: &str, kind: &str, case: &str) -> String {
+    format!(
+        "<figure><figcaption><b>{title}</b> <span class=\"unit\">{unit}</span> <span class=\"note\">{}</span>\
+         <button type=\"button\" class=\"save\" title=\"Save this chart as an SVG file\">SVG</button></figcaption>\
+         <div class=\"chart\" data-chart=\"{kind}\" data-case=\"{case}\"></div></figure>",
+        escape_html(note)
+    )
+}
+
+fn cases(report: &Report, data: &[CaseData]) -> String {
+    let several = report.cases.len() > 1;
+    let both = report.cases.iter().zip(data).enumerate();
+    both.map(|(i, (case, data))| {
+        let n = i + 1;
+        if !several {
+            return format!("<section id=\"case-1\"><h2>Against time</h2>{}</section>", case_body(i, case, data, false));
+        }
+        let (open, label) = (if i == 0 { " open" } else { "" }, escape_html(&case.label));
+        format!(
+            "<details class=\"case\" id=\"case-{n}\"{open}><summary><h2><b>{n}</b> {label}</h2></summary>{}</details>",
+            case_body(i, case, data, true)
+        )
+    })
+    .collect()
+}
+
+fn case_body(index: usize, case: &Case, data: &CaseData, with_sentences: bool) -> String {
+    let mut out = String::new();
+    if with_sentences {
+        out += &paragraphs(&case.sentences);
+    }
+    for absent in &case.absent {
+        let _ = write!(out, "<p class=\"absent\">{}</p>", escape_html(absent));
+    }
+    if data.charts.is_empty() {
+        return out + "<p class=\"absent\">Nothing was recorded against time.</p>";
+    }
+    out += &legend(data);
+    out += "<div class=\"charts\">";
+    for chart in &data.charts {
+        out += &figure(chart.title, chart.unit, &chart.note, chart.kind, &index.to_string());
+    }
+    out += "</div>";
+    out + &runs(case)
+}
+
+/// Switches for engines and, when there are several, for flows.
+fn legend(data: &CaseData) -> String {
+    let mut engines: Vec<Engine> = Vec::new();
+    let mut roles: Vec<(Role, String)> = Vec::new();
+    for trace in data.charts.iter().flat_map(|c| &c.traces) {
+        if !engines.contains(&trace.engine) {
+            engines.push(trace.engine);
+        }
+        if let Some(role) = trace.role
+            && !roles.iter().any(|(r, _)| *r == role)
+        {
+            let name = trace.name.strip_suffix(&format!(", {}", trace.engine)).unwrap_or(&trace.name);
+            roles.push((role, name.to_string()));
+        }
+    }
+    roles.sort_by_key(|(role, _)| match role {
+        Role::All => (0, 0),
+        Role::Flow(i) => (1, *i),
+        Role::Others => (2, 0),
+    });
+    engines.sort_unstable();
+    let mut out = String::from("<div class=\"legend\" role=\"group\" aria-label=\"Curves shown\">");
+    for engine in engines {
+        let _ = write!(
+            out,
+            "<button type=\"button\" aria-pressed=\"true\" data-engine=\"{engine}\">{}</button>",
+            tag(engine)
+        );
+    }
+    if roles.len() > 1 {
+        out += "<span class=\"gap\"></span>";
+        for (role, name) in roles {
+            let key = match role {
+                Role::Flow(i) => i.to_string(),
+                Role::Others => "others".into(),
+                Role::All => "all".into(),
+            };
+            let name = escape_html(&name);
+            let _ = write!(
+                out,
+                "<button type=\"button\" aria-pressed=\"true\" data-role=\"{key}\">{name}</button>"
+            );
+        }
+    }
+    out + "<button type=\"button\" class=\"reset\" hidden>Whole time</button></div>"
+}
+
+/// "sim: 50 s measured, seed 1, took 0.12 s."
+fn runs(case: &Case) -> String {
+    let told = case.records.iter().map(|r| &r.summary).filter(|s| s.engine != Engine::Model).map(|s| {
+        let (measured, took) = (short(s.measured_s), short(s.wall_s));
+        format!("{}: {measured} s measured, seed {}, took {took} s", s.engine, s.seed)
+    });
+    let hash = case.records.first().map(|r| escape_html(&r.summary.scenario_hash)).unwrap_or_default();
+    let told: Vec<String> = told.chain([format!("scenario <code>{hash}</code>")]).collect();
+    format!("<p class=\"runs\">{}</p>", told.join(" · "))
+}
+
+/// How the curves were made lighter than the records, and what the table counts.
+fn thinning(report: &Report) -> String {
+    let mut out = String::from("Numbers in the table come from all samples of the measured time");
+    out += match report.cases.iter().any(|c| c.warmup_s > 0.0) {
+        true => "; the warm-up, shaded, is left out of them. ",
+        false => ". ",
+    };
+    let _ = write!(
+        out,
+        "To keep the page quick, a curve has at most {MAX_POINTS} points: round-trip time, window and backlog keep \
+         the least and greatest value of each short stretch, goodput is averaged and drops are added up over the \
+         interval each chart names."
+    );
+    if report.cases.iter().flat_map(|c| &c.records).any(|r| r.series.flows.len() > MAX_FLOWS) {
+        let _ = write!(
+            out,
+            " Of more than {MAX_FLOWS} flows the first {MAX_FLOWS} are drawn, the others as their mean."
+        );
+    }
+    out
+}
+
+/// Remarks of the records and engines that could not answer, each told once.
+fn remarks(report: &Report) -> String {
+    let mut told: BTreeMap<(Engine, &str), Vec<usize>> = BTreeMap::new();
+    for (i, case) in report.cases.iter().enumerate() {
+        for record in &case.records {
+            for note in &record.notes {
+                told.entry((record.summary.engine, note)).or_default().push(i + 1);
+            }
+        }
+    }
+    if told.is_empty() {
+        return String::new();
+    }
+    let mut out = String::from("<section><h2>Remarks on the runs</h2><ul>");
+    for ((engine, note), mut cases) in told {
+        cases.dedup();
+        let place = match cases.len() {
+            n if n == report.cases.len() => String::new(),
+            _ => format!(
+                " <small>case {}</small>",
+                cases.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
+            ),
+        };
+        let _ = write!(out, "<li>{} {}{place}</li>", tag(engine), escape_html(note));
+    }
+    out + "</ul></section>"
+}

@@ -1,0 +1,133 @@
+//! The summary table: rows are cases and within each the engines, columns are numbers, small text beside a number
+//! is its distance from the model's.
+
+use super::text::{decimals_for, difference, escape_html, number};
+use super::{Case, Report};
+use crate::record::{Engine, Summary};
+
+/// One column of the table.
+struct Column {
+    title: &'static str,
+    unit: &'static str,
+    value: fn(&Summary) -> Option<f64>,
+    /// A count has no decimals.
+    count: bool,
+}
+
+const COLUMNS: [Column; 7] = [
+    Column { title: "goodput", unit: "Mbit/s", value: |s| goodput_bps(s).map(|v| v / 1e6), count: false },
+    Column { title: "mean RTT", unit: "ms", value: |s| mean_rtt_s(s).map(|v| v * 1e3), count: false },
+    Column { title: "loss rate", unit: "%", value: |s| s.loss_rate.map(|v| v * 100.0), count: false },
+    Column { title: "retransmits", unit: "segments", value: retransmits, count: true },
+    Column { title: "utilization", unit: "%", value: |s| s.utilization.map(|v| v * 100.0), count: false },
+    Column {
+        title: "mean backlog",
+        unit: "kB",
+        value: |s| s.mean_backlog_bytes.map(|v| v / 1e3),
+        count: false,
+    },
+    Column {
+        title: "p95 queueing delay",
+        unit: "ms",
+        value: |s| s.queueing_delay_s.and_then(|d| d.p95).map(|v| v * 1e3),
+        count: false,
+    },
+];
+
+/// Sum of the flows' goodputs, bits per second.
+#[must_use]
+pub fn goodput_bps(summary: &Summary) -> Option<f64> {
+    (!summary.flows.is_empty()).then(|| summary.flows.iter().map(|f| f.goodput_bps).sum())
+}
+
+/// Mean of the flows' mean RTTs, seconds.
+#[must_use]
+pub fn mean_rtt_s(summary: &Summary) -> Option<f64> {
+    let known: Vec<f64> = summary.flows.iter().filter_map(|f| f.rtt_s.map(|r| r.mean)).collect();
+    (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+}
+
+fn retransmits(summary: &Summary) -> Option<f64> {
+    let known: Vec<u64> = summary.flows.iter().filter_map(|f| f.retransmits).collect();
+    (!known.is_empty()).then(|| known.iter().sum::<u64>() as f64)
+}
+
+/// The table as HTML.
+#[must_use]
+pub fn table(report: &Report) -> String {
+    let mut out = String::from("<table class=\"summary\"><thead><tr><th scope=\"col\">engine</th>");
+    for column in &COLUMNS {
+        out += &format!("<th scope=\"col\">{} <small>{}</small></th>", column.title, column.unit);
+    }
+    out += "</tr></thead>";
+    for (index, case) in report.cases.iter().enumerate() {
+        out += &group(index, case, report.cases.len() > 1);
+    }
+    out + "</table>"
+}
+
+fn group(index: usize, case: &Case, several: bool) -> String {
+    let mut out = String::from("<tbody>");
+    if several {
+        let (n, label) = (index + 1, escape_html(&case.label));
+        out += &format!(
+            "<tr class=\"case\"><th colspan=\"8\" scope=\"rowgroup\"><a href=\"#case-{n}\"><b>{n}</b> {label}</a></th></tr>"
+        );
+    }
+    let model = case.records.iter().map(|r| &r.summary).find(|s| s.engine == Engine::Model);
+    for summary in case.records.iter().map(|r| &r.summary) {
+        let engine = summary.engine;
+        out += &format!(
+            "<tr data-case=\"{index}\" data-engine=\"{engine}\"><th scope=\"row\">{}</th>",
+            tag(engine)
+        );
+        for column in &COLUMNS {
+            let reference = model.filter(|_| engine != Engine::Model).and_then(column.value);
+            out += &cell((column.value)(summary), reference, decimals(case, column));
+        }
+        out += "</tr>";
+    }
+    for absent in &case.absent {
+        out += &format!("<tr class=\"absent\"><td colspan=\"8\">{}</td></tr>", escape_html(absent));
+    }
+    out + "</tbody>"
+}
+
+fn cell(value: Option<f64>, reference: Option<f64>, decimals: usize) -> String {
+    let raw = value.map(|v| v.to_string()).unwrap_or_default();
+    let mut out = format!("<td data-value=\"{raw}\"><span>{}</span>", number(value, decimals));
+    if let (Some(value), Some(reference)) = (value, reference)
+        && let Some(text) = difference(value, reference)
+    {
+        let far = if (value / reference - 1.0).abs() > 0.1 { " class=\"far\"" } else { "" };
+        out += &format!("<small{far}>{text}</small>");
+    }
+    out + "</td>"
+}
+
+/// The same decimals for all engines of a case, so that digits stand under each other: three significant digits
+/// for the greatest value, two for the least.
+fn decimals(case: &Case, column: &Column) -> usize {
+    if column.count {
+        return 0;
+    }
+    let values = || {
+        let all = case.records.iter().filter_map(|r| (column.value)(&r.summary));
+        all.map(f64::abs).filter(|v| v.is_finite() && *v > 0.0)
+    };
+    let most = values().fold(0.0, f64::max);
+    let least = values().fold(f64::INFINITY, f64::min);
+    decimals_for(most, 3).max(decimals_for(least, 2))
+}
+
+/// An engine's name behind a sample of its line.
+#[must_use]
+pub fn tag(engine: Engine) -> String {
+    format!("<span class=\"engine {engine}\"><i class=\"line\" aria-hidden=\"true\"></i>{engine}</span>")
+}
+
+/// An engine's name behind the sign it has in the overview.
+#[must_use]
+pub fn mark(engine: Engine) -> String {
+    format!("<span class=\"engine {engine}\"><i class=\"mark\" aria-hidden=\"true\"></i>{engine}</span>")
+}

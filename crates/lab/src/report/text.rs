@@ -1,0 +1,105 @@
+//! Numbers and strangers' text, made safe and readable for a page.
+
+use serde::Serialize;
+
+/// Text for HTML content or a quoted attribute: `& < > " '` become entities.
+#[must_use]
+pub fn escape_html(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// JSON that can stand inside a `<script>` element: no `<` is left to close it or to open a comment, and the two
+/// line separators that JSON allows and JavaScript did not are written as escapes.
+///
+/// # Panics
+/// Never for plain data: the structs of this crate have string keys only.
+#[must_use]
+pub fn json_for_script<T: Serialize>(value: &T) -> String {
+    serde_json::to_string(value)
+        .expect("plain data has a JSON form")
+        .replace('<', "\\u003c")
+        .replace('\u{2028}', "\\u2028")
+        .replace('\u{2029}', "\\u2029")
+}
+
+/// `value` with this many decimals, thousands set apart by thin spaces, a true minus sign; an en dash for nothing.
+#[must_use]
+pub fn number(value: Option<f64>, decimals: usize) -> String {
+    let Some(value) = value.filter(|v| v.is_finite()) else { return "–".into() };
+    let text = format!("{:.decimals$}", value.abs());
+    let (whole, fraction) = text.split_once('.').map_or((text.as_str(), None), |(w, f)| (w, Some(f)));
+    let mut out = String::new();
+    if value < 0.0 && text.bytes().any(|b| (b'1'..=b'9').contains(&b)) {
+        out.push('−');
+    }
+    for (i, digit) in whole.chars().enumerate() {
+        let left = whole.len() - i;
+        // Four digits read well without a break.
+        if i > 0 && left % 3 == 0 && whole.len() > 4 {
+            out.push('\u{202f}');
+        }
+        out.push(digit);
+    }
+    if let Some(fraction) = fraction {
+        out.push('.');
+        out.push_str(fraction);
+    }
+    out
+}
+
+/// Decimals that give `value` this many significant digits, at most four decimals.
+#[must_use]
+pub fn decimals_for(value: f64, digits: i32) -> usize {
+    if !value.is_finite() || value == 0.0 {
+        return 0;
+    }
+    let magnitude = value.abs().log10().floor() as i32;
+    (digits - 1 - magnitude).clamp(0, 4) as usize
+}
+
+/// `value` to three significant digits, without zeros at the end of its decimals: for sentences and labels.
+#[must_use]
+pub fn short(value: f64) -> String {
+    let text = number(Some(value), decimals_for(value, 3));
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
+}
+
+/// How far `value` is from `reference`: "−1.2 %", or "×12" beyond a tenfold; nothing when the reference is 0.
+#[must_use]
+pub fn difference(value: f64, reference: f64) -> Option<String> {
+    let ratio = value / reference;
+    if !ratio.is_finite() || reference == 0.0 {
+        return None;
+    }
+    if ratio >= 10.0 {
+        return Some(format!("×{}", short(ratio)));
+    }
+    let percent = (ratio - 1.0) * 100.0;
+    let decimals = usize::from(percent.abs() < 9.95);
+    let text = number(Some(percent), decimals);
+    Some(match text.strip_prefix('−') {
+        Some(_) => format!("{text}\u{202f}%"),
+        None if percent.abs() < 0.05 => format!("±{text}\u{202f}%"),
+        None => format!("+{text}\u{202f}%"),
+    })
+}
+
+/// `value` to five significant digits, to keep the page small.
+#[must_use]
+pub fn rounded(value: f64) -> f64 {
+    if value == 0.0 || !value.is_finite() {
+        return value;
+    }
+    format!("{value:.4e}").parse().unwrap_or(value)
+}

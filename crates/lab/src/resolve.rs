@@ -1,0 +1,250 @@
+//! From a scenario as written to numbers: relative limits, distributions, names.
+
+use link::traffic::{Pattern, TrafficConfig};
+use link::{Limit, LinkConfig};
+use scenario::spec;
+use scenario::{Column, Document, Faults, Scenario, SocketBuffer, Spread, Stack};
+use units::random::Stream;
+use units::{Bytes, Rate, Span, Time};
+
+/// IPv4 (20), TCP (20) and its timestamps (12): what a segment carries besides payload.
+pub const HEADER: Bytes = Bytes::new(52);
+
+/// Congestion controls of the kernels the live engine meets.
+pub const KERNEL_CONTROLS: &[&str] = &["reno", "cubic", "bbr"];
+
+/// A scenario in numbers, ready for any engine.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    /// What a report is headed with.
+    pub title: String,
+    /// Id of the published result.
+    pub source: Option<String>,
+    /// Hash of the scenario, 16 hex digits.
+    pub hash: String,
+    /// Seeds every random stream.
+    pub seed: u64,
+    /// The tight link.
+    pub link: LinkConfig,
+    /// Its queue policy's name.
+    pub queue: String,
+    /// Its room.
+    pub limit: Limit,
+    /// The transfers.
+    pub flows: Vec<ResolvedFlow>,
+    /// Unresponsive cross traffic.
+    pub traffic: Vec<(String, TrafficConfig)>,
+    /// When the run stops; `None`: when every sized flow has ended.
+    pub end: Option<Span>,
+    /// Metrics leave out what happens before this.
+    pub warmup: Span,
+    /// Sampling interval of the series.
+    pub every: Span,
+    /// Columns to keep.
+    pub columns: Vec<Column>,
+    /// The live engine's TCP profile.
+    pub stack: Stack,
+}
+
+/// One transfer in numbers.
+#[derive(Clone, Debug)]
+pub struct ResolvedFlow {
+    /// Its name; of several alike, `name-1`, `name-2`, …
+    pub name: String,
+    /// Its congestion control's name.
+    pub control: String,
+    /// Its slow start's name.
+    pub slow_start: String,
+    /// Payload of a full segment.
+    pub payload: Bytes,
+    /// Propagation there and back.
+    pub base_rtt: Span,
+    /// Data to move; `None`: greedy.
+    pub size: Option<Bytes>,
+    /// When it starts.
+    pub start: Span,
+    /// The smaller socket buffer; `None`: never the limit.
+    pub socket_buffer: Option<Bytes>,
+    /// Segments per acknowledgement.
+    pub delayed_ack: u64,
+    /// A withheld acknowledgement leaves after this at the latest.
+    pub delayed_ack_timeout: Span,
+    /// Each packet leaves later by a uniform random share of this.
+    pub send_jitter: Span,
+    /// Congestion window at the start, segments.
+    pub initial_window: u64,
+    /// Slow-start threshold at the start.
+    pub initial_ssthresh: Option<Bytes>,
+    /// Least retransmission timeout.
+    pub min_rto: Span,
+}
+
+impl Resolved {
+    /// Mean rate of the unresponsive cross traffic.
+    #[must_use]
+    pub fn unresponsive(&self) -> Rate {
+        self.traffic.iter().fold(Rate::ZERO, |sum, (_, traffic)| sum + traffic.rate)
+    }
+
+    /// Available bandwidth before the transfers start, A = C - unresponsive traffic.
+    #[must_use]
+    pub fn available(&self) -> Rate {
+        self.link.rate.saturating_sub(self.unresponsive())
+    }
+
+    /// A full segment on the wire, the largest of any flow.
+    #[must_use]
+    pub fn segment(&self) -> Bytes {
+        self.flows.iter().map(|flow| flow.payload + HEADER).max().unwrap_or(Bytes::new(1500))
+    }
+
+    /// The queue's room in bytes: full segments, where it counts packets.
+    #[must_use]
+    pub fn limit_bytes(&self) -> Bytes {
+        match self.limit {
+            Limit::Bytes(bytes) => bytes,
+            Limit::Packets(packets) => self.segment() * packets,
+        }
+    }
+}
+
+/// Reads, checks and resolves a document.
+///
+/// # Errors
+/// Everything wrong with it, each with its place: what [`Document::scenario`] finds, then names no registry
+/// has and what no engine can run.
+pub fn resolve(document: &Document) -> Result<Resolved, Faults> {
+    let scenario = document.scenario()?;
+    check_names(document, &scenario)?;
+    let link = &scenario.links[0];
+    let flows = flows(&scenario);
+    let mean_rtt = flows.iter().map(|flow| flow.base_rtt).sum::<Span>() / flows.len() as u64;
+    let limit = match link.queue.limit {
+        spec::Limit::Packets(packets) => Limit::Packets(packets),
+        spec::Limit::Bytes(bytes) => Limit::Bytes(bytes),
+        spec::Limit::Time(time) => Limit::Bytes(link.rate.volume(time)),
+        spec::Limit::Bdp(share) => Limit::Bytes(link.rate.volume(mean_rtt).scale(share)),
+    };
+    let resolved = Resolved {
+        hash: scenario.hash(),
+        seed: scenario.seed,
+        link: LinkConfig { rate: link.rate, delay: link.delay, loss: link.loss },
+        queue: link.queue.kind.clone(),
+        limit,
+        flows,
+        traffic: scenario.traffic.iter().map(traffic).collect(),
+        end: scenario.duration,
+        warmup: scenario.warmup,
+        every: scenario.record.every,
+        columns: scenario.record.columns.clone(),
+        stack: scenario.live.stack,
+        title: scenario.title,
+        source: scenario.source,
+    };
+    if resolved.limit_bytes() < resolved.segment() {
+        let found = format!("room for {}, less than one segment of {}", resolved.limit_bytes(), resolved.segment());
+        let help = format!("write \"{}\" or more", resolved.segment());
+        return Err(document.fault("link.queue.limit", found, "room for one segment or more", Some(help)).into());
+    }
+    Ok(resolved)
+}
+
+/// Names that must be in a registry, and what no engine of this version runs.
+fn check_names(document: &Document, scenario: &Scenario) -> Result<(), Faults> {
+    let mut faults = Vec::new();
+    for (index, flow) in scenario.flows.iter().enumerate() {
+        let known: Vec<&str> = cc::registry::CONTROLS.iter().map(|control| control.name).collect();
+        if !known.contains(&flow.control.as_str()) && !KERNEL_CONTROLS.contains(&flow.control.as_str()) {
+            let accepted =
+                format!("{} (simulator); {} (kernel)", known.join(", "), KERNEL_CONTROLS.join(", "));
+            let found = format!("unknown congestion control \"{}\"", flow.control);
+            faults.push(document.fault(&format!("flow[{index}].control"), found, accepted, None));
+        }
+        if flow.control == "fixed" && flow.socket_buffer == SocketBuffer::Max {
+            let help = "write socket_buffer = \"400kB\"".to_owned();
+            let found = "control \"fixed\" with socket_buffer \"max\": nothing limits this flow";
+            faults.push(document.fault(&format!("flow[{index}].socket_buffer"), found, "a size", Some(help)));
+        }
+        if !cc::registry::has_slow_start(&flow.slow_start) {
+            let known: Vec<&str> = cc::registry::SLOW_STARTS.iter().map(|slow_start| slow_start.name).collect();
+            let found = format!("unknown slow start \"{}\"", flow.slow_start);
+            faults.push(document.fault(&format!("flow[{index}].slow_start"), found, known.join(", "), None));
+        }
+    }
+    for (index, link) in scenario.links.iter().enumerate() {
+        let known: Vec<&str> = link::queue::POLICIES.iter().map(|policy| policy.name).collect();
+        if !known.contains(&link.queue.kind.as_str()) {
+            let found = format!("unknown queue \"{}\"", link.queue.kind);
+            let key = if scenario.links.len() > 1 { format!("link[{index}].queue.kind") } else { "link.queue.kind".into() };
+            faults.push(document.fault(&key, found, known.join(", "), None));
+        }
+    }
+    if scenario.links.len() > 1 {
+        let help = "keep the tight link; put the other links' delay into the flows' rtt".to_owned();
+        let found = format!("{} links", scenario.links.len());
+        faults.push(document.fault("link", found, "one [link]: this version runs a single tight link", Some(help)));
+    }
+    if faults.is_empty() { Ok(()) } else { Err(faults.into()) }
+}
+
+/// Every transfer of the scenario, distributions drawn.
+fn flows(scenario: &Scenario) -> Vec<ResolvedFlow> {
+    let least: Span = scenario.links.iter().map(|link| link.delay * 2).sum();
+    let mut flows = Vec::new();
+    for flow in &scenario.flows {
+        let draw = |what: &str| Stream::new(scenario.seed, &format!("{} {what}", flow.name));
+        let (mut rtts, mut starts) = (draw("rtt"), draw("start"));
+        for index in 0..flow.count {
+            let drawn = flow.rtt.as_ref().map_or(least, |spread| drawn(spread, index, &mut rtts));
+            flows.push(ResolvedFlow {
+                name: if flow.count == 1 { flow.name.clone() } else { format!("{}-{}", flow.name, index + 1) },
+                control: flow.control.clone(),
+                slow_start: flow.slow_start.clone(),
+                payload: flow.segment.saturating_sub(HEADER),
+                // A drawn RTT below what the links take is theirs.
+                base_rtt: drawn.max(least),
+                size: flow.size,
+                start: self::drawn(&flow.start, index, &mut starts),
+                socket_buffer: match flow.socket_buffer {
+                    SocketBuffer::Max => None,
+                    SocketBuffer::Fixed(bytes) => Some(bytes),
+                },
+                delayed_ack: flow.delayed_ack,
+                delayed_ack_timeout: flow.delayed_ack_timeout,
+                send_jitter: flow.send_jitter,
+                initial_window: flow.initial_window,
+                initial_ssthresh: flow.initial_ssthresh,
+                min_rto: flow.min_rto,
+            });
+        }
+    }
+    flows
+}
+
+fn drawn(spread: &Spread<Span>, index: u64, stream: &mut Stream) -> Span {
+    match spread {
+        Spread::All(value) => *value,
+        Spread::List(values) => values.get(index as usize).copied().unwrap_or_default(),
+        Spread::Uniform(low, high) => {
+            Span::from_secs_f64(stream.uniform_in(low.as_secs_f64(), high.as_secs_f64()))
+        }
+        Spread::Pareto { shape, mean } => Span::from_secs_f64(stream.pareto(*shape, mean.as_secs_f64())),
+        Spread::Exponential(mean) => Span::from_secs_f64(stream.exponential(mean.as_secs_f64())),
+    }
+}
+
+fn traffic(traffic: &spec::Traffic) -> (String, TrafficConfig) {
+    let pattern = match traffic.pattern {
+        spec::Pattern::Cbr => Pattern::Cbr,
+        spec::Pattern::Poisson => Pattern::Poisson,
+        spec::Pattern::OnOff { peak, burst } => Pattern::OnOff { peak, burst },
+    };
+    let config = TrafficConfig {
+        pattern,
+        rate: traffic.rate,
+        packet: traffic.packet,
+        start: Time::ZERO + traffic.start,
+        stop: traffic.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop),
+    };
+    (traffic.name.clone(), config)
+}

@@ -1,0 +1,160 @@
+//! Keeping results: `results/<hash>/` with the scenario, a manifest, and per engine a summary and series.
+//!
+//! ```text
+//! results/8f3c…/scenario.toml            the text that was run, and what was set over it
+//!               manifest.json            title, source, seed, version, command, engines
+//!               model|sim|live/summary.json
+//!                              flows.parquet, link.parquet
+//! ```
+//! Nothing half-written is ever under its final name: an engine's folder is made beside it under a temporary
+//! name and renamed when whole.
+
+mod columns;
+
+use crate::compare::Task;
+use crate::record::Record;
+use columns::{write_flows, write_link};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Room a run's results may need: checked before the run.
+const ROOM: u64 = 64 << 20;
+/// Marks folders under way; what a killed run left under it is removed by the next.
+const UNDER_WAY: &str = ".under-way-";
+
+/// A folder for results.
+#[derive(Clone, Debug)]
+pub struct Store {
+    root: PathBuf,
+}
+
+/// Why results cannot be kept.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {what}: {source}\n  help: {mend}", path.display())]
+pub struct StoreError {
+    path: PathBuf,
+    what: &'static str,
+    mend: &'static str,
+    source: io::Error,
+}
+
+const CHOOSE: &str = "choose another folder with --out, or mend the permission";
+
+impl Store {
+    /// Opens the folder `root`, making it if need be, and tries that it can be written to, so that a run does
+    /// not fail after it.
+    ///
+    /// # Errors
+    /// [`StoreError`] if it cannot be made or written to, or if its file system is nearly full.
+    pub fn open(root: &Path) -> Result<Self, StoreError> {
+        let fail = |what, mend| move |source: io::Error| StoreError { path: root.into(), what, mend, source };
+        fs::create_dir_all(root).map_err(fail("cannot make the folder for results", CHOOSE))?;
+        clear_leftovers(root);
+        let trial = root.join(format!("{UNDER_WAY}trial-{}", std::process::id()));
+        let tried = File::create(&trial).and_then(|mut file| {
+            file.write_all(&[0; 4096])?;
+            file.sync_all()
+        });
+        let _ = fs::remove_file(&trial);
+        tried.map_err(fail("cannot write to the folder for results", CHOOSE))?;
+        let room = nix::sys::statvfs::statvfs(root)
+            .map(|stat| stat.blocks_available() * stat.fragment_size())
+            .unwrap_or(u64::MAX);
+        if room < ROOM {
+            let source = io::Error::other(format!("{} MB free, {} MB needed", room >> 20, ROOM >> 20));
+            return Err(fail("too little room for results", "free some, or choose another folder with --out")(source));
+        }
+        Ok(Self { root: root.into() })
+    }
+
+    /// Keeps a record; returns its folder.
+    ///
+    /// # Errors
+    /// [`StoreError`] if writing fails; the old record, if there was one, is then still there.
+    pub fn keep(&self, task: &Task, text: &str, command: &str, record: &Record) -> Result<PathBuf, StoreError> {
+        let folder = self.root.join(&record.summary.scenario_hash);
+        let keep = || -> io::Result<PathBuf> {
+            let engine = record.summary.engine.to_string();
+            let under_way = folder.join(format!("{UNDER_WAY}{engine}-{}", std::process::id()));
+            fs::create_dir_all(&under_way)?;
+            let summary = serde_json::to_vec_pretty(&record.summary)?;
+            write_new(&under_way.join("summary.json"), &summary)?;
+            write_flows(&under_way.join("flows.parquet"), &record.series.flows)?;
+            write_link(&under_way.join("link.parquet"), &record.series.link)?;
+            write_new(&under_way.join("notes.txt"), record.notes.join("\n").as_bytes())?;
+            let kept = folder.join(&engine);
+            if kept.exists() {
+                fs::remove_dir_all(&kept)?;
+            }
+            fs::rename(&under_way, &kept)?;
+            replace(&folder.join("scenario.toml"), with_settings(task, text).as_bytes())?;
+            replace(&folder.join("manifest.json"), &manifest(task, command, &folder)?)?;
+            Ok(kept)
+        };
+        keep().map_err(|source| StoreError { path: folder.clone(), what: "cannot keep the results", mend: CHOOSE, source })
+    }
+}
+
+/// Writes a file of ours for a person, under a temporary name first.
+///
+/// # Errors
+/// What the file system says.
+pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let under_way = folder.join(format!("{UNDER_WAY}{name}-{}", std::process::id()));
+    let written = write_new(&under_way, content).and_then(|()| fs::rename(&under_way, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&under_way);
+    }
+    written
+}
+
+fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(content)?;
+    file.sync_all()
+}
+
+/// The scenario's text, and the values of its sweep that were run.
+fn with_settings(task: &Task, text: &str) -> String {
+    let settings: Vec<String> = task.point.iter().map(|(key, value)| format!("# {key} = {value}\n")).collect();
+    if settings.is_empty() { text.to_owned() } else { format!("# run with\n{}\n{text}", settings.concat()) }
+}
+
+fn manifest(task: &Task, command: &str, folder: &Path) -> io::Result<Vec<u8>> {
+    let mut engines: Vec<String> = fs::read_dir(folder)?
+        .filter_map(Result::ok)
+        .filter(|entry| entry.path().join("summary.json").exists())
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .filter(|name| !name.starts_with(UNDER_WAY))
+        .collect();
+    engines.sort();
+    let resolved = &task.resolved;
+    Ok(serde_json::to_vec_pretty(&serde_json::json!({
+        "title": resolved.title,
+        "source": resolved.source,
+        "scenario_hash": resolved.hash,
+        "seed": resolved.seed,
+        "settings": task.point.iter().cloned().collect::<std::collections::BTreeMap<_, _>>(),
+        "engines": engines,
+        "command": command,
+        "version": env!("CARGO_PKG_VERSION"),
+    }))?)
+}
+
+/// Removes what killed runs left: folders and files under way whose process is gone.
+fn clear_leftovers(root: &Path) {
+    let folders = fs::read_dir(root).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path());
+    let folders: Vec<PathBuf> = std::iter::once(root.to_path_buf()).chain(folders.filter(|path| path.is_dir())).collect();
+    for entry in folders.iter().flat_map(fs::read_dir).flatten().filter_map(Result::ok) {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let Some(process) = name.strip_prefix(UNDER_WAY).and_then(|rest| rest.rsplit('-').next()) else { continue };
+        if Path::new("/proc").join(process).exists() {
+            continue;
+        }
+        // A leftover that cannot be removed does no harm.
+        let _ = fs::remove_dir_all(entry.path()).or_else(|_| fs::remove_file(entry.path()));
+    }
+}

@@ -1,0 +1,238 @@
+//! The report page: strangers' text stays text, thinning keeps what it promises, and nothing is fetched.
+
+use tightlink_lab::record::{
+    Engine, FlowSeries, FlowSummary, LinkSeries, Record, RttStatistics, Series, Summary,
+};
+use tightlink_lab::report::charts::{MAX_FLOWS, MAX_POINTS, page_data};
+use tightlink_lab::report::decimate::{envelope, interval_means, interval_sums};
+use tightlink_lab::report::text::{decimals_for, difference, escape_html, json_for_script, number, short};
+use tightlink_lab::report::{Case, Report, Verdict};
+
+const HOSTILE: &str = "</script><img src=x onerror=alert(1)>\"'&\u{2028}{{title}}";
+
+/// `n` samples of a noisy ramp whose extremes lie inside.
+fn column(n: usize) -> (Vec<f64>, Vec<f64>) {
+    let t: Vec<f64> = (1..=n).map(|i| i as f64 * 0.02).collect();
+    let mut y: Vec<f64> = (0..n).map(|i| 50.0 + (i * 7919 % 101) as f64 / 100.0).collect();
+    y[n / 3] = 99.0;
+    y[n / 2] = -3.0;
+    (t, y)
+}
+
+fn record(engine: Engine, flows: usize, samples: usize) -> Record {
+    let model = engine == Engine::Model;
+    let (t, y) = column(if model { 10 } else { samples });
+    let (t, y) = if model { (vec![0.0, 60.0], vec![50.0; 2]) } else { (t, y) };
+    let series = |i: usize| FlowSeries {
+        name: format!("{HOSTILE} {i}"),
+        t_s: t.clone(),
+        rate_bps: y.iter().map(|v| v * 1e6).collect(),
+        rtt_s: y.iter().map(|v| v / 1e3).collect(),
+        window_bytes: y.iter().map(|v| v * 1e3).collect(),
+    };
+    let drops = if model { Vec::new() } else { t.iter().map(|_| 1).collect() };
+    let summary = |i: usize| FlowSummary {
+        name: format!("{HOSTILE} {i}"),
+        goodput_bps: 77.2e6 / flows as f64,
+        loss_rate: None,
+        retransmits: (!model).then_some(12_345),
+        rtt_s: Some(RttStatistics { min: 0.02, mean: 0.0251, p95: None }),
+        completion_s: None,
+    };
+    Record {
+        summary: Summary {
+            engine,
+            scenario_hash: "0123456789abcdef".into(),
+            seed: 1,
+            measured_s: 50.0,
+            packets_forwarded: None,
+            wall_s: 0.1,
+            peak_rss_bytes: 0,
+            utilization: None,
+            idle_fraction: None,
+            queue_empty_fraction: None,
+            loss_rate: (!model).then_some(1.3e-4),
+            mean_backlog_bytes: None,
+            mean_occupancy: None,
+            queueing_delay_s: None,
+            jain_index: None,
+            flows: (0..flows).map(summary).collect(),
+        },
+        series: Series {
+            flows: (0..flows).map(series).collect(),
+            link: LinkSeries { t_s: t.clone(), backlog_bytes: y, drops },
+        },
+        notes: vec![HOSTILE.into()],
+    }
+}
+
+fn report(cases: usize, flows: usize) -> Report {
+    let case = |i: usize| Case {
+        label: format!("limit = {i}, name = {HOSTILE}"),
+        capacity_bps: 100e6,
+        available_bps: 80e6,
+        base_rtt_s: 0.02,
+        limit_bytes: 120e3,
+        socket_buffer_bytes: Some(300e3),
+        warmup_s: 10.0,
+        sentences: vec![HOSTILE.into()],
+        records: Engine::ALL.iter().map(|&e| record(e, flows, 3000)).collect(),
+        absent: vec![HOSTILE.into()],
+    };
+    Report {
+        title: HOSTILE.into(),
+        source: Some(HOSTILE.into()),
+        scenario_text: HOSTILE.into(),
+        scenario_name: HOSTILE.into(),
+        cases: (0..cases).map(case).collect(),
+        verdicts: vec![Verdict { claim: HOSTILE.into(), held: false, detail: HOSTILE.into() }],
+        command: HOSTILE.into(),
+    }
+}
+
+/// The page without the library, whose own strings are not ours to judge.
+fn own_parts(html: &str) -> String {
+    let start = html.find("/**\n* plotly.js").expect("the library is in the page");
+    let length = html[start..].find("</script>").expect("its script ends");
+    format!("{}{}", &html[..start], &html[start + length..])
+}
+
+#[test]
+fn strangers_text_cannot_leave_its_place() {
+    assert_eq!(escape_html("<a href=\"x\">&'"), "&lt;a href=&quot;x&quot;&gt;&amp;&#39;");
+    let json = json_for_script(&vec![HOSTILE, "\u{2029}<!--"]);
+    assert!(!json.contains(['<', '\u{2028}', '\u{2029}']), "{json}");
+    let back: Vec<String> = serde_json::from_str(&json).expect("still JSON");
+    assert_eq!(back, [HOSTILE, "\u{2029}<!--"]);
+
+    let page = own_parts(&report(2, 2).html());
+    assert!(!page.contains("<img"), "markup from a scenario reached the page");
+    assert_eq!(page.matches("<script").count(), 3, "data, library, our script");
+    assert_eq!(page.matches("</script>").count(), 3);
+    assert!(
+        page.contains("&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;&quot;&#39;&amp;\u{2028}{{title}}")
+    );
+}
+
+#[test]
+fn the_library_can_stand_in_a_script_element() {
+    let library = include_str!("../assets/plotly-basic-4.1.1.min.js");
+    assert!(!library.contains("</script") && !library.contains("<!--"));
+}
+
+#[test]
+fn an_envelope_keeps_first_last_least_and_greatest() {
+    for n in [5, 1500, 1501, 3000, 100_003] {
+        let (t, y) = column(n);
+        let thin = envelope(&t, &y, 1500);
+        assert!(thin.t.len() <= 1500 && thin.t.len() == thin.y.len());
+        assert_eq!((thin.t[0], thin.y[0]), (t[0], y[0]));
+        assert_eq!((thin.t.last(), thin.y.last()), (t.last(), y.last()));
+        for extreme in [99.0, -3.0] {
+            assert_eq!(thin.y.contains(&extreme), y.contains(&extreme), "{n} samples, {extreme}");
+        }
+        assert!(thin.t.is_sorted());
+    }
+    assert_eq!(envelope(&[], &[], 1500).t.len(), 0);
+}
+
+#[test]
+fn an_envelope_shows_a_gap_as_a_gap() {
+    let (t, mut y) = column(3000);
+    y[1000..2000].fill(f64::NAN);
+    let thin = envelope(&t, &y, 300);
+    assert!(thin.y.iter().any(|v| v.is_nan()));
+    assert!(thin.y.contains(&y[0]));
+}
+
+#[test]
+fn interval_means_keep_the_mean_and_sums_keep_the_total() {
+    let (t, y) = column(3000);
+    let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
+    let means = interval_means(&t, &y, 600);
+    assert_eq!(means.t.len(), 600);
+    assert!((means.every - 0.1).abs() < 1e-9);
+    assert!((mean(&means.y) - mean(&y)).abs() < 1e-9);
+    let sums = interval_sums(&t, &y, 120);
+    assert_eq!(sums.t.len(), 120);
+    assert!((sums.y.iter().sum::<f64>() - y.iter().sum::<f64>()).abs() < 1e-6);
+}
+
+#[test]
+fn numbers_read_well() {
+    assert_eq!(number(None, 2), "–");
+    assert_eq!(number(Some(f64::NAN), 2), "–");
+    assert_eq!(number(Some(-1.25), 1), "−1.2");
+    assert_eq!(number(Some(-0.01), 1), "0.0");
+    assert_eq!(number(Some(1234.0), 0), "1234");
+    assert_eq!(number(Some(1_234_567.0), 0), "1\u{202f}234\u{202f}567");
+    assert_eq!([970.0, 77.2, 9.134, 0.01].map(|v| decimals_for(v, 3)), [0, 1, 2, 4]);
+    assert_eq!([970.0, 80.0, 9.134, 0.5].map(short), ["970", "80", "9.13", "0.5"]);
+    assert_eq!(difference(98.8, 100.0).as_deref(), Some("−1.2\u{202f}%"));
+    assert_eq!(difference(125.0, 100.0).as_deref(), Some("+25\u{202f}%"));
+    assert_eq!(difference(100.0, 100.0).as_deref(), Some("±0.0\u{202f}%"));
+    assert_eq!(difference(1200.0, 100.0).as_deref(), Some("×12"));
+    assert_eq!(difference(1.0, 0.0), None);
+}
+
+#[test]
+fn what_an_engine_cannot_know_is_an_en_dash() {
+    let page = report(1, 1).html();
+    let row =
+        page.split("data-engine=\"model\"").nth(1).and_then(|r| r.split("</tr>").next()).expect("a row");
+    assert_eq!(row.matches("<td data-value=\"\"><span>–</span></td>").count(), 5, "{row}");
+    assert!(row.contains("<span>77.2</span>"));
+}
+
+#[test]
+fn every_column_is_drawn_within_its_points() {
+    let data = page_data(&report(2, 1));
+    for case in &data.cases {
+        let kinds: Vec<&str> = case.charts.iter().map(|c| c.kind).collect();
+        assert_eq!(kinds, ["rate", "rtt", "window", "backlog", "drops"]);
+        let traces: Vec<usize> = case.charts.iter().map(|c| c.traces.len()).collect();
+        assert_eq!(traces, [3, 3, 3, 3, 2], "a model that counts no drops draws none");
+        for trace in case.charts.iter().flat_map(|c| &c.traces) {
+            assert!(trace.x.len() == trace.y.len() && (2..=MAX_POINTS).contains(&trace.x.len()));
+        }
+    }
+}
+
+#[test]
+fn many_flows_are_drawn_one_by_one_up_to_a_number() {
+    let data = page_data(&report(1, 30));
+    let rate = &data.cases[0].charts[0];
+    assert_eq!(rate.traces.len(), 3 * (MAX_FLOWS + 2), "each flow, the mean of the others, the sum of all");
+    assert!(rate.traces.iter().any(|t| t.name == "mean of the other 18, sim"));
+    let all = rate.traces.iter().find(|t| t.name == "all flows, model").expect("a sum");
+    assert_eq!(all.y, [1500.0, 1500.0]);
+}
+
+#[test]
+fn a_column_that_was_not_recorded_has_no_chart() {
+    let mut bare = report(1, 1);
+    for record in &mut bare.cases[0].records {
+        record.series.flows[0].window_bytes.clear();
+        record.series.link.backlog_bytes.clear();
+    }
+    let kinds: Vec<&str> = page_data(&bare).cases[0].charts.iter().map(|c| c.kind).collect();
+    assert_eq!(kinds, ["rate", "rtt", "drops"]);
+    bare.cases[0].records.clear();
+    assert!(bare.html().contains("Nothing was recorded against time."));
+}
+
+#[test]
+fn the_page_fetches_nothing() {
+    let mut plain = report(2, 1);
+    plain.scenario_text = "seed = 1".into();
+    let page = own_parts(&plain.html());
+    for needle in ["http://", "https://", "src=\"", "url(", "@import", "href=\"/"] {
+        assert!(!page.contains(needle), "our own assets contain {needle}");
+    }
+    assert!(page.contains("default-src 'none'"));
+}
+
+#[test]
+fn the_same_report_gives_the_same_bytes() {
+    assert_eq!(report(2, 2).html(), report(2, 2).html());
+}

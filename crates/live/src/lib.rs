@@ -1,0 +1,54 @@
+//! Real transfers: kernel TCP sockets whose window is set, and measured, while they run.
+//!
+//! What lives here: bulk flows between two addresses ([`send`], [`receive`]), the window limited from the
+//! receiver ([`WindowControl`]), what the kernel tells about a connection ([`TcpInfo`]), and two profiles of
+//! its TCP ([`Stack`]). What does not: the path between the two addresses (a thread that calls in here has
+//! already entered the right network namespace; a socket stays in the namespace of the thread that made it),
+//! scenario text, results on disk.
+//!
+//! Reading order: `session.rs` (what a run is), `results.rs` (what it leaves), `receiver.rs` and `sender.rs`
+//! (one loop each, no thread per flow), `window.rs` (the actuator), then the tools: `tcp_info.rs`,
+//! `options.rs`, `stack.rs`, `holder.rs`, `poller.rs`, `clock.rs`, `error.rs`.
+//!
+//! ```
+//! use std::sync::atomic::AtomicBool;
+//! use tightlink_live::{Clock, FlowConfig, Receiver, SessionConfig, receive, send};
+//! use units::Bytes;
+//!
+//! let config = SessionConfig::new(vec![FlowConfig::sized("one", "reno", Bytes::new(1_000_000))]);
+//! let receiver = Receiver::bind("127.0.0.1:0".parse()?)?;
+//! let (server, clock, stop) = (receiver.address(), Clock::start(), AtomicBool::new(false));
+//! let (received, sent) = std::thread::scope(|threads| {
+//!     let receiving = threads.spawn(|| receive(&config, receiver, clock, &stop));
+//!     let sent = send(&config, server, clock, &stop);
+//!     (receiving.join().expect("no panic"), sent)
+//! });
+//! assert_eq!(received?[0].payload, Bytes::new(1_000_000));
+//! assert!(sent?[0].completion.is_some());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod clock;
+mod error;
+mod holder;
+pub mod options;
+mod poller;
+mod receiver;
+mod results;
+mod sender;
+mod session;
+mod stack;
+mod tcp_info;
+mod window;
+
+pub use clock::Clock;
+pub use error::LiveError;
+pub use options::{BufferGrant, ReceiveBuffer};
+pub use receiver::Receiver;
+pub use results::{
+    Measured, ReceivedFlow, ReceiverSample, RttStatistics, SendCounts, SenderSample, SentFlow,
+};
+pub use session::{FlowConfig, KERNEL_DECIDES, PREAMBLE, SessionConfig, receive, send};
+pub use stack::{SettingChange, Stack};
+pub use tcp_info::{TcpInfo, TcpOptions};
+pub use window::{Window, WindowControl, WindowReading};

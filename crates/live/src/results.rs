@@ -1,0 +1,236 @@
+//! What a session leaves behind: per flow and side the samples against time, and the totals.
+//!
+//! The receiver knows what arrived ([`ReceivedFlow`]); the sender knows the round-trip time, its windows and what
+//! it had to send again ([`SentFlow`]). Flows keep the order of the session. All times are of the run's one clock.
+
+use crate::options::ReceiveBuffer;
+use crate::tcp_info::TcpOptions;
+use crate::window::WindowReading;
+use std::net::SocketAddr;
+use units::{Bytes, Rate, Span, Time};
+
+/// Payload that arrived between two instants that were really read, so the rate is exact however late the thread
+/// woke.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Measured {
+    /// The end of the warm-up, or the accept if that was later.
+    pub from: Time,
+    /// The end of the session, or of the flow if that was earlier.
+    pub to: Time,
+    /// Payload in between.
+    pub payload: Bytes,
+}
+
+impl Measured {
+    /// Payload over time; zero for an empty interval.
+    #[must_use]
+    pub fn goodput(&self) -> Rate {
+        Rate::of(self.payload, self.to.since(self.from))
+    }
+}
+
+/// One flow as its receiver saw it.
+#[derive(Clone, Debug)]
+pub struct ReceivedFlow {
+    /// The flow's name.
+    pub name: String,
+    /// Who sent; `None` if the flow never came.
+    pub peer: Option<SocketAddr>,
+    /// When the connection was accepted; `None` if the flow never came.
+    pub accepted: Option<Time>,
+    /// When the sender finished or cut the flow; `None` if the session ended first.
+    pub ended: Option<Time>,
+    /// Payload over the flow's whole life.
+    pub payload: Bytes,
+    /// Payload after the warm-up.
+    pub measured: Measured,
+    /// What the handshake agreed on.
+    pub options: TcpOptions,
+    /// The advertised window is a multiple of 2 to this power.
+    pub window_scale: u8,
+    /// The buffer behind the window; `None` if the flow never came.
+    pub buffer: Option<ReceiveBuffer>,
+    /// How often the kernel overwrote the window that was asked for, and it was set again.
+    pub window_overwritten: u32,
+    /// Readings, one per period.
+    pub samples: Vec<ReceiverSample>,
+    /// What a reader of the numbers must know.
+    pub notes: Vec<String>,
+}
+
+/// One reading at the receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReceiverSample {
+    /// When.
+    pub at: Time,
+    /// Payload received in order since the start of the flow, read by the program or not.
+    pub payload: Bytes,
+    /// Payload since the sample before over the time since then.
+    pub goodput: Rate,
+    /// The receiver's own estimate of the round-trip time.
+    pub rcv_rtt: Option<Span>,
+    /// Segments that arrived out of order so far.
+    pub out_of_order: Option<u32>,
+    /// Requested, granted and observed window.
+    pub window: WindowReading,
+}
+
+/// One flow as its sender saw it.
+#[derive(Clone, Debug)]
+pub struct SentFlow {
+    /// The flow's name.
+    pub name: String,
+    /// When the handshake was done; `None` if the flow did not start before the session ended.
+    pub connected: Option<Time>,
+    /// From the flow's start until its last byte was acknowledged, read within about a millisecond; `None` for a
+    /// greedy flow, or if the session ended first.
+    pub completion: Option<Span>,
+    /// Payload acknowledged over the flow's whole life.
+    pub acked: Bytes,
+    /// Over the flow's whole life.
+    pub whole: SendCounts,
+    /// After the warm-up.
+    pub measured: SendCounts,
+    /// Over the samples after the warm-up; `None` without any.
+    pub rtt: Option<RttStatistics>,
+    /// Least round-trip time the kernel saw on a single segment (in the last five minutes), warm-up included.
+    pub min_rtt: Option<Span>,
+    /// Payload of a full segment.
+    pub segment_payload: Bytes,
+    /// What the handshake agreed on.
+    pub options: TcpOptions,
+    /// Readings, one per period.
+    pub samples: Vec<SenderSample>,
+    /// What a reader of the numbers must know.
+    pub notes: Vec<String>,
+}
+
+/// What was sent, and sent again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SendCounts {
+    /// Segments with payload, retransmissions included.
+    pub segments: u64,
+    /// Segments sent again.
+    pub retransmits: u64,
+    /// Payload sent again; `None` if the kernel does not tell.
+    pub retransmitted: Option<Bytes>,
+    /// Retransmission timeouts; `None` if the kernel does not tell.
+    pub timeouts: Option<u64>,
+}
+
+impl SendCounts {
+    pub(crate) fn since(self, earlier: Self) -> Self {
+        Self {
+            segments: self.segments.saturating_sub(earlier.segments),
+            retransmits: self.retransmits.saturating_sub(earlier.retransmits),
+            retransmitted: self
+                .retransmitted
+                .map(|bytes| bytes.saturating_sub(earlier.retransmitted.unwrap_or_default())),
+            timeouts: self.timeouts.map(|count| count.saturating_sub(earlier.timeouts.unwrap_or_default())),
+        }
+    }
+}
+
+/// One reading at the sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SenderSample {
+    /// When.
+    pub at: Time,
+    /// Payload acknowledged since the start of the flow.
+    pub acked: Bytes,
+    /// Smoothed round-trip time (gain 1/8 per sample of the kernel's).
+    pub rtt: Option<Span>,
+    /// Least round-trip time so far.
+    pub min_rtt: Option<Span>,
+    /// Congestion window.
+    pub congestion_window: Bytes,
+    /// Slow-start threshold; `None` while unlimited.
+    pub slow_start_threshold: Option<Bytes>,
+    /// The receive window as the sender knows it.
+    pub peer_window: Option<Bytes>,
+    /// The least of the two; the send buffer grows with the congestion window and is no limit of its own (see
+    /// `sndbuf_limited`).
+    pub send_window: Bytes,
+    /// Sent and still under way.
+    pub in_flight: Bytes,
+    /// Latest delivery rate the kernel measured.
+    pub delivery_rate: Option<Rate>,
+    /// Segments believed lost and not yet mended.
+    pub lost: u32,
+    /// Segments sent again so far.
+    pub retransmits: u32,
+    /// Time so far the peer's window was the limit.
+    pub rwnd_limited: Option<Span>,
+    /// Time so far the send buffer was the limit.
+    pub sndbuf_limited: Option<Span>,
+}
+
+/// Smoothed round-trip times over equally spaced samples, so the mean is one over time. Smoothing takes the edge
+/// off the extremes: see [`SentFlow::min_rtt`] for the least single value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RttStatistics {
+    /// Least.
+    pub min: Span,
+    /// Mean.
+    pub mean: Span,
+    /// 95 % of the samples are no longer.
+    pub p95: Span,
+    /// How many samples.
+    pub count: usize,
+}
+
+impl RttStatistics {
+    /// Statistics of the samples at or after `from`; `None` without any.
+    #[must_use]
+    pub fn of(samples: &[SenderSample], from: Time) -> Option<Self> {
+        let mut rtts: Vec<Span> =
+            samples.iter().filter(|sample| sample.at >= from).filter_map(|sample| sample.rtt).collect();
+        rtts.sort_unstable();
+        let count = rtts.len();
+        let min = *rtts.first()?;
+        let mean = rtts.iter().copied().sum::<Span>() / count as u64;
+        Some(Self { min, mean, p95: rtts[(count * 95).div_ceil(100) - 1], count })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(at: u64, rtt: u64) -> SenderSample {
+        SenderSample {
+            at: Time::ZERO + Span::from_millis(at),
+            acked: Bytes::ZERO,
+            rtt: Some(Span::from_millis(rtt)),
+            min_rtt: None,
+            congestion_window: Bytes::ZERO,
+            slow_start_threshold: None,
+            peer_window: None,
+            send_window: Bytes::ZERO,
+            in_flight: Bytes::ZERO,
+            delivery_rate: None,
+            lost: 0,
+            retransmits: 0,
+            rwnd_limited: None,
+            sndbuf_limited: None,
+        }
+    }
+
+    #[test]
+    fn rtt_statistics_leave_the_warmup_out() {
+        let samples: Vec<_> = (0..=100).map(|i| sample(i, if i == 0 { 5 } else { i })).collect();
+        let rtt = RttStatistics::of(&samples, Time::ZERO + Span::from_millis(1)).unwrap();
+        assert_eq!((rtt.min, rtt.p95, rtt.count), (Span::from_millis(1), Span::from_millis(95), 100));
+        assert_eq!(rtt.mean, Span::from_micros(50_500));
+        assert_eq!(RttStatistics::of(&samples, Time::ZERO + Span::from_secs(1)), None);
+    }
+
+    #[test]
+    fn goodput_is_payload_over_the_time_really_measured() {
+        let second = Time::ZERO + Span::from_secs(1);
+        let measured =
+            Measured { from: second, to: second + Span::from_secs(2), payload: Bytes::new(250_000) };
+        assert_eq!(measured.goodput(), Rate::from_bps(1_000_000));
+        assert_eq!(Measured::default().goodput(), Rate::ZERO);
+    }
+}

@@ -1,0 +1,368 @@
+//! The sending side: one loop over all flows, non-blocking sockets, zeros as payload.
+//!
+//! A flow waits for its start, connects, sends, and (if sized) drains until its last byte is acknowledged:
+//!
+//! | phase | waits for | then |
+//! |---|---|---|
+//! | waiting | its start | connecting |
+//! | connecting | the handshake, at most 5 s | sending |
+//! | sending | room in the send buffer | draining when all is written; done at the stop |
+//! | draining | the last acknowledgement | done |
+
+use crate::clock::Clock;
+use crate::error::LiveError;
+use crate::options;
+use crate::poller::{Poller, Ticks};
+use crate::results::{RttStatistics, SendCounts, SenderSample, SentFlow};
+use crate::session::{CONNECT_WITHIN, FlowConfig, PREAMBLE, STALLED_AFTER, SessionConfig};
+use crate::tcp_info::{TcpInfo, TcpOptions};
+use nix::sys::epoll::EpollFlags;
+use socket2::{Domain, Protocol, Socket, Type};
+use std::io::{self, IoSlice};
+use std::net::{Shutdown, SocketAddr};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use units::{Bytes, Span, Time};
+
+/// One write offers this much, and a flow gets this many writes before the next flow's turn.
+const WRITE_SIZE: usize = 1 << 18;
+const WRITES_AT_ONCE: u32 = 16;
+/// How often a flow whose last byte is on its way is asked whether it arrived, and one that still has data to send.
+const DRAIN_CHECK: Span = Span::from_millis(1);
+const DRAIN_CHECK_UNSENT: Span = Span::from_millis(5);
+/// The receiver closes at the same `end` by the same clock: a reset this close to it is the end, not a failure.
+const END_TOLERANCE: Span = Span::from_millis(20);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Waiting,
+    Connecting { deadline: Time },
+    Sending,
+    Draining { check: Time },
+    Done,
+}
+
+/// One flow: what it should be, what it is, what it leaves.
+struct Outgoing<'a> {
+    config: &'a FlowConfig,
+    phase: Phase,
+    socket: Option<Socket>,
+    preamble: [u8; PREAMBLE as usize],
+    /// Stream bytes written, preamble included, of `goal`.
+    written: u64,
+    goal: u64,
+    /// What `bytes_acked` read before anything was written: it counts the SYN.
+    acked_before: Bytes,
+    moved: Time,
+    warm_counts: Option<SendCounts>,
+    result: SentFlow,
+}
+
+/// The loop of the sending side.
+pub(crate) struct Sending<'a> {
+    config: &'a SessionConfig,
+    server: SocketAddr,
+    clock: Clock,
+    poller: Poller,
+    flows: Vec<Outgoing<'a>>,
+    zeros: Vec<u8>,
+}
+
+impl<'a> Sending<'a> {
+    pub(crate) fn new(
+        config: &'a SessionConfig,
+        server: SocketAddr,
+        clock: Clock,
+    ) -> Result<Self, LiveError> {
+        let flows = config.flows.iter().zip(0u16..).map(|(flow, id)| Outgoing::new(flow, id)).collect();
+        Ok(Self { config, server, clock, poller: Poller::new()?, flows, zeros: vec![0; WRITE_SIZE] })
+    }
+
+    pub(crate) fn run(&mut self, stop: &AtomicBool) -> Result<(), LiveError> {
+        let end = self.config.end.map_or(Time::NEVER, |end| Time::ZERO + end);
+        let mut ticks = Ticks::new(self.config.every, self.config.warmup, self.clock.now());
+        loop {
+            let now = self.clock.now();
+            let over = now >= end || self.flows.iter().all(|flow| flow.phase == Phase::Done);
+            if over || stop.load(Ordering::Relaxed) {
+                break;
+            }
+            if ticks.take(now) {
+                self.sample_all(now)?;
+            }
+            for flow in 0..self.flows.len() {
+                self.step(flow, now)?;
+            }
+            let wake = self.flows.iter().map(Outgoing::wakeup).fold(end.min(ticks.due()), Time::min);
+            for (flow, ready) in self.poller.wait(self.clock.now(), wake)? {
+                let outcome = self.ready(flow as usize, ready);
+                if let Err(error) = outcome {
+                    let over = stop.load(Ordering::Relaxed) || self.clock.now() >= end - END_TOLERANCE;
+                    if !(over && matches!(error, LiveError::Broken { .. })) {
+                        return Err(error);
+                    }
+                    self.finish(flow as usize, None)?;
+                }
+            }
+        }
+        for flow in 0..self.flows.len() {
+            self.finish(flow, None)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn into_results(self) -> Vec<SentFlow> {
+        self.flows.into_iter().map(|flow| flow.result).collect()
+    }
+
+    /// What is due by the clock.
+    fn step(&mut self, id: usize, now: Time) -> Result<(), LiveError> {
+        let flow = &mut self.flows[id];
+        if now < flow.wakeup() {
+            return Ok(());
+        }
+        match flow.phase {
+            Phase::Waiting => {
+                let socket = flow.connect(self.server)?;
+                self.poller.add(&socket, id as u64, EpollFlags::EPOLLOUT)?;
+                flow.socket = Some(socket);
+                flow.phase = Phase::Connecting { deadline: now + CONNECT_WITHIN };
+                Ok(())
+            }
+            Phase::Connecting { .. } => {
+                Err(flow.cannot_connect(self.server, format!("no answer within {CONNECT_WITHIN}")))
+            }
+            Phase::Sending => self.finish(id, None),
+            Phase::Draining { .. } => self.drain(id),
+            Phase::Done => Ok(()),
+        }
+    }
+
+    /// What is due because a socket is ready.
+    fn ready(&mut self, id: usize, ready: EpollFlags) -> Result<(), LiveError> {
+        match self.flows[id].phase {
+            Phase::Connecting { .. } => {
+                let now = self.clock.now();
+                self.flows[id].connected(self.server, now)?;
+                self.write(id)
+            }
+            Phase::Sending => self.write(id),
+            Phase::Draining { .. } => {
+                if ready.intersects(EpollFlags::EPOLLRDHUP | EpollFlags::EPOLLHUP | EpollFlags::EPOLLERR) {
+                    // It stays ready from now on; the clock asks on.
+                    if let Some(socket) = &self.flows[id].socket {
+                        self.poller.remove(socket)?;
+                    }
+                }
+                self.drain(id)
+            }
+            Phase::Waiting | Phase::Done => Ok(()),
+        }
+    }
+
+    fn write(&mut self, id: usize) -> Result<(), LiveError> {
+        let flow = &mut self.flows[id];
+        let Some(socket) = &flow.socket else { return Ok(()) };
+        for _ in 0..WRITES_AT_ONCE {
+            if flow.written == flow.goal {
+                // The receiver closes when it has read all, which tells in one round trip that all arrived.
+                socket.shutdown(Shutdown::Write).map_err(|error| flow.broken(error))?;
+                self.poller.change(socket, id as u64, EpollFlags::EPOLLRDHUP)?;
+                flow.phase = Phase::Draining { check: self.clock.now() + DRAIN_CHECK };
+                break;
+            }
+            let head = &flow.preamble[flow.preamble.len().min(flow.written as usize)..];
+            let body = (flow.goal - flow.written - head.len() as u64).min(WRITE_SIZE as u64) as usize;
+            let parts = [IoSlice::new(head), IoSlice::new(&self.zeros[..body])];
+            match socket.send_vectored_with_flags(&parts, libc::MSG_NOSIGNAL) {
+                Ok(count) => flow.written += count as u64,
+                Err(error)
+                    if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) =>
+                {
+                    break;
+                }
+                Err(error) => return Err(flow.broken(error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks whether the last byte has been acknowledged.
+    fn drain(&mut self, id: usize) -> Result<(), LiveError> {
+        let flow = &mut self.flows[id];
+        let Some(socket) = &flow.socket else { return Ok(()) };
+        let info = TcpInfo::of(socket)?;
+        let now = self.clock.now();
+        if flow.acked(&info) >= flow.config.size.unwrap_or(Bytes::MAX) {
+            return self.finish(id, Some(now));
+        }
+        if let Some(error) = socket.take_error().map_err(LiveError::system("read SO_ERROR"))? {
+            return Err(flow.broken(error));
+        }
+        let unsent = info.notsent_bytes > Bytes::ZERO;
+        flow.phase = Phase::Draining { check: now + if unsent { DRAIN_CHECK_UNSENT } else { DRAIN_CHECK } };
+        Ok(())
+    }
+
+    fn sample_all(&mut self, now: Time) -> Result<(), LiveError> {
+        let warmup = Time::ZERO + self.config.warmup;
+        self.flows.iter_mut().try_for_each(|flow| flow.sample(now, warmup))
+    }
+
+    /// The last sample; then an unfinished flow is cut.
+    fn finish(&mut self, id: usize, completed: Option<Time>) -> Result<(), LiveError> {
+        let (now, warmup) = (self.clock.now(), Time::ZERO + self.config.warmup);
+        let flow = &mut self.flows[id];
+        if flow.phase == Phase::Done {
+            return Ok(());
+        }
+        flow.sample(completed.unwrap_or(now), warmup)?;
+        flow.result.completion = completed.map(|at| at.since(Time::ZERO + flow.config.start));
+        flow.result.rtt = RttStatistics::of(&flow.result.samples, warmup);
+        if let Some(socket) = flow.socket.take()
+            && completed.is_none()
+        {
+            // Closing throws the unsent data away and tells the receiver by RST.
+            socket.set_linger(Some(Duration::ZERO)).map_err(LiveError::system("set SO_LINGER"))?;
+        }
+        flow.phase = Phase::Done;
+        Ok(())
+    }
+}
+
+impl<'a> Outgoing<'a> {
+    fn new(config: &'a FlowConfig, id: u16) -> Self {
+        let result = SentFlow {
+            name: config.name.clone(),
+            connected: None,
+            completion: None,
+            acked: Bytes::ZERO,
+            whole: SendCounts::default(),
+            measured: SendCounts::default(),
+            rtt: None,
+            min_rtt: None,
+            segment_payload: Bytes::ZERO,
+            options: TcpOptions::default(),
+            samples: Vec::new(),
+            notes: Vec::new(),
+        };
+        Self {
+            config,
+            phase: Phase::Waiting,
+            socket: None,
+            preamble: id.to_be_bytes(),
+            written: 0,
+            goal: config.size.map_or(u64::MAX, |size| size.get().saturating_add(PREAMBLE)),
+            acked_before: Bytes::ZERO,
+            moved: Time::ZERO,
+            warm_counts: None,
+            result,
+        }
+    }
+
+    /// When the clock makes something due.
+    fn wakeup(&self) -> Time {
+        match self.phase {
+            Phase::Waiting => Time::ZERO + self.config.start,
+            Phase::Connecting { deadline } => deadline,
+            Phase::Sending if self.config.size.is_none() => {
+                self.config.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop)
+            }
+            Phase::Sending | Phase::Done => Time::NEVER,
+            Phase::Draining { check } => check,
+        }
+    }
+
+    /// A socket on its way to `server`.
+    fn connect(&self, server: SocketAddr) -> Result<Socket, LiveError> {
+        let socket = Socket::new(Domain::for_address(server), Type::STREAM, Some(Protocol::TCP))
+            .and_then(|socket| socket.set_nonblocking(true).map(|()| socket))
+            .map_err(LiveError::system("make a socket"))?;
+        options::set_congestion_control(&socket, &self.config.control)?;
+        options::set_no_delay(&socket)?;
+        let headers = if server.is_ipv4() { 40 } else { 60 };
+        options::set_max_segment(&socket, self.config.segment.saturating_sub(Bytes::new(headers)))?;
+        if let Some(rate) = self.config.pacing {
+            options::set_max_pacing_rate(&socket, rate)?;
+        }
+        match socket.connect(&server.into()) {
+            Ok(()) => Ok(socket),
+            Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => Ok(socket),
+            Err(error) => Err(self.cannot_connect(server, error.to_string())),
+        }
+    }
+
+    /// The handshake is over, one way or the other.
+    fn connected(&mut self, server: SocketAddr, now: Time) -> Result<(), LiveError> {
+        let Some(socket) = &self.socket else { return Ok(()) };
+        if let Some(error) = socket.take_error().map_err(LiveError::system("read SO_ERROR"))? {
+            return Err(self.cannot_connect(server, error.to_string()));
+        }
+        let info = TcpInfo::of(socket)?;
+        self.acked_before = info.bytes_acked;
+        self.result.options = info.options;
+        self.result.connected = Some(now);
+        self.moved = now;
+        self.phase = Phase::Sending;
+        Ok(())
+    }
+
+    /// Payload acknowledged: less the SYN, the preamble and the FIN.
+    fn acked(&self, info: &TcpInfo) -> Bytes {
+        let payload = info.bytes_acked.saturating_sub(self.acked_before).saturating_sub(Bytes::new(PREAMBLE));
+        payload.min(self.config.size.unwrap_or(Bytes::MAX))
+    }
+
+    fn sample(&mut self, now: Time, warmup: Time) -> Result<(), LiveError> {
+        let (Some(socket), Phase::Sending | Phase::Draining { .. }) = (&self.socket, self.phase) else {
+            return Ok(());
+        };
+        let info = TcpInfo::of(socket)?;
+        let acked = self.acked(&info);
+        if acked > self.result.acked {
+            self.moved = now;
+        } else if now.since(self.moved) > STALLED_AFTER {
+            let idle = now.since(self.moved);
+            return Err(LiveError::Stalled { flow: self.config.name.clone(), idle, moved: acked });
+        }
+        self.result.acked = acked;
+        self.result.min_rtt = info.min_rtt;
+        self.result.segment_payload = info.snd_mss;
+        self.result.whole = SendCounts {
+            segments: u64::from(info.data_segs_out),
+            retransmits: u64::from(info.total_retrans),
+            retransmitted: info.bytes_retrans,
+            timeouts: info.timeouts.map(u64::from),
+        };
+        if now >= warmup {
+            let late = self.result.connected.is_some_and(|at| at >= warmup);
+            let first = if late { SendCounts::default() } else { self.result.whole };
+            self.result.measured = self.result.whole.since(*self.warm_counts.get_or_insert(first));
+        }
+        self.result.samples.push(SenderSample {
+            at: now,
+            acked,
+            rtt: info.rtt,
+            min_rtt: info.min_rtt,
+            congestion_window: info.congestion_window(),
+            slow_start_threshold: info.snd_ssthresh.map(|segments| info.snd_mss * u64::from(segments)),
+            peer_window: info.snd_wnd,
+            send_window: info.send_window(),
+            in_flight: info.in_flight(),
+            delivery_rate: info.delivery_rate,
+            lost: info.lost,
+            retransmits: info.total_retrans,
+            rwnd_limited: info.rwnd_limited,
+            sndbuf_limited: info.sndbuf_limited,
+        });
+        Ok(())
+    }
+
+    fn cannot_connect(&self, server: SocketAddr, reason: String) -> LiveError {
+        LiveError::Connect { flow: self.config.name.clone(), server, reason }
+    }
+
+    fn broken(&self, source: io::Error) -> LiveError {
+        LiveError::Broken { flow: self.config.name.clone(), moved: self.result.acked, source }
+    }
+}

@@ -1,0 +1,175 @@
+//! A session: flows from one sender to one receiver, described once ([`SessionConfig`]), run from both sides
+//! ([`receive`], [`send`]).
+//!
+//! Each flow is one connection. Its stream starts with [`PREAMBLE`] bytes, the flow's place in the session,
+//! sent with the first payload and not counted as payload; the rest is zeros. Greedy flows and flows the session
+//! ends early are cut (RST), so nothing drains through the path after their time.
+//!
+//! Not settable, the kernel's own: see [`KERNEL_DECIDES`].
+
+use crate::clock::Clock;
+use crate::error::LiveError;
+use crate::receiver::{Receiver, Receiving};
+use crate::results::{ReceivedFlow, SentFlow};
+use crate::sender::Sending;
+use crate::window::Window;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use units::{Bytes, Rate, Span};
+
+/// Bytes at the head of each stream that say which flow it is: a big-endian index.
+pub const PREAMBLE: u64 = 2;
+/// A connection must stand after this long.
+pub(crate) const CONNECT_WITHIN: Span = Span::from_secs(5);
+/// A connected flow that moves nothing for this long is an error.
+pub(crate) const STALLED_AFTER: Span = Span::from_secs(30);
+/// What a scenario may say and a kernel socket cannot follow; for the notes of a record.
+pub const KERNEL_DECIDES: &str = "initial window (10 segments), initial slow-start threshold (unlimited) and delayed \
+     acknowledgements are the kernel's own and cannot be set per socket";
+
+/// One flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowConfig {
+    /// Its name, for results and errors.
+    pub name: String,
+    /// Congestion control: a name the kernel knows ("reno").
+    pub control: String,
+    /// Payload to send; `None`: greedy, until `stop`.
+    pub size: Option<Bytes>,
+    /// When to connect, from the start of the run.
+    pub start: Span,
+    /// When a greedy flow is cut, from the start of the run; a sized flow ignores it. Without one a greedy flow
+    /// needs the session's `end`.
+    pub stop: Option<Span>,
+    /// The window its receiver holds it to.
+    pub window: Window,
+    /// A full packet, IP header included; the path's MTU limits it too.
+    pub segment: Bytes,
+    /// A cap on the sender's pacing rate, in payload; `None`: as the congestion control does.
+    pub pacing: Option<Rate>,
+}
+
+impl FlowConfig {
+    /// A flow of 1500-byte packets with the maximum window, from the start of the run until the session's end.
+    #[must_use]
+    pub fn greedy(name: impl Into<String>, control: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            control: control.into(),
+            size: None,
+            start: Span::ZERO,
+            stop: None,
+            window: Window::Max,
+            segment: Bytes::new(1500),
+            pacing: None,
+        }
+    }
+
+    /// The same with `size` of payload, until that is acknowledged.
+    #[must_use]
+    pub fn sized(name: impl Into<String>, control: impl Into<String>, size: Bytes) -> Self {
+        Self { size: Some(size), ..Self::greedy(name, control) }
+    }
+}
+
+/// A session, the same for both sides.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionConfig {
+    /// The flows, at most 65536.
+    pub flows: Vec<FlowConfig>,
+    /// Metrics leave this much at the start out.
+    pub warmup: Span,
+    /// When the session ends, finished or not; `None`: when every flow has.
+    pub end: Option<Span>,
+    /// Time between samples, also the period at which the window is asserted; at least 1 ms.
+    pub every: Span,
+}
+
+impl SessionConfig {
+    /// A session without warm-up, sampled every 20 ms, that ends when every flow has.
+    #[must_use]
+    pub fn new(flows: Vec<FlowConfig>) -> Self {
+        Self { flows, warmup: Span::ZERO, end: None, every: Span::from_millis(20) }
+    }
+
+    /// Checks what can be checked before anything starts.
+    ///
+    /// # Errors
+    /// [`LiveError::Config`].
+    pub fn check(&self) -> Result<(), LiveError> {
+        let complain = |what: String| Err(LiveError::Config(what));
+        if self.flows.is_empty() || self.flows.len() > 1 << 16 {
+            return complain(format!("{} flows; there must be 1 to 65536", self.flows.len()));
+        }
+        if self.every < Span::from_millis(1) {
+            return complain(format!("a sample every {}; at least 1ms must lie between samples", self.every));
+        }
+        if self.end.is_some_and(|end| end <= self.warmup) {
+            return complain(format!("it ends within its warm-up of {}", self.warmup));
+        }
+        for flow in &self.flows {
+            let name = &flow.name;
+            match (flow.size, flow.stop.or(self.end)) {
+                (None, None) => {
+                    return complain(format!("greedy flow {name:?} has neither a stop nor an end"));
+                }
+                (None, Some(stop)) if stop <= flow.start => {
+                    return complain(format!("flow {name:?} stops at {stop}, before it starts"));
+                }
+                (Some(Bytes::ZERO), _) => return complain(format!("flow {name:?} has nothing to send")),
+                _ => {}
+            }
+            if !(128..=32_767).contains(&flow.segment.get()) {
+                return complain(format!(
+                    "flow {name:?} has segments of {}; 128B to 32767B work",
+                    flow.segment
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Runs the receiving side until every flow has ended, `end` has come, or `stop` is set (within 100 ms; what was
+/// received until then is returned). Call it on the thread, or one in the same namespace, that bound `listener`.
+///
+/// # Errors
+/// [`LiveError::Config`]; [`LiveError::Stalled`], [`LiveError::Broken`] naming the flow; [`LiveError::Option`] if
+/// the kernel refuses a window. A failure sets `stop`, so that the other side does not wait.
+pub fn receive(
+    config: &SessionConfig,
+    listener: Receiver,
+    clock: Clock,
+    stop: &AtomicBool,
+) -> Result<Vec<ReceivedFlow>, LiveError> {
+    let run = || {
+        config.check()?;
+        let mut receiving = Receiving::new(config, listener, clock)?;
+        // Told before the sockets close, or the sender would take the reset for the cause.
+        receiving.run(stop).inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
+        Ok(receiving.into_results())
+    };
+    run().inspect_err(|_: &LiveError| stop.store(true, Ordering::Relaxed))
+}
+
+/// Runs the sending side until every flow has finished, `end` has come, or `stop` is set (within 100 ms; what was
+/// sent until then is returned). Sockets are made in the calling thread's namespace.
+///
+/// # Errors
+/// [`LiveError::Config`]; [`LiveError::Control`] for an unknown congestion control; [`LiveError::Connect`],
+/// [`LiveError::Stalled`], [`LiveError::Broken`] naming the flow. A failure sets `stop`, so that the other side
+/// does not wait.
+pub fn send(
+    config: &SessionConfig,
+    server: SocketAddr,
+    clock: Clock,
+    stop: &AtomicBool,
+) -> Result<Vec<SentFlow>, LiveError> {
+    let run = || {
+        config.check()?;
+        let mut sending = Sending::new(config, server, clock)?;
+        sending.run(stop)?;
+        Ok(sending.into_results())
+    };
+    run().inspect_err(|_: &LiveError| stop.store(true, Ordering::Relaxed))
+}

@@ -1,0 +1,5 @@
+//! Real transfers over loopback, each test in a network namespace of its own.
+
+mod kernel;
+mod namespace;
+mod transfer;
