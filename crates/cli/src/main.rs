@@ -1,2 +1,38 @@
-//! tightlink
-fn main() {}
+//! The `tightlink` command: reads arguments, calls the `lab`, prints. No domain logic lives here.
+//!
+//! stdout is data, stderr is talk. Exit codes: 0 done, 1 a claim failed, 2 usage (also a faulty scenario), 3 the
+//! environment cannot, and how to mend it.
+//!
+//! Reading order: `args.rs` (what can be typed), `command/` (one file per command), `problem.rs` (how it can end),
+//! `source.rs` (scenario files), `table.rs` and `progress.rs` (what is shown).
+
+mod args;
+mod command;
+mod problem;
+mod progress;
+mod source;
+mod table;
+
+use args::{Arguments, Command};
+use clap::Parser;
+use problem::Problem;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let result = match arguments.command {
+        Command::Run(options) => command::run::run(&options),
+        Command::Compare(options) => command::compare::run(&options),
+        Command::Figure(options) => command::figure::run(&options),
+        Command::Check(options) => command::check::run(&options),
+        Command::List(options) => command::list::run(&options),
+        Command::Emulate(options) => command::emulate::run(options),
+    };
+    match result {
+        Ok(code) => code,
+        Err(Problem { message, code }) => {
+            eprintln!("error: {message}");
+            ExitCode::from(code)
+        }
+    }
+}

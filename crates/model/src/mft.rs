@@ -9,7 +9,7 @@
 //! S >= A Te, queue fits in B     saturated: a queue stands, T = Te + q/C       Regime::Saturated
 //! queue would exceed B           the window saws: crate::sawtooth              Regime::SelfInducedLoss
 //! ```
-//! and on a path that loses packets by itself `R = min(S/T, f(T, p))`, Regime::Congested, whatever `S`. The
+//! and on a path that loses packets by itself `R = min(f(T, p, S), A)`, Regime::Congested, whatever `S`. The
 //! backlog `q` is where the arrivals equal the capacity, with `X(q)` the rate of the cross traffic:
 //!
 //! ```text
@@ -32,7 +32,7 @@ mod overflowing;
 
 use units::{Bytes, Fraction, Rate, Span};
 
-use crate::pftk::{LossyFlow, pftk};
+use crate::pftk::{LossyFlow, pftk_full};
 use crate::root::decreasing_root;
 
 /// The rest of the traffic at the tight link, as long as it loses nothing.
@@ -104,7 +104,7 @@ pub struct Target {
     pub segment: Bytes,
     /// Segments one acknowledgement covers, `b`: 1, or 2 with delayed acknowledgements.
     pub delayed_ack: u32,
-    /// The first retransmission timeout, for [`pftk`].
+    /// The first retransmission timeout, for [`pftk_full`].
     pub timeout: Span,
 }
 
@@ -265,12 +265,13 @@ fn standing(path: &Path, target: &Target) -> Option<Prediction> {
     })
 }
 
-/// `[sobas:eq4]` on this path. The RTT lies between the base RTT and what it would be without random loss:
+/// `[sobas:eq4]` on this path, with the full formula for `f`, which knows that a window that saws below its limit
+/// is below it on average (the approximate one's minimum does not, and misses Fig. 5 by a quarter). The RTT lies between the base RTT and what it would be without random loss:
 /// where loss leaves less than the available bandwidth there is no queue, otherwise the queue is what makes
 /// it so.
 fn congested(path: &Path, target: &Target, lossless: &Prediction) -> Prediction {
     let at = |rtt: f64| {
-        pftk(&LossyFlow {
+        pftk_full(&LossyFlow {
             payload: target.payload,
             rtt: Span::from_secs_f64(rtt),
             timeout: target.timeout,

@@ -179,8 +179,8 @@ fn on_a_congested_path_the_largest_window_is_the_best() {
     let small = prediction(&path, &Target::reno(Bytes::new(30_000)));
     let large = prediction(&path, &Target::reno(Bytes::MAX));
     assert_eq!((small.regime, large.regime), (Regime::Congested, Regime::Congested));
-    // Equation 4 is a minimum: S/T for the small window, above the 2.4 that was measured.
-    assert_close(mbps(small.goodput), 2.97, 0.001);
+    // Equation 4's minimum would give S/T = 2.97 for the small window; the full formula knows that it saws.
+    assert_close(mbps(small.goodput), 2.4, 0.03);
     assert_close(mbps(large.goodput), 3.1, 0.02);
     assert_eq!(maximum_feasible_throughput(&path, &Target::reno(Bytes::MAX)), large);
 }

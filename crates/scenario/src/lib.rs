@@ -8,7 +8,7 @@
 //! raises the same kind of fault at the same place through [`Document::fault`].
 //!
 //! Reading order: `spec.rs` (what a scenario is), `origin.rs` and `fault.rs` (where, and what is wrong),
-//! `document.rs` (text to tree, and overrides), `schema.rs` (which keys exist), `read.rs` (tree to data, one
+//! `document.rs` (text to tree, and overrides), `schema.rs` (which keys exist), `limit.rs`, `read.rs` (tree to data, one
 //! file per table), `sweep.rs`, `hash.rs`.
 //!
 //! ```
@@ -33,6 +33,7 @@
 mod document;
 mod fault;
 mod hash;
+mod limit;
 mod near;
 mod origin;
 mod read;

@@ -47,7 +47,9 @@ pub(crate) fn path(resolved: &Resolved) -> Result<(Path, Target), EngineError> {
         window: flow.socket_buffer.unwrap_or(Bytes::MAX),
         payload: flow.payload,
         segment,
-        delayed_ack: u32::try_from(flow.delayed_ack).unwrap_or(u32::MAX),
+        // Simulator and kernel count bytes in congestion avoidance (RFC 5681): however many segments an
+        // acknowledgement covers, the window grows by one per round trip.
+        delayed_ack: 1,
         // RFC 6298 on a steady path: a little above the RTT, at least the floor.
         timeout: flow.min_rto.max(base_rtt),
     };

@@ -90,7 +90,6 @@ fn write(path: &Path, schema: &str, columns: &[Values]) -> io::Result<()> {
             column.close()?;
         }
         group.close()?;
-        file.finish()?;
         file.into_inner()
     };
     write().map_err(io::Error::other)?.sync_all()

@@ -4,7 +4,7 @@ use super::keys::At;
 use crate::document::Value;
 use crate::near;
 use crate::spec::Limit;
-use units::{Bytes, Fraction, Rate, Span, TextError, split_quantity};
+use units::{Bytes, Fraction, Rate, Span, TextError};
 
 /// What is typed as a number with a unit.
 pub(super) trait Quantity: Copy + PartialEq {
@@ -53,35 +53,12 @@ impl Quantity for Rate {
     }
 }
 
-const LIMITS: &str =
-    "the room for waiting packets, such as \"250 packets\", \"512kB\", \"40ms\" or \"0.25 bdp\"";
-
 impl Quantity for Limit {
     const UNITS: &'static [&'static str] =
         &["packets", "bdp", "kB", "MB", "GB", "B", "KiB", "MiB", "ms", "s", "us"];
     const ZERO: Self = Self::Packets(0);
     fn read(text: &str) -> Result<Self, TextError> {
-        let quantity = split_quantity(text, LIMITS)?;
-        let value = quantity.value();
-        let limit = match quantity.unit {
-            // Counts are exact up to 2^53.
-            "packets" | "packet" if value.fract() == 0.0 && value < 9e15 => Self::Packets(value as u64),
-            "packets" | "packet" => return Err(quantity.out_of_range("a whole number of packets")),
-            "bdp" => Self::Bdp(value),
-            _ => text
-                .parse()
-                .map(Self::Bytes)
-                .or_else(|_| text.parse().map(Self::Time))
-                .map_err(|_| quantity.unknown_unit(LIMITS))?,
-        };
-        // All spellings of an empty queue are one.
-        let empty = match limit {
-            Self::Packets(packets) => packets == 0,
-            Self::Bytes(bytes) => bytes == Bytes::ZERO,
-            Self::Time(span) => span == Span::ZERO,
-            Self::Bdp(share) => share == 0.0,
-        };
-        Ok(if empty { Self::ZERO } else { limit })
+        text.parse()
     }
     fn explained(text: &str) -> Option<String> {
         let percent: f64 = text.trim().strip_suffix('%')?.trim().parse().ok()?;

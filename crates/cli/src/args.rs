@@ -1,0 +1,184 @@
+//! What can be typed.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use lab::record::Engine;
+use std::path::PathBuf;
+use units::{Bytes, Fraction, Rate, Span};
+
+/// Makes the buffers on a TCP path the right size.
+///
+/// Write a path down once (scenario.toml); theory, packet simulation and the real kernel answer the same question
+/// about it.
+#[derive(Debug, Parser)]
+#[command(version, max_term_width = 100)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a scenario on one engine
+    Run(RunOptions),
+    /// Run a scenario on every engine that can, side by side, and write a report
+    Compare(CompareOptions),
+    /// Reproduce a published result, check its claims and write a report
+    Figure(FigureOptions),
+    /// Check the published claims, without a report
+    Check(CheckOptions),
+    /// List what tightlink knows: figures, controls, queues, engines
+    List(ListOptions),
+    /// Run any program behind an emulated tight link
+    Emulate(EmulateOptions),
+}
+
+/// Changes to a scenario file.
+#[derive(Debug, Args)]
+pub(crate) struct Changes {
+    /// Set a key of the scenario, e.g. --set link.rate=100Mbit/s or --set flow.target.socket_buffer=max
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Seed of the random streams (the scenario's own if absent)
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunOptions {
+    /// The scenario file; "-" reads standard input
+    pub(crate) file: PathBuf,
+    /// Which engine answers
+    #[arg(long, value_enum, default_value = "sim")]
+    pub(crate) engine: EngineName,
+    #[command(flatten)]
+    pub(crate) changes: Changes,
+    /// Print the summary as JSON, one object per line and point of the sweep
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Folder for results
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompareOptions {
+    /// The scenario file; "-" reads standard input
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) changes: Changes,
+    #[command(flatten)]
+    pub(crate) output: ReportOptions,
+}
+
+/// Where a comparison goes.
+#[derive(Debug, Args)]
+pub(crate) struct ReportOptions {
+    /// Engines to ask, separated by commas
+    #[arg(long, value_enum, value_delimiter = ',', default_values = ["model", "sim", "live"])]
+    pub(crate) engines: Vec<EngineName>,
+    /// Print the summaries as JSON, one object per line
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Folder for results and the report
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub(crate) out: PathBuf,
+    /// The report's file (in the results folder if absent)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FigureOptions {
+    /// A figure's id such as sobas:fig1-4; "list" to see them, "all" for every one
+    pub(crate) id: String,
+    #[command(flatten)]
+    pub(crate) output: ReportOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckOptions {
+    /// Only this paper's claims: sobas
+    pub(crate) paper: Option<String>,
+    /// Print the verdicts as JSON, one object per line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListOptions {
+    /// What to list; everything if absent
+    #[arg(value_enum)]
+    pub(crate) what: Option<Listed>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Listed {
+    /// Published results
+    Figures,
+    /// Congestion controls
+    Controls,
+    /// Queue policies
+    Queues,
+    /// Engines
+    Engines,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EmulateOptions {
+    /// Capacity of the tight link, e.g. 100Mbit/s
+    #[arg(long)]
+    pub(crate) rate: Rate,
+    /// One-way delay, e.g. 20ms; the base RTT is twice that
+    #[arg(long, default_value = "0s")]
+    pub(crate) delay: Span,
+    /// Room in the queue: 1bdp, 250packets, 512kB or 40ms
+    #[arg(long, default_value = "1bdp", value_parser = limit)]
+    pub(crate) queue: scenario::Limit,
+    /// Share of packets lost at random, e.g. 0.1%
+    #[arg(long, default_value = "0%")]
+    pub(crate) loss: Fraction,
+    /// Unresponsive cross traffic through the same queue (constant rate, 1500-byte packets), e.g. 20Mbit/s
+    #[arg(long, value_name = "RATE")]
+    pub(crate) cross: Option<Rate>,
+    /// Limit both directions, not only the one away from the command
+    #[arg(long)]
+    pub(crate) both: bool,
+    /// Largest packet
+    #[arg(long, value_name = "SIZE", default_value = "1500B")]
+    pub(crate) mtu: Bytes,
+    /// Seed of random losses
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// A program to run at the far end first, e.g. --server "iperf3 -s"
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) server: Option<String>,
+    /// The program to run behind the link, and its arguments. It finds the far end's address in $TIGHTLINK_FAR
+    #[arg(last = true, required = true, value_name = "CMD")]
+    pub(crate) program: Vec<String>,
+}
+
+/// An engine by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EngineName {
+    /// Closed forms and fixed points
+    Model,
+    /// Packet-level simulation
+    Sim,
+    /// The real kernel over an emulated path
+    Live,
+}
+
+impl From<EngineName> for Engine {
+    fn from(name: EngineName) -> Self {
+        match name {
+            EngineName::Model => Self::Model,
+            EngineName::Sim => Self::Sim,
+            EngineName::Live => Self::Live,
+        }
+    }
+}
+
+/// A queue limit as in a scenario: read by the same rules.
+fn limit(text: &str) -> Result<scenario::Limit, String> {
+    text.parse().map_err(|error: units::TextError| error.to_string())
+}

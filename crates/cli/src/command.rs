@@ -1,0 +1,8 @@
+//! One file per command.
+
+pub(crate) mod check;
+pub(crate) mod compare;
+pub(crate) mod emulate;
+pub(crate) mod figure;
+pub(crate) mod list;
+pub(crate) mod run;

@@ -1,0 +1,71 @@
+//! `tightlink emulate`: any program behind an emulated tight link.
+
+use crate::args::EmulateOptions;
+use crate::problem::Problem;
+use emu::PathConfig;
+use emu::shell::{Shell, run as run_shell};
+use link::traffic::{Pattern, TrafficConfig};
+use link::{Limit, LinkConfig};
+use std::process::ExitCode;
+use units::{Bytes, Rate, Span, Time};
+
+pub(crate) fn run(options: EmulateOptions) -> Result<ExitCode, Problem> {
+    let path = path(&options)?;
+    path.check()?;
+    emu::prepare()?;
+    let base_rtt = options.delay * 2;
+    let program = options.program.into_iter().map(Into::into).collect();
+    let outcome = run_shell(Shell { path, command: program, server: options.server })?;
+    let report = &outcome.report;
+    let link = &report.link;
+    eprintln!(
+        "tight link: {} packets sent, {} dropped ({:.3} %), {:.1} % busy, mean backlog {:.1} kB",
+        link.forwarded,
+        link.queue_drops + link.random_losses,
+        link.loss_rate() * 100.0,
+        link.utilization * 100.0,
+        link.mean_waiting_bytes / 1e3
+    );
+    for note in report.notes.iter().chain(&report.doubts(base_rtt)) {
+        eprintln!("note: {note}");
+    }
+    Ok(ExitCode::from(outcome.code))
+}
+
+fn path(options: &EmulateOptions) -> Result<PathConfig, Problem> {
+    if options.rate == Rate::ZERO {
+        return Err(Problem::usage("--rate 0: nothing would pass\n  accepted: a rate above zero, such as 100Mbit/s"));
+    }
+    let mtu = u16::try_from(options.mtu.get())
+        .map_err(|_| Problem::usage(format!("--mtu {}: accepted is 576B to 65535B", options.mtu)))?;
+    let product = options.rate.volume(options.delay * 2);
+    let limit = match options.queue {
+        scenario::Limit::Packets(packets) => Limit::Packets(packets),
+        scenario::Limit::Bytes(bytes) => Limit::Bytes(bytes),
+        scenario::Limit::Time(time) => Limit::Bytes(options.rate.volume(time)),
+        // Without a delay there is no product; a queue must hold a packet.
+        scenario::Limit::Bdp(share) => Limit::Bytes(product.scale(share).max(options.mtu)),
+    };
+    if matches!(limit, Limit::Packets(0)) || matches!(limit, Limit::Bytes(bytes) if bytes < options.mtu) {
+        return Err(Problem::usage(format!(
+            "--queue: less room than one packet of {}\n  accepted: 1 packet or more, such as 100packets, 1bdp, 512kB, 40ms",
+            options.mtu
+        )));
+    }
+    let cross = options.cross.filter(|rate| *rate > Rate::ZERO).map(|rate| TrafficConfig {
+        pattern: Pattern::Cbr,
+        rate,
+        packet: Bytes::new(1500),
+        start: Time::ZERO,
+        stop: Time::NEVER,
+    });
+    Ok(PathConfig {
+        link: LinkConfig { rate: options.rate, delay: options.delay, loss: options.loss },
+        reverse_delay: options.delay,
+        traffic: cross.into_iter().collect(),
+        seed: options.seed,
+        mtu,
+        mirror: options.both,
+        ..PathConfig::new(options.rate, Span::ZERO, limit)
+    })
+}

@@ -1,0 +1,33 @@
+//! `tightlink figure`: reproduce a published result and check its claims.
+
+use super::{compare, list};
+use crate::args::FigureOptions;
+use crate::problem::Problem;
+use lab::figures::{Figure, claims, figures};
+use std::process::ExitCode;
+
+pub(crate) fn run(options: &FigureOptions) -> Result<ExitCode, Problem> {
+    if options.id == "list" {
+        list::figures()?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let known = figures()?;
+    let chosen: Vec<&Figure> =
+        known.iter().filter(|figure| options.id == "all" || figure.id == options.id).collect();
+    if chosen.is_empty() {
+        let ids: Vec<&str> = known.iter().map(|figure| figure.id.as_str()).collect();
+        return Err(Problem::usage(format!("unknown figure \"{}\"\n  accepted: list, all, {}", options.id, ids.join(", "))));
+    }
+    if chosen.len() > 1 && options.output.report.is_some() {
+        return Err(Problem::usage("--report names one file, but there are several figures\n  help: use --out DIR"));
+    }
+    let mut code = ExitCode::SUCCESS;
+    for figure in chosen {
+        eprintln!("{}: {}", figure.id, figure.title);
+        let ended = compare::compare(&figure.document, &claims(&figure.id)?, &options.output)?;
+        if ended != ExitCode::SUCCESS {
+            code = ended;
+        }
+    }
+    Ok(code)
+}

@@ -1,0 +1,51 @@
+//! `tightlink run`: a scenario on one engine.
+
+use crate::args::RunOptions;
+use crate::problem::Problem;
+use crate::progress::Progress;
+use crate::{source, table};
+use lab::compare::{Answer, Task, tasks};
+use lab::engine;
+use lab::record::Engine;
+use lab::store::Store;
+use std::process::ExitCode;
+
+pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Problem> {
+    let document = source::document(&options.file, &options.changes)?;
+    let tasks = tasks(&document)?;
+    let engine = Engine::from(options.engine);
+    if engine == Engine::Live {
+        emu::prepare()?;
+    }
+    let store = Store::open(&options.out)?;
+    let command = source::command_line();
+    let mut answers = Vec::new();
+    let mut progress = Progress::new(tasks.len());
+    for task in tasks {
+        let record = run_one(&task, engine, &mut progress)?;
+        store.keep(&task, document.text(), &command, &record)?;
+        if options.json {
+            println!("{}", serde_json::to_string(&record.summary).map_err(Problem::environment)?);
+        }
+        answers.push(Answer { task, records: vec![record], absent: Vec::new() });
+    }
+    drop(progress);
+    if !options.json {
+        table::print_answers(&answers);
+    }
+    for note in answers.iter().flat_map(|answer| &answer.records[0].notes) {
+        eprintln!("note: {note}");
+    }
+    eprintln!("results in {}", options.out.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run_one(task: &Task, engine: Engine, progress: &mut Progress) -> Result<lab::record::Record, Problem> {
+    let label = task.label();
+    let told = std::cell::RefCell::new(&mut *progress);
+    let record = engine::run(engine, &task.resolved, &|passed, end| {
+        told.borrow_mut().tell(&label, engine, passed, end);
+    })?;
+    progress.finish_run();
+    Ok(record)
+}

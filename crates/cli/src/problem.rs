@@ -1,0 +1,63 @@
+//! How a command can end badly: a message for a person and an exit code.
+
+use lab::claims::ClaimError;
+use lab::engine::EngineError;
+use lab::store::StoreError;
+use scenario::Faults;
+use std::fmt::Display;
+
+/// A claim failed.
+pub(crate) const CLAIM_FAILED: u8 = 1;
+/// The command or the scenario is not right.
+pub(crate) const USAGE: u8 = 2;
+/// The machine or the user's rights lack something.
+pub(crate) const ENVIRONMENT: u8 = 3;
+
+/// Why a command ended, and its exit code.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    pub(crate) message: String,
+    pub(crate) code: u8,
+}
+
+impl Problem {
+    pub(crate) fn usage(message: impl Display) -> Self {
+        Self { message: message.to_string(), code: USAGE }
+    }
+
+    pub(crate) fn environment(message: impl Display) -> Self {
+        Self { message: message.to_string(), code: ENVIRONMENT }
+    }
+}
+
+impl From<Faults> for Problem {
+    fn from(faults: Faults) -> Self {
+        Self::usage(faults)
+    }
+}
+impl From<EngineError> for Problem {
+    fn from(error: EngineError) -> Self {
+        match error {
+            // The scenario asks for what the engine is not: the person chose both.
+            EngineError::CannotAnswer { .. } | EngineError::Emulator(emu::EmuError::Refused { .. }) => {
+                Self::usage(error)
+            }
+            EngineError::Emulator(_) | EngineError::Live(_) | EngineError::Broken(_) => Self::environment(error),
+        }
+    }
+}
+impl From<emu::EmuError> for Problem {
+    fn from(error: emu::EmuError) -> Self {
+        Self::from(EngineError::from(error))
+    }
+}
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        Self::environment(error)
+    }
+}
+impl From<ClaimError> for Problem {
+    fn from(error: ClaimError) -> Self {
+        Self::environment(error)
+    }
+}

@@ -1,0 +1,77 @@
+//! Tables on stdout: aligned columns, numbers to the right.
+
+use lab::compare::Answer;
+use lab::record::Record;
+use lab::report::Verdict;
+
+const HEAD: [&str; 7] =
+    ["engine", "goodput Mbit/s", "mean RTT ms", "loss %", "retransmits", "utilization %", "backlog kB"];
+
+/// Prints the numbers of each answer, a block per case.
+pub(crate) fn print_answers(answers: &[Answer]) {
+    let mut rows = vec![HEAD.map(str::to_owned).to_vec()];
+    let mut titles = vec![None];
+    for answer in answers {
+        let label = answer.task.label();
+        for (index, record) in answer.records.iter().enumerate() {
+            titles.push((index == 0 && !label.is_empty()).then(|| label.clone()));
+            rows.push(row(record));
+        }
+    }
+    print_aligned(&rows, &titles);
+    for answer in answers {
+        for absent in &answer.absent {
+            eprintln!("no answer from {absent}");
+        }
+    }
+}
+
+/// The first flow's numbers, or the sum and mean of several.
+fn row(record: &Record) -> Vec<String> {
+    let summary = &record.summary;
+    let goodput: f64 = summary.flows.iter().map(|flow| flow.goodput_bps).sum();
+    let rtts: Vec<f64> = summary.flows.iter().filter_map(|flow| flow.rtt_s.map(|rtt| rtt.mean)).collect();
+    let rtt = (!rtts.is_empty()).then(|| rtts.iter().sum::<f64>() / rtts.len() as f64);
+    let retransmits = summary.flows.iter().map(|flow| flow.retransmits).sum::<Option<u64>>();
+    let number = |value: Option<f64>, scale: f64, digits: usize| {
+        value.map_or_else(|| "–".to_owned(), |value| format!("{:.digits$}", value * scale))
+    };
+    vec![
+        summary.engine.to_string(),
+        number(Some(goodput), 1e-6, 2),
+        number(rtt, 1e3, 2),
+        number(summary.loss_rate, 1e2, 4),
+        retransmits.map_or_else(|| "–".to_owned(), |count| count.to_string()),
+        number(summary.utilization, 1e2, 2),
+        number(summary.mean_backlog_bytes, 1e-3, 1),
+    ]
+}
+
+/// The first column to the left, the others to the right; a title stands on a line of its own before its row.
+fn print_aligned(rows: &[Vec<String>], titles: &[Option<String>]) {
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
+    for (row, title) in rows.iter().zip(titles) {
+        if let Some(title) = title {
+            println!("{title}");
+        }
+        let cells = row.iter().enumerate().map(|(column, cell)| {
+            let pad = " ".repeat(widths[column] - cell.chars().count());
+            if column == 0 { format!("  {cell}{pad}") } else { format!("{pad}{cell}") }
+        });
+        println!("{}", cells.collect::<Vec<_>>().join("  "));
+    }
+}
+
+/// Prints verdicts; true if all claims held.
+pub(crate) fn print_verdicts(verdicts: &[Verdict]) -> bool {
+    for verdict in verdicts {
+        println!("{}  {}", if verdict.held { "held  " } else { "FAILED" }, verdict.claim);
+        for detail in verdict.detail.split("; ") {
+            println!("          {detail}");
+        }
+    }
+    let held = verdicts.iter().filter(|verdict| verdict.held).count();
+    println!("claims: {held} held, {} failed", verdicts.len() - held);
+    held == verdicts.len()
+}

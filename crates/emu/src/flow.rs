@@ -1,0 +1,110 @@
+//! Which flow a packet belongs to, and how many of each flow's packets came and were dropped.
+
+use std::collections::HashMap;
+use units::Bytes;
+
+/// A flow across the path: its addresses are the path's own, so protocol and ports name it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FlowKey {
+    /// IP protocol number: 6 is TCP, 17 is UDP.
+    pub protocol: u8,
+    /// Port at the sender's end; 0 if the protocol has none.
+    pub source_port: u16,
+    /// Port at the receiver's end; 0 if the protocol has none.
+    pub destination_port: u16,
+}
+
+/// Real packets of a flow that met the tight link in the measured interval. A retransmission counts like any
+/// other packet: the link cannot tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowCount {
+    /// Packets (segments of the MTU's size, not super-packets) that arrived at the link, dropped ones included.
+    pub arrived: u64,
+    /// Their bytes on the wire.
+    pub arrived_bytes: Bytes,
+    /// Packets the link dropped, for any reason.
+    pub dropped: u64,
+}
+
+impl FlowCount {
+    /// Drops over arrivals; zero without arrivals.
+    #[must_use]
+    pub fn loss_rate(&self) -> f64 {
+        self.dropped as f64 / (self.arrived as f64).max(1.0)
+    }
+}
+
+impl FlowKey {
+    /// The flow of an IP packet; all zero if it is not one.
+    pub(crate) fn of(packet: &[u8]) -> Self {
+        let Some((protocol, transport)) = transport(packet) else { return Self::default() };
+        let ports = match (protocol, packet.get(transport..transport + 4)) {
+            (6 | 17 | 132 | 136, Some(&[a, b, c, d])) => {
+                (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]))
+            }
+            _ => (0, 0),
+        };
+        Self { protocol, source_port: ports.0, destination_port: ports.1 }
+    }
+}
+
+/// Protocol and offset of the transport header; later fragments have none.
+fn transport(packet: &[u8]) -> Option<(u8, usize)> {
+    match packet.first()? >> 4 {
+        4 => {
+            let fragment = u16::from_be_bytes([*packet.get(6)?, *packet.get(7)?]) & 0x1fff;
+            let end = if fragment == 0 { usize::from(packet[0] & 0x0f) * 4 } else { packet.len() };
+            Some((*packet.get(9)?, end))
+        }
+        6 => Some((*packet.get(6)?, 40)),
+        _ => None,
+    }
+}
+
+/// More flows than this share one entry: a path that carries many short transfers must not grow for ever.
+const FLOWS_MAX: usize = 1 << 16;
+
+/// Counts per flow.
+#[derive(Debug, Default)]
+pub(crate) struct Flows {
+    index: HashMap<FlowKey, u32>,
+    counts: Vec<(FlowKey, FlowCount)>,
+}
+
+impl Flows {
+    /// The number of the flow `key`.
+    pub(crate) fn number(&mut self, key: FlowKey) -> u32 {
+        if let Some(number) = self.index.get(&key) {
+            return *number;
+        }
+        let key = if self.counts.len() < FLOWS_MAX { key } else { FlowKey::default() };
+        *self.index.entry(key).or_insert_with(|| {
+            self.counts.push((key, FlowCount::default()));
+            (self.counts.len() - 1) as u32
+        })
+    }
+
+    pub(crate) fn arrived(&mut self, flow: u32, length: u32) {
+        let count = &mut self.counts[flow as usize].1;
+        count.arrived += 1;
+        count.arrived_bytes += Bytes::new(u64::from(length));
+    }
+
+    pub(crate) fn dropped(&mut self, flow: u32) {
+        self.counts[flow as usize].1.dropped += 1;
+    }
+
+    /// Counts from zero again; packets on their way keep their flow's number.
+    pub(crate) fn clear(&mut self) {
+        for (_, count) in &mut self.counts {
+            *count = FlowCount::default();
+        }
+    }
+
+    /// The flows of which packets came, in order of protocol and ports.
+    pub(crate) fn seen(&self) -> Vec<(FlowKey, FlowCount)> {
+        let mut seen: Vec<_> = self.counts.iter().filter(|(_, count)| count.arrived > 0).copied().collect();
+        seen.sort_by_key(|(key, _)| *key);
+        seen
+    }
+}

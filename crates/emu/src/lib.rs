@@ -1,0 +1,39 @@
+//! The emulator: real programs behind an emulated tight link.
+//!
+//! Two network namespaces, a TUN device in each, and one thread that carries packets between them through a
+//! [`link::Link`] driven by the real clock: the same queue, serializer and loss as in the simulator. What does
+//! not live here: scenarios, congestion control, endpoints. Linux only.
+//!
+//! Start with [`privilege::prepare`], make a [`PathConfig`], [`Path::start`] it, run programs in
+//! [`Path::sender`] and [`Path::receiver`], [`Path::begin`] when they are ready, and [`Path::stop`] for the
+//! [`PathReport`]. [`shell::run`] does all that around one command.
+//!
+//! Reading order:
+//! - `error.rs`, `clock.rs`: errors that say how to mend them; the one place that reads the clock.
+//! - `privilege.rs`, `namespace.rs`: the rights, and places to run programs in that cannot be left behind.
+//! - `interface.rs`, `tun.rs`, `vnet.rs`: the device.
+//! - `segment.rs`, `flow.rs`, `pool.rs`: packets: their segments, their flows, their buffers.
+//! - `path.rs` and `path/`: the path itself; `realtime.rs`: its thread's priority.
+//! - `shell.rs`: `tightlink emulate -- CMD`.
+
+mod clock;
+mod error;
+mod flow;
+mod interface;
+mod namespace;
+mod path;
+mod pool;
+pub mod privilege;
+mod realtime;
+mod segment;
+pub mod shell;
+mod tun;
+mod vnet;
+
+pub use error::EmuError;
+pub use flow::{FlowCount, FlowKey};
+pub use namespace::Namespace;
+pub use path::{Lateness, LinkSample, Path, PathConfig, PathReport};
+pub use privilege::{Privilege, prepare};
+pub use realtime::run_ahead;
+pub use tun::DEVICE;

@@ -1,0 +1,261 @@
+//! [`Path`]: two namespaces with a tight link between them, driven by the real clock.
+//!
+//! ```text
+//!   sender's namespace                                      receiver's namespace
+//!   programs ── tight (TUN) ──► Link: queue, rate, delay ──► tight (TUN) ── programs
+//!                           ◄── delay (or a second Link) ◄──
+//! ```
+//!
+//! There is no rate limiter that runs on timers: a packet's fate and departure are computed in virtual time the
+//! moment it is read, and only its delivery waits for the clock. So the rate is exact however late the thread
+//! wakes, and lateness shows as added delay, which is measured and reported.
+//!
+//! Reading order: `config.rs` (what is asked), `lane.rs` (one direction), `driver.rs` (the thread), `report.rs`.
+
+mod config;
+mod driver;
+mod lane;
+mod report;
+
+pub use config::PathConfig;
+pub use report::{Lateness, LinkSample, PathReport};
+
+use crate::clock::Clock;
+use crate::tun::{self, Tun, TunConfig};
+use crate::{EmuError, Namespace};
+use driver::{Command, Driver, Schedule};
+use lane::{Direction, Lane, Pace, Packet, Store};
+use link::{Link, LinkConfig};
+use nix::sys::eventfd::{EfdFlags, EventFd};
+use std::net::Ipv4Addr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, OnceLock};
+use std::thread::JoinHandle;
+use std::time::Instant;
+use units::random::Stream;
+use units::{Bytes, Span};
+
+/// The two ends' addresses, from the range for networks between networks (RFC 6598). They exist only inside the
+/// path's namespaces.
+const SENDER: Ipv4Addr = Ipv4Addr::new(100, 64, 77, 1);
+const RECEIVER: Ipv4Addr = Ipv4Addr::new(100, 64, 77, 2);
+const NETMASK: Ipv4Addr = Ipv4Addr::new(255, 255, 255, 252);
+
+/// A running path. Dropping it stops it; devices and namespaces go with the last program inside.
+#[derive(Debug)]
+pub struct Path {
+    sender: Namespace,
+    receiver: Namespace,
+    commands: SyncSender<Command>,
+    bell: Arc<EventFd>,
+    thread: Option<JoinHandle<Result<PathReport, EmuError>>>,
+    failure: Arc<OnceLock<String>>,
+    origin: OnceLock<Instant>,
+    started: Instant,
+}
+
+impl Path {
+    /// Makes both namespaces and the path between them, and starts it. Cross traffic and measurement wait for
+    /// [`begin`](Path::begin).
+    ///
+    /// # Errors
+    /// [`EmuError::Refused`] if [`PathConfig::check`] says so, [`EmuError::Missing`] or [`EmuError::Os`] if the
+    /// machine does not let us.
+    pub fn start(config: PathConfig) -> Result<Self, EmuError> {
+        config.check()?;
+        let (sender, receiver) = (Namespace::new()?, Namespace::new()?);
+        for namespace in [&sender, &receiver] {
+            // A run must not inherit what the kernel learned from the last. Not worth failing for.
+            let _ = namespace.sysctl("net.ipv4.tcp_no_metrics_save", "1");
+        }
+        let device =
+            |address| TunConfig { address, netmask: NETMASK, mtu: config.mtu, offload: config.offload };
+        let devices = [Tun::open(&sender, device(SENDER))?, Tun::open(&receiver, device(RECEIVER))?];
+        let bell = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)
+            .map(Arc::new)
+            .map_err(|errno| EmuError::os("making an eventfd", errno))?;
+        let (commands, received) = sync_channel(4);
+        let reverse = LinkConfig { delay: config.reverse_delay, ..config.link };
+        let clock = Clock::start();
+        let driver = Driver {
+            devices,
+            commands: received,
+            bell: Arc::clone(&bell),
+            clock,
+            forward: Box::new(lane(&config, config.link, "link.loss")?),
+            reverse: if config.mirror {
+                Direction::Limited(Box::new(lane(&config, reverse, "reverse.loss")?))
+            } else {
+                driver::free(config.reverse_delay)
+            },
+            store: Store::new(),
+            traffic: config.traffic,
+            seed: config.seed,
+            schedule: Schedule::new(config.sample_every),
+            ease: Span::ZERO,
+        };
+        let failure = Arc::new(OnceLock::new());
+        let told = Arc::clone(&failure);
+        let thread = std::thread::Builder::new()
+            .name("tight-link".into())
+            .spawn(move || guarded(driver, &told))
+            .map_err(|error| EmuError::os("starting the emulator's thread", error))?;
+        Ok(Self {
+            sender,
+            receiver,
+            commands,
+            bell,
+            thread: Some(thread),
+            failure,
+            origin: OnceLock::new(),
+            started: clock.instant(units::Time::ZERO),
+        })
+    }
+
+    /// Where packets enter the tight link.
+    #[must_use]
+    pub fn sender(&self) -> &Namespace {
+        &self.sender
+    }
+
+    /// Where they come out.
+    #[must_use]
+    pub fn receiver(&self) -> &Namespace {
+        &self.receiver
+    }
+
+    /// The sender's address.
+    #[must_use]
+    pub fn sender_address(&self) -> Ipv4Addr {
+        SENDER
+    }
+
+    /// The receiver's address.
+    #[must_use]
+    pub fn receiver_address(&self) -> Ipv4Addr {
+        RECEIVER
+    }
+
+    /// Makes this moment time zero: cross traffic starts, sampling starts, and the measured interval begins
+    /// `warmup` later. Returns the moment. Called again, it starts over with what is under way left under way.
+    ///
+    /// # Errors
+    /// [`EmuError::Ended`] if the path is no longer alive.
+    pub fn begin(&mut self, warmup: Span) -> Result<Instant, EmuError> {
+        let (origin, answer) = sync_channel(1);
+        self.tell(Command::Begin { warmup, origin })?;
+        let at = answer.recv().map_err(|_| self.ended())?;
+        self.origin = OnceLock::from(at);
+        Ok(at)
+    }
+
+    /// Time zero on the real clock: the last [`begin`](Path::begin), or the start of the path before that.
+    #[must_use]
+    pub fn origin(&self) -> Instant {
+        self.origin.get().copied().unwrap_or(self.started)
+    }
+
+    /// Why the path has ended by itself, if it has: a device was taken away, or a bug. Nothing moves any more,
+    /// so whoever waits for programs inside should ask now and then.
+    #[must_use]
+    pub fn failure(&self) -> Option<String> {
+        self.failure.get().cloned()
+    }
+
+    /// Lets TCP at both ends use windows of up to `window`, which the kernel's own limits (6 MB) would not.
+    ///
+    /// # Errors
+    /// If /proc/sys cannot be written.
+    pub fn allow_window(&self, window: Bytes) -> Result<(), EmuError> {
+        // The kernel lends about half of a buffer to bookkeeping.
+        let most = window.get().saturating_mul(2).clamp(6 << 20, i32::MAX as u64);
+        for namespace in [&self.sender, &self.receiver] {
+            namespace.sysctl("net.ipv4.tcp_wmem", &format!("4096 65536 {most}"))?;
+            namespace.sysctl("net.ipv4.tcp_rmem", &format!("4096 131072 {most}"))?;
+        }
+        Ok(())
+    }
+
+    /// Ends the path and says what happened on it. The measured interval ends now.
+    ///
+    /// # Errors
+    /// [`EmuError::Ended`] if the path had ended by itself.
+    pub fn stop(mut self) -> Result<PathReport, EmuError> {
+        let lost = tun::dropped_unread(&self.sender);
+        // If the thread has ended already, joining it says why.
+        let _ = self.tell(Command::Stop);
+        let Some(thread) = self.thread.take() else { return Err(self.ended()) };
+        let mut report = thread.join().map_err(|_| self.ended())??;
+        self.let_go();
+        report.lost_before_link = lost?;
+        Ok(report)
+    }
+
+    /// Has connections across the path that is gone give up soon. Otherwise the kernel would go on sending what
+    /// a program left behind for some two minutes, and its namespace would stay as long; and a program blocked in
+    /// a write would wait a quarter of an hour.
+    fn let_go(&self) {
+        for namespace in [&self.sender, &self.receiver] {
+            // If this fails they give up later.
+            let _ = namespace.sysctl("net.ipv4.tcp_orphan_retries", "1");
+            let _ = namespace.sysctl("net.ipv4.tcp_retries2", "1");
+        }
+    }
+
+    fn tell(&self, command: Command) -> Result<(), EmuError> {
+        self.commands.send(command).map_err(|_| self.ended())?;
+        self.bell.write(1).map(drop).map_err(|errno| EmuError::os("waking the emulator's thread", errno))
+    }
+
+    fn ended(&self) -> EmuError {
+        EmuError::Ended(self.failure().unwrap_or_else(|| "its thread is gone".into()))
+    }
+}
+
+impl Drop for Path {
+    fn drop(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            let _ = self.tell(Command::Stop);
+            // Nobody is left to hear how it ended.
+            let _ = thread.join();
+            self.let_go();
+        }
+    }
+}
+
+/// One limited direction.
+fn lane(config: &PathConfig, link: LinkConfig, stream: &str) -> Result<Lane, EmuError> {
+    let (pace, delay) = Pace::of(link.delay);
+    let link = LinkConfig { delay, ..link };
+    let stream = Stream::new(config.seed, stream);
+    let kind = config.queue_kind.as_deref().unwrap_or("drop-tail");
+    let link: Link<Packet> = if kind == "drop-tail" {
+        Link::drop_tail(link, config.limit, stream)
+    } else {
+        let queue = link::queue::build(kind, config.limit)
+            .ok_or_else(|| EmuError::Ended(format!("the queue policy {kind:?} is named but not made")))?;
+        Link::queued(link, queue, stream)
+    };
+    Ok(Lane::new(link, pace))
+}
+
+/// Runs the thread's work so that however it ends, `told` knows why.
+fn guarded(driver: Driver, told: &OnceLock<String>) -> Result<PathReport, EmuError> {
+    let result = catch_unwind(AssertUnwindSafe(|| driver.run())).unwrap_or_else(|panic| {
+        let text = panic
+            .downcast_ref::<String>()
+            .map(String::as_str)
+            .or_else(|| panic.downcast_ref::<&str>().copied())
+            .unwrap_or("no message");
+        Err(EmuError::Ended(format!("its thread panicked: {text}")))
+    });
+    if let Err(error) = &result {
+        // Set once: this thread is the only writer.
+        let _ = told.set(match error {
+            EmuError::Ended(reason) => reason.clone(),
+            other => other.to_string(),
+        });
+    }
+    result
+}

@@ -1,0 +1,180 @@
+//! [`PathConfig`]: what a path is to be like, and whether this emulator can be it.
+
+use crate::EmuError;
+use link::traffic::TrafficConfig;
+use link::{Limit, LinkConfig};
+use units::{Bytes, Rate, Span};
+
+/// What a path is to be like.
+#[derive(Clone, Debug)]
+pub struct PathConfig {
+    /// The tight link, from sender to receiver.
+    pub link: LinkConfig,
+    /// The room in its queue.
+    pub limit: Limit,
+    /// A policy of [`link::queue::POLICIES`]; absent, drop-tail.
+    pub queue_kind: Option<String>,
+    /// One-way delay from receiver to sender. The base RTT is this plus the link's delay.
+    pub reverse_delay: Span,
+    /// Unresponsive cross traffic through the same queue; times count from [`Path::begin`](crate::Path::begin).
+    pub traffic: Vec<TrafficConfig>,
+    /// Seed of the random streams.
+    pub seed: u64,
+    /// MTU of both devices, in bytes: the largest packet on the wire.
+    pub mtu: u16,
+    /// How often to note the backlog.
+    pub sample_every: Option<Span>,
+    /// Let the kernel hand over super-packets, which are split here. Each segment still meets the queue on its
+    /// own; it only costs less. Off, every packet crosses the device alone.
+    pub offload: bool,
+    /// Limit the reverse direction too, with a link like the forward one.
+    pub mirror: bool,
+}
+
+/// Rates one path reached on one core of the machine described in FACTS, at RTT 0 and 1500 B: with offload, and
+/// in packets per second without. Not a promise: [`Lateness`](crate::Lateness) says how a run really went.
+const CEILING_OFFLOAD: Rate = Rate::from_bps(12_000_000_000);
+const CEILING_PACKETS_PER_SEC: u64 = 200_000;
+
+/// Packets under way and waiting take memory: at most this much.
+const HELD_MAX: Bytes = Bytes::new(2 << 30);
+
+/// Below this, IPv4 itself does not work well; the kernel's own floor is 68.
+const MTU_MIN: u16 = 576;
+
+impl PathConfig {
+    /// A drop-tail link with `delay` there and the same back, MTU 1500, offload on, nothing else.
+    #[must_use]
+    pub fn new(rate: Rate, delay: Span, limit: Limit) -> Self {
+        Self {
+            link: LinkConfig { rate, delay, loss: units::Fraction::ZERO },
+            limit,
+            queue_kind: None,
+            reverse_delay: delay,
+            traffic: Vec::new(),
+            seed: 1,
+            mtu: 1500,
+            sample_every: None,
+            offload: true,
+            mirror: false,
+        }
+    }
+
+    /// The highest rate this configuration can be expected to hold on a machine like the one it was measured on.
+    #[must_use]
+    pub fn reachable_rate(&self) -> Rate {
+        let one_way = if self.offload {
+            // Segments cost alike whatever their length, so a smaller MTU lowers the ceiling.
+            CEILING_OFFLOAD.scale(f64::from(self.mtu.min(1500)) / 1500.0)
+        } else {
+            Rate::from_bps(CEILING_PACKETS_PER_SEC * u64::from(self.mtu) * 8)
+        };
+        if self.mirror { one_way.scale(0.5) } else { one_way }
+    }
+
+    /// Whether the emulator can be this path. [`Path::start`](crate::Path::start) asks first.
+    ///
+    /// # Errors
+    /// [`EmuError::Refused`] with the setting, its value, the accepted range and what to do.
+    pub fn check(&self) -> Result<(), EmuError> {
+        let refuse = |key, found: String, accepted: String, mend: &str| {
+            Err(EmuError::Refused { key, found, accepted, mend: mend.into() })
+        };
+        let reachable = self.reachable_rate();
+        let rate = self.link.rate;
+        if rate == Rate::ZERO || rate > reachable {
+            let mend = if self.offload {
+                "use the simulator for this rate: --engine sim"
+            } else {
+                "turn segmentation offload on, or use the simulator: --engine sim"
+            };
+            return refuse("rate", rate.to_string(), format!("1bit/s to {reachable}"), mend);
+        }
+        if self.mtu < MTU_MIN {
+            return refuse(
+                "mtu",
+                format!("{} B", self.mtu),
+                format!("{MTU_MIN} B to 65535 B"),
+                "use a larger packet, or the simulator: --engine sim",
+            );
+        }
+        let held = rate.volume(self.link.delay) + self.limit_bytes();
+        if held > HELD_MAX {
+            return refuse(
+                "rate x delay + queue limit",
+                held.to_string(),
+                format!("up to {HELD_MAX} of packets held in memory"),
+                "lower the delay or the queue limit, or use the simulator: --engine sim",
+            );
+        }
+        if let Some(kind) = &self.queue_kind
+            && !link::queue::POLICIES.iter().any(|policy| policy.name == kind)
+        {
+            let names: Vec<_> = link::queue::POLICIES.iter().map(|policy| policy.name).collect();
+            return refuse("queue kind", format!("{kind:?}"), names.join(", "), "name one of these");
+        }
+        if self.traffic.iter().any(|traffic| traffic.rate == Rate::ZERO || traffic.packet == Bytes::ZERO) {
+            return refuse(
+                "traffic rate",
+                "0".into(),
+                "a rate and a packet size above zero".into(),
+                "leave the traffic out instead",
+            );
+        }
+        if self.sample_every.is_some_and(|every| every < Span::from_micros(100)) {
+            return refuse(
+                "record every",
+                self.sample_every.unwrap_or_default().to_string(),
+                "100us or longer".into(),
+                "sample less often, or use the simulator: --engine sim",
+            );
+        }
+        Ok(())
+    }
+
+    fn limit_bytes(&self) -> Bytes {
+        match self.limit {
+            Limit::Bytes(bytes) => bytes,
+            Limit::Packets(packets) => Bytes::new(u64::from(self.mtu)) * packets,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(rate: &str) -> PathConfig {
+        let rate = rate.parse().expect("a rate");
+        PathConfig::new(rate, Span::from_millis(10), Limit::Packets(100))
+    }
+
+    #[test]
+    fn a_rate_out_of_reach_is_refused_with_the_range_and_a_way_out() {
+        let error = path("40Gbit/s").check().expect_err("too fast").to_string();
+        assert_eq!(
+            error,
+            "rate = 40Gbit/s: accepted is 1bit/s to 12Gbit/s - use the simulator for this rate: --engine sim"
+        );
+        let single = PathConfig { offload: false, ..path("5Gbit/s") };
+        let error = single.check().expect_err("too fast").to_string();
+        assert!(error.contains("1bit/s to 2.4Gbit/s - turn segmentation offload on"), "{error}");
+    }
+
+    #[test]
+    fn both_directions_share_one_core() {
+        let both = PathConfig { mirror: true, ..path("10Gbit/s") };
+        assert_eq!(both.reachable_rate(), Rate::from_bps(6_000_000_000));
+        assert!(both.check().is_err());
+    }
+
+    #[test]
+    fn other_impossible_settings_are_refused() {
+        assert!(path("1Gbit/s").check().is_ok());
+        assert!(PathConfig { mtu: 100, ..path("1Gbit/s") }.check().is_err());
+        assert!(PathConfig { limit: Limit::Bytes(Bytes::MAX), ..path("1Gbit/s") }.check().is_err());
+        let unknown = PathConfig { queue_kind: Some("red".into()), ..path("1Gbit/s") };
+        let error = unknown.check().expect_err("not in the registry").to_string();
+        assert_eq!(error, "queue kind = \"red\": accepted is drop-tail - name one of these");
+    }
+}

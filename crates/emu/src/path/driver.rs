@@ -1,0 +1,256 @@
+//! The emulator's thread: reads both devices, lets virtual time follow the real clock, delivers what is due,
+//! and sleeps in between.
+//!
+//! Time inside is the thread's own and never goes backwards. Whatever is to happen at a time of its own (cross
+//! traffic, samples, the start of measurement) happens in [`Driver::advance`], in order, before anything that
+//! the outside does later.
+
+use super::lane::{Direction, EASE_MAX, Lane, Line, Store};
+use super::report::{Lateness, LinkSample, PathReport};
+use crate::clock::{self, Clock};
+use crate::tun::Tun;
+use crate::{EmuError, realtime};
+use link::traffic::{Source, TrafficConfig};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::eventfd::EventFd;
+use nix::sys::time::TimeSpec;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
+use std::time::{Duration, Instant};
+use units::random::Stream;
+use units::{Span, Time};
+
+/// Packets read from one device before deliveries are looked after again.
+const READS_AT_ONCE: u32 = 8;
+
+/// With cross traffic running, virtual time is brought up to date at least this often.
+const CATCH_UP: Span = Span::from_millis(10);
+
+/// What the thread is asked to do.
+pub(super) enum Command {
+    /// Now is time zero; measure from `warmup` on. Answers with the instant.
+    Begin { warmup: Span, origin: SyncSender<Instant> },
+    /// End and report.
+    Stop,
+}
+
+/// The sender's device, then the receiver's.
+pub(super) type Devices = [Tun; 2];
+const SENDER: usize = 0;
+const RECEIVER: usize = 1;
+
+/// What the thread is made of.
+pub(super) struct Driver {
+    pub(super) devices: Devices,
+    pub(super) commands: Receiver<Command>,
+    pub(super) bell: Arc<EventFd>,
+    pub(super) clock: Clock,
+    pub(super) forward: Box<Lane>,
+    pub(super) reverse: Direction,
+    pub(super) store: Store,
+    pub(super) traffic: Vec<TrafficConfig>,
+    pub(super) seed: u64,
+    pub(super) schedule: Schedule,
+    /// How late timers have been of late; deliveries are asked for that much earlier.
+    pub(super) ease: Span,
+}
+
+/// What happens at set times.
+#[derive(Debug, Default)]
+pub(super) struct Schedule {
+    /// When the run's time zero was.
+    origin: Time,
+    measure_at: Option<Time>,
+    sample_every: Option<Span>,
+    next_sample: Option<Time>,
+    samples: Vec<LinkSample>,
+    drops_before: u64,
+}
+
+impl Driver {
+    /// Runs until told to stop.
+    pub(super) fn run(mut self) -> Result<PathReport, EmuError> {
+        let mut notes = Vec::new();
+        if !realtime::run_ahead() {
+            notes.push(
+                "the emulator runs at ordinary priority (SCHED_FIFO not permitted): deliveries may be late by \
+                 milliseconds on a busy machine; run as root, or raise the limit: ulimit -r 10"
+                    .into(),
+            );
+        }
+        let started = self.clock.time();
+        loop {
+            match self.commands.try_recv() {
+                Ok(Command::Begin { warmup, origin }) => {
+                    let at = self.begin(warmup);
+                    // Whoever asked may have given up; the path runs on.
+                    let _ = origin.send(at);
+                }
+                // A path dropped without being stopped hangs up.
+                Ok(Command::Stop) | Err(TryRecvError::Disconnected) => break,
+                Err(TryRecvError::Empty) => {}
+            }
+            let now = self.clock.time();
+            self.advance(now);
+            self.deliver(now)?;
+            let read = self.read(SENDER)? + self.read(RECEIVER)?;
+            if read == 0 {
+                self.sleep()?;
+            }
+        }
+        let end = self.clock.time();
+        self.advance(end);
+        Ok(self.report(started, end, notes))
+    }
+
+    fn begin(&mut self, warmup: Span) -> Instant {
+        let now = self.clock.time();
+        self.advance(now);
+        let sources = self.traffic.iter().enumerate().map(|(number, config)| {
+            let mut config = *config;
+            config.start = now + config.start.since(Time::ZERO);
+            config.stop = now + config.stop.since(Time::ZERO);
+            Source::new(config, Stream::new(self.seed, &format!("traffic.{number}")))
+        });
+        self.forward.set_sources(sources.collect());
+        let schedule = &mut self.schedule;
+        schedule.origin = now;
+        schedule.measure_at = Some(now + warmup);
+        schedule.next_sample = schedule.sample_every.map(|every| now + every);
+        schedule.samples.clear();
+        schedule.drops_before = self.forward.state(now).drops;
+        self.clock.instant(now)
+    }
+
+    /// Lets everything happen that happens by itself up to `now`.
+    fn advance(&mut self, now: Time) {
+        while let Some(at) = self.schedule.next().filter(|at| *at <= now) {
+            self.forward.advance(at, &mut self.store.pool);
+            let schedule = &mut self.schedule;
+            if schedule.measure_at == Some(at) {
+                schedule.measure_at = None;
+                self.forward.begin_measuring(at);
+                if let Direction::Limited(lane) = &mut self.reverse {
+                    lane.begin_measuring(at);
+                }
+                self.store.lateness.clear();
+            }
+            if schedule.next_sample == Some(at) {
+                let state = self.forward.state(at);
+                schedule.samples.push(LinkSample {
+                    at: Time::ZERO + at.since(schedule.origin),
+                    backlog: state.backlog,
+                    drops_total: state.drops - schedule.drops_before,
+                });
+                schedule.next_sample = schedule.sample_every.map(|every| at + every);
+            }
+        }
+        self.forward.advance(now, &mut self.store.pool);
+    }
+
+    fn deliver(&mut self, now: Time) -> Result<(), EmuError> {
+        let by = now + self.ease;
+        self.forward
+            .deliver(now, by, &mut self.store, &self.devices[RECEIVER])
+            .map_err(|error| gone("receiver", &error))?;
+        self.reverse
+            .deliver(now, by, &mut self.store, &self.devices[SENDER])
+            .map_err(|error| gone("sender", &error))
+    }
+
+    /// Takes some packets from a device; says how many.
+    fn read(&mut self, device: usize) -> Result<u32, EmuError> {
+        for count in 0..READS_AT_ONCE {
+            let name = if device == SENDER { "sender" } else { "receiver" };
+            let Some(frame) = self.store.read(&self.devices[device]).map_err(|error| gone(name, &error))?
+            else {
+                return Ok(count);
+            };
+            let now = self.clock.time();
+            self.advance(now);
+            if device == SENDER {
+                self.forward.arrive(now, &frame, &mut self.store);
+            } else {
+                self.reverse.arrive(now, &frame, &mut self.store);
+            }
+        }
+        Ok(READS_AT_ONCE)
+    }
+
+    /// Sleeps until a device has a packet, a command comes or something is due.
+    fn sleep(&mut self) -> Result<(), EmuError> {
+        let mut deadline =
+            [self.forward.due(), self.reverse.due(), self.schedule.next()].into_iter().flatten().min();
+        let now = self.clock.time();
+        if self.forward.has_sources() {
+            let soon = now + CATCH_UP;
+            deadline = Some(deadline.map_or(soon, |at| at.min(soon)));
+        }
+        let timeout = deadline.map(|at| TimeSpec::from(Duration::from_nanos(at.since(now).as_nanos())));
+        let mut waited = [
+            PollFd::new(self.devices[SENDER].as_fd(), PollFlags::POLLIN),
+            PollFd::new(self.devices[RECEIVER].as_fd(), PollFlags::POLLIN),
+            PollFd::new((*self.bell).as_fd(), PollFlags::POLLIN),
+        ];
+        match ppoll(&mut waited, timeout, None) {
+            Ok(0) => {
+                let late = deadline.map_or(Span::ZERO, |at| self.clock.time().since(at.max(now)));
+                // A mean over the last sixteen or so; the odd long stall is no habit.
+                let late = late.min(EASE_MAX);
+                self.ease = (self.ease * 15 + late) / 16;
+            }
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(errno) => return Err(EmuError::os("waiting for packets (ppoll)", errno)),
+        }
+        if waited[2].any().unwrap_or(false) {
+            // Reading empties it. The command itself is in the channel.
+            let _ = self.bell.read();
+        }
+        Ok(())
+    }
+
+    fn report(mut self, started: Time, end: Time, notes: Vec<String>) -> PathReport {
+        let (reverse, reverse_packets) = match &mut self.reverse {
+            Direction::Limited(lane) => {
+                let report = lane.report(end);
+                let packets = report.conservation.arrived;
+                (Some(report), packets)
+            }
+            Direction::Free(line) => (None, line.packets),
+        };
+        PathReport {
+            link: self.forward.report(end),
+            reverse,
+            samples: self.schedule.samples,
+            flows: self.forward.flows.seen(),
+            lateness: Lateness::of(&self.store.lateness),
+            lost_before_link: 0,
+            refused: self.store.refused,
+            reverse_packets,
+            cpu: clock::thread_cpu(),
+            lived: end.since(started),
+            notes,
+        }
+    }
+}
+
+impl Schedule {
+    pub(super) fn new(sample_every: Option<Span>) -> Self {
+        Self { sample_every, ..Self::default() }
+    }
+
+    fn next(&self) -> Option<Time> {
+        [self.measure_at, self.next_sample].into_iter().flatten().min()
+    }
+}
+
+/// A direction without a limit.
+pub(super) fn free(delay: Span) -> Direction {
+    Direction::Free(Line::new(delay))
+}
+
+fn gone(end: &str, error: &std::io::Error) -> EmuError {
+    EmuError::Ended(format!("the {end}'s device {} is gone or down ({error})", crate::tun::DEVICE))
+}

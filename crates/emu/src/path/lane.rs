@@ -1,0 +1,327 @@
+//! One direction of a path: a [`Lane`] is a link with its cross traffic, a [`Line`] only a delay.
+//!
+//! **Delivery in groups.** Waking up for each packet would cost more than the packet. Packets come out of a link
+//! or line up to [`LEAD`] before they are due. When the first of them *is* due (or a little before, by what the
+//! clock is known to be late: [`Pace::ease`]), everything due within [`GROUP`] of now is written, and
+//! neighbouring segments of one super-packet leave in one write. So the first packet of a group is on time and
+//! those behind it come early by at most `GROUP`.
+
+use crate::flow::{FlowKey, Flows};
+use crate::pool::Pool;
+use crate::segment::{HEADERS_MAX, Split};
+use crate::tun::{Tun, Written};
+use crate::vnet::{VNET_LEN, VnetHeader};
+use link::traffic::Source;
+use link::{Datagram, DelayLine, Histogram, Link};
+use std::io::{self, IoSlice};
+use units::{Bytes, Span, Time};
+
+/// Packets due within this of the first one are delivered with it.
+const GROUP: Span = Span::from_micros(50);
+
+/// How much before they are due packets come out of the link, if its delay is as long as that.
+const LEAD: Span = Span::from_micros(200);
+
+/// When packets that came out of a link or line are handed over.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    lead: Span,
+}
+
+impl Pace {
+    /// The pace for a path of `delay`, and what is left of the delay for the link itself.
+    pub(super) fn of(delay: Span) -> (Self, Span) {
+        let lead = LEAD.min(delay);
+        (Self { lead }, delay.saturating_sub(lead))
+    }
+
+    /// When the group of a packet that came out at `out` is written. Without delay to hide it in, forming a group
+    /// takes its time.
+    fn ready(self, out: Time) -> Time {
+        out + self.lead.max(GROUP)
+    }
+
+    /// Whether a packet that came or comes out at `out` belongs to a group written `now` for what is due `by`.
+    fn joins(self, out: Time, now: Time, by: Time) -> bool {
+        out <= now && self.due(out) <= by + GROUP
+    }
+
+    /// When the packet should be at the far end.
+    fn due(self, out: Time) -> Time {
+        out + self.lead
+    }
+}
+
+/// The longest that a group may be written early to make up for a late clock.
+pub(super) const EASE_MAX: Span = LEAD;
+
+/// What goes through a link.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Packet {
+    /// A segment of a stored packet.
+    Real { slot: u32, index: u32, length: u32 },
+    /// Cross traffic: it takes room and time and has no body.
+    Cross { length: u32 },
+}
+
+impl Datagram for Packet {
+    fn wire_len(&self) -> Bytes {
+        let (Self::Real { length, .. } | Self::Cross { length }) = *self;
+        Bytes::new(u64::from(length))
+    }
+}
+
+/// What both directions share: stored packets and what is measured about their delivery.
+#[derive(Debug)]
+pub(super) struct Store {
+    pub(super) pool: Pool,
+    pub(super) lateness: Histogram,
+    pub(super) refused: u64,
+    scratch: Box<[u8]>,
+    headers: Box<[u8; HEADERS_MAX]>,
+}
+
+impl Store {
+    pub(super) fn new() -> Self {
+        let mut pool = Pool::default();
+        let scratch = pool.scratch();
+        Self {
+            pool,
+            scratch,
+            lateness: Histogram::default(),
+            refused: 0,
+            headers: Box::new([0; HEADERS_MAX]),
+        }
+    }
+
+    /// Reads the next packet of `tun`, if there is one.
+    pub(super) fn read(&mut self, tun: &Tun) -> io::Result<Option<Frame>> {
+        let Some(length) = tun.read(&mut self.scratch)? else { return Ok(None) };
+        let frame = &self.scratch[..length];
+        let split = frame
+            .split_first_chunk::<VNET_LEN>()
+            .and_then(|(vnet, packet)| Split::of(VnetHeader::read(vnet), packet).ok());
+        Ok(Some(Frame { length, split }))
+    }
+
+    /// Writes the segments `first..end` of the packet in `slot` and lets go of them.
+    fn write(&mut self, tun: &Tun, slot: u32, first: u32, end: u32) -> io::Result<()> {
+        let stored = self.pool.get(slot);
+        let frame = stored.frame();
+        let (headers, payload) = stored.split.frame(frame, first..end, &mut self.headers);
+        let parts = [IoSlice::new(&self.headers[..headers]), IoSlice::new(&frame[payload])];
+        let parts = if headers == 0 { &parts[1..] } else { &parts[..] };
+        if tun.write(parts)? == Written::Refused {
+            self.refused += u64::from(end - first);
+        }
+        self.pool.release(slot, end - first);
+        Ok(())
+    }
+}
+
+/// A packet just read, still in the scratch buffer.
+pub(super) struct Frame {
+    length: usize,
+    /// Absent if the packet contradicts itself.
+    split: Option<Split>,
+}
+
+/// The direction with the tight link.
+pub(super) struct Lane {
+    link: Link<Packet>,
+    pace: Pace,
+    sources: Vec<Source>,
+    pub(super) flows: Flows,
+    /// Real segments in the link.
+    in_flight: u64,
+}
+
+impl Lane {
+    /// A lane over `link`, whose delay leaves room for `pace`.
+    pub(super) fn new(link: Link<Packet>, pace: Pace) -> Self {
+        Self { link, pace, sources: Vec::new(), flows: Flows::default(), in_flight: 0 }
+    }
+
+    /// Starts cross traffic.
+    pub(super) fn set_sources(&mut self, sources: Vec<Source>) {
+        self.sources = sources;
+    }
+
+    /// Whether cross traffic is still to come, so that the lane must be brought up to date now and then.
+    pub(super) fn has_sources(&self) -> bool {
+        self.next_cross() < Time::NEVER
+    }
+
+    /// Lets cross traffic up to `now` arrive, each packet at its own time.
+    pub(super) fn advance(&mut self, now: Time, pool: &mut Pool) {
+        while let Some((at, source)) = self
+            .sources
+            .iter_mut()
+            .filter_map(|source| Some((source.wakeup()?, source)))
+            .min_by_key(|(at, _)| *at)
+            && at <= now
+        {
+            let length = source.emit().get() as u32;
+            self.push(at, Packet::Cross { length }, pool);
+        }
+    }
+
+    fn next_cross(&self) -> Time {
+        self.sources.iter().filter_map(Source::wakeup).min().unwrap_or(Time::NEVER)
+    }
+
+    /// The packet just read arrives. Cross traffic must have been [advanced](Lane::advance) to `now`.
+    pub(super) fn arrive(&mut self, now: Time, frame: &Frame, store: &mut Store) {
+        let Some(split) = frame.split else {
+            store.refused += 1;
+            return;
+        };
+        let flow = self.flows.number(FlowKey::of(&store.scratch[VNET_LEN..frame.length]));
+        let slot = store.pool.store(&mut store.scratch, frame.length, split, flow);
+        for index in 0..split.count() {
+            let length = split.wire_len(index);
+            self.flows.arrived(flow, length);
+            self.in_flight += 1;
+            self.push(now, Packet::Real { slot, index, length }, &mut store.pool);
+        }
+    }
+
+    fn push(&mut self, now: Time, packet: Packet, pool: &mut Pool) {
+        let Self { link, flows, in_flight, .. } = self;
+        link.push(now, packet, &mut |packet, _reason| dropped(packet, pool, flows, in_flight));
+    }
+
+    /// When a delivery is due.
+    pub(super) fn due(&self) -> Option<Time> {
+        let real = self.in_flight > 0;
+        self.link.wakeup().filter(|_| real).map(|at| self.pace.ready(at))
+    }
+
+    /// Delivers what is due by `by`, which is now or a little later, and with it what is due soon.
+    pub(super) fn deliver(&mut self, now: Time, by: Time, store: &mut Store, tun: &Tun) -> io::Result<()> {
+        if self.link.wakeup().is_none_or(|at| self.pace.ready(at) > by) {
+            return Ok(());
+        }
+        let mut run: Option<(u32, u32, u32)> = None;
+        while let Some(at) = self.link.wakeup()
+            && self.pace.joins(at, now, by)
+        {
+            let Self { link, flows, in_flight, .. } = self;
+            let pool = &mut store.pool;
+            let polled = link.poll(at, &mut |packet, _reason| dropped(packet, pool, flows, in_flight));
+            let Some(Packet::Real { slot, index, .. }) = polled else { continue };
+            self.in_flight -= 1;
+            store.lateness.record(now.since(self.pace.due(at)));
+            match &mut run {
+                Some((of, _, end)) if *of == slot && *end == index => *end += 1,
+                _ => {
+                    if let Some((slot, first, end)) = run.replace((slot, index, index + 1)) {
+                        store.write(tun, slot, first, end)?;
+                    }
+                }
+            }
+        }
+        if let Some((slot, first, end)) = run {
+            store.write(tun, slot, first, end)?;
+        }
+        Ok(())
+    }
+
+    /// Starts the measured interval.
+    pub(super) fn begin_measuring(&mut self, now: Time) {
+        self.link.begin_measuring(now);
+        self.flows.clear();
+    }
+
+    /// The link's own view at `now`.
+    pub(super) fn state(&mut self, now: Time) -> link::LinkState {
+        self.link.state(now)
+    }
+
+    /// What the link did up to `end`.
+    pub(super) fn report(&mut self, end: Time) -> link::LinkReport {
+        self.link.report(end)
+    }
+}
+
+fn dropped(packet: Packet, pool: &mut Pool, flows: &mut Flows, in_flight: &mut u64) {
+    if let Packet::Real { slot, .. } = packet {
+        flows.dropped(pool.get(slot).flow);
+        pool.release(slot, 1);
+        *in_flight -= 1;
+    }
+}
+
+/// A direction without a limit: whole packets, a constant delay later.
+#[derive(Debug)]
+pub(super) struct Line {
+    line: DelayLine<u32>,
+    delay: Span,
+    pace: Pace,
+    pub(super) packets: u64,
+}
+
+impl Line {
+    pub(super) fn new(delay: Span) -> Self {
+        let (pace, delay) = Pace::of(delay);
+        Self { line: DelayLine::default(), delay, pace, packets: 0 }
+    }
+
+    pub(super) fn arrive(&mut self, now: Time, frame: &Frame, store: &mut Store) {
+        let Some(split) = frame.split else {
+            store.refused += 1;
+            return;
+        };
+        self.packets += 1;
+        let slot = store.pool.store(&mut store.scratch, frame.length, split, 0);
+        self.line.push(now + self.delay, slot);
+    }
+
+    pub(super) fn due(&self) -> Option<Time> {
+        self.line.next().map(|at| self.pace.ready(at))
+    }
+
+    pub(super) fn deliver(&mut self, now: Time, by: Time, store: &mut Store, tun: &Tun) -> io::Result<()> {
+        if self.due().is_none_or(|due| due > by) {
+            return Ok(());
+        }
+        while let Some(at) = self.line.next()
+            && self.pace.joins(at, now, by)
+            && let Some(slot) = self.line.pop(now)
+        {
+            store.lateness.record(now.since(self.pace.due(at)));
+            let count = store.pool.get(slot).split.count();
+            store.write(tun, slot, 0, count)?;
+        }
+        Ok(())
+    }
+}
+
+/// A direction of either kind.
+pub(super) enum Direction {
+    Limited(Box<Lane>),
+    Free(Line),
+}
+
+impl Direction {
+    pub(super) fn arrive(&mut self, now: Time, frame: &Frame, store: &mut Store) {
+        match self {
+            Self::Limited(lane) => lane.arrive(now, frame, store),
+            Self::Free(line) => line.arrive(now, frame, store),
+        }
+    }
+
+    pub(super) fn due(&self) -> Option<Time> {
+        match self {
+            Self::Limited(lane) => lane.due(),
+            Self::Free(line) => line.due(),
+        }
+    }
+
+    pub(super) fn deliver(&mut self, now: Time, by: Time, store: &mut Store, tun: &Tun) -> io::Result<()> {
+        match self {
+            Self::Limited(lane) => lane.deliver(now, by, store, tun),
+            Self::Free(line) => line.deliver(now, by, store, tun),
+        }
+    }
+}

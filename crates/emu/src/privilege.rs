@@ -1,0 +1,190 @@
+//! What this process may do, and how an ordinary user gets the rights the emulator needs.
+//!
+//! The emulator makes namespaces, devices and addresses. Root may. Anyone else may inside a *user namespace* of
+//! their own, where the kernel allows those: [`prepare`] enters one.
+
+use crate::EmuError;
+use nix::sched::{CloneFlags, unshare};
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+const CAP_NET_ADMIN: u32 = 12;
+const CAP_SYS_ADMIN: u32 = 21;
+
+/// What this process may do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Privilege {
+    /// The rights come from a user namespace that [`prepare`] made.
+    pub user_namespace: bool,
+    /// The emulator's thread may run ahead of ordinary ones (SCHED_FIFO). Without it deliveries can be late by
+    /// milliseconds on a busy machine.
+    pub real_time: bool,
+}
+
+/// Gets the rights the emulator needs, or says what is missing.
+///
+/// With CAP_NET_ADMIN and CAP_SYS_ADMIN (root) nothing changes. Otherwise the process moves into a new user
+/// namespace in which it has both; its user and group stay the same, so files keep their owner. The kernel
+/// moves only single-threaded processes: call this first in `main`.
+///
+/// # Errors
+/// [`EmuError::Missing`]: no access to /dev/net/tun, user namespaces not allowed, or threads already running.
+pub fn prepare() -> Result<Privilege, EmuError> {
+    tun_accessible()?;
+    let user_namespace = !has_capabilities()?;
+    if user_namespace {
+        enter_user_namespace()?;
+    }
+    Ok(Privilege { user_namespace, real_time: real_time_allowed() })
+}
+
+/// What this process may do as it is, for a report on the environment. Changes nothing.
+///
+/// # Errors
+/// [`EmuError::Missing`] as for [`prepare`], except that user namespaces are not tried.
+pub fn check() -> Result<Privilege, EmuError> {
+    tun_accessible()?;
+    if has_capabilities()? {
+        return Ok(Privilege { user_namespace: false, real_time: real_time_allowed() });
+    }
+    if let Some(reason) = namespaces_forbidden() {
+        return Err(user_namespace_refused(&reason));
+    }
+    Ok(Privilege { user_namespace: true, real_time: real_time_allowed() })
+}
+
+fn tun_accessible() -> Result<(), EmuError> {
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open("/dev/net/tun")
+        .map(drop)
+        .map_err(|error| tun_refused(&error))
+}
+
+/// The error for a /dev/net/tun that does not open.
+pub(crate) fn tun_refused(error: &io::Error) -> EmuError {
+    let (found, mend) = match (error.kind(), fs::metadata("/dev/net/tun")) {
+        (io::ErrorKind::PermissionDenied, Ok(metadata)) => (
+            format!(
+                "permission denied (mode {:04o}, owner uid {})",
+                metadata.permissions().mode() & 0o7777,
+                metadata.uid()
+            ),
+            "run as root, or: sudo chmod 0666 /dev/net/tun",
+        ),
+        (io::ErrorKind::NotFound, _) => {
+            ("no such device".into(), "sudo modprobe tun; in a container: --device /dev/net/tun")
+        }
+        _ => (
+            error.to_string(),
+            "sudo modprobe tun; in a container: --device /dev/net/tun --cap-add NET_ADMIN",
+        ),
+    };
+    EmuError::Missing { what: "/dev/net/tun".into(), found, mend: mend.into() }
+}
+
+/// Whether CAP_NET_ADMIN and CAP_SYS_ADMIN are in effect.
+fn has_capabilities() -> Result<bool, EmuError> {
+    let status = fs::read_to_string("/proc/thread-self/status")
+        .map_err(|error| EmuError::os("reading /proc/thread-self/status", error))?;
+    Ok(effective(&status).is_some_and(|set| {
+        let wanted = 1 << CAP_NET_ADMIN | 1 << CAP_SYS_ADMIN;
+        set & wanted == wanted
+    }))
+}
+
+/// The effective capabilities in the text of /proc/<pid>/status.
+fn effective(status: &str) -> Option<u64> {
+    let field = status.lines().find_map(|line| line.strip_prefix("CapEff:"))?;
+    u64::from_str_radix(field.trim(), 16).ok()
+}
+
+fn enter_user_namespace() -> Result<(), EmuError> {
+    let threads = fs::read_dir("/proc/self/task").map_or(1, Iterator::count);
+    if threads > 1 {
+        return Err(EmuError::Missing {
+            what: "a user namespace".into(),
+            found: format!(
+                "{threads} threads run already, and the kernel moves only single-threaded processes"
+            ),
+            mend: "call emu::prepare() first in main, or run as root".into(),
+        });
+    }
+    let (user, group) = (nix::unistd::geteuid(), nix::unistd::getegid());
+    if let Some(reason) = namespaces_forbidden() {
+        return Err(user_namespace_refused(&reason));
+    }
+    unshare(CloneFlags::CLONE_NEWUSER)
+        .map_err(|errno| user_namespace_refused(&format!("unshare(CLONE_NEWUSER): {}", errno.desc())))?;
+    // The kernel wants setgroups off before an ordinary user may map a group.
+    let steps = [
+        ("setgroups", "deny".to_owned()),
+        ("uid_map", format!("{user} {user} 1")),
+        ("gid_map", format!("{group} {group} 1")),
+    ];
+    for (file, text) in steps {
+        fs::write(format!("/proc/self/{file}"), text)
+            .map_err(|error| user_namespace_refused(&format!("writing /proc/self/{file}: {error}")))?;
+    }
+    if !has_capabilities()? {
+        return Err(user_namespace_refused("the new namespace came without capabilities"));
+    }
+    Ok(())
+}
+
+/// Why the system's settings forbid user namespaces, where they do.
+fn namespaces_forbidden() -> Option<String> {
+    let setting = |key: &str| fs::read_to_string(format!("/proc/sys/{}", key.replace('.', "/"))).ok();
+    let forbidding = [
+        ("user.max_user_namespaces", "0"),
+        // Debian's switch and Ubuntu's.
+        ("kernel.unprivileged_userns_clone", "0"),
+        ("kernel.apparmor_restrict_unprivileged_userns", "1"),
+    ];
+    forbidding
+        .into_iter()
+        .find(|(key, value)| setting(key).is_some_and(|found| found.trim() == *value))
+        .map(|(key, value)| format!("{key} = {value}"))
+}
+
+fn user_namespace_refused(found: &str) -> EmuError {
+    EmuError::Missing {
+        what: "root rights or a user namespace".into(),
+        found: found.into(),
+        mend: "run as root, or allow user namespaces: sudo sysctl user.max_user_namespaces=10000 \
+               kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0 \
+               (those of the three that exist)"
+            .into(),
+    }
+}
+
+/// Whether SCHED_FIFO may be asked for; tried on a thread of its own, so nothing changes here.
+fn real_time_allowed() -> bool {
+    std::thread::spawn(crate::realtime::run_ahead).join().unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn capabilities_are_read_from_the_status_text() {
+        assert_eq!(effective("Name:\tx\nCapEff:\t0000000000201000\n"), Some(0x20_1000));
+        assert_eq!(effective("Name:\tx\n"), None);
+    }
+
+    #[test]
+    fn a_tun_without_access_says_how_to_mend_it() {
+        let error = tun_refused(&io::Error::from(io::ErrorKind::PermissionDenied)).to_string();
+        assert!(error.starts_with("/dev/net/tun: permission denied (mode 0"), "{error}");
+        assert!(error.contains("sudo chmod 0666 /dev/net/tun"), "{error}");
+    }
+
+    #[test]
+    fn forbidden_namespaces_name_their_sysctls() {
+        let error = user_namespace_refused("user.max_user_namespaces = 0").to_string();
+        assert!(error.contains("user.max_user_namespaces=10000"), "{error}");
+    }
+}

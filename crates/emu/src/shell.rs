@@ -1,0 +1,249 @@
+//! `tightlink emulate -- CMD`: any program behind the emulated tight link.
+//!
+//! ```text
+//!   near namespace                                   far namespace
+//!   CMD ($TIGHTLINK_NEAR) ──► tight link ──────────► server ($TIGHTLINK_FAR)
+//!                         ◄── delay (or --both) ◄────
+//! ```
+//!
+//! CMD runs at the near end; what it sends to `$TIGHTLINK_FAR` passes the tight link. By default that is the
+//! upload direction only; a mirrored path limits both. The far end is empty but for the optional server
+//! command, which is started first and given up to two seconds to listen. There is no way out of the two
+//! namespaces, no DNS and no NAT: what CMD is to talk to must be the server. Someone with the rights can start
+//! more at the far end with `nsenter --net=$TIGHTLINK_FAR_NETNS`.
+//!
+//! Both programs inherit the terminal and die with us, by whatever way we go. Programs they leave in the
+//! background are theirs to end, and keep their namespace until they do.
+
+use crate::namespace::before_exec;
+use crate::{EmuError, Namespace, Path, PathConfig, PathReport};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill, killpg};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::unistd::Pid;
+use std::ffi::OsString;
+use std::os::fd::AsFd;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, ExitStatus};
+use std::time::Duration;
+use units::Span;
+
+/// How long the server may take to listen before the command starts anyway.
+const SERVER_PATIENCE: Duration = Duration::from_secs(2);
+/// How long the server may take to end when asked.
+const SERVER_GRACE: Duration = Duration::from_secs(1);
+
+/// What to run where.
+#[derive(Clone, Debug)]
+pub struct Shell {
+    /// The path between the two ends.
+    pub path: PathConfig,
+    /// The program at the near end and its arguments.
+    pub command: Vec<OsString>,
+    /// A line for `sh` to run at the far end, started first and ended last.
+    pub server: Option<String>,
+}
+
+/// How it went.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The command's exit status, or 128 plus the signal that ended it: what we should exit with.
+    pub code: u8,
+    /// What happened on the path, from the command's start to its end.
+    pub report: PathReport,
+}
+
+/// Runs the command and waits for it. SIGINT, SIGTERM and SIGHUP sent to us go to it.
+///
+/// Call it from the main thread, before other threads start: the signals must reach this one, and the programs
+/// live as long as the thread that started them.
+///
+/// # Errors
+/// As for [`Path::start`]; [`EmuError::Missing`] if the command does not start; [`EmuError::Ended`] if the path
+/// ends under it.
+pub fn run(shell: Shell) -> Result<Outcome, EmuError> {
+    let Some((program, arguments)) = shell.command.split_first() else {
+        return Err(EmuError::Missing {
+            what: "a command".into(),
+            found: "none".into(),
+            mend: "name one after --: tightlink emulate --rate 100Mbit/s -- CMD".into(),
+        });
+    };
+    let signals = Signals::take()?;
+    let mut path = Path::start(shell.path)?;
+    let mut server = match &shell.server {
+        Some(line) => Some(Server::start(&path, line, &signals)?),
+        None => None,
+    };
+    path.begin(Span::ZERO)?;
+    let mut command = path.sender().command(program);
+    command.args(arguments);
+    at_ends(&path, &mut command);
+    signals.restored_in(&mut command);
+    let mut child = command.spawn().map_err(|error| EmuError::Missing {
+        what: format!("the command {}", program.display()),
+        found: error.to_string(),
+        mend: "check its name and that it may be run".into(),
+    })?;
+    let status = signals.attend(&mut child, &path);
+    if status.is_err() {
+        // The path is gone: the command would wait for ever.
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+    if let Some(server) = &mut server {
+        server.end();
+    }
+    let status = status?;
+    Ok(Outcome { code: code(status), report: path.stop()? })
+}
+
+/// Tells a command where it is.
+fn at_ends(path: &Path, command: &mut std::process::Command) {
+    command
+        .env("TIGHTLINK_NEAR", path.sender_address().to_string())
+        .env("TIGHTLINK_FAR", path.receiver_address().to_string())
+        .env("TIGHTLINK_FAR_NETNS", format!("/proc/{}/fd/{}", std::process::id(), path.receiver().raw()));
+}
+
+/// What a shell reports for a status.
+fn code(status: ExitStatus) -> u8 {
+    status.code().map_or_else(|| 128u8.wrapping_add(status.signal().unwrap_or(0) as u8), |code| code as u8)
+}
+
+/// Signals to us, as something to read. Before and after, they act as they always did.
+struct Signals {
+    descriptor: SignalFd,
+    before: SigSet,
+}
+
+impl Signals {
+    fn take() -> Result<Self, EmuError> {
+        let mut set = SigSet::empty();
+        for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGCHLD] {
+            set.add(signal);
+        }
+        let wrong = |errno: Errno| EmuError::os("taking charge of signals", errno);
+        let before = set.thread_swap_mask(SigmaskHow::SIG_BLOCK).map_err(wrong)?;
+        let descriptor =
+            SignalFd::with_flags(&set, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK).map_err(wrong)?;
+        Ok(Self { descriptor, before })
+    }
+
+    /// Lets a child start with the signals as we found them.
+    fn restored_in(&self, command: &mut std::process::Command) {
+        let before = self.before;
+        before_exec(command, move || Ok(before.thread_set_mask()?));
+    }
+
+    /// Waits for `child` to end, passing signals on.
+    fn attend(&self, child: &mut Child, path: &Path) -> Result<ExitStatus, EmuError> {
+        loop {
+            if let Some(status) =
+                child.try_wait().map_err(|error| EmuError::os("waiting for the command", error))?
+            {
+                return Ok(status);
+            }
+            if let Some(reason) = path.failure() {
+                return Err(EmuError::Ended(reason));
+            }
+            // The limit is for the path's failure, which sends no signal.
+            pause(&self.descriptor, Duration::from_millis(200))?;
+            while let Ok(Some(info)) = self.descriptor.read_signal() {
+                // Ctrl-C on a terminal goes to the child as well; passing it on would make it two.
+                let from_terminal = info.ssi_code == libc::SI_KERNEL;
+                let signal = Signal::try_from(info.ssi_signo as i32).ok();
+                if let Some(signal) = signal.filter(|signal| *signal != Signal::SIGCHLD && !from_terminal) {
+                    // It may have ended by itself just now.
+                    let _ = kill(Pid::from_raw(child.id() as i32), signal);
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        // What is still pending was meant for a child that has ended: SIGTERM now would hide its exit status.
+        while let Ok(Some(_)) = self.descriptor.read_signal() {}
+        let _ = self.before.thread_set_mask();
+    }
+}
+
+/// Waits until `descriptor` can be read, at most `limit`.
+fn pause(descriptor: &impl AsFd, limit: Duration) -> Result<(), EmuError> {
+    let timeout = PollTimeout::try_from(limit).unwrap_or(PollTimeout::MAX);
+    match poll(&mut [PollFd::new(descriptor.as_fd(), PollFlags::POLLIN)], timeout) {
+        Ok(_) | Err(Errno::EINTR) => Ok(()),
+        Err(errno) => Err(EmuError::os("waiting for the command", errno)),
+    }
+}
+
+/// The program at the far end.
+struct Server {
+    child: Child,
+}
+
+impl Server {
+    fn start(path: &Path, line: &str, signals: &Signals) -> Result<Self, EmuError> {
+        let mut command = path.receiver().command("sh");
+        // A group of its own: Ctrl-C is for the command, and everything the line starts ends together.
+        command.arg("-c").arg(line).process_group(0);
+        at_ends(path, &mut command);
+        signals.restored_in(&mut command);
+        let child = command
+            .spawn()
+            .map_err(|error| EmuError::os(format!("starting the server ({line:?})"), error))?;
+        let mut server = Self { child };
+        let deadline = crate::clock::now() + SERVER_PATIENCE;
+        while crate::clock::now() < deadline && !listens(path.receiver())? {
+            if let Ok(Some(status)) = server.child.try_wait()
+                && !status.success()
+            {
+                return Err(EmuError::Missing {
+                    what: format!("the server {line:?}"),
+                    found: format!("it ended at once ({status})"),
+                    mend: "try the line by itself; $TIGHTLINK_FAR is the address to listen on".into(),
+                });
+            }
+            std::thread::park_timeout(Duration::from_millis(20));
+        }
+        Ok(server)
+    }
+
+    /// Asks the server's whole group to end, then makes it.
+    fn end(&mut self) {
+        let group = Pid::from_raw(self.child.id() as i32);
+        // No such group means it has ended already.
+        let _ = killpg(group, Signal::SIGTERM);
+        let deadline = crate::clock::now() + SERVER_GRACE;
+        while crate::clock::now() < deadline && matches!(self.child.try_wait(), Ok(None)) {
+            std::thread::park_timeout(Duration::from_millis(10));
+        }
+        let _ = killpg(group, Signal::SIGKILL);
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Whether any program in `namespace` listens, on TCP or UDP.
+fn listens(namespace: &Namespace) -> Result<bool, EmuError> {
+    namespace.run(|| {
+        let table =
+            |name: &str| std::fs::read_to_string(format!("/proc/thread-self/net/{name}")).unwrap_or_default();
+        // The fourth column is the state: 0A is LISTEN; a UDP socket without a peer is 07.
+        let has = |text: String, state: &str| {
+            text.lines().skip(1).any(|line| line.split_whitespace().nth(3) == Some(state))
+        };
+        has(table("tcp"), "0A")
+            || has(table("tcp6"), "0A")
+            || has(table("udp"), "07")
+            || has(table("udp6"), "07")
+    })
+}

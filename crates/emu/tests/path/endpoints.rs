@@ -1,0 +1,126 @@
+//! Programs at the ends of a path, as threads of the test.
+
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::time::{Duration, Instant};
+use tightlink_emu::{Path, PathConfig, PathReport, privilege, run_ahead};
+use units::Span;
+
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// Waits until no other timing test runs. `None`, with a note, where the machine does not let us run any.
+pub fn alone() -> Option<MutexGuard<'static, ()>> {
+    match privilege::check() {
+        Ok(privilege) if !privilege.user_namespace => {
+            // A test that failed before us is no reason to fail.
+            Some(ALONE.lock().unwrap_or_else(PoisonError::into_inner))
+        }
+        Ok(_) => {
+            eprintln!(
+                "skipped: needs root (tests run on many threads, which a user namespace does not allow)"
+            );
+            None
+        }
+        Err(error) => {
+            eprintln!("skipped: {error}");
+            None
+        }
+    }
+}
+
+/// Tries `measure` until `good`, at most three times: other programs may have had the processor.
+pub fn settled<T: std::fmt::Debug>(mut measure: impl FnMut() -> T, good: impl Fn(&T) -> bool) -> T {
+    let mut last = measure();
+    for _ in 0..2 {
+        if good(&last) {
+            break;
+        }
+        eprintln!("once more after {last:?}");
+        last = measure();
+    }
+    assert!(good(&last), "not even the third time: {last:?}");
+    last
+}
+
+/// A greedy TCP flow over the path; measured for `measured` after `warmup`.
+pub fn bulk(config: PathConfig, warmup: Duration, measured: Duration) -> PathReport {
+    let mut path = Path::start(config).expect("the path starts");
+    let address = (path.receiver_address(), 5001);
+    let (ready, listening) = mpsc::channel();
+    let sink = path.receiver().spawn("sink", move || {
+        let listener = TcpListener::bind(address).expect("a free port");
+        ready.send(()).expect("the test waits");
+        let (mut stream, _) = listener.accept().expect("the source connects");
+        stream.set_read_timeout(Some(Duration::from_secs(1))).expect("above zero");
+        let mut buffer = vec![0; 1 << 20];
+        while stream.read(&mut buffer).is_ok_and(|length| length > 0) {}
+    });
+    listening.recv().expect("the sink listens");
+    let over = Arc::new(AtomicBool::new(false));
+    let stop = Arc::clone(&over);
+    let source = path.sender().spawn("source", move || {
+        let mut stream = TcpStream::connect(address).expect("the sink listens");
+        stream.set_write_timeout(Some(Duration::from_secs(1))).expect("above zero");
+        let block = vec![0; 1 << 17];
+        while !stop.load(Ordering::Relaxed) && stream.write_all(&block).is_ok() {}
+    });
+    let begun = path.begin(Span::from_nanos(warmup.as_nanos() as u64)).expect("the path is alive");
+    wait_until(begun + warmup + measured);
+    over.store(true, Ordering::Relaxed);
+    let report = path.stop().expect("the path is alive");
+    for thread in [sink, source] {
+        thread.expect("the thread started").join().expect("the endpoint does not panic");
+    }
+    report
+}
+
+/// Round trips of small UDP packets, in milliseconds, sorted.
+pub fn echo(path: &Path, count: u32) -> Vec<f64> {
+    let far = path.receiver_address();
+    let bind = |namespace: &tightlink_emu::Namespace, at| {
+        let socket = namespace.run(move || UdpSocket::bind(at).expect("a free port")).expect("inside");
+        socket.set_read_timeout(Some(Duration::from_millis(500))).expect("above zero");
+        socket
+    };
+    let server = bind(path.receiver(), (far, 7));
+    let client = bind(path.sender(), (Ipv4Addr::UNSPECIFIED, 0));
+    client.connect((far, 7)).expect("there is a route");
+    let answering = std::thread::spawn(move || {
+        run_ahead();
+        let mut buffer = [0; 64];
+        while let Ok((length, from)) = server.recv_from(&mut buffer) {
+            let _ = server.send_to(&buffer[..length], from);
+        }
+    });
+    let asking = std::thread::spawn(move || {
+        run_ahead();
+        let mut buffer = [0; 64];
+        let mut rtts = Vec::new();
+        for _ in 0..count {
+            let sent = now();
+            client.send(&[0; 32]).expect("the path takes packets");
+            if client.recv(&mut buffer).is_ok() {
+                rtts.push(sent.elapsed().as_secs_f64() * 1e3);
+            }
+        }
+        rtts.sort_by(f64::total_cmp);
+        rtts
+    });
+    let rtts = asking.join().expect("the client does not panic");
+    answering.join().expect("the server ends when it hears nothing");
+    assert_eq!(rtts.len(), count as usize, "every packet comes back");
+    rtts
+}
+
+pub fn wait_until(deadline: Instant) {
+    while now() < deadline {
+        std::thread::park_timeout(deadline.saturating_duration_since(now()));
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test of the real clock")]
+pub fn now() -> Instant {
+    Instant::now()
+}

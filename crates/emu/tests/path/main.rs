@@ -1,0 +1,193 @@
+//! The path as programs meet it: its rate, its delay, its queue. Needs root.
+
+mod endpoints;
+
+use endpoints::{alone, bulk, echo, now, settled, wait_until};
+use link::traffic::{Pattern, TrafficConfig};
+use link::{Conservation, Limit};
+use std::net::{Ipv4Addr, UdpSocket};
+use std::time::Duration;
+use tightlink_emu::{EmuError, Path, PathConfig, PathReport};
+use units::{Bytes, Fraction, Rate, Span, Time};
+
+const RATE: Rate = Rate::from_bps(97_000_000);
+const ONE_WAY: Span = Span::from_millis(10);
+const RTT: Span = Span::from_millis(20);
+
+/// 97 Mbit/s, base RTT 20 ms, a buffer of one bandwidth-delay product.
+fn config() -> PathConfig {
+    PathConfig::new(RATE, ONE_WAY, Limit::Bytes(RATE.volume(RTT)))
+}
+
+fn error_percent(measured: f64, wanted: f64) -> f64 {
+    (measured / wanted - 1.0) * 100.0
+}
+
+fn conserves(report: &PathReport) {
+    let Conservation { arrived, forwarded, dropped, held } = report.link.conservation;
+    assert_eq!(arrived, forwarded + dropped + held, "every packet is somewhere");
+}
+
+#[test]
+fn base_rtt_is_the_configured_delay_there_and_back() {
+    let Some(_alone) = alone() else { return };
+    let path = Path::start(config()).expect("the path starts");
+    let rtts = settled(|| echo(&path, 60), |rtts| (19.8..=20.5).contains(&rtts[30]));
+    assert!(rtts[0] > 19.8, "no packet overtakes the delay: {} ms", rtts[0]);
+}
+
+#[test]
+fn a_greedy_tcp_flow_gets_exactly_the_rate() {
+    let Some(_alone) = alone() else { return };
+    let measure = || bulk(config(), Duration::from_secs(1), Duration::from_secs(2));
+    let report =
+        settled(measure, |report| error_percent(report.forwarded_bps(), RATE.as_bps_f64()).abs() < 0.5);
+    conserves(&report);
+    assert_eq!(report.lost_before_link + report.refused, 0, "nothing is lost outside the emulated queue");
+    let (key, _) = report.flows.iter().find(|(_, count)| count.arrived > 1000).expect("the flow was seen");
+    assert_eq!((key.protocol, key.destination_port), (6, 5001));
+}
+
+#[test]
+fn a_single_packet_device_gives_the_same_rate() {
+    let Some(_alone) = alone() else { return };
+    let single = PathConfig { offload: false, ..config() };
+    let measure = || bulk(single.clone(), Duration::from_secs(1), Duration::from_secs(2));
+    let report =
+        settled(measure, |report| error_percent(report.forwarded_bps(), RATE.as_bps_f64()).abs() < 0.5);
+    conserves(&report);
+}
+
+#[test]
+fn the_backlog_stays_within_the_limit_and_what_does_not_fit_is_dropped() {
+    let Some(_alone) = alone() else { return };
+    let limit = Bytes::new(60_000);
+    let config =
+        PathConfig { limit: Limit::Bytes(limit), sample_every: Some(Span::from_millis(1)), ..config() };
+    let report = bulk(config, Duration::from_secs(1), Duration::from_secs(1));
+    conserves(&report);
+    assert!(report.link.queue_drops > 0, "a greedy flow overflows a small buffer");
+    let real = report.real();
+    assert_eq!(real.dropped, report.link.queue_drops, "without cross traffic every drop is the flow's");
+    assert_eq!(real.arrived, report.link.arrivals);
+    let highest = report.samples.iter().map(|sample| sample.backlog.bytes).max().expect("there are samples");
+    assert!(highest <= limit && highest > limit / 2, "highest backlog {highest}");
+    // One sample per millisecond of two seconds, at its exact time.
+    assert!(report.samples.len() >= 1990, "{} samples", report.samples.len());
+    assert_eq!(report.samples[9].at, Time::from_nanos(10_000_000));
+}
+
+#[test]
+fn constant_cross_traffic_takes_its_share_and_no_more() {
+    let Some(_alone) = alone() else { return };
+    let cross = TrafficConfig {
+        pattern: Pattern::Cbr,
+        rate: Rate::from_bps(17_000_000),
+        packet: Bytes::new(1500),
+        start: Time::ZERO,
+        stop: Time::NEVER,
+    };
+    let config = PathConfig { traffic: vec![cross], ..config() };
+    let share = |report: &PathReport| {
+        let real = report.real();
+        let forwarded = real.arrived_bytes.bits_f64() * (1.0 - real.loss_rate());
+        forwarded / report.link.measured.as_secs_f64()
+    };
+    let measure = || bulk(config.clone(), Duration::from_secs(1), Duration::from_secs(2));
+    // A full queue drops some cross packets too: a little more than 80 is left.
+    let report = settled(measure, |report| error_percent(share(report), 80e6).abs() < 1.5);
+    conserves(&report);
+    assert!(error_percent(report.forwarded_bps(), RATE.as_bps_f64()).abs() < 0.5);
+}
+
+#[test]
+fn cross_traffic_is_up_to_date_while_no_real_packet_moves() {
+    let Some(_alone) = alone() else { return };
+    let cross = TrafficConfig {
+        pattern: Pattern::Cbr,
+        rate: Rate::from_bps(48_500_000),
+        packet: Bytes::new(1500),
+        start: Time::ZERO,
+        stop: Time::NEVER,
+    };
+    let mut path = Path::start(PathConfig { traffic: vec![cross], ..config() }).expect("the path starts");
+    let begun = path.begin(Span::from_millis(100)).expect("the path is alive");
+    wait_until(begun + Duration::from_millis(600));
+    let report = path.stop().expect("the path is alive");
+    conserves(&report);
+    assert!((report.link.utilization - 0.5).abs() < 0.005, "half of the link: {}", report.link.utilization);
+    assert!(report.link.measured >= Span::from_millis(500));
+    // A packet every 247 us; waking for each would cost far more than this.
+    assert!(report.cpu < report.lived.scale(0.2), "{} of {}", report.cpu, report.lived);
+}
+
+#[test]
+fn random_loss_takes_its_share_of_unanswered_packets() {
+    let Some(_alone) = alone() else { return };
+    let mut lossy = config();
+    lossy.link.loss = Fraction::new(0.1).expect("a share");
+    let mut path = Path::start(lossy).expect("the path starts");
+    path.begin(Span::ZERO).expect("the path is alive");
+    let far = path.receiver_address();
+    let socket = path
+        .sender()
+        .run(|| UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).expect("a free port"))
+        .expect("inside");
+    for number in 0..4000u32 {
+        socket.send_to(&[0; 100], (far, 9)).expect("the path takes packets");
+        if number % 50 == 0 {
+            wait_until(now() + Duration::from_millis(1));
+        }
+    }
+    wait_until(now() + Duration::from_millis(50));
+    let report = path.stop().expect("the path is alive");
+    conserves(&report);
+    let real = report.real();
+    assert_eq!(real.arrived, 4000);
+    assert!((real.loss_rate() - 0.1).abs() < 0.02, "{}", real.loss_rate());
+    assert_eq!(report.link.random_losses, real.dropped);
+}
+
+#[test]
+fn a_mirrored_path_limits_the_way_back_too() {
+    let Some(_alone) = alone() else { return };
+    let slow = PathConfig {
+        mirror: true,
+        ..PathConfig::new(Rate::from_bps(1_000_000), Span::from_millis(1), Limit::Packets(10))
+    };
+    let path = Path::start(slow).expect("the path starts");
+    // 60 bytes take 480 us each way at 1 Mbit/s.
+    let rtts = settled(|| echo(&path, 20), |rtts| (2.9..=3.6).contains(&rtts[10]));
+    assert!(rtts[0] > 2.8, "{}", rtts[0]);
+    let report = path.stop().expect("the path is alive");
+    let reverse = report.reverse.expect("a mirrored path has one");
+    assert!(reverse.conservation.forwarded >= 20);
+}
+
+#[test]
+fn the_lab_can_ask_for_paths_that_cannot_be_and_is_told_why() {
+    let too_fast = PathConfig::new(Rate::from_bps(100_000_000_000), ONE_WAY, Limit::Packets(100));
+    let error = Path::start(too_fast).expect_err("too fast");
+    assert!(matches!(error, EmuError::Refused { key: "rate", .. }), "{error}");
+    assert!(error.to_string().contains("--engine sim"), "{error}");
+}
+
+#[test]
+fn a_device_taken_away_ends_the_path_with_a_reason() {
+    let Some(_alone) = alone() else { return };
+    let mut path = Path::start(config()).expect("the path starts");
+    let removed = path.receiver().command("ip").args(["link", "del", tightlink_emu::DEVICE]).status();
+    if !removed.is_ok_and(|status| status.success()) {
+        eprintln!("skipped: needs the ip command");
+        return;
+    }
+    let deadline = now() + Duration::from_secs(5);
+    while path.failure().is_none() && now() < deadline {
+        wait_until(now() + Duration::from_millis(5));
+    }
+    let reason = path.failure().expect("the path has noticed");
+    assert!(reason.starts_with("the receiver's device tight is gone"), "{reason}");
+    assert!(matches!(path.begin(Span::ZERO), Err(EmuError::Ended(_))));
+    let error = path.stop().expect_err("there is no result").to_string();
+    assert!(error.contains("the receiver's device") && error.contains("start it again"), "{error}");
+}

@@ -1,0 +1,57 @@
+//! What the registries know, for listing.
+
+use crate::resolve::KERNEL_CONTROLS;
+
+/// One thing that can be named in a scenario.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Its name there.
+    pub name: &'static str,
+    /// The engines that have it: "sim", "live", "sim live".
+    pub runs_on: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// Where it is defined.
+    pub source: &'static str,
+}
+
+/// Congestion controls.
+#[must_use]
+pub fn controls() -> Vec<Entry> {
+    let own = cc::registry::CONTROLS.iter().map(|control| Entry {
+        name: control.name,
+        runs_on: if KERNEL_CONTROLS.contains(&control.name) { "sim live" } else { "sim" },
+        summary: control.summary,
+        source: control.source,
+    });
+    let kernel = [
+        ("cubic", "window as a cubic function of the time since the last loss; the kernel's default", "RFC 9438"),
+        ("bbr", "paces at the measured bottleneck bandwidth", "kernel, BBRv1"),
+    ];
+    let kernel =
+        kernel.map(|(name, summary, source)| Entry { name, runs_on: "live", summary, source });
+    own.chain(kernel).collect()
+}
+
+/// Queue policies.
+#[must_use]
+pub fn queues() -> Vec<Entry> {
+    let entry = |policy: &link::queue::Policy| Entry {
+        name: policy.name,
+        runs_on: "sim live",
+        summary: policy.summary,
+        source: policy.source,
+    };
+    link::queue::POLICIES.iter().map(entry).collect()
+}
+
+/// Engines.
+#[must_use]
+pub fn engines() -> Vec<Entry> {
+    let engines = [
+        ("model", "closed forms and fixed points: microseconds", "docs/papers"),
+        ("sim", "packet-level simulation: faster than real time", "crates/sim"),
+        ("live", "the real kernel over an emulated path: real time", "crates/emu, crates/live"),
+    ];
+    engines.map(|(name, summary, source)| Entry { name, runs_on: "", summary, source }).into()
+}
