@@ -13,6 +13,8 @@ mod loss_based;
 pub mod registry;
 pub mod slow_start;
 
-pub use control::{Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, Phase, RateSample, RttView};
+pub use control::{
+    Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, Phase, RateSample, RttView,
+};
 pub use fixed::FixedWindow;
 pub use loss_based::{LossBased, Start};

@@ -31,7 +31,12 @@ fn ack(segments: u64) -> Ack {
 }
 
 fn congestion(kind: CongestionKind, in_flight: u64) -> Congestion {
-    Congestion { now: Time::ZERO, kind, lost: Bytes::new(SEGMENT), in_flight: Bytes::new(in_flight * SEGMENT) }
+    Congestion {
+        now: Time::ZERO,
+        kind,
+        lost: Bytes::new(SEGMENT),
+        in_flight: Bytes::new(in_flight * SEGMENT),
+    }
 }
 
 fn segments(cc: &dyn CongestionControl) -> u64 {

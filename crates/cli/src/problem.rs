@@ -42,7 +42,9 @@ impl From<EngineError> for Problem {
             EngineError::CannotAnswer { .. } | EngineError::Emulator(emu::EmuError::Refused { .. }) => {
                 Self::usage(error)
             }
-            EngineError::Emulator(_) | EngineError::Live(_) | EngineError::Broken(_) => Self::environment(error),
+            EngineError::Emulator(_) | EngineError::Live(_) | EngineError::Broken(_) => {
+                Self::environment(error)
+            }
         }
     }
 }

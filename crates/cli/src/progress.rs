@@ -13,7 +13,8 @@ pub(crate) struct Progress {
 impl Progress {
     pub(crate) fn new(runs: usize) -> Self {
         let bar = ProgressBar::new(1000);
-        let style = ProgressStyle::with_template("{bar:30} {percent:>3} %  {elapsed} passed, {eta} to go  {msg}");
+        let style =
+            ProgressStyle::with_template("{bar:30} {percent:>3} %  {elapsed} passed, {eta} to go  {msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         Self { bar, runs: (0, runs.max(1) as u64) }
     }

@@ -37,7 +37,11 @@ pub(crate) fn document(file: &Path, changes: &Changes) -> Result<Document, Probl
 
 /// The command line, for the record.
 pub(crate) fn command_line() -> String {
-    std::env::args().enumerate().map(|(index, word)| if index == 0 { "tightlink".into() } else { quoted(word) }).collect::<Vec<_>>().join(" ")
+    std::env::args()
+        .enumerate()
+        .map(|(index, word)| if index == 0 { "tightlink".into() } else { quoted(word) })
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn quoted(word: String) -> String {

@@ -31,8 +31,10 @@ fn main() -> ExitCode {
             held &= one_path(mbps, rtt_ms, goal, seconds)?;
         }
         if std::env::args().any(|argument| argument == "ceiling") {
-            ceiling(true, seconds)?;
-            ceiling(false, seconds)?;
+            for share in [0.6, 0.8, 1.0] {
+                ceiling(true, share, seconds)?;
+                ceiling(false, share, seconds)?;
+            }
         }
         Ok(held)
     };
@@ -76,11 +78,11 @@ fn one_path(mbps: u64, rtt_ms: u64, goal: f64, seconds: u64) -> Result<bool, Emu
     Ok(held)
 }
 
-/// The fastest path that is not refused, without delay.
-fn ceiling(offload: bool, seconds: u64) -> Result<(), EmuError> {
+/// A share of the fastest path that is not refused, without delay.
+fn ceiling(offload: bool, share: f64, seconds: u64) -> Result<(), EmuError> {
     let limit = link::Limit::Bytes(Bytes::new(4_000_000));
     let slow = PathConfig { offload, ..PathConfig::new(Rate::from_bps(1), Span::ZERO, limit) };
-    let rate = slow.reachable_rate();
+    let rate = slow.reachable_rate().scale(share);
     let config = PathConfig { link: link::LinkConfig { rate, ..slow.link }, ..slow };
     let report = bulk(config, Span::from_millis(2), seconds)?;
     println!(

@@ -24,6 +24,8 @@ pub struct FlowCount {
     pub arrived_bytes: Bytes,
     /// Packets the link dropped, for any reason.
     pub dropped: u64,
+    /// Their bytes on the wire.
+    pub dropped_bytes: Bytes,
 }
 
 impl FlowCount {
@@ -90,8 +92,10 @@ impl Flows {
         count.arrived_bytes += Bytes::new(u64::from(length));
     }
 
-    pub(crate) fn dropped(&mut self, flow: u32) {
-        self.counts[flow as usize].1.dropped += 1;
+    pub(crate) fn dropped(&mut self, flow: u32, length: u32) {
+        let count = &mut self.counts[flow as usize].1;
+        count.dropped += 1;
+        count.dropped_bytes += Bytes::new(u64::from(length));
     }
 
     /// Counts from zero again; packets on their way keep their flow's number.

@@ -93,7 +93,7 @@ impl Path {
             traffic: config.traffic,
             seed: config.seed,
             schedule: Schedule::new(config.sample_every),
-            ease: Span::ZERO,
+            wakes: driver::Wakes::default(),
         };
         let failure = Arc::new(OnceLock::new());
         let told = Arc::clone(&failure);

@@ -25,11 +25,14 @@ pub fn controls() -> Vec<Entry> {
         source: control.source,
     });
     let kernel = [
-        ("cubic", "window as a cubic function of the time since the last loss; the kernel's default", "RFC 9438"),
+        (
+            "cubic",
+            "window as a cubic function of the time since the last loss; the kernel's default",
+            "RFC 9438",
+        ),
         ("bbr", "paces at the measured bottleneck bandwidth", "kernel, BBRv1"),
     ];
-    let kernel =
-        kernel.map(|(name, summary, source)| Entry { name, runs_on: "live", summary, source });
+    let kernel = kernel.map(|(name, summary, source)| Entry { name, runs_on: "live", summary, source });
     own.chain(kernel).collect()
 }
 

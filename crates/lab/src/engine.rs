@@ -11,13 +11,8 @@ use crate::resolve::Resolved;
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// The engine has no answer to this scenario; another may.
-    #[error("{engine}: {reason}")]
-    CannotAnswer {
-        /// The engine.
-        engine: Engine,
-        /// What in the scenario it cannot do, and what to do instead.
-        reason: String,
-    },
+    #[error(transparent)]
+    CannotAnswer(#[from] Misfit),
     /// The machine or the user's rights lack something.
     #[error(transparent)]
     Emulator(#[from] emu::EmuError),
@@ -27,6 +22,22 @@ pub enum EngineError {
     /// The two sides of a live run disagree on what happened.
     #[error("the live run broke off: {0}")]
     Broken(String),
+}
+
+/// What in a scenario an engine is not made for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{engine}: {found}; {mend}")]
+pub struct Misfit {
+    /// The engine.
+    pub engine: Engine,
+    /// The key of the scenario it is about, `flow[0].control`.
+    pub key: String,
+    /// What stands there and why it does not fit.
+    pub found: String,
+    /// What would fit instead; may be empty.
+    pub accepted: String,
+    /// What to do.
+    pub mend: String,
 }
 
 /// Told now and then how far a run is: seconds of the scenario passed, of how many if known.
@@ -44,6 +55,28 @@ pub fn run(engine: Engine, resolved: &Resolved, progress: Progress<'_>) -> Resul
     }
 }
 
-fn cannot<T>(engine: Engine, reason: impl Into<String>) -> Result<T, EngineError> {
-    Err(EngineError::CannotAnswer { engine, reason: reason.into() })
+/// Whether `engine` is made for `resolved`; costs nothing and changes nothing. [`run`] asks first.
+///
+/// # Errors
+/// What in the scenario does not fit.
+pub fn check(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
+    match engine {
+        Engine::Model => model::path(resolved).map(drop),
+        Engine::Sim => sim::plan(resolved).map(drop),
+        Engine::Live => live::check(resolved),
+    }
+}
+
+/// A [`Misfit`] of the `index`th flow of `resolved`, at `key` of its `[[flow]]`.
+fn misfit_of_flow<T>(
+    engine: Engine,
+    resolved: &Resolved,
+    index: usize,
+    key: &str,
+    found: impl Into<String>,
+    accepted: impl Into<String>,
+    mend: &str,
+) -> Result<T, Misfit> {
+    let key = format!("flow[{}].{key}", resolved.flows[index].entry);
+    Err(Misfit { engine, key, found: found.into(), accepted: accepted.into(), mend: mend.into() })
 }

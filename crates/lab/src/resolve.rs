@@ -49,6 +49,8 @@ pub struct Resolved {
 /// One transfer in numbers.
 #[derive(Clone, Debug)]
 pub struct ResolvedFlow {
+    /// Which `[[flow]]` of the scenario it is from.
+    pub entry: usize,
     /// Its name; of several alike, `name-1`, `name-2`, …
     pub name: String,
     /// Its congestion control's name.
@@ -142,9 +144,12 @@ pub fn resolve(document: &Document) -> Result<Resolved, Faults> {
         source: scenario.source,
     };
     if resolved.limit_bytes() < resolved.segment() {
-        let found = format!("room for {}, less than one segment of {}", resolved.limit_bytes(), resolved.segment());
+        let found =
+            format!("room for {}, less than one segment of {}", resolved.limit_bytes(), resolved.segment());
         let help = format!("write \"{}\" or more", resolved.segment());
-        return Err(document.fault("link.queue.limit", found, "room for one segment or more", Some(help)).into());
+        return Err(document
+            .fault("link.queue.limit", found, "room for one segment or more", Some(help))
+            .into());
     }
     Ok(resolved)
 }
@@ -166,7 +171,8 @@ fn check_names(document: &Document, scenario: &Scenario) -> Result<(), Faults> {
             faults.push(document.fault(&format!("flow[{index}].socket_buffer"), found, "a size", Some(help)));
         }
         if !cc::registry::has_slow_start(&flow.slow_start) {
-            let known: Vec<&str> = cc::registry::SLOW_STARTS.iter().map(|slow_start| slow_start.name).collect();
+            let known: Vec<&str> =
+                cc::registry::SLOW_STARTS.iter().map(|slow_start| slow_start.name).collect();
             let found = format!("unknown slow start \"{}\"", flow.slow_start);
             faults.push(document.fault(&format!("flow[{index}].slow_start"), found, known.join(", "), None));
         }
@@ -175,14 +181,23 @@ fn check_names(document: &Document, scenario: &Scenario) -> Result<(), Faults> {
         let known: Vec<&str> = link::queue::POLICIES.iter().map(|policy| policy.name).collect();
         if !known.contains(&link.queue.kind.as_str()) {
             let found = format!("unknown queue \"{}\"", link.queue.kind);
-            let key = if scenario.links.len() > 1 { format!("link[{index}].queue.kind") } else { "link.queue.kind".into() };
+            let key = if scenario.links.len() > 1 {
+                format!("link[{index}].queue.kind")
+            } else {
+                "link.queue.kind".into()
+            };
             faults.push(document.fault(&key, found, known.join(", "), None));
         }
     }
     if scenario.links.len() > 1 {
         let help = "keep the tight link; put the other links' delay into the flows' rtt".to_owned();
         let found = format!("{} links", scenario.links.len());
-        faults.push(document.fault("link", found, "one [link]: this version runs a single tight link", Some(help)));
+        faults.push(document.fault(
+            "link",
+            found,
+            "one [link]: this version runs a single tight link",
+            Some(help),
+        ));
     }
     if faults.is_empty() { Ok(()) } else { Err(faults.into()) }
 }
@@ -191,13 +206,18 @@ fn check_names(document: &Document, scenario: &Scenario) -> Result<(), Faults> {
 fn flows(scenario: &Scenario) -> Vec<ResolvedFlow> {
     let least: Span = scenario.links.iter().map(|link| link.delay * 2).sum();
     let mut flows = Vec::new();
-    for flow in &scenario.flows {
+    for (entry, flow) in scenario.flows.iter().enumerate() {
         let draw = |what: &str| Stream::new(scenario.seed, &format!("{} {what}", flow.name));
         let (mut rtts, mut starts) = (draw("rtt"), draw("start"));
         for index in 0..flow.count {
             let drawn = flow.rtt.as_ref().map_or(least, |spread| drawn(spread, index, &mut rtts));
             flows.push(ResolvedFlow {
-                name: if flow.count == 1 { flow.name.clone() } else { format!("{}-{}", flow.name, index + 1) },
+                entry,
+                name: if flow.count == 1 {
+                    flow.name.clone()
+                } else {
+                    format!("{}-{}", flow.name, index + 1)
+                },
                 control: flow.control.clone(),
                 slow_start: flow.slow_start.clone(),
                 payload: flow.segment.saturating_sub(HEADER),

@@ -35,14 +35,20 @@ fn standing(resolved: &Resolved) -> String {
         );
     }
     match flow.socket_buffer {
-        None => format!("{need}; the socket buffer is never the limit, so the window grows until the queue overflows."),
+        None => format!(
+            "{need}; the socket buffer is never the limit, so the window grows until the queue overflows."
+        ),
         Some(buffer) if buffer < product => {
             format!("{need}; a socket buffer of {} is less, so the link cannot be filled.", bytes(buffer))
         }
         Some(buffer) => {
             let excess = buffer.saturating_sub(product);
             let room = resolved.limit_bytes();
-            let fate = if excess > room { "more than the queue holds, so it overflows" } else { "which stands in the queue" };
+            let fate = if excess > room {
+                "more than the queue holds, so it overflows"
+            } else {
+                "which stands in the queue"
+            };
             format!(
                 "{need}; a socket buffer of {} is {} more, {fate} ({} of room).",
                 bytes(buffer),
@@ -90,7 +96,8 @@ fn agreement(resolved: &Resolved, answer: &Answer) -> Option<String> {
     let (low, high) =
         goodputs.iter().fold((f64::MAX, 0.0f64), |(low, high), value| (low.min(*value), high.max(*value)));
     let apart = (high - low) / resolved.link.rate.as_bps_f64() * 100.0;
-    let engines: Vec<String> = answer.records.iter().map(|record| record.summary.engine.to_string()).collect();
+    let engines: Vec<String> =
+        answer.records.iter().map(|record| record.summary.engine.to_string()).collect();
     let verdict = if apart <= 4.0 { "agree" } else { "differ" };
     Some(format!("{} {verdict}: their goodputs lie within {apart:.1} % of the capacity.", join(&engines)))
 }
@@ -106,7 +113,13 @@ fn join(words: &[String]) -> String {
 }
 
 fn rate(bps: f64) -> String {
-    let scale = if bps >= 1e9 { 1e7 } else if bps >= 1e6 { 1e5 } else { 1e2 };
+    let scale = if bps >= 1e9 {
+        1e7
+    } else if bps >= 1e6 {
+        1e5
+    } else {
+        1e2
+    };
     Rate::from_bps_f64((bps / scale).round() * scale).to_string()
 }
 

@@ -63,7 +63,10 @@ impl Store {
             .unwrap_or(u64::MAX);
         if room < ROOM {
             let source = io::Error::other(format!("{} MB free, {} MB needed", room >> 20, ROOM >> 20));
-            return Err(fail("too little room for results", "free some, or choose another folder with --out")(source));
+            return Err(fail(
+                "too little room for results",
+                "free some, or choose another folder with --out",
+            )(source));
         }
         Ok(Self { root: root.into() })
     }
@@ -72,7 +75,13 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] if writing fails; the old record, if there was one, is then still there.
-    pub fn keep(&self, task: &Task, text: &str, command: &str, record: &Record) -> Result<PathBuf, StoreError> {
+    pub fn keep(
+        &self,
+        task: &Task,
+        text: &str,
+        command: &str,
+        record: &Record,
+    ) -> Result<PathBuf, StoreError> {
         let folder = self.root.join(&record.summary.scenario_hash);
         let keep = || -> io::Result<PathBuf> {
             let engine = record.summary.engine.to_string();
@@ -92,7 +101,12 @@ impl Store {
             replace(&folder.join("manifest.json"), &manifest(task, command, &folder)?)?;
             Ok(kept)
         };
-        keep().map_err(|source| StoreError { path: folder.clone(), what: "cannot keep the results", mend: CHOOSE, source })
+        keep().map_err(|source| StoreError {
+            path: folder.clone(),
+            what: "cannot keep the results",
+            mend: CHOOSE,
+            source,
+        })
     }
 }
 
@@ -119,7 +133,8 @@ fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
 
 /// The scenario's text, and the values of its sweep that were run.
 fn with_settings(task: &Task, text: &str) -> String {
-    let settings: Vec<String> = task.point.iter().map(|(key, value)| format!("# {key} = {value}\n")).collect();
+    let settings: Vec<String> =
+        task.point.iter().map(|(key, value)| format!("# {key} = {value}\n")).collect();
     if settings.is_empty() { text.to_owned() } else { format!("# run with\n{}\n{text}", settings.concat()) }
 }
 
@@ -147,10 +162,13 @@ fn manifest(task: &Task, command: &str, folder: &Path) -> io::Result<Vec<u8>> {
 /// Removes what killed runs left: folders and files under way whose process is gone.
 fn clear_leftovers(root: &Path) {
     let folders = fs::read_dir(root).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path());
-    let folders: Vec<PathBuf> = std::iter::once(root.to_path_buf()).chain(folders.filter(|path| path.is_dir())).collect();
+    let folders: Vec<PathBuf> =
+        std::iter::once(root.to_path_buf()).chain(folders.filter(|path| path.is_dir())).collect();
     for entry in folders.iter().flat_map(fs::read_dir).flatten().filter_map(Result::ok) {
         let name = entry.file_name().to_string_lossy().into_owned();
-        let Some(process) = name.strip_prefix(UNDER_WAY).and_then(|rest| rest.rsplit('-').next()) else { continue };
+        let Some(process) = name.strip_prefix(UNDER_WAY).and_then(|rest| rest.rsplit('-').next()) else {
+            continue;
+        };
         if Path::new("/proc").join(process).exists() {
             continue;
         }

@@ -87,7 +87,8 @@ impl Source {
         while self.next + gap >= self.burst_ends {
             gap = gap.saturating_sub(self.burst_ends.since(self.next));
             self.next = self.burst_ends + Span::from_secs_f64(self.stream.exponential(off));
-            self.burst_ends = self.next + Span::from_secs_f64(self.stream.exponential(on)) + Span::from_nanos(1);
+            self.burst_ends =
+                self.next + Span::from_secs_f64(self.stream.exponential(on)) + Span::from_nanos(1);
         }
         self.next += gap;
     }

@@ -33,7 +33,9 @@ fn drive(link: &mut Link<Bytes>, arrivals: &[(Time, Bytes)]) -> (Vec<(Time, Byte
         while let Some(packet) = link.poll(now, &mut |_, _| dropped += 1) {
             out.push((now, packet));
         }
-        if arrival == Some(now) && let Some((_, packet)) = arrivals.next() {
+        if arrival == Some(now)
+            && let Some((_, packet)) = arrivals.next()
+        {
             link.push(now, packet, &mut |_, _| dropped += 1);
         }
     }
@@ -71,9 +73,13 @@ fn the_packet_being_sent_does_not_count_against_the_limit() {
 #[test]
 fn integrals_are_exact_over_a_hand_worked_case() {
     // Two packets of 1 ms arrive at 0 and one at 5 ms; measured from 0 to 10 ms.
-    for mut link in [fifo(config(12_000_000, 0, 0.0), Limit::Packets(9)), queued(config(12_000_000, 0, 0.0), Limit::Packets(9))] {
+    for mut link in [
+        fifo(config(12_000_000, 0, 0.0), Limit::Packets(9)),
+        queued(config(12_000_000, 0, 0.0), Limit::Packets(9)),
+    ] {
         link.begin_measuring(at(0));
-        let packets = [(at(0), Bytes::new(1500)), (at(0), Bytes::new(1500)), (at(5_000_000), Bytes::new(1500))];
+        let packets =
+            [(at(0), Bytes::new(1500)), (at(0), Bytes::new(1500)), (at(5_000_000), Bytes::new(1500))];
         drive(&mut link, &packets);
         let report = link.report(at(10_000_000));
         assert!((report.utilization - 0.3).abs() < 1e-12);
@@ -88,7 +94,10 @@ fn integrals_are_exact_over_a_hand_worked_case() {
 #[test]
 fn warm_up_and_end_cut_through_packets() {
     // One packet is on the wire from 0 to 1 ms, another waits 0-1 and is sent 1-2 ms; measured 0.5-1.5 ms.
-    for mut link in [fifo(config(12_000_000, 0, 0.0), Limit::Packets(9)), queued(config(12_000_000, 0, 0.0), Limit::Packets(9))] {
+    for mut link in [
+        fifo(config(12_000_000, 0, 0.0), Limit::Packets(9)),
+        queued(config(12_000_000, 0, 0.0), Limit::Packets(9)),
+    ] {
         link.push(at(0), Bytes::new(1500), &mut |_, _| ());
         link.push(at(0), Bytes::new(1500), &mut |_, _| ());
         link.begin_measuring(at(500_000));
@@ -204,6 +213,7 @@ fn drop_tail_is_first_in_first_out() {
     for length in [1, 2, 3, 4] {
         queue.enqueue(Time::ZERO, Bytes::new(length), &mut |packet, _| assert_eq!(packet, Bytes::new(4)));
     }
-    let out: Vec<_> = std::iter::from_fn(|| queue.dequeue(Time::ZERO, &mut |_, _| ())).map(Bytes::get).collect();
+    let out: Vec<_> =
+        std::iter::from_fn(|| queue.dequeue(Time::ZERO, &mut |_, _| ())).map(Bytes::get).collect();
     assert_eq!(out, [1, 2, 3]);
 }

@@ -3,7 +3,7 @@
 //! `document/node.rs` is the tree and its making from TOML; `document/path.rs` is key paths such as
 //! `flow.target.rtt`: how they are written and which places of the tree they mean.
 
-mod node;
+pub(crate) mod node;
 pub(crate) mod path;
 
 pub use node::{Entry, Node, Table, Value};
@@ -19,6 +19,7 @@ use toml::de::{DeTable, DeValue};
 pub struct Document {
     source: Arc<Source>,
     root: Node,
+    overrides: Vec<(String, String)>,
 }
 
 /// The name and the tree, without the text.
@@ -41,7 +42,7 @@ impl Document {
         }
         let value = Value::Table(Table::from_toml(&source, 0, table.get_ref()));
         let root = Node { value, origin: Origin::new(&source, 0..0) };
-        Ok(Self { source, root })
+        Ok(Self { source, root, overrides: Vec::new() })
     }
 
     /// The file's name, as given to [`Document::parse`].
@@ -54,6 +55,12 @@ impl Document {
     #[must_use]
     pub fn text(&self) -> &str {
         &self.source.text
+    }
+
+    /// What [`Document::set`] has set over the text: keys and values as given, the latest last.
+    #[must_use]
+    pub fn overrides(&self) -> &[(String, String)] {
+        &self.overrides
     }
 
     /// The tree: a node that holds the file's table.
@@ -69,10 +76,12 @@ impl Document {
     /// value; what is none is taken as a string, so that `10Mbit/s` needs no quotes. A key that is absent from
     /// the file is added; whether it exists at all is found when the scenario is read.
     ///
+    /// A key that `[sweep]` varies is thereby fixed: its axis leaves the sweep.
+    ///
     /// # Errors
     /// If the path is malformed, names a flow or an index that does not exist, or leads through a value that
-    /// holds no keys; or if the value begins as a list, a table or a quoted string and is none. The document is
-    /// then unchanged.
+    /// holds no keys; if the value begins as a list, a table or a quoted string and is none; or if the key is a
+    /// part of what an axis of `[sweep]` varies, which would undo it. The document is then unchanged.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), Faults> {
         let value = value.trim();
         let source = Arc::new(Source { file: None, text: format!("{key}={value}") });
@@ -98,8 +107,14 @@ impl Document {
                 origin: Origin::new(&source, start..source.text.len()),
             },
         };
-        self.place(key, &key_origin, &node)
-            .map_err(|trouble| trouble.fault(key_origin.clone(), key.to_owned()).into())
+        let fault = |trouble: Trouble| trouble.fault(key_origin.clone(), key.to_owned());
+        let settled = self.settled(key).map_err(fault)?;
+        self.place(key, &key_origin, &node).map_err(fault)?;
+        if let (Some(sweep), Value::Table(table)) = (settled, &mut self.root.value) {
+            table.replace("sweep", sweep);
+        }
+        self.overrides.push((key.to_owned(), value.to_owned()));
+        Ok(())
     }
 
     /// A fault at `key`, such as `flow[2].control` or `link.queue.kind`, for stages that know more than the
@@ -145,7 +160,8 @@ impl Document {
             Value::Table(table) => Value::Table(table.without(key)),
             other => other.clone(),
         };
-        Self { source: Arc::clone(&self.source), root: Node { value, origin: self.root.origin.clone() } }
+        let root = Node { value, origin: self.root.origin.clone() };
+        Self { source: Arc::clone(&self.source), root, overrides: self.overrides.clone() }
     }
 
     /// The value at `key`, or the nearest value around it.

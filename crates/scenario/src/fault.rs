@@ -95,8 +95,8 @@ fn without_indices(key: &str) -> String {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Faults(Vec<Fault>);
 
-/// Faults printed before the rest is only counted.
-const PRINTED: usize = 20;
+/// Lines printed before the rest is only counted: one screen of 24, less the line that counts and its gap.
+const LINES: usize = 22;
 
 impl Faults {
     /// The faults sorted by place.
@@ -125,11 +125,16 @@ impl Faults {
 
 impl fmt::Display for Faults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, fault) in self.0.iter().take(PRINTED).enumerate() {
-            write!(f, "{}{fault}", if at > 0 { "\n\n" } else { "" })?;
-        }
-        if self.0.len() > PRINTED {
-            write!(f, "\n\n… and {} more", self.0.len() - PRINTED)?;
+        let mut used = 0;
+        for (at, fault) in self.0.iter().enumerate() {
+            let text = fault.to_string();
+            let gap = if at > 0 { "\n\n" } else { "" };
+            used += text.lines().count() + usize::from(at > 0);
+            // The first is shown whatever its length.
+            if at > 0 && used > LINES {
+                return write!(f, "\n\n… and {} more", self.0.len() - at);
+            }
+            write!(f, "{gap}{text}")?;
         }
         Ok(())
     }

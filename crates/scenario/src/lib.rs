@@ -7,6 +7,10 @@
 //! anything runs, and which congestion controls or queues exist. A later stage that finds a name unknown
 //! raises the same kind of fault at the same place through [`Document::fault`].
 //!
+//! Three things can give a key its value. The file does; `[sweep]` gives it one value after another in the file's
+//! place; and an override ([`Document::set`], `--set` on the command line) comes before both: the axis of a key that
+//! is set leaves the sweep.
+//!
 //! Reading order: `spec.rs` (what a scenario is), `origin.rs` and `fault.rs` (where, and what is wrong),
 //! `document.rs` (text to tree, and overrides), `schema.rs` (which keys exist), `limit.rs`, `read.rs` (tree to data, one
 //! file per table), `sweep.rs`, `hash.rs`.

@@ -1,6 +1,7 @@
 //! `[sweep]`: a scenario at every combination of some keys' values.
 
-use crate::document::{Document, Entry, Table, Value, path};
+use crate::document::path::{Step, Trouble, split, targets};
+use crate::document::{Document, Entry, Table, Value, node, path};
 use crate::fault::{Fault, Faults};
 use crate::near;
 use crate::origin::Origin;
@@ -108,6 +109,35 @@ impl Document {
         Ok(document)
     }
 
+    /// The sweep without the axes that setting `key` fixes; `None` if it fixes none.
+    pub(crate) fn settled(&self, key: &str) -> Result<Option<Table>, Trouble> {
+        let (Some(table), Ok(segments)) = (self.sweep_table(), split(key)) else {
+            return Ok(None);
+        };
+        let set = targets(self.root(), &segments)?;
+        let mut fixed = HashSet::new();
+        for (swept, _) in lists(table) {
+            // An axis that leads nowhere is a fault of the sweep, found when that is read.
+            let Ok(varied) = split(&swept).and_then(|segments| targets(self.root(), &segments)) else {
+                continue;
+            };
+            let within = |inner: &[Step], outer: &[Step]| inner.starts_with(outer);
+            let covered = |place: &Vec<Step>| set.iter().any(|set| within(place, set));
+            if varied.iter().all(covered) {
+                fixed.insert(swept);
+            } else if varied.iter().any(|place| covered(place) || set.iter().any(|set| within(set, place))) {
+                return Err(Trouble {
+                    help: Some(format!("set {swept}, which fixes it, or change the sweep in the file")),
+                    ..Trouble::new(
+                        format!("a part of what [sweep] varies as \"{swept}\""),
+                        "a key that is not swept, or a whole axis of the sweep",
+                    )
+                });
+            }
+        }
+        Ok((!fixed.is_empty()).then(|| table.pruned("", &|path| fixed.contains(path))))
+    }
+
     fn axes(&self, faults: &mut Vec<Fault>) -> Vec<Axis> {
         if let Some(table) = self.sweep_table() {
             return lists(table)
@@ -205,7 +235,7 @@ fn lists(table: &Table) -> Vec<(String, &Entry)> {
 /// Lists by dotted path: `"link.rate" = […]` and `link.rate = […]` are the same.
 fn flatten<'a>(prefix: &str, table: &'a Table, entries: &mut Vec<(String, &'a Entry)>) {
     for entry in table.iter() {
-        let key = if prefix.is_empty() { entry.key.clone() } else { format!("{prefix}.{}", entry.key) };
+        let key = node::path(prefix, &entry.key);
         match &entry.node.value {
             Value::Table(within) => flatten(&key, within, entries),
             _ => entries.push((key, entry)),

@@ -151,3 +151,59 @@ fn a_refused_override_changes_nothing() {
     assert!(document.set("title.x", "1").is_err());
     assert_eq!(document.scenario().unwrap(), before);
 }
+
+/// What the sweep of `text` varies after `key` was set, one `key: values` per axis.
+fn axes_after(sweep: &str, key: &str, value: &str) -> Result<Vec<String>, Faults> {
+    let mut document = Document::parse("x.toml", &format!("{TEXT}[sweep]\n{sweep}\n"))?;
+    document.set(key, value)?;
+    let sweep = document.sweep()?;
+    let point = sweep.points().next().unwrap();
+    document.at(&point)?.scenario()?;
+    Ok(sweep.axes().iter().map(|axis| format!("{}: {}", axis.key, axis.values.join(", "))).collect())
+}
+
+#[test]
+fn setting_a_swept_key_takes_its_axis_out_of_the_sweep() {
+    let sweep = "'link.queue.limit' = ['1 bdp', '2 bdp']\nflow.target.rtt = ['10ms', '20ms']";
+    let after = |key: &str, value: &str| axes_after(sweep, key, value).unwrap();
+    assert_eq!(after("link.queue.limit", "3 packets"), ["flow.target.rtt: 10ms, 20ms"]);
+    assert_eq!(after("link[0].queue.limit", "3 packets"), ["flow.target.rtt: 10ms, 20ms"]);
+    assert_eq!(after("link.queue", "{ limit = '3 packets' }"), ["flow.target.rtt: 10ms, 20ms"]);
+    assert_eq!(after("flow.0.rtt", "30ms"), ["link.queue.limit: 1 bdp, 2 bdp"]);
+    assert_eq!(
+        after("flow.rtt", "30ms"),
+        ["link.queue.limit: 1 bdp, 2 bdp"],
+        "every flow, so the target, too"
+    );
+    assert_eq!(after("flow.1.rtt", "30ms").len(), 2, "another flow");
+    assert_eq!(after("link.rate", "1Mbit/s").len(), 2);
+}
+
+#[test]
+fn the_value_set_is_the_one_that_runs() {
+    let mut document =
+        Document::parse("x.toml", &format!("{TEXT}[sweep]\nseed = [3, 4]\n'link.rate' = ['1Mbit/s']"))
+            .unwrap();
+    document.set("seed", "7").unwrap();
+    let points: Vec<_> = document.sweep().unwrap().points().collect();
+    assert_eq!(points.len(), 1);
+    let scenario = document.at(&points[0]).unwrap().scenario().unwrap();
+    assert_eq!((scenario.seed, scenario.links[0].rate), (7, Rate::from_bps(1_000_000)));
+    assert_eq!(document.overrides(), [("seed".to_owned(), "7".to_owned())]);
+}
+
+#[test]
+fn setting_a_part_of_what_is_swept_is_refused() {
+    let refused =
+        |sweep: &str, key: &str, value: &str| axes_after(sweep, key, value).unwrap_err().to_string();
+    let fault = refused("'flow.socket_buffer' = ['100kB', 'max']", "flow.target.socket_buffer", "20kB");
+    for word in [
+        "--set: flow.target.socket_buffer: a part of",
+        "as \"flow.socket_buffer\"",
+        "help: set flow.socket_buffer",
+    ] {
+        assert!(fault.contains(word), "{word:?} is not in:\n{fault}");
+    }
+    let fault = refused("'link.queue' = [{ limit = '1 bdp' }]", "link.queue.limit", "2 bdp");
+    assert!(fault.contains("a part of what [sweep] varies as \"link.queue\""), "{fault}");
+}

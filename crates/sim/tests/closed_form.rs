@@ -27,7 +27,10 @@ fn a_fixed_window_flow_gets_window_over_rtt() {
         let expected = (window * 8) as f64 / (rtt_ms as f64 * 1e-3 + 12000.0 / 97e6);
         let capacity = 97e6 * 1448.0 / 1500.0;
         let error = goodput / expected.min(capacity) - 1.0;
-        assert!(error.abs() < 0.005, "S = {segments} segments, T = {rtt_ms} ms: {goodput} against {expected}, {error}");
+        assert!(
+            error.abs() < 0.005,
+            "S = {segments} segments, T = {rtt_ms} ms: {goodput} against {expected}, {error}"
+        );
         assert_eq!(outcome.flows[0].retransmits, 0);
     }
 }
@@ -83,7 +86,11 @@ fn utilization_of_one_reno_flow_follows_the_sawtooth() {
         let time_below = 1.0 - (1.0 + b) / 2.0;
         let above = ((1.0 + b).powi(2) - 1.0) / 2.0;
         let expected = (below + above) / (time_below + above);
-        assert!((outcome.link.utilization - expected).abs() < 0.01, "b = {b}: {} against {expected}", outcome.link.utilization);
+        assert!(
+            (outcome.link.utilization - expected).abs() < 0.01,
+            "b = {b}: {} against {expected}",
+            outcome.link.utilization
+        );
     }
 }
 

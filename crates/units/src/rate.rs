@@ -27,8 +27,7 @@ const UNITS: &[Unit] = &[
     Unit::alias("Mb/s", 1_000_000),
     Unit::alias("Gb/s", 1_000_000_000),
 ];
-const ACCEPTED: &str =
-    "a rate such as \"100Mbit/s\" or \"1Gbit/s\" (units: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s; Mbps and Mb/s also read)";
+const ACCEPTED: &str = "a rate such as \"100Mbit/s\" or \"1Gbit/s\" (units: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s; Mbps and Mb/s also read)";
 
 const NANOS_PER_SEC: u128 = 1_000_000_000;
 

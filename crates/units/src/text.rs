@@ -106,7 +106,9 @@ pub fn split_quantity<'a>(text: &'a str, accepted: &str) -> Result<Quantity<'a>,
                 digits += 1;
                 decimals += u32::from(point);
             }
-            '0'..='9' => return Err(error(text, number_column, "a number of over 30 digits".into(), accepted)),
+            '0'..='9' => {
+                return Err(error(text, number_column, "a number of over 30 digits".into(), accepted));
+            }
             '_' if digits > 0 => {}
             '.' if !point => point = true,
             _ => {
@@ -131,8 +133,10 @@ pub(crate) fn parse(text: &str, units: &[Unit], accepted: &str) -> Result<u64, T
         .iter()
         .find(|unit| unit.name == quantity.unit)
         .ok_or_else(|| quantity.unknown_unit(accepted))?;
-    let scaled =
-        quantity.mantissa.checked_mul(u128::from(unit.scale)).ok_or_else(|| quantity.out_of_range(accepted))?;
+    let scaled = quantity
+        .mantissa
+        .checked_mul(u128::from(unit.scale))
+        .ok_or_else(|| quantity.out_of_range(accepted))?;
     let divisor = 10u128.pow(quantity.decimals);
     if scaled % divisor != 0 && scaled < divisor {
         let found = format!("less than one {}", units[0].name);

@@ -56,7 +56,10 @@ pub(crate) fn compare(
     drop(progress);
     if answers.iter().all(|answer| answer.records.is_empty()) {
         let reasons: Vec<String> = answers.into_iter().flat_map(|answer| answer.absent).collect();
-        return Err(Problem::usage(format!("no engine can answer this scenario:\n  {}", reasons.join("\n  "))));
+        return Err(Problem::usage(format!(
+            "no engine can answer this scenario:\n  {}",
+            reasons.join("\n  ")
+        )));
     }
     let verdicts = check(claims, &answers);
     if !options.json {
@@ -84,7 +87,11 @@ pub(crate) fn compare(
         .map_err(|error| Problem::environment(format!("{}: {error}", file.display())))?;
     eprintln!("results in {}", options.out.display());
     let line = format!("report: {}", file.display());
-    if options.json { eprintln!("{line}") } else { println!("{line}") }
+    if options.json {
+        eprintln!("{line}")
+    } else {
+        println!("{line}")
+    }
     Ok(if held { ExitCode::SUCCESS } else { ExitCode::from(CLAIM_FAILED) })
 }
 

@@ -34,7 +34,9 @@ pub(crate) fn run(options: EmulateOptions) -> Result<ExitCode, Problem> {
 
 fn path(options: &EmulateOptions) -> Result<PathConfig, Problem> {
     if options.rate == Rate::ZERO {
-        return Err(Problem::usage("--rate 0: nothing would pass\n  accepted: a rate above zero, such as 100Mbit/s"));
+        return Err(Problem::usage(
+            "--rate 0: nothing would pass\n  accepted: a rate above zero, such as 100Mbit/s",
+        ));
     }
     let mtu = u16::try_from(options.mtu.get())
         .map_err(|_| Problem::usage(format!("--mtu {}: accepted is 576B to 65535B", options.mtu)))?;

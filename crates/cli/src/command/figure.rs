@@ -16,10 +16,16 @@ pub(crate) fn run(options: &FigureOptions) -> Result<ExitCode, Problem> {
         known.iter().filter(|figure| options.id == "all" || figure.id == options.id).collect();
     if chosen.is_empty() {
         let ids: Vec<&str> = known.iter().map(|figure| figure.id.as_str()).collect();
-        return Err(Problem::usage(format!("unknown figure \"{}\"\n  accepted: list, all, {}", options.id, ids.join(", "))));
+        return Err(Problem::usage(format!(
+            "unknown figure \"{}\"\n  accepted: list, all, {}",
+            options.id,
+            ids.join(", ")
+        )));
     }
     if chosen.len() > 1 && options.output.report.is_some() {
-        return Err(Problem::usage("--report names one file, but there are several figures\n  help: use --out DIR"));
+        return Err(Problem::usage(
+            "--report names one file, but there are several figures\n  help: use --out DIR",
+        ));
     }
     let mut code = ExitCode::SUCCESS;
     for figure in chosen {

@@ -245,8 +245,8 @@ impl Lane {
 }
 
 fn dropped(packet: Packet, pool: &mut Pool, flows: &mut Flows, in_flight: &mut u64) {
-    if let Packet::Real { slot, .. } = packet {
-        flows.dropped(pool.get(slot).flow);
+    if let Packet::Real { slot, length, .. } = packet {
+        flows.dropped(pool.get(slot).flow, length);
         pool.release(slot, 1);
         *in_flight -= 1;
     }

@@ -2,7 +2,7 @@
 
 use crate::flow::{FlowCount, FlowKey};
 use link::{Backlog, Histogram, LinkReport};
-use units::{Bytes, Span, Time};
+use units::{Span, Time};
 
 /// The backlog at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,12 +81,12 @@ impl PathReport {
             all.arrived += flow.arrived;
             all.arrived_bytes += flow.arrived_bytes;
             all.dropped += flow.dropped;
+            all.dropped_bytes += flow.dropped_bytes;
         }
         all
     }
 
-    /// Bytes the link sent that were not cross traffic's are not known per packet; this is the link's mean rate
-    /// over the measured interval, all traffic, in bits per second.
+    /// The rate at which the link sent over the measured interval, all traffic, in bits per second.
     #[must_use]
     pub fn forwarded_bps(&self) -> f64 {
         self.link.forwarded_bytes.bits_f64() / self.link.measured.as_secs_f64().max(1e-9)
@@ -115,11 +115,5 @@ impl PathReport {
             doubts.push(format!("{} packets could not be carried or delivered", self.refused));
         }
         doubts
-    }
-
-    /// Bytes of real packets that arrived at the tight link in the measured interval.
-    #[must_use]
-    pub fn real_bytes(&self) -> Bytes {
-        self.real().arrived_bytes
     }
 }

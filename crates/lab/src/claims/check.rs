@@ -44,9 +44,9 @@ fn selected(claim: &Claim, answer: &Answer) -> bool {
 /// Whether any engine the claim asks saw loss.
 fn lost(claim: &Claim, answer: &Answer) -> bool {
     let records = answer.records.iter().filter(|record| claim.engines.contains(&record.summary.engine));
-    records.filter_map(|record| record.summary.flows.first()).any(|flow| {
-        flow.retransmits.unwrap_or(0) > 0 || flow.loss_rate.unwrap_or(0.0) > 0.0
-    })
+    records
+        .filter_map(|record| record.summary.flows.first())
+        .any(|flow| flow.retransmits.unwrap_or(0) > 0 || flow.loss_rate.unwrap_or(0.0) > 0.0)
 }
 
 /// Whether the sweep set `key`, given whole or by its last part, to `value` here.
@@ -83,7 +83,8 @@ fn relation(claim: &Claim, case: &Answer, answers: &[Answer]) -> Result<(bool, S
         return Ok((values.iter().all(|v| *v <= bound_value), format!("{at}{shown}, at most {bound}")));
     }
     let other = claim.exceeds.as_ref().ok_or("the claim states no relation")?;
-    let rival = rival(case, other, answers).ok_or_else(|| format!("{at}no case {other:?} to compare with"))?;
+    let rival =
+        rival(case, other, answers).ok_or_else(|| format!("{at}no case {other:?} to compare with"))?;
     let rivals = claim
         .engines
         .iter()
@@ -96,9 +97,8 @@ fn relation(claim: &Claim, case: &Answer, answers: &[Answer]) -> Result<(bool, S
 
 /// The case that differs from `case` only in what `other` sets.
 fn rival<'a>(case: &Answer, other: &BTreeMap<String, String>, answers: &'a [Answer]) -> Option<&'a Answer> {
-    let changed = |full: &str| {
-        other.keys().any(|key| full == key || full.rsplit('.').next() == Some(key.as_str()))
-    };
+    let changed =
+        |full: &str| other.keys().any(|key| full == key || full.rsplit('.').next() == Some(key.as_str()));
     let same = |answer: &Answer| {
         let kept = case.task.point.iter().filter(|(full, _)| !changed(full));
         kept.clone().all(|pair| answer.task.point.contains(pair))
@@ -123,7 +123,8 @@ fn value(quantity: Quantity, case: &Answer, engine: Engine) -> Result<f64, Strin
 
 /// A band or bound in the quantity's base unit: "4% of capacity", "5%" of `whole`, "1.5ms", "25Mbit/s", "3".
 fn amount(quantity: Quantity, text: &str, case: &Answer, whole: f64) -> Result<f64, String> {
-    let share = |text: &str| text.trim().parse::<Fraction>().map(Fraction::get).map_err(|error| error.to_string());
+    let share =
+        |text: &str| text.trim().parse::<Fraction>().map(Fraction::get).map_err(|error| error.to_string());
     if let Some(text) = text.strip_suffix("of capacity") {
         return Ok(share(text)? * case.task.resolved.link.rate.as_bps_f64());
     }

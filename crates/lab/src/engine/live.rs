@@ -171,12 +171,7 @@ fn flow_summary(report: &PathReport, sent: &SentFlow, received: &ReceivedFlow) -
 }
 
 /// The kernel's samples and the link's in the columns a scenario asks for.
-fn series(
-    resolved: &Resolved,
-    report: &PathReport,
-    sent: &[SentFlow],
-    received: &[ReceivedFlow],
-) -> Series {
+fn series(resolved: &Resolved, report: &PathReport, sent: &[SentFlow], received: &[ReceivedFlow]) -> Series {
     let keeps = |column| resolved.columns.contains(&column);
     let mut link = LinkSeries::default();
     let mut drops = 0;

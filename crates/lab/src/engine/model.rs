@@ -69,15 +69,17 @@ fn buffer_limited(resolved: &Resolved, others: &[ResolvedFlow]) -> Result<CrossT
         let Some(buffer) = flow.socket_buffer else { return cannot(Engine::Model, reason) };
         window += (flow.payload + HEADER) * (buffer / flow.payload);
     }
-    Ok(CrossTraffic::BufferLimited { window, base_rtt: base_rtt + resolved.link.rate.serialization(resolved.segment()) })
+    Ok(CrossTraffic::BufferLimited {
+        window,
+        base_rtt: base_rtt + resolved.link.rate.serialization(resolved.segment()),
+    })
 }
 
 fn record(resolved: &Resolved, path: &Path, prediction: &Prediction, wall_s: f64) -> Record {
     let flow = &resolved.flows[0];
     let queueing = prediction.rtt.saturating_sub(path.base_rtt);
     let wire = prediction.goodput.scale((flow.payload + HEADER).get() as f64 / flow.payload.get() as f64);
-    let utilization =
-        ((wire + path.cross.rate(queueing)).as_bps_f64() / path.capacity.as_bps_f64()).min(1.0);
+    let utilization = ((wire + path.cross.rate(queueing)).as_bps_f64() / path.capacity.as_bps_f64()).min(1.0);
     let rtt = prediction.rtt.as_secs_f64();
     let own = FlowSummary {
         name: flow.name.clone(),
@@ -132,11 +134,7 @@ fn other(flow: &ResolvedFlow, path: &Path, queueing: Span) -> FlowSummary {
         goodput_bps: window.bits_f64() / rtt.as_secs_f64(),
         loss_rate: None,
         retransmits: None,
-        rtt_s: Some(RttStatistics {
-            min: flow.base_rtt.as_secs_f64(),
-            mean: rtt.as_secs_f64(),
-            p95: None,
-        }),
+        rtt_s: Some(RttStatistics { min: flow.base_rtt.as_secs_f64(), mean: rtt.as_secs_f64(), p95: None }),
         completion_s: None,
     }
 }
@@ -173,6 +171,8 @@ fn note(regime: Regime) -> &'static str {
         Regime::SelfInducedLoss => {
             "self-induced loss: the window overflows the queue and saws; the start-up is not part of the model"
         }
-        Regime::Congested => "congested: the path loses packets by itself, so the best socket buffer is the largest",
+        Regime::Congested => {
+            "congested: the path loses packets by itself, so the best socket buffer is the largest"
+        }
     }
 }

@@ -39,7 +39,8 @@ pub(super) fn write_flows(path: &Path, flows: &[FlowSeries]) -> io::Result<()> {
 
 /// `t_s, backlog_bytes, drops`: one row per sample.
 pub(super) fn write_link(path: &Path, link: &LinkSeries) -> io::Result<()> {
-    let schema = "message link { REQUIRED DOUBLE t_s; OPTIONAL DOUBLE backlog_bytes; OPTIONAL DOUBLE drops; }";
+    let schema =
+        "message link { REQUIRED DOUBLE t_s; OPTIONAL DOUBLE backlog_bytes; OPTIONAL DOUBLE drops; }";
     let drops: Vec<f64> = link.drops.iter().map(|count| *count as f64).collect();
     write(
         path,

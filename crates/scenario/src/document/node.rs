@@ -63,6 +63,28 @@ impl Table {
         self.0.iter()
     }
 
+    /// Puts a table in the place of the value of `key`, if there is one.
+    pub(super) fn replace(&mut self, key: &str, value: Self) {
+        if let Some(entry) = self.0.iter_mut().find(|entry| entry.key == key) {
+            entry.node.value = Value::Table(value);
+        }
+    }
+
+    /// The table and those within it, without the entries whose path from here `leaves` picks.
+    pub(crate) fn pruned(&self, prefix: &str, leaves: &dyn Fn(&str) -> bool) -> Self {
+        let pruned = |entry: &Entry| {
+            let path = self::path(prefix, &entry.key);
+            let mut entry = entry.clone();
+            if let Value::Table(table) = &entry.node.value {
+                entry.node.value = Value::Table(table.pruned(&path, leaves));
+            } else if leaves(&path) {
+                return None;
+            }
+            Some(entry)
+        };
+        Self(self.0.iter().filter_map(pruned).collect())
+    }
+
     pub(super) fn without(&self, key: &str) -> Self {
         Self(self.0.iter().filter(|entry| entry.key != key).cloned().collect())
     }
@@ -185,6 +207,11 @@ impl Node {
         }
         Ok(())
     }
+}
+
+/// The path of `key` below `prefix`, which is empty at the top.
+pub(crate) fn path(prefix: &str, key: &str) -> String {
+    if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") }
 }
 
 fn shift<T>(spanned: &Spanned<T>, start: usize) -> std::ops::Range<usize> {

@@ -30,9 +30,9 @@ impl fmt::Display for Step {
 /// Why a path leads nowhere: a fault without a place.
 #[derive(Clone, Debug)]
 pub(crate) struct Trouble {
-    found: String,
-    accepted: String,
-    help: Option<String>,
+    pub(crate) found: String,
+    pub(crate) accepted: String,
+    pub(crate) help: Option<String>,
 }
 
 impl Trouble {

@@ -224,7 +224,10 @@ mod tests {
         }
         board.begin_recovery();
         // Third-highest sacked is 5, so 0, 2 and 4 are lost; 6 and 8 are not yet.
-        assert_eq!([board.resend_lost(), board.resend_lost(), board.resend_lost()], [Some(0), Some(2), Some(4)]);
+        assert_eq!(
+            [board.resend_lost(), board.resend_lost(), board.resend_lost()],
+            [Some(0), Some(2), Some(4)]
+        );
         assert_eq!(board.resend_lost(), None);
         assert_eq!([board.resend_hole(), board.resend_hole()], [Some(6), Some(8)]);
         assert_eq!(board.resend_hole(), None);
@@ -254,7 +257,10 @@ mod tests {
         board.sack(2);
         board.lose_everything();
         assert_eq!(board.pipe(), 0);
-        assert_eq!([board.resend_lost(), board.resend_lost(), board.resend_lost()], [Some(0), Some(1), Some(3)]);
+        assert_eq!(
+            [board.resend_lost(), board.resend_lost(), board.resend_lost()],
+            [Some(0), Some(1), Some(3)]
+        );
         assert_eq!(board.pipe(), 3);
     }
 

@@ -112,7 +112,8 @@ impl Sender {
     /// Whether [`transmit`](Sender::transmit) would send something now.
     pub(crate) fn may_transmit(&self) -> bool {
         self.owed
-            || (self.has_room() && (self.may_send_new() || (self.episode != Episode::None && self.board.lost() > 0)))
+            || (self.has_room()
+                && (self.may_send_new() || (self.episode != Episode::None && self.board.lost() > 0)))
     }
 
     #[inline]
@@ -128,7 +129,8 @@ impl Sender {
     /// The next segment to leave, taken as sent at `now`; `None` when the windows are full.
     #[inline]
     pub(crate) fn transmit(&mut self, now: Time) -> Option<Transmission> {
-        let sent = if self.episode == Episode::None { self.transmit_new() } else { self.transmit_in_episode() }?;
+        let sent =
+            if self.episode == Episode::None { self.transmit_new() } else { self.transmit_in_episode() }?;
         self.owed = false;
         // RFC 6675, section 6: a retransmission restarts the timer, lest an episode of more than one timeout's
         // length end in a needless timeout.
@@ -243,8 +245,11 @@ impl Sender {
     /// The retransmission timer expired: RFC 6298 (5.4)-(5.7), RFC 6675 section 5.1.
     pub(crate) fn on_timer(&mut self, now: Time) {
         let una = self.board.una();
-        let kind =
-            if self.timed_out == Some(una) { CongestionKind::PersistentLoss } else { CongestionKind::Timeout };
+        let kind = if self.timed_out == Some(una) {
+            CongestionKind::PersistentLoss
+        } else {
+            CongestionKind::Timeout
+        };
         self.timed_out = Some(una);
         self.congestion(now, kind);
         self.board.lose_everything();

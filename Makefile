@@ -1,0 +1,51 @@
+# The words people type. `make demo` and `make test` set up everything they need.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.ONESHELL:
+.PHONY: demo test check bench figures soak fuzz setup setup-rust setup-test clean help
+.DEFAULT_GOAL := help
+
+TIGHTLINK := target/release/tightlink
+PYTHON := .venv/bin/python
+
+help: ## show this
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+
+demo: setup-rust ## run the main job: theory, simulation and the kernel on one scenario, and a report
+	$(TIGHTLINK) compare scenarios/sobas/fig1-4.toml
+
+test: setup-test ## everything must pass: lints, unit and property tests, kernel and emulator, the page in a browser
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	cargo test --workspace --no-fail-fast
+	$(TIGHTLINK) compare scenarios/presets/quick.toml --out target/test-results --report target/test-results/quick.html
+	$(PYTHON) -m pytest python/tests
+	TIGHTLINK_REPORT=target/test-results/quick.html $(PYTHON) -m pytest python/tests
+
+check: setup-rust ## the published claims, all engines (minutes)
+	$(TIGHTLINK) check
+
+bench: setup-rust ## speed of the simulator beside ns-2, accuracy of the emulator
+	scripts/bench
+
+figures: setup-rust ## every published result with its report, in results/
+	$(TIGHTLINK) figure all
+
+soak: setup-rust ## long properties: many more random cases than `make test`
+	PROPTEST_CASES=2000 cargo test --workspace --release
+
+fuzz: ## throw random input at the parsers for ten minutes
+	scripts/fuzz
+
+setup: setup-rust setup-test ## install what is missing, build
+
+setup-rust:
+	@scripts/setup build
+	cargo build --release --quiet -p tightlink
+
+setup-test: setup-rust
+	@scripts/setup test
+
+clean: ## remove what was built
+	rm -rf target target-* .venv results

@@ -1,0 +1,206 @@
+//! The rooms and the arrows between them, as `ARCHITECTURE.md` draws them, held against the `Cargo.toml` files.
+//!
+//! The table here is the contract. A new room, or a new arrow, is added here and in `ARCHITECTURE.md` in the same
+//! change; if it is not in the design either, it needs a reason.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use toml::{Table, Value};
+
+/// One room: a folder under `crates/`.
+struct Room {
+    layer: u32,
+    name: &'static str,
+    /// Rooms it may use. They must stand above it in the table, so there can be no circle.
+    may_use: &'static [&'static str],
+    /// Rooms it may use although the design did not say so, and why.
+    beyond: &'static [(&'static str, &'static str)],
+}
+
+const fn room(layer: u32, name: &'static str, may_use: &'static [&'static str]) -> Room {
+    Room { layer, name, may_use, beyond: &[] }
+}
+
+/// Every room there may be, lower layers first. Some do not exist yet.
+const ROOMS: &[Room] = &[
+    room(0, "units", &[]),
+    room(1, "model", &["units"]),
+    room(1, "link", &["units"]),
+    room(1, "scenario", &["units"]),
+    room(2, "cc", &["units", "model"]),
+    room(2, "estimate", &["units", "model"]),
+    room(2, "sizing", &["units", "model", "estimate"]),
+    room(3, "sim", &["units", "link", "cc", "sizing"]),
+    room(3, "emu", &["units", "link"]),
+    room(3, "live", &["units", "cc", "estimate", "sizing"]),
+    room(3, "bpf", &["units"]),
+    room(
+        4,
+        "lab",
+        &["units", "model", "link", "scenario", "cc", "estimate", "sizing", "sim", "emu", "live", "bpf"],
+    ),
+    Room {
+        layer: 5,
+        name: "cli",
+        may_use: &["lab"],
+        beyond: &[
+            ("units", "the command line reads quantities: --rate 20Mbit/s"),
+            ("scenario", "it opens scenario files, applies --set, and prints faults"),
+            ("emu", "`emulate` needs no scenario, so it does not pass through the lab"),
+            ("link", "the configuration `emulate` hands to emu is made of link's types"),
+        ],
+    },
+    room(5, "py", &["lab"]),
+    room(5, "serve", &["lab"]),
+];
+
+/// The longest source file there may be.
+const MOST_LINES: usize = 450;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn toml_file(path: &Path) -> Table {
+    let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    text.parse().unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The folders under `crates/` that hold a `Cargo.toml`.
+fn existing() -> BTreeSet<String> {
+    let folders = fs::read_dir(root().join("crates")).expect("the workspace has crates/");
+    folders
+        .map(|entry| entry.expect("crates/ can be listed").path())
+        .filter(|path| path.join("Cargo.toml").exists())
+        .map(|path| path.file_name().expect("a folder's name").to_string_lossy().into_owned())
+        .collect()
+}
+
+/// The room a dependency leads to, if it leads to one: by its own path, or by the workspace's.
+fn leads_to(name: &str, dependency: &Value, workspace: &Table) -> Option<String> {
+    let path_of = |value: &Value| Some(value.get("path")?.as_str()?.to_owned());
+    let path = if dependency.get("workspace").is_some() {
+        path_of(workspace.get(name)?)?
+    } else {
+        path_of(dependency)?
+    };
+    Some(Path::new(&path).file_name()?.to_string_lossy().into_owned())
+}
+
+/// The rooms that each room uses, outside of its tests.
+fn arrows() -> BTreeMap<String, BTreeSet<String>> {
+    let workspace = toml_file(&root().join("Cargo.toml"));
+    let shared = workspace["workspace"]["dependencies"].as_table().expect("[workspace.dependencies]").clone();
+    let of_room = |room: String| {
+        let manifest = toml_file(&root().join("crates").join(&room).join("Cargo.toml"));
+        let targets = manifest.get("target").and_then(Value::as_table).into_iter().flatten();
+        let used = std::iter::once(&manifest)
+            .chain(targets.filter_map(|(_, target)| target.as_table()))
+            .flat_map(|table| ["dependencies", "build-dependencies"].map(|key| table.get(key)))
+            .flatten()
+            .filter_map(Value::as_table)
+            .flatten()
+            .filter_map(|(name, dependency)| leads_to(name, dependency, &shared))
+            .collect();
+        (room, used)
+    };
+    existing().into_iter().map(of_room).collect()
+}
+
+#[test]
+fn every_room_is_known() {
+    let known: BTreeSet<String> = ROOMS.iter().map(|room| room.name.to_owned()).collect();
+    let strangers: Vec<_> = existing().difference(&known).cloned().collect();
+    assert!(
+        strangers.is_empty(),
+        "rooms that the table does not know: {strangers:?}; add them with their layer"
+    );
+}
+
+#[test]
+fn every_arrow_is_in_the_table() {
+    let mut wrong = Vec::new();
+    for (name, used) in arrows() {
+        let Some(room) = ROOMS.iter().find(|room| room.name == name) else { continue };
+        for other in used {
+            let allowed = room.may_use.contains(&other.as_str())
+                || room.beyond.iter().any(|(beyond, why)| *beyond == other && !why.is_empty());
+            if !allowed {
+                wrong.push(format!("{name} -> {other}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "arrows that the table does not have: {wrong:?}");
+}
+
+#[test]
+fn arrows_point_down_the_table() {
+    for (index, room) in ROOMS.iter().enumerate() {
+        for used in room.may_use.iter().chain(room.beyond.iter().map(|(used, _)| used)) {
+            let at = ROOMS.iter().position(|other| other.name == *used);
+            let at = at.unwrap_or_else(|| panic!("{} may use {used}, which is no room", room.name));
+            assert!(at < index, "{} may use {used}, which stands below it", room.name);
+            assert!(ROOMS[at].layer <= room.layer, "{} may use {used} of a higher layer", room.name);
+        }
+    }
+}
+
+/// Rows of the rooms' table look like `` | 3 | `sim` | what lives there | units, link, cc | ``.
+#[test]
+fn architecture_md_shows_the_rooms_as_they_are() {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
+    let rows: BTreeMap<String, (String, BTreeSet<String>)> = text
+        .lines()
+        .filter_map(|line| {
+            let cells: Vec<&str> = line.trim().trim_matches('|').split('|').map(str::trim).collect();
+            let [layer, name, _, uses, ..] = cells[..] else { return None };
+            layer.parse::<u32>().ok()?;
+            let uses = uses.split(',').map(str::trim).filter(|used| *used != "–" && !used.is_empty());
+            let uses = uses.map(str::to_owned).collect();
+            Some((name.trim_matches('`').to_owned(), (layer.to_owned(), uses)))
+        })
+        .collect();
+    for (name, used) in arrows() {
+        let Some((layer, shown)) = rows.get(&name) else { panic!("ARCHITECTURE.md has no row for {name}") };
+        let room = ROOMS.iter().find(|room| room.name == name).expect("a known room");
+        assert_eq!(*layer, room.layer.to_string(), "the layer of {name}");
+        assert_eq!(*shown, used, "what {name} uses: ARCHITECTURE.md, then Cargo.toml");
+    }
+    for name in rows.keys() {
+        assert!(existing().contains(name), "ARCHITECTURE.md has a row for {name}, which does not exist");
+    }
+}
+
+#[test]
+fn source_files_are_short_and_none_is_called_mod_rs() {
+    let mut wrong = Vec::new();
+    for room in existing() {
+        let mut folders = vec![root().join("crates").join(room).join("src")];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+            {
+                let path = entry.expect("a folder that can be listed").path();
+                if path.is_dir() {
+                    folders.push(path);
+                    continue;
+                }
+                if path.extension().is_none_or(|extension| extension != "rs") {
+                    continue;
+                }
+                if path.file_name().is_some_and(|name| name == "mod.rs") {
+                    wrong.push(format!(
+                        "{}: write {}.rs beside the folder",
+                        path.display(),
+                        folder.display()
+                    ));
+                }
+                let lines = fs::read_to_string(&path).expect("a source file is text").lines().count();
+                if lines > MOST_LINES {
+                    wrong.push(format!("{}: {lines} lines, at most {MOST_LINES}", path.display()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
