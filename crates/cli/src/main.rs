@@ -4,10 +4,13 @@
 //! environment cannot, and how to mend it.
 //!
 //! Reading order: `args.rs` (what can be typed), `command/` (one file per command), `problem.rs` (how it can end),
-//! `source.rs` (scenario files), `table.rs` and `progress.rs` (what is shown).
+//! `source.rs` (scenario files), `table.rs`, `progress.rs` and `print.rs` (what is shown, and how it gets out).
+
+#![warn(clippy::print_stdout, clippy::print_stderr)]
 
 mod args;
 mod command;
+mod print;
 mod problem;
 mod progress;
 mod source;
@@ -31,7 +34,9 @@ fn main() -> ExitCode {
     match result {
         Ok(code) => code,
         Err(Problem { message, code }) => {
-            eprintln!("error: {message}");
+            if !message.is_empty() {
+                print::talk(format_args!("error: {message}"));
+            }
             ExitCode::from(code)
         }
     }

@@ -5,6 +5,7 @@ use lab::engine::EngineError;
 use lab::store::StoreError;
 use scenario::Faults;
 use std::fmt::Display;
+use std::io;
 
 /// A claim failed.
 pub(crate) const CLAIM_FAILED: u8 = 1;
@@ -13,7 +14,10 @@ pub(crate) const USAGE: u8 = 2;
 /// The machine or the user's rights lack something.
 pub(crate) const ENVIRONMENT: u8 = 3;
 
-/// Why a command ended, and its exit code.
+/// The reader of our output has left: 128 + SIGPIPE, what a shell reports of any other program in a pipe.
+const READER_LEFT: u8 = 141;
+
+/// Why a command ended, and its exit code. An empty message is not shown.
 #[derive(Debug)]
 pub(crate) struct Problem {
     pub(crate) message: String,
@@ -28,6 +32,14 @@ impl Problem {
     pub(crate) fn environment(message: impl Display) -> Self {
         Self { message: message.to_string(), code: ENVIRONMENT }
     }
+
+    /// stdout did not take what was written to it.
+    pub(crate) fn output(error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self { message: String::new(), code: READER_LEFT },
+            _ => Self::environment(format!("standard output: {error}")),
+        }
+    }
 }
 
 impl From<Faults> for Problem {
@@ -39,7 +51,7 @@ impl From<EngineError> for Problem {
     fn from(error: EngineError) -> Self {
         match error {
             // The scenario asks for what the engine is not: the person chose both.
-            EngineError::CannotAnswer { .. } | EngineError::Emulator(emu::EmuError::Refused { .. }) => {
+            EngineError::CannotAnswer(_) | EngineError::Emulator(emu::EmuError::Refused { .. }) => {
                 Self::usage(error)
             }
             EngineError::Emulator(_) | EngineError::Live(_) | EngineError::Broken(_) => {

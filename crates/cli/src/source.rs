@@ -3,22 +3,24 @@
 use crate::args::Changes;
 use crate::problem::Problem;
 use scenario::Document;
-use std::io::Read;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
+
+/// No scenario is larger, in bytes: a sweep of 100 000 values fits many times.
+const LARGEST: u64 = 16 << 20;
 
 /// Reads the scenario `file` and applies `changes`.
 pub(crate) fn document(file: &Path, changes: &Changes) -> Result<Document, Problem> {
     let (name, text) = if file == Path::new("-") {
-        let mut text = String::new();
-        let read = std::io::stdin().read_to_string(&mut text);
-        read.map_err(|error| Problem::usage(format!("standard input: {error}")))?;
-        ("standard input".to_owned(), text)
+        let name = "standard input".to_owned();
+        let text = text(&name, io::stdin())?;
+        (name, text)
     } else {
-        let text = std::fs::read_to_string(file).map_err(|error| {
-            let help = "give the path of a scenario file; `tightlink figure list` names published ones";
-            Problem::usage(format!("{}: {error}\n  help: {help}", file.display()))
-        })?;
-        (file.display().to_string(), text)
+        let name = file.display().to_string();
+        let opened = File::open(file).map_err(|error| unreadable(&name, &error))?;
+        let text = text(&name, opened)?;
+        (name, text)
     };
     let mut document = Document::parse(&name, &text)?;
     for change in &changes.set {
@@ -33,6 +35,32 @@ pub(crate) fn document(file: &Path, changes: &Changes) -> Result<Document, Probl
         document.set("seed", &seed.to_string())?;
     }
     Ok(document)
+}
+
+/// The text of a scenario, and nothing else that a path may lead to.
+fn text(name: &str, from: impl Read) -> Result<String, Problem> {
+    let mut bytes = Vec::new();
+    from.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| unreadable(name, &error))?;
+    if bytes.len() as u64 > LARGEST {
+        let (most, help) = (LARGEST >> 20, "give the path of a scenario file");
+        return Err(Problem::usage(format!(
+            "{name}: too large for a scenario\n  accepted: up to {most} MB\n  help: {help}"
+        )));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let line = error.as_bytes()[..error.utf8_error().valid_up_to()]
+            .iter()
+            .filter(|byte| **byte == b'\n')
+            .count()
+            + 1;
+        let help = "give the path of a scenario file, or save it as UTF-8";
+        Problem::usage(format!("{name}:{line}: this is no text\n  accepted: TOML in UTF-8\n  help: {help}"))
+    })
+}
+
+fn unreadable(name: &str, error: &io::Error) -> Problem {
+    let help = "give the path of a scenario file; `tightlink figure list` names published ones";
+    Problem::usage(format!("{name}: {error}\n  help: {help}"))
 }
 
 /// The command line, for the record.

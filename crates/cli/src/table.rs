@@ -1,5 +1,7 @@
 //! Tables on stdout: aligned columns, numbers to the right.
 
+use crate::print;
+use crate::problem::Problem;
 use lab::compare::Answer;
 use lab::record::Record;
 use lab::report::Verdict;
@@ -8,7 +10,7 @@ const HEAD: [&str; 7] =
     ["engine", "goodput Mbit/s", "mean RTT ms", "loss %", "retransmits", "utilization %", "backlog kB"];
 
 /// Prints the numbers of each answer, a block per case.
-pub(crate) fn print_answers(answers: &[Answer]) {
+pub(crate) fn print_answers(answers: &[Answer]) -> Result<(), Problem> {
     let mut rows = vec![HEAD.map(str::to_owned).to_vec()];
     let mut titles = vec![None];
     for answer in answers {
@@ -18,12 +20,15 @@ pub(crate) fn print_answers(answers: &[Answer]) {
             rows.push(row(record));
         }
     }
-    print_aligned(&rows, &titles);
-    for answer in answers {
-        for absent in &answer.absent {
-            eprintln!("no answer from {absent}");
+    print_aligned(&rows, &titles)?;
+    let mut told = Vec::new();
+    for absent in answers.iter().flat_map(|answer| &answer.absent) {
+        if !told.contains(&absent) {
+            print::talk(format_args!("no answer from {absent}"));
+            told.push(absent);
         }
     }
+    Ok(())
 }
 
 /// The first flow's numbers, or the sum and mean of several.
@@ -48,30 +53,32 @@ fn row(record: &Record) -> Vec<String> {
 }
 
 /// The first column to the left, the others to the right; a title stands on a line of its own before its row.
-fn print_aligned(rows: &[Vec<String>], titles: &[Option<String>]) {
+fn print_aligned(rows: &[Vec<String>], titles: &[Option<String>]) -> Result<(), Problem> {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
     for (row, title) in rows.iter().zip(titles) {
         if let Some(title) = title {
-            println!("{title}");
+            print::data(title)?;
         }
         let cells = row.iter().enumerate().map(|(column, cell)| {
             let pad = " ".repeat(widths[column] - cell.chars().count());
             if column == 0 { format!("  {cell}{pad}") } else { format!("{pad}{cell}") }
         });
-        println!("{}", cells.collect::<Vec<_>>().join("  "));
+        print::data(cells.collect::<Vec<_>>().join("  "))?;
     }
+    Ok(())
 }
 
 /// Prints verdicts; true if all claims held.
-pub(crate) fn print_verdicts(verdicts: &[Verdict]) -> bool {
+pub(crate) fn print_verdicts(verdicts: &[Verdict]) -> Result<bool, Problem> {
     for verdict in verdicts {
-        println!("{}  {}", if verdict.held { "held  " } else { "FAILED" }, verdict.claim);
+        let word = if verdict.held { "held  " } else { "FAILED" };
+        print::data(format_args!("{word}  {}", verdict.claim))?;
         for detail in verdict.detail.split("; ") {
-            println!("          {detail}");
+            print::data(format_args!("          {detail}"))?;
         }
     }
     let held = verdicts.iter().filter(|verdict| verdict.held).count();
-    println!("claims: {held} held, {} failed", verdicts.len() - held);
-    held == verdicts.len()
+    print::data(format_args!("claims: {held} held, {} failed", verdicts.len() - held))?;
+    Ok(held == verdicts.len())
 }

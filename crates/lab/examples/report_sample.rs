@@ -166,6 +166,7 @@ fn steady(names: &[String], [available, base, limit]: [f64; 3]) -> Series {
         rate_bps: vec![0.965 * 0.98 * available / share; 2],
         rtt_s: vec![base + 0.62 * limit * 8.0 / 100e6; 2],
         window_bytes: vec![(available * base / 8.0 + 0.6 * limit) / share; 2],
+        ..FlowSeries::default()
     };
     let link = LinkSeries { t_s: vec![0.0, END], backlog_bytes: vec![0.62 * limit; 2], drops: Vec::new() };
     Series { flows: names.iter().map(flow).collect(), link }
@@ -204,6 +205,7 @@ fn sawtooth(engine: Engine, names: &[String], [available, base, limit]: [f64; 3]
             .map(|&at| top / share * (0.5 + 0.5 * phase(i, at)) * (1.0 + 0.01 * (at * PI).sin()))
             .collect(),
         t_s: t.clone(),
+        ..FlowSeries::default()
     };
     let flows: Vec<FlowSeries> = names.iter().enumerate().map(flow).collect();
     let drops = t

@@ -86,6 +86,12 @@ pub fn parse_claims(name: &str, text: &str) -> Result<Vec<Claim>, ClaimError> {
     let fail = |reason: String| ClaimError { file: name.into(), reason };
     let file: ClaimFile = toml::from_str(text).map_err(|error| fail(error.to_string()))?;
     for claim in &file.claim {
+        // A claim that asks nobody would hold whatever happened.
+        let enough = if claim.agree.is_some() { 2 } else { 1 };
+        if claim.engines.len() < enough {
+            let found = claim.engines.len();
+            return Err(fail(format!("claim \"{}\": {found} engines, at least {enough} needed", claim.says)));
+        }
         let relations = [
             claim.agree.is_some(),
             claim.at_least.is_some(),

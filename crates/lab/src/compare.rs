@@ -1,6 +1,6 @@
 //! Every point of a scenario's sweep, answered by every engine that can.
 
-use crate::engine::{self, EngineError, Progress};
+use crate::engine::{self, EngineError, Misfit, Progress};
 use crate::record::{Engine, Record};
 use crate::report::Case;
 use crate::resolve::{Resolved, resolve};
@@ -51,6 +51,35 @@ pub fn tasks(document: &Document) -> Result<Vec<Task>, Faults> {
     sweep.points().map(task).collect()
 }
 
+/// Whether `engine` is made for every task, before any runs.
+///
+/// # Errors
+/// What in the scenario does not fit, at the first task where it does not.
+pub fn check(document: &Document, tasks: &[Task], engine: Engine) -> Result<(), Faults> {
+    for task in tasks {
+        if let Err(misfit) = engine::check(engine, &task.resolved) {
+            let Misfit { key, found, accepted, mend, .. } = misfit;
+            return Err(document.at(&task.point)?.fault(&key, found, accepted, Some(mend)).into());
+        }
+    }
+    Ok(())
+}
+
+/// Why none of `engines` is made for any of the tasks, each reason once; `None` if one is.
+#[must_use]
+pub fn hopeless(tasks: &[Task], engines: &[Engine]) -> Option<Vec<String>> {
+    let mut reasons = Vec::new();
+    for task in tasks {
+        for engine in engines {
+            let reason = engine::check(*engine, &task.resolved).err()?.to_string();
+            if !reasons.contains(&reason) {
+                reasons.push(reason);
+            }
+        }
+    }
+    Some(reasons)
+}
+
 /// Runs one task on each of `engines`. An engine that is not made for the scenario is noted as absent.
 ///
 /// # Errors
@@ -67,7 +96,7 @@ pub fn answer(
         let tell: Progress<'_> = &|passed, end| told.borrow_mut()(*engine, passed, end);
         match engine::run(*engine, &task.resolved, tell) {
             Ok(record) => records.push(record),
-            Err(EngineError::CannotAnswer { engine, reason }) => absent.push(format!("{engine}: {reason}")),
+            Err(EngineError::CannotAnswer(misfit)) => absent.push(misfit.to_string()),
             Err(error) => return Err(error),
         }
     }

@@ -66,17 +66,3 @@ pub fn check(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
         Engine::Live => live::check(resolved),
     }
 }
-
-/// A [`Misfit`] of the `index`th flow of `resolved`, at `key` of its `[[flow]]`.
-fn misfit_of_flow<T>(
-    engine: Engine,
-    resolved: &Resolved,
-    index: usize,
-    key: &str,
-    found: impl Into<String>,
-    accepted: impl Into<String>,
-    mend: &str,
-) -> Result<T, Misfit> {
-    let key = format!("flow[{}].{key}", resolved.flows[index].entry);
-    Err(Misfit { engine, key, found: found.into(), accepted: accepted.into(), mend: mend.into() })
-}

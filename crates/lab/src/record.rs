@@ -134,6 +134,20 @@ pub struct FlowSeries {
     pub rtt_s: Vec<f64>,
     /// Send window, bytes: the least of congestion window, receive window and send buffer.
     pub window_bytes: Vec<f64>,
+    /// What became of the socket buffer the scenario asks for; only the live engine fills it.
+    pub socket_buffer: SocketBufferSeries,
+}
+
+/// The socket buffer that was asked for and what the kernel made of it, in bytes against the flow's times. Empty
+/// where none was asked for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SocketBufferSeries {
+    /// What was asked for.
+    pub requested: Vec<f64>,
+    /// What the kernel keeps as its limit.
+    pub granted: Vec<f64>,
+    /// The receive window it offers.
+    pub observed: Vec<f64>,
 }
 
 /// The tight link against time.

@@ -7,9 +7,6 @@ use scenario::{Column, Document, Faults, Scenario, SocketBuffer, Spread, Stack};
 use units::random::Stream;
 use units::{Bytes, Rate, Span, Time};
 
-/// IPv4 (20), TCP (20) and its timestamps (12): what a segment carries besides payload.
-pub const HEADER: Bytes = Bytes::new(52);
-
 /// Congestion controls of the kernels the live engine meets.
 pub const KERNEL_CONTROLS: &[&str] = &["reno", "cubic", "bbr"];
 
@@ -59,6 +56,10 @@ pub struct ResolvedFlow {
     pub slow_start: String,
     /// Payload of a full segment.
     pub payload: Bytes,
+    /// Headers around it.
+    pub header: Bytes,
+    /// Whether segments carry time stamps.
+    pub timestamps: bool,
     /// Propagation there and back.
     pub base_rtt: Span,
     /// Data to move; `None`: greedy.
@@ -81,6 +82,22 @@ pub struct ResolvedFlow {
     pub min_rto: Span,
 }
 
+impl ResolvedFlow {
+    /// The path of `key` in the flow's table of the scenario: `flow[0].control`.
+    #[must_use]
+    pub fn key(&self, key: &str) -> String {
+        format!("flow[{}].{key}", self.entry)
+    }
+}
+
+impl ResolvedFlow {
+    /// A full segment on the wire.
+    #[must_use]
+    pub fn segment(&self) -> Bytes {
+        self.payload + self.header
+    }
+}
+
 impl Resolved {
     /// Mean rate of the unresponsive cross traffic.
     #[must_use]
@@ -97,7 +114,7 @@ impl Resolved {
     /// A full segment on the wire, the largest of any flow.
     #[must_use]
     pub fn segment(&self) -> Bytes {
-        self.flows.iter().map(|flow| flow.payload + HEADER).max().unwrap_or(Bytes::new(1500))
+        self.flows.iter().map(ResolvedFlow::segment).max().unwrap_or(Bytes::new(1500))
     }
 
     /// The queue's room in bytes: full segments, where it counts packets.
@@ -220,7 +237,9 @@ fn flows(scenario: &Scenario) -> Vec<ResolvedFlow> {
                 },
                 control: flow.control.clone(),
                 slow_start: flow.slow_start.clone(),
-                payload: flow.segment.saturating_sub(HEADER),
+                payload: flow.payload(),
+                header: spec::Flow::header(flow.timestamps),
+                timestamps: flow.timestamps,
                 // A drawn RTT below what the links take is theirs.
                 base_rtt: drawn.max(least),
                 size: flow.size,

@@ -14,6 +14,8 @@ mod columns;
 use crate::compare::Task;
 use crate::record::Record;
 use columns::{write_flows, write_link};
+use scenario::Document;
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -78,14 +80,14 @@ impl Store {
     pub fn keep(
         &self,
         task: &Task,
-        text: &str,
+        document: &Document,
         command: &str,
         record: &Record,
     ) -> Result<PathBuf, StoreError> {
         let folder = self.root.join(&record.summary.scenario_hash);
+        let engine = record.summary.engine.to_string();
+        let under_way = folder.join(format!("{UNDER_WAY}{engine}-{}", std::process::id()));
         let keep = || -> io::Result<PathBuf> {
-            let engine = record.summary.engine.to_string();
-            let under_way = folder.join(format!("{UNDER_WAY}{engine}-{}", std::process::id()));
             fs::create_dir_all(&under_way)?;
             let summary = serde_json::to_vec_pretty(&record.summary)?;
             write_new(&under_way.join("summary.json"), &summary)?;
@@ -93,21 +95,45 @@ impl Store {
             write_link(&under_way.join("link.parquet"), &record.series.link)?;
             write_new(&under_way.join("notes.txt"), record.notes.join("\n").as_bytes())?;
             let kept = folder.join(&engine);
+            // The old record goes at once, not file by file.
+            let old = folder.join(format!("{UNDER_WAY}old-{engine}-{}", std::process::id()));
             if kept.exists() {
-                fs::remove_dir_all(&kept)?;
+                fs::rename(&kept, &old)?;
             }
             fs::rename(&under_way, &kept)?;
-            replace(&folder.join("scenario.toml"), with_settings(task, text).as_bytes())?;
-            replace(&folder.join("manifest.json"), &manifest(task, command, &folder)?)?;
+            // If it stays, the next run removes it.
+            let _ = fs::remove_dir_all(&old);
+            let settings = settings(task, document);
+            replace(&folder.join("scenario.toml"), with_settings(&settings, document.text()).as_bytes())?;
+            replace(&folder.join("manifest.json"), &manifest(task, &settings, command, &folder)?)?;
             Ok(kept)
         };
-        keep().map_err(|source| StoreError {
-            path: folder.clone(),
-            what: "cannot keep the results",
-            mend: CHOOSE,
-            source,
+        keep().map_err(|source| {
+            let _ = fs::remove_dir_all(&under_way);
+            StoreError { path: folder.clone(), what: "cannot keep the results", mend: CHOOSE, source }
         })
     }
+}
+
+/// Tries that [`replace`] will be able to write `path`, so that a run does not fail after it.
+///
+/// # Errors
+/// What the file system says.
+pub fn try_replace(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    let trial = beside(path);
+    let tried = write_new(&trial, &[0; 4096]);
+    let _ = fs::remove_file(&trial);
+    tried
+}
+
+/// Where a file is made before it gets its name.
+fn beside(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    folder.join(format!("{UNDER_WAY}{name}-{}", std::process::id()))
 }
 
 /// Writes a file of ours for a person, under a temporary name first.
@@ -115,9 +141,7 @@ impl Store {
 /// # Errors
 /// What the file system says.
 pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let under_way = folder.join(format!("{UNDER_WAY}{name}-{}", std::process::id()));
+    let under_way = beside(path);
     let written = write_new(&under_way, content).and_then(|()| fs::rename(&under_way, path));
     if written.is_err() {
         let _ = fs::remove_file(&under_way);
@@ -131,14 +155,18 @@ fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// The scenario's text, and the values of its sweep that were run.
-fn with_settings(task: &Task, text: &str) -> String {
-    let settings: Vec<String> =
-        task.point.iter().map(|(key, value)| format!("# {key} = {value}\n")).collect();
+/// What was run in place of the text's values: overrides, and the point of the sweep.
+fn settings(task: &Task, document: &Document) -> Vec<(String, String)> {
+    document.overrides().iter().chain(&task.point).cloned().collect()
+}
+
+/// The scenario's text, and the settings over it.
+fn with_settings(settings: &[(String, String)], text: &str) -> String {
+    let settings: Vec<String> = settings.iter().map(|(key, value)| format!("# {key} = {value}\n")).collect();
     if settings.is_empty() { text.to_owned() } else { format!("# run with\n{}\n{text}", settings.concat()) }
 }
 
-fn manifest(task: &Task, command: &str, folder: &Path) -> io::Result<Vec<u8>> {
+fn manifest(task: &Task, settings: &[(String, String)], command: &str, folder: &Path) -> io::Result<Vec<u8>> {
     let mut engines: Vec<String> = fs::read_dir(folder)?
         .filter_map(Result::ok)
         .filter(|entry| entry.path().join("summary.json").exists())
@@ -152,7 +180,7 @@ fn manifest(task: &Task, command: &str, folder: &Path) -> io::Result<Vec<u8>> {
         "source": resolved.source,
         "scenario_hash": resolved.hash,
         "seed": resolved.seed,
-        "settings": task.point.iter().cloned().collect::<std::collections::BTreeMap<_, _>>(),
+        "settings": settings.iter().cloned().collect::<BTreeMap<_, _>>(),
         "engines": engines,
         "command": command,
         "version": env!("CARGO_PKG_VERSION"),

@@ -29,6 +29,7 @@ fn record(engine: Engine, flows: usize, samples: usize) -> Record {
         rate_bps: y.iter().map(|v| v * 1e6).collect(),
         rtt_s: y.iter().map(|v| v / 1e3).collect(),
         window_bytes: y.iter().map(|v| v * 1e3).collect(),
+        ..FlowSeries::default()
     };
     let drops = if model { Vec::new() } else { t.iter().map(|_| 1).collect() };
     let summary = |i: usize| FlowSummary {

@@ -49,6 +49,7 @@ pub(crate) const FLOW: &[Key] = &[
     leaf("initial_ssthresh"),
     leaf("slow_start"),
     leaf("min_rto"),
+    leaf("timestamps"),
 ];
 /// A distribution.
 pub(crate) const SPREAD: &[Key] = &[leaf("uniform"), table("pareto", PARETO), leaf("exponential")];

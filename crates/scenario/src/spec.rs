@@ -100,6 +100,22 @@ pub struct Flow {
     pub slow_start: String,
     /// Least retransmission timeout.
     pub min_rto: Span,
+    /// Whether segments carry time stamps, so that every acknowledgement gives a round-trip sample.
+    pub timestamps: bool,
+}
+
+impl Flow {
+    /// What TCP/IP takes of each segment: IPv4 20, TCP 20, time stamps 12 [rfc791:3.1] [rfc9293:3.1] [rfc7323:3.2].
+    #[must_use]
+    pub const fn header(timestamps: bool) -> Bytes {
+        Bytes::new(if timestamps { 52 } else { 40 })
+    }
+
+    /// Useful data in a full segment.
+    #[must_use]
+    pub const fn payload(&self) -> Bytes {
+        self.segment.saturating_sub(Self::header(self.timestamps))
+    }
 }
 
 /// `socket_buffer = "max"` or a size.

@@ -164,8 +164,8 @@ impl Document {
             let key = format!("sweep.\"{key}\"");
             faults.push(Fault { origin: origin.clone(), key, found, accepted, help });
         };
-        let segments = path::split(&key).and_then(|segments| {
-            path::targets(self.root(), &segments)?;
+        let segments = split(&key).and_then(|segments| {
+            targets(self.root(), &segments)?;
             Ok(segments)
         });
         let segments = match segments {

@@ -72,6 +72,7 @@ fn every_value_changes_it() {
         ("flow.initial_ssthresh", "64kB"),
         ("flow.slow_start", "limited"),
         ("flow.min_rto", "1s"),
+        ("flow.timestamps", "false"),
         ("traffic", "[{ kind = 'cbr', rate = '1Mbit/s' }]"),
         ("live.stack", "classic"),
         ("record.every", "1s"),

@@ -26,6 +26,7 @@ fn scenario(flows: usize, rate: u64, limit: u64, seconds: u64) -> Plan {
         socket_buffer: Bytes::MAX,
         send_jitter: Span::ZERO,
         min_rto: Span::from_millis(200),
+        timestamps: true,
     };
     let config = LinkConfig { rate: Rate::from_bps(rate), delay: Span::ZERO, loss: Fraction::ZERO };
     Plan {

@@ -57,6 +57,7 @@ impl Flow {
             buffer_segments,
             total_segments,
             min_rto: plan.min_rto,
+            timestamps: plan.timestamps,
         });
         Self {
             sender,

@@ -58,6 +58,9 @@ pub struct FlowPlan {
     pub send_jitter: Span,
     /// Least retransmission timeout.
     pub min_rto: Span,
+    /// Every acknowledgement of new data gives a round-trip sample (RFC 7323). Without, one segment is timed at a
+    /// time, and not if it was sent again, so a backed-off timer stays so for longer.
+    pub timestamps: bool,
 }
 
 /// One source of cross traffic.

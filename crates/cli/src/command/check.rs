@@ -3,7 +3,7 @@
 use crate::args::CheckOptions;
 use crate::problem::{CLAIM_FAILED, Problem};
 use crate::progress::Progress;
-use crate::table;
+use crate::{print, table};
 use lab::claims::{Claim, check};
 use lab::compare::{answer, tasks};
 use lab::figures::{Figure, claims, figures};
@@ -38,12 +38,12 @@ pub(crate) fn run(options: &CheckOptions) -> Result<ExitCode, Problem> {
         let verdicts = verdicts(figure, &claims)?;
         if options.json {
             for verdict in &verdicts {
-                println!("{}", serde_json::to_string(verdict).map_err(Problem::environment)?);
+                print::data(serde_json::to_string(verdict).map_err(Problem::environment)?)?;
             }
             all_held &= verdicts.iter().all(|verdict| verdict.held);
         } else {
-            println!("{}: {}", figure.id, figure.title);
-            all_held &= table::print_verdicts(&verdicts);
+            print::data(format_args!("{}: {}", figure.id, figure.title))?;
+            all_held &= table::print_verdicts(&verdicts)?;
         }
     }
     Ok(if all_held { ExitCode::SUCCESS } else { ExitCode::from(CLAIM_FAILED) })

@@ -3,14 +3,15 @@
 use crate::args::{CompareOptions, ReportOptions};
 use crate::problem::{CLAIM_FAILED, Problem};
 use crate::progress::Progress;
-use crate::{source, table};
+use crate::{print, source, table};
 use lab::claims::{Claim, check};
-use lab::compare::{Answer, answer, tasks};
+use lab::compare::{Answer, Task, answer, hopeless, tasks};
 use lab::record::Engine;
 use lab::report::Report;
-use lab::store::{Store, replace};
+use lab::store::{Store, replace, try_replace};
 use scenario::Document;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 pub(crate) fn run(options: &CompareOptions) -> Result<ExitCode, Problem> {
@@ -28,10 +29,16 @@ pub(crate) fn compare(
     // Everything that can be wrong with the scenario or the folder is found before anything runs.
     let tasks = tasks(document)?;
     let engines = engines(options);
+    if let Some(reasons) = hopeless(&tasks, &engines) {
+        let reasons = reasons.join("\n  ");
+        return Err(Problem::usage(format!("no engine can answer this scenario:\n  {reasons}")));
+    }
     if engines.contains(&Engine::Live) {
         emu::prepare()?;
     }
     let store = Store::open(&options.out)?;
+    let file = report_file(options, &tasks);
+    try_replace(&file).map_err(|error| cannot_write(&file, &error))?;
     let command = source::command_line();
     let mut progress = Progress::new(tasks.len() * engines.len());
     let mut answers = Vec::new();
@@ -46,7 +53,7 @@ pub(crate) fn compare(
         })?;
         progress.finish_run();
         for record in &answered.records {
-            store.keep(&answered.task, document.text(), &command, record)?;
+            store.keep(&answered.task, document, &command, record)?;
         }
         if options.json {
             print_json(&answered)?;
@@ -54,25 +61,7 @@ pub(crate) fn compare(
         answers.push(answered);
     }
     drop(progress);
-    if answers.iter().all(|answer| answer.records.is_empty()) {
-        let reasons: Vec<String> = answers.into_iter().flat_map(|answer| answer.absent).collect();
-        return Err(Problem::usage(format!(
-            "no engine can answer this scenario:\n  {}",
-            reasons.join("\n  ")
-        )));
-    }
     let verdicts = check(claims, &answers);
-    if !options.json {
-        table::print_answers(&answers);
-    }
-    let held = if verdicts.is_empty() {
-        true
-    } else if options.json {
-        verdicts.iter().all(|verdict| verdict.held)
-    } else {
-        table::print_verdicts(&verdicts)
-    };
-    let file = report_file(options, &answers);
     let first = &answers[0].task.resolved;
     let report = Report {
         title: first.title.clone(),
@@ -83,16 +72,27 @@ pub(crate) fn compare(
         verdicts,
         command,
     };
-    replace(&file, report.html().as_bytes())
-        .map_err(|error| Problem::environment(format!("{}: {error}", file.display())))?;
-    eprintln!("results in {}", options.out.display());
+    // Before the table: its reader may leave.
+    replace(&file, report.html().as_bytes()).map_err(|error| cannot_write(&file, &error))?;
+    let held = if options.json {
+        report.verdicts.iter().all(|verdict| verdict.held)
+    } else {
+        table::print_answers(&answers)?;
+        report.verdicts.is_empty() || table::print_verdicts(&report.verdicts)?
+    };
+    print::talk(format_args!("results in {}", options.out.display()));
     let line = format!("report: {}", file.display());
     if options.json {
-        eprintln!("{line}")
+        print::talk(line);
     } else {
-        println!("{line}")
+        print::data(line)?;
     }
     Ok(if held { ExitCode::SUCCESS } else { ExitCode::from(CLAIM_FAILED) })
+}
+
+fn cannot_write(file: &Path, error: &io::Error) -> Problem {
+    let help = "choose another file with --report, or mend the permission";
+    Problem::environment(format!("{}: cannot write the report: {error}\n  help: {help}", file.display()))
 }
 
 /// The engines asked for, once each, in the order reports show them.
@@ -103,15 +103,15 @@ fn engines(options: &ReportOptions) -> Vec<Engine> {
 
 fn print_json(answer: &Answer) -> Result<(), Problem> {
     for record in &answer.records {
-        println!("{}", serde_json::to_string(&record.summary).map_err(Problem::environment)?);
+        print::data(serde_json::to_string(&record.summary).map_err(Problem::environment)?)?;
     }
     Ok(())
 }
 
 /// `results/sobas-fig1-4.html` for a published result, `results/<hash>.html` otherwise.
-fn report_file(options: &ReportOptions, answers: &[Answer]) -> PathBuf {
+fn report_file(options: &ReportOptions, tasks: &[Task]) -> PathBuf {
     options.report.clone().unwrap_or_else(|| {
-        let first = &answers[0].task.resolved;
+        let first = &tasks[0].resolved;
         let name = first.source.clone().unwrap_or_else(|| first.hash.clone());
         let safe = name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', "-");
         options.out.join(format!("{safe}.html"))

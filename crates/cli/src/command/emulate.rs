@@ -1,6 +1,7 @@
 //! `tightlink emulate`: any program behind an emulated tight link.
 
 use crate::args::EmulateOptions;
+use crate::print;
 use crate::problem::Problem;
 use emu::PathConfig;
 use emu::shell::{Shell, run as run_shell};
@@ -18,16 +19,16 @@ pub(crate) fn run(options: EmulateOptions) -> Result<ExitCode, Problem> {
     let outcome = run_shell(Shell { path, command: program, server: options.server })?;
     let report = &outcome.report;
     let link = &report.link;
-    eprintln!(
+    print::talk(format_args!(
         "tight link: {} packets sent, {} dropped ({:.3} %), {:.1} % busy, mean backlog {:.1} kB",
         link.forwarded,
         link.queue_drops + link.random_losses,
         link.loss_rate() * 100.0,
         link.utilization * 100.0,
         link.mean_waiting_bytes / 1e3
-    );
+    ));
     for note in report.notes.iter().chain(&report.doubts(base_rtt)) {
-        eprintln!("note: {note}");
+        print::talk(format_args!("note: {note}"));
     }
     Ok(ExitCode::from(outcome.code))
 }

@@ -2,6 +2,7 @@
 
 use super::{compare, list};
 use crate::args::FigureOptions;
+use crate::print;
 use crate::problem::Problem;
 use lab::figures::{Figure, claims, figures};
 use std::process::ExitCode;
@@ -29,7 +30,7 @@ pub(crate) fn run(options: &FigureOptions) -> Result<ExitCode, Problem> {
     }
     let mut code = ExitCode::SUCCESS;
     for figure in chosen {
-        eprintln!("{}: {}", figure.id, figure.title);
+        print::talk(format_args!("{}: {}", figure.id, figure.title));
         let ended = compare::compare(&figure.document, &claims(&figure.id)?, &options.output)?;
         if ended != ExitCode::SUCCESS {
             code = ended;

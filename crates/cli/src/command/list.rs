@@ -1,6 +1,7 @@
 //! `tightlink list`: what tightlink knows.
 
 use crate::args::{ListOptions, Listed};
+use crate::print;
 use crate::problem::Problem;
 use lab::catalogue;
 use lab::figures::claims;
@@ -8,39 +9,48 @@ use std::process::ExitCode;
 
 pub(crate) fn run(options: &ListOptions) -> Result<ExitCode, Problem> {
     let wants = |what| options.what.is_none_or(|asked| asked == what);
-    let heading = |text: &str| {
-        if options.what.is_none() {
-            println!("{text}:");
-        }
-    };
+    let heading =
+        |text: &str| if options.what.is_none() { print::data(format_args!("{text}:")) } else { Ok(()) };
     if wants(Listed::Figures) {
-        heading("figures");
+        heading("figures")?;
         figures()?;
     }
     if wants(Listed::Controls) {
-        heading("controls");
-        catalogue::controls().iter().for_each(print_entry);
+        heading("controls")?;
+        entries(&catalogue::controls())?;
     }
     if wants(Listed::Queues) {
-        heading("queues");
-        catalogue::queues().iter().for_each(print_entry);
+        heading("queues")?;
+        entries(&catalogue::queues())?;
     }
     if wants(Listed::Engines) {
-        heading("engines");
-        catalogue::engines().iter().for_each(print_entry);
+        heading("engines")?;
+        entries(&catalogue::engines())?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn print_entry(entry: &catalogue::Entry) {
-    println!("  {:12} {:10} {} ({})", entry.name, entry.runs_on, entry.summary, entry.source);
+/// Names and engines in columns as wide as the widest of their list; an empty column takes no room.
+fn entries(entries: &[catalogue::Entry]) -> Result<(), Problem> {
+    let width =
+        |of: fn(&catalogue::Entry) -> &str| entries.iter().map(|entry| of(entry).len()).max().unwrap_or(0);
+    let (names, engines) = (width(|entry| entry.name), width(|entry| entry.runs_on));
+    for entry in entries {
+        let engines = if engines > 0 { format!("  {:engines$}", entry.runs_on) } else { String::new() };
+        print::data(format_args!("  {:names$}{engines}  {} ({})", entry.name, entry.summary, entry.source))?;
+    }
+    Ok(())
 }
 
 /// Every published result and how many claims it has.
 pub(crate) fn figures() -> Result<(), Problem> {
-    for figure in lab::figures::figures()? {
+    let figures = lab::figures::figures()?;
+    let width = figures.iter().map(|figure| figure.id.len()).max().unwrap_or(0);
+    for figure in figures {
         let count = claims(&figure.id)?.len();
-        println!("  {:16} {} ({count} claims, {})", figure.id, figure.title, figure.document.name());
+        let claims = if count == 1 { "claim" } else { "claims" };
+        let (id, title, file) = (&figure.id, &figure.title, figure.document.name());
+        print::data(format_args!("  {id:width$}  {title} ({count} {claims}, {file})"))?;
     }
     Ok(())
 }

@@ -3,8 +3,8 @@
 use crate::args::RunOptions;
 use crate::problem::Problem;
 use crate::progress::Progress;
-use crate::{source, table};
-use lab::compare::{Answer, Task, tasks};
+use crate::{print, source, table};
+use lab::compare::{Answer, Task, check, tasks};
 use lab::engine;
 use lab::record::Engine;
 use lab::store::Store;
@@ -14,6 +14,7 @@ pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Problem> {
     let document = source::document(&options.file, &options.changes)?;
     let tasks = tasks(&document)?;
     let engine = Engine::from(options.engine);
+    check(&document, &tasks, engine)?;
     if engine == Engine::Live {
         emu::prepare()?;
     }
@@ -23,20 +24,24 @@ pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Problem> {
     let mut progress = Progress::new(tasks.len());
     for task in tasks {
         let record = run_one(&task, engine, &mut progress)?;
-        store.keep(&task, document.text(), &command, &record)?;
+        store.keep(&task, &document, &command, &record)?;
         if options.json {
-            println!("{}", serde_json::to_string(&record.summary).map_err(Problem::environment)?);
+            print::data(serde_json::to_string(&record.summary).map_err(Problem::environment)?)?;
         }
         answers.push(Answer { task, records: vec![record], absent: Vec::new() });
     }
     drop(progress);
     if !options.json {
-        table::print_answers(&answers);
+        table::print_answers(&answers)?;
     }
+    let mut told = Vec::new();
     for note in answers.iter().flat_map(|answer| &answer.records[0].notes) {
-        eprintln!("note: {note}");
+        if !told.contains(&note) {
+            print::talk(format_args!("note: {note}"));
+            told.push(note);
+        }
     }
-    eprintln!("results in {}", options.out.display());
+    print::talk(format_args!("results in {}", options.out.display()));
     Ok(ExitCode::SUCCESS)
 }
 

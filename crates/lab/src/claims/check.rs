@@ -107,8 +107,12 @@ fn rival<'a>(case: &Answer, other: &BTreeMap<String, String>, answers: &'a [Answ
 }
 
 fn value(quantity: Quantity, case: &Answer, engine: Engine) -> Result<f64, String> {
-    let record: &Record =
-        case.record(engine).ok_or_else(|| format!("{engine} gave no answer: {}", case.absent.join("; ")))?;
+    let record: &Record = case.record(engine).ok_or_else(|| {
+        let own = format!("{engine}: ");
+        let reason =
+            case.absent.iter().find_map(|absent| absent.strip_prefix(&own)).unwrap_or("it was not asked");
+        format!("{engine} gave no answer: {reason}")
+    })?;
     let flow = record.summary.flows.first().ok_or("there is no flow")?;
     let value = match quantity {
         Quantity::Goodput => Some(flow.goodput_bps),
@@ -118,7 +122,9 @@ fn value(quantity: Quantity, case: &Answer, engine: Engine) -> Result<f64, Strin
         Quantity::Utilization => record.summary.utilization,
         Quantity::Occupancy => record.summary.mean_occupancy,
     };
-    value.ok_or_else(|| format!("{engine} does not know the {quantity:?}"))
+    // NaN compares as nothing does, so that a claim could hold by it.
+    let value = value.filter(|value| value.is_finite());
+    value.ok_or_else(|| format!("{engine} does not know the {}", name(quantity)))
 }
 
 /// A band or bound in the quantity's base unit: "4% of capacity", "5%" of `whole`, "1.5ms", "25Mbit/s", "3".
@@ -136,6 +142,17 @@ fn amount(quantity: Quantity, text: &str, case: &Answer, whole: f64) -> Result<f
         Quantity::Rtt => text.parse::<Span>().map(Span::as_secs_f64).map_err(|error| error.to_string()),
         Quantity::Retransmits => text.parse().map_err(|error| format!("{text}: {error}")),
         Quantity::LossRate | Quantity::Utilization | Quantity::Occupancy => share(text),
+    }
+}
+
+fn name(quantity: Quantity) -> &'static str {
+    match quantity {
+        Quantity::Goodput => "goodput",
+        Quantity::Rtt => "RTT",
+        Quantity::Retransmits => "retransmissions",
+        Quantity::LossRate => "loss rate",
+        Quantity::Utilization => "utilization",
+        Quantity::Occupancy => "occupancy",
     }
 }
 

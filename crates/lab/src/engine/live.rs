@@ -1,11 +1,11 @@
 //! The real kernel as an engine: TCP between two namespaces over the emulated tight link.
 
-use super::{EngineError, Progress, cannot};
+use super::{EngineError, Misfit, Progress};
 use crate::measure::{Stopwatch, summary};
 use crate::record::{Engine, FlowSeries, FlowSummary, LinkSeries, Record, RttStatistics, Series};
-use crate::resolve::{HEADER, KERNEL_CONTROLS, Resolved, ResolvedFlow};
+use crate::resolve::{KERNEL_CONTROLS, Resolved, ResolvedFlow};
 use ::live::{Clock, FlowConfig, ReceivedFlow, Receiver, SentFlow, SessionConfig, Window};
-use emu::{FlowKey, Path, PathConfig, PathReport};
+use emu::{EmuError, FlowKey, Path, PathConfig, PathReport};
 use scenario::{Column, Stack};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use units::Span;
 
-/// How often the waiting thread looks.
+/// How often the waiting thread looks, unless a transfer's end wakes it.
 const LOOK: Duration = Duration::from_millis(100);
 
 pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record, EngineError> {
@@ -27,6 +27,9 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
     };
     for namespace in [path.sender(), path.receiver()] {
         namespace.run(move || stack.apply())??;
+        if !resolved.flows[0].timestamps {
+            namespace.sysctl("net.ipv4.tcp_timestamps", "0")?;
+        }
     }
     let address = SocketAddr::new(IpAddr::V4(path.receiver_address()), 0);
     let listener = path.receiver().run(move || Receiver::bind(address))??;
@@ -35,13 +38,18 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
     let config = Arc::new(session(resolved));
     let stop = Arc::new(AtomicBool::new(false));
     let clock = Clock::new(path.begin(resolved.warmup)?);
-    let (receiving_config, receiving_stop) = (Arc::clone(&config), Arc::clone(&stop));
-    let receiving = path
-        .receiver()
-        .spawn("receiver", move || ::live::receive(&receiving_config, listener, clock, &receiving_stop))?;
-    let (sending_config, sending_stop) = (Arc::clone(&config), Arc::clone(&stop));
-    let sending =
-        path.sender().spawn("sender", move || ::live::send(&sending_config, server, clock, &sending_stop))?;
+    let (theirs, halt, waiting) = (Arc::clone(&config), Arc::clone(&stop), std::thread::current());
+    let receiving = path.receiver().spawn("receiver", move || {
+        let received = ::live::receive(&theirs, listener, clock, &halt);
+        waiting.unpark();
+        received
+    })?;
+    let (theirs, halt, waiting) = (Arc::clone(&config), Arc::clone(&stop), std::thread::current());
+    let sending = path.sender().spawn("sender", move || {
+        let sent = ::live::send(&theirs, server, clock, &halt);
+        waiting.unpark();
+        sent
+    })?;
     while !(receiving.is_finished() && sending.is_finished()) {
         if path.failure().is_some() {
             stop.store(true, Ordering::Relaxed);
@@ -56,29 +64,67 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
 }
 
 /// What the kernel and the emulator cannot be.
-fn check(resolved: &Resolved) -> Result<(), EngineError> {
+pub(super) fn check(resolved: &Resolved) -> Result<(), Misfit> {
     let first = &resolved.flows[0];
     for flow in &resolved.flows {
+        let misfit = |key, found: String, accepted: String, mend: &str| {
+            Err(Misfit { engine: Engine::Live, key: flow.key(key), found, accepted, mend: mend.into() })
+        };
         if !KERNEL_CONTROLS.contains(&flow.control.as_str()) {
-            let reason = format!(
-                "flow {} uses {}, which no kernel has; {} run here",
-                flow.name,
-                flow.control,
-                KERNEL_CONTROLS.join(", ")
-            );
-            return cannot(Engine::Live, reason);
+            let found = format!("no kernel has control \"{}\"", flow.control);
+            let mend = "choose another control, or the simulator: --engine sim";
+            return misfit("control", found, KERNEL_CONTROLS.join(", "), mend);
         }
         if flow.base_rtt != first.base_rtt {
-            return cannot(Engine::Live, "the emulated path has one base RTT; give all flows the same");
+            let found =
+                format!("RTTs of {} and {}, but the emulated path has one", first.base_rtt, flow.base_rtt);
+            let mend = "give all flows the same, or use the simulator: --engine sim";
+            return misfit("rtt", found, "one RTT for all flows".into(), mend);
         }
-        if flow.payload != first.payload {
-            return cannot(Engine::Live, "the emulated path has one MTU; give all flows the same segment");
+        if flow.segment() != first.segment() {
+            let (one, other) = (first.segment(), flow.segment());
+            let found = format!("segments of {one} and {other}, but the emulated path has one MTU");
+            let mend = "give all flows the same, or use the simulator: --engine sim";
+            return misfit("segment", found, "one segment size for all flows".into(), mend);
+        }
+        if flow.timestamps != first.timestamps {
+            let found = "time stamps on some flows only; the kernel has one setting".to_owned();
+            let mend = "give all flows the same, or use the simulator: --engine sim";
+            return misfit("timestamps", found, "true or false for all flows".into(), mend);
         }
         if flow.send_jitter > Span::ZERO {
-            return cannot(Engine::Live, "send_jitter is the simulator's; a real host has its own");
+            let found = format!(
+                "a jitter of {}, which is the simulator's: a real host has its own",
+                flow.send_jitter
+            );
+            return misfit(
+                "send_jitter",
+                found,
+                "0s".into(),
+                "leave it out, or use the simulator: --engine sim",
+            );
         }
     }
-    Ok(path_config(resolved).check()?)
+    match path_config(resolved).check() {
+        Err(EmuError::Refused { key, found, accepted, mend }) => {
+            let found = format!("{key} = {found} is beyond what the emulator can do honestly");
+            Err(Misfit { engine: Engine::Live, key: scenario_key(key).into(), found, accepted, mend })
+        }
+        // It only compares numbers; whatever else may come of it comes again when the path starts.
+        _ => Ok(()),
+    }
+}
+
+/// Where a scenario says what the emulator calls `setting`.
+fn scenario_key(setting: &str) -> &'static str {
+    match setting {
+        "mtu" => "flow[0].segment",
+        "rate x delay + queue limit" => "link.queue.limit",
+        "queue kind" => "link.queue.kind",
+        "traffic rate" => "traffic",
+        "record every" => "record.every",
+        _ => "link.rate",
+    }
 }
 
 fn path_config(resolved: &Resolved) -> PathConfig {
@@ -105,7 +151,7 @@ fn session(resolved: &Resolved) -> SessionConfig {
         start: flow.start,
         stop: resolved.end,
         window: flow.socket_buffer.map_or(Window::Max, Window::Limit),
-        segment: flow.payload + HEADER,
+        segment: flow.segment(),
         pacing: None,
     };
     SessionConfig {
@@ -198,6 +244,12 @@ fn series(resolved: &Resolved, report: &PathReport, sent: &[SentFlow], received:
             }
             if keeps(Column::Window) {
                 flow.window_bytes.push(ours.send_window.get() as f64);
+            }
+            if let Some(requested) = theirs.window.requested {
+                let observed = theirs.window.observed.map_or(f64::NAN, |window| window.get() as f64);
+                flow.socket_buffer.requested.push(requested.get() as f64);
+                flow.socket_buffer.granted.push(theirs.window.granted.get() as f64);
+                flow.socket_buffer.observed.push(observed);
             }
         }
         flow

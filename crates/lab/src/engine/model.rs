@@ -1,13 +1,16 @@
 //! The closed forms as an engine: one transfer's steady state, the picture of the Maximum Feasible Throughput.
 
-use super::{EngineError, cannot};
+use super::{EngineError, Misfit};
 use crate::measure::{Stopwatch, jain_index, peak_rss_bytes};
 use crate::record::{
     DelayStatistics, Engine, FlowSeries, FlowSummary, LinkSeries, Record, RttStatistics, Series, Summary,
 };
-use crate::resolve::{HEADER, Resolved, ResolvedFlow};
+use crate::resolve::{Resolved, ResolvedFlow};
 use model::mft::{self, CrossTraffic, Path, Prediction, Regime, Target};
 use units::{Bytes, Span};
+
+/// Congestion controls with a closed form.
+const CONTROLS: [&str; 2] = ["reno", "fixed"];
 
 /// What theory predicts for the first flow of a scenario.
 ///
@@ -21,20 +24,23 @@ pub(super) fn run(resolved: &Resolved) -> Result<Record, EngineError> {
 }
 
 /// The scenario as the model sees it.
-pub(crate) fn path(resolved: &Resolved) -> Result<(Path, Target), EngineError> {
-    let Some((flow, others)) = resolved.flows.split_first() else {
-        return cannot(Engine::Model, "there is no flow");
-    };
-    if !matches!(flow.control.as_str(), "reno" | "fixed") {
-        let reason = format!("no closed form for {} here; reno and fixed have one", flow.control);
-        return cannot(Engine::Model, reason);
+pub(super) fn path(resolved: &Resolved) -> Result<(Path, Target), Misfit> {
+    let (flow, others) = (&resolved.flows[0], &resolved.flows[1..]);
+    if !CONTROLS.contains(&flow.control.as_str()) {
+        return Err(Misfit {
+            engine: Engine::Model,
+            key: flow.key("control"),
+            found: format!("no closed form for control \"{}\" here", flow.control),
+            accepted: CONTROLS.join(", "),
+            mend: "choose another control or another engine".into(),
+        });
     }
     let cross = if others.is_empty() {
         CrossTraffic::Unresponsive { rate: resolved.unresponsive() }
     } else {
         buffer_limited(resolved, others)?
     };
-    let segment = flow.payload + HEADER;
+    let segment = flow.segment();
     let base_rtt = flow.base_rtt + resolved.link.rate.serialization(segment);
     let path = Path {
         capacity: resolved.link.rate,
@@ -57,17 +63,28 @@ pub(crate) fn path(resolved: &Resolved) -> Result<(Path, Target), EngineError> {
 }
 
 /// The other flows as one cross traffic limited by its window.
-fn buffer_limited(resolved: &Resolved, others: &[ResolvedFlow]) -> Result<CrossTraffic, EngineError> {
+fn buffer_limited(resolved: &Resolved, others: &[ResolvedFlow]) -> Result<CrossTraffic, Misfit> {
     let base_rtt = others[0].base_rtt;
-    let reason = "several flows have a closed form only if all but the first are limited by their socket \
-                  buffers, at one RTT, without other cross traffic";
-    if !resolved.traffic.is_empty() || others.iter().any(|flow| flow.base_rtt != base_rtt) {
-        return cannot(Engine::Model, reason);
+    let misfit = |key: String| Misfit {
+        engine: Engine::Model,
+        key,
+        found:
+            "several flows have a closed form only if all but the first are limited by their socket buffers, \
+                at one RTT, without other cross traffic"
+                .into(),
+        accepted: String::new(),
+        mend: "change the scenario so, or choose another engine".into(),
+    };
+    if !resolved.traffic.is_empty() {
+        return Err(misfit("traffic".into()));
+    }
+    if let Some(other) = others.iter().find(|flow| flow.base_rtt != base_rtt) {
+        return Err(misfit(other.key("rtt")));
     }
     let mut window = Bytes::ZERO;
     for flow in others {
-        let Some(buffer) = flow.socket_buffer else { return cannot(Engine::Model, reason) };
-        window += (flow.payload + HEADER) * (buffer / flow.payload);
+        let buffer = flow.socket_buffer.ok_or_else(|| misfit(flow.key("socket_buffer")))?;
+        window += flow.segment() * (buffer / flow.payload);
     }
     Ok(CrossTraffic::BufferLimited {
         window,
@@ -78,7 +95,7 @@ fn buffer_limited(resolved: &Resolved, others: &[ResolvedFlow]) -> Result<CrossT
 fn record(resolved: &Resolved, path: &Path, prediction: &Prediction, wall_s: f64) -> Record {
     let flow = &resolved.flows[0];
     let queueing = prediction.rtt.saturating_sub(path.base_rtt);
-    let wire = prediction.goodput.scale((flow.payload + HEADER).get() as f64 / flow.payload.get() as f64);
+    let wire = prediction.goodput.scale(flow.segment().get() as f64 / flow.payload.get() as f64);
     let utilization = ((wire + path.cross.rate(queueing)).as_bps_f64() / path.capacity.as_bps_f64()).min(1.0);
     let rtt = prediction.rtt.as_secs_f64();
     let own = FlowSummary {
@@ -153,6 +170,7 @@ fn series(resolved: &Resolved, prediction: &Prediction, summary: &Summary, end: 
         } else {
             Vec::new()
         },
+        ..FlowSeries::default()
     };
     Series {
         flows: summary.flows.iter().map(flow).collect(),

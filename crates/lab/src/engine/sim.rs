@@ -1,9 +1,9 @@
 //! The simulator as an engine: builds its plan, records its series.
 
-use super::{EngineError, cannot};
+use super::{EngineError, Misfit};
 use crate::measure::{Stopwatch, summary};
 use crate::record::{Engine, FlowSeries, FlowSummary, LinkSeries, Record, RttStatistics, Series};
-use crate::resolve::{HEADER, Resolved, ResolvedFlow};
+use crate::resolve::{Resolved, ResolvedFlow};
 use cc::Start;
 use link::LinkState;
 use scenario::Column;
@@ -19,7 +19,7 @@ pub(super) fn run(resolved: &Resolved) -> Result<Record, EngineError> {
     Ok(Record { summary, series: outcome.recorder.series, notes: Vec::new() })
 }
 
-fn plan(resolved: &Resolved) -> Result<Plan, EngineError> {
+pub(super) fn plan(resolved: &Resolved) -> Result<Plan, Misfit> {
     Ok(Plan {
         link: LinkPlan { config: resolved.link, limit: resolved.limit },
         flows: resolved.flows.iter().map(flow_plan).collect::<Result<_, _>>()?,
@@ -32,7 +32,7 @@ fn plan(resolved: &Resolved) -> Result<Plan, EngineError> {
     })
 }
 
-fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, EngineError> {
+fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
     let start = Start {
         segment: flow.payload,
         window: flow.payload * flow.initial_window,
@@ -40,19 +40,19 @@ fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, EngineError> {
     };
     let Some(control) = cc::registry::build(&flow.control, &flow.slow_start, start) else {
         let known: Vec<&str> = cc::registry::CONTROLS.iter().map(|control| control.name).collect();
-        let reason = format!(
-            "flow {} uses {}, which the simulator does not have; it has {}",
-            flow.name,
-            flow.control,
-            known.join(", ")
-        );
-        return cannot(Engine::Sim, reason);
+        return Err(Misfit {
+            engine: Engine::Sim,
+            key: flow.key("control"),
+            found: format!("the simulator does not have control \"{}\"", flow.control),
+            accepted: known.join(", "),
+            mend: "choose another control, or the kernel: --engine live".into(),
+        });
     };
     Ok(FlowPlan {
         name: flow.name.clone(),
         control,
         payload: flow.payload,
-        header: HEADER,
+        header: flow.header,
         base_rtt: flow.base_rtt,
         size: flow.size,
         start: Time::ZERO + flow.start,
@@ -61,6 +61,7 @@ fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, EngineError> {
         socket_buffer: flow.socket_buffer.unwrap_or(Bytes::MAX),
         send_jitter: flow.send_jitter,
         min_rto: flow.min_rto,
+        timestamps: flow.timestamps,
     })
 }
 

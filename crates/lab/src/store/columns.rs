@@ -13,11 +13,12 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// `t_s, flow, rate_bps, rtt_s, window_bytes`: one row per flow and sample. A column that was not recorded is
-/// null throughout.
+/// `t_s, flow, rate_bps, rtt_s, window_bytes`, and for a live run what became of the socket buffer: one row per flow
+/// and sample. A column that was not recorded is null throughout.
 pub(super) fn write_flows(path: &Path, flows: &[FlowSeries]) -> io::Result<()> {
     let schema = "message flows { REQUIRED DOUBLE t_s; REQUIRED BYTE_ARRAY flow (UTF8); OPTIONAL DOUBLE rate_bps; \
-                  OPTIONAL DOUBLE rtt_s; OPTIONAL DOUBLE window_bytes; }";
+                  OPTIONAL DOUBLE rtt_s; OPTIONAL DOUBLE window_bytes; OPTIONAL DOUBLE requested_buffer_bytes; \
+                  OPTIONAL DOUBLE granted_buffer_bytes; OPTIONAL DOUBLE observed_window_bytes; }";
     let times: Vec<f64> = flows.iter().flat_map(|flow| flow.t_s.iter().copied()).collect();
     let names: Vec<ByteArray> =
         flows.iter().flat_map(|flow| vec![ByteArray::from(flow.name.as_str()); flow.t_s.len()]).collect();
@@ -33,6 +34,9 @@ pub(super) fn write_flows(path: &Path, flows: &[FlowSeries]) -> io::Result<()> {
             Values::Optional(column(|flow| &flow.rate_bps)),
             Values::Optional(column(|flow| &flow.rtt_s)),
             Values::Optional(column(|flow| &flow.window_bytes)),
+            Values::Optional(column(|flow| &flow.socket_buffer.requested)),
+            Values::Optional(column(|flow| &flow.socket_buffer.granted)),
+            Values::Optional(column(|flow| &flow.socket_buffer.observed)),
         ],
     )
 }

@@ -73,7 +73,7 @@ impl Table {
     /// The table and those within it, without the entries whose path from here `leaves` picks.
     pub(crate) fn pruned(&self, prefix: &str, leaves: &dyn Fn(&str) -> bool) -> Self {
         let pruned = |entry: &Entry| {
-            let path = self::path(prefix, &entry.key);
+            let path = path(prefix, &entry.key);
             let mut entry = entry.clone();
             if let Value::Table(table) = &entry.node.value {
                 entry.node.value = Value::Table(table.pruned(&path, leaves));

@@ -18,8 +18,6 @@ pub(super) struct FlowRead<'a> {
     pub(super) flow: Option<Flow>,
 }
 
-/// What TCP/IP takes of each segment: IPv4 20, TCP 20, timestamps 12 [rfc791:3.1] [rfc9293:3.1] [rfc7323:3.2].
-const HEADERS: Bytes = Bytes::new(52);
 /// The longest IPv4 packet [rfc791:3.1].
 const LONGEST: Bytes = Bytes::new(65_535);
 
@@ -46,11 +44,13 @@ fn flow<'a>(at: &At<'a>, default_name: &str) -> Option<FlowRead<'a>> {
     let size: Option<Option<Bytes>> =
         keys.optional("size", |at| at.above_zero("B", "a size of zero: nothing to send"));
     let rtt = keys.optional("rtt", |at| spread::spread(at, "ms", count));
-    let segment = keys.or("segment", Bytes::new(1500), segment);
+    let timestamps = keys.or("timestamps", true, At::boolean);
+    let header = Flow::header(timestamps.unwrap_or(true));
+    let segment = keys.or("segment", Bytes::new(1500), |at| segment(at, header));
     let delayed_ack =
         keys.or("delayed_ack", 2u64, |at| at.count("an acknowledgement for every zero segments"));
     let delayed_ack_timeout = keys.or("delayed_ack_timeout", Span::from_millis(100), |at| at.quantity("ms"));
-    let socket_buffer = keys.or("socket_buffer", SocketBuffer::Max, |at| socket_buffer(at, segment));
+    let socket_buffer = keys.or("socket_buffer", SocketBuffer::Max, |at| socket_buffer(at, segment, header));
     let start = keys.or("start", Spread::All(Span::ZERO), |at| spread::spread(at, "s", count));
     let send_jitter = keys.or("send_jitter", Span::ZERO, |at| at.quantity("us"));
     let initial_window =
@@ -76,33 +76,35 @@ fn flow<'a>(at: &At<'a>, default_name: &str) -> Option<FlowRead<'a>> {
             initial_ssthresh: initial_ssthresh?,
             slow_start: slow_start?,
             min_rto: min_rto?,
+            timestamps: timestamps?,
         })
     };
     Some(FlowRead { keys, size: size_read, rtt: rtt_read, segment, flow: flow() })
 }
 
-fn segment(at: &At<'_>) -> Option<Bytes> {
+fn segment(at: &At<'_>, header: Bytes) -> Option<Bytes> {
     let segment: Bytes = at.quantity("B")?;
-    if segment <= HEADERS {
-        let found = format!("a segment of {segment}, which its {HEADERS} of headers fill");
-        at.fault(found, "a size on the wire from \"53B\" to \"65535B\"", None);
+    let least = header.get() + 1;
+    if segment <= header {
+        let found = format!("a segment of {segment}, which its {header} of headers fill");
+        at.fault(found, format!("a size on the wire from \"{least}B\" to \"65535B\""), None);
         return None;
     }
     if segment > LONGEST {
-        at.fault(format!("a segment of {segment}"), "a size on the wire from \"53B\" to \"65535B\"", None);
+        at.fault(format!("a segment of {segment}"), format!("a size on the wire from \"{least}B\" to \"65535B\""), None);
         return None;
     }
     Some(segment)
 }
 
-fn socket_buffer(at: &At<'_>, segment: Option<Bytes>) -> Option<SocketBuffer> {
+fn socket_buffer(at: &At<'_>, segment: Option<Bytes>, header: Bytes) -> Option<SocketBuffer> {
     if at.node.typed() == "max" {
         return Some(SocketBuffer::Max);
     }
     let accepted = "\"max\", or a size such as \"400kB\"";
     let size = sized(at, accepted)?;
     if let Some(payload) =
-        segment.map(|segment| segment.saturating_sub(HEADERS)).filter(|payload| size < *payload)
+        segment.map(|segment| segment.saturating_sub(header)).filter(|payload| size < *payload)
     {
         let found = format!("{size}, less than the {payload} of data in one segment: nothing could be sent");
         at.fault(found, accepted, None);

@@ -98,6 +98,15 @@ impl<'a> At<'a> {
         items.iter().enumerate().map(item).collect()
     }
 
+    /// Reads true or false.
+    pub(super) fn boolean(&self) -> Option<bool> {
+        let Value::Boolean(value) = &self.node.value else {
+            self.fault(self.node.described(), "true or false", None);
+            return None;
+        };
+        Some(*value)
+    }
+
     /// Reads a text that is not empty.
     pub(super) fn text(&self) -> Option<String> {
         let help = match &self.node.value {

@@ -19,6 +19,9 @@ pub(crate) struct SenderConfig {
     /// Segments to send; [`u64::MAX`] when greedy.
     pub(crate) total_segments: u64,
     pub(crate) min_rto: Span,
+    /// Every acknowledgement of new data gives a round-trip sample (RFC 7323); without, one segment is timed at
+    /// a time, and not if it was sent again (Karn).
+    pub(crate) timestamps: bool,
 }
 
 /// Why fewer than the usual rules apply.
@@ -52,6 +55,9 @@ pub(crate) struct Sender {
     /// The first retransmission of an episode does not wait for the window.
     owed: bool,
     rtt: RttEstimator,
+    timestamps: bool,
+    /// Without timestamps: the segment being timed, and when it was sent.
+    timed: Option<(u64, Time)>,
     timer: Time,
     /// The segment the timer last expired for.
     timed_out: Option<u64>,
@@ -73,6 +79,8 @@ impl Sender {
             episode: Episode::None,
             owed: false,
             rtt: RttEstimator::new(config.min_rto),
+            timestamps: config.timestamps,
+            timed: None,
             timer: Time::NEVER,
             timed_out: None,
             limited_below: 0,
@@ -137,7 +145,32 @@ impl Sender {
         if sent.again || self.timer == Time::NEVER {
             self.timer = now + self.rtt.timeout();
         }
+        if !self.timestamps {
+            self.time(&sent, now);
+        }
         Some(sent)
+    }
+
+    /// Times `sent` if nothing is being timed; forgets it if it was sent again.
+    fn time(&mut self, sent: &Transmission, now: Time) {
+        match self.timed {
+            None if !sent.again => self.timed = Some((sent.segment, now)),
+            Some((segment, _)) if sent.again && sent.segment == segment => self.timed = None,
+            _ => {}
+        }
+    }
+
+    /// The round-trip sample an acknowledgement of new data gives.
+    #[inline]
+    fn sample(&mut self, now: Time, ack: &Acknowledgement) -> Option<Span> {
+        if self.timestamps {
+            return Some(now.since(ack.echo));
+        }
+        let (segment, sent) = self.timed?;
+        (ack.cumulative > segment).then(|| {
+            self.timed = None;
+            now.since(sent)
+        })
     }
 
     #[inline]
@@ -182,15 +215,20 @@ impl Sender {
         }
         let newly = self.board.advance(ack.cumulative);
         // RFC 7323: only an acknowledgement that moves the left edge gives a sample.
-        let sample = (newly > 0).then(|| now.since(ack.echo));
+        let sample = if newly > 0 { self.sample(now, ack) } else { None };
         if let Some(sample) = sample {
             self.rtt.observe(sample);
+        }
+        if newly > 0 {
             self.timed_out = None;
             // RFC 6298 (5.2), (5.3).
             self.timer = if self.board.outstanding() == 0 { Time::NEVER } else { now + self.rtt.timeout() };
         }
+        // What an acknowledgement that ends fast recovery covers was sent before or in it: no growth for that.
+        let mut recovering = matches!(self.episode, Episode::FastRecovery { .. });
         if self.episode != Episode::None || self.board.has_sacked() {
             self.follow_episode(now);
+            recovering |= matches!(self.episode, Episode::FastRecovery { .. });
         }
         if newly > 0 {
             if self.board.una() > self.round_ends {
@@ -205,7 +243,7 @@ impl Sender {
                 rtt: self.rtt.view(sample),
                 rate: None,
                 window_limited: first < self.limited_below,
-                recovering: matches!(self.episode, Episode::FastRecovery { .. }),
+                recovering,
                 round: self.round,
             });
             self.window = self.control.allowance().window.get();
@@ -253,6 +291,7 @@ impl Sender {
         self.timed_out = Some(una);
         self.congestion(now, kind);
         self.board.lose_everything();
+        self.timed = None;
         self.episode = Episode::Timeout { until: self.board.next() };
         self.owed = true;
         self.rtt.back_off();

@@ -36,6 +36,7 @@ pub fn flow(name: &str, control: &str, base_rtt: Span) -> FlowPlan {
         socket_buffer: Bytes::MAX,
         send_jitter: Span::ZERO,
         min_rto: Span::from_millis(200),
+        timestamps: true,
     }
 }
 

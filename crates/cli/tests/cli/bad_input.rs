@@ -1,0 +1,253 @@
+//! Scenarios and options that are wrong: exit code 2 and one screen that says where, what, and how to mend it.
+
+use crate::place::{Place, SMALL, alone, end, now, root};
+use std::time::Duration;
+
+/// [`SMALL`] with `found` in the place of `right`, run; the message names the place and has all of `words`.
+#[track_caller]
+fn refused(right: &str, found: &str, words: &[&str]) {
+    let text = SMALL.replacen(right, found, 1);
+    assert_ne!(text, SMALL, "{right:?} is not in the scenario");
+    let place = Place::new();
+    place.write("bad.toml", text);
+    place.run(&["run", "bad.toml"]).failed(2, words);
+    assert_eq!(place.files().len(), 1, "nothing was made");
+}
+
+#[test]
+fn an_unknown_key() {
+    let words = [
+        "bad.toml:8:1: link.quue: unknown key",
+        "8 | quue",
+        "accepted: rate, delay, queue, loss",
+        "help: did you mean \"queue\"?",
+    ];
+    refused("queue", "quue", &words);
+}
+
+#[test]
+fn a_wrong_unit() {
+    let words = [
+        "bad.toml:6:11: link.rate: unknown unit \"Mbits\"",
+        "^^^^^",
+        "accepted: a rate such as",
+        "help: did you mean \"10Mbit/s\"?",
+    ];
+    refused("10Mbit/s", "10Mbits", &words);
+}
+
+#[test]
+fn a_negative_rate() {
+    refused(
+        "10Mbit/s",
+        "-10Mbit/s",
+        &["bad.toml:6:", "link.rate: a negative number", "accepted: a rate such as"],
+    );
+}
+
+#[test]
+fn a_zero_buffer() {
+    refused("1 bdp", "0 packets", &["bad.toml:8:", "link.queue.limit: a buffer of zero", "accepted: "]);
+}
+
+#[test]
+fn zero_flows() {
+    refused("control = \"reno\"", "count = 0", &["bad.toml:12:", "flow[0].count: zero flows", "accepted: "]);
+    refused(
+        "[[flow]]\nname = \"target\"\ncontrol = \"reno\"\nsocket_buffer = \"20kB\"\n",
+        "",
+        &["bad.toml:1:1: flow: zero flows", "accepted: at least one [[flow]]"],
+    );
+}
+
+#[test]
+fn a_warm_up_beyond_the_duration() {
+    let words = [
+        "bad.toml:3:",
+        "warmup: a warmup of 3s in a run of 2s: nothing is left to measure",
+        "accepted: a time below 2s",
+    ];
+    refused("500ms", "3s", &words);
+}
+
+#[test]
+fn a_limit_below_one_packet() {
+    for limit in ["1000B", "100us", "0.01 bdp"] {
+        refused("1 bdp", limit, &["bad.toml:8:", "link.queue.limit: room for 1", "accepted: "]);
+    }
+}
+
+#[test]
+fn a_sweep_over_a_missing_key() {
+    let sweep = |axis: &str| format!("rate = \"2Mbit/s\"\n[sweep]\n{axis}\n");
+    let words =
+        ["bad.toml:19:1: sweep.\"link.queue.limt\": unknown key \"limt\"", "help: did you mean \"limit\"?"];
+    refused("rate = \"2Mbit/s\"\n", &sweep("\"link.queue.limt\" = [\"1 bdp\"]"), &words);
+    let words = ["bad.toml:19:1: sweep.\"flow.targt.rtt\": no flow is named \"targt\"", "accepted: target"];
+    refused("rate = \"2Mbit/s\"\n", &sweep("\"flow.targt.rtt\" = [\"20ms\"]"), &words);
+}
+
+#[test]
+fn a_sweep_of_a_billion_points() {
+    let numbers: Vec<String> = (1..=1000).map(|number| number.to_string()).collect();
+    let numbers = numbers.join(", ");
+    let axes = ["seed", "flow.count", "flow.delayed_ack"].map(|key| format!("\"{key}\" = [{numbers}]\n"));
+    let words =
+        ["bad.toml:18:1: sweep: 1000 x 1000 x 1000 = 1000000000 points", "accepted: at most 100000 points"];
+    refused("rate = \"2Mbit/s\"\n", &format!("rate = \"2Mbit/s\"\n[sweep]\n{}", axes.concat()), &words);
+}
+
+#[test]
+fn an_unknown_control() {
+    let words = [
+        "bad.toml:12:11: flow[0].control: unknown congestion control \"rino\"",
+        "accepted: fixed, reno (simulator)",
+    ];
+    refused("\"reno\"", "\"rino\"", &words);
+}
+
+#[test]
+fn an_unknown_queue() {
+    let words = ["bad.toml:8:18: link.queue.kind: unknown queue \"red\"", "accepted: drop-tail"];
+    refused("\"drop-tail\"", "\"red\"", &words);
+}
+
+#[test]
+fn a_control_the_engine_does_not_have() {
+    let place = Place::new();
+    place.write("bad.toml", SMALL.replace("\"reno\"", "\"cubic\""));
+    let words = [
+        "bad.toml:12:11: flow[0].control: the simulator does not have control \"cubic\"",
+        "accepted: fixed, reno",
+        "--engine live",
+    ];
+    place.run(&["run", "bad.toml"]).failed(2, &words);
+    assert_eq!(place.files().len(), 1, "nothing was made");
+}
+
+#[test]
+fn a_rate_the_emulator_cannot_reach() {
+    let place = Place::new();
+    // Wrong at the second point of a sweep only: the first must not run before that is found.
+    place.write("fast.toml", format!("{SMALL}[sweep]\n\"link.rate\" = [\"10Mbit/s\", \"40Gbit/s\"]\n"));
+    let started = now();
+    let ended = place.run(&["run", "fast.toml", "--engine", "live"]);
+    ended.failed(
+        2,
+        &["fast.toml:19:29: link.rate: rate = 40Gbit/s", "accepted: 1bit/s to ", "help: use the simulator"],
+    );
+    assert!(started.elapsed() < Duration::from_secs(2), "something ran");
+    assert_eq!(place.files().len(), 1, "nothing was made");
+}
+
+#[test]
+fn the_same_rate_leaves_the_kernel_out_of_a_comparison() {
+    let place = Place::new();
+    place.write(
+        "fast.toml",
+        SMALL.replace("10Mbit/s", "40Gbit/s").replace("2s", "20ms").replace("500ms", "10ms"),
+    );
+    let _alone = alone();
+    if root() {
+        let ended = place.run(&["compare", "fast.toml"]).well();
+        assert!(ended.err.contains("no answer from live: rate = 40Gbit/s"), "{}", ended.err);
+    }
+}
+
+#[test]
+fn a_missing_file() {
+    let ended = Place::new().run(&["run", "nowhere.toml"]);
+    ended.failed(2, &["nowhere.toml: No such file", "help: give the path of a scenario file", "figure list"]);
+    Place::new().run(&["run", "."]).failed(2, &[".: Is a directory", "help: "]);
+}
+
+#[test]
+fn an_empty_file() {
+    let place = Place::new();
+    place.write("empty.toml", "");
+    let words = ["empty.toml:1:1: title: missing", "link: missing", "flow: zero flows", "accepted: "];
+    place.run(&["run", "empty.toml"]).failed(2, &words);
+}
+
+#[test]
+fn a_binary_file() {
+    let place = Place::new();
+    let mut bytes = b"title = 'a'\n".to_vec();
+    bytes.extend((0..=255).cycle().take(100_000).map(|byte: u8| byte.reverse_bits()));
+    place.write("binary.toml", &bytes);
+    place
+        .run(&["run", "binary.toml"])
+        .failed(2, &["binary.toml:2: this is no text", "accepted: TOML in UTF-8", "help: "]);
+    // Control characters are text, and must not reach the terminal.
+    place.write("escape.toml", "title = \"\u{1b}[2J\"\n\u{7} = 1\n");
+    let ended = place.run(&["run", "escape.toml"]);
+    ended.failed(2, &["escape.toml:"]);
+    assert!(!ended.err.contains('\u{1b}') && !ended.err.contains('\u{7}'));
+}
+
+#[test]
+fn a_huge_file() {
+    let place = Place::new();
+    place.write("nested.toml", format!("a = {}", "[".repeat(1_000_000)));
+    place.run(&["run", "nested.toml"]).failed(2, &["nested.toml:1:"]);
+    place.write("dotted.toml", format!("{}a = 1", "a.".repeat(500_000)));
+    place.run(&["run", "dotted.toml"]).failed(2, &["dotted.toml:1:"]);
+    place.write("rubbish.toml", "this is no scenario at all\n".repeat(50_000));
+    place.run(&["run", "rubbish.toml"]).failed(2, &["rubbish.toml:1:", "… and "]);
+    place
+        .run(&["run", "/dev/zero"])
+        .failed(2, &["/dev/zero: too large for a scenario", "accepted: up to 16 MB", "help: "]);
+}
+
+#[test]
+fn many_faults_fit_a_screen_and_the_rest_is_counted() {
+    let place = Place::new();
+    let keys: Vec<String> = (0..50).map(|number| format!("key{number} = 1\n")).collect();
+    place.write("bad.toml", format!("{}{SMALL}", keys.concat()));
+    place.run(&["run", "bad.toml"]).failed(2, &["bad.toml:1:1: key0: unknown key", "… and "]);
+}
+
+#[test]
+fn set_without_a_value_or_of_an_unknown_key() {
+    let place = Place::small();
+    let set = |change: &str| place.run(&["run", "small.toml", "--set", change]);
+    set("link.rate")
+        .failed(2, &["--set link.rate: no value", "accepted: KEY=VALUE, such as --set link.rate=100Mbit/s"]);
+    let words = [
+        "--set: link.rat: unknown key",
+        "--set link.rat=1Mbit/s",
+        "^^^",
+        "accepted: rate, delay",
+        "did you mean \"rate\"?",
+    ];
+    set("link.rat=1Mbit/s").failed(2, &words);
+    set("=1").failed(2, &["--set: no key", "accepted: a key path such as link.rate"]);
+    set("flow.nobody.rtt=1s").failed(2, &["no flow is named \"nobody\"", "accepted: target"]);
+    set("seed=-1").failed(2, &["seed: the integer -1", "accepted: a whole number from 0"]);
+}
+
+#[test]
+fn set_of_a_part_of_what_is_swept() {
+    let place = Place::new();
+    place.write("sweep.toml", format!("{SMALL}[sweep]\n\"link.queue\" = [{{ limit = \"1 bdp\" }}]\n"));
+    let ended = place.run(&["run", "sweep.toml", "--set", "link.queue.limit=2 bdp"]);
+    ended.failed(
+        2,
+        &["--set: link.queue.limit: a part of what [sweep] varies as \"link.queue\"", "help: set link.queue"],
+    );
+}
+
+#[test]
+fn options_that_do_not_exist() {
+    let place = Place::small();
+    for arguments in [
+        vec!["run"],
+        vec!["run", "small.toml", "--engine", "ns2"],
+        vec!["walk"],
+        vec!["run", "small.toml", "--seed", "x"],
+    ] {
+        let ended = end(place.program(&arguments));
+        assert_eq!((ended.code, ended.out.as_str()), (Some(2), ""), "{}", ended.err);
+        assert!(ended.err.starts_with("error: ") && ended.err.lines().count() <= 24, "{}", ended.err);
+    }
+}

@@ -1,0 +1,104 @@
+//! What the machine or the user's rights lack: exit code 3, before anything runs.
+
+use crate::place::{Ended, Place, SMALL, end, now, root};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+use std::time::Duration;
+
+/// A run that would take the simulator minutes.
+fn long() -> Place {
+    let place = Place::new();
+    place.write(
+        "long.toml",
+        SMALL.replace("2s", "100000s").replace("10Mbit/s", "10Gbit/s").replace("20kB", "max"),
+    );
+    place
+}
+
+/// Runs `command` and expects exit code 3 sooner than any engine could have come to an end.
+#[track_caller]
+fn cannot(command: Command, words: &[&str]) -> Ended {
+    let started = now();
+    let ended = end(command);
+    ended.failed(3, words);
+    assert!(started.elapsed() < Duration::from_secs(5), "something ran first");
+    ended
+}
+
+#[test]
+fn a_file_in_the_place_of_the_results_folder() {
+    let place = long();
+    let words = [
+        "long.toml: cannot make the folder for results: File exists",
+        "help: choose another folder with --out",
+    ];
+    cannot(place.program(&["run", "long.toml", "--out", "long.toml"]), &words);
+    cannot(
+        place.program(&["compare", "long.toml", "--engines", "sim", "--out", "long.toml/below"]),
+        &["help: choose"],
+    );
+}
+
+#[test]
+fn a_results_folder_that_cannot_be_made() {
+    let place = long();
+    let words =
+        ["/proc/results: cannot make the folder for results", "help: choose another folder with --out"];
+    cannot(place.program(&["run", "long.toml", "--out", "/proc/results"]), &words);
+}
+
+#[test]
+fn a_report_that_cannot_be_written() {
+    let place = long();
+    fs::create_dir(place.path().join("folder")).unwrap();
+    for report in ["/proc/page.html", "nowhere/page.html", "folder"] {
+        let words = [report, "cannot write the report", "help: choose another file with --report"];
+        cannot(place.program(&["compare", "long.toml", "--engines", "sim", "--report", report]), &words);
+    }
+}
+
+#[test]
+fn a_full_disk() {
+    if root() {
+        let place = long();
+        fs::create_dir(place.path().join("full")).unwrap();
+        // The mount is in a namespace of its own and goes with it.
+        let mount = "mount -t tmpfs -o size=1m tmpfs full";
+        let unshare = |line: &str| {
+            let mut command = Command::new("unshare");
+            command.args(["--mount", "sh", "-c", line]);
+            place.here(command)
+        };
+        let words = [
+            "full: too little room for results",
+            "0 MB free, 64 MB needed",
+            "help: free some, or choose another folder",
+        ];
+        cannot(unshare(&format!("{mount} && exec $TIGHTLINK run long.toml --out full")), &words[..1]);
+        let filled = format!(
+            "{mount} && (cat /dev/zero > full/rest; true) 2> /dev/null && exec $TIGHTLINK run long.toml --out full"
+        );
+        cannot(
+            unshare(&filled),
+            &["full: cannot write to the folder for results: No space left on device", "help: "],
+        );
+    }
+}
+
+#[test]
+fn an_ordinary_user_is_told_what_the_kernel_engine_needs() {
+    let private = fs::metadata("/dev/net/tun").is_ok_and(|tun| tun.permissions().mode() & 0o006 != 0o006);
+    if root() && private {
+        let place = Place::small();
+        fs::set_permissions(place.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs"]);
+        command.args([env!("CARGO_BIN_EXE_tightlink"), "run", "small.toml", "--engine", "live"]);
+        cannot(
+            place.here(command),
+            &["/dev/net/tun: permission denied (mode 0", "run as root, or: sudo chmod 0666 /dev/net/tun"],
+        );
+        assert_eq!(place.files().len(), 1, "nothing was made");
+    }
+}

@@ -1,0 +1,74 @@
+//! `tightlink figure` and `tightlink list`.
+
+use crate::place::Place;
+
+#[test]
+fn figure_list_names_every_published_result() {
+    let ended = Place::new().run(&["figure", "list"]).well();
+    for id in ["sobas:fig1-4", "sobas:fig5-6"] {
+        let line = ended.out.lines().find(|line| line.trim_start().starts_with(id));
+        assert!(line.is_some_and(|line| line.contains(" claims, scenarios/sobas/")), "{}", ended.out);
+    }
+    assert_eq!(ended.err, "");
+}
+
+#[test]
+fn list_has_a_block_for_each_kind_and_its_columns_line_up() {
+    let ended = Place::new().run(&["list"]).well();
+    let heads: Vec<&str> = ended.out.lines().filter(|line| !line.starts_with(' ')).collect();
+    assert_eq!(heads, ["figures:", "controls:", "queues:", "engines:"]);
+    for block in ended.out.split_inclusive(":\n").skip(1) {
+        let rows: Vec<&str> = block.lines().filter(|line| line.starts_with("  ")).collect();
+        assert!(!rows.is_empty());
+        // The second column begins where a name, its padding and two spaces end.
+        let begins = |row: &str| {
+            let row = row.strip_prefix("  ").expect("an indent");
+            let gap = row.find("  ").expect("two columns");
+            gap + row[gap..].find(|c| c != ' ').expect("a second column")
+        };
+        let columns: Vec<usize> = rows.iter().map(|row| begins(row)).collect();
+        assert!(columns.windows(2).all(|pair| pair[0] == pair[1]), "{columns:?}:\n{}", rows.join("\n"));
+    }
+}
+
+#[test]
+fn list_of_one_kind_is_that_block_alone() {
+    let ended = Place::new().run(&["list", "controls"]).well();
+    for control in ["fixed", "reno", "cubic", "bbr"] {
+        assert!(ended.out.lines().any(|line| line.trim_start().starts_with(control)), "{}", ended.out);
+    }
+    assert!(!ended.out.contains("controls:") && !ended.out.contains("drop-tail"), "{}", ended.out);
+}
+
+#[test]
+fn an_unknown_figure_is_told_the_known_ones() {
+    let ended = Place::new().run(&["figure", "sobas:fig99"]);
+    ended.failed(2, &["unknown figure \"sobas:fig99\"", "accepted: list, all, sobas:fig1-4, sobas:fig5-6"]);
+}
+
+#[test]
+fn an_unknown_paper_is_told_the_known_ones() {
+    Place::new().run(&["check", "nopaper"]).failed(2, &["unknown paper \"nopaper\"", "accepted: sobas"]);
+}
+
+#[test]
+fn a_figure_whose_claims_fail_ends_with_1_and_its_report_says_so() {
+    // Claims ask three engines; asking one leaves them unanswered, and so failed.
+    let place = Place::new();
+    let ended = place.run(&["figure", "sobas:fig5-6", "--engines", "model"]);
+    assert_eq!(ended.code, Some(1), "{}", ended.err);
+    assert!(
+        ended.out.contains("FAILED  ") && ended.out.contains("sim gave no answer: it was not asked"),
+        "{}",
+        ended.out
+    );
+    let report = std::fs::read_to_string(place.path().join("results/sobas-fig5-6.html")).unwrap();
+    assert!(report.contains("sim gave no answer: it was not asked"));
+    assert_eq!(place.run(&["figure", "sobas:fig5-6", "--engines", "model", "--json"]).code, Some(1));
+}
+
+#[test]
+fn one_report_file_cannot_hold_several_figures() {
+    let ended = Place::new().run(&["figure", "all", "--report", "one.html"]);
+    ended.failed(2, &["--report names one file", "help: use --out DIR"]);
+}

@@ -1,0 +1,137 @@
+//! A run that is ended from outside leaves nothing behind.
+
+use crate::place::{Place, SMALL, alone, now, root, within};
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::time::Duration;
+
+const LIVE: &str = r#"title = "killed"
+duration = "20s"
+[link]
+rate = "97Mbit/s"
+delay = "5ms"
+queue = { limit = "1 bdp" }
+[[flow]]
+"#;
+
+/// The network namespaces a process is in, holds open, or has a thread in, by the kernel's name: `net:[…]`.
+pub fn namespaces(process: &Path) -> BTreeSet<PathBuf> {
+    let entries =
+        |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let threads = entries(process.join("task")).map(|thread| thread.join("ns/net"));
+    let links = threads.chain(entries(process.join("fd")));
+    links
+        .filter_map(|link| fs::read_link(link).ok())
+        .filter(|target| target.to_string_lossy().starts_with("net:["))
+        .collect()
+}
+
+/// The namespaces of every process there is.
+pub fn all_namespaces() -> BTreeSet<PathBuf> {
+    let processes = fs::read_dir("/proc").expect("/proc is mounted").flatten().map(|entry| entry.path());
+    let numbered =
+        |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().parse::<u32>().is_ok());
+    processes.filter(numbered).flat_map(|process| namespaces(&process)).collect()
+}
+
+/// The namespaces that `child` made, once it has made both ends of a path.
+#[track_caller]
+pub fn made_by(child: &Child) -> BTreeSet<PathBuf> {
+    let process = PathBuf::from(format!("/proc/{}", child.id()));
+    let own = namespaces(Path::new("/proc/self"));
+    let made = || namespaces(&process).difference(&own).cloned().collect::<BTreeSet<_>>();
+    assert!(within(Duration::from_secs(5), || made().len() >= 2), "the path does not start");
+    made()
+}
+
+/// None of `made` is in use by any process any more, and no TUN device is outside them.
+#[track_caller]
+pub fn all_gone(made: &BTreeSet<PathBuf>) {
+    let left = || all_namespaces().intersection(made).cloned().collect::<Vec<_>>();
+    assert!(within(Duration::from_secs(2), || left().is_empty()), "left: {:?}", left());
+    let devices =
+        fs::read_dir("/sys/class/net").expect("/sys is mounted").flatten().map(|entry| entry.path());
+    let tuns: Vec<PathBuf> = devices.filter(|device| device.join("tun_flags").exists()).collect();
+    assert!(tuns.is_empty(), "TUN devices in the machine's own namespace: {tuns:?}");
+}
+
+/// Sends `child` a signal by name.
+pub fn signal(child: &Child, name: &str) {
+    let sent = Command::new("sh").args(["-c", &format!("kill -{name} {}", child.id())]).status();
+    assert!(sent.expect("sh runs").success());
+}
+
+#[test]
+fn kill_9_of_a_live_run_leaves_no_namespace_no_device_and_no_result() {
+    let _alone = alone();
+    if root() {
+        let place = Place::new();
+        place.write("live.toml", LIVE);
+        let mut child = place.start(&["run", "live.toml", "--engine", "live"]);
+        let made = made_by(&child);
+        // Well into the transfer.
+        std::thread::park_timeout(Duration::from_secs(1));
+        child.kill().unwrap();
+        assert_eq!(child.wait().unwrap().signal(), Some(9), "it was still running");
+        all_gone(&made);
+        assert_eq!(place.files(), BTreeSet::from(["live.toml".into()]), "no result under any name");
+    }
+}
+
+#[test]
+fn ctrl_c_ends_a_live_run_within_a_second() {
+    let _alone = alone();
+    if root() {
+        let place = Place::new();
+        place.write("live.toml", LIVE);
+        let mut child = place.start(&["run", "live.toml", "--engine", "live"]);
+        let made = made_by(&child);
+        std::thread::park_timeout(Duration::from_millis(500));
+        let started = now();
+        signal(&child, "INT");
+        let status = child.wait().unwrap();
+        assert!(started.elapsed() < Duration::from_secs(1), "{:?}", started.elapsed());
+        assert!(status.signal() == Some(2) || status.code() == Some(130), "{status}");
+        all_gone(&made);
+        assert_eq!(place.files().len(), 1, "no result");
+    }
+}
+
+#[test]
+fn the_next_run_clears_what_killed_runs_left_and_nothing_of_others() {
+    let place = Place::small();
+    let results = place.path().join("results");
+    // No process has the first number; ours has the second.
+    let dead = u32::MAX;
+    let alive = std::process::id();
+    let folder = results.join("0123456789abcdef");
+    fs::create_dir_all(folder.join(format!(".under-way-sim-{dead}"))).unwrap();
+    fs::write(folder.join(format!(".under-way-sim-{dead}/summary.json")), "{").unwrap();
+    fs::write(folder.join(format!(".under-way-manifest.json-{dead}")), "{").unwrap();
+    fs::write(results.join(format!(".under-way-page.html-{dead}")), "<").unwrap();
+    let others = results.join(format!(".under-way-page.html-{alive}"));
+    fs::write(&others, "<").unwrap();
+    place.run(&["run", "small.toml"]).well();
+    let left: Vec<PathBuf> =
+        place.files().into_iter().filter(|file| file.to_string_lossy().contains("under-way")).collect();
+    assert_eq!(left, [others.strip_prefix(place.path()).unwrap()]);
+}
+
+#[test]
+fn a_killed_simulation_keeps_the_results_of_the_run_before() {
+    let place = Place::new();
+    // The same scenario but for its length, so that the second run can be caught.
+    place.write("small.toml", SMALL);
+    place.run(&["run", "small.toml"]).well();
+    let before = place.files();
+    let long = SMALL.replace("2s", "100000s").replace("10Mbit/s", "10Gbit/s").replace("20kB", "max");
+    place.write("small.toml", long);
+    let mut child = place.start(&["run", "small.toml"]);
+    std::thread::park_timeout(Duration::from_millis(300));
+    child.kill().unwrap();
+    assert_eq!(child.wait().unwrap().signal(), Some(9), "it was still running");
+    assert_eq!(place.files(), before);
+}

@@ -1,0 +1,14 @@
+//! The program from outside: what is typed, what comes out on stdout and stderr, exit codes, and what is left behind.
+//!
+//! Reading order: `place.rs` (a folder to work in, the program, what became of it), then one file per topic.
+//! Parts that need root (namespaces, mounts, other users) say so and pass without it.
+
+mod bad_input;
+mod compare;
+mod emulate;
+mod environment;
+mod figures;
+mod kill;
+mod pipe;
+mod place;
+mod run;

@@ -1,0 +1,233 @@
+//! `tightlink run`.
+
+use crate::place::{Place, SMALL, SWEEP, alone, root};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+
+/// The keys of `summary.json`, DESIGN section 3.
+const SUMMARY: [&str; 16] = [
+    "engine",
+    "flows",
+    "idle_fraction",
+    "jain_index",
+    "loss_rate",
+    "mean_backlog_bytes",
+    "mean_occupancy",
+    "measured_s",
+    "packets_forwarded",
+    "peak_rss_bytes",
+    "queue_empty_fraction",
+    "queueing_delay_s",
+    "scenario_hash",
+    "seed",
+    "utilization",
+    "wall_s",
+];
+const FLOW: [&str; 6] = ["completion_s", "goodput_bps", "loss_rate", "name", "retransmits", "rtt_s"];
+
+fn keys(value: &Value) -> Vec<&str> {
+    let mut keys: Vec<&str> = value.as_object().expect("an object").keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    keys
+}
+
+/// The summary has the keys of the design and no others; what every engine knows is a number.
+#[track_caller]
+fn complete(summary: &Value, engine: &str) {
+    assert_eq!(keys(summary), SUMMARY, "{summary}");
+    assert_eq!(summary["engine"], engine);
+    assert_eq!(summary["scenario_hash"].as_str().map(str::len), Some(16));
+    for key in ["seed", "measured_s", "wall_s", "peak_rss_bytes", "utilization", "mean_backlog_bytes"] {
+        assert!(summary[key].is_number(), "{key} of {summary}");
+    }
+    assert_eq!(keys(&summary["queueing_delay_s"]), ["max", "mean", "p50", "p95", "p99"]);
+    let flow = &summary["flows"][0];
+    assert_eq!(keys(flow), FLOW);
+    assert_eq!(keys(&flow["rtt_s"]), ["mean", "min", "p95"]);
+    assert!(flow["goodput_bps"].is_number() && flow["rtt_s"]["mean"].is_number(), "{flow}");
+}
+
+/// The summary without what no two runs share.
+fn repeatable(mut summary: Value) -> String {
+    for key in ["wall_s", "peak_rss_bytes"] {
+        summary.as_object_mut().expect("an object").remove(key).expect(key);
+    }
+    summary.to_string()
+}
+
+#[test]
+fn the_table_goes_to_stdout_and_talk_to_stderr() {
+    let ended = Place::small().run(&["run", "small.toml"]).well();
+    let lines: Vec<&str> = ended.out.lines().collect();
+    assert_eq!(lines.len(), 2, "a head and a row:\n{}", ended.out);
+    assert!(lines[0].trim_start().starts_with("engine") && lines[0].contains("goodput Mbit/s"));
+    assert!(lines[1].trim_start().starts_with("sim"));
+    assert_eq!(lines[0].chars().count(), lines[1].chars().count(), "the columns line up:\n{}", ended.out);
+    assert_eq!(ended.err, "results in results\n");
+}
+
+#[test]
+fn every_point_of_a_sweep_has_its_row_under_its_values() {
+    let place = Place::new();
+    place.write("sweep.toml", format!("{SMALL}{SWEEP}"));
+    let ended = place.run(&["run", "sweep.toml"]).well();
+    let words: Vec<&str> =
+        ended.out.lines().map(|line| line.split("  ").find(|word| !word.is_empty()).unwrap()).collect();
+    assert_eq!(words, ["engine", "limit = 1 bdp", "sim", "limit = 2 bdp", "sim"]);
+}
+
+#[test]
+fn json_is_one_object_per_point_with_the_keys_of_the_design() {
+    let place = Place::new();
+    place.write("sweep.toml", format!("{SMALL}{SWEEP}"));
+    for engine in ["model", "sim"] {
+        let ended = place.run(&["run", "sweep.toml", "--engine", engine, "--json"]).well();
+        let summaries = ended.json();
+        assert_eq!(summaries.len(), 2);
+        summaries.iter().for_each(|summary| complete(summary, engine));
+        assert_ne!(summaries[0]["scenario_hash"], summaries[1]["scenario_hash"]);
+    }
+}
+
+#[test]
+fn the_kernel_fills_the_same_keys() {
+    let _alone = alone();
+    if root() {
+        let place = Place::small();
+        let ended = place.run(&["run", "small.toml", "--engine", "live", "--json"]).well();
+        let summaries = ended.json();
+        assert_eq!(summaries.len(), 1);
+        complete(&summaries[0], "live");
+        assert!(summaries[0]["flows"][0]["goodput_bps"].as_f64().unwrap() > 5e6, "{}", ended.out);
+    }
+}
+
+#[test]
+fn the_summary_on_stdout_is_the_one_in_the_folder() {
+    let place = Place::small();
+    let printed = place.run(&["run", "small.toml", "--json"]).well().json().remove(0);
+    let file = format!("results/{}/sim/summary.json", printed["scenario_hash"].as_str().unwrap());
+    let kept: Value = serde_json::from_slice(&fs::read(place.path().join(file)).unwrap()).unwrap();
+    assert_eq!(kept, printed);
+}
+
+#[test]
+fn results_lie_under_the_hash_with_manifest_scenario_summary_and_series() {
+    let place = Place::small();
+    let summary = place.run(&["run", "small.toml", "--out", "kept/here", "--json"]).well().json().remove(0);
+    let folder = format!("kept/here/{}", summary["scenario_hash"].as_str().unwrap());
+    let expected = [
+        "manifest.json",
+        "scenario.toml",
+        "sim/flows.parquet",
+        "sim/link.parquet",
+        "sim/notes.txt",
+        "sim/summary.json",
+    ];
+    let mut expected: BTreeSet<_> = expected.iter().map(|file| format!("{folder}/{file}").into()).collect();
+    expected.insert("small.toml".into());
+    assert_eq!(place.files(), expected);
+
+    let read = |file: &str| fs::read(place.path().join(&folder).join(file)).unwrap();
+    for series in ["sim/flows.parquet", "sim/link.parquet"] {
+        let bytes = read(series);
+        assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1") && bytes.len() > 500, "{series}");
+    }
+    assert_eq!(String::from_utf8(read("scenario.toml")).unwrap(), SMALL);
+    let manifest: Value = serde_json::from_slice(&read("manifest.json")).unwrap();
+    assert_eq!(manifest["title"], "small");
+    assert_eq!(manifest["engines"], serde_json::json!(["sim"]));
+    assert_eq!(manifest["command"], "tightlink run small.toml --out kept/here --json");
+    assert_eq!(manifest["scenario_hash"], summary["scenario_hash"]);
+}
+
+#[test]
+fn results_of_a_second_engine_join_those_of_the_first() {
+    let place = Place::small();
+    place.run(&["run", "small.toml"]).well();
+    let summary = place.run(&["run", "small.toml", "--engine", "model", "--json"]).well().json().remove(0);
+    let folder = place.path().join("results").join(summary["scenario_hash"].as_str().unwrap());
+    let manifest: Value = serde_json::from_slice(&fs::read(folder.join("manifest.json")).unwrap()).unwrap();
+    assert_eq!(manifest["engines"], serde_json::json!(["model", "sim"]));
+    assert!(folder.join("sim/summary.json").exists() && folder.join("model/summary.json").exists());
+}
+
+#[test]
+fn what_was_set_is_kept_with_the_results() {
+    let place = Place::small();
+    let arguments = [
+        "run",
+        "small.toml",
+        "--set",
+        "link.rate=20Mbit/s",
+        "--set=flow.target.socket_buffer = \"max\"",
+        "--seed",
+        "9",
+        "--json",
+    ];
+    let summary = place.run(&arguments).well().json().remove(0);
+    assert_eq!(summary["seed"], 9);
+    assert!(summary["flows"][0]["goodput_bps"].as_f64().unwrap() > 10e6, "the link is faster: {summary}");
+    let folder = place.path().join("results").join(summary["scenario_hash"].as_str().unwrap());
+    let manifest: Value = serde_json::from_slice(&fs::read(folder.join("manifest.json")).unwrap()).unwrap();
+    let settings =
+        serde_json::json!({ "link.rate": "20Mbit/s", "flow.target.socket_buffer": "\"max\"", "seed": "9" });
+    assert_eq!(manifest["settings"], settings);
+    let text = fs::read_to_string(folder.join("scenario.toml")).unwrap();
+    assert!(text.starts_with("# run with\n# link.rate = 20Mbit/s\n") && text.ends_with(SMALL), "{text}");
+}
+
+#[test]
+fn setting_a_swept_key_runs_that_value_alone() {
+    let place = Place::new();
+    place.write("sweep.toml", format!("{SMALL}{SWEEP}"));
+    let swept =
+        place.run(&["run", "sweep.toml", "--set", "link.queue.limit=40 packets", "--json"]).well().json();
+    assert_eq!(swept.len(), 1);
+    place.write("plain.toml", SMALL.replace("1 bdp", "40 packets"));
+    let plain = place.run(&["run", "plain.toml", "--json"]).well().json();
+    assert_eq!(swept[0]["scenario_hash"], plain[0]["scenario_hash"]);
+}
+
+#[test]
+fn the_scenario_may_come_from_standard_input() {
+    let place = Place::small();
+    let ended = crate::place::end(place.shell("$TIGHTLINK run - --json < small.toml")).well();
+    assert_eq!(ended.json().len(), 1);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes() {
+    let place = Place::small();
+    let summaries: Vec<Value> = ["one", "two"]
+        .map(|out| place.run(&["run", "small.toml", "--out", out, "--json"]).well().json().remove(0))
+        .into();
+    assert_eq!(repeatable(summaries[0].clone()), repeatable(summaries[1].clone()));
+    let hash = summaries[0]["scenario_hash"].as_str().unwrap();
+    for series in ["flows.parquet", "link.parquet"] {
+        let read = |out: &str| fs::read(place.path().join(out).join(hash).join("sim").join(series)).unwrap();
+        assert!(read("one") == read("two"), "{series} differs");
+    }
+}
+
+#[test]
+fn another_seed_gives_other_traffic() {
+    let place = Place::small();
+    let run = |seed| place.run(&["run", "small.toml", "--seed", seed, "--json"]).well().json().remove(0);
+    let (one, two) = (run("1"), run("2"));
+    assert_ne!(one["scenario_hash"], two["scenario_hash"]);
+    assert_ne!(one["mean_backlog_bytes"], two["mean_backlog_bytes"]);
+}
+
+#[test]
+fn a_flow_that_sends_nothing_while_measured_has_no_numbers_but_zeros_and_nulls() {
+    let place = Place::small();
+    for late in ["flow.start=10s", "flow.size=20kB"] {
+        let ended = place.run(&["run", "small.toml", "--set", late, "--json"]).well();
+        let flow = &ended.json()[0]["flows"][0];
+        assert_eq!((flow["goodput_bps"].as_f64(), &flow["rtt_s"]), (Some(0.0), &Value::Null), "{late}");
+        let table = place.run(&["run", "small.toml", "--set", late]).well().out;
+        assert!(table.contains("0.00") && table.contains('–') && !table.contains("NaN"), "{table}");
+    }
+}
