@@ -39,7 +39,7 @@ pub(crate) struct Changes {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Seed of the random streams (the scenario's own if absent)
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     pub(crate) seed: Option<u64>,
 }
 
@@ -126,28 +126,28 @@ pub(crate) enum Listed {
 #[derive(Debug, Args)]
 pub(crate) struct EmulateOptions {
     /// Capacity of the tight link, e.g. 100Mbit/s
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     pub(crate) rate: Rate,
     /// One-way delay, e.g. 20ms; the base RTT is twice that
-    #[arg(long, default_value = "0s")]
+    #[arg(long, default_value = "0s", allow_hyphen_values = true)]
     pub(crate) delay: Span,
     /// Room in the queue: 1bdp, 250packets, 512kB or 40ms
-    #[arg(long, default_value = "1bdp", value_parser = limit)]
+    #[arg(long, default_value = "1bdp", value_parser = limit, allow_hyphen_values = true)]
     pub(crate) queue: scenario::Limit,
     /// Share of packets lost at random, e.g. 0.1%
-    #[arg(long, default_value = "0%")]
+    #[arg(long, default_value = "0%", allow_hyphen_values = true)]
     pub(crate) loss: Fraction,
     /// Unresponsive cross traffic through the same queue (constant rate, 1500-byte packets), e.g. 20Mbit/s
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     pub(crate) cross: Option<Rate>,
     /// Limit both directions, not only the one away from the command
     #[arg(long)]
     pub(crate) both: bool,
     /// Largest packet
-    #[arg(long, value_name = "SIZE", default_value = "1500B")]
+    #[arg(long, value_name = "SIZE", default_value = "1500B", allow_hyphen_values = true)]
     pub(crate) mtu: Bytes,
     /// Seed of random losses
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
     pub(crate) seed: u64,
     /// A program to run at the far end first, e.g. --server "iperf3 -s"
     #[arg(long, value_name = "COMMAND")]

@@ -55,11 +55,20 @@ fn collect(folder: &'static Dir<'static>, files: &mut Vec<(String, &'static str)
 /// # Errors
 /// A claim file that does not read, which the program's tests exclude.
 pub fn claims(id: &str) -> Result<Vec<Claim>, ClaimError> {
+    let mut claims = published_claims()?;
+    claims.retain(|claim| claim.figure == id);
+    Ok(claims)
+}
+
+/// Every published claim.
+///
+/// # Errors
+/// As [`claims`].
+pub fn published_claims() -> Result<Vec<Claim>, ClaimError> {
     let mut claims = Vec::new();
     for file in CLAIMS.files() {
         let name = format!("tests/claims/{}", file.path().display());
         claims.extend(parse_claims(&name, file.contents_utf8().unwrap_or_default())?);
     }
-    claims.retain(|claim| claim.figure == id);
     Ok(claims)
 }

@@ -60,6 +60,8 @@ pub struct ResolvedFlow {
     pub header: Bytes,
     /// Whether segments carry time stamps.
     pub timestamps: bool,
+    /// Whether acknowledgements are selective.
+    pub sack: bool,
     /// Propagation there and back.
     pub base_rtt: Span,
     /// Data to move; `None`: greedy.
@@ -240,6 +242,7 @@ fn flows(scenario: &Scenario) -> Vec<ResolvedFlow> {
                 payload: flow.payload(),
                 header: spec::Flow::header(flow.timestamps),
                 timestamps: flow.timestamps,
+                sack: flow.sack,
                 // A drawn RTT below what the links take is theirs.
                 base_rtt: drawn.max(least),
                 size: flow.size,

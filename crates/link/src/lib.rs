@@ -23,6 +23,6 @@ pub use delay::DelayLine;
 pub use histogram::Histogram;
 pub use link::{Admission, Held, Link, LinkConfig};
 pub use meter::{Conservation, LinkReport, LinkState, Meter};
-pub use packet::{Backlog, Datagram, DropReason};
+pub use packet::{Backlog, Datagram, DropReason, Ecn};
 pub use queue::{Limit, Queue};
 pub use serializer::Serializer;

@@ -4,7 +4,8 @@ use crate::delay::DelayLine;
 use crate::fifo::Fifo;
 use crate::loss::RandomLoss;
 use crate::meter::{LinkReport, LinkState, Meter, Service};
-use crate::{Backlog, Datagram, DropReason, Limit, Queue, Serializer};
+use crate::queue::{self, BuildError, Context, Settings};
+use crate::{Backlog, Datagram, DropReason, Ecn, Limit, Queue, Serializer};
 use units::random::Stream;
 use units::{Bytes, Fraction, Rate, Span, Time};
 
@@ -42,15 +43,29 @@ struct Queued<P> {
     in_service: Option<(Held<P>, Service)>,
 }
 
-/// A packet and when it came.
+/// A packet, when it came, and whether this link's queue has marked it.
 pub struct Held<P> {
     arrived: Time,
+    marked: bool,
     packet: P,
 }
 
 impl<P: Datagram> Datagram for Held<P> {
     fn wire_len(&self) -> Bytes {
         self.packet.wire_len()
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.packet.ecn()
+    }
+
+    fn mark(&mut self) {
+        self.marked |= self.packet.ecn() == Ecn::Capable;
+        self.packet.mark();
+    }
+
+    fn flow_key(&self) -> u64 {
+        self.packet.flow_key()
     }
 }
 
@@ -76,6 +91,35 @@ impl<P: Datagram + Send + 'static> Link<P> {
     pub fn queued(config: LinkConfig, queue: Box<dyn Queue<Held<P>>>, stream: Stream) -> Self {
         let serializer = Serializer::new(config.rate);
         Self::with(config, Discipline::Queued(Queued { queue, serializer, in_service: None }), stream)
+    }
+
+    /// A link with the policy called `policy`, all its settings at their defaults; `None` if the registry
+    /// does not have it. `stream` feeds the random loss, and another drawn from it the policy.
+    #[must_use]
+    pub fn make(config: LinkConfig, policy: &str, limit: Limit, stream: Stream) -> Option<Self> {
+        Self::make_with(config, policy, &Settings::default(), limit, stream).ok()
+    }
+
+    /// As [`make`](Link::make), with settings.
+    ///
+    /// # Errors
+    /// If the registry does not have the policy, or the policy does not accept a setting.
+    pub fn make_with(
+        config: LinkConfig,
+        policy: &str,
+        settings: &Settings,
+        limit: Limit,
+        stream: Stream,
+    ) -> Result<Self, BuildError> {
+        // A copy is drawn from, so that random loss strikes the same packets whatever the policy.
+        let seed = stream.clone().integer(0, u64::MAX);
+        let context = Context::new(limit, config.rate, Stream::new(seed, "queue"));
+        let queue = queue::build_with(policy, settings, context)?;
+        Ok(if policy == queue::DROP_TAIL {
+            Self::drop_tail(config, limit, stream)
+        } else {
+            Self::queued(config, queue, stream)
+        })
     }
 
     fn with(config: LinkConfig, discipline: Discipline<P>, stream: Stream) -> Self {
@@ -145,9 +189,12 @@ impl<P: Datagram + Send + 'static> Link<P> {
             meter.dropped(reason);
             drops(held.packet, reason);
         };
-        let held = Held { arrived: now, packet };
+        let held = Held { arrived: now, marked: false, packet };
         if queued.in_service.is_none() {
-            queued.serve(now, held);
+            // Nothing waits while the wire is free: the backlog does not change.
+            if let Some(held) = queued.queue.pass(now, held, &mut log) {
+                queued.serve(now, held);
+            }
         } else {
             let before = queued.queue.backlog();
             queued.queue.enqueue(now, held, &mut log);
@@ -253,8 +300,8 @@ impl<P: Datagram> Queued<P> {
 
     /// Sends `held` on the free wire from `now`.
     fn serve(&mut self, now: Time, held: Held<P>) {
-        let (arrived, length) = (held.arrived, held.wire_len());
+        let (arrived, length, marked) = (held.arrived, held.wire_len(), held.marked);
         let departs = self.serializer.send(now, length);
-        self.in_service = Some((held, Service { arrived, starts: now, departs, length }));
+        self.in_service = Some((held, Service { arrived, starts: now, departs, length, marked }));
     }
 }

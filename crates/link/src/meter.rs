@@ -11,6 +11,8 @@ pub(crate) struct Service {
     pub(crate) starts: Time,
     pub(crate) departs: Time,
     pub(crate) length: Bytes,
+    /// The queue set its CE mark.
+    pub(crate) marked: bool,
 }
 
 /// Counters and integrals over the measured interval, which begins at [`Meter::begin`].
@@ -21,6 +23,7 @@ pub struct Meter {
     drops: [u64; DropReason::COUNT],
     forwarded: u64,
     forwarded_bytes: u64,
+    marks: u64,
     busy: u64,
     /// Integral of packets and bytes waiting over time.
     packet_nanos: u128,
@@ -44,8 +47,12 @@ pub struct LinkReport {
     pub arrivals: u64,
     /// Packets dropped because the queue was full.
     pub queue_drops: u64,
+    /// Packets active queue management dropped while there was room.
+    pub early_drops: u64,
     /// Packets the link lost at random.
     pub random_losses: u64,
+    /// Packets sent that the queue marked instead of dropping them. A packet that came marked does not count.
+    pub marks: u64,
     /// Packets sent.
     pub forwarded: u64,
     /// Bytes sent.
@@ -67,10 +74,22 @@ pub struct LinkReport {
 }
 
 impl LinkReport {
+    /// Packets dropped, for any reason.
+    #[must_use]
+    pub fn drops(&self) -> u64 {
+        self.queue_drops + self.early_drops + self.random_losses
+    }
+
     /// Drops over arrivals; zero without arrivals.
     #[must_use]
     pub fn loss_rate(&self) -> f64 {
-        (self.queue_drops + self.random_losses) as f64 / (self.arrivals as f64).max(1.0)
+        self.drops() as f64 / (self.arrivals as f64).max(1.0)
+    }
+
+    /// Marks over arrivals; zero without arrivals.
+    #[must_use]
+    pub fn mark_rate(&self) -> f64 {
+        self.marks as f64 / (self.arrivals as f64).max(1.0)
     }
 }
 
@@ -125,6 +144,7 @@ impl Meter {
         self.total_forwarded += 1;
         self.forwarded += 1;
         self.forwarded_bytes += packet.length.get();
+        self.marks += u64::from(packet.marked);
         self.delay.record(packet.starts.since(packet.arrived));
         self.sending(packet.starts, packet.departs);
     }
@@ -149,7 +169,8 @@ impl Meter {
         }
     }
 
-    /// Any queue: `backlog` has been waiting since the last call, until `now`.
+    /// Any queue: `backlog` has been waiting since the last call, until `now`. To be called with what waited
+    /// before, each time the backlog changes.
     pub(crate) fn waiting(&mut self, backlog: Backlog, now: Time) {
         let span = now.since(self.waiting_until.max(self.since)).as_nanos();
         self.packet_nanos += u128::from(span) * u128::from(backlog.packets);
@@ -168,6 +189,8 @@ impl Meter {
             measured,
             arrivals: meter.arrivals,
             queue_drops: meter.drops[DropReason::QueueFull as usize],
+            early_drops: meter.drops[DropReason::Aqm as usize],
+            marks: meter.marks,
             random_losses: meter.drops[DropReason::RandomLoss as usize],
             forwarded: meter.forwarded,
             forwarded_bytes: Bytes::new(meter.forwarded_bytes),

@@ -2,10 +2,36 @@
 
 use units::Bytes;
 
-/// Anything a link carries: it has a length on the wire.
+/// Whether a packet may be marked instead of dropped, and whether it is: the ECN field of its IP header.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Ecn {
+    /// Not-ECT: the transport understands drops only.
+    #[default]
+    NotCapable,
+    /// ECT: the transport understands marks.
+    Capable,
+    /// CE: some queue on the path has marked it. It stays capable.
+    Marked,
+}
+
+/// Anything a link carries: it has a length on the wire, and may take part in ECN (RFC 3168) and belong to a
+/// flow.
 pub trait Datagram {
     /// Length on the wire, headers included.
     fn wire_len(&self) -> Bytes;
+
+    /// Its ECN field. A packet that says nothing about ECN is dropped, never marked.
+    fn ecn(&self) -> Ecn {
+        Ecn::NotCapable
+    }
+
+    /// Sets CE. Called only on packets that are not [`Ecn::NotCapable`].
+    fn mark(&mut self) {}
+
+    /// The same for all packets of a flow and different between flows; policies that queue per flow hash it.
+    fn flow_key(&self) -> u64 {
+        0
+    }
 }
 
 /// A bare length is the simplest datagram.
@@ -22,11 +48,13 @@ pub enum DropReason {
     QueueFull,
     /// The link lost it, whatever the queue held.
     RandomLoss,
+    /// Active queue management dropped it while there was room.
+    Aqm,
 }
 
 impl DropReason {
     /// How many reasons there are, for tables indexed by `reason as usize`.
-    pub const COUNT: usize = 2;
+    pub const COUNT: usize = 3;
 }
 
 /// Data waiting in a queue. The packet being sent does not wait.

@@ -1,20 +1,55 @@
 //! Queue policies: the [`Queue`] trait, the room they have ([`Limit`]), and the registry that makes one from
 //! its name. One file per policy in `queue/`.
+//!
+//! Reading order: this file, `settings.rs` (what a scenario may turn), `store.rs` (the line of packets all
+//! policies share), then `drop_tail.rs`, `drop_head.rs`, `red.rs`, `adaptive_red.rs`, `codel.rs`, `pie.rs`,
+//! `fq_codel.rs`.
 
+mod adaptive_red;
+mod codel;
+mod drop_head;
 mod drop_tail;
+mod fq_codel;
+mod pie;
+mod red;
+mod settings;
+mod store;
 
+pub use adaptive_red::{AdaptiveRed, AdaptiveRedParameters};
+pub use codel::{Codel, CodelParameters};
+pub use drop_head::DropHead;
 pub use drop_tail::DropTail;
+pub use fq_codel::{FqCodel, FqCodelParameters};
+pub use pie::{Pie, PieParameters};
+pub use red::{Measure, Red, RedParameters};
+pub use settings::{BuildError, Settings};
 
 use crate::{Backlog, Datagram, DropReason};
-use units::{Bytes, Time};
+use units::random::Stream;
+use units::{Bytes, Rate, Time};
 
-/// A queue policy. Every packet given to [`enqueue`](Queue::enqueue) leaves exactly once: by
-/// [`dequeue`](Queue::dequeue) or through `drops` with a reason.
+/// A queue policy. Every packet given to [`enqueue`](Queue::enqueue) or [`pass`](Queue::pass) leaves exactly
+/// once: by `dequeue` or `pass`, or through `drops` with a reason.
+///
+/// Policies need no timer of their own: what is due by the clock is made up for at the next call, as if it had
+/// been done on time.
 pub trait Queue<P: Datagram>: Send {
-    /// A packet arrives. The policy may drop it or another.
+    /// A packet arrives while another is being sent. The policy may drop it or another.
     fn enqueue(&mut self, now: Time, packet: P, drops: &mut dyn FnMut(P, DropReason));
-    /// The serializer is free: the next packet to send. The policy may drop some on the way.
+
+    /// The serializer is free: the next packet to send. The policy may drop some on the way, but returns
+    /// `None` only if nothing waits any more. Asked again as each packet's last bit leaves, so `None` tells
+    /// the policy that the link is idle from `now` on.
     fn dequeue(&mut self, now: Time, drops: &mut dyn FnMut(P, DropReason)) -> Option<P>;
+
+    /// A packet arrives, nothing waits and the serializer is free: it goes straight to the wire and takes no
+    /// room, unless the policy drops it. A policy whose state an arrival or a departure changes overrides
+    /// this.
+    fn pass(&mut self, now: Time, packet: P, drops: &mut dyn FnMut(P, DropReason)) -> Option<P> {
+        let _ = (now, drops);
+        Some(packet)
+    }
+
     /// What waits now.
     fn backlog(&self) -> Backlog;
 }
@@ -37,6 +72,58 @@ impl Limit {
             Self::Bytes(limit) => backlog.bytes + arriving <= limit,
         }
     }
+
+    /// Whether `backlog` keeps within the limit.
+    #[must_use]
+    pub fn holds(self, backlog: Backlog) -> bool {
+        match self {
+            Self::Packets(limit) => backlog.packets <= limit,
+            Self::Bytes(limit) => backlog.bytes <= limit,
+        }
+    }
+
+    /// The room in packets of `mean` length.
+    #[must_use]
+    pub fn in_packets(self, mean: Bytes) -> f64 {
+        match self {
+            Self::Packets(limit) => limit as f64,
+            Self::Bytes(limit) => limit.get() as f64 / mean.get().max(1) as f64,
+        }
+    }
+}
+
+/// What a policy is told about the link it serves.
+#[derive(Clone, Debug)]
+pub struct Context {
+    /// Room in the queue.
+    pub limit: Limit,
+    /// Rate of the link.
+    pub rate: Rate,
+    /// Mean length of a packet on the wire.
+    pub mean_packet: Bytes,
+    /// What random policies draw from.
+    pub stream: Stream,
+}
+
+impl Context {
+    /// Ethernet's payload, what bulk transfers send: the mean packet if nothing else is known.
+    pub const MEAN_PACKET: Bytes = Bytes::new(1500);
+
+    /// A context with packets of [`MEAN_PACKET`](Context::MEAN_PACKET).
+    #[must_use]
+    pub fn new(limit: Limit, rate: Rate, stream: Stream) -> Self {
+        Self { limit, rate, mean_packet: Self::MEAN_PACKET, stream }
+    }
+
+    /// The link's rate in mean packets per second.
+    fn packet_rate(&self) -> f64 {
+        self.rate.as_bps_f64() / self.mean_packet.bits_f64().max(1.0)
+    }
+
+    /// The limit in mean packets.
+    fn limit_packets(&self) -> f64 {
+        self.limit.in_packets(self.mean_packet)
+    }
 }
 
 /// A policy in the registry.
@@ -48,20 +135,115 @@ pub struct Policy {
     pub summary: &'static str,
     /// Where it is defined.
     pub source: &'static str,
+    /// The [`Settings`] it accepts.
+    pub settings: &'static [&'static str],
 }
 
-/// Every policy that can be named in a scenario.
-pub const POLICIES: &[Policy] = &[Policy {
-    name: "drop-tail",
-    summary: "first in, first out; an arrival that does not fit is dropped",
-    source: "RFC 7567 section 2",
-}];
+/// The name of the policy a [`Link`](crate::Link) can do without asking a queue.
+pub const DROP_TAIL: &str = "drop-tail";
 
-/// The policy called `name` with room for `limit`, or `None` if the registry does not have it.
+/// Every policy that can be named in a scenario.
+pub const POLICIES: &[Policy] = &[
+    Policy {
+        name: DROP_TAIL,
+        summary: "first in, first out; an arrival that does not fit is dropped",
+        source: "RFC 7567 section 2",
+        settings: &[],
+    },
+    Policy {
+        name: "drop-head",
+        summary: "first in, first out; an arrival that does not fit pushes out the oldest",
+        source: "RFC 2309 section 2 (\"drop front on full\")",
+        settings: &[],
+    },
+    Policy {
+        name: "red",
+        summary: "drops or marks at random, more often the longer the average queue",
+        source: "Floyd and Jacobson 1993; gentle: Floyd 2000",
+        settings: &[
+            "min_threshold",
+            "max_threshold",
+            "max_probability",
+            "weight",
+            "gentle",
+            "wait",
+            "by_bytes",
+            "ecn",
+        ],
+    },
+    Policy {
+        name: "adaptive-red",
+        summary: "RED that turns its own max_probability to keep the average queue at a target",
+        source: "Floyd, Gummadi and Shenker 2001",
+        settings: &[
+            "target",
+            "interval",
+            "min_threshold",
+            "max_threshold",
+            "max_probability",
+            "weight",
+            "gentle",
+            "wait",
+            "by_bytes",
+            "ecn",
+        ],
+    },
+    Policy {
+        name: "codel",
+        summary: "drops or marks at the head, ever faster while packets wait longer than a target",
+        source: "RFC 8289",
+        settings: &["target", "interval", "ecn"],
+    },
+    Policy {
+        name: "pie",
+        summary: "drops or marks arrivals with a probability steered by the queueing delay",
+        source: "RFC 8033",
+        settings: &["target", "interval", "burst", "derandomize", "ecn"],
+    },
+    Policy {
+        name: "fq-codel",
+        summary: "a queue and a CoDel per flow, served in turn, new flows first",
+        source: "RFC 8290",
+        settings: &["target", "interval", "quantum", "flows", "ecn"],
+    },
+];
+
+/// The policy called `name` on a link described by `context`, or `None` if the registry does not have it.
+#[must_use]
+pub fn make<P: Datagram + Send + 'static>(name: &str, context: Context) -> Option<Box<dyn Queue<P>>> {
+    build_with(name, &Settings::default(), context).ok()
+}
+
+/// As [`make`], for a caller that knows neither rate nor seed: the policy assumes 100 Mbit/s, which enters
+/// RED's idle time and default thresholds, and draws from a fixed stream.
 #[must_use]
 pub fn build<P: Datagram + Send + 'static>(name: &str, limit: Limit) -> Option<Box<dyn Queue<P>>> {
-    match name {
-        "drop-tail" => Some(Box::new(DropTail::new(limit))),
-        _ => None,
-    }
+    make(name, Context::new(limit, Rate::from_bps(100_000_000), Stream::new(0, "queue")))
+}
+
+/// The policy called `name` with `settings` on a link described by `context`.
+///
+/// # Errors
+/// If the registry does not have the policy, the policy does not have a setting that is given, or a setting is
+/// out of its range.
+pub fn build_with<P: Datagram + Send + 'static>(
+    name: &str,
+    settings: &Settings,
+    context: Context,
+) -> Result<Box<dyn Queue<P>>, BuildError> {
+    let policy = POLICIES
+        .iter()
+        .find(|policy| policy.name == name)
+        .ok_or_else(|| BuildError::UnknownPolicy { name: name.to_owned() })?;
+    settings.check(policy)?;
+    Ok(match name {
+        "drop-tail" => Box::new(DropTail::new(context.limit)),
+        "drop-head" => Box::new(DropHead::new(context.limit)),
+        "red" => Box::new(Red::new(settings.red(&context)?, context)),
+        "adaptive-red" => Box::new(AdaptiveRed::new(settings.adaptive_red(&context)?, context)),
+        "codel" => Box::new(Codel::new(settings.codel(), context.limit)),
+        "pie" => Box::new(Pie::new(settings.pie(), context)),
+        "fq-codel" => Box::new(FqCodel::new(settings.fq_codel(), context)),
+        _ => return Err(BuildError::UnknownPolicy { name: name.to_owned() }),
+    })
 }

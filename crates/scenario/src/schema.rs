@@ -50,6 +50,7 @@ pub(crate) const FLOW: &[Key] = &[
     leaf("slow_start"),
     leaf("min_rto"),
     leaf("timestamps"),
+    leaf("sack"),
 ];
 /// A distribution.
 pub(crate) const SPREAD: &[Key] = &[leaf("uniform"), table("pareto", PARETO), leaf("exponential")];

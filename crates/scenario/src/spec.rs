@@ -102,6 +102,8 @@ pub struct Flow {
     pub min_rto: Span,
     /// Whether segments carry time stamps, so that every acknowledgement gives a round-trip sample.
     pub timestamps: bool,
+    /// Whether acknowledgements name what arrived out of order; without, NewReno repairs losses (RFC 6582).
+    pub sack: bool,
 }
 
 impl Flow {

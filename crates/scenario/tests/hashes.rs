@@ -73,6 +73,7 @@ fn every_value_changes_it() {
         ("flow.slow_start", "limited"),
         ("flow.min_rto", "1s"),
         ("flow.timestamps", "false"),
+        ("flow.sack", "false"),
         ("traffic", "[{ kind = 'cbr', rate = '1Mbit/s' }]"),
         ("live.stack", "classic"),
         ("record.every", "1s"),

@@ -27,6 +27,7 @@ fn scenario(flows: usize, rate: u64, limit: u64, seconds: u64) -> Plan {
         send_jitter: Span::ZERO,
         min_rto: Span::from_millis(200),
         timestamps: true,
+        sack: true,
     };
     let config = LinkConfig { rate: Rate::from_bps(rate), delay: Span::ZERO, loss: Fraction::ZERO };
     Plan {

@@ -58,6 +58,7 @@ impl Flow {
             total_segments,
             min_rto: plan.min_rto,
             timestamps: plan.timestamps,
+            sack: plan.sack,
         });
         Self {
             sender,

@@ -61,6 +61,8 @@ pub struct FlowPlan {
     /// Every acknowledgement of new data gives a round-trip sample (RFC 7323). Without, one segment is timed at a
     /// time, and not if it was sent again, so a backed-off timer stays so for longer.
     pub timestamps: bool,
+    /// Selective acknowledgements (RFC 2018, RFC 6675); without, NewReno (RFC 6582).
+    pub sack: bool,
 }
 
 /// One source of cross traffic.

@@ -81,9 +81,9 @@ fn a_limit_below_one_packet() {
 fn a_sweep_over_a_missing_key() {
     let sweep = |axis: &str| format!("rate = \"2Mbit/s\"\n[sweep]\n{axis}\n");
     let words =
-        ["bad.toml:19:1: sweep.\"link.queue.limt\": unknown key \"limt\"", "help: did you mean \"limit\"?"];
+        ["bad.toml:20:1: sweep.\"link.queue.limt\": unknown key \"limt\"", "help: did you mean \"limit\"?"];
     refused("rate = \"2Mbit/s\"\n", &sweep("\"link.queue.limt\" = [\"1 bdp\"]"), &words);
-    let words = ["bad.toml:19:1: sweep.\"flow.targt.rtt\": no flow is named \"targt\"", "accepted: target"];
+    let words = ["bad.toml:20:1: sweep.\"flow.targt.rtt\": no flow is named \"targt\"", "accepted: target"];
     refused("rate = \"2Mbit/s\"\n", &sweep("\"flow.targt.rtt\" = [\"20ms\"]"), &words);
 }
 
@@ -93,7 +93,7 @@ fn a_sweep_of_a_billion_points() {
     let numbers = numbers.join(", ");
     let axes = ["seed", "flow.count", "flow.delayed_ack"].map(|key| format!("\"{key}\" = [{numbers}]\n"));
     let words =
-        ["bad.toml:18:1: sweep: 1000 x 1000 x 1000 = 1000000000 points", "accepted: at most 100000 points"];
+        ["bad.toml:19:1: sweep: 1000 x 1000 x 1000 = 1000000000 points", "accepted: at most 100000 points"];
     refused("rate = \"2Mbit/s\"\n", &format!("rate = \"2Mbit/s\"\n[sweep]\n{}", axes.concat()), &words);
 }
 
@@ -134,7 +134,7 @@ fn a_rate_the_emulator_cannot_reach() {
     let ended = place.run(&["run", "fast.toml", "--engine", "live"]);
     ended.failed(
         2,
-        &["fast.toml:19:29: link.rate: rate = 40Gbit/s", "accepted: 1bit/s to ", "help: use the simulator"],
+        &["fast.toml:20:28: link.rate: rate = 40Gbit/s", "accepted: 1bit/s to ", "help: use the simulator"],
     );
     assert!(started.elapsed() < Duration::from_secs(2), "something ran");
     assert_eq!(place.files().len(), 1, "nothing was made");

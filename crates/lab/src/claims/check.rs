@@ -132,6 +132,9 @@ fn amount(quantity: Quantity, text: &str, case: &Answer, whole: f64) -> Result<f
     let share =
         |text: &str| text.trim().parse::<Fraction>().map(Fraction::get).map_err(|error| error.to_string());
     if let Some(text) = text.strip_suffix("of capacity") {
+        if quantity != Quantity::Goodput {
+            return Err(format!("the capacity is no measure of the {}", name(quantity)));
+        }
         return Ok(share(text)? * case.task.resolved.link.rate.as_bps_f64());
     }
     if text.ends_with('%') && matches!(quantity, Quantity::Goodput | Quantity::Rtt) {

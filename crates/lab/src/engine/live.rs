@@ -30,6 +30,9 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
         if !resolved.flows[0].timestamps {
             namespace.sysctl("net.ipv4.tcp_timestamps", "0")?;
         }
+        if !resolved.flows[0].sack {
+            namespace.sysctl("net.ipv4.tcp_sack", "0")?;
+        }
     }
     let address = SocketAddr::new(IpAddr::V4(path.receiver_address()), 0);
     let listener = path.receiver().run(move || Receiver::bind(address))??;
@@ -87,10 +90,14 @@ pub(super) fn check(resolved: &Resolved) -> Result<(), Misfit> {
             let mend = "give all flows the same, or use the simulator: --engine sim";
             return misfit("segment", found, "one segment size for all flows".into(), mend);
         }
-        if flow.timestamps != first.timestamps {
-            let found = "time stamps on some flows only; the kernel has one setting".to_owned();
-            let mend = "give all flows the same, or use the simulator: --engine sim";
-            return misfit("timestamps", found, "true or false for all flows".into(), mend);
+        for (key, differs) in
+            [("timestamps", flow.timestamps != first.timestamps), ("sack", flow.sack != first.sack)]
+        {
+            if differs {
+                let found = format!("{key} on some flows only; the kernel has one setting");
+                let mend = "give all flows the same, or use the simulator: --engine sim";
+                return misfit(key, found, "true or false for all flows".into(), mend);
+            }
         }
         if flow.send_jitter > Span::ZERO {
             let found = format!(

@@ -62,6 +62,7 @@ fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
         send_jitter: flow.send_jitter,
         min_rto: flow.min_rto,
         timestamps: flow.timestamps,
+        sack: flow.sack,
     })
 }
 

@@ -45,6 +45,7 @@ fn flow<'a>(at: &At<'a>, default_name: &str) -> Option<FlowRead<'a>> {
         keys.optional("size", |at| at.above_zero("B", "a size of zero: nothing to send"));
     let rtt = keys.optional("rtt", |at| spread::spread(at, "ms", count));
     let timestamps = keys.or("timestamps", true, At::boolean);
+    let sack = keys.or("sack", true, At::boolean);
     let header = Flow::header(timestamps.unwrap_or(true));
     let segment = keys.or("segment", Bytes::new(1500), |at| segment(at, header));
     let delayed_ack =
@@ -77,6 +78,7 @@ fn flow<'a>(at: &At<'a>, default_name: &str) -> Option<FlowRead<'a>> {
             slow_start: slow_start?,
             min_rto: min_rto?,
             timestamps: timestamps?,
+            sack: sack?,
         })
     };
     Some(FlowRead { keys, size: size_read, rtt: rtt_read, segment, flow: flow() })
@@ -91,7 +93,11 @@ fn segment(at: &At<'_>, header: Bytes) -> Option<Bytes> {
         return None;
     }
     if segment > LONGEST {
-        at.fault(format!("a segment of {segment}"), format!("a size on the wire from \"{least}B\" to \"65535B\""), None);
+        at.fault(
+            format!("a segment of {segment}"),
+            format!("a size on the wire from \"{least}B\" to \"65535B\""),
+            None,
+        );
         return None;
     }
     Some(segment)

@@ -8,6 +8,9 @@ const INITIAL_RTO: Span = Span::from_secs(1);
 /// The longest timeout, RFC 6298 (2.5).
 const MAX_RTO: Span = Span::from_secs(60);
 
+/// RFC 6298's clock granularity G: the tick of the kernels of its time, and of ns-2.
+const GRANULARITY: Span = Span::from_millis(10);
+
 /// Round-trip time as the sender estimates it.
 #[derive(Clone, Debug)]
 pub(super) struct RttEstimator {
@@ -44,7 +47,7 @@ impl RttEstimator {
         let base = if self.smoothed == 0 {
             INITIAL_RTO
         } else {
-            Span::from_nanos(self.smoothed + 4 * self.variation)
+            Span::from_nanos(self.smoothed + (4 * self.variation).max(GRANULARITY.as_nanos()))
         };
         (base.max(self.min_rto) * (1 << self.backoff.min(16))).min(MAX_RTO)
     }

@@ -9,8 +9,15 @@ use super::bits::BitRing;
 /// RFC 6675's DupThresh.
 const DUP_THRESH: usize = 3;
 
+/// What a sender knows about what it has sent.
+///
+/// Without selective acknowledgements each duplicate says that some segment has left the network, but not which:
+/// it is counted and not named, and only the first outstanding segment is known to be missing (RFC 6582; its
+/// window inflated by every duplicate is the same as a pipe deflated by it).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scoreboard {
+    /// Acknowledgements name what arrived out of order.
+    selective: bool,
     /// First segment not cumulatively acknowledged (HighACK + 1).
     una: u64,
     /// Next segment never sent (HighData + 1).
@@ -30,6 +37,10 @@ pub(super) struct Scoreboard {
 }
 
 impl Scoreboard {
+    pub(super) fn new(selective: bool) -> Self {
+        Self { selective, ..Self::default() }
+    }
+
     pub(super) fn una(&self) -> u64 {
         self.una
     }
@@ -58,7 +69,7 @@ impl Scoreboard {
     /// Whether the first outstanding segment is lost.
     #[inline]
     pub(super) fn first_is_lost(&self) -> bool {
-        self.una < self.loss_edge
+        if self.selective { self.una < self.loss_edge } else { self.sacked_count >= DUP_THRESH as u64 }
     }
 
     pub(super) fn has_sacked(&self) -> bool {
@@ -103,6 +114,10 @@ impl Scoreboard {
 
     fn resend(&mut self, segment: u64) {
         self.resend_from = segment + 1;
+        if !self.selective {
+            self.resent_count += 1;
+            return;
+        }
         if !self.resent.get(segment) {
             self.resent.set(segment);
             self.resent_count += 1;
@@ -117,15 +132,35 @@ impl Scoreboard {
     /// The retransmission timer expired: everything not selectively acknowledged is lost, and what was sent
     /// again is no longer believed to be in the network.
     pub(super) fn lose_everything(&mut self) {
-        if self.resent_count > 0 {
+        if self.selective && self.resent_count > 0 {
             for segment in self.una..self.next {
                 self.resent.clear(segment);
             }
-            self.resent_count = 0;
         }
+        self.resent_count = 0;
+        self.sacked_count = if self.selective { self.sacked_count } else { 0 };
         self.loss_edge = self.next;
         self.lost_count = self.outstanding() - self.sacked_count;
         self.resend_from = self.una;
+    }
+
+    /// A duplicate acknowledgement that names nothing: some segment has left the network.
+    pub(super) fn duplicate(&mut self) {
+        if self.pipe() > 0 {
+            self.sacked_count += 1;
+        }
+    }
+
+    /// The first outstanding segment.
+    pub(super) fn first(&self) -> Option<u64> {
+        (self.outstanding() > 0).then_some(self.una)
+    }
+
+    /// RFC 6582: a partial acknowledgement takes the window's inflation back by what it covers, less the
+    /// segment that is sent again for it.
+    fn deflate(&mut self, newly: u64) {
+        let most = self.outstanding() + self.resent_count - self.lost_count;
+        self.sacked_count = (self.sacked_count + 1).saturating_sub(newly).min(most);
     }
 
     /// `segment` was selectively acknowledged; true if that is news.
@@ -170,11 +205,32 @@ impl Scoreboard {
     pub(super) fn advance(&mut self, una: u64) -> u64 {
         let una = una.min(self.next);
         let newly = una.saturating_sub(self.una);
+        if !self.selective {
+            return self.advance_unnamed(una, newly);
+        }
         if newly > 0 && (self.sacked_count > 0 || self.lost_count > 0 || self.resent_count > 0) {
             self.sweep(una);
         }
         self.una = self.una.max(una);
         newly
+    }
+
+    /// Nothing is named: what was lost in a timeout, and sent again since, lies in one stretch each.
+    fn advance_unnamed(&mut self, una: u64, newly: u64) -> u64 {
+        if newly > 0 {
+            self.una = una;
+            self.lost_count = self.loss_edge.saturating_sub(una);
+            self.resent_count = self.resend_from.min(self.loss_edge).saturating_sub(una);
+            self.deflate(newly);
+        }
+        newly
+    }
+
+    /// The repair is over: the duplicates counted so far say nothing any more.
+    pub(super) fn end_recovery(&mut self) {
+        if !self.selective {
+            self.sacked_count = 0;
+        }
     }
 
     /// Takes the acknowledged segments out of every count.
@@ -196,7 +252,7 @@ mod tests {
     use super::*;
 
     fn sent(count: u64) -> Scoreboard {
-        let mut board = Scoreboard::default();
+        let mut board = Scoreboard::new(true);
         for _ in 0..count {
             board.send_next();
         }
@@ -284,7 +340,7 @@ mod tests {
         proptest! {
             #[test]
             fn pipe_is_what_set_pipe_gathers(ops in prop::collection::vec((0u8..7, 0u64..300), 1..400)) {
-                let mut board = Scoreboard::default();
+                let mut board = Scoreboard::new(true);
                 for (op, x) in ops {
                     let outstanding = board.outstanding();
                     let some = board.una() + if outstanding > 0 { x % outstanding } else { 0 };

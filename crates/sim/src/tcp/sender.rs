@@ -22,6 +22,9 @@ pub(crate) struct SenderConfig {
     /// Every acknowledgement of new data gives a round-trip sample (RFC 7323); without, one segment is timed at
     /// a time, and not if it was sent again (Karn).
     pub(crate) timestamps: bool,
+    /// Acknowledgements name what arrived out of order (RFC 2018); without, RFC 6582 repairs one loss per round
+    /// trip.
+    pub(crate) sack: bool,
 }
 
 /// Why fewer than the usual rules apply.
@@ -52,6 +55,7 @@ pub(crate) struct Sender {
     buffer_segments: u64,
     total_segments: u64,
     episode: Episode,
+    sack: bool,
     /// The first retransmission of an episode does not wait for the window.
     owed: bool,
     rtt: RttEstimator,
@@ -71,7 +75,8 @@ impl Sender {
     pub(crate) fn new(config: SenderConfig) -> Self {
         Self {
             window: config.control.allowance().window.get(),
-            board: Scoreboard::default(),
+            board: Scoreboard::new(config.sack),
+            sack: config.sack,
             control: config.control,
             payload: config.payload.get(),
             buffer_segments: config.buffer_segments,
@@ -141,7 +146,7 @@ impl Sender {
             if self.episode == Episode::None { self.transmit_new() } else { self.transmit_in_episode() }?;
         self.owed = false;
         // RFC 6675, section 6: a retransmission restarts the timer, lest an episode of more than one timeout's
-        // length end in a needless timeout.
+        // length end in a needless timeout. So does RFC 6582's slow-but-steady variant.
         if sent.again || self.timer == Time::NEVER {
             self.timer = now + self.rtt.timeout();
         }
@@ -189,13 +194,20 @@ impl Sender {
             self.limited_below = self.board.next();
             return None;
         }
-        if let Some(segment) = self.board.resend_lost() {
+        let hole = match self.episode {
+            Episode::FastRecovery { .. } if !self.sack => self.board.first().filter(|_| self.owed),
+            _ => self.board.resend_lost(),
+        };
+        if let Some(segment) = hole {
             return Some(again(segment));
         }
         if self.may_send_new() {
             return Some(Transmission { segment: self.board.send_next(), again: false });
         }
         let Episode::FastRecovery { until, rescued } = self.episode else { return None };
+        if !self.sack {
+            return None;
+        }
         if let Some(segment) = self.board.resend_hole() {
             return Some(again(segment));
         }
@@ -210,7 +222,9 @@ impl Sender {
     #[inline]
     pub(crate) fn on_ack(&mut self, now: Time, ack: &Acknowledgement) -> Option<Span> {
         let first = self.board.una();
-        if let Some(segment) = ack.sacked {
+        if !self.sack {
+            self.count_duplicate(ack);
+        } else if let Some(segment) = ack.sacked {
             self.board.sack(segment);
         }
         let newly = self.board.advance(ack.cumulative);
@@ -227,7 +241,7 @@ impl Sender {
         // What an acknowledgement that ends fast recovery covers was sent before or in it: no growth for that.
         let mut recovering = matches!(self.episode, Episode::FastRecovery { .. });
         if self.episode != Episode::None || self.board.has_sacked() {
-            self.follow_episode(now);
+            self.follow_episode(now, newly);
             recovering |= matches!(self.episode, Episode::FastRecovery { .. });
         }
         if newly > 0 {
@@ -251,14 +265,26 @@ impl Sender {
         sample
     }
 
+    /// RFC 5681's duplicate: data are outstanding and it moves nothing. After a timeout duplicates tell of what was
+    /// sent again needlessly.
+    fn count_duplicate(&mut self, ack: &Acknowledgement) {
+        let moves_nothing = ack.cumulative == self.board.una() && self.board.outstanding() > 0;
+        if moves_nothing && !matches!(self.episode, Episode::Timeout { .. }) {
+            self.board.duplicate();
+        }
+    }
+
     /// Ends the episode that this acknowledgement completes, begins the one it reveals.
-    fn follow_episode(&mut self, now: Time) {
+    fn follow_episode(&mut self, now: Time, newly: u64) {
         let una = self.board.una();
         match self.episode {
             Episode::FastRecovery { until, .. } | Episode::Timeout { until } if una >= until => {
                 self.episode = Episode::None;
+                self.board.end_recovery();
             }
-            _ => {}
+            // RFC 6582: a partial acknowledgement names the next hole.
+            Episode::FastRecovery { .. } => self.owed |= !self.sack && newly > 0,
+            Episode::None | Episode::Timeout { .. } => {}
         }
         if self.episode == Episode::None && self.board.first_is_lost() {
             self.board.begin_recovery();

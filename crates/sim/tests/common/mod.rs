@@ -37,6 +37,7 @@ pub fn flow(name: &str, control: &str, base_rtt: Span) -> FlowPlan {
         send_jitter: Span::ZERO,
         min_rto: Span::from_millis(200),
         timestamps: true,
+        sack: true,
     }
 }
 

@@ -1,0 +1,229 @@
+//! Claims: what holds, what fails, and that nothing passes by not being looked at.
+
+use scenario::Document;
+use tightlink_lab::claims::{Claim, check, parse_claims};
+use tightlink_lab::compare::{Answer, Task, tasks};
+use tightlink_lab::figures::{figures, published_claims};
+use tightlink_lab::record::{Engine, FlowSummary, Record, RttStatistics, Series, Summary};
+use tightlink_lab::report::Verdict;
+
+const SCENARIO: &str = "title = 't'
+duration = '2s'
+[link]
+rate = '100Mbit/s'
+delay = '10ms'
+queue.limit = '1 bdp'
+[[flow]]
+[sweep]
+'flow.socket_buffer' = ['100kB', 'max']
+'link.queue.limit' = ['1 bdp', '2 bdp']
+";
+
+/// What an engine found: goodput in Mbit/s, mean RTT in ms, segments sent again.
+fn record(engine: Engine, task: &Task, goodput: f64, rtt: f64, retransmits: Option<u64>) -> Record {
+    let flow = FlowSummary {
+        name: "flow".into(),
+        goodput_bps: goodput * 1e6,
+        loss_rate: Some(0.0),
+        retransmits,
+        rtt_s: Some(RttStatistics { min: 0.02, mean: rtt / 1e3, p95: None }),
+        completion_s: None,
+    };
+    let summary = Summary {
+        engine,
+        scenario_hash: task.resolved.hash.clone(),
+        seed: 1,
+        measured_s: 2.0,
+        packets_forwarded: None,
+        wall_s: 0.0,
+        peak_rss_bytes: 0,
+        utilization: Some(0.5),
+        idle_fraction: None,
+        queue_empty_fraction: None,
+        loss_rate: None,
+        mean_backlog_bytes: None,
+        mean_occupancy: None,
+        queueing_delay_s: None,
+        jain_index: None,
+        flows: vec![flow],
+    };
+    Record { summary, series: Series::default(), notes: Vec::new() }
+}
+
+/// Both engines at all four points: the simulator finds 40 Mbit/s and 21 ms at 100 kB, 90 Mbit/s, 30 ms and 5
+/// segments sent again at the maximum; the model 2 Mbit/s more, the same RTT, and it does not know retransmissions
+/// where there is loss.
+fn answers() -> Vec<Answer> {
+    let document = Document::parse("x.toml", SCENARIO).unwrap();
+    let answer = |task: Task| {
+        let max = task.point[0].1 == "max";
+        let (goodput, rtt, lost) = if max { (90.0, 30.0, 5) } else { (40.0, 21.0, 0) };
+        let model = record(Engine::Model, &task, goodput + 2.0, rtt, (!max).then_some(0));
+        let sim = record(Engine::Sim, &task, goodput, rtt, Some(lost));
+        Answer {
+            task,
+            records: vec![model, sim],
+            absent: vec!["live: no kernel has control \"x\"; mend".into()],
+        }
+    };
+    tasks(&document).unwrap().into_iter().map(answer).collect()
+}
+
+fn claim(text: &str) -> Claim {
+    let text = format!("[[claim]]\nfigure = 'f'\nsays = 'so'\n{text}");
+    parse_claims("x.toml", &text).unwrap().remove(0)
+}
+
+fn verdict(text: &str) -> Verdict {
+    check(&[claim(text)], &answers()).remove(0)
+}
+
+#[track_caller]
+fn held(text: &str) {
+    let verdict = verdict(text);
+    assert!(verdict.held, "{}", verdict.detail);
+}
+
+#[track_caller]
+fn failed(text: &str, because: &str) {
+    let verdict = verdict(text);
+    assert!(!verdict.held && verdict.detail.contains(because), "{verdict:?}");
+}
+
+#[test]
+fn engines_agree_within_a_band_of_the_capacity_of_the_value_or_of_the_unit() {
+    let both = "quantity = 'goodput'\nengines = ['model', 'sim']\n";
+    held(&format!("{both}agree = '2% of capacity'"));
+    failed(&format!("{both}agree = '1.9% of capacity'"), "apart 2.0 Mbit/s, allowed 1.9% of capacity");
+    held(&format!("{both}agree = '2Mbit/s'"));
+    held(&format!("{both}agree = '5%'\ncases = {{ socket_buffer = 'max' }}"));
+    failed(&format!("{both}agree = '4%'"), "model 42.0 Mbit/s, sim 40.0 Mbit/s");
+    held("quantity = 'rtt'\nengines = ['model', 'sim']\nagree = '0.1ms'");
+}
+
+#[test]
+fn bounds_hold_at_the_bound() {
+    held("quantity = 'goodput'\nengines = ['sim']\nat_least = '40Mbit/s'");
+    held("quantity = 'goodput'\nengines = ['sim']\nat_most = '90Mbit/s'");
+    failed("quantity = 'goodput'\nengines = ['sim']\nat_least = '41Mbit/s'", "at least 41Mbit/s");
+    failed("quantity = 'rtt'\nengines = ['model', 'sim']\nat_most = '29ms'", "30.00 ms");
+    held("quantity = 'utilization'\nengines = ['sim']\nat_most = '50%'");
+}
+
+#[test]
+fn one_case_that_breaks_a_claim_breaks_it() {
+    let verdict = verdict("quantity = 'goodput'\nengines = ['sim']\nat_least = '50Mbit/s'");
+    assert!(!verdict.held);
+    assert_eq!(verdict.detail.split("; ").count(), 4, "every case is shown: {}", verdict.detail);
+}
+
+#[test]
+fn a_case_exceeds_the_one_that_differs_only_in_what_is_named() {
+    let text = "quantity = 'goodput'\nengines = ['model', 'sim']\ncases = { socket_buffer = 'max' }\n";
+    held(&format!("{text}exceeds = {{ socket_buffer = '100kB' }}"));
+    failed(&format!("{text}exceeds = {{ limit = '1 bdp' }}"), "against 92.0 Mbit/s");
+    failed(&format!("{text}exceeds = {{ socket_buffer = '7kB' }}"), "no case");
+}
+
+#[test]
+fn loss_selects_cases_by_what_happened() {
+    held("quantity = 'retransmits'\nengines = ['sim']\ncases = { loss = 'some' }\nat_least = '5'");
+    held("quantity = 'retransmits'\nengines = ['sim']\ncases = { loss = 'none' }\nat_most = '0'");
+    held("quantity = 'rtt'\nengines = ['sim']\ncases = { loss = 'none', limit = '2 bdp' }\nat_most = '21ms'");
+}
+
+#[test]
+fn a_claim_that_fits_no_case_has_failed() {
+    failed(
+        "quantity = 'rtt'\nengines = ['sim']\ncases = { socket_buffer = '7kB' }\nat_most = '1s'",
+        "no case fits",
+    );
+    failed(
+        "quantity = 'rtt'\nengines = ['sim']\ncases = { rate = '1Gbit/s' }\nat_most = '1s'",
+        "no case fits",
+    );
+    let claim = claim("quantity = 'rtt'\nengines = ['sim']\nat_most = '1s'");
+    assert!(!check(&[claim], &[])[0].held);
+}
+
+#[test]
+fn an_engine_that_did_not_answer_fails_the_claim_with_its_reason() {
+    let text = "quantity = 'rtt'\nengines = ['sim', 'live']\nagree = '1s'";
+    failed(text, "live gave no answer: no kernel has control \"x\"; mend");
+    let mut answers = answers();
+    answers.iter_mut().for_each(|answer| answer.absent.clear());
+    let verdict = check(&[claim(text)], &answers).remove(0);
+    assert_eq!((verdict.held, verdict.detail.as_str()), (false, "live gave no answer: it was not asked"));
+}
+
+#[test]
+fn a_quantity_an_engine_does_not_know_fails_the_claim() {
+    failed(
+        "quantity = 'retransmits'\nengines = ['model']\nat_most = '9'",
+        "model does not know the retransmissions",
+    );
+    failed("quantity = 'occupancy'\nengines = ['sim']\nat_most = '100%'", "sim does not know the occupancy");
+}
+
+#[test]
+fn no_claim_holds_by_a_number_that_is_none() {
+    let mut answers = answers();
+    for record in answers.iter_mut().flat_map(|answer| &mut answer.records) {
+        record.summary.flows[0].goodput_bps = f64::NAN;
+    }
+    for relation in
+        ["agree = '1%'", "at_least = '0Mbit/s'", "at_most = '1Gbit/s'", "exceeds = { socket_buffer = 'max' }"]
+    {
+        let claim = claim(&format!("quantity = 'goodput'\nengines = ['model', 'sim']\n{relation}"));
+        assert!(!check(&[claim], &answers)[0].held, "{relation}");
+    }
+}
+
+#[test]
+fn a_bound_in_the_wrong_unit_fails_the_claim() {
+    failed("quantity = 'goodput'\nengines = ['sim']\nat_least = '40ms'", "unknown unit");
+    failed(
+        "quantity = 'rtt'\nengines = ['model', 'sim']\nagree = '4% of capacity'",
+        "the capacity is no measure of the RTT",
+    );
+}
+
+#[test]
+fn a_claim_file_names_one_relation_and_enough_engines() {
+    let refused = |claim: &str| {
+        let text = format!("[[claim]]\nfigure = 'f'\nsays = 'so'\nquantity = 'rtt'\n{claim}");
+        parse_claims("x.toml", &text).unwrap_err().to_string()
+    };
+    assert!(refused("engines = ['sim']").contains("claim \"so\": one of agree, at_least"));
+    assert!(refused("engines = ['sim']\nat_least = '1s'\nat_most = '2s'").contains("one of agree"));
+    assert!(refused("engines = []\nat_least = '1s'").contains("0 engines, at least 1 needed"));
+    assert!(refused("engines = ['sim']\nagree = '1s'").contains("1 engines, at least 2 needed"));
+    assert!(refused("engines = ['ns2']\nagree = '1s'").contains("x.toml: "));
+    assert!(refused("engines = ['sim']\nat_least = '1s'\nbogus = 1").contains("bogus"));
+}
+
+#[test]
+fn every_published_claim_is_about_a_figure_and_selects_cases_of_it() {
+    let figures = figures().unwrap();
+    let claims = published_claims().unwrap();
+    assert!(claims.len() >= 12);
+    for claim in claims {
+        let figure = figures.iter().find(|figure| figure.id == claim.figure);
+        let figure = figure
+            .unwrap_or_else(|| panic!("\"{}\" is about {}, which is no figure", claim.says, claim.figure));
+        // Numbers that satisfy no one in particular; with and without loss, so that both kinds of case exist.
+        let reasons = [0, 1].map(|retransmits| {
+            let answer = |task: Task| {
+                let records =
+                    Engine::ALL.map(|engine| record(engine, &task, 1.0, 50.0, Some(retransmits))).into();
+                Answer { task, records, absent: Vec::new() }
+            };
+            let answers: Vec<Answer> = tasks(&figure.document).unwrap().into_iter().map(answer).collect();
+            check(&[claim.clone()], &answers).remove(0).detail
+        });
+        let judged = |reason: &String| {
+            reason.contains("model ") || reason.contains("sim ") || reason.contains("live ")
+        };
+        assert!(reasons.iter().any(judged), "\"{}\" was not judged: {reasons:?}", claim.says);
+    }
+}

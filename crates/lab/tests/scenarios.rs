@@ -1,0 +1,73 @@
+//! The scenarios that come with the program resolve, at every point of their sweeps, and an engine can answer them.
+
+use scenario::Document;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tightlink_lab::compare::{check, hopeless, tasks};
+use tightlink_lab::figures::figures;
+use tightlink_lab::record::Engine;
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        if path.is_dir() {
+            collect(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "toml") {
+            files.push(path);
+        }
+    }
+}
+
+fn documents() -> Vec<Document> {
+    let mut files = Vec::new();
+    collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios"), &mut files);
+    let parse =
+        |path: &PathBuf| Document::parse(&path.display().to_string(), &fs::read_to_string(path).unwrap());
+    files.iter().map(|path| parse(path).unwrap_or_else(|faults| panic!("{faults}"))).collect()
+}
+
+#[test]
+fn every_scenario_resolves_at_every_point() {
+    let documents = documents();
+    assert!(documents.len() >= 3);
+    for document in documents {
+        let tasks = tasks(&document).unwrap_or_else(|faults| panic!("{faults}"));
+        assert_eq!(hopeless(&tasks, &Engine::ALL), None, "{}", document.name());
+    }
+}
+
+#[test]
+fn every_figure_has_its_scenario_and_suits_every_engine() {
+    let figures = figures().unwrap();
+    let ids: Vec<&str> = figures.iter().map(|figure| figure.id.as_str()).collect();
+    assert!(ids.contains(&"sobas:fig1-4") && ids.contains(&"sobas:fig5-6"), "{ids:?}");
+    let mut once = ids.clone();
+    once.dedup();
+    assert_eq!(once, ids, "ids are unique");
+    for figure in &figures {
+        let tasks = tasks(&figure.document).unwrap();
+        for engine in Engine::ALL {
+            check(&figure.document, &tasks, engine).unwrap_or_else(|faults| panic!("{faults}"));
+        }
+    }
+}
+
+#[test]
+fn what_an_engine_is_not_made_for_is_a_fault_at_its_place() {
+    let text = "title = 't'\nduration = '1s'\n[link]\nrate = '1Mbit/s'\ndelay = '5ms'\nqueue.limit = '9 packets'\n\
+                [[flow]]\nsocket_buffer = '9kB'\n[[flow]]\nname = 'two'\ncount = 3\nrtt = ['20ms', '30ms', '40ms']\n";
+    let document = Document::parse("x.toml", text).unwrap();
+    let tasks = tasks(&document).unwrap();
+    let fault = |engine| check(&document, &tasks, engine).unwrap_err().to_string();
+    assert!(
+        fault(Engine::Live).starts_with("x.toml:12:7: flow[1].rtt: RTTs of 10ms and 20ms"),
+        "{}",
+        fault(Engine::Live)
+    );
+    assert!(
+        fault(Engine::Model).starts_with("x.toml:12:7: flow[1].rtt: several flows"),
+        "{}",
+        fault(Engine::Model)
+    );
+    assert!(check(&document, &tasks, Engine::Sim).is_ok());
+    assert_eq!(hopeless(&tasks, &[Engine::Model, Engine::Live]).map(|reasons| reasons.len()), Some(2));
+}

@@ -1,0 +1,174 @@
+//! Keeping results: what is written reads back, whole or not at all.
+
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::{Field, Row};
+use scenario::Document;
+use std::fs::{self, File};
+use std::path::Path;
+use tightlink_lab::compare::{Task, tasks};
+use tightlink_lab::engine;
+use tightlink_lab::record::{Engine, FlowSeries, LinkSeries, Record, Series, Summary};
+use tightlink_lab::store::{Store, replace, try_replace};
+
+const SCENARIO: &str = "title = 't'\nduration = '1s'\n[link]\nrate = '10Mbit/s'\ndelay = '5ms'\n\
+                        queue.limit = '1 bdp'\n[[flow]]\nname = 'one'\n[[flow]]\nname = 'two'\nstart = '200ms'\n";
+
+fn task() -> (Document, Task) {
+    let document = Document::parse("x.toml", SCENARIO).unwrap();
+    let task = tasks(&document).unwrap().remove(0);
+    (document, task)
+}
+
+fn simulated(task: &Task) -> Record {
+    engine::run(Engine::Sim, &task.resolved, &|_, _| {}).unwrap()
+}
+
+/// The column names and the rows of a Parquet file.
+fn table(path: &Path) -> (Vec<String>, Vec<Row>) {
+    let reader = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
+    let schema = reader.metadata().file_metadata().schema_descr();
+    let names = schema.columns().iter().map(|column| column.name().to_owned()).collect();
+    (names, reader.get_row_iter(None).unwrap().map(Result::unwrap).collect())
+}
+
+/// The number in a column of a row; `None` for null.
+fn number(row: &Row, column: usize) -> Option<f64> {
+    match row.get_column_iter().nth(column).unwrap().1 {
+        Field::Double(value) => Some(*value),
+        Field::Null => None,
+        other => panic!("{other} is no number"),
+    }
+}
+
+fn name(row: &Row) -> String {
+    match row.get_column_iter().nth(1).unwrap().1 {
+        Field::Str(text) => text.clone(),
+        other => panic!("{other} is no text"),
+    }
+}
+
+#[test]
+fn series_read_back_row_by_row() {
+    let folder = tempfile::tempdir().unwrap();
+    let (document, task) = task();
+    let record = simulated(&task);
+    let kept = Store::open(folder.path()).unwrap().keep(&task, &document, "tightlink run", &record).unwrap();
+
+    let (columns, rows) = table(&kept.join("flows.parquet"));
+    assert_eq!(columns[..5], ["t_s", "flow", "rate_bps", "rtt_s", "window_bytes"]);
+    assert_eq!(columns[5..], ["requested_buffer_bytes", "granted_buffer_bytes", "observed_window_bytes"]);
+    let flows = &record.series.flows;
+    assert_eq!(rows.len(), flows.iter().map(|flow| flow.t_s.len()).sum::<usize>());
+    let mut rows = rows.iter();
+    for flow in flows {
+        assert!(flow.t_s.len() > 40, "a sample every 20 ms");
+        for sample in 0..flow.t_s.len() {
+            let row = rows.next().unwrap();
+            assert_eq!((number(row, 0), name(row)), (Some(flow.t_s[sample]), flow.name.clone()));
+            assert_eq!(number(row, 2), Some(flow.rate_bps[sample]));
+            assert_eq!(number(row, 3), Some(flow.rtt_s[sample]).filter(|rtt| rtt.is_finite()));
+            assert_eq!(number(row, 4), Some(flow.window_bytes[sample]));
+            assert_eq!([5, 6, 7].map(|column| number(row, column)), [None; 3], "only the kernel knows these");
+        }
+    }
+    let (columns, rows) = table(&kept.join("link.parquet"));
+    assert_eq!(columns, ["t_s", "backlog_bytes", "drops"]);
+    let link = &record.series.link;
+    assert_eq!(rows.len(), link.t_s.len());
+    for (sample, row) in rows.iter().enumerate() {
+        let expected = [link.t_s[sample], link.backlog_bytes[sample], link.drops[sample] as f64];
+        assert_eq!([0, 1, 2].map(|column| number(row, column)), expected.map(Some));
+    }
+}
+
+#[test]
+fn what_is_not_known_is_null_never_nan() {
+    let folder = tempfile::tempdir().unwrap();
+    let (document, task) = task();
+    let mut record = simulated(&task);
+    let second = &record.series.flows[1];
+    assert!(second.rtt_s[0].is_nan(), "the second flow has not started");
+    let before = second.t_s.iter().filter(|at| **at <= 0.2).count();
+    let store = Store::open(folder.path()).unwrap();
+    let kept = store.keep(&task, &document, "", &record).unwrap();
+    let (_, rows) = table(&kept.join("flows.parquet"));
+    let known: Vec<bool> =
+        rows.iter().filter(|row| name(row) == "two").map(|row| number(row, 3).is_some()).collect();
+    let unknown = known.iter().filter(|known| !**known).count();
+    assert!(
+        unknown >= before && known[unknown..].iter().all(|known| *known),
+        "unknown at first, then never: {known:?}"
+    );
+
+    // A column that was not recorded, and a series without samples.
+    record.series.flows[0].window_bytes.clear();
+    record.series.flows.truncate(1);
+    record.series.link = LinkSeries::default();
+    let kept = store.keep(&task, &document, "", &record).unwrap();
+    let (_, rows) = table(&kept.join("flows.parquet"));
+    assert!(rows.iter().all(|row| number(row, 4).is_none() && number(row, 2).is_some()));
+    assert!(table(&kept.join("link.parquet")).1.is_empty());
+    record.series = Series { flows: vec![FlowSeries::default()], link: LinkSeries::default() };
+    let kept = store.keep(&task, &document, "", &record).unwrap();
+    assert!(table(&kept.join("flows.parquet")).1.is_empty());
+}
+
+#[test]
+fn the_summary_reads_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let (document, task) = task();
+    let record = simulated(&task);
+    let kept = Store::open(folder.path()).unwrap().keep(&task, &document, "", &record).unwrap();
+    let text = fs::read(kept.join("summary.json")).unwrap();
+    assert_eq!(text, serde_json::to_vec_pretty(&record.summary).unwrap());
+    let read: Summary = serde_json::from_slice(&text).unwrap();
+    assert_eq!((read.engine, read.flows.len()), (Engine::Sim, 2));
+    assert_eq!(
+        (read.scenario_hash, read.packets_forwarded),
+        (task.resolved.hash, record.summary.packets_forwarded)
+    );
+}
+
+#[test]
+fn a_second_record_takes_the_place_of_the_first_and_leaves_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let (document, task) = task();
+    let store = Store::open(folder.path()).unwrap();
+    let mut record = simulated(&task);
+    store.keep(&task, &document, "", &record).unwrap();
+    record.notes.push("the second".into());
+    let kept = store.keep(&task, &document, "", &record).unwrap();
+    assert_eq!(fs::read_to_string(kept.join("notes.txt")).unwrap(), "the second");
+    let mut names: Vec<_> =
+        fs::read_dir(kept.parent().unwrap()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["manifest.json", "scenario.toml", "sim"]);
+}
+
+#[test]
+fn a_record_that_cannot_be_kept_leaves_the_old_one_and_nothing_half_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let (document, task) = task();
+    let store = Store::open(folder.path()).unwrap();
+    let record = simulated(&task);
+    // A file where the record's folder would be.
+    fs::write(folder.path().join(&task.resolved.hash), "in the way").unwrap();
+    let error = store.keep(&task, &document, "", &record).unwrap_err().to_string();
+    assert!(error.contains("cannot keep the results") && error.contains("help: "), "{error}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_trial_says_beforehand_what_replacing_would_say() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("page.html");
+    try_replace(&page).unwrap();
+    assert!(!page.exists(), "a trial leaves nothing");
+    replace(&page, b"one").unwrap();
+    try_replace(&page).unwrap();
+    assert_eq!(fs::read(&page).unwrap(), b"one");
+    for wrong in [folder.path().join("nowhere/page.html"), folder.path().to_path_buf(), page.join("below")] {
+        assert!(try_replace(&wrong).is_err() && replace(&wrong, b"two").is_err(), "{}", wrong.display());
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}

@@ -1,0 +1,183 @@
+//! CoDel, controlled delay: packets are dropped or marked at the head of the queue while every packet has
+//! waited longer than a target for a whole interval, each next drop sooner than the last.
+//!
+//! Source: RFC 8289. The [`Control`] here holds what one queue needs; `fq_codel.rs` keeps one per flow.
+//!
+//! - A packet may be dropped if for `interval` none has waited less than `target` and the queue never held at
+//!   most one maximum packet (section 5.6).
+//! - The first drop of an episode comes then; the n-th next `interval/sqrt(n)` after the one before
+//!   (section 5.5: a loss rate that makes a Reno sender's rate fall linearly).
+//! - An episode that begins within 16 intervals of the last drop time goes on from the count the last one
+//!   had reached beyond its start, and from 1 otherwise (section 5.5).
+//!
+//! A capable packet is marked and sent instead of dropped; the schedule is the same (section 4.? leaves
+//! marking to the implementation; as in Linux, one mark ends the search for a packet to send).
+
+use super::store::Store;
+use super::{Limit, Queue};
+use crate::{Backlog, Datagram, DropReason, Ecn};
+use units::{Bytes, Span, Time};
+
+/// Within this many intervals an episode goes on from where the last one was: RFC 8289 section 5.5.
+const MEMORY_INTERVALS: u64 = 16;
+
+/// The knobs of [`Codel`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CodelParameters {
+    /// The queueing delay that may stand.
+    pub target: Span,
+    /// How long it may be exceeded: about the longest round trip.
+    pub interval: Span,
+    /// The longest packet of the interface. Longer ones that come raise it.
+    pub mtu: Bytes,
+    /// Whether capable packets are marked.
+    pub ecn: bool,
+}
+
+impl Default for CodelParameters {
+    /// RFC 8289 section 4.3 (target) and 4.2 (interval); the frame of an Ethernet interface.
+    fn default() -> Self {
+        Self {
+            target: Span::from_millis(5),
+            interval: Span::from_millis(100),
+            mtu: Bytes::new(1514),
+            ecn: true,
+        }
+    }
+}
+
+/// The state of one controlled queue.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Control {
+    /// When the delay will have been above target for an interval.
+    due: Option<Time>,
+    dropping: bool,
+    /// When the next drop is due, while dropping.
+    drop_next: Time,
+    /// Drops of this episode, on top of what it took over.
+    count: u64,
+    /// `count` as this episode began.
+    count_at_start: u64,
+}
+
+impl Control {
+    /// The next packet of `store` to send.
+    pub(super) fn dequeue<P: Datagram>(
+        &mut self,
+        now: Time,
+        store: &mut Store<P>,
+        parameters: &CodelParameters,
+        drops: &mut dyn FnMut(P, DropReason),
+    ) -> Option<P> {
+        let (mut packet, mut droppable) = self.next(now, store, parameters);
+        if self.dropping {
+            self.dropping &= droppable;
+            while self.dropping && now >= self.drop_next {
+                self.count += 1;
+                packet = match notify(packet, parameters.ecn, drops) {
+                    Some(marked) => {
+                        self.drop_next = self.after(self.drop_next, parameters);
+                        return Some(marked);
+                    }
+                    None => {
+                        let (next, next_droppable) = self.next(now, store, parameters);
+                        droppable = next_droppable;
+                        next
+                    }
+                };
+                self.dropping &= droppable;
+                if self.dropping {
+                    self.drop_next = self.after(self.drop_next, parameters);
+                }
+            }
+        } else if droppable {
+            packet = notify(packet, parameters.ecn, drops).or_else(|| self.next(now, store, parameters).0);
+            self.dropping = true;
+            let reached = self.count - self.count_at_start;
+            let memory = parameters.interval.as_nanos().saturating_mul(MEMORY_INTERVALS);
+            let recent = now < self.drop_next + Span::from_nanos(memory);
+            self.count = if reached > 1 && recent { reached } else { 1 };
+            self.drop_next = self.after(now, parameters);
+            self.count_at_start = self.count;
+        }
+        packet
+    }
+
+    /// Takes the oldest packet, and says whether it may be dropped.
+    fn next<P: Datagram>(
+        &mut self,
+        now: Time,
+        store: &mut Store<P>,
+        parameters: &CodelParameters,
+    ) -> (Option<P>, bool) {
+        let Some((arrived, packet)) = store.pop() else {
+            self.due = None;
+            return (None, false);
+        };
+        if now.since(arrived) < parameters.target || store.bytes() <= parameters.mtu {
+            self.due = None;
+            return (Some(packet), false);
+        }
+        let due = *self.due.get_or_insert(now + parameters.interval);
+        (Some(packet), now >= due)
+    }
+
+    /// The control law: one drop after another.
+    fn after(&self, time: Time, parameters: &CodelParameters) -> Time {
+        time + parameters.interval.scale(1.0 / (self.count.max(1) as f64).sqrt())
+    }
+}
+
+/// Marks `packet` and gives it back, or drops it.
+fn notify<P: Datagram>(packet: Option<P>, ecn: bool, drops: &mut dyn FnMut(P, DropReason)) -> Option<P> {
+    let mut packet = packet?;
+    if ecn && packet.ecn() != Ecn::NotCapable {
+        packet.mark();
+        return Some(packet);
+    }
+    drops(packet, DropReason::Aqm);
+    None
+}
+
+/// A first-in, first-out queue under CoDel.
+#[derive(Debug)]
+pub struct Codel<P> {
+    parameters: CodelParameters,
+    limit: Limit,
+    store: Store<P>,
+    control: Control,
+}
+
+impl<P> Codel<P> {
+    /// An empty queue with room for `limit`.
+    #[must_use]
+    pub fn new(parameters: CodelParameters, limit: Limit) -> Self {
+        Self { parameters, limit, store: Store::default(), control: Control::default() }
+    }
+
+    /// Whether packets are being dropped or marked.
+    #[must_use]
+    pub fn dropping(&self) -> bool {
+        self.control.dropping
+    }
+}
+
+impl<P: Datagram + Send> Queue<P> for Codel<P> {
+    fn enqueue(&mut self, now: Time, packet: P, drops: &mut dyn FnMut(P, DropReason)) {
+        let length = packet.wire_len();
+        if self.limit.admits(self.store.backlog(), length) {
+            self.parameters.mtu = self.parameters.mtu.max(length);
+            self.store.push(now, packet);
+        } else {
+            drops(packet, DropReason::QueueFull);
+        }
+    }
+
+    fn dequeue(&mut self, now: Time, drops: &mut dyn FnMut(P, DropReason)) -> Option<P> {
+        self.control.dequeue(now, &mut self.store, &self.parameters, drops)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.store.backlog()
+    }
+}

@@ -1,0 +1,48 @@
+//! Drop-head: first in, first out; an arrival that does not fit pushes out the oldest.
+//!
+//! The sender learns of the drop one queueing delay earlier than from drop-tail, as the packet behind the hole
+//! is about to leave (RFC 2309 section 2 calls it "drop front on full").
+
+use super::store::Store;
+use super::{Limit, Queue};
+use crate::{Backlog, Datagram, DropReason};
+use units::Time;
+
+/// A first-in, first-out queue that makes room at its head.
+#[derive(Debug)]
+pub struct DropHead<P> {
+    limit: Limit,
+    store: Store<P>,
+}
+
+impl<P> DropHead<P> {
+    /// An empty queue with room for `limit`.
+    #[must_use]
+    pub fn new(limit: Limit) -> Self {
+        Self { limit, store: Store::default() }
+    }
+}
+
+impl<P: Datagram + Send> Queue<P> for DropHead<P> {
+    fn enqueue(&mut self, now: Time, packet: P, drops: &mut dyn FnMut(P, DropReason)) {
+        let length = packet.wire_len();
+        // One that would not fit an empty queue must not push out all the others.
+        if !self.limit.admits(Backlog::default(), length) {
+            drops(packet, DropReason::QueueFull);
+            return;
+        }
+        while !self.limit.admits(self.store.backlog(), length) {
+            let Some((_, oldest)) = self.store.pop() else { break };
+            drops(oldest, DropReason::QueueFull);
+        }
+        self.store.push(now, packet);
+    }
+
+    fn dequeue(&mut self, _now: Time, _drops: &mut dyn FnMut(P, DropReason)) -> Option<P> {
+        self.store.pop().map(|(_, packet)| packet)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.store.backlog()
+    }
+}
