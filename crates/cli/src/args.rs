@@ -22,6 +22,8 @@ pub(crate) enum Command {
     Run(RunOptions),
     /// Run a scenario on every engine that can, side by side, and write a report
     Compare(CompareOptions),
+    /// Run every point of a scenario's sweep on all cores, or search for the smallest buffer that is enough
+    Sweep(SweepOptions),
     /// Reproduce a published result, check its claims and write a report
     Figure(FigureOptions),
     /// Check the published claims, without a report
@@ -85,6 +87,33 @@ pub(crate) struct ReportOptions {
     /// The report's file (in the results folder if absent)
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SweepOptions {
+    /// The scenario file; "-" reads standard input
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) changes: Changes,
+    /// Which engine answers: sim or model
+    #[arg(long, value_enum, default_value = "sim")]
+    pub(crate) engine: EngineName,
+    /// Threads (as many as there are cores if absent)
+    #[arg(long)]
+    pub(crate) jobs: Option<usize>,
+    /// Search, at every point of the sweep, for the smallest value of --over at which this number of the summary is
+    /// small enough, e.g. --target idle_fraction=0.01 or --target queueing_delay_s.p99=20ms
+    #[arg(long, value_name = "METRIC=BOUND", requires = "over")]
+    pub(crate) target: Option<String>,
+    /// The key to search over, e.g. link.queue.limit
+    #[arg(long, value_name = "KEY", requires = "target")]
+    pub(crate) over: Option<String>,
+    /// Print one JSON object per point
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Folder for results; finished points are reused from it
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub(crate) out: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -6,3 +6,4 @@ pub(crate) mod emulate;
 pub(crate) mod figure;
 pub(crate) mod list;
 pub(crate) mod run;
+pub(crate) mod sweep;

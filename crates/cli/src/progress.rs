@@ -41,3 +41,28 @@ impl Drop for Progress {
         self.bar.finish_and_clear();
     }
 }
+
+/// A bar over the points of a sweep; threads may tell it.
+pub(crate) struct Count(ProgressBar);
+
+impl Count {
+    pub(crate) fn new(points: usize) -> Self {
+        let bar = ProgressBar::new(points as u64);
+        let style =
+            ProgressStyle::with_template("{bar:30} {pos}/{len} points  {elapsed} passed, {eta} to go");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        bar.enable_steady_tick(std::time::Duration::from_millis(200));
+        Self(bar)
+    }
+
+    /// So many are finished.
+    pub(crate) fn tell(&self, finished: usize) {
+        self.0.set_position(self.0.position().max(finished as u64));
+    }
+}
+
+impl Drop for Count {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}

@@ -56,6 +56,8 @@ pub enum Quantity {
     Rtt,
     /// Segments sent again over the measured interval.
     Retransmits,
+    /// Drops of the tight link over the whole run, warm-up included.
+    Drops,
     /// Drops over packets sent.
     LossRate,
     /// The link's utilization.

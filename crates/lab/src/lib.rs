@@ -8,7 +8,7 @@
 //! does not: algorithms, and the terminal.
 //!
 //! Reading order: `resolve.rs`, `record.rs`, `engine.rs` and `engine/`, `measure.rs`, `compare.rs`, `claims.rs`,
-//! `figures.rs`, `store.rs`, `report.rs`.
+//! `figures.rs`, `store.rs`, `sweep.rs` and `tabulate.rs`, `search.rs`, `report.rs`.
 
 pub mod catalogue;
 pub mod claims;
@@ -19,5 +19,8 @@ pub mod measure;
 pub mod record;
 pub mod report;
 pub mod resolve;
+pub mod search;
 mod sentences;
 pub mod store;
+pub mod sweep;
+pub mod tabulate;

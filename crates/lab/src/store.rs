@@ -13,6 +13,7 @@ mod columns;
 
 use crate::compare::Task;
 use crate::record::Record;
+pub use columns::{Column, write_table};
 use columns::{write_flows, write_link};
 use scenario::Document;
 use std::collections::BTreeMap;
@@ -162,7 +163,9 @@ fn settings(task: &Task, document: &Document) -> Vec<(String, String)> {
 
 /// The scenario's text, and the settings over it.
 fn with_settings(settings: &[(String, String)], text: &str) -> String {
-    let settings: Vec<String> = settings.iter().map(|(key, value)| format!("# {key} = {value}\n")).collect();
+    // A value of several lines stays a comment.
+    let comment = |(key, value): &(String, String)| format!("# {key} = {}\n", value.replace('\n', "\n#   "));
+    let settings: Vec<String> = settings.iter().map(comment).collect();
     if settings.is_empty() { text.to_owned() } else { format!("# run with\n{}\n{text}", settings.concat()) }
 }
 

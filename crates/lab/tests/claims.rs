@@ -219,7 +219,7 @@ fn every_published_claim_is_about_a_figure_and_selects_cases_of_it() {
                 Answer { task, records, absent: Vec::new() }
             };
             let answers: Vec<Answer> = tasks(&figure.document).unwrap().into_iter().map(answer).collect();
-            check(&[claim.clone()], &answers).remove(0).detail
+            check(std::slice::from_ref(&claim), &answers).remove(0).detail
         });
         let judged = |reason: &String| {
             reason.contains("model ") || reason.contains("sim ") || reason.contains("live ")

@@ -130,6 +130,21 @@ fn the_summary_reads_back() {
 }
 
 #[test]
+fn the_kept_scenario_is_still_one_whatever_was_set() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut document = Document::parse("x.toml", SCENARIO).unwrap();
+    document.set("title", "two\nlines").unwrap();
+    document.set("flow.rtt", "[\n'20ms',\n]").unwrap();
+    let task = tasks(&document).unwrap().remove(0);
+    let record = simulated(&task);
+    let kept = Store::open(folder.path()).unwrap().keep(&task, &document, "", &record).unwrap();
+    let text = fs::read_to_string(kept.parent().unwrap().join("scenario.toml")).unwrap();
+    assert!(text.starts_with("# run with\n# title = two\n#   lines\n# flow.rtt = [\n"), "{text}");
+    let again = Document::parse("scenario.toml", &text).unwrap().scenario().unwrap();
+    assert_eq!(again, Document::parse("x.toml", SCENARIO).unwrap().scenario().unwrap());
+}
+
+#[test]
 fn a_second_record_takes_the_place_of_the_first_and_leaves_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
     let (document, task) = task();

@@ -24,8 +24,8 @@ pub(crate) const CONNECT_WITHIN: Span = Span::from_secs(5);
 /// A connected flow that moves nothing for this long is an error.
 pub(crate) const STALLED_AFTER: Span = Span::from_secs(30);
 /// What a scenario may say and a kernel socket cannot follow; for the notes of a record.
-pub const KERNEL_DECIDES: &str = "initial window (10 segments), initial slow-start threshold (unlimited) and delayed \
-     acknowledgements are the kernel's own and cannot be set per socket";
+pub const KERNEL_DECIDES: &str = "initial window (10 segments), initial slow-start threshold (unlimited), slow start, least \
+     timeout and delayed acknowledgements are the kernel's own and cannot be set per socket";
 
 /// One flow.
 #[derive(Clone, Debug, PartialEq)]

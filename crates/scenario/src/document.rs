@@ -136,6 +136,19 @@ impl Document {
         }
     }
 
+    /// The value of `key` as it is written, without outer quotes.
+    ///
+    /// # Errors
+    /// If the key has no value of its own: it is absent, or a table or list.
+    pub fn value(&self, key: &str) -> Result<String, Faults> {
+        let node = self.nearest(key);
+        if matches!(node.value, Value::Table(_) | Value::List(_)) {
+            let help = format!("write {key} in the scenario, or give it with --set");
+            return Err(self.fault(key, "no value", "a single value", Some(help)).into());
+        }
+        Ok(node.typed().to_owned())
+    }
+
     /// Puts `node` at every place that `key` means.
     pub(crate) fn place(&mut self, key: &str, key_origin: &Origin, node: &Node) -> Result<(), Trouble> {
         let mut root = self.root.clone();

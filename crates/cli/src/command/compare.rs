@@ -34,7 +34,9 @@ pub(crate) fn compare(
         return Err(Problem::usage(format!("no engine can answer this scenario:\n  {reasons}")));
     }
     if engines.contains(&Engine::Live) {
-        emu::prepare()?;
+        emu::prepare().map_err(|error| {
+            Problem::environment(format!("{error}\n  help: or leave the kernel out: --engines model,sim"))
+        })?;
     }
     let store = Store::open(&options.out)?;
     let file = report_file(options, &tasks);
@@ -61,7 +63,13 @@ pub(crate) fn compare(
         answers.push(answered);
     }
     drop(progress);
-    let verdicts = check(claims, &answers);
+    let (asked, others): (Vec<Claim>, Vec<Claim>) = (claims.iter().cloned())
+        .partition(|claim| claim.engines.iter().all(|engine| engines.contains(engine)));
+    if !others.is_empty() {
+        let count = others.len();
+        print::talk(format_args!("{count} claims ask an engine that --engines leaves out: not checked"));
+    }
+    let verdicts = check(&asked, &answers);
     let first = &answers[0].task.resolved;
     let report = Report {
         title: first.title.clone(),

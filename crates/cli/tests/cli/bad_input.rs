@@ -108,8 +108,8 @@ fn an_unknown_control() {
 
 #[test]
 fn an_unknown_queue() {
-    let words = ["bad.toml:8:18: link.queue.kind: unknown queue \"red\"", "accepted: drop-tail"];
-    refused("\"drop-tail\"", "\"red\"", &words);
+    let words = ["bad.toml:8:18: link.queue.kind: unknown queue \"rod\"", "accepted: drop-tail"];
+    refused("\"drop-tail\"", "\"rod\"", &words);
 }
 
 #[test]

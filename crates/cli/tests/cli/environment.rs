@@ -1,8 +1,8 @@
 //! What the machine or the user's rights lack: exit code 3, before anything runs.
 
-use crate::place::{Ended, Place, SMALL, end, now, root};
+use crate::place::{Ended, Place, SMALL, alone, end, now, root};
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::process::Command;
 use std::time::Duration;
 
@@ -100,5 +100,29 @@ fn an_ordinary_user_is_told_what_the_kernel_engine_needs() {
             &["/dev/net/tun: permission denied (mode 0", "run as root, or: sudo chmod 0666 /dev/net/tun"],
         );
         assert_eq!(place.files().len(), 1, "nothing was made");
+    }
+}
+
+#[test]
+fn an_ordinary_user_who_may_open_the_tun_device_gets_the_kernel_engine() {
+    const NOBODY: &str = "setpriv --reuid=65534 --regid=65534 --clear-groups";
+    let _alone = alone();
+    let place = Place::small();
+    let allowed = end(place.shell(&format!("{NOBODY} unshare --user true"))).code == Some(0);
+    if root() && allowed {
+        fs::set_permissions(place.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        // In a mount namespace of its own, /dev/net/tun is another file for the same device.
+        let device = "mknod tun c 10 200 && chmod 666 tun && mount --bind tun /dev/net/tun";
+        let line = format!("{device} && exec {NOBODY} \"$TIGHTLINK\" run small.toml --engine live --json");
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "sh", "-c", &line]);
+        let summary = end(place.here(command)).well().json().remove(0);
+        assert!(summary["flows"][0]["goodput_bps"].as_f64().unwrap() > 5e6, "{summary}");
+        let folder = place.path().join("results").join(summary["scenario_hash"].as_str().unwrap());
+        assert_eq!(
+            fs::metadata(folder.join("live/summary.json")).unwrap().uid(),
+            65534,
+            "files keep their owner"
+        );
     }
 }

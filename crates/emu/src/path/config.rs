@@ -86,9 +86,9 @@ impl PathConfig {
         let rate = self.link.rate;
         if rate == Rate::ZERO || rate > reachable {
             let mend = if self.offload {
-                "use the simulator for this rate: --engine sim"
+                "simulate this rate instead: tightlink run --engine sim"
             } else {
-                "turn segmentation offload on, or use the simulator: --engine sim"
+                "turn segmentation offload on, or simulate it: tightlink run --engine sim"
             };
             return refuse("rate", rate.to_string(), format!("1bit/s to {reachable}"), mend);
         }
@@ -97,7 +97,7 @@ impl PathConfig {
                 "mtu",
                 format!("{} B", self.mtu),
                 format!("{MTU_MIN} B to 65535 B"),
-                "use a larger packet, or the simulator: --engine sim",
+                "use a larger packet, or simulate it: tightlink run --engine sim",
             );
         }
         let held = rate.volume(self.link.delay) + self.limit_bytes();
@@ -106,7 +106,7 @@ impl PathConfig {
                 "rate x delay + queue limit",
                 held.to_string(),
                 format!("up to {HELD_MAX} of packets held in memory"),
-                "lower the delay or the queue limit, or use the simulator: --engine sim",
+                "lower the delay or the queue limit, or simulate it: tightlink run --engine sim",
             );
         }
         if let Some(kind) = &self.queue_kind
@@ -128,7 +128,7 @@ impl PathConfig {
                 "record every",
                 self.sample_every.unwrap_or_default().to_string(),
                 "100us or longer".into(),
-                "sample less often, or use the simulator: --engine sim",
+                "sample less often, or simulate it: tightlink run --engine sim",
             );
         }
         Ok(())
@@ -156,7 +156,7 @@ mod tests {
         let error = path("40Gbit/s").check().expect_err("too fast").to_string();
         assert_eq!(
             error,
-            "rate = 40Gbit/s: accepted is 1bit/s to 7Gbit/s - use the simulator for this rate: --engine sim"
+            "rate = 40Gbit/s: accepted is 1bit/s to 7Gbit/s - simulate this rate instead: tightlink run --engine sim"
         );
         let single = PathConfig { offload: false, ..path("5Gbit/s") };
         let error = single.check().expect_err("too fast").to_string();

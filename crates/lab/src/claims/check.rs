@@ -118,6 +118,7 @@ fn value(quantity: Quantity, case: &Answer, engine: Engine) -> Result<f64, Strin
         Quantity::Goodput => Some(flow.goodput_bps),
         Quantity::Rtt => flow.rtt_s.map(|rtt| rtt.mean),
         Quantity::Retransmits => flow.retransmits.map(|count| count as f64),
+        Quantity::Drops => drops(record),
         Quantity::LossRate => flow.loss_rate,
         Quantity::Utilization => record.summary.utilization,
         Quantity::Occupancy => record.summary.mean_occupancy,
@@ -125,6 +126,12 @@ fn value(quantity: Quantity, case: &Answer, engine: Engine) -> Result<f64, Strin
     // NaN compares as nothing does, so that a claim could hold by it.
     let value = value.filter(|value| value.is_finite());
     value.ok_or_else(|| format!("{engine} does not know the {}", name(quantity)))
+}
+
+/// Drops over the whole run; `None` if the series does not count them.
+fn drops(record: &Record) -> Option<f64> {
+    let drops = &record.series.link.drops;
+    (!drops.is_empty()).then(|| drops.iter().sum::<u64>() as f64)
 }
 
 /// A band or bound in the quantity's base unit: "4% of capacity", "5%" of `whole`, "1.5ms", "25Mbit/s", "3".
@@ -143,7 +150,7 @@ fn amount(quantity: Quantity, text: &str, case: &Answer, whole: f64) -> Result<f
     match quantity {
         Quantity::Goodput => text.parse::<Rate>().map(Rate::as_bps_f64).map_err(|error| error.to_string()),
         Quantity::Rtt => text.parse::<Span>().map(Span::as_secs_f64).map_err(|error| error.to_string()),
-        Quantity::Retransmits => text.parse().map_err(|error| format!("{text}: {error}")),
+        Quantity::Retransmits | Quantity::Drops => text.parse().map_err(|error| format!("{text}: {error}")),
         Quantity::LossRate | Quantity::Utilization | Quantity::Occupancy => share(text),
     }
 }
@@ -153,6 +160,7 @@ fn name(quantity: Quantity) -> &'static str {
         Quantity::Goodput => "goodput",
         Quantity::Rtt => "RTT",
         Quantity::Retransmits => "retransmissions",
+        Quantity::Drops => "drops",
         Quantity::LossRate => "loss rate",
         Quantity::Utilization => "utilization",
         Quantity::Occupancy => "occupancy",
@@ -163,7 +171,7 @@ fn show(quantity: Quantity, value: f64) -> String {
     match quantity {
         Quantity::Goodput => format!("{:.1} Mbit/s", value / 1e6),
         Quantity::Rtt => format!("{:.2} ms", value * 1e3),
-        Quantity::Retransmits => format!("{value:.0}"),
+        Quantity::Retransmits | Quantity::Drops => format!("{value:.0}"),
         Quantity::LossRate => format!("{:.3} %", value * 100.0),
         Quantity::Utilization | Quantity::Occupancy => format!("{:.1} %", value * 100.0),
     }

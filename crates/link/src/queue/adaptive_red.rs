@@ -22,7 +22,7 @@ const BETA: f64 = 0.9;
 const MAX_PROBABILITY: (f64, f64) = (0.01, 0.5);
 /// The target band as shares of the way from `min_th` to `max_th`. `[ared01:fig2]`
 const BAND: (f64, f64) = (0.4, 0.6);
-/// Steps made up for after a pause. From any `max_p` 49 steps up or 38 down reach the bound, so later ones
+/// Steps made up for after a pause. From any `max_p` 53 steps up or 38 down reach the bound, so later ones
 /// change nothing.
 const STEPS: u64 = 64;
 

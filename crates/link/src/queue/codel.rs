@@ -10,8 +10,8 @@
 //! - An episode that begins within 16 intervals of the last drop time goes on from the count the last one
 //!   had reached beyond its start, and from 1 otherwise (section 5.5).
 //!
-//! A capable packet is marked and sent instead of dropped; the schedule is the same (section 4.? leaves
-//! marking to the implementation; as in Linux, one mark ends the search for a packet to send).
+//! A capable packet is marked and sent instead of dropped (RFC 3168, RFC 8290 section 5.2.6), on the same schedule:
+//! a mark ends the search for a packet to send, as it does in Linux.
 
 use super::store::Store;
 use super::{Limit, Queue};

@@ -16,7 +16,7 @@ use crate::{Backlog, Datagram, DropReason};
 use std::collections::VecDeque;
 use units::{Bytes, Time};
 
-/// Packets the fattest queue gives up at most at once: section 4.1, to spread the cost of the search for it.
+/// Packets the fattest queue gives up at most at once: sections 4.1 and 5.2.8, to spread the cost of the search for it.
 const BATCH: u64 = 64;
 
 /// The knobs of [`FqCodel`].
@@ -31,7 +31,7 @@ pub struct FqCodelParameters {
 }
 
 impl Default for FqCodelParameters {
-    /// RFC 8290 section 5.2.4 (quantum: one Ethernet frame) and 5.2.2 (1024 queues).
+    /// RFC 8290 sections 5.2.4 (quantum: one Ethernet frame) and 5.2.5 (1024 queues).
     fn default() -> Self {
         Self { codel: CodelParameters::default(), quantum: Bytes::new(1514), flows: 1024 }
     }
@@ -73,7 +73,10 @@ impl<P> FqCodel<P> {
     /// If there are no queues or the quantum is zero.
     #[must_use]
     pub fn new(parameters: FqCodelParameters, mut context: Context) -> Self {
-        assert!(parameters.flows > 0 && parameters.quantum > Bytes::ZERO, "FQ-CoDel needs flows and a quantum");
+        assert!(
+            parameters.flows > 0 && parameters.quantum > Bytes::ZERO,
+            "FQ-CoDel needs flows and a quantum"
+        );
         Self {
             parameters,
             limit: context.limit,
@@ -120,8 +123,11 @@ impl<P: Datagram> FqCodel<P> {
 
     /// The fattest queue gives up half its bytes.
     fn shrink(&mut self, drops: &mut dyn FnMut(P, DropReason)) {
-        let fattest = (0..self.flows.len()).max_by_key(|index| self.flows[*index].store.bytes());
-        let Some(index) = fattest else { return };
+        let size = |index: &usize| {
+            let Backlog { bytes, packets } = self.flows[*index].store.backlog();
+            (bytes, packets)
+        };
+        let Some(index) = (0..self.flows.len()).max_by_key(size) else { return };
         let half = self.flows[index].store.bytes().get() / 2;
         for _ in 0..BATCH {
             let Some((_, packet)) = self.flows[index].store.pop() else { break };

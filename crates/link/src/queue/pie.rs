@@ -107,8 +107,7 @@ impl<P> Pie<P> {
     #[must_use]
     pub fn new(parameters: PieParameters, context: Context) -> Self {
         assert!(parameters.interval > Span::ZERO, "PIE needs an interval above zero");
-        let steering =
-            Steering { probability: 0.0, last_delay: Span::ZERO, burst_left: parameters.burst };
+        let steering = Steering { probability: 0.0, last_delay: Span::ZERO, burst_left: parameters.burst };
         Self {
             parameters,
             context,

@@ -197,7 +197,6 @@ impl<P> Red<P> {
     }
 }
 
-
 impl<P: Datagram> Red<P> {
     /// The arrival, marked if need be, unless it is dropped early.
     fn admit(&mut self, now: Time, mut packet: P, drops: &mut dyn FnMut(P, DropReason)) -> Option<P> {
@@ -236,9 +235,8 @@ impl<P: Datagram + Send> Queue<P> for Red<P> {
     }
 
     fn pass(&mut self, now: Time, packet: P, drops: &mut dyn FnMut(P, DropReason)) -> Option<P> {
-        let idle_since = self.idle_since;
         let passed = self.admit(now, packet, drops);
-        if passed.is_none() && idle_since.is_some() {
+        if passed.is_none() {
             // The link stays idle; what was idle so far is in the average.
             self.idle_since = Some(now);
         }

@@ -1,0 +1,141 @@
+//! `tightlink sweep`: many points on all cores, or the smallest value that meets a target.
+
+use crate::args::{EngineName, SweepOptions};
+use crate::problem::Problem;
+use crate::progress::Count;
+use crate::{print, source};
+use lab::compare::{Task, check, tasks};
+use lab::record::Engine;
+use lab::search::{Found, SearchError, Target, bound, smallest};
+use lab::store::Store;
+use lab::sweep::{SweepError, sweep};
+use lab::tabulate::tabulate;
+use scenario::Document;
+use std::process::ExitCode;
+
+pub(crate) fn run(options: &SweepOptions) -> Result<ExitCode, Problem> {
+    if options.engine == EngineName::Live {
+        return Err(Problem::usage(
+            "--engine live: kernel runs would disturb each other\n  accepted: sim, model\n  help: tightlink run --engine \
+             live runs the points one after the other",
+        ));
+    }
+    let document = source::document(&options.file, &options.changes)?;
+    let tasks = tasks(&document)?;
+    let engine = Engine::from(options.engine);
+    check(&document, &tasks, engine)?;
+    let jobs = jobs(options)?;
+    match (&options.target, &options.over) {
+        (Some(target), Some(over)) => search(options, &document, &tasks, target, over, jobs),
+        _ => every_point(options, &document, &tasks, engine, jobs),
+    }
+}
+
+fn jobs(options: &SweepOptions) -> Result<usize, Problem> {
+    match options.jobs {
+        Some(0) => Err(Problem::usage("--jobs 0: nothing would run\n  accepted: 1 or more")),
+        Some(jobs) => Ok(jobs),
+        None => Ok(std::thread::available_parallelism().map_or(1, usize::from)),
+    }
+}
+
+fn every_point(
+    options: &SweepOptions,
+    document: &Document,
+    tasks: &[Task],
+    engine: Engine,
+    jobs: usize,
+) -> Result<ExitCode, Problem> {
+    Store::open(&options.out)?;
+    let count = Count::new(tasks.len());
+    let results = sweep(tasks, engine, jobs, &options.out, &|finished| count.tell(finished))?;
+    drop(count);
+    for result in results.iter().filter(|_| options.json) {
+        print::data(serde_json::to_string(result).map_err(Problem::environment)?)?;
+    }
+    let files = tabulate(&options.out, &stem(document), &results)
+        .map_err(|error| Problem::environment(format!("{}: {error}", options.out.display())))?;
+    for file in files {
+        let line = format!("{} points: {}", results.len(), file.display());
+        if options.json { print::talk(line) } else { print::data(line)? }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The scenario's file name without its extension.
+fn stem(document: &Document) -> String {
+    let stem = std::path::Path::new(document.name()).file_stem();
+    stem.map_or_else(|| "sweep".into(), |stem| stem.to_string_lossy().replace(' ', "-"))
+}
+
+fn search(
+    options: &SweepOptions,
+    document: &Document,
+    tasks: &[Task],
+    target: &str,
+    over: &str,
+    jobs: usize,
+) -> Result<ExitCode, Problem> {
+    let accepted = "METRIC=BOUND, such as idle_fraction=0.01, loss_rate=0.1% or queueing_delay_s.p99=20ms";
+    let parts = target.split_once('=').and_then(|(metric, text)| Some((metric.trim(), bound(text.trim())?)));
+    let Some((metric, at_most)) = parts else {
+        return Err(Problem::usage(format!("--target {target}\n  accepted: {accepted}")));
+    };
+    let target = Target { metric: metric.into(), at_most };
+    let count = Count::new(tasks.len());
+    let mut lines = Vec::new();
+    for (done, task) in tasks.iter().enumerate() {
+        let found = smallest(document, &task.point, over, &target, jobs)?;
+        count.tell(done + 1);
+        lines.push(if options.json {
+            as_json(task, over, &target, &found)?
+        } else {
+            as_text(task, over, &target, &found)
+        });
+    }
+    drop(count);
+    for line in lines {
+        print::data(line)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn as_text(task: &Task, over: &str, target: &Target, found: &Found) -> String {
+    let label = task.label();
+    let at = if label.is_empty() { label } else { format!("{label}: ") };
+    format!(
+        "{at}{over} = {}   ({} = {:.5} +- {:.5}, {} runs)",
+        found.value, target.metric, found.metric, found.half_width, found.runs
+    )
+}
+
+fn as_json(task: &Task, over: &str, target: &Target, found: &Found) -> Result<String, Problem> {
+    let value = serde_json::json!({
+        "point": task.point,
+        "over": over,
+        "value": found.value,
+        "metric": target.metric,
+        "at_most": target.at_most,
+        "mean": found.metric,
+        "ci95": found.half_width,
+        "runs": found.runs,
+    });
+    serde_json::to_string(&value).map_err(Problem::environment)
+}
+
+impl From<SweepError> for Problem {
+    fn from(error: SweepError) -> Self {
+        Self::environment(error)
+    }
+}
+
+impl From<SearchError> for Problem {
+    fn from(error: SearchError) -> Self {
+        match error {
+            SearchError::Faults(faults) => faults.into(),
+            SearchError::Engine(error) => (*error).into(),
+            SearchError::Threads(error) => (*error).into(),
+            SearchError::NoAnswer(reason) => Self::usage(reason),
+        }
+    }
+}

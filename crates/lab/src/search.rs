@@ -1,0 +1,247 @@
+//! The smallest value of a key that meets a target: which buffer is enough?
+//!
+//! By bisection. At each candidate the simulation is repeated with other seeds until the confidence interval of
+//! the mean lies on one side of the target, or until the repetitions are used up, when the mean decides.
+
+use crate::engine::{self, EngineError};
+use crate::record::{Engine, Summary};
+use crate::resolve::resolve;
+use crate::sweep::{SweepError, pool};
+use rayon::prelude::*;
+use scenario::{Document, Faults, Limit, Point};
+use units::{Span, split_quantity};
+
+/// Repetitions per candidate: at least, at most, and how many are added at a time.
+const REPETITIONS: (u64, u64, u64) = (4, 16, 4);
+/// The bracket is narrow enough when its ends differ by less than this share.
+const RESOLUTION: f64 = 0.01;
+/// How often the first value may be doubled or halved in search of a bracket.
+const DOUBLINGS: u32 = 24;
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// A key of the summary: `idle_fraction`, `loss_rate`, `queueing_delay_s.p99`, …
+    pub metric: String,
+    /// It shall be at most this.
+    pub at_most: f64,
+}
+
+/// What was found.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The smallest value that meets the target, as a scenario writes it.
+    pub value: String,
+    /// The metric there, its mean over the repetitions.
+    pub metric: f64,
+    /// Half the width of its 95 % confidence interval.
+    pub half_width: f64,
+    /// Simulations run.
+    pub runs: usize,
+}
+
+/// Why nothing was found.
+#[derive(Debug, thiserror::Error)]
+pub enum SearchError {
+    /// The scenario or the key is not right.
+    #[error(transparent)]
+    Faults(#[from] Faults),
+    /// A run failed.
+    #[error(transparent)]
+    Engine(Box<EngineError>),
+    /// The threads could not be started.
+    #[error(transparent)]
+    Threads(Box<SweepError>),
+    /// The question has no answer.
+    #[error("{0}")]
+    NoAnswer(String),
+}
+
+/// A metric of a summary by its path, such as `idle_fraction` or `queueing_delay_s.p99`.
+#[must_use]
+pub fn metric(summary: &Summary, path: &str) -> Option<f64> {
+    let value = serde_json::to_value(summary).ok()?;
+    path.split('.').try_fold(&value, |value, part| value.get(part)).and_then(serde_json::Value::as_f64)
+}
+
+impl From<EngineError> for SearchError {
+    fn from(error: EngineError) -> Self {
+        Self::Engine(Box::new(error))
+    }
+}
+impl From<SweepError> for SearchError {
+    fn from(error: SweepError) -> Self {
+        Self::Threads(Box::new(error))
+    }
+}
+
+/// The smallest value of `key` at which `target` is met, at `point` of the document's sweep.
+///
+/// The metric must fall as the value grows, as idle time and loss do with the buffer. The scenario's own value is
+/// where the search starts, and its unit the one it counts in.
+///
+/// # Errors
+/// [`SearchError`].
+pub fn smallest(
+    document: &Document,
+    point: &Point,
+    key: &str,
+    target: &Target,
+    jobs: usize,
+) -> Result<Found, SearchError> {
+    let base = document.at(point)?;
+    let scale = Scale::of(&base, key)?;
+    let mut search = Search { base, key, target, pool: pool(jobs)?, runs: 0 };
+    let (mut low, mut high, mut best) = search.bracket(&scale)?;
+    while scale.has_between(low, high) {
+        let middle = scale.middle(low, high);
+        let (meets, estimate) = search.meets(&scale, middle)?;
+        if meets {
+            (high, best) = (middle, estimate);
+        } else {
+            low = middle;
+        }
+    }
+    Ok(Found { value: scale.text(high), metric: best.mean, half_width: best.half_width, runs: search.runs })
+}
+
+/// The values between which is searched: a number in the unit the scenario uses.
+struct Scale {
+    start: f64,
+    unit: String,
+    whole: bool,
+}
+
+impl Scale {
+    /// The scale of the value `key` has in the document.
+    fn of(document: &Document, key: &str) -> Result<Self, SearchError> {
+        let text = document.value(key)?;
+        let quantity = split_quantity(&text, "a number with a unit, where the search starts");
+        let quantity = quantity.map_err(|error| SearchError::NoAnswer(format!("{key}: {error}")))?;
+        let whole = matches!(text.parse(), Ok(Limit::Packets(_))) || quantity.unit == "B";
+        Ok(Self { start: quantity.value(), unit: quantity.unit.into(), whole })
+    }
+
+    fn text(&self, value: f64) -> String {
+        if self.whole { format!("{value:.0} {}", self.unit) } else { format!("{value:.6} {}", self.unit) }
+    }
+
+    fn middle(&self, low: f64, high: f64) -> f64 {
+        // The geometric mean: buffers matter by their ratio.
+        let middle = (low.max(high / 1e6) * high).sqrt();
+        if self.whole { middle.round().clamp(low + 1.0, high - 1.0) } else { middle }
+    }
+
+    fn has_between(&self, low: f64, high: f64) -> bool {
+        if self.whole {
+            high - low > 1.0 && high > low * (1.0 + RESOLUTION / 2.0)
+        } else {
+            high > low * (1.0 + RESOLUTION)
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Estimate {
+    mean: f64,
+    half_width: f64,
+}
+
+struct Search<'a> {
+    base: Document,
+    key: &'a str,
+    target: &'a Target,
+    pool: rayon::ThreadPool,
+    runs: usize,
+}
+
+impl Search<'_> {
+    /// Two values around the answer: the lower misses the target, the higher meets it.
+    fn bracket(&mut self, scale: &Scale) -> Result<(f64, f64, Estimate), SearchError> {
+        let mut value = scale.start;
+        let (mut meets, mut estimate) = self.meets(scale, value)?;
+        let started_meeting = meets;
+        for _ in 0..DOUBLINGS {
+            let next = if started_meeting { value / 2.0 } else { value * 2.0 };
+            let next = if scale.whole { next.floor() } else { next };
+            if next < 1.0 && scale.whole {
+                return Ok((0.0, value, estimate));
+            }
+            let (now_meets, now) = self.meets(scale, next)?;
+            if now_meets != started_meeting {
+                return Ok(if now_meets { (value, next, now) } else { (next, value, estimate) });
+            }
+            (value, meets, estimate) = (next, now_meets, now);
+        }
+        let found = if meets { "every value meets" } else { "no value meets" };
+        Err(SearchError::NoAnswer(format!(
+            "{}: {found} {} <= {}: at {} it is {:.6}",
+            self.key,
+            self.target.metric,
+            self.target.at_most,
+            scale.text(value),
+            estimate.mean
+        )))
+    }
+
+    /// Whether the target is met at `value`, with confidence where repetitions allow.
+    fn meets(&mut self, scale: &Scale, value: f64) -> Result<(bool, Estimate), SearchError> {
+        let (least, most, step) = REPETITIONS;
+        let mut samples = Vec::new();
+        let mut wanted = least;
+        loop {
+            let seeds: Vec<u64> = (samples.len() as u64 + 1..=wanted).collect();
+            let text = scale.text(value);
+            let run = |seed: &u64| self.run(&text, *seed);
+            let more: Vec<f64> =
+                self.pool.install(|| seeds.par_iter().map(run).collect::<Result<_, SearchError>>())?;
+            self.runs += more.len();
+            samples.extend(more);
+            let estimate = estimate(&samples);
+            let apart = (estimate.mean - self.target.at_most).abs();
+            if apart > estimate.half_width || wanted >= most {
+                return Ok((estimate.mean <= self.target.at_most, estimate));
+            }
+            wanted += step;
+        }
+    }
+
+    fn run(&self, value: &str, seed: u64) -> Result<f64, SearchError> {
+        let mut document = self.base.clone();
+        document.set(self.key, value)?;
+        document.set("seed", &seed.to_string())?;
+        let mut resolved = resolve(&document)?;
+        resolved.columns.clear();
+        let record = engine::run(Engine::Sim, &resolved, &|_, _| ())?;
+        metric(&record.summary, &self.target.metric).ok_or_else(|| {
+            SearchError::NoAnswer(format!("the summary has no number called \"{}\"", self.target.metric))
+        })
+    }
+}
+
+/// Mean and half width of the 95 % confidence interval of a few samples (Student's t).
+fn estimate(samples: &[f64]) -> Estimate {
+    let n = samples.len() as f64;
+    let mean = samples.iter().sum::<f64>() / n;
+    let variance = samples.iter().map(|sample| (sample - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
+    Estimate { mean, half_width: student_t(samples.len()) * (variance / n).sqrt() }
+}
+
+/// The two-sided 95 % quantile of Student's t with `samples - 1` degrees of freedom.
+pub(crate) fn student_t(samples: usize) -> f64 {
+    // Tabulated where it matters; the normal quantile beyond, to within 2 %.
+    const T: [f64; 20] = [
+        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
+        2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
+    ];
+    samples.checked_sub(2).map_or(f64::INFINITY, |index| T.get(index).copied().unwrap_or(1.98))
+}
+
+/// A share or a time, as the command line writes a target's bound.
+#[must_use]
+pub fn bound(text: &str) -> Option<f64> {
+    text.parse::<f64>()
+        .ok()
+        .or_else(|| text.parse::<units::Fraction>().ok().map(units::Fraction::get))
+        .or_else(|| text.parse::<Span>().ok().map(Span::as_secs_f64))
+}

@@ -1,0 +1,99 @@
+//! A sweep's results as one table: a row per point, a column per swept key and per number of the summary.
+
+use crate::record::Summary;
+use crate::store::{Column, replace, write_table};
+use crate::sweep::PointResult;
+use std::fmt::Write as _;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A number of the summary as a column.
+type Number = (&'static str, fn(&Summary) -> Option<f64>);
+
+/// The numbers, in the order of the columns; several flows are summed (goodput, retransmits) or averaged (RTT).
+const NUMBERS: &[Number] = &[
+    ("seed", |s| Some(s.seed as f64)),
+    ("measured_s", |s| Some(s.measured_s)),
+    ("packets_forwarded", |s| s.packets_forwarded.map(|count| count as f64)),
+    ("wall_s", |s| Some(s.wall_s)),
+    ("utilization", |s| s.utilization),
+    ("idle_fraction", |s| s.idle_fraction),
+    ("queue_empty_fraction", |s| s.queue_empty_fraction),
+    ("loss_rate", |s| s.loss_rate),
+    ("mean_backlog_bytes", |s| s.mean_backlog_bytes),
+    ("mean_occupancy", |s| s.mean_occupancy),
+    ("queueing_delay_mean_s", |s| s.queueing_delay_s.map(|delay| delay.mean)),
+    ("queueing_delay_p50_s", |s| s.queueing_delay_s.and_then(|delay| delay.p50)),
+    ("queueing_delay_p95_s", |s| s.queueing_delay_s.and_then(|delay| delay.p95)),
+    ("queueing_delay_p99_s", |s| s.queueing_delay_s.and_then(|delay| delay.p99)),
+    ("queueing_delay_max_s", |s| s.queueing_delay_s.and_then(|delay| delay.max)),
+    ("jain_index", |s| s.jain_index),
+    ("goodput_bps", |s| Some(s.flows.iter().map(|flow| flow.goodput_bps).sum())),
+    ("rtt_mean_s", rtt_mean),
+    ("retransmits", |s| {
+        s.flows.iter().map(|flow| flow.retransmits).sum::<Option<u64>>().map(|count| count as f64)
+    }),
+];
+
+fn rtt_mean(summary: &Summary) -> Option<f64> {
+    let rtts: Vec<f64> = summary.flows.iter().filter_map(|flow| flow.rtt_s.map(|rtt| rtt.mean)).collect();
+    (!rtts.is_empty()).then(|| rtts.iter().sum::<f64>() / rtts.len() as f64)
+}
+
+/// Writes `NAME.csv` and `NAME.parquet` into `folder`; returns their paths.
+///
+/// # Errors
+/// What the file system says; files of an earlier sweep are then unchanged.
+pub fn tabulate(folder: &Path, name: &str, results: &[PointResult]) -> io::Result<[PathBuf; 2]> {
+    let [csv, parquet] = ["csv", "parquet"].map(|kind| folder.join(format!("{name}.{kind}")));
+    replace(&csv, csv_text(results).as_bytes())?;
+    let keys = results.first().map_or(0, |result| result.point.len());
+    let texts = |of: &dyn Fn(&PointResult) -> String| results.iter().map(of).collect::<Vec<_>>();
+    let mut columns: Vec<(String, Column)> = (0..keys)
+        .map(|index| (key_name(results, index), Column::Text(texts(&|result| result.point[index].1.clone()))))
+        .collect();
+    columns.extend(NUMBERS.iter().map(|(name, of)| {
+        let values = results.iter().map(|result| of(&result.summary)).collect();
+        ((*name).to_owned(), Column::Number(values))
+    }));
+    columns
+        .push(("scenario_hash".into(), Column::Text(texts(&|result| result.summary.scenario_hash.clone()))));
+    write_table(&parquet, &columns)?;
+    Ok([csv, parquet])
+}
+
+fn key_name(results: &[PointResult], index: usize) -> String {
+    results.first().map_or_else(String::new, |result| result.point[index].0.clone())
+}
+
+/// RFC 4180: quotes where a value needs them, an empty cell where there is no number.
+fn csv_text(results: &[PointResult]) -> String {
+    let keys = results.first().map_or(0, |result| result.point.len());
+    let mut head: Vec<String> = (0..keys).map(|index| quoted(&key_name(results, index))).collect();
+    head.extend(NUMBERS.iter().map(|(name, _)| (*name).to_owned()));
+    head.push("scenario_hash".into());
+    let mut text = head.join(",");
+    text.push('\n');
+    for result in results {
+        for (_, value) in &result.point {
+            text.push_str(&quoted(value));
+            text.push(',');
+        }
+        for (_, of) in NUMBERS {
+            // Writing to a string does not fail.
+            let _ = of(&result.summary).map(|value| write!(text, "{value}"));
+            text.push(',');
+        }
+        text.push_str(&result.summary.scenario_hash);
+        text.push('\n');
+    }
+    text
+}
+
+fn quoted(value: &str) -> String {
+    if value.contains([',', '"', '\n']) {
+        format!("\"{}\"", value.replace('"', "\"\""))
+    } else {
+        value.to_owned()
+    }
+}

@@ -1,0 +1,229 @@
+//! What a scenario may turn on a queue policy, and what is wrong with it.
+//!
+//! [`Settings`] is flat and optional, as a person writes it; each policy says in its registry entry which of
+//! the keys it has, and turns them into its own parameters here.
+
+use super::{
+    AdaptiveRedParameters, CodelParameters, Context, FqCodelParameters, Measure, PieParameters, Policy,
+    RedParameters,
+};
+use std::error::Error;
+use std::fmt;
+use units::{Bytes, Span};
+
+/// The knobs of all policies; what is absent has the policy's default.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Settings {
+    /// Queueing delay aimed at: CoDel and FQ-CoDel 5 ms, PIE 15 ms, adaptive RED 5 ms.
+    pub target: Option<Span>,
+    /// CoDel and FQ-CoDel: how long the target may be exceeded, 100 ms. PIE and adaptive RED: time between
+    /// updates, 15 ms and 500 ms.
+    pub interval: Option<Span>,
+    /// PIE: how long after a time without congestion nothing is dropped, 150 ms.
+    pub burst: Option<Span>,
+    /// PIE: whether drops are kept from clustering; yes.
+    pub derandomize: Option<bool>,
+    /// RED: average queue, in mean packets, from which packets are dropped.
+    pub min_threshold: Option<f64>,
+    /// RED: average queue, in mean packets, at which the probability is `max_probability`.
+    pub max_threshold: Option<f64>,
+    /// RED: probability at `max_threshold`, 0.1. Adaptive RED: where it starts.
+    pub max_probability: Option<f64>,
+    /// RED: weight of one arrival in the average.
+    pub weight: Option<f64>,
+    /// RED: whether the probability climbs beyond `max_threshold` rather than jumps to 1; yes.
+    pub gentle: Option<bool>,
+    /// RED: whether drops keep a distance; no.
+    pub wait: Option<bool>,
+    /// RED: whether queue and probability go by bytes; no.
+    pub by_bytes: Option<bool>,
+    /// FQ-CoDel: bytes a flow sends in a turn, 1514.
+    pub quantum: Option<Bytes>,
+    /// FQ-CoDel: number of queues, 1024.
+    pub flows: Option<usize>,
+    /// Whether packets that can be marked are marked rather than dropped; yes.
+    pub ecn: Option<bool>,
+}
+
+/// Why a policy cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BuildError {
+    /// The registry does not have it.
+    UnknownPolicy {
+        /// What was asked for.
+        name: String,
+    },
+    /// The policy does not have this setting.
+    UnknownSetting {
+        /// The policy.
+        policy: &'static str,
+        /// The setting.
+        key: &'static str,
+        /// The settings it has.
+        accepted: &'static [&'static str],
+    },
+    /// A setting is out of its range.
+    OutOfRange {
+        /// The setting.
+        key: &'static str,
+        /// What it is.
+        found: String,
+        /// What it may be.
+        accepted: &'static str,
+    },
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownPolicy { name } => {
+                let known: Vec<_> = super::POLICIES.iter().map(|policy| policy.name).collect();
+                write!(f, "unknown queue policy \"{name}\"; there are {}", known.join(", "))
+            }
+            Self::UnknownSetting { policy, key, accepted: [] } => {
+                write!(f, "queue policy {policy} has no setting \"{key}\"; it has none")
+            }
+            Self::UnknownSetting { policy, key, accepted } => {
+                write!(f, "queue policy {policy} has no setting \"{key}\"; it has {}", accepted.join(", "))
+            }
+            Self::OutOfRange { key, found, accepted } => {
+                write!(f, "queue setting {key} is {found}; it must be {accepted}")
+            }
+        }
+    }
+}
+
+impl Error for BuildError {}
+
+fn within<T: fmt::Display>(
+    key: &'static str,
+    value: Option<T>,
+    fits: impl Fn(&T) -> bool,
+    accepted: &'static str,
+) -> Result<(), BuildError> {
+    match value {
+        Some(value) if !fits(&value) => {
+            Err(BuildError::OutOfRange { key, found: value.to_string(), accepted })
+        }
+        _ => Ok(()),
+    }
+}
+
+impl Settings {
+    /// The most queues FQ-CoDel makes: what Linux allows.
+    const FLOWS_MAX: usize = 65_536;
+
+    /// The keys that are given.
+    pub fn given(&self) -> impl Iterator<Item = &'static str> {
+        let Self { target, interval, burst, derandomize, min_threshold, max_threshold, .. } = self;
+        let Self { max_probability, weight, gentle, wait, by_bytes, quantum, flows, ecn, .. } = self;
+        [
+            ("target", target.is_some()),
+            ("interval", interval.is_some()),
+            ("burst", burst.is_some()),
+            ("derandomize", derandomize.is_some()),
+            ("min_threshold", min_threshold.is_some()),
+            ("max_threshold", max_threshold.is_some()),
+            ("max_probability", max_probability.is_some()),
+            ("weight", weight.is_some()),
+            ("gentle", gentle.is_some()),
+            ("wait", wait.is_some()),
+            ("by_bytes", by_bytes.is_some()),
+            ("quantum", quantum.is_some()),
+            ("flows", flows.is_some()),
+            ("ecn", ecn.is_some()),
+        ]
+        .into_iter()
+        .filter_map(|(key, given)| given.then_some(key))
+    }
+
+    /// Whether `policy` has every setting that is given, each within its own range.
+    pub(super) fn check(&self, policy: &Policy) -> Result<(), BuildError> {
+        if let Some(key) = self.given().find(|key| !policy.settings.contains(key)) {
+            return Err(BuildError::UnknownSetting { policy: policy.name, key, accepted: policy.settings });
+        }
+        let share = "above 0, at most 1";
+        let is_share = |value: &f64| *value > 0.0 && *value <= 1.0;
+        within("interval", self.interval, |span| *span > Span::ZERO, "above zero")?;
+        within("max_probability", self.max_probability, is_share, share)?;
+        within("weight", self.weight, is_share, share)?;
+        within("quantum", self.quantum, |bytes| (1..1 << 32).contains(&bytes.get()), "1 B to 4 GB")?;
+        within("flows", self.flows, |flows| (1..=Self::FLOWS_MAX).contains(flows), "1 to 65536")
+    }
+
+    pub(super) fn red(&self, context: &Context) -> Result<RedParameters, BuildError> {
+        self.red_over(RedParameters::defaults(context))
+    }
+
+    pub(super) fn adaptive_red(&self, context: &Context) -> Result<AdaptiveRedParameters, BuildError> {
+        let target = self.target.unwrap_or(AdaptiveRedParameters::TARGET);
+        let defaults = AdaptiveRedParameters::defaults(context, target);
+        Ok(AdaptiveRedParameters {
+            red: self.red_over(defaults.red)?,
+            interval: self.interval.unwrap_or(defaults.interval),
+        })
+    }
+
+    /// A threshold given alone keeps the default's ratio to the other, so that one knob is enough to turn.
+    fn red_over(&self, defaults: RedParameters) -> Result<RedParameters, BuildError> {
+        let ratio = defaults.max_threshold / defaults.min_threshold;
+        let (min_threshold, max_threshold) = match (self.min_threshold, self.max_threshold) {
+            (Some(min), Some(max)) => (min, max),
+            (Some(min), None) => (min, min * ratio),
+            (None, Some(max)) => (max / ratio, max),
+            (None, None) => (defaults.min_threshold, defaults.max_threshold),
+        };
+        within("min_threshold", Some(min_threshold), |min| *min >= 0.0, "zero or more packets")?;
+        within(
+            "max_threshold",
+            Some(max_threshold),
+            |max| *max > min_threshold && max.is_finite(),
+            "above min_threshold",
+        )?;
+        let measure = match self.by_bytes {
+            Some(true) => Measure::Bytes,
+            Some(false) => Measure::Packets,
+            None => defaults.measure,
+        };
+        Ok(RedParameters {
+            min_threshold,
+            max_threshold,
+            max_probability: self.max_probability.unwrap_or(defaults.max_probability),
+            weight: self.weight.unwrap_or(defaults.weight),
+            gentle: self.gentle.unwrap_or(defaults.gentle),
+            wait: self.wait.unwrap_or(defaults.wait),
+            measure,
+            ecn: self.ecn.unwrap_or(defaults.ecn),
+        })
+    }
+
+    pub(super) fn codel(&self) -> CodelParameters {
+        let defaults = CodelParameters::default();
+        CodelParameters {
+            target: self.target.unwrap_or(defaults.target),
+            interval: self.interval.unwrap_or(defaults.interval),
+            ecn: self.ecn.unwrap_or(defaults.ecn),
+            mtu: defaults.mtu,
+        }
+    }
+
+    pub(super) fn pie(&self) -> PieParameters {
+        let defaults = PieParameters::default();
+        PieParameters {
+            target: self.target.unwrap_or(defaults.target),
+            interval: self.interval.unwrap_or(defaults.interval),
+            burst: self.burst.unwrap_or(defaults.burst),
+            derandomize: self.derandomize.unwrap_or(defaults.derandomize),
+            ecn: self.ecn.unwrap_or(defaults.ecn),
+        }
+    }
+
+    pub(super) fn fq_codel(&self) -> FqCodelParameters {
+        let defaults = FqCodelParameters::default();
+        FqCodelParameters {
+            codel: self.codel(),
+            quantum: self.quantum.unwrap_or(defaults.quantum),
+            flows: self.flows.unwrap_or(defaults.flows),
+        }
+    }
+}

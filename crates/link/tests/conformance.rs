@@ -1,0 +1,237 @@
+//! What every policy of the registry owes, whatever it is: conservation, an exact backlog, the limit, order,
+//! work for the serializer, marks only where they are understood, and a link report that agrees.
+
+mod common;
+
+use common::{Fate, Probe, at, drive};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use tightlink_link::queue::{self, Context, POLICIES};
+use tightlink_link::{Datagram, DropReason, Ecn, Limit, Link, LinkConfig};
+use units::random::Stream;
+use units::{Bytes, Fraction, Rate, Span};
+
+#[derive(Clone, Copy, Debug)]
+enum Operation {
+    /// After so many nanoseconds a packet of this length, flow and ECN field arrives.
+    Arrive(u64, u64, u64, Ecn),
+    /// After so many nanoseconds the serializer asks so many times.
+    Ask(u64, u64),
+}
+
+/// Equal times, less than a packet, more than CoDel's interval, hours, a decade.
+fn gap() -> impl Strategy<Value = u64> {
+    prop_oneof![
+        4 => Just(0),
+        8 => 0..2_000_000u64,
+        2 => 0..300_000_000u64,
+        1 => Just(20_000_000_000_000),
+        1 => Just(300_000_000_000_000_000),
+    ]
+}
+
+fn arrive() -> impl Strategy<Value = Operation> {
+    let ecn = prop_oneof![Just(Ecn::NotCapable), Just(Ecn::Capable), Just(Ecn::Marked)];
+    (gap(), 0..9000u64, 0..5u64, ecn)
+        .prop_map(|(gap, length, flow, ecn)| Operation::Arrive(gap, length, flow, ecn))
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    prop_oneof![5 => arrive(), 3 => (gap(), 1..4u64).prop_map(|(gap, times)| Operation::Ask(gap, times))]
+}
+
+fn limit() -> impl Strategy<Value = Limit> {
+    prop_oneof![
+        (0u64..60).prop_map(Limit::Packets),
+        (0u64..200_000).prop_map(|bytes| Limit::Bytes(Bytes::new(bytes))),
+    ]
+}
+
+/// A packet's number must rise within its flow, or within the queue for policies with only one.
+fn in_order(policy: &str, last: &mut BTreeMap<u64, u64>, packet: &Probe) -> bool {
+    let line = if policy == "fq-codel" { packet.flow } else { 0 };
+    last.insert(line, packet.id).is_none_or(|before| before < packet.id)
+}
+
+proptest! {
+    #[test]
+    fn every_policy_keeps_account_on_any_sequence(
+        operations in prop::collection::vec(operation(), 1..300),
+        limit in limit(),
+        megabits in 1u64..1000,
+        seed in any::<u64>(),
+    ) {
+        for policy in POLICIES {
+            let rate = Rate::from_bps(megabits * 1_000_000);
+            let context = Context::new(limit, rate, Stream::new(seed, "queue"));
+            let mut queue = queue::make::<Probe>(policy.name, context).expect("registered");
+            // What must be inside, by number; what left since the last look.
+            let mut inside = BTreeMap::<u64, Probe>::new();
+            let (mut now, mut next_id) = (0u64, 0u64);
+            let mut last_out = BTreeMap::new();
+            for operation in &operations {
+                let (gap, asks) = match *operation {
+                    Operation::Arrive(gap, ..) => (gap, 0),
+                    Operation::Ask(gap, times) => (gap, times),
+                };
+                now = now.saturating_add(gap);
+                let mut gone: Vec<(Probe, Option<DropReason>)> = Vec::new();
+                if let Operation::Arrive(_, length, flow, ecn) = *operation {
+                    let packet = Probe { id: next_id, flow, length, ecn };
+                    next_id += 1;
+                    inside.insert(packet.id, packet);
+                    let mut log = |packet, why| gone.push((packet, Some(why)));
+                    // Every third arrival at an empty queue finds the serializer free.
+                    if inside.len() == 1 && next_id % 3 == 0 {
+                        if let Some(packet) = queue.pass(at(now), packet, &mut log) {
+                            gone.push((packet, None));
+                        }
+                    } else {
+                        queue.enqueue(at(now), packet, &mut log);
+                    }
+                }
+                for _ in 0..asks {
+                    let sent = queue.dequeue(at(now), &mut |packet, why| gone.push((packet, Some(why))));
+                    prop_assert!(sent.is_some() || queue.backlog().packets == 0, "{} idles", policy.name);
+                    gone.extend(sent.map(|packet| (packet, None)));
+                }
+                for (packet, why) in gone {
+                    let entered = inside.remove(&packet.id);
+                    prop_assert!(entered.is_some(), "{}: {} left twice", policy.name, packet.id);
+                    prop_assert_ne!(why, Some(DropReason::RandomLoss));
+                    let was = entered.expect("checked").ecn;
+                    prop_assert!(packet.ecn == was || (was, packet.ecn) == (Ecn::Capable, Ecn::Marked));
+                    if why.is_none() {
+                        prop_assert!(in_order(policy.name, &mut last_out, &packet), "{} reorders", policy.name);
+                    }
+                }
+                let backlog = queue.backlog();
+                prop_assert_eq!(backlog.packets, inside.len() as u64, "{}", policy.name);
+                prop_assert_eq!(backlog.bytes.get(), inside.values().map(|packet| packet.length).sum::<u64>());
+                prop_assert!(limit.holds(backlog), "{} holds {:?}", policy.name, backlog);
+            }
+        }
+    }
+
+    /// Through a link: the report's counts and integrals equal those of the packets' own times.
+    #[test]
+    fn every_policy_is_measured_exactly(
+        arrivals in prop::collection::vec((0..1_500_000u64, 40..1500u64, 0..5u64, any::<bool>()), 1..250),
+        limit in limit(),
+        loss in 0.0f64..0.1,
+    ) {
+        let mut now = 0;
+        let arrivals: Vec<_> = arrivals.iter().enumerate().map(|(id, (gap, length, flow, capable))| {
+            now += gap;
+            let ecn = if *capable { Ecn::Capable } else { Ecn::NotCapable };
+            (at(now), Probe { id: id as u64, flow: *flow, length: *length, ecn })
+        }).collect();
+        // 8 Mbit/s: a microsecond per byte, without remainder. About twice the load that fits.
+        let config = LinkConfig {
+            rate: Rate::from_bps(8_000_000),
+            delay: Span::ZERO,
+            loss: Fraction::new(loss).expect("a share"),
+        };
+        for policy in POLICIES {
+            let mut link = Link::make(config, policy.name, limit, Stream::new(5, "loss")).expect("registered");
+            link.begin_measuring(at(0));
+            let (out, dropped) = drive(&mut link, &arrivals);
+            let ends = out.iter().map(|(time, _)| *time).chain(dropped.iter().map(|(time, ..)| *time));
+            let end = ends.max().expect("something happened").max(arrivals[arrivals.len() - 1].0);
+            let report = link.report(end);
+            let count = |reason| dropped.iter().filter(|(.., fate)| *fate == Fate::Dropped(reason)).count() as u64;
+            prop_assert_eq!(report.queue_drops, count(DropReason::QueueFull), "{}", policy.name);
+            prop_assert_eq!(report.early_drops, count(DropReason::Aqm), "{}", policy.name);
+            prop_assert_eq!(report.random_losses, count(DropReason::RandomLoss), "{}", policy.name);
+            prop_assert_eq!(report.drops(), dropped.len() as u64);
+            prop_assert_eq!(report.forwarded, out.len() as u64);
+            let marks = out.iter().filter(|(_, packet)| packet.ecn == Ecn::Marked).count() as u64;
+            prop_assert_eq!(report.marks, marks, "{}", policy.name);
+            prop_assert_eq!(arrivals.len(), out.len() + dropped.len());
+            prop_assert_eq!(report.conservation.held, 0);
+            prop_assert_eq!(report.conservation.arrived, report.conservation.forwarded + report.conservation.dropped);
+
+            // The wait of each packet, sent or dropped, from its own times.
+            let arrived = |packet: &Probe| arrivals[packet.id as usize].0;
+            let sent = out.iter().map(|(time, packet)| {
+                let started = time.as_nanos() - packet.length * 1000;
+                (packet.length, started - arrived(packet).as_nanos())
+            });
+            let lost = dropped.iter().map(|(time, packet, _)| (packet.length, time.since(arrived(packet)).as_nanos()));
+            let byte_nanos: u64 = sent.clone().chain(lost.clone()).map(|(length, wait)| length * wait).sum();
+            let packet_nanos: u64 = sent.clone().chain(lost).map(|(_, wait)| wait).sum();
+            let measured = report.measured.as_nanos().max(1) as f64;
+            prop_assert!((report.mean_waiting_bytes - byte_nanos as f64 / measured).abs() < 1e-6, "{}", policy.name);
+            prop_assert!((report.mean_waiting_packets - packet_nanos as f64 / measured).abs() < 1e-9);
+            let longest = sent.map(|(_, wait)| wait).max().unwrap_or(0);
+            prop_assert_eq!(report.queueing_delay.max(), Span::from_nanos(longest));
+            let busy: u64 = out.iter().map(|(_, packet)| packet.length * 1000).sum();
+            prop_assert!((report.utilization - busy as f64 / measured).abs() < 1e-9);
+        }
+    }
+}
+
+#[test]
+fn every_policy_gives_the_same_for_the_same_seed() {
+    for policy in POLICIES {
+        let run = || {
+            let rate = Rate::from_bps(10_000_000);
+            let config = LinkConfig { rate, delay: Span::ZERO, loss: Fraction::ZERO };
+            let mut link = Link::make(config, policy.name, Limit::Packets(100), Stream::new(3, "loss"))
+                .expect("registered");
+            let arrivals: Vec<_> =
+                (0..5000).map(|i| (at(i * 1_000_000), Probe { flow: i % 7, ..common::plain(i) })).collect();
+            drive(&mut link, &arrivals)
+        };
+        assert_eq!(run(), run(), "{}", policy.name);
+    }
+}
+
+#[test]
+fn random_loss_strikes_the_same_packets_whatever_the_policy() {
+    let struck = |policy: &str| {
+        let rate = Rate::from_bps(1_000_000_000);
+        let config = LinkConfig { rate, delay: Span::ZERO, loss: Fraction::new(0.1).expect("a share") };
+        let mut link =
+            Link::make(config, policy, Limit::Packets(100), Stream::new(3, "loss")).expect("registered");
+        let arrivals: Vec<_> = (0..1000).map(|i| (at(i * 1_000_000), common::plain(i))).collect();
+        drive(&mut link, &arrivals).1.iter().map(|(_, packet, _)| packet.id).collect::<Vec<_>>()
+    };
+    let drop_tail = struck(queue::DROP_TAIL);
+    assert!((80..120).contains(&drop_tail.len()));
+    for policy in POLICIES {
+        assert_eq!(struck(policy.name), drop_tail, "{}", policy.name);
+    }
+}
+
+#[test]
+fn drop_tail_takes_the_fast_path_and_no_other_policy_does() {
+    let config = LinkConfig { rate: Rate::from_bps(1_000_000), delay: Span::ZERO, loss: Fraction::ZERO };
+    for policy in POLICIES {
+        let link = Link::<Bytes>::make(config, policy.name, Limit::Packets(9), Stream::new(1, "loss"));
+        assert_eq!(link.expect("registered").knows_departures(), policy.name == queue::DROP_TAIL);
+    }
+    assert!(Link::<Bytes>::make(config, "rod", Limit::Packets(9), Stream::new(1, "loss")).is_none());
+    assert_eq!(Bytes::new(40).ecn(), Ecn::NotCapable);
+}
+
+#[test]
+fn drop_head_keeps_the_newest() {
+    let mut queue = queue::build::<Probe>("drop-head", Limit::Packets(3)).expect("registered");
+    let mut dropped = Vec::new();
+    for id in 0..5 {
+        queue.enqueue(at(id), common::plain(id), &mut |packet, why| dropped.push((packet.id, why)));
+    }
+    assert_eq!(dropped, [(0, DropReason::QueueFull), (1, DropReason::QueueFull)]);
+    let out: Vec<_> =
+        std::iter::from_fn(|| queue.dequeue(at(9), &mut |_, _| ())).map(|packet| packet.id).collect();
+    assert_eq!(out, [2, 3, 4]);
+
+    // One that fits no queue pushes nobody out.
+    let mut queue = queue::build::<Probe>("drop-head", Limit::Bytes(Bytes::new(3000))).expect("registered");
+    let mut dropped = Vec::new();
+    for packet in [common::plain(0), common::plain(1), Probe { length: 3001, ..common::plain(2) }] {
+        queue.enqueue(at(0), packet, &mut |packet, _| dropped.push(packet.id));
+    }
+    assert_eq!((dropped, queue.backlog().packets), (vec![2], 2));
+}
