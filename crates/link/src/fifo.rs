@@ -37,7 +37,7 @@ impl Fifo {
         }
         let starts = now.max(self.serializer.free_at());
         let departs = self.serializer.send(now, length);
-        self.in_system.push_back(Service { arrived: now, starts, departs, length, marked: false });
+        self.in_system.push_back(Service { arrived: now, starts, departs, length });
         Some(departs)
     }
 

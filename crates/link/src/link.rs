@@ -272,6 +272,9 @@ impl<P: Datagram + Send + 'static> Link<P> {
         while queued.in_service.as_ref().is_some_and(|(_, service)| service.departs <= now) {
             let Some((held, service)) = queued.in_service.take() else { return };
             meter.served(&service);
+            if held.marked {
+                meter.marked();
+            }
             self.line.push(service.departs + self.delay, held.packet);
             let mut log = |held: Held<P>, reason| {
                 meter.dropped(reason);
@@ -300,8 +303,8 @@ impl<P: Datagram> Queued<P> {
 
     /// Sends `held` on the free wire from `now`.
     fn serve(&mut self, now: Time, held: Held<P>) {
-        let (arrived, length, marked) = (held.arrived, held.wire_len(), held.marked);
+        let (arrived, length) = (held.arrived, held.wire_len());
         let departs = self.serializer.send(now, length);
-        self.in_service = Some((held, Service { arrived, starts: now, departs, length, marked }));
+        self.in_service = Some((held, Service { arrived, starts: now, departs, length }));
     }
 }

@@ -11,8 +11,6 @@ pub(crate) struct Service {
     pub(crate) starts: Time,
     pub(crate) departs: Time,
     pub(crate) length: Bytes,
-    /// The queue set its CE mark.
-    pub(crate) marked: bool,
 }
 
 /// Counters and integrals over the measured interval, which begins at [`Meter::begin`].
@@ -144,9 +142,13 @@ impl Meter {
         self.total_forwarded += 1;
         self.forwarded += 1;
         self.forwarded_bytes += packet.length.get();
-        self.marks += u64::from(packet.marked);
         self.delay.record(packet.starts.since(packet.arrived));
         self.sending(packet.starts, packet.departs);
+    }
+
+    /// The packet that has just left was marked by the queue.
+    pub(crate) fn marked(&mut self) {
+        self.marks += 1;
     }
 
     /// The wire was busy between these times.

@@ -7,9 +7,9 @@ use common::{Fate, Probe, at, drive};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use tightlink_link::queue::{self, Context, POLICIES};
-use tightlink_link::{Datagram, DropReason, Ecn, Limit, Link, LinkConfig};
+use tightlink_link::{Conservation, Datagram, DropReason, Ecn, Limit, Link, LinkConfig, LinkReport};
 use units::random::Stream;
-use units::{Bytes, Fraction, Rate, Span};
+use units::{Bytes, Fraction, Rate, Span, Time};
 
 #[derive(Clone, Copy, Debug)]
 enum Operation {
@@ -113,61 +113,88 @@ proptest! {
         }
     }
 
-    /// Through a link: the report's counts and integrals equal those of the packets' own times.
     #[test]
     fn every_policy_is_measured_exactly(
         arrivals in prop::collection::vec((0..1_500_000u64, 40..1500u64, 0..5u64, any::<bool>()), 1..250),
         limit in limit(),
         loss in 0.0f64..0.1,
     ) {
-        let mut now = 0;
-        let arrivals: Vec<_> = arrivals.iter().enumerate().map(|(id, (gap, length, flow, capable))| {
-            now += gap;
-            let ecn = if *capable { Ecn::Capable } else { Ecn::NotCapable };
-            (at(now), Probe { id: id as u64, flow: *flow, length: *length, ecn })
-        }).collect();
-        // 8 Mbit/s: a microsecond per byte, without remainder. About twice the load that fits.
-        let config = LinkConfig {
-            rate: Rate::from_bps(8_000_000),
-            delay: Span::ZERO,
-            loss: Fraction::new(loss).expect("a share"),
-        };
+        let arrivals = paced(arrivals);
         for policy in POLICIES {
-            let mut link = Link::make(config, policy.name, limit, Stream::new(5, "loss")).expect("registered");
-            link.begin_measuring(at(0));
-            let (out, dropped) = drive(&mut link, &arrivals);
-            let ends = out.iter().map(|(time, _)| *time).chain(dropped.iter().map(|(time, ..)| *time));
-            let end = ends.max().expect("something happened").max(arrivals[arrivals.len() - 1].0);
-            let report = link.report(end);
-            let count = |reason| dropped.iter().filter(|(.., fate)| *fate == Fate::Dropped(reason)).count() as u64;
-            prop_assert_eq!(report.queue_drops, count(DropReason::QueueFull), "{}", policy.name);
-            prop_assert_eq!(report.early_drops, count(DropReason::Aqm), "{}", policy.name);
-            prop_assert_eq!(report.random_losses, count(DropReason::RandomLoss), "{}", policy.name);
-            prop_assert_eq!(report.drops(), dropped.len() as u64);
-            prop_assert_eq!(report.forwarded, out.len() as u64);
-            let marks = out.iter().filter(|(_, packet)| packet.ecn == Ecn::Marked).count() as u64;
-            prop_assert_eq!(report.marks, marks, "{}", policy.name);
-            prop_assert_eq!(arrivals.len(), out.len() + dropped.len());
-            prop_assert_eq!(report.conservation.held, 0);
-            prop_assert_eq!(report.conservation.arrived, report.conservation.forwarded + report.conservation.dropped);
-
-            // The wait of each packet, sent or dropped, from its own times.
-            let arrived = |packet: &Probe| arrivals[packet.id as usize].0;
-            let sent = out.iter().map(|(time, packet)| {
-                let started = time.as_nanos() - packet.length * 1000;
-                (packet.length, started - arrived(packet).as_nanos())
-            });
-            let lost = dropped.iter().map(|(time, packet, _)| (packet.length, time.since(arrived(packet)).as_nanos()));
-            let byte_nanos: u64 = sent.clone().chain(lost.clone()).map(|(length, wait)| length * wait).sum();
-            let packet_nanos: u64 = sent.clone().chain(lost).map(|(_, wait)| wait).sum();
-            let measured = report.measured.as_nanos().max(1) as f64;
-            prop_assert!((report.mean_waiting_bytes - byte_nanos as f64 / measured).abs() < 1e-6, "{}", policy.name);
-            prop_assert!((report.mean_waiting_packets - packet_nanos as f64 / measured).abs() < 1e-9);
-            let longest = sent.map(|(_, wait)| wait).max().unwrap_or(0);
-            prop_assert_eq!(report.queueing_delay.max(), Span::from_nanos(longest));
-            let busy: u64 = out.iter().map(|(_, packet)| packet.length * 1000).sum();
-            prop_assert!((report.utilization - busy as f64 / measured).abs() < 1e-9);
+            measured_exactly(policy.name, &arrivals, limit, loss);
         }
+    }
+}
+
+/// Packets from (gap in nanoseconds, length, flow, whether capable of ECN).
+fn paced(packets: impl IntoIterator<Item = (u64, u64, u64, bool)>) -> Vec<(Time, Probe)> {
+    let mut now = 0;
+    let packet = |(id, (gap, length, flow, capable))| {
+        now += gap;
+        let ecn = if capable { Ecn::Capable } else { Ecn::NotCapable };
+        (at(now), Probe { id, flow, length, ecn })
+    };
+    (0..).zip(packets).map(packet).collect()
+}
+
+/// Through a link of 8 Mbit/s: the report's counts and integrals equal those of the packets' own times.
+fn measured_exactly(policy: &str, arrivals: &[(Time, Probe)], limit: Limit, loss: f64) -> LinkReport {
+    // A microsecond per byte, without remainder.
+    let rate = Rate::from_bps(8_000_000);
+    let config = LinkConfig { rate, delay: Span::ZERO, loss: Fraction::new(loss).expect("a share") };
+    let mut link = Link::make(config, policy, limit, Stream::new(5, "loss")).expect("registered");
+    link.begin_measuring(at(0));
+    let (out, dropped) = drive(&mut link, arrivals);
+    let ends = out.iter().map(|(time, _)| *time).chain(dropped.iter().map(|(time, ..)| *time));
+    let end = ends.max().expect("something happened").max(arrivals[arrivals.len() - 1].0);
+    let report = link.report(end);
+
+    let count = |reason| dropped.iter().filter(|(.., fate)| *fate == Fate::Dropped(reason)).count() as u64;
+    assert_eq!(report.queue_drops, count(DropReason::QueueFull), "{policy}");
+    assert_eq!(report.early_drops, count(DropReason::Aqm), "{policy}");
+    assert_eq!(report.random_losses, count(DropReason::RandomLoss), "{policy}");
+    assert_eq!((report.drops(), report.forwarded), (dropped.len() as u64, out.len() as u64), "{policy}");
+    assert_eq!(report.loss_rate(), dropped.len() as f64 / arrivals.len() as f64);
+    let marks = out.iter().filter(|(_, packet)| packet.ecn == Ecn::Marked).count() as u64;
+    assert_eq!(report.marks, marks, "{policy}");
+    let inside = Conservation {
+        arrived: arrivals.len() as u64,
+        forwarded: out.len() as u64,
+        dropped: dropped.len() as u64,
+        held: 0,
+    };
+    assert_eq!(report.conservation, inside, "{policy}");
+
+    // The wait of each packet, sent or dropped, from its own times.
+    let arrived = |packet: &Probe| arrivals[packet.id as usize].0;
+    let sent = out.iter().map(|(time, packet)| {
+        let started = time.as_nanos() - packet.length * 1000;
+        (packet.length, started - arrived(packet).as_nanos())
+    });
+    let lost =
+        dropped.iter().map(|(time, packet, _)| (packet.length, time.since(arrived(packet)).as_nanos()));
+    let byte_nanos: u64 = sent.clone().chain(lost.clone()).map(|(length, wait)| length * wait).sum();
+    let packet_nanos: u64 = sent.clone().chain(lost).map(|(_, wait)| wait).sum();
+    let measured = report.measured.as_nanos().max(1) as f64;
+    let mean_bytes = byte_nanos as f64 / measured;
+    assert!((report.mean_waiting_bytes - mean_bytes).abs() <= 1e-9 * mean_bytes, "{policy}");
+    assert!((report.mean_waiting_packets - packet_nanos as f64 / measured).abs() < 1e-9, "{policy}");
+    let longest = sent.map(|(_, wait)| wait).max().unwrap_or(0);
+    assert_eq!(report.queueing_delay.max(), Span::from_nanos(longest), "{policy}");
+    let busy: u64 = out.iter().map(|(_, packet)| packet.length * 1000).sum();
+    assert!((report.utilization - busy as f64 / measured).abs() < 1e-9, "{policy}");
+    report
+}
+
+/// Long enough an overload that every active policy drops and marks, at the head or the tail.
+#[test]
+fn active_policies_drop_and_mark_and_are_measured_exactly() {
+    let arrivals = paced((0..4000).map(|i| (i * 7919 % 1_400_000, 200 + i * 31 % 1300, i % 5, i % 2 == 0)));
+    for policy in POLICIES {
+        let report = measured_exactly(policy.name, &arrivals, Limit::Packets(300), 0.01);
+        let active = policy.settings.contains(&"ecn");
+        assert_eq!((report.early_drops > 0, report.marks > 0), (active, active), "{}", policy.name);
+        assert!(report.mark_rate() <= 0.5, "{}", policy.name);
     }
 }
 

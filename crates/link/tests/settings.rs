@@ -61,7 +61,7 @@ fn refusals_name_what_was_found_and_what_is_accepted() {
         refused("rod", &none).starts_with("unknown queue policy \"rod\"; there are drop-tail, drop-head,")
     );
     let zero = Settings { interval: Some(Span::ZERO), ..none };
-    assert_eq!(refused("codel", &zero), "queue setting interval is 0s; it must be above zero");
+    assert_eq!(refused("codel", &zero), "queue setting interval is 0ns; it must be above zero");
     let crossed = Settings { min_threshold: Some(9.0), max_threshold: Some(9.0), ..none };
     assert_eq!(refused("red", &crossed), "queue setting max_threshold is 9; it must be above min_threshold");
     for probability in [0.0, -0.1, 1.1, f64::NAN] {

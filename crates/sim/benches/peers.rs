@@ -31,7 +31,7 @@ fn scenario(flows: usize, rate: u64, limit: u64, seconds: u64) -> Plan {
     };
     let config = LinkConfig { rate: Rate::from_bps(rate), delay: Span::ZERO, loss: Fraction::ZERO };
     Plan {
-        link: LinkPlan { config, limit: Limit::Packets(limit) },
+        link: LinkPlan { config, queue: "drop-tail".into(), limit: Limit::Packets(limit) },
         flows: (0..flows).map(flow).collect(),
         traffic: Vec::new(),
         end: Some(Time::ZERO + Span::from_secs(seconds)),

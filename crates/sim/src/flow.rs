@@ -1,10 +1,11 @@
 //! One transfer: a sender, a receiver, and the segments under way between them.
 
 use crate::outcome::FlowReport;
+use crate::packet::{Fate, Packet, TightLink};
 use crate::plan::FlowPlan;
 use crate::recorder::FlowView;
 use crate::tcp::{Acknowledgement, Receiver, Sender, SenderConfig};
-use link::{Admission, DelayLine, Histogram, Link};
+use link::{DelayLine, Histogram};
 use units::random::Stream;
 use units::{Bytes, Span, Time};
 
@@ -17,6 +18,7 @@ struct UnderWay {
 
 #[derive(Debug)]
 pub(crate) struct Flow {
+    index: u32,
     sender: Sender,
     receiver: Receiver,
     /// Segments whose arrival, and so whose acknowledgement's, is known.
@@ -48,7 +50,7 @@ struct Counts {
 }
 
 impl Flow {
-    pub(crate) fn new(plan: FlowPlan, seed: u64) -> Self {
+    pub(crate) fn new(index: u32, plan: FlowPlan, seed: u64) -> Self {
         let total_segments = plan.size.map_or(u64::MAX, |size| size.get().div_ceil(plan.payload.get()));
         let buffer_segments = plan.socket_buffer / plan.payload;
         let sender = Sender::new(SenderConfig {
@@ -61,6 +63,7 @@ impl Flow {
             sack: plan.sack,
         });
         Self {
+            index,
             sender,
             receiver: Receiver::new(plan.delayed_ack, plan.delayed_ack_timeout),
             path: DelayLine::default(),
@@ -92,7 +95,7 @@ impl Flow {
 
     /// Everything that is due at `now`.
     #[inline]
-    pub(crate) fn step(&mut self, now: Time, link: &mut Link<Bytes>) {
+    pub(crate) fn step(&mut self, now: Time, link: &mut TightLink) {
         while let Some(UnderWay { segment, sent }) = self.path.pop(now) {
             if let Some(ack) = self.receiver.on_segment(now, segment, sent) {
                 self.on_ack(now, &ack, link);
@@ -113,7 +116,7 @@ impl Flow {
     }
 
     #[inline]
-    fn on_ack(&mut self, now: Time, ack: &Acknowledgement, link: &mut Link<Bytes>) {
+    fn on_ack(&mut self, now: Time, ack: &Acknowledgement, link: &mut TightLink) {
         if let Some(rtt) = self.sender.on_ack(now, ack) {
             self.counts.rtt.record(rtt);
             self.counts.min_rtt = Some(self.counts.min_rtt.map_or(rtt, |min| min.min(rtt)));
@@ -130,27 +133,39 @@ impl Flow {
 
     /// Sends what the windows allow.
     #[inline]
-    fn send(&mut self, now: Time, link: &mut Link<Bytes>) {
+    fn send(&mut self, now: Time, link: &mut TightLink) {
         while let Some(sent) = self.sender.transmit(now) {
             self.counts.sent += 1;
             self.counts.again += u64::from(sent.again);
-            match link.admit(now, self.wire_len(sent.segment)) {
-                Admission::Departs(departs) => {
-                    self.path.push(departs + self.base_rtt, UnderWay { segment: sent.segment, sent: now });
-                }
-                Admission::Dropped(_) => self.counts.dropped += 1,
+            let segment = sent.segment;
+            let packet = Packet { flow: self.index, length: self.wire_len(segment), segment, sent: now };
+            match link.offer(now, packet) {
+                Fate::Departs(departs) => self.on_departure(departs, &packet),
+                Fate::Dropped => self.on_drop(),
+                Fate::Unknown => {}
             }
         }
     }
 
+    /// The tight link sends a segment of this flow; its acknowledgement comes a base RTT later.
     #[inline]
-    fn wire_len(&self, segment: u64) -> Bytes {
+    pub(crate) fn on_departure(&mut self, departs: Time, packet: &Packet) {
+        self.path.push(departs + self.base_rtt, UnderWay { segment: packet.segment, sent: packet.sent });
+    }
+
+    /// The tight link dropped a segment of this flow.
+    pub(crate) fn on_drop(&mut self) {
+        self.counts.dropped += 1;
+    }
+
+    #[inline]
+    fn wire_len(&self, segment: u64) -> u32 {
         let full = self.sender.payload();
         let payload = match self.size {
             Some(size) if segment + 1 == self.total_segments => size.get() - segment * full,
             _ => full,
         };
-        Bytes::new(payload + self.header)
+        (payload + self.header) as u32
     }
 
     /// Payload received in order since the start.

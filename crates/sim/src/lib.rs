@@ -4,16 +4,18 @@
 //! the same outcome, to the last bit.
 //!
 //! How time passes: a flow's propagation delay, forward and return, is lumped behind the tight link. The
-//! flow's own dynamics do not change by it, since only sums of delays matter to it, and a packet costs one
-//! event: its departure is known as it is sent, and what happens at the receiver is worked out when its
-//! acknowledgement reaches the sender. The agenda holds one entry per flow and per source, never one per packet.
+//! flow's own dynamics do not change by it, since only sums of delays matter to it. Behind a drop-tail queue a
+//! packet costs one event: its departure is known as it is sent, and what happens at the receiver is worked out
+//! when its acknowledgement reaches the sender. Behind any other queue the link's departures are events, too. The
+//! agenda holds one entry per flow, per source and for the link, never one per packet.
 //!
-//! Reading order: `plan.rs` (what goes in), `simulation.rs` (the loop), `agenda.rs`, `flow.rs` (one transfer:
-//! sender, path, receiver), `tcp.rs` and `tcp/` (the protocol), `recorder.rs` and `outcome.rs` (what comes out).
+//! Reading order: `plan.rs` (what goes in), `simulation.rs` (the loop), `agenda.rs`, `packet.rs` (the tight
+//! link), `flow.rs` (one transfer: sender, path, receiver), `tcp.rs` and `tcp/` (the protocol), `recorder.rs` and `outcome.rs` (what comes out).
 
 mod agenda;
 mod flow;
 mod outcome;
+mod packet;
 mod plan;
 mod recorder;
 mod simulation;

@@ -22,11 +22,13 @@ pub struct Plan {
     pub seed: u64,
 }
 
-/// The tight link: drop-tail.
-#[derive(Clone, Copy, Debug)]
+/// The tight link.
+#[derive(Clone, Debug)]
 pub struct LinkPlan {
     /// Rate, delay, random loss.
     pub config: LinkConfig,
+    /// The queue's policy, by its name in the registry of `link`.
+    pub queue: String,
     /// Room in the queue.
     pub limit: Limit,
 }

@@ -3,18 +3,20 @@
 use crate::agenda::Agenda;
 use crate::flow::Flow;
 use crate::outcome::Outcome;
+use crate::packet::{Packet, TightLink};
 use crate::plan::Plan;
 use crate::recorder::Recorder;
+use link::queue::Context;
 use link::traffic::Source;
-use link::{Admission, Link};
+use link::{Link, LinkConfig};
 use units::random::Stream;
-use units::{Bytes, Span, Time};
+use units::{Span, Time};
 
 /// A run that has not happened yet. An owned value: many run side by side in one process.
 pub struct Simulation<R> {
     flows: Vec<Flow>,
     sources: Vec<Source>,
-    link: Link<Bytes>,
+    link: TightLink,
     end: Option<Time>,
     warmup: Time,
     recorder: R,
@@ -22,27 +24,53 @@ pub struct Simulation<R> {
 
 impl<R: Recorder> Simulation<R> {
     /// Sets the run up.
+    ///
+    /// # Panics
+    /// If the registry of `link` does not have the plan's queue.
     #[must_use]
     pub fn new(plan: Plan, recorder: R) -> Self {
+        let (config, loss) = link_of(&plan);
+        let link = Link::make(config, &plan.link.queue, plan.link.limit, loss);
+        Self::over(link.expect("the plan names a queue of the registry"), plan, recorder)
+    }
+
+    /// The same run with the link's departures as events even behind a drop-tail queue: slower, and there to show
+    /// that it makes no difference.
+    ///
+    /// # Panics
+    /// If the registry of `link` does not have the plan's queue.
+    #[must_use]
+    pub fn with_link_events(plan: Plan, recorder: R) -> Self {
+        let (config, loss) = link_of(&plan);
+        let context = Context::new(plan.link.limit, config.rate, Stream::new(plan.seed, "queue"));
+        let queue = link::queue::make(&plan.link.queue, context);
+        let link = Link::queued(config, queue.expect("the plan names a queue of the registry"), loss);
+        Self::over(link, plan, recorder)
+    }
+
+    fn over(link: Link<Packet>, plan: Plan, recorder: R) -> Self {
         let seed = plan.seed;
-        let loss = Stream::new(seed, "link loss");
         let source = |traffic: &crate::TrafficPlan| {
             Source::new(traffic.config, Stream::new(seed, &format!("traffic {}", traffic.name)))
         };
         Self {
             sources: plan.traffic.iter().map(source).collect(),
-            flows: plan.flows.into_iter().map(|flow| Flow::new(flow, seed)).collect(),
-            link: Link::drop_tail(plan.link.config, plan.link.limit, loss),
+            flows: (plan.flows.into_iter().zip(0..))
+                .map(|(flow, index)| Flow::new(index, flow, seed))
+                .collect(),
+            link: TightLink::new(link),
             end: plan.end,
             warmup: plan.warmup,
             recorder,
         }
     }
 
-    /// Runs to the end. Slots of the agenda: the flows, the sources, the recorder, the end of the warm-up.
+    /// Runs to the end. Slots of the agenda: the flows, the sources, the link, the recorder, the end of the
+    /// warm-up.
     pub fn run(mut self) -> Outcome<R> {
         let first_source = self.flows.len();
-        let recording = first_source + self.sources.len();
+        let link_slot = first_source + self.sources.len();
+        let recording = link_slot + 1;
         let warming_up = recording + 1;
         let mut agenda = Agenda::new(warming_up + 1);
         for (slot, flow) in self.flows.iter().enumerate() {
@@ -70,24 +98,49 @@ impl<R: Recorder> Simulation<R> {
                 flow.step(now, &mut self.link);
                 unfinished -= usize::from(flow.is_done() && !was_done);
                 agenda.set(slot, flow.wakeup());
-            } else if slot < recording {
+            } else if slot < link_slot {
                 let source = &mut self.sources[slot - first_source];
-                let _: Admission = self.link.admit(now, source.emit());
+                self.link.offer(now, Packet::cross(source.emit()));
                 agenda.set(slot, source.wakeup().unwrap_or(Time::NEVER));
+            } else if slot == link_slot {
+                self.deliver(now, &mut agenda);
             } else if slot == recording {
                 self.record(now);
                 agenda.set(slot, interval.map_or(Time::NEVER, |interval| now + interval));
             } else {
-                self.link.begin_measuring(now);
+                self.link.link().begin_measuring(now);
                 self.flows.iter_mut().for_each(|flow| flow.begin_measuring(now));
                 agenda.set(slot, Time::NEVER);
+            }
+            if self.link.delivers() {
+                self.settle_drops();
+                agenda.set(link_slot, self.link.wakeup());
             }
         }
         self.finish(events, last)
     }
 
+    /// Hands what has left the link to its flows.
+    fn deliver(&mut self, now: Time, agenda: &mut Agenda) {
+        while let Some(packet) = self.link.poll(now) {
+            if let Some(flow) = self.flows.get_mut(packet.flow as usize) {
+                flow.on_departure(now, &packet);
+                agenda.set(packet.flow as usize, flow.wakeup());
+            }
+        }
+    }
+
+    /// Tells flows of their packets that the queue dropped, whoever's arrival it was that made it.
+    fn settle_drops(&mut self) {
+        while let Some(owner) = self.link.take_dropped() {
+            if let Some(flow) = self.flows.get_mut(owner as usize) {
+                flow.on_drop();
+            }
+        }
+    }
+
     fn record(&mut self, now: Time) {
-        let state = self.link.state(now);
+        let state = self.link.link().state(now);
         self.recorder.link(now, &state);
         for (index, flow) in self.flows.iter().enumerate() {
             self.recorder.flow(now, index, &flow.view());
@@ -98,10 +151,15 @@ impl<R: Recorder> Simulation<R> {
         let ended = self.end.unwrap_or(last);
         Outcome {
             ended,
-            link: self.link.report(ended),
+            link: self.link.link().report(ended),
             flows: self.flows.into_iter().map(|flow| flow.report(ended)).collect(),
             events,
             recorder: self.recorder,
         }
     }
+}
+
+/// The link's own part of a plan. All propagation is the flows': see the crate's map.
+fn link_of(plan: &Plan) -> (LinkConfig, Stream) {
+    (LinkConfig { delay: Span::ZERO, ..plan.link.config }, Stream::new(plan.seed, "link loss"))
 }

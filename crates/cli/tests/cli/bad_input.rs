@@ -134,7 +134,7 @@ fn a_rate_the_emulator_cannot_reach() {
     let ended = place.run(&["run", "fast.toml", "--engine", "live"]);
     ended.failed(
         2,
-        &["fast.toml:20:28: link.rate: rate = 40Gbit/s", "accepted: 1bit/s to ", "help: use the simulator"],
+        &["fast.toml:20:28: link.rate: rate = 40Gbit/s", "accepted: 1bit/s to ", "help: ", "--engine sim"],
     );
     assert!(started.elapsed() < Duration::from_secs(2), "something ran");
     assert_eq!(place.files().len(), 1, "nothing was made");

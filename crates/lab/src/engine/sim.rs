@@ -21,7 +21,7 @@ pub(super) fn run(resolved: &Resolved) -> Result<Record, EngineError> {
 
 pub(super) fn plan(resolved: &Resolved) -> Result<Plan, Misfit> {
     Ok(Plan {
-        link: LinkPlan { config: resolved.link, limit: resolved.limit },
+        link: LinkPlan { config: resolved.link, queue: resolved.queue.clone(), limit: resolved.limit },
         flows: resolved.flows.iter().map(flow_plan).collect::<Result<_, _>>()?,
         traffic: (resolved.traffic.iter())
             .map(|(name, config)| TrafficPlan { name: name.clone(), config: *config })

@@ -39,7 +39,7 @@ const LOW_PROBABILITY: f64 = 0.2;
 const MARK_MAX: f64 = 0.1;
 /// Accumulated probability below which none, and from which each packet is dropped (section 5.4).
 const ACCUMULATED: (f64, f64) = (0.85, 8.5);
-/// Updates made up for after a pause. An empty queue is back at rest after at most about 900, which end the
+/// Updates made up for after a pause. An empty queue is back at rest after fewer than 200, which ends the
 /// search; more can only be due where the caller leaves a queue unserved for over a minute.
 const UPDATES: u64 = 4096;
 

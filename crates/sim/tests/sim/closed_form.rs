@@ -1,8 +1,6 @@
 //! The simulator against closed forms.
 
-mod common;
-
-use common::{congestion_avoidance, flow, plan};
+use crate::common::{congestion_avoidance, flow, plan};
 use link::LinkState;
 use model::empty_queue;
 use proptest::prelude::*;

@@ -10,7 +10,7 @@ use units::{Bytes, Fraction, Rate, Span, Time};
 pub fn plan(rate: u64, limit: u64) -> Plan {
     let config = LinkConfig { rate: Rate::from_bps(rate), delay: Span::ZERO, loss: Fraction::ZERO };
     Plan {
-        link: LinkPlan { config, limit: Limit::Packets(limit) },
+        link: LinkPlan { config, queue: "drop-tail".into(), limit: Limit::Packets(limit) },
         flows: Vec::new(),
         traffic: Vec::new(),
         end: None,

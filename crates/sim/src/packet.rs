@@ -1,0 +1,96 @@
+//! What the tight link carries in a simulation.
+
+use link::{Admission, Datagram, Link};
+use units::{Bytes, Time};
+
+/// A segment of a flow, or a packet of cross traffic, at the tight link.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Packet {
+    /// The flow's index; [`Packet::CROSS`] for cross traffic.
+    pub(crate) flow: u32,
+    pub(crate) length: u32,
+    pub(crate) segment: u64,
+    pub(crate) sent: Time,
+}
+
+impl Packet {
+    /// The owner of cross traffic.
+    pub(crate) const CROSS: u32 = u32::MAX;
+
+    /// A packet of cross traffic.
+    pub(crate) fn cross(length: Bytes) -> Self {
+        Self { flow: Self::CROSS, length: length.get() as u32, segment: 0, sent: Time::ZERO }
+    }
+}
+
+impl Datagram for Packet {
+    fn wire_len(&self) -> Bytes {
+        Bytes::new(u64::from(self.length))
+    }
+    fn flow_key(&self) -> u64 {
+        u64::from(self.flow)
+    }
+}
+
+/// The tight link as the endpoints see it: what they hand over either has a known departure at once (a drop-tail
+/// queue), or comes out in its own time.
+pub(crate) struct TightLink {
+    link: Link<Packet>,
+    knows_departures: bool,
+    /// Owners of the packets dropped since last asked.
+    dropped: Vec<u32>,
+}
+
+/// What the endpoint knows of a packet it has handed over.
+pub(crate) enum Fate {
+    /// It leaves the link at this time.
+    Departs(Time),
+    /// It was dropped.
+    Dropped,
+    /// The link will tell.
+    Unknown,
+}
+
+impl TightLink {
+    pub(crate) fn new(link: Link<Packet>) -> Self {
+        Self { knows_departures: link.knows_departures(), link, dropped: Vec::new() }
+    }
+
+    pub(crate) fn link(&mut self) -> &mut Link<Packet> {
+        &mut self.link
+    }
+
+    /// Whether packets come out by [`TightLink::poll`].
+    pub(crate) fn delivers(&self) -> bool {
+        !self.knows_departures
+    }
+
+    #[inline]
+    pub(crate) fn offer(&mut self, now: Time, packet: Packet) -> Fate {
+        if self.knows_departures {
+            return match self.link.admit(now, packet.wire_len()) {
+                Admission::Departs(departs) => Fate::Departs(departs),
+                Admission::Dropped(_) => Fate::Dropped,
+            };
+        }
+        let dropped = &mut self.dropped;
+        self.link.push(now, packet, &mut |packet, _| dropped.push(packet.flow));
+        Fate::Unknown
+    }
+
+    /// What has left the link by `now`, one at a time.
+    pub(crate) fn poll(&mut self, now: Time) -> Option<Packet> {
+        let dropped = &mut self.dropped;
+        self.link.poll(now, &mut |packet, _| dropped.push(packet.flow))
+    }
+
+    /// When [`TightLink::poll`] next has something to do.
+    pub(crate) fn wakeup(&self) -> Time {
+        if self.knows_departures { Time::NEVER } else { self.link.wakeup().unwrap_or(Time::NEVER) }
+    }
+
+    /// Owners of dropped packets, one at a time.
+    pub(crate) fn take_dropped(&mut self) -> Option<u32> {
+        self.dropped.pop()
+    }
+}

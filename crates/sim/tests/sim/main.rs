@@ -1,0 +1,5 @@
+//! The simulator from outside: against closed forms, and its two ways of driving the link against each other.
+
+mod closed_form;
+mod common;
+mod two_paths;

@@ -1,0 +1,131 @@
+//! Whether a packet's departure is computed on arrival or is an event makes no difference, packet for packet.
+
+use crate::common::{flow, plan};
+use link::traffic::{Pattern, TrafficConfig};
+use link::{Limit, LinkState};
+use proptest::prelude::*;
+use tightlink_sim::{FlowPlan, FlowView, Outcome, Plan, Recorder, Simulation, TrafficPlan};
+use units::{Bytes, Fraction, Rate, Span, Time};
+
+/// Everything a recorder can see, every 10 ms.
+#[derive(Default, PartialEq, Debug)]
+struct Everything(Vec<(u64, u64, u64)>);
+
+impl Recorder for Everything {
+    fn interval(&self) -> Option<Span> {
+        Some(Span::from_millis(10))
+    }
+    fn link(&mut self, at: Time, state: &LinkState) {
+        self.0.push((at.as_nanos(), state.backlog.bytes.get(), state.drops));
+    }
+    fn flow(&mut self, at: Time, index: usize, view: &FlowView) {
+        self.0.push((at.as_nanos() + index as u64, view.delivered.get(), view.window.get()));
+    }
+}
+
+fn busy(
+    flows: usize,
+    limit: Limit,
+    loss: f64,
+    jitter_us: u64,
+    delayed_ack: u64,
+    sack: bool,
+    seed: u64,
+) -> Plan {
+    let mut plan = plan(20_000_000, 0);
+    plan.link.limit = limit;
+    plan.link.config.loss = Fraction::new(loss).unwrap();
+    plan.seed = seed;
+    plan.end = Some(Time::ZERO + Span::from_secs(12));
+    plan.warmup = Time::ZERO + Span::from_secs(3);
+    plan.flows = (0..flows)
+        .map(|i| FlowPlan {
+            send_jitter: Span::from_micros(jitter_us),
+            delayed_ack,
+            sack,
+            start: Time::ZERO + Span::from_millis(37 * i as u64),
+            size: (i == 1).then_some(Bytes::new(3_000_001)),
+            ..flow(&format!("flow-{i}"), "reno", Span::from_millis(10 + 13 * i as u64))
+        })
+        .collect();
+    plan.traffic = vec![TrafficPlan {
+        name: "cross".into(),
+        config: TrafficConfig {
+            pattern: Pattern::Poisson,
+            rate: Rate::from_bps(4_000_000),
+            packet: Bytes::new(400),
+            start: Time::ZERO,
+            stop: Time::NEVER,
+        },
+    }];
+    plan
+}
+
+fn told(outcome: &Outcome<Everything>) -> String {
+    let link = &outcome.link;
+    let flows = outcome.flows.iter().map(|flow| {
+        let counts = (flow.sent, flow.dropped, flow.retransmits);
+        format!("{} {} {counts:?} {:?} {:?}", flow.name, flow.delivered, flow.rtt.mean(), flow.completion)
+    });
+    format!(
+        "{:?} {} {} {} {} {:?} {}",
+        link.conservation,
+        link.arrivals,
+        link.queue_drops,
+        link.random_losses,
+        link.forwarded_bytes,
+        link.queueing_delay.mean(),
+        flows.collect::<Vec<_>>().join("; ")
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn link_events_change_nothing(
+        flows in 1usize..6,
+        packets in 1u64..120,
+        in_bytes in any::<bool>(),
+        loss in prop_oneof![Just(0.0), 0.0f64..0.05],
+        jitter_us in prop_oneof![Just(0u64), 1u64..500],
+        delayed_ack in 1u64..3,
+        sack in any::<bool>(),
+        seed in any::<u64>(),
+    ) {
+        let limit = if in_bytes { Limit::Bytes(Bytes::new(1500 * packets)) } else { Limit::Packets(packets) };
+        let plan = || busy(flows, limit, loss, jitter_us, delayed_ack, sack, seed);
+        let direct = Simulation::new(plan(), Everything::default()).run();
+        let events = Simulation::with_link_events(plan(), Everything::default()).run();
+        prop_assert_eq!(told(&direct), told(&events));
+        prop_assert_eq!(&direct.recorder, &events.recorder);
+        prop_assert!((direct.link.mean_waiting_bytes - events.link.mean_waiting_bytes).abs() < 1e-6);
+        prop_assert!((direct.link.utilization - events.link.utilization).abs() < 1e-9);
+        prop_assert!(direct.link.conservation.arrived > 10_000 / flows as u64);
+    }
+}
+
+#[test]
+fn every_queue_of_the_registry_carries_tcp() {
+    for policy in link::queue::POLICIES {
+        let mut plan = busy(3, Limit::Packets(100), 0.0, 0, 1, true, 1);
+        plan.link.queue = policy.name.into();
+        plan.end = Some(Time::ZERO + Span::from_secs(30));
+        let outcome = Simulation::new(plan, Everything::default()).run();
+        let kept = outcome.link.conservation;
+        assert_eq!(kept.arrived, kept.forwarded + kept.dropped + kept.held, "{}", policy.name);
+        assert!(outcome.link.utilization > 0.85, "{}: {}", policy.name, outcome.link.utilization);
+        assert!(outcome.link.loss_rate() > 0.0, "{}", policy.name);
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run_and_another_seed_another() {
+    let run = |seed| {
+        let plan = busy(3, Limit::Packets(50), 0.01, 100, 2, true, seed);
+        let outcome = Simulation::new(plan, Everything::default()).run();
+        (told(&outcome), outcome.recorder)
+    };
+    assert_eq!(run(5), run(5));
+    assert_ne!(run(5).0, run(6).0);
+}
