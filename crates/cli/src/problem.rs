@@ -51,9 +51,9 @@ impl From<EngineError> for Problem {
     fn from(error: EngineError) -> Self {
         match error {
             // The scenario asks for what the engine is not: the person chose both.
-            EngineError::CannotAnswer(_) | EngineError::Emulator(emu::EmuError::Refused { .. }) => {
-                Self::usage(error)
-            }
+            EngineError::CannotAnswer(_)
+            | EngineError::NothingMeasured { .. }
+            | EngineError::Emulator(emu::EmuError::Refused { .. }) => Self::usage(error),
             EngineError::Emulator(_) | EngineError::Live(_) | EngineError::Broken(_) => {
                 Self::environment(error)
             }

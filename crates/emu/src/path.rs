@@ -229,14 +229,9 @@ fn lane(config: &PathConfig, link: LinkConfig, stream: &str) -> Result<Lane, Emu
     let (pace, delay) = Pace::of(link.delay);
     let link = LinkConfig { delay, ..link };
     let stream = Stream::new(config.seed, stream);
-    let kind = config.queue_kind.as_deref().unwrap_or("drop-tail");
-    let link: Link<Packet> = if kind == "drop-tail" {
-        Link::drop_tail(link, config.limit, stream)
-    } else {
-        let queue = link::queue::build(kind, config.limit)
-            .ok_or_else(|| EmuError::Ended(format!("the queue policy {kind:?} is named but not made")))?;
-        Link::queued(link, queue, stream)
-    };
+    let kind = config.queue_kind.as_deref().unwrap_or(link::queue::DROP_TAIL);
+    let link: Link<Packet> = Link::make(link, kind, config.limit, stream)
+        .ok_or_else(|| EmuError::Ended(format!("the queue policy {kind:?} is named but not made")))?;
     Ok(Lane::new(link, pace))
 }
 

@@ -6,6 +6,7 @@ mod sim;
 
 use crate::record::{Engine, Record};
 use crate::resolve::Resolved;
+use units::{Span, Time};
 
 /// Why an engine gave no record.
 #[derive(Debug, thiserror::Error)]
@@ -19,6 +20,16 @@ pub enum EngineError {
     /// A kernel transfer failed.
     #[error(transparent)]
     Live(#[from] ::live::LiveError),
+    /// Every flow had ended before the warm-up had: nothing was measured.
+    #[error(
+        "every flow ended by {ended}, within the warm-up of {warmup}: nothing was measured\n  help: shorten the warm-up: --set warmup=0s"
+    )]
+    NothingMeasured {
+        /// When the last flow ended.
+        ended: Span,
+        /// The warm-up.
+        warmup: Span,
+    },
     /// The two sides of a live run disagree on what happened.
     #[error("the live run broke off: {0}")]
     Broken(String),
@@ -65,4 +76,10 @@ pub fn check(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
         Engine::Sim => sim::plan(resolved).map(drop),
         Engine::Live => live::check(resolved),
     }
+}
+
+/// An open-ended run must outlast its warm-up.
+fn measured(ended: Time, resolved: &Resolved) -> Result<(), EngineError> {
+    let (ended, warmup) = (ended.since(Time::ZERO), resolved.warmup);
+    if ended < warmup { Err(EngineError::NothingMeasured { ended, warmup }) } else { Ok(()) }
 }

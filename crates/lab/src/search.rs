@@ -75,6 +75,20 @@ impl From<SweepError> for SearchError {
     }
 }
 
+/// The paths of every number of a summary that is not a flow's.
+fn numbers(summary: &Summary) -> Vec<String> {
+    let value = serde_json::to_value(summary).unwrap_or_default();
+    let mut paths = Vec::new();
+    for (key, value) in value.as_object().into_iter().flatten() {
+        if value.is_number() {
+            paths.push(key.clone());
+        }
+        let inner = value.as_object().into_iter().flatten().filter(|(_, value)| value.is_number());
+        paths.extend(inner.map(|(name, _)| format!("{key}.{name}")));
+    }
+    paths
+}
+
 /// The smallest value of `key` at which `target` is met, at `point` of the document's sweep.
 ///
 /// The metric must fall as the value grows, as idle time and loss do with the buffer. The scenario's own value is
@@ -214,7 +228,11 @@ impl Search<'_> {
         resolved.columns.clear();
         let record = engine::run(Engine::Sim, &resolved, &|_, _| ())?;
         metric(&record.summary, &self.target.metric).ok_or_else(|| {
-            SearchError::NoAnswer(format!("the summary has no number called \"{}\"", self.target.metric))
+            SearchError::NoAnswer(format!(
+                "the summary has no number called \"{}\"\n  accepted: {}",
+                self.target.metric,
+                numbers(&record.summary).join(", ")
+            ))
         })
     }
 }

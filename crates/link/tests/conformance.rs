@@ -199,6 +199,21 @@ fn active_policies_drop_and_mark_and_are_measured_exactly() {
 }
 
 #[test]
+fn packets_that_come_marked_are_spared_but_not_counted() {
+    let config = LinkConfig { rate: Rate::from_bps(8_000_000), delay: Span::ZERO, loss: Fraction::ZERO };
+    let arrivals: Vec<_> =
+        (0..2000).map(|id| (at(id * 1_400_000), Probe { ecn: Ecn::Marked, ..common::plain(id) })).collect();
+    for policy in ["red", "codel", "fq-codel"] {
+        let mut link =
+            Link::make(config, policy, Limit::Packets(300), Stream::new(5, "loss")).expect("registered");
+        link.begin_measuring(at(0));
+        let (out, dropped) = drive(&mut link, &arrivals);
+        let report = link.report(out[out.len() - 1].0);
+        assert_eq!((report.marks, report.early_drops, dropped.len()), (0, 0, 0), "{policy}");
+    }
+}
+
+#[test]
 fn every_policy_gives_the_same_for_the_same_seed() {
     for policy in POLICIES {
         let run = || {

@@ -108,6 +108,18 @@ fn many_new_flows_at_once_wait_at_most_a_quantum_each() {
 }
 
 #[test]
+fn a_packet_that_finds_the_link_idle_spends_its_flows_credit() {
+    let mut bench = Bench::new(queue(100), Span::from_millis(1));
+    for (id, flow) in [0, 0, 0, 1].into_iter().enumerate() {
+        bench.arrive(at(0), Probe { flow, ..plain(id as u64) });
+    }
+    bench.advance(millis(10));
+    // 14 bytes of flow 0's quantum are left for its second packet; then it is flow 1's turn.
+    let order: Vec<_> = bench.fates.iter().map(|(_, packet, _)| packet.id).collect();
+    assert_eq!(order, [0, 1, 3, 2]);
+}
+
+#[test]
 fn the_fattest_flow_makes_room_in_batches_from_its_head() {
     let mut queue = queue(1000);
     let mut dropped = Vec::new();

@@ -135,6 +135,65 @@ fn updates_follow_the_control_law_and_its_tuning_table() {
     assert!((steps[2] - third).abs() < 1e-12, "{} for {third}", steps[2]);
 }
 
+/// PIE at the end of a long overload of `load` times capacity, its queue at the target.
+fn steady(load: f64) -> Pie<Probe> {
+    let mut bench = bench(PieParameters::default());
+    offer(&mut bench, load, 30, plain);
+    bench.queue
+}
+
+#[test]
+fn steps_are_capped_and_rest_decays() {
+    let mut queue = steady(1.5);
+    let mut none = |_, _| panic!("dequeue drops nothing");
+    // A stall: the next packet leaves after ten seconds. The law's step would be over 1; the cap is 0.02.
+    let late = 40_000;
+    queue.dequeue(millis(late), &mut none);
+    let before = queue.probability();
+    queue.dequeue(millis(late + 15), &mut none);
+    assert!((queue.probability() - before - 0.02).abs() < 1e-12, "{before} {}", queue.probability());
+
+    let mut queue = steady(1.8);
+    while queue.dequeue(millis(30_001), &mut none).is_some() {}
+    // Now empty: one update sees the delay fall to zero, those after it see no delay at all.
+    queue.dequeue(millis(30_017), &mut none);
+    let first = queue.probability();
+    queue.dequeue(millis(30_032), &mut none);
+    let expected = (first - 0.125 * 0.015) * 0.98;
+    assert!(first > 0.1 && (queue.probability() - expected).abs() < 1e-12);
+}
+
+#[test]
+fn a_nearly_empty_queue_loses_nothing_whatever_the_probability() {
+    let mut queue = steady(1.8);
+    while queue.dequeue(millis(30_001), &mut |_, _| ()).is_some() {}
+    let probability = queue.probability();
+    assert!(probability > 0.3);
+    // All within one update: up to three packets find at most two waiting.
+    for id in 0..3000 {
+        queue.enqueue(millis(30_001), plain(id), &mut |_, _| panic!("two or fewer wait"));
+        if queue.backlog().packets == 3 {
+            while queue.dequeue(millis(30_001), &mut |_, _| ()).is_some() {}
+        }
+    }
+    assert_eq!(queue.probability(), probability);
+}
+
+#[test]
+fn a_wait_that_leaves_the_queue_empty_is_no_delay() {
+    let mut queue = Pie::new(PieParameters::default(), context(10_000, 12));
+    queue.enqueue(at(0), plain(0), &mut |_, _| panic!("room"));
+    queue.dequeue(millis(14), &mut |_, _| ());
+    queue.dequeue(millis(15), &mut |_, _| ());
+    assert_eq!(queue.probability(), 0.0);
+    // With another behind it, it is.
+    let mut queue = Pie::new(PieParameters::default(), context(10_000, 12));
+    (0..2).for_each(|id| queue.enqueue(at(0), plain(id), &mut |_, _| panic!("room")));
+    queue.dequeue(millis(14), &mut |_, _| ());
+    queue.dequeue(millis(15), &mut |_, _| ());
+    assert!(queue.probability() > 0.0);
+}
+
 #[test]
 fn a_burst_shorter_than_the_allowance_passes_whole() {
     let mut bench = bench(PieParameters::default());
@@ -187,24 +246,37 @@ fn updates_missed_while_nothing_happened_are_made_up_for() {
 }
 
 #[test]
-fn derandomized_drops_keep_a_distance() {
-    // At 10 % overload p is near 0.09: a drop needs at least 0.85/p, about nine packets, after the last.
-    let distances = |derandomize| {
+fn derandomized_drops_come_within_their_bounds() {
+    // At one instant the probability stands still; the queue is kept as long as it is.
+    let distances = |derandomize, offered: u64| {
         let mut bench = bench(PieParameters { derandomize, ..PieParameters::default() });
-        offer(&mut bench, 1.1, 60, plain);
-        let dropped: Vec<u64> = bench
-            .fates
-            .iter()
-            .filter(|(time, _, fate)| matches!(fate, Fate::Dropped(_)) && *time > millis(30_000))
-            .map(|(_, packet, _)| packet.id)
-            .collect();
-        dropped.windows(2).map(|pair| pair[1] - pair[0]).collect::<Vec<_>>()
+        offer(&mut bench, 1.1, 30, plain);
+        let mut queue = bench.queue;
+        let held = queue.backlog().packets;
+        let (mut distances, mut since) = (Vec::new(), 0u64);
+        for id in 0..offered {
+            since += 1;
+            queue.enqueue(millis(30_000), plain(id), &mut |_, _| {
+                distances.push(since);
+                since = 0;
+            });
+            if queue.backlog().packets > held {
+                queue.dequeue(millis(30_000), &mut |_, _| ());
+            }
+        }
+        // The first began before.
+        (distances.split_off(1), queue.probability())
     };
-    let spread = distances(true);
-    let random = distances(false);
-    // The probability itself moves, so a few are closer than nine; none is adjacent.
-    assert!(spread.iter().min() >= Some(&4), "{:?}", spread.iter().min());
+    let (spread, p) = distances(true, 1_000_000);
+    let (least, most) = (spread.iter().min().expect("drops"), spread.iter().max().expect("drops"));
+    let bounds = ((0.85 / p).ceil() as u64, (8.5 / p).ceil() as u64);
+    assert!(*least >= bounds.0 && *most <= bounds.1, "{least} … {most}, {bounds:?}");
+    // Without the upper bound about one in two thousand would pass it.
+    assert!(spread.len() > 20_000, "{}", spread.len());
+    let (random, p) = distances(false, 1_000_000);
     assert_eq!(random.iter().min(), Some(&1));
+    let share = random.len() as f64 / random.iter().sum::<u64>() as f64;
+    assert!((share / p - 1.0).abs() < 0.02, "{share} for {p}");
 }
 
 #[test]

@@ -132,6 +132,28 @@ fn average_follows_arrivals_and_decays_as_if_packets_had_come_while_idle() {
 }
 
 #[test]
+fn below_min_th_the_count_starts_afresh() {
+    // Again and again the queue is emptied, one packet arrives below min_th, and 20 more lift it to 20.
+    let parameters = RedParameters { ecn: false, ..prompt() };
+    let mut queue = Red::new(parameters, context(1000, 12));
+    let (rounds, mut untouched) = (20_000, 0);
+    for _ in 0..rounds {
+        while queue.dequeue(at(0), &mut |_, _| ()).is_some() {}
+        let mut drops = 0;
+        (0..21).for_each(|id| queue.enqueue(at(0), plain(id), &mut |_, _| drops += 1));
+        untouched += u32::from(drops == 0);
+    }
+    // Arrivals find 10 … 20 packets; the first with a probability above zero has seen the one at 10 counted.
+    let mut expected = 1.0;
+    for found in 11..=20 {
+        let base = parameters.base_probability(f64::from(found));
+        expected *= 1.0 - parameters.spread_probability(base, f64::from(found - 11));
+    }
+    let share = f64::from(untouched) / f64::from(rounds);
+    assert!((share - expected).abs() < 0.01, "{share} for {expected}");
+}
+
+#[test]
 fn capable_packets_are_marked_until_every_packet_must_be_dropped() {
     for (held, drops_expected) in [(20u64, false), (70, true)] {
         let mut queue = Red::new(prompt(), context(1000, 12));

@@ -81,6 +81,12 @@ fn search(
     let Some((metric, at_most)) = parts else {
         return Err(Problem::usage(format!("--target {target}\n  accepted: {accepted}")));
     };
+    if document.sweep()?.axes().iter().any(|axis| axis.key == over) {
+        let help = format!("leave it to the search: --set {over}=VALUE, with the value to start from");
+        return Err(Problem::usage(format!(
+            "--over {over}: [sweep] varies this key already\n  help: {help}"
+        )));
+    }
     let target = Target { metric: metric.into(), at_most };
     let count = Count::new(tasks.len());
     let mut lines = Vec::new();

@@ -72,11 +72,12 @@ fn the_round_trip_takes_twice_the_delay() {
     if root() {
         // A SYN to a port nobody listens on is answered at once by the far kernel.
         let once = "begin=$EPOCHREALTIME; (: < /dev/tcp/$TIGHTLINK_FAR/9) 2> /dev/null; end=$EPOCHREALTIME";
-        let line = format!("for i in 1 2 3 4 5; do {once}; echo $(( ${{end/./}} - ${{begin/./}} )); done");
+        let lap = "took=$(( ${end/./} - ${begin/./} )); echo $took; [ $took -lt 27000 ] && break";
+        let line = format!("for try in {{1..100}}; do {once}; {lap}; done; true");
         let ended = Place::new().run(&behind_the_link(&["bash", "-c", &line])).well();
         let micros: Vec<u32> = ended.out.lines().map(|line| line.parse().expect("a number")).collect();
-        let least = micros.iter().min().expect("five");
-        // The subshell takes a few milliseconds of its own.
+        // The subshell takes a few milliseconds of its own, many on a busy machine: the quickest of many counts.
+        let least = micros.iter().min().expect("one or more");
         assert!((20_000..27_000).contains(least), "{micros:?} us");
     }
 }

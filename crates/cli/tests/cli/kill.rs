@@ -47,15 +47,16 @@ pub fn made_by(child: &Child) -> BTreeSet<PathBuf> {
     made()
 }
 
-/// None of `made` is in use by any process any more, and no TUN device is outside them.
+/// None of `made` is in use by any process any more, and none of the emulator's devices is outside them.
 #[track_caller]
 pub fn all_gone(made: &BTreeSet<PathBuf>) {
     let left = || all_namespaces().intersection(made).cloned().collect::<Vec<_>>();
     assert!(within(Duration::from_secs(2), || left().is_empty()), "left: {:?}", left());
+    // The emulator's devices are called "tight".
     let devices =
-        fs::read_dir("/sys/class/net").expect("/sys is mounted").flatten().map(|entry| entry.path());
-    let tuns: Vec<PathBuf> = devices.filter(|device| device.join("tun_flags").exists()).collect();
-    assert!(tuns.is_empty(), "TUN devices in the machine's own namespace: {tuns:?}");
+        fs::read_dir("/sys/class/net").expect("/sys is mounted").flatten().map(|entry| entry.file_name());
+    let ours: Vec<_> = devices.filter(|name| name.to_string_lossy().starts_with("tight")).collect();
+    assert!(ours.is_empty(), "devices in the machine's own namespace: {ours:?}");
 }
 
 /// Sends `child` a signal by name.

@@ -59,7 +59,7 @@ pub(super) const EASE_MAX: Span = LEAD;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Packet {
     /// A segment of a stored packet.
-    Real { slot: u32, index: u32, length: u32 },
+    Real { slot: u32, index: u32, length: u32, flow: u32 },
     /// Cross traffic: it takes room and time and has no body.
     Cross { length: u32 },
 }
@@ -68,6 +68,12 @@ impl Datagram for Packet {
     fn wire_len(&self) -> Bytes {
         let (Self::Real { length, .. } | Self::Cross { length }) = *self;
         Bytes::new(u64::from(length))
+    }
+    fn flow_key(&self) -> u64 {
+        match *self {
+            Self::Real { flow, .. } => 1 + u64::from(flow),
+            Self::Cross { .. } => 0,
+        }
     }
 }
 
@@ -182,7 +188,7 @@ impl Lane {
             let length = split.wire_len(index);
             self.flows.arrived(flow, length);
             self.in_flight += 1;
-            self.push(now, Packet::Real { slot, index, length }, &mut store.pool);
+            self.push(now, Packet::Real { slot, index, length, flow }, &mut store.pool);
         }
     }
 

@@ -1,6 +1,6 @@
 //! The real kernel as an engine: TCP between two namespaces over the emulated tight link.
 
-use super::{EngineError, Misfit, Progress};
+use super::{EngineError, Misfit, Progress, measured};
 use crate::measure::{Stopwatch, summary};
 use crate::record::{Engine, FlowSeries, FlowSummary, LinkSeries, Record, RttStatistics, Series};
 use crate::resolve::{KERNEL_CONTROLS, Resolved, ResolvedFlow};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use units::Span;
+use units::{Span, Time};
 
 /// How often the waiting thread looks, unless a transfer's end wakes it.
 const LOOK: Duration = Duration::from_millis(100);
@@ -61,6 +61,7 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
         std::thread::park_timeout(LOOK);
     }
     let (sent, received) = (join(sending), join(receiving));
+    measured(clock.now(), resolved)?;
     let report = path.stop()?;
     let (sent, received) = (sent??, received??);
     Ok(record(resolved, &report, &sent, &received, watch.seconds()))
@@ -188,17 +189,18 @@ fn record(
     notes.push(format!("live: {}", ::live::KERNEL_DECIDES));
     for (sent, received) in sent.iter().zip(received) {
         notes.extend(sent.notes.iter().chain(&received.notes).map(|note| format!("{}: {note}", sent.name)));
-        notes.extend(window_note(received));
+        notes.extend(window_note(received, Time::ZERO + resolved.warmup));
     }
     notes.dedup();
     Record { summary, series: series(resolved, report, sent, received), notes }
 }
 
-/// Requested, granted and observed window, where one was asked for.
-fn window_note(received: &ReceivedFlow) -> Option<String> {
+/// Requested, granted and observed window after the warm-up, where one was asked for.
+fn window_note(received: &ReceivedFlow, warmup: Time) -> Option<String> {
     let last = received.samples.last()?.window;
     let requested = last.requested?;
-    let observed = received.samples.iter().filter_map(|sample| sample.window.observed).max();
+    let after = received.samples.iter().filter(|sample| sample.at >= warmup);
+    let observed = after.filter_map(|sample| sample.window.observed).max();
     let observed = observed.map_or_else(|| "unknown".to_owned(), |window| window.to_string());
     Some(format!(
         "{}: socket buffer requested {requested}, granted {}, largest window observed {observed}",

@@ -1,6 +1,6 @@
 //! The simulator as an engine: builds its plan, records its series.
 
-use super::{EngineError, Misfit};
+use super::{EngineError, Misfit, measured};
 use crate::measure::{Stopwatch, summary};
 use crate::record::{Engine, FlowSeries, FlowSummary, LinkSeries, Record, RttStatistics, Series};
 use crate::resolve::{Resolved, ResolvedFlow};
@@ -14,6 +14,7 @@ pub(super) fn run(resolved: &Resolved) -> Result<Record, EngineError> {
     let plan = plan(resolved)?;
     let watch = Stopwatch::start();
     let outcome = Simulation::new(plan, SeriesRecorder::new(resolved)).run();
+    measured(outcome.ended, resolved)?;
     let flows = outcome.flows.iter().map(flow_summary).collect();
     let summary = summary(Engine::Sim, resolved, &outcome.link, flows, watch.seconds());
     Ok(Record { summary, series: outcome.recorder.series, notes: Vec::new() })

@@ -146,8 +146,10 @@ impl Sender {
             if self.episode == Episode::None { self.transmit_new() } else { self.transmit_in_episode() }?;
         self.owed = false;
         // RFC 6675, section 6: a retransmission restarts the timer, lest an episode of more than one timeout's
-        // length end in a needless timeout. So does RFC 6582's slow-but-steady variant.
-        if sent.again || self.timer == Time::NEVER {
+        // length end in a needless timeout. Only that of the first hole: were it lost again while others kept
+        // being mended, the timer would never expire. RFC 6582's slow-but-steady variant does the same.
+        let first_hole = sent.again && sent.segment == self.board.una();
+        if first_hole || self.timer == Time::NEVER {
             self.timer = now + self.rtt.timeout();
         }
         if !self.timestamps {

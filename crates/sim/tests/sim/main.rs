@@ -2,4 +2,5 @@
 
 mod closed_form;
 mod common;
+mod recovery;
 mod two_paths;

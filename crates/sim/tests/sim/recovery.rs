@@ -1,0 +1,29 @@
+//! Loss recovery from outside.
+
+use crate::common::{flow, plan};
+use tightlink_sim::{NoRecorder, Simulation};
+use units::{Fraction, Span, Time};
+
+/// A retransmission that is lost, too, is nobody's duplicate: only the timer finds it, however many other holes
+/// are being mended meanwhile.
+#[test]
+fn a_lost_retransmission_ends_in_a_timeout() {
+    for loss in [0.02, 0.1, 0.3] {
+        for sack in [true, false] {
+            let mut plan = plan(20_000_000, 200);
+            plan.link.config.loss = Fraction::new(loss).unwrap();
+            plan.end = Some(Time::ZERO + Span::from_secs(300));
+            let mut flow = flow("target", "reno", Span::from_millis(20));
+            flow.sack = sack;
+            plan.flows = vec![flow];
+            let outcome = Simulation::new(plan, NoRecorder).run();
+            // The square-root law, and timeouts of 200 ms that double at a loss of 30 %, leave more than this.
+            let least = if loss < 0.2 { 0.2e6 } else { 5e3 };
+            let goodput = outcome.flows[0].goodput().as_bps_f64();
+            assert!(goodput > least, "loss {loss}, sack {sack}: {goodput} bit/s");
+            // And it is goodput: most of what is delivered is not sent twice.
+            let sent = outcome.flows[0].sent as f64;
+            assert!((outcome.flows[0].retransmits as f64) < sent * (loss + 0.35), "loss {loss}, sack {sack}");
+        }
+    }
+}
