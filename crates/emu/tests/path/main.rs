@@ -35,7 +35,9 @@ fn conserves(report: &PathReport) {
 fn base_rtt_is_the_configured_delay_there_and_back() {
     let Some(_alone) = alone() else { return };
     let path = Path::start(config()).expect("the path starts");
-    let rtts = settled(|| echo(&path, 60), |rtts| (19.8..=20.5).contains(&rtts[30]));
+    // Waking the echoing programs takes an idle virtual machine from 0.1 ms to over 1 ms: the least echo shows
+    // the path, the median also the machine. `make bench` holds the mean to 0.5 ms, on an idle machine.
+    let rtts = settled(|| echo(&path, 60), |rtts| rtts[0] <= 20.5 && rtts[30] <= 22.0);
     assert!(rtts[0] > 19.8, "no packet overtakes the delay: {} ms", rtts[0]);
 }
 
