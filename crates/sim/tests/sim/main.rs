@@ -2,5 +2,6 @@
 
 mod closed_form;
 mod common;
+mod ns2;
 mod recovery;
 mod two_paths;
