@@ -83,9 +83,9 @@ impl Path {
             commands: received,
             bell: Arc::clone(&bell),
             clock,
-            forward: Box::new(lane(&config, config.link, "link.loss")?),
+            forward: Box::new(lane(&config, config.link, "link loss")?),
             reverse: if config.mirror {
-                Direction::Limited(Box::new(lane(&config, reverse, "reverse.loss")?))
+                Direction::Limited(Box::new(lane(&config, reverse, "reverse loss")?))
             } else {
                 driver::free(config.reverse_delay)
             },
