@@ -5,12 +5,16 @@ use units::Span;
 /// Sub-buckets per power of two: 2^7, so a bucket is at most 1/128 of its value wide.
 const SUB_BITS: u32 = 7;
 const SUB: u64 = 1 << SUB_BITS;
-const BUCKETS: usize = ((64 - SUB_BITS as usize) + 1) << SUB_BITS;
+/// One octave of values, and below it the values that have a bucket each.
+const OCTAVES: usize = 64 - SUB_BITS as usize + 1;
 
-/// Counts of durations in log-linear buckets, with the exact mean and maximum beside them.
+type Octave = Box<[u64; SUB as usize]>;
+
+/// Counts of durations in log-linear buckets, with the exact mean and maximum beside them. An octave takes memory
+/// only once a duration falls into it, so that every flow can have its own.
 #[derive(Clone, Debug)]
 pub struct Histogram {
-    counts: Vec<u64>,
+    octaves: [Option<Octave>; OCTAVES],
     count: u64,
     sum: u128,
     max: u64,
@@ -18,28 +22,27 @@ pub struct Histogram {
 
 impl Default for Histogram {
     fn default() -> Self {
-        Self { counts: vec![0; BUCKETS], count: 0, sum: 0, max: 0 }
+        Self { octaves: [const { None }; OCTAVES], count: 0, sum: 0, max: 0 }
     }
 }
 
-fn bucket(nanos: u64) -> usize {
+/// The octave of a value and its bucket there.
+#[inline]
+fn place(nanos: u64) -> (usize, usize) {
     if nanos < SUB {
-        return nanos as usize;
+        return (0, nanos as usize);
     }
     let shift = 63 - nanos.leading_zeros() - SUB_BITS;
-    // The leading bit of `nanos >> shift` is worth SUB, hence shift + 1 below it.
-    ((u64::from(shift) << SUB_BITS) + (nanos >> shift)) as usize
+    (shift as usize + 1, ((nanos >> shift) - SUB) as usize)
 }
 
 /// The middle of a bucket.
-fn value(bucket: usize) -> u64 {
-    let bucket = bucket as u64;
-    if bucket < SUB {
-        return bucket;
+fn value(octave: usize, bucket: usize) -> u64 {
+    if octave == 0 {
+        return bucket as u64;
     }
-    let shift = (bucket >> SUB_BITS) - 1;
-    let low = (bucket - (shift << SUB_BITS)) << shift;
-    low + (1u64 << shift) / 2
+    let shift = octave - 1;
+    ((bucket as u64 + SUB) << shift) + (1u64 << shift) / 2
 }
 
 impl Histogram {
@@ -47,7 +50,8 @@ impl Histogram {
     #[inline]
     pub fn record(&mut self, duration: Span) {
         let nanos = duration.as_nanos();
-        self.counts[bucket(nanos)] += 1;
+        let (octave, bucket) = place(nanos);
+        self.octaves[octave].get_or_insert_with(|| Box::new([0; SUB as usize]))[bucket] += 1;
         self.count += 1;
         self.sum += u128::from(nanos);
         self.max = self.max.max(nanos);
@@ -79,16 +83,53 @@ impl Histogram {
         }
         let rank = ((q * self.count as f64).ceil() as u64).clamp(1, self.count);
         let mut seen = 0;
-        let at = self.counts.iter().position(|count| {
-            seen += count;
-            seen >= rank
-        })?;
-        Some(Span::from_nanos(value(at).min(self.max)))
+        for (octave, counts) in self.octaves.iter().enumerate() {
+            for (bucket, count) in counts.iter().flat_map(|counts| counts.iter()).enumerate() {
+                seen += count;
+                if seen >= rank {
+                    return Some(Span::from_nanos(value(octave, bucket).min(self.max)));
+                }
+            }
+        }
+        None
     }
 
     /// Forgets everything.
     pub fn clear(&mut self) {
-        self.counts.fill(0);
-        (self.count, self.sum, self.max) = (0, 0, 0);
+        *self = Self::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_within_one_percent_and_the_mean_is_exact() {
+        let mut histogram = Histogram::default();
+        assert_eq!(histogram.quantile(0.5), None);
+        for nanos in 1..=1_000_000u64 {
+            histogram.record(Span::from_nanos(nanos));
+        }
+        for q in [0.0001, 0.01, 0.5, 0.95, 0.99, 1.0] {
+            let (found, exact) = (histogram.quantile(q).unwrap().as_nanos() as f64, q * 1e6);
+            assert!((found / exact - 1.0).abs() < 0.01, "{q}: {found}");
+        }
+        assert_eq!(histogram.mean(), Some(Span::from_nanos(500_000)));
+        assert_eq!((histogram.max(), histogram.count()), (Span::from_nanos(1_000_000), 1_000_000));
+        histogram.clear();
+        assert_eq!((histogram.count(), histogram.mean()), (0, None));
+    }
+
+    #[test]
+    fn every_value_has_a_bucket_around_it() {
+        for shift in 0..64 {
+            for nanos in [1u64 << shift, (1u64 << shift) | (1u64 << shift >> 1), u64::MAX >> (63 - shift)] {
+                let (octave, bucket) = place(nanos);
+                let middle = value(octave, bucket) as f64;
+                assert!((middle / nanos as f64 - 1.0).abs() < 0.008, "{nanos} is put near {middle}");
+            }
+        }
+        assert_eq!(place(0), (0, 0));
     }
 }
