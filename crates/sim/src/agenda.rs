@@ -11,7 +11,7 @@ pub(crate) struct Agenda {
     base: usize,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug)]
 struct Entry {
     at: Time,
     slot: u32,
@@ -36,7 +36,9 @@ impl Agenda {
         self.nodes[node] = Entry { at, slot: slot as u32 };
         while node > 1 {
             node /= 2;
-            self.nodes[node] = self.nodes[2 * node].min(self.nodes[2 * node + 1]);
+            // The left child stands for lower slots, so a tie is its.
+            let (left, right) = (self.nodes[2 * node], self.nodes[2 * node + 1]);
+            self.nodes[node] = if right.at < left.at { right } else { left };
         }
     }
 
