@@ -102,7 +102,7 @@ pub(crate) struct SweepOptions {
     #[arg(long)]
     pub(crate) jobs: Option<usize>,
     /// Search, at every point of the sweep, for the smallest value of --over at which this number of the summary is
-    /// small enough, e.g. --target idle_fraction=0.01 or --target queueing_delay_s.p99=20ms
+    /// small enough, e.g. --target idle_fraction=1% or --target loss_rate=0.1%; it must fall as KEY grows
     #[arg(long, value_name = "METRIC=BOUND", requires = "over")]
     pub(crate) target: Option<String>,
     /// The key to search over, e.g. link.queue.limit
@@ -160,9 +160,9 @@ pub(crate) struct EmulateOptions {
     /// One-way delay, e.g. 20ms; the base RTT is twice that
     #[arg(long, default_value = "0s", allow_hyphen_values = true)]
     pub(crate) delay: Span,
-    /// Room in the queue: 1bdp, 250packets, 512kB or 40ms
-    #[arg(long, default_value = "1bdp", value_parser = limit, allow_hyphen_values = true)]
-    pub(crate) queue: scenario::Limit,
+    /// Room in the queue: 1bdp, 250packets, 512kB or 40ms (if absent 1bdp, and 50ms without a --delay)
+    #[arg(long, value_parser = limit, allow_hyphen_values = true)]
+    pub(crate) queue: Option<scenario::Limit>,
     /// Share of packets lost at random, e.g. 0.1%
     #[arg(long, default_value = "0%", allow_hyphen_values = true)]
     pub(crate) loss: Fraction,

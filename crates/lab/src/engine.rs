@@ -4,7 +4,7 @@ mod live;
 mod model;
 mod sim;
 
-use crate::record::{Engine, Record};
+use crate::record::{Engine, Record, Summary};
 use crate::resolve::Resolved;
 use units::{Span, Time};
 
@@ -82,4 +82,19 @@ pub fn check(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
 fn measured(ended: Time, resolved: &Resolved) -> Result<(), EngineError> {
     let (ended, warmup) = (ended.since(Time::ZERO), resolved.warmup);
     if ended < warmup { Err(EngineError::NothingMeasured { ended, warmup }) } else { Ok(()) }
+}
+
+/// Which flows had ended when measurement began, so that their goodput says nothing.
+fn ended_early(summary: &Summary, resolved: &Resolved) -> Vec<String> {
+    let early = summary.flows.iter().zip(&resolved.flows).filter_map(|(flow, plan)| {
+        let ended = plan.start.as_secs_f64() + flow.completion_s?;
+        (ended <= resolved.warmup.as_secs_f64()).then(|| {
+            format!(
+                "{}: ended at {ended:.3} s, within the warm-up, so its goodput and RTT are not measured; it took {:.3} s",
+                flow.name,
+                flow.completion_s.unwrap_or_default()
+            )
+        })
+    });
+    early.collect()
 }

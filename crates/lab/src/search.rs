@@ -137,7 +137,14 @@ impl Scale {
     }
 
     fn text(&self, value: f64) -> String {
-        if self.whole { format!("{value:.0} {}", self.unit) } else { format!("{value:.6} {}", self.unit) }
+        if self.whole {
+            return format!("{value:.0} {}", self.unit);
+        }
+        // Four significant digits: the search stops at one percent.
+        let digits = (3 - value.abs().max(1e-9).log10().floor() as i32).clamp(0, 12) as usize;
+        let text = format!("{value:.digits$}");
+        let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+        format!("{text} {}", self.unit)
     }
 
     fn middle(&self, low: f64, high: f64) -> f64 {
@@ -174,11 +181,12 @@ impl Search<'_> {
     fn bracket(&mut self, scale: &Scale) -> Result<(f64, f64, Estimate), SearchError> {
         let mut value = scale.start;
         let (mut meets, mut estimate) = self.meets(scale, value)?;
-        let started_meeting = meets;
+        let (started_meeting, first) = (meets, (value, estimate));
         for _ in 0..DOUBLINGS {
             let next = if started_meeting { value / 2.0 } else { value * 2.0 };
             let next = if scale.whole { next.floor() } else { next };
             if next < 1.0 && scale.whole {
+                self.falls(scale, (value, estimate), first)?;
                 return Ok((0.0, value, estimate));
             }
             let (now_meets, now) = self.meets(scale, next)?;
@@ -187,6 +195,9 @@ impl Search<'_> {
             }
             (value, meets, estimate) = (next, now_meets, now);
         }
+        let last = (value, estimate);
+        let (lower, higher) = if started_meeting { (last, first) } else { (first, last) };
+        self.falls(scale, lower, higher)?;
         let found = if meets { "every value meets" } else { "no value meets" };
         Err(SearchError::NoAnswer(format!(
             "{}: {found} {} <= {}: at {} it is {:.6}",
@@ -195,6 +206,29 @@ impl Search<'_> {
             self.target.at_most,
             scale.text(value),
             estimate.mean
+        )))
+    }
+
+    /// Refuses a metric that rises with the key: the smallest value would be no answer.
+    fn falls(
+        &self,
+        scale: &Scale,
+        lower: (f64, Estimate),
+        higher: (f64, Estimate),
+    ) -> Result<(), SearchError> {
+        let ((low, at_low), (high, at_high)) = (lower, higher);
+        if at_high.mean - at_low.mean <= at_high.half_width + at_low.half_width {
+            return Ok(());
+        }
+        let metric = &self.target.metric;
+        Err(SearchError::NoAnswer(format!(
+            "{metric} rises with {}: from {:.5} at {} to {:.5} at {}\n  accepted: a metric that falls as the key grows, \
+             such as idle_fraction or loss_rate with link.queue.limit",
+            self.key,
+            at_low.mean,
+            scale.text(low),
+            at_high.mean,
+            scale.text(high)
         )))
     }
 

@@ -98,8 +98,12 @@ fn agreement(resolved: &Resolved, answer: &Answer) -> Option<String> {
     let apart = (high - low) / resolved.link.rate.as_bps_f64() * 100.0;
     let engines: Vec<String> =
         answer.records.iter().map(|record| record.summary.engine.to_string()).collect();
-    let verdict = if apart <= 4.0 { "agree" } else { "differ" };
-    Some(format!("{} {verdict}: their goodputs lie within {apart:.1} % of the capacity.", join(&engines)))
+    let engines = join(&engines);
+    Some(if apart <= 4.0 {
+        format!("{engines} agree: their goodputs lie within {apart:.1} % of the capacity.")
+    } else {
+        format!("{engines} differ: their goodputs lie {apart:.1} % of the capacity apart.")
+    })
 }
 
 fn join(words: &[String]) -> String {

@@ -39,7 +39,7 @@ pub(crate) fn compare(
         })?;
     }
     let store = Store::open(&options.out)?;
-    let file = report_file(options, &tasks);
+    let file = report_file(options, &tasks, document.name());
     try_replace(&file).map_err(|error| cannot_write(&file, &error))?;
     let command = source::command_line();
     let mut progress = Progress::new(tasks.len() * engines.len());
@@ -116,11 +116,14 @@ fn print_json(answer: &Answer) -> Result<(), Problem> {
     Ok(())
 }
 
-/// `results/sobas-fig1-4.html` for a published result, `results/<hash>.html` otherwise.
-fn report_file(options: &ReportOptions, tasks: &[Task]) -> PathBuf {
+/// `results/sobas-fig1-4.html` for a published result, `results/NAME.html` for the sweep of the scenario NAME.toml,
+/// `results/<hash>.html` otherwise.
+fn report_file(options: &ReportOptions, tasks: &[Task], name: &str) -> PathBuf {
     options.report.clone().unwrap_or_else(|| {
         let first = &tasks[0].resolved;
-        let name = first.source.clone().unwrap_or_else(|| first.hash.clone());
+        let stem = || Path::new(name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let several = || (tasks.len() > 1).then(stem).flatten();
+        let name = first.source.clone().or_else(several).unwrap_or_else(|| first.hash.clone());
         let safe = name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', "-");
         options.out.join(format!("{safe}.html"))
     })

@@ -42,17 +42,23 @@ fn path(options: &EmulateOptions) -> Result<PathConfig, Problem> {
     let mtu = u16::try_from(options.mtu.get())
         .map_err(|_| Problem::usage(format!("--mtu {}: accepted is 576B to 65535B", options.mtu)))?;
     let product = options.rate.volume(options.delay * 2);
-    let limit = match options.queue {
+    // Without a delay there is no product to hold.
+    let usual = if product == Bytes::ZERO {
+        scenario::Limit::Time(Span::from_millis(50))
+    } else {
+        scenario::Limit::Bdp(1.0)
+    };
+    let limit = match options.queue.unwrap_or(usual) {
         scenario::Limit::Packets(packets) => Limit::Packets(packets),
         scenario::Limit::Bytes(bytes) => Limit::Bytes(bytes),
         scenario::Limit::Time(time) => Limit::Bytes(options.rate.volume(time)),
-        // Without a delay there is no product; a queue must hold a packet.
-        scenario::Limit::Bdp(share) => Limit::Bytes(product.scale(share).max(options.mtu)),
+        scenario::Limit::Bdp(share) => Limit::Bytes(product.scale(share)),
     };
     if matches!(limit, Limit::Packets(0)) || matches!(limit, Limit::Bytes(bytes) if bytes < options.mtu) {
+        let (mtu, rate, delay) = (options.mtu, options.rate, options.delay);
         return Err(Problem::usage(format!(
-            "--queue: less room than one packet of {}\n  accepted: 1 packet or more, such as 100packets, 1bdp, 512kB, 40ms",
-            options.mtu
+            "--queue: less room than one packet of {mtu}; the bandwidth-delay product of {rate} and twice {delay} is \
+             {product}\n  accepted: 1 packet or more, such as 100packets, 512kB, 40ms, or 1bdp with a --delay"
         )));
     }
     let cross = options.cross.filter(|rate| *rate > Rate::ZERO).map(|rate| TrafficConfig {

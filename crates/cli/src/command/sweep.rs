@@ -3,12 +3,12 @@
 use crate::args::{EngineName, SweepOptions};
 use crate::problem::Problem;
 use crate::progress::Count;
-use crate::{print, source};
-use lab::compare::{Task, check, tasks};
-use lab::record::Engine;
+use crate::{print, source, table};
+use lab::compare::{Answer, Task, check, tasks};
+use lab::record::{Engine, Record, Series};
 use lab::search::{Found, SearchError, Target, bound, smallest};
 use lab::store::Store;
-use lab::sweep::{SweepError, sweep};
+use lab::sweep::{PointResult, SweepError, sweep};
 use lab::tabulate::tabulate;
 use scenario::Document;
 use std::process::ExitCode;
@@ -50,16 +50,33 @@ fn every_point(
     let count = Count::new(tasks.len());
     let results = sweep(tasks, engine, jobs, &options.out, &|finished| count.tell(finished))?;
     drop(count);
-    for result in results.iter().filter(|_| options.json) {
-        print::data(serde_json::to_string(result).map_err(Problem::environment)?)?;
+    if options.json {
+        for result in &results {
+            print::data(serde_json::to_string(result).map_err(Problem::environment)?)?;
+        }
+    } else {
+        table::print_answers(&answers(tasks, &results))?;
     }
     let files = tabulate(&options.out, &stem(document), &results)
         .map_err(|error| Problem::environment(format!("{}: {error}", options.out.display())))?;
     for file in files {
-        let line = format!("{} points: {}", results.len(), file.display());
-        if options.json { print::talk(line) } else { print::data(line)? }
+        print::talk(format_args!("{} points: {}", results.len(), file.display()));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The results as a table shows them.
+fn answers(tasks: &[Task], results: &[PointResult]) -> Vec<Answer> {
+    let answer = |(task, result): (&Task, &PointResult)| Answer {
+        task: task.clone(),
+        records: vec![Record {
+            summary: result.summary.clone(),
+            series: Series::default(),
+            notes: Vec::new(),
+        }],
+        absent: Vec::new(),
+    };
+    tasks.iter().zip(results).map(answer).collect()
 }
 
 /// The scenario's file name without its extension.
@@ -76,7 +93,7 @@ fn search(
     over: &str,
     jobs: usize,
 ) -> Result<ExitCode, Problem> {
-    let accepted = "METRIC=BOUND, such as idle_fraction=0.01, loss_rate=0.1% or queueing_delay_s.p99=20ms";
+    let accepted = "METRIC=BOUND, such as idle_fraction=0.01 or loss_rate=0.1%";
     let parts = target.split_once('=').and_then(|(metric, text)| Some((metric.trim(), bound(text.trim())?)));
     let Some((metric, at_most)) = parts else {
         return Err(Problem::usage(format!("--target {target}\n  accepted: {accepted}")));

@@ -147,6 +147,10 @@ fn options_that_make_no_link_are_refused() {
     refused(&["--rate", "0"], &["--rate"]);
     refused(&["--rate", "0Mbit/s"], &["--rate", "nothing would pass", "accepted: a rate above zero"]);
     refused(&["--rate", "20Mbits"], &["--rate", "unknown unit \"Mbits\""]);
+    refused(
+        &["--rate", "20Mbit/s", "--queue", "1bdp"],
+        &["--queue", "product", "accepted: 1 packet or more"],
+    );
     refused(&["--rate", "40Gbit/s"], &["rate", "40Gbit/s", "accepted"]);
     refused(&["--rate", "20Mbit/s", "--queue", "0packets"], &["--queue", "accepted"]);
     refused(

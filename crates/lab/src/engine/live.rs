@@ -1,6 +1,6 @@
 //! The real kernel as an engine: TCP between two namespaces over the emulated tight link.
 
-use super::{EngineError, Misfit, Progress, measured};
+use super::{EngineError, Misfit, Progress, ended_early, measured};
 use crate::measure::{Stopwatch, summary};
 use crate::record::{Engine, FlowSeries, FlowSummary, LinkSeries, Record, RttStatistics, Series};
 use crate::resolve::{KERNEL_CONTROLS, Resolved, ResolvedFlow};
@@ -191,6 +191,7 @@ fn record(
         notes.extend(sent.notes.iter().chain(&received.notes).map(|note| format!("{}: {note}", sent.name)));
         notes.extend(window_note(received, Time::ZERO + resolved.warmup));
     }
+    notes.extend(ended_early(&summary, resolved));
     notes.dedup();
     Record { summary, series: series(resolved, report, sent, received), notes }
 }

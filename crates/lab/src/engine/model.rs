@@ -12,6 +12,9 @@ use units::{Bytes, Span};
 /// Congestion controls with a closed form.
 const CONTROLS: [&str; 2] = ["reno", "fixed"];
 
+/// Below this many segments of room a window cannot saw: every burst overflows the queue.
+const SMALL_QUEUE: u64 = 10;
+
 /// What theory predicts for the first flow of a scenario.
 ///
 /// # Errors
@@ -20,7 +23,14 @@ pub(super) fn run(resolved: &Resolved) -> Result<Record, EngineError> {
     let watch = Stopwatch::start();
     let (path, target) = path(resolved)?;
     let prediction = mft::prediction(&path, &target);
-    Ok(record(resolved, &path, &prediction, watch.seconds()))
+    let mut record = record(resolved, &path, &prediction, watch.seconds());
+    if prediction.regime == Regime::SelfInducedLoss && path.buffer < target.segment * SMALL_QUEUE {
+        record.notes.push(format!(
+            "a queue of fewer than {SMALL_QUEUE} segments: bursts overflow it and timeouts rule, which the sawtooth \
+             leaves out; expect far less"
+        ));
+    }
+    Ok(record)
 }
 
 /// The scenario as the model sees it.
@@ -33,6 +43,15 @@ pub(super) fn path(resolved: &Resolved) -> Result<(Path, Target), Misfit> {
             found: format!("no closed form for control \"{}\" here", flow.control),
             accepted: CONTROLS.join(", "),
             mend: "choose another control or another engine".into(),
+        });
+    }
+    if resolved.queue != link::queue::DROP_TAIL {
+        return Err(Misfit {
+            engine: Engine::Model,
+            key: "link.queue.kind".into(),
+            found: format!("no closed form for queue \"{}\" here", resolved.queue),
+            accepted: link::queue::DROP_TAIL.into(),
+            mend: "ask the simulator or the kernel".into(),
         });
     }
     let cross = if others.is_empty() {
@@ -59,6 +78,15 @@ pub(super) fn path(resolved: &Resolved) -> Result<(Path, Target), Misfit> {
         // RFC 6298 on a steady path: a little above the RTT, at least the floor.
         timeout: flow.min_rto.max(base_rtt),
     };
+    if flow.control == "fixed" && mft::prediction(&path, &target).regime == Regime::SelfInducedLoss {
+        return Err(Misfit {
+            engine: Engine::Model,
+            key: flow.key("socket_buffer"),
+            found: "a fixed window that overflows the queue, again and again: no closed form".into(),
+            accepted: "a socket buffer that path and queue hold".into(),
+            mend: "lower it, or ask the simulator".into(),
+        });
+    }
     Ok((path, target))
 }
 

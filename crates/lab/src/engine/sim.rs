@@ -1,6 +1,6 @@
 //! The simulator as an engine: builds its plan, records its series.
 
-use super::{EngineError, Misfit, measured};
+use super::{EngineError, Misfit, ended_early, measured};
 use crate::measure::{Stopwatch, summary};
 use crate::record::{Engine, FlowSeries, FlowSummary, LinkSeries, Record, RttStatistics, Series};
 use crate::resolve::{Resolved, ResolvedFlow};
@@ -17,7 +17,8 @@ pub(super) fn run(resolved: &Resolved) -> Result<Record, EngineError> {
     measured(outcome.ended, resolved)?;
     let flows = outcome.flows.iter().map(flow_summary).collect();
     let summary = summary(Engine::Sim, resolved, &outcome.link, flows, watch.seconds());
-    Ok(Record { summary, series: outcome.recorder.series, notes: Vec::new() })
+    let notes = ended_early(&summary, resolved);
+    Ok(Record { summary, series: outcome.recorder.series, notes })
 }
 
 pub(super) fn plan(resolved: &Resolved) -> Result<Plan, Misfit> {
