@@ -82,7 +82,8 @@ pub struct Flow {
     pub rtt: Option<Spread<Span>>,
     /// Segment size on the wire, headers included.
     pub segment: Bytes,
-    /// The receiver acknowledges every this many segments.
+    /// The receiver acknowledges every this many segments. One if absent: what comes closest to Linux, whose sender
+    /// counts acknowledged bytes and whose receiver acknowledges at once after losses.
     pub delayed_ack: u64,
     /// A withheld acknowledgement leaves after this at the latest.
     pub delayed_ack_timeout: Span,

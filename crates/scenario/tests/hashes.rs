@@ -63,7 +63,7 @@ fn every_value_changes_it() {
         ("flow.rtt", "41ms"),
         ("flow.rtt", "['40ms']"),
         ("flow.segment", "1501B"),
-        ("flow.delayed_ack", "1"),
+        ("flow.delayed_ack", "2"),
         ("flow.delayed_ack_timeout", "1s"),
         ("flow.socket_buffer", "1MB"),
         ("flow.start", "1s"),

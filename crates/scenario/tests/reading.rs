@@ -79,7 +79,7 @@ fn the_shortest_scenario_gets_every_default() {
     assert_eq!(link.queue.limit, Limit::Time(Span::from_millis(40)));
     let flow = &scenario.flows[0];
     assert_eq!((flow.name.as_str(), flow.count, flow.control.as_str()), ("flow", 1, "reno"));
-    assert_eq!((flow.rtt.clone(), flow.segment, flow.delayed_ack), (None, Bytes::new(1500), 2));
+    assert_eq!((flow.rtt.clone(), flow.segment, flow.delayed_ack), (None, Bytes::new(1500), 1));
     assert_eq!(flow.delayed_ack_timeout, Span::from_millis(100));
     assert_eq!(flow.socket_buffer, SocketBuffer::Max);
     assert_eq!((flow.start.clone(), flow.send_jitter), (Spread::All(Span::ZERO), Span::ZERO));

@@ -49,7 +49,7 @@ fn flow<'a>(at: &At<'a>, default_name: &str) -> Option<FlowRead<'a>> {
     let header = Flow::header(timestamps.unwrap_or(true));
     let segment = keys.or("segment", Bytes::new(1500), |at| segment(at, header));
     let delayed_ack =
-        keys.or("delayed_ack", 2u64, |at| at.count("an acknowledgement for every zero segments"));
+        keys.or("delayed_ack", 1u64, |at| at.count("an acknowledgement for every zero segments"));
     let delayed_ack_timeout = keys.or("delayed_ack_timeout", Span::from_millis(100), |at| at.quantity("ms"));
     let socket_buffer = keys.or("socket_buffer", SocketBuffer::Max, |at| socket_buffer(at, segment, header));
     let start = keys.or("start", Spread::All(Span::ZERO), |at| spread::spread(at, "s", count));
