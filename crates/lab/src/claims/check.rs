@@ -41,12 +41,18 @@ fn selected(claim: &Claim, answer: &Answer) -> bool {
     })
 }
 
-/// Whether any engine the claim asks saw loss.
+/// Whether any engine the claim asks saw loss, the warm-up included: what a slow start lost can take a window
+/// tens of seconds to regain.
 fn lost(claim: &Claim, answer: &Answer) -> bool {
-    let records = answer.records.iter().filter(|record| claim.engines.contains(&record.summary.engine));
-    records
-        .filter_map(|record| record.summary.flows.first())
-        .any(|flow| flow.retransmits.unwrap_or(0) > 0 || flow.loss_rate.unwrap_or(0.0) > 0.0)
+    let mut records = answer.records.iter().filter(|record| claim.engines.contains(&record.summary.engine));
+    records.any(|record| {
+        let measured = record
+            .summary
+            .flows
+            .first()
+            .is_some_and(|flow| flow.retransmits.unwrap_or(0) > 0 || flow.loss_rate.unwrap_or(0.0) > 0.0);
+        measured || drops(record).is_some_and(|drops| drops > 0.0)
+    })
 }
 
 /// Whether the sweep set `key`, given whole or by its last part, to `value` here.
