@@ -1,5 +1,6 @@
 //! What the tight link carries in a simulation.
 
+use crate::lines::{Lines, UnderWay};
 use link::{Admission, Datagram, Link};
 use units::{Bytes, Time};
 
@@ -11,6 +12,12 @@ pub(crate) struct Packet {
     pub(crate) length: u32,
     pub(crate) segment: u64,
     pub(crate) sent: Time,
+}
+
+impl From<Packet> for UnderWay {
+    fn from(packet: Packet) -> Self {
+        Self { segment: packet.segment, sent: packet.sent, flow: packet.flow }
+    }
 }
 
 impl Packet {
@@ -32,59 +39,70 @@ impl Datagram for Packet {
     }
 }
 
-/// The tight link as the endpoints see it: what they hand over either has a known departure at once (a drop-tail
-/// queue), or comes out in its own time.
+/// The tight link and the lines behind it, as the endpoints see them. Behind a drop-tail queue a departure is known
+/// as the packet is handed over; behind another the link tells in its own time.
 pub(crate) struct TightLink {
     link: Link<Packet>,
+    lines: Lines,
     knows_departures: bool,
     /// Owners of the packets dropped since last asked.
     dropped: Vec<u32>,
 }
 
-/// What the endpoint knows of a packet it has handed over.
-pub(crate) enum Fate {
-    /// It leaves the link at this time.
-    Departs(Time),
-    /// It was dropped.
-    Dropped,
-    /// The link will tell.
-    Unknown,
-}
-
 impl TightLink {
-    pub(crate) fn new(link: Link<Packet>) -> Self {
-        Self { knows_departures: link.knows_departures(), link, dropped: Vec::new() }
+    pub(crate) fn new(link: Link<Packet>, lines: Lines) -> Self {
+        Self { knows_departures: link.knows_departures(), link, lines, dropped: Vec::new() }
     }
 
     pub(crate) fn link(&mut self) -> &mut Link<Packet> {
         &mut self.link
     }
 
-    /// Whether packets come out by [`TightLink::poll`].
+    pub(crate) fn lines(&mut self) -> &mut Lines {
+        &mut self.lines
+    }
+
+    /// When the next acknowledgement comes.
+    #[inline]
+    pub(crate) fn next_arrival(&self) -> Time {
+        self.lines.next()
+    }
+
+    /// Whether the link has a time of its own to act, in [`TightLink::deliver`].
     pub(crate) fn delivers(&self) -> bool {
         !self.knows_departures
     }
 
+    /// A packet arrives at the link; false if it is known to be dropped.
     #[inline]
-    pub(crate) fn offer(&mut self, now: Time, packet: Packet) -> Fate {
-        if self.knows_departures {
-            return match self.link.admit(now, packet.wire_len()) {
-                Admission::Departs(departs) => Fate::Departs(departs),
-                Admission::Dropped(_) => Fate::Dropped,
-            };
+    pub(crate) fn offer(&mut self, now: Time, packet: Packet) -> bool {
+        if !self.knows_departures {
+            let dropped = &mut self.dropped;
+            self.link.push(now, packet, &mut |packet, _| dropped.push(packet.flow));
+            return true;
         }
-        let dropped = &mut self.dropped;
-        self.link.push(now, packet, &mut |packet, _| dropped.push(packet.flow));
-        Fate::Unknown
+        match self.link.admit(now, packet.wire_len()) {
+            Admission::Departs(departs) => {
+                if packet.flow != Packet::CROSS {
+                    self.lines.push(departs, packet.into());
+                }
+                true
+            }
+            Admission::Dropped(_) => false,
+        }
     }
 
-    /// What has left the link by `now`, one at a time.
-    pub(crate) fn poll(&mut self, now: Time) -> Option<Packet> {
+    /// Puts what has left the link by `now` on its lines.
+    pub(crate) fn deliver(&mut self, now: Time) {
         let dropped = &mut self.dropped;
-        self.link.poll(now, &mut |packet, _| dropped.push(packet.flow))
+        while let Some(packet) = self.link.poll(now, &mut |packet, _| dropped.push(packet.flow)) {
+            if packet.flow != Packet::CROSS {
+                self.lines.push(now, packet.into());
+            }
+        }
     }
 
-    /// When [`TightLink::poll`] next has something to do.
+    /// When [`TightLink::deliver`] next has something to do.
     pub(crate) fn wakeup(&self) -> Time {
         if self.knows_departures { Time::NEVER } else { self.link.wakeup().unwrap_or(Time::NEVER) }
     }
