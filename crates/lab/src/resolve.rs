@@ -1,9 +1,12 @@
 //! From a scenario as written to numbers: relative limits, distributions, names.
 
+mod spread;
+
 use link::traffic::{Pattern, TrafficConfig};
 use link::{Limit, LinkConfig};
 use scenario::spec;
-use scenario::{Column, Document, Faults, Scenario, SocketBuffer, Spread, Stack};
+use scenario::{Column, Document, Faults, Scenario, SocketBuffer, Stack};
+use spread::values;
 use units::random::Stream;
 use units::{Bytes, Rate, Span, Time};
 
@@ -226,10 +229,11 @@ fn flows(scenario: &Scenario) -> Vec<ResolvedFlow> {
     let least: Span = scenario.links.iter().map(|link| link.delay * 2).sum();
     let mut flows = Vec::new();
     for (entry, flow) in scenario.flows.iter().enumerate() {
-        let draw = |what: &str| Stream::new(scenario.seed, &format!("{} {what}", flow.name));
-        let (mut rtts, mut starts) = (draw("rtt"), draw("start"));
-        for index in 0..flow.count {
-            let drawn = flow.rtt.as_ref().map_or(least, |spread| drawn(spread, index, &mut rtts));
+        let stream = |what: &str| Stream::new(scenario.seed, &format!("{} {what}", flow.name));
+        let rtts = flow.rtt.as_ref().map(|rtt| values(rtt, flow.count, stream("rtt")));
+        let starts = values(&flow.start, flow.count, stream("start"));
+        for (index, start) in (0..).zip(starts) {
+            let rtt = rtts.as_ref().map_or(least, |rtts| rtts[index]);
             flows.push(ResolvedFlow {
                 entry,
                 name: if flow.count == 1 {
@@ -244,9 +248,9 @@ fn flows(scenario: &Scenario) -> Vec<ResolvedFlow> {
                 timestamps: flow.timestamps,
                 sack: flow.sack,
                 // A drawn RTT below what the links take is theirs.
-                base_rtt: drawn.max(least),
+                base_rtt: rtt.max(least),
                 size: flow.size,
-                start: self::drawn(&flow.start, index, &mut starts),
+                start,
                 socket_buffer: match flow.socket_buffer {
                     SocketBuffer::Max => None,
                     SocketBuffer::Fixed(bytes) => Some(bytes),
@@ -261,18 +265,6 @@ fn flows(scenario: &Scenario) -> Vec<ResolvedFlow> {
         }
     }
     flows
-}
-
-fn drawn(spread: &Spread<Span>, index: u64, stream: &mut Stream) -> Span {
-    match spread {
-        Spread::All(value) => *value,
-        Spread::List(values) => values.get(index as usize).copied().unwrap_or_default(),
-        Spread::Uniform(low, high) => {
-            Span::from_secs_f64(stream.uniform_in(low.as_secs_f64(), high.as_secs_f64()))
-        }
-        Spread::Pareto { shape, mean } => Span::from_secs_f64(stream.pareto(*shape, mean.as_secs_f64())),
-        Spread::Exponential(mean) => Span::from_secs_f64(stream.exponential(mean.as_secs_f64())),
-    }
 }
 
 fn traffic(traffic: &spec::Traffic) -> (String, TrafficConfig) {

@@ -55,7 +55,7 @@ pub(crate) const FLOW: &[Key] = &[
 /// A distribution.
 pub(crate) const SPREAD: &[Key] = &[leaf("uniform"), table("pareto", PARETO), leaf("exponential")];
 /// `pareto = { … }`.
-pub(crate) const PARETO: &[Key] = &[leaf("shape"), leaf("mean")];
+pub(crate) const PARETO: &[Key] = &[leaf("shape"), leaf("mean"), leaf("draw")];
 /// `[[traffic]]`.
 pub(crate) const TRAFFIC: &[Key] = &[
     leaf("name"),

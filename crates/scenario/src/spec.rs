@@ -148,6 +148,13 @@ pub enum Spread<T> {
         /// Mean of the distribution.
         mean: T,
     },
+    /// `{ pareto = { shape, mean, draw = "quantiles" } }`: evenly spaced quantiles, ascending, scaled to the mean.
+    ParetoQuantiles {
+        /// Tail index, over 1.
+        shape: f64,
+        /// Mean of the flows' values.
+        mean: T,
+    },
     /// `{ exponential = mean }`.
     Exponential(T),
 }
