@@ -5,9 +5,8 @@ use crate::flow::Flow;
 use crate::lines::Lines;
 use crate::outcome::Outcome;
 use crate::packet::{Packet, TightLink};
-use crate::plan::Plan;
+use crate::plan::{LinkPlan, Plan};
 use crate::recorder::Recorder;
-use link::queue::Context;
 use link::traffic::Source;
 use link::{Link, LinkConfig};
 use units::random::Stream;
@@ -27,26 +26,27 @@ impl<R: Recorder> Simulation<R> {
     /// Sets the run up.
     ///
     /// # Panics
-    /// If the registry of `link` does not have the plan's queue.
+    /// If the registry of `link` does not have the plan's queue with its settings.
     #[must_use]
     pub fn new(plan: Plan, recorder: R) -> Self {
         let (config, loss) = link_of(&plan);
-        let link = Link::make(config, &plan.link.queue, plan.link.limit, loss);
-        Self::over(link.expect("the plan names a queue of the registry"), plan, recorder)
+        let link = Link::make_with(config, &plan.link.queue, plan.link.limit, loss);
+        Self::over(link.expect("the plan names a queue of the registry and its settings"), plan, recorder)
     }
 
     /// The same run with the link's departures as events even behind a drop-tail queue: slower, and there to show
     /// that it makes no difference.
     ///
     /// # Panics
-    /// If the registry of `link` does not have the plan's queue.
+    /// If the registry of `link` does not have the plan's queue with its settings.
     #[must_use]
     pub fn with_link_events(plan: Plan, recorder: R) -> Self {
         let (config, loss) = link_of(&plan);
-        let context = Context::new(plan.link.limit, config.rate, Stream::new(plan.seed, "queue"));
-        let queue = link::queue::make(&plan.link.queue, context);
-        let link = Link::queued(config, queue.expect("the plan names a queue of the registry"), loss);
-        Self::over(link, plan, recorder)
+        let LinkPlan { queue, limit, .. } = &plan.link;
+        let context = queue.context(*limit, config.rate, Stream::new(plan.seed, "queue"));
+        let queue = link::queue::build_with(&queue.policy, &queue.settings, context)
+            .expect("the plan names a queue of the registry and its settings");
+        Self::over(Link::queued(config, queue, loss), plan, recorder)
     }
 
     fn over(link: Link<Packet>, plan: Plan, recorder: R) -> Self {
