@@ -5,7 +5,7 @@ use crate::outcome::FlowReport;
 use crate::packet::{Packet, TightLink};
 use crate::plan::FlowPlan;
 use crate::recorder::FlowView;
-use crate::tcp::{Acknowledgement, Receiver, Sender, SenderConfig};
+use crate::tcp::{Acknowledgement, Receiver, Sacks, Sender, SenderConfig};
 use link::Histogram;
 use units::random::Stream;
 use units::{Bytes, Span, Time};
@@ -57,7 +57,7 @@ impl Flow {
         Self {
             index,
             sender,
-            receiver: Receiver::new(plan.delayed_ack, plan.delayed_ack_timeout),
+            receiver: Receiver::new(plan.delayed_ack, plan.delayed_ack_timeout, Sacks::Newest),
             sends_at: plan.start,
             jitter: plan.send_jitter,
             stream: Stream::new(seed, &format!("flow {}", plan.name)),
@@ -108,7 +108,7 @@ impl Flow {
 
     #[inline]
     fn on_ack(&mut self, now: Time, ack: &Acknowledgement, link: &mut TightLink) {
-        if let Some(rtt) = self.sender.on_ack(now, ack) {
+        if let Some(rtt) = self.sender.on_ack(now, ack, &[]) {
             self.counts.rtt.record(rtt);
             self.counts.min_rtt = Some(self.counts.min_rtt.map_or(rtt, |min| min.min(rtt)));
         }

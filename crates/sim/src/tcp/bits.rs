@@ -67,6 +67,23 @@ impl BitRing {
         None
     }
 
+    /// The last clear bit in `from..to`.
+    pub(super) fn last_clear(&self, from: u64, to: u64) -> Option<u64> {
+        let mut end = to;
+        while end > from {
+            // Bits up to and with `end - 1`, its word's higher ones shifted out.
+            let bit = (end - 1) & self.mask;
+            let taken = bit % 64 + 1;
+            let set = u64::from((!(self.words[(bit / 64) as usize] << (64 - taken))).leading_zeros());
+            if set < taken {
+                let at = end - 1 - set;
+                return (at >= from).then_some(at);
+            }
+            end = end.saturating_sub(taken);
+        }
+        None
+    }
+
     /// How many bits of `from..to` are set.
     pub(super) fn count(&self, from: u64, to: u64) -> u64 {
         let (mut at, mut count) = (from, 0);
@@ -101,6 +118,15 @@ mod tests {
         assert_eq!(ring.count(1001, 1050), 1);
         assert_eq!(ring.first_clear(1000, 1500), Some(1002));
         assert_eq!(ring.first_clear(1050, 1051), None);
+        assert_eq!(ring.last_clear(1000, 1050), Some(1049));
+        assert_eq!(ring.last_clear(1000, 1002), None);
+        assert_eq!(ring.last_clear(1050, 1051), None);
+        assert_eq!(ring.last_clear(900, 1002), Some(999));
+        for at in 1100..1300 {
+            ring.set(at);
+        }
+        assert_eq!(ring.last_clear(1000, 1299), Some(1099));
+        assert_eq!(ring.last_clear(1100, 1299), None);
         ring.clear(1050);
         assert!(!ring.get(1050));
     }

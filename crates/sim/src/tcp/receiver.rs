@@ -1,19 +1,39 @@
 //! The receiver: reassembly, delayed acknowledgements (RFC 1122, RFC 5681 section 4.2) and selective ones
 //! (RFC 2018).
 //!
-//! The return path loses nothing, so each acknowledgement needs to name only the segment that caused it: every
-//! earlier out-of-order segment has been named already.
+//! Where the return path loses nothing, an acknowledgement needs to name only the segment that caused it: every
+//! earlier out-of-order segment has been named already. Where acknowledgements can be lost, [`Sacks::Blocks`] has
+//! the receiver keep the blocks that each of them carries.
 
 use super::bits::BitRing;
+use super::blocks::{Reported, SackBlocks};
 use units::{Span, Time};
+
+/// What acknowledgements say of segments that arrived out of order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sacks {
+    /// The one that caused it: enough if no acknowledgement is lost.
+    Newest,
+    /// As many blocks as an acknowledgement has room for, by [`Receiver::blocks`].
+    #[cfg_attr(not(test), expect(dead_code, reason = "for paths that lose acknowledgements"))]
+    Blocks {
+        /// Time stamps take the room of one.
+        timestamps: bool,
+    },
+}
 
 /// An acknowledgement on its way to the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Acknowledgement {
     /// The first segment not received.
     pub(crate) cumulative: u64,
-    /// The segment beyond it that caused this acknowledgement.
+    /// The segment that caused this acknowledgement, if it did not come in order: beyond the cumulative point, or
+    /// a repeat (RFC 2883).
     pub(crate) sacked: Option<u64>,
+    /// `sacked` had arrived before.
+    pub(crate) duplicate: bool,
+    /// The receiver echoes a congestion mark (ECE, RFC 3168).
+    pub(crate) congested: bool,
     /// When the segment that caused it was sent.
     pub(crate) newest_sent: Time,
     /// RFC 7323's echo: when the segment that last moved the left edge was sent; of several acknowledged
@@ -34,11 +54,17 @@ pub(crate) struct Receiver {
     deadline: Time,
     echo: Time,
     newest_sent: Time,
+    /// A congestion mark has come and no sign yet that the sender knows.
+    congested: bool,
+    /// Only where acknowledgements carry blocks.
+    reported: Option<Box<Reported>>,
+    /// One past the highest segment in `early`, kept for the blocks.
+    highest: u64,
 }
 
 impl Receiver {
     /// Acknowledges every `every` segments, each after `timeout` at the latest.
-    pub(crate) fn new(every: u64, timeout: Span) -> Self {
+    pub(crate) fn new(every: u64, timeout: Span, sacks: Sacks) -> Self {
         Self {
             expected: 0,
             early: BitRing::default(),
@@ -49,7 +75,19 @@ impl Receiver {
             deadline: Time::NEVER,
             echo: Time::ZERO,
             newest_sent: Time::ZERO,
+            congested: false,
+            reported: match sacks {
+                Sacks::Newest => None,
+                Sacks::Blocks { timestamps } => Some(Box::new(Reported::new(timestamps))),
+            },
+            highest: 0,
         }
+    }
+
+    #[cfg_attr(not(test), expect(dead_code, reason = "for paths that lose acknowledgements"))]
+    /// The blocks that go with the acknowledgement just made; none with [`Sacks::Newest`].
+    pub(crate) fn blocks(&self) -> SackBlocks {
+        self.reported.as_ref().map_or_else(SackBlocks::default, |reported| reported.blocks())
     }
 
     /// Segments received in order.
@@ -101,25 +139,44 @@ impl Receiver {
             self.early_count -= 1;
             self.expected += 1;
         }
+        if let Some(reported) = &mut self.reported {
+            reported.forget_below(self.expected);
+        }
     }
 
     /// RFC 5681: out-of-order and repeated segments are acknowledged at once.
     fn out_of_order(&mut self, segment: u64) -> Acknowledgement {
         if segment < self.expected {
-            return self.acknowledge(None);
+            // RFC 7323, section 4.3: a repeat below what was acknowledged last is the newer time stamp. It shows only
+            // where the acknowledgement of the first copy was lost or withheld.
+            self.echo = self.echo.max(self.newest_sent);
+            return Acknowledgement { duplicate: true, ..self.acknowledge(Some(segment)) };
         }
-        self.early.reserve(self.expected, segment);
-        if !self.early.get(segment) {
+        self.early.reserve(self.expected, segment.max(self.highest));
+        let duplicate = self.early.get(segment);
+        if !duplicate {
             self.early.set(segment);
             self.early_count += 1;
+            self.highest = self.highest.max(segment + 1);
+            if let Some(reported) = &mut self.reported {
+                reported.add(segment, &self.early, self.expected, self.highest);
+            }
         }
-        self.acknowledge(Some(segment))
+        Acknowledgement { duplicate, ..self.acknowledge(Some(segment)) }
     }
 
+    #[inline]
     fn acknowledge(&mut self, sacked: Option<u64>) -> Acknowledgement {
         self.unacknowledged = 0;
         self.deadline = Time::NEVER;
-        Acknowledgement { cumulative: self.expected, sacked, newest_sent: self.newest_sent, echo: self.echo }
+        Acknowledgement {
+            cumulative: self.expected,
+            sacked,
+            duplicate: false,
+            congested: self.congested,
+            newest_sent: self.newest_sent,
+            echo: self.echo,
+        }
     }
 }
 
@@ -133,7 +190,7 @@ mod tests {
 
     #[test]
     fn every_second_segment_is_acknowledged_and_the_first_is_echoed() {
-        let mut receiver = Receiver::new(2, Span::from_millis(100));
+        let mut receiver = Receiver::new(2, Span::from_millis(100), Sacks::Newest);
         assert_eq!(receiver.on_segment(at(50), 0, at(10)), None);
         assert_eq!(receiver.deadline(), at(150));
         let ack = receiver.on_segment(at(51), 1, at(11)).unwrap();
@@ -145,7 +202,7 @@ mod tests {
 
     #[test]
     fn out_of_order_segments_are_acknowledged_at_once_until_the_gap_is_filled() {
-        let mut receiver = Receiver::new(2, Span::from_millis(100));
+        let mut receiver = Receiver::new(2, Span::from_millis(100), Sacks::Newest);
         let ack = receiver.on_segment(at(1), 1, at(0)).unwrap();
         assert_eq!((ack.cumulative, ack.sacked), (0, Some(1)));
         let ack = receiver.on_segment(at(2), 3, at(0)).unwrap();
@@ -156,5 +213,39 @@ mod tests {
         assert_eq!(ack.cumulative, 4);
         // A repeat is acknowledged at once too.
         assert_eq!(receiver.on_segment(at(5), 2, at(3)).unwrap().cumulative, 4);
+    }
+    #[test]
+    fn blocks_come_newest_first_and_are_repeated_until_others_push_them_out() {
+        let mut receiver = Receiver::new(1, Span::from_millis(100), Sacks::Blocks { timestamps: true });
+        let mut after = |segment| {
+            let ack = receiver.on_segment(at(1), segment, at(0)).unwrap();
+            (ack.cumulative, receiver.blocks().as_slice().to_vec())
+        };
+        assert_eq!(after(0), (1, vec![]));
+        assert_eq!(after(2), (1, vec![(2, 3)]));
+        assert_eq!(after(3), (1, vec![(2, 4)]));
+        assert_eq!(after(6), (1, vec![(6, 7), (2, 4)]));
+        assert_eq!(after(8), (1, vec![(8, 9), (6, 7), (2, 4)]));
+        assert_eq!(after(10), (1, vec![(10, 11), (8, 9), (6, 7)]));
+        // 7 joins two blocks; the place that is free stays so until another block changes.
+        assert_eq!(after(7), (1, vec![(6, 9), (10, 11)]));
+        // 5 has 4 missing below it.
+        assert_eq!(after(5), (1, vec![(5, 9), (10, 11)]));
+        // A block that was pushed out comes back as it changes.
+        assert_eq!(after(4), (1, vec![(2, 9), (10, 11)]));
+        assert_eq!(after(1), (9, vec![(10, 11)]));
+    }
+
+    /// RFC 7323, section 4.3 (2).
+    #[test]
+    fn a_repeat_is_echoed_by_its_own_time_stamp() {
+        let mut receiver = Receiver::new(1, Span::from_millis(100), Sacks::Newest);
+        assert_eq!(receiver.on_segment(at(5), 0, at(1)).unwrap().echo, at(1));
+        let again = receiver.on_segment(at(90), 0, at(80)).unwrap();
+        assert_eq!((again.cumulative, again.sacked, again.duplicate, again.echo), (1, Some(0), true, at(80)));
+        // An older copy that comes late changes nothing.
+        assert_eq!(receiver.on_segment(at(91), 0, at(40)).unwrap().echo, at(80));
+        // Beyond a gap the echo stands still.
+        assert_eq!(receiver.on_segment(at(92), 2, at(85)).unwrap().echo, at(80));
     }
 }

@@ -4,6 +4,7 @@
 //! follow from counting what is in the network (`pipe`), since that is what the window bounds.
 
 use super::Acknowledgement;
+use super::blocks::Block;
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use cc::{Ack, Congestion, CongestionControl, CongestionKind};
@@ -220,14 +221,17 @@ impl Sender {
         self.board.rescue().map(again)
     }
 
-    /// An acknowledgement arrives. Returns the round-trip sample it gives.
+    /// An acknowledgement arrives, with the SACK blocks it carries where any can be lost. Returns the round-trip
+    /// sample it gives.
     #[inline]
-    pub(crate) fn on_ack(&mut self, now: Time, ack: &Acknowledgement) -> Option<Span> {
+    pub(crate) fn on_ack(&mut self, now: Time, ack: &Acknowledgement, blocks: &[Block]) -> Option<Span> {
         let first = self.board.una();
         if !self.sack {
             self.count_duplicate(ack);
         } else if let Some(segment) = ack.sacked {
-            self.board.sack(segment);
+            self.board.sack_beyond(ack.cumulative, segment, blocks);
+        } else if !blocks.is_empty() {
+            self.board.sack_blocks(ack.cumulative, blocks);
         }
         let newly = self.board.advance(ack.cumulative);
         // RFC 7323: only an acknowledgement that moves the left edge gives a sample.

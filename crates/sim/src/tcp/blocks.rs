@@ -1,0 +1,61 @@
+//! SACK blocks (RFC 2018): what an acknowledgement says of segments beyond its cumulative point when others before
+//! it may have been lost.
+
+use super::bits::BitRing;
+
+/// Segments from the first up to and without the second.
+pub(crate) type Block = (u64, u64);
+
+/// The option of one acknowledgement: blocks, the most recently changed first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SackBlocks {
+    blocks: [Block; SackBlocks::MOST],
+    count: u8,
+}
+
+impl SackBlocks {
+    /// A header has 40 bytes for options: four blocks fit, three beside time stamps [rfc2018:3].
+    pub(crate) const MOST: usize = 4;
+
+    #[cfg_attr(not(test), expect(dead_code, reason = "for paths that lose acknowledgements"))]
+    pub(crate) fn as_slice(&self) -> &[Block] {
+        &self.blocks[..usize::from(self.count)]
+    }
+}
+
+/// What the receiver has reported lately, so that each block is repeated in several acknowledgements [rfc2018:4].
+#[derive(Clone, Debug)]
+pub(super) struct Reported {
+    recent: Vec<Block>,
+    room: usize,
+}
+
+impl Reported {
+    pub(super) fn new(timestamps: bool) -> Self {
+        let room = if timestamps { SackBlocks::MOST - 1 } else { SackBlocks::MOST };
+        Self { recent: Vec::with_capacity(room + 1), room }
+    }
+
+    /// `segment` is newly set in `early`, whose bits lie between `low` and `high`.
+    pub(super) fn add(&mut self, segment: u64, early: &BitRing, low: u64, high: u64) {
+        let start = early.last_clear(low, segment).map_or(low, |clear| clear + 1);
+        let end = early.first_clear(segment, high + 1).unwrap_or(high + 1);
+        self.recent.retain(|(from, to)| *to < start || *from > end);
+        self.recent.insert(0, (start, end));
+        self.recent.truncate(self.room);
+    }
+
+    /// Everything below `expected` has been delivered.
+    pub(super) fn forget_below(&mut self, expected: u64) {
+        self.recent.retain(|(_, to)| *to > expected);
+    }
+
+    pub(super) fn blocks(&self) -> SackBlocks {
+        let mut blocks = SackBlocks::default();
+        for (slot, block) in blocks.blocks.iter_mut().zip(&self.recent) {
+            *slot = *block;
+            blocks.count += 1;
+        }
+        blocks
+    }
+}
