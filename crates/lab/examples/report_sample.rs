@@ -218,7 +218,8 @@ fn sawtooth(engine: Engine, names: &[String], [available, base, limit]: [f64; 3]
             ends * if live { 2 } else { 1 }
         })
         .collect();
-    Series { flows, link: LinkSeries { t_s: t, backlog_bytes: backlog, drops } }
+    let link = LinkSeries { t_s: t, backlog_bytes: backlog, drops };
+    Series { flows, link, queue_length: Vec::new() }
 }
 
 /// Repeatable noise in [-1, 1].

@@ -96,7 +96,10 @@ mod tests {
         let steady = half_widths(&readings([900; 10], [3; 10]));
         assert!(steady.utilization.unwrap() < 1e-12 && steady.loss_rate.unwrap() < 1e-12);
         // Five means of 0.8 and five of 1: a standard deviation of 0.1 sqrt(10/9), times 2.262 / sqrt(10).
-        let saw = half_widths(&readings([800, 1000].repeat(5).try_into().unwrap(), [0, 10].repeat(5).try_into().unwrap()));
+        let saw = half_widths(&readings(
+            [800, 1000].repeat(5).try_into().unwrap(),
+            [0, 10].repeat(5).try_into().unwrap(),
+        ));
         let exact = 2.262 * 0.1 / 3.0;
         assert!((saw.utilization.unwrap() - exact).abs() < 1e-12, "{saw:?}");
         assert!((saw.loss_rate.unwrap() - exact / 2.0).abs() < 1e-12, "{saw:?}");
@@ -113,10 +116,14 @@ mod tests {
 
     #[test]
     fn samples_next_to_the_ends_of_batches_stand_for_them_if_near_enough() {
-        let sample = |millis| Reading { at: at(millis), busy: Span::from_millis(millis), arrivals: 0, drops: 0 };
+        let sample =
+            |millis| Reading { at: at(millis), busy: Span::from_millis(millis), arrivals: 0, drops: 0 };
         let samples: Vec<Reading> = (0..1000).map(|index| sample(7 + 20 * index)).collect();
         let chosen = nearest(&samples, at(5000), at(15_000));
-        assert_eq!(chosen.iter().map(|reading| reading.at).collect::<Vec<_>>(), (0..=10).map(|i| at(5007 + i * 1000)).collect::<Vec<_>>());
+        assert_eq!(
+            chosen.iter().map(|reading| reading.at).collect::<Vec<_>>(),
+            (0..=10).map(|i| at(5007 + i * 1000)).collect::<Vec<_>>()
+        );
         let sparse: Vec<Reading> = (0..100).map(|index| sample(800 * index)).collect();
         assert!(nearest(&sparse, at(5000), at(15_000)).is_empty());
     }

@@ -198,7 +198,8 @@ fn check_names(document: &Document, scenario: &Scenario) -> Result<(), Faults> {
             let known: Vec<&str> =
                 cc::registry::SLOW_STARTS.iter().map(|slow_start| slow_start.name).collect();
             let found = format!("unknown slow start \"{}\"", flow.slow_start);
-            let (key, help) = (format!("flow[{index}].slow_start"), did_you_mean(&flow.slow_start, known.clone()));
+            let (key, help) =
+                (format!("flow[{index}].slow_start"), did_you_mean(&flow.slow_start, known.clone()));
             faults.push(document.fault(&key, found, known.join(", "), help));
         }
     }

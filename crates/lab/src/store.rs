@@ -106,7 +106,10 @@ impl Store {
             // If it stays, the next run removes it.
             let _ = fs::remove_dir_all(&old);
             let settings = settings(task, document);
-            replace(&folder.join("scenario.toml"), with_settings(&settings, &document.text_at(&task.point)).as_bytes())?;
+            replace(
+                &folder.join("scenario.toml"),
+                with_settings(&settings, &document.text_at(&task.point)).as_bytes(),
+            )?;
             replace(&folder.join("manifest.json"), &manifest(task, &settings, command, &folder)?)?;
             Ok(kept)
         };

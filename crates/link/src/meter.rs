@@ -134,7 +134,13 @@ impl Meter {
     }
 
     /// What the link shows at `now`, with this waiting and this packet being sent.
-    pub(crate) fn state(&self, now: Time, backlog: Backlog, sending: Option<&Service>, rate: Rate) -> LinkState {
+    pub(crate) fn state(
+        &self,
+        now: Time,
+        backlog: Backlog,
+        sending: Option<&Service>,
+        rate: Rate,
+    ) -> LinkState {
         let part = |packet: &Service| packet.departs.min(now).since(packet.starts.max(self.since));
         let busy = Span::from_nanos(self.busy) + sending.map_or(Span::ZERO, part);
         LinkState { backlog, drops: self.total_drops, arrivals: self.total_arrivals, busy, rate }

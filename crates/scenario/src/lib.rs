@@ -51,6 +51,7 @@ pub use fault::{Fault, Faults};
 pub use near::did_you_mean;
 pub use origin::Origin;
 pub use spec::{
-    Column, Flow, Limit, Link, Live, Pattern, Queue, QueueSettings, Record, Scenario, SocketBuffer, Spread, Stack, Threshold, Traffic,
+    Column, Flow, Limit, Link, Live, Pattern, Queue, QueueSettings, Record, Scenario, SocketBuffer, Spread,
+    Stack, Threshold, Traffic,
 };
 pub use sweep::{Axis, Point, Sweep};

@@ -53,7 +53,10 @@ fn every_point(
     // Before the printing, which fails if its reader leaves.
     let files = tabulate(&options.out, &stem(document), &results).map_err(|error| {
         let help = "the points are kept: free some room and start again, or choose another folder with --out";
-        Problem::environment(format!("{}: cannot write the table: {error}\n  help: {help}", options.out.display()))
+        Problem::environment(format!(
+            "{}: cannot write the table: {error}\n  help: {help}",
+            options.out.display()
+        ))
     })?;
     if options.json {
         for result in &results {

@@ -106,10 +106,7 @@ impl SeriesRecorder {
             columns: resolved.columns.clone(),
             delivered: vec![Bytes::ZERO; resolved.flows.len()],
             drops: 0,
-            series: Series {
-                flows: resolved.flows.iter().map(series).collect(),
-                ..Series::default()
-            },
+            series: Series { flows: resolved.flows.iter().map(series).collect(), ..Series::default() },
         }
     }
 

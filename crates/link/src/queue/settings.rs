@@ -7,9 +7,9 @@ use super::{
     AdaptiveRedParameters, CodelParameters, Context, FqCodelParameters, Measure, PieParameters, Policy,
     RedParameters,
 };
+use crate::Limit;
 use std::error::Error;
 use std::fmt;
-use crate::Limit;
 use units::random::Stream;
 use units::{Bytes, Rate, Span};
 

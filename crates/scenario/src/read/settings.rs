@@ -16,8 +16,7 @@ pub(super) fn settings(keys: &Keys<'_>) -> Option<QueueSettings> {
         time("interval", "an interval of zero"),
     );
     let burst = keys.optional("burst", |at| at.quantity("ms"));
-    let thresholds =
-        (keys.optional("min_threshold", threshold), keys.optional("max_threshold", threshold));
+    let thresholds = (keys.optional("min_threshold", threshold), keys.optional("max_threshold", threshold));
     let shares = (share("max_probability"), share("weight"));
     let (gentle, wait, by_bytes) = (switch("gentle"), switch("wait"), switch("by_bytes"));
     let (derandomize, ecn) = (switch("derandomize"), switch("ecn"));
@@ -44,7 +43,11 @@ pub(super) fn settings(keys: &Keys<'_>) -> Option<QueueSettings> {
 fn share_above_zero(at: &At<'_>) -> Option<Fraction> {
     let share = at.fraction()?;
     if share == Fraction::ZERO {
-        at.fault("a share of zero: it would have no effect", "a share above 0, at most 1, such as 0.002", None);
+        at.fault(
+            "a share of zero: it would have no effect",
+            "a share above 0, at most 1, such as 0.002",
+            None,
+        );
         return None;
     }
     Some(share)
@@ -57,7 +60,8 @@ fn threshold(at: &At<'_>) -> Option<Threshold> {
     }
     let packets = at.number()?;
     if packets < 0.0 {
-        let accepted = "a number of packets, zero or more, or a text such as \"5 packets\", \"7500B\" or \"5ms\"";
+        let accepted =
+            "a number of packets, zero or more, or a text such as \"5 packets\", \"7500B\" or \"5ms\"";
         at.fault(format!("a threshold of {packets} packets"), accepted, None);
         return None;
     }
