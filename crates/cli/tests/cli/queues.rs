@@ -37,7 +37,7 @@ fn every_policy_takes_its_settings() {
 
 #[test]
 fn a_setting_has_its_effect_and_a_default_written_out_changes_nothing() {
-    let low = backlog("kind = \"codel\", target = \"1ms\", limit = \"100 packets\"");
+    let low = backlog("kind = \"codel\", target = \"3ms\", limit = \"100 packets\"");
     let plain = backlog("kind = \"codel\", limit = \"100 packets\"");
     let high = backlog("kind = \"codel\", target = \"20ms\", limit = \"100 packets\"");
     assert!(low < plain && plain < high, "{low} {plain} {high}");
@@ -72,7 +72,7 @@ fn refused(queue: &str, words: &[&str]) {
 fn what_is_wrong_with_a_setting_is_told_with_its_place_and_what_would_be_right() {
     refused(
         "kind = \"red\", limit = \"1 bdp\", min_treshold = 5",
-        &["queue.toml:8:43: link.queue.min_treshold: unknown key", "help: did you mean \"min_threshold\"?"],
+        &["queue.toml:8:42: link.queue.min_treshold: unknown key", "help: did you mean \"min_threshold\"?"],
     );
     refused(
         "kind = \"codle\", limit = \"1 bdp\"",
