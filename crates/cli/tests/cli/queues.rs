@@ -102,7 +102,7 @@ fn what_is_wrong_with_a_setting_is_told_with_its_place_and_what_would_be_right()
     for (setting, words) in [
         ("weight = 2", ["link.queue.weight: the integer 2", "accepted: a share from 0 to 1"]),
         ("weight = 0", ["link.queue.weight: a share of zero", "accepted: a share above 0"]),
-        ("gentle = \"yes\"", ["link.queue.gentle: the text \"yes\"", "accepted: true or false"]),
+        ("gentle = \"yes\"", ["link.queue.gentle: \"yes\"", "accepted: true or false"]),
         (
             "min_threshold = -1",
             ["link.queue.min_threshold: a threshold of -1", "accepted: a number of packets"],
