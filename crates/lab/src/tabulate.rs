@@ -58,7 +58,7 @@ pub fn tabulate(folder: &Path, name: &str, results: &[PointResult]) -> io::Resul
     let mut columns: Vec<(String, Column)> = (0..keys)
         .map(|index| (key_name(results, index), Column::Text(texts(&|result| result.point[index].1.clone()))))
         .collect();
-    columns.extend(NUMBERS.iter().map(|(name, of)| {
+    columns.extend(numbers(results).map(|(name, of)| {
         let values = results.iter().map(|result| of(&result.summary)).collect();
         ((*name).to_owned(), Column::Number(values))
     }));
@@ -66,6 +66,13 @@ pub fn tabulate(folder: &Path, name: &str, results: &[PointResult]) -> io::Resul
         .push(("scenario_hash".into(), Column::Text(texts(&|result| result.summary.scenario_hash.clone()))));
     replace_by(&parquet, |under_way| write_table(under_way, &columns))?;
     Ok([csv, parquet])
+}
+
+/// The numbers whose name no swept key has: a column stands once.
+fn numbers(results: &[PointResult]) -> impl Iterator<Item = &'static Number> {
+    NUMBERS.iter().filter(|(name, _)| {
+        results.first().is_none_or(|result| result.point.iter().all(|(key, _)| key != name))
+    })
 }
 
 fn key_name(results: &[PointResult], index: usize) -> String {
@@ -76,7 +83,7 @@ fn key_name(results: &[PointResult], index: usize) -> String {
 fn csv_text(results: &[PointResult]) -> String {
     let keys = results.first().map_or(0, |result| result.point.len());
     let mut head: Vec<String> = (0..keys).map(|index| quoted(&key_name(results, index))).collect();
-    head.extend(NUMBERS.iter().map(|(name, _)| (*name).to_owned()));
+    head.extend(numbers(results).map(|(name, _)| (*name).to_owned()));
     head.push("scenario_hash".into());
     let mut text = head.join(",");
     text.push('\n');
@@ -85,7 +92,7 @@ fn csv_text(results: &[PointResult]) -> String {
             text.push_str(&quoted(value));
             text.push(',');
         }
-        for (_, of) in NUMBERS {
+        for (_, of) in numbers(results) {
             // Writing to a string does not fail.
             let _ = of(&result.summary).map(|value| write!(text, "{value}"));
             text.push(',');

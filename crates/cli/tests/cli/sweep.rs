@@ -51,6 +51,9 @@ fn a_sweep_that_was_killed_goes_on_and_comes_to_the_same_bytes() {
         assert!(read("cut") == read("whole"), "{table} differs");
     }
 
+    let text = fs::read_to_string(place.path().join("whole/long.csv")).unwrap();
+    assert_eq!(text.lines().next().unwrap().split(',').filter(|name| *name == "seed").count(), 1, "{text}");
+
     // Nothing is left to do; nothing is done.
     place.run(&["sweep", "long.toml", "--out", "cut"]).well();
     assert_eq!(points(&place, "cut"), after);
