@@ -191,7 +191,7 @@ fn measured_exactly(policy: &str, arrivals: &[(Time, Probe)], limit: Limit, loss
         left.flat_map(|(packet, left)| [(arrived(packet).as_nanos(), 1), (left, -1)]).collect();
     changes.push((end.as_nanos(), 0));
     changes.sort_unstable();
-    let (mut lengths, mut length, mut since) = (std::collections::BTreeMap::new(), 0i64, 0);
+    let (mut lengths, mut length, mut since) = (BTreeMap::new(), 0i64, 0);
     for (time, change) in changes {
         *lengths.entry(length as u64).or_insert(0) += time - since;
         (length, since) = (length + change, time);
