@@ -1,13 +1,21 @@
-//! Progress of long work on stderr; silent where stderr is not a terminal.
+//! Progress of long work on stderr: a bar on a terminal; elsewhere a plain line now and then.
 
+use crate::print;
 use indicatif::{ProgressBar, ProgressStyle};
 use lab::record::Engine;
+use std::io::{IsTerminal, stderr};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// Between plain lines at least.
+const PAUSE: Duration = Duration::from_secs(10);
 
 /// A bar over the runs of a comparison.
 pub(crate) struct Progress {
     bar: ProgressBar,
     /// Runs finished, and in all.
     runs: (u64, u64),
+    plain: Plain,
 }
 
 impl Progress {
@@ -16,7 +24,7 @@ impl Progress {
         let style =
             ProgressStyle::with_template("{bar:30} {percent:>3} %  {elapsed} passed, {eta} to go  {msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        Self { bar, runs: (0, runs.max(1) as u64) }
+        Self { bar, runs: (0, runs.max(1) as u64), plain: Plain::default() }
     }
 
     /// One more run has ended.
@@ -31,8 +39,10 @@ impl Progress {
         self.show(end.map_or(0.0, |end| (passed / end).min(1.0)));
     }
 
-    fn show(&self, part: f64) {
-        self.bar.set_position(((self.runs.0 as f64 + part) * 1000.0 / self.runs.1 as f64) as u64);
+    fn show(&mut self, part: f64) {
+        let (finished, all) = self.runs;
+        self.bar.set_position(((finished as f64 + part) * 1000.0 / all as f64) as u64);
+        self.plain.tell(self.bar.elapsed(), finished as f64 + part, all, "runs");
     }
 }
 
@@ -43,7 +53,10 @@ impl Drop for Progress {
 }
 
 /// A bar over the points of a sweep; threads may tell it.
-pub(crate) struct Count(ProgressBar);
+pub(crate) struct Count {
+    bar: ProgressBar,
+    plain: Mutex<Plain>,
+}
 
 impl Count {
     pub(crate) fn new(points: usize) -> Self {
@@ -51,18 +64,89 @@ impl Count {
         let style =
             ProgressStyle::with_template("{bar:30} {pos}/{len} points  {elapsed} passed, {eta} to go");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        bar.enable_steady_tick(std::time::Duration::from_millis(200));
-        Self(bar)
+        bar.enable_steady_tick(Duration::from_millis(200));
+        Self { bar, plain: Mutex::default() }
     }
 
     /// So many are finished.
     pub(crate) fn tell(&self, finished: usize) {
-        self.0.set_position(self.0.position().max(finished as u64));
+        let finished = self.bar.position().max(finished as u64);
+        self.bar.set_position(finished);
+        let mut plain = self.plain.lock().unwrap_or_else(PoisonError::into_inner);
+        plain.tell(self.bar.elapsed(), finished as f64, self.bar.length().unwrap_or(finished), "points");
     }
 }
 
 impl Drop for Count {
     fn drop(&mut self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
+    }
+}
+
+/// What stderr is told where it is no terminal.
+#[derive(Debug, Default)]
+struct Plain {
+    /// When a line was written last, from the start.
+    told: Duration,
+    /// When the first piece of work was finished, and how much was by then: what was reused from disk says nothing
+    /// about how long the rest takes.
+    first: Option<(Duration, f64)>,
+}
+
+impl Plain {
+    fn tell(&mut self, elapsed: Duration, finished: f64, all: u64, what: &str) {
+        if !stderr().is_terminal()
+            && let Some(line) = self.line(elapsed, finished, all, what)
+        {
+            print::talk(line);
+        }
+    }
+
+    /// The line due now, if one is.
+    fn line(&mut self, elapsed: Duration, finished: f64, all: u64, what: &str) -> Option<String> {
+        let (start, before) = *self.first.get_or_insert((elapsed, finished));
+        if elapsed < self.told + PAUSE || finished >= all as f64 {
+            return None;
+        }
+        self.told = elapsed;
+        let left = if finished > before {
+            let pace = (elapsed - start).as_secs_f64() / (finished - before);
+            format!("about {} left", rough(pace * (all as f64 - finished)))
+        } else {
+            "no telling how long".into()
+        };
+        Some(format!("{} of {all} {what}, {left}", finished.floor()))
+    }
+}
+
+/// A time to two digits at most.
+fn rough(seconds: f64) -> String {
+    match seconds {
+        s if s < 90.0 => format!("{} s", s.ceil()),
+        s if s < 5400.0 => format!("{} min", (s / 60.0).round()),
+        s => format!("{} h", (s / 3600.0).round()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_lines_come_every_ten_seconds_and_say_what_is_left() {
+        let seconds = Duration::from_secs;
+        let mut plain = Plain::default();
+        assert_eq!(plain.line(seconds(1), 30.0, 90, "points"), None, "30 were on disk");
+        assert_eq!(plain.line(seconds(9), 33.0, 90, "points"), None);
+        let line = plain.line(seconds(11), 37.0, 90, "points");
+        assert_eq!(line.as_deref(), Some("37 of 90 points, about 76 s left"));
+        assert_eq!(plain.line(seconds(20), 50.0, 90, "points"), None);
+        assert!(plain.line(seconds(21), 50.0, 90, "points").is_some());
+        assert_eq!(plain.line(seconds(99), 90.0, 90, "points"), None, "the result follows");
+    }
+
+    #[test]
+    fn times_are_rough() {
+        assert_eq!([0.2, 89.0, 100.0, 5399.0, 7300.0].map(rough), ["1 s", "89 s", "2 min", "90 min", "2 h"]);
     }
 }

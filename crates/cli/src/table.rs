@@ -4,7 +4,7 @@ use crate::print;
 use crate::problem::Problem;
 use lab::compare::Answer;
 use lab::curves::{Axis, Curves};
-use lab::record::Record;
+use lab::record::{Record, Summary};
 use lab::report::Verdict;
 
 const HEAD: [&str; 7] =
@@ -48,9 +48,17 @@ fn row(record: &Record) -> Vec<String> {
         number(rtt, 1e3, 2),
         number(summary.loss_rate, 1e2, 4),
         retransmits.map_or_else(|| "–".to_owned(), |count| count.to_string()),
-        number(summary.utilization, 1e2, 2),
+        utilization(summary),
         number(summary.mean_backlog_bytes, 1e-3, 1),
     ]
+}
+
+/// With the half width of its confidence interval, where there is one.
+fn utilization(summary: &Summary) -> String {
+    let Some(mean) = summary.utilization else { return "–".into() };
+    let half_width =
+        summary.utilization_ci95.map_or_else(String::new, |width| format!(" ± {:.2}", width * 1e2));
+    format!("{:.2}{half_width}", mean * 1e2)
 }
 
 /// The first column to the left, the others to the right; a title stands on a line of its own before its row.

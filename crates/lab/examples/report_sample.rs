@@ -119,11 +119,14 @@ fn record(engine: Engine, flows: usize, [available, base, limit]: [f64; 3]) -> R
         wall_s: if engine == Engine::Live { END } else { 0.12 },
         peak_rss_bytes: 14_000_000,
         utilization: Some(series.flows.iter().map(goodput).sum::<f64>() / 97e6 + 0.2),
+        utilization_ci95: None,
         idle_fraction: Some(0.01),
         queue_empty_fraction: None,
         loss_rate: (!model).then_some(drops as f64 / 4e5),
+        loss_rate_ci95: None,
         mean_backlog_bytes: Some(mean(&series.link.backlog_bytes)),
         mean_occupancy: Some(mean(&series.link.backlog_bytes) / limit),
+        queue_length_packets: None,
         queueing_delay_s: Some(DelayStatistics {
             mean: delay,
             p50: None,
@@ -169,7 +172,7 @@ fn steady(names: &[String], [available, base, limit]: [f64; 3]) -> Series {
         ..FlowSeries::default()
     };
     let link = LinkSeries { t_s: vec![0.0, END], backlog_bytes: vec![0.62 * limit; 2], drops: Vec::new() };
-    Series { flows: names.iter().map(flow).collect(), link }
+    Series { flows: names.iter().map(flow).collect(), link, queue_length: Vec::new() }
 }
 
 /// Additive growth to the full queue, then a halving; each flow at its own phase, a little noise on all.
@@ -215,7 +218,8 @@ fn sawtooth(engine: Engine, names: &[String], [available, base, limit]: [f64; 3]
             ends * if live { 2 } else { 1 }
         })
         .collect();
-    Series { flows, link: LinkSeries { t_s: t, backlog_bytes: backlog, drops } }
+    let link = LinkSeries { t_s: t, backlog_bytes: backlog, drops };
+    Series { flows, link, queue_length: Vec::new() }
 }
 
 /// Repeatable noise in [-1, 1].

@@ -13,6 +13,8 @@ pub struct Entry {
     pub summary: &'static str,
     /// Where it is defined.
     pub source: &'static str,
+    /// The settings it accepts.
+    pub settings: &'static [&'static str],
 }
 
 /// Congestion controls.
@@ -23,6 +25,7 @@ pub fn controls() -> Vec<Entry> {
         runs_on: if KERNEL_CONTROLS.contains(&control.name) { "sim live" } else { "sim" },
         summary: control.summary,
         source: control.source,
+        settings: &[],
     });
     let kernel = [
         (
@@ -32,7 +35,8 @@ pub fn controls() -> Vec<Entry> {
         ),
         ("bbr", "paces at the measured bottleneck bandwidth", "kernel, BBRv1"),
     ];
-    let kernel = kernel.map(|(name, summary, source)| Entry { name, runs_on: "live", summary, source });
+    let kernel =
+        kernel.map(|(name, summary, source)| Entry { name, runs_on: "live", summary, source, settings: &[] });
     own.chain(kernel).collect()
 }
 
@@ -44,6 +48,7 @@ pub fn queues() -> Vec<Entry> {
         runs_on: "sim live",
         summary: policy.summary,
         source: policy.source,
+        settings: policy.settings,
     };
     link::queue::POLICIES.iter().map(entry).collect()
 }
@@ -56,5 +61,5 @@ pub fn engines() -> Vec<Entry> {
         ("sim", "packet-level simulation: faster than real time", "crates/sim"),
         ("live", "the real kernel over an emulated path: real time", "crates/emu, crates/live"),
     ];
-    engines.map(|(name, summary, source)| Entry { name, runs_on: "", summary, source }).into()
+    engines.map(|(name, summary, source)| Entry { name, runs_on: "", summary, source, settings: &[] }).into()
 }

@@ -10,6 +10,7 @@
 //! Reading order: `resolve.rs`, `record.rs`, `engine.rs` and `engine/`, `measure.rs`, `compare.rs`, `claims.rs`,
 //! `figures.rs`, `store.rs`, `sweep.rs` and `tabulate.rs`, `search.rs`, `report.rs`.
 
+mod batches;
 pub mod catalogue;
 pub mod claims;
 pub mod compare;

@@ -1,8 +1,9 @@
 //! Measures the engines share: fairness, memory, wall-clock time, and the link's part of a summary.
 
-use crate::record::{DelayStatistics, Engine, FlowSummary, Summary};
+use crate::batches::HalfWidths;
+use crate::record::{DelayStatistics, Engine, FlowSummary, QueueLength, Summary};
 use crate::resolve::Resolved;
-use link::{Histogram, Limit, LinkReport};
+use link::{Histogram, Limit, LinkReport, Occupancy};
 use std::time::Instant;
 
 /// Wall-clock time since it was started: how long an engine took, never what it measures.
@@ -54,12 +55,26 @@ pub fn delay_statistics(delays: &Histogram) -> Option<DelayStatistics> {
     })
 }
 
+/// Mean and quantiles of the queue's length; `None` if no time was measured.
+#[must_use]
+pub fn queue_length(occupancy: &Occupancy) -> Option<QueueLength> {
+    let quantile = |q| occupancy.quantile(q);
+    Some(QueueLength {
+        mean: occupancy.mean()?,
+        p50: quantile(0.5)?,
+        p95: quantile(0.95)?,
+        p99: quantile(0.99)?,
+        max: occupancy.max(),
+    })
+}
+
 /// The summary of a run whose link reports itself.
 #[must_use]
-pub fn summary(
+pub(crate) fn summary(
     engine: Engine,
     resolved: &Resolved,
     link: &LinkReport,
+    ci95: HalfWidths,
     flows: Vec<FlowSummary>,
     wall_s: f64,
 ) -> Summary {
@@ -77,11 +92,14 @@ pub fn summary(
         wall_s,
         peak_rss_bytes: peak_rss_bytes(),
         utilization: Some(link.utilization),
+        utilization_ci95: ci95.utilization,
         idle_fraction: Some(link.idle_fraction),
         queue_empty_fraction: Some(link.queue_empty_fraction),
         loss_rate: Some(link.loss_rate()),
+        loss_rate_ci95: ci95.loss_rate,
         mean_backlog_bytes: Some(link.mean_waiting_bytes),
         mean_occupancy: Some(occupancy),
+        queue_length_packets: queue_length(&link.queue_length),
         queueing_delay_s: delay_statistics(&link.queueing_delay),
         jain_index: jain_index(&goodputs),
         flows,

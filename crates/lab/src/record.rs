@@ -51,22 +51,44 @@ pub struct Summary {
     pub peak_rss_bytes: u64,
     /// Bytes the tight link sent over what it could have sent.
     pub utilization: Option<f64>,
+    /// Half the width of its 95 % confidence interval, from ten batch means; idle time has the same. `None` for a run
+    /// without a duration.
+    pub utilization_ci95: Option<f64>,
     /// Share of time the queue is empty and the link not sending.
     pub idle_fraction: Option<f64>,
     /// Share of time no packet waits.
     pub queue_empty_fraction: Option<f64>,
     /// Drops over arrivals at the tight link.
     pub loss_rate: Option<f64>,
+    /// Half the width of its 95 % confidence interval, from ten batch means.
+    pub loss_rate_ci95: Option<f64>,
     /// Time-average of the bytes waiting, the packet being sent excluded.
     pub mean_backlog_bytes: Option<f64>,
     /// Mean backlog over the queue's limit.
     pub mean_occupancy: Option<f64>,
-    /// Time packets wait before they are sent.
+    /// Packets waiting, the one being sent excluded, weighted by time.
+    pub queue_length_packets: Option<QueueLength>,
+    /// Time packets wait before they are sent, each packet sent counting once.
     pub queueing_delay_s: Option<DelayStatistics>,
     /// Jain's fairness index of the flows' goodputs; `None` for a single flow.
     pub jain_index: Option<f64>,
     /// One entry per flow.
     pub flows: Vec<FlowSummary>,
+}
+
+/// The queue's length over the measured interval, in packets: exact, each length weighted by the time it lasted.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct QueueLength {
+    /// Time average.
+    pub mean: f64,
+    /// Half of the time no more wait.
+    pub p50: u64,
+    /// 95 % of the time no more wait.
+    pub p95: u64,
+    /// 99 % of the time no more wait.
+    pub p99: u64,
+    /// The longest queue.
+    pub max: u64,
 }
 
 /// Mean and quantiles of a delay, seconds. A model knows the mean only.
@@ -119,6 +141,10 @@ pub struct Series {
     pub flows: Vec<FlowSeries>,
     /// The tight link.
     pub link: LinkSeries,
+    /// Share of the measured interval with so many packets waiting at the tight link: none, one, and so on up to the
+    /// longest queue. Empty where the engine cannot know. Kept whatever columns are asked for.
+    #[serde(default)]
+    pub queue_length: Vec<f64>,
 }
 
 /// One flow against time. A column the scenario did not ask for, or the engine cannot know, is empty.

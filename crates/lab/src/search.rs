@@ -169,9 +169,9 @@ impl Scale {
 }
 
 #[derive(Clone, Copy)]
-struct Estimate {
-    mean: f64,
-    half_width: f64,
+pub(crate) struct Estimate {
+    pub(crate) mean: f64,
+    pub(crate) half_width: f64,
 }
 
 struct Search<'a> {
@@ -282,7 +282,7 @@ impl Search<'_> {
 }
 
 /// Mean and half width of the 95 % confidence interval of a few samples (Student's t).
-fn estimate(samples: &[f64]) -> Estimate {
+pub(crate) fn estimate(samples: &[f64]) -> Estimate {
     let n = samples.len() as f64;
     let mean = samples.iter().sum::<f64>() / n;
     let variance = samples.iter().map(|sample| (sample - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);

@@ -1,10 +1,10 @@
 //! Keeping results: `results/<hash>/` with the scenario, a manifest, and per engine a summary and series.
 //!
 //! ```text
-//! results/8f3c…/scenario.toml            the text that was run, and what was set over it
+//! results/8f3c…/scenario.toml            the text that was run, at its point of a sweep, and what was set over it
 //!               manifest.json            title, source, seed, version, command, engines
 //!               model|sim|live/summary.json
-//!                              flows.parquet, link.parquet
+//!                              flows.parquet, link.parquet, queue.parquet
 //! ```
 //! Nothing half-written is ever under its final name: an engine's folder is made beside it under a temporary
 //! name and renamed when whole.
@@ -14,7 +14,7 @@ mod columns;
 use crate::compare::Task;
 use crate::record::Record;
 pub use columns::{Column, write_table};
-use columns::{write_flows, write_link};
+use columns::{write_flows, write_link, write_queue};
 use scenario::Document;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -94,6 +94,7 @@ impl Store {
             write_new(&under_way.join("summary.json"), &summary)?;
             write_flows(&under_way.join("flows.parquet"), &record.series.flows)?;
             write_link(&under_way.join("link.parquet"), &record.series.link)?;
+            write_queue(&under_way.join("queue.parquet"), &record.series.queue_length)?;
             write_new(&under_way.join("notes.txt"), record.notes.join("\n").as_bytes())?;
             let kept = folder.join(&engine);
             // The old record goes at once, not file by file.
@@ -105,7 +106,10 @@ impl Store {
             // If it stays, the next run removes it.
             let _ = fs::remove_dir_all(&old);
             let settings = settings(task, document);
-            replace(&folder.join("scenario.toml"), with_settings(&settings, document.text()).as_bytes())?;
+            replace(
+                &folder.join("scenario.toml"),
+                with_settings(&settings, &document.text_at(&task.point)).as_bytes(),
+            )?;
             replace(&folder.join("manifest.json"), &manifest(task, &settings, command, &folder)?)?;
             Ok(kept)
         };
@@ -142,8 +146,16 @@ fn beside(path: &Path) -> PathBuf {
 /// # Errors
 /// What the file system says.
 pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    replace_by(path, |under_way| write_new(under_way, content))
+}
+
+/// As [`replace`], with the content written by `write` to the path it is given.
+///
+/// # Errors
+/// What `write` or the file system says.
+pub(crate) fn replace_by(path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
     let under_way = beside(path);
-    let written = write_new(&under_way, content).and_then(|()| fs::rename(&under_way, path));
+    let written = write(&under_way).and_then(|()| fs::rename(&under_way, path));
     if written.is_err() {
         let _ = fs::remove_file(&under_way);
     }
@@ -161,7 +173,7 @@ fn settings(task: &Task, document: &Document) -> Vec<(String, String)> {
     document.overrides().iter().chain(&task.point).cloned().collect()
 }
 
-/// The scenario's text, and the settings over it.
+/// The scenario's text at its point of a sweep, and the settings over it.
 fn with_settings(settings: &[(String, String)], text: &str) -> String {
     // A value of several lines stays a comment.
     let comment = |(key, value): &(String, String)| format!("# {key} = {}\n", value.replace('\n', "\n#   "));
@@ -195,7 +207,12 @@ fn clear_leftovers(root: &Path) {
     let folders = fs::read_dir(root).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path());
     let folders: Vec<PathBuf> =
         std::iter::once(root.to_path_buf()).chain(folders.filter(|path| path.is_dir())).collect();
-    for entry in folders.iter().flat_map(fs::read_dir).flatten().filter_map(Result::ok) {
+    folders.iter().for_each(|folder| clear_folder(folder));
+}
+
+/// Removes what killed runs left in one folder.
+pub(crate) fn clear_folder(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok) {
         let name = entry.file_name().to_string_lossy().into_owned();
         let Some(process) = name.strip_prefix(UNDER_WAY).and_then(|rest| rest.rsplit('-').next()) else {
             continue;

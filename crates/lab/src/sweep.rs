@@ -4,7 +4,7 @@
 use crate::compare::Task;
 use crate::engine;
 use crate::record::{Engine, Summary};
-use crate::store::replace;
+use crate::store::{clear_folder, replace};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -40,7 +40,7 @@ pub enum SweepError {
         source: Box<engine::EngineError>,
     },
     /// A result could not be kept.
-    #[error("{}: cannot keep a result: {source}; finished points are kept, free some room and start again", path.display())]
+    #[error("{}: cannot keep a result: {source}\n  help: finished points are kept: free some room and start again", path.display())]
     Keep {
         /// Where.
         path: PathBuf,
@@ -86,6 +86,7 @@ pub fn sweep(
 pub(crate) fn kept_points(folder: &Path, engine: Engine) -> Result<PathBuf, SweepError> {
     let kept = folder.join("points").join(engine.to_string());
     fs::create_dir_all(&kept).map_err(|source| SweepError::Keep { path: kept.clone(), source })?;
+    clear_folder(&kept);
     Ok(kept)
 }
 

@@ -1,7 +1,7 @@
 //! A sweep's results as one table: a row per point, a column per swept key and per number of the summary.
 
 use crate::record::Summary;
-use crate::store::{Column, replace, write_table};
+use crate::store::{Column, replace, replace_by, write_table};
 use crate::sweep::PointResult;
 use std::fmt::Write as _;
 use std::io;
@@ -15,13 +15,19 @@ const NUMBERS: &[Number] = &[
     ("seed", |s| Some(s.seed as f64)),
     ("measured_s", |s| Some(s.measured_s)),
     ("packets_forwarded", |s| s.packets_forwarded.map(|count| count as f64)),
-    ("wall_s", |s| Some(s.wall_s)),
     ("utilization", |s| s.utilization),
+    ("utilization_ci95", |s| s.utilization_ci95),
     ("idle_fraction", |s| s.idle_fraction),
     ("queue_empty_fraction", |s| s.queue_empty_fraction),
     ("loss_rate", |s| s.loss_rate),
+    ("loss_rate_ci95", |s| s.loss_rate_ci95),
     ("mean_backlog_bytes", |s| s.mean_backlog_bytes),
     ("mean_occupancy", |s| s.mean_occupancy),
+    ("queue_length_packets_mean", |s| s.queue_length_packets.map(|length| length.mean)),
+    ("queue_length_packets_p50", |s| s.queue_length_packets.map(|length| length.p50 as f64)),
+    ("queue_length_packets_p95", |s| s.queue_length_packets.map(|length| length.p95 as f64)),
+    ("queue_length_packets_p99", |s| s.queue_length_packets.map(|length| length.p99 as f64)),
+    ("queue_length_packets_max", |s| s.queue_length_packets.map(|length| length.max as f64)),
     ("queueing_delay_mean_s", |s| s.queueing_delay_s.map(|delay| delay.mean)),
     ("queueing_delay_p50_s", |s| s.queueing_delay_s.and_then(|delay| delay.p50)),
     ("queueing_delay_p95_s", |s| s.queueing_delay_s.and_then(|delay| delay.p95)),
@@ -43,7 +49,7 @@ fn rtt_mean(summary: &Summary) -> Option<f64> {
 /// Writes `NAME.csv` and `NAME.parquet` into `folder`; returns their paths.
 ///
 /// # Errors
-/// What the file system says; files of an earlier sweep are then unchanged.
+/// What the file system says; a file of an earlier sweep that could not be replaced is then unchanged.
 pub fn tabulate(folder: &Path, name: &str, results: &[PointResult]) -> io::Result<[PathBuf; 2]> {
     let [csv, parquet] = ["csv", "parquet"].map(|kind| folder.join(format!("{name}.{kind}")));
     replace(&csv, csv_text(results).as_bytes())?;
@@ -52,14 +58,21 @@ pub fn tabulate(folder: &Path, name: &str, results: &[PointResult]) -> io::Resul
     let mut columns: Vec<(String, Column)> = (0..keys)
         .map(|index| (key_name(results, index), Column::Text(texts(&|result| result.point[index].1.clone()))))
         .collect();
-    columns.extend(NUMBERS.iter().map(|(name, of)| {
+    columns.extend(numbers(results).map(|(name, of)| {
         let values = results.iter().map(|result| of(&result.summary)).collect();
         ((*name).to_owned(), Column::Number(values))
     }));
     columns
         .push(("scenario_hash".into(), Column::Text(texts(&|result| result.summary.scenario_hash.clone()))));
-    write_table(&parquet, &columns)?;
+    replace_by(&parquet, |under_way| write_table(under_way, &columns))?;
     Ok([csv, parquet])
+}
+
+/// The numbers whose name no swept key has: a column stands once.
+fn numbers(results: &[PointResult]) -> impl Iterator<Item = &'static Number> {
+    NUMBERS.iter().filter(|(name, _)| {
+        results.first().is_none_or(|result| result.point.iter().all(|(key, _)| key != name))
+    })
 }
 
 fn key_name(results: &[PointResult], index: usize) -> String {
@@ -70,7 +83,7 @@ fn key_name(results: &[PointResult], index: usize) -> String {
 fn csv_text(results: &[PointResult]) -> String {
     let keys = results.first().map_or(0, |result| result.point.len());
     let mut head: Vec<String> = (0..keys).map(|index| quoted(&key_name(results, index))).collect();
-    head.extend(NUMBERS.iter().map(|(name, _)| (*name).to_owned()));
+    head.extend(numbers(results).map(|(name, _)| (*name).to_owned()));
     head.push("scenario_hash".into());
     let mut text = head.join(",");
     text.push('\n');
@@ -79,7 +92,7 @@ fn csv_text(results: &[PointResult]) -> String {
             text.push_str(&quoted(value));
             text.push(',');
         }
-        for (_, of) in NUMBERS {
+        for (_, of) in numbers(results) {
             // Writing to a string does not fail.
             let _ = of(&result.summary).map(|value| write!(text, "{value}"));
             text.push(',');

@@ -1,11 +1,12 @@
 //! Claims: what holds, what fails, and that nothing passes by not being looked at.
 
-use scenario::Document;
+use scenario::{Document, Drawn, FigureSpec};
 use tightlink_lab::claims::{Claim, check, parse_claims};
 use tightlink_lab::compare::{Answer, Task, tasks};
 use tightlink_lab::figures::{figures, published_claims};
-use tightlink_lab::record::{Engine, FlowSummary, Record, RttStatistics, Series, Summary};
+use tightlink_lab::record::{DelayStatistics, Engine, FlowSummary, Record, RttStatistics, Series, Summary};
 use tightlink_lab::report::Verdict;
+use tightlink_lab::search::Found;
 
 const SCENARIO: &str = "title = 't'
 duration = '2s'
@@ -38,12 +39,15 @@ fn record(engine: Engine, task: &Task, goodput: f64, rtt: f64, retransmits: Opti
         wall_s: 0.0,
         peak_rss_bytes: 0,
         utilization: Some(0.5),
-        idle_fraction: None,
+        utilization_ci95: None,
+        idle_fraction: Some(0.5),
         queue_empty_fraction: None,
-        loss_rate: None,
+        loss_rate: Some(0.01),
+        loss_rate_ci95: None,
         mean_backlog_bytes: None,
-        mean_occupancy: None,
-        queueing_delay_s: None,
+        mean_occupancy: Some(0.5),
+        queue_length_packets: None,
+        queueing_delay_s: Some(DelayStatistics { mean: 0.01, p50: None, p95: None, p99: None, max: None }),
         jain_index: None,
         flows: vec![flow],
     };
@@ -203,6 +207,24 @@ fn a_claim_file_names_one_relation_and_enough_engines() {
     assert!(refused("engines = ['sim']\nat_least = '1s'\nbogus = 1").contains("bogus"));
 }
 
+/// Every task of a figure, and for one that searches every target, with something found.
+fn asked(document: &Document) -> Vec<(Task, Option<Found>)> {
+    let tasks = tasks(document).unwrap();
+    let Some(FigureSpec { y: Drawn::Smallest(question), .. }) = document.figure().unwrap() else {
+        return tasks.into_iter().map(|task| (task, None)).collect();
+    };
+    let with_targets = tasks.into_iter().flat_map(|task| {
+        question.at_most.clone().into_iter().map(move |(typed, _)| {
+            let summary = record(Engine::Sim, &task, 1.0, 50.0, Some(0)).summary;
+            let found = Found { value: "7 packets".into(), metric: 0.0, half_width: 0.0, runs: 1, summary };
+            let mut task = task.clone();
+            task.point.push(("target".into(), typed));
+            (task, Some(found))
+        })
+    });
+    with_targets.collect()
+}
+
 #[test]
 fn every_published_claim_is_about_a_figure_and_selects_cases_of_it() {
     let figures = figures().unwrap();
@@ -214,12 +236,12 @@ fn every_published_claim_is_about_a_figure_and_selects_cases_of_it() {
             .unwrap_or_else(|| panic!("\"{}\" is about {}, which is no figure", claim.says, claim.figure));
         // Numbers that satisfy no one in particular; with and without loss, so that both kinds of case exist.
         let reasons = [0, 1].map(|retransmits| {
-            let answer = |task: Task| {
+            let answer = |(task, found): (Task, Option<Found>)| {
                 let records =
                     Engine::ALL.map(|engine| record(engine, &task, 1.0, 50.0, Some(retransmits))).into();
-                Answer { task, records, absent: Vec::new(), found: None }
+                Answer { task, records, absent: Vec::new(), found }
             };
-            let answers: Vec<Answer> = tasks(&figure.document).unwrap().into_iter().map(answer).collect();
+            let answers: Vec<Answer> = asked(&figure.document).into_iter().map(answer).collect();
             check(std::slice::from_ref(&claim), &answers).remove(0).detail
         });
         let judged = |reason: &String| {

@@ -50,11 +50,14 @@ fn record(engine: Engine, flows: usize, samples: usize) -> Record {
             wall_s: 0.1,
             peak_rss_bytes: 0,
             utilization: None,
+            utilization_ci95: None,
             idle_fraction: None,
             queue_empty_fraction: None,
             loss_rate: (!model).then_some(1.3e-4),
+            loss_rate_ci95: None,
             mean_backlog_bytes: None,
             mean_occupancy: None,
+            queue_length_packets: None,
             queueing_delay_s: None,
             jain_index: None,
             flows: (0..flows).map(summary).collect(),
@@ -62,6 +65,7 @@ fn record(engine: Engine, flows: usize, samples: usize) -> Record {
         series: Series {
             flows: (0..flows).map(series).collect(),
             link: LinkSeries { t_s: t.clone(), backlog_bytes: y, drops },
+            queue_length: Vec::new(),
         },
         notes: vec![HOSTILE.into()],
     }

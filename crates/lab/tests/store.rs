@@ -82,6 +82,27 @@ fn series_read_back_row_by_row() {
 }
 
 #[test]
+fn the_distribution_of_the_queue_reads_back_with_its_complement() {
+    let folder = tempfile::tempdir().unwrap();
+    let (document, task) = task();
+    let record = simulated(&task);
+    let kept = Store::open(folder.path()).unwrap().keep(&task, &document, "tightlink run", &record).unwrap();
+    let (columns, rows) = table(&kept.join("queue.parquet"));
+    assert_eq!(columns, ["packets", "time_share", "at_least"]);
+    let length = record.summary.queue_length_packets.unwrap();
+    assert_eq!(rows.len() as u64, length.max + 1);
+    let (mut mean, mut below) = (0.0, 0.0);
+    for (packets, row) in rows.iter().enumerate() {
+        assert_eq!(number(row, 0), Some(packets as f64));
+        let (share, at_least) = (number(row, 1).unwrap(), number(row, 2).unwrap());
+        assert!((at_least + below - 1.0).abs() < 1e-9, "{packets}: {at_least} and {below} below");
+        (mean, below) = (mean + share * packets as f64, below + share);
+    }
+    assert!((mean - length.mean).abs() < 1e-9);
+    assert!((number(&rows[0], 1).unwrap() - record.summary.queue_empty_fraction.unwrap()).abs() < 1e-9);
+}
+
+#[test]
 fn what_is_not_known_is_null_never_nan() {
     let folder = tempfile::tempdir().unwrap();
     let (document, task) = task();
@@ -108,7 +129,7 @@ fn what_is_not_known_is_null_never_nan() {
     let (_, rows) = table(&kept.join("flows.parquet"));
     assert!(rows.iter().all(|row| number(row, 4).is_none() && number(row, 2).is_some()));
     assert!(table(&kept.join("link.parquet")).1.is_empty());
-    record.series = Series { flows: vec![FlowSeries::default()], link: LinkSeries::default() };
+    record.series = Series { flows: vec![FlowSeries::default()], ..Series::default() };
     let kept = store.keep(&task, &document, "", &record).unwrap();
     assert!(table(&kept.join("flows.parquet")).1.is_empty());
 }

@@ -4,7 +4,7 @@
 //! its departure is computed as it arrives and the queue needs no events of its own. `queue/drop_tail.rs` is
 //! the same policy for a link that must hold its packets; a test keeps the two equal, packet by packet.
 
-use crate::meter::{LinkReport, Meter, Service};
+use crate::meter::{LinkReport, LinkState, Meter, Service};
 use crate::{Backlog, Limit, Serializer};
 use std::collections::VecDeque;
 use units::{Bytes, Time};
@@ -32,6 +32,7 @@ impl Fifo {
             if !self.limit.admits(self.waiting, length) {
                 return None;
             }
+            meter.held(self.waiting.packets, now);
             self.waiting.packets += 1;
             self.waiting.bytes += length;
         }
@@ -50,8 +51,10 @@ impl Fifo {
             }
             meter.served(head);
             meter.waited(head.arrived, head.starts, head.length);
+            let left = head.departs;
             self.in_system.pop_front();
             if let Some(next) = self.in_system.front() {
+                meter.held(self.waiting.packets, left);
                 self.waiting.packets -= 1;
                 self.waiting.bytes -= next.length;
             }
@@ -62,17 +65,19 @@ impl Fifo {
         self.waiting
     }
 
+    /// What the link shows at `now`, up to which it is settled.
+    pub(crate) fn state(&self, now: Time, meter: &Meter) -> LinkState {
+        meter.state(now, self.waiting, self.in_system.front(), self.serializer.rate())
+    }
+
     /// Closes the measurement at `end`: packets that have not left count with what passed of their times.
     pub(crate) fn report(&self, end: Time, meter: &Meter) -> LinkReport {
         let mut meter = meter.clone();
+        meter.held(self.waiting.packets, end);
         for packet in &self.in_system {
             meter.waited(packet.arrived, packet.starts.min(end), packet.length);
             meter.sending(packet.starts.min(end), packet.departs.min(end));
         }
         meter.report(end, self.in_system.len() as u64)
-    }
-
-    pub(crate) fn rate(&self) -> units::Rate {
-        self.serializer.rate()
     }
 }

@@ -5,7 +5,7 @@
 //!
 //! Reading order: `packet.rs` (words), `link.rs` (the whole), then its parts in path order: `loss.rs`,
 //! `queue.rs` and `queue/`, `fifo.rs` (drop-tail when departures are known on arrival), `serializer.rs`,
-//! `delay.rs`; beside them `meter.rs` and `histogram.rs` (what is measured) and `traffic.rs` (packets that do
+//! `delay.rs`; beside them `meter.rs`, `histogram.rs` and `occupancy.rs` (what is measured) and `traffic.rs` (packets that do
 //! not answer to congestion).
 
 mod delay;
@@ -14,6 +14,7 @@ mod histogram;
 mod link;
 mod loss;
 mod meter;
+mod occupancy;
 mod packet;
 pub mod queue;
 mod serializer;
@@ -23,6 +24,7 @@ pub use delay::DelayLine;
 pub use histogram::Histogram;
 pub use link::{Admission, Held, Link, LinkConfig};
 pub use meter::{Conservation, LinkReport, LinkState, Meter};
+pub use occupancy::Occupancy;
 pub use packet::{Backlog, Datagram, DropReason, Ecn};
 pub use queue::{Limit, Queue};
 pub use serializer::Serializer;

@@ -229,14 +229,16 @@ impl<P: Datagram + Send + 'static> Link<P> {
         self.meter.begin(now);
     }
 
-    /// What waits, what was dropped.
+    /// What waits, what came, what was dropped, how long the link was sending.
     pub fn state(&mut self, now: Time) -> LinkState {
         self.settle(now);
-        let (backlog, rate) = match &self.discipline {
-            Discipline::Fifo(fifo) => (fifo.backlog(), fifo.rate()),
-            Discipline::Queued(queued) => (queued.queue.backlog(), queued.serializer.rate()),
-        };
-        LinkState { backlog, drops: self.meter.total_drops(), rate }
+        match &self.discipline {
+            Discipline::Fifo(fifo) => fifo.state(now, &self.meter),
+            Discipline::Queued(queued) => {
+                let sending = queued.in_service.as_ref().map(|(_, service)| service);
+                self.meter.state(now, queued.queue.backlog(), sending, queued.serializer.rate())
+            }
+        }
     }
 
     /// What the link did from the start of measurement to `end`. Packets must have been

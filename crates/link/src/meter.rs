@@ -1,7 +1,7 @@
 //! What a link measures about itself, exactly: time integrals come from each packet's own times, not from
 //! sampling.
 
-use crate::{Backlog, DropReason, Histogram};
+use crate::{Backlog, DropReason, Histogram, Occupancy};
 use units::{Bytes, Rate, Span, Time};
 
 /// The times of one packet that the link has sent or will send.
@@ -23,12 +23,9 @@ pub struct Meter {
     forwarded_bytes: u64,
     marks: u64,
     busy: u64,
-    /// Integral of packets and bytes waiting over time.
-    packet_nanos: u128,
+    /// Integral of bytes waiting over time.
     byte_nanos: u128,
-    /// Time in which at least one packet waits, and up to when that is known.
-    waiting: u64,
-    waiting_until: Time,
+    occupancy: Occupancy,
     delay: Histogram,
     /// Over the whole run.
     total_arrivals: u64,
@@ -67,6 +64,8 @@ pub struct LinkReport {
     pub mean_waiting_bytes: f64,
     /// Time from arrival to the start of transmission, per packet sent.
     pub queueing_delay: Histogram,
+    /// Packets waiting, weighted by time.
+    pub queue_length: Occupancy,
     /// Over the whole run, warm-up included: packets in, out and dropped, and still inside.
     pub conservation: Conservation,
 }
@@ -108,9 +107,19 @@ impl Meter {
     /// Starts the measured interval: what happened before `now` no longer counts, and packets that straddle
     /// `now` count with the part after it.
     pub fn begin(&mut self, now: Time) {
-        let Self { total_arrivals, total_drops, total_forwarded, mut delay, .. } = std::mem::take(self);
+        let Self { total_arrivals, total_drops, total_forwarded, mut delay, mut occupancy, .. } =
+            std::mem::take(self);
         delay.clear();
-        *self = Self { since: now, total_arrivals, total_drops, total_forwarded, delay, ..Self::default() };
+        occupancy.begin(now);
+        *self = Self {
+            since: now,
+            total_arrivals,
+            total_drops,
+            total_forwarded,
+            delay,
+            occupancy,
+            ..Self::default()
+        };
     }
 
     #[inline]
@@ -122,6 +131,19 @@ impl Meter {
     pub(crate) fn dropped(&mut self, reason: DropReason) {
         self.drops[reason as usize] += 1;
         self.total_drops += 1;
+    }
+
+    /// What the link shows at `now`, with this waiting and this packet being sent.
+    pub(crate) fn state(
+        &self,
+        now: Time,
+        backlog: Backlog,
+        sending: Option<&Service>,
+        rate: Rate,
+    ) -> LinkState {
+        let part = |packet: &Service| packet.departs.min(now).since(packet.starts.max(self.since));
+        let busy = Span::from_nanos(self.busy) + sending.map_or(Span::ZERO, part);
+        LinkState { backlog, drops: self.total_drops, arrivals: self.total_arrivals, busy, rate }
     }
 
     /// Drops over the whole run.
@@ -157,28 +179,29 @@ impl Meter {
         self.busy += departs.since(starts.max(self.since)).as_nanos();
     }
 
-    /// A packet of a first-in, first-out queue waited from its arrival to its start. Calls come in the order
-    /// of arrival, which there is the order of service: the union of the waits is the time a packet waits.
+    /// `packets` have been waiting since the last call, until `now`. To be called with what waited before, each time
+    /// the number changes.
+    #[inline]
+    pub(crate) fn held(&mut self, packets: u64, now: Time) {
+        self.occupancy.held(packets, now);
+    }
+
+    /// A packet of a first-in, first-out queue waited from its arrival to its start.
     #[inline]
     pub(crate) fn waited(&mut self, arrived: Time, starts: Time, length: Bytes) {
         let from = arrived.max(self.since);
         if starts > from {
             let wait = starts.since(from).as_nanos();
-            self.packet_nanos += u128::from(wait);
             self.byte_nanos += u128::from(wait) * u128::from(length.get());
-            self.waiting += starts.since(from.max(self.waiting_until)).as_nanos();
-            self.waiting_until = starts;
         }
     }
 
     /// Any queue: `backlog` has been waiting since the last call, until `now`. To be called with what waited
     /// before, each time the backlog changes.
     pub(crate) fn waiting(&mut self, backlog: Backlog, now: Time) {
-        let span = now.since(self.waiting_until.max(self.since)).as_nanos();
-        self.packet_nanos += u128::from(span) * u128::from(backlog.packets);
+        let span = now.since(self.occupancy.until()).as_nanos();
         self.byte_nanos += u128::from(span) * u128::from(backlog.bytes.get());
-        self.waiting += if backlog.packets > 0 { span } else { 0 };
-        self.waiting_until = now;
+        self.occupancy.held(backlog.packets, now);
     }
 
     /// Closes the measured interval at `end`, with `held` packets still inside.
@@ -187,6 +210,7 @@ impl Meter {
         let measured = end.since(meter.since);
         let span = (measured.as_nanos() as f64).max(1.0);
         let utilization = meter.busy as f64 / span;
+        let waiting = meter.occupancy.total().saturating_sub(meter.occupancy.time(0));
         LinkReport {
             measured,
             arrivals: meter.arrivals,
@@ -198,10 +222,11 @@ impl Meter {
             forwarded_bytes: Bytes::new(meter.forwarded_bytes),
             utilization,
             idle_fraction: 1.0 - utilization,
-            queue_empty_fraction: 1.0 - meter.waiting as f64 / span,
-            mean_waiting_packets: meter.packet_nanos as f64 / span,
+            queue_empty_fraction: 1.0 - waiting.as_nanos() as f64 / span,
+            mean_waiting_packets: meter.occupancy.packet_nanos() as f64 / span,
             mean_waiting_bytes: meter.byte_nanos as f64 / span,
             queueing_delay: meter.delay,
+            queue_length: meter.occupancy,
             conservation: Conservation {
                 arrived: meter.total_arrivals,
                 forwarded: meter.total_forwarded,
@@ -219,6 +244,10 @@ pub struct LinkState {
     pub backlog: Backlog,
     /// Drops since the start of the run.
     pub drops: u64,
+    /// Packets that arrived since the start of the run, dropped ones included.
+    pub arrivals: u64,
+    /// Time the link was sending since the start of measurement.
+    pub busy: Span,
     /// The link's rate.
     pub rate: Rate,
 }

@@ -179,10 +179,27 @@ fn measured_exactly(policy: &str, arrivals: &[(Time, Probe)], limit: Limit, loss
     let mean_bytes = byte_nanos as f64 / measured;
     assert!((report.mean_waiting_bytes - mean_bytes).abs() <= 1e-9 * mean_bytes, "{policy}");
     assert!((report.mean_waiting_packets - packet_nanos as f64 / measured).abs() < 1e-9, "{policy}");
-    let longest = sent.map(|(_, wait)| wait).max().unwrap_or(0);
+    let longest = sent.clone().map(|(_, wait)| wait).max().unwrap_or(0);
     assert_eq!(report.queueing_delay.max(), Span::from_nanos(longest), "{policy}");
     let busy: u64 = out.iter().map(|(_, packet)| packet.length * 1000).sum();
     assert!((report.utilization - busy as f64 / measured).abs() < 1e-9, "{policy}");
+
+    // The time each length of the queue lasted, from the times at which packets began and ceased to wait.
+    let began_to_be_sent = out.iter().map(|(time, packet)| (packet, time.as_nanos() - packet.length * 1000));
+    let left = began_to_be_sent.chain(dropped.iter().map(|(time, packet, _)| (packet, time.as_nanos())));
+    let mut changes: Vec<(u64, i64)> =
+        left.flat_map(|(packet, left)| [(arrived(packet).as_nanos(), 1), (left, -1)]).collect();
+    changes.push((end.as_nanos(), 0));
+    changes.sort_unstable();
+    let (mut lengths, mut length, mut since) = (BTreeMap::new(), 0i64, 0);
+    for (time, change) in changes {
+        *lengths.entry(length as u64).or_insert(0) += time - since;
+        (length, since) = (length + change, time);
+    }
+    for (length, nanos) in &lengths {
+        assert_eq!(report.queue_length.time(*length), Span::from_nanos(*nanos), "{policy}: {length} waiting");
+    }
+    assert_eq!(report.queue_length.total(), report.measured, "{policy}");
     report
 }
 

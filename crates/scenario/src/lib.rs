@@ -13,7 +13,7 @@
 //!
 //! Reading order: `spec.rs` (what a scenario is), `origin.rs` and `fault.rs` (where, and what is wrong),
 //! `document.rs` (text to tree, and overrides), `schema.rs` (which keys exist), `limit.rs`, `read.rs` (tree to data, one
-//! file per table), `sweep.rs`, `hash.rs`.
+//! file per table), `sweep.rs`, `rewrite.rs` (a point's own text), `hash.rs`.
 //!
 //! ```
 //! use tightlink_scenario::Document;
@@ -42,6 +42,7 @@ mod limit;
 mod near;
 mod origin;
 mod read;
+mod rewrite;
 mod schema;
 pub mod spec;
 mod sweep;

@@ -56,6 +56,11 @@ impl Origin {
         &self.source.text[self.range.clone()]
     }
 
+    /// The stretch of the source.
+    pub(crate) fn range(&self) -> Range<usize> {
+        self.range.clone()
+    }
+
     /// The whole line this starts on, without its end.
     pub(crate) fn line_text(&self) -> &str {
         self.source.text[self.line_start()..].lines().next().unwrap_or("")

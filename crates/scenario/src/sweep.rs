@@ -152,6 +152,11 @@ impl Document {
         Vec::new()
     }
 
+    /// The axis of `key`, as written.
+    pub(crate) fn swept(&self, key: &str) -> Option<&Entry> {
+        lists(self.sweep_table()?).into_iter().find(|(swept, _)| swept == key).map(|(_, entry)| entry)
+    }
+
     fn sweep_table(&self) -> Option<&Table> {
         match &self.top("sweep")?.value {
             Value::Table(table) => Some(table),

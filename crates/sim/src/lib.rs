@@ -23,7 +23,7 @@ mod recorder;
 mod simulation;
 mod tcp;
 
-pub use outcome::{FlowReport, Outcome};
+pub use outcome::{BATCHES, FlowReport, Outcome};
 pub use plan::{FlowPlan, LinkPlan, Plan, TrafficPlan};
 pub use recorder::{FlowView, NoRecorder, Recorder};
 pub use simulation::Simulation;

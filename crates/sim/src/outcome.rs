@@ -1,7 +1,11 @@
 //! What a run leaves behind.
 
-use link::{Histogram, LinkReport};
+use link::{Histogram, LinkReport, LinkState};
 use units::{Bytes, Rate, Span, Time};
+
+/// Into so many parts the measured interval is divided for batch means: enough for a confidence interval, few enough
+/// to be nearly independent.
+pub const BATCHES: u64 = 10;
 
 /// A finished run.
 #[derive(Debug)]
@@ -10,6 +14,9 @@ pub struct Outcome<R> {
     pub ended: Time,
     /// The tight link over the measured interval.
     pub link: LinkReport,
+    /// The tight link at the ends of [`BATCHES`] equal parts of the measured interval, its beginning first; only the
+    /// beginning if the plan has no end.
+    pub batches: Vec<(Time, LinkState)>,
     /// Every flow over the measured interval, in the plan's order.
     pub flows: Vec<FlowReport>,
     /// Events the loop handled, a measure of its work.

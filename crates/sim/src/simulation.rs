@@ -3,12 +3,12 @@
 use crate::agenda::Agenda;
 use crate::flow::Flow;
 use crate::lines::Lines;
-use crate::outcome::Outcome;
+use crate::outcome::{BATCHES, Outcome};
 use crate::packet::{Packet, TightLink};
 use crate::plan::{LinkPlan, Plan};
 use crate::recorder::Recorder;
 use link::traffic::Source;
-use link::{Link, LinkConfig};
+use link::{Link, LinkConfig, LinkState};
 use units::random::Stream;
 use units::{Span, Time};
 
@@ -19,6 +19,7 @@ pub struct Simulation<R> {
     link: TightLink,
     end: Option<Time>,
     warmup: Time,
+    batches: Vec<(Time, LinkState)>,
     recorder: R,
 }
 
@@ -63,18 +64,19 @@ impl<R: Recorder> Simulation<R> {
             link: TightLink::new(link, lines),
             end: plan.end,
             warmup: plan.warmup,
+            batches: Vec::new(),
             recorder,
         }
     }
 
-    /// Runs to the end. Slots of the agenda: the flows' deadlines, the sources, the link, the recorder, the end of
-    /// the warm-up. At equal times arrivals go first, then lower slots.
+    /// Runs to the end. Slots of the agenda: the flows' deadlines, the sources, the link, the recorder, the ends of
+    /// the warm-up and of the batches. At equal times arrivals go first, then lower slots.
     pub fn run(mut self) -> Outcome<R> {
         let first_source = self.flows.len();
         let link_slot = first_source + self.sources.len();
         let recording = link_slot + 1;
-        let warming_up = recording + 1;
-        let mut agenda = Agenda::new(warming_up + 1);
+        let measuring = recording + 1;
+        let mut agenda = Agenda::new(measuring + 1);
         // Deadlines are mostly put off before they come, so a slot is moved only when its flow's comes nearer.
         let mut armed: Vec<Time> = self.flows.iter().map(Flow::deadline).collect();
         for (slot, at) in armed.iter().enumerate() {
@@ -85,7 +87,7 @@ impl<R: Recorder> Simulation<R> {
         }
         let interval = self.recorder.interval().filter(|interval| *interval > Span::ZERO);
         agenda.set(recording, interval.map_or(Time::NEVER, |interval| Time::ZERO + interval));
-        agenda.set(warming_up, self.warmup);
+        agenda.set(measuring, self.warmup);
 
         let mut unfinished = self.flows.len();
         let end = self.end.unwrap_or(Time::NEVER);
@@ -127,9 +129,7 @@ impl<R: Recorder> Simulation<R> {
                 self.record(now);
                 agenda.set(slot, interval.map_or(Time::NEVER, |interval| now + interval));
             } else {
-                self.link.link().begin_measuring(now);
-                self.flows.iter_mut().for_each(|flow| flow.begin_measuring(now));
-                agenda.set(slot, Time::NEVER);
+                agenda.set(slot, self.measure(now));
             }
             if self.link.delivers() {
                 self.settle_drops();
@@ -137,6 +137,20 @@ impl<R: Recorder> Simulation<R> {
             }
         }
         self.finish(events, last)
+    }
+
+    /// The warm-up or a batch ends; returns when the next does.
+    fn measure(&mut self, now: Time) -> Time {
+        if self.batches.is_empty() {
+            self.link.link().begin_measuring(now);
+            self.flows.iter_mut().for_each(|flow| flow.begin_measuring(now));
+        }
+        self.batches.push((now, self.link.link().state(now)));
+        let ended = self.batches.len() as u64;
+        match self.end {
+            Some(end) if ended < BATCHES => self.warmup + end.since(self.warmup) / BATCHES * ended,
+            _ => Time::NEVER,
+        }
     }
 
     /// Tells flows of their packets that the queue dropped, whoever's arrival it was that made it.
@@ -158,9 +172,14 @@ impl<R: Recorder> Simulation<R> {
 
     fn finish(mut self, events: u64, last: Time) -> Outcome<R> {
         let ended = self.end.unwrap_or(last);
+        if self.batches.len() as u64 == BATCHES {
+            let state = self.link.link().state(ended);
+            self.batches.push((ended, state));
+        }
         Outcome {
             ended,
             link: self.link.link().report(ended),
+            batches: self.batches,
             flows: self.flows.into_iter().map(|flow| flow.report(ended)).collect(),
             events,
             recorder: self.recorder,

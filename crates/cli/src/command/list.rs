@@ -38,6 +38,9 @@ fn entries(entries: &[catalogue::Entry]) -> Result<(), Problem> {
     for entry in entries {
         let engines = if engines > 0 { format!("  {:engines$}", entry.runs_on) } else { String::new() };
         print::data(format_args!("  {:names$}{engines}  {} ({})", entry.name, entry.summary, entry.source))?;
+        if !entry.settings.is_empty() {
+            print::data(format_args!("  {:names$}  settings: {}", "", entry.settings.join(", ")))?;
+        }
     }
     Ok(())
 }

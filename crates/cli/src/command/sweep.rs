@@ -50,6 +50,14 @@ fn every_point(
     let count = Count::new(tasks.len());
     let results = sweep(tasks, engine, jobs, &options.out, &|finished| count.tell(finished))?;
     drop(count);
+    // Before the printing, which fails if its reader leaves.
+    let files = tabulate(&options.out, &stem(document), &results).map_err(|error| {
+        let help = "the points are kept: free some room and start again, or choose another folder with --out";
+        Problem::environment(format!(
+            "{}: cannot write the table: {error}\n  help: {help}",
+            options.out.display()
+        ))
+    })?;
     if options.json {
         for result in &results {
             print::data(serde_json::to_string(result).map_err(Problem::environment)?)?;
@@ -57,8 +65,6 @@ fn every_point(
     } else {
         table::print_answers(&answers(tasks, &results))?;
     }
-    let files = tabulate(&options.out, &stem(document), &results)
-        .map_err(|error| Problem::environment(format!("{}: {error}", options.out.display())))?;
     for file in files {
         print::talk(format_args!("{} points: {}", results.len(), file.display()));
     }

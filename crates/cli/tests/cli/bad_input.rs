@@ -51,6 +51,30 @@ fn a_zero_buffer() {
 }
 
 #[test]
+fn a_zero_duration() {
+    refused("2s", "0s", &["bad.toml:2:12: duration: a duration of zero", "accepted: a time such as"]);
+}
+
+#[test]
+fn links_that_disagree_on_units() {
+    let second = "queue = { limit = \"1 bdp\" }\n[[link]]\nrate = \"10MB/s\"\ndelay = \"5 packets\"\nqueue = { limit = \"40Mbit/s\" }";
+    let place = Place::new();
+    let text = SMALL
+        .replace("[link]", "[[link]]")
+        .replace("queue = { kind = \"drop-tail\", limit = \"1 bdp\" }", second);
+    place.write("bad.toml", text);
+    let words = [
+        "bad.toml:10:11: link[1].rate: unknown unit \"MB/s\"",
+        "help: rates are in bits: 10MB/s is \"80Mbit/s\"",
+        "bad.toml:11:12: link[1].delay: unknown unit \"packets\"",
+        "bad.toml:12:",
+        "link[1].queue.limit: unknown unit \"Mbit/s\"",
+    ];
+    place.run(&["run", "bad.toml"]).failed(2, &words);
+    assert_eq!(place.files().len(), 1, "nothing was made");
+}
+
+#[test]
 fn zero_flows() {
     refused("control = \"reno\"", "count = 0", &["bad.toml:12:", "flow[0].count: zero flows", "accepted: "]);
     refused(

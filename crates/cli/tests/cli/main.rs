@@ -11,4 +11,6 @@ mod figures;
 mod kill;
 mod pipe;
 mod place;
+mod queues;
 mod run;
+mod sweep;

@@ -6,22 +6,25 @@ use std::collections::BTreeSet;
 use std::fs;
 
 /// The keys of `summary.json`, DESIGN section 3.
-const SUMMARY: [&str; 16] = [
+const SUMMARY: [&str; 19] = [
     "engine",
     "flows",
     "idle_fraction",
     "jain_index",
     "loss_rate",
+    "loss_rate_ci95",
     "mean_backlog_bytes",
     "mean_occupancy",
     "measured_s",
     "packets_forwarded",
     "peak_rss_bytes",
     "queue_empty_fraction",
+    "queue_length_packets",
     "queueing_delay_s",
     "scenario_hash",
     "seed",
     "utilization",
+    "utilization_ci95",
     "wall_s",
 ];
 const FLOW: [&str; 6] = ["completion_s", "goodput_bps", "loss_rate", "name", "retransmits", "rtt_s"];
@@ -65,6 +68,50 @@ fn the_table_goes_to_stdout_and_talk_to_stderr() {
     assert!(lines[1].trim_start().starts_with("sim"));
     assert_eq!(lines[0].chars().count(), lines[1].chars().count(), "the columns line up:\n{}", ended.out);
     assert_eq!(ended.err, "results in results\n");
+}
+
+#[test]
+fn a_simulation_tells_its_queue_by_time_and_how_sure_its_means_are() {
+    let place = Place::small();
+    let ended = place.run(&["run", "small.toml", "--json", "--set", "flow.target.socket_buffer=max"]).well();
+    let summary = &ended.json()[0];
+    let length = &summary["queue_length_packets"];
+    assert_eq!(keys(length), ["max", "mean", "p50", "p95", "p99"]);
+    let numbers = ["p50", "p95", "p99", "max"].map(|key| length[key].as_u64().expect(key));
+    assert!(numbers.is_sorted() && numbers[3] > 0, "{length}");
+    // All packets are of 1500 bytes.
+    let backlog = summary["mean_backlog_bytes"].as_f64().unwrap();
+    assert!((length["mean"].as_f64().unwrap() * 1500.0 - backlog).abs() < 1e-6 * backlog, "{summary}");
+    let half_width = summary["utilization_ci95"].as_f64().unwrap();
+    assert!(half_width > 0.0 && half_width < 0.2, "{summary}");
+    assert!(summary["loss_rate_ci95"].as_f64().unwrap() > 0.0, "{summary}");
+    let table = place.run(&["run", "small.toml"]).well().out;
+    assert!(table.contains(" ± "), "{table}");
+
+    // A run that ends with its flows has no batches, and a model no queue to watch.
+    let open = ["run", "small.toml", "--json", "--set", "flow.target.size=3MB", "--set", "duration=60s"];
+    assert!(place.run(&open).well().json()[0]["utilization_ci95"].is_number());
+    place.write(
+        "open.toml",
+        SMALL.replace("duration = \"2s\"\n", "").replace("[[traffic]]", "size = \"3MB\"\n[[traffic]]"),
+    );
+    let summary = place.run(&["run", "open.toml", "--json"]).well().json().remove(0);
+    assert!(summary["utilization_ci95"].is_null() && summary["utilization"].is_number(), "{summary}");
+    let summary = place.run(&["run", "small.toml", "--json", "--engine", "model"]).well().json().remove(0);
+    assert!(summary["utilization_ci95"].is_null() && summary["queue_length_packets"].is_null(), "{summary}");
+}
+
+#[test]
+fn a_kept_point_of_a_sweep_runs_again_by_itself() {
+    let place = Place::new();
+    place.write("sweep.toml", format!("{SMALL}{SWEEP}"));
+    let summaries = place.run(&["run", "sweep.toml", "--json"]).well().json();
+    for summary in summaries {
+        let kept = format!("results/{}/scenario.toml", summary["scenario_hash"].as_str().unwrap());
+        let again = place.run(&["run", &kept, "--json", "--out", "again"]).well().json();
+        assert_eq!(again.len(), 1);
+        assert_eq!(repeatable(again[0].clone()), repeatable(summary));
+    }
 }
 
 #[test]
@@ -123,6 +170,7 @@ fn results_lie_under_the_hash_with_manifest_scenario_summary_and_series() {
         "sim/flows.parquet",
         "sim/link.parquet",
         "sim/notes.txt",
+        "sim/queue.parquet",
         "sim/summary.json",
     ];
     let mut expected: BTreeSet<_> = expected.iter().map(|file| format!("{folder}/{file}").into()).collect();
@@ -130,7 +178,7 @@ fn results_lie_under_the_hash_with_manifest_scenario_summary_and_series() {
     assert_eq!(place.files(), expected);
 
     let read = |file: &str| fs::read(place.path().join(&folder).join(file)).unwrap();
-    for series in ["sim/flows.parquet", "sim/link.parquet"] {
+    for series in ["sim/flows.parquet", "sim/link.parquet", "sim/queue.parquet"] {
         let bytes = read(series);
         assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1") && bytes.len() > 500, "{series}");
     }
@@ -205,7 +253,7 @@ fn the_same_seed_gives_the_same_bytes() {
         .into();
     assert_eq!(repeatable(summaries[0].clone()), repeatable(summaries[1].clone()));
     let hash = summaries[0]["scenario_hash"].as_str().unwrap();
-    for series in ["flows.parquet", "link.parquet"] {
+    for series in ["flows.parquet", "link.parquet", "queue.parquet"] {
         let read = |out: &str| fs::read(place.path().join(out).join(hash).join("sim").join(series)).unwrap();
         assert!(read("one") == read("two"), "{series} differs");
     }

@@ -78,7 +78,8 @@ pub(super) struct Schedule {
     sample_every: Option<Span>,
     next_sample: Option<Time>,
     samples: Vec<LinkSample>,
-    drops_before: u64,
+    /// Drops and arrivals before time zero.
+    before: (u64, u64),
 }
 
 impl Driver {
@@ -140,7 +141,8 @@ impl Driver {
         schedule.measure_at = Some(now + warmup);
         schedule.next_sample = schedule.sample_every.map(|every| now + every);
         schedule.samples.clear();
-        schedule.drops_before = self.forward.state(now).drops;
+        let state = self.forward.state(now);
+        schedule.before = (state.drops, state.arrivals);
         self.clock.instant(now)
     }
 
@@ -162,7 +164,9 @@ impl Driver {
                 schedule.samples.push(LinkSample {
                     at: Time::ZERO + at.since(schedule.origin),
                     backlog: state.backlog,
-                    drops_total: state.drops - schedule.drops_before,
+                    drops_total: state.drops - schedule.before.0,
+                    arrivals_total: state.arrivals - schedule.before.1,
+                    busy: state.busy,
                 });
                 schedule.next_sample = schedule.sample_every.map(|every| at + every);
             }

@@ -4,7 +4,7 @@ use crate::flow::{FlowCount, FlowKey};
 use link::{Backlog, Histogram, LinkReport};
 use units::{Span, Time};
 
-/// The backlog at one moment.
+/// The tight link at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkSample {
     /// When, from [`Path::begin`](crate::Path::begin).
@@ -13,6 +13,10 @@ pub struct LinkSample {
     pub backlog: Backlog,
     /// Drops since [`Path::begin`](crate::Path::begin), cross traffic's included.
     pub drops_total: u64,
+    /// Arrivals, counted likewise.
+    pub arrivals_total: u64,
+    /// Time the link was sending since measurement began; before that, since the path started.
+    pub busy: Span,
 }
 
 /// How much later than due packets were handed over, in the measured interval. Zero counts as on time; packets

@@ -1,6 +1,7 @@
 //! The real kernel as an engine: TCP between two namespaces over the emulated tight link.
 
 use super::{EngineError, Misfit, Progress, ended_early, measured};
+use crate::batches::{Reading, half_widths, nearest};
 use crate::measure::{Stopwatch, summary};
 use crate::record::{Engine, FlowSeries, FlowSummary, LinkSeries, Record, RttStatistics, Series};
 use crate::resolve::{KERNEL_CONTROLS, Resolved, ResolvedFlow};
@@ -183,7 +184,8 @@ fn record(
 ) -> Record {
     let flows: Vec<FlowSummary> =
         sent.iter().zip(received).map(|(sent, received)| flow_summary(report, sent, received)).collect();
-    let summary = summary(Engine::Live, resolved, &report.link, flows, wall_s);
+    let ci95 = half_widths(&batches(resolved, report));
+    let summary = summary(Engine::Live, resolved, &report.link, ci95, flows, wall_s);
     let mut notes: Vec<String> = report.notes.clone();
     notes.extend(report.doubts(resolved.flows[0].base_rtt));
     notes.push(format!("live: {}", ::live::KERNEL_DECIDES));
@@ -194,6 +196,23 @@ fn record(
     notes.extend(ended_early(&summary, resolved));
     notes.dedup();
     Record { summary, series: series(resolved, report, sent, received), notes }
+}
+
+/// The tight link's counters at the ends of batches, as near as its samples come to them.
+fn batches(resolved: &Resolved, report: &PathReport) -> Vec<Reading> {
+    let Some(end) = resolved.end else { return Vec::new() };
+    let (from, end) = (Time::ZERO + resolved.warmup, Time::ZERO + end);
+    // The counters of a sample before the beginning of measurement are of another interval.
+    let measured = report.samples.iter().filter(|sample| sample.at >= from);
+    let readings: Vec<Reading> = measured
+        .map(|sample| Reading {
+            at: sample.at,
+            busy: sample.busy,
+            arrivals: sample.arrivals_total,
+            drops: sample.drops_total,
+        })
+        .collect();
+    nearest(&readings, from, end)
 }
 
 /// Requested, granted and observed window after the warm-up, where one was asked for.
@@ -264,5 +283,5 @@ fn series(resolved: &Resolved, report: &PathReport, sent: &[SentFlow], received:
         }
         flow
     });
-    Series { flows: flows.collect(), link }
+    Series { flows: flows.collect(), link, queue_length: report.link.queue_length.shares() }
 }

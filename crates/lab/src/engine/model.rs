@@ -147,12 +147,15 @@ fn record(resolved: &Resolved, path: &Path, prediction: &Prediction, wall_s: f64
         wall_s,
         peak_rss_bytes: peak_rss_bytes(),
         utilization: Some(utilization),
+        utilization_ci95: None,
         idle_fraction: Some(1.0 - utilization),
         queue_empty_fraction: None,
         // Losses of the target alone; random loss strikes all alike.
         loss_rate: (resolved.flows.len() == 1 && resolved.traffic.is_empty()).then_some(prediction.loss),
+        loss_rate_ci95: None,
         mean_backlog_bytes: Some(prediction.backlog.get() as f64),
         mean_occupancy: Some(prediction.backlog.get() as f64 / path.buffer.get() as f64),
+        queue_length_packets: None,
         queueing_delay_s: Some(DelayStatistics {
             mean: queueing.as_secs_f64(),
             p50: None,
@@ -207,6 +210,7 @@ fn series(resolved: &Resolved, prediction: &Prediction, summary: &Summary, end: 
             backlog_bytes: twice(prediction.backlog.get() as f64),
             drops: Vec::new(),
         },
+        queue_length: Vec::new(),
     }
 }
 

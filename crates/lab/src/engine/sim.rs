@@ -1,8 +1,9 @@
 //! The simulator as an engine: builds its plan, records its series.
 
 use super::{EngineError, Misfit, ended_early, measured};
+use crate::batches::{Reading, half_widths};
 use crate::measure::{Stopwatch, summary};
-use crate::record::{Engine, FlowSeries, FlowSummary, LinkSeries, Record, RttStatistics, Series};
+use crate::record::{Engine, FlowSeries, FlowSummary, Record, RttStatistics, Series};
 use crate::resolve::{Resolved, ResolvedFlow};
 use cc::Start;
 use link::LinkState;
@@ -16,9 +17,12 @@ pub(super) fn run(resolved: &Resolved) -> Result<Record, EngineError> {
     let outcome = Simulation::new(plan, SeriesRecorder::new(resolved)).run();
     measured(outcome.ended, resolved)?;
     let flows = outcome.flows.iter().map(flow_summary).collect();
-    let summary = summary(Engine::Sim, resolved, &outcome.link, flows, watch.seconds());
+    let readings: Vec<Reading> = outcome.batches.iter().map(Reading::from).collect();
+    let ci95 = half_widths(&readings);
+    let summary = summary(Engine::Sim, resolved, &outcome.link, ci95, flows, watch.seconds());
     let notes = ended_early(&summary, resolved);
-    Ok(Record { summary, series: outcome.recorder.series, notes })
+    let series = Series { queue_length: outcome.link.queue_length.shares(), ..outcome.recorder.series };
+    Ok(Record { summary, series, notes })
 }
 
 pub(super) fn plan(resolved: &Resolved) -> Result<Plan, Misfit> {
@@ -102,10 +106,7 @@ impl SeriesRecorder {
             columns: resolved.columns.clone(),
             delivered: vec![Bytes::ZERO; resolved.flows.len()],
             drops: 0,
-            series: Series {
-                flows: resolved.flows.iter().map(series).collect(),
-                link: LinkSeries::default(),
-            },
+            series: Series { flows: resolved.flows.iter().map(series).collect(), ..Series::default() },
         }
     }
 

@@ -62,6 +62,29 @@ pub(super) fn write_link(path: &Path, link: &LinkSeries) -> io::Result<()> {
     )
 }
 
+/// `packets, time_share, at_least`: for each length of the queue the share of the measured interval it lasted, and the
+/// share during which the queue was no shorter.
+pub(super) fn write_queue(path: &Path, shares: &[f64]) -> io::Result<()> {
+    // Summed from the end, where the small ones are.
+    let mut at_least: Vec<f64> = shares
+        .iter()
+        .rev()
+        .scan(0.0, |sum, share| {
+            *sum += share;
+            Some(*sum)
+        })
+        .collect();
+    at_least.reverse();
+    write_table(
+        path,
+        &[
+            ("packets".into(), Column::Required((0..shares.len()).map(|packets| packets as f64).collect())),
+            ("time_share".into(), Column::Required(shares.to_vec())),
+            ("at_least".into(), Column::Required(at_least)),
+        ],
+    )
+}
+
 /// One value per sample; nothing where there is none.
 fn padded(values: &[f64], samples: usize) -> Vec<Option<f64>> {
     (0..samples).map(|index| values.get(index).copied().filter(|value| value.is_finite())).collect()

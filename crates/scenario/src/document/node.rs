@@ -166,7 +166,7 @@ impl Node {
     }
 
     /// The node one step down.
-    pub(super) fn child(&self, step: &Step) -> Option<&Self> {
+    pub(crate) fn child(&self, step: &Step) -> Option<&Self> {
         match (&self.value, step) {
             (Value::Table(table), Step::Key(key)) => table.get(key),
             // A single `[link]` counts as the first of one.

@@ -1,0 +1,145 @@
+//! The settings of queue policies: what may stand beside `kind` and `limit`, and what becomes of it.
+
+use crate::place::{Place, SMALL};
+use serde_json::Value;
+
+/// [`SMALL`] with a greedy flow and another queue.
+fn place(queue: &str) -> Place {
+    let place = Place::new();
+    let text = SMALL.replace("kind = \"drop-tail\", limit = \"1 bdp\"", queue).replace("20kB", "max");
+    place.write("queue.toml", text);
+    place
+}
+
+fn summary(queue: &str) -> Value {
+    place(queue).run(&["run", "queue.toml", "--json"]).well().json().remove(0)
+}
+
+fn backlog(queue: &str) -> f64 {
+    summary(queue)["mean_backlog_bytes"].as_f64().unwrap()
+}
+
+#[test]
+fn every_policy_takes_its_settings() {
+    for settings in [
+        "kind = \"red\", min_threshold = 5, max_threshold = \"15 packets\", max_probability = \"10%\", weight = 0.002, \
+         gentle = false, wait = true, by_bytes = true, ecn = true",
+        "kind = \"red\", min_threshold = \"0.1 bdp\", max_threshold = \"5ms\"",
+        "kind = \"adaptive-red\", target = \"5ms\", interval = \"500ms\"",
+        "kind = \"codel\", target = \"2ms\", interval = \"50ms\", ecn = false",
+        "kind = \"pie\", target = \"10ms\", interval = \"15ms\", burst = \"0s\", derandomize = false",
+        "kind = \"fq-codel\", quantum = \"3kB\", flows = 64",
+    ] {
+        let summary = summary(&format!("{settings}, limit = \"100 packets\""));
+        assert!(summary["utilization"].as_f64().unwrap() > 0.5, "{settings}: {summary}");
+    }
+}
+
+#[test]
+fn a_setting_has_its_effect_and_a_default_written_out_changes_nothing() {
+    let low = backlog("kind = \"codel\", target = \"3ms\", limit = \"100 packets\"");
+    let plain = backlog("kind = \"codel\", limit = \"100 packets\"");
+    let high = backlog("kind = \"codel\", target = \"20ms\", limit = \"100 packets\"");
+    assert!(low < plain && plain < high, "{low} {plain} {high}");
+    let spelled =
+        backlog("kind = \"codel\", target = \"5ms\", interval = \"100ms\", limit = \"100 packets\"");
+    assert!(spelled == plain, "{spelled} {plain}");
+    // 7500 bytes are five of the packets that come.
+    let of = |threshold| {
+        format!("kind = \"red\", min_threshold = {threshold}, max_threshold = 30, limit = \"100 packets\"")
+    };
+    let (packets, bytes) = (backlog(&of("5")), backlog(&of("\"7500B\"")));
+    assert!(packets == bytes, "{packets} {bytes}");
+    assert_ne!(packets, backlog(&of("9")));
+}
+
+#[test]
+fn a_setting_is_part_of_what_a_scenario_says() {
+    let hash = |queue: &str| summary(queue)["scenario_hash"].as_str().unwrap().to_owned();
+    let plain = hash("kind = \"pie\", limit = \"100 packets\"");
+    assert_ne!(plain, hash("kind = \"pie\", limit = \"100 packets\", target = \"16ms\""));
+    let place = place("kind = \"pie\", limit = \"100 packets\"");
+    let set = place.run(&["run", "queue.toml", "--set", "link.queue.target=16ms", "--json"]).well().json();
+    assert_eq!(set[0]["scenario_hash"], hash("kind = \"pie\", limit = \"100 packets\", target = \"16ms\""));
+}
+
+#[track_caller]
+fn refused(queue: &str, words: &[&str]) {
+    place(queue).run(&["run", "queue.toml"]).failed(2, words);
+}
+
+#[test]
+fn what_is_wrong_with_a_setting_is_told_with_its_place_and_what_would_be_right() {
+    refused(
+        "kind = \"red\", limit = \"1 bdp\", min_treshold = 5",
+        &["queue.toml:8:42: link.queue.min_treshold: unknown key", "help: did you mean \"min_threshold\"?"],
+    );
+    refused(
+        "kind = \"codle\", limit = \"1 bdp\"",
+        &[
+            "queue.toml:8:18: link.queue.kind: unknown queue \"codle\"",
+            "accepted: drop-tail, drop-head, red",
+            "did you mean \"codel\"?",
+        ],
+    );
+    let stray = [
+        "queue.toml:8:",
+        "link.queue.weight: a queue of kind \"codel\" has no such setting",
+        "link.queue.flows: a queue",
+        "accepted: kind, limit, target, interval, ecn",
+        "help: weight goes with kind = \"red\", kind = \"adaptive-red\"",
+    ];
+    refused("kind = \"codel\", limit = \"1 bdp\", weight = 0.1, flows = 3", &stray);
+    refused(
+        "limit = \"1 bdp\", ecn = true",
+        &[
+            "a queue of kind \"drop-tail\" has no such setting",
+            "accepted: kind, limit",
+            "help: ecn goes with",
+        ],
+    );
+    let red = |setting: &str| format!("kind = \"red\", limit = \"1 bdp\", {setting}");
+    for (setting, words) in [
+        ("weight = 2", ["link.queue.weight: the integer 2", "accepted: a share from 0 to 1"]),
+        ("weight = 0", ["link.queue.weight: a share of zero", "accepted: a share above 0"]),
+        ("gentle = \"yes\"", ["link.queue.gentle: \"yes\"", "accepted: true or false"]),
+        (
+            "min_threshold = -1",
+            ["link.queue.min_threshold: a threshold of -1", "accepted: a number of packets"],
+        ),
+        ("min_threshold = \"5 pakets\"", ["unknown unit \"pakets\"", "did you mean \"5 packets\"?"]),
+        (
+            "min_threshold = 9, max_threshold = 3",
+            ["link.queue.max_threshold: it comes to 3", "accepted: above min_threshold"],
+        ),
+    ] {
+        refused(&red(setting), &words);
+    }
+    refused(
+        "kind = \"pie\", limit = \"1 bdp\", target = 15",
+        &["link.queue.target: the integer 15", "help: write \"15ms\""],
+    );
+    refused(
+        "kind = \"pie\", limit = \"1 bdp\", interval = \"0s\"",
+        &["link.queue.interval: an interval of zero"],
+    );
+    refused(
+        "kind = \"fq-codel\", limit = \"1 bdp\", flows = 70000",
+        &["link.queue.flows: it comes to 70000", "accepted: 1 to 65536"],
+    );
+}
+
+#[test]
+fn misspelt_names_of_controls_and_slow_starts_are_guessed() {
+    let place = Place::small();
+    let set = |change: &str| place.run(&["run", "small.toml", "--set", change]);
+    set("flow.control=rneo").failed(2, &["unknown congestion control \"rneo\"", "did you mean \"reno\"?"]);
+    set("flow.slow_start=standart")
+        .failed(2, &["unknown slow start \"standart\"", "did you mean \"standard\"?"]);
+}
+
+#[test]
+fn the_list_of_policies_tells_their_settings() {
+    let listed = Place::new().run(&["list", "queues"]).well().out;
+    assert!(listed.contains("target, interval, quantum, flows, ecn"), "{listed}");
+}

@@ -1,0 +1,162 @@
+//! `tightlink sweep`: one table of many points, whatever happens on the way.
+
+use crate::place::{Place, SMALL, SWEEP, end, root, within};
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
+use std::time::Duration;
+
+/// Eight points, each long enough that a sweep can be caught in the middle.
+fn long() -> Place {
+    let place = Place::new();
+    let long = SMALL.replace("2s", "200s").replace("10Mbit/s", "100Mbit/s").replace("20kB", "max");
+    place.write("long.toml", format!("{long}[sweep]\nseed = [1, 2, 3, 4, 5, 6, 7, 8]\n"));
+    place
+}
+
+/// Finished points by file name, with what tells one writing of a file from the next.
+fn points(place: &Place, out: &str) -> BTreeMap<String, (u64, Vec<u8>)> {
+    let files = fs::read_dir(place.path().join(out).join("points/sim")).into_iter().flatten().flatten();
+    let finished = files.filter(|file| !file.file_name().to_string_lossy().starts_with('.'));
+    let point = |file: fs::DirEntry| {
+        let kept = (file.metadata().unwrap().ino(), fs::read(file.path()).unwrap());
+        (file.file_name().to_string_lossy().into_owned(), kept)
+    };
+    finished.map(point).collect()
+}
+
+#[test]
+fn a_sweep_that_was_killed_goes_on_and_comes_to_the_same_bytes() {
+    let place = long();
+    place.run(&["sweep", "long.toml", "--out", "whole", "--jobs", "2"]).well();
+    let mut child = place.start(&["sweep", "long.toml", "--out", "cut", "--jobs", "1"]);
+    assert!(within(Duration::from_secs(60), || points(&place, "cut").len() >= 2), "no point is finished");
+    child.kill().unwrap();
+    assert_eq!(child.wait().unwrap().signal(), Some(9), "it was still running");
+    let before = points(&place, "cut");
+    assert!((2..8).contains(&before.len()) && !place.path().join("cut/long.csv").exists());
+    // What a kill in the middle of writing leaves.
+    let half = format!("cut/points/sim/.under-way-0123456789abcdef.json-{}", u32::MAX);
+    place.write(&half, "{");
+
+    place.run(&["sweep", "long.toml", "--out", "cut", "--jobs", "1"]).well();
+    let after = points(&place, "cut");
+    assert_eq!(after.len(), 8);
+    assert!(before.iter().all(|(name, kept)| after[name] == *kept), "a finished point was run again");
+    assert!(!place.path().join(half).exists());
+    for table in ["long.csv", "long.parquet"] {
+        let read = |out: &str| fs::read(place.path().join(out).join(table)).unwrap();
+        assert!(read("cut") == read("whole"), "{table} differs");
+    }
+
+    let text = fs::read_to_string(place.path().join("whole/long.csv")).unwrap();
+    assert_eq!(text.lines().next().unwrap().split(',').filter(|name| *name == "seed").count(), 1, "{text}");
+
+    // Nothing is left to do; nothing is done.
+    place.run(&["sweep", "long.toml", "--out", "cut"]).well();
+    assert_eq!(points(&place, "cut"), after);
+}
+
+#[test]
+fn a_point_that_was_half_written_is_run_again() {
+    let place = Place::new();
+    place.write("sweep.toml", format!("{SMALL}{SWEEP}"));
+    let whole = place.run(&["sweep", "sweep.toml"]).well().out;
+    let name = points(&place, "results").into_keys().next().unwrap();
+    place.write(&format!("results/points/sim/{name}"), "{\"version\": \"0.1.0\", \"summ");
+    assert_eq!(place.run(&["sweep", "sweep.toml"]).well().out, whole);
+}
+
+#[test]
+fn the_table_has_a_row_per_point_and_a_column_per_number() {
+    let place = Place::new();
+    place.write("sweep.toml", format!("{SMALL}{SWEEP}"));
+    place.run(&["sweep", "sweep.toml"]).well();
+    let text = fs::read_to_string(place.path().join("results/sweep.csv")).unwrap();
+    let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(rows.len(), 3);
+    assert!(rows.iter().all(|row| row.len() == rows[0].len()), "{text}");
+    for column in ["link.queue.limit", "utilization_ci95", "queue_length_packets_p95", "queueing_delay_p99_s"]
+    {
+        let at =
+            rows[0].iter().position(|name| *name == column).unwrap_or_else(|| panic!("{column} in {text}"));
+        assert!(!rows[1][at].is_empty() && !rows[2][at].is_empty(), "{column} in {text}");
+    }
+    assert_eq!((rows[1][0], rows[2][0]), ("1 bdp", "2 bdp"));
+}
+
+#[test]
+fn a_disk_that_fills_up_in_the_middle_costs_no_finished_point() {
+    if root() {
+        let place = long();
+        fs::create_dir(place.path().join("full")).unwrap();
+        // The mount is in a namespace of its own; the points are counted from within.
+        let line = "mount -t tmpfs -o size=70m tmpfs full
+            \"$TIGHTLINK\" sweep long.toml --out full --jobs 1 & sweep=$!
+            count() { ls full/points/sim 2> /dev/null | wc -l; }
+            while [ $(count) -lt 2 ]; do sleep 0.02; done
+            cat /dev/zero > full/rest 2> /dev/null
+            wait $sweep; code=$?
+            echo finished $(count)
+            rm full/rest
+            \"$TIGHTLINK\" sweep long.toml --out full --jobs 1 > /dev/null || code=again
+            echo then $(count) $(ls full/*.csv full/*.parquet)
+            exit $code";
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "sh", "-c", line]);
+        let ended = end(place.here(command));
+        assert_eq!(ended.code, Some(3), "{}\n{}", ended.out, ended.err);
+        let words =
+            ["cannot keep a result: No space left on device", "finished points are kept: free some room"];
+        assert!(words.iter().all(|word| ended.err.contains(word)), "{}", ended.err);
+        let lines: Vec<&str> = ended.out.lines().collect();
+        let finished: u32 = lines[0].strip_prefix("finished ").unwrap().parse().unwrap();
+        assert!((2..8).contains(&finished), "{}", ended.out);
+        assert_eq!(lines[1], "then 8 full/long.csv full/long.parquet");
+    }
+}
+
+#[test]
+fn a_reader_who_leaves_and_an_output_that_is_full_cost_no_table() {
+    for (line, code, word) in [
+        ("\"$TIGHTLINK\" sweep sweep.toml > /dev/full", 3, "standard output: No space left on device"),
+        ("mkfifo pipe; : < pipe & exec \"$TIGHTLINK\" sweep sweep.toml > pipe", 141, ""),
+    ] {
+        let place = Place::new();
+        place.write("sweep.toml", format!("{SMALL}{SWEEP}"));
+        let ended = end(place.shell(line));
+        assert_eq!(ended.code, Some(code), "{}\n{}", ended.out, ended.err);
+        assert!(ended.err.contains(word), "{}", ended.err);
+        assert!(
+            place.path().join("results/sweep.csv").exists()
+                && place.path().join("results/sweep.parquet").exists()
+        );
+    }
+}
+
+#[test]
+fn a_sweep_of_a_billion_points_is_refused_before_anything_runs() {
+    let place = Place::new();
+    let numbers: Vec<String> = (1..=1000).map(|number| number.to_string()).collect();
+    let axes = ["seed", "flow.count", "flow.delayed_ack"]
+        .map(|key| format!("\"{key}\" = [{}]\n", numbers.join(", ")));
+    place.write("huge.toml", format!("{SMALL}[sweep]\n{}", axes.concat()));
+    let words =
+        ["huge.toml:19:1: sweep: 1000 x 1000 x 1000 = 1000000000 points", "accepted: at most 100000 points"];
+    place.run(&["sweep", "huge.toml"]).failed(2, &words);
+    assert_eq!(place.files().len(), 1, "nothing was made");
+}
+
+#[test]
+fn jobs_do_not_change_the_numbers_and_none_is_refused() {
+    let place = Place::new();
+    place.write("sweep.toml", format!("{SMALL}{SWEEP}"));
+    let tables = ["1", "2", "7"].map(|jobs| {
+        place.run(&["sweep", "sweep.toml", "--jobs", jobs, "--out", jobs]).well();
+        fs::read(place.path().join(jobs).join("sweep.csv")).unwrap()
+    });
+    assert!(tables[0] == tables[1] && tables[1] == tables[2]);
+    place.run(&["sweep", "sweep.toml", "--jobs", "0"]).failed(2, &["--jobs 0: nothing would run"]);
+}
