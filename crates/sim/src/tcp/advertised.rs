@@ -50,7 +50,7 @@ impl Advertised {
     fn follow(&mut self, now: Time) {
         while let Some(action) = self.sizer.poll(now) {
             if let Action::Window(window) = action {
-                self.window = (window / self.payload).clamp(1, self.most);
+                self.window = (window / self.payload).min(self.most).max(1);
             }
         }
     }

@@ -4,4 +4,5 @@ mod closed_form;
 mod common;
 mod ns2;
 mod recovery;
+mod right_sizing;
 mod two_paths;
