@@ -151,6 +151,7 @@ impl PathConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use link::queue::Settings;
 
     fn path(rate: &str) -> PathConfig {
         let rate = rate.parse().expect("a rate");
