@@ -134,10 +134,20 @@ impl Receiver {
     #[inline]
     pub(crate) fn on_segment(&mut self, now: Time, segment: u64, sent: Time) -> Option<Acknowledgement> {
         let ack = self.assemble(now, segment, sent);
-        let Some(sizing) = &mut self.sizing else { return ack };
-        sizing.on_segment(now, sent, self.expected);
-        self.window = sizing.window();
+        if self.sizing.is_none() {
+            return ack;
+        }
+        self.resize(now, sent);
         ack.map(|ack| Acknowledgement { window: self.window, ..ack })
+    }
+
+    /// Tells the sizer what has arrived. Out of the way of the many flows that have none.
+    #[cold]
+    fn resize(&mut self, now: Time, sent: Time) {
+        if let Some(sizing) = &mut self.sizing {
+            sizing.on_segment(now, sent, self.expected);
+            self.window = sizing.window();
+        }
     }
 
     #[inline]
