@@ -134,20 +134,17 @@ impl Receiver {
     #[inline]
     pub(crate) fn on_segment(&mut self, now: Time, segment: u64, sent: Time) -> Option<Acknowledgement> {
         let ack = self.assemble(now, segment, sent);
-        if self.sizing.is_none() {
-            return ack;
-        }
-        self.resize(now, sent);
-        ack.map(|ack| Acknowledgement { window: self.window, ..ack })
+        if self.sizing.is_none() { ack } else { self.resize(now, sent, ack) }
     }
 
-    /// Tells the sizer what has arrived. Out of the way of the many flows that have none.
+    /// Tells the sizer what has arrived, and `ack` what it says. Out of the way of the many flows that have none.
     #[cold]
-    fn resize(&mut self, now: Time, sent: Time) {
+    fn resize(&mut self, now: Time, sent: Time, ack: Option<Acknowledgement>) -> Option<Acknowledgement> {
         if let Some(sizing) = &mut self.sizing {
             sizing.on_segment(now, sent, self.expected);
             self.window = sizing.window();
         }
+        ack.map(|ack| Acknowledgement { window: self.window, ..ack })
     }
 
     #[inline]
