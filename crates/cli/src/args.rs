@@ -149,6 +149,10 @@ pub(crate) enum Listed {
     Figures,
     /// Congestion controls
     Controls,
+    /// How a window grows at first
+    SlowStarts,
+    /// What decides on receive windows
+    Sizers,
     /// Queue policies
     Queues,
     /// Engines

@@ -12,11 +12,12 @@
 //! - `error.rs`, `clock.rs`: errors that say how to mend them; the one place that reads the clock.
 //! - `privilege.rs`, `namespace.rs`: the rights, and places to run programs in that cannot be left behind.
 //! - `interface.rs`, `tun.rs`, `vnet.rs`: the device.
-//! - `segment.rs`, `flow.rs`, `pool.rs`: packets: their segments, their flows, their buffers.
+//! - `segment.rs`, `flow.rs`, `ecn.rs`, `pool.rs`: packets: their segments, their flows, their marks, their buffers.
 //! - `path.rs` and `path/`: the path itself; `realtime.rs`: its thread's priority.
 //! - `shell.rs`: `tightlink emulate -- CMD`.
 
 mod clock;
+mod ecn;
 mod error;
 mod flow;
 mod interface;

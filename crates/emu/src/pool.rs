@@ -24,6 +24,11 @@ impl Stored {
     pub(crate) fn frame(&self) -> &[u8] {
         &self.buffer[..self.length]
     }
+
+    /// The same, to be changed.
+    pub(crate) fn frame_mut(&mut self) -> &mut [u8] {
+        &mut self.buffer[..self.length]
+    }
 }
 
 /// All packets on their way.
@@ -63,6 +68,11 @@ impl Pool {
     /// The packet in `slot`.
     pub(crate) fn get(&self, slot: u32) -> &Stored {
         &self.slots[slot as usize]
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn get_mut(&mut self, slot: u32) -> &mut Stored {
+        &mut self.slots[slot as usize]
     }
 
     /// `segments` of the packet in `slot` have left the path, delivered or dropped.

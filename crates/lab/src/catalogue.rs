@@ -40,6 +40,30 @@ pub fn controls() -> Vec<Entry> {
     own.chain(kernel).collect()
 }
 
+/// Slow starts.
+#[must_use]
+pub fn slow_starts() -> Vec<Entry> {
+    let entry = |slow_start: &cc::registry::Control| Entry {
+        name: slow_start.name,
+        runs_on: "sim",
+        summary: slow_start.summary,
+        source: slow_start.source,
+    };
+    cc::registry::SLOW_STARTS.iter().map(entry).collect()
+}
+
+/// Sizers of the receive window.
+#[must_use]
+pub fn sizers() -> Vec<Entry> {
+    let entry = |sizer: &sizing::registry::Sizer| Entry {
+        name: sizer.name,
+        runs_on: "sim",
+        summary: sizer.summary,
+        source: sizer.source,
+    };
+    sizing::registry::SIZERS.iter().map(entry).collect()
+}
+
 /// Queue policies.
 #[must_use]
 pub fn queues() -> Vec<Entry> {

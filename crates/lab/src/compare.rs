@@ -124,7 +124,10 @@ impl Answer {
             available_bps: resolved.available().as_bps_f64(),
             base_rtt_s: flow.base_rtt.as_secs_f64(),
             limit_bytes: resolved.limit_bytes().get() as f64,
-            socket_buffer_bytes: flow.socket_buffer.map(|bytes| bytes.get() as f64),
+            socket_buffer_bytes: flow
+                .socket_buffer
+                .filter(|_| flow.sizer.is_none())
+                .map(|bytes| bytes.get() as f64),
             warmup_s: resolved.warmup.as_secs_f64(),
             sentences: sentences(self),
             records: self.records.clone(),

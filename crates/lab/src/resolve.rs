@@ -59,6 +59,8 @@ pub struct ResolvedFlow {
     pub control: String,
     /// Its slow start's name.
     pub slow_start: String,
+    /// What else its controller is told.
+    pub tuning: cc::registry::Tuning,
     /// Payload of a full segment.
     pub payload: Bytes,
     /// Headers around it.
@@ -73,8 +75,10 @@ pub struct ResolvedFlow {
     pub size: Option<Bytes>,
     /// When it starts.
     pub start: Span,
-    /// The smaller socket buffer; `None`: never the limit.
+    /// The smaller socket buffer, or the largest that the sizer may make of it; `None`: never the limit.
     pub socket_buffer: Option<Bytes>,
+    /// The name of the sizer that decides on the receive window, if one does.
+    pub sizer: Option<String>,
     /// Segments per acknowledgement.
     pub delayed_ack: u64,
     /// A withheld acknowledgement leaves after this at the latest.
@@ -194,6 +198,14 @@ fn check_names(document: &Document, scenario: &Scenario) -> Result<(), Faults> {
             let found = "control \"fixed\" with socket_buffer \"max\": nothing limits this flow";
             faults.push(document.fault(&format!("flow[{index}].socket_buffer"), found, "a size", Some(help)));
         }
+        if let SocketBuffer::Sized { sizer, .. } = &flow.socket_buffer
+            && !sizing::registry::has(sizer)
+        {
+            let known: Vec<&str> = sizing::registry::SIZERS.iter().map(|sizer| sizer.name).collect();
+            let found = format!("unknown sizer \"{sizer}\"");
+            let key = format!("flow[{index}].socket_buffer.sizer");
+            faults.push(document.fault(&key, found, known.join(", "), None));
+        }
         if !cc::registry::has_slow_start(&flow.slow_start) {
             let known: Vec<&str> =
                 cc::registry::SLOW_STARTS.iter().map(|slow_start| slow_start.name).collect();
@@ -248,6 +260,10 @@ fn flows(scenario: &Scenario) -> Vec<ResolvedFlow> {
                 },
                 control: flow.control.clone(),
                 slow_start: flow.slow_start.clone(),
+                tuning: cc::registry::Tuning {
+                    byte_counting: flow.byte_counting,
+                    max_ssthresh: flow.max_ssthresh,
+                },
                 payload: flow.payload(),
                 header: spec::Flow::header(flow.timestamps),
                 timestamps: flow.timestamps,
@@ -258,7 +274,11 @@ fn flows(scenario: &Scenario) -> Vec<ResolvedFlow> {
                 start,
                 socket_buffer: match flow.socket_buffer {
                     SocketBuffer::Max => None,
-                    SocketBuffer::Fixed(bytes) => Some(bytes),
+                    SocketBuffer::Fixed(bytes) | SocketBuffer::Sized { max: bytes, .. } => Some(bytes),
+                },
+                sizer: match &flow.socket_buffer {
+                    SocketBuffer::Sized { sizer, .. } => Some(sizer.clone()),
+                    SocketBuffer::Max | SocketBuffer::Fixed(_) => None,
                 },
                 delayed_ack: flow.delayed_ack,
                 delayed_ack_timeout: flow.delayed_ack_timeout,

@@ -34,6 +34,11 @@ fn standing(resolved: &Resolved) -> String {
             significant(loss * 100.0)
         );
     }
+    if let Some(sizer) = &flow.sizer {
+        let most =
+            flow.socket_buffer.map_or_else(String::new, |largest| format!(", up to {}", bytes(largest)));
+        return format!("{need}; the receive window is sized by {sizer} while the flow runs{most}.");
+    }
     match flow.socket_buffer {
         None => format!(
             "{need}; the socket buffer is never the limit, so the window grows until the queue overflows."

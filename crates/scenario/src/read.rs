@@ -4,6 +4,7 @@
 //! `read/link.rs` (its queue's settings: `read/settings.rs`), `read/flow.rs`, `read/traffic.rs`, `read/record.rs` (also `[live]`), `read/figure.rs`. `read/check.rs` checks
 //! what takes more than one table to see.
 
+mod buffer;
 mod check;
 pub(crate) mod figure;
 mod flow;

@@ -60,16 +60,20 @@ pub(crate) const FLOW: &[Key] = &[
     leaf("segment"),
     leaf("delayed_ack"),
     leaf("delayed_ack_timeout"),
-    leaf("socket_buffer"),
+    table("socket_buffer", SIZER),
     table("start", SPREAD),
     leaf("send_jitter"),
     leaf("initial_window"),
     leaf("initial_ssthresh"),
     leaf("slow_start"),
+    leaf("max_ssthresh"),
+    leaf("byte_counting"),
     leaf("min_rto"),
     leaf("timestamps"),
     leaf("sack"),
 ];
+/// `socket_buffer = { … }`.
+pub(crate) const SIZER: &[Key] = &[leaf("sizer"), leaf("max")];
 /// A distribution.
 pub(crate) const SPREAD: &[Key] = &[leaf("uniform"), table("pareto", PARETO), leaf("exponential")];
 /// `pareto = { … }`.

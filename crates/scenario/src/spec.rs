@@ -104,8 +104,12 @@ pub struct Flow {
     pub initial_window: u64,
     /// Slow-start threshold at the start; absent: unlimited.
     pub initial_ssthresh: Option<Bytes>,
-    /// Slow-start variant: `standard`.
+    /// The slow start's name in the registry of `cc`.
     pub slow_start: String,
+    /// Where limited slow start begins to be slower, in segments.
+    pub max_ssthresh: u64,
+    /// Segments one acknowledgement may count for in slow start; zero counts acknowledgements instead of bytes.
+    pub byte_counting: u64,
     /// Least retransmission timeout.
     pub min_rto: Span,
     /// Whether segments carry time stamps, so that every acknowledgement gives a round-trip sample.
@@ -128,14 +132,21 @@ impl Flow {
     }
 }
 
-/// `socket_buffer = "max"` or a size.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+/// `socket_buffer = "max"`, a size, or a sizer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SocketBuffer {
     /// Never the limit.
     Max,
     /// This many bytes of payload may be unacknowledged.
     Fixed(Bytes),
+    /// `{ sizer = "drs", max = "6MB" }`: decided while the flow runs.
+    Sized {
+        /// The sizer's name in the registry of `sizing`.
+        sizer: String,
+        /// The largest window.
+        max: Bytes,
+    },
 }
 
 /// One value for every flow, a list with one per flow, or a distribution drawn from once per flow.

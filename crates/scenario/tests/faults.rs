@@ -282,8 +282,32 @@ fn segments_carry_data() {
     says(&in_flow("delayed_ack = 0"), &["an acknowledgement for every zero segments"]);
     says(&in_flow("initial_window = 0"), &["an initial window of zero"]);
     says(&in_flow("socket_buffer = '1000B'"), &["1kB, less than the 1.448kB of data in one segment"]);
-    says(&in_flow("socket_buffer = 'mex'"), &["unknown \"mex\"", "\"max\", or a size"]);
-    says(&in_flow("socket_buffer = { sizer = 'sobas' }"), &["a table", "\"max\", or a size"]);
+    says(&in_flow("socket_buffer = 'mex'"), &["unknown \"mex\"", "\"max\", a size", "a sizer"]);
+    says(&in_flow("socket_buffer = [1]"), &["a list", "\"max\", a size", "a sizer"]);
+}
+
+#[test]
+fn sizers_have_a_name_and_room() {
+    says(&in_flow("socket_buffer = {}"), &["flow[0].socket_buffer.sizer: missing", "such as \"drs\""]);
+    says(
+        &in_flow("socket_buffer = { sizer = 'drs', max = '1000B' }"),
+        &["flow[0].socket_buffer.max: 1kB, less than the 1.448kB of data in one segment"],
+    );
+    says(&in_flow("socket_buffer = { sizer = 'drs', limit = '1MB' }"), &["unknown key", "sizer, max"]);
+    says(&in_flow("socket_buffer = { sizer = 'drs', max = 1 }"), &["help: write \"1B\""]);
+}
+
+#[test]
+fn what_belongs_to_a_slow_start_is_refused_with_others() {
+    says(
+        &in_flow("max_ssthresh = 50"),
+        &[
+            "max_ssthresh: this key belongs to slow_start = \"limited\", not to \"standard\"",
+            "help: leave it out",
+        ],
+    );
+    says(&in_flow("slow_start = 'limited'\nmax_ssthresh = 0"), &["a max_ssthresh of zero"]);
+    says(&in_flow("byte_counting = 1001"), &["a whole number from 0 to 1000"]);
 }
 
 #[test]

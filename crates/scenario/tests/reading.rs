@@ -85,6 +85,7 @@ fn the_shortest_scenario_gets_every_default() {
     assert_eq!((flow.start.clone(), flow.send_jitter), (Spread::All(Span::ZERO), Span::ZERO));
     assert_eq!((flow.initial_window, flow.initial_ssthresh), (10, None));
     assert_eq!((flow.slow_start.as_str(), flow.min_rto), ("standard", Span::from_millis(200)));
+    assert_eq!((flow.max_ssthresh, flow.byte_counting), (100, 1));
     assert_eq!(scenario.live, Live { stack: Stack::Modern });
     assert_eq!(scenario.record.every, Span::from_millis(20));
     let all = [Column::Rate, Column::Rtt, Column::Window, Column::Backlog, Column::Drops];
@@ -137,6 +138,12 @@ fn every_form_of_limit_reads() {
 #[test]
 fn sizes_and_their_words_read() {
     assert_eq!(flow("socket_buffer = '400kB'").socket_buffer, SocketBuffer::Fixed(Bytes::new(400_000)));
+    let sized = |max| SocketBuffer::Sized { sizer: "drs".into(), max };
+    assert_eq!(flow("socket_buffer = { sizer = 'drs' }").socket_buffer, sized(Bytes::new(6_000_000)));
+    assert_eq!(
+        flow("socket_buffer = { sizer = 'drs', max = '64KiB' }").socket_buffer,
+        sized(Bytes::new(65_536))
+    );
     assert_eq!(flow("initial_ssthresh = '64kB'").initial_ssthresh, Some(Bytes::new(64_000)));
     assert_eq!(flow("initial_ssthresh = 'unlimited'").initial_ssthresh, None);
 }

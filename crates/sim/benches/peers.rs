@@ -27,6 +27,7 @@ fn scenario(flows: usize, rate: u64, rtt: u64, limit: u64, seconds: u64, warmup:
         delayed_ack: 1,
         delayed_ack_timeout: Span::from_millis(100),
         socket_buffer: Bytes::MAX,
+        sizer: None,
         send_jitter: Span::ZERO,
         min_rto: Span::from_millis(200),
         timestamps: true,

@@ -44,11 +44,16 @@ struct Counts {
 impl Flow {
     pub(crate) fn new(index: u32, plan: FlowPlan, seed: u64) -> Self {
         let total_segments = plan.size.map_or(u64::MAX, |size| size.get().div_ceil(plan.payload.get()));
-        let buffer_segments = plan.socket_buffer / plan.payload;
+        let receiver = Receiver::new(plan.delayed_ack, plan.delayed_ack_timeout, Sacks::Newest).advertising(
+            plan.socket_buffer / plan.payload,
+            plan.sizer,
+            plan.payload,
+            plan.timestamps,
+        );
         let sender = Sender::new(SenderConfig {
             control: plan.control,
             payload: plan.payload,
-            buffer_segments,
+            buffer_segments: receiver.window(),
             total_segments,
             min_rto: plan.min_rto,
             timestamps: plan.timestamps,
@@ -57,7 +62,7 @@ impl Flow {
         Self {
             index,
             sender,
-            receiver: Receiver::new(plan.delayed_ack, plan.delayed_ack_timeout, Sacks::Newest),
+            receiver,
             sends_at: plan.start,
             jitter: plan.send_jitter,
             stream: Stream::new(seed, &format!("flow {}", plan.name)),

@@ -4,6 +4,7 @@ use cc::CongestionControl;
 use link::queue::PolicyConfig;
 use link::traffic::TrafficConfig;
 use link::{Limit, LinkConfig};
+use sizing::BufferSizer;
 use units::{Bytes, Span, Time};
 
 /// A whole run.
@@ -57,6 +58,8 @@ pub struct FlowPlan {
     pub delayed_ack_timeout: Span,
     /// The smaller of send and receive buffer; [`Bytes::MAX`] when it is never the limit.
     pub socket_buffer: Bytes,
+    /// Decides on the window that the receiver advertises, up to `socket_buffer`; `None`: always that.
+    pub sizer: Option<Box<dyn BufferSizer>>,
     /// What a window opens for leaves later by a uniform random share of this.
     pub send_jitter: Span,
     /// Least retransmission timeout.

@@ -2,8 +2,10 @@
 //!
 //! Reading order: `sender.rs` (windows, recovery), `scoreboard.rs` (what is acknowledged, lost, in flight),
 //! `receiver.rs` (reassembly, delayed and selective acknowledgements), `rtt.rs` (estimator and retransmission
-//! timer), `blocks.rs` (selective acknowledgements where some are lost), `bits.rs`.
+//! timer), `blocks.rs` (selective acknowledgements where some are lost), `advertised.rs` (a receive window that
+//! moves), `bits.rs`.
 
+mod advertised;
 mod bits;
 mod blocks;
 mod receiver;

@@ -19,6 +19,14 @@ pub(crate) fn run(options: &ListOptions) -> Result<ExitCode, Problem> {
         heading("controls")?;
         entries(&catalogue::controls())?;
     }
+    if wants(Listed::SlowStarts) {
+        heading("slow starts")?;
+        entries(&catalogue::slow_starts())?;
+    }
+    if wants(Listed::Sizers) {
+        heading("sizers")?;
+        entries(&catalogue::sizers())?;
+    }
     if wants(Listed::Queues) {
         heading("queues")?;
         entries(&catalogue::queues())?;

@@ -6,14 +6,16 @@
 //! neighbouring segments of one super-packet leave in one write. So the first packet of a group is on time and
 //! those behind it come early by at most `GROUP`.
 
+use crate::ecn;
 use crate::flow::{FlowKey, Flows};
 use crate::pool::Pool;
 use crate::segment::{HEADERS_MAX, Split};
 use crate::tun::{Tun, Written};
 use crate::vnet::{VNET_LEN, VnetHeader};
 use link::traffic::Source;
-use link::{Datagram, DelayLine, Histogram, Link};
+use link::{Datagram, DelayLine, Ecn, Histogram, Link};
 use std::io::{self, IoSlice};
+use std::ops::Range;
 use units::{Bytes, Span, Time};
 
 /// Packets due within this of the first one are delivered with it.
@@ -59,7 +61,7 @@ pub(super) const EASE_MAX: Span = LEAD;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Packet {
     /// A segment of a stored packet.
-    Real { slot: u32, index: u32, length: u32, flow: u32 },
+    Real { slot: u32, index: u32, length: u32, flow: u32, ecn: Ecn },
     /// Cross traffic: it takes room and time and has no body.
     Cross { length: u32 },
 }
@@ -68,6 +70,17 @@ impl Datagram for Packet {
     fn wire_len(&self) -> Bytes {
         let (Self::Real { length, .. } | Self::Cross { length }) = *self;
         Bytes::new(u64::from(length))
+    }
+    fn ecn(&self) -> Ecn {
+        match *self {
+            Self::Real { ecn, .. } => ecn,
+            Self::Cross { .. } => Ecn::NotCapable,
+        }
+    }
+    fn mark(&mut self) {
+        if let Self::Real { ecn, .. } = self {
+            *ecn = Ecn::Marked;
+        }
     }
     fn flow_key(&self) -> u64 {
         match *self {
@@ -110,18 +123,30 @@ impl Store {
         Ok(Some(Frame { length, split }))
     }
 
-    /// Writes the segments `first..end` of the packet in `slot` and lets go of them.
-    fn write(&mut self, tun: &Tun, slot: u32, first: u32, end: u32) -> io::Result<()> {
-        let stored = self.pool.get(slot);
-        let frame = stored.frame();
-        let (headers, payload) = stored.split.frame(frame, first..end, &mut self.headers);
-        let parts = [IoSlice::new(&self.headers[..headers]), IoSlice::new(&frame[payload])];
+    /// Writes the segments `run` of the packet in `slot`, marked or not, and lets go of them.
+    fn write(&mut self, tun: &Tun, slot: u32, run: Range<u32>, marked: bool) -> io::Result<()> {
+        let segments = run.end - run.start;
+        let (headers, rest) = self.frame(slot, run, marked);
+        let frame = self.pool.get(slot).frame();
+        let parts = [IoSlice::new(&self.headers[..headers]), IoSlice::new(&frame[rest])];
         let parts = if headers == 0 { &parts[1..] } else { &parts[..] };
         if tun.write(parts)? == Written::Refused {
-            self.refused += u64::from(end - first);
+            self.refused += u64::from(segments);
         }
-        self.pool.release(slot, end - first);
+        self.pool.release(slot, segments);
         Ok(())
+    }
+
+    /// Makes the headers of the segments `run`: how many bytes of `headers` they take, and where in the packet the
+    /// rest lies. A whole packet has its own, and is marked in place.
+    fn frame(&mut self, slot: u32, run: Range<u32>, marked: bool) -> (usize, Range<usize>) {
+        let stored = self.pool.get_mut(slot);
+        let (length, rest) = stored.split.frame(stored.frame(), run, &mut self.headers);
+        if marked {
+            let headers = if length == 0 { stored.frame_mut() } else { &mut self.headers[..length] };
+            ecn::mark(&mut headers[VNET_LEN..]);
+        }
+        (length, rest)
     }
 }
 
@@ -182,13 +207,14 @@ impl Lane {
             store.refused += 1;
             return;
         };
-        let flow = self.flows.number(FlowKey::of(&store.scratch[VNET_LEN..frame.length]));
+        let packet = &store.scratch[VNET_LEN..frame.length];
+        let (flow, ecn) = (self.flows.number(FlowKey::of(packet)), ecn::of(packet));
         let slot = store.pool.store(&mut store.scratch, frame.length, split, flow);
         for index in 0..split.count() {
             let length = split.wire_len(index);
             self.flows.arrived(flow, length);
             self.in_flight += 1;
-            self.push(now, Packet::Real { slot, index, length, flow }, &mut store.pool);
+            self.push(now, Packet::Real { slot, index, length, flow, ecn }, &mut store.pool);
         }
     }
 
@@ -208,27 +234,28 @@ impl Lane {
         if self.link.wakeup().is_none_or(|at| self.pace.ready(at) > by) {
             return Ok(());
         }
-        let mut run: Option<(u32, u32, u32)> = None;
+        let mut run: Option<(u32, Range<u32>, bool)> = None;
         while let Some(at) = self.link.wakeup()
             && self.pace.joins(at, now, by)
         {
             let Self { link, flows, in_flight, .. } = self;
             let pool = &mut store.pool;
             let polled = link.poll(at, &mut |packet, _reason| dropped(packet, pool, flows, in_flight));
-            let Some(Packet::Real { slot, index, .. }) = polled else { continue };
+            let Some(Packet::Real { slot, index, ecn, .. }) = polled else { continue };
+            let marked = ecn == Ecn::Marked;
             self.in_flight -= 1;
             store.lateness.record(now.since(self.pace.due(at)));
             match &mut run {
-                Some((of, _, end)) if *of == slot && *end == index => *end += 1,
+                Some((of, run, mark)) if *of == slot && run.end == index && *mark == marked => run.end += 1,
                 _ => {
-                    if let Some((slot, first, end)) = run.replace((slot, index, index + 1)) {
-                        store.write(tun, slot, first, end)?;
+                    if let Some((slot, run, marked)) = run.replace((slot, index..index + 1, marked)) {
+                        store.write(tun, slot, run, marked)?;
                     }
                 }
             }
         }
-        if let Some((slot, first, end)) = run {
-            store.write(tun, slot, first, end)?;
+        if let Some((slot, run, marked)) = run {
+            store.write(tun, slot, run, marked)?;
         }
         Ok(())
     }
@@ -297,7 +324,7 @@ impl Line {
         {
             store.lateness.record(now.since(self.pace.due(at)));
             let count = store.pool.get(slot).split.count();
-            store.write(tun, slot, 0, count)?;
+            store.write(tun, slot, 0..count, false)?;
         }
         Ok(())
     }
@@ -329,5 +356,69 @@ impl Direction {
             Self::Limited(lane) => lane.deliver(now, by, store, tun),
             Self::Free(line) => line.deliver(now, by, store, tun),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::segment::{fold, sum};
+    use crate::vnet::{GSO_NONE, GSO_TCPV4, NEEDS_CSUM};
+
+    /// An IPv4 TCP packet of `payload` bytes, ECT(0), in segments of 1000 bytes if it is longer.
+    fn stored(store: &mut Store, payload: usize) -> u32 {
+        let vnet = VnetHeader {
+            flags: NEEDS_CSUM,
+            gso_type: if payload > 1000 { GSO_TCPV4 } else { GSO_NONE },
+            hdr_len: 40,
+            gso_size: if payload > 1000 { 1000 } else { 0 },
+            csum_start: 20,
+            csum_offset: 16,
+        };
+        let mut packet = vec![0u8; 40 + payload];
+        packet[..2].copy_from_slice(&[0x45, 0x02]);
+        packet[2..4].copy_from_slice(&(40 + payload as u16).to_be_bytes());
+        packet[9] = 6;
+        packet[32] = 5 << 4;
+        let checksum = !fold(sum(&packet[..20]));
+        packet[10..12].copy_from_slice(&checksum.to_be_bytes());
+        let length = VNET_LEN + packet.len();
+        store.scratch[..VNET_LEN].copy_from_slice(&vnet.bytes());
+        store.scratch[VNET_LEN..length].copy_from_slice(&packet);
+        let split = Split::of(vnet, &packet).expect("a packet");
+        assert_eq!(split.count() as usize, payload.div_ceil(1000));
+        store.pool.store(&mut store.scratch, length, split, 0)
+    }
+
+    /// The IP header that would be written.
+    fn header(store: &mut Store, slot: u32, run: Range<u32>, marked: bool) -> Vec<u8> {
+        let (length, _) = store.frame(slot, run, marked);
+        let written = if length == 0 { store.pool.get(slot).frame() } else { &store.headers[..length] };
+        written[VNET_LEN..VNET_LEN + 20].to_vec()
+    }
+
+    #[test]
+    fn a_marked_segment_is_written_with_ce_and_its_neighbours_are_not() {
+        let mut store = Store::new();
+        for payload in [3000, 700] {
+            let slot = stored(&mut store, payload);
+            let plain = header(&mut store, slot, 0..1, false);
+            let marked = header(&mut store, slot, 0..1, true);
+            assert_eq!((ecn::of(&plain), ecn::of(&marked)), (Ecn::Capable, Ecn::Marked));
+            assert_eq!(fold(sum(&marked)), 0xffff, "the checksum holds");
+            if payload > 1000 {
+                assert_eq!(ecn::of(&header(&mut store, slot, 1..3, false)), Ecn::Capable);
+            }
+        }
+    }
+
+    #[test]
+    fn a_queue_sees_and_sets_the_field_of_real_packets_only() {
+        let mut packet = Packet::Real { slot: 0, index: 0, length: 1500, flow: 0, ecn: Ecn::Capable };
+        packet.mark();
+        assert_eq!(packet.ecn(), Ecn::Marked);
+        let mut cross = Packet::Cross { length: 1500 };
+        cross.mark();
+        assert_eq!(cross.ecn(), Ecn::NotCapable);
     }
 }

@@ -101,6 +101,23 @@ pub(super) fn check(resolved: &Resolved) -> Result<(), Misfit> {
                 return misfit(key, found, "true or false for all flows".into(), mend);
             }
         }
+        if flow.slow_start != "standard" {
+            let found = format!("slow start \"{}\", but the kernel has its own", flow.slow_start);
+            let mend = "leave it out, or use the simulator: --engine sim";
+            return misfit("slow_start", found, "standard".into(), mend);
+        }
+        if flow.tuning.byte_counting != 1 {
+            let found = format!("byte counting by {}, but the kernel has its own", flow.tuning.byte_counting);
+            let mend = "leave it out, or use the simulator: --engine sim";
+            return misfit("byte_counting", found, "1".into(), mend);
+        }
+        if let Some(sizer) = &flow.sizer {
+            let found = format!(
+                "sizer \"{sizer}\": the receiver here fixes its window, which turns the kernel's own autotuning off"
+            );
+            let mend = "use the simulator: --engine sim";
+            return misfit("socket_buffer", found, "\"max\" or a size".into(), mend);
+        }
         if flow.send_jitter > Span::ZERO {
             let found = format!(
                 "a jitter of {}, which is the simulator's: a real host has its own",

@@ -24,6 +24,12 @@ pub(super) fn run(resolved: &Resolved) -> Result<Record, EngineError> {
     let (path, target) = path(resolved)?;
     let prediction = mft::prediction(&path, &target);
     let mut record = record(resolved, &path, &prediction, watch.seconds());
+    if let (Some(sizer), Some(largest)) = (&resolved.flows[0].sizer, resolved.flows[0].socket_buffer) {
+        record.notes.push(format!(
+            "sizer {sizer}: taken as a socket buffer of its maximum, {largest}, since in a steady state it is not the \
+             limit before that; how it gets there is not part of the model"
+        ));
+    }
     if prediction.regime == Regime::SelfInducedLoss && path.buffer < target.segment * SMALL_QUEUE {
         record.notes.push(format!(
             "a queue of fewer than {SMALL_QUEUE} segments: bursts overflow it and timeouts rule, which the sawtooth \
@@ -73,8 +79,12 @@ pub(super) fn path(resolved: &Resolved) -> Result<(Path, Target), Misfit> {
         payload: flow.payload,
         segment,
         // Simulator and kernel count bytes in congestion avoidance (RFC 5681): however many segments an
-        // acknowledgement covers, the window grows by one per round trip.
-        delayed_ack: 1,
+        // acknowledgement covers, the window grows by one per round trip. Unless acknowledgements are counted.
+        delayed_ack: if flow.tuning.byte_counting == 0 {
+            u32::try_from(flow.delayed_ack).unwrap_or(u32::MAX)
+        } else {
+            1
+        },
         // RFC 6298 on a steady path: a little above the RTT, at least the floor.
         timeout: flow.min_rto.max(base_rtt),
     };

@@ -44,7 +44,7 @@ fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
         window: flow.payload * flow.initial_window,
         threshold: flow.initial_ssthresh.unwrap_or(Bytes::MAX),
     };
-    let Some(control) = cc::registry::build(&flow.control, &flow.slow_start, start) else {
+    let Some(control) = cc::registry::tuned(&flow.control, &flow.slow_start, start, flow.tuning) else {
         let known: Vec<&str> = cc::registry::CONTROLS.iter().map(|control| control.name).collect();
         return Err(Misfit {
             engine: Engine::Sim,
@@ -54,6 +54,10 @@ fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
             mend: "choose another control, or the kernel: --engine live".into(),
         });
     };
+    let largest = flow.socket_buffer.unwrap_or(Bytes::MAX);
+    let sizer = flow.sizer.as_deref().map(|name| {
+        sizing::registry::build(name, flow.payload, largest).expect("resolving has looked the name up")
+    });
     Ok(FlowPlan {
         name: flow.name.clone(),
         control,
@@ -64,7 +68,8 @@ fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
         start: Time::ZERO + flow.start,
         delayed_ack: flow.delayed_ack,
         delayed_ack_timeout: flow.delayed_ack_timeout,
-        socket_buffer: flow.socket_buffer.unwrap_or(Bytes::MAX),
+        socket_buffer: largest,
+        sizer,
         send_jitter: flow.send_jitter,
         min_rto: flow.min_rto,
         timestamps: flow.timestamps,

@@ -1,7 +1,7 @@
 //! `[[flow]]`: the transfers under study.
 
 use super::keys::{At, Keys};
-use super::{repeated, spread};
+use super::{buffer, repeated, spread};
 use crate::document::{Node, Value, path};
 use crate::schema;
 use crate::spec::{Flow, SocketBuffer, Spread};
@@ -17,6 +17,13 @@ pub(super) struct FlowRead<'a> {
     pub(super) segment: Option<Bytes>,
     pub(super) flow: Option<Flow>,
 }
+
+/// More segments than an acknowledgement covers: what a stretch acknowledgement after a hole is mended may cover has
+/// no bound, but counting for more than this at once is a burst nobody means.
+const MOST_COUNTED: u64 = 1000;
+
+/// What RFC 3742 recommends for `max_ssthresh`, segments [rfc3742:2].
+const MAX_SSTHRESH: u64 = 100;
 
 /// The longest IPv4 packet [rfc791:3.1].
 const LONGEST: Bytes = Bytes::new(65_535);
@@ -51,13 +58,16 @@ fn flow<'a>(at: &At<'a>, default_name: &str) -> Option<FlowRead<'a>> {
     let delayed_ack =
         keys.or("delayed_ack", 1u64, |at| at.count("an acknowledgement for every zero segments"));
     let delayed_ack_timeout = keys.or("delayed_ack_timeout", Span::from_millis(100), |at| at.quantity("ms"));
-    let socket_buffer = keys.or("socket_buffer", SocketBuffer::Max, |at| socket_buffer(at, segment, header));
+    let socket_buffer =
+        keys.or("socket_buffer", SocketBuffer::Max, |at| buffer::socket_buffer(at, segment, header));
     let start = keys.or("start", Spread::All(Span::ZERO), |at| spread::spread(at, "s", count));
     let send_jitter = keys.or("send_jitter", Span::ZERO, |at| at.quantity("us"));
     let initial_window =
         keys.or("initial_window", 10u64, |at| at.count("an initial window of zero: nothing could start"));
     let initial_ssthresh = keys.or("initial_ssthresh", None, ssthresh);
     let slow_start = keys.or("slow_start", "standard", At::text);
+    let max_ssthresh = max_ssthresh(&keys, slow_start.as_deref());
+    let byte_counting = keys.or("byte_counting", 1u64, |at| at.integer(0..=MOST_COUNTED));
     let min_rto = keys.or("min_rto", Span::from_millis(200), |at| at.quantity("ms"));
     let (size_read, rtt_read) = (size, rtt.clone());
     let flow = || {
@@ -76,6 +86,8 @@ fn flow<'a>(at: &At<'a>, default_name: &str) -> Option<FlowRead<'a>> {
             initial_window: initial_window?,
             initial_ssthresh: initial_ssthresh?,
             slow_start: slow_start?,
+            max_ssthresh: max_ssthresh?,
+            byte_counting: byte_counting?,
             min_rto: min_rto?,
             timestamps: timestamps?,
             sack: sack?,
@@ -103,22 +115,6 @@ fn segment(at: &At<'_>, header: Bytes) -> Option<Bytes> {
     Some(segment)
 }
 
-fn socket_buffer(at: &At<'_>, segment: Option<Bytes>, header: Bytes) -> Option<SocketBuffer> {
-    if at.node.typed() == "max" {
-        return Some(SocketBuffer::Max);
-    }
-    let accepted = "\"max\", or a size such as \"400kB\"";
-    let size = sized(at, accepted)?;
-    if let Some(payload) =
-        segment.map(|segment| segment.saturating_sub(header)).filter(|payload| size < *payload)
-    {
-        let found = format!("{size}, less than the {payload} of data in one segment: nothing could be sent");
-        at.fault(found, accepted, None);
-        return None;
-    }
-    Some(SocketBuffer::Fixed(size))
-}
-
 fn ssthresh(at: &At<'_>) -> Option<Option<Bytes>> {
     if at.node.typed() == "unlimited" {
         return Some(None);
@@ -126,8 +122,23 @@ fn ssthresh(at: &At<'_>) -> Option<Option<Bytes>> {
     sized(at, "\"unlimited\", or a size such as \"64kB\"").map(Some)
 }
 
+/// Where limited slow start begins to be slower; no other slow start has such a place.
+fn max_ssthresh(keys: &Keys<'_>, slow_start: Option<&str>) -> Option<u64> {
+    let read =
+        keys.or("max_ssthresh", MAX_SSTHRESH, |at| at.count("a max_ssthresh of zero: no growth at all"))?;
+    match (keys.key_origin("max_ssthresh"), slow_start) {
+        (Some(origin), Some(slow_start)) if slow_start != "limited" => {
+            let found = format!("this key belongs to slow_start = \"limited\", not to \"{slow_start}\"");
+            let help = "leave it out, or write slow_start = \"limited\"".to_owned();
+            keys.near("max_ssthresh").fault_from(origin, found, "no max_ssthresh here", Some(help));
+            None
+        }
+        _ => Some(read),
+    }
+}
+
 /// Reads a size where a word could stand as well.
-fn sized(at: &At<'_>, accepted: &str) -> Option<Bytes> {
+pub(super) fn sized(at: &At<'_>, accepted: &str) -> Option<Bytes> {
     match &at.node.value {
         // A text without a digit was meant for the word.
         Value::String(text) if !text.contains(|c: char| c.is_ascii_digit()) => {

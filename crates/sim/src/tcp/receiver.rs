@@ -5,9 +5,11 @@
 //! earlier out-of-order segment has been named already. Where acknowledgements can be lost, [`Sacks::Blocks`] has
 //! the receiver keep the blocks that each of them carries.
 
+use super::advertised::Advertised;
 use super::bits::BitRing;
 use super::blocks::{Reported, SackBlocks};
-use units::{Span, Time};
+use sizing::BufferSizer;
+use units::{Bytes, Span, Time};
 
 /// What acknowledgements say of segments that arrived out of order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,9 +41,11 @@ pub(crate) struct Acknowledgement {
     /// RFC 7323's echo: when the segment that last moved the left edge was sent; of several acknowledged
     /// together, the first.
     pub(crate) echo: Time,
+    /// The receive window, segments.
+    pub(crate) window: u64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Receiver {
     expected: u64,
     /// Beyond `expected`.
@@ -60,10 +64,14 @@ pub(crate) struct Receiver {
     reported: Option<Box<Reported>>,
     /// One past the highest segment in `early`, kept for the blocks.
     highest: u64,
+    /// Segments; only a sizer moves it.
+    window: u64,
+    sizing: Option<Box<Advertised>>,
 }
 
 impl Receiver {
-    /// Acknowledges every `every` segments, each after `timeout` at the latest.
+    /// Acknowledges every `every` segments, each after `timeout` at the latest. The window is unlimited until
+    /// [`Receiver::advertising`] sets it.
     pub(crate) fn new(every: u64, timeout: Span, sacks: Sacks) -> Self {
         Self {
             expected: 0,
@@ -81,6 +89,8 @@ impl Receiver {
                 Sacks::Blocks { timestamps } => Some(Box::new(Reported::new(timestamps))),
             },
             highest: 0,
+            window: u64::MAX,
+            sizing: None,
         }
     }
 
@@ -88,6 +98,24 @@ impl Receiver {
     /// The blocks that go with the acknowledgement just made; none with [`Sacks::Newest`].
     pub(crate) fn blocks(&self) -> SackBlocks {
         self.reported.as_ref().map_or_else(SackBlocks::default, |reported| reported.blocks())
+    }
+
+    /// The same with a window of `most` segments of `payload` bytes, or up to that by `sizer`.
+    pub(crate) fn advertising(
+        mut self,
+        most: u64,
+        sizer: Option<Box<dyn BufferSizer>>,
+        payload: Bytes,
+        timestamps: bool,
+    ) -> Self {
+        self.sizing = sizer.map(|sizer| Box::new(Advertised::new(sizer, payload, most, timestamps)));
+        self.window = self.sizing.as_ref().map_or(most, |sizing| sizing.window());
+        self
+    }
+
+    /// The window it advertises, segments.
+    pub(crate) fn window(&self) -> u64 {
+        self.window
     }
 
     /// Segments received in order.
@@ -105,6 +133,22 @@ impl Receiver {
     /// `segment`, sent at `sent`, arrives.
     #[inline]
     pub(crate) fn on_segment(&mut self, now: Time, segment: u64, sent: Time) -> Option<Acknowledgement> {
+        let ack = self.assemble(now, segment, sent);
+        if self.sizing.is_none() { ack } else { self.resize(now, sent, ack) }
+    }
+
+    /// Tells the sizer what has arrived, and `ack` what it says. Out of the way of the many flows that have none.
+    #[cold]
+    fn resize(&mut self, now: Time, sent: Time, ack: Option<Acknowledgement>) -> Option<Acknowledgement> {
+        if let Some(sizing) = &mut self.sizing {
+            sizing.on_segment(now, sent, self.expected);
+            self.window = sizing.window();
+        }
+        ack.map(|ack| Acknowledgement { window: self.window, ..ack })
+    }
+
+    #[inline]
+    fn assemble(&mut self, now: Time, segment: u64, sent: Time) -> Option<Acknowledgement> {
         self.newest_sent = sent;
         if segment != self.expected {
             return Some(self.out_of_order(segment));
@@ -176,6 +220,7 @@ impl Receiver {
             congested: self.congested,
             newest_sent: self.newest_sent,
             echo: self.echo,
+            window: self.window,
         }
     }
 }

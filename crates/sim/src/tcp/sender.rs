@@ -15,7 +15,7 @@ use units::{Bytes, Span, Time};
 pub(crate) struct SenderConfig {
     pub(crate) control: Box<dyn CongestionControl>,
     pub(crate) payload: Bytes,
-    /// At most this many segments unacknowledged: the smaller of the socket buffers.
+    /// At most this many segments unacknowledged, until an acknowledgement advertises another window.
     pub(crate) buffer_segments: u64,
     /// Segments to send; [`u64::MAX`] when greedy.
     pub(crate) total_segments: u64,
@@ -226,6 +226,7 @@ impl Sender {
     #[inline]
     pub(crate) fn on_ack(&mut self, now: Time, ack: &Acknowledgement, blocks: &[Block]) -> Option<Span> {
         let first = self.board.una();
+        self.buffer_segments = ack.window;
         if !self.sack {
             self.count_duplicate(ack);
         } else if let Some(segment) = ack.sacked {

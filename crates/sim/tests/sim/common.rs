@@ -34,6 +34,7 @@ pub fn flow(name: &str, control: &str, base_rtt: Span) -> FlowPlan {
         delayed_ack: 1,
         delayed_ack_timeout: Span::from_millis(100),
         socket_buffer: Bytes::MAX,
+        sizer: None,
         send_jitter: Span::ZERO,
         min_rto: Span::from_millis(200),
         timestamps: true,

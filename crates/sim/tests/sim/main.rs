@@ -5,4 +5,6 @@ mod closed_form;
 mod common;
 mod ns2;
 mod recovery;
+mod right_sizing;
+mod slow_starts;
 mod two_paths;

@@ -1,0 +1,45 @@
+//! `socket_buffer`: a word, a size, or a sizer.
+
+use super::flow::sized;
+use super::keys::{At, Keys};
+use crate::document::Value;
+use crate::schema;
+use crate::spec::SocketBuffer;
+use units::Bytes;
+
+/// The largest window of a sizer, if a scenario does not say: what Linux allows the memory of a receive buffer to
+/// be (`tcp_rmem`).
+const LARGEST: Bytes = Bytes::new(6_000_000);
+
+pub(super) fn socket_buffer(at: &At<'_>, segment: Option<Bytes>, header: Bytes) -> Option<SocketBuffer> {
+    if at.node.typed() == "max" {
+        return Some(SocketBuffer::Max);
+    }
+    if let Value::Table(_) = &at.node.value {
+        return sizer(&at.keys(schema::SIZER)?, segment, header);
+    }
+    let accepted = "\"max\", a size such as \"400kB\", or a sizer such as { sizer = \"drs\", max = \"6MB\" }";
+    let size = sized(at, accepted)?;
+    holds_one(at, size, accepted, segment, header).then_some(SocketBuffer::Fixed(size))
+}
+
+fn sizer(keys: &Keys<'_>, segment: Option<Bytes>, header: Bytes) -> Option<SocketBuffer> {
+    let name = keys.required("sizer", "the name of a sizer, such as \"drs\"", At::text);
+    let max = keys.or("max", LARGEST, |at| {
+        let max: Bytes = at.quantity("B")?;
+        holds_one(at, max, "a size such as \"6MB\"", segment, header).then_some(max)
+    });
+    Some(SocketBuffer::Sized { sizer: name?, max: max? })
+}
+
+/// Notes a buffer of less than one segment's payload.
+fn holds_one(at: &At<'_>, size: Bytes, accepted: &str, segment: Option<Bytes>, header: Bytes) -> bool {
+    let Some(payload) =
+        segment.map(|segment| segment.saturating_sub(header)).filter(|payload| size < *payload)
+    else {
+        return true;
+    };
+    let found = format!("{size}, less than the {payload} of data in one segment: nothing could be sent");
+    at.fault(found, accepted, None);
+    false
+}

@@ -1,0 +1,137 @@
+//! Dynamic right-sizing: the window follows what the application is given per round trip.
+
+use crate::{Action, BufferSizer, Input};
+use units::{Bytes, Span, Time};
+
+/// The window a connection begins with: as much as a SYN, whose window is never scaled, can say [rfc7323:2.2];
+/// Linux begins there, too.
+pub const INITIAL_WINDOW: Bytes = Bytes::new(65_535);
+
+/// Room beyond twice what was delivered, in segments: what a sender adds while its window is still small
+/// (Linux, `tcp_rcv_space_adjust`).
+const ALLOWANCE: u64 = 16;
+
+/// Segments that a sender begins with [rfc6928:2]: delivering less than that in a round trip calls for nothing.
+const INITIAL_SEGMENTS: u64 = 10;
+
+/// Dynamic right-sizing (Fisk & Feng 2001) by the rules of Linux (`tcp_rcv_space_adjust`, `tcp_rcv_rtt_update`,
+/// 4.20 and later).
+///
+/// Once per round trip, if more was delivered than in the largest one before: window = 2 x delivered + 16 segments,
+/// and as many times more again as the delivery has grown, twice over. So the window stays ahead of a sender
+/// that doubles. It never shrinks, and never exceeds the maximum.
+///
+/// Left out: `rcv_ssthresh`, which holds the window back while packets use memory badly; and the memory itself, so
+/// windows here are payload.
+#[derive(Clone, Copy, Debug)]
+pub struct Drs {
+    segment: Bytes,
+    maximum: Bytes,
+    window: Bytes,
+    /// Not polled yet since it changed.
+    changed: bool,
+    round_trip: RoundTrip,
+    /// Delivered in the round trip being measured, which began then.
+    delivered: Bytes,
+    since: Option<Time>,
+    /// Delivered in the largest round trip so far (`rcvq_space.space`).
+    largest: Bytes,
+}
+
+impl Drs {
+    /// For segments with `segment` bytes of payload and a window of at most `maximum`.
+    #[must_use]
+    pub fn new(segment: Bytes, maximum: Bytes) -> Self {
+        let window = INITIAL_WINDOW.min(maximum);
+        Self {
+            segment,
+            maximum,
+            window,
+            changed: true,
+            round_trip: RoundTrip::default(),
+            delivered: Bytes::ZERO,
+            since: None,
+            largest: window.min(segment * INITIAL_SEGMENTS).max(Bytes::new(1)),
+        }
+    }
+
+    fn on_delivered(&mut self, now: Time, bytes: Bytes) {
+        self.round_trip.on_delivered(now, bytes, self.window);
+        self.delivered += bytes;
+        let since = *self.since.get_or_insert(now);
+        if self.round_trip.estimate.is_none_or(|round_trip| now.since(since) < round_trip) {
+            return;
+        }
+        if self.delivered > self.largest {
+            self.grow();
+            self.largest = self.delivered;
+        }
+        self.delivered = Bytes::ZERO;
+        self.since = Some(now);
+    }
+
+    fn grow(&mut self) {
+        let (delivered, largest) = (u128::from(self.delivered.get()), u128::from(self.largest.get()));
+        let base = 2 * delivered + u128::from((self.segment * ALLOWANCE).get());
+        let growth = base.saturating_mul(delivered - largest) / largest;
+        let window = u64::try_from(base.saturating_add(growth.saturating_mul(2))).unwrap_or(u64::MAX);
+        let window = Bytes::new(window).min(self.maximum);
+        if window > self.window {
+            self.window = window;
+            self.changed = true;
+        }
+    }
+}
+
+impl BufferSizer for Drs {
+    fn handle(&mut self, now: Time, input: Input) {
+        match input {
+            Input::Delivered(bytes) => self.on_delivered(now, bytes),
+            Input::RoundTrip(sample) => self.round_trip.on_sample(sample),
+        }
+    }
+
+    fn poll(&mut self, _now: Time) -> Option<Action> {
+        std::mem::take(&mut self.changed).then_some(Action::Window(self.window))
+    }
+}
+
+/// The round-trip time as a receiver knows it.
+#[derive(Clone, Copy, Debug, Default)]
+struct RoundTrip {
+    estimate: Option<Span>,
+    /// There are samples by time stamps.
+    sampled: bool,
+    /// What a whole window's arrival is timed by: payload still to come, and since when.
+    awaited: Bytes,
+    began: Option<Time>,
+}
+
+impl RoundTrip {
+    /// A sample by time stamps: smoothed as RFC 6298 does, by 1/8.
+    fn on_sample(&mut self, sample: Span) {
+        self.estimate = match self.estimate.filter(|_| self.sampled) {
+            Some(smoothed) => Some(smoothed - smoothed / 8 + sample / 8),
+            None => Some(sample),
+        };
+        self.sampled = true;
+    }
+
+    /// Without time stamps: the time in which a window's worth arrives is at least a round trip, so the least of
+    /// these times comes nearest.
+    fn on_delivered(&mut self, now: Time, bytes: Bytes, window: Bytes) {
+        if self.sampled {
+            return;
+        }
+        self.awaited = self.awaited.saturating_sub(bytes);
+        if self.awaited > Bytes::ZERO {
+            return;
+        }
+        if let Some(began) = self.began {
+            let took = now.since(began);
+            self.estimate = Some(self.estimate.map_or(took, |least| least.min(took)));
+        }
+        self.awaited = window;
+        self.began = Some(now);
+    }
+}

@@ -1,0 +1,17 @@
+//! Buffer sizers: how large a connection's receive window should be, decided from what its receiver sees.
+//!
+//! A [`BufferSizer`] is a machine without IO: whoever owns the connection tells it what happened
+//! ([`BufferSizer::handle`]) and carries out what it answers ([`BufferSizer::poll`]). The simulator's receiver and a
+//! real socket drive the same one. Nothing here knows sockets or packets; how much the path holds is the business
+//! of estimators, which are not here either.
+//!
+//! Reading order: `sizer.rs` (the trait, what goes in and comes out), `fixed.rs`, `drs.rs`, `registry.rs` (names).
+
+mod drs;
+mod fixed;
+pub mod registry;
+mod sizer;
+
+pub use drs::{Drs, INITIAL_WINDOW};
+pub use fixed::Fixed;
+pub use sizer::{Action, BufferSizer, Input};

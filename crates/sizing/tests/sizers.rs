@@ -1,0 +1,144 @@
+//! Sizers: what each must answer, and what all of them promise.
+
+use proptest::prelude::*;
+use tightlink_sizing::registry::{SIZERS, build, has};
+use tightlink_sizing::{Action, BufferSizer, Drs, Fixed, INITIAL_WINDOW, Input};
+use units::{Bytes, Span, Time};
+
+const SEGMENT: Bytes = Bytes::new(1000);
+const RTT: Span = Span::from_millis(100);
+
+fn at(ms: u64) -> Time {
+    Time::ZERO + Span::from_millis(ms)
+}
+
+/// The last window the sizer wants, if it wants another one.
+fn polled(sizer: &mut dyn BufferSizer, now: Time) -> Option<Bytes> {
+    let mut window = None;
+    while let Some(Action::Window(wanted)) = sizer.poll(now) {
+        window = Some(wanted);
+    }
+    window
+}
+
+#[test]
+fn a_fixed_window_is_said_once() {
+    let mut sizer = Fixed::new(Bytes::new(400_000));
+    assert_eq!(polled(&mut sizer, Time::ZERO), Some(Bytes::new(400_000)));
+    sizer.handle(at(1), Input::Delivered(Bytes::new(1_000_000)));
+    assert_eq!(polled(&mut sizer, at(1)), None);
+    assert_eq!(sizer.wakeup(), None);
+}
+
+fn drs(maximum: u64) -> Drs {
+    let mut drs = Drs::new(SEGMENT, Bytes::new(maximum));
+    assert_eq!(polled(&mut drs, Time::ZERO), Some(INITIAL_WINDOW.min(Bytes::new(maximum))));
+    drs.handle(at(0), Input::RoundTrip(RTT));
+    drs
+}
+
+/// time | delivered in the round trip before | window after it, or none if it stays.
+fn play(drs: &mut Drs, script: &[(u64, u64, Option<u64>)]) {
+    for (ms, delivered, expected) in script {
+        drs.handle(at(*ms), Input::Delivered(Bytes::new(*delivered)));
+        assert_eq!(polled(drs, at(*ms)).map(Bytes::get), *expected, "at {ms} ms");
+    }
+}
+
+#[test]
+fn the_window_is_twice_the_delivery_and_more_while_that_grows() {
+    play(
+        &mut drs(6_000_000),
+        &[
+            (1, 1_000, None), // the round trip begins here
+            // 10 segments in all: no more than any sender begins with.
+            (101, 9_000, None),
+            // Twice as much: (2 x 20 + 16) x (1 + 2 x (20 - 10) / 10) segments.
+            (201, 20_000, Some(168_000)),
+            // Not a round trip later: it counts for the next.
+            (250, 10_000, None),
+            // (2 x 40 + 16) x (1 + 2 x (40 - 20) / 20).
+            (301, 30_000, Some(288_000)),
+            // As much as before: it stays.
+            (401, 40_000, None),
+            // Less: it never shrinks, and a return to as much is no growth.
+            (501, 5_000, None),
+            (601, 40_000, None),
+            // A tenth more: (2 x 44 + 16) x 1.2 = 124.8 segments, less than there is.
+            (701, 44_000, None),
+        ],
+    );
+}
+
+#[test]
+fn the_maximum_is_not_exceeded() {
+    let mut drs = drs(100_000);
+    play(&mut drs, &[(1, 1_000, None), (101, 50_000, Some(100_000)), (201, 500_000, None)]);
+}
+
+#[test]
+fn nothing_moves_before_a_round_trip_is_known() {
+    let mut drs = Drs::new(SEGMENT, Bytes::new(6_000_000));
+    assert_eq!(polled(&mut drs, Time::ZERO), Some(INITIAL_WINDOW));
+    play(&mut drs, &[(1, 20_000, None), (50, 20_000, None)]);
+}
+
+/// Without time stamps a window's worth of data, 65535 bytes at first, tells the round trip.
+#[test]
+fn without_time_stamps_a_windows_worth_of_data_is_timed() {
+    let mut drs = Drs::new(SEGMENT, Bytes::new(6_000_000));
+    polled(&mut drs, Time::ZERO);
+    play(
+        &mut drs,
+        &[
+            (1, 1_000, None), // timing begins
+            (50, 40_000, None),
+            // 65535 B more in 120 ms: that is the round trip. 66.535 segments delivered since it began:
+            // (2 x 66.535 + 16) x (1 + 2 x (66.535 - 10) / 10).
+            (121, 25_535, Some(1_834_604)),
+            // Within 120 ms: the same round trip still.
+            (200, 40_000, None),
+        ],
+    );
+}
+
+#[test]
+fn samples_are_smoothed_by_an_eighth() {
+    let mut drs = drs(6_000_000);
+    // 100 ms and a sample of 180 ms: 110 ms. 21 segments in it: (2 x 21 + 16) x (1 + 2 x (21 - 10) / 10).
+    drs.handle(at(0), Input::RoundTrip(Span::from_millis(180)));
+    play(&mut drs, &[(1, 1_000, None), (110, 19_000, None), (111, 1_000, Some(185_600))]);
+}
+
+#[test]
+fn names_are_known_or_not_built() {
+    assert!(has("drs") && !has("sobas"));
+    assert!(build("dsr", SEGMENT, Bytes::MAX).is_none());
+}
+
+proptest! {
+    /// Whatever a sizer is told, its window neither shrinks nor exceeds the maximum, and it does not panic.
+    #[test]
+    fn no_input_makes_a_sizer_panic_or_break_its_promises(
+        inputs in prop::collection::vec((any::<u64>(), any::<bool>(), prop_oneof![any::<u64>(), 0u64..2_000_000]), 0..200),
+        segment in prop_oneof![Just(1448u64), any::<u64>()],
+        maximum in any::<u64>(),
+    ) {
+        for entry in SIZERS {
+            let mut sizer = build(entry.name, Bytes::new(segment), Bytes::new(maximum)).expect("registered");
+            let mut window = polled(&mut *sizer, Time::ZERO).expect("a window to begin with");
+            for (now, round_trip, amount) in &inputs {
+                let now = Time::from_nanos(*now);
+                sizer.handle(now, if *round_trip {
+                    Input::RoundTrip(Span::from_nanos(*amount))
+                } else {
+                    Input::Delivered(Bytes::new(*amount))
+                });
+                if let Some(wanted) = polled(&mut *sizer, now) {
+                    prop_assert!(wanted > window && wanted <= Bytes::new(maximum));
+                    window = wanted;
+                }
+            }
+        }
+    }
+}
