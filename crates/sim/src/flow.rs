@@ -1,7 +1,7 @@
 //! One transfer: a sender, a receiver, and the segments under way between them.
 
 use crate::outcome::FlowReport;
-use crate::packet::{Fate, Packet, TightLink};
+use crate::packet::{Fate, Packet, Tagged, TightLink};
 use crate::plan::FlowPlan;
 use crate::recorder::FlowView;
 use crate::tcp::{Acknowledgement, Receiver, Sacks, Sender, SenderConfig};
@@ -12,7 +12,7 @@ use units::{Bytes, Span, Time};
 /// A segment that the tight link has admitted.
 #[derive(Clone, Copy, Debug)]
 struct UnderWay {
-    segment: u64,
+    segment: Tagged,
     sent: Time,
 }
 
@@ -46,6 +46,8 @@ struct Counts {
     sent: u64,
     dropped: u64,
     again: u64,
+    marks: u64,
+    timeouts_before: u64,
     rtt: Histogram,
     min_rtt: Option<Span>,
 }
@@ -62,6 +64,10 @@ impl Flow {
             min_rto: plan.min_rto,
             timestamps: plan.timestamps,
             sack: plan.sack,
+            recovery: plan.recovery,
+            loss_detection: plan.loss_detection,
+            ecn: plan.ecn,
+            pacing: plan.pacing,
         });
         Self {
             index,
@@ -98,6 +104,7 @@ impl Flow {
     #[inline]
     pub(crate) fn step(&mut self, now: Time, link: &mut TightLink) {
         while let Some(UnderWay { segment, sent }) = self.path.pop(now) {
+            let segment = if segment.is_plain() { segment.number() } else { self.receive_ecn(segment) };
             if let Some(ack) = self.receiver.on_segment(now, segment, sent) {
                 self.on_ack(now, &ack, link);
             }
@@ -116,9 +123,22 @@ impl Flow {
         }
     }
 
+    /// Gives the receiver what a segment says beside its number, which is returned.
+    #[cold]
+    fn receive_ecn(&mut self, segment: Tagged) -> u64 {
+        self.counts.marks += u64::from(segment.is_marked());
+        self.receiver.on_ecn(segment.tells_reduction(), segment.is_marked());
+        segment.number()
+    }
+
     #[inline]
     fn on_ack(&mut self, now: Time, ack: &Acknowledgement, link: &mut TightLink) {
-        if let Some(rtt) = self.sender.on_ack(now, ack, &[]) {
+        let sample = if self.sender.is_plain() {
+            self.sender.on_ack::<true>(now, ack, &[])
+        } else {
+            self.sender.on_ack::<false>(now, ack, &[])
+        };
+        if let Some(rtt) = sample {
             self.counts.rtt.record(rtt);
             self.counts.min_rtt = Some(self.counts.min_rtt.map_or(rtt, |min| min.min(rtt)));
         }
@@ -135,11 +155,31 @@ impl Flow {
     /// Sends what the windows allow.
     #[inline]
     fn send(&mut self, now: Time, link: &mut TightLink) {
-        while let Some(sent) = self.sender.transmit(now) {
+        if self.sender.is_plain() {
+            self.send_as::<true>(now, link);
+        } else {
+            self.send_as::<false>(now, link);
+            if let Some(at) = self.sender.released_at(now) {
+                self.sends_at = at;
+            }
+        }
+    }
+
+    #[inline]
+    fn send_as<const PLAIN: bool>(&mut self, now: Time, link: &mut TightLink) {
+        while let Some(sent) = self.sender.transmit::<PLAIN>(now) {
             self.counts.sent += 1;
             self.counts.again += u64::from(sent.again);
-            let segment = sent.segment;
-            let packet = Packet { flow: self.index, length: self.wire_len(segment), segment, sent: now };
+            let number = sent.segment;
+            let mut segment = Tagged::plain(number);
+            // RFC 3168, section 6.1.5: what is sent again is not capable.
+            if !PLAIN
+                && !sent.again
+                && let Some(reduced) = self.sender.take_cwr()
+            {
+                segment = Tagged::capable(number, reduced);
+            }
+            let packet = Packet { flow: self.index, length: self.wire_len(number), segment, sent: now };
             match link.offer(now, packet) {
                 Fate::Departs(departs) => self.on_departure(departs, &packet),
                 Fate::Dropped => self.on_drop(),
@@ -177,7 +217,12 @@ impl Flow {
 
     /// Starts the measured interval.
     pub(crate) fn begin_measuring(&mut self, now: Time) {
-        *self.counts = Counts { since: now, delivered_before: self.delivered(), ..Counts::default() };
+        *self.counts = Counts {
+            since: now,
+            delivered_before: self.delivered(),
+            timeouts_before: self.sender.timeouts(),
+            ..Counts::default()
+        };
     }
 
     pub(crate) fn view(&self) -> FlowView {
@@ -200,6 +245,8 @@ impl Flow {
             sent: counts.sent,
             dropped: counts.dropped,
             retransmits: counts.again,
+            timeouts: self.sender.timeouts() - counts.timeouts_before,
+            marks: counts.marks,
             rtt: counts.rtt,
             min_rtt: counts.min_rtt,
             completion: self.completed.map(|at| at.since(self.start)),

@@ -22,6 +22,6 @@ mod simulation;
 mod tcp;
 
 pub use outcome::{FlowReport, Outcome};
-pub use plan::{FlowPlan, LinkPlan, Plan, TrafficPlan};
+pub use plan::{FlowPlan, LinkPlan, LossDetection, Plan, Recovery, TrafficPlan};
 pub use recorder::{FlowView, NoRecorder, Recorder};
 pub use simulation::Simulation;

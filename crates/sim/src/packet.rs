@@ -1,6 +1,6 @@
 //! What the tight link carries in a simulation.
 
-use link::{Admission, Datagram, Link};
+use link::{Admission, Datagram, Ecn, Link};
 use units::{Bytes, Time};
 
 /// A segment of a flow, or a packet of cross traffic, at the tight link.
@@ -9,8 +9,59 @@ pub(crate) struct Packet {
     /// The flow's index; [`Packet::CROSS`] for cross traffic.
     pub(crate) flow: u32,
     pub(crate) length: u32,
-    pub(crate) segment: u64,
+    pub(crate) segment: Tagged,
     pub(crate) sent: Time,
+}
+
+/// A segment's number, and in the bits above it what its headers say of congestion: one word, since most say
+/// nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tagged(u64);
+
+impl Tagged {
+    /// ECT, CE, CWR.
+    const CAPABLE: u64 = 1 << 61;
+    const MARKED: u64 = 1 << 62;
+    const REDUCED: u64 = 1 << 63;
+
+    /// A segment that says nothing.
+    #[inline]
+    pub(crate) fn plain(number: u64) -> Self {
+        Self(number)
+    }
+
+    /// A segment that may be marked; `reduced`: it tells that the sender has reduced its window.
+    pub(crate) fn capable(number: u64, reduced: bool) -> Self {
+        Self(number | Self::CAPABLE | if reduced { Self::REDUCED } else { 0 })
+    }
+
+    #[inline]
+    pub(crate) fn is_plain(self) -> bool {
+        self.0 < Self::CAPABLE
+    }
+
+    #[inline]
+    pub(crate) fn number(self) -> u64 {
+        self.0 & (Self::CAPABLE - 1)
+    }
+
+    pub(crate) fn is_marked(self) -> bool {
+        self.0 & Self::MARKED != 0
+    }
+
+    pub(crate) fn tells_reduction(self) -> bool {
+        self.0 & Self::REDUCED != 0
+    }
+
+    fn ecn(self) -> Ecn {
+        if self.is_marked() {
+            Ecn::Marked
+        } else if self.0 & Self::CAPABLE != 0 {
+            Ecn::Capable
+        } else {
+            Ecn::NotCapable
+        }
+    }
 }
 
 impl Packet {
@@ -19,7 +70,7 @@ impl Packet {
 
     /// A packet of cross traffic.
     pub(crate) fn cross(length: Bytes) -> Self {
-        Self { flow: Self::CROSS, length: length.get() as u32, segment: 0, sent: Time::ZERO }
+        Self { flow: Self::CROSS, length: length.get() as u32, segment: Tagged::plain(0), sent: Time::ZERO }
     }
 }
 
@@ -29,6 +80,12 @@ impl Datagram for Packet {
     }
     fn flow_key(&self) -> u64 {
         u64::from(self.flow)
+    }
+    fn ecn(&self) -> Ecn {
+        self.segment.ecn()
+    }
+    fn mark(&mut self) {
+        self.segment.0 |= Tagged::MARKED;
     }
 }
 

@@ -3,5 +3,6 @@
 mod closed_form;
 mod common;
 mod ns2;
+mod options;
 mod recovery;
 mod two_paths;
