@@ -3,7 +3,7 @@
 use link::traffic::{Pattern, TrafficConfig};
 use link::{Limit, LinkConfig};
 use scenario::spec;
-use scenario::{Column, Document, Faults, Scenario, SocketBuffer, Spread, Stack};
+use scenario::{Column, Document, Faults, LossDetection, Recovery, Scenario, SocketBuffer, Spread, Stack};
 use units::random::Stream;
 use units::{Bytes, Rate, Span, Time};
 
@@ -62,6 +62,14 @@ pub struct ResolvedFlow {
     pub timestamps: bool,
     /// Whether acknowledgements are selective.
     pub sack: bool,
+    /// How much fast recovery may send.
+    pub recovery: Recovery,
+    /// How losses are found.
+    pub loss_detection: LossDetection,
+    /// Whether data packets may be marked.
+    pub ecn: bool,
+    /// Whether packets leave at a rate.
+    pub pacing: bool,
     /// Propagation there and back.
     pub base_rtt: Span,
     /// Data to move; `None`: greedy.
@@ -243,6 +251,10 @@ fn flows(scenario: &Scenario) -> Vec<ResolvedFlow> {
                 header: spec::Flow::header(flow.timestamps),
                 timestamps: flow.timestamps,
                 sack: flow.sack,
+                recovery: flow.recovery,
+                loss_detection: flow.loss_detection,
+                ecn: flow.ecn,
+                pacing: flow.pacing,
                 // A drawn RTT below what the links take is theirs.
                 base_rtt: drawn.max(least),
                 size: flow.size,

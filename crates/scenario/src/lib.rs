@@ -49,6 +49,7 @@ pub use document::{Document, Entry, Node, Table, Value};
 pub use fault::{Fault, Faults};
 pub use origin::Origin;
 pub use spec::{
-    Column, Flow, Limit, Link, Live, Pattern, Queue, Record, Scenario, SocketBuffer, Spread, Stack, Traffic,
+    Column, Flow, Limit, Link, Live, LossDetection, Pattern, Queue, Record, Recovery, Scenario, SocketBuffer,
+    Spread, Stack, Traffic,
 };
 pub use sweep::{Axis, Point, Sweep};

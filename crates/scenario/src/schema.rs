@@ -51,6 +51,10 @@ pub(crate) const FLOW: &[Key] = &[
     leaf("min_rto"),
     leaf("timestamps"),
     leaf("sack"),
+    leaf("recovery"),
+    leaf("loss_detection"),
+    leaf("ecn"),
+    leaf("pacing"),
 ];
 /// A distribution.
 pub(crate) const SPREAD: &[Key] = &[leaf("uniform"), table("pareto", PARETO), leaf("exponential")];

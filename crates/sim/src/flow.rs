@@ -104,9 +104,10 @@ impl Flow {
     #[inline]
     pub(crate) fn step(&mut self, now: Time, link: &mut TightLink) {
         while let Some(UnderWay { segment, sent }) = self.path.pop(now) {
-            let segment = if segment.is_plain() { segment.number() } else { self.receive_ecn(segment) };
-            if let Some(ack) = self.receiver.on_segment(now, segment, sent) {
-                self.on_ack(now, &ack, link);
+            let segment = segment.plain_number().unwrap_or_else(|| self.receive_ecn(segment));
+            // By reference: it need not be moved.
+            if let Some(ack) = &self.receiver.on_segment(now, segment, sent) {
+                self.on_ack(now, ack, link);
             }
         }
         if self.receiver.deadline() <= now {
@@ -133,12 +134,15 @@ impl Flow {
 
     #[inline]
     fn on_ack(&mut self, now: Time, ack: &Acknowledgement, link: &mut TightLink) {
-        let sample = if self.sender.is_plain() {
-            self.sender.on_ack::<true>(now, ack, &[])
+        if self.sender.is_plain() {
+            self.on_ack_as::<true>(now, ack, link);
         } else {
-            self.sender.on_ack::<false>(now, ack, &[])
-        };
-        if let Some(rtt) = sample {
+            self.on_ack_as::<false>(now, ack, link);
+        }
+    }
+
+    fn on_ack_as<const PLAIN: bool>(&mut self, now: Time, ack: &Acknowledgement, link: &mut TightLink) {
+        if let Some(rtt) = self.sender.on_ack::<PLAIN>(now, ack, &[]) {
             self.counts.rtt.record(rtt);
             self.counts.min_rtt = Some(self.counts.min_rtt.map_or(rtt, |min| min.min(rtt)));
         }
@@ -146,7 +150,7 @@ impl Flow {
             self.completed = Some(now);
         }
         if self.jitter == Span::ZERO {
-            self.send(now, link);
+            self.send_as::<PLAIN>(now, link);
         } else if self.sends_at == Time::NEVER && self.sender.may_transmit() {
             self.sends_at = now + self.jitter.scale(self.stream.uniform());
         }
@@ -159,9 +163,6 @@ impl Flow {
             self.send_as::<true>(now, link);
         } else {
             self.send_as::<false>(now, link);
-            if let Some(at) = self.sender.released_at(now) {
-                self.sends_at = at;
-            }
         }
     }
 
@@ -185,6 +186,9 @@ impl Flow {
                 Fate::Dropped => self.on_drop(),
                 Fate::Unknown => {}
             }
+        }
+        if !PLAIN && let Some(at) = self.sender.released_at(now) {
+            self.sends_at = at;
         }
     }
 

@@ -35,9 +35,10 @@ impl Tagged {
         Self(number | Self::CAPABLE | if reduced { Self::REDUCED } else { 0 })
     }
 
+    /// Its number, if it says nothing.
     #[inline]
-    pub(crate) fn is_plain(self) -> bool {
-        self.0 < Self::CAPABLE
+    pub(crate) fn plain_number(self) -> Option<u64> {
+        (self.0 < Self::CAPABLE).then_some(self.0)
     }
 
     #[inline]

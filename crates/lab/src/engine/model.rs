@@ -131,6 +131,7 @@ fn record(resolved: &Resolved, path: &Path, prediction: &Prediction, wall_s: f64
         goodput_bps: prediction.goodput.as_bps_f64(),
         loss_rate: Some(prediction.loss),
         retransmits: if prediction.loss == 0.0 { Some(0) } else { None },
+        marks: None,
         rtt_s: Some(RttStatistics { min: path.base_rtt.as_secs_f64(), mean: rtt, p95: None }),
         completion_s: flow.size.map(|size| size.bits_f64() / prediction.goodput.as_bps_f64().max(1.0)),
     };
@@ -179,6 +180,7 @@ fn other(flow: &ResolvedFlow, path: &Path, queueing: Span) -> FlowSummary {
         goodput_bps: window.bits_f64() / rtt.as_secs_f64(),
         loss_rate: None,
         retransmits: None,
+        marks: None,
         rtt_s: Some(RttStatistics { min: flow.base_rtt.as_secs_f64(), mean: rtt.as_secs_f64(), p95: None }),
         completion_s: None,
     }

@@ -74,6 +74,7 @@ pub(crate) struct Sender {
     timestamps: bool,
     /// Without timestamps: the segment being timed, and when it was sent.
     timed: Option<(u64, Time)>,
+    /// The retransmission timer; between calls, the earliest of all timers, if some option has one.
     timer: Time,
     /// The segment the timer last expired for.
     timed_out: Option<u64>,
@@ -111,22 +112,22 @@ impl Sender {
             round_ends: 0,
             options,
         };
-        sender.adopt();
+        sender.adopt::<false>();
         sender
     }
 
     /// When the next of its timers expires.
     #[inline]
     pub(crate) fn timer(&self) -> Time {
-        self.options.as_ref().map_or(self.timer, |options| self.timer.min(options.timer()))
+        self.timer
     }
 
     /// Does what the controller now allows.
     #[inline]
-    fn adopt(&mut self) {
+    fn adopt<const PLAIN: bool>(&mut self) {
         let allowance = self.control.allowance();
         self.window = allowance.window.get();
-        if allowance.pacing.is_some() || self.options.is_some() {
+        if allowance.pacing.is_some() || !PLAIN {
             self.set_pace(allowance.pacing);
         }
     }
@@ -182,6 +183,15 @@ impl Sender {
     /// one look per acknowledgement.
     #[inline]
     pub(crate) fn transmit<const PLAIN: bool>(&mut self, now: Time) -> Option<Transmission> {
+        if PLAIN {
+            self.transmit_as::<true>(now)
+        } else {
+            self.by_own_timer(|own| own.transmit_as::<false>(now))
+        }
+    }
+
+    #[inline]
+    fn transmit_as<const PLAIN: bool>(&mut self, now: Time) -> Option<Transmission> {
         if !PLAIN && self.is_held(now) {
             return None;
         }
@@ -249,6 +259,20 @@ impl Sender {
         ack: &Acknowledgement,
         blocks: &[Block],
     ) -> Option<Span> {
+        if PLAIN {
+            self.on_ack_as::<true>(now, ack, blocks)
+        } else {
+            self.by_own_timer(|own| own.on_ack_as::<false>(now, ack, blocks))
+        }
+    }
+
+    #[inline]
+    fn on_ack_as<const PLAIN: bool>(
+        &mut self,
+        now: Time,
+        ack: &Acknowledgement,
+        blocks: &[Block],
+    ) -> Option<Span> {
         let first = self.board.una();
         if !PLAIN {
             self.note_delivered(now, ack, blocks);
@@ -296,7 +320,7 @@ impl Sender {
                 recovering,
                 round: self.round,
             });
-            self.adopt();
+            self.adopt::<PLAIN>();
         }
         if !PLAIN {
             self.allot(now, newly);

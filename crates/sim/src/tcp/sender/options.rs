@@ -19,6 +19,8 @@ pub(super) struct Options {
     pub(super) rack: Option<Timed>,
     ecn: Option<Reaction>,
     pacer: Option<Pacer>,
+    /// When the retransmission timer expires.
+    retransmission: Time,
     /// Outstanding and selectively acknowledged before the acknowledgement at hand.
     before: (u64, u64),
 }
@@ -43,6 +45,7 @@ impl Options {
             rack: timed.then(Timed::default),
             ecn: config.ecn.then(Reaction::default),
             pacer: config.pacing.then(Pacer::new),
+            retransmission: Time::NEVER,
             before: (0, 0),
         };
         let none = options.prr.is_none()
@@ -52,7 +55,7 @@ impl Options {
         (!none).then(|| Box::new(options))
     }
 
-    pub(super) fn timer(&self) -> Time {
+    fn timer(&self) -> Time {
         self.rack.as_ref().map_or(Time::NEVER, |timed| timed.rack.due.min(timed.tail.due))
     }
 }
@@ -110,7 +113,10 @@ impl Sender {
         let (payload, smoothed) = (self.payload, self.rtt.smoothed());
         let options = match rate {
             // A controller with a rate is paced, asked for or not.
-            Some(_) => self.options.get_or_insert_default(),
+            Some(_) => {
+                let retransmission = self.timer;
+                self.options.get_or_insert_with(|| Box::new(Options { retransmission, ..Options::default() }))
+            }
             None => match self.options.as_mut() {
                 Some(options) => options,
                 None => return,
@@ -147,6 +153,19 @@ impl Sender {
                 timed.tail.arm(now, self.rtt.smoothed(), self.board.outstanding(), self.timer);
             }
         }
+    }
+
+    /// Does `what` with the retransmission timer alone in its place, and puts the earliest of all timers there after.
+    pub(super) fn by_own_timer<T>(&mut self, what: impl FnOnce(&mut Self) -> T) -> T {
+        if let Some(options) = &self.options {
+            self.timer = options.retransmission;
+        }
+        let result = what(self);
+        if let Some(options) = &mut self.options {
+            options.retransmission = self.timer;
+            self.timer = self.timer.min(options.timer());
+        }
+        result
     }
 
     /// What the acknowledgement at hand says has arrived, before the scoreboard knows.
@@ -294,20 +313,21 @@ impl Sender {
     /// One of RACK-TLP's timers expired; false if it was none of them.
     pub(super) fn on_option_timer(&mut self, now: Time) -> bool {
         let Some(options) = self.options.as_deref_mut() else { return false };
+        if options.timer() > now {
+            return false;
+        }
         options.before = (self.board.una(), self.board.sacked());
-        let Some(timed) = &mut options.rack else { return false };
-        if timed.tail.due <= now {
-            timed.tail.disarm();
-            timed.probing = true;
-            return true;
+        if let Some(timed) = &mut options.rack {
+            if timed.tail.due <= now {
+                timed.tail.disarm();
+                timed.probing = true;
+            } else {
+                timed.rack.due = Time::NEVER;
+                self.detect(now);
+                self.follow_episode(now, 0);
+            }
         }
-        if timed.rack.due <= now {
-            timed.rack.due = Time::NEVER;
-            self.detect(now);
-            self.follow_episode(now, 0);
-            return true;
-        }
-        false
+        true
     }
 
     /// A probe of the tail: new data if there are any, else the last segment again [rfc8985:7.3].

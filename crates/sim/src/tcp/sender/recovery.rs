@@ -83,14 +83,16 @@ impl Sender {
             in_flight: Bytes::new(in_flight),
         });
         self.note_reduced(now);
-        self.adopt();
+        self.adopt::<false>();
     }
 
     /// A timer of the sender expired.
     pub(crate) fn on_timer(&mut self, now: Time) {
-        if self.options.is_none() || !self.on_option_timer(now) {
-            self.on_timeout(now);
-        }
+        self.by_own_timer(|own| {
+            if !own.on_option_timer(now) {
+                own.on_timeout(now);
+            }
+        });
     }
 
     /// The retransmission timer expired: RFC 6298 (5.4)-(5.7), RFC 6675 section 5.1.
