@@ -14,6 +14,8 @@ mod rack;
 mod receiver;
 mod rtt;
 mod scoreboard;
+#[cfg(test)]
+mod script;
 mod sender;
 mod tlp;
 

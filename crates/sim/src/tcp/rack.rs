@@ -51,6 +51,8 @@ pub(super) struct Rack {
     newest: (Time, u64),
     /// How long it took (`RACK.rtt`).
     rtt: Span,
+    /// The least that any segment sent once took.
+    min_rtt: Option<Span>,
     /// One past the highest segment delivered (`RACK.fack`).
     highest: u64,
     reordering: bool,
@@ -77,6 +79,7 @@ impl Default for Rack {
             again: VecDeque::new(),
             newest: (Time::ZERO, 0),
             rtt: Span::ZERO,
+            min_rtt: None,
             highest: 0,
             reordering: false,
             quarters: 1,
@@ -100,14 +103,7 @@ impl Rack {
     /// `segment` is newly acknowledged. `echo`: the time stamp that the acknowledgement echoes, if it speaks for
     /// this segment. Step 2 and 3 of [rfc8985:6.2]. A selective acknowledgement's echo is older than what it
     /// reports, so for those only the least round-trip time tells a retransmission's from the original's.
-    pub(super) fn on_delivered(
-        &mut self,
-        now: Time,
-        segment: u64,
-        again: bool,
-        echo: Option<Time>,
-        min_rtt: Span,
-    ) {
+    pub(super) fn on_delivered(&mut self, now: Time, segment: u64, again: bool, echo: Option<Time>) {
         if segment >= self.highest {
             self.highest = segment + 1;
         } else if !again {
@@ -115,7 +111,9 @@ impl Rack {
         }
         let sent = self.times.get(segment);
         let took = now.since(sent);
-        if again && (echo.is_some_and(|echo| echo < sent) || took < min_rtt) {
+        if !again {
+            self.min_rtt = Some(self.min_rtt.map_or(took, |min| min.min(took)));
+        } else if echo.is_some_and(|echo| echo < sent) || self.min_rtt.is_some_and(|min| took < min) {
             return;
         }
         if (sent, segment) >= self.newest {
@@ -141,15 +139,13 @@ impl Rack {
         }
     }
 
-    /// How much later than the newest a segment may yet arrive: step 4.
-    pub(super) fn window(&self, board: &Scoreboard, recovering: bool, min_rtt: Span, smoothed: Span) -> Span {
+    /// How much later than the newest a segment may yet arrive, at most the `smoothed` round-trip time: step 4.
+    pub(super) fn window(&self, board: &Scoreboard, recovering: bool, smoothed: Option<Span>) -> Span {
         if !self.reordering && (recovering || board.enough_sacked()) {
             return Span::ZERO;
         }
-        if smoothed == Span::ZERO {
-            return smoothed;
-        }
-        (min_rtt * self.quarters / 4).min(smoothed)
+        let window = self.min_rtt.unwrap_or_default() * self.quarters / 4;
+        smoothed.map_or(window, |smoothed| window.min(smoothed))
     }
 
     /// Marks what is lost on `board`: step 5. Sets `due` if something may turn out to be later.

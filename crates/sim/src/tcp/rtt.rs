@@ -61,11 +61,6 @@ impl RttEstimator {
         (self.smoothed > 0).then(|| Span::from_nanos(self.smoothed))
     }
 
-    /// The least sample so far; [`u64::MAX`] ns before the first.
-    pub(super) fn min(&self) -> Span {
-        Span::from_nanos(self.min)
-    }
-
     #[inline]
     pub(super) fn view(&self, latest: Option<Span>) -> RttView {
         RttView { latest, smoothed: Span::from_nanos(self.smoothed), min: Span::from_nanos(self.min) }

@@ -153,6 +153,17 @@ impl Sender {
         Bytes::new(self.window.min(self.buffer_segments.saturating_mul(self.payload)))
     }
 
+    /// The congestion window, and what is in the network, in segments.
+    #[cfg(test)]
+    pub(super) fn window_segments(&self) -> u64 {
+        self.window / self.payload
+    }
+
+    #[cfg(test)]
+    pub(super) fn pipe(&self) -> u64 {
+        self.board.pipe()
+    }
+
     /// Segment payload other than the last.
     #[inline]
     pub(crate) fn payload(&self) -> u64 {

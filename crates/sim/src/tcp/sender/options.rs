@@ -174,11 +174,10 @@ impl Sender {
         let board = &self.board;
         options.before = (board.una(), board.sacked());
         let Some(timed) = &mut options.rack else { return };
-        let min_rtt = self.rtt.min();
         let mut delivered = |from: u64, to: u64, echo| {
             let mut from = from;
             while let Some(segment) = board.hole_within(from, to) {
-                timed.rack.on_delivered(now, segment, board.is_resent(segment), echo, min_rtt);
+                timed.rack.on_delivered(now, segment, board.is_resent(segment), echo);
                 from = segment + 1;
             }
         };
@@ -204,6 +203,7 @@ impl Sender {
         sample: Option<Span>,
     ) -> bool {
         let Some(options) = self.options.as_deref_mut() else { return false };
+        let outstanding = self.board.next() - options.before.0;
         if let Some(timed) = &mut options.rack {
             if sample.is_some() {
                 timed.tail.on_sample();
@@ -213,7 +213,7 @@ impl Sender {
                 timed.rack.on_repeat(&self.board);
             }
             if repaired && self.episode == Episode::None {
-                self.congestion(now, CongestionKind::Loss);
+                self.congestion(now, CongestionKind::Loss, outstanding);
             }
             self.detect(now);
         }
@@ -223,7 +223,7 @@ impl Sender {
         let una = self.board.una();
         let asked = self.option(|options| options.ecn.as_ref()).is_some_and(|ecn| ecn.asks(una));
         if asked {
-            self.congestion(now, CongestionKind::EcnMark);
+            self.congestion(now, CongestionKind::EcnMark, outstanding);
         }
         // RFC 3168, section 6.1.2: no growth by what carries an echo.
         true
@@ -232,16 +232,17 @@ impl Sender {
     /// Looks for losses by time.
     fn detect(&mut self, now: Time) {
         let recovering = self.episode != Episode::None;
-        let (min_rtt, smoothed) = (self.rtt.min(), self.rtt.smoothed().unwrap_or_default());
+        let smoothed = self.rtt.smoothed();
         let Some(timed) = self.options.as_mut().and_then(|options| options.rack.as_mut()) else { return };
-        let window = timed.rack.window(&self.board, recovering, min_rtt, smoothed);
+        let window = timed.rack.window(&self.board, recovering, smoothed);
         let found = timed.rack.detect(now, &mut self.board, window);
         let reduced = timed.reduced;
         // RFC 5681, section 4.3: a lost retransmission is a second sign. Once for all that left before the window
         // came down.
         if recovering && found.again.is_some_and(|sent| sent >= reduced) {
             let outstanding = self.board.outstanding();
-            self.congestion(now, CongestionKind::Loss);
+            self.congestion(now, CongestionKind::Loss, outstanding);
+            self.owed = true;
             if let Episode::FastRecovery { until, .. } = &mut self.episode {
                 *until = self.board.next();
                 self.begin_reduction(outstanding);
@@ -303,9 +304,9 @@ impl Sender {
 
     /// Marks what the retransmission timer says is lost.
     pub(super) fn lose_timed_out(&mut self, now: Time) {
-        let (min_rtt, smoothed) = (self.rtt.min(), self.rtt.smoothed().unwrap_or_default());
+        let smoothed = self.rtt.smoothed();
         let Some(timed) = self.options.as_mut().and_then(|options| options.rack.as_mut()) else { return };
-        let window = timed.rack.window(&self.board, false, min_rtt, smoothed);
+        let window = timed.rack.window(&self.board, false, smoothed);
         timed.rack.lose_timed_out(now, &mut self.board, window);
         timed.tail.disarm();
     }

@@ -65,7 +65,7 @@ impl Sender {
             self.episode = Episode::FastRecovery { until: self.board.next(), rescued: false };
             self.owed = true;
             let outstanding = self.board.outstanding();
-            self.congestion(now, CongestionKind::Loss);
+            self.congestion(now, CongestionKind::Loss, outstanding);
             self.begin_reduction(outstanding);
         }
         if self.options.is_some() {
@@ -73,9 +73,10 @@ impl Sender {
         }
     }
 
-    pub(super) fn congestion(&mut self, now: Time, kind: CongestionKind) {
+    /// The controller learns of congestion, with so many segments outstanding just before.
+    pub(super) fn congestion(&mut self, now: Time, kind: CongestionKind, outstanding: u64) {
         // RFC 5681, section 3.2: what limited transmit added beyond the window does not count.
-        let in_flight = (self.board.outstanding() * self.payload).min(self.window);
+        let in_flight = (outstanding * self.payload).min(self.window);
         self.control.on_congestion(&Congestion {
             now,
             kind,
@@ -105,7 +106,7 @@ impl Sender {
         };
         self.timed_out = Some(una);
         self.timeouts += 1;
-        self.congestion(now, kind);
+        self.congestion(now, kind, self.board.outstanding());
         if self.is_timed() {
             self.lose_timed_out(now);
         } else {
