@@ -8,6 +8,8 @@
 mod bits;
 mod blocks;
 mod ecn;
+#[cfg(test)]
+mod lossy;
 mod pacer;
 mod prr;
 mod rack;

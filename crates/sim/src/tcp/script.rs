@@ -30,7 +30,7 @@ use units::{Bytes, Span, Time};
 const SEGMENT: Bytes = Bytes::new(1000);
 
 /// A sender whose window starts at `window` segments, in congestion avoidance.
-fn config(window: u64) -> SenderConfig {
+pub(super) fn config(window: u64) -> SenderConfig {
     let start = Start { segment: SEGMENT, window: SEGMENT * window, threshold: SEGMENT * window };
     SenderConfig {
         control: cc::registry::build("reno", "standard", start).expect("registered"),
@@ -47,7 +47,7 @@ fn config(window: u64) -> SenderConfig {
     }
 }
 
-fn ms(ms: u64) -> Time {
+pub(super) fn ms(ms: u64) -> Time {
     Time::from_nanos(ms * 1_000_000)
 }
 
