@@ -10,8 +10,9 @@ use units::Bytes;
 
 /// Congestion avoidance of a loss-based controller.
 pub trait Growth: Send + Debug {
-    /// What this acknowledgement adds to `window`.
-    fn increase(&mut self, ack: &Ack, window: Bytes) -> Bytes;
+    /// What this acknowledgement adds to `window`. It counts for `counted` bytes: what it acknowledges, or one
+    /// segment where acknowledgements are counted (RFC 3465).
+    fn increase(&mut self, ack: &Ack, counted: Bytes, window: Bytes) -> Bytes;
     /// The slow-start threshold that congestion leaves, given the `window` before.
     fn threshold_after(&mut self, event: &Congestion, window: Bytes) -> Bytes;
     /// The last congestion event was a false alarm.

@@ -4,8 +4,10 @@
 //! [`Allowance`]. Nothing here knows queues, sockets or sequence numbers.
 //!
 //! Reading order: `control.rs` (the trait and its events), `loss_based.rs` (slow start x growth), the parts in
-//! `slow_start/` and `growth/`, `fixed.rs`, and `registry.rs` (names).
+//! `slow_start/` and `growth/`, `byte_counting.rs` (what an acknowledgement counts for), `fixed.rs`, and
+//! `registry.rs` (names).
 
+mod byte_counting;
 mod control;
 mod fixed;
 pub mod growth;

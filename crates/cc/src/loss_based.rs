@@ -1,7 +1,8 @@
 //! Loss-based controllers are a slow start and a growth function around one window and one threshold.
 
+use crate::byte_counting::ByteCounting;
 use crate::growth::Growth;
-use crate::slow_start::SlowStart;
+use crate::slow_start::{SlowStart, Step};
 use crate::{Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, Phase};
 use units::Bytes;
 
@@ -24,44 +25,61 @@ pub struct LossBased<S, G> {
     threshold: Bytes,
     /// Window and threshold before the last congestion event.
     before: (Bytes, Bytes),
+    counting: ByteCounting,
     slow_start: S,
     growth: G,
 }
 
 impl<S: SlowStart, G: Growth> LossBased<S, G> {
-    /// A controller at its start.
+    /// A controller at its start. In slow start an acknowledgement counts for at most `byte_counting` segments;
+    /// with zero acknowledgements are counted, not bytes, in slow start and above (RFC 3465).
     #[must_use]
-    pub fn new(start: Start, slow_start: S, growth: G) -> Self {
+    pub fn new(start: Start, byte_counting: u64, slow_start: S, growth: G) -> Self {
         let window = start.window.max(start.segment);
         Self {
             segment: start.segment,
             window,
             threshold: start.threshold,
             before: (window, start.threshold),
+            counting: ByteCounting::new(start.segment, byte_counting),
             slow_start,
             growth,
+        }
+    }
+
+    fn in_slow_start(&mut self, ack: &Ack) {
+        // RFC 7661: a window that is not in use says nothing about the path, so it must not grow. Its RTT still does.
+        let counted = if ack.window_limited { self.counting.in_slow_start(ack) } else { Bytes::ZERO };
+        match self.slow_start.on_ack(ack, counted, self.window) {
+            Step::Grow(by) => self.window += by,
+            Step::Leave(by) => {
+                self.window += by;
+                self.threshold = self.window;
+            }
         }
     }
 }
 
 impl<S: SlowStart, G: Growth> CongestionControl for LossBased<S, G> {
     fn on_ack(&mut self, ack: &Ack) {
-        // RFC 7661: a window that is not in use says nothing about the path, so it must not grow.
-        if ack.recovering || !ack.window_limited {
+        if ack.recovering {
             return;
         }
-        let increase = if self.window < self.threshold {
-            self.slow_start.increase(ack, self.window)
-        } else {
-            self.growth.increase(ack, self.window)
-        };
-        self.window += increase;
+        if self.window < self.threshold {
+            return self.in_slow_start(ack);
+        }
+        if ack.window_limited {
+            let counted = self.counting.in_avoidance(ack);
+            self.window += self.growth.increase(ack, counted, self.window);
+        }
     }
 
     fn on_congestion(&mut self, event: &Congestion) {
+        self.counting.on_congestion(event.kind);
         let persistent = event.kind == CongestionKind::PersistentLoss;
         if !persistent {
             self.before = (self.window, self.threshold);
+            self.slow_start.on_congestion();
             // RFC 5681, equation 4: at least two segments. A repeated timeout leaves the threshold alone.
             self.threshold = self.growth.threshold_after(event, self.window).max(self.segment * 2);
         }
@@ -73,6 +91,8 @@ impl<S: SlowStart, G: Growth> CongestionControl for LossBased<S, G> {
 
     fn on_spurious(&mut self) {
         (self.window, self.threshold) = self.before;
+        self.counting.undo();
+        self.slow_start.undo();
         self.growth.undo();
     }
 

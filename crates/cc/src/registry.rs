@@ -1,7 +1,7 @@
 //! The names of controllers and slow starts in a scenario, and what they stand for.
 
-use crate::growth::Reno;
-use crate::slow_start::Standard;
+use crate::growth::{Growth, Reno};
+use crate::slow_start::{HyStartPlusPlus, Limited, Standard};
 use crate::{CongestionControl, FixedWindow, LossBased, Start};
 
 /// A controller in the registry.
@@ -29,12 +29,40 @@ pub const CONTROLS: &[Control] = &[
     },
 ];
 
-/// A slow start in the registry.
-pub const SLOW_STARTS: &[Control] = &[Control {
-    name: "standard",
-    summary: "one segment per acknowledgement",
-    source: "RFC 5681 section 3.1",
-}];
+/// Every slow start that can be named.
+pub const SLOW_STARTS: &[Control] = &[
+    Control { name: "standard", summary: "one segment per acknowledgement", source: "RFC 5681 section 3.1" },
+    Control {
+        name: LIMITED,
+        summary: "above max_ssthresh segments, at most half of that per round trip",
+        source: "RFC 3742",
+    },
+    Control {
+        name: "hystart++",
+        summary: "slows down when a round's least RTT rises, and leaves slow start if that lasts",
+        source: "RFC 9406",
+    },
+];
+
+/// The slow start that [`Tuning::max_ssthresh`] is for.
+pub const LIMITED: &str = "limited";
+
+/// What a scenario may set of a controller beyond its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tuning {
+    /// Segments one acknowledgement may count for in slow start, the L of RFC 3465. Zero: acknowledgements are
+    /// counted, not bytes, in slow start and in congestion avoidance, as RFC 2581 allowed.
+    pub byte_counting: u64,
+    /// Where limited slow start begins to be slower, segments.
+    pub max_ssthresh: u64,
+}
+
+impl Default for Tuning {
+    /// RFC 5681's `min(N, SMSS)`, and what RFC 3742 recommends.
+    fn default() -> Self {
+        Self { byte_counting: 1, max_ssthresh: crate::slow_start::MAX_SSTHRESH }
+    }
+}
 
 /// Whether a controller is called `name`.
 #[must_use]
@@ -52,13 +80,42 @@ pub fn has_slow_start(name: &str) -> bool {
 /// either.
 #[must_use]
 pub fn build(control: &str, slow_start: &str, start: Start) -> Option<Box<dyn CongestionControl>> {
+    tuned(control, slow_start, start, Tuning::default())
+}
+
+/// The same with other than the usual settings.
+#[must_use]
+pub fn tuned(
+    control: &str,
+    slow_start: &str,
+    start: Start,
+    tuning: Tuning,
+) -> Option<Box<dyn CongestionControl>> {
     if !has_slow_start(slow_start) {
         return None;
     }
-    let standard = Standard::new(start.segment);
     match control {
         "fixed" => Some(Box::new(FixedWindow)),
-        "reno" => Some(Box::new(LossBased::new(start, standard, Reno::new(start.segment)))),
+        "reno" => loss_based(slow_start, start, tuning, Reno::new(start.segment)),
         _ => None,
     }
+}
+
+/// A growth function with the slow start called `slow_start`: one monomorphised controller for each pair.
+fn loss_based<G: Growth + 'static>(
+    slow_start: &str,
+    start: Start,
+    tuning: Tuning,
+    growth: G,
+) -> Option<Box<dyn CongestionControl>> {
+    let counting = tuning.byte_counting;
+    Some(match slow_start {
+        "standard" => Box::new(LossBased::new(start, counting, Standard, growth)),
+        LIMITED => {
+            let limited = Limited::new(start.segment, tuning.max_ssthresh);
+            Box::new(LossBased::new(start, counting, limited, growth))
+        }
+        "hystart++" => Box::new(LossBased::new(start, counting, HyStartPlusPlus::default(), growth)),
+        _ => return None,
+    })
 }

@@ -229,9 +229,8 @@ fn lane(config: &PathConfig, link: LinkConfig, stream: &str) -> Result<Lane, Emu
     let (pace, delay) = Pace::of(link.delay);
     let link = LinkConfig { delay, ..link };
     let stream = Stream::new(config.seed, stream);
-    let kind = config.queue_kind.as_deref().unwrap_or(link::queue::DROP_TAIL);
-    let link: Link<Packet> = Link::make(link, kind, config.limit, stream)
-        .ok_or_else(|| EmuError::Ended(format!("the queue policy {kind:?} is named but not made")))?;
+    let link: Link<Packet> = Link::make_with(link, &config.queue, config.limit, stream)
+        .map_err(|error| EmuError::Ended(error.to_string()))?;
     Ok(Lane::new(link, pace))
 }
 

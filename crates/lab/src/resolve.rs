@@ -1,9 +1,16 @@
 //! From a scenario as written to numbers: relative limits, distributions, names.
 
+mod queue;
+mod spread;
+
+use link::queue::PolicyConfig;
 use link::traffic::{Pattern, TrafficConfig};
 use link::{Limit, LinkConfig};
 use scenario::spec;
-use scenario::{Column, Document, Faults, LossDetection, Recovery, Scenario, SocketBuffer, Spread, Stack};
+use scenario::{
+    Column, Document, Faults, LossDetection, Recovery, Scenario, SocketBuffer, Stack, did_you_mean,
+};
+use spread::values;
 use units::random::Stream;
 use units::{Bytes, Rate, Span, Time};
 
@@ -23,8 +30,8 @@ pub struct Resolved {
     pub seed: u64,
     /// The tight link.
     pub link: LinkConfig,
-    /// Its queue policy's name.
-    pub queue: String,
+    /// Its queue policy.
+    pub queue: PolicyConfig,
     /// Its room.
     pub limit: Limit,
     /// The transfers.
@@ -148,20 +155,18 @@ pub fn resolve(document: &Document) -> Result<Resolved, Faults> {
     let link = &scenario.links[0];
     let flows = flows(&scenario);
     let mean_rtt = flows.iter().map(|flow| flow.base_rtt).sum::<Span>() / flows.len() as u64;
-    let limit = match link.queue.limit {
-        spec::Limit::Packets(packets) => Limit::Packets(packets),
-        spec::Limit::Bytes(bytes) => Limit::Bytes(bytes),
-        spec::Limit::Time(time) => Limit::Bytes(link.rate.volume(time)),
-        spec::Limit::Bdp(share) => Limit::Bytes(link.rate.volume(mean_rtt).scale(share)),
-    };
+    let limit = queue::limit(link.queue.limit, link.rate, mean_rtt);
+    let traffic: Vec<_> = scenario.traffic.iter().map(traffic).collect();
+    let mean_packet = queue::mean_packet(link.rate, &flows, &traffic);
+    let policy = queue::policy(&link.queue, link.rate, mean_rtt, mean_packet);
     let resolved = Resolved {
         hash: scenario.hash(),
         seed: scenario.seed,
         link: LinkConfig { rate: link.rate, delay: link.delay, loss: link.loss },
-        queue: link.queue.kind.clone(),
+        queue: policy,
         limit,
         flows,
-        traffic: scenario.traffic.iter().map(traffic).collect(),
+        traffic,
         end: scenario.duration,
         warmup: scenario.warmup,
         every: scenario.record.every,
@@ -178,6 +183,7 @@ pub fn resolve(document: &Document) -> Result<Resolved, Faults> {
             .fault("link.queue.limit", found, "room for one segment or more", Some(help))
             .into());
     }
+    queue::check(document, "link", &resolved.queue, resolved.limit, resolved.link.rate)?;
     Ok(resolved)
 }
 
@@ -190,7 +196,8 @@ fn check_names(document: &Document, scenario: &Scenario) -> Result<(), Faults> {
             let accepted =
                 format!("{} (simulator); {} (kernel)", known.join(", "), KERNEL_CONTROLS.join(", "));
             let found = format!("unknown congestion control \"{}\"", flow.control);
-            faults.push(document.fault(&format!("flow[{index}].control"), found, accepted, None));
+            let help = did_you_mean(&flow.control, known.iter().chain(KERNEL_CONTROLS).copied());
+            faults.push(document.fault(&format!("flow[{index}].control"), found, accepted, help));
         }
         if flow.control == "fixed" && flow.socket_buffer == SocketBuffer::Max {
             let help = "write socket_buffer = \"400kB\"".to_owned();
@@ -201,7 +208,9 @@ fn check_names(document: &Document, scenario: &Scenario) -> Result<(), Faults> {
             let known: Vec<&str> =
                 cc::registry::SLOW_STARTS.iter().map(|slow_start| slow_start.name).collect();
             let found = format!("unknown slow start \"{}\"", flow.slow_start);
-            faults.push(document.fault(&format!("flow[{index}].slow_start"), found, known.join(", "), None));
+            let (key, help) =
+                (format!("flow[{index}].slow_start"), did_you_mean(&flow.slow_start, known.clone()));
+            faults.push(document.fault(&key, found, known.join(", "), help));
         }
     }
     for (index, link) in scenario.links.iter().enumerate() {
@@ -213,7 +222,8 @@ fn check_names(document: &Document, scenario: &Scenario) -> Result<(), Faults> {
             } else {
                 "link.queue.kind".into()
             };
-            faults.push(document.fault(&key, found, known.join(", "), None));
+            let help = did_you_mean(&link.queue.kind, known.clone());
+            faults.push(document.fault(&key, found, known.join(", "), help));
         }
     }
     if scenario.links.len() > 1 {
@@ -234,10 +244,11 @@ fn flows(scenario: &Scenario) -> Vec<ResolvedFlow> {
     let least: Span = scenario.links.iter().map(|link| link.delay * 2).sum();
     let mut flows = Vec::new();
     for (entry, flow) in scenario.flows.iter().enumerate() {
-        let draw = |what: &str| Stream::new(scenario.seed, &format!("{} {what}", flow.name));
-        let (mut rtts, mut starts) = (draw("rtt"), draw("start"));
-        for index in 0..flow.count {
-            let drawn = flow.rtt.as_ref().map_or(least, |spread| drawn(spread, index, &mut rtts));
+        let stream = |what: &str| Stream::new(scenario.seed, &format!("{} {what}", flow.name));
+        let rtts = flow.rtt.as_ref().map(|rtt| values(rtt, flow.count, stream("rtt")));
+        let starts = values(&flow.start, flow.count, stream("start"));
+        for (index, start) in (0..).zip(starts) {
+            let rtt = rtts.as_ref().map_or(least, |rtts| rtts[index]);
             flows.push(ResolvedFlow {
                 entry,
                 name: if flow.count == 1 {
@@ -256,9 +267,9 @@ fn flows(scenario: &Scenario) -> Vec<ResolvedFlow> {
                 ecn: flow.ecn,
                 pacing: flow.pacing,
                 // A drawn RTT below what the links take is theirs.
-                base_rtt: drawn.max(least),
+                base_rtt: rtt.max(least),
                 size: flow.size,
-                start: self::drawn(&flow.start, index, &mut starts),
+                start,
                 socket_buffer: match flow.socket_buffer {
                     SocketBuffer::Max => None,
                     SocketBuffer::Fixed(bytes) => Some(bytes),
@@ -273,18 +284,6 @@ fn flows(scenario: &Scenario) -> Vec<ResolvedFlow> {
         }
     }
     flows
-}
-
-fn drawn(spread: &Spread<Span>, index: u64, stream: &mut Stream) -> Span {
-    match spread {
-        Spread::All(value) => *value,
-        Spread::List(values) => values.get(index as usize).copied().unwrap_or_default(),
-        Spread::Uniform(low, high) => {
-            Span::from_secs_f64(stream.uniform_in(low.as_secs_f64(), high.as_secs_f64()))
-        }
-        Spread::Pareto { shape, mean } => Span::from_secs_f64(stream.pareto(*shape, mean.as_secs_f64())),
-        Spread::Exponential(mean) => Span::from_secs_f64(stream.exponential(mean.as_secs_f64())),
-    }
 }
 
 fn traffic(traffic: &spec::Traffic) -> (String, TrafficConfig) {

@@ -4,7 +4,7 @@ use crate::delay::DelayLine;
 use crate::fifo::Fifo;
 use crate::loss::RandomLoss;
 use crate::meter::{LinkReport, LinkState, Meter, Service};
-use crate::queue::{self, BuildError, Context, Settings};
+use crate::queue::{self, BuildError, PolicyConfig};
 use crate::{Backlog, Datagram, DropReason, Ecn, Limit, Queue, Serializer};
 use units::random::Stream;
 use units::{Bytes, Fraction, Rate, Span, Time};
@@ -97,7 +97,7 @@ impl<P: Datagram + Send + 'static> Link<P> {
     /// does not have it. `stream` feeds the random loss, and another drawn from it the policy.
     #[must_use]
     pub fn make(config: LinkConfig, policy: &str, limit: Limit, stream: Stream) -> Option<Self> {
-        Self::make_with(config, policy, &Settings::default(), limit, stream).ok()
+        Self::make_with(config, &policy.into(), limit, stream).ok()
     }
 
     /// As [`make`](Link::make), with settings.
@@ -106,19 +106,18 @@ impl<P: Datagram + Send + 'static> Link<P> {
     /// If the registry does not have the policy, or the policy does not accept a setting.
     pub fn make_with(
         config: LinkConfig,
-        policy: &str,
-        settings: &Settings,
+        queue: &PolicyConfig,
         limit: Limit,
         stream: Stream,
     ) -> Result<Self, BuildError> {
         // A copy is drawn from, so that random loss strikes the same packets whatever the policy.
         let seed = stream.clone().integer(0, u64::MAX);
-        let context = Context::new(limit, config.rate, Stream::new(seed, "queue"));
-        let queue = queue::build_with(policy, settings, context)?;
-        Ok(if policy == queue::DROP_TAIL {
+        let context = queue.context(limit, config.rate, Stream::new(seed, "queue"));
+        let built = queue::build_with(&queue.policy, &queue.settings, context)?;
+        Ok(if queue.policy == queue::DROP_TAIL {
             Self::drop_tail(config, limit, stream)
         } else {
-            Self::queued(config, queue, stream)
+            Self::queued(config, built, stream)
         })
     }
 

@@ -22,7 +22,7 @@ pub use drop_tail::DropTail;
 pub use fq_codel::{FqCodel, FqCodelParameters};
 pub use pie::{Pie, PieParameters};
 pub use red::{Measure, Red, RedParameters};
-pub use settings::{BuildError, Settings};
+pub use settings::{BuildError, PolicyConfig, Settings};
 
 use crate::{Backlog, Datagram, DropReason};
 use units::random::Stream;

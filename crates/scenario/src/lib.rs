@@ -47,9 +47,10 @@ mod sweep;
 
 pub use document::{Document, Entry, Node, Table, Value};
 pub use fault::{Fault, Faults};
+pub use near::did_you_mean;
 pub use origin::Origin;
 pub use spec::{
-    Column, Flow, Limit, Link, Live, LossDetection, Pattern, Queue, Record, Recovery, Scenario, SocketBuffer,
-    Spread, Stack, Traffic,
+    Column, Flow, Limit, Link, Live, LossDetection, Pattern, Queue, QueueSettings, Record, Recovery,
+    Scenario, SocketBuffer, Spread, Stack, Threshold, Traffic,
 };
 pub use sweep::{Axis, Point, Sweep};

@@ -31,7 +31,24 @@ pub(crate) const ROOT: &[Key] = &[
 /// `[link]`.
 pub(crate) const LINK: &[Key] = &[leaf("rate"), leaf("delay"), table("queue", QUEUE), leaf("loss")];
 /// `[link.queue]`.
-pub(crate) const QUEUE: &[Key] = &[leaf("kind"), leaf("limit")];
+pub(crate) const QUEUE: &[Key] = &[
+    leaf("kind"),
+    leaf("limit"),
+    leaf("target"),
+    leaf("interval"),
+    leaf("burst"),
+    leaf("derandomize"),
+    leaf("min_threshold"),
+    leaf("max_threshold"),
+    leaf("max_probability"),
+    leaf("weight"),
+    leaf("gentle"),
+    leaf("wait"),
+    leaf("by_bytes"),
+    leaf("quantum"),
+    leaf("flows"),
+    leaf("ecn"),
+];
 /// `[[flow]]`.
 pub(crate) const FLOW: &[Key] = &[
     leaf("name"),
@@ -59,7 +76,7 @@ pub(crate) const FLOW: &[Key] = &[
 /// A distribution.
 pub(crate) const SPREAD: &[Key] = &[leaf("uniform"), table("pareto", PARETO), leaf("exponential")];
 /// `pareto = { … }`.
-pub(crate) const PARETO: &[Key] = &[leaf("shape"), leaf("mean")];
+pub(crate) const PARETO: &[Key] = &[leaf("shape"), leaf("mean"), leaf("draw")];
 /// `[[traffic]]`.
 pub(crate) const TRAFFIC: &[Key] = &[
     leaf("name"),

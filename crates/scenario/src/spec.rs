@@ -3,6 +3,10 @@
 //! One struct per table of the file, one field per key, named as the key. Relative quantities ("0.25 bdp",
 //! a distribution of RTTs) stay relative here; `lab::resolve` turns them into numbers.
 
+mod queue;
+
+pub use queue::{QueueSettings, Threshold};
+
 use serde::Serialize;
 use units::{Bytes, Fraction, Rate, Span};
 
@@ -51,6 +55,9 @@ pub struct Queue {
     pub kind: String,
     /// How much may wait.
     pub limit: Limit,
+    /// What is turned on the policy.
+    #[serde(skip_serializing_if = "QueueSettings::is_default")]
+    pub settings: QueueSettings,
 }
 
 /// The room in a queue. The packet being sent does not count.
@@ -174,6 +181,13 @@ pub enum Spread<T> {
         /// Tail index, over 1.
         shape: f64,
         /// Mean of the distribution.
+        mean: T,
+    },
+    /// `{ pareto = { shape, mean, draw = "quantiles" } }`: evenly spaced quantiles, ascending, scaled to the mean.
+    ParetoQuantiles {
+        /// Tail index, over 1.
+        shape: f64,
+        /// Mean of the flows' values.
         mean: T,
     },
     /// `{ exponential = mean }`.

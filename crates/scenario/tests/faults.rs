@@ -298,6 +298,15 @@ fn spreads_are_whole() {
     says(&in_flow("rtt = { pareto = { shape = inf, mean = '1s' } }"), &["the number inf"]);
     says(&in_flow("rtt = { pareto = { shape = 1.2 } }"), &["flow[0].rtt.pareto.mean: missing"]);
     says(&in_flow("rtt = { pareto = { shape = 1.2, mean = '100ms' } }"), &["a least RTT of 16.666667ms"]);
+    // Ten quantiles are scaled up to the mean that the tail they leave out would have made.
+    says(
+        &in_flow("count = 10\nrtt = { pareto = { shape = 2, mean = '20ms', draw = 'quantiles' } }"),
+        &["a least RTT of 11.343531ms", "at least 20ms"],
+    );
+    says(
+        &in_flow("rtt = { pareto = { shape = 1.2, mean = '100ms', draw = 'quantile' } }"),
+        &["flow[0].rtt.pareto.draw", "\"random\", \"quantiles\"", "did you mean \"quantiles\"?"],
+    );
     says(&in_flow("rtt = { exponential = '2s' }"), &["a least RTT of 0ns"]);
     says(&in_flow("rtt = { uniform = ['19ms', '50ms'] }"), &["a least RTT of 19ms"]);
     says(

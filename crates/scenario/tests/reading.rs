@@ -110,6 +110,10 @@ fn every_form_of_rtt_reads() {
         flow("rtt = { pareto = { shape = 1.2, mean = '100ms' } }").rtt,
         Some(Spread::Pareto { shape: 1.2, mean: ms(100) })
     );
+    assert_eq!(
+        flow("rtt = { pareto = { shape = 1.2, mean = '100ms', draw = 'quantiles' } }").rtt,
+        Some(Spread::ParetoQuantiles { shape: 1.2, mean: ms(100) })
+    );
     assert_eq!(flow("rtt.exponential = '2s'").rtt, Some(Spread::Exponential(ms(2000))));
     assert_eq!(flow("start = { uniform = ['0s', '10s'] }").start, Spread::Uniform(ms(0), ms(10_000)));
 }

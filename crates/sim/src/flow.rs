@@ -1,29 +1,21 @@
-//! One transfer: a sender, a receiver, and the segments under way between them.
+//! One transfer: a sender and a receiver. What is under way between them is on the [lines](crate::lines).
 
+use crate::lines::UnderWay;
 use crate::outcome::FlowReport;
-use crate::packet::{Fate, Packet, Tagged, TightLink};
+use crate::packet::{Packet, TightLink};
 use crate::plan::FlowPlan;
 use crate::recorder::FlowView;
+use crate::tagged::Tagged;
 use crate::tcp::{Acknowledgement, Receiver, Sacks, Sender, SenderConfig};
-use link::{DelayLine, Histogram};
+use link::Histogram;
 use units::random::Stream;
 use units::{Bytes, Span, Time};
-
-/// A segment that the tight link has admitted.
-#[derive(Clone, Copy, Debug)]
-struct UnderWay {
-    segment: Tagged,
-    sent: Time,
-}
 
 #[derive(Debug)]
 pub(crate) struct Flow {
     index: u32,
     sender: Sender,
     receiver: Receiver,
-    /// Segments whose arrival, and so whose acknowledgement's, is known.
-    path: DelayLine<UnderWay>,
-    base_rtt: Span,
     /// When the sender starts, and after that, when jitter lets it send again.
     sends_at: Time,
     jitter: Span,
@@ -73,8 +65,6 @@ impl Flow {
             index,
             sender,
             receiver: Receiver::new(plan.delayed_ack, plan.delayed_ack_timeout, Sacks::Newest),
-            path: DelayLine::default(),
-            base_rtt: plan.base_rtt,
             sends_at: plan.start,
             jitter: plan.send_jitter,
             stream: Stream::new(seed, &format!("flow {}", plan.name)),
@@ -88,11 +78,10 @@ impl Flow {
         }
     }
 
-    /// When something happens to this flow next.
+    /// When this flow next acts of itself, if no acknowledgement comes before.
     #[inline]
-    pub(crate) fn wakeup(&self) -> Time {
-        let arrival = self.path.next().unwrap_or(Time::NEVER);
-        arrival.min(self.sends_at).min(self.receiver.deadline()).min(self.sender.timer())
+    pub(crate) fn deadline(&self) -> Time {
+        self.sends_at.min(self.receiver.deadline()).min(self.sender.timer())
     }
 
     /// Whether a sized flow has ended; a greedy one never does.
@@ -100,16 +89,18 @@ impl Flow {
         self.completed.is_some()
     }
 
-    /// Everything that is due at `now`.
+    /// A segment has reached the receiver, and the acknowledgement it may cause the sender.
     #[inline]
-    pub(crate) fn step(&mut self, now: Time, link: &mut TightLink) {
-        while let Some(UnderWay { segment, sent }) = self.path.pop(now) {
-            let segment = segment.plain_number().unwrap_or_else(|| self.receive_ecn(segment));
-            // By reference: it need not be moved.
-            if let Some(ack) = &self.receiver.on_segment(now, segment, sent) {
-                self.on_ack(now, ack, link);
-            }
+    pub(crate) fn on_arrival(&mut self, now: Time, segment: &UnderWay, link: &mut TightLink) {
+        let number = segment.segment.plain_number().unwrap_or_else(|| self.receive_ecn(segment.segment));
+        // By reference: it need not be moved.
+        if let Some(ack) = &self.receiver.on_segment(now, number, segment.sent) {
+            self.on_ack(now, ack, link);
         }
+    }
+
+    /// Every deadline that has come by `now`.
+    pub(crate) fn on_deadline(&mut self, now: Time, link: &mut TightLink) {
         if self.receiver.deadline() <= now {
             let ack = self.receiver.on_deadline();
             self.on_ack(now, &ack, link);
@@ -181,21 +172,13 @@ impl Flow {
                 segment = Tagged::capable(number, reduced);
             }
             let packet = Packet { flow: self.index, length: self.wire_len(number), segment, sent: now };
-            match link.offer(now, packet) {
-                Fate::Departs(departs) => self.on_departure(departs, &packet),
-                Fate::Dropped => self.on_drop(),
-                Fate::Unknown => {}
+            if !link.offer(now, packet) {
+                self.on_drop();
             }
         }
         if !PLAIN && let Some(at) = self.sender.released_at(now) {
             self.sends_at = at;
         }
-    }
-
-    /// The tight link sends a segment of this flow; its acknowledgement comes a base RTT later.
-    #[inline]
-    pub(crate) fn on_departure(&mut self, departs: Time, packet: &Packet) {
-        self.path.push(departs + self.base_rtt, UnderWay { segment: packet.segment, sent: packet.sent });
     }
 
     /// The tight link dropped a segment of this flow.

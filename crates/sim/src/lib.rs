@@ -6,19 +6,22 @@
 //! How time passes: a flow's propagation delay, forward and return, is lumped behind the tight link. The
 //! flow's own dynamics do not change by it, since only sums of delays matter to it. Behind a drop-tail queue a
 //! packet costs one event: its departure is known as it is sent, and what happens at the receiver is worked out
-//! when its acknowledgement reaches the sender. Behind any other queue the link's departures are events, too. The
-//! agenda holds one entry per flow, per source and for the link, never one per packet.
+//! when its acknowledgement reaches the sender. Behind any other queue the link's departures are events, too. Flows
+//! of the same base RTT share a line behind the link, of which only the head is looked at; the agenda holds one
+//! entry per flow (its next deadline, kept lazily), per source and for the link, never one per packet.
 //!
 //! Reading order: `plan.rs` (what goes in), `simulation.rs` (the loop), `agenda.rs`, `packet.rs` (the tight
-//! link), `flow.rs` (one transfer: sender, path, receiver), `tcp.rs` and `tcp/` (the protocol), `recorder.rs` and `outcome.rs` (what comes out).
+//! link), `lines.rs` (what is under way behind it), `flow.rs` (one transfer: sender and receiver), `tcp.rs` and `tcp/` (the protocol), `recorder.rs` and `outcome.rs` (what comes out).
 
 mod agenda;
 mod flow;
+mod lines;
 mod outcome;
 mod packet;
 mod plan;
 mod recorder;
 mod simulation;
+mod tagged;
 mod tcp;
 
 pub use outcome::{FlowReport, Outcome};

@@ -1,5 +1,7 @@
 //! What the tight link carries in a simulation.
 
+use crate::lines::{Lines, UnderWay};
+use crate::tagged::Tagged;
 use link::{Admission, Datagram, Ecn, Link};
 use units::{Bytes, Time};
 
@@ -13,55 +15,9 @@ pub(crate) struct Packet {
     pub(crate) sent: Time,
 }
 
-/// A segment's number, and in the bits above it what its headers say of congestion: one word, since most say
-/// nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Tagged(u64);
-
-impl Tagged {
-    /// ECT, CE, CWR.
-    const CAPABLE: u64 = 1 << 61;
-    const MARKED: u64 = 1 << 62;
-    const REDUCED: u64 = 1 << 63;
-
-    /// A segment that says nothing.
-    #[inline]
-    pub(crate) fn plain(number: u64) -> Self {
-        Self(number)
-    }
-
-    /// A segment that may be marked; `reduced`: it tells that the sender has reduced its window.
-    pub(crate) fn capable(number: u64, reduced: bool) -> Self {
-        Self(number | Self::CAPABLE | if reduced { Self::REDUCED } else { 0 })
-    }
-
-    /// Its number, if it says nothing.
-    #[inline]
-    pub(crate) fn plain_number(self) -> Option<u64> {
-        (self.0 < Self::CAPABLE).then_some(self.0)
-    }
-
-    #[inline]
-    pub(crate) fn number(self) -> u64 {
-        self.0 & (Self::CAPABLE - 1)
-    }
-
-    pub(crate) fn is_marked(self) -> bool {
-        self.0 & Self::MARKED != 0
-    }
-
-    pub(crate) fn tells_reduction(self) -> bool {
-        self.0 & Self::REDUCED != 0
-    }
-
-    fn ecn(self) -> Ecn {
-        if self.is_marked() {
-            Ecn::Marked
-        } else if self.0 & Self::CAPABLE != 0 {
-            Ecn::Capable
-        } else {
-            Ecn::NotCapable
-        }
+impl From<Packet> for UnderWay {
+    fn from(packet: Packet) -> Self {
+        Self { segment: packet.segment, sent: packet.sent, flow: packet.flow }
     }
 }
 
@@ -86,63 +42,74 @@ impl Datagram for Packet {
         self.segment.ecn()
     }
     fn mark(&mut self) {
-        self.segment.0 |= Tagged::MARKED;
+        self.segment = self.segment.marked();
     }
 }
 
-/// The tight link as the endpoints see it: what they hand over either has a known departure at once (a drop-tail
-/// queue), or comes out in its own time.
+/// The tight link and the lines behind it, as the endpoints see them. Behind a drop-tail queue a departure is known
+/// as the packet is handed over; behind another the link tells in its own time.
 pub(crate) struct TightLink {
     link: Link<Packet>,
+    lines: Lines,
     knows_departures: bool,
     /// Owners of the packets dropped since last asked.
     dropped: Vec<u32>,
 }
 
-/// What the endpoint knows of a packet it has handed over.
-pub(crate) enum Fate {
-    /// It leaves the link at this time.
-    Departs(Time),
-    /// It was dropped.
-    Dropped,
-    /// The link will tell.
-    Unknown,
-}
-
 impl TightLink {
-    pub(crate) fn new(link: Link<Packet>) -> Self {
-        Self { knows_departures: link.knows_departures(), link, dropped: Vec::new() }
+    pub(crate) fn new(link: Link<Packet>, lines: Lines) -> Self {
+        Self { knows_departures: link.knows_departures(), link, lines, dropped: Vec::new() }
     }
 
     pub(crate) fn link(&mut self) -> &mut Link<Packet> {
         &mut self.link
     }
 
-    /// Whether packets come out by [`TightLink::poll`].
+    pub(crate) fn lines(&mut self) -> &mut Lines {
+        &mut self.lines
+    }
+
+    /// When the next acknowledgement comes.
+    #[inline]
+    pub(crate) fn next_arrival(&self) -> Time {
+        self.lines.next()
+    }
+
+    /// Whether the link has a time of its own to act, in [`TightLink::deliver`].
     pub(crate) fn delivers(&self) -> bool {
         !self.knows_departures
     }
 
+    /// A packet arrives at the link; false if it is known to be dropped.
     #[inline]
-    pub(crate) fn offer(&mut self, now: Time, packet: Packet) -> Fate {
-        if self.knows_departures {
-            return match self.link.admit(now, packet.wire_len()) {
-                Admission::Departs(departs) => Fate::Departs(departs),
-                Admission::Dropped(_) => Fate::Dropped,
-            };
+    pub(crate) fn offer(&mut self, now: Time, packet: Packet) -> bool {
+        if !self.knows_departures {
+            let dropped = &mut self.dropped;
+            self.link.push(now, packet, &mut |packet, _| dropped.push(packet.flow));
+            return true;
         }
-        let dropped = &mut self.dropped;
-        self.link.push(now, packet, &mut |packet, _| dropped.push(packet.flow));
-        Fate::Unknown
+        match self.link.admit(now, packet.wire_len()) {
+            Admission::Departs(departs) => {
+                if packet.flow != Packet::CROSS {
+                    self.lines.push(departs, packet.into());
+                }
+                true
+            }
+            Admission::Dropped(_) => false,
+        }
     }
 
-    /// What has left the link by `now`, one at a time.
-    pub(crate) fn poll(&mut self, now: Time) -> Option<Packet> {
+    /// Puts what has left the link by `now` on its lines.
+    pub(crate) fn deliver(&mut self, now: Time) {
         let dropped = &mut self.dropped;
-        self.link.poll(now, &mut |packet, _| dropped.push(packet.flow))
+        while let Some(packet) = self.link.poll(now, &mut |packet, _| dropped.push(packet.flow)) {
+            if packet.flow != Packet::CROSS {
+                self.lines.push(now, packet.into());
+            }
+        }
     }
 
-    /// When [`TightLink::poll`] next has something to do.
+    /// When [`TightLink::deliver`] next has something to do.
     pub(crate) fn wakeup(&self) -> Time {
         if self.knows_departures { Time::NEVER } else { self.link.wakeup().unwrap_or(Time::NEVER) }
     }

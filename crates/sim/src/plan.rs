@@ -1,6 +1,7 @@
 //! What a simulation is made from: every quantity resolved to a number.
 
 use cc::CongestionControl;
+use link::queue::PolicyConfig;
 use link::traffic::TrafficConfig;
 use link::{Limit, LinkConfig};
 use units::{Bytes, Span, Time};
@@ -27,8 +28,8 @@ pub struct Plan {
 pub struct LinkPlan {
     /// Rate, delay, random loss.
     pub config: LinkConfig,
-    /// The queue's policy, by its name in the registry of `link`.
-    pub queue: String,
+    /// The queue's policy, of the registry of `link`, and its settings.
+    pub queue: PolicyConfig,
     /// Room in the queue.
     pub limit: Limit,
 }

@@ -1,12 +1,12 @@
-//! The loop: take the earliest slot of the agenda, let it act, put it back.
+//! The loop: take the earlier of the next arrival and the earliest slot of the agenda, let it act.
 
 use crate::agenda::Agenda;
 use crate::flow::Flow;
+use crate::lines::Lines;
 use crate::outcome::Outcome;
 use crate::packet::{Packet, TightLink};
-use crate::plan::Plan;
+use crate::plan::{LinkPlan, Plan};
 use crate::recorder::Recorder;
-use link::queue::Context;
 use link::traffic::Source;
 use link::{Link, LinkConfig};
 use units::random::Stream;
@@ -26,26 +26,27 @@ impl<R: Recorder> Simulation<R> {
     /// Sets the run up.
     ///
     /// # Panics
-    /// If the registry of `link` does not have the plan's queue.
+    /// If the registry of `link` does not have the plan's queue with its settings.
     #[must_use]
     pub fn new(plan: Plan, recorder: R) -> Self {
         let (config, loss) = link_of(&plan);
-        let link = Link::make(config, &plan.link.queue, plan.link.limit, loss);
-        Self::over(link.expect("the plan names a queue of the registry"), plan, recorder)
+        let link = Link::make_with(config, &plan.link.queue, plan.link.limit, loss);
+        Self::over(link.expect("the plan names a queue of the registry and its settings"), plan, recorder)
     }
 
     /// The same run with the link's departures as events even behind a drop-tail queue: slower, and there to show
     /// that it makes no difference.
     ///
     /// # Panics
-    /// If the registry of `link` does not have the plan's queue.
+    /// If the registry of `link` does not have the plan's queue with its settings.
     #[must_use]
     pub fn with_link_events(plan: Plan, recorder: R) -> Self {
         let (config, loss) = link_of(&plan);
-        let context = Context::new(plan.link.limit, config.rate, Stream::new(plan.seed, "queue"));
-        let queue = link::queue::make(&plan.link.queue, context);
-        let link = Link::queued(config, queue.expect("the plan names a queue of the registry"), loss);
-        Self::over(link, plan, recorder)
+        let LinkPlan { queue, limit, .. } = &plan.link;
+        let context = queue.context(*limit, config.rate, Stream::new(plan.seed, "queue"));
+        let queue = link::queue::build_with(&queue.policy, &queue.settings, context)
+            .expect("the plan names a queue of the registry and its settings");
+        Self::over(Link::queued(config, queue, loss), plan, recorder)
     }
 
     fn over(link: Link<Packet>, plan: Plan, recorder: R) -> Self {
@@ -53,28 +54,31 @@ impl<R: Recorder> Simulation<R> {
         let source = |traffic: &crate::TrafficPlan| {
             Source::new(traffic.config, Stream::new(seed, &format!("traffic {}", traffic.name)))
         };
+        let lines = Lines::new(plan.flows.iter().map(|flow| flow.base_rtt));
         Self {
             sources: plan.traffic.iter().map(source).collect(),
             flows: (plan.flows.into_iter().zip(0..))
                 .map(|(flow, index)| Flow::new(index, flow, seed))
                 .collect(),
-            link: TightLink::new(link),
+            link: TightLink::new(link, lines),
             end: plan.end,
             warmup: plan.warmup,
             recorder,
         }
     }
 
-    /// Runs to the end. Slots of the agenda: the flows, the sources, the link, the recorder, the end of the
-    /// warm-up.
+    /// Runs to the end. Slots of the agenda: the flows' deadlines, the sources, the link, the recorder, the end of
+    /// the warm-up. At equal times arrivals go first, then lower slots.
     pub fn run(mut self) -> Outcome<R> {
         let first_source = self.flows.len();
         let link_slot = first_source + self.sources.len();
         let recording = link_slot + 1;
         let warming_up = recording + 1;
         let mut agenda = Agenda::new(warming_up + 1);
-        for (slot, flow) in self.flows.iter().enumerate() {
-            agenda.set(slot, flow.wakeup());
+        // Deadlines are mostly put off before they come, so a slot is moved only when its flow's comes nearer.
+        let mut armed: Vec<Time> = self.flows.iter().map(Flow::deadline).collect();
+        for (slot, at) in armed.iter().enumerate() {
+            agenda.set(slot, *at);
         }
         for (index, source) in self.sources.iter().enumerate() {
             agenda.set(first_source + index, source.wakeup().unwrap_or(Time::NEVER));
@@ -87,23 +91,38 @@ impl<R: Recorder> Simulation<R> {
         let end = self.end.unwrap_or(Time::NEVER);
         let (mut events, mut last) = (0u64, Time::ZERO);
         loop {
-            let (now, slot) = agenda.next();
+            let (at, slot) = agenda.next();
+            let arrival = self.link.next_arrival();
+            let now = arrival.min(at);
             if now > end || now == Time::NEVER || (self.end.is_none() && unfinished == 0) {
                 break;
             }
             (events, last) = (events + 1, now);
-            if slot < first_source {
+            if arrival <= at {
+                let Some(segment) = self.link.lines().pop() else { break };
+                let index = segment.flow as usize;
+                let flow = &mut self.flows[index];
+                let was_done = flow.is_done();
+                flow.on_arrival(now, &segment, &mut self.link);
+                unfinished -= usize::from(flow.is_done() && !was_done);
+                let deadline = flow.deadline();
+                if deadline < armed[index] {
+                    armed[index] = deadline;
+                    agenda.set(index, deadline);
+                }
+            } else if slot < first_source {
                 let flow = &mut self.flows[slot];
                 let was_done = flow.is_done();
-                flow.step(now, &mut self.link);
+                flow.on_deadline(now, &mut self.link);
                 unfinished -= usize::from(flow.is_done() && !was_done);
-                agenda.set(slot, flow.wakeup());
+                armed[slot] = flow.deadline();
+                agenda.set(slot, armed[slot]);
             } else if slot < link_slot {
                 let source = &mut self.sources[slot - first_source];
                 self.link.offer(now, Packet::cross(source.emit()));
                 agenda.set(slot, source.wakeup().unwrap_or(Time::NEVER));
             } else if slot == link_slot {
-                self.deliver(now, &mut agenda);
+                self.link.deliver(now);
             } else if slot == recording {
                 self.record(now);
                 agenda.set(slot, interval.map_or(Time::NEVER, |interval| now + interval));
@@ -118,16 +137,6 @@ impl<R: Recorder> Simulation<R> {
             }
         }
         self.finish(events, last)
-    }
-
-    /// Hands what has left the link to its flows.
-    fn deliver(&mut self, now: Time, agenda: &mut Agenda) {
-        while let Some(packet) = self.link.poll(now) {
-            if let Some(flow) = self.flows.get_mut(packet.flow as usize) {
-                flow.on_departure(now, &packet);
-                agenda.set(packet.flow as usize, flow.wakeup());
-            }
-        }
     }
 
     /// Tells flows of their packets that the queue dropped, whoever's arrival it was that made it.

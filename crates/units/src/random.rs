@@ -57,3 +57,14 @@ impl Stream {
         self.uniform() < p
     }
 }
+
+/// The quantiles F^-1((i + 0.5)/count), i = 0 .. count - 1, of a Pareto distribution with `shape` > 1, ascending and
+/// scaled so that their mean is `mean`: a sample without luck. The mean of a drawn sample is usually well below the
+/// distribution's, whose tail holds much of it.
+#[must_use]
+pub fn pareto_quantiles(shape: f64, mean: f64, count: u64) -> Vec<f64> {
+    let tail = |index| 1.0 - (index as f64 + 0.5) / count as f64;
+    let unscaled: Vec<f64> = (0..count).map(|index| tail(index).powf(-1.0 / shape)).collect();
+    let scale = mean * count as f64 / unscaled.iter().sum::<f64>();
+    unscaled.into_iter().map(|value| value * scale).collect()
+}

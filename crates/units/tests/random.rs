@@ -1,6 +1,6 @@
 //! Random streams: reproducible, independent by name, with the distributions they claim.
 
-use tightlink_units::random::Stream;
+use tightlink_units::random::{Stream, pareto_quantiles};
 
 fn mean(n: u32, mut draw: impl FnMut() -> f64) -> f64 {
     (0..n).map(|_| draw()).sum::<f64>() / f64::from(n)
@@ -34,5 +34,20 @@ fn a_full_range_integer_does_not_overflow() {
     for _ in 0..1000 {
         let _ = stream.integer(0, u64::MAX);
         assert_eq!(stream.integer(5, 5), 5);
+    }
+}
+
+#[test]
+fn pareto_quantiles_ascend_with_exactly_the_mean() {
+    for (shape, count) in [(1.2, 1), (1.2, 25), (2.5, 1000)] {
+        let values = pareto_quantiles(shape, 0.1, count);
+        assert_eq!(values.len() as u64, count);
+        assert!(values.is_sorted());
+        assert!((values.iter().sum::<f64>() / count as f64 - 0.1).abs() < 1e-12);
+        // P(X > x) = (x/scale)^-shape between any two.
+        if let [first, .., last] = values[..] {
+            let tails = (1.0 - 0.5 / count as f64) / (0.5 / count as f64);
+            assert!(((last / first).powf(shape) / tails - 1.0).abs() < 1e-9);
+        }
     }
 }

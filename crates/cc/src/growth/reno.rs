@@ -1,4 +1,4 @@
-//! Reno: one segment per window acknowledged, half the flight on loss.
+//! Reno: one segment per window counted, half the flight on loss.
 
 use super::Growth;
 use crate::{Ack, Congestion};
@@ -9,7 +9,7 @@ use units::Bytes;
 #[derive(Clone, Copy, Debug)]
 pub struct Reno {
     segment: Bytes,
-    /// Acknowledged since the window last grew.
+    /// Counted since the window last grew (RFC 3465's `bytes_acked`).
     counted: Bytes,
 }
 
@@ -22,8 +22,8 @@ impl Reno {
 }
 
 impl Growth for Reno {
-    fn increase(&mut self, ack: &Ack, window: Bytes) -> Bytes {
-        self.counted += ack.acked;
+    fn increase(&mut self, _ack: &Ack, counted: Bytes, window: Bytes) -> Bytes {
+        self.counted += counted;
         if self.counted < window {
             return Bytes::ZERO;
         }

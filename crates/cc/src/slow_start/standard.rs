@@ -1,26 +1,17 @@
-//! Standard slow start: one segment per acknowledgement.
+//! Standard slow start: what is acknowledged is added.
 
-use super::SlowStart;
+use super::{SlowStart, Step};
 use crate::Ack;
 use units::Bytes;
 
 /// RFC 5681, section 3.1: `cwnd += min(N, SMSS)` for N newly acknowledged bytes. A receiver that acknowledges
 /// every d-th segment lets the window grow by 1 + 1/d per round trip.
-#[derive(Clone, Copy, Debug)]
-pub struct Standard {
-    segment: Bytes,
-}
-
-impl Standard {
-    /// For segments with `segment` bytes of payload.
-    #[must_use]
-    pub fn new(segment: Bytes) -> Self {
-        Self { segment }
-    }
-}
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Standard;
 
 impl SlowStart for Standard {
-    fn increase(&mut self, ack: &Ack, _window: Bytes) -> Bytes {
-        ack.acked.min(self.segment)
+    #[inline]
+    fn on_ack(&mut self, _ack: &Ack, counted: Bytes, _window: Bytes) -> Step {
+        Step::Grow(counted)
     }
 }

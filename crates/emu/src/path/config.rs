@@ -1,6 +1,7 @@
 //! [`PathConfig`]: what a path is to be like, and whether this emulator can be it.
 
 use crate::EmuError;
+use link::queue::{BuildError, PolicyConfig};
 use link::traffic::TrafficConfig;
 use link::{Limit, LinkConfig};
 use units::{Bytes, Rate, Span};
@@ -12,8 +13,8 @@ pub struct PathConfig {
     pub link: LinkConfig,
     /// The room in its queue.
     pub limit: Limit,
-    /// A policy of [`link::queue::POLICIES`]; absent, drop-tail.
-    pub queue_kind: Option<String>,
+    /// A policy of [`link::queue::POLICIES`] and its settings.
+    pub queue: PolicyConfig,
     /// One-way delay from receiver to sender. The base RTT is this plus the link's delay.
     pub reverse_delay: Span,
     /// Unresponsive cross traffic through the same queue; times count from [`Path::begin`](crate::Path::begin).
@@ -51,7 +52,7 @@ impl PathConfig {
         Self {
             link: LinkConfig { rate, delay, loss: units::Fraction::ZERO },
             limit,
-            queue_kind: None,
+            queue: link::queue::DROP_TAIL.into(),
             reverse_delay: delay,
             traffic: Vec::new(),
             seed: 1,
@@ -109,11 +110,16 @@ impl PathConfig {
                 "lower the delay or the queue limit, or simulate it: tightlink run --engine sim",
             );
         }
-        if let Some(kind) = &self.queue_kind
-            && !link::queue::POLICIES.iter().any(|policy| policy.name == kind)
-        {
-            let names: Vec<_> = link::queue::POLICIES.iter().map(|policy| policy.name).collect();
-            return refuse("queue kind", format!("{kind:?}"), names.join(", "), "name one of these");
+        match self.queue.check(self.limit, rate) {
+            Ok(()) => {}
+            Err(BuildError::UnknownPolicy { name }) => {
+                let names: Vec<_> = link::queue::POLICIES.iter().map(|policy| policy.name).collect();
+                return refuse("queue kind", format!("{name:?}"), names.join(", "), "name one of these");
+            }
+            Err(error) => {
+                let mend = "change the setting or leave it out";
+                return refuse("queue settings", error.to_string(), "settings the policy has".into(), mend);
+            }
         }
         if self.traffic.iter().any(|traffic| traffic.rate == Rate::ZERO || traffic.packet == Bytes::ZERO) {
             return refuse(
@@ -175,8 +181,12 @@ mod tests {
         assert!(path("1Gbit/s").check().is_ok());
         assert!(PathConfig { mtu: 100, ..path("1Gbit/s") }.check().is_err());
         assert!(PathConfig { limit: Limit::Bytes(Bytes::MAX), ..path("1Gbit/s") }.check().is_err());
-        let unknown = PathConfig { queue_kind: Some("first-come".into()), ..path("1Gbit/s") };
+        let unknown = PathConfig { queue: "first-come".into(), ..path("1Gbit/s") };
         let error = unknown.check().expect_err("not in the registry").to_string();
         assert!(error.starts_with("queue kind = \"first-come\": accepted is drop-tail, "), "{error}");
+        let settings = Settings { quantum: Some(Bytes::new(1500)), ..Settings::default() };
+        let queue = PolicyConfig { settings, .."codel".into() };
+        let error = PathConfig { queue, ..path("1Gbit/s") }.check().expect_err("no such setting").to_string();
+        assert!(error.contains("queue policy codel has no setting \"quantum\""), "{error}");
     }
 }

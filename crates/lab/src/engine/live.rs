@@ -152,7 +152,7 @@ fn path_config(resolved: &Resolved) -> PathConfig {
     PathConfig {
         link: resolved.link,
         limit: resolved.limit,
-        queue_kind: Some(resolved.queue.clone()),
+        queue: resolved.queue.clone(),
         reverse_delay: rtt.saturating_sub(resolved.link.delay),
         traffic: resolved.traffic.iter().map(|(_, traffic)| *traffic).collect(),
         seed: resolved.seed,

@@ -45,11 +45,11 @@ pub(super) fn path(resolved: &Resolved) -> Result<(Path, Target), Misfit> {
             mend: "choose another control or another engine".into(),
         });
     }
-    if resolved.queue != link::queue::DROP_TAIL {
+    if resolved.queue.policy != link::queue::DROP_TAIL {
         return Err(Misfit {
             engine: Engine::Model,
             key: "link.queue.kind".into(),
-            found: format!("no closed form for queue \"{}\" here", resolved.queue),
+            found: format!("no closed form for queue \"{}\" here", resolved.queue.policy),
             accepted: link::queue::DROP_TAIL.into(),
             mend: "ask the simulator or the kernel".into(),
         });

@@ -7,9 +7,11 @@ use super::{
     AdaptiveRedParameters, CodelParameters, Context, FqCodelParameters, Measure, PieParameters, Policy,
     RedParameters,
 };
+use crate::Limit;
 use std::error::Error;
 use std::fmt;
-use units::{Bytes, Span};
+use units::random::Stream;
+use units::{Bytes, Rate, Span};
 
 /// The knobs of all policies; what is absent has the policy's default.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -43,6 +45,41 @@ pub struct Settings {
     pub flows: Option<usize>,
     /// Whether packets that can be marked are marked rather than dropped; yes.
     pub ecn: Option<bool>,
+}
+
+/// Which policy a queue has, how it is set, and what it is told of the packets to come. Made from a policy's name, it
+/// has the defaults.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PolicyConfig {
+    /// Its name in the registry.
+    pub policy: String,
+    /// What is turned.
+    pub settings: Settings,
+    /// Mean length of the packets expected, on the wire.
+    pub mean_packet: Bytes,
+}
+
+impl From<&str> for PolicyConfig {
+    fn from(policy: &str) -> Self {
+        Self { policy: policy.into(), settings: Settings::default(), mean_packet: Context::MEAN_PACKET }
+    }
+}
+
+impl PolicyConfig {
+    /// Whether the registry has the policy and the policy these settings, on a link of `rate` with room for `limit`.
+    ///
+    /// # Errors
+    /// If not.
+    pub fn check(&self, limit: Limit, rate: Rate) -> Result<(), BuildError> {
+        let context = self.context(limit, rate, Stream::new(0, "queue"));
+        super::build_with::<Bytes>(&self.policy, &self.settings, context).map(drop)
+    }
+
+    /// What the policy is told of a link of `rate` with room for `limit`.
+    #[must_use]
+    pub fn context(&self, limit: Limit, rate: Rate, stream: Stream) -> Context {
+        Context { mean_packet: self.mean_packet, ..Context::new(limit, rate, stream) }
+    }
 }
 
 /// Why a policy cannot be made.

@@ -5,6 +5,7 @@ use super::keys::{At, Keys};
 use super::link::LinkRead;
 use crate::spec::{Limit, Spread};
 use units::Span;
+use units::random::pareto_quantiles;
 
 /// Notes what does not fit together. Tables and keys that could not be read are left out.
 pub(super) fn across(
@@ -37,7 +38,7 @@ pub(super) fn across(
     if let Some(round) = round {
         for flow in flows {
             if let Some(Some(rtt)) = &flow.rtt {
-                covers(&flow.keys.near("rtt"), rtt, round);
+                covers(&flow.keys.near("rtt"), rtt, flow.flow.as_ref().map_or(1, |flow| flow.count), round);
             }
         }
     }
@@ -47,7 +48,7 @@ pub(super) fn across(
 }
 
 /// Notes a base RTT below what the links alone take.
-fn covers(at: &At<'_>, rtt: &Spread<Span>, round: Span) {
+fn covers(at: &At<'_>, rtt: &Spread<Span>, count: u64, round: Span) {
     let accepted = format!("at least {round}, twice the links' one-way delay");
     let short = |at: &At<'_>, what: &str, least: Span| {
         if least < round {
@@ -61,6 +62,10 @@ fn covers(at: &At<'_>, rtt: &Spread<Span>, round: Span) {
         Spread::Uniform(low, _) => short(at, "a least RTT", *low),
         // The least value of a Pareto distribution with this mean.
         Spread::Pareto { shape, mean } => short(at, "a least RTT", mean.scale((shape - 1.0) / shape)),
+        Spread::ParetoQuantiles { shape, mean } => {
+            let least = pareto_quantiles(*shape, mean.as_secs_f64(), count)[0];
+            short(at, "a least RTT", Span::from_secs_f64(least));
+        }
         Spread::Exponential(_) => short(at, "a least RTT", Span::ZERO),
     }
 }
@@ -100,6 +105,6 @@ fn pathless(flow: &FlowRead<'_>, round: Option<Span>) -> bool {
             *rtt == Span::ZERO
         }
         Some(Some(Spread::List(rtts))) => rtts.iter().all(|rtt| *rtt == Span::ZERO),
-        Some(Some(Spread::Pareto { mean, .. })) => *mean == Span::ZERO,
+        Some(Some(Spread::Pareto { mean, .. } | Spread::ParetoQuantiles { mean, .. })) => *mean == Span::ZERO,
     }
 }

@@ -1,6 +1,7 @@
 //! `[link]`, or `[[link]]` in path order.
 
 use super::keys::{At, Keys};
+use super::settings;
 use crate::document::Value;
 use crate::schema;
 use crate::spec::{Limit, Link, Queue};
@@ -72,5 +73,6 @@ fn queue(at: &At<'_>) -> Option<Queue> {
     let limit = keys.required("limit", accepted, |at| {
         at.above_zero(" packets", "a buffer of zero: it needs room for one packet")
     });
-    Some(Queue { kind: kind?, limit: limit? })
+    let settings = settings::settings(&keys);
+    Some(Queue { kind: kind?, limit: limit?, settings: settings? })
 }

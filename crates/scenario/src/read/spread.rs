@@ -9,6 +9,15 @@ use units::Span;
 const ACCEPTED: &str = "a time such as \"20ms\", a list with one for each flow, { uniform = [\"38ms\", \"142ms\"] }, \
                         { pareto = { shape = 1.2, mean = \"100ms\" } } or { exponential = \"2s\" }";
 
+/// How a sample is taken from a distribution.
+#[derive(Clone, Copy)]
+enum Draw {
+    Random,
+    Quantiles,
+}
+
+const DRAWS: &[(&str, Draw)] = &[("random", Draw::Random), ("quantiles", Draw::Quantiles)];
+
 /// Reads times for `count` flows; a list must have as many.
 pub(super) fn spread(at: &At<'_>, bare: &str, count: Option<u64>) -> Option<Spread<Span>> {
     match &at.node.value {
@@ -82,5 +91,10 @@ fn pareto(keys: &Keys<'_>, bare: &str) -> Option<Spread<Span>> {
         Some(shape)
     });
     let mean = keys.required("mean", "a time such as \"100ms\"", |at| at.quantity(bare));
-    Some(Spread::Pareto { shape: shape?, mean: mean? })
+    let draw = keys.or("draw", Draw::Random, |at| at.word(DRAWS));
+    let (shape, mean) = (shape?, mean?);
+    Some(match draw? {
+        Draw::Random => Spread::Pareto { shape, mean },
+        Draw::Quantiles => Spread::ParetoQuantiles { shape, mean },
+    })
 }

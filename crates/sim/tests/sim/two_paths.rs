@@ -45,7 +45,7 @@ fn busy(
             sack,
             start: Time::ZERO + Span::from_millis(37 * i as u64),
             size: (i == 1).then_some(Bytes::new(3_000_001)),
-            ..flow(&format!("flow-{i}"), "reno", Span::from_millis(10 + 13 * i as u64))
+            ..flow(&format!("flow-{i}"), "reno", Span::from_millis(10 + 13 * (i as u64 / 2)))
         })
         .collect();
     plan.traffic = vec![TrafficPlan {

@@ -1,0 +1,35 @@
+//! Limited slow start: no more than a constant per round trip.
+
+use super::{SlowStart, Step};
+use crate::Ack;
+use units::Bytes;
+
+/// The `max_ssthresh` that RFC 3742 recommends, segments [rfc3742:2].
+pub const MAX_SSTHRESH: u64 = 100;
+
+/// RFC 3742, section 2: up to `max_ssthresh` as standard slow start; above it each acknowledgement adds 1/K of
+/// what it would, K = int(cwnd / (max_ssthresh / 2)), so that a round trip adds at most `max_ssthresh` / 2. A
+/// window of thousands of segments is then not doubled into a queue that has no room for half of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Limited {
+    max_ssthresh: u64,
+}
+
+impl Limited {
+    /// For segments of `segment` bytes of payload; `max_ssthresh` is in segments, at least one.
+    #[must_use]
+    pub fn new(segment: Bytes, max_ssthresh: u64) -> Self {
+        Self { max_ssthresh: (segment * max_ssthresh.max(1)).get().max(1) }
+    }
+}
+
+impl SlowStart for Limited {
+    fn on_ack(&mut self, _ack: &Ack, counted: Bytes, window: Bytes) -> Step {
+        if window.get() <= self.max_ssthresh {
+            return Step::Grow(counted);
+        }
+        // Twice the window first: half of an odd max_ssthresh is no whole number.
+        let k = window.get().saturating_mul(2) / self.max_ssthresh;
+        Step::Grow(counted / k)
+    }
+}

@@ -1,0 +1,139 @@
+//! Plays a script to a controller.
+//!
+//! A line of a script is `time | event | window`, in segments; `#` begins a comment. Events:
+//!
+//! | event | meaning |
+//! |---|---|
+//! | `ack 2` | an acknowledgement of two segments that moves the window's left edge |
+//! | `loss 20` | a loss is found, with 20 segments in flight; the same for `mark`, `timeout` and, for the same segment again, `timeout-again` |
+//! | `spurious` | that was a false alarm |
+//!
+//! After an `ack` may stand: `rtt 60ms` (else 100ms), `round 3`, `unused` (the window was not the limit),
+//! `recovering`, `x 8` (so many alike). After the window may stand `slow-start` or `avoidance`, and
+//! `threshold 10`.
+
+use std::str::FromStr;
+use tightlink_cc::registry::{Tuning, tuned};
+use tightlink_cc::{Ack, Congestion, CongestionControl, CongestionKind, Phase, RttView, Start};
+use units::{Bytes, Span, Time};
+
+const SEGMENT: u64 = 1000;
+
+/// Reno from a window of ten segments, threshold unlimited, unless changed.
+pub struct Setup {
+    pub slow_start: &'static str,
+    pub window: u64,
+    pub threshold: u64,
+    pub tuning: Tuning,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self { slow_start: "standard", window: 10, threshold: u64::MAX, tuning: Tuning::default() }
+    }
+}
+
+/// Plays `script` to Reno.
+pub fn play(setup: &Setup, script: &str) {
+    let start = Start {
+        segment: Bytes::new(SEGMENT),
+        window: Bytes::new(setup.window * SEGMENT),
+        threshold: Bytes::new(setup.threshold.saturating_mul(SEGMENT)),
+    };
+    let mut control = tuned("reno", setup.slow_start, start, setup.tuning).expect("a registered slow start");
+    let mut clock = Time::ZERO;
+    for line in script.lines().map(|line| line.split('#').next().unwrap_or_default().trim()) {
+        if line.is_empty() {
+            continue;
+        }
+        let columns: Vec<&str> = line.split('|').map(str::trim).collect();
+        let [time, event, expected] = columns[..] else { panic!("three columns, not {line:?}") };
+        let now = Time::ZERO + parsed::<Span>(time, line);
+        assert!(now >= clock, "time runs backwards in {line:?}");
+        clock = now;
+        tell(&mut *control, now, event, line);
+        check(&*control, expected, line);
+    }
+}
+
+fn tell(control: &mut dyn CongestionControl, now: Time, event: &str, line: &str) {
+    let mut words = event.split_whitespace();
+    let kind = words.next().expect("an event");
+    let mut number = || segments(words.next().unwrap_or_else(|| panic!("a number after {kind} in {line:?}")));
+    let congestion = match kind {
+        "ack" => {
+            let acked = number();
+            return acknowledge(control, now, acked, words, line);
+        }
+        "spurious" => return control.on_spurious(),
+        "loss" => CongestionKind::Loss,
+        "mark" => CongestionKind::EcnMark,
+        "timeout" => CongestionKind::Timeout,
+        "timeout-again" => CongestionKind::PersistentLoss,
+        _ => panic!("unknown event in {line:?}"),
+    };
+    let in_flight = number();
+    control.on_congestion(&Congestion { now, kind: congestion, lost: Bytes::new(SEGMENT), in_flight });
+}
+
+fn acknowledge<'a>(
+    control: &mut dyn CongestionControl,
+    now: Time,
+    acked: Bytes,
+    mut words: impl Iterator<Item = &'a str>,
+    line: &str,
+) {
+    let (mut rtt, mut times, mut round) = (Span::from_millis(100), 1, 0);
+    let (mut window_limited, mut recovering) = (true, false);
+    while let Some(word) = words.next() {
+        match word {
+            "rtt" => rtt = parsed(words.next().unwrap_or_default(), line),
+            "round" => round = parsed(words.next().unwrap_or_default(), line),
+            "x" => times = parsed(words.next().unwrap_or_default(), line),
+            "unused" => window_limited = false,
+            "recovering" => recovering = true,
+            _ => panic!("unknown word {word:?} in {line:?}"),
+        }
+    }
+    for _ in 0..times {
+        control.on_ack(&Ack {
+            now,
+            acked,
+            newest_sent: Time::ZERO,
+            in_flight: Bytes::ZERO,
+            rtt: RttView { latest: Some(rtt), smoothed: rtt, min: rtt },
+            rate: None,
+            window_limited,
+            recovering,
+            round,
+        });
+    }
+}
+
+fn check(control: &dyn CongestionControl, expected: &str, line: &str) {
+    let state = control.state();
+    let mut words = expected.split_whitespace();
+    let window = segments(words.next().expect("a window"));
+    assert_eq!(control.allowance().window, window, "the window after {line:?}");
+    while let Some(word) = words.next() {
+        match word {
+            "slow-start" => assert_eq!(state.phase, Phase::SlowStart, "the phase after {line:?}"),
+            "avoidance" => assert_eq!(state.phase, Phase::Avoidance, "the phase after {line:?}"),
+            "threshold" => {
+                let threshold = segments(words.next().unwrap_or_default());
+                assert_eq!(state.threshold, Some(threshold), "the threshold after {line:?}");
+            }
+            _ => panic!("unknown word {word:?} in {line:?}"),
+        }
+    }
+}
+
+/// "2.5": so many segments in bytes.
+fn segments(text: &str) -> Bytes {
+    let count: f64 = text.parse().unwrap_or_else(|_| panic!("{text:?} is no number of segments"));
+    Bytes::new((count * SEGMENT as f64).round() as u64)
+}
+
+fn parsed<T: FromStr>(text: &str, line: &str) -> T {
+    text.parse().unwrap_or_else(|_| panic!("cannot read {text:?} in {line:?}"))
+}

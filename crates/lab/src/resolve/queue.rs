@@ -1,0 +1,97 @@
+//! A queue as written to numbers: its room, its thresholds in packets, and whether its policy has what is set.
+
+use super::ResolvedFlow;
+use link::Limit;
+use link::queue::{BuildError, POLICIES, PolicyConfig, Settings};
+use link::traffic::TrafficConfig;
+use scenario::spec::{self, Threshold};
+use scenario::{Document, Faults};
+use units::{Bytes, Rate, Span};
+
+/// The room in a queue before a link of `rate`; shares of the bandwidth-delay product are of `rate` times `mean_rtt`.
+pub(super) fn limit(limit: spec::Limit, rate: Rate, mean_rtt: Span) -> Limit {
+    match limit {
+        spec::Limit::Packets(packets) => Limit::Packets(packets),
+        spec::Limit::Bytes(bytes) => Limit::Bytes(bytes),
+        spec::Limit::Time(time) => Limit::Bytes(rate.volume(time)),
+        spec::Limit::Bdp(share) => Limit::Bytes(rate.volume(mean_rtt).scale(share)),
+    }
+}
+
+/// Mean wire length of the packets that will come over a link of `rate`: the unresponsive traffic's at its rates,
+/// the flows' in equal parts of what is left to them, and of a hundredth of `rate` at least.
+pub(super) fn mean_packet(rate: Rate, flows: &[ResolvedFlow], traffic: &[(String, TrafficConfig)]) -> Bytes {
+    let unresponsive: f64 = traffic.iter().map(|(_, traffic)| traffic.rate.as_bps_f64()).sum();
+    let rate = rate.as_bps_f64();
+    let share = (rate - unresponsive).max(0.01 * rate) / flows.len() as f64;
+    let sources = (flows.iter().map(|flow| (share, flow.segment())))
+        .chain(traffic.iter().map(|(_, traffic)| (traffic.rate.as_bps_f64(), traffic.packet)));
+    let (bits, packets) = sources.fold((0.0, 0.0), |(bits, packets), (rate, packet)| {
+        (bits + rate, packets + rate / packet.bits_f64())
+    });
+    Bytes::new((bits / packets / 8.0).round() as u64)
+}
+
+/// The policy and its settings in numbers.
+pub(super) fn policy(queue: &spec::Queue, rate: Rate, mean_rtt: Span, mean_packet: Bytes) -> PolicyConfig {
+    let set = queue.settings;
+    let packets = |threshold| match threshold {
+        Threshold::MeanPackets(packets) => packets,
+        Threshold::Room(room) => limit(room, rate, mean_rtt).in_packets(mean_packet),
+    };
+    let settings = Settings {
+        target: set.target,
+        interval: set.interval,
+        burst: set.burst,
+        derandomize: set.derandomize,
+        min_threshold: set.min_threshold.map(packets),
+        max_threshold: set.max_threshold.map(packets),
+        max_probability: set.max_probability.map(units::Fraction::get),
+        weight: set.weight.map(units::Fraction::get),
+        gentle: set.gentle,
+        wait: set.wait,
+        by_bytes: set.by_bytes,
+        quantum: set.quantum,
+        flows: set.flows.map(|flows| flows as usize),
+        ecn: set.ecn,
+    };
+    PolicyConfig { policy: queue.kind.clone(), settings, mean_packet }
+}
+
+/// Whether the registry has the policy with these settings. `table` is the key of the link it belongs to.
+///
+/// # Errors
+/// Every setting the policy does not have; then the first that is out of its range.
+pub(super) fn check(
+    document: &Document,
+    table: &str,
+    queue: &PolicyConfig,
+    limit: Limit,
+    rate: Rate,
+) -> Result<(), Faults> {
+    let key = |setting: &str| format!("{table}.queue.{setting}");
+    let Err(error) = queue.check(limit, rate) else { return Ok(()) };
+    let fault = match error {
+        BuildError::UnknownPolicy { name } => {
+            let known: Vec<&str> = POLICIES.iter().map(|policy| policy.name).collect();
+            document.fault(&key("kind"), format!("unknown queue \"{name}\""), known.join(", "), None)
+        }
+        BuildError::UnknownSetting { policy, accepted, .. } => {
+            let stray = queue.settings.given().filter(|setting| !accepted.contains(setting));
+            let fault = |setting| {
+                let found = format!("a queue of kind \"{policy}\" has no such setting");
+                let accepted: Vec<&str> = ["kind", "limit"].iter().chain(accepted).copied().collect();
+                let having = POLICIES.iter().filter(|policy| policy.settings.contains(&setting));
+                let having: Vec<String> =
+                    having.map(|policy| format!("kind = \"{}\"", policy.name)).collect();
+                let help = format!("{setting} goes with {}", having.join(", "));
+                document.fault(&key(setting), found, accepted.join(", "), Some(help))
+            };
+            return Err(stray.map(fault).collect::<Vec<_>>().into());
+        }
+        BuildError::OutOfRange { key: setting, found, accepted } => {
+            document.fault(&key(setting), format!("it comes to {found}"), accepted, None)
+        }
+    };
+    Err(fault.into())
+}

@@ -1,0 +1,69 @@
+//! The settings of a queue policy, beside `kind` and `limit`. Whether the policy has them is for those who know
+//! the policies.
+
+use super::keys::{At, Keys};
+use crate::document::Value;
+use crate::spec::{QueueSettings, Threshold};
+use units::{Bytes, Fraction, Span};
+
+/// Reads what is given of all settings there are.
+pub(super) fn settings(keys: &Keys<'_>) -> Option<QueueSettings> {
+    let time = |key, zero: &str| keys.optional(key, |at| at.above_zero::<Span>("ms", zero));
+    let switch = |key| keys.optional(key, At::boolean);
+    let share = |key| keys.optional(key, share_above_zero);
+    let (target, interval) = (
+        time("target", "a target of zero: every packet would come too late"),
+        time("interval", "an interval of zero"),
+    );
+    let burst = keys.optional("burst", |at| at.quantity("ms"));
+    let thresholds = (keys.optional("min_threshold", threshold), keys.optional("max_threshold", threshold));
+    let shares = (share("max_probability"), share("weight"));
+    let (gentle, wait, by_bytes) = (switch("gentle"), switch("wait"), switch("by_bytes"));
+    let (derandomize, ecn) = (switch("derandomize"), switch("ecn"));
+    let quantum = keys.optional("quantum", |at| at.above_zero::<Bytes>("B", "a turn of zero bytes"));
+    let flows = keys.optional("flows", |at| at.count("zero queues"));
+    Some(QueueSettings {
+        target: target?,
+        interval: interval?,
+        burst: burst?,
+        derandomize: derandomize?,
+        min_threshold: thresholds.0?,
+        max_threshold: thresholds.1?,
+        max_probability: shares.0?,
+        weight: shares.1?,
+        gentle: gentle?,
+        wait: wait?,
+        by_bytes: by_bytes?,
+        quantum: quantum?,
+        flows: flows?,
+        ecn: ecn?,
+    })
+}
+
+fn share_above_zero(at: &At<'_>) -> Option<Fraction> {
+    let share = at.fraction()?;
+    if share == Fraction::ZERO {
+        at.fault(
+            "a share of zero: it would have no effect",
+            "a share above 0, at most 1, such as 0.002",
+            None,
+        );
+        return None;
+    }
+    Some(share)
+}
+
+/// A number of mean packets, or a text as a limit has it.
+fn threshold(at: &At<'_>) -> Option<Threshold> {
+    if !matches!(at.node.value, Value::Integer(_) | Value::Float(_)) {
+        return at.quantity(" packets").map(Threshold::Room);
+    }
+    let packets = at.number()?;
+    if packets < 0.0 {
+        let accepted =
+            "a number of packets, zero or more, or a text such as \"5 packets\", \"7500B\" or \"5ms\"";
+        at.fault(format!("a threshold of {packets} packets"), accepted, None);
+        return None;
+    }
+    Some(Threshold::MeanPackets(packets))
+}

@@ -1,0 +1,104 @@
+//! The lines behind the tight link: what the link has sent returns, as acknowledgements, a base RTT later.
+//!
+//! Flows of the same base RTT share a line: what departs in order returns in order, so a line is a queue of which
+//! only the head matters, however many flows it serves. Who comes next is a question to one head per distinct base
+//! RTT, not to one per flow.
+
+use crate::agenda::Agenda;
+use crate::tagged::Tagged;
+use std::collections::{HashMap, VecDeque};
+use units::{Span, Time};
+
+/// A segment that the tight link has sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UnderWay {
+    pub(crate) segment: Tagged,
+    pub(crate) sent: Time,
+    pub(crate) flow: u32,
+}
+
+#[derive(Debug)]
+struct Line {
+    base_rtt: Span,
+    under_way: VecDeque<(Time, UnderWay)>,
+}
+
+/// All lines, and which is next.
+#[derive(Debug)]
+pub(crate) struct Lines {
+    lines: Vec<Line>,
+    /// By flow.
+    line_of: Vec<u32>,
+    /// The heads, where there is more than one line.
+    heads: Agenda,
+}
+
+impl Lines {
+    /// Lines for flows with these base RTTs.
+    pub(crate) fn new(base_rtts: impl Iterator<Item = Span>) -> Self {
+        let mut lines = Vec::new();
+        let mut known = HashMap::new();
+        let line_of = base_rtts
+            .map(|base_rtt| {
+                *known.entry(base_rtt).or_insert_with(|| {
+                    lines.push(Line { base_rtt, under_way: VecDeque::new() });
+                    lines.len() as u32 - 1
+                })
+            })
+            .collect();
+        let heads = Agenda::new(lines.len());
+        Self { lines, line_of, heads }
+    }
+
+    /// A segment leaves the tight link at `departs`, not before any of its line that was handed over earlier.
+    #[inline]
+    pub(crate) fn push(&mut self, departs: Time, segment: UnderWay) {
+        let index = self.line_of[segment.flow as usize] as usize;
+        let line = &mut self.lines[index];
+        let arrives = departs + line.base_rtt;
+        debug_assert!(line.under_way.back().is_none_or(|(last, _)| *last <= arrives), "a line is FIFO");
+        if line.under_way.is_empty() {
+            self.heads.set(index, arrives);
+        }
+        line.under_way.push_back((arrives, segment));
+    }
+
+    /// When the next segment's acknowledgement comes; [`Time::NEVER`] if nothing is under way.
+    #[inline]
+    pub(crate) fn next(&self) -> Time {
+        self.heads.next().0
+    }
+
+    /// Takes what comes at [`Lines::next`].
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<UnderWay> {
+        let (_, index) = self.heads.next();
+        let line = self.lines.get_mut(index)?;
+        let (_, segment) = line.under_way.pop_front()?;
+        self.heads.set(index, line.under_way.front().map_or(Time::NEVER, |(at, _)| *at));
+        Some(segment)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_departs_returns_in_the_order_of_departure_plus_rtt() {
+        let ms = Span::from_millis;
+        let mut lines = Lines::new([ms(50), ms(10), ms(50)].into_iter());
+        assert_eq!((lines.next(), lines.pop().is_none()), (Time::NEVER, true));
+        for (at, flow) in [(1, 0), (2, 1), (3, 2), (40, 1), (41, 0)] {
+            let sent = Time::ZERO;
+            lines.push(Time::ZERO + ms(at), UnderWay { flow, segment: Tagged::plain(at), sent });
+        }
+        let mut seen = Vec::new();
+        while lines.next() < Time::NEVER {
+            let at = lines.next();
+            let segment = lines.pop().expect("something is next");
+            seen.push((at.as_nanos() / 1_000_000, segment.flow));
+        }
+        assert_eq!(seen, [(12, 1), (50, 1), (51, 0), (53, 2), (91, 0)]);
+    }
+}
