@@ -48,6 +48,7 @@ pub(crate) const QUEUE: &[Key] = &[
     leaf("quantum"),
     leaf("flows"),
     leaf("ecn"),
+    leaf("mark_above"),
 ];
 /// `[[flow]]`.
 pub(crate) const FLOW: &[Key] = &[

@@ -54,6 +54,15 @@ pub(super) fn path(resolved: &Resolved) -> Result<(Path, Target), Misfit> {
             mend: "ask the simulator or the kernel".into(),
         });
     }
+    if resolved.queue.settings.mark_above.is_some() && resolved.flows.iter().any(|flow| flow.ecn) {
+        return Err(Misfit {
+            engine: Engine::Model,
+            key: "link.queue.mark_above".into(),
+            found: "no closed form for a queue that marks before it drops".into(),
+            accepted: "flows without ecn, or a queue that does not mark".into(),
+            mend: "ask the simulator".into(),
+        });
+    }
     let cross = if others.is_empty() {
         CrossTraffic::Unresponsive { rate: resolved.unresponsive() }
     } else {

@@ -157,3 +157,27 @@ fn a_paced_window_needs_no_queue() {
     assert!(longest(true) < Span::from_millis(6), "{}", longest(true));
     assert!(longest(false) > Span::from_millis(8), "{}", longest(false));
 }
+
+/// A drop-tail queue has no early sign of its own; with a step to mark above it need not overflow.
+#[test]
+fn a_drop_tail_queue_marks_above_its_step() {
+    let outcome = |step| {
+        let mut plan = plan(20_000_000, 200);
+        plan.link.queue.settings.mark_above = step;
+        plan.end = Some(Time::ZERO + Span::from_secs(30));
+        plan.warmup = Time::ZERO + Span::from_secs(5);
+        plan.flows = vec![combined(
+            flow("target", "reno", Span::from_millis(30)),
+            (false, false, true, true, false, true),
+        )];
+        run(plan)
+    };
+    let (never, step) = (outcome(None), outcome(Some(60.0)));
+    assert_eq!(never.flows[0].marks, 0);
+    assert!(never.link.queue_drops > 0);
+    assert!(step.flows[0].marks > 5 && step.link.queue_drops == 0, "{}", step.flows[0].marks);
+    // 50 packets are the bandwidth-delay product: half of 110 keeps the link busy.
+    assert!(step.link.utilization > 0.99, "{}", step.link.utilization);
+    let waiting = |outcome: &Outcome<NoRecorder>| outcome.link.mean_waiting_packets;
+    assert!(waiting(&step) * 2.0 < waiting(&never), "{} {}", waiting(&step), waiting(&never));
+}
