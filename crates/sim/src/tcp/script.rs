@@ -14,6 +14,7 @@
 
 mod ecn;
 mod newreno;
+mod pacing;
 mod prr;
 mod rack;
 mod reno;
