@@ -126,8 +126,11 @@ pub(crate) struct FigureOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckOptions {
-    /// Only this paper's claims: sobas
+    /// Only this paper's claims: sobas or nonhomogeneous
     pub(crate) paper: Option<String>,
+    /// Folder in which finished points of figures over sweeps are kept
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub(crate) out: PathBuf,
     /// Print the verdicts as JSON, one object per line
     #[arg(long)]
     pub(crate) json: bool,

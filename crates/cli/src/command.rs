@@ -2,6 +2,7 @@
 
 pub(crate) mod check;
 pub(crate) mod compare;
+pub(crate) mod curves;
 pub(crate) mod emulate;
 pub(crate) mod figure;
 pub(crate) mod list;

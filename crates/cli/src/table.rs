@@ -3,6 +3,7 @@
 use crate::print;
 use crate::problem::Problem;
 use lab::compare::Answer;
+use lab::curves::{Axis, Curves};
 use lab::record::Record;
 use lab::report::Verdict;
 
@@ -65,6 +66,42 @@ fn print_aligned(rows: &[Vec<String>], titles: &[Option<String>]) -> Result<(), 
             if column == 0 { format!("  {cell}{pad}") } else { format!("{pad}{cell}") }
         });
         print::data(cells.collect::<Vec<_>>().join("  "))?;
+    }
+    Ok(())
+}
+
+/// Prints the numbers of a figure: a row per x, a column per curve.
+pub(crate) fn print_curves(curves: &Curves) -> Result<(), Problem> {
+    for chart in &curves.charts {
+        let unit =
+            |axis: &Axis| if axis.unit.is_empty() { String::new() } else { format!(" ({})", axis.unit) };
+        print::data(format_args!("{}{} against {}", chart.y.label, unit(&chart.y), chart.x.label))?;
+        let mut head = vec![format!("{}{}", chart.x.label, unit(&chart.x))];
+        head.extend(
+            chart
+                .curves
+                .iter()
+                .map(|curve| if curve.name.is_empty() { chart.y.label.clone() } else { curve.name.clone() }),
+        );
+        let mut rows = vec![head];
+        let mut xs: Vec<f64> =
+            chart.curves.iter().flat_map(|curve| curve.points.iter().map(|p| p.x)).collect();
+        xs.sort_by(f64::total_cmp);
+        xs.dedup();
+        for x in xs {
+            let mut row = vec![x.to_string()];
+            row.extend(chart.curves.iter().map(|curve| {
+                let point = curve.points.iter().find(|point| point.x == x);
+                let half = |half: f64| format!(" ± {half:.3}");
+                point.map_or_else(
+                    || "–".to_owned(),
+                    |point| format!("{:.3}{}", point.y, point.half_width.map_or_else(String::new, half)),
+                )
+            }));
+            rows.push(row);
+        }
+        let titles = vec![None; rows.len()];
+        print_aligned(&rows, &titles)?;
     }
     Ok(())
 }

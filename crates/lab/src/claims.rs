@@ -9,12 +9,16 @@
 //! cases = { loss = "none" }
 //! agree = "4% of capacity"
 //! ```
-//! A claim picks cases (by the sweep's values, or by whether loss occurred), a quantity of the first flow, engines,
-//! and one relation: `agree`, `at_least`, `at_most`, or `exceeds` another case.
+//! A claim picks cases (by the sweep's values, or by whether loss occurred), a quantity, engines, and one relation:
+//! `agree`, `at_least`, `at_most`, `exceeds` another case, or `falls_with` and `rises_with` a swept key. The quantity
+//! is one of the first flow ([`Quantity`]), or any number of the summary by its key.
 
 mod check;
+mod quantity;
+mod trend;
 
 pub use check::check;
+pub use quantity::Quantity;
 
 use crate::record::Engine;
 use serde::Deserialize;
@@ -44,26 +48,10 @@ pub struct Claim {
     pub at_most: Option<String>,
     /// Every engine finds more than in the case these values select instead.
     pub exceeds: Option<BTreeMap<String, String>>,
-}
-
-/// What a claim compares, of the first flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Quantity {
-    /// Goodput.
-    Goodput,
-    /// Mean RTT.
-    Rtt,
-    /// Segments sent again over the measured interval.
-    Retransmits,
-    /// Drops of the tight link over the whole run, warm-up included.
-    Drops,
-    /// Drops over packets sent.
-    LossRate,
-    /// The link's utilization.
-    Utilization,
-    /// Mean backlog over the queue's limit.
-    Occupancy,
+    /// Among cases that differ only in this swept key, the quantity never rises with it, and falls over all.
+    pub falls_with: Option<String>,
+    /// Among cases that differ only in this swept key, the quantity never falls with it, and rises over all.
+    pub rises_with: Option<String>,
 }
 
 /// A claim file that does not read.
@@ -99,10 +87,12 @@ pub fn parse_claims(name: &str, text: &str) -> Result<Vec<Claim>, ClaimError> {
             claim.at_least.is_some(),
             claim.at_most.is_some(),
             claim.exceeds.is_some(),
+            claim.falls_with.is_some(),
+            claim.rises_with.is_some(),
         ];
         if relations.iter().filter(|present| **present).count() != 1 {
             return Err(fail(format!(
-                "claim \"{}\": one of agree, at_least, at_most, exceeds is needed",
+                "claim \"{}\": one of agree, at_least, at_most, exceeds, falls_with, rises_with is needed",
                 claim.says
             )));
         }

@@ -4,6 +4,7 @@ use crate::engine::{self, EngineError, Misfit, Progress};
 use crate::record::{Engine, Record};
 use crate::report::Case;
 use crate::resolve::{Resolved, resolve};
+use crate::search::Found;
 use crate::sentences::sentences;
 use scenario::{Document, Faults, Point};
 
@@ -36,6 +37,8 @@ pub struct Answer {
     pub records: Vec<Record>,
     /// Engines that could not, and why.
     pub absent: Vec<String>,
+    /// What a search found at this point, where one was asked for.
+    pub found: Option<Found>,
 }
 
 /// Every point of the document's sweep, all checked before any runs.
@@ -100,7 +103,7 @@ pub fn answer(
             Err(error) => return Err(error),
         }
     }
-    Ok(Answer { task, records, absent })
+    Ok(Answer { task, records, absent, found: None })
 }
 
 impl Answer {

@@ -13,6 +13,7 @@
 pub mod catalogue;
 pub mod claims;
 pub mod compare;
+pub mod curves;
 pub mod engine;
 pub mod figures;
 pub mod measure;

@@ -2,10 +2,13 @@
 //!
 //! Reading order: the structs here are all a page shows; `charts` turns records into curves ([`flows`] chooses
 //! them, [`decimate`] thins them), `table` and `page` write the HTML, [`text`] makes numbers and strangers' text fit
-//! for it. How a chart looks is decided in `assets/report.js` and `assets/report.css`.
+//! for it.
+//! A figure over a sweep has its own page ([`figure`]). How a chart looks is decided in `assets/report.js` (`assets/figure.js`) and
+//! `assets/report.css`.
 
 pub mod charts;
 pub mod decimate;
+pub mod figure;
 pub mod flows;
 mod page;
 mod table;

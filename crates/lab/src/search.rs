@@ -3,12 +3,14 @@
 //! By bisection. At each candidate the simulation is repeated with other seeds until the confidence interval of
 //! the mean lies on one side of the target, or until the repetitions are used up, when the mean decides.
 
-use crate::engine::{self, EngineError};
+use crate::compare::Task;
+use crate::engine::EngineError;
 use crate::record::{Engine, Summary};
 use crate::resolve::resolve;
-use crate::sweep::{SweepError, pool};
+use crate::sweep::{SweepError, kept_points, point as kept_point, pool};
 use rayon::prelude::*;
 use scenario::{Document, Faults, Limit, Point};
+use std::path::{Path, PathBuf};
 use units::{Span, split_quantity};
 
 /// Repetitions per candidate: at least, at most, and how many are added at a time.
@@ -38,6 +40,8 @@ pub struct Found {
     pub half_width: f64,
     /// Simulations run.
     pub runs: usize,
+    /// One of the runs at that value.
+    pub summary: Summary,
 }
 
 /// Why nothing was found.
@@ -49,9 +53,9 @@ pub enum SearchError {
     /// A run failed.
     #[error(transparent)]
     Engine(Box<EngineError>),
-    /// The threads could not be started.
+    /// The threads could not be started, or a result not be kept.
     #[error(transparent)]
-    Threads(Box<SweepError>),
+    Keep(Box<SweepError>),
     /// The question has no answer.
     #[error("{0}")]
     NoAnswer(String),
@@ -64,19 +68,17 @@ pub fn metric(summary: &Summary, path: &str) -> Option<f64> {
     path.split('.').try_fold(&value, |value, part| value.get(part)).and_then(serde_json::Value::as_f64)
 }
 
-impl From<EngineError> for SearchError {
-    fn from(error: EngineError) -> Self {
-        Self::Engine(Box::new(error))
-    }
-}
 impl From<SweepError> for SearchError {
     fn from(error: SweepError) -> Self {
-        Self::Threads(Box::new(error))
+        match error {
+            SweepError::Point { source, .. } => Self::Engine(source),
+            other => Self::Keep(Box::new(other)),
+        }
     }
 }
 
 /// The paths of every number of a summary that is not a flow's.
-fn numbers(summary: &Summary) -> Vec<String> {
+pub(crate) fn numbers(summary: &Summary) -> Vec<String> {
     let value = serde_json::to_value(summary).unwrap_or_default();
     let mut paths = Vec::new();
     for (key, value) in value.as_object().into_iter().flatten() {
@@ -92,7 +94,7 @@ fn numbers(summary: &Summary) -> Vec<String> {
 /// The smallest value of `key` at which `target` is met, at `point` of the document's sweep.
 ///
 /// The metric must fall as the value grows, as idle time and loss do with the buffer. The scenario's own value is
-/// where the search starts, and its unit the one it counts in.
+/// where the search starts, and its unit the one it counts in. Finished runs are kept in `folder`, as a sweep's are.
 ///
 /// # Errors
 /// [`SearchError`].
@@ -102,10 +104,12 @@ pub fn smallest(
     key: &str,
     target: &Target,
     jobs: usize,
+    folder: &Path,
 ) -> Result<Found, SearchError> {
     let base = document.at(point)?;
     let scale = Scale::of(&base, key)?;
-    let mut search = Search { base, key, target, pool: pool(jobs)?, runs: 0 };
+    let kept = kept_points(folder, Engine::Sim)?;
+    let mut search = Search { base, key, target, pool: pool(jobs)?, kept, runs: 0 };
     let (mut low, mut high, mut best) = search.bracket(&scale)?;
     while scale.has_between(low, high) {
         let middle = scale.middle(low, high);
@@ -116,7 +120,9 @@ pub fn smallest(
             low = middle;
         }
     }
-    Ok(Found { value: scale.text(high), metric: best.mean, half_width: best.half_width, runs: search.runs })
+    let value = scale.text(high);
+    let summary = search.summary(&value, 1)?;
+    Ok(Found { value, metric: best.mean, half_width: best.half_width, runs: search.runs, summary })
 }
 
 /// The values between which is searched: a number in the unit the scenario uses.
@@ -173,6 +179,7 @@ struct Search<'a> {
     key: &'a str,
     target: &'a Target,
     pool: rayon::ThreadPool,
+    kept: PathBuf,
     runs: usize,
 }
 
@@ -255,19 +262,22 @@ impl Search<'_> {
     }
 
     fn run(&self, value: &str, seed: u64) -> Result<f64, SearchError> {
-        let mut document = self.base.clone();
-        document.set(self.key, value)?;
-        document.set("seed", &seed.to_string())?;
-        let mut resolved = resolve(&document)?;
-        resolved.columns.clear();
-        let record = engine::run(Engine::Sim, &resolved, &|_, _| ())?;
-        metric(&record.summary, &self.target.metric).ok_or_else(|| {
+        let summary = self.summary(value, seed)?;
+        metric(&summary, &self.target.metric).ok_or_else(|| {
             SearchError::NoAnswer(format!(
                 "the summary has no number called \"{}\"\n  accepted: {}",
                 self.target.metric,
-                numbers(&record.summary).join(", ")
+                numbers(&summary).join(", ")
             ))
         })
+    }
+
+    fn summary(&self, value: &str, seed: u64) -> Result<Summary, SearchError> {
+        let mut document = self.base.clone();
+        document.set(self.key, value)?;
+        document.set("seed", &seed.to_string())?;
+        let task = Task { point: vec![(self.key.into(), value.into())], resolved: resolve(&document)? };
+        Ok(kept_point(&task, Engine::Sim, &self.kept)?)
     }
 }
 

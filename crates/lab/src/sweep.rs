@@ -69,8 +69,7 @@ pub fn sweep(
     folder: &Path,
     progress: &(dyn Fn(usize) + Sync),
 ) -> Result<Vec<PointResult>, SweepError> {
-    let kept = folder.join("points").join(engine.to_string());
-    fs::create_dir_all(&kept).map_err(|source| SweepError::Keep { path: kept.clone(), source })?;
+    let kept = kept_points(folder, engine)?;
     let finished = Mutex::new(0);
     let one = |task: &Task| {
         let summary = point(task, engine, &kept)?;
@@ -83,6 +82,13 @@ pub fn sweep(
     pool(jobs)?.install(|| tasks.par_iter().map(one).collect())
 }
 
+/// The folder in which finished points of `engine` are kept.
+pub(crate) fn kept_points(folder: &Path, engine: Engine) -> Result<PathBuf, SweepError> {
+    let kept = folder.join("points").join(engine.to_string());
+    fs::create_dir_all(&kept).map_err(|source| SweepError::Keep { path: kept.clone(), source })?;
+    Ok(kept)
+}
+
 /// A pool of `jobs` threads.
 pub(crate) fn pool(jobs: usize) -> Result<rayon::ThreadPool, SweepError> {
     let build = rayon::ThreadPoolBuilder::new().num_threads(jobs).build();
@@ -90,7 +96,7 @@ pub(crate) fn pool(jobs: usize) -> Result<rayon::ThreadPool, SweepError> {
 }
 
 /// One point, from disk or run now.
-fn point(task: &Task, engine: Engine, kept: &Path) -> Result<Summary, SweepError> {
+pub(crate) fn point(task: &Task, engine: Engine, kept: &Path) -> Result<Summary, SweepError> {
     let path = kept.join(format!("{}.json", task.resolved.hash));
     if let Some(summary) = read(&path) {
         return Ok(summary);

@@ -65,6 +65,7 @@ fn answers() -> Vec<Answer> {
             task,
             records: vec![model, sim],
             absent: vec!["live: no kernel has control \"x\"; mend".into()],
+            found: None,
         }
     };
     tasks(&document).unwrap().into_iter().map(answer).collect()
@@ -217,7 +218,7 @@ fn every_published_claim_is_about_a_figure_and_selects_cases_of_it() {
             let answer = |task: Task| {
                 let records =
                     Engine::ALL.map(|engine| record(engine, &task, 1.0, 50.0, Some(retransmits))).into();
-                Answer { task, records, absent: Vec::new() }
+                Answer { task, records, absent: Vec::new(), found: None }
             };
             let answers: Vec<Answer> = tasks(&figure.document).unwrap().into_iter().map(answer).collect();
             check(std::slice::from_ref(&claim), &answers).remove(0).detail
@@ -227,4 +228,44 @@ fn every_published_claim_is_about_a_figure_and_selects_cases_of_it() {
         };
         assert!(reasons.iter().any(judged), "\"{}\" was not judged: {reasons:?}", claim.says);
     }
+}
+
+#[test]
+fn trends_are_judged_step_by_step() {
+    let (head, _) = SCENARIO.split_once("[sweep]").unwrap();
+    let text = format!("{head}[sweep]\n'link.queue.limit' = ['1 bdp', '2 bdp', '3 bdp']\n");
+    let document = Document::parse("x.toml", &text).unwrap();
+    let with = |rtts: [f64; 3]| -> Vec<Answer> {
+        let one = |(task, rtt): (Task, f64)| Answer {
+            records: vec![record(Engine::Sim, &task, 40.0, rtt, Some(0))],
+            task,
+            absent: Vec::new(),
+            found: None,
+        };
+        tasks(&document).unwrap().into_iter().zip(rtts).map(one).collect()
+    };
+    let holds = |relation: &str, rtts: [f64; 3]| {
+        let claim = claim(&format!("engines = [\"sim\"]\nquantity = \"rtt\"\n{relation} = \"limit\""));
+        check(&[claim], &with(rtts))[0].held
+    };
+    assert!(holds("rises_with", [20.0, 21.0, 21.0]));
+    assert!(!holds("rises_with", [20.0, 23.0, 22.0]), "it falls in between");
+    assert!(!holds("rises_with", [20.0, 20.0, 20.0]), "it does not rise at all");
+    assert!(holds("falls_with", [23.0, 22.0, 20.0]));
+    assert!(!holds("falls_with", [20.0, 22.0, 23.0]));
+    let unswept = claim("engines = [\"sim\"]\nquantity = \"rtt\"\nfalls_with = \"count\"");
+    assert!(!check(&[unswept], &with([3.0, 2.0, 1.0]))[0].held, "a key that is not swept makes no trend");
+}
+
+#[test]
+fn any_number_of_the_summary_can_be_claimed() {
+    let answers = answers();
+    let asked = |quantity: &str, bound: &str| {
+        let text = format!("engines = [\"sim\"]\nquantity = \"{quantity}\"\nat_most = \"{bound}\"");
+        check(&[claim(&text)], &answers)[0].clone()
+    };
+    assert!(asked("measured_s", "1000").held);
+    let unknown = asked("no_such_number", "1");
+    assert!(!unknown.held && unknown.detail.contains("does not know"), "{}", unknown.detail);
+    assert!(!asked("smallest", "1").held, "nothing was searched");
 }

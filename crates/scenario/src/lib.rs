@@ -36,6 +36,7 @@
 
 mod document;
 mod fault;
+mod figure;
 mod hash;
 mod limit;
 mod near;
@@ -47,6 +48,7 @@ mod sweep;
 
 pub use document::{Document, Entry, Node, Table, Value};
 pub use fault::{Fault, Faults};
+pub use figure::{Drawn, FigureSpec, Smallest};
 pub use near::did_you_mean;
 pub use origin::Origin;
 pub use spec::{

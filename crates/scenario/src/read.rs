@@ -1,10 +1,11 @@
 //! From tree to data: the hand-written walk over a document that collects every fault it meets.
 //!
 //! `read/keys.rs` is the cursor, `read/quantity.rs` and `read/spread.rs` read values; then one file per table:
-//! `read/link.rs` (its queue's settings: `read/settings.rs`), `read/flow.rs`, `read/traffic.rs`, `read/record.rs` (also `[live]`). `read/check.rs` checks
+//! `read/link.rs` (its queue's settings: `read/settings.rs`), `read/flow.rs`, `read/traffic.rs`, `read/record.rs` (also `[live]`), `read/figure.rs`. `read/check.rs` checks
 //! what takes more than one table to see.
 
 mod check;
+pub(crate) mod figure;
 mod flow;
 mod keys;
 mod link;

@@ -27,6 +27,7 @@ pub(crate) const ROOT: &[Key] = &[
     table("live", LIVE),
     table("record", RECORD),
     leaf("sweep"),
+    table("figure", FIGURE),
 ];
 /// `[link]`.
 pub(crate) const LINK: &[Key] = &[leaf("rate"), leaf("delay"), table("queue", QUEUE), leaf("loss")];
@@ -93,6 +94,11 @@ pub(crate) const TRAFFIC: &[Key] = &[
 pub(crate) const LIVE: &[Key] = &[leaf("stack")];
 /// `[record]`.
 pub(crate) const RECORD: &[Key] = &[leaf("every"), leaf("columns")];
+
+/// `[figure]`.
+pub(crate) const FIGURE: &[Key] = &[leaf("x"), leaf("y"), table("smallest", SMALLEST), leaf("published")];
+/// `smallest = { … }`.
+pub(crate) const SMALLEST: &[Key] = &[leaf("over"), leaf("metric"), leaf("at_most")];
 
 /// The names of `keys`.
 pub(crate) fn names(keys: &'static [Key]) -> impl Iterator<Item = &'static str> + Clone {

@@ -1,5 +1,6 @@
 //! `tightlink check`: the published claims, without a report.
 
+use super::curves;
 use crate::args::CheckOptions;
 use crate::problem::{CLAIM_FAILED, Problem};
 use crate::progress::Progress;
@@ -35,7 +36,10 @@ pub(crate) fn run(options: &CheckOptions) -> Result<ExitCode, Problem> {
             emu::prepare()?;
             prepared = true;
         }
-        let verdicts = verdicts(figure, &claims)?;
+        let verdicts = match figure.document.figure()? {
+            Some(spec) => curves::verdicts(&figure.document, &spec, &claims, &options.out)?,
+            None => verdicts(figure, &claims)?,
+        };
         if options.json {
             for verdict in &verdicts {
                 print::data(serde_json::to_string(verdict).map_err(Problem::environment)?)?;

@@ -26,6 +26,9 @@ pub(crate) fn compare(
     claims: &[Claim],
     options: &ReportOptions,
 ) -> Result<ExitCode, Problem> {
+    if let Some(spec) = document.figure()? {
+        return super::curves::figure(document, &spec, claims, options);
+    }
     // Everything that can be wrong with the scenario or the folder is found before anything runs.
     let tasks = tasks(document)?;
     let engines = engines(options);
@@ -98,7 +101,7 @@ pub(crate) fn compare(
     Ok(if held { ExitCode::SUCCESS } else { ExitCode::from(CLAIM_FAILED) })
 }
 
-fn cannot_write(file: &Path, error: &io::Error) -> Problem {
+pub(super) fn cannot_write(file: &Path, error: &io::Error) -> Problem {
     let help = "choose another file with --report, or mend the permission";
     Problem::environment(format!("{}: cannot write the report: {error}\n  help: {help}", file.display()))
 }
@@ -118,7 +121,7 @@ fn print_json(answer: &Answer) -> Result<(), Problem> {
 
 /// `results/sobas-fig1-4.html` for a published result, `results/NAME.html` for the sweep of the scenario NAME.toml,
 /// `results/<hash>.html` otherwise.
-fn report_file(options: &ReportOptions, tasks: &[Task], name: &str) -> PathBuf {
+pub(super) fn report_file(options: &ReportOptions, tasks: &[Task], name: &str) -> PathBuf {
     options.report.clone().unwrap_or_else(|| {
         let first = &tasks[0].resolved;
         let stem = || Path::new(name).file_stem().map(|stem| stem.to_string_lossy().into_owned());

@@ -28,7 +28,7 @@ pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Problem> {
         if options.json {
             print::data(serde_json::to_string(&record.summary).map_err(Problem::environment)?)?;
         }
-        answers.push(Answer { task, records: vec![record], absent: Vec::new() });
+        answers.push(Answer { task, records: vec![record], absent: Vec::new(), found: None });
     }
     drop(progress);
     if !options.json {

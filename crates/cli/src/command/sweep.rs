@@ -75,6 +75,7 @@ fn answers(tasks: &[Task], results: &[PointResult]) -> Vec<Answer> {
             notes: Vec::new(),
         }],
         absent: Vec::new(),
+        found: None,
     };
     tasks.iter().zip(results).map(answer).collect()
 }
@@ -105,10 +106,11 @@ fn search(
         )));
     }
     let target = Target { metric: metric.into(), at_most };
+    Store::open(&options.out)?;
     let count = Count::new(tasks.len());
     let mut lines = Vec::new();
     for (done, task) in tasks.iter().enumerate() {
-        let found = smallest(document, &task.point, over, &target, jobs)?;
+        let found = smallest(document, &task.point, over, &target, jobs, &options.out)?;
         count.tell(done + 1);
         lines.push(if options.json {
             as_json(task, over, &target, &found)?
@@ -157,7 +159,7 @@ impl From<SearchError> for Problem {
         match error {
             SearchError::Faults(faults) => faults.into(),
             SearchError::Engine(error) => (*error).into(),
-            SearchError::Threads(error) => (*error).into(),
+            SearchError::Keep(error) => (*error).into(),
             SearchError::NoAnswer(reason) => Self::usage(reason),
         }
     }

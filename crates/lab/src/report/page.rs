@@ -4,7 +4,7 @@ use super::charts::{CaseData, MAX_FLOWS, MAX_POINTS, page_data};
 use super::flows::Role;
 use super::table::{goodput_bps, mark, table, tag};
 use super::text::{escape_html, json_for_script, short};
-use super::{Case, Report};
+use super::{Case, Report, Verdict};
 use crate::record::Engine;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -27,7 +27,7 @@ pub fn page(report: &Report) -> String {
         "headline" => paragraphs(&headline(report)),
         "engines" => engines(report).into_iter().map(tag).collect::<Vec<_>>().join(" "),
         "table" => table(report),
-        "verdicts" => verdicts(report),
+        "verdicts" => verdicts(&report.verdicts),
         "overview" => overview(report),
         "cases" => cases(report, &data.cases),
         "thinning" => thinning(report),
@@ -47,7 +47,7 @@ pub fn page(report: &Report) -> String {
 }
 
 /// Replaces each `{{name}}` of the template once; what is filled in is not looked at again.
-fn fill(template: &str, part: impl Fn(&str) -> String) -> String {
+pub(super) fn fill(template: &str, part: impl Fn(&str) -> String) -> String {
     let mut pieces = template.split("{{");
     let mut out = pieces.next().unwrap_or_default().to_string();
     for piece in pieces {
@@ -62,15 +62,15 @@ fn fill(template: &str, part: impl Fn(&str) -> String) -> String {
     out
 }
 
-const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
+pub(super) const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
 
 /// FNV-1a: the scripts' nonce depends on the page's content, so the same page has the same bytes, and text in it
 /// cannot name its own nonce.
-fn fnv1a(bytes: &[u8], start: u64) -> u64 {
+pub(super) fn fnv1a(bytes: &[u8], start: u64) -> u64 {
     bytes.iter().fold(start, |hash, &b| (hash ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3))
 }
 
-fn source(id: &str) -> String {
+pub(super) fn source(id: &str) -> String {
     format!("<p class=\"source\">Published result <code>{}</code></p>", escape_html(id))
 }
 
@@ -131,12 +131,13 @@ fn in_words(names: &[String]) -> String {
     }
 }
 
-fn verdicts(report: &Report) -> String {
-    if report.verdicts.is_empty() {
+/// The claims and what became of them; nothing without claims.
+pub(super) fn verdicts(verdicts: &[Verdict]) -> String {
+    if verdicts.is_empty() {
         return String::new();
     }
     let mut out = String::from("<section><h2>Published claims</h2><ul class=\"verdicts\">");
-    for v in &report.verdicts {
+    for v in verdicts {
         let (class, mark, word) = if v.held { ("held", "✓", "held") } else { ("failed", "✗", "failed") };
         let (claim, detail) = (escape_html(&v.claim), escape_html(&v.detail));
         let _ = write!(

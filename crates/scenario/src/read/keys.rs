@@ -86,7 +86,8 @@ impl<'a> At<'a> {
         let Value::Table(table) = &self.node.value else {
             return None;
         };
-        Some(Self { node: table.get(name)?, path: format!("{}.{name}", self.path), sink: self.sink })
+        let path = if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) };
+        Some(Self { node: table.get(name)?, path, sink: self.sink })
     }
 
     /// The items of a list; of anything else, none.

@@ -1,0 +1,74 @@
+"use strict";
+// Draws the curves of a figure: a number against a swept key. All numbers come from #report-data, in the reader's
+// units; here it is only decided how they look.
+(() => {
+  const page = JSON.parse(document.getElementById("report-data").textContent);
+  const INK = "#1c2126", MUTED = "#5a656f", HAIR = "#e6eaed", LEVEL = "#8a959e";
+  // Okabe-Ito, dark to light; the marker tells curves apart without colour.
+  const LOOKS = [
+    ["#0072b2", "circle"], ["#d55e00", "square"], ["#009e73", "diamond"], ["#cc79a7", "triangle-up"],
+    ["#1c2126", "circle-open"], ["#e69f00", "square-open"], ["#56b4e9", "diamond-open"], ["#8a959e", "triangle-down"],
+  ];
+  const FONT = { family: getComputedStyle(document.body).fontFamily, size: 12, color: MUTED };
+  const PRINT_WIDTH = 690; // A4 less its margins, in CSS pixels
+  const containers = [...document.querySelectorAll("[data-chart]")];
+  let printing = false;
+  window.tightlinkReport = { drawn: 0, expected: containers.length };
+
+  // Plotly reads markup in text.
+  const plain = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+  const named = (axis) => plain(axis.unit ? `${axis.label}, ${axis.unit}` : axis.label);
+  const widthOf = (el) => (printing ? PRINT_WIDTH : Math.max(280, el.clientWidth));
+
+  function figure(chart, width) {
+    const narrow = width < 640;
+    const xs = chart.curves.flatMap((c) => c.points.map((p) => p.x));
+    const [least, most] = [Math.min(...xs), Math.max(...xs)];
+    const log = least > 0 && most / least > 25;
+    const data = chart.curves.map((curve, i) => {
+      const [color, symbol] = LOOKS[i % LOOKS.length];
+      const known = curve.points.some((p) => p.half_width !== null);
+      return {
+        type: "scatter", mode: "lines+markers", name: plain(curve.name),
+        x: curve.points.map((p) => p.x), y: curve.points.map((p) => p.y),
+        error_y: known ? { type: "data", array: curve.points.map((p) => p.half_width || 0), color, thickness: 1, width: 3 } : undefined,
+        line: { color, width: 1.6 }, marker: { symbol, size: 7, color },
+        hovertemplate: `%{y:,.4~g} ${plain(chart.y.unit)} at %{x:,} ${plain(chart.x.unit)}<extra>${plain(curve.name)}</extra>`,
+      };
+    });
+    const several = chart.curves.length > 1;
+    const ticks = log ? [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000].filter((v) => v >= least * 0.99 && v <= most * 1.01) : undefined;
+    return {
+      data,
+      layout: {
+        width, height: printing ? 300 : narrow ? 300 : 400, margin: { l: narrow ? 46 : 64, r: 16, t: several ? 34 : 12, b: 48 },
+        font: FONT, showlegend: several, legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { ...FONT, color: INK } },
+        paper_bgcolor: "#fff", plot_bgcolor: "rgba(0,0,0,0)", hovermode: "closest", dragmode: false,
+        hoverlabel: { bgcolor: "#fff", bordercolor: LEVEL, font: { ...FONT, color: INK }, namelength: 60 },
+        xaxis: { type: log ? "log" : "linear", title: { text: named(chart.x), standoff: 8 }, tickvals: ticks, fixedrange: true, gridcolor: HAIR, zeroline: false, separatethousands: true },
+        yaxis: { rangemode: "tozero", title: { text: narrow ? "" : named(chart.y), standoff: 8 }, fixedrange: true, gridcolor: HAIR, zerolinecolor: LEVEL, separatethousands: true },
+      },
+    };
+  }
+
+  function draw(el) {
+    const { data, layout } = figure(page.charts[Number(el.dataset.chart)], widthOf(el));
+    Plotly.react(el, data, layout, { displayModeBar: false, displaylogo: false, responsive: false, showTips: false });
+    if (!el.dataset.drawn) window.tightlinkReport.drawn += 1;
+    el.dataset.drawn = "true";
+    el.dataset.traces = el.data.length;
+  }
+  const print = (on) => { if (printing !== on) { printing = on; containers.forEach(draw); } };
+
+  for (const button of document.querySelectorAll(".save")) {
+    button.addEventListener("click", () => {
+      const el = button.closest("figure").querySelector(".chart");
+      Plotly.downloadImage(el, { format: "svg", filename: `tightlink-figure-${Number(el.dataset.chart) + 1}`, width: el.layout.width, height: el.layout.height });
+    });
+  }
+  addEventListener("resize", () => { if (!printing) containers.forEach(draw); });
+  addEventListener("beforeprint", () => print(true));
+  addEventListener("afterprint", () => print(false));
+  matchMedia("print").addEventListener("change", (e) => print(e.matches));
+  containers.forEach(draw);
+})();

@@ -1,0 +1,128 @@
+//! What a claim compares: where it is found, how it is read and how it is shown.
+
+use crate::compare::Answer;
+use crate::record::{Engine, Record};
+use crate::search::metric;
+use serde::Deserialize;
+use units::{Fraction, Rate, Span, split_quantity};
+
+/// What a claim compares.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(from = "String")]
+pub enum Quantity {
+    /// Goodput of the first flow.
+    Goodput,
+    /// Mean RTT of the first flow.
+    Rtt,
+    /// The first flow's segments sent again over the measured interval.
+    Retransmits,
+    /// Drops of the tight link over the whole run, warm-up included.
+    Drops,
+    /// What a search found: the smallest value that meets its target, in the unit of the scenario.
+    Smallest,
+    /// A number of the summary by its key, such as `idle_fraction` or `queueing_delay_s.p99`.
+    Summary(String),
+}
+
+impl From<String> for Quantity {
+    fn from(name: String) -> Self {
+        match name.as_str() {
+            "goodput" => Self::Goodput,
+            "rtt" => Self::Rtt,
+            "retransmits" => Self::Retransmits,
+            "drops" => Self::Drops,
+            "smallest" => Self::Smallest,
+            _ => Self::Summary(name),
+        }
+    }
+}
+
+impl Quantity {
+    /// What `engine` found in `case`.
+    pub(super) fn value(&self, case: &Answer, engine: Engine) -> Result<f64, String> {
+        let record: &Record = case.record(engine).ok_or_else(|| {
+            let own = format!("{engine}: ");
+            let absent = case.absent.iter().find_map(|absent| absent.strip_prefix(&own));
+            format!("{engine} gave no answer: {}", absent.unwrap_or("it was not asked"))
+        })?;
+        let flow = || record.summary.flows.first().ok_or("there is no flow");
+        let value = match self {
+            Self::Goodput => Some(flow()?.goodput_bps),
+            Self::Rtt => flow()?.rtt_s.map(|rtt| rtt.mean),
+            Self::Retransmits => flow()?.retransmits.map(|count| count as f64),
+            Self::Drops => drops(record),
+            Self::Smallest => {
+                let found = case.found.as_ref().ok_or("nothing was searched")?;
+                split_quantity(&found.value, "a number").ok().map(|quantity| quantity.value())
+            }
+            Self::Summary(key) => metric(&record.summary, key),
+        };
+        // NaN compares as nothing does, so that a claim could hold by it.
+        let value = value.filter(|value| value.is_finite());
+        value.ok_or_else(|| format!("{engine} does not know the {}", self.name()))
+    }
+
+    /// A band or bound in the quantity's base unit: "4% of capacity", "5%" of `whole`, "1.5ms", "25Mbit/s", "3".
+    pub(super) fn amount(&self, text: &str, case: &Answer, whole: f64) -> Result<f64, String> {
+        let share =
+            |text: &str| text.trim().parse::<Fraction>().map(Fraction::get).map_err(|e| e.to_string());
+        let number = |text: &str| text.trim().parse::<f64>().map_err(|error| format!("{text}: {error}"));
+        if let Some(text) = text.strip_suffix("of capacity") {
+            if *self != Self::Goodput {
+                return Err(format!("the capacity is no measure of the {}", self.name()));
+            }
+            return Ok(share(text)? * case.task.resolved.link.rate.as_bps_f64());
+        }
+        if text.ends_with('%') && matches!(self, Self::Goodput | Self::Rtt | Self::Smallest) {
+            return Ok(share(text)? * whole);
+        }
+        match self {
+            Self::Goodput => text.parse::<Rate>().map(Rate::as_bps_f64).map_err(|error| error.to_string()),
+            Self::Rtt => text.parse::<Span>().map(Span::as_secs_f64).map_err(|error| error.to_string()),
+            Self::Retransmits | Self::Drops => number(text),
+            Self::Smallest => split_quantity(text, "a number with the unit of the search")
+                .map(|quantity| quantity.value())
+                .map_err(|error| error.to_string()),
+            Self::Summary(_) if text.ends_with('%') => share(text),
+            Self::Summary(_) => match text.parse::<Span>() {
+                Ok(span) => Ok(span.as_secs_f64()),
+                Err(_) => number(text),
+            },
+        }
+    }
+
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Goodput => "goodput".into(),
+            Self::Rtt => "RTT".into(),
+            Self::Retransmits => "retransmissions".into(),
+            Self::Drops => "drops".into(),
+            Self::Smallest => "smallest value".into(),
+            Self::Summary(key) => key.replace(['_', '.'], " "),
+        }
+    }
+
+    pub(super) fn show(&self, value: f64) -> String {
+        match self {
+            Self::Goodput => format!("{:.1} Mbit/s", value / 1e6),
+            Self::Rtt => format!("{:.2} ms", value * 1e3),
+            Self::Retransmits | Self::Drops => format!("{value:.0}"),
+            Self::Smallest => format!("{value:.4}").trim_end_matches('0').trim_end_matches('.').to_owned(),
+            Self::Summary(key) if is_share(key) => format!("{:.3} %", value * 100.0),
+            Self::Summary(key) if key.contains("_s.") || key.ends_with("_s") => {
+                format!("{:.2} ms", value * 1e3)
+            }
+            Self::Summary(_) => format!("{value:.4}"),
+        }
+    }
+}
+
+fn is_share(key: &str) -> bool {
+    ["fraction", "rate", "utilization", "occupancy"].iter().any(|end| key.ends_with(end))
+}
+
+/// Drops over the whole run; `None` if the series does not count them.
+pub(super) fn drops(record: &Record) -> Option<f64> {
+    let drops = &record.series.link.drops;
+    (!drops.is_empty()).then(|| drops.iter().sum::<u64>() as f64)
+}

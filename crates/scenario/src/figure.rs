@@ -1,0 +1,48 @@
+//! `[figure]`: what a published figure draws from a sweep, instead of curves against time.
+
+use crate::document::Document;
+use crate::fault::Faults;
+use crate::read::figure;
+use crate::schema;
+
+/// A figure over the points of the scenario's `[sweep]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FigureSpec {
+    /// The swept key on the horizontal axis; every other swept key tells curves apart.
+    pub x: String,
+    /// What is drawn.
+    pub y: Drawn,
+    /// What the source says of it, in its words or ours.
+    pub published: Option<String>,
+}
+
+/// What a figure draws at each point.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Drawn {
+    /// `y = ["loss_rate"]`: numbers of the summary, a chart each.
+    Numbers(Vec<String>),
+    /// `smallest = { … }`: the smallest value of a key that meets a target, a curve per target.
+    Smallest(Smallest),
+}
+
+/// `smallest = { over = "link.queue.limit", metric = "idle_fraction", at_most = ["1%", "5%"] }`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Smallest {
+    /// The key that is searched.
+    pub over: String,
+    /// The number of the summary that must not exceed the target.
+    pub metric: String,
+    /// The targets: as typed, and as numbers.
+    pub at_most: Vec<(String, f64)>,
+}
+
+impl Document {
+    /// Reads `[figure]`; `None` without one.
+    ///
+    /// # Errors
+    /// Everything wrong with it, also an `x` that `[sweep]` does not vary.
+    pub fn figure(&self) -> Result<Option<FigureSpec>, Faults> {
+        let axes: Vec<String> = self.sweep()?.axes().iter().map(|axis| axis.key.clone()).collect();
+        figure::figure(self.root(), schema::FIGURE, &axes)
+    }
+}

@@ -1,0 +1,97 @@
+//! `[figure]`: a figure over the points of a sweep.
+
+use super::keys::{At, Keys};
+use crate::document::Node;
+use crate::fault::Faults;
+use crate::figure::{Drawn, FigureSpec, Smallest};
+use crate::near;
+use crate::schema::{self, Key};
+use std::cell::RefCell;
+use units::{Fraction, Span};
+
+/// Reads the table, given the swept keys.
+pub(crate) fn figure(
+    root: &Node,
+    known: &'static [Key],
+    swept: &[String],
+) -> Result<Option<FigureSpec>, Faults> {
+    let faults = RefCell::new(Vec::new());
+    let Some(at) = At::root(root, &faults).child("figure") else { return Ok(None) };
+    let spec = at.keys(known).and_then(|keys| read(&keys, swept));
+    match (spec, faults.into_inner()) {
+        (Some(spec), faults) if faults.is_empty() => Ok(Some(spec)),
+        (_, faults) => Err(Faults::new(faults)),
+    }
+}
+
+fn read(keys: &Keys<'_>, swept: &[String]) -> Option<FigureSpec> {
+    let x = keys.required("x", "the swept key on the horizontal axis", |at| {
+        let x = at.text()?;
+        if !swept.contains(&x) {
+            let help = near::did_you_mean(&x, swept.iter().map(String::as_str));
+            let found = format!("\"{x}\", which [sweep] does not vary");
+            at.fault(found, format!("a swept key: {}", swept.join(", ")), help);
+            return None;
+        }
+        Some(x)
+    });
+    let published = keys.optional("published", At::text);
+    let y = match (keys.get("y"), keys.get("smallest")) {
+        (Some(y), None) => texts(&y, "keys of the summary such as [\"idle_fraction\"]").map(Drawn::Numbers),
+        (None, Some(smallest)) => smallest_of(&smallest.keys(schema::SMALLEST)?, swept).map(Drawn::Smallest),
+        (found, _) => {
+            let found = if found.is_some() { "y and smallest at once" } else { "nothing to draw" };
+            keys.near("y").fault(
+                found,
+                "y = [\"idle_fraction\"] or smallest = { over, metric, at_most }",
+                None,
+            );
+            None
+        }
+    };
+    Some(FigureSpec { x: x?, y: y?, published: published? })
+}
+
+fn smallest_of(keys: &Keys<'_>, swept: &[String]) -> Option<Smallest> {
+    let over = keys.required("over", "the key that is searched, such as \"link.queue.limit\"", |at| {
+        let over = at.text()?;
+        if swept.contains(&over) {
+            at.fault(format!("\"{over}\", which [sweep] varies already"), "a key that is not swept", None);
+            return None;
+        }
+        Some(over)
+    });
+    let metric = keys.required("metric", "a key of the summary, such as \"idle_fraction\"", At::text);
+    let at_most = keys.required("at_most", "targets such as [\"1%\", \"5%\"]", |at| {
+        let items = at.items();
+        if items.is_empty() {
+            at.fault(at.node.described(), "a list of targets such as [\"1%\", \"5%\"]", None);
+        }
+        let bounds: Vec<_> = items.iter().map(bound).collect();
+        bounds.into_iter().collect::<Option<Vec<_>>>().filter(|bounds| !bounds.is_empty())
+    });
+    Some(Smallest { over: over?, metric: metric?, at_most: at_most? })
+}
+
+/// A share, a time or a number.
+fn bound(at: &At<'_>) -> Option<(String, f64)> {
+    let typed = at.node.typed();
+    let number = typed.parse::<f64>().ok();
+    let share = || typed.parse::<Fraction>().ok().map(Fraction::get);
+    let time = || typed.parse::<Span>().ok().map(Span::as_secs_f64);
+    let Some(value) = number.or_else(share).or_else(time).filter(|value| value.is_finite()) else {
+        at.fault(at.node.described(), "a target such as \"1%\", \"20ms\" or 0.01", None);
+        return None;
+    };
+    Some((typed.to_owned(), value))
+}
+
+fn texts(at: &At<'_>, accepted: &str) -> Option<Vec<String>> {
+    let items = at.items();
+    if items.is_empty() {
+        at.fault(at.node.described(), format!("a list of {accepted}"), None);
+        return None;
+    }
+    let texts: Vec<_> = items.iter().map(At::text).collect();
+    texts.into_iter().collect()
+}

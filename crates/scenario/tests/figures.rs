@@ -1,0 +1,66 @@
+//! `[figure]`.
+
+use tightlink_scenario::{Document, Drawn};
+
+const TOP: &str = "title = 't'
+duration = '60s'
+[link]
+rate = '10Mbit/s'
+delay = '5ms'
+queue.limit = '9 packets'
+[[flow]]
+name = 'target'
+[sweep]
+'flow.target.count' = [1, 2]
+'link.queue.limit' = ['9 packets', '20 packets']
+";
+
+fn document(figure: &str) -> Document {
+    Document::parse("x.toml", &format!("{TOP}{figure}\n")).unwrap()
+}
+
+#[track_caller]
+fn refused(text: &str, words: &[&str]) {
+    let faults = document(text).figure().expect_err("a fault").to_string();
+    for word in words {
+        assert!(faults.contains(word), "{word:?} is not in:\n{faults}");
+    }
+}
+
+#[test]
+fn a_figure_draws_numbers_or_the_smallest_value_of_a_key() {
+    assert_eq!(document("").figure().unwrap(), None);
+    let figure = document("[figure]\nx = 'link.queue.limit'\ny = ['loss_rate']\npublished = 'it falls'");
+    let figure = figure.figure().unwrap().unwrap();
+    assert_eq!(figure.y, Drawn::Numbers(vec!["loss_rate".into()]));
+    assert_eq!((figure.x.as_str(), figure.published.as_deref()), ("link.queue.limit", Some("it falls")));
+    let searched = "[figure]\nx = 'flow.target.count'\nsmallest = { over = 'flow.target.segment', metric = 'idle_fraction', \
+                    at_most = ['1%', '20ms', 0.5] }";
+    let Drawn::Smallest(smallest) = document(searched).figure().unwrap().unwrap().y else {
+        panic!("a search was written");
+    };
+    let bounds: Vec<f64> = smallest.at_most.iter().map(|(_, bound)| *bound).collect();
+    assert_eq!(bounds, [0.01, 0.02, 0.5]);
+}
+
+#[test]
+fn a_figure_does_not_change_the_scenario_it_draws() {
+    let hash = |figure: &str| document(figure).scenario().unwrap().hash();
+    assert_eq!(hash(""), hash("[figure]\nx = 'link.queue.limit'\ny = ['loss_rate']"));
+}
+
+#[test]
+fn what_is_wrong_with_a_figure_is_said_with_its_place() {
+    refused(
+        "[figure]\nx = 'link.queue.limt'\ny = ['loss_rate']",
+        &["x.toml:13", "[sweep] does not vary", "link.queue.limit"],
+    );
+    refused("[figure]\ny = ['loss_rate']", &["figure.x", "missing"]);
+    refused("[figure]\nx = 'link.queue.limit'", &["nothing to draw"]);
+    refused("[figure]\nx = 'link.queue.limit'\ny = []", &["idle_fraction"]);
+    refused("[figure]\nx = 'link.queue.limit'\ncolor = 'red'\ny = ['a']", &["unknown key", "figure.color"]);
+    let search = |inner: &str| format!("[figure]\nx = 'flow.target.count'\nsmallest = {{ {inner} }}");
+    refused(&search("over = 'link.queue.limit', metric = 'a', at_most = ['1%']"), &["varies already"]);
+    refused(&search("over = 'link.rate', metric = 'a', at_most = ['some']"), &["such as \"1%\""]);
+    refused(&search("over = 'link.rate', metric = 'a', at_most = '1%'"), &["a list of targets"]);
+}
