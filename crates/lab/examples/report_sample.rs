@@ -143,6 +143,7 @@ fn record(engine: Engine, flows: usize, [available, base, limit]: [f64; 3]) -> R
                 goodput_bps: goodput(f),
                 loss_rate: None,
                 retransmits: (!model).then_some(drops / flows as u64),
+                marks: None,
                 rtt_s: Some(RttStatistics { min: base, mean: mean(&f.rtt_s), p95: None }),
                 completion_s: None,
             })

@@ -48,6 +48,7 @@ pub fn slow_starts() -> Vec<Entry> {
         runs_on: "sim",
         summary: slow_start.summary,
         source: slow_start.source,
+        settings: &[],
     };
     cc::registry::SLOW_STARTS.iter().map(entry).collect()
 }
@@ -60,6 +61,7 @@ pub fn sizers() -> Vec<Entry> {
         runs_on: "sim",
         summary: sizer.summary,
         source: sizer.source,
+        settings: &[],
     };
     sizing::registry::SIZERS.iter().map(entry).collect()
 }

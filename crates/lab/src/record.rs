@@ -117,6 +117,8 @@ pub struct FlowSummary {
     pub loss_rate: Option<f64>,
     /// Segments sent again.
     pub retransmits: Option<u64>,
+    /// Segments that arrived with a congestion mark.
+    pub marks: Option<u64>,
     /// Round-trip time of the flow.
     pub rtt_s: Option<RttStatistics>,
     /// When a sized flow had all its data acknowledged, from its start.

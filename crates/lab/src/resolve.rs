@@ -7,7 +7,9 @@ use link::queue::PolicyConfig;
 use link::traffic::{Pattern, TrafficConfig};
 use link::{Limit, LinkConfig};
 use scenario::spec;
-use scenario::{Column, Document, Faults, Scenario, SocketBuffer, Stack, did_you_mean};
+use scenario::{
+    Column, Document, Faults, LossDetection, Recovery, Scenario, SocketBuffer, Stack, did_you_mean,
+};
 use spread::values;
 use units::random::Stream;
 use units::{Bytes, Rate, Span, Time};
@@ -69,6 +71,14 @@ pub struct ResolvedFlow {
     pub timestamps: bool,
     /// Whether acknowledgements are selective.
     pub sack: bool,
+    /// How much fast recovery may send.
+    pub recovery: Recovery,
+    /// How losses are found.
+    pub loss_detection: LossDetection,
+    /// Whether data packets may be marked.
+    pub ecn: bool,
+    /// Whether packets leave at a rate.
+    pub pacing: bool,
     /// Propagation there and back.
     pub base_rtt: Span,
     /// Data to move; `None`: greedy.
@@ -268,6 +278,10 @@ fn flows(scenario: &Scenario) -> Vec<ResolvedFlow> {
                 header: spec::Flow::header(flow.timestamps),
                 timestamps: flow.timestamps,
                 sack: flow.sack,
+                recovery: flow.recovery,
+                loss_detection: flow.loss_detection,
+                ecn: flow.ecn,
+                pacing: flow.pacing,
                 // A drawn RTT below what the links take is theirs.
                 base_rtt: rtt.max(least),
                 size: flow.size,

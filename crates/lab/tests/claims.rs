@@ -27,6 +27,7 @@ fn record(engine: Engine, task: &Task, goodput: f64, rtt: f64, retransmits: Opti
         goodput_bps: goodput * 1e6,
         loss_rate: Some(0.0),
         retransmits,
+        marks: None,
         rtt_s: Some(RttStatistics { min: 0.02, mean: rtt / 1e3, p95: None }),
         completion_s: None,
     };

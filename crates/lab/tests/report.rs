@@ -37,6 +37,7 @@ fn record(engine: Engine, flows: usize, samples: usize) -> Record {
         goodput_bps: 77.2e6 / flows as f64,
         loss_rate: None,
         retransmits: (!model).then_some(12_345),
+        marks: None,
         rtt_s: Some(RttStatistics { min: 0.02, mean: 0.0251, p95: None }),
         completion_s: None,
     };

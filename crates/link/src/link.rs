@@ -114,7 +114,8 @@ impl<P: Datagram + Send + 'static> Link<P> {
         let seed = stream.clone().integer(0, u64::MAX);
         let context = queue.context(limit, config.rate, Stream::new(seed, "queue"));
         let built = queue::build_with(&queue.policy, &queue.settings, context)?;
-        Ok(if queue.policy == queue::DROP_TAIL {
+        // A step to mark above needs the queue itself: a departure known on arrival says nothing to the packet.
+        Ok(if queue.policy == queue::DROP_TAIL && queue.settings.mark_above.is_none() {
             Self::drop_tail(config, limit, stream)
         } else {
             Self::queued(config, built, stream)

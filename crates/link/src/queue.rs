@@ -147,14 +147,14 @@ pub const POLICIES: &[Policy] = &[
     Policy {
         name: DROP_TAIL,
         summary: "first in, first out; an arrival that does not fit is dropped",
-        source: "RFC 7567 section 2",
-        settings: &[],
+        source: "RFC 7567 section 2; marking above a step: RFC 8257 section 3.1",
+        settings: &["mark_above"],
     },
     Policy {
         name: "drop-head",
         summary: "first in, first out; an arrival that does not fit pushes out the oldest",
         source: "RFC 2309 section 2 (\"drop front on full\")",
-        settings: &[],
+        settings: &["mark_above"],
     },
     Policy {
         name: "red",
@@ -237,8 +237,8 @@ pub fn build_with<P: Datagram + Send + 'static>(
         .ok_or_else(|| BuildError::UnknownPolicy { name: name.to_owned() })?;
     settings.check(policy)?;
     Ok(match name {
-        "drop-tail" => Box::new(DropTail::new(context.limit)),
-        "drop-head" => Box::new(DropHead::new(context.limit)),
+        "drop-tail" => Box::new(DropTail::new(context.limit).marking_above(settings.step(&context)?)),
+        "drop-head" => Box::new(DropHead::new(context.limit).marking_above(settings.step(&context)?)),
         "red" => Box::new(Red::new(settings.red(&context)?, context)),
         "adaptive-red" => Box::new(AdaptiveRed::new(settings.adaptive_red(&context)?, context)),
         "codel" => Box::new(Codel::new(settings.codel(), context.limit)),

@@ -35,10 +35,11 @@ fn every_policy_takes_its_own_settings_and_no_others() {
         quantum: Some(Bytes::new(300)),
         flows: Some(16),
         ecn: Some(false),
+        mark_above: Some(20.0),
     };
     // `given` knows all keys, and every key belongs to some policy.
     let keys: Vec<_> = all.given().collect();
-    assert_eq!(keys.len(), 14);
+    assert_eq!(keys.len(), 15);
     assert!(keys.iter().all(|key| POLICIES.iter().any(|policy| policy.settings.contains(key))));
     for policy in POLICIES {
         assert!(policy.settings.iter().all(|key| keys.contains(key)), "{}", policy.name);
@@ -53,7 +54,7 @@ fn refusals_name_what_was_found_and_what_is_accepted() {
     let target = Settings { target: Some(Span::from_millis(5)), ..none };
     assert_eq!(
         refused("drop-tail", &target),
-        "queue policy drop-tail has no setting \"target\"; it has none"
+        "queue policy drop-tail has no setting \"target\"; it has mark_above"
     );
     let said = refused("red", &target);
     assert!(said.starts_with("queue policy red has no setting \"target\"; it has min_threshold,"), "{said}");
@@ -64,6 +65,11 @@ fn refusals_name_what_was_found_and_what_is_accepted() {
     assert_eq!(refused("codel", &zero), "queue setting interval is 0ns; it must be above zero");
     let crossed = Settings { min_threshold: Some(9.0), max_threshold: Some(9.0), ..none };
     assert_eq!(refused("red", &crossed), "queue setting max_threshold is 9; it must be above min_threshold");
+    let step = Settings { mark_above: Some(-1.0), ..none };
+    assert_eq!(
+        refused("drop-tail", &step),
+        "queue setting mark_above is -1; it must be zero or more packets"
+    );
     for probability in [0.0, -0.1, 1.1, f64::NAN] {
         let settings = Settings { max_probability: Some(probability), ..none };
         assert!(refused("red", &settings).contains("it must be above 0, at most 1"));

@@ -49,6 +49,7 @@ pub(crate) const QUEUE: &[Key] = &[
     leaf("quantum"),
     leaf("flows"),
     leaf("ecn"),
+    leaf("mark_above"),
 ];
 /// `[[flow]]`.
 pub(crate) const FLOW: &[Key] = &[
@@ -71,6 +72,10 @@ pub(crate) const FLOW: &[Key] = &[
     leaf("min_rto"),
     leaf("timestamps"),
     leaf("sack"),
+    leaf("recovery"),
+    leaf("loss_detection"),
+    leaf("ecn"),
+    leaf("pacing"),
 ];
 /// `socket_buffer = { … }`.
 pub(crate) const SIZER: &[Key] = &[leaf("sizer"), leaf("max")];

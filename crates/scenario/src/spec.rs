@@ -116,6 +116,34 @@ pub struct Flow {
     pub timestamps: bool,
     /// Whether acknowledgements name what arrived out of order; without, NewReno repairs losses (RFC 6582).
     pub sack: bool,
+    /// How much fast recovery may send.
+    pub recovery: Recovery,
+    /// How losses are found.
+    pub loss_detection: LossDetection,
+    /// Whether data packets may be marked instead of dropped (RFC 3168).
+    pub ecn: bool,
+    /// Whether packets leave at a rate rather than as acknowledgements come.
+    pub pacing: bool,
+}
+
+/// `recovery = …`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Recovery {
+    /// What the window has room for (RFC 6675; RFC 6582 without selective acknowledgements).
+    Rfc6675,
+    /// Proportional rate reduction (RFC 6937).
+    Prr,
+}
+
+/// `loss_detection = …`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LossDetection {
+    /// By three duplicate or selective acknowledgements (RFC 5681, RFC 6675).
+    DupAck,
+    /// By time (RACK-TLP, RFC 8985).
+    Rack,
 }
 
 impl Flow {

@@ -416,3 +416,21 @@ fn later_stages_raise_faults_at_a_key() {
     assert_eq!(place("no.such.thing"), (1, 1, 1));
     assert_eq!(place(""), (1, 1, 1));
 }
+
+#[test]
+fn how_losses_are_mended_is_one_of_a_few_words() {
+    says(
+        &in_flow("recovery = 'ppr'"),
+        &["x.toml:8:12: flow[0].recovery", "\"rfc6675\", \"prr\"", "did you mean \"prr\"?"],
+    );
+    says(&in_flow("loss_detection = 'dupacks'"), &["\"dupack\", \"rack\"", "did you mean \"dupack\"?"]);
+    says(&in_flow("ecn = 'yes'"), &["flow[0].ecn", "true or false"]);
+    says(
+        &in_link("rate = '9Mbit/s'\nqueue = { limit = '9 packets', mark_above = -1 }"),
+        &["link.queue.mark_above", "-1"],
+    );
+    says(
+        &in_flow("sack = false\nloss_detection = 'rack'"),
+        &["x.toml:9:18: flow[0].loss_detection", "with sack = false", "leave sack at true"],
+    );
+}

@@ -8,7 +8,7 @@
 
 use cc::{Start, registry::build};
 use link::{Limit, LinkConfig};
-use tightlink_sim::{FlowPlan, LinkPlan, NoRecorder, Plan, Simulation};
+use tightlink_sim::{FlowPlan, LinkPlan, LossDetection, NoRecorder, Plan, Recovery, Simulation};
 use units::random::Stream;
 use units::{Bytes, Fraction, Rate, Span, Time};
 
@@ -32,6 +32,10 @@ fn scenario(flows: usize, rate: u64, rtt: u64, limit: u64, seconds: u64, warmup:
         min_rto: Span::from_millis(200),
         timestamps: true,
         sack: true,
+        recovery: Recovery::Rfc6675,
+        loss_detection: LossDetection::DupAck,
+        ecn: false,
+        pacing: false,
     };
     let config = LinkConfig { rate: Rate::from_bps(rate), delay: Span::ZERO, loss: Fraction::ZERO };
     Plan {

@@ -5,6 +5,7 @@ use crate::outcome::FlowReport;
 use crate::packet::{Packet, TightLink};
 use crate::plan::FlowPlan;
 use crate::recorder::FlowView;
+use crate::tagged::Tagged;
 use crate::tcp::{Acknowledgement, Receiver, Sacks, Sender, SenderConfig};
 use link::Histogram;
 use units::random::Stream;
@@ -37,6 +38,8 @@ struct Counts {
     sent: u64,
     dropped: u64,
     again: u64,
+    marks: u64,
+    timeouts_before: u64,
     rtt: Histogram,
     min_rtt: Option<Span>,
 }
@@ -58,6 +61,10 @@ impl Flow {
             min_rto: plan.min_rto,
             timestamps: plan.timestamps,
             sack: plan.sack,
+            recovery: plan.recovery,
+            loss_detection: plan.loss_detection,
+            ecn: plan.ecn,
+            pacing: plan.pacing,
         });
         Self {
             index,
@@ -90,8 +97,10 @@ impl Flow {
     /// A segment has reached the receiver, and the acknowledgement it may cause the sender.
     #[inline]
     pub(crate) fn on_arrival(&mut self, now: Time, segment: &UnderWay, link: &mut TightLink) {
-        if let Some(ack) = self.receiver.on_segment(now, segment.segment, segment.sent) {
-            self.on_ack(now, &ack, link);
+        let number = segment.segment.plain_number().unwrap_or_else(|| self.receive_ecn(segment.segment));
+        // By reference: it need not be moved.
+        if let Some(ack) = &self.receiver.on_segment(now, number, segment.sent) {
+            self.on_ack(now, ack, link);
         }
     }
 
@@ -111,9 +120,25 @@ impl Flow {
         }
     }
 
+    /// Gives the receiver what a segment says beside its number, which is returned.
+    #[cold]
+    fn receive_ecn(&mut self, segment: Tagged) -> u64 {
+        self.counts.marks += u64::from(segment.is_marked());
+        self.receiver.on_ecn(segment.tells_reduction(), segment.is_marked());
+        segment.number()
+    }
+
     #[inline]
     fn on_ack(&mut self, now: Time, ack: &Acknowledgement, link: &mut TightLink) {
-        if let Some(rtt) = self.sender.on_ack(now, ack, &[]) {
+        if self.sender.is_plain() {
+            self.on_ack_as::<true>(now, ack, link);
+        } else {
+            self.on_ack_as::<false>(now, ack, link);
+        }
+    }
+
+    fn on_ack_as<const PLAIN: bool>(&mut self, now: Time, ack: &Acknowledgement, link: &mut TightLink) {
+        if let Some(rtt) = self.sender.on_ack::<PLAIN>(now, ack, &[]) {
             self.counts.rtt.record(rtt);
             self.counts.min_rtt = Some(self.counts.min_rtt.map_or(rtt, |min| min.min(rtt)));
         }
@@ -121,7 +146,7 @@ impl Flow {
             self.completed = Some(now);
         }
         if self.jitter == Span::ZERO {
-            self.send(now, link);
+            self.send_as::<PLAIN>(now, link);
         } else if self.sends_at == Time::NEVER && self.sender.may_transmit() {
             self.sends_at = now + self.jitter.scale(self.stream.uniform());
         }
@@ -130,14 +155,34 @@ impl Flow {
     /// Sends what the windows allow.
     #[inline]
     fn send(&mut self, now: Time, link: &mut TightLink) {
-        while let Some(sent) = self.sender.transmit(now) {
+        if self.sender.is_plain() {
+            self.send_as::<true>(now, link);
+        } else {
+            self.send_as::<false>(now, link);
+        }
+    }
+
+    #[inline]
+    fn send_as<const PLAIN: bool>(&mut self, now: Time, link: &mut TightLink) {
+        while let Some(sent) = self.sender.transmit::<PLAIN>(now) {
             self.counts.sent += 1;
             self.counts.again += u64::from(sent.again);
-            let segment = sent.segment;
-            let packet = Packet { flow: self.index, length: self.wire_len(segment), segment, sent: now };
+            let number = sent.segment;
+            let mut segment = Tagged::plain(number);
+            // RFC 3168, section 6.1.5: what is sent again is not capable.
+            if !PLAIN
+                && !sent.again
+                && let Some(reduced) = self.sender.take_cwr()
+            {
+                segment = Tagged::capable(number, reduced);
+            }
+            let packet = Packet { flow: self.index, length: self.wire_len(number), segment, sent: now };
             if !link.offer(now, packet) {
                 self.on_drop();
             }
+        }
+        if !PLAIN && let Some(at) = self.sender.released_at(now) {
+            self.sends_at = at;
         }
     }
 
@@ -164,7 +209,12 @@ impl Flow {
 
     /// Starts the measured interval.
     pub(crate) fn begin_measuring(&mut self, now: Time) {
-        *self.counts = Counts { since: now, delivered_before: self.delivered(), ..Counts::default() };
+        *self.counts = Counts {
+            since: now,
+            delivered_before: self.delivered(),
+            timeouts_before: self.sender.timeouts(),
+            ..Counts::default()
+        };
     }
 
     pub(crate) fn view(&self) -> FlowView {
@@ -187,6 +237,8 @@ impl Flow {
             sent: counts.sent,
             dropped: counts.dropped,
             retransmits: counts.again,
+            timeouts: self.sender.timeouts() - counts.timeouts_before,
+            marks: counts.marks,
             rtt: counts.rtt,
             min_rtt: counts.min_rtt,
             completion: self.completed.map(|at| at.since(self.start)),

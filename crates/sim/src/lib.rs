@@ -21,9 +21,10 @@ mod packet;
 mod plan;
 mod recorder;
 mod simulation;
+mod tagged;
 mod tcp;
 
 pub use outcome::{BATCHES, FlowReport, Outcome};
-pub use plan::{FlowPlan, LinkPlan, Plan, TrafficPlan};
+pub use plan::{FlowPlan, LinkPlan, LossDetection, Plan, Recovery, TrafficPlan};
 pub use recorder::{FlowView, NoRecorder, Recorder};
 pub use simulation::Simulation;

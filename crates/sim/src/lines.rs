@@ -5,13 +5,14 @@
 //! RTT, not to one per flow.
 
 use crate::agenda::Agenda;
+use crate::tagged::Tagged;
 use std::collections::{HashMap, VecDeque};
 use units::{Span, Time};
 
 /// A segment that the tight link has sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UnderWay {
-    pub(crate) segment: u64,
+    pub(crate) segment: Tagged,
     pub(crate) sent: Time,
     pub(crate) flow: u32,
 }
@@ -90,7 +91,7 @@ mod tests {
         assert_eq!((lines.next(), lines.pop().is_none()), (Time::NEVER, true));
         for (at, flow) in [(1, 0), (2, 1), (3, 2), (40, 1), (41, 0)] {
             let sent = Time::ZERO;
-            lines.push(Time::ZERO + ms(at), UnderWay { flow, segment: at, sent });
+            lines.push(Time::ZERO + ms(at), UnderWay { flow, segment: Tagged::plain(at), sent });
         }
         let mut seen = Vec::new();
         while lines.next() < Time::NEVER {

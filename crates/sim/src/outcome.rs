@@ -40,6 +40,10 @@ pub struct FlowReport {
     pub dropped: u64,
     /// Segments sent again.
     pub retransmits: u64,
+    /// Times the retransmission timer expired.
+    pub timeouts: u64,
+    /// Segments that arrived with a congestion mark.
+    pub marks: u64,
     /// Round-trip samples.
     pub rtt: Histogram,
     /// The least of them.

@@ -1,7 +1,8 @@
 //! What the tight link carries in a simulation.
 
 use crate::lines::{Lines, UnderWay};
-use link::{Admission, Datagram, Link};
+use crate::tagged::Tagged;
+use link::{Admission, Datagram, Ecn, Link};
 use units::{Bytes, Time};
 
 /// A segment of a flow, or a packet of cross traffic, at the tight link.
@@ -10,7 +11,7 @@ pub(crate) struct Packet {
     /// The flow's index; [`Packet::CROSS`] for cross traffic.
     pub(crate) flow: u32,
     pub(crate) length: u32,
-    pub(crate) segment: u64,
+    pub(crate) segment: Tagged,
     pub(crate) sent: Time,
 }
 
@@ -26,7 +27,7 @@ impl Packet {
 
     /// A packet of cross traffic.
     pub(crate) fn cross(length: Bytes) -> Self {
-        Self { flow: Self::CROSS, length: length.get() as u32, segment: 0, sent: Time::ZERO }
+        Self { flow: Self::CROSS, length: length.get() as u32, segment: Tagged::plain(0), sent: Time::ZERO }
     }
 }
 
@@ -36,6 +37,12 @@ impl Datagram for Packet {
     }
     fn flow_key(&self) -> u64 {
         u64::from(self.flow)
+    }
+    fn ecn(&self) -> Ecn {
+        self.segment.ecn()
+    }
+    fn mark(&mut self) {
+        self.segment = self.segment.marked();
     }
 }
 

@@ -69,6 +69,36 @@ pub struct FlowPlan {
     pub timestamps: bool,
     /// Selective acknowledgements (RFC 2018, RFC 6675); without, NewReno (RFC 6582).
     pub sack: bool,
+    /// How much fast recovery may send.
+    pub recovery: Recovery,
+    /// How losses are found.
+    pub loss_detection: LossDetection,
+    /// Data packets may be marked instead of dropped (RFC 3168).
+    pub ecn: bool,
+    /// Packets leave at a rate: the controller's, or else by window and round-trip time. A controller with a rate is
+    /// paced in any case.
+    pub pacing: bool,
+}
+
+/// How much fast recovery may send for what is acknowledged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Recovery {
+    /// What the window has room for, beside what is in the network (RFC 6675).
+    #[default]
+    Rfc6675,
+    /// Proportional rate reduction with the slow-start reduction bound (RFC 6937).
+    Prr,
+}
+
+/// How losses are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum LossDetection {
+    /// By three duplicate or selective acknowledgements (RFC 5681, RFC 6675).
+    #[default]
+    DupAck,
+    /// By time, with a probe of the tail (RACK-TLP, RFC 8985). Needs selective acknowledgements; without them it is
+    /// [`DupAck`](LossDetection::DupAck).
+    Rack,
 }
 
 /// One source of cross traffic.

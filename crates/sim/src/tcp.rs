@@ -1,17 +1,27 @@
 //! TCP as the simulator needs it: sequence numbers count segments, one flow moves data one way.
 //!
-//! Reading order: `sender.rs` (windows, recovery), `scoreboard.rs` (what is acknowledged, lost, in flight),
+//! Reading order: `sender.rs` (windows), `sender/recovery.rs`, `scoreboard.rs` (what is acknowledged, lost, in flight),
 //! `receiver.rs` (reassembly, delayed and selective acknowledgements), `rtt.rs` (estimator and retransmission
 //! timer), `blocks.rs` (selective acknowledgements where some are lost), `advertised.rs` (a receive window that
-//! moves), `bits.rs`.
+//! moves), `bits.rs`; then what a flow may turn on: `sender/options.rs`, `prr.rs`, `rack.rs` and `tlp.rs`, `ecn.rs`,
+//! `pacer.rs`.
 
 mod advertised;
 mod bits;
 mod blocks;
+mod ecn;
+#[cfg(test)]
+mod lossy;
+mod pacer;
+mod prr;
+mod rack;
 mod receiver;
 mod rtt;
 mod scoreboard;
+#[cfg(test)]
+mod script;
 mod sender;
+mod tlp;
 
 pub(crate) use receiver::{Acknowledgement, Receiver, Sacks};
 pub(crate) use sender::{Sender, SenderConfig};

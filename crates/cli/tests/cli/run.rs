@@ -27,7 +27,7 @@ const SUMMARY: [&str; 19] = [
     "utilization_ci95",
     "wall_s",
 ];
-const FLOW: [&str; 6] = ["completion_s", "goodput_bps", "loss_rate", "name", "retransmits", "rtt_s"];
+const FLOW: [&str; 7] = ["completion_s", "goodput_bps", "loss_rate", "marks", "name", "retransmits", "rtt_s"];
 
 fn keys(value: &Value) -> Vec<&str> {
     let mut keys: Vec<&str> = value.as_object().expect("an object").keys().map(String::as_str).collect();

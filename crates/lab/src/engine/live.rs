@@ -7,7 +7,7 @@ use crate::record::{Engine, FlowSeries, FlowSummary, LinkSeries, Record, RttStat
 use crate::resolve::{KERNEL_CONTROLS, Resolved, ResolvedFlow};
 use ::live::{Clock, FlowConfig, ReceivedFlow, Receiver, SentFlow, SessionConfig, Window};
 use emu::{EmuError, FlowKey, Path, PathConfig, PathReport};
-use scenario::{Column, Stack};
+use scenario::{Column, LossDetection, Stack};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -117,6 +117,18 @@ pub(super) fn check(resolved: &Resolved) -> Result<(), Misfit> {
             );
             let mend = "use the simulator: --engine sim";
             return misfit("socket_buffer", found, "\"max\" or a size".into(), mend);
+        }
+        if flow.loss_detection == LossDetection::Rack && resolved.stack == Stack::Classic {
+            let found = "loss_detection \"rack\" with live.stack \"classic\", which turns RACK off".into();
+            let mend = "write live.stack = \"modern\", or use the simulator: --engine sim";
+            return misfit("loss_detection", found, "\"dupack\"".into(), mend);
+        }
+        for (key, on) in [("ecn", flow.ecn), ("pacing", flow.pacing)] {
+            if on {
+                let found = format!("{key} = true, which this version does not turn on in the kernel");
+                let mend = "leave it out, or use the simulator: --engine sim";
+                return misfit(key, found, "false".into(), mend);
+            }
         }
         if flow.send_jitter > Span::ZERO {
             let found = format!(
@@ -253,6 +265,7 @@ fn flow_summary(report: &PathReport, sent: &SentFlow, received: &ReceivedFlow) -
         goodput_bps: received.measured.goodput().as_bps_f64(),
         loss_rate: report.flows.iter().find(own).map(|(_, count)| count.loss_rate()),
         retransmits: Some(sent.measured.retransmits),
+        marks: None,
         rtt_s: sent.rtt.map(|rtt| RttStatistics {
             min: sent.min_rtt.unwrap_or(rtt.min).as_secs_f64(),
             mean: rtt.mean.as_secs_f64(),

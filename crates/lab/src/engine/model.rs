@@ -60,6 +60,15 @@ pub(super) fn path(resolved: &Resolved) -> Result<(Path, Target), Misfit> {
             mend: "ask the simulator or the kernel".into(),
         });
     }
+    if resolved.queue.settings.mark_above.is_some() && resolved.flows.iter().any(|flow| flow.ecn) {
+        return Err(Misfit {
+            engine: Engine::Model,
+            key: "link.queue.mark_above".into(),
+            found: "no closed form for a queue that marks before it drops".into(),
+            accepted: "flows without ecn, or a queue that does not mark".into(),
+            mend: "ask the simulator".into(),
+        });
+    }
     let cross = if others.is_empty() {
         CrossTraffic::Unresponsive { rate: resolved.unresponsive() }
     } else {
@@ -141,6 +150,7 @@ fn record(resolved: &Resolved, path: &Path, prediction: &Prediction, wall_s: f64
         goodput_bps: prediction.goodput.as_bps_f64(),
         loss_rate: Some(prediction.loss),
         retransmits: if prediction.loss == 0.0 { Some(0) } else { None },
+        marks: None,
         rtt_s: Some(RttStatistics { min: path.base_rtt.as_secs_f64(), mean: rtt, p95: None }),
         completion_s: flow.size.map(|size| size.bits_f64() / prediction.goodput.as_bps_f64().max(1.0)),
     };
@@ -192,6 +202,7 @@ fn other(flow: &ResolvedFlow, path: &Path, queueing: Span) -> FlowSummary {
         goodput_bps: window.bits_f64() / rtt.as_secs_f64(),
         loss_rate: None,
         retransmits: None,
+        marks: None,
         rtt_s: Some(RttStatistics { min: flow.base_rtt.as_secs_f64(), mean: rtt.as_secs_f64(), p95: None }),
         completion_s: None,
     }

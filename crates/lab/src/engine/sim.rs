@@ -74,6 +74,16 @@ fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
         min_rto: flow.min_rto,
         timestamps: flow.timestamps,
         sack: flow.sack,
+        recovery: match flow.recovery {
+            scenario::Recovery::Rfc6675 => sim::Recovery::Rfc6675,
+            scenario::Recovery::Prr => sim::Recovery::Prr,
+        },
+        loss_detection: match flow.loss_detection {
+            scenario::LossDetection::DupAck => sim::LossDetection::DupAck,
+            scenario::LossDetection::Rack => sim::LossDetection::Rack,
+        },
+        ecn: flow.ecn,
+        pacing: flow.pacing,
     })
 }
 
@@ -88,6 +98,7 @@ fn flow_summary(flow: &FlowReport) -> FlowSummary {
         goodput_bps: flow.goodput().as_bps_f64(),
         loss_rate: (flow.sent > 0).then(|| flow.dropped as f64 / flow.sent as f64),
         retransmits: Some(flow.retransmits),
+        marks: Some(flow.marks),
         rtt_s: rtt,
         completion_s: flow.completion.map(Span::as_secs_f64),
     }

@@ -54,6 +54,7 @@ pub(super) fn policy(queue: &spec::Queue, rate: Rate, mean_rtt: Span, mean_packe
         quantum: set.quantum,
         flows: set.flows.map(|flows| flows as usize),
         ecn: set.ecn,
+        mark_above: set.mark_above.map(packets),
     };
     PolicyConfig { policy: queue.kind.clone(), settings, mean_packet }
 }

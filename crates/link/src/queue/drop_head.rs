@@ -3,6 +3,7 @@
 //! The sender learns of the drop one queueing delay earlier than from drop-tail, as the packet behind the hole
 //! is about to leave (RFC 2309 section 2 calls it "drop front on full").
 
+use super::drop_tail::mark_above;
 use super::store::Store;
 use super::{Limit, Queue};
 use crate::{Backlog, Datagram, DropReason};
@@ -12,6 +13,7 @@ use units::Time;
 #[derive(Debug)]
 pub struct DropHead<P> {
     limit: Limit,
+    step: Option<Limit>,
     store: Store<P>,
 }
 
@@ -19,12 +21,18 @@ impl<P> DropHead<P> {
     /// An empty queue with room for `limit`.
     #[must_use]
     pub fn new(limit: Limit) -> Self {
-        Self { limit, store: Store::default() }
+        Self { limit, step: None, store: Store::default() }
+    }
+
+    /// The same that marks what a queue with room for `step` only would drop [rfc8257:3.1].
+    #[must_use]
+    pub fn marking_above(self, step: Option<Limit>) -> Self {
+        Self { step, ..self }
     }
 }
 
 impl<P: Datagram + Send> Queue<P> for DropHead<P> {
-    fn enqueue(&mut self, now: Time, packet: P, drops: &mut dyn FnMut(P, DropReason)) {
+    fn enqueue(&mut self, now: Time, mut packet: P, drops: &mut dyn FnMut(P, DropReason)) {
         let length = packet.wire_len();
         // One that would not fit an empty queue must not push out all the others.
         if !self.limit.admits(Backlog::default(), length) {
@@ -35,6 +43,7 @@ impl<P: Datagram + Send> Queue<P> for DropHead<P> {
             let Some((_, oldest)) = self.store.pop() else { break };
             drops(oldest, DropReason::QueueFull);
         }
+        mark_above(self.step, self.store.backlog(), &mut packet);
         self.store.push(now, packet);
     }
 

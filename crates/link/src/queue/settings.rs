@@ -45,6 +45,9 @@ pub struct Settings {
     pub flows: Option<usize>,
     /// Whether packets that can be marked are marked rather than dropped; yes.
     pub ecn: Option<bool>,
+    /// Drop-tail and drop-head: mean packets from which arrivals that can be marked are; never. These two have no
+    /// other early sign of congestion.
+    pub mark_above: Option<f64>,
 }
 
 /// Which policy a queue has, how it is set, and what it is told of the packets to come. Made from a policy's name, it
@@ -153,7 +156,8 @@ impl Settings {
     /// The keys that are given.
     pub fn given(&self) -> impl Iterator<Item = &'static str> {
         let Self { target, interval, burst, derandomize, min_threshold, max_threshold, .. } = self;
-        let Self { max_probability, weight, gentle, wait, by_bytes, quantum, flows, ecn, .. } = self;
+        let Self { max_probability, weight, gentle, wait, by_bytes, quantum, flows, ecn, mark_above, .. } =
+            self;
         [
             ("target", target.is_some()),
             ("interval", interval.is_some()),
@@ -169,6 +173,7 @@ impl Settings {
             ("quantum", quantum.is_some()),
             ("flows", flows.is_some()),
             ("ecn", ecn.is_some()),
+            ("mark_above", mark_above.is_some()),
         ]
         .into_iter()
         .filter_map(|(key, given)| given.then_some(key))
@@ -186,6 +191,20 @@ impl Settings {
         within("weight", self.weight, is_share, share)?;
         within("quantum", self.quantum, |bytes| (1..1 << 32).contains(&bytes.get()), "1 B to 4 GB")?;
         within("flows", self.flows, |flows| (1..=Self::FLOWS_MAX).contains(flows), "1 to 65536")
+    }
+
+    /// The room above which drop-tail marks, counted as its limit is.
+    pub(super) fn step(&self, context: &Context) -> Result<Option<Limit>, BuildError> {
+        within(
+            "mark_above",
+            self.mark_above,
+            |step| *step >= 0.0 && step.is_finite(),
+            "zero or more packets",
+        )?;
+        Ok(self.mark_above.map(|step| match context.limit {
+            Limit::Packets(_) => Limit::Packets(step.round() as u64),
+            Limit::Bytes(_) => Limit::Bytes(context.mean_packet.scale(step)),
+        }))
     }
 
     pub(super) fn red(&self, context: &Context) -> Result<RedParameters, BuildError> {

@@ -4,7 +4,7 @@ use super::keys::{At, Keys};
 use super::{buffer, repeated, spread};
 use crate::document::{Node, Value, path};
 use crate::schema;
-use crate::spec::{Flow, SocketBuffer, Spread};
+use crate::spec::{Flow, LossDetection, Recovery, SocketBuffer, Spread};
 use std::collections::{HashMap, HashSet};
 use units::{Bytes, Span};
 
@@ -53,6 +53,11 @@ fn flow<'a>(at: &At<'a>, default_name: &str) -> Option<FlowRead<'a>> {
     let rtt = keys.optional("rtt", |at| spread::spread(at, "ms", count));
     let timestamps = keys.or("timestamps", true, At::boolean);
     let sack = keys.or("sack", true, At::boolean);
+    let recovery = keys.or("recovery", Recovery::Rfc6675, |at| at.word(RECOVERIES));
+    let loss_detection =
+        keys.or("loss_detection", LossDetection::DupAck, |at| loss_detection(at, sack.unwrap_or(true)));
+    let ecn = keys.or("ecn", false, At::boolean);
+    let pacing = keys.or("pacing", false, At::boolean);
     let header = Flow::header(timestamps.unwrap_or(true));
     let segment = keys.or("segment", Bytes::new(1500), |at| segment(at, header));
     let delayed_ack =
@@ -91,9 +96,33 @@ fn flow<'a>(at: &At<'a>, default_name: &str) -> Option<FlowRead<'a>> {
             min_rto: min_rto?,
             timestamps: timestamps?,
             sack: sack?,
+            recovery: recovery?,
+            loss_detection: loss_detection?,
+            ecn: ecn?,
+            pacing: pacing?,
         })
     };
     Some(FlowRead { keys, size: size_read, rtt: rtt_read, segment, flow: flow() })
+}
+
+/// How fast recovery may go.
+const RECOVERIES: &[(&str, Recovery)] = &[("rfc6675", Recovery::Rfc6675), ("prr", Recovery::Prr)];
+/// How losses are found.
+const LOSS_DETECTIONS: &[(&str, LossDetection)] =
+    &[("dupack", LossDetection::DupAck), ("rack", LossDetection::Rack)];
+
+fn loss_detection(at: &At<'_>, sack: bool) -> Option<LossDetection> {
+    let detection = at.word(LOSS_DETECTIONS)?;
+    if detection == LossDetection::Rack && !sack {
+        let help = "leave sack at true, or write loss_detection = \"dupack\"".to_owned();
+        at.fault(
+            "loss_detection \"rack\" with sack = false: RACK needs to know which segment arrived [rfc8985:5]",
+            "\"rack\" with selective acknowledgements, or \"dupack\"",
+            Some(help),
+        );
+        return None;
+    }
+    Some(detection)
 }
 
 fn segment(at: &At<'_>, header: Bytes) -> Option<Bytes> {

@@ -22,6 +22,7 @@ pub(super) fn settings(keys: &Keys<'_>) -> Option<QueueSettings> {
     let (derandomize, ecn) = (switch("derandomize"), switch("ecn"));
     let quantum = keys.optional("quantum", |at| at.above_zero::<Bytes>("B", "a turn of zero bytes"));
     let flows = keys.optional("flows", |at| at.count("zero queues"));
+    let mark_above = keys.optional("mark_above", threshold);
     Some(QueueSettings {
         target: target?,
         interval: interval?,
@@ -37,6 +38,7 @@ pub(super) fn settings(keys: &Keys<'_>) -> Option<QueueSettings> {
         quantum: quantum?,
         flows: flows?,
         ecn: ecn?,
+        mark_above: mark_above?,
     })
 }
 

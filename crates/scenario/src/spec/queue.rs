@@ -36,6 +36,8 @@ pub struct QueueSettings {
     pub flows: Option<u64>,
     /// Whether packets that can be marked are marked rather than dropped.
     pub ecn: Option<bool>,
+    /// Drop-tail and drop-head: backlog from which packets that can be marked are.
+    pub mark_above: Option<Threshold>,
 }
 
 impl QueueSettings {

@@ -67,6 +67,15 @@ impl BitRing {
         None
     }
 
+    /// The first of `from..to` clear here and in `other`, which holds the same range.
+    pub(super) fn first_clear_in_both(&self, other: &Self, from: u64, to: u64) -> Option<u64> {
+        let mut at = self.first_clear(from, to)?;
+        while other.get(at) {
+            at = self.first_clear(at + 1, to)?;
+        }
+        Some(at)
+    }
+
     /// The last clear bit in `from..to`.
     pub(super) fn last_clear(&self, from: u64, to: u64) -> Option<u64> {
         let mut end = to;

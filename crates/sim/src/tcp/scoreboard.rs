@@ -4,6 +4,8 @@
 //! Losses are known up to an edge: with three segments selectively acknowledged above it, a hole is lost
 //! (`IsLost`), so all holes below the third-highest selectively acknowledged segment are.
 
+mod timed;
+
 use super::bits::BitRing;
 use super::blocks::Block;
 
@@ -19,6 +21,9 @@ const DUP_THRESH: usize = 3;
 pub(super) struct Scoreboard {
     /// Acknowledgements name what arrived out of order.
     selective: bool,
+    /// Losses are found by time and not by counting: what is lost is said by [`lose_below`](Scoreboard::lose_below)
+    /// and [`lose_resent`](Scoreboard::lose_resent).
+    timed: bool,
     /// First segment not cumulatively acknowledged (HighACK + 1).
     una: u64,
     /// Next segment never sent (HighData + 1).
@@ -38,8 +43,8 @@ pub(super) struct Scoreboard {
 }
 
 impl Scoreboard {
-    pub(super) fn new(selective: bool) -> Self {
-        Self { selective, ..Self::default() }
+    pub(super) fn new(selective: bool, timed: bool) -> Self {
+        Self { selective, timed, ..Self::default() }
     }
 
     pub(super) fn una(&self) -> u64 {
@@ -77,6 +82,11 @@ impl Scoreboard {
         self.sacked_count > 0
     }
 
+    /// Selectively acknowledged, or counted as duplicates.
+    pub(super) fn sacked(&self) -> u64 {
+        self.sacked_count
+    }
+
     /// A segment never sent before leaves.
     #[inline]
     pub(super) fn send_next(&mut self) -> u64 {
@@ -89,8 +99,12 @@ impl Scoreboard {
 
     /// The first lost hole not yet sent again, marked as sent again (`NextSeg`, rule 1).
     pub(super) fn resend_lost(&mut self) -> Option<u64> {
-        let from = self.resend_from.max(self.una);
-        let hole = self.sacked.first_clear(from, self.loss_edge.min(self.next))?;
+        let (from, to) = (self.resend_from.max(self.una), self.loss_edge.min(self.next));
+        let hole = if self.timed {
+            self.sacked.first_clear_in_both(&self.resent, from, to)
+        } else {
+            self.sacked.first_clear(from, to)
+        }?;
         self.resend(hole);
         Some(hole)
     }
@@ -175,7 +189,9 @@ impl Scoreboard {
             self.lost_count -= 1;
         }
         self.forget_resent(segment);
-        self.raise_loss_edge(segment + 1);
+        if !self.timed {
+            self.raise_loss_edge(segment + 1);
+        }
         true
     }
 
@@ -206,9 +222,13 @@ impl Scoreboard {
             }
         }
         // One past the third-highest: holes below that segment have three above them.
-        let edge = self.highest_sacked[DUP_THRESH - 1].saturating_sub(1);
-        if edge > self.loss_edge.max(self.una) {
-            let from = self.loss_edge.max(self.una);
+        self.lose_below(self.highest_sacked[DUP_THRESH - 1].saturating_sub(1));
+    }
+
+    /// Every hole below `edge` is lost.
+    pub(super) fn lose_below(&mut self, edge: u64) {
+        let from = self.loss_edge.max(self.una);
+        if edge > from {
             self.lost_count += edge - from - self.sacked.count(from, edge);
             self.loss_edge = edge;
         }

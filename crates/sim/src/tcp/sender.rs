@@ -1,13 +1,19 @@
 //! The sender: what may leave when, and what an acknowledgement or a silence means.
 //!
 //! RFC 5681 windows and timers around an RFC 6675 scoreboard: limited transmit (RFC 3042) and fast recovery
-//! follow from counting what is in the network (`pipe`), since that is what the window bounds.
+//! follow from counting what is in the network (`pipe`), since that is what the window bounds. `sender/recovery.rs`
+//! mends losses; `sender/options.rs` drives what a flow may turn on: PRR, RACK-TLP, ECN, pacing.
+
+mod options;
+mod recovery;
 
 use super::Acknowledgement;
 use super::blocks::Block;
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
-use cc::{Ack, Congestion, CongestionControl, CongestionKind};
+use crate::plan::{LossDetection, Recovery};
+use cc::{Ack, CongestionControl};
+use options::Options;
 use units::{Bytes, Span, Time};
 
 /// What a sender is like.
@@ -26,6 +32,11 @@ pub(crate) struct SenderConfig {
     /// Acknowledgements name what arrived out of order (RFC 2018); without, RFC 6582 repairs one loss per round
     /// trip.
     pub(crate) sack: bool,
+    pub(crate) recovery: Recovery,
+    /// Detection by time needs selective acknowledgements, and without them gives way to duplicates.
+    pub(crate) loss_detection: LossDetection,
+    pub(crate) ecn: bool,
+    pub(crate) pacing: bool,
 }
 
 /// Why fewer than the usual rules apply.
@@ -63,20 +74,26 @@ pub(crate) struct Sender {
     timestamps: bool,
     /// Without timestamps: the segment being timed, and when it was sent.
     timed: Option<(u64, Time)>,
+    /// The retransmission timer; between calls, the earliest of all timers, if some option has one.
     timer: Time,
     /// The segment the timer last expired for.
     timed_out: Option<u64>,
+    timeouts: u64,
     /// Segments below this were sent while the congestion window was the limit.
     limited_below: u64,
     round: u64,
     round_ends: u64,
+    /// What the flow turned on; a plain sender has nothing to look at here.
+    options: Option<Box<Options>>,
 }
 
 impl Sender {
     pub(crate) fn new(config: SenderConfig) -> Self {
-        Self {
-            window: config.control.allowance().window.get(),
-            board: Scoreboard::new(config.sack),
+        let options = Options::of(&config);
+        let timed = options.as_ref().is_some_and(|options| options.rack.is_some());
+        let mut sender = Self {
+            window: 0,
+            board: Scoreboard::new(config.sack, timed),
             sack: config.sack,
             control: config.control,
             payload: config.payload.get(),
@@ -89,22 +106,41 @@ impl Sender {
             timed: None,
             timer: Time::NEVER,
             timed_out: None,
+            timeouts: 0,
             limited_below: 0,
             round: 0,
             round_ends: 0,
-        }
+            options,
+        };
+        sender.adopt::<false>();
+        sender
     }
 
-    /// When the retransmission timer expires.
+    /// When the next of its timers expires.
     #[inline]
     pub(crate) fn timer(&self) -> Time {
         self.timer
+    }
+
+    /// Does what the controller now allows.
+    #[inline]
+    fn adopt<const PLAIN: bool>(&mut self) {
+        let allowance = self.control.allowance();
+        self.window = allowance.window.get();
+        if allowance.pacing.is_some() || !PLAIN {
+            self.set_pace(allowance.pacing);
+        }
     }
 
     /// Everything to send has been acknowledged.
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
         self.board.una() >= self.total_segments
+    }
+
+    /// How often the retransmission timer has expired.
+    pub(crate) fn timeouts(&self) -> u64 {
+        self.timeouts
     }
 
     /// RFC 6298's smoothed round-trip time, once there is a sample.
@@ -117,6 +153,17 @@ impl Sender {
         Bytes::new(self.window.min(self.buffer_segments.saturating_mul(self.payload)))
     }
 
+    /// The congestion window, and what is in the network, in segments.
+    #[cfg(test)]
+    pub(super) fn window_segments(&self) -> u64 {
+        self.window / self.payload
+    }
+
+    #[cfg(test)]
+    pub(super) fn pipe(&self) -> u64 {
+        self.board.pipe()
+    }
+
     /// Segment payload other than the last.
     #[inline]
     pub(crate) fn payload(&self) -> u64 {
@@ -126,7 +173,8 @@ impl Sender {
     /// Whether [`transmit`](Sender::transmit) would send something now.
     pub(crate) fn may_transmit(&self) -> bool {
         self.owed
-            || (self.has_room()
+            || self.is_probing()
+            || (self.has_room_in_episode()
                 && (self.may_send_new() || (self.episode != Episode::None && self.board.lost() > 0)))
     }
 
@@ -141,10 +189,30 @@ impl Sender {
     }
 
     /// The next segment to leave, taken as sent at `now`; `None` when the windows are full.
+    ///
+    /// `PLAIN`: no option is on ([`is_plain`](Sender::is_plain)); compiled apart, so that options cost a plain flow
+    /// one look per acknowledgement.
     #[inline]
-    pub(crate) fn transmit(&mut self, now: Time) -> Option<Transmission> {
-        let sent =
-            if self.episode == Episode::None { self.transmit_new() } else { self.transmit_in_episode() }?;
+    pub(crate) fn transmit<const PLAIN: bool>(&mut self, now: Time) -> Option<Transmission> {
+        if PLAIN {
+            self.transmit_as::<true>(now)
+        } else {
+            self.by_own_timer(|own| own.transmit_as::<false>(now))
+        }
+    }
+
+    #[inline]
+    fn transmit_as<const PLAIN: bool>(&mut self, now: Time) -> Option<Transmission> {
+        if !PLAIN && self.is_held(now) {
+            return None;
+        }
+        let sent = if self.episode != Episode::None {
+            self.transmit_in_episode()
+        } else if !PLAIN && self.is_probing() {
+            self.transmit_probe()
+        } else {
+            self.transmit_new()
+        }?;
         self.owed = false;
         // RFC 6675, section 6: a retransmission restarts the timer, lest an episode of more than one timeout's
         // length end in a needless timeout. Only that of the first hole: were it lost again while others kept
@@ -155,6 +223,9 @@ impl Sender {
         }
         if !self.timestamps {
             self.time(&sent, now);
+        }
+        if !PLAIN {
+            self.note_sent(now, &sent);
         }
         Some(sent)
     }
@@ -190,43 +261,34 @@ impl Sender {
         self.may_send_new().then(|| Transmission { segment: self.board.send_next(), again: false })
     }
 
-    /// RFC 6675's NextSeg: lost segments, then new ones, then holes not yet lost, then once the last.
-    fn transmit_in_episode(&mut self) -> Option<Transmission> {
-        let again = |segment| Transmission { segment, again: true };
-        if !self.has_room() && !self.owed {
-            self.limited_below = self.board.next();
-            return None;
-        }
-        let hole = match self.episode {
-            Episode::FastRecovery { .. } if !self.sack => self.board.first().filter(|_| self.owed),
-            _ => self.board.resend_lost(),
-        };
-        if let Some(segment) = hole {
-            return Some(again(segment));
-        }
-        if self.may_send_new() {
-            return Some(Transmission { segment: self.board.send_next(), again: false });
-        }
-        let Episode::FastRecovery { until, rescued } = self.episode else { return None };
-        if !self.sack {
-            return None;
-        }
-        if let Some(segment) = self.board.resend_hole() {
-            return Some(again(segment));
-        }
-        if rescued {
-            return None;
-        }
-        self.episode = Episode::FastRecovery { until, rescued: true };
-        self.board.rescue().map(again)
-    }
-
     /// An acknowledgement arrives, with the SACK blocks it carries where any can be lost. Returns the round-trip
     /// sample it gives.
     #[inline]
-    pub(crate) fn on_ack(&mut self, now: Time, ack: &Acknowledgement, blocks: &[Block]) -> Option<Span> {
+    pub(crate) fn on_ack<const PLAIN: bool>(
+        &mut self,
+        now: Time,
+        ack: &Acknowledgement,
+        blocks: &[Block],
+    ) -> Option<Span> {
+        if PLAIN {
+            self.on_ack_as::<true>(now, ack, blocks)
+        } else {
+            self.by_own_timer(|own| own.on_ack_as::<false>(now, ack, blocks))
+        }
+    }
+
+    #[inline]
+    fn on_ack_as<const PLAIN: bool>(
+        &mut self,
+        now: Time,
+        ack: &Acknowledgement,
+        blocks: &[Block],
+    ) -> Option<Span> {
         let first = self.board.una();
         self.buffer_segments = ack.window;
+        if !PLAIN {
+            self.note_delivered(now, ack, blocks);
+        }
         if !self.sack {
             self.count_duplicate(ack);
         } else if let Some(segment) = ack.sacked {
@@ -247,6 +309,9 @@ impl Sender {
         }
         // What an acknowledgement that ends fast recovery covers was sent before or in it: no growth for that.
         let mut recovering = matches!(self.episode, Episode::FastRecovery { .. });
+        if !PLAIN {
+            recovering |= self.heed(now, ack, newly, sample);
+        }
         if self.episode != Episode::None || self.board.has_sacked() {
             self.follow_episode(now, newly);
             recovering |= matches!(self.episode, Episode::FastRecovery { .. });
@@ -267,67 +332,11 @@ impl Sender {
                 recovering,
                 round: self.round,
             });
-            self.window = self.control.allowance().window.get();
+            self.adopt::<PLAIN>();
+        }
+        if !PLAIN {
+            self.allot(now, newly);
         }
         sample
-    }
-
-    /// RFC 5681's duplicate: data are outstanding and it moves nothing. After a timeout duplicates tell of what was
-    /// sent again needlessly.
-    fn count_duplicate(&mut self, ack: &Acknowledgement) {
-        let moves_nothing = ack.cumulative == self.board.una() && self.board.outstanding() > 0;
-        if moves_nothing && !matches!(self.episode, Episode::Timeout { .. }) {
-            self.board.duplicate();
-        }
-    }
-
-    /// Ends the episode that this acknowledgement completes, begins the one it reveals.
-    fn follow_episode(&mut self, now: Time, newly: u64) {
-        let una = self.board.una();
-        match self.episode {
-            Episode::FastRecovery { until, .. } | Episode::Timeout { until } if una >= until => {
-                self.episode = Episode::None;
-                self.board.end_recovery();
-            }
-            // RFC 6582: a partial acknowledgement names the next hole.
-            Episode::FastRecovery { .. } => self.owed |= !self.sack && newly > 0,
-            Episode::None | Episode::Timeout { .. } => {}
-        }
-        if self.episode == Episode::None && self.board.first_is_lost() {
-            self.board.begin_recovery();
-            self.episode = Episode::FastRecovery { until: self.board.next(), rescued: false };
-            self.owed = true;
-            self.congestion(now, CongestionKind::Loss);
-        }
-    }
-
-    fn congestion(&mut self, now: Time, kind: CongestionKind) {
-        // RFC 5681, section 3.2: what limited transmit added beyond the window does not count.
-        let in_flight = (self.board.outstanding() * self.payload).min(self.window);
-        self.control.on_congestion(&Congestion {
-            now,
-            kind,
-            lost: Bytes::new(self.board.lost() * self.payload),
-            in_flight: Bytes::new(in_flight),
-        });
-        self.window = self.control.allowance().window.get();
-    }
-
-    /// The retransmission timer expired: RFC 6298 (5.4)-(5.7), RFC 6675 section 5.1.
-    pub(crate) fn on_timer(&mut self, now: Time) {
-        let una = self.board.una();
-        let kind = if self.timed_out == Some(una) {
-            CongestionKind::PersistentLoss
-        } else {
-            CongestionKind::Timeout
-        };
-        self.timed_out = Some(una);
-        self.congestion(now, kind);
-        self.board.lose_everything();
-        self.timed = None;
-        self.episode = Episode::Timeout { until: self.board.next() };
-        self.owed = true;
-        self.rtt.back_off();
-        self.timer = now + self.rtt.timeout();
     }
 }

@@ -3,7 +3,7 @@
 use cc::Start;
 use cc::registry::build;
 use link::{Limit, LinkConfig};
-use tightlink_sim::{FlowPlan, LinkPlan, Plan};
+use tightlink_sim::{FlowPlan, LinkPlan, LossDetection, Plan, Recovery};
 use units::{Bytes, Fraction, Rate, Span, Time};
 
 /// A drop-tail link of `rate` bits per second with room for `limit` packets, and no flows yet.
@@ -39,6 +39,10 @@ pub fn flow(name: &str, control: &str, base_rtt: Span) -> FlowPlan {
         min_rto: Span::from_millis(200),
         timestamps: true,
         sack: true,
+        recovery: Recovery::Rfc6675,
+        loss_detection: LossDetection::DupAck,
+        ecn: false,
+        pacing: false,
     }
 }
 

@@ -4,6 +4,7 @@ mod batches;
 mod closed_form;
 mod common;
 mod ns2;
+mod options;
 mod recovery;
 mod right_sizing;
 mod slow_starts;

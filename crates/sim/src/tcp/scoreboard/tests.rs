@@ -3,7 +3,7 @@
 use super::*;
 
 fn sent(count: u64) -> Scoreboard {
-    let mut board = Scoreboard::new(true);
+    let mut board = Scoreboard::new(true, false);
     for _ in 0..count {
         board.send_next();
     }
@@ -101,7 +101,7 @@ mod against_the_rfc {
     proptest! {
         #[test]
         fn pipe_is_what_set_pipe_gathers(ops in prop::collection::vec((0u8..7, 0u64..300), 1..400)) {
-            let mut board = Scoreboard::new(true);
+            let mut board = Scoreboard::new(true, false);
             for (op, x) in ops {
                 let outstanding = board.outstanding();
                 let some = board.una() + if outstanding > 0 { x % outstanding } else { 0 };

@@ -1,0 +1,44 @@
+//! Explicit congestion notification: what a sender does about marks, and a receiver [rfc3168:6.1].
+
+/// The sender's side.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reaction {
+    /// Segments up to and with this one were sent before the window came down, or told the receiver that it did.
+    answered: u64,
+    /// The next new segment tells the receiver (CWR).
+    telling: bool,
+}
+
+impl Reaction {
+    /// The window came down, for whatever reason; `next` is the next new segment.
+    pub(super) fn on_reduction(&mut self, next: u64) {
+        (self.answered, self.telling) = (next, true);
+    }
+
+    /// Whether an echo that comes with everything below `una` acknowledged is of a mark not answered yet. Once per
+    /// window of data: the acknowledgement of the segment that tells is the first that may say so.
+    pub(super) fn asks(&self, una: u64) -> bool {
+        una > self.answered
+    }
+
+    /// Whether the new segment that leaves now tells the receiver.
+    pub(super) fn take_cwr(&mut self) -> bool {
+        std::mem::take(&mut self.telling)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn echoes_are_answered_once_per_window() {
+        let mut reaction = Reaction::default();
+        assert!(reaction.asks(1));
+        reaction.on_reduction(20);
+        assert!(reaction.take_cwr() && !reaction.take_cwr());
+        // Up to the acknowledgement that segment 20 would cause, echoes are of the same mark.
+        assert!(!reaction.asks(2) && !reaction.asks(20));
+        assert!(reaction.asks(21));
+    }
+}

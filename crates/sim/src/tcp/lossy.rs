@@ -1,0 +1,118 @@
+//! Sender and receiver over a path that loses segments and acknowledgements alike.
+
+use super::script::{config, ms};
+use super::{Acknowledgement, Receiver, Sacks, Sender};
+use crate::plan::{LossDetection, Recovery};
+use proptest::prelude::*;
+use std::collections::VecDeque;
+use units::random::Stream;
+use units::{Span, Time};
+
+const ONE_WAY: Span = Span::from_millis(20);
+/// Serialization of a segment.
+const GAP: Span = Span::from_millis(1);
+
+/// Plays `segments` to their end. Returns how many were sent, and how many timeouts that took.
+fn transfer(
+    options: (bool, bool, bool, bool, bool, bool),
+    segments: u64,
+    delayed_ack: u64,
+    losses: (f64, f64),
+    mark: f64,
+    seed: u64,
+) -> (u64, u64) {
+    let (prr, rack, sack, ecn, pacing, timestamps) = options;
+    let mut config = config(4);
+    config.recovery = if prr { Recovery::Prr } else { Recovery::Rfc6675 };
+    config.loss_detection = if rack { LossDetection::Rack } else { LossDetection::DupAck };
+    (config.sack, config.ecn, config.pacing, config.timestamps) = (sack, ecn, pacing, timestamps);
+    config.total_segments = segments;
+    let plain = !(prr || rack || ecn || pacing);
+    let mut sender = Sender::new(config);
+    let mut receiver = Receiver::new(delayed_ack, Span::from_millis(40), Sacks::Blocks { timestamps });
+    let mut stream = Stream::new(seed, "lossy");
+    let mut lost = |share: f64| stream.uniform() < share;
+    let mut data: VecDeque<(Time, u64, Time, bool, bool)> = VecDeque::new();
+    let mut acks: VecDeque<(Time, Acknowledgement, super::blocks::SackBlocks)> = VecDeque::new();
+    let (mut now, mut sent, mut free_at) = (ms(0), 0, ms(0));
+    while !sender.is_done() {
+        loop {
+            let one = if plain { sender.transmit::<true>(now) } else { sender.transmit::<false>(now) };
+            let Some(one) = one else { break };
+            sent += 1;
+            let cwr = if one.again { None } else { sender.take_cwr() };
+            free_at = free_at.max(now) + GAP;
+            if !lost(losses.0) {
+                let marked = cwr.is_some() && lost(mark);
+                data.push_back((free_at + ONE_WAY, one.segment, now, marked, cwr == Some(true)));
+            }
+        }
+        let next = [
+            data.front().map_or(Time::NEVER, |front| front.0),
+            acks.front().map_or(Time::NEVER, |front| front.0),
+            receiver.deadline(),
+            sender.timer(),
+            sender.released_at(now).unwrap_or(Time::NEVER),
+        ];
+        now = next.into_iter().min().unwrap_or(Time::NEVER);
+        assert!(now < Time::NEVER, "nothing will ever happen again");
+        let mut made = None;
+        if next[0] == now {
+            let (_, segment, sent, marked, cwr) = data.pop_front().expect("it is due");
+            receiver.on_ecn(cwr, marked);
+            made = receiver.on_segment(now, segment, sent);
+        } else if next[1] == now {
+            let (_, ack, blocks) = acks.pop_front().expect("it is due");
+            let blocks = if sack { blocks.as_slice() } else { &[] };
+            let sample = if plain {
+                sender.on_ack::<true>(now, &ack, blocks)
+            } else {
+                sender.on_ack::<false>(now, &ack, blocks)
+            };
+            // A sample is at least the path's, whatever was lost and sent again, if it is of the copy that arrived.
+            assert!(!timestamps || sample.is_none_or(|sample| sample >= ONE_WAY * 2), "{sample:?}");
+        } else if next[2] == now {
+            made = Some(receiver.on_deadline());
+        } else if next[3] == now {
+            sender.on_timer(now);
+        }
+        if let Some(ack) = made
+            && !lost(losses.1)
+        {
+            acks.push_back((now + ONE_WAY, ack, receiver.blocks()));
+        }
+    }
+    assert_eq!(receiver.expected(), segments);
+    (sent, sender.timeouts())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_transfer_completes_though_acknowledgements_are_lost(
+        options in any::<(bool, bool, bool, bool, bool, bool)>(),
+        segments in 1u64..400,
+        delayed_ack in 1u64..3,
+        losses in (0.0f64..0.3, 0.0f64..0.5),
+        mark in 0.0f64..0.2,
+        seed in any::<u64>(),
+    ) {
+        let (sent, _) = transfer(options, segments, delayed_ack, losses, mark, seed);
+        prop_assert!(sent >= segments);
+        // Most of what arrives is news: a sender that took lost acknowledgements for lost segments would go far
+        // beyond.
+        prop_assert!(sent <= segments * 4 + 40, "{sent} for {segments}");
+    }
+}
+
+/// Half of all acknowledgements are lost, and not one segment: selective acknowledgements send next to nothing twice.
+#[test]
+fn lost_acknowledgements_alone_cost_nothing() {
+    for rack in [false, true] {
+        let options = (false, rack, true, false, false, true);
+        let (sent, timeouts) = transfer(options, 3000, 1, (0.0, 0.5), 0.0, 7);
+        assert!(sent <= 3010, "rack {rack}: {sent}");
+        assert!(timeouts <= 2, "rack {rack}: {timeouts}");
+    }
+}

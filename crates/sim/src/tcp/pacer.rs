@@ -1,0 +1,46 @@
+//! Pacing: segments leave at a rate and not as acknowledgements come.
+
+use cc::CcState;
+use units::{Bytes, Rate, Span, Time};
+
+/// When the next segment may leave.
+#[derive(Clone, Debug)]
+pub(super) struct Pacer {
+    gap: Span,
+    free_at: Time,
+}
+
+impl Pacer {
+    /// Nothing is held back before there is a rate.
+    pub(super) fn new() -> Self {
+        Self { gap: Span::ZERO, free_at: Time::ZERO }
+    }
+
+    /// Segments of `payload` leave at `rate`, counted in payload as windows are.
+    pub(super) fn at_rate(&mut self, rate: Rate, payload: u64) {
+        self.gap = rate.serialization(Bytes::new(payload));
+    }
+
+    /// For a controller that has no rate: `window / smoothed`, times 2 below half the slow-start threshold and 1.2
+    /// above, as Linux has it (`net.ipv4.tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`): faster than the window
+    /// moves, so that it stays the limit.
+    pub(super) fn by_window(&mut self, state: &CcState, smoothed: Option<Span>, payload: u64) {
+        let window = state.window.get().max(payload);
+        let half = state.threshold.map_or(0, |threshold| threshold.get() / 2);
+        let (up, down) = if window < half { (2, 1) } else { (6, 5) };
+        let smoothed = u128::from(smoothed.map_or(0, Span::as_nanos));
+        let gap = smoothed * u128::from(payload) * down / (u128::from(window) * up);
+        self.gap = Span::from_nanos(gap as u64);
+    }
+
+    /// When the next segment may leave.
+    #[inline]
+    pub(super) fn free_at(&self) -> Time {
+        self.free_at
+    }
+
+    /// A segment leaves.
+    pub(super) fn on_sent(&mut self, now: Time) {
+        self.free_at = self.free_at.max(now) + self.gap;
+    }
+}

@@ -1,0 +1,221 @@
+//! RACK: a segment is lost if one sent later has been delivered and enough time has passed [rfc8985:6].
+//!
+//! The original transmissions leave in the order of their numbers, so those judged lost are all holes below an edge,
+//! as with duplicate acknowledgements. What was sent again is kept in a line of its own, in the order of sending, and
+//! judged likewise: a lost retransmission is found a round trip later, where counting waits for the timer.
+
+use super::scoreboard::Scoreboard;
+use std::collections::VecDeque;
+use units::{Span, Time};
+
+/// Sixteen recoveries without a repeat end a wider window [rfc8985:6.2].
+const PERSIST: u32 = 16;
+
+/// When each outstanding segment was last sent.
+#[derive(Clone, Debug)]
+struct Times {
+    ring: Vec<Time>,
+    /// Capacity less one; the capacity is a power of two.
+    mask: u64,
+}
+
+impl Times {
+    /// Makes room for the range `low..=high`; what it held of it stays.
+    fn reserve(&mut self, low: u64, high: u64) {
+        if high - low <= self.mask {
+            return;
+        }
+        let size = (high - low + 1).next_power_of_two();
+        let old = std::mem::replace(self, Self { ring: vec![Time::ZERO; size as usize], mask: size - 1 });
+        for at in low..=low + old.mask {
+            self.ring[(at & self.mask) as usize] = old.ring[(at & old.mask) as usize];
+        }
+    }
+
+    fn get(&self, at: u64) -> Time {
+        self.ring[(at & self.mask) as usize]
+    }
+
+    fn set(&mut self, at: u64, sent: Time) {
+        self.ring[(at & self.mask) as usize] = sent;
+    }
+}
+
+/// What detection by time keeps.
+#[derive(Clone, Debug)]
+pub(super) struct Rack {
+    times: Times,
+    /// Retransmissions in the network, as they left.
+    again: VecDeque<(Time, u64)>,
+    /// When the segment sent last of all delivered was sent, and its number (`RACK.xmit_ts`, `RACK.end_seq`).
+    newest: (Time, u64),
+    /// How long it took (`RACK.rtt`).
+    rtt: Span,
+    /// The least that any segment sent once took.
+    min_rtt: Option<Span>,
+    /// One past the highest segment delivered (`RACK.fack`).
+    highest: u64,
+    reordering: bool,
+    /// Quarters of the least round-trip time that reordering may take.
+    quarters: u64,
+    persist: u32,
+    /// A repeat counts once per round: not before this is acknowledged.
+    repeat_round: Option<u64>,
+    /// When the losses are to be looked for again.
+    pub(super) due: Time,
+}
+
+/// What a look for losses found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    /// When the newest of the retransmissions found lost had left.
+    pub(super) again: Option<Time>,
+}
+
+impl Default for Rack {
+    fn default() -> Self {
+        Self {
+            times: Times { ring: vec![Time::ZERO; 64], mask: 63 },
+            again: VecDeque::new(),
+            newest: (Time::ZERO, 0),
+            rtt: Span::ZERO,
+            min_rtt: None,
+            highest: 0,
+            reordering: false,
+            quarters: 1,
+            persist: 0,
+            repeat_round: None,
+            due: Time::NEVER,
+        }
+    }
+}
+
+impl Rack {
+    /// `segment` leaves; everything below `una` is acknowledged.
+    pub(super) fn on_sent(&mut self, now: Time, segment: u64, again: bool, una: u64) {
+        self.times.reserve(una, segment);
+        self.times.set(segment, now);
+        if again {
+            self.again.push_back((now, segment));
+        }
+    }
+
+    /// `segment` is newly acknowledged. `echo`: the time stamp that the acknowledgement echoes, if it speaks for
+    /// this segment. Step 2 and 3 of [rfc8985:6.2]. A selective acknowledgement's echo is older than what it
+    /// reports, so for those only the least round-trip time tells a retransmission's from the original's.
+    pub(super) fn on_delivered(&mut self, now: Time, segment: u64, again: bool, echo: Option<Time>) {
+        if segment >= self.highest {
+            self.highest = segment + 1;
+        } else if !again {
+            self.reordering = true;
+        }
+        let sent = self.times.get(segment);
+        let took = now.since(sent);
+        if !again {
+            self.min_rtt = Some(self.min_rtt.map_or(took, |min| min.min(took)));
+        } else if echo.is_some_and(|echo| echo < sent) || self.min_rtt.is_some_and(|min| took < min) {
+            return;
+        }
+        if (sent, segment) >= self.newest {
+            self.newest = (sent, segment);
+            self.rtt = took;
+        }
+    }
+
+    /// The receiver had a segment twice: something was sent again that was not lost.
+    pub(super) fn on_repeat(&mut self, board: &Scoreboard) {
+        if self.repeat_round.is_none_or(|round| board.una() >= round) {
+            self.repeat_round = Some(board.next());
+            self.quarters += 1;
+            self.persist = PERSIST;
+        }
+    }
+
+    /// A recovery ended.
+    pub(super) fn on_recovered(&mut self) {
+        self.persist = self.persist.saturating_sub(1);
+        if self.persist == 0 {
+            self.quarters = 1;
+        }
+    }
+
+    /// How much later than the newest a segment may yet arrive, at most the `smoothed` round-trip time: step 4.
+    pub(super) fn window(&self, board: &Scoreboard, recovering: bool, smoothed: Option<Span>) -> Span {
+        if !self.reordering && (recovering || board.enough_sacked()) {
+            return Span::ZERO;
+        }
+        let window = self.min_rtt.unwrap_or_default() * self.quarters / 4;
+        smoothed.map_or(window, |smoothed| window.min(smoothed))
+    }
+
+    /// Marks what is lost on `board`: step 5. Sets `due` if something may turn out to be later.
+    pub(super) fn detect(&mut self, now: Time, board: &mut Scoreboard, window: Span) -> Found {
+        let mut found = Found { again: None };
+        let mut latest = None;
+        let patience = self.rtt + window;
+        let mut from = board.loss_edge();
+        while let Some(hole) = board.hole_from(from) {
+            let sent = self.times.get(hole);
+            from = hole + 1;
+            if board.is_resent(hole) {
+                continue;
+            }
+            if (sent, hole) >= self.newest {
+                break;
+            }
+            if sent + patience > now {
+                latest = Some(sent);
+            } else {
+                board.lose_below(hole + 1);
+            }
+        }
+        let newest = self.newest;
+        self.judge_again(
+            board,
+            |sent, segment| (sent, segment) < newest && sent + patience <= now,
+            &mut found,
+        );
+        let waiting = self.again.iter().take_while(|sent| **sent < newest).map(|(sent, _)| *sent);
+        self.due = latest.max(waiting.last()).map_or(Time::NEVER, |sent| sent + patience);
+        found
+    }
+
+    /// The retransmission timer expired: the first segment is lost, and whatever left too long ago [rfc8985:6.3].
+    pub(super) fn lose_timed_out(&mut self, now: Time, board: &mut Scoreboard, window: Span) {
+        let patience = self.rtt + window;
+        self.judge_again(board, |sent, _| sent + patience <= now, &mut Found { again: None });
+        board.lose_resent(board.una());
+        let mut from = board.loss_edge();
+        while let Some(hole) = board.hole_from(from) {
+            from = hole + 1;
+            if board.is_resent(hole) {
+                continue;
+            }
+            if self.times.get(hole) + patience > now {
+                break;
+            }
+            board.lose_below(hole + 1);
+        }
+        self.due = Time::NEVER;
+    }
+
+    /// Takes what `is_lost` says of a retransmission's sending, as long as it says so, to the board.
+    fn judge_again(
+        &mut self,
+        board: &mut Scoreboard,
+        is_lost: impl Fn(Time, u64) -> bool,
+        found: &mut Found,
+    ) {
+        while let Some(&(sent, segment)) = self.again.front() {
+            let current = board.is_resent(segment) && self.times.get(segment) == sent;
+            if current && !is_lost(sent, segment) {
+                break;
+            }
+            if current {
+                board.lose_resent(segment);
+                found.again = Some(sent);
+            }
+            self.again.pop_front();
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Scripts of acknowledgements, as packetdrill has them: a table of time, event and what the sender does about it.
+//! One file per rule in `script/`.
+//!
+//! A line is `time ms · event · expected`. Events:
+//!
+//! - `ack 5`, an acknowledgement of everything below segment 5, and after it `sack 7` (the segment that caused it),
+//!   `blocks 7-9 12-13` (as [`Sacks::Blocks`](super::Sacks) would say), `repeat 3` (RFC 2883), `ece`, `echo 40` (the
+//!   time stamp, else the current time less the round-trip time);
+//! - `timer`, the earliest timer expires at that time, and not before;
+//! - `go`, the sender is asked to send.
+//!
+//! Expected is what leaves, `3 4 5` and `3r` for what is sent again (`+` after a number: with CWR); after `|` the
+//! window in segments, `w=5`, what is in the network, `pipe=4`, and when the earliest timer expires, `timer=1200`.
+
+mod ecn;
+mod newreno;
+mod pacing;
+mod prr;
+mod rack;
+mod reno;
+mod sack;
+mod timer;
+mod timestamps;
+
+use super::blocks::Block;
+use super::{Acknowledgement, Sender, SenderConfig};
+use crate::plan::{LossDetection, Recovery};
+use cc::Start;
+use units::{Bytes, Span, Time};
+
+const SEGMENT: Bytes = Bytes::new(1000);
+
+/// A sender whose window starts at `window` segments, in congestion avoidance.
+pub(super) fn config(window: u64) -> SenderConfig {
+    let start = Start { segment: SEGMENT, window: SEGMENT * window, threshold: SEGMENT * window };
+    SenderConfig {
+        control: cc::registry::build("reno", "standard", start).expect("registered"),
+        payload: SEGMENT,
+        buffer_segments: u64::MAX,
+        total_segments: u64::MAX,
+        min_rto: Span::from_millis(200),
+        timestamps: true,
+        sack: true,
+        recovery: Recovery::Rfc6675,
+        loss_detection: LossDetection::DupAck,
+        ecn: false,
+        pacing: false,
+    }
+}
+
+pub(super) fn ms(ms: u64) -> Time {
+    Time::from_nanos(ms * 1_000_000)
+}
+
+fn number(text: &str) -> u64 {
+    text.parse().unwrap_or_else(|_| panic!("no number: {text}"))
+}
+
+/// Plays `script` to a sender, with a round-trip time of 100 ms where nothing else is said.
+///
+/// # Panics
+/// At the first line that comes out otherwise.
+#[track_caller]
+fn play(config: SenderConfig, script: &str) {
+    let mut sender = Sender::new(config);
+    for line in script.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let [time, event, expected] = line.split('·').map(str::trim).collect::<Vec<_>>()[..] else {
+            panic!("time · event · expected: {line}");
+        };
+        let now = ms(number(time));
+        perform(&mut sender, now, event, line);
+        let (sent, state) = expected.split_once('|').unwrap_or((expected, ""));
+        assert_eq!(leaving(&mut sender, now), sent.split_whitespace().collect::<Vec<_>>(), "{line}");
+        for (key, value) in state.split_whitespace().filter_map(|word| word.split_once('=')) {
+            let found = match key {
+                "w" => sender.window_segments(),
+                "pipe" => sender.pipe(),
+                "timer" => sender.timer().as_nanos() / 1_000_000,
+                _ => panic!("unknown state {key}"),
+            };
+            assert_eq!(found, number(value), "{key} in: {line}");
+        }
+    }
+}
+
+fn perform(sender: &mut Sender, now: Time, event: &str, line: &str) {
+    let mut words = event.split_whitespace().peekable();
+    match words.next() {
+        Some("go") => {}
+        Some("timer") => {
+            assert!(sender.timer() <= now, "the timer expires at {}: {line}", sender.timer());
+            sender.on_timer(now);
+        }
+        Some("ack") => {
+            let mut ack = Acknowledgement {
+                cumulative: number(words.next().expect("a segment")),
+                sacked: None,
+                duplicate: false,
+                congested: false,
+                newest_sent: now,
+                echo: Time::from_nanos(now.as_nanos().saturating_sub(100_000_000)),
+            };
+            let mut blocks: Vec<Block> = Vec::new();
+            while let Some(word) = words.next() {
+                match word {
+                    "ece" => ack.congested = true,
+                    "sack" => ack.sacked = words.next().map(number),
+                    "repeat" => (ack.sacked, ack.duplicate) = (words.next().map(number), true),
+                    "echo" => ack.echo = ms(number(words.next().expect("a time"))),
+                    "blocks" => {
+                        while let Some((from, to)) =
+                            words.next_if(|word| word.contains('-')).and_then(|word| word.split_once('-'))
+                        {
+                            blocks.push((number(from), number(to)));
+                        }
+                    }
+                    _ => panic!("unknown word {word}: {line}"),
+                }
+            }
+            sender.on_ack::<false>(now, &ack, &blocks);
+        }
+        _ => panic!("unknown event: {line}"),
+    }
+}
+
+/// What leaves now, in words.
+fn leaving(sender: &mut Sender, now: Time) -> Vec<String> {
+    let mut sent = Vec::new();
+    while let Some(one) = sender.transmit::<false>(now) {
+        let again = if one.again { "r" } else { "" };
+        let tells = !one.again && sender.take_cwr() == Some(true);
+        sent.push(format!("{}{again}{}", one.segment, if tells { "+" } else { "" }));
+    }
+    sent
+}

@@ -1,0 +1,76 @@
+//! Pacing: the controller's rate, or Linux's ratio of window and round-trip time.
+
+use super::{SEGMENT, config, ms};
+use crate::tcp::Sender;
+use cc::{Ack, Allowance, CcState, Congestion, CongestionControl, Phase};
+use units::{Rate, Span, Time};
+
+/// A window of ten segments at one segment per 5 ms.
+#[derive(Debug)]
+struct Timed;
+
+impl CongestionControl for Timed {
+    fn on_ack(&mut self, _ack: &Ack) {}
+    fn on_congestion(&mut self, _event: &Congestion) {}
+    fn allowance(&self) -> Allowance {
+        Allowance { window: SEGMENT * 10, pacing: Some(Rate::of(SEGMENT, Span::from_millis(5))) }
+    }
+    fn state(&self) -> CcState {
+        CcState { phase: Phase::Fixed, window: SEGMENT * 10, threshold: None }
+    }
+}
+
+/// When each of the next `count` segments leaves, in microseconds, asked as the pacer says.
+fn times(sender: &mut Sender, mut now: Time, count: usize) -> Vec<u64> {
+    let mut times = Vec::new();
+    while times.len() < count {
+        match sender.transmit::<false>(now) {
+            Some(_) => times.push(now.as_nanos() / 1000),
+            None => now = sender.released_at(now).expect("the window has room"),
+        }
+    }
+    times
+}
+
+#[test]
+fn a_controller_with_a_rate_is_paced_unasked() {
+    let mut config = config(10);
+    config.control = Box::new(Timed);
+    assert!(!config.pacing);
+    let mut sender = Sender::new(config);
+    assert!(!sender.is_plain());
+    assert_eq!(times(&mut sender, ms(3), 4), [3000, 8000, 13000, 18000]);
+    // The window is the limit in the end, and then the pacer has nothing to release.
+    assert_eq!(times(&mut sender, ms(18), 6).len(), 6);
+    assert_eq!(sender.transmit::<false>(ms(900)), None);
+    assert_eq!(sender.released_at(ms(900)), None);
+}
+
+/// Six fifths of the window per round-trip time at or above half the threshold, twice it below.
+#[test]
+fn a_window_is_spread_over_its_round_trip() {
+    for (threshold, gap_us) in [(1, 100_000 * 5 / 6 / 10), (1000, 100_000 / 2 / 11)] {
+        let mut config = config(10);
+        config.pacing = true;
+        let start = cc::Start { segment: SEGMENT, window: SEGMENT * 10, threshold: SEGMENT * threshold };
+        config.control = cc::registry::build("reno", "standard", start).expect("registered");
+        let mut sender = Sender::new(config);
+        // Nothing is known of the round-trip time: all at once.
+        assert_eq!(times(&mut sender, ms(0), 10), [0; 10]);
+        assert_eq!(sender.transmit::<false>(ms(0)), None);
+        let ack = |cumulative: u64| crate::tcp::Acknowledgement {
+            cumulative,
+            sacked: None,
+            duplicate: false,
+            congested: false,
+            newest_sent: ms(0),
+            echo: ms(0),
+        };
+        sender.on_ack::<false>(ms(100), &ack(1), &[]);
+        let first = times(&mut sender, ms(100), 1)[0];
+        assert_eq!(first, 100_000);
+        sender.on_ack::<false>(ms(100), &ack(2), &[]);
+        let second = times(&mut sender, ms(100), 1)[0];
+        assert!(second.abs_diff(first + gap_us) < 700, "{threshold}: {second}, not {first} + {gap_us}");
+    }
+}

@@ -1,0 +1,60 @@
+//! RFC 5681: fast retransmit and fast recovery; RFC 3042: limited transmit.
+
+use super::{config, play};
+
+/// RFC 3042: the first two duplicates each let a new segment out, the window unchanged. RFC 5681, section 3.2: the
+/// third is a loss; what limited transmit added does not count for the new window, (FlightSize - 2) / 2.
+#[test]
+fn the_third_duplicate_is_a_loss_and_the_first_two_send_new_segments() {
+    for sack in [true, false] {
+        let mut config = config(10);
+        config.sack = sack;
+        play(
+            config,
+            "  0 · go            · 0 1 2 3 4 5 6 7 8 9 | w=10 pipe=10
+             100 · ack 0 sack 1  · 10 | w=10
+             101 · ack 0 sack 2  · 11 | w=10
+             102 · ack 0 sack 3  · 0r | w=5",
+        );
+    }
+}
+
+/// Section 3.1, equation 4: never below two segments; section 3.2, step 6: the new acknowledgement ends it.
+#[test]
+fn the_window_is_never_halved_below_two() {
+    play(
+        config(3),
+        "  0 · go            · 0 1 2
+         100 · ack 0 sack 1  · 3
+         101 · ack 0 sack 2  · 4
+         102 · ack 0 sack 3  · 0r | w=2
+         200 · ack 4         · 5 | w=2",
+    );
+}
+
+/// Section 3.1: one segment per window acknowledged.
+#[test]
+fn congestion_avoidance_adds_one_segment_per_window() {
+    play(
+        config(4),
+        "  0 · go     · 0 1 2 3
+         100 · ack 1  · 4 | w=4
+         101 · ack 2  · 5 | w=4
+         102 · ack 3  · 6 | w=4
+         103 · ack 4  · 7 8 | w=5",
+    );
+}
+
+/// Section 4.3: a second loss episode halves again; one episode once, however many segments it lost.
+#[test]
+fn several_losses_of_one_window_are_one_sign() {
+    play(
+        config(10),
+        "  0 · go            · 0 1 2 3 4 5 6 7 8 9
+         100 · ack 0 sack 2  · 10
+         101 · ack 0 sack 4  · 11
+         102 · ack 0 sack 5  · 0r | w=5
+         103 · ack 0 sack 6  ·  | w=5
+         104 · ack 0 sack 7  ·  | w=5",
+    );
+}

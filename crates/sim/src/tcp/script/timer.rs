@@ -1,0 +1,45 @@
+//! RFC 6298: the retransmission timer.
+
+use super::{config, play};
+
+/// (2.1), (5.1): one second before the first sample, from the first segment; (5.2): off when nothing is outstanding.
+#[test]
+fn the_timer_runs_while_something_is_outstanding() {
+    let mut config = config(4);
+    config.total_segments = 4;
+    play(
+        config,
+        "  0 · go     · 0 1 2 3 | timer=1000
+         # (2.2): the smoothed time and four times half of it; (5.3): anew with each.
+         100 · ack 2  · | timer=400
+         150 · ack 4  · | pipe=0",
+    );
+}
+
+/// (5.4) to (5.6): the first segment again, twice as long, and so on; RFC 5681: the window is one segment, and the
+/// threshold is lowered once.
+#[test]
+fn each_silence_doubles_the_timer() {
+    play(
+        config(4),
+        "   0 · go     · 0 1 2 3 | timer=1000
+         1000 · timer  · 0r | w=1 timer=3000
+         3000 · timer  · 0r | w=1 timer=7000
+         7000 · timer  · 0r | w=1 timer=15000
+         # Slow start to the threshold, half of the four: what was lost first.
+         7100 · ack 1  · 1r 2r | w=2
+         7200 · ack 3  · 3r 4 5 | w=3",
+    );
+}
+
+/// RFC 6675, section 5.1: what was selectively acknowledged before the timeout is not sent again.
+#[test]
+fn a_timeout_keeps_what_is_known_to_have_arrived() {
+    play(
+        config(4),
+        "   0 · go            · 0 1 2 3
+          100 · ack 0 sack 2  · 4
+         1000 · timer         · 0r | w=1
+         1100 · ack 1         · 1r 3r | w=2",
+    );
+}

@@ -1,0 +1,341 @@
+//! What a flow may turn on: PRR, RACK-TLP, ECN, pacing. Each is a file of its own; here the sender drives them.
+
+use super::{Episode, Sender, SenderConfig, Transmission};
+use crate::plan::{LossDetection, Recovery};
+use crate::tcp::Acknowledgement;
+use crate::tcp::blocks::Block;
+use crate::tcp::ecn::Reaction;
+use crate::tcp::pacer::Pacer;
+use crate::tcp::prr::Prr;
+use crate::tcp::rack::Rack;
+use crate::tcp::tlp::Tlp;
+use cc::CongestionKind;
+use units::{Rate, Span, Time};
+
+/// The state of what is on.
+#[derive(Debug, Default)]
+pub(super) struct Options {
+    prr: Option<Prr>,
+    pub(super) rack: Option<Timed>,
+    ecn: Option<Reaction>,
+    pacer: Option<Pacer>,
+    /// When the retransmission timer expires.
+    retransmission: Time,
+    /// Outstanding and selectively acknowledged before the acknowledgement at hand.
+    before: (u64, u64),
+}
+
+/// Detection by time.
+#[derive(Debug, Default)]
+pub(super) struct Timed {
+    rack: Rack,
+    tail: Tlp,
+    /// A probe may leave, whatever the window says.
+    probing: bool,
+    /// When the window last came down.
+    reduced: Time,
+}
+
+impl Options {
+    /// What `config` asks for; `None` if nothing.
+    pub(super) fn of(config: &SenderConfig) -> Option<Box<Self>> {
+        let timed = config.loss_detection == LossDetection::Rack && config.sack;
+        let options = Self {
+            prr: (config.recovery == Recovery::Prr).then(Prr::default),
+            rack: timed.then(Timed::default),
+            ecn: config.ecn.then(Reaction::default),
+            pacer: config.pacing.then(Pacer::new),
+            retransmission: Time::NEVER,
+            before: (0, 0),
+        };
+        let none = options.prr.is_none()
+            && options.rack.is_none()
+            && options.ecn.is_none()
+            && options.pacer.is_none();
+        (!none).then(|| Box::new(options))
+    }
+
+    fn timer(&self) -> Time {
+        self.rack.as_ref().map_or(Time::NEVER, |timed| timed.rack.due.min(timed.tail.due))
+    }
+}
+
+impl Sender {
+    fn option<T>(&self, of: impl Fn(&Options) -> Option<&T>) -> Option<&T> {
+        self.options.as_deref().and_then(of)
+    }
+
+    /// Whether losses are found by time.
+    pub(super) fn is_timed(&self) -> bool {
+        self.option(|options| options.rack.as_ref()).is_some()
+    }
+
+    pub(super) fn is_probing(&self) -> bool {
+        self.option(|options| options.rack.as_ref()).is_some_and(|timed| timed.probing)
+    }
+
+    /// Whether the pacer lets nothing leave at `now`.
+    pub(super) fn is_held(&mut self, now: Time) -> bool {
+        let held = self.option(|options| options.pacer.as_ref()).is_some_and(|pacer| pacer.free_at() > now);
+        if held && !self.has_room_in_episode() {
+            self.limited_below = self.board.next();
+        }
+        held
+    }
+
+    /// When the pacer lets go what the windows allow; `None` if nothing waits for it.
+    pub(crate) fn released_at(&self, now: Time) -> Option<Time> {
+        let pacer = self.option(|options| options.pacer.as_ref())?;
+        (pacer.free_at() > now && self.may_transmit()).then(|| pacer.free_at())
+    }
+
+    /// Whether no option is on.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.options.is_none()
+    }
+
+    /// Whether new data packets are ECN-capable; and if so whether the one just sent tells of a reduction.
+    pub(crate) fn take_cwr(&mut self) -> Option<bool> {
+        self.options.as_mut()?.ecn.as_mut().map(Reaction::take_cwr)
+    }
+
+    /// The window's room, or what PRR has allotted in fast recovery.
+    pub(super) fn has_room_in_episode(&self) -> bool {
+        match self.option(|options| options.prr.as_ref()) {
+            Some(prr) if matches!(self.episode, Episode::FastRecovery { .. }) => prr.has_room(),
+            _ => self.has_room(),
+        }
+    }
+
+    #[cold]
+    pub(super) fn set_pace(&mut self, rate: Option<Rate>) {
+        let (payload, smoothed) = (self.payload, self.rtt.smoothed());
+        let options = match rate {
+            // A controller with a rate is paced, asked for or not.
+            Some(_) => {
+                let retransmission = self.timer;
+                self.options.get_or_insert_with(|| Box::new(Options { retransmission, ..Options::default() }))
+            }
+            None => match self.options.as_mut() {
+                Some(options) => options,
+                None => return,
+            },
+        };
+        match rate {
+            Some(rate) => options.pacer.get_or_insert_with(Pacer::new).at_rate(rate, payload),
+            None => {
+                if let Some(pacer) = &mut options.pacer {
+                    pacer.by_window(&self.control.state(), smoothed, payload);
+                }
+            }
+        }
+    }
+
+    /// A segment left.
+    pub(super) fn note_sent(&mut self, now: Time, sent: &Transmission) {
+        let Some(options) = self.options.as_deref_mut() else { return };
+        if let Some(prr) = &mut options.prr {
+            prr.on_sent();
+        }
+        if let Some(pacer) = &mut options.pacer {
+            pacer.on_sent(now);
+        }
+        if let Some(timed) = &mut options.rack {
+            timed.rack.on_sent(now, sent.segment, sent.again, self.board.una());
+            if timed.probing {
+                timed.probing = false;
+                timed.tail.on_probe(sent.again, self.board.next());
+                // The probe takes the timer's place; the timer runs again from here.
+                self.timer = now + self.rtt.timeout();
+                timed.tail.disarm();
+            } else if !sent.again && self.episode == Episode::None && !self.board.has_sacked() {
+                timed.tail.arm(now, self.rtt.smoothed(), self.board.outstanding(), self.timer);
+            }
+        }
+    }
+
+    /// Does `what` with the retransmission timer alone in its place, and puts the earliest of all timers there after.
+    pub(super) fn by_own_timer<T>(&mut self, what: impl FnOnce(&mut Self) -> T) -> T {
+        if let Some(options) = &self.options {
+            self.timer = options.retransmission;
+        }
+        let result = what(self);
+        if let Some(options) = &mut self.options {
+            options.retransmission = self.timer;
+            self.timer = self.timer.min(options.timer());
+        }
+        result
+    }
+
+    /// What the acknowledgement at hand says has arrived, before the scoreboard knows.
+    pub(super) fn note_delivered(&mut self, now: Time, ack: &Acknowledgement, blocks: &[Block]) {
+        let Some(options) = self.options.as_deref_mut() else { return };
+        let board = &self.board;
+        options.before = (board.una(), board.sacked());
+        let Some(timed) = &mut options.rack else { return };
+        let mut delivered = |from: u64, to: u64, echo| {
+            let mut from = from;
+            while let Some(segment) = board.hole_within(from, to) {
+                timed.rack.on_delivered(now, segment, board.is_resent(segment), echo);
+                from = segment + 1;
+            }
+        };
+        delivered(board.una(), ack.cumulative, self.timestamps.then_some(ack.echo));
+        // Lowest first, lest a gap between two of them look like reordering.
+        let newest = ack.sacked.map(|segment| (segment, segment + 1));
+        let mut above = ack.cumulative;
+        loop {
+            let next = blocks.iter().chain(&newest).filter(|(_, end)| *end > above).min();
+            let Some(&(start, end)) = next else { break };
+            delivered(start.max(above), end, None);
+            above = end;
+        }
+    }
+
+    /// Finds losses by time, and answers congestion marks. True if the window must not grow by this
+    /// acknowledgement.
+    pub(super) fn heed(
+        &mut self,
+        now: Time,
+        ack: &Acknowledgement,
+        newly: u64,
+        sample: Option<Span>,
+    ) -> bool {
+        let Some(options) = self.options.as_deref_mut() else { return false };
+        let outstanding = self.board.next() - options.before.0;
+        if let Some(timed) = &mut options.rack {
+            if sample.is_some() {
+                timed.tail.on_sample();
+            }
+            let repaired = timed.tail.on_ack(ack, newly);
+            if ack.duplicate {
+                timed.rack.on_repeat(&self.board);
+            }
+            if repaired && self.episode == Episode::None {
+                self.congestion(now, CongestionKind::Loss, outstanding);
+            }
+            self.detect(now);
+        }
+        if !ack.congested {
+            return false;
+        }
+        let una = self.board.una();
+        let asked = self.option(|options| options.ecn.as_ref()).is_some_and(|ecn| ecn.asks(una));
+        if asked {
+            self.congestion(now, CongestionKind::EcnMark, outstanding);
+        }
+        // RFC 3168, section 6.1.2: no growth by what carries an echo.
+        true
+    }
+
+    /// Looks for losses by time.
+    fn detect(&mut self, now: Time) {
+        let recovering = self.episode != Episode::None;
+        let smoothed = self.rtt.smoothed();
+        let Some(timed) = self.options.as_mut().and_then(|options| options.rack.as_mut()) else { return };
+        let window = timed.rack.window(&self.board, recovering, smoothed);
+        let found = timed.rack.detect(now, &mut self.board, window);
+        let reduced = timed.reduced;
+        // RFC 5681, section 4.3: a lost retransmission is a second sign. Once for all that left before the window
+        // came down.
+        if recovering && found.again.is_some_and(|sent| sent >= reduced) {
+            let outstanding = self.board.outstanding();
+            self.congestion(now, CongestionKind::Loss, outstanding);
+            self.owed = true;
+            if let Episode::FastRecovery { until, .. } = &mut self.episode {
+                *until = self.board.next();
+                self.begin_reduction(outstanding);
+            }
+        }
+    }
+
+    /// What the acknowledgement at hand lets leave, now that it is understood.
+    pub(super) fn allot(&mut self, now: Time, newly: u64) {
+        let Some(options) = self.options.as_deref_mut() else { return };
+        if let Some(timed) = &mut options.rack {
+            timed.probing &= newly == 0 && self.episode == Episode::None;
+            if self.episode != Episode::None || self.board.has_sacked() {
+                timed.tail.disarm();
+            } else if newly > 0 {
+                timed.tail.arm(now, self.rtt.smoothed(), self.board.outstanding(), self.timer);
+            }
+        }
+    }
+
+    /// Fast recovery begins, with so many segments outstanding, under the window the controller now gives.
+    pub(super) fn begin_reduction(&mut self, outstanding: u64) {
+        let Some(options) = self.options.as_deref_mut() else { return };
+        if let Some(prr) = &mut options.prr {
+            prr.begin(outstanding, self.window / self.payload);
+        }
+    }
+
+    /// Allots what fast recovery may send for the acknowledgement at hand, the one that began it included.
+    pub(super) fn reduce(&mut self) {
+        if !matches!(self.episode, Episode::FastRecovery { .. }) {
+            return;
+        }
+        let Some(options) = self.options.as_deref_mut() else { return };
+        if let Some(prr) = &mut options.prr {
+            let (una, sacked) = options.before;
+            let delivered = (self.board.una() + self.board.sacked()).saturating_sub(una + sacked);
+            prr.on_ack(delivered, self.board.pipe());
+        }
+    }
+
+    /// The window came down.
+    pub(super) fn note_reduced(&mut self, now: Time) {
+        let Some(options) = self.options.as_deref_mut() else { return };
+        if let Some(ecn) = &mut options.ecn {
+            ecn.on_reduction(self.board.next());
+        }
+        if let Some(timed) = &mut options.rack {
+            timed.reduced = now;
+        }
+    }
+
+    /// An episode ended.
+    pub(super) fn note_recovered(&mut self) {
+        if let Some(timed) = self.options.as_mut().and_then(|options| options.rack.as_mut()) {
+            timed.rack.on_recovered();
+        }
+    }
+
+    /// Marks what the retransmission timer says is lost.
+    pub(super) fn lose_timed_out(&mut self, now: Time) {
+        let smoothed = self.rtt.smoothed();
+        let Some(timed) = self.options.as_mut().and_then(|options| options.rack.as_mut()) else { return };
+        let window = timed.rack.window(&self.board, false, smoothed);
+        timed.rack.lose_timed_out(now, &mut self.board, window);
+        timed.tail.disarm();
+    }
+
+    /// One of RACK-TLP's timers expired; false if it was none of them.
+    pub(super) fn on_option_timer(&mut self, now: Time) -> bool {
+        let Some(options) = self.options.as_deref_mut() else { return false };
+        if options.timer() > now {
+            return false;
+        }
+        options.before = (self.board.una(), self.board.sacked());
+        if let Some(timed) = &mut options.rack {
+            if timed.tail.due <= now {
+                timed.tail.disarm();
+                timed.probing = true;
+            } else {
+                timed.rack.due = Time::NEVER;
+                self.detect(now);
+                self.follow_episode(now, 0);
+            }
+        }
+        true
+    }
+
+    /// A probe of the tail: new data if there are any, else the last segment again [rfc8985:7.3].
+    pub(super) fn transmit_probe(&mut self) -> Option<Transmission> {
+        if self.may_send_new() {
+            return Some(Transmission { segment: self.board.send_next(), again: false });
+        }
+        self.board.rescue().map(|segment| Transmission { segment, again: true })
+    }
+}

@@ -1,0 +1,121 @@
+//! Loss recovery: which segment is sent again, when an episode begins and ends, what a silence means.
+
+use super::{Episode, Sender, Transmission};
+use crate::tcp::receiver::Acknowledgement;
+use cc::{Congestion, CongestionKind};
+use units::{Bytes, Time};
+
+impl Sender {
+    /// RFC 6675's NextSeg: lost segments, then new ones, then holes not yet lost, then once the last.
+    pub(super) fn transmit_in_episode(&mut self) -> Option<Transmission> {
+        let again = |segment| Transmission { segment, again: true };
+        if !self.has_room_in_episode() && !self.owed {
+            self.limited_below = self.board.next();
+            return None;
+        }
+        let hole = match self.episode {
+            Episode::FastRecovery { .. } if !self.sack => self.board.first().filter(|_| self.owed),
+            _ => self.board.resend_lost(),
+        };
+        if let Some(segment) = hole {
+            return Some(again(segment));
+        }
+        if self.may_send_new() {
+            return Some(Transmission { segment: self.board.send_next(), again: false });
+        }
+        let Episode::FastRecovery { until, rescued } = self.episode else { return None };
+        // Without names there is no other hole to send; by time a hole not known to be lost has a reason to wait.
+        if !self.sack || self.is_timed() {
+            return None;
+        }
+        if let Some(segment) = self.board.resend_hole() {
+            return Some(again(segment));
+        }
+        if rescued {
+            return None;
+        }
+        self.episode = Episode::FastRecovery { until, rescued: true };
+        self.board.rescue().map(again)
+    }
+
+    /// RFC 5681's duplicate: data are outstanding and it moves nothing. After a timeout duplicates tell of what was
+    /// sent again needlessly.
+    pub(super) fn count_duplicate(&mut self, ack: &Acknowledgement) {
+        let moves_nothing = ack.cumulative == self.board.una() && self.board.outstanding() > 0;
+        if moves_nothing && !matches!(self.episode, Episode::Timeout { .. }) {
+            self.board.duplicate();
+        }
+    }
+
+    /// Ends the episode that this acknowledgement completes, begins the one it reveals.
+    pub(super) fn follow_episode(&mut self, now: Time, newly: u64) {
+        let una = self.board.una();
+        match self.episode {
+            Episode::FastRecovery { until, .. } | Episode::Timeout { until } if una >= until => {
+                self.episode = Episode::None;
+                self.board.end_recovery();
+                self.note_recovered();
+            }
+            // RFC 6582: a partial acknowledgement names the next hole.
+            Episode::FastRecovery { .. } => self.owed |= !self.sack && newly > 0,
+            Episode::None | Episode::Timeout { .. } => {}
+        }
+        if self.episode == Episode::None && self.board.first_is_lost() {
+            self.board.begin_recovery();
+            self.episode = Episode::FastRecovery { until: self.board.next(), rescued: false };
+            self.owed = true;
+            let outstanding = self.board.outstanding();
+            self.congestion(now, CongestionKind::Loss, outstanding);
+            self.begin_reduction(outstanding);
+        }
+        if self.options.is_some() {
+            self.reduce();
+        }
+    }
+
+    /// The controller learns of congestion, with so many segments outstanding just before.
+    pub(super) fn congestion(&mut self, now: Time, kind: CongestionKind, outstanding: u64) {
+        // RFC 5681, section 3.2: what limited transmit added beyond the window does not count.
+        let in_flight = (outstanding * self.payload).min(self.window);
+        self.control.on_congestion(&Congestion {
+            now,
+            kind,
+            lost: Bytes::new(self.board.lost() * self.payload),
+            in_flight: Bytes::new(in_flight),
+        });
+        self.note_reduced(now);
+        self.adopt::<false>();
+    }
+
+    /// A timer of the sender expired.
+    pub(crate) fn on_timer(&mut self, now: Time) {
+        self.by_own_timer(|own| {
+            if !own.on_option_timer(now) {
+                own.on_timeout(now);
+            }
+        });
+    }
+
+    /// The retransmission timer expired: RFC 6298 (5.4)-(5.7), RFC 6675 section 5.1.
+    fn on_timeout(&mut self, now: Time) {
+        let una = self.board.una();
+        let kind = if self.timed_out == Some(una) {
+            CongestionKind::PersistentLoss
+        } else {
+            CongestionKind::Timeout
+        };
+        self.timed_out = Some(una);
+        self.timeouts += 1;
+        self.congestion(now, kind, self.board.outstanding());
+        if self.is_timed() {
+            self.lose_timed_out(now);
+        } else {
+            self.board.lose_everything();
+        }
+        self.timed = None;
+        self.episode = Episode::Timeout { until: self.board.next() };
+        self.owed = true;
+        self.rtt.back_off();
+        self.timer = now + self.rtt.timeout();
+    }
+}
