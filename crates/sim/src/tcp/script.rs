@@ -99,6 +99,7 @@ fn perform(sender: &mut Sender, now: Time, event: &str, line: &str) {
                 congested: false,
                 newest_sent: now,
                 echo: Time::from_nanos(now.as_nanos().saturating_sub(100_000_000)),
+                window: u64::MAX,
             };
             let mut blocks: Vec<Block> = Vec::new();
             while let Some(word) = words.next() {

@@ -83,7 +83,15 @@ mod tests {
 
     fn ack(cumulative: u64, duplicate: bool) -> Acknowledgement {
         let sacked = duplicate.then(|| cumulative - 1);
-        Acknowledgement { cumulative, sacked, duplicate, congested: false, newest_sent: ms(0), echo: ms(0) }
+        Acknowledgement {
+            cumulative,
+            sacked,
+            duplicate,
+            congested: false,
+            newest_sent: ms(0),
+            echo: ms(0),
+            window: u64::MAX,
+        }
     }
 
     #[test]

@@ -65,6 +65,7 @@ fn a_window_is_spread_over_its_round_trip() {
             congested: false,
             newest_sent: ms(0),
             echo: ms(0),
+            window: u64::MAX,
         };
         sender.on_ack::<false>(ms(100), &ack(1), &[]);
         let first = times(&mut sender, ms(100), 1)[0];
