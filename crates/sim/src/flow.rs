@@ -1,20 +1,26 @@
-//! One transfer: a sender and a receiver. What is under way between them is on the [lines](crate::lines).
+//! One transfer: a sender and a receiver. What is under way between them is on the [lines](crate::lines), and
+//! before that in the queues.
+
+mod way_back;
 
 use crate::lines::UnderWay;
 use crate::outcome::FlowReport;
-use crate::packet::{Packet, TightLink};
+use crate::packet::{Kind, Medium, Packet};
 use crate::plan::FlowPlan;
 use crate::recorder::FlowView;
-use crate::tcp::{Acknowledgement, Receiver, Sacks, Sender, SenderConfig};
+use crate::tcp::{Acknowledgement, Block, Receiver, Sacks, Sender, SenderConfig};
 use link::Histogram;
 use units::random::Stream;
 use units::{Bytes, Span, Time};
+use way_back::{Said, WayBack};
 
 #[derive(Debug)]
 pub(crate) struct Flow {
     index: u32,
     sender: Sender,
     receiver: Receiver,
+    /// Where acknowledgements cross queues: then the receiver acts as a segment leaves the last one.
+    way_back: Option<Box<WayBack>>,
     /// When the sender starts, and after that, when jitter lets it send again.
     sends_at: Time,
     jitter: Span,
@@ -37,6 +43,8 @@ struct Counts {
     sent: u64,
     dropped: u64,
     again: u64,
+    acknowledgements: u64,
+    acknowledgements_dropped: u64,
     rtt: Histogram,
     min_rtt: Option<Span>,
 }
@@ -54,10 +62,17 @@ impl Flow {
             timestamps: plan.timestamps,
             sack: plan.sack,
         });
+        let way_back = (!plan.return_route.is_empty()).then(Box::default);
+        let sacks = if way_back.is_some() && plan.sack {
+            Sacks::Blocks { timestamps: plan.timestamps }
+        } else {
+            Sacks::Newest
+        };
         Self {
             index,
             sender,
-            receiver: Receiver::new(plan.delayed_ack, plan.delayed_ack_timeout, Sacks::Newest),
+            receiver: Receiver::new(plan.delayed_ack, plan.delayed_ack_timeout, sacks),
+            way_back,
             sends_at: plan.start,
             jitter: plan.send_jitter,
             stream: Stream::new(seed, &format!("flow {}", plan.name)),
@@ -82,33 +97,45 @@ impl Flow {
         self.completed.is_some()
     }
 
-    /// A segment has reached the receiver, and the acknowledgement it may cause the sender.
+    /// A segment has reached the receiver, and the acknowledgement it may cause the sender; or, where these cross
+    /// queues, an acknowledgement has.
     #[inline]
-    pub(crate) fn on_arrival(&mut self, now: Time, segment: &UnderWay, link: &mut TightLink) {
-        if let Some(ack) = self.receiver.on_segment(now, segment.segment, segment.sent) {
-            self.on_ack(now, &ack, link);
+    pub(crate) fn on_arrival<M: Medium>(&mut self, now: Time, arrival: &UnderWay, medium: &mut M) {
+        if M::CARRIES_ACKNOWLEDGEMENTS && self.way_back.is_some() {
+            let said = self.way_back.as_mut().and_then(|back| back.take(arrival.segment));
+            if let Some(Said { acknowledgement, blocks }) = said {
+                self.on_ack(now, &acknowledgement, blocks.as_slice(), medium);
+            }
+        } else if let Some(ack) = self.receiver.on_segment(now, arrival.segment, arrival.sent) {
+            self.on_ack(now, &ack, &[], medium);
         }
     }
 
     /// Every deadline that has come by `now`.
-    pub(crate) fn on_deadline(&mut self, now: Time, link: &mut TightLink) {
+    pub(crate) fn on_deadline<M: Medium>(&mut self, now: Time, medium: &mut M) {
         if self.receiver.deadline() <= now {
             let ack = self.receiver.on_deadline();
-            self.on_ack(now, &ack, link);
+            if M::CARRIES_ACKNOWLEDGEMENTS && self.way_back.is_some() {
+                if let Some(packet) = self.acknowledge(now, ack) {
+                    medium.offer(now, packet);
+                }
+            } else {
+                self.on_ack(now, &ack, &[], medium);
+            }
         }
         if self.sends_at <= now {
             self.sends_at = Time::NEVER;
-            self.send(now, link);
+            self.send(now, medium);
         }
         if self.sender.timer() <= now {
             self.sender.on_timer(now);
-            self.send(now, link);
+            self.send(now, medium);
         }
     }
 
     #[inline]
-    fn on_ack(&mut self, now: Time, ack: &Acknowledgement, link: &mut TightLink) {
-        if let Some(rtt) = self.sender.on_ack(now, ack, &[]) {
+    fn on_ack<M: Medium>(&mut self, now: Time, ack: &Acknowledgement, blocks: &[Block], medium: &mut M) {
+        if let Some(rtt) = self.sender.on_ack(now, ack, blocks) {
             self.counts.rtt.record(rtt);
             self.counts.min_rtt = Some(self.counts.min_rtt.map_or(rtt, |min| min.min(rtt)));
         }
@@ -116,7 +143,7 @@ impl Flow {
             self.completed = Some(now);
         }
         if self.jitter == Span::ZERO {
-            self.send(now, link);
+            self.send(now, medium);
         } else if self.sends_at == Time::NEVER && self.sender.may_transmit() {
             self.sends_at = now + self.jitter.scale(self.stream.uniform());
         }
@@ -124,21 +151,47 @@ impl Flow {
 
     /// Sends what the windows allow.
     #[inline]
-    fn send(&mut self, now: Time, link: &mut TightLink) {
+    fn send<M: Medium>(&mut self, now: Time, medium: &mut M) {
         while let Some(sent) = self.sender.transmit(now) {
             self.counts.sent += 1;
             self.counts.again += u64::from(sent.again);
             let segment = sent.segment;
-            let packet = Packet { flow: self.index, length: self.wire_len(segment), segment, sent: now };
-            if !link.offer(now, packet) {
+            let packet = Packet::segment(self.index, self.wire_len(segment), segment, now);
+            if !medium.offer(now, packet) {
                 self.on_drop();
             }
         }
     }
 
-    /// The tight link dropped a segment of this flow.
+    /// Whether acknowledgements cross queues.
+    pub(crate) fn has_way_back(&self) -> bool {
+        self.way_back.is_some()
+    }
+
+    /// Where acknowledgements cross queues: a segment reaches the receiver. What this sends is returned.
+    pub(crate) fn receive(&mut self, now: Time, packet: &Packet) -> Option<Packet> {
+        let ack = self.receiver.on_segment(now, packet.segment, packet.sent)?;
+        self.acknowledge(now, ack)
+    }
+
+    /// The packet of an acknowledgement that leaves the receiver.
+    fn acknowledge(&mut self, now: Time, acknowledgement: Acknowledgement) -> Option<Packet> {
+        self.counts.acknowledgements += 1;
+        let blocks = self.receiver.blocks();
+        let length = self.header as u32 + blocks.wire_len();
+        let number = self.way_back.as_mut()?.send(Said { acknowledgement, blocks });
+        let kind = Kind::Acknowledgement;
+        Some(Packet { kind, ..Packet::segment(self.index, length, number, now) })
+    }
+
+    /// A link dropped a segment of this flow.
     pub(crate) fn on_drop(&mut self) {
         self.counts.dropped += 1;
+    }
+
+    /// A link dropped an acknowledgement of this flow.
+    pub(crate) fn on_acknowledgement_drop(&mut self) {
+        self.counts.acknowledgements_dropped += 1;
     }
 
     #[inline]
@@ -182,6 +235,8 @@ impl Flow {
             sent: counts.sent,
             dropped: counts.dropped,
             retransmits: counts.again,
+            acknowledgements: counts.acknowledgements,
+            acknowledgements_dropped: counts.acknowledgements_dropped,
             rtt: counts.rtt,
             min_rtt: counts.min_rtt,
             completion: self.completed.map(|at| at.since(self.start)),

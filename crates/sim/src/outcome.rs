@@ -10,6 +10,8 @@ pub struct Outcome<R> {
     pub ended: Time,
     /// The tight link over the measured interval.
     pub link: LinkReport,
+    /// Every link over the measured interval, in the plan's order.
+    pub links: Vec<LinkReport>,
     /// Every flow over the measured interval, in the plan's order.
     pub flows: Vec<FlowReport>,
     /// Events the loop handled, a measure of its work.
@@ -29,10 +31,14 @@ pub struct FlowReport {
     pub active: Span,
     /// Segments sent, again or for the first time.
     pub sent: u64,
-    /// Of those, dropped by the tight link.
+    /// Of those, dropped by a link.
     pub dropped: u64,
     /// Segments sent again.
     pub retransmits: u64,
+    /// Acknowledgements sent, where these cross queues.
+    pub acknowledgements: u64,
+    /// Of those, dropped by a link.
+    pub acknowledgements_dropped: u64,
     /// Round-trip samples.
     pub rtt: Histogram,
     /// The least of them.

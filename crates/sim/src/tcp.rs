@@ -11,5 +11,6 @@ mod rtt;
 mod scoreboard;
 mod sender;
 
+pub(crate) use blocks::{Block, SackBlocks};
 pub(crate) use receiver::{Acknowledgement, Receiver, Sacks};
 pub(crate) use sender::{Sender, SenderConfig};

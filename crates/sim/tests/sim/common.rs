@@ -10,7 +10,13 @@ use units::{Bytes, Fraction, Rate, Span, Time};
 pub fn plan(rate: u64, limit: u64) -> Plan {
     let config = LinkConfig { rate: Rate::from_bps(rate), delay: Span::ZERO, loss: Fraction::ZERO };
     Plan {
-        link: LinkPlan { config, queue: "drop-tail".into(), limit: Limit::Packets(limit) },
+        links: vec![LinkPlan {
+            name: "link-1".into(),
+            config,
+            queue: "drop-tail".into(),
+            limit: Limit::Packets(limit),
+        }],
+        tight: 0,
         flows: Vec::new(),
         traffic: Vec::new(),
         end: None,
@@ -29,6 +35,8 @@ pub fn flow(name: &str, control: &str, base_rtt: Span) -> FlowPlan {
         payload: segment,
         header: Bytes::new(52),
         base_rtt,
+        route: vec![0],
+        return_route: Vec::new(),
         size: None,
         start: Time::ZERO,
         delayed_ack: 1,
