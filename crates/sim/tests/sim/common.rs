@@ -25,6 +25,17 @@ pub fn plan(rate: u64, limit: u64) -> Plan {
     }
 }
 
+/// A drop-tail link of `mbps` megabits per second, `delay_ms` long one way, with room for `limit` packets.
+pub fn link(name: &str, mbps: u64, delay_ms: u64, limit: u64) -> LinkPlan {
+    let (rate, delay) = (Rate::from_bps(mbps * 1_000_000), Span::from_millis(delay_ms));
+    LinkPlan {
+        name: name.into(),
+        config: LinkConfig { rate, delay, loss: Fraction::ZERO },
+        queue: "drop-tail".into(),
+        limit: Limit::Packets(limit),
+    }
+}
+
 /// A greedy flow with 1448-byte segments, acknowledged one by one.
 pub fn flow(name: &str, control: &str, base_rtt: Span) -> FlowPlan {
     let segment = Bytes::new(1448);

@@ -2,6 +2,8 @@
 
 mod closed_form;
 mod common;
+mod network;
 mod ns2;
 mod recovery;
 mod two_paths;
+mod way_back;
