@@ -52,7 +52,7 @@ pub use figure::{Drawn, FigureSpec, Smallest};
 pub use near::did_you_mean;
 pub use origin::Origin;
 pub use spec::{
-    Column, Flow, Limit, Link, Live, Pattern, Queue, QueueSettings, Record, Scenario, SocketBuffer, Spread,
-    Stack, Threshold, Traffic,
+    Column, Direction, Flow, Limit, Link, Live, Pattern, Queue, QueueSettings, Record, Scenario,
+    SocketBuffer, Spread, Stack, Threshold, Traffic,
 };
 pub use sweep::{Axis, Point, Sweep};

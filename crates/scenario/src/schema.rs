@@ -30,7 +30,16 @@ pub(crate) const ROOT: &[Key] = &[
     table("figure", FIGURE),
 ];
 /// `[link]`.
-pub(crate) const LINK: &[Key] = &[leaf("rate"), leaf("delay"), table("queue", QUEUE), leaf("loss")];
+pub(crate) const LINK: &[Key] = &[
+    leaf("name"),
+    leaf("rate"),
+    leaf("delay"),
+    table("queue", QUEUE),
+    leaf("loss"),
+    table("reverse", REVERSE),
+];
+/// `reverse = { … }` of a link.
+pub(crate) const REVERSE: &[Key] = &[leaf("rate"), table("queue", QUEUE), leaf("loss")];
 /// `[link.queue]`.
 pub(crate) const QUEUE: &[Key] = &[
     leaf("kind"),
@@ -69,6 +78,8 @@ pub(crate) const FLOW: &[Key] = &[
     leaf("min_rto"),
     leaf("timestamps"),
     leaf("sack"),
+    leaf("path"),
+    leaf("direction"),
 ];
 /// A distribution.
 pub(crate) const SPREAD: &[Key] = &[leaf("uniform"), table("pareto", PARETO), leaf("exponential")];
@@ -84,6 +95,8 @@ pub(crate) const TRAFFIC: &[Key] = &[
     leaf("stop"),
     leaf("peak"),
     leaf("burst"),
+    leaf("path"),
+    leaf("direction"),
 ];
 /// `[live]`.
 pub(crate) const LIVE: &[Key] = &[leaf("stack")];

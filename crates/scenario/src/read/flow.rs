@@ -1,6 +1,7 @@
 //! `[[flow]]`: the transfers under study.
 
 use super::keys::{At, Keys};
+use super::way::{Way, Ways};
 use super::{repeated, spread};
 use crate::document::{Node, Value, path};
 use crate::schema;
@@ -15,6 +16,7 @@ pub(super) struct FlowRead<'a> {
     pub(super) size: Option<Option<Bytes>>,
     pub(super) rtt: Option<Option<Spread<Span>>>,
     pub(super) segment: Option<Bytes>,
+    pub(super) way: Way,
     pub(super) flow: Option<Flow>,
 }
 
@@ -22,7 +24,7 @@ pub(super) struct FlowRead<'a> {
 const LONGEST: Bytes = Bytes::new(65_535);
 
 /// Reads every flow; at least one is needed.
-pub(super) fn flows<'a>(root: &Keys<'a>) -> Option<Vec<FlowRead<'a>>> {
+pub(super) fn flows<'a>(root: &Keys<'a>, ways: &Ways) -> Option<Vec<FlowRead<'a>>> {
     let tables = repeated(root, "flow")?;
     if tables.is_empty() {
         root.near("flow").fault("zero flows", "at least one [[flow]]", None);
@@ -30,13 +32,13 @@ pub(super) fn flows<'a>(root: &Keys<'a>) -> Option<Vec<FlowRead<'a>>> {
     }
     let nodes: Vec<&Node> = tables.iter().map(|at| at.node).collect();
     let names = path::names("flow", &nodes);
-    let read: Vec<_> = tables.iter().zip(&names).map(|(at, name)| flow(at, name)).collect();
+    let read: Vec<_> = tables.iter().zip(&names).map(|(at, name)| flow(at, name, ways)).collect();
     let read: Vec<FlowRead<'a>> = read.into_iter().collect::<Option<_>>()?;
     distinct(&read, &names);
     Some(read)
 }
 
-fn flow<'a>(at: &At<'a>, default_name: &str) -> Option<FlowRead<'a>> {
+fn flow<'a>(at: &At<'a>, default_name: &str, ways: &Ways) -> Option<FlowRead<'a>> {
     let keys = at.keys(schema::FLOW)?;
     let name = keys.or("name", default_name, At::text);
     let count = keys.or("count", 1u64, |at| at.count("zero flows"));
@@ -59,6 +61,7 @@ fn flow<'a>(at: &At<'a>, default_name: &str) -> Option<FlowRead<'a>> {
     let initial_ssthresh = keys.or("initial_ssthresh", None, ssthresh);
     let slow_start = keys.or("slow_start", "standard", At::text);
     let min_rto = keys.or("min_rto", Span::from_millis(200), |at| at.quantity("ms"));
+    let way = ways.read(&keys);
     let (size_read, rtt_read) = (size, rtt.clone());
     let flow = || {
         Some(Flow {
@@ -79,9 +82,12 @@ fn flow<'a>(at: &At<'a>, default_name: &str) -> Option<FlowRead<'a>> {
             min_rto: min_rto?,
             timestamps: timestamps?,
             sack: sack?,
+            path: way.names.clone()?,
+            direction: way.direction?,
         })
     };
-    Some(FlowRead { keys, size: size_read, rtt: rtt_read, segment, flow: flow() })
+    let flow = flow();
+    Some(FlowRead { keys, size: size_read, rtt: rtt_read, segment, way, flow })
 }
 
 fn segment(at: &At<'_>, header: Bytes) -> Option<Bytes> {

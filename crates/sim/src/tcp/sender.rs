@@ -141,7 +141,7 @@ impl Sender {
     }
 
     /// The next segment to leave, taken as sent at `now`; `None` when the windows are full.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn transmit(&mut self, now: Time) -> Option<Transmission> {
         let sent =
             if self.episode == Episode::None { self.transmit_new() } else { self.transmit_in_episode() }?;
@@ -223,7 +223,7 @@ impl Sender {
 
     /// An acknowledgement arrives, with the SACK blocks it carries where any can be lost. Returns the round-trip
     /// sample it gives.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_ack(&mut self, now: Time, ack: &Acknowledgement, blocks: &[Block]) -> Option<Span> {
         let first = self.board.una();
         if !self.sack {
