@@ -60,7 +60,7 @@ impl Ways {
         let accepted = self.accepted();
         if !matches!(at.node.value, Value::List(_)) {
             let help =
-                matches!(at.node.value, Value::String(_)).then(|| format!("write [{}]", at.node.typed()));
+                matches!(at.node.value, Value::String(_)).then(|| format!("write [{}]", at.node.described()));
             at.fault(at.node.described(), accepted, help);
             return None;
         }
