@@ -45,6 +45,7 @@ fn record(engine: Engine, task: &Task, goodput: f64, rtt: f64, retransmits: Opti
         mean_occupancy: None,
         queueing_delay_s: None,
         jain_index: None,
+        links: Vec::new(),
         flows: vec![flow],
     };
     Record { summary, series: Series::default(), notes: Vec::new() }
