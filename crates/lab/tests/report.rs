@@ -57,6 +57,7 @@ fn record(engine: Engine, flows: usize, samples: usize) -> Record {
             mean_occupancy: None,
             queueing_delay_s: None,
             jain_index: None,
+            links: Vec::new(),
             flows: (0..flows).map(summary).collect(),
         },
         series: Series {
