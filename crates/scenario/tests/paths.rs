@@ -102,7 +102,7 @@ fn what_is_wrong_with_a_path_is_told_at_its_place() {
     );
     says("[[flow]]\npath = 'far'\n", &["flow[0].path: ", "a list of links", "write [\"far\"]"]);
     says("[[flow]]\npath = []\n", &["an empty path", "leave it out"]);
-    says("[[flow]]\npath = ['far', 'far']\n", &["20:17", "\"far\" for the second time", "each once"]);
+    says("[[flow]]\npath = ['far', 'far']\n", &["20:16", "\"far\" for the second time", "each once"]);
     says("[[flow]]\npath = ['far', 'access']\n", &["\"access\" after \"far\": backwards", "direction = "]);
     says("[[flow]]\npath = [3]\n", &["flow[0].path[0]: the integer 3", "a text in quotes"]);
     says("[[flow]]\ndirection = 'back'\n", &["unknown \"back\"", "\"forward\", \"reverse\""]);
