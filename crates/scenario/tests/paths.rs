@@ -107,8 +107,8 @@ fn what_is_wrong_with_a_path_is_told_at_its_place() {
     says("[[flow]]\npath = [3]\n", &["flow[0].path[0]: the integer 3", "a text in quotes"]);
     says("[[flow]]\ndirection = 'back'\n", &["unknown \"back\"", "\"forward\", \"reverse\""]);
     says(
-        "[[flow]]\n[[traffic]]\nkind = 'cbr'\nrate = '1Mbit/s'\npath = ['fast']\n",
-        &["traffic[0].path[0]: no link is named \"fast\"", "help: did you mean \"far\"?"],
+        "[[flow]]\n[[traffic]]\nkind = 'cbr'\nrate = '1Mbit/s'\npath = ['fars']\n",
+        &["traffic[0].path[0]: no link is named \"fars\"", "help: did you mean \"far\"?"],
     );
 }
 
