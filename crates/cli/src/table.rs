@@ -4,7 +4,7 @@ use crate::print;
 use crate::problem::Problem;
 use lab::compare::Answer;
 use lab::curves::{Axis, Curves};
-use lab::record::{Record, Summary};
+use lab::record::{LinkSummary, Record, Summary};
 use lab::report::Verdict;
 
 const HEAD: [&str; 7] =
@@ -19,6 +19,10 @@ pub(crate) fn print_answers(answers: &[Answer]) -> Result<(), Problem> {
         for (index, record) in answer.records.iter().enumerate() {
             titles.push((index == 0 && !label.is_empty()).then(|| label.clone()));
             rows.push(row(record));
+            for link in &record.summary.links {
+                titles.push(None);
+                rows.push(link_row(link));
+            }
         }
     }
     print_aligned(&rows, &titles)?;
@@ -39,9 +43,6 @@ fn row(record: &Record) -> Vec<String> {
     let rtts: Vec<f64> = summary.flows.iter().filter_map(|flow| flow.rtt_s.map(|rtt| rtt.mean)).collect();
     let rtt = (!rtts.is_empty()).then(|| rtts.iter().sum::<f64>() / rtts.len() as f64);
     let retransmits = summary.flows.iter().map(|flow| flow.retransmits).sum::<Option<u64>>();
-    let number = |value: Option<f64>, scale: f64, digits: usize| {
-        value.map_or_else(|| "–".to_owned(), |value| format!("{:.digits$}", value * scale))
-    };
     vec![
         summary.engine.to_string(),
         number(Some(goodput), 1e-6, 2),
@@ -59,6 +60,25 @@ fn utilization(summary: &Summary) -> String {
     let half_width =
         summary.utilization_ci95.map_or_else(String::new, |width| format!(" ± {:.2}", width * 1e2));
     format!("{:.2}{half_width}", mean * 1e2)
+}
+
+/// One of several links under its engine: what a link has no part in is left empty.
+fn link_row(link: &LinkSummary) -> Vec<String> {
+    let tight = if link.tight { " (tight)" } else { "" };
+    let back = if link.direction == "reverse" { " reverse" } else { "" };
+    vec![
+        format!("  {}{back}{tight}", link.name),
+        String::new(),
+        String::new(),
+        number(Some(link.loss_rate), 1e2, 4),
+        String::new(),
+        number(Some(link.utilization), 1e2, 2),
+        number(Some(link.mean_backlog_bytes), 1e-3, 1),
+    ]
+}
+
+fn number(value: Option<f64>, scale: f64, digits: usize) -> String {
+    value.map_or_else(|| "–".to_owned(), |value| format!("{:.digits$}", value * scale))
 }
 
 /// The first column to the left, the others to the right; a title stands on a line of its own before its row.

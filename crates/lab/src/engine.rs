@@ -6,6 +6,7 @@ mod sim;
 
 use crate::record::{Engine, Record, Summary};
 use crate::resolve::Resolved;
+use scenario::Direction;
 use units::{Span, Time};
 
 /// Why an engine gave no record.
@@ -76,6 +77,24 @@ pub fn check(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
         Engine::Sim => sim::plan(resolved).map(drop),
         Engine::Live => live::check(resolved),
     }
+}
+
+/// Refuses a network: several links, or a queue for what goes back.
+fn one_queue(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
+    let Some(other) = resolved.links.get(1) else { return Ok(()) };
+    let found = match other.direction {
+        Direction::Forward => {
+            format!("{} queues, and this engine has the tight link's only", resolved.links.len())
+        }
+        Direction::Reverse => "a queue on the way back, where this engine has none".to_owned(),
+    };
+    Err(Misfit {
+        engine,
+        key: other.table.clone(),
+        found,
+        accepted: "one [link] without reverse".into(),
+        mend: "use the simulator: --engine sim".into(),
+    })
 }
 
 /// An open-ended run must outlast its warm-up.

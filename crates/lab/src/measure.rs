@@ -1,9 +1,10 @@
 //! Measures the engines share: fairness, memory, wall-clock time, and the link's part of a summary.
 
 use crate::batches::HalfWidths;
-use crate::record::{DelayStatistics, Engine, FlowSummary, QueueLength, Summary};
-use crate::resolve::Resolved;
+use crate::record::{DelayStatistics, Engine, FlowSummary, LinkSummary, QueueLength, Summary};
+use crate::resolve::{Resolved, ResolvedLink};
 use link::{Histogram, Limit, LinkReport, Occupancy};
+use scenario::Direction;
 use std::time::Instant;
 
 /// Wall-clock time since it was started: how long an engine took, never what it measures.
@@ -68,6 +69,33 @@ pub fn queue_length(occupancy: &Occupancy) -> Option<QueueLength> {
     })
 }
 
+/// The mean share of a queue's room that is taken.
+fn occupancy(link: &LinkReport, limit: Limit) -> f64 {
+    match limit {
+        Limit::Packets(packets) => link.mean_waiting_packets / packets as f64,
+        Limit::Bytes(bytes) => link.mean_waiting_bytes / bytes.get() as f64,
+    }
+}
+
+/// One of several links; `tight` if it is the tight one.
+#[must_use]
+pub fn link_summary(link: &ResolvedLink, tight: bool, report: &LinkReport) -> LinkSummary {
+    LinkSummary {
+        name: link.name.clone(),
+        direction: match link.direction {
+            Direction::Forward => "forward".into(),
+            Direction::Reverse => "reverse".into(),
+        },
+        tight,
+        utilization: report.utilization,
+        idle_fraction: report.idle_fraction,
+        loss_rate: report.loss_rate(),
+        mean_backlog_bytes: report.mean_waiting_bytes,
+        mean_occupancy: occupancy(report, link.limit),
+        queueing_delay_s: delay_statistics(&report.queueing_delay),
+    }
+}
+
 /// The summary of a run whose link reports itself.
 #[must_use]
 pub(crate) fn summary(
@@ -78,10 +106,6 @@ pub(crate) fn summary(
     flows: Vec<FlowSummary>,
     wall_s: f64,
 ) -> Summary {
-    let occupancy = match resolved.limit {
-        Limit::Packets(packets) => link.mean_waiting_packets / packets as f64,
-        Limit::Bytes(bytes) => link.mean_waiting_bytes / bytes.get() as f64,
-    };
     let goodputs: Vec<f64> = flows.iter().map(|flow| flow.goodput_bps).collect();
     Summary {
         engine,
@@ -98,11 +122,12 @@ pub(crate) fn summary(
         loss_rate: Some(link.loss_rate()),
         loss_rate_ci95: ci95.loss_rate,
         mean_backlog_bytes: Some(link.mean_waiting_bytes),
-        mean_occupancy: Some(occupancy),
+        mean_occupancy: Some(occupancy(link, resolved.limit)),
         queue_length_packets: queue_length(&link.queue_length),
         queueing_delay_s: delay_statistics(&link.queueing_delay),
         jain_index: jain_index(&goodputs),
         flows,
+        links: Vec::new(),
     }
 }
 

@@ -74,6 +74,32 @@ pub struct Summary {
     pub jain_index: Option<f64>,
     /// One entry per flow.
     pub flows: Vec<FlowSummary>,
+    /// Every direction of every link that has a queue, the tight link among them; empty if there is only one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<LinkSummary>,
+}
+
+/// One direction of one of several links.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LinkSummary {
+    /// The link's name in the scenario.
+    pub name: String,
+    /// `forward`, or `reverse`.
+    pub direction: String,
+    /// Whether the summary's own numbers are about this one.
+    pub tight: bool,
+    /// Bytes it sent over what it could have sent.
+    pub utilization: f64,
+    /// Share of time its queue is empty and it is not sending.
+    pub idle_fraction: f64,
+    /// Drops over arrivals.
+    pub loss_rate: f64,
+    /// Time-average of the bytes waiting, the packet being sent excluded.
+    pub mean_backlog_bytes: f64,
+    /// Mean backlog over the queue's limit.
+    pub mean_occupancy: f64,
+    /// Time packets wait before they are sent; `None` if none was sent.
+    pub queueing_delay_s: Option<DelayStatistics>,
 }
 
 /// The queue's length over the measured interval, in packets: exact, each length weighted by the time it lasted.

@@ -1,11 +1,15 @@
 //! From a scenario as written to numbers: relative limits, distributions, names.
 
+mod links;
 mod queue;
 mod spread;
+
+pub use links::ResolvedLink;
 
 use link::queue::PolicyConfig;
 use link::traffic::{Pattern, TrafficConfig};
 use link::{Limit, LinkConfig};
+use links::Directions;
 use scenario::spec;
 use scenario::{
     Column, Document, Faults, LossDetection, Recovery, Scenario, SocketBuffer, Stack, did_you_mean,
@@ -34,10 +38,14 @@ pub struct Resolved {
     pub queue: PolicyConfig,
     /// Its room.
     pub limit: Limit,
+    /// Every direction of every link that has a queue.
+    pub links: Vec<ResolvedLink>,
+    /// Which of them is the tight link.
+    pub tight: usize,
     /// The transfers.
     pub flows: Vec<ResolvedFlow>,
     /// Unresponsive cross traffic.
-    pub traffic: Vec<(String, TrafficConfig)>,
+    pub traffic: Vec<ResolvedTraffic>,
     /// When the run stops; `None`: when every sized flow has ended.
     pub end: Option<Span>,
     /// Metrics leave out what happens before this.
@@ -48,6 +56,17 @@ pub struct Resolved {
     pub columns: Vec<Column>,
     /// The live engine's TCP profile.
     pub stack: Stack,
+}
+
+/// Unresponsive cross traffic in numbers.
+#[derive(Clone, Debug)]
+pub struct ResolvedTraffic {
+    /// Its name.
+    pub name: String,
+    /// Its arrival process.
+    pub config: TrafficConfig,
+    /// What it crosses, in order: indices of [`Resolved::links`].
+    pub route: Vec<usize>,
 }
 
 /// One transfer in numbers.
@@ -101,6 +120,10 @@ pub struct ResolvedFlow {
     pub initial_ssthresh: Option<Bytes>,
     /// Least retransmission timeout.
     pub min_rto: Span,
+    /// What its segments cross, in order: indices of [`Resolved::links`].
+    pub route: Vec<usize>,
+    /// What its acknowledgements cross; empty: they never wait.
+    pub return_route: Vec<usize>,
 }
 
 impl ResolvedFlow {
@@ -120,10 +143,16 @@ impl ResolvedFlow {
 }
 
 impl Resolved {
-    /// Mean rate of the unresponsive cross traffic.
+    /// Mean rate of the unresponsive cross traffic over the tight link.
     #[must_use]
     pub fn unresponsive(&self) -> Rate {
-        self.traffic.iter().fold(Rate::ZERO, |sum, (_, traffic)| sum + traffic.rate)
+        links::unresponsive(self.tight, &self.traffic)
+    }
+
+    /// Whether there is more than one queue.
+    #[must_use]
+    pub fn is_network(&self) -> bool {
+        self.links.len() > 1
     }
 
     /// Available bandwidth before the transfers start, A = C - unresponsive traffic.
@@ -156,19 +185,20 @@ impl Resolved {
 pub fn resolve(document: &Document) -> Result<Resolved, Faults> {
     let scenario = document.scenario()?;
     check_names(document, &scenario)?;
-    let link = &scenario.links[0];
-    let flows = flows(&scenario);
-    let mean_rtt = flows.iter().map(|flow| flow.base_rtt).sum::<Span>() / flows.len() as u64;
-    let limit = queue::limit(link.queue.limit, link.rate, mean_rtt);
-    let traffic: Vec<_> = scenario.traffic.iter().map(traffic).collect();
-    let mean_packet = queue::mean_packet(link.rate, &flows, &traffic);
-    let policy = queue::policy(&link.queue, link.rate, mean_rtt, mean_packet);
-    let resolved = Resolved {
+    let directions = Directions::new(&scenario.links);
+    let flows = flows(&scenario, &directions);
+    let traffic: Vec<_> = scenario.traffic.iter().map(|one| traffic(one, &directions)).collect();
+    let links = directions.resolve(&flows, &traffic);
+    links::check(document, &links, &flows)?;
+    let tight = links::tight(&links, &flows, &traffic);
+    Ok(Resolved {
         hash: scenario.hash(),
         seed: scenario.seed,
-        link: LinkConfig { rate: link.rate, delay: link.delay, loss: link.loss },
-        queue: policy,
-        limit,
+        link: links[tight].config,
+        queue: links[tight].queue.clone(),
+        limit: links[tight].limit,
+        links,
+        tight,
         flows,
         traffic,
         end: scenario.duration,
@@ -178,20 +208,10 @@ pub fn resolve(document: &Document) -> Result<Resolved, Faults> {
         stack: scenario.live.stack,
         title: scenario.title,
         source: scenario.source,
-    };
-    if resolved.limit_bytes() < resolved.segment() {
-        let found =
-            format!("room for {}, less than one segment of {}", resolved.limit_bytes(), resolved.segment());
-        let help = format!("write \"{}\" or more", resolved.segment());
-        return Err(document
-            .fault("link.queue.limit", found, "room for one segment or more", Some(help))
-            .into());
-    }
-    queue::check(document, "link", &resolved.queue, resolved.limit, resolved.link.rate)?;
-    Ok(resolved)
+    })
 }
 
-/// Names that must be in a registry, and what no engine of this version runs.
+/// Names that must be in a registry.
 fn check_names(document: &Document, scenario: &Scenario) -> Result<(), Faults> {
     let mut faults = Vec::new();
     for (index, flow) in scenario.flows.iter().enumerate() {
@@ -225,39 +245,30 @@ fn check_names(document: &Document, scenario: &Scenario) -> Result<(), Faults> {
             faults.push(document.fault(&key, found, known.join(", "), help));
         }
     }
+    let known: Vec<&str> = link::queue::POLICIES.iter().map(|policy| policy.name).collect();
     for (index, link) in scenario.links.iter().enumerate() {
-        let known: Vec<&str> = link::queue::POLICIES.iter().map(|policy| policy.name).collect();
-        if !known.contains(&link.queue.kind.as_str()) {
-            let found = format!("unknown queue \"{}\"", link.queue.kind);
-            let key = if scenario.links.len() > 1 {
-                format!("link[{index}].queue.kind")
-            } else {
-                "link.queue.kind".into()
-            };
-            let help = did_you_mean(&link.queue.kind, known.clone());
-            faults.push(document.fault(&key, found, known.join(", "), help));
+        let table = if scenario.links.len() > 1 { format!("link[{index}]") } else { "link".into() };
+        let back = link.reverse.as_ref().map(|back| (format!("{table}.reverse"), &back.queue));
+        for (table, queue) in [(table, &link.queue)].into_iter().chain(back) {
+            if !known.contains(&queue.kind.as_str()) {
+                let found = format!("unknown queue \"{}\"", queue.kind);
+                let help = did_you_mean(&queue.kind, known.clone());
+                faults.push(document.fault(&format!("{table}.queue.kind"), found, known.join(", "), help));
+            }
         }
-    }
-    if scenario.links.len() > 1 {
-        let help = "keep the tight link; put the other links' delay into the flows' rtt".to_owned();
-        let found = format!("{} links", scenario.links.len());
-        faults.push(document.fault(
-            "link",
-            found,
-            "one [link]: this version runs a single tight link",
-            Some(help),
-        ));
     }
     if faults.is_empty() { Ok(()) } else { Err(faults.into()) }
 }
 
 /// Every transfer of the scenario, distributions drawn.
-fn flows(scenario: &Scenario) -> Vec<ResolvedFlow> {
-    let least: Span = scenario.links.iter().map(|link| link.delay * 2).sum();
+fn flows(scenario: &Scenario, directions: &Directions<'_>) -> Vec<ResolvedFlow> {
     let mut flows = Vec::new();
     for (entry, flow) in scenario.flows.iter().enumerate() {
         let stream = |what: &str| Stream::new(scenario.seed, &format!("{} {what}", flow.name));
         let rtts = flow.rtt.as_ref().map(|rtt| values(rtt, flow.count, stream("rtt")));
+        let least = directions.round(&flow.path);
+        let route = directions.there(&flow.path, flow.direction);
+        let return_route = directions.back(&flow.path, flow.direction);
         let starts = values(&flow.start, flow.count, stream("start"));
         for (index, start) in (0..).zip(starts) {
             let rtt = rtts.as_ref().map_or(least, |rtts| rtts[index]);
@@ -300,13 +311,15 @@ fn flows(scenario: &Scenario) -> Vec<ResolvedFlow> {
                 initial_window: flow.initial_window,
                 initial_ssthresh: flow.initial_ssthresh,
                 min_rto: flow.min_rto,
+                route: route.clone(),
+                return_route: return_route.clone(),
             });
         }
     }
     flows
 }
 
-fn traffic(traffic: &spec::Traffic) -> (String, TrafficConfig) {
+fn traffic(traffic: &spec::Traffic, directions: &Directions<'_>) -> ResolvedTraffic {
     let pattern = match traffic.pattern {
         spec::Pattern::Cbr => Pattern::Cbr,
         spec::Pattern::Poisson => Pattern::Poisson,
@@ -319,5 +332,6 @@ fn traffic(traffic: &spec::Traffic) -> (String, TrafficConfig) {
         start: Time::ZERO + traffic.start,
         stop: traffic.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop),
     };
-    (traffic.name.clone(), config)
+    let route = directions.there(&traffic.path, traffic.direction);
+    ResolvedTraffic { name: traffic.name.clone(), config, route }
 }

@@ -53,7 +53,7 @@ pub use figure::{Drawn, FigureSpec, Smallest};
 pub use near::did_you_mean;
 pub use origin::Origin;
 pub use spec::{
-    Column, Flow, Limit, Link, Live, LossDetection, Pattern, Queue, QueueSettings, Record, Recovery,
-    Scenario, SocketBuffer, Spread, Stack, Threshold, Traffic,
+    Column, Direction, Flow, Limit, Link, Live, LossDetection, Pattern, Queue, QueueSettings, Record,
+    Recovery, Scenario, SocketBuffer, Spread, Stack, Threshold, Traffic,
 };
 pub use sweep::{Axis, Point, Sweep};

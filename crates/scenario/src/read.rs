@@ -1,7 +1,8 @@
 //! From tree to data: the hand-written walk over a document that collects every fault it meets.
 //!
 //! `read/keys.rs` is the cursor, `read/quantity.rs` and `read/spread.rs` read values; then one file per table:
-//! `read/link.rs` (its queue's settings: `read/settings.rs`), `read/flow.rs`, `read/traffic.rs`, `read/record.rs` (also `[live]`), `read/figure.rs`. `read/check.rs` checks
+//! `read/link.rs` (its queue's settings: `read/settings.rs`), `read/flow.rs`, `read/traffic.rs` (with `read/way.rs`, the
+//! links these cross), `read/record.rs` (also `[live]`), `read/figure.rs`. `read/check.rs` checks
 //! what takes more than one table to see.
 
 mod buffer;
@@ -15,6 +16,7 @@ mod record;
 mod settings;
 mod spread;
 mod traffic;
+mod way;
 
 use crate::document::{Document, Value};
 use crate::fault::Faults;
@@ -49,8 +51,9 @@ fn scenario(root: &At<'_>) -> Option<Scenario> {
     let duration = keys.optional("duration", |at| at.above_zero("s", "a duration of zero"));
     let warmup = keys.or("warmup", Span::ZERO, |at| at.quantity("s"));
     let links = link::links(&keys);
-    let flows = flow::flows(&keys);
-    let traffic = traffic::traffic(&keys);
+    let ways = way::Ways::new(links.as_deref());
+    let flows = flow::flows(&keys, &ways);
+    let traffic = traffic::traffic(&keys, &ways);
     let live = record::live(&keys);
     let record = record::record(&keys);
     check::across(&keys, duration, warmup, links.as_deref(), flows.as_deref());

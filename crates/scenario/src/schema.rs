@@ -30,7 +30,16 @@ pub(crate) const ROOT: &[Key] = &[
     table("figure", FIGURE),
 ];
 /// `[link]`.
-pub(crate) const LINK: &[Key] = &[leaf("rate"), leaf("delay"), table("queue", QUEUE), leaf("loss")];
+pub(crate) const LINK: &[Key] = &[
+    leaf("name"),
+    leaf("rate"),
+    leaf("delay"),
+    table("queue", QUEUE),
+    leaf("loss"),
+    table("reverse", REVERSE),
+];
+/// `reverse = { … }` of a link.
+pub(crate) const REVERSE: &[Key] = &[leaf("rate"), table("queue", QUEUE), leaf("loss")];
 /// `[link.queue]`.
 pub(crate) const QUEUE: &[Key] = &[
     leaf("kind"),
@@ -76,6 +85,8 @@ pub(crate) const FLOW: &[Key] = &[
     leaf("loss_detection"),
     leaf("ecn"),
     leaf("pacing"),
+    leaf("path"),
+    leaf("direction"),
 ];
 /// `socket_buffer = { … }`.
 pub(crate) const SIZER: &[Key] = &[leaf("sizer"), leaf("max")];
@@ -93,6 +104,8 @@ pub(crate) const TRAFFIC: &[Key] = &[
     leaf("stop"),
     leaf("peak"),
     leaf("burst"),
+    leaf("path"),
+    leaf("direction"),
 ];
 /// `[live]`.
 pub(crate) const LIVE: &[Key] = &[leaf("stack")];

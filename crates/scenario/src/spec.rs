@@ -38,6 +38,8 @@ pub struct Scenario {
 /// `[link]` or one `[[link]]`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Link {
+    /// Names the link in paths and results.
+    pub name: String,
     /// Capacity.
     pub rate: Rate,
     /// One-way propagation delay.
@@ -46,6 +48,29 @@ pub struct Link {
     pub queue: Queue,
     /// Each arriving packet is lost with this probability, whatever the queue holds.
     pub loss: Fraction,
+    /// The other direction; absent: what goes back meets no queue.
+    pub reverse: Option<Reverse>,
+}
+
+/// `reverse = { … }` of a link: its other direction, with the same delay.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Reverse {
+    /// Capacity; the link's own if absent.
+    pub rate: Rate,
+    /// The queue in front of the serializer.
+    pub queue: Queue,
+    /// Each arriving packet is lost with this probability.
+    pub loss: Fraction,
+}
+
+/// `direction = …` of a flow or traffic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// As the links are listed.
+    Forward,
+    /// Against it, through the links' `reverse`.
+    Reverse,
 }
 
 /// `queue = { kind = …, limit = … }`.
@@ -124,6 +149,10 @@ pub struct Flow {
     pub ecn: bool,
     /// Whether packets leave at a rate rather than as acknowledgements come.
     pub pacing: bool,
+    /// The names of the links it crosses, in the order of the file whatever its direction.
+    pub path: Vec<String>,
+    /// Which way its data goes.
+    pub direction: Direction,
 }
 
 /// `recovery = …`.
@@ -220,6 +249,10 @@ pub struct Traffic {
     pub start: Span,
     /// When it ends; absent: never.
     pub stop: Option<Span>,
+    /// The names of the links it crosses, in the order of the file whatever its direction.
+    pub path: Vec<String>,
+    /// Which way it goes.
+    pub direction: Direction,
 }
 
 /// `kind = …` of a `[[traffic]]`, with the keys that belong to that kind.

@@ -72,7 +72,7 @@ fn an_unknown_key_lists_the_known_ones() {
         "x.toml:6:1: link.delya: unknown key
   6 | delya = '1ms'
     | ^^^^^
-  accepted: rate, delay, queue, loss
+  accepted: name, rate, delay, queue, loss, reverse
   help: did you mean \"delay\"?"
     );
 }

@@ -54,6 +54,8 @@ fn every_value_changes_it() {
         ("link.delay", "1ns"),
         ("link.loss", "0.1%"),
         ("link.queue.kind", "red"),
+        ("link.name", "x"),
+        ("link.reverse", "{ queue = { limit = '9 packets' } }"),
         ("link.queue.limit", "10 packets"),
         ("link.queue.limit", "9 bdp"),
         ("flow.name", "x"),

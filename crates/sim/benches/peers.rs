@@ -22,6 +22,8 @@ fn scenario(flows: usize, rate: u64, rtt: u64, limit: u64, seconds: u64, warmup:
         payload: segment,
         header: Bytes::new(52),
         base_rtt: Span::from_millis(rtt),
+        route: vec![0],
+        return_route: Vec::new(),
         size: None,
         start: Time::ZERO + Span::from_secs_f64(starts.uniform()),
         delayed_ack: 1,
@@ -39,7 +41,13 @@ fn scenario(flows: usize, rate: u64, rtt: u64, limit: u64, seconds: u64, warmup:
     };
     let config = LinkConfig { rate: Rate::from_bps(rate), delay: Span::ZERO, loss: Fraction::ZERO };
     Plan {
-        link: LinkPlan { config, queue: "drop-tail".into(), limit: Limit::Packets(limit) },
+        links: vec![LinkPlan {
+            name: "link-1".into(),
+            config,
+            queue: "drop-tail".into(),
+            limit: Limit::Packets(limit),
+        }],
+        tight: 0,
         flows: (0..flows).map(flow).collect(),
         traffic: Vec::new(),
         end: Some(Time::ZERO + Span::from_secs(seconds)),

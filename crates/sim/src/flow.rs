@@ -1,21 +1,27 @@
-//! One transfer: a sender and a receiver. What is under way between them is on the [lines](crate::lines).
+//! One transfer: a sender and a receiver. What is under way between them is on the [lines](crate::lines), and
+//! before that in the queues.
+
+mod way_back;
 
 use crate::lines::UnderWay;
 use crate::outcome::FlowReport;
-use crate::packet::{Packet, TightLink};
+use crate::packet::{Kind, Medium, Packet};
 use crate::plan::FlowPlan;
 use crate::recorder::FlowView;
 use crate::tagged::Tagged;
-use crate::tcp::{Acknowledgement, Receiver, Sacks, Sender, SenderConfig};
+use crate::tcp::{Acknowledgement, Block, Receiver, Sacks, Sender, SenderConfig};
 use link::Histogram;
 use units::random::Stream;
 use units::{Bytes, Span, Time};
+use way_back::{Said, WayBack};
 
 #[derive(Debug)]
 pub(crate) struct Flow {
     index: u32,
     sender: Sender,
     receiver: Receiver,
+    /// Where acknowledgements cross queues: then the receiver acts as a segment leaves the last one.
+    way_back: Option<Box<WayBack>>,
     /// When the sender starts, and after that, when jitter lets it send again.
     sends_at: Time,
     jitter: Span,
@@ -40,6 +46,8 @@ struct Counts {
     again: u64,
     marks: u64,
     timeouts_before: u64,
+    acknowledgements: u64,
+    acknowledgements_dropped: u64,
     rtt: Histogram,
     min_rtt: Option<Span>,
 }
@@ -47,7 +55,13 @@ struct Counts {
 impl Flow {
     pub(crate) fn new(index: u32, plan: FlowPlan, seed: u64) -> Self {
         let total_segments = plan.size.map_or(u64::MAX, |size| size.get().div_ceil(plan.payload.get()));
-        let receiver = Receiver::new(plan.delayed_ack, plan.delayed_ack_timeout, Sacks::Newest).advertising(
+        let way_back = (!plan.return_route.is_empty()).then(Box::default);
+        let sacks = if way_back.is_some() && plan.sack {
+            Sacks::Blocks { timestamps: plan.timestamps }
+        } else {
+            Sacks::Newest
+        };
+        let receiver = Receiver::new(plan.delayed_ack, plan.delayed_ack_timeout, sacks).advertising(
             plan.socket_buffer / plan.payload,
             plan.sizer,
             plan.payload,
@@ -70,6 +84,7 @@ impl Flow {
             index,
             sender,
             receiver,
+            way_back,
             sends_at: plan.start,
             jitter: plan.send_jitter,
             stream: Stream::new(seed, &format!("flow {}", plan.name)),
@@ -94,33 +109,52 @@ impl Flow {
         self.completed.is_some()
     }
 
-    /// A segment has reached the receiver, and the acknowledgement it may cause the sender.
+    /// A segment has reached the receiver, and the acknowledgement it may cause the sender; or, where these cross
+    /// queues, an acknowledgement has.
     #[inline]
-    pub(crate) fn on_arrival(&mut self, now: Time, segment: &UnderWay, link: &mut TightLink) {
-        let number = segment.segment.plain_number().unwrap_or_else(|| self.receive_ecn(segment.segment));
+    pub(crate) fn on_arrival<M: Medium>(&mut self, now: Time, arrival: &UnderWay, medium: &mut M) {
+        if M::CARRIES_ACKNOWLEDGEMENTS && self.way_back.is_some() {
+            let said = self.way_back.as_mut().and_then(|back| back.take(arrival.segment.number()));
+            if let Some(Said { acknowledgement, blocks }) = said {
+                self.on_ack(now, &acknowledgement, blocks.as_slice(), medium);
+            }
+            return;
+        }
+        let number = self.number(arrival.segment);
         // By reference: it need not be moved.
-        if let Some(ack) = &self.receiver.on_segment(now, number, segment.sent) {
-            self.on_ack(now, ack, link);
+        if let Some(ack) = &self.receiver.on_segment(now, number, arrival.sent) {
+            self.on_ack(now, ack, &[], medium);
         }
     }
 
     /// Every deadline that has come by `now`.
-    pub(crate) fn on_deadline(&mut self, now: Time, link: &mut TightLink) {
+    pub(crate) fn on_deadline<M: Medium>(&mut self, now: Time, medium: &mut M) {
         if self.receiver.deadline() <= now {
             let ack = self.receiver.on_deadline();
-            self.on_ack(now, &ack, link);
+            if M::CARRIES_ACKNOWLEDGEMENTS && self.way_back.is_some() {
+                if let Some(packet) = self.acknowledge(now, ack) {
+                    medium.offer(now, packet);
+                }
+            } else {
+                self.on_ack(now, &ack, &[], medium);
+            }
         }
         if self.sends_at <= now {
             self.sends_at = Time::NEVER;
-            self.send(now, link);
+            self.send(now, medium);
         }
         if self.sender.timer() <= now {
             self.sender.on_timer(now);
-            self.send(now, link);
+            self.send(now, medium);
         }
     }
 
-    /// Gives the receiver what a segment says beside its number, which is returned.
+    /// The number of a segment; what it says beside that the receiver is told.
+    #[inline]
+    fn number(&mut self, segment: Tagged) -> u64 {
+        segment.plain_number().unwrap_or_else(|| self.receive_ecn(segment))
+    }
+
     #[cold]
     fn receive_ecn(&mut self, segment: Tagged) -> u64 {
         self.counts.marks += u64::from(segment.is_marked());
@@ -129,16 +163,22 @@ impl Flow {
     }
 
     #[inline]
-    fn on_ack(&mut self, now: Time, ack: &Acknowledgement, link: &mut TightLink) {
+    fn on_ack<M: Medium>(&mut self, now: Time, ack: &Acknowledgement, blocks: &[Block], medium: &mut M) {
         if self.sender.is_plain() {
-            self.on_ack_as::<true>(now, ack, link);
+            self.on_ack_as::<true, M>(now, ack, blocks, medium);
         } else {
-            self.on_ack_as::<false>(now, ack, link);
+            self.on_ack_as::<false, M>(now, ack, blocks, medium);
         }
     }
 
-    fn on_ack_as<const PLAIN: bool>(&mut self, now: Time, ack: &Acknowledgement, link: &mut TightLink) {
-        if let Some(rtt) = self.sender.on_ack::<PLAIN>(now, ack, &[]) {
+    fn on_ack_as<const PLAIN: bool, M: Medium>(
+        &mut self,
+        now: Time,
+        ack: &Acknowledgement,
+        blocks: &[Block],
+        medium: &mut M,
+    ) {
+        if let Some(rtt) = self.sender.on_ack::<PLAIN>(now, ack, blocks) {
             self.counts.rtt.record(rtt);
             self.counts.min_rtt = Some(self.counts.min_rtt.map_or(rtt, |min| min.min(rtt)));
         }
@@ -146,7 +186,7 @@ impl Flow {
             self.completed = Some(now);
         }
         if self.jitter == Span::ZERO {
-            self.send_as::<PLAIN>(now, link);
+            self.send_as::<PLAIN, M>(now, medium);
         } else if self.sends_at == Time::NEVER && self.sender.may_transmit() {
             self.sends_at = now + self.jitter.scale(self.stream.uniform());
         }
@@ -154,16 +194,16 @@ impl Flow {
 
     /// Sends what the windows allow.
     #[inline]
-    fn send(&mut self, now: Time, link: &mut TightLink) {
+    fn send<M: Medium>(&mut self, now: Time, medium: &mut M) {
         if self.sender.is_plain() {
-            self.send_as::<true>(now, link);
+            self.send_as::<true, M>(now, medium);
         } else {
-            self.send_as::<false>(now, link);
+            self.send_as::<false, M>(now, medium);
         }
     }
 
     #[inline]
-    fn send_as<const PLAIN: bool>(&mut self, now: Time, link: &mut TightLink) {
+    fn send_as<const PLAIN: bool, M: Medium>(&mut self, now: Time, medium: &mut M) {
         while let Some(sent) = self.sender.transmit::<PLAIN>(now) {
             self.counts.sent += 1;
             self.counts.again += u64::from(sent.again);
@@ -176,8 +216,8 @@ impl Flow {
             {
                 segment = Tagged::capable(number, reduced);
             }
-            let packet = Packet { flow: self.index, length: self.wire_len(number), segment, sent: now };
-            if !link.offer(now, packet) {
+            let packet = Packet::segment(self.index, self.wire_len(number), segment, now);
+            if !medium.offer(now, packet) {
                 self.on_drop();
             }
         }
@@ -186,9 +226,36 @@ impl Flow {
         }
     }
 
-    /// The tight link dropped a segment of this flow.
+    /// Whether acknowledgements cross queues.
+    pub(crate) fn has_way_back(&self) -> bool {
+        self.way_back.is_some()
+    }
+
+    /// Where acknowledgements cross queues: a segment reaches the receiver. What this sends is returned.
+    pub(crate) fn receive(&mut self, now: Time, packet: &Packet) -> Option<Packet> {
+        let number = self.number(packet.segment);
+        let ack = self.receiver.on_segment(now, number, packet.sent)?;
+        self.acknowledge(now, ack)
+    }
+
+    /// The packet of an acknowledgement that leaves the receiver.
+    fn acknowledge(&mut self, now: Time, acknowledgement: Acknowledgement) -> Option<Packet> {
+        self.counts.acknowledgements += 1;
+        let blocks = self.receiver.blocks();
+        let length = self.header as u32 + blocks.wire_len();
+        let number = self.way_back.as_mut()?.send(Said { acknowledgement, blocks });
+        let kind = Kind::Acknowledgement;
+        Some(Packet { kind, ..Packet::segment(self.index, length, Tagged::plain(number), now) })
+    }
+
+    /// A link dropped a segment of this flow.
     pub(crate) fn on_drop(&mut self) {
         self.counts.dropped += 1;
+    }
+
+    /// A link dropped an acknowledgement of this flow.
+    pub(crate) fn on_acknowledgement_drop(&mut self) {
+        self.counts.acknowledgements_dropped += 1;
     }
 
     #[inline]
@@ -239,6 +306,8 @@ impl Flow {
             retransmits: counts.again,
             timeouts: self.sender.timeouts() - counts.timeouts_before,
             marks: counts.marks,
+            acknowledgements: counts.acknowledgements,
+            acknowledgements_dropped: counts.acknowledgements_dropped,
             rtt: counts.rtt,
             min_rtt: counts.min_rtt,
             completion: self.completed.map(|at| at.since(self.start)),

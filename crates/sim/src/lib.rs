@@ -8,14 +8,20 @@
 //! packet costs one event: its departure is known as it is sent, and what happens at the receiver is worked out
 //! when its acknowledgement reaches the sender. Behind any other queue the link's departures are events, too. Flows
 //! of the same base RTT share a line behind the link, of which only the head is looked at; the agenda holds one
-//! entry per flow (its next deadline, kept lazily), per source and for the link, never one per packet.
+//! entry per flow (its next deadline, kept lazily), per source and per link, never one per packet.
 //!
-//! Reading order: `plan.rs` (what goes in), `simulation.rs` (the loop), `agenda.rs`, `packet.rs` (the tight
-//! link), `lines.rs` (what is under way behind it), `flow.rs` (one transfer: sender and receiver), `tcp.rs` and `tcp/` (the protocol), `recorder.rs` and `outcome.rs` (what comes out).
+//! Where packets cross several links, or acknowledgements cross queues, packets move hop by hop: every link's
+//! propagation is real, with an event for each packet and link, and only a flow's access lines are lumped. Over a single
+//! link both ways give the same packets.
+//!
+//! Reading order: `plan.rs` (what goes in), `simulation.rs` (the loop), `agenda.rs`, `packet.rs` (what is
+//! carried, and by what), `tight.rs` (one link) and `network.rs` (several), `lines.rs` (what is under way behind the
+//! queues), `flow.rs` (one transfer: sender and receiver), `tcp.rs` and `tcp/` (the protocol), `recorder.rs` and `outcome.rs` (what comes out).
 
 mod agenda;
 mod flow;
 mod lines;
+mod network;
 mod outcome;
 mod packet;
 mod plan;
@@ -23,6 +29,7 @@ mod recorder;
 mod simulation;
 mod tagged;
 mod tcp;
+mod tight;
 
 pub use outcome::{BATCHES, FlowReport, Outcome};
 pub use plan::{FlowPlan, LinkPlan, LossDetection, Plan, Recovery, TrafficPlan};

@@ -17,6 +17,8 @@ pub struct Outcome<R> {
     /// The tight link at the ends of [`BATCHES`] equal parts of the measured interval, its beginning first; only the
     /// beginning if the plan has no end.
     pub batches: Vec<(Time, LinkState)>,
+    /// Every link over the measured interval, in the plan's order.
+    pub links: Vec<LinkReport>,
     /// Every flow over the measured interval, in the plan's order.
     pub flows: Vec<FlowReport>,
     /// Events the loop handled, a measure of its work.
@@ -36,7 +38,7 @@ pub struct FlowReport {
     pub active: Span,
     /// Segments sent, again or for the first time.
     pub sent: u64,
-    /// Of those, dropped by the tight link.
+    /// Of those, dropped by a link.
     pub dropped: u64,
     /// Segments sent again.
     pub retransmits: u64,
@@ -44,6 +46,10 @@ pub struct FlowReport {
     pub timeouts: u64,
     /// Segments that arrived with a congestion mark.
     pub marks: u64,
+    /// Acknowledgements sent, where these cross queues.
+    pub acknowledgements: u64,
+    /// Of those, dropped by a link.
+    pub acknowledgements_dropped: u64,
     /// Round-trip samples.
     pub rtt: Histogram,
     /// The least of them.

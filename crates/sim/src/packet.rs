@@ -1,18 +1,34 @@
-//! What the tight link carries in a simulation.
+//! What links carry in a simulation, and what carries it.
 
-use crate::lines::{Lines, UnderWay};
+use crate::flow::Flow;
+use crate::lines::UnderWay;
 use crate::tagged::Tagged;
-use link::{Admission, Datagram, Ecn, Link};
+use link::{Datagram, Ecn, LinkReport, LinkState};
 use units::{Bytes, Time};
 
-/// A segment of a flow, or a packet of cross traffic, at the tight link.
+/// What a packet is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A segment of a flow.
+    Segment,
+    /// An acknowledgement of a flow, where these cross queues.
+    Acknowledgement,
+    /// Cross traffic.
+    Cross,
+}
+
+/// A packet on a link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
     /// The flow's index; [`Packet::CROSS`] for cross traffic.
     pub(crate) flow: u32,
     pub(crate) length: u32,
+    /// The number of the segment, or of the acknowledgement; the index of cross traffic's source.
     pub(crate) segment: Tagged,
     pub(crate) sent: Time,
+    /// Where on its route it is; the network's.
+    pub(crate) hop: u32,
+    pub(crate) kind: Kind,
 }
 
 impl From<Packet> for UnderWay {
@@ -25,9 +41,17 @@ impl Packet {
     /// The owner of cross traffic.
     pub(crate) const CROSS: u32 = u32::MAX;
 
-    /// A packet of cross traffic.
-    pub(crate) fn cross(length: Bytes) -> Self {
-        Self { flow: Self::CROSS, length: length.get() as u32, segment: Tagged::plain(0), sent: Time::ZERO }
+    /// A segment of a flow.
+    #[inline]
+    pub(crate) fn segment(flow: u32, length: u32, segment: Tagged, sent: Time) -> Self {
+        Self { flow, length, segment, sent, hop: 0, kind: Kind::Segment }
+    }
+
+    /// A packet of cross traffic from the source `source`.
+    pub(crate) fn cross(source: usize, length: Bytes) -> Self {
+        let kind = Kind::Cross;
+        let source = Tagged::plain(source as u64);
+        Self { kind, ..Self::segment(Self::CROSS, length.get() as u32, source, Time::ZERO) }
     }
 }
 
@@ -46,76 +70,38 @@ impl Datagram for Packet {
     }
 }
 
-/// The tight link and the lines behind it, as the endpoints see them. Behind a drop-tail queue a departure is known
-/// as the packet is handed over; behind another the link tells in its own time.
-pub(crate) struct TightLink {
-    link: Link<Packet>,
-    lines: Lines,
-    knows_departures: bool,
-    /// Owners of the packets dropped since last asked.
-    dropped: Vec<u32>,
-}
+/// What carries packets between endpoints: one tight link, or a network of links. It has slots in the agenda of its
+/// own.
+pub(crate) trait Medium {
+    /// Whether acknowledgements may cross queues. Where they may not, nothing is spent on it.
+    const CARRIES_ACKNOWLEDGEMENTS: bool;
 
-impl TightLink {
-    pub(crate) fn new(link: Link<Packet>, lines: Lines) -> Self {
-        Self { knows_departures: link.knows_departures(), link, lines, dropped: Vec::new() }
-    }
+    /// A packet enters; false if it is known to be dropped.
+    fn offer(&mut self, now: Time, packet: Packet) -> bool;
 
-    pub(crate) fn link(&mut self) -> &mut Link<Packet> {
-        &mut self.link
-    }
+    /// When something next reaches a sender.
+    fn next_arrival(&self) -> Time;
 
-    pub(crate) fn lines(&mut self) -> &mut Lines {
-        &mut self.lines
-    }
+    /// Takes what does then: a segment whose acknowledgement is worked out only now, or the number of an
+    /// acknowledgement that crossed queues.
+    fn pop_arrival(&mut self) -> Option<UnderWay>;
 
-    /// When the next acknowledgement comes.
-    #[inline]
-    pub(crate) fn next_arrival(&self) -> Time {
-        self.lines.next()
-    }
+    /// How many slots of the agenda are its.
+    fn slots(&self) -> usize;
 
-    /// Whether the link has a time of its own to act, in [`TightLink::deliver`].
-    pub(crate) fn delivers(&self) -> bool {
-        !self.knows_departures
-    }
+    /// Its slot number `slot` is due. Flows whose deadlines may have moved are put into `moved`.
+    fn act(&mut self, now: Time, slot: usize, flows: &mut [Flow], moved: &mut Vec<usize>);
 
-    /// A packet arrives at the link; false if it is known to be dropped.
-    #[inline]
-    pub(crate) fn offer(&mut self, now: Time, packet: Packet) -> bool {
-        if !self.knows_departures {
-            let dropped = &mut self.dropped;
-            self.link.push(now, packet, &mut |packet, _| dropped.push(packet.flow));
-            return true;
-        }
-        match self.link.admit(now, packet.wire_len()) {
-            Admission::Departs(departs) => {
-                if packet.flow != Packet::CROSS {
-                    self.lines.push(departs, packet.into());
-                }
-                true
-            }
-            Admission::Dropped(_) => false,
-        }
-    }
+    /// After anything has happened: tells flows of their dropped packets, whoever's arrival made a queue drop them,
+    /// and calls `wake` with each slot of its own whose time may have moved.
+    fn settle(&mut self, flows: &mut [Flow], wake: impl FnMut(usize, Time));
 
-    /// Puts what has left the link by `now` on its lines.
-    pub(crate) fn deliver(&mut self, now: Time) {
-        let dropped = &mut self.dropped;
-        while let Some(packet) = self.link.poll(now, &mut |packet, _| dropped.push(packet.flow)) {
-            if packet.flow != Packet::CROSS {
-                self.lines.push(now, packet.into());
-            }
-        }
-    }
+    /// Starts the measured interval.
+    fn begin_measuring(&mut self, now: Time);
 
-    /// When [`TightLink::deliver`] next has something to do.
-    pub(crate) fn wakeup(&self) -> Time {
-        if self.knows_departures { Time::NEVER } else { self.link.wakeup().unwrap_or(Time::NEVER) }
-    }
+    /// The tight link now.
+    fn state(&mut self, now: Time) -> LinkState;
 
-    /// Owners of dropped packets, one at a time.
-    pub(crate) fn take_dropped(&mut self) -> Option<u32> {
-        self.dropped.pop()
-    }
+    /// Every link from the start of measurement to `end`.
+    fn reports(&mut self, end: Time) -> Vec<LinkReport>;
 }

@@ -10,8 +10,10 @@ use units::{Bytes, Span, Time};
 /// A whole run.
 #[derive(Debug)]
 pub struct Plan {
-    /// The tight link.
-    pub link: LinkPlan,
+    /// The links, one per direction.
+    pub links: Vec<LinkPlan>,
+    /// Which of them an outcome is about.
+    pub tight: usize,
     /// The transfers under study.
     pub flows: Vec<FlowPlan>,
     /// Cross traffic that does not answer to congestion.
@@ -24,15 +26,28 @@ pub struct Plan {
     pub seed: u64,
 }
 
-/// The tight link.
+/// One direction of a link.
 #[derive(Clone, Debug)]
 pub struct LinkPlan {
+    /// Names its random streams, unless it is the only one.
+    pub name: String,
     /// Rate, delay, random loss.
     pub config: LinkConfig,
     /// The queue's policy, of the registry of `link`, and its settings.
     pub queue: PolicyConfig,
     /// Room in the queue.
     pub limit: Limit,
+}
+
+impl Plan {
+    /// Whether all packets cross the same one link and no acknowledgement waits: the case with a faster way.
+    #[must_use]
+    pub fn is_single(&self) -> bool {
+        let alone = |flow: &FlowPlan| flow.route == [0] && flow.return_route.is_empty();
+        self.links.len() == 1
+            && self.flows.iter().all(alone)
+            && self.traffic.iter().all(|traffic| traffic.route == [0])
+    }
 }
 
 /// One transfer.
@@ -46,8 +61,12 @@ pub struct FlowPlan {
     pub payload: Bytes,
     /// Headers around each segment's payload.
     pub header: Bytes,
-    /// Propagation there and back, the tight link's delay included, queueing and serialization excluded.
+    /// Propagation there and back, the links' delay included, queueing and serialization excluded.
     pub base_rtt: Span,
+    /// The links its segments cross, in order: indices of [`Plan::links`].
+    pub route: Vec<usize>,
+    /// The links its acknowledgements cross, in order; empty: they meet no queue and are never lost.
+    pub return_route: Vec<usize>,
     /// Payload to move; `None`: greedy.
     pub size: Option<Bytes>,
     /// When the first segment may leave.
@@ -108,4 +127,6 @@ pub struct TrafficPlan {
     pub name: String,
     /// Its arrival process.
     pub config: TrafficConfig,
+    /// The links its packets cross, in order.
+    pub route: Vec<usize>,
 }

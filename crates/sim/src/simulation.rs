@@ -3,10 +3,12 @@
 use crate::agenda::Agenda;
 use crate::flow::Flow;
 use crate::lines::Lines;
+use crate::network::Network;
 use crate::outcome::{BATCHES, Outcome};
-use crate::packet::{Packet, TightLink};
-use crate::plan::{LinkPlan, Plan};
+use crate::packet::{Medium, Packet};
+use crate::plan::{LinkPlan, Plan, TrafficPlan};
 use crate::recorder::Recorder;
+use crate::tight::TightLink;
 use link::traffic::Source;
 use link::{Link, LinkConfig, LinkState};
 use units::random::Stream;
@@ -14,9 +16,21 @@ use units::{Span, Time};
 
 /// A run that has not happened yet. An owned value: many run side by side in one process.
 pub struct Simulation<R> {
+    endpoints: Endpoints<R>,
+    carrier: Carrier,
+}
+
+/// What carries the packets.
+enum Carrier {
+    Tight(Box<TightLink>),
+    Network(Box<Network>),
+}
+
+/// All but what carries the packets.
+struct Endpoints<R> {
     flows: Vec<Flow>,
     sources: Vec<Source>,
-    link: TightLink,
+    tight: usize,
     end: Option<Time>,
     warmup: Time,
     batches: Vec<(Time, LinkState)>,
@@ -24,14 +38,18 @@ pub struct Simulation<R> {
 }
 
 impl<R: Recorder> Simulation<R> {
-    /// Sets the run up.
+    /// Sets the run up: the fast way if all packets cross one link and no acknowledgement waits, hop by hop otherwise.
     ///
     /// # Panics
-    /// If the registry of `link` does not have the plan's queue with its settings.
+    /// If the registry of `link` does not have a queue of the plan with its settings, a route is empty, or a route or
+    /// [`Plan::tight`] names a link that the plan does not have.
     #[must_use]
     pub fn new(plan: Plan, recorder: R) -> Self {
-        let (config, loss) = link_of(&plan);
-        let link = Link::make_with(config, &plan.link.queue, plan.link.limit, loss);
+        if !plan.is_single() {
+            return Self::hop_by_hop(plan, recorder);
+        }
+        let (config, loss) = lumped(&plan);
+        let link = Link::make_with(config, &plan.links[0].queue, plan.links[0].limit, loss);
         Self::over(link.expect("the plan names a queue of the registry and its settings"), plan, recorder)
     }
 
@@ -39,29 +57,60 @@ impl<R: Recorder> Simulation<R> {
     /// that it makes no difference.
     ///
     /// # Panics
-    /// If the registry of `link` does not have the plan's queue with its settings.
+    /// As [`Simulation::new`], and if the plan [is not single](Plan::is_single).
     #[must_use]
     pub fn with_link_events(plan: Plan, recorder: R) -> Self {
-        let (config, loss) = link_of(&plan);
-        let LinkPlan { queue, limit, .. } = &plan.link;
+        assert!(plan.is_single(), "one link, and no acknowledgement that waits");
+        let (config, loss) = lumped(&plan);
+        let LinkPlan { queue, limit, .. } = &plan.links[0];
         let context = queue.context(*limit, config.rate, Stream::new(plan.seed, "queue"));
         let queue = link::queue::build_with(&queue.policy, &queue.settings, context)
             .expect("the plan names a queue of the registry and its settings");
         Self::over(Link::queued(config, queue, loss), plan, recorder)
     }
 
+    /// The same run as a network of links, each with its own propagation, even if there is only one.
+    ///
+    /// # Panics
+    /// As [`Simulation::new`].
+    #[must_use]
+    pub fn hop_by_hop(plan: Plan, recorder: R) -> Self {
+        assert!(plan.tight < plan.links.len(), "the tight link is one of the links");
+        let make = |link: &LinkPlan| {
+            let link = Link::make_with(link.config, &link.queue, link.limit, loss(&plan, link));
+            link.expect("the plan names queues of the registry and their settings")
+        };
+        let network = Network::new(plan.links.iter().map(make).collect(), &plan);
+        Self { endpoints: Endpoints::new(plan, recorder), carrier: Carrier::Network(Box::new(network)) }
+    }
+
     fn over(link: Link<Packet>, plan: Plan, recorder: R) -> Self {
+        let lines = Lines::new(plan.flows.iter().map(|flow| flow.base_rtt));
+        let carrier = Carrier::Tight(Box::new(TightLink::new(link, lines)));
+        Self { endpoints: Endpoints::new(plan, recorder), carrier }
+    }
+
+    /// Runs to the end.
+    pub fn run(self) -> Outcome<R> {
+        match self.carrier {
+            Carrier::Tight(link) => self.endpoints.run(*link),
+            Carrier::Network(network) => self.endpoints.run(*network),
+        }
+    }
+}
+
+impl<R: Recorder> Endpoints<R> {
+    fn new(plan: Plan, recorder: R) -> Self {
         let seed = plan.seed;
-        let source = |traffic: &crate::TrafficPlan| {
+        let source = |traffic: &TrafficPlan| {
             Source::new(traffic.config, Stream::new(seed, &format!("traffic {}", traffic.name)))
         };
-        let lines = Lines::new(plan.flows.iter().map(|flow| flow.base_rtt));
         Self {
             sources: plan.traffic.iter().map(source).collect(),
             flows: (plan.flows.into_iter().zip(0..))
                 .map(|(flow, index)| Flow::new(index, flow, seed))
                 .collect(),
-            link: TightLink::new(link, lines),
+            tight: plan.tight,
             end: plan.end,
             warmup: plan.warmup,
             batches: Vec::new(),
@@ -69,12 +118,12 @@ impl<R: Recorder> Simulation<R> {
         }
     }
 
-    /// Runs to the end. Slots of the agenda: the flows' deadlines, the sources, the link, the recorder, the ends of
+    /// Runs to the end. Slots of the agenda: the flows' deadlines, the sources, the links, the recorder, the ends of
     /// the warm-up and of the batches. At equal times arrivals go first, then lower slots.
-    pub fn run(mut self) -> Outcome<R> {
+    fn run<M: Medium>(mut self, mut medium: M) -> Outcome<R> {
         let first_source = self.flows.len();
-        let link_slot = first_source + self.sources.len();
-        let recording = link_slot + 1;
+        let first_link = first_source + self.sources.len();
+        let recording = first_link + medium.slots();
         let measuring = recording + 1;
         let mut agenda = Agenda::new(measuring + 1);
         // Deadlines are mostly put off before they come, so a slot is moved only when its flow's comes nearer.
@@ -92,20 +141,21 @@ impl<R: Recorder> Simulation<R> {
         let mut unfinished = self.flows.len();
         let end = self.end.unwrap_or(Time::NEVER);
         let (mut events, mut last) = (0u64, Time::ZERO);
+        let mut moved = Vec::new();
         loop {
             let (at, slot) = agenda.next();
-            let arrival = self.link.next_arrival();
+            let arrival = medium.next_arrival();
             let now = arrival.min(at);
             if now > end || now == Time::NEVER || (self.end.is_none() && unfinished == 0) {
                 break;
             }
             (events, last) = (events + 1, now);
             if arrival <= at {
-                let Some(segment) = self.link.lines().pop() else { break };
+                let Some(segment) = medium.pop_arrival() else { break };
                 let index = segment.flow as usize;
                 let flow = &mut self.flows[index];
                 let was_done = flow.is_done();
-                flow.on_arrival(now, &segment, &mut self.link);
+                flow.on_arrival(now, &segment, &mut medium);
                 unfinished -= usize::from(flow.is_done() && !was_done);
                 let deadline = flow.deadline();
                 if deadline < armed[index] {
@@ -115,37 +165,42 @@ impl<R: Recorder> Simulation<R> {
             } else if slot < first_source {
                 let flow = &mut self.flows[slot];
                 let was_done = flow.is_done();
-                flow.on_deadline(now, &mut self.link);
+                flow.on_deadline(now, &mut medium);
                 unfinished -= usize::from(flow.is_done() && !was_done);
                 armed[slot] = flow.deadline();
                 agenda.set(slot, armed[slot]);
-            } else if slot < link_slot {
-                let source = &mut self.sources[slot - first_source];
-                self.link.offer(now, Packet::cross(source.emit()));
+            } else if slot < first_link {
+                let index = slot - first_source;
+                let source = &mut self.sources[index];
+                medium.offer(now, Packet::cross(index, source.emit()));
                 agenda.set(slot, source.wakeup().unwrap_or(Time::NEVER));
-            } else if slot == link_slot {
-                self.link.deliver(now);
+            } else if slot < recording {
+                medium.act(now, slot - first_link, &mut self.flows, &mut moved);
+                for index in moved.drain(..) {
+                    let deadline = self.flows[index].deadline();
+                    if deadline < armed[index] {
+                        armed[index] = deadline;
+                        agenda.set(index, deadline);
+                    }
+                }
             } else if slot == recording {
-                self.record(now);
+                self.record(now, &medium.state(now));
                 agenda.set(slot, interval.map_or(Time::NEVER, |interval| now + interval));
             } else {
-                agenda.set(slot, self.measure(now));
+                agenda.set(slot, self.measure(now, &mut medium));
             }
-            if self.link.delivers() {
-                self.settle_drops();
-                agenda.set(link_slot, self.link.wakeup());
-            }
+            medium.settle(&mut self.flows, |slot, at| agenda.set(first_link + slot, at));
         }
-        self.finish(events, last)
+        self.finish(medium, events, last)
     }
 
     /// The warm-up or a batch ends; returns when the next does.
-    fn measure(&mut self, now: Time) -> Time {
+    fn measure(&mut self, now: Time, medium: &mut impl Medium) -> Time {
         if self.batches.is_empty() {
-            self.link.link().begin_measuring(now);
+            medium.begin_measuring(now);
             self.flows.iter_mut().for_each(|flow| flow.begin_measuring(now));
         }
-        self.batches.push((now, self.link.link().state(now)));
+        self.batches.push((now, medium.state(now)));
         let ended = self.batches.len() as u64;
         match self.end {
             Some(end) if ended < BATCHES => self.warmup + end.since(self.warmup) / BATCHES * ended,
@@ -153,32 +208,23 @@ impl<R: Recorder> Simulation<R> {
         }
     }
 
-    /// Tells flows of their packets that the queue dropped, whoever's arrival it was that made it.
-    fn settle_drops(&mut self) {
-        while let Some(owner) = self.link.take_dropped() {
-            if let Some(flow) = self.flows.get_mut(owner as usize) {
-                flow.on_drop();
-            }
-        }
-    }
-
-    fn record(&mut self, now: Time) {
-        let state = self.link.link().state(now);
-        self.recorder.link(now, &state);
+    fn record(&mut self, now: Time, link: &LinkState) {
+        self.recorder.link(now, link);
         for (index, flow) in self.flows.iter().enumerate() {
             self.recorder.flow(now, index, &flow.view());
         }
     }
 
-    fn finish(mut self, events: u64, last: Time) -> Outcome<R> {
+    fn finish<M: Medium>(mut self, mut medium: M, events: u64, last: Time) -> Outcome<R> {
         let ended = self.end.unwrap_or(last);
         if self.batches.len() as u64 == BATCHES {
-            let state = self.link.link().state(ended);
-            self.batches.push((ended, state));
+            self.batches.push((ended, medium.state(ended)));
         }
+        let links = medium.reports(ended);
         Outcome {
             ended,
-            link: self.link.link().report(ended),
+            link: links[self.tight].clone(),
+            links,
             batches: self.batches,
             flows: self.flows.into_iter().map(|flow| flow.report(ended)).collect(),
             events,
@@ -187,7 +233,13 @@ impl<R: Recorder> Simulation<R> {
     }
 }
 
-/// The link's own part of a plan. All propagation is the flows': see the crate's map.
-fn link_of(plan: &Plan) -> (LinkConfig, Stream) {
-    (LinkConfig { delay: Span::ZERO, ..plan.link.config }, Stream::new(plan.seed, "link loss"))
+/// The one link's own part of a plan. All propagation is the flows': see the crate's map.
+fn lumped(plan: &Plan) -> (LinkConfig, Stream) {
+    (LinkConfig { delay: Span::ZERO, ..plan.links[0].config }, loss(plan, &plan.links[0]))
+}
+
+/// What a link's random loss is drawn from.
+fn loss(plan: &Plan, link: &LinkPlan) -> Stream {
+    let only = plan.links.len() == 1;
+    Stream::new(plan.seed, &if only { "link loss".to_owned() } else { format!("link loss {}", link.name) })
 }

@@ -23,5 +23,6 @@ mod script;
 mod sender;
 mod tlp;
 
+pub(crate) use blocks::{Block, SackBlocks};
 pub(crate) use receiver::{Acknowledgement, Receiver, Sacks};
 pub(crate) use sender::{Sender, SenderConfig};

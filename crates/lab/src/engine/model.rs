@@ -1,6 +1,6 @@
 //! The closed forms as an engine: one transfer's steady state, the picture of the Maximum Feasible Throughput.
 
-use super::{EngineError, Misfit};
+use super::{EngineError, Misfit, one_queue};
 use crate::measure::{Stopwatch, jain_index, peak_rss_bytes};
 use crate::record::{
     DelayStatistics, Engine, FlowSeries, FlowSummary, LinkSeries, Record, RttStatistics, Series, Summary,
@@ -41,6 +41,7 @@ pub(super) fn run(resolved: &Resolved) -> Result<Record, EngineError> {
 
 /// The scenario as the model sees it.
 pub(super) fn path(resolved: &Resolved) -> Result<(Path, Target), Misfit> {
+    one_queue(Engine::Model, resolved)?;
     let (flow, others) = (&resolved.flows[0], &resolved.flows[1..]);
     if !CONTROLS.contains(&flow.control.as_str()) {
         return Err(Misfit {
@@ -185,6 +186,7 @@ fn record(resolved: &Resolved, path: &Path, prediction: &Prediction, wall_s: f64
         }),
         jain_index: jain_index(&goodputs),
         flows,
+        links: Vec::new(),
     };
     let series = series(resolved, prediction, &summary, end);
     Record { summary, series, notes: vec![note(prediction.regime).into()] }

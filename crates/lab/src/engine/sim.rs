@@ -2,12 +2,12 @@
 
 use super::{EngineError, Misfit, ended_early, measured};
 use crate::batches::{Reading, half_widths};
-use crate::measure::{Stopwatch, summary};
+use crate::measure::{Stopwatch, link_summary, summary};
 use crate::record::{Engine, FlowSeries, FlowSummary, Record, RttStatistics, Series};
-use crate::resolve::{Resolved, ResolvedFlow};
+use crate::resolve::{Resolved, ResolvedFlow, ResolvedLink, ResolvedTraffic};
 use cc::Start;
 use link::LinkState;
-use scenario::Column;
+use scenario::{Column, Direction};
 use sim::{FlowPlan, FlowReport, FlowView, LinkPlan, Plan, Recorder, Simulation, TrafficPlan};
 use units::{Bytes, Span, Time};
 
@@ -19,7 +19,13 @@ pub(super) fn run(resolved: &Resolved) -> Result<Record, EngineError> {
     let flows = outcome.flows.iter().map(flow_summary).collect();
     let readings: Vec<Reading> = outcome.batches.iter().map(Reading::from).collect();
     let ci95 = half_widths(&readings);
-    let summary = summary(Engine::Sim, resolved, &outcome.link, ci95, flows, watch.seconds());
+    let mut summary = summary(Engine::Sim, resolved, &outcome.link, ci95, flows, watch.seconds());
+    if resolved.is_network() {
+        let links = resolved.links.iter().zip(&outcome.links).enumerate();
+        summary.links = links
+            .map(|(index, (link, report))| link_summary(link, index == resolved.tight, report))
+            .collect();
+    }
     let notes = ended_early(&summary, resolved);
     let series = Series { queue_length: outcome.link.queue_length.shares(), ..outcome.recorder.series };
     Ok(Record { summary, series, notes })
@@ -27,15 +33,32 @@ pub(super) fn run(resolved: &Resolved) -> Result<Record, EngineError> {
 
 pub(super) fn plan(resolved: &Resolved) -> Result<Plan, Misfit> {
     Ok(Plan {
-        link: LinkPlan { config: resolved.link, queue: resolved.queue.clone(), limit: resolved.limit },
+        links: resolved.links.iter().map(link_plan).collect(),
+        tight: resolved.tight,
         flows: resolved.flows.iter().map(flow_plan).collect::<Result<_, _>>()?,
         traffic: (resolved.traffic.iter())
-            .map(|(name, config)| TrafficPlan { name: name.clone(), config: *config })
+            .map(|ResolvedTraffic { name, config, route }| TrafficPlan {
+                name: name.clone(),
+                config: *config,
+                route: route.clone(),
+            })
             .collect(),
         end: resolved.end.map(|end| Time::ZERO + end),
         warmup: Time::ZERO + resolved.warmup,
         seed: resolved.seed,
     })
+}
+
+fn link_plan(link: &ResolvedLink) -> LinkPlan {
+    LinkPlan {
+        name: match link.direction {
+            Direction::Forward => link.name.clone(),
+            Direction::Reverse => format!("{} reverse", link.name),
+        },
+        config: link.config,
+        queue: link.queue.clone(),
+        limit: link.limit,
+    }
 }
 
 fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
@@ -64,6 +87,8 @@ fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
         payload: flow.payload,
         header: flow.header,
         base_rtt: flow.base_rtt,
+        route: flow.route.clone(),
+        return_route: flow.return_route.clone(),
         size: flow.size,
         start: Time::ZERO + flow.start,
         delayed_ack: flow.delayed_ack,

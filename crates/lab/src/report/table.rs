@@ -3,7 +3,7 @@
 
 use super::text::{decimals_for, difference, escape_html, number};
 use super::{Case, Report};
-use crate::record::{Engine, Summary};
+use crate::record::{Engine, LinkSummary, Summary};
 
 /// One column of the table.
 struct Column {
@@ -86,11 +86,34 @@ fn group(index: usize, case: &Case, several: bool) -> String {
             out += &cell((column.value)(summary), reference, decimals(case, column));
         }
         out += "</tr>";
+        for link in &summary.links {
+            out += &link_row(case, link);
+        }
     }
     for absent in &case.absent {
         out += &format!("<tr class=\"absent\"><td colspan=\"8\">{}</td></tr>", escape_html(absent));
     }
     out + "</tbody>"
+}
+
+/// One of several links under its engine, in the columns that a link has.
+fn link_row(case: &Case, link: &LinkSummary) -> String {
+    let back = if link.direction == "reverse" { " reverse" } else { "" };
+    let tight = if link.tight { ", the tight link" } else { "" };
+    let mut out = format!(
+        "<tr class=\"link\"><th scope=\"row\"><small>{}{back}{tight}</small></th>",
+        escape_html(&link.name)
+    );
+    let p95 = link.queueing_delay_s.and_then(|delay| delay.p95).map(|v| v * 1e3);
+    let (loss, utilization) = (Some(link.loss_rate * 100.0), Some(link.utilization * 100.0));
+    let values = [None, None, loss, None, utilization, Some(link.mean_backlog_bytes / 1e3), p95];
+    for (column, value) in COLUMNS.iter().zip(values) {
+        out += &match value {
+            Some(_) => cell(value, None, decimals(case, column)),
+            None => "<td></td>".to_owned(),
+        };
+    }
+    out + "</tr>"
 }
 
 fn cell(value: Option<f64>, reference: Option<f64>, decimals: usize) -> String {

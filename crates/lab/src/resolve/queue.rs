@@ -1,9 +1,8 @@
 //! A queue as written to numbers: its room, its thresholds in packets, and whether its policy has what is set.
 
-use super::ResolvedFlow;
+use super::ResolvedTraffic;
 use link::Limit;
-use link::queue::{BuildError, POLICIES, PolicyConfig, Settings};
-use link::traffic::TrafficConfig;
+use link::queue::{BuildError, Context, POLICIES, PolicyConfig, Settings};
 use scenario::spec::{self, Threshold};
 use scenario::{Document, Faults};
 use units::{Bytes, Rate, Span};
@@ -19,13 +18,16 @@ pub(super) fn limit(limit: spec::Limit, rate: Rate, mean_rtt: Span) -> Limit {
 }
 
 /// Mean wire length of the packets that will come over a link of `rate`: the unresponsive traffic's at its rates,
-/// the flows' in equal parts of what is left to them, and of a hundredth of `rate` at least.
-pub(super) fn mean_packet(rate: Rate, flows: &[ResolvedFlow], traffic: &[(String, TrafficConfig)]) -> Bytes {
-    let unresponsive: f64 = traffic.iter().map(|(_, traffic)| traffic.rate.as_bps_f64()).sum();
+/// the flows', one of each in `packets`, in equal parts of what is left to them, and of a hundredth of `rate` at least.
+pub(super) fn mean_packet(rate: Rate, packets: &[Bytes], traffic: &[&ResolvedTraffic]) -> Bytes {
+    if packets.is_empty() && traffic.is_empty() {
+        return Context::MEAN_PACKET;
+    }
+    let unresponsive: f64 = traffic.iter().map(|traffic| traffic.config.rate.as_bps_f64()).sum();
     let rate = rate.as_bps_f64();
-    let share = (rate - unresponsive).max(0.01 * rate) / flows.len() as f64;
-    let sources = (flows.iter().map(|flow| (share, flow.segment())))
-        .chain(traffic.iter().map(|(_, traffic)| (traffic.rate.as_bps_f64(), traffic.packet)));
+    let share = (rate - unresponsive).max(0.01 * rate) / packets.len() as f64;
+    let sources = (packets.iter().map(|packet| (share, *packet)))
+        .chain(traffic.iter().map(|traffic| (traffic.config.rate.as_bps_f64(), traffic.config.packet)));
     let (bits, packets) = sources.fold((0.0, 0.0), |(bits, packets), (rate, packet)| {
         (bits + rate, packets + rate / packet.bits_f64())
     });

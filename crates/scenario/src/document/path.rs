@@ -115,7 +115,7 @@ pub(crate) fn picks(root: &Node, segments: &[String]) -> bool {
 
 /// The one table that `name` picks by index or name; none if it is a key and so means every table.
 fn pick(section: &str, name: &str, tables: &[&Node]) -> Result<Option<usize>, Trouble> {
-    let names = if section == "link" { Vec::new() } else { names(section, tables) };
+    let names = names(section, tables);
     if let Some(index) = names.iter().position(|known| known == name) {
         return Ok(Some(index));
     }
@@ -162,8 +162,8 @@ fn tables<'a>(root: &'a Node, section: &str) -> Vec<&'a Node> {
     }
 }
 
-/// The names that the tables of `[[flow]]` or `[[traffic]]` go by. One without a name is called `flow`, or its
-/// traffic's kind; if that is taken, with -2, -3, … after it.
+/// The names that the tables of `[[link]]`, `[[flow]]` or `[[traffic]]` go by. A link without a name is called by its
+/// place: `link-1`, `link-2`, …; a flow `flow`, traffic by its kind; if that is taken, with -2, -3, … after it.
 pub(crate) fn names(section: &str, tables: &[&Node]) -> Vec<String> {
     let text = |node: &Node, key: &str| match &node.value {
         Value::Table(table) => match &table.get(key)?.value {
@@ -175,8 +175,11 @@ pub(crate) fn names(section: &str, tables: &[&Node]) -> Vec<String> {
     let given: Vec<Option<String>> = tables.iter().map(|node| text(node, "name")).collect();
     let mut taken: HashSet<String> = given.iter().flatten().cloned().collect();
     let mut next: HashMap<String, usize> = HashMap::new();
-    let name = |(node, given): (&&Node, Option<String>)| {
+    let name = |(place, (node, given)): (usize, (&&Node, Option<String>))| {
         given.unwrap_or_else(|| {
+            if section == "link" {
+                return format!("link-{}", place + 1);
+            }
             let base = match section {
                 "traffic" => text(node, "kind").unwrap_or_else(|| section.to_owned()),
                 _ => section.to_owned(),
@@ -191,5 +194,5 @@ pub(crate) fn names(section: &str, tables: &[&Node]) -> Vec<String> {
             }
         })
     };
-    tables.iter().zip(given).map(name).collect()
+    tables.iter().zip(given).enumerate().map(name).collect()
 }

@@ -3,9 +3,9 @@
 use super::flow::FlowRead;
 use super::keys::{At, Keys};
 use super::link::LinkRead;
-use crate::spec::{Limit, Spread};
-use units::Span;
+use crate::spec::{Direction, Limit, Spread};
 use units::random::pareto_quantiles;
+use units::{Bytes, Span};
 
 /// Notes what does not fit together. Tables and keys that could not be read are left out.
 pub(super) fn across(
@@ -32,24 +32,44 @@ pub(super) fn across(
         }
     }
     let links = links.unwrap_or_default();
-    // Twice the one-way delay, once every link's is known.
-    let round: Option<Span> =
-        links.iter().map(|link| link.delay).sum::<Option<Span>>().map(|delay| delay * 2);
-    if let Some(round) = round {
-        for flow in flows {
-            if let Some(Some(rtt)) = &flow.rtt {
-                covers(&flow.keys.near("rtt"), rtt, flow.flow.as_ref().map_or(1, |flow| flow.count), round);
-            }
+    for flow in flows {
+        if let (Some(round), Some(Some(rtt))) = (round(flow, links), &flow.rtt) {
+            covers(
+                &flow.keys.near("rtt"),
+                rtt,
+                flow.flow.as_ref().map_or(1, |flow| flow.count),
+                round,
+                links.len(),
+            );
         }
     }
-    for link in links {
-        limits(link, round, flows);
+    for (index, link) in links.iter().enumerate() {
+        let crossing: Vec<&FlowRead<'_>> =
+            flows.iter().filter(|flow| flow.way.links.contains(&index)).collect();
+        // What could not be read may cross it.
+        if flows.iter().any(|flow| flow.way.links.is_empty()) {
+            continue;
+        }
+        limits(&link.keys, link.limit, Direction::Forward, &crossing, links);
+        if let Some((keys, limit)) = &link.reverse {
+            limits(keys, *limit, Direction::Reverse, &crossing, links);
+        }
     }
 }
 
+/// Twice the one-way delay of a flow's links, once every link's is known.
+fn round(flow: &FlowRead<'_>, links: &[LinkRead<'_>]) -> Option<Span> {
+    let delays = flow.way.links.iter().map(|link| links[*link].delay);
+    delays.sum::<Option<Span>>().map(|delay| delay * 2)
+}
+
 /// Notes a base RTT below what the links alone take.
-fn covers(at: &At<'_>, rtt: &Spread<Span>, count: u64, round: Span) {
-    let accepted = format!("at least {round}, twice the links' one-way delay");
+fn covers(at: &At<'_>, rtt: &Spread<Span>, count: u64, round: Span, links: usize) {
+    let accepted = if links > 1 {
+        format!("at least {round}, twice the one-way delay of the flow's links")
+    } else {
+        format!("at least {round}, twice the links' one-way delay")
+    };
     let short = |at: &At<'_>, what: &str, least: Span| {
         if least < round {
             let found = format!("{what} of {least}, less than the links' delay there and back ({round})");
@@ -70,22 +90,38 @@ fn covers(at: &At<'_>, rtt: &Spread<Span>, count: u64, round: Span) {
     }
 }
 
-/// Notes a limit that leaves no room for a packet.
-fn limits(link: &LinkRead<'_>, round: Option<Span>, flows: &[FlowRead<'_>]) {
+/// Notes a limit that leaves no room for a packet, or is a share of nothing. `crossing` are the flows that cross the
+/// link in either direction.
+fn limits(
+    keys: &Keys<'_>,
+    limit: Option<Limit>,
+    direction: Direction,
+    crossing: &[&FlowRead<'_>],
+    links: &[LinkRead<'_>],
+) {
     let at = || {
-        let queue = link.keys.near("queue");
+        let queue = keys.near("queue");
         queue.child("limit").unwrap_or(queue)
     };
-    match link.limit {
+    match limit {
         Some(Limit::Bytes(limit)) => {
-            if let Some(segment) =
-                flows.iter().filter_map(|flow| flow.segment).max().filter(|segment| limit < *segment)
-            {
-                let found = format!("room for {limit}, not even one packet of {segment}");
-                at().fault(found, format!("at least \"{segment}\""), None);
+            let segments = crossing.iter().filter(|flow| flow.way.direction == Some(direction));
+            // The way back of what goes the other way carries acknowledgements.
+            let carried = crossing.iter().any(|flow| flow.way.direction != Some(direction));
+            let packets = segments.filter_map(|flow| flow.segment).chain(carried.then_some(ACKNOWLEDGEMENT));
+            if let Some(packet) = packets.max().filter(|packet| limit < *packet) {
+                let found = format!("room for {limit}, not even one packet of {packet}");
+                at().fault(found, format!("at least \"{packet}\""), None);
             }
         }
-        Some(Limit::Bdp(_)) if !flows.is_empty() && flows.iter().all(|flow| pathless(flow, round)) => {
+        Some(Limit::Bdp(_)) if crossing.is_empty() => {
+            at().fault(
+                "a share of nothing: no flow crosses this link, so it has no bandwidth-delay product",
+                "packets, bytes or a time; or a flow whose path has this link",
+                None,
+            );
+        }
+        Some(Limit::Bdp(_)) if crossing.iter().all(|flow| pathless(flow, round(flow, links))) => {
             at().fault(
                 "a share of nothing: every base RTT is zero, and with it the bandwidth-delay product",
                 "packets, bytes or a time; or a base RTT above zero",
@@ -95,6 +131,9 @@ fn limits(link: &LinkRead<'_>, round: Option<Span>, flows: &[FlowRead<'_>]) {
         _ => {}
     }
 }
+
+/// The longest acknowledgement: IPv4 20, TCP 20, and 40 of options [rfc9293:3.1].
+const ACKNOWLEDGEMENT: Bytes = Bytes::new(80);
 
 /// True if the flow's base RTT is known to be zero.
 fn pathless(flow: &FlowRead<'_>, round: Option<Span>) -> bool {

@@ -1,6 +1,7 @@
 //! `[[flow]]`: the transfers under study.
 
 use super::keys::{At, Keys};
+use super::way::{Way, Ways};
 use super::{buffer, repeated, spread};
 use crate::document::{Node, Value, path};
 use crate::schema;
@@ -15,6 +16,7 @@ pub(super) struct FlowRead<'a> {
     pub(super) size: Option<Option<Bytes>>,
     pub(super) rtt: Option<Option<Spread<Span>>>,
     pub(super) segment: Option<Bytes>,
+    pub(super) way: Way,
     pub(super) flow: Option<Flow>,
 }
 
@@ -29,7 +31,7 @@ const MAX_SSTHRESH: u64 = 100;
 const LONGEST: Bytes = Bytes::new(65_535);
 
 /// Reads every flow; at least one is needed.
-pub(super) fn flows<'a>(root: &Keys<'a>) -> Option<Vec<FlowRead<'a>>> {
+pub(super) fn flows<'a>(root: &Keys<'a>, ways: &Ways) -> Option<Vec<FlowRead<'a>>> {
     let tables = repeated(root, "flow")?;
     if tables.is_empty() {
         root.near("flow").fault("zero flows", "at least one [[flow]]", None);
@@ -37,13 +39,13 @@ pub(super) fn flows<'a>(root: &Keys<'a>) -> Option<Vec<FlowRead<'a>>> {
     }
     let nodes: Vec<&Node> = tables.iter().map(|at| at.node).collect();
     let names = path::names("flow", &nodes);
-    let read: Vec<_> = tables.iter().zip(&names).map(|(at, name)| flow(at, name)).collect();
+    let read: Vec<_> = tables.iter().zip(&names).map(|(at, name)| flow(at, name, ways)).collect();
     let read: Vec<FlowRead<'a>> = read.into_iter().collect::<Option<_>>()?;
     distinct(&read, &names);
     Some(read)
 }
 
-fn flow<'a>(at: &At<'a>, default_name: &str) -> Option<FlowRead<'a>> {
+fn flow<'a>(at: &At<'a>, default_name: &str, ways: &Ways) -> Option<FlowRead<'a>> {
     let keys = at.keys(schema::FLOW)?;
     let name = keys.or("name", default_name, At::text);
     let count = keys.or("count", 1u64, |at| at.count("zero flows"));
@@ -74,6 +76,7 @@ fn flow<'a>(at: &At<'a>, default_name: &str) -> Option<FlowRead<'a>> {
     let max_ssthresh = max_ssthresh(&keys, slow_start.as_deref());
     let byte_counting = keys.or("byte_counting", 1u64, |at| at.integer(0..=MOST_COUNTED));
     let min_rto = keys.or("min_rto", Span::from_millis(200), |at| at.quantity("ms"));
+    let way = ways.read(&keys);
     let (size_read, rtt_read) = (size, rtt.clone());
     let flow = || {
         Some(Flow {
@@ -100,9 +103,12 @@ fn flow<'a>(at: &At<'a>, default_name: &str) -> Option<FlowRead<'a>> {
             loss_detection: loss_detection?,
             ecn: ecn?,
             pacing: pacing?,
+            path: way.names.clone()?,
+            direction: way.direction?,
         })
     };
-    Some(FlowRead { keys, size: size_read, rtt: rtt_read, segment, flow: flow() })
+    let flow = flow();
+    Some(FlowRead { keys, size: size_read, rtt: rtt_read, segment, way, flow })
 }
 
 /// How fast recovery may go.

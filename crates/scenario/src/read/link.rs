@@ -2,16 +2,20 @@
 
 use super::keys::{At, Keys};
 use super::settings;
-use crate::document::Value;
+use crate::document::{Node, Value, path};
 use crate::schema;
-use crate::spec::{Limit, Link, Queue};
+use crate::spec::{Limit, Link, Queue, Reverse};
+use std::collections::HashSet;
 use units::{Fraction, Rate, Span};
 
 /// A link as far as it could be read, with what the checks across tables need.
 pub(super) struct LinkRead<'a> {
     pub(super) keys: Keys<'a>,
+    pub(super) name: String,
     pub(super) delay: Option<Span>,
     pub(super) limit: Option<Limit>,
+    /// The other direction, if there is one, and its room.
+    pub(super) reverse: Option<(Keys<'a>, Option<Limit>)>,
     pub(super) link: Option<Link>,
 }
 
@@ -30,34 +34,69 @@ pub(super) fn links<'a>(root: &Keys<'a>) -> Option<Vec<LinkRead<'a>>> {
         Value::List(_) => at.items(),
         _ => vec![at],
     };
-    let read: Vec<Option<LinkRead<'a>>> = tables.iter().map(link).collect();
-    read.into_iter().collect()
+    let nodes: Vec<&Node> = tables.iter().map(|at| at.node).collect();
+    let names = path::names("link", &nodes);
+    let read: Vec<Option<LinkRead<'a>>> =
+        tables.iter().zip(&names).map(|(at, name)| link(at, name)).collect();
+    let read: Vec<LinkRead<'a>> = read.into_iter().collect::<Option<_>>()?;
+    let mut seen = HashSet::new();
+    for link in &read {
+        if !seen.insert(&link.name) {
+            let found = format!("a second link is named \"{}\"", link.name);
+            link.keys.near("name").fault(found, "a name of its own for each link", None);
+        }
+    }
+    Some(read)
 }
 
-fn link<'a>(at: &At<'a>) -> Option<LinkRead<'a>> {
+fn link<'a>(at: &At<'a>, default_name: &str) -> Option<LinkRead<'a>> {
     let keys = at.keys(schema::LINK)?;
+    let name = keys.or("name", default_name, At::text);
     let rate: Option<Rate> = keys.required("rate", "a rate such as \"100Mbit/s\"", |at| {
         at.above_zero("Mbit/s", "a rate of zero: nothing would pass")
     });
     let delay = keys.or("delay", Span::ZERO, |at| at.quantity("ms"));
-    let loss = keys.or("loss", Fraction::ZERO, |at| {
-        let loss = at.fraction()?;
-        if loss == Fraction::ONE {
-            at.fault("a loss of 100%: nothing would pass", "a share below 1, such as \"0.5%\"", None);
-            return None;
-        }
-        Some(loss)
-    });
-    let queue =
-        keys.required("queue", "a queue such as { kind = \"drop-tail\", limit = \"0.25 bdp\" }", queue);
+    let loss = keys.or("loss", Fraction::ZERO, loss);
+    let queue = keys.required("queue", QUEUE, queue);
     let limit = queue.as_ref().map(|queue| queue.limit);
-    let link = rate.zip(delay).zip(queue).zip(loss).map(|(((rate, delay), queue), loss)| Link {
-        rate,
-        delay,
-        queue,
-        loss,
-    });
-    Some(LinkRead { keys, delay, limit, link })
+    let reverse = keys.optional("reverse", |at| Some(reverse(at, rate)));
+    let (reverse, read) = match reverse.flatten() {
+        None => (None, Some(None)),
+        Some(read) => (
+            read.as_ref()
+                .map(|(keys, reverse)| (keys.clone(), reverse.as_ref().map(|reverse| reverse.queue.limit))),
+            read.and_then(|(_, reverse)| reverse).map(Some),
+        ),
+    };
+    let name_read = name.clone().unwrap_or_else(|| default_name.to_owned());
+    let link =
+        || Some(Link { name: name?, rate: rate?, delay: delay?, queue: queue?, loss: loss?, reverse: read? });
+    Some(LinkRead { name: name_read, delay, limit, reverse, link: link(), keys })
+}
+
+const QUEUE: &str = "a queue such as { kind = \"drop-tail\", limit = \"0.25 bdp\" }";
+
+/// Reads the other direction of a link of `rate`: its table, and what it says if all of it could be read.
+fn reverse<'a>(at: &At<'a>, rate: Option<Rate>) -> Option<(Keys<'a>, Option<Reverse>)> {
+    let keys = at.keys(schema::REVERSE)?;
+    let rate = match keys.get("rate") {
+        None => rate,
+        Some(at) => at.above_zero("Mbit/s", "a rate of zero: nothing would pass"),
+    };
+    let queue = keys.required("queue", QUEUE, queue);
+    let loss = keys.or("loss", Fraction::ZERO, loss);
+    let reverse = || Some(Reverse { rate: rate?, queue: queue?, loss: loss? });
+    let reverse = reverse();
+    Some((keys, reverse))
+}
+
+fn loss(at: &At<'_>) -> Option<Fraction> {
+    let loss = at.fraction()?;
+    if loss == Fraction::ONE {
+        at.fault("a loss of 100%: nothing would pass", "a share below 1, such as \"0.5%\"", None);
+        return None;
+    }
+    Some(loss)
 }
 
 fn queue(at: &At<'_>) -> Option<Queue> {

@@ -2,6 +2,7 @@
 
 use super::keys::{At, Keys};
 use super::repeated;
+use super::way::Ways;
 use crate::document::{Node, path};
 use crate::schema;
 use crate::spec::{Pattern, Traffic};
@@ -19,7 +20,7 @@ const KINDS: &[(&str, Kind)] = &[("cbr", Kind::Cbr), ("poisson", Kind::Poisson),
 const RATE: &str = "a rate such as \"100Mbit/s\"";
 
 /// Reads all traffic; there may be none.
-pub(super) fn traffic(root: &Keys<'_>) -> Option<Vec<Traffic>> {
+pub(super) fn traffic(root: &Keys<'_>, ways: &Ways) -> Option<Vec<Traffic>> {
     let tables = repeated(root, "traffic")?;
     let nodes: Vec<&Node> = tables.iter().map(|at| at.node).collect();
     let names = path::names("traffic", &nodes);
@@ -33,13 +34,13 @@ pub(super) fn traffic(root: &Keys<'_>) -> Option<Vec<Traffic>> {
                 let found = format!("a second traffic is named \"{name}\"");
                 keys.near("name").fault(found, "a name of its own for each traffic", None);
             }
-            one(&keys, name)
+            one(&keys, name, ways)
         })
         .collect();
     read.into_iter().collect()
 }
 
-fn one(keys: &Keys<'_>, default_name: &str) -> Option<Traffic> {
+fn one(keys: &Keys<'_>, default_name: &str, ways: &Ways) -> Option<Traffic> {
     let name = keys.or("name", default_name, At::text);
     let kind = keys.required("kind", "\"cbr\", \"poisson\", \"on-off\"", |at| at.word(KINDS));
     let rate = keys.required("rate", RATE, |at| at.above_zero("Mbit/s", "a rate of zero: no traffic"));
@@ -47,7 +48,17 @@ fn one(keys: &Keys<'_>, default_name: &str) -> Option<Traffic> {
     let start = keys.or("start", Span::ZERO, |at| at.quantity("s"));
     let stop = keys.optional("stop", |at| stop(at, start));
     let pattern = pattern(keys, kind, rate);
-    Some(Traffic { name: name?, pattern: pattern?, rate: rate?, packet: packet?, start: start?, stop: stop? })
+    let way = ways.read(keys);
+    Some(Traffic {
+        name: name?,
+        pattern: pattern?,
+        rate: rate?,
+        packet: packet?,
+        start: start?,
+        stop: stop?,
+        path: way.names?,
+        direction: way.direction?,
+    })
 }
 
 fn packet(at: &At<'_>) -> Option<Bytes> {

@@ -17,9 +17,13 @@ impl SackBlocks {
     /// A header has 40 bytes for options: four blocks fit, three beside time stamps [rfc2018:3].
     pub(crate) const MOST: usize = 4;
 
-    #[cfg_attr(not(test), expect(dead_code, reason = "for paths that lose acknowledgements"))]
     pub(crate) fn as_slice(&self) -> &[Block] {
         &self.blocks[..usize::from(self.count)]
+    }
+
+    /// Bytes on the wire: eight per block, two of the option's own, two of padding [rfc2018:3].
+    pub(crate) fn wire_len(&self) -> u32 {
+        if self.count == 0 { 0 } else { 8 * u32::from(self.count) + 4 }
     }
 }
 

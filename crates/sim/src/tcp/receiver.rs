@@ -17,7 +17,6 @@ pub(crate) enum Sacks {
     /// The one that caused it: enough if no acknowledgement is lost.
     Newest,
     /// As many blocks as an acknowledgement has room for, by [`Receiver::blocks`].
-    #[cfg_attr(not(test), expect(dead_code, reason = "for paths that lose acknowledgements"))]
     Blocks {
         /// Time stamps take the room of one.
         timestamps: bool,
@@ -93,8 +92,6 @@ impl Receiver {
             sizing: None,
         }
     }
-
-    #[cfg_attr(not(test), expect(dead_code, reason = "for paths that lose acknowledgements"))]
     /// The blocks that go with the acknowledgement just made; none with [`Sacks::Newest`].
     pub(crate) fn blocks(&self) -> SackBlocks {
         self.reported.as_ref().map_or_else(SackBlocks::default, |reported| reported.blocks())

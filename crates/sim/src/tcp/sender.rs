@@ -192,7 +192,7 @@ impl Sender {
     ///
     /// `PLAIN`: no option is on ([`is_plain`](Sender::is_plain)); compiled apart, so that options cost a plain flow
     /// one look per acknowledgement.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn transmit<const PLAIN: bool>(&mut self, now: Time) -> Option<Transmission> {
         if PLAIN {
             self.transmit_as::<true>(now)
@@ -263,7 +263,7 @@ impl Sender {
 
     /// An acknowledgement arrives, with the SACK blocks it carries where any can be lost. Returns the round-trip
     /// sample it gives.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_ack<const PLAIN: bool>(
         &mut self,
         now: Time,

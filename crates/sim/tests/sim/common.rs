@@ -10,12 +10,29 @@ use units::{Bytes, Fraction, Rate, Span, Time};
 pub fn plan(rate: u64, limit: u64) -> Plan {
     let config = LinkConfig { rate: Rate::from_bps(rate), delay: Span::ZERO, loss: Fraction::ZERO };
     Plan {
-        link: LinkPlan { config, queue: "drop-tail".into(), limit: Limit::Packets(limit) },
+        links: vec![LinkPlan {
+            name: "link-1".into(),
+            config,
+            queue: "drop-tail".into(),
+            limit: Limit::Packets(limit),
+        }],
+        tight: 0,
         flows: Vec::new(),
         traffic: Vec::new(),
         end: None,
         warmup: Time::ZERO,
         seed: 1,
+    }
+}
+
+/// A drop-tail link of `mbps` megabits per second, `delay_ms` long one way, with room for `limit` packets.
+pub fn link(name: &str, mbps: u64, delay_ms: u64, limit: u64) -> LinkPlan {
+    let (rate, delay) = (Rate::from_bps(mbps * 1_000_000), Span::from_millis(delay_ms));
+    LinkPlan {
+        name: name.into(),
+        config: LinkConfig { rate, delay, loss: Fraction::ZERO },
+        queue: "drop-tail".into(),
+        limit: Limit::Packets(limit),
     }
 }
 
@@ -29,6 +46,8 @@ pub fn flow(name: &str, control: &str, base_rtt: Span) -> FlowPlan {
         payload: segment,
         header: Bytes::new(52),
         base_rtt,
+        route: vec![0],
+        return_route: Vec::new(),
         size: None,
         start: Time::ZERO,
         delayed_ack: 1,

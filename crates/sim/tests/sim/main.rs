@@ -3,9 +3,11 @@
 mod batches;
 mod closed_form;
 mod common;
+mod network;
 mod ns2;
 mod options;
 mod recovery;
 mod right_sizing;
 mod slow_starts;
 mod two_paths;
+mod way_back;

@@ -38,8 +38,8 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let mut plan = plan(10_000_000, packets);
-        plan.link.queue = queue.name.into();
-        plan.link.config.loss = Fraction::new(loss).unwrap();
+        plan.links[0].queue = queue.name.into();
+        plan.links[0].config.loss = Fraction::new(loss).unwrap();
         plan.seed = seed;
         plan.flows = (0..3u64)
             .map(|index| FlowPlan {
@@ -67,7 +67,7 @@ proptest! {
 /// One flow over 20 Mbit/s and 20 ms with random losses.
 fn lossy(loss: f64, rack: bool) -> FlowReport {
     let mut plan = plan(20_000_000, 200);
-    plan.link.config.loss = Fraction::new(loss).unwrap();
+    plan.links[0].config.loss = Fraction::new(loss).unwrap();
     plan.end = Some(Time::ZERO + Span::from_secs(200));
     plan.flows = vec![combined(
         flow("target", "reno", Span::from_millis(20)),
@@ -93,7 +93,7 @@ fn marks_replace_drops() {
     for queue in ["red", "codel", "pie", "fq-codel"] {
         let outcome = |ecn| {
             let mut plan = plan(20_000_000, 200);
-            plan.link.queue = queue.into();
+            plan.links[0].queue = queue.into();
             plan.end = Some(Time::ZERO + Span::from_secs(60));
             plan.warmup = Time::ZERO + Span::from_secs(10);
             plan.flows = (0..4)
@@ -163,7 +163,7 @@ fn a_paced_window_needs_no_queue() {
 fn a_drop_tail_queue_marks_above_its_step() {
     let outcome = |step| {
         let mut plan = plan(20_000_000, 200);
-        plan.link.queue.settings.mark_above = step;
+        plan.links[0].queue.settings.mark_above = step;
         plan.end = Some(Time::ZERO + Span::from_secs(30));
         plan.warmup = Time::ZERO + Span::from_secs(5);
         plan.flows = vec![combined(

@@ -11,7 +11,7 @@ fn a_lost_retransmission_ends_in_a_timeout() {
     for loss in [0.02, 0.1, 0.3] {
         for sack in [true, false] {
             let mut plan = plan(20_000_000, 200);
-            plan.link.config.loss = Fraction::new(loss).unwrap();
+            plan.links[0].config.loss = Fraction::new(loss).unwrap();
             plan.end = Some(Time::ZERO + Span::from_secs(300));
             let mut flow = flow("target", "reno", Span::from_millis(20));
             flow.sack = sack;

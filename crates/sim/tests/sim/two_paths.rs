@@ -1,4 +1,8 @@
-//! Whether a packet's departure is computed on arrival or is an event makes no difference, packet for packet.
+//! Whether a packet's departure is computed on arrival or is an event makes no difference, packet for packet; nor does
+//! it whether a link's propagation is lumped with the flows' or real.
+//!
+//! Why: a packet meets the queue as it is sent in all three, a departure at an instant precedes an arrival at that
+//! instant, and what has left the queue returns a base RTT later, in the order in which it left.
 
 use crate::common::{flow, plan};
 use link::traffic::{Pattern, TrafficConfig};
@@ -33,8 +37,8 @@ fn busy(
     seed: u64,
 ) -> Plan {
     let mut plan = plan(20_000_000, 0);
-    plan.link.limit = limit;
-    plan.link.config.loss = Fraction::new(loss).unwrap();
+    plan.links[0].limit = limit;
+    plan.links[0].config.loss = Fraction::new(loss).unwrap();
     plan.seed = seed;
     plan.end = Some(Time::ZERO + Span::from_secs(12));
     plan.warmup = Time::ZERO + Span::from_secs(3);
@@ -50,6 +54,7 @@ fn busy(
         .collect();
     plan.traffic = vec![TrafficPlan {
         name: "cross".into(),
+        route: vec![0],
         config: TrafficConfig {
             pattern: Pattern::Poisson,
             rate: Rate::from_bps(4_000_000),
@@ -83,7 +88,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn link_events_change_nothing(
+    fn neither_link_events_nor_real_propagation_change_anything(
         flows in 1usize..6,
         packets in 1u64..120,
         in_bytes in any::<bool>(),
@@ -91,16 +96,23 @@ proptest! {
         jitter_us in prop_oneof![Just(0u64), 1u64..500],
         delayed_ack in 1u64..3,
         sack in any::<bool>(),
+        // At most the least base RTT.
+        delay_us in prop_oneof![Just(0u64), 0u64..=10_000],
         seed in any::<u64>(),
     ) {
         let limit = if in_bytes { Limit::Bytes(Bytes::new(1500 * packets)) } else { Limit::Packets(packets) };
         let plan = || busy(flows, limit, loss, jitter_us, delayed_ack, sack, seed);
         let direct = Simulation::new(plan(), Everything::default()).run();
         let events = Simulation::with_link_events(plan(), Everything::default()).run();
-        prop_assert_eq!(told(&direct), told(&events));
-        prop_assert_eq!(&direct.recorder, &events.recorder);
-        prop_assert!((direct.link.mean_waiting_bytes - events.link.mean_waiting_bytes).abs() < 1e-6);
-        prop_assert!((direct.link.utilization - events.link.utilization).abs() < 1e-9);
+        let mut propagating = plan();
+        propagating.links[0].config.delay = Span::from_micros(delay_us);
+        let hop_by_hop = Simulation::hop_by_hop(propagating, Everything::default()).run();
+        for other in [&events, &hop_by_hop] {
+            prop_assert_eq!(told(&direct), told(other));
+            prop_assert_eq!(&direct.recorder, &other.recorder);
+            prop_assert!((direct.link.mean_waiting_bytes - other.link.mean_waiting_bytes).abs() < 1e-6);
+            prop_assert!((direct.link.utilization - other.link.utilization).abs() < 1e-9);
+        }
         prop_assert!(direct.link.conservation.arrived > 10_000 / flows as u64);
     }
 }
@@ -109,7 +121,7 @@ proptest! {
 fn every_queue_of_the_registry_carries_tcp() {
     for policy in link::queue::POLICIES {
         let mut plan = busy(3, Limit::Packets(100), 0.0, 0, 1, true, 1);
-        plan.link.queue = policy.name.into();
+        plan.links[0].queue = policy.name.into();
         plan.end = Some(Time::ZERO + Span::from_secs(30));
         let outcome = Simulation::new(plan, Everything::default()).run();
         let kept = outcome.link.conservation;

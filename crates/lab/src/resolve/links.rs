@@ -1,0 +1,185 @@
+//! Links and ways in numbers: a queue per direction, and the routes of flows and traffic over them.
+
+use super::{ResolvedFlow, ResolvedTraffic, queue};
+use link::queue::PolicyConfig;
+use link::{Limit, LinkConfig};
+use scenario::spec::{self, Direction};
+use scenario::{Document, Faults};
+use std::collections::HashMap;
+use units::{Bytes, Rate, Span};
+
+/// One direction of a link.
+#[derive(Clone, Debug)]
+pub struct ResolvedLink {
+    /// The link's name.
+    pub name: String,
+    /// Which of its directions.
+    pub direction: Direction,
+    /// Rate, delay, random loss.
+    pub config: LinkConfig,
+    /// The queue policy.
+    pub queue: PolicyConfig,
+    /// The queue's room.
+    pub limit: Limit,
+    /// The table of the scenario that says so: `link[1].reverse`.
+    pub table: String,
+}
+
+/// Where a packet goes and what answers it comes back by: indices of directions.
+pub(super) type Route = Vec<usize>;
+
+/// The directions of a scenario's links: first each link's forward one, then those reverse ones that have a queue.
+pub(super) struct Directions<'a> {
+    links: &'a [spec::Link],
+    /// By name.
+    places: HashMap<&'a str, usize>,
+    /// Of each link that has one.
+    reverse: Vec<Option<usize>>,
+}
+
+impl<'a> Directions<'a> {
+    pub(super) fn new(links: &'a [spec::Link]) -> Self {
+        let mut next = links.len();
+        let reverse = |link: &spec::Link| {
+            link.reverse.as_ref().map(|_| {
+                next += 1;
+                next - 1
+            })
+        };
+        Self {
+            places: links.iter().zip(0..).map(|(link, place)| (link.name.as_str(), place)).collect(),
+            reverse: links.iter().map(reverse).collect(),
+            links,
+        }
+    }
+
+    fn places(&self, path: &[String]) -> impl DoubleEndedIterator<Item = usize> {
+        path.iter().filter_map(|name| self.places.get(name.as_str()).copied())
+    }
+
+    /// Twice the one-way delay of a path.
+    pub(super) fn round(&self, path: &[String]) -> Span {
+        self.places(path).map(|place| self.links[place].delay * 2).sum()
+    }
+
+    /// The way over a path in a direction.
+    pub(super) fn there(&self, path: &[String], direction: Direction) -> Route {
+        match direction {
+            Direction::Forward => self.places(path).collect(),
+            Direction::Reverse => self.places(path).rev().filter_map(|place| self.reverse[place]).collect(),
+        }
+    }
+
+    /// The way back: over what has a queue in the other direction.
+    pub(super) fn back(&self, path: &[String], direction: Direction) -> Route {
+        self.there(
+            path,
+            match direction {
+                Direction::Forward => Direction::Reverse,
+                Direction::Reverse => Direction::Forward,
+            },
+        )
+    }
+
+    /// Every direction in numbers.
+    pub(super) fn resolve(&self, flows: &[ResolvedFlow], traffic: &[ResolvedTraffic]) -> Vec<ResolvedLink> {
+        let table = |place| if self.links.len() == 1 { "link".to_owned() } else { format!("link[{place}]") };
+        let forward = self.links.iter().enumerate().map(|(place, link)| {
+            let (rtt, packet) = carried(place, self.reverse[place], link.rate, flows, traffic);
+            ResolvedLink {
+                name: link.name.clone(),
+                direction: Direction::Forward,
+                config: LinkConfig { rate: link.rate, delay: link.delay, loss: link.loss },
+                queue: queue::policy(&link.queue, link.rate, rtt, packet),
+                limit: queue::limit(link.queue.limit, link.rate, rtt),
+                table: table(place),
+            }
+        });
+        let reverse = self.links.iter().enumerate().filter_map(|(place, link)| {
+            let (back, index) = (link.reverse.as_ref()?, self.reverse[place]?);
+            let (rtt, packet) = carried(index, Some(place), back.rate, flows, traffic);
+            Some(ResolvedLink {
+                name: link.name.clone(),
+                direction: Direction::Reverse,
+                config: LinkConfig { rate: back.rate, delay: link.delay, loss: back.loss },
+                queue: queue::policy(&back.queue, back.rate, rtt, packet),
+                limit: queue::limit(back.queue.limit, back.rate, rtt),
+                table: format!("{}.reverse", table(place)),
+            })
+        });
+        forward.chain(reverse).collect()
+    }
+}
+
+/// Of what a direction of `rate` carries: the mean base RTT of the flows that cross its link either way, and the mean
+/// packet.
+fn carried(
+    direction: usize,
+    other: Option<usize>,
+    rate: Rate,
+    flows: &[ResolvedFlow],
+    traffic: &[ResolvedTraffic],
+) -> (Span, Bytes) {
+    let crosses =
+        |route: &Route| route.contains(&direction) || other.is_some_and(|other| route.contains(&other));
+    let rtts: Vec<Span> =
+        flows.iter().filter(|flow| crosses(&flow.route)).map(|flow| flow.base_rtt).collect();
+    let mean_rtt = rtts.iter().copied().sum::<Span>() / (rtts.len() as u64).max(1);
+    let sending = flows.iter().filter(|flow| flow.route.contains(&direction));
+    let mut packets: Vec<Bytes> = sending.map(ResolvedFlow::segment).collect();
+    let crossing: Vec<&ResolvedTraffic> =
+        traffic.iter().filter(|traffic| traffic.route.contains(&direction)).collect();
+    if packets.is_empty() && crossing.is_empty() {
+        let answering = flows.iter().filter(|flow| flow.return_route.contains(&direction));
+        packets = answering.map(|flow| flow.header).collect();
+    }
+    (mean_rtt, queue::mean_packet(rate, &packets, &crossing))
+}
+
+/// The direction a summary is about: of those that carry the flows' data, forward ones if there are any, the one with
+/// the least available rate; the first in a tie.
+pub(super) fn tight(links: &[ResolvedLink], flows: &[ResolvedFlow], traffic: &[ResolvedTraffic]) -> usize {
+    let mut carrying = vec![false; links.len()];
+    flows.iter().flat_map(|flow| &flow.route).for_each(|link| carrying[*link] = true);
+    let forward = |index: &usize| links[*index].direction == Direction::Forward;
+    let candidates: Vec<usize> = (0..links.len()).filter(|index| carrying[*index]).collect();
+    let any_forward = candidates.iter().any(forward);
+    let candidates = candidates.into_iter().filter(|index| forward(index) || !any_forward);
+    candidates.min_by_key(|index| available(*index, links[*index].config.rate, traffic)).unwrap_or(0)
+}
+
+/// What unresponsive traffic leaves of a direction's rate.
+pub(super) fn available(index: usize, rate: Rate, traffic: &[ResolvedTraffic]) -> Rate {
+    rate.saturating_sub(unresponsive(index, traffic))
+}
+
+/// Mean rate of the unresponsive traffic over a direction.
+pub(super) fn unresponsive(index: usize, traffic: &[ResolvedTraffic]) -> Rate {
+    let crossing = traffic.iter().filter(|traffic| traffic.route.contains(&index));
+    crossing.fold(Rate::ZERO, |sum, traffic| sum + traffic.config.rate)
+}
+
+/// Whether every queue has room for what crosses it and the settings its policy accepts.
+///
+/// # Errors
+/// The first that does not.
+pub(super) fn check(
+    document: &Document,
+    links: &[ResolvedLink],
+    flows: &[ResolvedFlow],
+) -> Result<(), Faults> {
+    for (index, link) in links.iter().enumerate() {
+        let sending = flows.iter().filter(|flow| flow.route.contains(&index));
+        let segment = sending.map(ResolvedFlow::segment).max().unwrap_or_default();
+        if let Limit::Bytes(room) = link.limit
+            && room < segment
+        {
+            let found = format!("room for {room}, less than one segment of {segment}");
+            let help = format!("write \"{segment}\" or more");
+            let key = format!("{}.queue.limit", link.table);
+            return Err(document.fault(&key, found, "room for one segment or more", Some(help)).into());
+        }
+        queue::check(document, &link.table, &link.queue, link.limit, link.config.rate)?;
+    }
+    Ok(())
+}

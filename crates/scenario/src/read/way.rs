@@ -1,0 +1,121 @@
+//! `path` and `direction` of a flow or traffic: the way over the links.
+
+use super::keys::{At, Keys};
+use super::link::LinkRead;
+use crate::document::Value;
+use crate::near;
+use crate::spec::Direction;
+use std::ops::Range;
+
+const DIRECTIONS: &[(&str, Direction)] = &[("forward", Direction::Forward), ("reverse", Direction::Reverse)];
+
+/// The links as ways need them, in the order of the file. Empty if they could not be read: then no name is checked.
+pub(super) struct Ways {
+    names: Vec<String>,
+    two_way: Vec<bool>,
+}
+
+/// A way over links. Each key that could not be read is absent.
+#[derive(Clone, Debug)]
+pub(super) struct Way {
+    pub(super) names: Option<Vec<String>>,
+    pub(super) direction: Option<Direction>,
+    /// The same as `names`, by index.
+    pub(super) links: Vec<usize>,
+}
+
+impl Ways {
+    pub(super) fn new(links: Option<&[LinkRead<'_>]>) -> Self {
+        let links = links.unwrap_or_default();
+        Self {
+            names: links.iter().map(|link| link.name.clone()).collect(),
+            two_way: links.iter().map(|link| link.reverse.is_some()).collect(),
+        }
+    }
+
+    /// Reads the way of a flow or traffic; all links if it names none.
+    pub(super) fn read(&self, keys: &Keys<'_>) -> Way {
+        let direction = keys.or("direction", Direction::Forward, |at| at.word(DIRECTIONS));
+        let links = match keys.get("path") {
+            None => Some((0..self.names.len()).collect()),
+            Some(at) => self.path(&at),
+        };
+        if let Some(links) = &links
+            && direction == Some(Direction::Reverse)
+            && let Some(one_way) = links.iter().find(|link| !self.two_way[**link])
+        {
+            let name = &self.names[*one_way];
+            keys.near("direction").fault(
+                format!("direction \"reverse\" over link \"{name}\", which has no reverse"),
+                "links with a reverse",
+                Some(format!("give link \"{name}\" reverse = {{ queue = {{ limit = \"1 bdp\" }} }}")),
+            );
+        }
+        let names = links.as_ref().map(|links| links.iter().map(|link| self.names[*link].clone()).collect());
+        Way { names, direction, links: links.unwrap_or_default() }
+    }
+
+    /// The links of a path, by index.
+    fn path(&self, at: &At<'_>) -> Option<Vec<usize>> {
+        let accepted = self.accepted();
+        if !matches!(at.node.value, Value::List(_)) {
+            let help =
+                matches!(at.node.value, Value::String(_)).then(|| format!("write [{}]", at.node.described()));
+            at.fault(at.node.described(), accepted, help);
+            return None;
+        }
+        let items = at.items();
+        if items.is_empty() {
+            at.fault("an empty path", accepted, Some("leave it out to cross all links".into()));
+            return None;
+        }
+        let mut links: Vec<usize> = Vec::new();
+        let mut sound = true;
+        for item in &items {
+            match self.link(item) {
+                Some(link) => {
+                    sound &= self.follows(item, link, &links);
+                    links.push(link);
+                }
+                None => sound = false,
+            }
+        }
+        (sound && !self.names.is_empty()).then_some(links)
+    }
+
+    /// The link that `item` names.
+    fn link(&self, item: &At<'_>) -> Option<usize> {
+        let name = item.text()?;
+        let index = self.names.iter().position(|known| *known == name);
+        if index.is_none() && !self.names.is_empty() {
+            let help = near::did_you_mean(&name, self.names.iter().map(String::as_str));
+            item.fault(format!("no link is named \"{name}\""), self.listed(0..self.names.len()), help);
+        }
+        index
+    }
+
+    /// Notes a link that has been crossed before, or lies before one that has.
+    fn follows(&self, item: &At<'_>, link: usize, before: &[usize]) -> bool {
+        let name = &self.names[link];
+        let found = match before.last() {
+            _ if before.contains(&link) => format!("\"{name}\" for the second time"),
+            Some(last) if link < *last => format!("\"{name}\" after \"{}\": backwards", self.names[*last]),
+            _ => return true,
+        };
+        let help = "a path lists links in the order of the file; what goes the other way has direction = \"reverse\"";
+        item.fault(found, self.accepted(), Some(help.into()));
+        false
+    }
+
+    fn accepted(&self) -> String {
+        format!("a list of links, each once, in the order of the file: {}", self.listed(0..self.names.len()))
+    }
+
+    /// The first names of a range.
+    fn listed(&self, range: Range<usize>) -> String {
+        let names: Vec<String> =
+            self.names[range].iter().take(12).map(|name| format!("\"{name}\"")).collect();
+        let more = if self.names.len() > names.len() { ", …" } else { "" };
+        format!("{}{more}", names.join(", "))
+    }
+}

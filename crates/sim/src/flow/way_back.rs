@@ -1,0 +1,60 @@
+//! Acknowledgements that cross queues on their way back.
+
+use crate::tcp::{Acknowledgement, SackBlocks};
+use std::collections::VecDeque;
+
+/// What one says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Said {
+    pub(super) acknowledgement: Acknowledgement,
+    pub(super) blocks: SackBlocks,
+}
+
+/// A flow's acknowledgements under way. Links carry their numbers; what they say is kept here.
+#[derive(Debug, Default)]
+pub(super) struct WayBack {
+    /// Not known to have reached the sender, numbered from `first`. Those that were dropped are taken out by the next
+    /// that gets through: queues keep a flow's packets in order.
+    under_way: VecDeque<Said>,
+    first: u64,
+}
+
+impl WayBack {
+    /// The receiver sends; returns the acknowledgement's number.
+    pub(super) fn send(&mut self, said: Said) -> u64 {
+        self.under_way.push_back(said);
+        self.first + self.under_way.len() as u64 - 1
+    }
+
+    /// Number `number` reaches the sender.
+    pub(super) fn take(&mut self, number: u64) -> Option<Said> {
+        let said = self.under_way.drain(..=number.checked_sub(self.first)? as usize).next_back();
+        self.first = number + 1;
+        said
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::{Receiver, Sacks};
+    use units::{Span, Time};
+
+    #[test]
+    fn what_was_dropped_is_forgotten_with_the_next_that_gets_through() {
+        let mut receiver = Receiver::new(1, Span::ZERO, Sacks::Newest);
+        let mut said = |segment| Said {
+            acknowledgement: receiver.on_segment(Time::ZERO, segment, Time::ZERO).unwrap(),
+            blocks: SackBlocks::default(),
+        };
+        let mut back = WayBack::default();
+        let numbers: Vec<u64> = (0..4).map(|segment| back.send(said(segment))).collect();
+        assert_eq!(numbers, [0, 1, 2, 3]);
+        assert_eq!(back.take(2).map(|said| said.acknowledgement.cumulative), Some(3));
+        assert_eq!(back.under_way.len(), 1);
+        assert!(back.take(1).is_none(), "it came before and will not come again");
+        assert_eq!(back.send(said(4)), 4);
+        assert_eq!(back.take(4).map(|said| said.acknowledgement.cumulative), Some(5));
+        assert!(back.under_way.is_empty());
+    }
+}

@@ -1,0 +1,165 @@
+//! Links in sequence, with a queue per direction: packets move hop by hop.
+//!
+//! Every link's propagation is real. What a flow's base RTT has beyond its links' delays is its access lines': it lies
+//! behind the last queue of the way back, or of the way there where acknowledgements meet no queue.
+
+mod routes;
+
+use crate::flow::Flow;
+use crate::lines::{Lines, UnderWay};
+use crate::packet::{Kind, Medium, Packet};
+use crate::plan::{FlowPlan, Plan};
+use link::{Link, LinkReport, LinkState};
+use routes::Routes;
+use units::{Span, Time};
+
+/// The links of a plan and the ways over them.
+pub(crate) struct Network {
+    links: Vec<Link<Packet>>,
+    tight: usize,
+    routes: Routes,
+    /// Of each flow.
+    ways: Vec<Way>,
+    /// Of each source of cross traffic: where its packets begin their way.
+    sources: Vec<u32>,
+    /// The access lines.
+    lines: Lines,
+    /// Links whose next event may have moved since the agenda was told.
+    touched: Vec<usize>,
+    /// What was dropped since flows were told.
+    dropped: Vec<Packet>,
+}
+
+/// Where a flow's segments begin their way, and where its acknowledgements do.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    there: u32,
+    back: u32,
+}
+
+impl Network {
+    /// A network of `links`, which are the plan's.
+    ///
+    /// # Panics
+    /// If a route is empty or names a link that the plan does not have.
+    pub(crate) fn new(links: Vec<Link<Packet>>, plan: &Plan) -> Self {
+        let mut routes = Routes::new(links.len());
+        let mut begin = |route: &[usize], name: &str| {
+            assert!(!route.is_empty(), "{name} needs a route");
+            routes.begin(route)
+        };
+        let there: Vec<u32> = plan.flows.iter().map(|flow| begin(&flow.route, &flow.name)).collect();
+        let sources = plan.traffic.iter().map(|traffic| begin(&traffic.route, &traffic.name)).collect();
+        let way = |(flow, there): (&FlowPlan, u32)| Way { there, back: routes.begin(&flow.return_route) };
+        Self {
+            ways: plan.flows.iter().zip(there).map(way).collect(),
+            sources,
+            lines: Lines::new(plan.flows.iter().map(|flow| access(flow, plan))),
+            links,
+            tight: plan.tight,
+            routes,
+            touched: Vec::new(),
+            dropped: Vec::new(),
+        }
+    }
+
+    fn push(&mut self, now: Time, link: usize, packet: Packet) {
+        let dropped = &mut self.dropped;
+        self.links[link].push(now, packet, &mut |packet, _| dropped.push(packet));
+        self.touched.push(link);
+    }
+
+    /// A packet has come out of a link: on to the next, or to its endpoint.
+    fn pass_on(&mut self, now: Time, mut packet: Packet, flows: &mut [Flow], moved: &mut Vec<usize>) {
+        packet.hop += 1;
+        if let Some(link) = self.routes.link(packet.hop) {
+            self.push(now, link, packet);
+            return;
+        }
+        match packet.kind {
+            Kind::Cross => {}
+            Kind::Acknowledgement => self.lines.push(now, packet.into()),
+            Kind::Segment => {
+                let index = packet.flow as usize;
+                let flow = &mut flows[index];
+                if !flow.has_way_back() {
+                    self.lines.push(now, packet.into());
+                    return;
+                }
+                if let Some(acknowledgement) = flow.receive(now, &packet) {
+                    self.offer(now, acknowledgement);
+                }
+                moved.push(index);
+            }
+        }
+    }
+}
+
+impl Medium for Network {
+    const CARRIES_ACKNOWLEDGEMENTS: bool = true;
+
+    fn offer(&mut self, now: Time, mut packet: Packet) -> bool {
+        packet.hop = match packet.kind {
+            Kind::Segment => self.ways[packet.flow as usize].there,
+            Kind::Acknowledgement => self.ways[packet.flow as usize].back,
+            Kind::Cross => self.sources[packet.segment.number() as usize],
+        };
+        if let Some(link) = self.routes.link(packet.hop) {
+            self.push(now, link, packet);
+        }
+        true
+    }
+
+    fn next_arrival(&self) -> Time {
+        self.lines.next()
+    }
+
+    fn pop_arrival(&mut self) -> Option<UnderWay> {
+        self.lines.pop()
+    }
+
+    fn slots(&self) -> usize {
+        self.links.len()
+    }
+
+    fn act(&mut self, now: Time, slot: usize, flows: &mut [Flow], moved: &mut Vec<usize>) {
+        self.touched.push(slot);
+        loop {
+            let dropped = &mut self.dropped;
+            let arrived = self.links[slot].poll(now, &mut |packet, _| dropped.push(packet));
+            let Some(packet) = arrived else { return };
+            self.pass_on(now, packet, flows, moved);
+        }
+    }
+
+    fn settle(&mut self, flows: &mut [Flow], mut wake: impl FnMut(usize, Time)) {
+        for packet in self.dropped.drain(..) {
+            let Some(flow) = flows.get_mut(packet.flow as usize) else { continue };
+            match packet.kind {
+                Kind::Acknowledgement => flow.on_acknowledgement_drop(),
+                Kind::Segment | Kind::Cross => flow.on_drop(),
+            }
+        }
+        for link in self.touched.drain(..) {
+            wake(link, self.links[link].wakeup().unwrap_or(Time::NEVER));
+        }
+    }
+
+    fn begin_measuring(&mut self, now: Time) {
+        self.links.iter_mut().for_each(|link| link.begin_measuring(now));
+    }
+
+    fn state(&mut self, now: Time) -> LinkState {
+        self.links[self.tight].state(now)
+    }
+
+    fn reports(&mut self, end: Time) -> Vec<LinkReport> {
+        self.links.iter_mut().map(|link| link.report(end)).collect()
+    }
+}
+
+/// What of a flow's base RTT its links do not take: its access lines' delay.
+fn access(flow: &FlowPlan, plan: &Plan) -> Span {
+    let crossed = flow.route.iter().chain(&flow.return_route);
+    flow.base_rtt.saturating_sub(crossed.map(|link| plan.links[*link].config.delay).sum())
+}
