@@ -131,6 +131,7 @@ fn record(engine: Engine, flows: usize, [available, base, limit]: [f64; 3]) -> R
             p99: None,
             max: None,
         }),
+        sessions: Vec::new(),
         jain_index: None,
         flows: series
             .flows

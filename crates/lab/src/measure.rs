@@ -85,6 +85,7 @@ pub fn summary(
         queueing_delay_s: delay_statistics(&link.queueing_delay),
         jain_index: jain_index(&goodputs),
         flows,
+        sessions: Vec::new(),
     }
 }
 

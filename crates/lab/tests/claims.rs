@@ -44,6 +44,7 @@ fn record(engine: Engine, task: &Task, goodput: f64, rtt: f64, retransmits: Opti
         mean_backlog_bytes: None,
         mean_occupancy: None,
         queueing_delay_s: None,
+        sessions: Vec::new(),
         jain_index: None,
         flows: vec![flow],
     };

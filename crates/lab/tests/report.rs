@@ -56,6 +56,7 @@ fn record(engine: Engine, flows: usize, samples: usize) -> Record {
             mean_backlog_bytes: None,
             mean_occupancy: None,
             queueing_delay_s: None,
+            sessions: Vec::new(),
             jain_index: None,
             flows: (0..flows).map(summary).collect(),
         },

@@ -45,6 +45,7 @@ mod read;
 mod schema;
 pub mod spec;
 mod sweep;
+mod volume;
 
 pub use document::{Document, Entry, Node, Table, Value};
 pub use fault::{Fault, Faults};
@@ -52,7 +53,7 @@ pub use figure::{Drawn, FigureSpec, Smallest};
 pub use near::did_you_mean;
 pub use origin::Origin;
 pub use spec::{
-    Column, Flow, Limit, Link, Live, Pattern, Queue, QueueSettings, Record, Scenario, SocketBuffer, Spread,
-    Stack, Threshold, Traffic,
+    Column, Flow, Limit, Link, Live, Pattern, Queue, QueueSettings, Record, Replay, Scenario, Sessions,
+    SocketBuffer, Spread, Stack, Threshold, Traffic, Volume,
 };
 pub use sweep::{Axis, Point, Sweep};

@@ -29,6 +29,7 @@ fn scenario(flows: usize, rate: u64, rtt: u64, limit: u64, seconds: u64, warmup:
         socket_buffer: Bytes::MAX,
         send_jitter: Span::ZERO,
         min_rto: Span::from_millis(200),
+        initial_rto: Span::from_secs(1),
         timestamps: true,
         sack: true,
     };
@@ -37,6 +38,7 @@ fn scenario(flows: usize, rate: u64, rtt: u64, limit: u64, seconds: u64, warmup:
         link: LinkPlan { config, queue: "drop-tail".into(), limit: Limit::Packets(limit) },
         flows: (0..flows).map(flow).collect(),
         traffic: Vec::new(),
+        sessions: Vec::new(),
         end: Some(Time::ZERO + Span::from_secs(seconds)),
         warmup: Time::ZERO + Span::from_secs(warmup),
         seed: 1,

@@ -7,6 +7,7 @@ use crate::plan::FlowPlan;
 use crate::recorder::FlowView;
 use crate::tcp::{Acknowledgement, Receiver, Sacks, Sender, SenderConfig};
 use link::Histogram;
+use std::mem;
 use units::random::Stream;
 use units::{Bytes, Span, Time};
 
@@ -34,6 +35,8 @@ pub(crate) struct Flow {
 struct Counts {
     since: Time,
     delivered_before: u64,
+    /// By connections that this one has taken the place of.
+    delivered_earlier: u64,
     sent: u64,
     dropped: u64,
     again: u64,
@@ -51,6 +54,7 @@ impl Flow {
             buffer_segments,
             total_segments,
             min_rto: plan.min_rto,
+            initial_rto: plan.initial_rto,
             timestamps: plan.timestamps,
             sack: plan.sack,
         });
@@ -71,10 +75,30 @@ impl Flow {
         }
     }
 
+    /// A fresh connection in this one's place. What was counted stays, and the random stream goes on.
+    pub(crate) fn renew(&mut self, plan: FlowPlan) {
+        let delivered = self.delivered() - self.counts.delivered_before;
+        let before = mem::replace(self, Self::new(self.index, plan, 0));
+        self.stream = before.stream;
+        self.counts = before.counts;
+        self.counts.delivered_before = 0;
+        self.counts.delivered_earlier += delivered;
+    }
+
+    /// What the handshake told of the round-trip time.
+    pub(crate) fn introduce(&mut self, sample: Option<Span>) {
+        self.sender.introduce(sample);
+    }
+
     /// When this flow next acts of itself, if no acknowledgement comes before.
     #[inline]
     pub(crate) fn deadline(&self) -> Time {
         self.sends_at.min(self.receiver.deadline()).min(self.sender.timer())
+    }
+
+    /// Payload of a full segment.
+    pub(crate) fn payload(&self) -> Bytes {
+        Bytes::new(self.sender.payload())
     }
 
     /// Whether a sized flow has ended; a greedy one never does.
@@ -172,7 +196,7 @@ impl Flow {
 
     /// What the flow did from the start of measurement to `end`.
     pub(crate) fn report(self, end: Time) -> FlowReport {
-        let delivered = self.delivered() - self.counts.delivered_before;
+        let delivered = self.delivered() - self.counts.delivered_before + self.counts.delivered_earlier;
         let counts = self.counts;
         let from = counts.since.max(self.start);
         FlowReport {

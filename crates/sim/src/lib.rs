@@ -11,7 +11,8 @@
 //! entry per flow (its next deadline, kept lazily), per source and for the link, never one per packet.
 //!
 //! Reading order: `plan.rs` (what goes in), `simulation.rs` (the loop), `agenda.rs`, `packet.rs` (the tight
-//! link), `lines.rs` (what is under way behind it), `flow.rs` (one transfer: sender and receiver), `tcp.rs` and `tcp/` (the protocol), `recorder.rs` and `outcome.rs` (what comes out).
+//! link), `lines.rs` (what is under way behind it), `flow.rs` (one transfer: sender and receiver), `user.rs` and
+//! `population.rs` (Engset sessions), `tcp.rs` and `tcp/` (the protocol), `recorder.rs` and `outcome.rs` (what comes out).
 
 mod agenda;
 mod flow;
@@ -19,11 +20,13 @@ mod lines;
 mod outcome;
 mod packet;
 mod plan;
+mod population;
 mod recorder;
 mod simulation;
 mod tcp;
+mod user;
 
-pub use outcome::{FlowReport, Outcome};
-pub use plan::{FlowPlan, LinkPlan, Plan, TrafficPlan};
+pub use outcome::{FlowReport, Outcome, SessionsReport};
+pub use plan::{Connect, FlowPlan, LinkPlan, Plan, SessionSize, SessionsPlan, TrafficPlan};
 pub use recorder::{FlowView, NoRecorder, Recorder};
 pub use simulation::Simulation;

@@ -5,7 +5,8 @@ use crate::flow::Flow;
 use crate::lines::Lines;
 use crate::outcome::Outcome;
 use crate::packet::{Packet, TightLink};
-use crate::plan::{LinkPlan, Plan};
+use crate::plan::{LinkPlan, Plan, SessionsPlan};
+use crate::population::Population;
 use crate::recorder::Recorder;
 use link::traffic::Source;
 use link::{Link, LinkConfig};
@@ -15,6 +16,7 @@ use units::{Span, Time};
 /// A run that has not happened yet. An owned value: many run side by side in one process.
 pub struct Simulation<R> {
     flows: Vec<Flow>,
+    population: Population,
     sources: Vec<Source>,
     link: TightLink,
     end: Option<Time>,
@@ -52,10 +54,12 @@ impl<R: Recorder> Simulation<R> {
     fn over(link: Link<Packet>, plan: Plan, recorder: R) -> Self {
         let seed = plan.seed;
         let source = |traffic: &crate::TrafficPlan| {
-            Source::new(traffic.config, Stream::new(seed, &format!("traffic {}", traffic.name)))
+            Source::new(traffic.config.clone(), Stream::new(seed, &format!("traffic {}", traffic.name)))
         };
-        let lines = Lines::new(plan.flows.iter().map(|flow| flow.base_rtt));
+        let users = plan.sessions.iter().flat_map(SessionsPlan::base_rtts);
+        let lines = Lines::new(plan.flows.iter().map(|flow| flow.base_rtt).chain(users));
         Self {
+            population: Population::new(plan.sessions, plan.flows.len(), seed),
             sources: plan.traffic.iter().map(source).collect(),
             flows: (plan.flows.into_iter().zip(0..))
                 .map(|(flow, index)| Flow::new(index, flow, seed))
@@ -67,10 +71,11 @@ impl<R: Recorder> Simulation<R> {
         }
     }
 
-    /// Runs to the end. Slots of the agenda: the flows' deadlines, the sources, the link, the recorder, the end of
-    /// the warm-up. At equal times arrivals go first, then lower slots.
+    /// Runs to the end. Slots of the agenda: the flows' and users' deadlines, the sources, the link, the recorder, the
+    /// end of the warm-up. At equal times arrivals go first, then lower slots.
     pub fn run(mut self) -> Outcome<R> {
-        let first_source = self.flows.len();
+        let first_user = self.flows.len();
+        let first_source = first_user + self.population.len();
         let link_slot = first_source + self.sources.len();
         let recording = link_slot + 1;
         let warming_up = recording + 1;
@@ -79,6 +84,9 @@ impl<R: Recorder> Simulation<R> {
         let mut armed: Vec<Time> = self.flows.iter().map(Flow::deadline).collect();
         for (slot, at) in armed.iter().enumerate() {
             agenda.set(slot, *at);
+        }
+        for slot in first_user..first_source {
+            agenda.set(slot, self.population.deadline(slot));
         }
         for (index, source) in self.sources.iter().enumerate() {
             agenda.set(first_source + index, source.wakeup().unwrap_or(Time::NEVER));
@@ -101,22 +109,27 @@ impl<R: Recorder> Simulation<R> {
             if arrival <= at {
                 let Some(segment) = self.link.lines().pop() else { break };
                 let index = segment.flow as usize;
-                let flow = &mut self.flows[index];
-                let was_done = flow.is_done();
-                flow.on_arrival(now, &segment, &mut self.link);
-                unfinished -= usize::from(flow.is_done() && !was_done);
-                let deadline = flow.deadline();
-                if deadline < armed[index] {
-                    armed[index] = deadline;
-                    agenda.set(index, deadline);
+                if let Some(flow) = self.flows.get_mut(index) {
+                    let was_done = flow.is_done();
+                    flow.on_arrival(now, &segment, &mut self.link);
+                    unfinished -= usize::from(flow.is_done() && !was_done);
+                    let deadline = flow.deadline();
+                    if deadline < armed[index] {
+                        armed[index] = deadline;
+                        agenda.set(index, deadline);
+                    }
+                } else {
+                    agenda.set(index, self.population.on_arrival(index, now, &segment, &mut self.link));
                 }
-            } else if slot < first_source {
+            } else if slot < first_user {
                 let flow = &mut self.flows[slot];
                 let was_done = flow.is_done();
                 flow.on_deadline(now, &mut self.link);
                 unfinished -= usize::from(flow.is_done() && !was_done);
                 armed[slot] = flow.deadline();
                 agenda.set(slot, armed[slot]);
+            } else if slot < first_source {
+                agenda.set(slot, self.population.on_deadline(slot, now, &mut self.link));
             } else if slot < link_slot {
                 let source = &mut self.sources[slot - first_source];
                 self.link.offer(now, Packet::cross(source.emit()));
@@ -129,6 +142,7 @@ impl<R: Recorder> Simulation<R> {
             } else {
                 self.link.link().begin_measuring(now);
                 self.flows.iter_mut().for_each(|flow| flow.begin_measuring(now));
+                self.population.begin_measuring(now);
                 agenda.set(slot, Time::NEVER);
             }
             if self.link.delivers() {
@@ -142,8 +156,9 @@ impl<R: Recorder> Simulation<R> {
     /// Tells flows of their packets that the queue dropped, whoever's arrival it was that made it.
     fn settle_drops(&mut self) {
         while let Some(owner) = self.link.take_dropped() {
-            if let Some(flow) = self.flows.get_mut(owner as usize) {
-                flow.on_drop();
+            match self.flows.get_mut(owner as usize) {
+                Some(flow) => flow.on_drop(),
+                None => self.population.on_drop(owner as usize),
             }
         }
     }
@@ -162,6 +177,7 @@ impl<R: Recorder> Simulation<R> {
             ended,
             link: self.link.link().report(ended),
             flows: self.flows.into_iter().map(|flow| flow.report(ended)).collect(),
+            sessions: self.population.report(ended),
             events,
             recorder: self.recorder,
         }

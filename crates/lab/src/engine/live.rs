@@ -1,6 +1,6 @@
 //! The real kernel as an engine: TCP between two namespaces over the emulated tight link.
 
-use super::{EngineError, Misfit, Progress, ended_early, measured};
+use super::{EngineError, Misfit, Progress, ended_early, measured, no_users};
 use crate::measure::{Stopwatch, summary};
 use crate::record::{Engine, FlowSeries, FlowSummary, LinkSeries, Record, RttStatistics, Series};
 use crate::resolve::{KERNEL_CONTROLS, Resolved, ResolvedFlow};
@@ -69,6 +69,7 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
 
 /// What the kernel and the emulator cannot be.
 pub(super) fn check(resolved: &Resolved) -> Result<(), Misfit> {
+    no_users(Engine::Live, resolved, "ask the simulator: --engine sim")?;
     let first = &resolved.flows[0];
     for flow in &resolved.flows {
         let misfit = |key, found: String, accepted: String, mend: &str| {
@@ -142,7 +143,7 @@ fn path_config(resolved: &Resolved) -> PathConfig {
         limit: resolved.limit,
         queue: resolved.queue.clone(),
         reverse_delay: rtt.saturating_sub(resolved.link.delay),
-        traffic: resolved.traffic.iter().map(|(_, traffic)| *traffic).collect(),
+        traffic: resolved.traffic.iter().map(|(_, traffic)| traffic.clone()).collect(),
         seed: resolved.seed,
         mtu: u16::try_from(resolved.segment().get()).unwrap_or(u16::MAX),
         sample_every: Some(resolved.every),

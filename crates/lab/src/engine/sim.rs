@@ -1,13 +1,18 @@
 //! The simulator as an engine: builds its plan, records its series.
 
 use super::{EngineError, Misfit, ended_early, measured};
-use crate::measure::{Stopwatch, summary};
-use crate::record::{Engine, FlowSeries, FlowSummary, LinkSeries, Record, RttStatistics, Series};
-use crate::resolve::{Resolved, ResolvedFlow};
+use crate::measure::{Stopwatch, delay_statistics, summary};
+use crate::record::{
+    Engine, FlowSeries, FlowSummary, LinkSeries, Record, RttStatistics, Series, SessionsSummary,
+};
+use crate::resolve::{Resolved, ResolvedFlow, ResolvedSessions};
 use cc::Start;
 use link::LinkState;
 use scenario::Column;
-use sim::{FlowPlan, FlowReport, FlowView, LinkPlan, Plan, Recorder, Simulation, TrafficPlan};
+use sim::{
+    FlowPlan, FlowReport, FlowView, LinkPlan, Plan, Recorder, SessionsPlan, SessionsReport, Simulation,
+    TrafficPlan,
+};
 use units::{Bytes, Span, Time};
 
 pub(super) fn run(resolved: &Resolved) -> Result<Record, EngineError> {
@@ -16,7 +21,8 @@ pub(super) fn run(resolved: &Resolved) -> Result<Record, EngineError> {
     let outcome = Simulation::new(plan, SeriesRecorder::new(resolved)).run();
     measured(outcome.ended, resolved)?;
     let flows = outcome.flows.iter().map(flow_summary).collect();
-    let summary = summary(Engine::Sim, resolved, &outcome.link, flows, watch.seconds());
+    let mut summary = summary(Engine::Sim, resolved, &outcome.link, flows, watch.seconds());
+    summary.sessions = outcome.sessions.iter().map(sessions_summary).collect();
     let notes = ended_early(&summary, resolved);
     Ok(Record { summary, series: outcome.recorder.series, notes })
 }
@@ -26,11 +32,33 @@ pub(super) fn plan(resolved: &Resolved) -> Result<Plan, Misfit> {
         link: LinkPlan { config: resolved.link, queue: resolved.queue.clone(), limit: resolved.limit },
         flows: resolved.flows.iter().map(flow_plan).collect::<Result<_, _>>()?,
         traffic: (resolved.traffic.iter())
-            .map(|(name, config)| TrafficPlan { name: name.clone(), config: *config })
+            .map(|(name, config)| TrafficPlan { name: name.clone(), config: config.clone() })
             .collect(),
+        sessions: resolved.sessions.iter().map(sessions_plan).collect::<Result<_, _>>()?,
         end: resolved.end.map(|end| Time::ZERO + end),
         warmup: Time::ZERO + resolved.warmup,
         seed: resolved.seed,
+    })
+}
+
+fn sessions_plan(sessions: &ResolvedSessions) -> Result<SessionsPlan, Misfit> {
+    // What fits for one fits for all: they differ in their round-trip times and starts only.
+    sessions.connections.first().map(flow_plan).transpose()?;
+    let connections = sessions.connections.clone();
+    let connect = move |user: usize, syn_lost: bool| {
+        let mut connection = connections[user].clone();
+        if syn_lost {
+            connection.initial_window = 1;
+        }
+        flow_plan(&connection).expect("the first user's was fine")
+    };
+    Ok(SessionsPlan {
+        name: sessions.name.clone(),
+        users: sessions.connections.len(),
+        connect: Box::new(connect),
+        size: sessions.size,
+        think: sessions.think,
+        handshake: sessions.handshake,
     })
 }
 
@@ -63,6 +91,7 @@ fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
         socket_buffer: flow.socket_buffer.unwrap_or(Bytes::MAX),
         send_jitter: flow.send_jitter,
         min_rto: flow.min_rto,
+        initial_rto: flow.initial_rto,
         timestamps: flow.timestamps,
         sack: flow.sack,
     })
@@ -81,6 +110,19 @@ fn flow_summary(flow: &FlowReport) -> FlowSummary {
         retransmits: Some(flow.retransmits),
         rtt_s: rtt,
         completion_s: flow.completion.map(Span::as_secs_f64),
+    }
+}
+
+fn sessions_summary(sessions: &SessionsReport) -> SessionsSummary {
+    SessionsSummary {
+        name: sessions.name.clone(),
+        users: sessions.users as u64,
+        completed: sessions.completed,
+        mean_active: sessions.mean_active,
+        goodput_bps: sessions.goodput().as_bps_f64(),
+        completion_s: delay_statistics(&sessions.completion),
+        retransmits: sessions.retransmits,
+        loss_rate: (sessions.sent > 0).then(|| sessions.dropped as f64 / sessions.sent as f64),
     }
 }
 

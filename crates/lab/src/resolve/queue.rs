@@ -20,7 +20,7 @@ pub(super) fn limit(limit: spec::Limit, rate: Rate, mean_rtt: Span) -> Limit {
 
 /// Mean wire length of the packets that will come over a link of `rate`: the unresponsive traffic's at its rates,
 /// the flows' in equal parts of what is left to them, and of a hundredth of `rate` at least.
-pub(super) fn mean_packet(rate: Rate, flows: &[ResolvedFlow], traffic: &[(String, TrafficConfig)]) -> Bytes {
+pub(super) fn mean_packet(rate: Rate, flows: &[&ResolvedFlow], traffic: &[(String, TrafficConfig)]) -> Bytes {
     let unresponsive: f64 = traffic.iter().map(|(_, traffic)| traffic.rate.as_bps_f64()).sum();
     let rate = rate.as_bps_f64();
     let share = (rate - unresponsive).max(0.01 * rate) / flows.len() as f64;

@@ -14,6 +14,7 @@ pub(super) fn across(
     warmup: Option<Span>,
     links: Option<&[LinkRead<'_>]>,
     flows: Option<&[FlowRead<'_>]>,
+    users: &[FlowRead<'_>],
 ) {
     if let (Some(Some(duration)), Some(warmup)) = (duration, warmup)
         && warmup >= duration
@@ -30,20 +31,28 @@ pub(super) fn across(
                 Some("write duration = \"60s\" at the top, or size = \"100MB\" here".into()),
             );
         }
+        for users in users {
+            users.keys.near("users").fault(
+                "never ends: users come again in a run without a duration",
+                "a duration for the run",
+                Some("write duration = \"60s\" at the top".into()),
+            );
+        }
     }
+    let flows: Vec<&FlowRead<'_>> = flows.iter().chain(users).collect();
     let links = links.unwrap_or_default();
     // Twice the one-way delay, once every link's is known.
     let round: Option<Span> =
         links.iter().map(|link| link.delay).sum::<Option<Span>>().map(|delay| delay * 2);
     if let Some(round) = round {
-        for flow in flows {
+        for flow in &flows {
             if let Some(Some(rtt)) = &flow.rtt {
                 covers(&flow.keys.near("rtt"), rtt, flow.flow.as_ref().map_or(1, |flow| flow.count), round);
             }
         }
     }
     for link in links {
-        limits(link, round, flows);
+        limits(link, round, &flows);
     }
 }
 
@@ -71,7 +80,7 @@ fn covers(at: &At<'_>, rtt: &Spread<Span>, count: u64, round: Span) {
 }
 
 /// Notes a limit that leaves no room for a packet.
-fn limits(link: &LinkRead<'_>, round: Option<Span>, flows: &[FlowRead<'_>]) {
+fn limits(link: &LinkRead<'_>, round: Option<Span>, flows: &[&FlowRead<'_>]) {
     let at = || {
         let queue = link.keys.near("queue");
         queue.child("limit").unwrap_or(queue)

@@ -21,10 +21,10 @@ pub(super) struct FlowRead<'a> {
 /// The longest IPv4 packet [rfc791:3.1].
 const LONGEST: Bytes = Bytes::new(65_535);
 
-/// Reads every flow; at least one is needed.
-pub(super) fn flows<'a>(root: &Keys<'a>) -> Option<Vec<FlowRead<'a>>> {
+/// Reads every flow; at least one is needed where there are no users.
+pub(super) fn flows<'a>(root: &Keys<'a>, users: bool) -> Option<Vec<FlowRead<'a>>> {
     let tables = repeated(root, "flow")?;
-    if tables.is_empty() {
+    if tables.is_empty() && !users {
         root.near("flow").fault("zero flows", "at least one [[flow]]", None);
         return None;
     }
@@ -38,8 +38,13 @@ pub(super) fn flows<'a>(root: &Keys<'a>) -> Option<Vec<FlowRead<'a>>> {
 
 fn flow<'a>(at: &At<'a>, default_name: &str) -> Option<FlowRead<'a>> {
     let keys = at.keys(schema::FLOW)?;
-    let name = keys.or("name", default_name, At::text);
     let count = keys.or("count", 1u64, |at| at.count("zero flows"));
+    Some(transfers(keys, default_name, count))
+}
+
+/// Reads the keys of `count` transfers alike; a table that is no flow does not have all of them.
+pub(super) fn transfers<'a>(keys: Keys<'a>, default_name: &str, count: Option<u64>) -> FlowRead<'a> {
+    let name = keys.or("name", default_name, At::text);
     let control = keys.or("control", "reno", At::text);
     let size: Option<Option<Bytes>> =
         keys.optional("size", |at| at.above_zero("B", "a size of zero: nothing to send"));
@@ -59,6 +64,9 @@ fn flow<'a>(at: &At<'a>, default_name: &str) -> Option<FlowRead<'a>> {
     let initial_ssthresh = keys.or("initial_ssthresh", None, ssthresh);
     let slow_start = keys.or("slow_start", "standard", At::text);
     let min_rto = keys.or("min_rto", Span::from_millis(200), |at| at.quantity("ms"));
+    let initial_rto = keys.or("initial_rto", Span::from_secs(1), |at| {
+        at.above_zero("s", "a timeout of zero: every segment would be sent twice")
+    });
     let (size_read, rtt_read) = (size, rtt.clone());
     let flow = || {
         Some(Flow {
@@ -77,11 +85,12 @@ fn flow<'a>(at: &At<'a>, default_name: &str) -> Option<FlowRead<'a>> {
             initial_ssthresh: initial_ssthresh?,
             slow_start: slow_start?,
             min_rto: min_rto?,
+            initial_rto: initial_rto?,
             timestamps: timestamps?,
             sack: sack?,
         })
     };
-    Some(FlowRead { keys, size: size_read, rtt: rtt_read, segment, flow: flow() })
+    FlowRead { keys, size: size_read, rtt: rtt_read, segment, flow: flow() }
 }
 
 fn segment(at: &At<'_>, header: Bytes) -> Option<Bytes> {

@@ -66,6 +66,16 @@ impl<'a> At<'a> {
 
     /// Reads a table and notes each key of it that is not `known`.
     pub(super) fn keys(&self, known: &'static [Key]) -> Option<Keys<'a>> {
+        self.keys_among(known, &[], &|_, _| String::new())
+    }
+
+    /// As [`keys`](At::keys); `misplaced` says what is wrong with a key of `others`.
+    pub(super) fn keys_among(
+        &self,
+        known: &'static [Key],
+        others: &'static [Key],
+        misplaced: &dyn Fn(&str, &At<'_>) -> String,
+    ) -> Option<Keys<'a>> {
         let Value::Table(table) = &self.node.value else {
             self.fault(self.node.described(), format!("a table with {}", schema::listed(known)), None);
             return None;
@@ -74,6 +84,10 @@ impl<'a> At<'a> {
         for entry in table.iter() {
             if schema::names(known).all(|name| name != entry.key) {
                 let at = At { node: &entry.node, path: keys.path(&entry.key), sink: self.sink };
+                if schema::names(others).any(|name| name == entry.key) {
+                    at.fault_from(&entry.origin, misplaced(&entry.key, self), schema::listed(known), None);
+                    continue;
+                }
                 let help = near::did_you_mean(&entry.key, schema::names(known));
                 at.fault_from(&entry.origin, "unknown key", schema::listed(known), help);
             }
@@ -164,6 +178,17 @@ impl<'a> At<'a> {
         self.integer(1..=MOST)
     }
 
+    /// Reads a Pareto distribution's tail index.
+    pub(super) fn shape(&self, example: &str) -> Option<f64> {
+        let shape = self.number()?;
+        if shape <= 1.0 {
+            let found = format!("a shape of {shape}, which has no mean");
+            self.fault(found, format!("a number over 1, such as {example}"), None);
+            return None;
+        }
+        Some(shape)
+    }
+
     /// Reads a finite number, whole or not.
     pub(super) fn number(&self) -> Option<f64> {
         match &self.node.value {
@@ -222,11 +247,6 @@ impl<'a> Keys<'a> {
         read: impl FnOnce(&At<'a>) -> Option<T>,
     ) -> Option<Option<T>> {
         self.get(name).map_or(Some(None), |at| read(&at).map(Some))
-    }
-
-    /// Where the key itself was written.
-    pub(super) fn key_origin(&self, name: &str) -> Option<&'a Origin> {
-        self.table.iter().find(|entry| entry.key == name).map(|entry| &entry.origin)
     }
 
     fn path(&self, name: &str) -> String {

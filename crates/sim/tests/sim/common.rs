@@ -13,6 +13,7 @@ pub fn plan(rate: u64, limit: u64) -> Plan {
         link: LinkPlan { config, queue: "drop-tail".into(), limit: Limit::Packets(limit) },
         flows: Vec::new(),
         traffic: Vec::new(),
+        sessions: Vec::new(),
         end: None,
         warmup: Time::ZERO,
         seed: 1,
@@ -36,6 +37,7 @@ pub fn flow(name: &str, control: &str, base_rtt: Span) -> FlowPlan {
         socket_buffer: Bytes::MAX,
         send_jitter: Span::ZERO,
         min_rto: Span::from_millis(200),
+        initial_rto: Span::from_secs(1),
         timestamps: true,
         sack: true,
     }

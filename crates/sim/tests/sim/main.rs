@@ -2,6 +2,7 @@
 
 mod closed_form;
 mod common;
+mod engset;
 mod ns2;
 mod recovery;
 mod two_paths;
