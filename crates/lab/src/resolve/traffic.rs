@@ -64,11 +64,11 @@ fn distribution<T: Copy>(spread: &Spread<T>, number: impl Fn(T) -> f64) -> Distr
     }
 }
 
-/// The arrival processes by name, replays last, and the fingerprints of the traces.
-pub(super) fn traffic(
-    document: &Document,
-    scenario: &Scenario,
-) -> Result<(Vec<(String, TrafficConfig)>, Vec<u64>), Faults> {
+/// Arrival processes by name.
+type Named = Vec<(String, TrafficConfig)>;
+
+/// The arrival processes, replays last, and the fingerprints of the traces.
+pub(super) fn traffic(document: &Document, scenario: &Scenario) -> Result<(Named, Vec<u64>), Faults> {
     let mut all: Vec<_> = scenario.traffic.iter().map(source).collect();
     let (mut contents, mut faults) = (Vec::new(), Vec::new());
     for replay in &scenario.replays {
