@@ -4,7 +4,7 @@ use crate::print;
 use crate::problem::Problem;
 use lab::compare::Answer;
 use lab::curves::{Axis, Curves};
-use lab::record::{LinkSummary, Record, Summary};
+use lab::record::{LinkSummary, Record, SessionsSummary, Summary};
 use lab::report::Verdict;
 
 const HEAD: [&str; 7] =
@@ -26,6 +26,11 @@ pub(crate) fn print_answers(answers: &[Answer]) -> Result<(), Problem> {
         }
     }
     print_aligned(&rows, &titles)?;
+    for answer in answers {
+        for sessions in answer.records.iter().flat_map(|record| &record.summary.sessions) {
+            print::data(users(&answer.task.label(), sessions))?;
+        }
+    }
     let mut told = Vec::new();
     for absent in answers.iter().flat_map(|answer| &answer.absent) {
         if !told.contains(&absent) {
@@ -36,16 +41,25 @@ pub(crate) fn print_answers(answers: &[Answer]) -> Result<(), Problem> {
     Ok(())
 }
 
+/// A population's line below the table.
+fn users(case: &str, sessions: &SessionsSummary) -> String {
+    let (name, users, active) = (&sessions.name, sessions.users, sessions.mean_active);
+    let took = sessions.completion_s.map_or_else(String::new, |took| {
+        format!(", mean {:.3} s, p95 {:.3} s", took.mean, took.p95.unwrap_or(took.mean))
+    });
+    let case = if case.is_empty() { String::new() } else { format!("{case}: ") };
+    format!("{case}{name}: {active:.1} of {users} users active; {} sessions ended{took}", sessions.completed)
+}
+
 /// The first flow's numbers, or the sum and mean of several.
 fn row(record: &Record) -> Vec<String> {
     let summary = &record.summary;
-    let goodput: f64 = summary.flows.iter().map(|flow| flow.goodput_bps).sum();
     let rtts: Vec<f64> = summary.flows.iter().filter_map(|flow| flow.rtt_s.map(|rtt| rtt.mean)).collect();
     let rtt = (!rtts.is_empty()).then(|| rtts.iter().sum::<f64>() / rtts.len() as f64);
-    let retransmits = summary.flows.iter().map(|flow| flow.retransmits).sum::<Option<u64>>();
+    let retransmits = summary.retransmits();
     vec![
         summary.engine.to_string(),
-        number(Some(goodput), 1e-6, 2),
+        number(Some(summary.goodput_bps()), 1e-6, 2),
         number(rtt, 1e3, 2),
         number(summary.loss_rate, 1e2, 4),
         retransmits.map_or_else(|| "–".to_owned(), |count| count.to_string()),

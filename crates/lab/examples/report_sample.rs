@@ -134,6 +134,7 @@ fn record(engine: Engine, flows: usize, [available, base, limit]: [f64; 3]) -> R
             p99: None,
             max: None,
         }),
+        sessions: Vec::new(),
         jain_index: None,
         links: Vec::new(),
         flows: series

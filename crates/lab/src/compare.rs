@@ -117,16 +117,16 @@ impl Answer {
     #[must_use]
     pub fn case(&self) -> Case {
         let resolved = &self.task.resolved;
-        let flow = &resolved.flows[0];
+        let flow = resolved.connections().next();
         Case {
             label: self.task.label(),
             capacity_bps: resolved.link.rate.as_bps_f64(),
             available_bps: resolved.available().as_bps_f64(),
-            base_rtt_s: flow.base_rtt.as_secs_f64(),
+            base_rtt_s: flow.map_or(0.0, |flow| flow.base_rtt.as_secs_f64()),
             limit_bytes: resolved.limit_bytes().get() as f64,
             socket_buffer_bytes: flow
-                .socket_buffer
-                .filter(|_| flow.sizer.is_none())
+                .filter(|flow| flow.sizer.is_none())
+                .and_then(|flow| flow.socket_buffer)
                 .map(|bytes| bytes.get() as f64),
             warmup_s: resolved.warmup.as_secs_f64(),
             sentences: sentences(self),

@@ -97,6 +97,18 @@ fn one_queue(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
     })
 }
 
+/// Refuses users that come and go.
+fn no_users(engine: Engine, resolved: &Resolved, mend: &str) -> Result<(), Misfit> {
+    let Some(sessions) = resolved.sessions.first() else { return Ok(()) };
+    Err(Misfit {
+        engine,
+        key: format!("traffic[{}].kind", sessions.entry),
+        found: "users that come and go (engset): only the simulator has them".into(),
+        accepted: "\"cbr\", \"poisson\", \"on-off\", \"replay\"".into(),
+        mend: mend.into(),
+    })
+}
+
 /// An open-ended run must outlast its warm-up.
 fn measured(ended: Time, resolved: &Resolved) -> Result<(), EngineError> {
     let (ended, warmup) = (ended.since(Time::ZERO), resolved.warmup);

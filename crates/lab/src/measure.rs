@@ -128,6 +128,7 @@ pub(crate) fn summary(
         jain_index: jain_index(&goodputs),
         flows,
         links: Vec::new(),
+        sessions: Vec::new(),
     }
 }
 

@@ -77,6 +77,25 @@ pub struct Summary {
     /// Every direction of every link that has a queue, the tight link among them; empty if there is only one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<LinkSummary>,
+    /// One entry per population of users that come and go; absent where there is none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sessions: Vec<SessionsSummary>,
+}
+
+impl Summary {
+    /// Goodput of all flows and users, bits per second.
+    #[must_use]
+    pub fn goodput_bps(&self) -> f64 {
+        let flows = self.flows.iter().map(|flow| flow.goodput_bps);
+        flows.chain(self.sessions.iter().map(|sessions| sessions.goodput_bps)).sum()
+    }
+
+    /// Packets that flows and users sent again, if that is known of all.
+    #[must_use]
+    pub fn retransmits(&self) -> Option<u64> {
+        let flows = self.flows.iter().map(|flow| flow.retransmits);
+        flows.chain(self.sessions.iter().map(|sessions| Some(sessions.retransmits))).sum()
+    }
 }
 
 /// One direction of one of several links.
@@ -115,6 +134,27 @@ pub struct QueueLength {
     pub p99: u64,
     /// The longest queue.
     pub max: u64,
+}
+
+/// One population's numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SessionsSummary {
+    /// Its name in the scenario.
+    pub name: String,
+    /// How many users.
+    pub users: u64,
+    /// Sessions that ended within the measured interval.
+    pub completed: u64,
+    /// Time-average number of users with a session under way.
+    pub mean_active: f64,
+    /// Payload delivered to all users per second, bits per second.
+    pub goodput_bps: f64,
+    /// From a session's beginning to its last byte's acknowledgement, of those that ended.
+    pub completion_s: Option<DelayStatistics>,
+    /// Packets sent again.
+    pub retransmits: u64,
+    /// The users' packets dropped over those sent.
+    pub loss_rate: Option<f64>,
 }
 
 /// Mean and quantiles of a delay, seconds. A model knows the mean only.

@@ -3,11 +3,13 @@
 mod links;
 mod queue;
 mod spread;
+mod trace;
+mod traffic;
 
 pub use links::ResolvedLink;
+pub use traffic::{ResolvedSessions, ResolvedTraffic};
 
 use link::queue::PolicyConfig;
-use link::traffic::{Pattern, TrafficConfig};
 use link::{Limit, LinkConfig};
 use links::Directions;
 use scenario::spec;
@@ -16,7 +18,7 @@ use scenario::{
 };
 use spread::values;
 use units::random::Stream;
-use units::{Bytes, Rate, Span, Time};
+use units::{Bytes, Rate, Span};
 
 /// Congestion controls of the kernels the live engine meets.
 pub const KERNEL_CONTROLS: &[&str] = &["reno", "cubic", "bbr"];
@@ -46,6 +48,8 @@ pub struct Resolved {
     pub flows: Vec<ResolvedFlow>,
     /// Unresponsive cross traffic.
     pub traffic: Vec<ResolvedTraffic>,
+    /// Populations of users that come and go.
+    pub sessions: Vec<ResolvedSessions>,
     /// When the run stops; `None`: when every sized flow has ended.
     pub end: Option<Span>,
     /// Metrics leave out what happens before this.
@@ -58,21 +62,12 @@ pub struct Resolved {
     pub stack: Stack,
 }
 
-/// Unresponsive cross traffic in numbers.
-#[derive(Clone, Debug)]
-pub struct ResolvedTraffic {
-    /// Its name.
-    pub name: String,
-    /// Its arrival process.
-    pub config: TrafficConfig,
-    /// What it crosses, in order: indices of [`Resolved::links`].
-    pub route: Vec<usize>,
-}
-
 /// One transfer in numbers.
 #[derive(Clone, Debug)]
 pub struct ResolvedFlow {
-    /// Which `[[flow]]` of the scenario it is from.
+    /// The table of the scenario it is from: `flow`, or `traffic` for a user's connections.
+    pub section: &'static str,
+    /// Which of the tables of that name.
     pub entry: usize,
     /// Its name; of several alike, `name-1`, `name-2`, …
     pub name: String,
@@ -120,6 +115,8 @@ pub struct ResolvedFlow {
     pub initial_ssthresh: Option<Bytes>,
     /// Least retransmission timeout.
     pub min_rto: Span,
+    /// Retransmission timeout before the first round-trip sample.
+    pub initial_rto: Span,
     /// What its segments cross, in order: indices of [`Resolved::links`].
     pub route: Vec<usize>,
     /// What its acknowledgements cross; empty: they never wait.
@@ -130,7 +127,7 @@ impl ResolvedFlow {
     /// The path of `key` in the flow's table of the scenario: `flow[0].control`.
     #[must_use]
     pub fn key(&self, key: &str) -> String {
-        format!("flow[{}].{key}", self.entry)
+        format!("{}[{}].{key}", self.section, self.entry)
     }
 }
 
@@ -143,6 +140,11 @@ impl ResolvedFlow {
 }
 
 impl Resolved {
+    /// The transfers, and the connections of users.
+    pub fn connections(&self) -> impl Iterator<Item = &ResolvedFlow> {
+        self.flows.iter().chain(self.sessions.iter().flat_map(|sessions| &sessions.connections))
+    }
+
     /// Mean rate of the unresponsive cross traffic over the tight link.
     #[must_use]
     pub fn unresponsive(&self) -> Rate {
@@ -164,7 +166,7 @@ impl Resolved {
     /// A full segment on the wire, the largest of any flow.
     #[must_use]
     pub fn segment(&self) -> Bytes {
-        self.flows.iter().map(ResolvedFlow::segment).max().unwrap_or(Bytes::new(1500))
+        self.connections().map(ResolvedFlow::segment).max().unwrap_or(Bytes::new(1500))
     }
 
     /// The queue's room in bytes: full segments, where it counts packets.
@@ -187,12 +189,15 @@ pub fn resolve(document: &Document) -> Result<Resolved, Faults> {
     check_names(document, &scenario)?;
     let directions = Directions::new(&scenario.links);
     let flows = flows(&scenario, &directions);
-    let traffic: Vec<_> = scenario.traffic.iter().map(|one| traffic(one, &directions)).collect();
-    let links = directions.resolve(&flows, &traffic);
-    links::check(document, &links, &flows)?;
-    let tight = links::tight(&links, &flows, &traffic);
+    let (traffic, contents) = traffic::traffic(document, &scenario, &directions)?;
+    let sessions = traffic::sessions(&scenario, &directions);
+    let users = sessions.iter().flat_map(|sessions| &sessions.connections);
+    let connections: Vec<&ResolvedFlow> = flows.iter().chain(users).collect();
+    let links = directions.resolve(&connections, &traffic);
+    links::check(document, &links, &connections)?;
+    let tight = links::tight(&links, &connections, &traffic);
     Ok(Resolved {
-        hash: scenario.hash(),
+        hash: scenario.hash_with(&contents),
         seed: scenario.seed,
         link: links[tight].config,
         queue: links[tight].queue.clone(),
@@ -201,6 +206,7 @@ pub fn resolve(document: &Document) -> Result<Resolved, Faults> {
         tight,
         flows,
         traffic,
+        sessions,
         end: scenario.duration,
         warmup: scenario.warmup,
         every: scenario.record.every,
@@ -214,34 +220,36 @@ pub fn resolve(document: &Document) -> Result<Resolved, Faults> {
 /// Names that must be in a registry.
 fn check_names(document: &Document, scenario: &Scenario) -> Result<(), Faults> {
     let mut faults = Vec::new();
-    for (index, flow) in scenario.flows.iter().enumerate() {
+    let flows = scenario.flows.iter().enumerate().map(|(index, flow)| (format!("flow[{index}]"), flow));
+    let users =
+        scenario.sessions.iter().map(|sessions| (format!("traffic[{}]", sessions.entry), &sessions.flow));
+    for (table, flow) in flows.chain(users) {
         let known: Vec<&str> = cc::registry::CONTROLS.iter().map(|control| control.name).collect();
         if !known.contains(&flow.control.as_str()) && !KERNEL_CONTROLS.contains(&flow.control.as_str()) {
             let accepted =
                 format!("{} (simulator); {} (kernel)", known.join(", "), KERNEL_CONTROLS.join(", "));
             let found = format!("unknown congestion control \"{}\"", flow.control);
             let help = did_you_mean(&flow.control, known.iter().chain(KERNEL_CONTROLS).copied());
-            faults.push(document.fault(&format!("flow[{index}].control"), found, accepted, help));
+            faults.push(document.fault(&format!("{table}.control"), found, accepted, help));
         }
         if flow.control == "fixed" && flow.socket_buffer == SocketBuffer::Max {
             let help = "write socket_buffer = \"400kB\"".to_owned();
             let found = "control \"fixed\" with socket_buffer \"max\": nothing limits this flow";
-            faults.push(document.fault(&format!("flow[{index}].socket_buffer"), found, "a size", Some(help)));
+            faults.push(document.fault(&format!("{table}.socket_buffer"), found, "a size", Some(help)));
         }
         if let SocketBuffer::Sized { sizer, .. } = &flow.socket_buffer
             && !sizing::registry::has(sizer)
         {
             let known: Vec<&str> = sizing::registry::SIZERS.iter().map(|sizer| sizer.name).collect();
             let found = format!("unknown sizer \"{sizer}\"");
-            let key = format!("flow[{index}].socket_buffer.sizer");
+            let key = format!("{table}.socket_buffer.sizer");
             faults.push(document.fault(&key, found, known.join(", "), None));
         }
         if !cc::registry::has_slow_start(&flow.slow_start) {
             let known: Vec<&str> =
                 cc::registry::SLOW_STARTS.iter().map(|slow_start| slow_start.name).collect();
             let found = format!("unknown slow start \"{}\"", flow.slow_start);
-            let (key, help) =
-                (format!("flow[{index}].slow_start"), did_you_mean(&flow.slow_start, known.clone()));
+            let (key, help) = (format!("{table}.slow_start"), did_you_mean(&flow.slow_start, known.clone()));
             faults.push(document.fault(&key, found, known.join(", "), help));
         }
     }
@@ -262,76 +270,70 @@ fn check_names(document: &Document, scenario: &Scenario) -> Result<(), Faults> {
 
 /// Every transfer of the scenario, distributions drawn.
 fn flows(scenario: &Scenario, directions: &Directions<'_>) -> Vec<ResolvedFlow> {
-    let mut flows = Vec::new();
-    for (entry, flow) in scenario.flows.iter().enumerate() {
-        let stream = |what: &str| Stream::new(scenario.seed, &format!("{} {what}", flow.name));
-        let rtts = flow.rtt.as_ref().map(|rtt| values(rtt, flow.count, stream("rtt")));
-        let least = directions.round(&flow.path);
-        let route = directions.there(&flow.path, flow.direction);
-        let return_route = directions.back(&flow.path, flow.direction);
-        let starts = values(&flow.start, flow.count, stream("start"));
-        for (index, start) in (0..).zip(starts) {
-            let rtt = rtts.as_ref().map_or(least, |rtts| rtts[index]);
-            flows.push(ResolvedFlow {
-                entry,
-                name: if flow.count == 1 {
-                    flow.name.clone()
-                } else {
-                    format!("{}-{}", flow.name, index + 1)
-                },
-                control: flow.control.clone(),
-                slow_start: flow.slow_start.clone(),
-                tuning: cc::registry::Tuning {
-                    byte_counting: flow.byte_counting,
-                    max_ssthresh: flow.max_ssthresh,
-                },
-                payload: flow.payload(),
-                header: spec::Flow::header(flow.timestamps),
-                timestamps: flow.timestamps,
-                sack: flow.sack,
-                recovery: flow.recovery,
-                loss_detection: flow.loss_detection,
-                ecn: flow.ecn,
-                pacing: flow.pacing,
-                // A drawn RTT below what the links take is theirs.
-                base_rtt: rtt.max(least),
-                size: flow.size,
-                start,
-                socket_buffer: match flow.socket_buffer {
-                    SocketBuffer::Max => None,
-                    SocketBuffer::Fixed(bytes) | SocketBuffer::Sized { max: bytes, .. } => Some(bytes),
-                },
-                sizer: match &flow.socket_buffer {
-                    SocketBuffer::Sized { sizer, .. } => Some(sizer.clone()),
-                    SocketBuffer::Max | SocketBuffer::Fixed(_) => None,
-                },
-                delayed_ack: flow.delayed_ack,
-                delayed_ack_timeout: flow.delayed_ack_timeout,
-                send_jitter: flow.send_jitter,
-                initial_window: flow.initial_window,
-                initial_ssthresh: flow.initial_ssthresh,
-                min_rto: flow.min_rto,
-                route: route.clone(),
-                return_route: return_route.clone(),
-            });
-        }
-    }
-    flows
+    scenario
+        .flows
+        .iter()
+        .enumerate()
+        .flat_map(|(entry, flow)| transfers(scenario, flow, "flow", entry, directions))
+        .collect()
 }
 
-fn traffic(traffic: &spec::Traffic, directions: &Directions<'_>) -> ResolvedTraffic {
-    let pattern = match traffic.pattern {
-        spec::Pattern::Cbr => Pattern::Cbr,
-        spec::Pattern::Poisson => Pattern::Poisson,
-        spec::Pattern::OnOff { peak, burst } => Pattern::OnOff { peak, burst },
+/// The transfers of one table, distributions drawn.
+fn transfers(
+    scenario: &Scenario,
+    flow: &spec::Flow,
+    section: &'static str,
+    entry: usize,
+    directions: &Directions<'_>,
+) -> Vec<ResolvedFlow> {
+    let least = directions.round(&flow.path);
+    let route = directions.there(&flow.path, flow.direction);
+    let return_route = directions.back(&flow.path, flow.direction);
+    let stream = |what: &str| Stream::new(scenario.seed, &format!("{} {what}", flow.name));
+    let rtts = flow.rtt.as_ref().map(|rtt| values(rtt, flow.count, stream("rtt")));
+    let starts = values(&flow.start, flow.count, stream("start"));
+    let transfer = |(index, start): (usize, Span)| {
+        let rtt = rtts.as_ref().map_or(least, |rtts| rtts[index]);
+        ResolvedFlow {
+            section,
+            entry,
+            name: if flow.count == 1 { flow.name.clone() } else { format!("{}-{}", flow.name, index + 1) },
+            control: flow.control.clone(),
+            slow_start: flow.slow_start.clone(),
+            tuning: cc::registry::Tuning {
+                byte_counting: flow.byte_counting,
+                max_ssthresh: flow.max_ssthresh,
+            },
+            payload: flow.payload(),
+            header: spec::Flow::header(flow.timestamps),
+            timestamps: flow.timestamps,
+            sack: flow.sack,
+            recovery: flow.recovery,
+            loss_detection: flow.loss_detection,
+            ecn: flow.ecn,
+            pacing: flow.pacing,
+            // A drawn RTT below what the links take is theirs.
+            base_rtt: rtt.max(least),
+            size: flow.size,
+            start,
+            socket_buffer: match flow.socket_buffer {
+                SocketBuffer::Max => None,
+                SocketBuffer::Fixed(bytes) | SocketBuffer::Sized { max: bytes, .. } => Some(bytes),
+            },
+            sizer: match &flow.socket_buffer {
+                SocketBuffer::Sized { sizer, .. } => Some(sizer.clone()),
+                SocketBuffer::Max | SocketBuffer::Fixed(_) => None,
+            },
+            delayed_ack: flow.delayed_ack,
+            delayed_ack_timeout: flow.delayed_ack_timeout,
+            send_jitter: flow.send_jitter,
+            initial_window: flow.initial_window,
+            initial_ssthresh: flow.initial_ssthresh,
+            min_rto: flow.min_rto,
+            initial_rto: flow.initial_rto,
+            route: route.clone(),
+            return_route: return_route.clone(),
+        }
     };
-    let config = TrafficConfig {
-        pattern,
-        rate: traffic.rate,
-        packet: traffic.packet,
-        start: Time::ZERO + traffic.start,
-        stop: traffic.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop),
-    };
-    let route = directions.there(&traffic.path, traffic.direction);
-    ResolvedTraffic { name: traffic.name.clone(), config, route }
+    (0..).zip(starts).map(transfer).collect()
 }

@@ -1,23 +1,24 @@
 //! What a picture means, in two or three plain sentences.
 
 use crate::compare::Answer;
-use crate::record::{Engine, Record};
-use crate::resolve::Resolved;
+use crate::record::{Engine, Record, SessionsSummary};
+use crate::resolve::{Resolved, ResolvedFlow};
 use units::{Bytes, Rate, Span};
 
 /// Sentences for the reader who asks "so what?": where the socket buffer stands, what became of it, and whether
 /// the engines agree.
 pub(crate) fn sentences(answer: &Answer) -> Vec<String> {
     let resolved = &answer.task.resolved;
-    let mut sentences = vec![standing(resolved)];
+    let mut sentences: Vec<String> =
+        resolved.flows.first().map(|flow| standing(resolved, flow)).into_iter().collect();
+    sentences.extend(answer.records.iter().flat_map(|record| &record.summary.sessions).map(users));
     sentences.extend(answer.records.iter().rev().find_map(|record| outcome(resolved, record)));
     sentences.extend(agreement(resolved, answer));
     sentences
 }
 
 /// Where the socket buffer stands against A x Te and the queue.
-fn standing(resolved: &Resolved) -> String {
-    let flow = &resolved.flows[0];
+fn standing(resolved: &Resolved, flow: &ResolvedFlow) -> String {
     let available = resolved.available();
     let product = available.volume(flow.base_rtt);
     let loss = resolved.link.loss.get();
@@ -64,6 +65,20 @@ fn standing(resolved: &Resolved) -> String {
     }
 }
 
+/// What became of a population of users.
+fn users(sessions: &SessionsSummary) -> String {
+    let took = sessions
+        .completion_s
+        .map_or_else(String::new, |took| format!(", which took {:.2} s on average", took.mean));
+    format!(
+        "Of {} users {:.0} had a session under way at a time; {} sessions ended{took}, {} of goodput in all.",
+        sessions.users,
+        sessions.mean_active,
+        sessions.completed,
+        rate(sessions.goodput_bps)
+    )
+}
+
 /// What the most real engine saw.
 fn outcome(resolved: &Resolved, record: &Record) -> Option<String> {
     let flow = record.summary.flows.first()?;
@@ -73,7 +88,7 @@ fn outcome(resolved: &Resolved, record: &Record) -> Option<String> {
         Engine::Sim => "The simulation gives",
         Engine::Live => "The kernel gets",
     };
-    let base = resolved.flows[0].base_rtt.as_secs_f64();
+    let base = resolved.flows.first()?.base_rtt.as_secs_f64();
     let delay = Span::from_secs_f64((rtt.mean - base).max(0.0));
     let share = flow.goodput_bps / resolved.available().as_bps_f64().max(1.0) * 100.0;
     let losses = match flow.retransmits {

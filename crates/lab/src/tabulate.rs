@@ -34,11 +34,10 @@ const NUMBERS: &[Number] = &[
     ("queueing_delay_p99_s", |s| s.queueing_delay_s.and_then(|delay| delay.p99)),
     ("queueing_delay_max_s", |s| s.queueing_delay_s.and_then(|delay| delay.max)),
     ("jain_index", |s| s.jain_index),
-    ("goodput_bps", |s| Some(s.flows.iter().map(|flow| flow.goodput_bps).sum())),
+    ("goodput_bps", |s| Some(s.goodput_bps())),
     ("rtt_mean_s", rtt_mean),
-    ("retransmits", |s| {
-        s.flows.iter().map(|flow| flow.retransmits).sum::<Option<u64>>().map(|count| count as f64)
-    }),
+    ("retransmits", |s| s.retransmits().map(|count| count as f64)),
+    ("mean_active", |s| s.sessions.first().map(|_| s.sessions.iter().map(|of| of.mean_active).sum())),
 ];
 
 fn rtt_mean(summary: &Summary) -> Option<f64> {

@@ -49,6 +49,7 @@ fn record(engine: Engine, task: &Task, goodput: f64, rtt: f64, retransmits: Opti
         mean_occupancy: Some(0.5),
         queue_length_packets: None,
         queueing_delay_s: Some(DelayStatistics { mean: 0.01, p50: None, p95: None, p99: None, max: None }),
+        sessions: Vec::new(),
         jain_index: None,
         links: Vec::new(),
         flows: vec![flow],

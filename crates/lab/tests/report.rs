@@ -60,6 +60,7 @@ fn record(engine: Engine, flows: usize, samples: usize) -> Record {
             mean_occupancy: None,
             queue_length_packets: None,
             queueing_delay_s: None,
+            sessions: Vec::new(),
             jain_index: None,
             links: Vec::new(),
             flows: (0..flows).map(summary).collect(),

@@ -1,37 +1,69 @@
 //! Cross traffic that does not answer to congestion: arrival processes, the same in simulator and emulator.
+//!
+//! Here: what a source is like, and [`Source`], its packets one after the other. `traffic/on_off.rs`: bursts and pauses;
+//! `traffic/trace.rs`: packets recorded elsewhere; `traffic/parse.rs`: their files, CSV and pcap.
 
+mod on_off;
+mod parse;
+mod trace;
+
+pub use parse::{Place, TraceError, TraceParser};
+pub use trace::Trace;
+
+use on_off::Bursts;
+use std::sync::Arc;
+use trace::Cursor;
 use units::random::Stream;
 use units::{Bytes, Rate, Span, Time};
 
 /// How packets are spaced.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Pattern {
     /// Equal gaps.
     Cbr,
     /// Exponential gaps.
     Poisson,
-    /// Equal gaps at `peak` during bursts; burst and pause lengths are exponential.
+    /// Equal gaps at `peak` during bursts; burst and pause lengths are random.
     OnOff {
         /// Rate within a burst.
         peak: Rate,
         /// Mean length of a burst.
         burst: Span,
+        /// Tail index of burst and pause lengths, over 1, where they are Pareto: below 2 the sum of many such sources
+        /// is self-similar. `None`: they are exponential.
+        shape: Option<f64>,
+    },
+    /// The packets of a trace.
+    Replay {
+        /// The trace.
+        trace: Arc<Trace>,
+        /// Whether it begins anew at its end, one mean gap after its last packet.
+        repeat: bool,
     },
 }
 
 /// An arrival process.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct TrafficConfig {
     /// How packets are spaced.
     pub pattern: Pattern,
-    /// Long-run mean rate on the wire.
+    /// Long-run mean rate on the wire; of a replay, that of its trace.
     pub rate: Rate,
-    /// Size of every packet on the wire.
+    /// Size of every packet on the wire; of a replay, the largest.
     pub packet: Bytes,
-    /// When the first packet may come.
+    /// When the first packet may come; of a replay, when it does.
     pub start: Time,
     /// No packet comes at or after this.
     pub stop: Time,
+}
+
+impl TrafficConfig {
+    /// The packets of `trace`.
+    #[must_use]
+    pub fn replay(trace: Arc<Trace>, repeat: bool, start: Time, stop: Time) -> Self {
+        let (rate, packet) = (trace.mean_rate(), trace.largest());
+        Self { pattern: Pattern::Replay { trace, repeat }, rate, packet, start, stop }
+    }
 }
 
 /// Packets of an arrival process, in order of time.
@@ -42,19 +74,23 @@ pub struct Source {
     next: Time,
     /// What the last gap left below a nanosecond, so that a constant rate stays exact.
     carry: f64,
-    burst_ends: Time,
+    bursts: Bursts,
+    cursor: Cursor,
 }
 
 impl Source {
     /// A source that draws from `stream`.
     ///
     /// # Panics
-    /// If the rate is zero.
+    /// If the rate is zero and this is no replay.
     #[must_use]
     pub fn new(config: TrafficConfig, stream: Stream) -> Self {
-        assert!(config.rate > Rate::ZERO, "cross traffic needs a rate above zero");
-        let mut source = Self { config, stream, next: config.start, carry: 0.0, burst_ends: config.start };
-        if config.pattern != Pattern::Cbr {
+        let replays = matches!(config.pattern, Pattern::Replay { .. });
+        assert!(replays || config.rate > Rate::ZERO, "cross traffic needs a rate above zero");
+        let bursts = Bursts::new(config.start);
+        let mut source =
+            Self { next: config.start, config, stream, carry: 0.0, bursts, cursor: Cursor::default() };
+        if matches!(source.config.pattern, Pattern::Poisson | Pattern::OnOff { .. }) {
             source.wait();
         }
         source
@@ -68,29 +104,29 @@ impl Source {
 
     /// Takes the packet that comes at [`wakeup`](Source::wakeup) and moves on to the next.
     pub fn emit(&mut self) -> Bytes {
+        let length = match &self.config.pattern {
+            Pattern::Replay { trace, .. } => trace.size(&self.cursor),
+            _ => self.config.packet,
+        };
         self.wait();
-        self.config.packet
+        length
     }
 
-    /// Moves `next` on by one gap. Within an on-off source the gap passes only while a burst lasts, so no
-    /// packet is gained or lost at a burst's ends and the long-run rate is exact.
+    /// Moves `next` on by one gap.
     fn wait(&mut self) {
-        let Pattern::OnOff { peak, burst } = self.config.pattern else {
-            let gap = self.gap(self.config.rate);
-            self.next += gap;
-            return;
+        self.next = match &self.config.pattern {
+            Pattern::Cbr | Pattern::Poisson => self.next + self.gap(self.config.rate),
+            Pattern::OnOff { peak, burst, shape } => {
+                let (peak, burst, shape) = (*peak, *burst, *shape);
+                let gap = self.gap(peak);
+                // The mean pause makes the long-run rate: burst (peak - rate) / rate.
+                let pause = burst.scale(peak.as_bps_f64() / self.config.rate.as_bps_f64() - 1.0);
+                self.bursts.after(self.next, gap, &mut on_off::lengths(burst, pause, shape, &mut self.stream))
+            }
+            Pattern::Replay { trace, repeat } => {
+                trace.gap(&mut self.cursor, *repeat).map_or(Time::NEVER, |gap| self.next + gap)
+            }
         };
-        let mut gap = self.gap(peak);
-        let on = burst.as_secs_f64();
-        // The mean pause makes the long-run rate: burst (peak - rate) / rate.
-        let off = on * (peak.as_bps_f64() / self.config.rate.as_bps_f64() - 1.0);
-        while self.next + gap >= self.burst_ends {
-            gap = gap.saturating_sub(self.burst_ends.since(self.next));
-            self.next = self.burst_ends + Span::from_secs_f64(self.stream.exponential(off));
-            self.burst_ends =
-                self.next + Span::from_secs_f64(self.stream.exponential(on)) + Span::from_nanos(1);
-        }
-        self.next += gap;
     }
 
     /// The time between two packets at `rate`, random for a Poisson source.
@@ -98,7 +134,7 @@ impl Source {
         let mean_nanos = self.config.packet.bits_f64() * 1e9 / rate.as_bps_f64();
         let gap = match self.config.pattern {
             Pattern::Poisson => self.stream.exponential(mean_nanos),
-            Pattern::Cbr | Pattern::OnOff { .. } => mean_nanos,
+            _ => mean_nanos,
         } + self.carry;
         let whole = gap.floor();
         self.carry = gap - whole;

@@ -46,6 +46,7 @@ mod rewrite;
 mod schema;
 pub mod spec;
 mod sweep;
+mod volume;
 
 pub use document::{Document, Entry, Node, Table, Value};
 pub use fault::{Fault, Faults};
@@ -54,6 +55,6 @@ pub use near::did_you_mean;
 pub use origin::Origin;
 pub use spec::{
     Column, Direction, Flow, Limit, Link, Live, LossDetection, Pattern, Queue, QueueSettings, Record,
-    Recovery, Scenario, SocketBuffer, Spread, Stack, Threshold, Traffic,
+    Recovery, Replay, Scenario, Sessions, SocketBuffer, Spread, Stack, Threshold, Traffic, Volume,
 };
 pub use sweep::{Axis, Point, Sweep};

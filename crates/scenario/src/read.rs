@@ -1,8 +1,8 @@
 //! From tree to data: the hand-written walk over a document that collects every fault it meets.
 //!
 //! `read/keys.rs` is the cursor, `read/quantity.rs` and `read/spread.rs` read values; then one file per table:
-//! `read/link.rs` (its queue's settings: `read/settings.rs`), `read/flow.rs`, `read/traffic.rs` (with `read/way.rs`, the
-//! links these cross), `read/record.rs` (also `[live]`), `read/figure.rs`. `read/check.rs` checks
+//! `read/link.rs` (its queue's settings: `read/settings.rs`), `read/flow.rs`, `read/traffic.rs` and `read/sessions.rs` (with
+//! `read/way.rs`, the links these cross), `read/record.rs` (also `[live]`), `read/figure.rs`. `read/check.rs` checks
 //! what takes more than one table to see.
 
 mod buffer;
@@ -13,6 +13,7 @@ mod keys;
 mod link;
 mod quantity;
 mod record;
+mod sessions;
 mod settings;
 mod spread;
 mod traffic;
@@ -52,11 +53,14 @@ fn scenario(root: &At<'_>) -> Option<Scenario> {
     let warmup = keys.or("warmup", Span::ZERO, |at| at.quantity("s"));
     let links = link::links(&keys);
     let ways = way::Ways::new(links.as_deref());
-    let flows = flow::flows(&keys, &ways);
     let traffic = traffic::traffic(&keys, &ways);
+    let users = traffic.as_ref().is_some_and(|traffic| !traffic.sessions.is_empty());
+    let flows = flow::flows(&keys, &ways, users);
     let live = record::live(&keys);
     let record = record::record(&keys);
-    check::across(&keys, duration, warmup, links.as_deref(), flows.as_deref());
+    let users = traffic.as_ref().map_or(&[][..], |traffic| &traffic.users);
+    check::across(&keys, duration, warmup, links.as_deref(), flows.as_deref(), users);
+    let traffic = traffic?;
     Some(Scenario {
         title: title?,
         source: source?,
@@ -65,7 +69,9 @@ fn scenario(root: &At<'_>) -> Option<Scenario> {
         warmup: warmup?,
         links: links?.into_iter().map(|read| read.link).collect::<Option<_>>()?,
         flows: flows?.into_iter().map(|read| read.flow).collect::<Option<_>>()?,
-        traffic: traffic?,
+        traffic: traffic.traffic.into_iter().collect::<Option<_>>()?,
+        replays: traffic.replays.into_iter().collect::<Option<_>>()?,
+        sessions: traffic.sessions.into_iter().collect::<Option<_>>()?,
         live: live?,
         record: record?,
     })

@@ -4,8 +4,10 @@
 //! a distribution of RTTs) stay relative here; `lab::resolve` turns them into numbers.
 
 mod queue;
+mod traffic;
 
 pub use queue::{QueueSettings, Threshold};
+pub use traffic::{Pattern, Replay, Sessions, Traffic, Volume};
 
 use serde::Serialize;
 use units::{Bytes, Fraction, Rate, Span};
@@ -29,6 +31,12 @@ pub struct Scenario {
     pub flows: Vec<Flow>,
     /// Cross traffic that does not answer to congestion.
     pub traffic: Vec<Traffic>,
+    /// Traces that are played back: cross traffic, too.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub replays: Vec<Replay>,
+    /// Populations of users that come and go.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sessions: Vec<Sessions>,
     /// What only the live engine reads.
     pub live: Live,
     /// What is recorded as series, and how often.
@@ -137,6 +145,8 @@ pub struct Flow {
     pub byte_counting: u64,
     /// Least retransmission timeout.
     pub min_rto: Span,
+    /// Retransmission timeout before the first round-trip sample.
+    pub initial_rto: Span,
     /// Whether segments carry time stamps, so that every acknowledgement gives a round-trip sample.
     pub timestamps: bool,
     /// Whether acknowledgements name what arrived out of order; without, NewReno repairs losses (RFC 6582).
@@ -232,44 +242,6 @@ pub enum Spread<T> {
     },
     /// `{ exponential = mean }`.
     Exponential(T),
-}
-
-/// One `[[traffic]]`: packets that do not answer to congestion.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Traffic {
-    /// Names the traffic in results.
-    pub name: String,
-    /// How its packets are spaced.
-    pub pattern: Pattern,
-    /// Long-run mean rate on the wire.
-    pub rate: Rate,
-    /// Packet size on the wire.
-    pub packet: Bytes,
-    /// When it starts.
-    pub start: Span,
-    /// When it ends; absent: never.
-    pub stop: Option<Span>,
-    /// The names of the links it crosses, in the order of the file whatever its direction.
-    pub path: Vec<String>,
-    /// Which way it goes.
-    pub direction: Direction,
-}
-
-/// `kind = …` of a `[[traffic]]`, with the keys that belong to that kind.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case", tag = "kind")]
-pub enum Pattern {
-    /// Equal gaps.
-    Cbr,
-    /// Exponential gaps.
-    Poisson,
-    /// Bursts at `peak`, exponential on and off periods; the mean off period follows from `rate` and `peak`.
-    OnOff {
-        /// Rate within a burst, above `rate`.
-        peak: Rate,
-        /// Mean length of a burst.
-        burst: Span,
-    },
 }
 
 /// `[live]`.

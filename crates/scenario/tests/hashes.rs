@@ -77,6 +77,7 @@ fn every_value_changes_it() {
         ("flow.initial_ssthresh", "64kB"),
         ("flow.slow_start", "limited"),
         ("flow.min_rto", "1s"),
+        ("flow.initial_rto", "3s"),
         ("flow.timestamps", "false"),
         ("flow.sack", "false"),
         ("flow.recovery", "prr"),

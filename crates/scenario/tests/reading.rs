@@ -177,7 +177,8 @@ fn unnamed_flows_and_traffic_get_distinct_names() {
     assert_eq!(flows, ["flow", "flow-2", "flow-3"]);
     let traffic: Vec<&str> = scenario.traffic.iter().map(|traffic| traffic.name.as_str()).collect();
     assert_eq!(traffic, ["cbr", "cbr-2", "on-off"]);
-    let bursts = Pattern::OnOff { peak: Rate::from_bps(2_000_000), burst: Span::from_millis(50) };
+    let bursts =
+        Pattern::OnOff { peak: Rate::from_bps(2_000_000), burst: Span::from_millis(50), shape: None };
     assert_eq!(scenario.traffic[2].pattern, bursts);
 }
 

@@ -25,6 +25,14 @@ kind = 'on-off'
 rate = '1Mbit/s'
 peak = '2Mbit/s'
 burst = '50ms'
+[[traffic]]
+kind = 'engset'
+users = 9
+session = { uniform = ['1 packets', '200 packets'] }
+think = { exponential = '2s' }
+[[traffic]]
+kind = 'replay'
+file = 'trace.csv'
 [record]
 columns = ['rate']
 [sweep]
@@ -107,6 +115,11 @@ fn key() -> impl Strategy<Value = String> {
         "sweep",
         "socket_buffer",
         "segment",
+        "users",
+        "session",
+        "think",
+        "file",
+        "shape",
         "loss",
         "seed",
     ];
@@ -125,6 +138,9 @@ fn value() -> impl Strategy<Value = String> {
         "'99999999999 bdp'",
         "'cbr'",
         "'on-off'",
+        "'engset'",
+        "'replay'",
+        "'9 packets'",
         "'max'",
         "''",
         "' '",

@@ -11,6 +11,7 @@ use crate::recorder::FlowView;
 use crate::tagged::Tagged;
 use crate::tcp::{Acknowledgement, Block, Receiver, Sacks, Sender, SenderConfig};
 use link::Histogram;
+use std::mem;
 use units::random::Stream;
 use units::{Bytes, Span, Time};
 use way_back::{Said, WayBack};
@@ -41,11 +42,14 @@ pub(crate) struct Flow {
 struct Counts {
     since: Time,
     delivered_before: u64,
+    /// By connections that this one has taken the place of.
+    delivered_earlier: u64,
     sent: u64,
     dropped: u64,
     again: u64,
     marks: u64,
     timeouts_before: u64,
+    timeouts_earlier: u64,
     acknowledgements: u64,
     acknowledgements_dropped: u64,
     rtt: Histogram,
@@ -73,6 +77,7 @@ impl Flow {
             buffer_segments: receiver.window(),
             total_segments,
             min_rto: plan.min_rto,
+            initial_rto: plan.initial_rto,
             timestamps: plan.timestamps,
             sack: plan.sack,
             recovery: plan.recovery,
@@ -98,10 +103,33 @@ impl Flow {
         }
     }
 
+    /// A fresh connection in this one's place. What was counted stays, and the random stream goes on.
+    pub(crate) fn renew(&mut self, plan: FlowPlan) {
+        let delivered = self.delivered() - self.counts.delivered_before;
+        let timeouts = self.sender.timeouts() - self.counts.timeouts_before;
+        let before = mem::replace(self, Self::new(self.index, plan, 0));
+        self.stream = before.stream;
+        self.counts = before.counts;
+        self.counts.delivered_before = 0;
+        self.counts.delivered_earlier += delivered;
+        self.counts.timeouts_before = 0;
+        self.counts.timeouts_earlier += timeouts;
+    }
+
+    /// What the handshake told of the round-trip time.
+    pub(crate) fn introduce(&mut self, sample: Option<Span>) {
+        self.sender.introduce(sample);
+    }
+
     /// When this flow next acts of itself, if no acknowledgement comes before.
     #[inline]
     pub(crate) fn deadline(&self) -> Time {
         self.sends_at.min(self.receiver.deadline()).min(self.sender.timer())
+    }
+
+    /// Payload of a full segment.
+    pub(crate) fn payload(&self) -> Bytes {
+        Bytes::new(self.sender.payload())
     }
 
     /// Whether a sized flow has ended; a greedy one never does.
@@ -294,7 +322,7 @@ impl Flow {
 
     /// What the flow did from the start of measurement to `end`.
     pub(crate) fn report(self, end: Time) -> FlowReport {
-        let delivered = self.delivered() - self.counts.delivered_before;
+        let delivered = self.delivered() - self.counts.delivered_before + self.counts.delivered_earlier;
         let counts = self.counts;
         let from = counts.since.max(self.start);
         FlowReport {
@@ -304,7 +332,7 @@ impl Flow {
             sent: counts.sent,
             dropped: counts.dropped,
             retransmits: counts.again,
-            timeouts: self.sender.timeouts() - counts.timeouts_before,
+            timeouts: self.sender.timeouts() - counts.timeouts_before + counts.timeouts_earlier,
             marks: counts.marks,
             acknowledgements: counts.acknowledgements,
             acknowledgements_dropped: counts.acknowledgements_dropped,

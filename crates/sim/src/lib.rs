@@ -16,22 +16,28 @@
 //!
 //! Reading order: `plan.rs` (what goes in), `simulation.rs` (the loop), `agenda.rs`, `packet.rs` (what is
 //! carried, and by what), `tight.rs` (one link) and `network.rs` (several), `lines.rs` (what is under way behind the
-//! queues), `flow.rs` (one transfer: sender and receiver), `tcp.rs` and `tcp/` (the protocol), `recorder.rs` and `outcome.rs` (what comes out).
+//! queues), `endpoints.rs` (who sends), `flow.rs` (one transfer: sender and receiver), `user.rs` and `population.rs`
+//! (Engset sessions), `tcp.rs` and `tcp/` (the protocol), `recorder.rs` and `outcome.rs` (what comes out).
 
 mod agenda;
+mod endpoints;
 mod flow;
 mod lines;
 mod network;
 mod outcome;
 mod packet;
 mod plan;
+mod population;
 mod recorder;
 mod simulation;
 mod tagged;
 mod tcp;
 mod tight;
+mod user;
 
-pub use outcome::{BATCHES, FlowReport, Outcome};
-pub use plan::{FlowPlan, LinkPlan, LossDetection, Plan, Recovery, TrafficPlan};
+pub use outcome::{BATCHES, FlowReport, Outcome, SessionsReport};
+pub use plan::{
+    Connect, FlowPlan, LinkPlan, LossDetection, Plan, Recovery, SessionSize, SessionsPlan, TrafficPlan,
+};
 pub use recorder::{FlowView, NoRecorder, Recorder};
 pub use simulation::Simulation;

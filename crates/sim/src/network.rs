@@ -5,10 +5,10 @@
 
 mod routes;
 
-use crate::flow::Flow;
+use crate::endpoints::Endpoints;
 use crate::lines::{Lines, UnderWay};
 use crate::packet::{Kind, Medium, Packet};
-use crate::plan::{FlowPlan, Plan};
+use crate::plan::{FlowPlan, Plan, SessionsPlan};
 use link::{Link, LinkReport, LinkState};
 use routes::Routes;
 use units::{Span, Time};
@@ -48,13 +48,15 @@ impl Network {
             assert!(!route.is_empty(), "{name} needs a route");
             routes.begin(route)
         };
-        let there: Vec<u32> = plan.flows.iter().map(|flow| begin(&flow.route, &flow.name)).collect();
+        let users: Vec<FlowPlan> = plan.sessions.iter().flat_map(SessionsPlan::connections).collect();
+        let connections: Vec<&FlowPlan> = plan.flows.iter().chain(&users).collect();
+        let there: Vec<u32> = connections.iter().map(|flow| begin(&flow.route, &flow.name)).collect();
         let sources = plan.traffic.iter().map(|traffic| begin(&traffic.route, &traffic.name)).collect();
-        let way = |(flow, there): (&FlowPlan, u32)| Way { there, back: routes.begin(&flow.return_route) };
+        let way = |(flow, there): (&&FlowPlan, u32)| Way { there, back: routes.begin(&flow.return_route) };
         Self {
-            ways: plan.flows.iter().zip(there).map(way).collect(),
+            ways: connections.iter().zip(there).map(way).collect(),
             sources,
-            lines: Lines::new(plan.flows.iter().map(|flow| access(flow, plan))),
+            lines: Lines::new(connections.iter().map(|flow| access(flow, plan))),
             links,
             tight: plan.tight,
             routes,
@@ -70,7 +72,7 @@ impl Network {
     }
 
     /// A packet has come out of a link: on to the next, or to its endpoint.
-    fn pass_on(&mut self, now: Time, mut packet: Packet, flows: &mut [Flow], moved: &mut Vec<usize>) {
+    fn pass_on(&mut self, now: Time, mut packet: Packet, endpoints: &mut Endpoints, moved: &mut Vec<usize>) {
         packet.hop += 1;
         if let Some(link) = self.routes.link(packet.hop) {
             self.push(now, link, packet);
@@ -81,12 +83,11 @@ impl Network {
             Kind::Acknowledgement => self.lines.push(now, packet.into()),
             Kind::Segment => {
                 let index = packet.flow as usize;
-                let flow = &mut flows[index];
-                if !flow.has_way_back() {
+                if !endpoints.has_way_back(index) {
                     self.lines.push(now, packet.into());
                     return;
                 }
-                if let Some(acknowledgement) = flow.receive(now, &packet) {
+                if let Some(acknowledgement) = endpoints.receive(now, &packet) {
                     self.offer(now, acknowledgement);
                 }
                 moved.push(index);
@@ -122,23 +123,19 @@ impl Medium for Network {
         self.links.len()
     }
 
-    fn act(&mut self, now: Time, slot: usize, flows: &mut [Flow], moved: &mut Vec<usize>) {
+    fn act(&mut self, now: Time, slot: usize, endpoints: &mut Endpoints, moved: &mut Vec<usize>) {
         self.touched.push(slot);
         loop {
             let dropped = &mut self.dropped;
             let arrived = self.links[slot].poll(now, &mut |packet, _| dropped.push(packet));
             let Some(packet) = arrived else { return };
-            self.pass_on(now, packet, flows, moved);
+            self.pass_on(now, packet, endpoints, moved);
         }
     }
 
-    fn settle(&mut self, flows: &mut [Flow], mut wake: impl FnMut(usize, Time)) {
+    fn settle(&mut self, endpoints: &mut Endpoints, mut wake: impl FnMut(usize, Time)) {
         for packet in self.dropped.drain(..) {
-            let Some(flow) = flows.get_mut(packet.flow as usize) else { continue };
-            match packet.kind {
-                Kind::Acknowledgement => flow.on_acknowledgement_drop(),
-                Kind::Segment | Kind::Cross => flow.on_drop(),
-            }
+            endpoints.on_drop(packet.flow as usize, packet.kind);
         }
         for link in self.touched.drain(..) {
             wake(link, self.links[link].wakeup().unwrap_or(Time::NEVER));

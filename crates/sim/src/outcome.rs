@@ -21,6 +21,8 @@ pub struct Outcome<R> {
     pub links: Vec<LinkReport>,
     /// Every flow over the measured interval, in the plan's order.
     pub flows: Vec<FlowReport>,
+    /// Every population of users over the measured interval, in the plan's order.
+    pub sessions: Vec<SessionsReport>,
     /// Events the loop handled, a measure of its work.
     pub events: u64,
     /// The recorder, with what it saw.
@@ -63,5 +65,38 @@ impl FlowReport {
     #[must_use]
     pub fn goodput(&self) -> Rate {
         Rate::of(self.delivered, self.active)
+    }
+}
+
+/// One population of users over the measured interval.
+#[derive(Clone, Debug)]
+pub struct SessionsReport {
+    /// The population's name.
+    pub name: String,
+    /// How many users.
+    pub users: usize,
+    /// Sessions that ended.
+    pub completed: u64,
+    /// Time-average number of users with a session under way.
+    pub mean_active: f64,
+    /// Payload received in order.
+    pub delivered: Bytes,
+    /// Length of the interval.
+    pub measured: Span,
+    /// Packets sent: segments, again or for the first time, and those of handshakes.
+    pub sent: u64,
+    /// Of those, dropped by the tight link.
+    pub dropped: u64,
+    /// Of those sent, how many were so again.
+    pub retransmits: u64,
+    /// From a session's beginning, handshake included, to its last byte's acknowledgement; of those that ended.
+    pub completion: Histogram,
+}
+
+impl SessionsReport {
+    /// Payload of all users per time.
+    #[must_use]
+    pub fn goodput(&self) -> Rate {
+        Rate::of(self.delivered, self.measured)
     }
 }

@@ -1,6 +1,6 @@
 //! What links carry in a simulation, and what carries it.
 
-use crate::flow::Flow;
+use crate::endpoints::Endpoints;
 use crate::lines::UnderWay;
 use crate::tagged::Tagged;
 use link::{Datagram, Ecn, LinkReport, LinkState};
@@ -90,11 +90,11 @@ pub(crate) trait Medium {
     fn slots(&self) -> usize;
 
     /// Its slot number `slot` is due. Flows whose deadlines may have moved are put into `moved`.
-    fn act(&mut self, now: Time, slot: usize, flows: &mut [Flow], moved: &mut Vec<usize>);
+    fn act(&mut self, now: Time, slot: usize, endpoints: &mut Endpoints, moved: &mut Vec<usize>);
 
     /// After anything has happened: tells flows of their dropped packets, whoever's arrival made a queue drop them,
     /// and calls `wake` with each slot of its own whose time may have moved.
-    fn settle(&mut self, flows: &mut [Flow], wake: impl FnMut(usize, Time));
+    fn settle(&mut self, endpoints: &mut Endpoints, wake: impl FnMut(usize, Time));
 
     /// Starts the measured interval.
     fn begin_measuring(&mut self, now: Time);

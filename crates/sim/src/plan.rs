@@ -5,6 +5,8 @@ use link::queue::PolicyConfig;
 use link::traffic::TrafficConfig;
 use link::{Limit, LinkConfig};
 use sizing::BufferSizer;
+use std::fmt;
+use units::random::{Distribution, Stream};
 use units::{Bytes, Span, Time};
 
 /// A whole run.
@@ -18,6 +20,8 @@ pub struct Plan {
     pub flows: Vec<FlowPlan>,
     /// Cross traffic that does not answer to congestion.
     pub traffic: Vec<TrafficPlan>,
+    /// Users that come and go.
+    pub sessions: Vec<SessionsPlan>,
     /// When the run stops; `None`: when every sized flow has ended.
     pub end: Option<Time>,
     /// Metrics leave out what happens before this.
@@ -46,6 +50,7 @@ impl Plan {
         let alone = |flow: &FlowPlan| flow.route == [0] && flow.return_route.is_empty();
         self.links.len() == 1
             && self.flows.iter().all(alone)
+            && self.sessions.iter().all(|sessions| sessions.connections().take(1).all(|user| alone(&user)))
             && self.traffic.iter().all(|traffic| traffic.route == [0])
     }
 }
@@ -83,6 +88,8 @@ pub struct FlowPlan {
     pub send_jitter: Span,
     /// Least retransmission timeout.
     pub min_rto: Span,
+    /// Retransmission timeout before the first round-trip sample, 1 s in RFC 6298 (2.1).
+    pub initial_rto: Span,
     /// Every acknowledgement of new data gives a round-trip sample (RFC 7323). Without, one segment is timed at a
     /// time, and not if it was sent again, so a backed-off timer stays so for longer.
     pub timestamps: bool,
@@ -118,6 +125,78 @@ pub enum LossDetection {
     /// By time, with a probe of the tail (RACK-TLP, RFC 8985). Needs selective acknowledgements; without them it is
     /// [`DupAck`](LossDetection::DupAck).
     Rack,
+}
+
+/// What a fresh connection of user `number` of a population is like; its size is the session's, its start says when the
+/// user begins to think. `syn_lost`
+/// says that its handshake was not answered at once, so that its window begins at one segment [rfc5681:3.1].
+pub type Connect = Box<dyn Fn(usize, bool) -> FlowPlan + Send>;
+
+/// An Engset population: each of `users` thinks, sends a drawn amount over a fresh connection until all of it is
+/// acknowledged, and thinks again.
+pub struct SessionsPlan {
+    /// Names the population and its random streams.
+    pub name: String,
+    /// How many users.
+    pub users: usize,
+    /// A fresh connection.
+    pub connect: Connect,
+    /// What a session sends.
+    pub size: SessionSize,
+    /// Seconds between the end of a session and the beginning of the next.
+    pub think: Distribution,
+    /// A SYN of 40 bytes passes the link before the data; its loss costs a timeout [rfc6298:2].
+    pub handshake: bool,
+}
+
+impl SessionsPlan {
+    /// When user `number` begins to think.
+    pub(crate) fn arrival(&self, number: usize) -> Time {
+        (self.connect)(number, false).start
+    }
+
+    /// What the connections of each user are like.
+    pub(crate) fn connections(&self) -> impl Iterator<Item = FlowPlan> + '_ {
+        (0..self.users).map(|number| (self.connect)(number, false))
+    }
+
+    /// Of each user.
+    pub(crate) fn base_rtts(&self) -> impl Iterator<Item = Span> + '_ {
+        self.connections().map(|connection| connection.base_rtt)
+    }
+
+    /// The connection of a session.
+    pub(crate) fn connection(&self, number: usize, syn_lost: bool, start: Time, size: Bytes) -> FlowPlan {
+        FlowPlan { start, size: Some(size), ..(self.connect)(number, syn_lost) }
+    }
+}
+
+impl fmt::Debug for SessionsPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SessionsPlan")
+            .field("name", &self.name)
+            .field("users", &self.users)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a session sends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SessionSize {
+    /// Full segments.
+    Packets(Distribution),
+    /// Bytes of payload.
+    Bytes(Distribution),
+}
+
+impl SessionSize {
+    /// Payload of one session, at least a byte.
+    pub(crate) fn draw(&self, payload: Bytes, stream: &mut Stream) -> Bytes {
+        match self {
+            Self::Packets(packets) => payload * packets.draw_whole(stream),
+            Self::Bytes(bytes) => Bytes::new(bytes.draw_whole(stream)),
+        }
+    }
 }
 
 /// One source of cross traffic.

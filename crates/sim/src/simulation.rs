@@ -1,12 +1,14 @@
 //! The loop: take the earlier of the next arrival and the earliest slot of the agenda, let it act.
 
 use crate::agenda::Agenda;
+use crate::endpoints::Endpoints;
 use crate::flow::Flow;
 use crate::lines::Lines;
 use crate::network::Network;
 use crate::outcome::{BATCHES, Outcome};
 use crate::packet::{Medium, Packet};
-use crate::plan::{LinkPlan, Plan, TrafficPlan};
+use crate::plan::{LinkPlan, Plan, SessionsPlan, TrafficPlan};
+use crate::population::Population;
 use crate::recorder::Recorder;
 use crate::tight::TightLink;
 use link::traffic::Source;
@@ -16,7 +18,7 @@ use units::{Span, Time};
 
 /// A run that has not happened yet. An owned value: many run side by side in one process.
 pub struct Simulation<R> {
-    endpoints: Endpoints<R>,
+    course: Course<R>,
     carrier: Carrier,
 }
 
@@ -27,8 +29,8 @@ enum Carrier {
 }
 
 /// All but what carries the packets.
-struct Endpoints<R> {
-    flows: Vec<Flow>,
+struct Course<R> {
+    endpoints: Endpoints,
     sources: Vec<Source>,
     tight: usize,
     end: Option<Time>,
@@ -81,35 +83,36 @@ impl<R: Recorder> Simulation<R> {
             link.expect("the plan names queues of the registry and their settings")
         };
         let network = Network::new(plan.links.iter().map(make).collect(), &plan);
-        Self { endpoints: Endpoints::new(plan, recorder), carrier: Carrier::Network(Box::new(network)) }
+        Self { course: Course::new(plan, recorder), carrier: Carrier::Network(Box::new(network)) }
     }
 
     fn over(link: Link<Packet>, plan: Plan, recorder: R) -> Self {
-        let lines = Lines::new(plan.flows.iter().map(|flow| flow.base_rtt));
+        let users = plan.sessions.iter().flat_map(SessionsPlan::base_rtts);
+        let lines = Lines::new(plan.flows.iter().map(|flow| flow.base_rtt).chain(users));
         let carrier = Carrier::Tight(Box::new(TightLink::new(link, lines)));
-        Self { endpoints: Endpoints::new(plan, recorder), carrier }
+        Self { course: Course::new(plan, recorder), carrier }
     }
 
     /// Runs to the end.
     pub fn run(self) -> Outcome<R> {
         match self.carrier {
-            Carrier::Tight(link) => self.endpoints.run(*link),
-            Carrier::Network(network) => self.endpoints.run(*network),
+            Carrier::Tight(link) => self.course.run(*link),
+            Carrier::Network(network) => self.course.run(*network),
         }
     }
 }
 
-impl<R: Recorder> Endpoints<R> {
+impl<R: Recorder> Course<R> {
     fn new(plan: Plan, recorder: R) -> Self {
         let seed = plan.seed;
         let source = |traffic: &TrafficPlan| {
-            Source::new(traffic.config, Stream::new(seed, &format!("traffic {}", traffic.name)))
+            Source::new(traffic.config.clone(), Stream::new(seed, &format!("traffic {}", traffic.name)))
         };
+        let population = Population::new(plan.sessions, plan.flows.len(), seed);
+        let flows = plan.flows.into_iter().zip(0..).map(|(flow, index)| Flow::new(index, flow, seed));
         Self {
+            endpoints: Endpoints { flows: flows.collect(), population },
             sources: plan.traffic.iter().map(source).collect(),
-            flows: (plan.flows.into_iter().zip(0..))
-                .map(|(flow, index)| Flow::new(index, flow, seed))
-                .collect(),
             tight: plan.tight,
             end: plan.end,
             warmup: plan.warmup,
@@ -118,16 +121,16 @@ impl<R: Recorder> Endpoints<R> {
         }
     }
 
-    /// Runs to the end. Slots of the agenda: the flows' deadlines, the sources, the links, the recorder, the ends of
-    /// the warm-up and of the batches. At equal times arrivals go first, then lower slots.
+    /// Runs to the end. Slots of the agenda: the flows' and users' deadlines, the sources, the links, the recorder, the
+    /// ends of the warm-up and of the batches. At equal times arrivals go first, then lower slots.
     fn run<M: Medium>(mut self, mut medium: M) -> Outcome<R> {
-        let first_source = self.flows.len();
+        let first_source = self.endpoints.flows.len() + self.endpoints.population.len();
         let first_link = first_source + self.sources.len();
         let recording = first_link + medium.slots();
         let measuring = recording + 1;
         let mut agenda = Agenda::new(measuring + 1);
         // Deadlines are mostly put off before they come, so a slot is moved only when its flow's comes nearer.
-        let mut armed: Vec<Time> = self.flows.iter().map(Flow::deadline).collect();
+        let mut armed: Vec<Time> = (0..first_source).map(|index| self.endpoints.deadline(index)).collect();
         for (slot, at) in armed.iter().enumerate() {
             agenda.set(slot, *at);
         }
@@ -138,7 +141,7 @@ impl<R: Recorder> Endpoints<R> {
         agenda.set(recording, interval.map_or(Time::NEVER, |interval| Time::ZERO + interval));
         agenda.set(measuring, self.warmup);
 
-        let mut unfinished = self.flows.len();
+        let mut unfinished = self.endpoints.flows.len();
         let end = self.end.unwrap_or(Time::NEVER);
         let (mut events, mut last) = (0u64, Time::ZERO);
         let mut moved = Vec::new();
@@ -153,21 +156,27 @@ impl<R: Recorder> Endpoints<R> {
             if arrival <= at {
                 let Some(segment) = medium.pop_arrival() else { break };
                 let index = segment.flow as usize;
-                let flow = &mut self.flows[index];
-                let was_done = flow.is_done();
-                flow.on_arrival(now, &segment, &mut medium);
-                unfinished -= usize::from(flow.is_done() && !was_done);
-                let deadline = flow.deadline();
+                let deadline = if let Some(flow) = self.endpoints.flows.get_mut(index) {
+                    let was_done = flow.is_done();
+                    flow.on_arrival(now, &segment, &mut medium);
+                    unfinished -= usize::from(flow.is_done() && !was_done);
+                    flow.deadline()
+                } else {
+                    self.endpoints.population.on_arrival(index, now, &segment, &mut medium)
+                };
                 if deadline < armed[index] {
                     armed[index] = deadline;
                     agenda.set(index, deadline);
                 }
             } else if slot < first_source {
-                let flow = &mut self.flows[slot];
-                let was_done = flow.is_done();
-                flow.on_deadline(now, &mut medium);
-                unfinished -= usize::from(flow.is_done() && !was_done);
-                armed[slot] = flow.deadline();
+                armed[slot] = if let Some(flow) = self.endpoints.flows.get_mut(slot) {
+                    let was_done = flow.is_done();
+                    flow.on_deadline(now, &mut medium);
+                    unfinished -= usize::from(flow.is_done() && !was_done);
+                    flow.deadline()
+                } else {
+                    self.endpoints.population.on_deadline(slot, now, &mut medium)
+                };
                 agenda.set(slot, armed[slot]);
             } else if slot < first_link {
                 let index = slot - first_source;
@@ -175,9 +184,9 @@ impl<R: Recorder> Endpoints<R> {
                 medium.offer(now, Packet::cross(index, source.emit()));
                 agenda.set(slot, source.wakeup().unwrap_or(Time::NEVER));
             } else if slot < recording {
-                medium.act(now, slot - first_link, &mut self.flows, &mut moved);
+                medium.act(now, slot - first_link, &mut self.endpoints, &mut moved);
                 for index in moved.drain(..) {
-                    let deadline = self.flows[index].deadline();
+                    let deadline = self.endpoints.deadline(index);
                     if deadline < armed[index] {
                         armed[index] = deadline;
                         agenda.set(index, deadline);
@@ -189,7 +198,7 @@ impl<R: Recorder> Endpoints<R> {
             } else {
                 agenda.set(slot, self.measure(now, &mut medium));
             }
-            medium.settle(&mut self.flows, |slot, at| agenda.set(first_link + slot, at));
+            medium.settle(&mut self.endpoints, |slot, at| agenda.set(first_link + slot, at));
         }
         self.finish(medium, events, last)
     }
@@ -198,7 +207,7 @@ impl<R: Recorder> Endpoints<R> {
     fn measure(&mut self, now: Time, medium: &mut impl Medium) -> Time {
         if self.batches.is_empty() {
             medium.begin_measuring(now);
-            self.flows.iter_mut().for_each(|flow| flow.begin_measuring(now));
+            self.endpoints.begin_measuring(now);
         }
         self.batches.push((now, medium.state(now)));
         let ended = self.batches.len() as u64;
@@ -210,7 +219,7 @@ impl<R: Recorder> Endpoints<R> {
 
     fn record(&mut self, now: Time, link: &LinkState) {
         self.recorder.link(now, link);
-        for (index, flow) in self.flows.iter().enumerate() {
+        for (index, flow) in self.endpoints.flows.iter().enumerate() {
             self.recorder.flow(now, index, &flow.view());
         }
     }
@@ -226,7 +235,8 @@ impl<R: Recorder> Endpoints<R> {
             link: links[self.tight].clone(),
             links,
             batches: self.batches,
-            flows: self.flows.into_iter().map(|flow| flow.report(ended)).collect(),
+            flows: self.endpoints.flows.into_iter().map(|flow| flow.report(ended)).collect(),
+            sessions: self.endpoints.population.report(ended),
             events,
             recorder: self.recorder,
         }

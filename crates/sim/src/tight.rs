@@ -1,8 +1,8 @@
 //! One tight link, with all propagation behind it: the fast way.
 
-use crate::flow::Flow;
+use crate::endpoints::Endpoints;
 use crate::lines::{Lines, UnderWay};
-use crate::packet::{Medium, Packet};
+use crate::packet::{Kind, Medium, Packet};
 use link::{Admission, Datagram, Link, LinkReport, LinkState};
 use units::Time;
 
@@ -58,7 +58,7 @@ impl Medium for TightLink {
     }
 
     /// Puts what has left the link by `now` on its lines.
-    fn act(&mut self, now: Time, _slot: usize, _flows: &mut [Flow], _moved: &mut Vec<usize>) {
+    fn act(&mut self, now: Time, _slot: usize, _endpoints: &mut Endpoints, _moved: &mut Vec<usize>) {
         let dropped = &mut self.dropped;
         while let Some(packet) = self.link.poll(now, &mut |packet, _| dropped.push(packet.flow)) {
             if packet.flow != Packet::CROSS {
@@ -68,14 +68,12 @@ impl Medium for TightLink {
     }
 
     #[inline]
-    fn settle(&mut self, flows: &mut [Flow], mut wake: impl FnMut(usize, Time)) {
+    fn settle(&mut self, endpoints: &mut Endpoints, mut wake: impl FnMut(usize, Time)) {
         if self.knows_departures {
             return;
         }
         while let Some(owner) = self.dropped.pop() {
-            if let Some(flow) = flows.get_mut(owner as usize) {
-                flow.on_drop();
-            }
+            endpoints.on_drop(owner as usize, Kind::Segment);
         }
         wake(0, self.link.wakeup().unwrap_or(Time::NEVER));
     }

@@ -58,6 +58,55 @@ impl Stream {
     }
 }
 
+/// A distribution of numbers from 0 up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Distribution {
+    /// Always this.
+    Constant(f64),
+    /// Anything from the first to the second alike.
+    Uniform(f64, f64),
+    /// Exponential with this mean.
+    Exponential(f64),
+    /// As [`Stream::pareto`].
+    Pareto {
+        /// Tail index, over 1.
+        shape: f64,
+        /// Mean.
+        mean: f64,
+    },
+}
+
+impl Distribution {
+    /// One number.
+    pub fn draw(&self, stream: &mut Stream) -> f64 {
+        match *self {
+            Self::Constant(value) => value,
+            Self::Uniform(low, high) => stream.uniform_in(low, high),
+            Self::Exponential(mean) => stream.exponential(mean),
+            Self::Pareto { shape, mean } => stream.pareto(shape, mean),
+        }
+    }
+
+    /// One whole number, at least 1. Uniform: each from the first to the second alike, both included; others are
+    /// rounded.
+    pub fn draw_whole(&self, stream: &mut Stream) -> u64 {
+        match *self {
+            Self::Uniform(low, high) => stream.integer(low as u64, high as u64),
+            _ => self.draw(stream).round() as u64,
+        }
+        .max(1)
+    }
+
+    /// Mean of [`draw`](Distribution::draw).
+    #[must_use]
+    pub fn mean(&self) -> f64 {
+        match *self {
+            Self::Uniform(low, high) => (low + high) / 2.0,
+            Self::Constant(mean) | Self::Exponential(mean) | Self::Pareto { mean, .. } => mean,
+        }
+    }
+}
+
 /// The quantiles F^-1((i + 0.5)/count), i = 0 .. count - 1, of a Pareto distribution with `shape` > 1, ascending and
 /// scaled so that their mean is `mean`: a sample without luck. The mean of a drawn sample is usually well below the
 /// distribution's, whose tail holds much of it.

@@ -2,7 +2,7 @@
 
 use crate::EmuError;
 use link::queue::{BuildError, PolicyConfig};
-use link::traffic::TrafficConfig;
+use link::traffic::{Pattern, TrafficConfig};
 use link::{Limit, LinkConfig};
 use units::{Bytes, Rate, Span};
 
@@ -121,7 +121,10 @@ impl PathConfig {
                 return refuse("queue settings", error.to_string(), "settings the policy has".into(), mend);
             }
         }
-        if self.traffic.iter().any(|traffic| traffic.rate == Rate::ZERO || traffic.packet == Bytes::ZERO) {
+        // A trace whose packets all come at one instant has no rate.
+        let replays = |traffic: &TrafficConfig| matches!(traffic.pattern, Pattern::Replay { .. });
+        let still = |traffic: &TrafficConfig| traffic.rate == Rate::ZERO || traffic.packet == Bytes::ZERO;
+        if self.traffic.iter().any(|traffic| still(traffic) && !replays(traffic)) {
             return refuse(
                 "traffic rate",
                 "0".into(),

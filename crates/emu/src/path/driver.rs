@@ -130,7 +130,7 @@ impl Driver {
         let now = self.time();
         self.advance(now);
         let sources = self.traffic.iter().enumerate().map(|(number, config)| {
-            let mut config = *config;
+            let mut config = config.clone();
             config.start = now + config.start.since(Time::ZERO);
             config.stop = now + config.stop.since(Time::ZERO);
             Source::new(config, Stream::new(self.seed, &format!("traffic.{number}")))

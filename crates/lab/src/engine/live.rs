@@ -1,6 +1,6 @@
 //! The real kernel as an engine: TCP between two namespaces over the emulated tight link.
 
-use super::{EngineError, Misfit, Progress, ended_early, measured, one_queue};
+use super::{EngineError, Misfit, Progress, ended_early, measured, no_users, one_queue};
 use crate::batches::{Reading, half_widths, nearest};
 use crate::measure::{Stopwatch, summary};
 use crate::record::{Engine, FlowSeries, FlowSummary, LinkSeries, Record, RttStatistics, Series};
@@ -71,6 +71,7 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
 /// What the kernel and the emulator cannot be.
 pub(super) fn check(resolved: &Resolved) -> Result<(), Misfit> {
     one_queue(Engine::Live, resolved)?;
+    no_users(Engine::Live, resolved, "ask the simulator: --engine sim")?;
     let first = &resolved.flows[0];
     for flow in &resolved.flows {
         let misfit = |key, found: String, accepted: String, mend: &str| {
@@ -173,7 +174,7 @@ fn path_config(resolved: &Resolved) -> PathConfig {
         limit: resolved.limit,
         queue: resolved.queue.clone(),
         reverse_delay: rtt.saturating_sub(resolved.link.delay),
-        traffic: resolved.traffic.iter().map(|traffic| traffic.config).collect(),
+        traffic: resolved.traffic.iter().map(|traffic| traffic.config.clone()).collect(),
         seed: resolved.seed,
         mtu: u16::try_from(resolved.segment().get()).unwrap_or(u16::MAX),
         sample_every: Some(resolved.every),

@@ -1,6 +1,6 @@
 //! The closed forms as an engine: one transfer's steady state, the picture of the Maximum Feasible Throughput.
 
-use super::{EngineError, Misfit, one_queue};
+use super::{EngineError, Misfit, no_users, one_queue};
 use crate::measure::{Stopwatch, jain_index, peak_rss_bytes};
 use crate::record::{
     DelayStatistics, Engine, FlowSeries, FlowSummary, LinkSeries, Record, RttStatistics, Series, Summary,
@@ -42,6 +42,7 @@ pub(super) fn run(resolved: &Resolved) -> Result<Record, EngineError> {
 /// The scenario as the model sees it.
 pub(super) fn path(resolved: &Resolved) -> Result<(Path, Target), Misfit> {
     one_queue(Engine::Model, resolved)?;
+    no_users(Engine::Model, resolved, "ask the simulator")?;
     let (flow, others) = (&resolved.flows[0], &resolved.flows[1..]);
     if !CONTROLS.contains(&flow.control.as_str()) {
         return Err(Misfit {
@@ -187,6 +188,7 @@ fn record(resolved: &Resolved, path: &Path, prediction: &Prediction, wall_s: f64
         jain_index: jain_index(&goodputs),
         flows,
         links: Vec::new(),
+        sessions: Vec::new(),
     };
     let series = series(resolved, prediction, &summary, end);
     Record { summary, series, notes: vec![note(prediction.regime).into()] }

@@ -2,13 +2,16 @@
 
 use super::{EngineError, Misfit, ended_early, measured};
 use crate::batches::{Reading, half_widths};
-use crate::measure::{Stopwatch, link_summary, summary};
-use crate::record::{Engine, FlowSeries, FlowSummary, Record, RttStatistics, Series};
-use crate::resolve::{Resolved, ResolvedFlow, ResolvedLink, ResolvedTraffic};
+use crate::measure::{Stopwatch, delay_statistics, link_summary, summary};
+use crate::record::{Engine, FlowSeries, FlowSummary, Record, RttStatistics, Series, SessionsSummary};
+use crate::resolve::{Resolved, ResolvedFlow, ResolvedLink, ResolvedSessions, ResolvedTraffic};
 use cc::Start;
 use link::LinkState;
 use scenario::{Column, Direction};
-use sim::{FlowPlan, FlowReport, FlowView, LinkPlan, Plan, Recorder, Simulation, TrafficPlan};
+use sim::{
+    FlowPlan, FlowReport, FlowView, LinkPlan, Plan, Recorder, SessionsPlan, SessionsReport, Simulation,
+    TrafficPlan,
+};
 use units::{Bytes, Span, Time};
 
 pub(super) fn run(resolved: &Resolved) -> Result<Record, EngineError> {
@@ -26,6 +29,7 @@ pub(super) fn run(resolved: &Resolved) -> Result<Record, EngineError> {
             .map(|(index, (link, report))| link_summary(link, index == resolved.tight, report))
             .collect();
     }
+    summary.sessions = outcome.sessions.iter().map(sessions_summary).collect();
     let notes = ended_early(&summary, resolved);
     let series = Series { queue_length: outcome.link.queue_length.shares(), ..outcome.recorder.series };
     Ok(Record { summary, series, notes })
@@ -39,10 +43,11 @@ pub(super) fn plan(resolved: &Resolved) -> Result<Plan, Misfit> {
         traffic: (resolved.traffic.iter())
             .map(|ResolvedTraffic { name, config, route }| TrafficPlan {
                 name: name.clone(),
-                config: *config,
+                config: config.clone(),
                 route: route.clone(),
             })
             .collect(),
+        sessions: resolved.sessions.iter().map(sessions_plan).collect::<Result<_, _>>()?,
         end: resolved.end.map(|end| Time::ZERO + end),
         warmup: Time::ZERO + resolved.warmup,
         seed: resolved.seed,
@@ -61,6 +66,27 @@ fn link_plan(link: &ResolvedLink) -> LinkPlan {
     }
 }
 
+fn sessions_plan(sessions: &ResolvedSessions) -> Result<SessionsPlan, Misfit> {
+    // What fits for one fits for all: they differ in their round-trip times and starts only.
+    sessions.connections.first().map(flow_plan).transpose()?;
+    let connections = sessions.connections.clone();
+    let connect = move |user: usize, syn_lost: bool| {
+        let mut connection = connections[user].clone();
+        if syn_lost {
+            connection.initial_window = 1;
+        }
+        flow_plan(&connection).expect("the first user's was fine")
+    };
+    Ok(SessionsPlan {
+        name: sessions.name.clone(),
+        users: sessions.connections.len(),
+        connect: Box::new(connect),
+        size: sessions.size,
+        think: sessions.think,
+        handshake: sessions.handshake,
+    })
+}
+
 fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
     let start = Start {
         segment: flow.payload,
@@ -77,6 +103,17 @@ fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
             mend: "choose another control, or the kernel: --engine live".into(),
         });
     };
+    if flow.sizer.is_some() && !flow.return_route.is_empty() {
+        return Err(Misfit {
+            engine: Engine::Sim,
+            key: flow.key("socket_buffer"),
+            found:
+                "a sizer where acknowledgements cross queues: its round-trip times would be those of one way"
+                    .into(),
+            accepted: "\"max\" or a size".into(),
+            mend: "give it a size, or leave the links' reverse out".into(),
+        });
+    }
     let largest = flow.socket_buffer.unwrap_or(Bytes::MAX);
     let sizer = flow.sizer.as_deref().map(|name| {
         sizing::registry::build(name, flow.payload, largest).expect("resolving has looked the name up")
@@ -97,6 +134,7 @@ fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
         sizer,
         send_jitter: flow.send_jitter,
         min_rto: flow.min_rto,
+        initial_rto: flow.initial_rto,
         timestamps: flow.timestamps,
         sack: flow.sack,
         recovery: match flow.recovery {
@@ -126,6 +164,19 @@ fn flow_summary(flow: &FlowReport) -> FlowSummary {
         marks: Some(flow.marks),
         rtt_s: rtt,
         completion_s: flow.completion.map(Span::as_secs_f64),
+    }
+}
+
+fn sessions_summary(sessions: &SessionsReport) -> SessionsSummary {
+    SessionsSummary {
+        name: sessions.name.clone(),
+        users: sessions.users as u64,
+        completed: sessions.completed,
+        mean_active: sessions.mean_active,
+        goodput_bps: sessions.goodput().as_bps_f64(),
+        completion_s: delay_statistics(&sessions.completion),
+        retransmits: sessions.retransmits,
+        loss_rate: (sessions.sent > 0).then(|| sessions.dropped as f64 / sessions.sent as f64),
     }
 }
 

@@ -34,10 +34,11 @@ const COLUMNS: [Column; 7] = [
     },
 ];
 
-/// Sum of the flows' goodputs, bits per second.
+/// Sum of the goodputs of flows and users, bits per second.
 #[must_use]
 pub fn goodput_bps(summary: &Summary) -> Option<f64> {
-    (!summary.flows.is_empty()).then(|| summary.flows.iter().map(|f| f.goodput_bps).sum())
+    let any = !summary.flows.is_empty() || !summary.sessions.is_empty();
+    any.then(|| summary.goodput_bps())
 }
 
 /// Mean of the flows' mean RTTs, seconds.
@@ -48,7 +49,8 @@ pub fn mean_rtt_s(summary: &Summary) -> Option<f64> {
 }
 
 fn retransmits(summary: &Summary) -> Option<f64> {
-    let known: Vec<u64> = summary.flows.iter().filter_map(|f| f.retransmits).collect();
+    let users = summary.sessions.iter().map(|sessions| sessions.retransmits);
+    let known: Vec<u64> = summary.flows.iter().filter_map(|f| f.retransmits).chain(users).collect();
     (!known.is_empty()).then(|| known.iter().sum::<u64>() as f64)
 }
 

@@ -82,7 +82,7 @@ impl<'a> Directions<'a> {
     }
 
     /// Every direction in numbers.
-    pub(super) fn resolve(&self, flows: &[ResolvedFlow], traffic: &[ResolvedTraffic]) -> Vec<ResolvedLink> {
+    pub(super) fn resolve(&self, flows: &[&ResolvedFlow], traffic: &[ResolvedTraffic]) -> Vec<ResolvedLink> {
         let table = |place| if self.links.len() == 1 { "link".to_owned() } else { format!("link[{place}]") };
         let forward = self.links.iter().enumerate().map(|(place, link)| {
             let (rtt, packet) = carried(place, self.reverse[place], link.rate, flows, traffic);
@@ -117,7 +117,7 @@ fn carried(
     direction: usize,
     other: Option<usize>,
     rate: Rate,
-    flows: &[ResolvedFlow],
+    flows: &[&ResolvedFlow],
     traffic: &[ResolvedTraffic],
 ) -> (Span, Bytes) {
     let crosses =
@@ -126,7 +126,7 @@ fn carried(
         flows.iter().filter(|flow| crosses(&flow.route)).map(|flow| flow.base_rtt).collect();
     let mean_rtt = rtts.iter().copied().sum::<Span>() / (rtts.len() as u64).max(1);
     let sending = flows.iter().filter(|flow| flow.route.contains(&direction));
-    let mut packets: Vec<Bytes> = sending.map(ResolvedFlow::segment).collect();
+    let mut packets: Vec<Bytes> = sending.map(|flow| flow.segment()).collect();
     let crossing: Vec<&ResolvedTraffic> =
         traffic.iter().filter(|traffic| traffic.route.contains(&direction)).collect();
     if packets.is_empty() && crossing.is_empty() {
@@ -138,7 +138,7 @@ fn carried(
 
 /// The direction a summary is about: of those that carry the flows' data, forward ones if there are any, the one with
 /// the least available rate; the first in a tie.
-pub(super) fn tight(links: &[ResolvedLink], flows: &[ResolvedFlow], traffic: &[ResolvedTraffic]) -> usize {
+pub(super) fn tight(links: &[ResolvedLink], flows: &[&ResolvedFlow], traffic: &[ResolvedTraffic]) -> usize {
     let mut carrying = vec![false; links.len()];
     flows.iter().flat_map(|flow| &flow.route).for_each(|link| carrying[*link] = true);
     let forward = |index: &usize| links[*index].direction == Direction::Forward;
@@ -166,11 +166,11 @@ pub(super) fn unresponsive(index: usize, traffic: &[ResolvedTraffic]) -> Rate {
 pub(super) fn check(
     document: &Document,
     links: &[ResolvedLink],
-    flows: &[ResolvedFlow],
+    flows: &[&ResolvedFlow],
 ) -> Result<(), Faults> {
     for (index, link) in links.iter().enumerate() {
         let sending = flows.iter().filter(|flow| flow.route.contains(&index));
-        let segment = sending.map(ResolvedFlow::segment).max().unwrap_or_default();
+        let segment = sending.map(|flow| flow.segment()).max().unwrap_or_default();
         if let Limit::Bytes(room) = link.limit
             && room < segment
         {

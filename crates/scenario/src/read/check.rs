@@ -14,6 +14,7 @@ pub(super) fn across(
     warmup: Option<Span>,
     links: Option<&[LinkRead<'_>]>,
     flows: Option<&[FlowRead<'_>]>,
+    users: &[FlowRead<'_>],
 ) {
     if let (Some(Some(duration)), Some(warmup)) = (duration, warmup)
         && warmup >= duration
@@ -30,9 +31,17 @@ pub(super) fn across(
                 Some("write duration = \"60s\" at the top, or size = \"100MB\" here".into()),
             );
         }
+        for users in users {
+            users.keys.near("users").fault(
+                "never ends: users come again in a run without a duration",
+                "a duration for the run",
+                Some("write duration = \"60s\" at the top".into()),
+            );
+        }
     }
+    let flows: Vec<&FlowRead<'_>> = flows.iter().chain(users).collect();
     let links = links.unwrap_or_default();
-    for flow in flows {
+    for flow in &flows {
         if let (Some(round), Some(Some(rtt))) = (round(flow, links), &flow.rtt) {
             covers(
                 &flow.keys.near("rtt"),
@@ -45,7 +54,7 @@ pub(super) fn across(
     }
     for (index, link) in links.iter().enumerate() {
         let crossing: Vec<&FlowRead<'_>> =
-            flows.iter().filter(|flow| flow.way.links.contains(&index)).collect();
+            flows.iter().copied().filter(|flow| flow.way.links.contains(&index)).collect();
         // What could not be read may cross it.
         if flows.iter().any(|flow| flow.way.links.is_empty()) {
             continue;

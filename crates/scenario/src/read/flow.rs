@@ -30,10 +30,10 @@ const MAX_SSTHRESH: u64 = 100;
 /// The longest IPv4 packet [rfc791:3.1].
 const LONGEST: Bytes = Bytes::new(65_535);
 
-/// Reads every flow; at least one is needed.
-pub(super) fn flows<'a>(root: &Keys<'a>, ways: &Ways) -> Option<Vec<FlowRead<'a>>> {
+/// Reads every flow; at least one is needed where there are no users.
+pub(super) fn flows<'a>(root: &Keys<'a>, ways: &Ways, users: bool) -> Option<Vec<FlowRead<'a>>> {
     let tables = repeated(root, "flow")?;
-    if tables.is_empty() {
+    if tables.is_empty() && !users {
         root.near("flow").fault("zero flows", "at least one [[flow]]", None);
         return None;
     }
@@ -47,8 +47,18 @@ pub(super) fn flows<'a>(root: &Keys<'a>, ways: &Ways) -> Option<Vec<FlowRead<'a>
 
 fn flow<'a>(at: &At<'a>, default_name: &str, ways: &Ways) -> Option<FlowRead<'a>> {
     let keys = at.keys(schema::FLOW)?;
-    let name = keys.or("name", default_name, At::text);
     let count = keys.or("count", 1u64, |at| at.count("zero flows"));
+    Some(transfers(keys, default_name, count, ways))
+}
+
+/// Reads the keys of `count` transfers alike; a table that is no flow does not have all of them.
+pub(super) fn transfers<'a>(
+    keys: Keys<'a>,
+    default_name: &str,
+    count: Option<u64>,
+    ways: &Ways,
+) -> FlowRead<'a> {
+    let name = keys.or("name", default_name, At::text);
     let control = keys.or("control", "reno", At::text);
     let size: Option<Option<Bytes>> =
         keys.optional("size", |at| at.above_zero("B", "a size of zero: nothing to send"));
@@ -77,6 +87,9 @@ fn flow<'a>(at: &At<'a>, default_name: &str, ways: &Ways) -> Option<FlowRead<'a>
     let byte_counting = keys.or("byte_counting", 1u64, |at| at.integer(0..=MOST_COUNTED));
     let min_rto = keys.or("min_rto", Span::from_millis(200), |at| at.quantity("ms"));
     let way = ways.read(&keys);
+    let initial_rto = keys.or("initial_rto", Span::from_secs(1), |at| {
+        at.above_zero("s", "a timeout of zero: every segment would be sent twice")
+    });
     let (size_read, rtt_read) = (size, rtt.clone());
     let flow = || {
         Some(Flow {
@@ -97,6 +110,7 @@ fn flow<'a>(at: &At<'a>, default_name: &str, ways: &Ways) -> Option<FlowRead<'a>
             max_ssthresh: max_ssthresh?,
             byte_counting: byte_counting?,
             min_rto: min_rto?,
+            initial_rto: initial_rto?,
             timestamps: timestamps?,
             sack: sack?,
             recovery: recovery?,
@@ -108,7 +122,7 @@ fn flow<'a>(at: &At<'a>, default_name: &str, ways: &Ways) -> Option<FlowRead<'a>
         })
     };
     let flow = flow();
-    Some(FlowRead { keys, size: size_read, rtt: rtt_read, segment, way, flow })
+    FlowRead { keys, size: size_read, rtt: rtt_read, segment, way, flow }
 }
 
 /// How fast recovery may go.

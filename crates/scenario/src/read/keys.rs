@@ -66,6 +66,16 @@ impl<'a> At<'a> {
 
     /// Reads a table and notes each key of it that is not `known`.
     pub(super) fn keys(&self, known: &'static [Key]) -> Option<Keys<'a>> {
+        self.keys_among(known, &[], &|_, _| String::new())
+    }
+
+    /// As [`keys`](At::keys); `misplaced` says what is wrong with a key of `others`.
+    pub(super) fn keys_among(
+        &self,
+        known: &'static [Key],
+        others: &'static [Key],
+        misplaced: &dyn Fn(&str, &At<'_>) -> String,
+    ) -> Option<Keys<'a>> {
         let Value::Table(table) = &self.node.value else {
             self.fault(self.node.described(), format!("a table with {}", schema::listed(known)), None);
             return None;
@@ -74,6 +84,10 @@ impl<'a> At<'a> {
         for entry in table.iter() {
             if schema::names(known).all(|name| name != entry.key) {
                 let at = At { node: &entry.node, path: keys.path(&entry.key), sink: self.sink };
+                if schema::names(others).any(|name| name == entry.key) {
+                    at.fault_from(&entry.origin, misplaced(&entry.key, self), schema::listed(known), None);
+                    continue;
+                }
                 let help = near::did_you_mean(&entry.key, schema::names(known));
                 at.fault_from(&entry.origin, "unknown key", schema::listed(known), help);
             }
@@ -162,6 +176,17 @@ impl<'a> At<'a> {
             return None;
         }
         self.integer(1..=MOST)
+    }
+
+    /// Reads a Pareto distribution's tail index.
+    pub(super) fn shape(&self, example: &str) -> Option<f64> {
+        let shape = self.number()?;
+        if shape <= 1.0 {
+            let found = format!("a shape of {shape}, which has no mean");
+            self.fault(found, format!("a number over 1, such as {example}"), None);
+            return None;
+        }
+        Some(shape)
     }
 
     /// Reads a finite number, whole or not.

@@ -3,7 +3,7 @@
 use super::keys::At;
 use crate::document::Value;
 use crate::near;
-use crate::spec::Limit;
+use crate::spec::{Limit, Volume};
 use units::{Bytes, Fraction, Rate, Span, TextError};
 
 /// What is typed as a number with a unit.
@@ -50,6 +50,14 @@ impl Quantity for Rate {
         let bytes: Bytes = text.trim().strip_suffix("/s")?.parse().ok()?;
         let rate = Rate::from_bps(bytes.get().checked_mul(8)?);
         Some(format!("rates are in bits: {} is \"{rate}\"", text.trim()))
+    }
+}
+
+impl Quantity for Volume {
+    const UNITS: &'static [&'static str] = &["packets", "B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB"];
+    const ZERO: Self = Self::Packets(0);
+    fn read(text: &str) -> Result<Self, TextError> {
+        text.parse()
     }
 }
 

@@ -1,13 +1,38 @@
 //! [`Spread`]: one time for all flows of a table, a list with one for each, or a distribution.
 
 use super::keys::{At, Keys};
+use super::quantity::Quantity;
 use crate::document::Value;
 use crate::schema;
-use crate::spec::Spread;
+use crate::spec::{Spread, Volume};
+use std::fmt;
 use units::Span;
 
-const ACCEPTED: &str = "a time such as \"20ms\", a list with one for each flow, { uniform = [\"38ms\", \"142ms\"] }, \
-                        { pareto = { shape = 1.2, mean = \"100ms\" } } or { exponential = \"2s\" }";
+/// What can be spread over flows, and how that is written.
+pub(super) trait Spreads: Quantity + Copy + PartialOrd + fmt::Display {
+    /// Every way to write it.
+    const ACCEPTED: &'static str;
+    /// The least and the greatest.
+    const ENDS: &'static str;
+    /// A mean.
+    const MEAN: &'static str;
+}
+
+impl Spreads for Span {
+    const ACCEPTED: &'static str = "a time such as \"20ms\", a list with one for each flow, \
+                                    { uniform = [\"38ms\", \"142ms\"] }, \
+                                    { pareto = { shape = 1.2, mean = \"100ms\" } } or { exponential = \"2s\" }";
+    const ENDS: &'static str = "[\"38ms\", \"142ms\"]";
+    const MEAN: &'static str = "a time such as \"100ms\"";
+}
+
+impl Spreads for Volume {
+    const ACCEPTED: &'static str = "an amount of data such as \"200 packets\" or \"100kB\", \
+                                    { uniform = [\"1 packets\", \"200 packets\"] }, \
+                                    { pareto = { shape = 1.2, mean = \"100kB\" } } or { exponential = \"100kB\" }";
+    const ENDS: &'static str = "[\"1 packets\", \"200 packets\"]";
+    const MEAN: &'static str = "an amount of data such as \"100kB\"";
+}
 
 /// How a sample is taken from a distribution.
 #[derive(Clone, Copy)]
@@ -18,13 +43,13 @@ enum Draw {
 
 const DRAWS: &[(&str, Draw)] = &[("random", Draw::Random), ("quantiles", Draw::Quantiles)];
 
-/// Reads times for `count` flows; a list must have as many.
-pub(super) fn spread(at: &At<'_>, bare: &str, count: Option<u64>) -> Option<Spread<Span>> {
+/// Reads values for `count` flows; a list must have as many.
+pub(super) fn spread<T: Spreads>(at: &At<'_>, bare: &str, count: Option<u64>) -> Option<Spread<T>> {
     match &at.node.value {
         Value::List(_) => {
             let items = at.items();
-            let times: Vec<Option<Span>> = items.iter().map(|item| item.quantity(bare)).collect();
-            let length = times.len() as u64;
+            let values: Vec<Option<T>> = items.iter().map(|item| item.quantity(bare)).collect();
+            let length = values.len() as u64;
             if let Some(count) = count.filter(|count| *count != length) {
                 let help =
                     if count == 1 && length > 1 { Some(format!("write count = {length}")) } else { None };
@@ -32,18 +57,33 @@ pub(super) fn spread(at: &At<'_>, bare: &str, count: Option<u64>) -> Option<Spre
                 at.fault(found, "a list with one time for each of the count", help);
                 return None;
             }
-            times.into_iter().collect::<Option<_>>().map(Spread::List)
+            values.into_iter().collect::<Option<_>>().map(Spread::List)
         }
         Value::Table(_) => distribution(at, bare),
         Value::String(_) | Value::Integer(_) | Value::Float(_) => at.quantity(bare).map(Spread::All),
         Value::Boolean(_) | Value::Datetime(_) => {
-            at.fault(at.node.described(), ACCEPTED, None);
+            at.fault(at.node.described(), T::ACCEPTED, None);
             None
         }
     }
 }
 
-fn distribution(at: &At<'_>, bare: &str) -> Option<Spread<Span>> {
+/// Reads what is drawn anew each time, of which there is no list: one value or a distribution.
+pub(super) fn drawn<T: Spreads>(at: &At<'_>, bare: &str) -> Option<Spread<T>> {
+    let refused = match &at.node.value {
+        Value::List(_) => at.node.described(),
+        _ => match spread(at, bare, None)? {
+            Spread::ParetoQuantiles { .. } => {
+                "quantiles, which a sample of unknown size does not have".to_owned()
+            }
+            spread => return Some(spread),
+        },
+    };
+    at.fault(refused, "one value, or a distribution to draw from: uniform, pareto, exponential", None);
+    None
+}
+
+fn distribution<T: Spreads>(at: &At<'_>, bare: &str) -> Option<Spread<T>> {
     let keys = at.keys(schema::SPREAD)?;
     let given: Vec<&str> = schema::names(schema::SPREAD).filter(|name| keys.get(name).is_some()).collect();
     match given[..] {
@@ -51,7 +91,7 @@ fn distribution(at: &At<'_>, bare: &str) -> Option<Spread<Span>> {
         ["pareto"] => pareto(&keys.get("pareto")?.keys(schema::PARETO)?, bare),
         ["exponential"] => keys.get("exponential")?.quantity(bare).map(Spread::Exponential),
         [] => {
-            at.fault("a table without a distribution", ACCEPTED, None);
+            at.fault("a table without a distribution", T::ACCEPTED, None);
             None
         }
         _ => {
@@ -61,36 +101,34 @@ fn distribution(at: &At<'_>, bare: &str) -> Option<Spread<Span>> {
     }
 }
 
-fn uniform(at: &At<'_>, bare: &str) -> Option<Spread<Span>> {
+fn uniform<T: Spreads>(at: &At<'_>, bare: &str) -> Option<Spread<T>> {
     let items = at.items();
     let [low, high] = &items[..] else {
         let found = match items.len() {
             0 => at.node.described(),
             length => format!("a list of {length}"),
         };
-        at.fault(found, "a list of the least and the greatest, such as [\"38ms\", \"142ms\"]", None);
+        at.fault(found, format!("a list of the least and the greatest, such as {}", T::ENDS), None);
         return None;
     };
-    let (low, high): (Option<Span>, Option<Span>) = (low.quantity(bare), high.quantity(bare));
+    let (low, high): (Option<T>, Option<T>) = (low.quantity(bare), high.quantity(bare));
     let (low, high) = (low?, high?);
     if low > high {
         let help = format!("write [\"{high}\", \"{low}\"]");
         at.fault(format!("{low} before {high}"), "the least first, then the greatest", Some(help));
         return None;
     }
+    if low.partial_cmp(&high).is_none() {
+        let found = format!("{low} and {high}, which do not compare");
+        at.fault(found, format!("the least and the greatest in one unit, such as {}", T::ENDS), None);
+        return None;
+    }
     Some(Spread::Uniform(low, high))
 }
 
-fn pareto(keys: &Keys<'_>, bare: &str) -> Option<Spread<Span>> {
-    let shape = keys.required("shape", "a number over 1, such as 1.2", |at| {
-        let shape = at.number()?;
-        if shape <= 1.0 {
-            at.fault(format!("a shape of {shape}, which has no mean"), "a number over 1, such as 1.2", None);
-            return None;
-        }
-        Some(shape)
-    });
-    let mean = keys.required("mean", "a time such as \"100ms\"", |at| at.quantity(bare));
+fn pareto<T: Spreads>(keys: &Keys<'_>, bare: &str) -> Option<Spread<T>> {
+    let shape = keys.required("shape", "a number over 1, such as 1.2", |at| at.shape("1.2"));
+    let mean = keys.required("mean", T::MEAN, |at| at.quantity(bare));
     let draw = keys.or("draw", Draw::Random, |at| at.word(DRAWS));
     let (shape, mean) = (shape?, mean?);
     Some(match draw? {

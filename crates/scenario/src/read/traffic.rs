@@ -1,11 +1,12 @@
-//! `[[traffic]]`: packets that do not answer to congestion.
+//! `[[traffic]]`: packets that do not answer to congestion. `read/sessions.rs` has the kind whose packets do.
 
+use super::flow::FlowRead;
 use super::keys::{At, Keys};
-use super::repeated;
-use super::way::Ways;
-use crate::document::{Node, path};
-use crate::schema;
-use crate::spec::{Pattern, Traffic};
+use super::way::{Way, Ways};
+use super::{repeated, sessions};
+use crate::document::{Node, Value, path};
+use crate::schema::{self, Key};
+use crate::spec::{Pattern, Replay, Sessions, Traffic};
 use std::collections::HashSet;
 use units::{Bytes, Rate, Span};
 
@@ -14,46 +15,131 @@ enum Kind {
     Cbr,
     Poisson,
     OnOff,
+    Replay,
+    Engset,
 }
 
-const KINDS: &[(&str, Kind)] = &[("cbr", Kind::Cbr), ("poisson", Kind::Poisson), ("on-off", Kind::OnOff)];
+const KINDS: &[(&str, Kind)] = &[
+    ("cbr", Kind::Cbr),
+    ("poisson", Kind::Poisson),
+    ("on-off", Kind::OnOff),
+    ("replay", Kind::Replay),
+    ("engset", Kind::Engset),
+];
 const RATE: &str = "a rate such as \"100Mbit/s\"";
 
+impl Kind {
+    fn keys(self) -> &'static [Key] {
+        match self {
+            Self::Cbr | Self::Poisson => schema::STEADY,
+            Self::OnOff => schema::ON_OFF,
+            Self::Replay => schema::REPLAY,
+            Self::Engset => schema::ENGSET,
+        }
+    }
+}
+
+/// All `[[traffic]]` by what it is; each in the order of the file.
+#[derive(Default)]
+pub(super) struct TrafficRead<'a> {
+    pub(super) traffic: Vec<Option<Traffic>>,
+    pub(super) replays: Vec<Option<Replay>>,
+    /// The connections of the users, for checks across tables.
+    pub(super) users: Vec<FlowRead<'a>>,
+    pub(super) sessions: Vec<Option<Sessions>>,
+}
+
 /// Reads all traffic; there may be none.
-pub(super) fn traffic(root: &Keys<'_>, ways: &Ways) -> Option<Vec<Traffic>> {
+pub(super) fn traffic<'a>(root: &Keys<'a>, ways: &Ways) -> Option<TrafficRead<'a>> {
     let tables = repeated(root, "traffic")?;
     let nodes: Vec<&Node> = tables.iter().map(|at| at.node).collect();
     let names = path::names("traffic", &nodes);
     let mut seen = HashSet::new();
-    let read: Vec<_> = tables
-        .iter()
-        .zip(&names)
-        .map(|(at, name)| {
-            let keys = at.keys(schema::TRAFFIC)?;
-            if !seen.insert(name) {
-                let found = format!("a second traffic is named \"{name}\"");
-                keys.near("name").fault(found, "a name of its own for each traffic", None);
+    let mut read = TrafficRead::default();
+    for (entry, (at, name)) in tables.iter().zip(&names).enumerate() {
+        let kind = kind(at);
+        let keys = at.keys_among(kind.map_or(schema::TRAFFIC, Kind::keys), schema::TRAFFIC, &belongs)?;
+        if !seen.insert(name) {
+            let found = format!("a second traffic is named \"{name}\"");
+            keys.near("name").fault(found, "a name of its own for each traffic", None);
+        }
+        match kind {
+            Some(Kind::Replay) => read.replays.push(replay(&keys, entry, name, ways.read(&keys))),
+            Some(Kind::Engset) => {
+                let (users, sessions) = sessions::sessions(keys, entry, name, ways);
+                read.users.push(users);
+                read.sessions.push(sessions);
             }
-            one(&keys, name, ways)
-        })
-        .collect();
-    read.into_iter().collect()
+            Some(Kind::Cbr) => {
+                read.traffic.push(one(&keys, name, ways.read(&keys), |_, _| Some(Pattern::Cbr)))
+            }
+            Some(Kind::Poisson) => {
+                read.traffic.push(one(&keys, name, ways.read(&keys), |_, _| Some(Pattern::Poisson)))
+            }
+            Some(Kind::OnOff) => read.traffic.push(one(&keys, name, ways.read(&keys), bursts)),
+            None => {
+                let words = KINDS.iter().map(|(word, _)| format!("\"{word}\""));
+                keys.required("kind", &words.collect::<Vec<_>>().join(", "), |at| at.word(KINDS));
+                read.traffic.push(None);
+            }
+        }
+    }
+    Some(read)
 }
 
-fn one(keys: &Keys<'_>, default_name: &str, ways: &Ways) -> Option<Traffic> {
+/// The kind, if there is one and it is known.
+fn kind(at: &At<'_>) -> Option<Kind> {
+    let Value::String(word) = &at.child("kind")?.node.value else { return None };
+    KINDS.iter().find(|(known, _)| known == word).map(|(_, kind)| *kind)
+}
+
+/// What is said of a key that another kind has.
+fn belongs(key: &str, at: &At<'_>) -> String {
+    let having: Vec<String> = KINDS
+        .iter()
+        .filter(|(_, kind)| schema::names(kind.keys()).any(|name| name == key))
+        .map(|(word, _)| format!("\"{word}\""))
+        .collect();
+    let kind = at.child("kind").map_or_else(String::new, |kind| kind.node.described());
+    format!("this key belongs to kind = {}, not to {kind}", having.join(" or "))
+}
+
+fn one(
+    keys: &Keys<'_>,
+    default_name: &str,
+    way: Way,
+    pattern: impl FnOnce(&Keys<'_>, Option<Rate>) -> Option<Pattern>,
+) -> Option<Traffic> {
     let name = keys.or("name", default_name, At::text);
-    let kind = keys.required("kind", "\"cbr\", \"poisson\", \"on-off\"", |at| at.word(KINDS));
     let rate = keys.required("rate", RATE, |at| at.above_zero("Mbit/s", "a rate of zero: no traffic"));
     let packet = keys.or("packet", Bytes::new(1500), packet);
     let start = keys.or("start", Span::ZERO, |at| at.quantity("s"));
     let stop = keys.optional("stop", |at| stop(at, start));
-    let pattern = pattern(keys, kind, rate);
-    let way = ways.read(keys);
+    let pattern = pattern(keys, rate);
     Some(Traffic {
         name: name?,
         pattern: pattern?,
         rate: rate?,
         packet: packet?,
+        start: start?,
+        stop: stop?,
+        path: way.names?,
+        direction: way.direction?,
+    })
+}
+
+fn replay(keys: &Keys<'_>, entry: usize, default_name: &str, way: Way) -> Option<Replay> {
+    let name = keys.or("name", default_name, At::text);
+    let file =
+        keys.required("file", "the path of a trace, such as \"trace.csv\" or \"trace.pcap\"", At::text);
+    let repeat = keys.or("repeat", false, At::boolean);
+    let start = keys.or("start", Span::ZERO, |at| at.quantity("s"));
+    let stop = keys.optional("stop", |at| stop(at, start));
+    Some(Replay {
+        entry,
+        name: name?,
+        file: file?,
+        repeat: repeat?,
         start: start?,
         stop: stop?,
         path: way.names?,
@@ -79,36 +165,19 @@ fn stop(at: &At<'_>, start: Option<Span>) -> Option<Span> {
     Some(stop)
 }
 
-fn pattern(keys: &Keys<'_>, kind: Option<Kind>, rate: Option<Rate>) -> Option<Pattern> {
-    let bursts = || {
-        let peak: Option<Rate> = keys.required("peak", RATE, |at| {
-            let peak: Rate = at.quantity("Mbit/s")?;
-            if let Some(rate) = rate.filter(|rate| peak <= *rate) {
-                let found = format!("a peak of {peak}, not above the mean rate of {rate}");
-                at.fault(found, format!("a rate above {rate}, the rate within a burst"), None);
-                return None;
-            }
-            Some(peak)
-        });
-        let burst = keys.required("burst", "the mean length of a burst, such as \"50ms\"", |at| {
-            at.above_zero("ms", "bursts of zero length")
-        });
-        Some(Pattern::OnOff { peak: peak?, burst: burst? })
-    };
-    let pattern = match kind? {
-        Kind::OnOff => return bursts(),
-        Kind::Cbr => Pattern::Cbr,
-        Kind::Poisson => Pattern::Poisson,
-    };
-    let stray = ["peak", "burst"].map(|key| {
-        let origin = keys.key_origin(key)?;
-        let found = format!("this key belongs to kind = \"on-off\", not to \"{}\"", word(kind?));
-        keys.near(key).fault_from(origin, found, "name, kind, rate, packet, start, stop", None);
-        Some(())
+fn bursts(keys: &Keys<'_>, rate: Option<Rate>) -> Option<Pattern> {
+    let peak: Option<Rate> = keys.required("peak", RATE, |at| {
+        let peak: Rate = at.quantity("Mbit/s")?;
+        if let Some(rate) = rate.filter(|rate| peak <= *rate) {
+            let found = format!("a peak of {peak}, not above the mean rate of {rate}");
+            at.fault(found, format!("a rate above {rate}, the rate within a burst"), None);
+            return None;
+        }
+        Some(peak)
     });
-    stray.iter().all(Option::is_none).then_some(pattern)
-}
-
-fn word(kind: Kind) -> &'static str {
-    KINDS.iter().find(|(_, known)| *known == kind).map_or("", |(word, _)| word)
+    let burst = keys.required("burst", "the mean length of a burst, such as \"50ms\"", |at| {
+        at.above_zero("ms", "bursts of zero length")
+    });
+    let shape = keys.optional("shape", |at| at.shape("1.5"));
+    Some(Pattern::OnOff { peak: peak?, burst: burst?, shape: shape? })
 }

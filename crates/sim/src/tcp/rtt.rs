@@ -3,8 +3,8 @@
 use cc::RttView;
 use units::Span;
 
-/// The timeout before the first sample, RFC 6298 (2.1).
-const INITIAL_RTO: Span = Span::from_secs(1);
+/// The least timeout before the first sample where the handshake's timer expired, RFC 6298 (5.7).
+const FALLBACK_RTO: Span = Span::from_secs(3);
 /// The longest timeout, RFC 6298 (2.5).
 const MAX_RTO: Span = Span::from_secs(60);
 
@@ -19,11 +19,13 @@ pub(super) struct RttEstimator {
     min: u64,
     min_rto: Span,
     backoff: u32,
+    /// The timeout before the first sample.
+    initial: Span,
 }
 
 impl RttEstimator {
-    pub(super) fn new(min_rto: Span) -> Self {
-        Self { smoothed: 0, variation: 0, min: u64::MAX, min_rto, backoff: 0 }
+    pub(super) fn new(min_rto: Span, initial: Span) -> Self {
+        Self { smoothed: 0, variation: 0, min: u64::MAX, min_rto, backoff: 0, initial }
     }
 
     /// RFC 6298 (2.2) and (2.3), with alpha = 1/8 and beta = 1/4. A sample ends the timer's backoff.
@@ -45,7 +47,7 @@ impl RttEstimator {
     #[inline]
     pub(super) fn timeout(&self) -> Span {
         let base = if self.smoothed == 0 {
-            INITIAL_RTO
+            self.initial
         } else {
             Span::from_nanos(self.smoothed + (4 * self.variation).max(GRANULARITY.as_nanos()))
         };
@@ -55,6 +57,11 @@ impl RttEstimator {
     /// RFC 6298 (5.5): the timer expired.
     pub(super) fn back_off(&mut self) {
         self.backoff += 1;
+    }
+
+    /// RFC 6298 (5.7): the handshake needed its timer.
+    pub(super) fn fall_back(&mut self) {
+        self.initial = self.initial.max(FALLBACK_RTO);
     }
 
     pub(super) fn smoothed(&self) -> Option<Span> {
@@ -73,7 +80,7 @@ mod tests {
 
     #[test]
     fn the_timer_follows_rfc_6298() {
-        let mut rtt = RttEstimator::new(Span::from_millis(200));
+        let mut rtt = RttEstimator::new(Span::from_millis(200), Span::from_secs(1));
         assert_eq!(rtt.timeout(), Span::from_secs(1));
         rtt.observe(Span::from_millis(100));
         // SRTT = R, RTTVAR = R/2, RTO = SRTT + 4 RTTVAR.

@@ -39,6 +39,7 @@ pub(super) fn config(window: u64) -> SenderConfig {
         buffer_segments: u64::MAX,
         total_segments: u64::MAX,
         min_rto: Span::from_millis(200),
+        initial_rto: Span::from_secs(1),
         timestamps: true,
         sack: true,
         recovery: Recovery::Rfc6675,

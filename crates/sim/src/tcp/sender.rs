@@ -26,6 +26,8 @@ pub(crate) struct SenderConfig {
     /// Segments to send; [`u64::MAX`] when greedy.
     pub(crate) total_segments: u64,
     pub(crate) min_rto: Span,
+    /// The timeout before the first round-trip sample.
+    pub(crate) initial_rto: Span,
     /// Every acknowledgement of new data gives a round-trip sample (RFC 7323); without, one segment is timed at
     /// a time, and not if it was sent again (Karn).
     pub(crate) timestamps: bool,
@@ -101,7 +103,7 @@ impl Sender {
             total_segments: config.total_segments,
             episode: Episode::None,
             owed: false,
-            rtt: RttEstimator::new(config.min_rto),
+            rtt: RttEstimator::new(config.min_rto, config.initial_rto),
             timestamps: config.timestamps,
             timed: None,
             timer: Time::NEVER,
@@ -114,6 +116,14 @@ impl Sender {
         };
         sender.adopt::<false>();
         sender
+    }
+
+    /// The handshake gave this round-trip sample; `None` if its segment had to be sent again.
+    pub(crate) fn introduce(&mut self, sample: Option<Span>) {
+        match sample {
+            Some(sample) => self.rtt.observe(sample),
+            None => self.rtt.fall_back(),
+        }
     }
 
     /// When the next of its timers expires.

@@ -3,6 +3,7 @@
 mod batches;
 mod closed_form;
 mod common;
+mod engset;
 mod network;
 mod ns2;
 mod options;

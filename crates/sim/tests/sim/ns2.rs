@@ -40,7 +40,7 @@ fn rows() -> Vec<Row> {
     text.lines().skip(1).map(row).collect()
 }
 
-fn base_rtts(flows: usize) -> Vec<Span> {
+pub fn base_rtts(flows: usize) -> Vec<Span> {
     let text = std::fs::read_to_string(format!("{FOLDER}/pareto_n{flows}_q.txt")).expect("the delays");
     let seconds = text.lines().filter(|line| !line.starts_with('#'));
     seconds.map(|line| Span::from_secs_f64(line.trim().parse().expect("seconds"))).collect()

@@ -1,0 +1,121 @@
+//! `[[traffic]]` in numbers: arrival processes, traces, populations of users.
+
+use super::links::Directions;
+use super::{ResolvedFlow, trace, transfers};
+use link::traffic::{Pattern, TrafficConfig};
+use scenario::spec::{self, Volume};
+use scenario::{Document, Faults, Scenario, Spread};
+use sim::SessionSize;
+use units::random::Distribution;
+use units::{Span, Time};
+
+/// Unresponsive cross traffic in numbers.
+#[derive(Clone, Debug)]
+pub struct ResolvedTraffic {
+    /// Its name.
+    pub name: String,
+    /// Its arrival process.
+    pub config: TrafficConfig,
+    /// What its packets cross, in order: indices of [`Resolved::links`](super::Resolved::links).
+    pub route: Vec<usize>,
+}
+
+/// A population of users in numbers.
+#[derive(Clone, Debug)]
+pub struct ResolvedSessions {
+    /// Which `[[traffic]]` of the scenario it is.
+    pub entry: usize,
+    /// Its name.
+    pub name: String,
+    /// What a session sends.
+    pub size: SessionSize,
+    /// Seconds between the end of a session and the beginning of the user's next.
+    pub think: Distribution,
+    /// Whether a SYN passes the link before the data.
+    pub handshake: bool,
+    /// What the connections of each user are like.
+    pub connections: Vec<ResolvedFlow>,
+}
+
+/// The populations of a scenario.
+pub(super) fn sessions(scenario: &Scenario, directions: &Directions<'_>) -> Vec<ResolvedSessions> {
+    let population = |sessions: &spec::Sessions| ResolvedSessions {
+        entry: sessions.entry,
+        name: sessions.flow.name.clone(),
+        size: size(&sessions.session),
+        think: distribution(&sessions.think, Span::as_secs_f64),
+        handshake: sessions.handshake,
+        connections: transfers(scenario, &sessions.flow, "traffic", sessions.entry, directions),
+    };
+    scenario.sessions.iter().map(population).collect()
+}
+
+fn size(session: &Spread<Volume>) -> SessionSize {
+    let some = match session {
+        Spread::All(volume) | Spread::Uniform(volume, _) | Spread::Exponential(volume) => Some(volume),
+        Spread::Pareto { mean, .. } | Spread::ParetoQuantiles { mean, .. } => Some(mean),
+        Spread::List(volumes) => volumes.first(),
+    };
+    let counts = distribution(session, |volume| volume.count() as f64);
+    match some {
+        Some(Volume::Bytes(_)) => SessionSize::Bytes(counts),
+        _ => SessionSize::Packets(counts),
+    }
+}
+
+/// A spread that is drawn from time and again: the reader refuses lists and quantiles there.
+fn distribution<T: Copy>(spread: &Spread<T>, number: impl Fn(T) -> f64) -> Distribution {
+    match spread {
+        Spread::All(value) => Distribution::Constant(number(*value)),
+        Spread::Uniform(low, high) => Distribution::Uniform(number(*low), number(*high)),
+        Spread::Exponential(mean) => Distribution::Exponential(number(*mean)),
+        Spread::Pareto { shape, mean } | Spread::ParetoQuantiles { shape, mean } => {
+            Distribution::Pareto { shape: *shape, mean: number(*mean) }
+        }
+        Spread::List(values) => Distribution::Constant(values.first().map_or(0.0, |value| number(*value))),
+    }
+}
+
+/// The arrival processes, replays last, and the fingerprints of the traces.
+pub(super) fn traffic(
+    document: &Document,
+    scenario: &Scenario,
+    directions: &Directions<'_>,
+) -> Result<(Vec<ResolvedTraffic>, Vec<u64>), Faults> {
+    let mut all: Vec<_> = scenario.traffic.iter().map(|traffic| source(traffic, directions)).collect();
+    let (mut contents, mut faults) = (Vec::new(), Vec::new());
+    for replay in &scenario.replays {
+        match trace::read(document, replay) {
+            Ok(trace) => {
+                contents.push(trace.fingerprint());
+                let (start, stop) = (Time::ZERO + replay.start, stop(replay.stop));
+                let config = TrafficConfig::replay(trace, replay.repeat, start, stop);
+                let route = directions.there(&replay.path, replay.direction);
+                all.push(ResolvedTraffic { name: replay.name.clone(), config, route });
+            }
+            Err(fault) => faults.push(fault),
+        }
+    }
+    if faults.is_empty() { Ok((all, contents)) } else { Err(faults.into()) }
+}
+
+fn source(traffic: &spec::Traffic, directions: &Directions<'_>) -> ResolvedTraffic {
+    let pattern = match traffic.pattern {
+        spec::Pattern::Cbr => Pattern::Cbr,
+        spec::Pattern::Poisson => Pattern::Poisson,
+        spec::Pattern::OnOff { peak, burst, shape } => Pattern::OnOff { peak, burst, shape },
+    };
+    let config = TrafficConfig {
+        pattern,
+        rate: traffic.rate,
+        packet: traffic.packet,
+        start: Time::ZERO + traffic.start,
+        stop: stop(traffic.stop),
+    };
+    let route = directions.there(&traffic.path, traffic.direction);
+    ResolvedTraffic { name: traffic.name.clone(), config, route }
+}
+
+fn stop(stop: Option<Span>) -> Time {
+    stop.map_or(Time::NEVER, |stop| Time::ZERO + stop)
+}

@@ -1,0 +1,117 @@
+//! Packets recorded elsewhere: sizes and the gaps between them, six bytes for each.
+
+use units::{Bytes, Rate, Span};
+
+/// A gap that is kept apart since it does not fit in 32 bits.
+const LONG: u32 = u32::MAX;
+
+/// Packets in order of time. Made by [`TraceParser`](super::TraceParser).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trace {
+    /// From the packet before, nanoseconds; of the first, zero.
+    gaps: Vec<u32>,
+    sizes: Vec<u16>,
+    /// Gaps of over four seconds: the packet's number and nanoseconds, in order.
+    long: Vec<(usize, u64)>,
+    bytes: u64,
+    duration: u64,
+    largest: u16,
+    fingerprint: u64,
+}
+
+/// A place in a trace.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Cursor {
+    packet: usize,
+    /// Long gaps passed.
+    long: usize,
+}
+
+impl Trace {
+    /// Adds a packet of `size` bytes, `gap` nanoseconds after the one before.
+    pub(super) fn push(&mut self, gap: u64, size: u16) {
+        let short = u32::try_from(gap).ok().filter(|short| *short != LONG);
+        if short.is_none() {
+            self.long.push((self.gaps.len(), gap));
+        }
+        self.gaps.push(short.unwrap_or(LONG));
+        self.sizes.push(size);
+        self.bytes += u64::from(size);
+        self.duration += gap;
+        self.largest = self.largest.max(size);
+        // FNV-1a, a packet at a time.
+        for word in [gap, u64::from(size)] {
+            self.fingerprint = (self.fingerprint ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(29);
+        }
+    }
+
+    /// How many packets there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.sizes.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.sizes.is_empty()
+    }
+
+    /// From the first packet to the last.
+    #[must_use]
+    pub fn duration(&self) -> Span {
+        Span::from_nanos(self.duration)
+    }
+
+    /// The largest packet.
+    #[must_use]
+    pub fn largest(&self) -> Bytes {
+        Bytes::new(u64::from(self.largest))
+    }
+
+    /// The packets, and a mean gap after the last, on average; zero if all come at one instant.
+    #[must_use]
+    pub fn mean_rate(&self) -> Rate {
+        let period = self.duration() + self.mean_gap();
+        if period == Span::ZERO { Rate::ZERO } else { Rate::of(Bytes::new(self.bytes), period) }
+    }
+
+    /// Tells traces of different packets apart.
+    #[must_use]
+    pub fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
+    /// Memory taken by the packets.
+    #[must_use]
+    pub fn held(&self) -> Bytes {
+        Bytes::new((self.gaps.capacity() * 4 + self.sizes.capacity() * 2 + self.long.capacity() * 16) as u64)
+    }
+
+    fn mean_gap(&self) -> Span {
+        Span::from_nanos(self.duration / (self.len() as u64).saturating_sub(1).max(1))
+    }
+
+    pub(super) fn size(&self, cursor: &Cursor) -> Bytes {
+        Bytes::new(self.sizes.get(cursor.packet).map_or(0, |size| u64::from(*size)))
+    }
+
+    /// Moves on by one packet; `None` after the last, or a mean gap if the trace repeats. A trace without any length
+    /// does not.
+    pub(super) fn gap(&self, cursor: &mut Cursor, repeat: bool) -> Option<Span> {
+        cursor.packet += 1;
+        match self.gaps.get(cursor.packet) {
+            Some(&LONG) => {
+                let (_, gap) = self.long.get(cursor.long)?;
+                cursor.long += 1;
+                Some(Span::from_nanos(*gap))
+            }
+            Some(gap) => Some(Span::from_nanos(u64::from(*gap))),
+            None if repeat && self.duration > 0 => {
+                *cursor = Cursor::default();
+                Some(self.mean_gap())
+            }
+            None => None,
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! `[[traffic]]` of kind "engset": users whose packets answer to congestion as those of a flow do.
+
+use super::flow::{FlowRead, transfers};
+use super::keys::{At, Keys};
+use super::spread;
+use super::way::Ways;
+use crate::spec::{Sessions, Spread, Volume};
+use units::Span;
+
+/// Reads a population of users: its connections as flows, one for each, and the whole.
+pub(super) fn sessions<'a>(
+    keys: Keys<'a>,
+    entry: usize,
+    default_name: &str,
+    ways: &Ways,
+) -> (FlowRead<'a>, Option<Sessions>) {
+    let users = keys.required("users", "how many users, such as 200", |at| at.count("zero users"));
+    let session = keys.required("session", <Volume as spread::Spreads>::ACCEPTED, session);
+    let think = keys.required("think", "a time to think, such as { exponential = \"2s\" }", |at| {
+        spread::drawn::<Span>(at, "s")
+    });
+    let handshake = keys.or("handshake", false, At::boolean);
+    let flow = transfers(keys, default_name, users, ways);
+    let sessions = || {
+        Some(Sessions {
+            entry,
+            session: session?,
+            think: think?,
+            handshake: handshake?,
+            flow: flow.flow.clone()?,
+        })
+    };
+    let sessions = sessions();
+    (flow, sessions)
+}
+
+fn session(at: &At<'_>) -> Option<Spread<Volume>> {
+    let session = spread::drawn::<Volume>(at, " packets")?;
+    let least = match &session {
+        Spread::All(volume) | Spread::Uniform(volume, _) | Spread::Exponential(volume) => volume,
+        Spread::Pareto { mean, .. } => mean,
+        Spread::List(_) | Spread::ParetoQuantiles { .. } => return None,
+    };
+    if least.count() == 0 {
+        at.fault("sessions of nothing", "at least \"1 packets\"", None);
+        return None;
+    }
+    Some(session)
+}

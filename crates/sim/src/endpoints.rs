@@ -1,0 +1,54 @@
+//! Who sends: the flows, then the users of all populations, by one index.
+
+use crate::flow::Flow;
+use crate::packet::{Kind, Packet};
+use crate::population::Population;
+use units::Time;
+
+/// All senders and receivers. An index below the number of flows is a flow's, one above a user's.
+pub(crate) struct Endpoints {
+    pub(crate) flows: Vec<Flow>,
+    pub(crate) population: Population,
+}
+
+impl Endpoints {
+    /// When the owner of `index` next acts of itself.
+    #[inline]
+    pub(crate) fn deadline(&self, index: usize) -> Time {
+        match self.flows.get(index) {
+            Some(flow) => flow.deadline(),
+            None => self.population.deadline(index),
+        }
+    }
+
+    /// Whether acknowledgements to the owner of `index` cross queues.
+    pub(crate) fn has_way_back(&self, index: usize) -> bool {
+        match self.flows.get(index) {
+            Some(flow) => flow.has_way_back(),
+            None => self.population.has_way_back(index),
+        }
+    }
+
+    /// Where acknowledgements cross queues: a segment reaches its receiver. What this sends is returned.
+    pub(crate) fn receive(&mut self, now: Time, packet: &Packet) -> Option<Packet> {
+        let index = packet.flow as usize;
+        match self.flows.get_mut(index) {
+            Some(flow) => flow.receive(now, packet),
+            None => self.population.receive(index, now, packet),
+        }
+    }
+
+    /// A link dropped a packet of the owner of `index`, if it has one.
+    pub(crate) fn on_drop(&mut self, index: usize, kind: Kind) {
+        match (self.flows.get_mut(index), kind) {
+            (Some(flow), Kind::Acknowledgement) => flow.on_acknowledgement_drop(),
+            (Some(flow), Kind::Segment | Kind::Cross) => flow.on_drop(),
+            (None, _) => self.population.on_drop(index, kind),
+        }
+    }
+
+    pub(crate) fn begin_measuring(&mut self, now: Time) {
+        self.flows.iter_mut().for_each(|flow| flow.begin_measuring(now));
+        self.population.begin_measuring(now);
+    }
+}

@@ -1,0 +1,116 @@
+//! The users of all populations, one slot of the agenda each.
+
+use crate::lines::UnderWay;
+use crate::outcome::SessionsReport;
+use crate::packet::{Kind, Medium, Packet};
+use crate::plan::SessionsPlan;
+use crate::user::{Tally, User};
+use std::iter;
+use std::mem;
+use units::{Bytes, Time};
+
+/// Users in the order of their populations. A user's packets bear `first` plus its number.
+pub(crate) struct Population {
+    first: usize,
+    users: Vec<User>,
+    /// Which plan each user is of.
+    plan_of: Vec<u32>,
+    plans: Vec<SessionsPlan>,
+    tallies: Vec<Tally>,
+}
+
+impl Population {
+    pub(crate) fn new(plans: Vec<SessionsPlan>, first: usize, seed: u64) -> Self {
+        let mut users = Vec::new();
+        for plan in &plans {
+            let before = first + users.len();
+            users.extend(
+                (0..plan.users).map(|number| User::new((before + number) as u32, number, plan, seed)),
+            );
+        }
+        let plan_of = (0..).zip(&plans).flat_map(|(index, plan)| iter::repeat_n(index, plan.users)).collect();
+        Self { first, users, plan_of, tallies: plans.iter().map(|_| Tally::default()).collect(), plans }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.users.len()
+    }
+
+    /// When the user of `slot` next acts of itself.
+    pub(crate) fn deadline(&self, slot: usize) -> Time {
+        self.users[slot - self.first].deadline()
+    }
+
+    /// The deadline of the user of `slot` has come; its next one.
+    pub(crate) fn on_deadline(&mut self, slot: usize, now: Time, medium: &mut impl Medium) -> Time {
+        let user = slot - self.first;
+        let plan = self.plan_of[user] as usize;
+        self.users[user].on_deadline(now, &self.plans[plan], &mut self.tallies[plan], medium);
+        self.users[user].deadline()
+    }
+
+    /// A packet of the user of `slot` has come to its end; the user's next deadline.
+    pub(crate) fn on_arrival(
+        &mut self,
+        slot: usize,
+        now: Time,
+        packet: &UnderWay,
+        medium: &mut impl Medium,
+    ) -> Time {
+        let user = slot - self.first;
+        let plan = self.plan_of[user] as usize;
+        self.users[user].on_arrival(now, packet, &self.plans[plan], &mut self.tallies[plan], medium);
+        self.users[user].deadline()
+    }
+
+    /// A link dropped a packet of the user of `slot`, if it is a user's.
+    pub(crate) fn on_drop(&mut self, slot: usize, kind: Kind) {
+        let user = slot.wrapping_sub(self.first);
+        if let Some(owner) = self.users.get_mut(user) {
+            owner.on_drop(kind, &mut self.tallies[self.plan_of[user] as usize]);
+        }
+    }
+
+    /// Whether acknowledgements to the user of `slot` cross queues.
+    pub(crate) fn has_way_back(&self, slot: usize) -> bool {
+        self.users[slot - self.first].has_way_back()
+    }
+
+    /// Where acknowledgements cross queues: a packet of the user of `slot` reaches its receiver.
+    pub(crate) fn receive(&mut self, slot: usize, now: Time, packet: &Packet) -> Option<Packet> {
+        self.users[slot - self.first].receive(now, packet)
+    }
+
+    pub(crate) fn begin_measuring(&mut self, now: Time) {
+        self.users.iter_mut().for_each(|user| user.begin_measuring(now));
+        self.tallies.iter_mut().for_each(|tally| *tally = Tally { since: now, ..Tally::default() });
+    }
+
+    pub(crate) fn report(mut self, end: Time) -> Vec<SessionsReport> {
+        let mut users = mem::take(&mut self.users).into_iter();
+        let report = |(plan, mut tally): (SessionsPlan, Tally)| {
+            let (mut delivered, mut sent, mut dropped, mut retransmits) = (Bytes::ZERO, 0, 0, 0);
+            for user in users.by_ref().take(plan.users) {
+                let flow = user.finish(end, &mut tally);
+                delivered += flow.delivered;
+                sent += flow.sent;
+                dropped += flow.dropped;
+                retransmits += flow.retransmits;
+            }
+            let measured = end.since(tally.since);
+            SessionsReport {
+                name: plan.name,
+                users: plan.users,
+                completed: tally.completed,
+                mean_active: tally.busy.as_secs_f64() / measured.as_secs_f64().max(f64::MIN_POSITIVE),
+                delivered,
+                measured,
+                sent: sent + tally.syns,
+                dropped: dropped + tally.syns_dropped,
+                retransmits: retransmits + tally.syns_again,
+                completion: tally.completion,
+            }
+        };
+        self.plans.into_iter().zip(self.tallies).map(report).collect()
+    }
+}

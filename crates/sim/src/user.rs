@@ -1,0 +1,199 @@
+//! A user of an Engset population: thinks, has a fresh connection send a drawn amount, thinks again.
+//!
+//! One [`Flow`] serves all sessions of a user, renewed in place, so that memory does not grow with time.
+
+use crate::flow::Flow;
+use crate::lines::UnderWay;
+use crate::packet::{Kind, Medium, Packet};
+use crate::plan::SessionsPlan;
+use crate::tagged::Tagged;
+use link::Histogram;
+use units::random::Stream;
+use units::{Bytes, Span, Time};
+
+/// A segment without data: IPv4 20, TCP 20 [rfc791:3.1] [rfc9293:3.1].
+const SYN: u32 = 40;
+/// The number that the packets of a handshake bear, which no segment does.
+const SYN_NUMBER: u64 = (1 << 61) - 1;
+/// RFC 6298 (2.5).
+const LONGEST_TIMEOUT: Span = Span::from_secs(60);
+
+#[derive(Debug)]
+enum Phase {
+    /// The next session begins then.
+    Thinking { until: Time },
+    /// A SYN for a session of `size` is under way, last sent at `sent`, sent again at `expires`.
+    Connecting { size: Bytes, sent: Time, attempts: u32, expires: Time },
+    /// Data are.
+    Sending,
+}
+
+#[derive(Debug)]
+pub(crate) struct User {
+    index: u32,
+    /// This user's number within its population.
+    number: usize,
+    phase: Phase,
+    /// Nothing is known of the round trip yet: RFC 6298 (2.1).
+    syn_timeout: Span,
+    flow: Flow,
+    /// When the session under way began.
+    began: Time,
+    stream: Stream,
+}
+
+/// What a population did over the measured interval.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) since: Time,
+    pub(crate) completed: u64,
+    /// Time with a session under way, summed over users.
+    pub(crate) busy: Span,
+    pub(crate) completion: Histogram,
+    pub(crate) syns: u64,
+    pub(crate) syns_dropped: u64,
+    pub(crate) syns_again: u64,
+}
+
+impl User {
+    pub(crate) fn new(index: u32, number: usize, plan: &SessionsPlan, seed: u64) -> Self {
+        let mut stream = Stream::new(seed, &format!("sessions {} {number}", plan.name));
+        let until = plan.arrival(number) + Span::from_secs_f64(plan.think.draw(&mut stream));
+        let connection = plan.connection(number, false, Time::NEVER, Bytes::ZERO);
+        let syn_timeout = connection.initial_rto;
+        let flow = Flow::new(index, connection, seed);
+        Self { index, number, syn_timeout, phase: Phase::Thinking { until }, flow, began: Time::ZERO, stream }
+    }
+
+    /// When this user next acts of itself, if nothing arrives before.
+    pub(crate) fn deadline(&self) -> Time {
+        match self.phase {
+            Phase::Thinking { until } => until,
+            Phase::Connecting { expires, .. } => expires,
+            Phase::Sending => self.flow.deadline(),
+        }
+    }
+
+    /// A deadline has come, though it may have been put off since.
+    pub(crate) fn on_deadline(
+        &mut self,
+        now: Time,
+        plan: &SessionsPlan,
+        tally: &mut Tally,
+        medium: &mut impl Medium,
+    ) {
+        if now < self.deadline() {
+            return;
+        }
+        match self.phase {
+            Phase::Thinking { .. } => {
+                let size = plan.size.draw(self.flow.payload(), &mut self.stream);
+                self.began = now;
+                if plan.handshake {
+                    return self.knock(now, size, 1, tally, medium);
+                }
+                self.open(now, size, false, plan);
+            }
+            Phase::Connecting { size, attempts, .. } => {
+                return self.knock(now, size, attempts + 1, tally, medium);
+            }
+            Phase::Sending => {}
+        }
+        self.flow.on_deadline(now, medium);
+        self.end_session(now, plan, tally);
+    }
+
+    /// A packet has reached the receiver, and the acknowledgement it may cause this user.
+    pub(crate) fn on_arrival(
+        &mut self,
+        now: Time,
+        packet: &UnderWay,
+        plan: &SessionsPlan,
+        tally: &mut Tally,
+        medium: &mut impl Medium,
+    ) {
+        // What is left of an earlier session meets a closed port.
+        if packet.sent < self.began {
+            return;
+        }
+        match self.phase {
+            Phase::Connecting { size, sent, attempts, .. } if packet.segment.number() == SYN_NUMBER => {
+                self.open(now, size, attempts > 1, plan);
+                // RFC 6298 (5.7), Karn: one that was sent again gives no sample.
+                self.flow.introduce((attempts == 1).then(|| now.since(sent)));
+                self.flow.on_deadline(now, medium);
+            }
+            Phase::Sending if packet.segment.number() != SYN_NUMBER => {
+                self.flow.on_arrival(now, packet, medium);
+                self.end_session(now, plan, tally);
+            }
+            _ => {}
+        }
+    }
+
+    /// Ends the session if all of it is acknowledged.
+    fn end_session(&mut self, now: Time, plan: &SessionsPlan, tally: &mut Tally) {
+        if self.flow.is_done() {
+            tally.completed += 1;
+            tally.busy += now.since(self.began.max(tally.since));
+            tally.completion.record(now.since(self.began));
+            let until = now + Span::from_secs_f64(plan.think.draw(&mut self.stream));
+            self.phase = Phase::Thinking { until };
+        }
+    }
+
+    /// A connection that knows nothing of the one before begins to send.
+    fn open(&mut self, now: Time, size: Bytes, syn_lost: bool, plan: &SessionsPlan) {
+        self.flow.renew(plan.connection(self.number, syn_lost, now, size));
+        self.phase = Phase::Sending;
+    }
+
+    /// Sends the SYN for the `attempts`th time.
+    fn knock(&mut self, now: Time, size: Bytes, attempts: u32, tally: &mut Tally, medium: &mut impl Medium) {
+        tally.syns += 1;
+        tally.syns_again += u64::from(attempts > 1);
+        let timeout = (self.syn_timeout * (1 << (attempts - 1).min(16))).min(LONGEST_TIMEOUT);
+        let packet = Packet::segment(self.index, SYN, Tagged::plain(SYN_NUMBER), now);
+        tally.syns_dropped += u64::from(!medium.offer(now, packet));
+        self.phase = Phase::Connecting { size, sent: now, attempts, expires: now + timeout };
+    }
+
+    /// Whether acknowledgements cross queues.
+    pub(crate) fn has_way_back(&self) -> bool {
+        self.flow.has_way_back()
+    }
+
+    /// Where acknowledgements cross queues: a packet reaches the receiver. What this sends is returned.
+    pub(crate) fn receive(&mut self, now: Time, packet: &Packet) -> Option<Packet> {
+        // What is left of an earlier session meets a closed port.
+        if packet.sent < self.began {
+            return None;
+        }
+        if packet.segment.number() == SYN_NUMBER {
+            return Some(Packet { kind: Kind::Acknowledgement, sent: now, ..*packet });
+        }
+        self.flow.receive(now, packet)
+    }
+
+    /// A link dropped a packet of this user.
+    pub(crate) fn on_drop(&mut self, kind: Kind, tally: &mut Tally) {
+        // Which it was is not told: while a SYN is under way, the SYN.
+        match (&self.phase, kind) {
+            (_, Kind::Acknowledgement) => self.flow.on_acknowledgement_drop(),
+            (Phase::Connecting { .. }, _) => tally.syns_dropped += 1,
+            _ => self.flow.on_drop(),
+        }
+    }
+
+    pub(crate) fn begin_measuring(&mut self, now: Time) {
+        self.flow.begin_measuring(now);
+    }
+
+    /// Ends the run: the session under way counts towards the time with one, and what the flow did is handed out.
+    pub(crate) fn finish(self, end: Time, tally: &mut Tally) -> crate::FlowReport {
+        if !matches!(self.phase, Phase::Thinking { .. }) {
+            tally.busy += end.since(self.began.max(tally.since));
+        }
+        self.flow.report(end)
+    }
+}

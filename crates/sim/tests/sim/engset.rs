@@ -1,0 +1,165 @@
+//! Engset sessions: against ns-2 on the rows of P2's reference (tests/reference/README.md), and their own rules.
+
+use crate::common::{flow, plan};
+use crate::ns2::base_rtts;
+use cc::Start;
+use cc::registry::build;
+use tightlink_sim::{FlowPlan, NoRecorder, Plan, SessionSize, SessionsPlan, Simulation};
+use units::random::Distribution;
+use units::{Bytes, Fraction, Span, Time};
+
+/// What ns-2 found with a buffer of `buffer` packets, the one in service included.
+#[derive(Debug)]
+struct Row {
+    buffer: u64,
+    idle: f64,
+    loss: f64,
+    occupancy: f64,
+    active: f64,
+}
+
+fn rows() -> Vec<Row> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/reference/ns2");
+    let text = std::fs::read_to_string(format!("{folder}/p2_engset_ns2.csv")).expect("the reference");
+    let row = |line: &str| {
+        let cells: Vec<&str> = line.split(',').collect();
+        let number = |index: usize| cells[index].parse::<f64>().expect("a number");
+        assert_eq!((cells[1], number(3), number(8), number(9)), ("Sack1", 200.0, 50.0, 300.0));
+        Row {
+            buffer: number(4) as u64,
+            idle: number(12),
+            loss: number(14),
+            occupancy: number(16),
+            active: number(17),
+        }
+    };
+    text.lines().skip(1).map(row).collect()
+}
+
+/// 200 users on 16 Mbit/s as the reference had them.
+fn scenario(buffer: u64) -> Plan {
+    let mut plan = plan(16_000_000, buffer - 1);
+    plan.warmup = Time::ZERO + Span::from_secs(50);
+    plan.end = Some(Time::ZERO + Span::from_secs(350));
+    let rtts = base_rtts(200);
+    let segment = Bytes::new(460);
+    let connect = move |user: usize, syn_lost: bool| FlowPlan {
+        control: build(
+            "reno",
+            "standard",
+            Start { segment, window: segment * if syn_lost { 1 } else { 2 }, threshold: Bytes::MAX },
+        )
+        .expect("registered"),
+        payload: segment,
+        header: Bytes::new(40),
+        send_jitter: Span::from_micros(250),
+        timestamps: false,
+        // As ns-2: RFC 2988, which RFC 6298 takes the place of.
+        initial_rto: Span::from_secs(3),
+        ..flow("user", "reno", rtts[user])
+    };
+    plan.sessions = vec![SessionsPlan {
+        name: "users".into(),
+        users: 200,
+        connect: Box::new(connect),
+        size: SessionSize::Packets(Distribution::Uniform(1.0, 200.0)),
+        think: Distribution::Exponential(2.0),
+        handshake: true,
+    }];
+    plan
+}
+
+#[test]
+fn every_engset_row_of_ns2_is_met() {
+    let rows = rows();
+    assert_eq!(rows.len(), 12);
+    let mut missed = Vec::new();
+    for row in &rows {
+        let outcome = Simulation::new(scenario(row.buffer), NoRecorder).run();
+        let (link, active) = (outcome.link, outcome.sessions[0].mean_active);
+        let occupancy = link.mean_waiting_packets / row.buffer as f64;
+        let idle_fits = (link.idle_fraction - row.idle).abs() <= (0.2 * row.idle).max(0.015);
+        let loss_fits = (link.loss_rate() / row.loss - 1.0).abs() <= 0.15;
+        let active_fits = (active / row.active - 1.0).abs() <= 0.06;
+        let line = format!(
+            "B = {}: idle {:.4} ({:.4}), loss {:.4} ({:.4}), occupancy {occupancy:.3} ({:.3}), active {active:.1} ({:.1})",
+            row.buffer,
+            link.idle_fraction,
+            row.idle,
+            link.loss_rate(),
+            row.loss,
+            row.occupancy,
+            row.active
+        );
+        println!("{line}");
+        if !idle_fits || !loss_fits || !active_fits || (occupancy - row.occupancy).abs() > 0.05 {
+            missed.push(line);
+        }
+    }
+    assert!(missed.is_empty(), "ours (ns-2's):\n{}", missed.join("\n"));
+}
+
+/// One user on a fast path without loss: 10 packets in windows of 10 after a handshake, then a second of thought.
+fn alone(handshake: bool, loss: f64) -> Plan {
+    let mut plan = plan(1_000_000_000, 1000);
+    plan.links[0].config.loss = Fraction::new(loss).expect("a share");
+    plan.end = Some(Time::ZERO + Span::from_secs(2000));
+    plan.sessions = vec![SessionsPlan {
+        name: "user".into(),
+        users: 1,
+        connect: Box::new(|_, _| flow("user", "reno", Span::from_millis(100))),
+        size: SessionSize::Packets(Distribution::Constant(10.0)),
+        think: Distribution::Constant(1.0),
+        handshake,
+    }];
+    plan
+}
+
+#[test]
+fn a_lone_user_takes_a_round_trip_for_the_handshake_and_one_for_each_window() {
+    for (handshake, took) in [(false, 0.1), (true, 0.2)] {
+        let outcome = Simulation::new(alone(handshake, 0.0), NoRecorder).run();
+        let user = &outcome.sessions[0];
+        // Ten packets of 12 us behind the first round trips.
+        assert!((user.completion.mean().unwrap().as_secs_f64() - took - 0.00012).abs() < 0.00002);
+        assert_eq!(user.completed, (2000.0 / (1.0 + took + 0.00012)) as u64);
+        assert!((user.mean_active - took / (1.0 + took)).abs() < 0.001, "{}", user.mean_active);
+        assert_eq!((user.dropped, user.retransmits), (0, 0));
+        // At the end a session may be under way.
+        let packets = if handshake { 11 } else { 10 };
+        assert!((user.completed * packets..=(user.completed + 1) * packets).contains(&user.sent));
+        assert_eq!(user.delivered, Bytes::new(1448 * 10 * user.completed));
+    }
+}
+
+#[test]
+fn a_lost_handshake_costs_its_timeout_and_nothing_that_was_sent_is_forgotten() {
+    let outcome = Simulation::new(alone(true, 0.2), NoRecorder).run();
+    let user = &outcome.sessions[0];
+    assert_eq!(user.dropped, outcome.link.drops());
+    assert!(user.retransmits >= user.dropped * 9 / 10, "{} of {}", user.retransmits, user.dropped);
+    // One in five handshakes waits a second at least.
+    assert!(user.completion.quantile(0.9).unwrap() > Span::from_millis(1200));
+    assert!(user.completion.quantile(0.05).unwrap() < Span::from_millis(300));
+}
+
+#[test]
+fn sessions_are_the_same_whichever_way_the_link_is_driven_and_every_time() {
+    let short = || {
+        let mut plan = scenario(20);
+        plan.end = Some(plan.warmup + Span::from_secs(10));
+        plan
+    };
+    let outcomes = [
+        Simulation::new(short(), NoRecorder).run(),
+        Simulation::new(short(), NoRecorder).run(),
+        Simulation::with_link_events(short(), NoRecorder).run(),
+    ];
+    let numbers = |outcome: &tightlink_sim::Outcome<NoRecorder>| {
+        let users = &outcome.sessions[0];
+        (users.completed, users.delivered, users.dropped, users.retransmits, users.mean_active.to_bits())
+    };
+    assert!(numbers(&outcomes[0]).0 > 100);
+    assert_eq!(numbers(&outcomes[0]), numbers(&outcomes[1]));
+    assert_eq!(numbers(&outcomes[0]), numbers(&outcomes[2]));
+}
