@@ -71,10 +71,10 @@ pub(super) fn traffic<'a>(root: &Keys<'a>, ways: &Ways) -> Option<TrafficRead<'a
                 read.sessions.push(sessions);
             }
             Some(Kind::Cbr) => {
-                read.traffic.push(one(&keys, name, ways.read(&keys), |_, _| Some(Pattern::Cbr)))
+                read.traffic.push(one(&keys, name, ways.read(&keys), |_, _| Some(Pattern::Cbr)));
             }
             Some(Kind::Poisson) => {
-                read.traffic.push(one(&keys, name, ways.read(&keys), |_, _| Some(Pattern::Poisson)))
+                read.traffic.push(one(&keys, name, ways.read(&keys), |_, _| Some(Pattern::Poisson)));
             }
             Some(Kind::OnOff) => read.traffic.push(one(&keys, name, ways.read(&keys), bursts)),
             None => {
