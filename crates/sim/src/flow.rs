@@ -199,6 +199,7 @@ impl Flow {
         }
     }
 
+    #[inline(always)]
     fn on_ack_as<const PLAIN: bool, M: Medium>(
         &mut self,
         now: Time,

@@ -211,7 +211,7 @@ impl Sender {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn transmit_as<const PLAIN: bool>(&mut self, now: Time) -> Option<Transmission> {
         if !PLAIN && self.is_held(now) {
             return None;
@@ -287,7 +287,7 @@ impl Sender {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_ack_as<const PLAIN: bool>(
         &mut self,
         now: Time,
