@@ -20,8 +20,9 @@ test: setup-test ## everything must pass: lints, unit and property tests, kernel
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	cargo test --workspace --no-fail-fast
 	$(TIGHTLINK) compare scenarios/presets/quick.toml --out target/test-results --report target/test-results/quick.html
+	$(TIGHTLINK) compare scenarios/presets/buffer-against-delay.toml --out target/test-results --report target/test-results/figure.html
 	$(PYTHON) -m pytest python/tests
-	TIGHTLINK_REPORT=target/test-results/quick.html $(PYTHON) -m pytest python/tests
+	TIGHTLINK_REPORT=target/test-results/quick.html $(PYTHON) -m pytest python/tests/test_report.py
 
 check: setup-rust ## the published claims, all engines (minutes)
 	$(TIGHTLINK) check

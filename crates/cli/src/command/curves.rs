@@ -1,6 +1,6 @@
 //! A figure over a sweep: what `figure`, `compare` and `check` do with a scenario that has a `[figure]`.
 
-use crate::args::ReportOptions;
+use crate::args::{EngineName, ReportOptions};
 use crate::problem::{CLAIM_FAILED, Problem};
 use crate::progress::Count;
 use crate::{print, source, table};
@@ -22,6 +22,11 @@ pub(crate) fn figure(
     claims: &[Claim],
     options: &ReportOptions,
 ) -> Result<ExitCode, Problem> {
+    if !options.engines.contains(&EngineName::Sim) {
+        return Err(Problem::usage(
+            "--engines leaves the simulator out, but a [figure] is drawn from simulations\n  accepted: sim among the engines",
+        ));
+    }
     let tasks = tasks(document)?;
     let file = super::compare::report_file(options, &tasks, document.name());
     Store::open(&options.out)?;
@@ -52,6 +57,7 @@ pub(crate) fn figure(
     } else {
         table::print_verdicts(&page.verdicts)?
     };
+    print::talk(format_args!("results in {}", options.out.display()));
     let line = format!("report: {}", file.display());
     if options.json {
         print::talk(line);

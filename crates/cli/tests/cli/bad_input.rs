@@ -19,7 +19,7 @@ fn an_unknown_key() {
     let words = [
         "bad.toml:8:1: link.quue: unknown key",
         "8 | quue",
-        "accepted: rate, delay, queue, loss",
+        "accepted: name, rate, delay, queue, loss",
         "help: did you mean \"queue\"?",
     ];
     refused("queue", "quue", &words);
@@ -241,7 +241,7 @@ fn set_without_a_value_or_of_an_unknown_key() {
         "--set: link.rat: unknown key",
         "--set link.rat=1Mbit/s",
         "^^^",
-        "accepted: rate, delay",
+        "accepted: name, rate, delay",
         "did you mean \"rate\"?",
     ];
     set("link.rat=1Mbit/s").failed(2, &words);

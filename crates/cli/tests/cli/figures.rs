@@ -16,7 +16,7 @@ fn figure_list_names_every_published_result() {
 fn list_has_a_block_for_each_kind_and_its_columns_line_up() {
     let ended = Place::new().run(&["list"]).well();
     let heads: Vec<&str> = ended.out.lines().filter(|line| !line.starts_with(' ')).collect();
-    assert_eq!(heads, ["figures:", "controls:", "queues:", "engines:"]);
+    assert_eq!(heads, ["figures:", "controls:", "slow starts:", "sizers:", "queues:", "engines:"]);
     for block in ended.out.split_inclusive(":\n").skip(1) {
         let rows: Vec<&str> = block.lines().filter(|line| line.starts_with("  ")).collect();
         assert!(!rows.is_empty());

@@ -1,0 +1,82 @@
+"""The page of a figure over a sweep in a real browser: every curve is drawn, says its units, and prints."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from pathlib import Path
+
+import pytest
+from test_report import FLAGS, browser  # noqa: F401  (a fixture)
+
+PAGE = Path(__file__).resolve().parents[2] / "target/test-results/figure.html"
+
+
+@pytest.fixture(scope="module")
+def visit(browser):  # noqa: F811
+    """The page that `make test` has just made, drawn."""
+    if not PAGE.exists():
+        pytest.fail(f"{PAGE} is missing: make test makes it", pytrace=False)
+    page = browser.new_page(viewport={"width": 1000, "height": 900})
+    page.said, page.asked = [], []
+    page.on("console", lambda message: page.said.append(message.text))
+    page.on("pageerror", lambda error: page.said.append(str(error)))
+    page.on("request", lambda request: page.asked.append(request.url))
+    page.goto(PAGE.as_uri())
+    for _ in range(100):
+        state = page.evaluate("() => window.tightlinkReport")
+        if state and state["drawn"] == state["expected"]:
+            break
+        time.sleep(0.1)
+    yield page
+    page.close()
+
+
+def data(visit) -> dict:
+    return json.loads(visit.inner_text("#report-data") or visit.locator("#report-data").text_content())
+
+
+def test_every_curve_of_every_chart_is_drawn(visit):
+    charts = data(visit)["charts"]
+    assert [chart["y"]["label"] for chart in charts] == ["idle time", "packets dropped", "queueing delay p95"]
+    drawn = visit.locator("[data-chart]")
+    assert drawn.count() == len(charts)
+    for index, chart in enumerate(charts):
+        assert int(drawn.nth(index).get_attribute("data-traces")) == len(chart["curves"]) == 2
+        assert all(len(curve["points"]) == 7 for curve in chart["curves"])
+        assert drawn.nth(index).locator("svg").count() > 0
+
+
+def test_units_and_keys_stand_at_the_axes(visit):
+    for index, chart in enumerate(data(visit)["charts"]):
+        text = visit.locator("[data-chart]").nth(index).text_content()
+        assert f"{chart['y']['label']}, {chart['y']['unit']}" in text
+        assert "link.queue.limit" in text
+    assert [chart["y"]["unit"] for chart in data(visit)["charts"]] == ["%", "%", "ms"]
+
+
+def test_the_table_has_the_numbers_of_the_curves(visit):
+    cells = visit.locator("table.summary td").evaluate_all("cells => cells.map(cell => Number(cell.dataset.value))")
+    points = [point["y"] for chart in data(visit)["charts"] for curve in chart["curves"] for point in curve["points"]]
+    assert sorted(cells) == pytest.approx(sorted(points))
+
+
+def test_the_curves_say_what_a_buffer_buys(visit):
+    idle, loss, delay = data(visit)["charts"]
+    for chart, falls in ((idle, True), (loss, True), (delay, False)):
+        for curve in chart["curves"]:
+            first, last = curve["points"][0]["y"], curve["points"][-1]["y"]
+            assert (last < first) == falls, (chart["y"]["label"], curve["name"], first, last)
+
+
+def test_the_page_keeps_to_itself_and_is_quiet(visit):
+    assert visit.said == []
+    assert all(re.match(r"(file|data|blob):", url) for url in visit.asked)
+
+
+def test_it_prints_and_fits_a_phone(visit):
+    visit.set_viewport_size({"width": 390, "height": 800})
+    time.sleep(0.3)
+    assert visit.evaluate("() => document.documentElement.scrollWidth") <= 390
+    assert len(visit.pdf()) > 20_000
