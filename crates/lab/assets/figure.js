@@ -37,7 +37,9 @@
       };
     });
     const several = chart.curves.length > 1;
-    const ticks = log ? [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000].filter((v) => v >= least * 0.99 && v <= most * 1.01) : undefined;
+    const decades = Array.from({ length: 19 }, (_, i) => 10 ** (i - 9));
+    const marks = decades.flatMap((d) => [1, 2, 5].map((m) => Number((m * d).toPrecision(1))));
+    const ticks = log ? marks.filter((v) => v >= least * 0.99 && v <= most * 1.01) : undefined;
     return {
       data,
       layout: {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 /// One finished point.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -21,7 +21,7 @@ pub struct PointResult {
     pub summary: Summary,
 }
 
-/// A point as it is kept: with the version that computed it, whose successor may compute it otherwise.
+/// A point as it is kept: with the program that computed it, whose successor may compute it otherwise.
 #[derive(Serialize, Deserialize)]
 struct Kept {
     version: String,
@@ -107,14 +107,23 @@ pub(crate) fn point(task: &Task, engine: Engine, kept: &Path) -> Result<Summary,
     resolved.columns.clear();
     let record = engine::run(engine, &resolved, &|_, _| ())
         .map_err(|source| SweepError::Point { label: task.label(), source: Box::new(source) })?;
-    let result = Kept { version: env!("CARGO_PKG_VERSION").into(), summary: record.summary };
+    let result = Kept { version: version().into(), summary: record.summary };
     let write = || replace(&path, &serde_json::to_vec(&result)?);
     write().map_err(|source| SweepError::Keep { path: path.clone(), source })?;
     Ok(result.summary)
 }
 
-/// A kept point of this version; anything else is computed again.
+/// The version and what tells this build from others: a hash of the program.
+fn version() -> &'static str {
+    static VERSION: OnceLock<String> = OnceLock::new();
+    VERSION.get_or_init(|| {
+        let program = std::env::current_exe().and_then(fs::read).unwrap_or_default();
+        format!("{} {}", env!("CARGO_PKG_VERSION"), &blake3::hash(&program).to_hex()[..16])
+    })
+}
+
+/// A point that this program has kept; anything else is computed again.
 fn read(path: &Path) -> Option<Summary> {
     let kept: Kept = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
-    (kept.version == env!("CARGO_PKG_VERSION")).then_some(kept.summary)
+    (kept.version == version()).then_some(kept.summary)
 }
