@@ -10,7 +10,7 @@
 //! agree = "4% of capacity"
 //! ```
 //! A claim picks cases (by the sweep's values, or by whether loss occurred), a quantity, engines, and one relation:
-//! `agree`, `at_least`, `at_most`, `exceeds` another case, or `falls_with` and `rises_with` a swept key. The quantity
+//! `agree`, `within_factor`, `at_least`, `at_most`, `exceeds` another case, or `falls_with` and `rises_with` a swept key. The quantity
 //! is one of the first flow ([`Quantity`]), or any number of the summary by its key.
 
 mod check;
@@ -42,6 +42,9 @@ pub struct Claim {
     pub cases: BTreeMap<String, String>,
     /// The engines lie within this of each other: "4% of capacity", "1.5ms", "5%".
     pub agree: Option<String>,
+    /// The largest value of the engines is at most this many times the smallest: 1.5. For quantities that are never
+    /// below zero.
+    pub within_factor: Option<f64>,
     /// Every engine finds at least this.
     pub at_least: Option<String>,
     /// Every engine finds at most this.
@@ -71,19 +74,20 @@ struct ClaimFile {
 /// Reads a claim file.
 ///
 /// # Errors
-/// [`ClaimError`] with the place, also for a claim without exactly one relation.
+/// [`ClaimError`] with the place, also for a claim without exactly one relation, and for a factor below one.
 pub fn parse_claims(name: &str, text: &str) -> Result<Vec<Claim>, ClaimError> {
     let fail = |reason: String| ClaimError { file: name.into(), reason };
     let file: ClaimFile = toml::from_str(text).map_err(|error| fail(error.to_string()))?;
     for claim in &file.claim {
         // A claim that asks nobody would hold whatever happened.
-        let enough = if claim.agree.is_some() { 2 } else { 1 };
+        let enough = if claim.agree.is_some() || claim.within_factor.is_some() { 2 } else { 1 };
         if claim.engines.len() < enough {
             let found = claim.engines.len();
             return Err(fail(format!("claim \"{}\": {found} engines, at least {enough} needed", claim.says)));
         }
         let relations = [
             claim.agree.is_some(),
+            claim.within_factor.is_some(),
             claim.at_least.is_some(),
             claim.at_most.is_some(),
             claim.exceeds.is_some(),
@@ -92,7 +96,13 @@ pub fn parse_claims(name: &str, text: &str) -> Result<Vec<Claim>, ClaimError> {
         ];
         if relations.iter().filter(|present| **present).count() != 1 {
             return Err(fail(format!(
-                "claim \"{}\": one of agree, at_least, at_most, exceeds, falls_with, rises_with is needed",
+                "claim \"{}\": one of agree, within_factor, at_least, at_most, exceeds, falls_with, rises_with is needed",
+                claim.says
+            )));
+        }
+        if let Some(factor) = claim.within_factor.filter(|factor| !(*factor >= 1.0 && factor.is_finite())) {
+            return Err(fail(format!(
+                "claim \"{}\": within_factor = {factor}, at least 1 needed",
                 claim.says
             )));
         }

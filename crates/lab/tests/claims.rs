@@ -110,6 +110,26 @@ fn engines_agree_within_a_band_of_the_capacity_of_the_value_or_of_the_unit() {
 }
 
 #[test]
+fn engines_lie_within_a_factor_of_each_other() {
+    let both = "quantity = 'goodput'\nengines = ['model', 'sim']\n";
+    held(&format!("{both}within_factor = 1.05"));
+    failed(&format!("{both}within_factor = 1.04"), "sim 40.0 Mbit/s, a factor of 1.05 apart, allowed 1.04");
+    held(&format!("{both}cases = {{ socket_buffer = 'max' }}\nwithin_factor = 1.03"));
+    let retransmits = |model: u64, sim: u64| {
+        let mut answers = answers();
+        for answer in &mut answers {
+            answer.records[0].summary.flows[0].retransmits = Some(model);
+            answer.records[1].summary.flows[0].retransmits = Some(sim);
+        }
+        let both = claim("quantity = 'retransmits'\nengines = ['model', 'sim']\nwithin_factor = 1.5");
+        check(&[both], &answers).remove(0).held
+    };
+    assert!(retransmits(2, 3) && retransmits(3, 2), "whichever is larger");
+    assert!(!retransmits(0, 1) && !retransmits(1, 0), "no multiple of nothing is something");
+    assert!(retransmits(0, 0), "nothing and nothing are equal");
+}
+
+#[test]
 fn bounds_hold_at_the_bound() {
     held("quantity = 'goodput'\nengines = ['sim']\nat_least = '40Mbit/s'");
     held("quantity = 'goodput'\nengines = ['sim']\nat_most = '90Mbit/s'");
@@ -179,9 +199,13 @@ fn no_claim_holds_by_a_number_that_is_none() {
     for record in answers.iter_mut().flat_map(|answer| &mut answer.records) {
         record.summary.flows[0].goodput_bps = f64::NAN;
     }
-    for relation in
-        ["agree = '1%'", "at_least = '0Mbit/s'", "at_most = '1Gbit/s'", "exceeds = { socket_buffer = 'max' }"]
-    {
+    for relation in [
+        "agree = '1%'",
+        "within_factor = 9.0",
+        "at_least = '0Mbit/s'",
+        "at_most = '1Gbit/s'",
+        "exceeds = { socket_buffer = 'max' }",
+    ] {
         let claim = claim(&format!("quantity = 'goodput'\nengines = ['model', 'sim']\n{relation}"));
         assert!(!check(&[claim], &answers)[0].held, "{relation}");
     }
@@ -202,10 +226,15 @@ fn a_claim_file_names_one_relation_and_enough_engines() {
         let text = format!("[[claim]]\nfigure = 'f'\nsays = 'so'\nquantity = 'rtt'\n{claim}");
         parse_claims("x.toml", &text).unwrap_err().to_string()
     };
-    assert!(refused("engines = ['sim']").contains("claim \"so\": one of agree, at_least"));
+    assert!(refused("engines = ['sim']").contains("claim \"so\": one of agree, within_factor, at_least"));
     assert!(refused("engines = ['sim']\nat_least = '1s'\nat_most = '2s'").contains("one of agree"));
     assert!(refused("engines = []\nat_least = '1s'").contains("0 engines, at least 1 needed"));
     assert!(refused("engines = ['sim']\nagree = '1s'").contains("1 engines, at least 2 needed"));
+    assert!(refused("engines = ['sim']\nwithin_factor = 2.0").contains("1 engines, at least 2 needed"));
+    assert!(
+        refused("engines = ['sim', 'live']\nwithin_factor = 0.5").contains("within_factor = 0.5, at least 1")
+    );
+    assert!(refused("engines = ['sim', 'live']\nwithin_factor = nan").contains("at least 1 needed"));
     assert!(refused("engines = ['ns2']\nagree = '1s'").contains("x.toml: "));
     assert!(refused("engines = ['sim']\nat_least = '1s'\nbogus = 1").contains("bogus"));
 }

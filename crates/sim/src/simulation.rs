@@ -139,7 +139,9 @@ impl<R: Recorder> Course<R> {
         }
         let interval = self.recorder.interval().filter(|interval| *interval > Span::ZERO);
         agenda.set(recording, interval.map_or(Time::NEVER, |interval| Time::ZERO + interval));
-        agenda.set(measuring, self.warmup);
+        // Without a warm-up measuring begins before anyone acts: its slot is behind those of flows that start at once.
+        let begun = self.warmup == Time::ZERO;
+        agenda.set(measuring, if begun { self.measure(Time::ZERO, &mut medium) } else { self.warmup });
 
         let mut unfinished = self.endpoints.flows.len();
         let end = self.end.unwrap_or(Time::NEVER);

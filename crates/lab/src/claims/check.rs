@@ -78,9 +78,14 @@ fn relation(claim: &Claim, case: &Answer, answers: &[Answer]) -> Result<(bool, S
         .map(|(engine, value)| format!("{engine} {}", claim.quantity.show(*value)))
         .collect();
     let shown = shown.join(", ");
+    let (low, high) = values.iter().fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(*v), high.max(*v)));
+    if let Some(factor) = claim.within_factor {
+        // Of something and nothing there is no factor, and a negative one would hold by accident.
+        let held = low >= 0.0 && high <= factor * low;
+        let apart = if low > 0.0 { format!("a factor of {:.2}", high / low) } else { "no factor".into() };
+        return Ok((held, format!("{at}{shown}, {apart} apart, allowed {factor}")));
+    }
     if let Some(band) = &claim.agree {
-        let (low, high) =
-            values.iter().fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(*v), high.max(*v)));
         let allowed = claim.quantity.amount(band, case, high)?;
         let apart = claim.quantity.show(high - low);
         return Ok((high - low <= allowed, format!("{at}{shown}, apart {apart}, allowed {band}")));

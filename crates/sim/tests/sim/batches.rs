@@ -48,3 +48,20 @@ fn the_length_of_the_queue_over_time_is_the_same_with_and_without_link_events() 
     assert_eq!(fast.shares(), slow.shares());
     assert!(fast.mean().is_some_and(|mean| mean > 0.5 && mean < 8.0), "{fast:?}");
 }
+
+#[test]
+fn without_a_warm_up_the_first_burst_counts() {
+    let whole = |warmup: Span| {
+        let mut plan = plan(10_000_000, 4);
+        let mut flow = flow("all", "reno", Span::from_millis(50));
+        flow.size = Some(flow.payload * 10);
+        plan.flows = vec![flow];
+        plan.warmup = Time::ZERO + warmup;
+        let outcome = Simulation::new(plan, NoRecorder).run();
+        (outcome.link.arrivals, outcome.link.drops(), outcome.flows[0].sent, outcome.flows[0].dropped)
+    };
+    // One on the wire, four waiting, five of the initial window dropped and sent again.
+    let counted = whole(Span::ZERO);
+    assert_eq!(counted, (15, 5, 15, 5));
+    assert_eq!(whole(Span::from_nanos(1)), (5, 0, 5, 0), "a warm-up of any length leaves it out");
+}
