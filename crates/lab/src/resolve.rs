@@ -2,6 +2,7 @@
 
 mod links;
 mod queue;
+mod series;
 mod spread;
 mod trace;
 mod traffic;
@@ -56,6 +57,8 @@ pub struct Resolved {
     pub warmup: Span,
     /// Sampling interval of the series.
     pub every: Span,
+    /// Whether that is more than the default, to keep the series within memory.
+    pub thinned: bool,
     /// Columns to keep.
     pub columns: Vec<Column>,
     /// The live engine's TCP profile.
@@ -196,6 +199,7 @@ pub fn resolve(document: &Document) -> Result<Resolved, Faults> {
     let links = directions.resolve(&connections, &traffic);
     links::check(document, &links, &connections)?;
     let tight = links::tight(&links, &connections, &traffic);
+    let every = series::every(document, &scenario, flows.len())?;
     Ok(Resolved {
         hash: scenario.hash_with(&contents),
         seed: scenario.seed,
@@ -209,7 +213,8 @@ pub fn resolve(document: &Document) -> Result<Resolved, Faults> {
         sessions,
         end: scenario.duration,
         warmup: scenario.warmup,
-        every: scenario.record.every,
+        every,
+        thinned: every > scenario.record.every,
         columns: scenario.record.columns.clone(),
         stack: scenario.live.stack,
         title: scenario.title,

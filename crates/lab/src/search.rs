@@ -248,8 +248,14 @@ impl Search<'_> {
             let seeds: Vec<u64> = (samples.len() as u64 + 1..=wanted).collect();
             let text = scale.text(value);
             let run = |seed: &u64| self.run(&text, *seed);
-            let more: Vec<f64> =
-                self.pool.install(|| seeds.par_iter().map(run).collect::<Result<_, SearchError>>())?;
+            let runs = self.pool.install(|| seeds.par_iter().map(run).collect::<Result<Vec<f64>, _>>());
+            let more = match runs {
+                // Below what a scenario accepts, such as room for a packet, nothing meets the target.
+                Err(SearchError::Faults(_)) if value < scale.start => {
+                    return Ok((false, Estimate { mean: f64::INFINITY, half_width: 0.0 }));
+                }
+                runs => runs?,
+            };
             self.runs += more.len();
             samples.extend(more);
             let estimate = estimate(&samples);
@@ -306,4 +312,5 @@ pub fn bound(text: &str) -> Option<f64> {
         .ok()
         .or_else(|| text.parse::<units::Fraction>().ok().map(units::Fraction::get))
         .or_else(|| text.parse::<Span>().ok().map(Span::as_secs_f64))
+        .filter(|bound| bound.is_finite() && *bound >= 0.0)
 }

@@ -78,6 +78,6 @@ impl Fifo {
             meter.waited(packet.arrived, packet.starts.min(end), packet.length);
             meter.sending(packet.starts.min(end), packet.departs.min(end));
         }
-        meter.report(end, self.in_system.len() as u64)
+        meter.report(end, self.in_system.len() as u64, self.serializer.rate())
     }
 }

@@ -300,7 +300,8 @@ impl<P: Datagram> Queued<P> {
         if let Some((_, service)) = &self.in_service {
             meter.sending(service.starts.min(end), service.departs.min(end));
         }
-        meter.report(end, self.queue.backlog().packets + u64::from(self.in_service.is_some()))
+        let held = self.queue.backlog().packets + u64::from(self.in_service.is_some());
+        meter.report(end, held, self.serializer.rate())
     }
 
     /// Sends `held` on the free wire from `now`.

@@ -22,7 +22,11 @@ pub struct Meter {
     forwarded: u64,
     forwarded_bytes: u64,
     marks: u64,
-    busy: u64,
+    /// Bytes of packets sent wholly within the interval: their time on the wire is theirs over the rate, exactly, where
+    /// the nanoseconds of their departures are rounded.
+    whole_bytes: u64,
+    /// Nanoseconds on the wire of packets of which a part was sent within the interval.
+    part_nanos: u64,
     /// Integral of bytes waiting over time.
     byte_nanos: u128,
     occupancy: Occupancy,
@@ -142,7 +146,7 @@ impl Meter {
         rate: Rate,
     ) -> LinkState {
         let part = |packet: &Service| packet.departs.min(now).since(packet.starts.max(self.since));
-        let busy = Span::from_nanos(self.busy) + sending.map_or(Span::ZERO, part);
+        let busy = Span::from_nanos(self.busy_nanos(rate) as u64) + sending.map_or(Span::ZERO, part);
         LinkState { backlog, drops: self.total_drops, arrivals: self.total_arrivals, busy, rate }
     }
 
@@ -165,7 +169,16 @@ impl Meter {
         self.forwarded += 1;
         self.forwarded_bytes += packet.length.get();
         self.delay.record(packet.starts.since(packet.arrived));
-        self.sending(packet.starts, packet.departs);
+        if packet.starts >= self.since {
+            self.whole_bytes += packet.length.get();
+        } else {
+            self.sending(packet.starts, packet.departs);
+        }
+    }
+
+    /// Time on the wire, in nanoseconds.
+    fn busy_nanos(&self, rate: Rate) -> f64 {
+        self.part_nanos as f64 + self.whole_bytes as f64 * 8e9 / rate.as_bps_f64()
     }
 
     /// The packet that has just left was marked by the queue.
@@ -173,10 +186,10 @@ impl Meter {
         self.marks += 1;
     }
 
-    /// The wire was busy between these times.
+    /// The wire was busy between these times with a part of a packet.
     #[inline]
     pub(crate) fn sending(&mut self, starts: Time, departs: Time) {
-        self.busy += departs.since(starts.max(self.since)).as_nanos();
+        self.part_nanos += departs.since(starts.max(self.since)).as_nanos();
     }
 
     /// `packets` have been waiting since the last call, until `now`. To be called with what waited before, each time
@@ -205,11 +218,11 @@ impl Meter {
     }
 
     /// Closes the measured interval at `end`, with `held` packets still inside.
-    pub(crate) fn report(&self, end: Time, held: u64) -> LinkReport {
+    pub(crate) fn report(&self, end: Time, held: u64, rate: Rate) -> LinkReport {
         let meter = self.clone();
         let measured = end.since(meter.since);
         let span = (measured.as_nanos() as f64).max(1.0);
-        let utilization = meter.busy as f64 / span;
+        let utilization = (meter.busy_nanos(rate) / span).min(1.0);
         let waiting = meter.occupancy.total().saturating_sub(meter.occupancy.time(0));
         LinkReport {
             measured,

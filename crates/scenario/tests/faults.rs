@@ -266,7 +266,7 @@ fn there_are_flows() {
     says(&fault(&format!("{TOP}{LINK}[flow]\n")), &["help: write [[flow]]"]);
     says(&fault(&format!("{TOP}flow = [1]\n{LINK}")), &["flow[0]: the integer 1"]);
     says(&in_flow("count = 0"), &["flow[0].count: zero flows"]);
-    says(&in_flow("count = -1"), &["the integer -1", "from 1 to 10000000"]);
+    says(&in_flow("count = -1"), &["the integer -1", "from 1 to 1000000"]);
     says(&in_flow("count = 10000001"), &["the integer 10000001"]);
     says(&in_flow("count = 99999999999999999999999999999999999999999999"), &["a huge integer"]);
     says(&in_flow("count = '3'"), &["help: write 3 without quotes"]);

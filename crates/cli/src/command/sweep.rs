@@ -24,12 +24,17 @@ pub(crate) fn run(options: &SweepOptions) -> Result<ExitCode, Problem> {
     let tasks = tasks(&document)?;
     let engine = Engine::from(options.engine);
     check(&document, &tasks, engine)?;
-    let jobs = jobs(options)?;
+    // A search repeats each point, a sweep has no use for more threads than points.
+    let most = if options.target.is_some() { usize::MAX } else { tasks.len() };
+    let jobs = jobs(options)?.min(most).min(MOST_JOBS);
     match (&options.target, &options.over) {
         (Some(target), Some(over)) => search(options, &document, &tasks, target, over, jobs),
         _ => every_point(options, &document, &tasks, engine, jobs),
     }
 }
+
+/// More threads than any machine has cores would only cost memory.
+const MOST_JOBS: usize = 1024;
 
 fn jobs(options: &SweepOptions) -> Result<usize, Problem> {
     match options.jobs {

@@ -275,3 +275,18 @@ fn options_that_do_not_exist() {
         assert!(ended.err.starts_with("error: ") && ended.err.lines().count() <= 24, "{}", ended.err);
     }
 }
+
+#[test]
+fn series_that_would_not_fit_into_memory() {
+    let place = Place::new();
+    place.write("much.toml", format!("{SMALL}[record]\nevery = \"1ns\"\n"));
+    let words = [
+        "much.toml:",
+        "record.every: ",
+        " samples of 1 flows: series of about ",
+        "accepted: at most 240 MB",
+        "or columns = [] for no series",
+    ];
+    place.run(&["run", "much.toml"]).failed(2, &words);
+    assert_eq!(place.files().len(), 1, "nothing was made");
+}

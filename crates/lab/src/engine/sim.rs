@@ -30,7 +30,13 @@ pub(super) fn run(resolved: &Resolved) -> Result<Record, EngineError> {
             .collect();
     }
     summary.sessions = outcome.sessions.iter().map(sessions_summary).collect();
-    let notes = ended_early(&summary, resolved);
+    let mut notes = ended_early(&summary, resolved);
+    if resolved.thinned {
+        let every = resolved.every;
+        notes.push(format!(
+            "series have a sample every {every}, so that they fit into memory; [record] every sets it"
+        ));
+    }
     let series = Series { queue_length: outcome.link.queue_length.shares(), ..outcome.recorder.series };
     Ok(Record { summary, series, notes })
 }

@@ -29,7 +29,7 @@ pub(super) struct Keys<'a> {
 }
 
 /// Counts above this are mistakes.
-const MOST: u64 = 10_000_000;
+const MOST: u64 = 1_000_000;
 
 impl<'a> At<'a> {
     pub(super) fn root(node: &'a Node, sink: &'a Sink) -> Self {
@@ -169,7 +169,7 @@ impl<'a> At<'a> {
         None
     }
 
-    /// Reads a whole number from 1 to ten million; `zero` says what a zero would mean.
+    /// Reads a whole number from 1 to a million; `zero` says what a zero would mean.
     pub(super) fn count(&self, zero: &str) -> Option<u64> {
         if matches!(self.node.value, Value::Integer(0)) {
             self.fault(zero, format!("a whole number from 1 to {MOST}"), None);

@@ -1,0 +1,30 @@
+//! How densely series are sampled: they are held in memory until a run ends.
+
+use scenario::{Document, Faults, Scenario};
+use units::Span;
+
+/// Numbers that the series of one run may hold, some 8 bytes each.
+const MOST: u64 = 30_000_000;
+
+/// The sampling interval: as written, or where none is written the least that keeps the series within bounds.
+///
+/// # Errors
+/// If the interval that is written would not.
+pub(super) fn every(document: &Document, scenario: &Scenario, flows: usize) -> Result<Span, Faults> {
+    let every = scenario.record.every;
+    let columns = scenario.record.columns.len() as u64;
+    let Some(duration) = scenario.duration.filter(|_| columns > 0) else { return Ok(every) };
+    let samples = duration.as_nanos() / every.as_nanos().max(1) + 1;
+    let numbers = samples.saturating_mul((flows as u64 + 1).saturating_mul(columns));
+    if numbers <= MOST {
+        return Ok(every);
+    }
+    let times = numbers.div_ceil(MOST);
+    if document.value("record.every").is_err() {
+        return Ok(every * times);
+    }
+    let found = format!("{samples} samples of {flows} flows: series of about {} MB", numbers / 125_000);
+    let accepted = format!("at most {} MB", MOST / 125_000);
+    let help = format!("write every = \"{}\" or more, or columns = [] for no series", every * times);
+    Err(document.fault("record.every", found, accepted, Some(help)).into())
+}
