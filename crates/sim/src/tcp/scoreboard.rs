@@ -104,7 +104,15 @@ impl Scoreboard {
             self.sacked.first_clear_in_both(&self.resent, from, to)
         } else {
             self.sacked.first_clear(from, to)
-        }?;
+        };
+        let Some(hole) = hole else {
+            // All of it has arrived: a window of thousands is not looked through again. Where losses are found by time
+            // a retransmission may be lost, and its hole come again.
+            if !self.timed {
+                self.resend_from = from.max(to);
+            }
+            return None;
+        };
         self.resend(hole);
         Some(hole)
     }
