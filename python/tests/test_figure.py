@@ -8,13 +8,12 @@ import time
 from pathlib import Path
 
 import pytest
-from test_report import FLAGS, browser  # noqa: F401  (a fixture)
 
 PAGE = Path(__file__).resolve().parents[2] / "target/test-results/figure.html"
 
 
 @pytest.fixture(scope="module")
-def visit(browser):  # noqa: F811
+def visit(browser):
     """The page that `make test` has just made, drawn."""
     if not PAGE.exists():
         pytest.fail(f"{PAGE} is missing: make test makes it", pytrace=False)

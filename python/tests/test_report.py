@@ -8,24 +8,15 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 ROOT = Path(__file__).resolve().parents[2]
 HOSTILE = "</script><img src=x onerror=alert(1)>"
-FLAGS = [
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-]
 UNITS = {"rate": "Mbit/s", "rtt": "ms", "window": "kB", "backlog": "kB", "drops": "packets"}
 COLUMNS = 7
 
@@ -39,19 +30,6 @@ def report(tmp_path_factory) -> Path:
     command = ["cargo", "run", "-q", "-p", "tightlink-lab", "--example", "report_sample", "--", str(path)]
     subprocess.run(command, cwd=ROOT, check=True)
     return path
-
-
-@pytest.fixture(scope="session")
-def browser():
-    """The system's Chromium; a machine without one fails, as an unseen page is an untested page."""
-    names = ("chromium", "chromium-browser", "google-chrome")
-    found = next(filter(None, map(shutil.which, names)), None)
-    if found is None:
-        pytest.fail("no chromium on PATH: apt-get install chromium", pytrace=False)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 class Visit:
