@@ -88,6 +88,7 @@ impl BufferSizer for Drs {
         match input {
             Input::Delivered(bytes) => self.on_delivered(now, bytes),
             Input::RoundTrip(sample) => self.round_trip.on_sample(sample),
+            _ => {}
         }
     }
 

@@ -14,4 +14,4 @@ mod sizer;
 
 pub use drs::{Drs, INITIAL_WINDOW};
 pub use fixed::Fixed;
-pub use sizer::{Action, BufferSizer, Input};
+pub use sizer::{Action, BufferSizer, Input, SenderReport, SizerState};

@@ -1,25 +1,61 @@
 //! The trait every sizer implements.
 
 use std::fmt::Debug;
-use units::{Bytes, Span, Time};
+use units::{Bytes, Rate, Span, Time};
 
-/// What a receiver sees.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What the owner of a connection sees. A machine ignores what it has no use for.
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Input {
     /// So much payload, in order, was copied to the application.
     Delivered(Bytes),
     /// A round-trip time as the receiver measures it: from an acknowledgement to the first data that it let the
-    /// sender send, by the echo of its time stamp (RFC 7323). Without time stamps none of these come.
+    /// sender send, by the echo of its time stamp (RFC 7323) or by `tcpi_rcv_rtt`. Without time stamps none of these
+    /// come.
     RoundTrip(Span),
+    /// What became of one periodic probe: the round trip of its echo, or `None` when a gap in the echoes' sequence
+    /// numbers shows that it was lost on the data's way [sobas:IV].
+    Probe(Option<Span>),
+    /// The dispersion rate of one packet train that the other side sent on request; `None` when packets of it were
+    /// lost [sobas:IV].
+    Train(Option<Rate>),
+    /// So many more segments arrived out of order, which they do after losses (`tcpi_rcv_ooopack`).
+    OutOfOrder(u64),
+    /// What the sender of the data says of itself.
+    Sender(SenderReport),
+}
+
+/// What a sender knows about its own transfer, all counted from its beginning (`TCP_INFO`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SenderReport {
+    /// Time with data in flight or waiting (`tcpi_busy_time`).
+    pub busy: Span,
+    /// Of that, the time in which the receive window held it back (`tcpi_rwnd_limited`).
+    pub window_limited: Span,
+    /// Segments sent again.
+    pub retransmits: u64,
 }
 
 /// What a sizer wants done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Action {
-    /// Advertise this receive window, from now on: payload that may be unacknowledged.
+    /// Advertise this receive window, from now on: payload that may be unacknowledged. What was promised already
+    /// stays promised: the right edge of a window never moves to the left [rfc9293:3.8.6].
     Window(Bytes),
+    /// Ask the other side for one packet train and report it as [`Input::Train`].
+    Train,
+    /// Let the sender send no faster than this, where it is ours; `None`: as fast as it likes.
+    Pace(Option<Rate>),
+}
+
+/// What a sizer is doing and why, for people to read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SizerState {
+    /// The phase, by its name in the sizer's transition table.
+    pub phase: &'static str,
+    /// Why it is in it, with numbers and units.
+    pub reason: String,
 }
 
 /// Decides on a receive window, in the order in which things happen: each [`handle`](BufferSizer::handle) is
@@ -33,5 +69,13 @@ pub trait BufferSizer: Send + Debug {
     /// When the sizer wants to be polled although nothing happens; `None`: never.
     fn wakeup(&self) -> Option<Time> {
         None
+    }
+    /// How often the sizer wants the round trip probed ([`Input::Probe`]); `None`: not at all.
+    fn probe_interval(&self) -> Option<Span> {
+        None
+    }
+    /// What it is doing and why.
+    fn state(&self) -> SizerState {
+        SizerState::default()
     }
 }
