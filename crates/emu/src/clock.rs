@@ -1,4 +1,5 @@
-//! The one place of this room that reads the clock, and the bridge between it and virtual [`Time`].
+//! The one place of this room that reads the clock, and the bridge between it and [`Time`]. What a path makes of it is
+//! in `path/time.rs`.
 
 use std::time::{Duration, Instant};
 use units::{Span, Time};
@@ -9,7 +10,7 @@ pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
-/// Virtual time that runs with the real clock from `zero` on.
+/// Real time since the path was started.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     zero: Instant,

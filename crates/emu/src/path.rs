@@ -8,22 +8,27 @@
 //!
 //! There is no rate limiter that runs on timers: a packet's fate and departure are computed in virtual time the
 //! moment it is read, and only its delivery waits for the clock. So the rate is exact however late the thread
-//! wakes, and lateness shows as added delay, which is measured and reported.
+//! wakes, and lateness shows as added delay, which is measured and reported. While the machine does not run the
+//! thread at all, the path stands still.
 //!
-//! Reading order: `config.rs` (what is asked), `lane.rs` (one direction), `driver.rs` (the thread), `report.rs`.
+//! Reading order: `config.rs` (what is asked), `time.rs` (the path's time), `lane.rs` (one direction), `driver.rs` (the
+//! thread), `report.rs`.
 
 mod config;
 mod driver;
 mod lane;
 mod report;
+mod time;
 
 pub use config::PathConfig;
 pub use report::{Lateness, LinkSample, PathReport};
+pub use time::{Behind, Stalls};
 
 use crate::clock::Clock;
 use crate::tun::{self, Tun, TunConfig};
 use crate::{EmuError, Namespace};
 use driver::{Command, Driver, Schedule};
+
 use lane::{Direction, Lane, Pace, Packet, Store};
 use link::{Link, LinkConfig};
 use nix::sys::eventfd::{EfdFlags, EventFd};
@@ -33,6 +38,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Instant;
+use time::PathTime;
 use units::random::Stream;
 use units::{Bytes, Span};
 
@@ -53,6 +59,7 @@ pub struct Path {
     failure: Arc<OnceLock<String>>,
     origin: OnceLock<Instant>,
     started: Instant,
+    behind: Behind,
 }
 
 impl Path {
@@ -78,11 +85,14 @@ impl Path {
         let (commands, received) = sync_channel(4);
         let reverse = LinkConfig { delay: config.reverse_delay, ..config.link };
         let clock = Clock::start();
+        let path_time = PathTime::default();
+        let behind = path_time.behind();
         let driver = Driver {
             devices,
             commands: received,
             bell: Arc::clone(&bell),
             clock,
+            path_time,
             forward: Box::new(lane(&config, config.link, "link loss")?),
             reverse: if config.mirror {
                 Direction::Limited(Box::new(lane(&config, reverse, "reverse loss")?))
@@ -110,6 +120,7 @@ impl Path {
             failure,
             origin: OnceLock::new(),
             started: clock.instant(units::Time::ZERO),
+            behind,
         })
     }
 
@@ -154,6 +165,13 @@ impl Path {
     #[must_use]
     pub fn origin(&self) -> Instant {
         self.origin.get().copied().unwrap_or(self.started)
+    }
+
+    /// How far the path's time is behind the real clock since the last [`begin`](Path::begin): it stands still
+    /// while the machine does not run the emulator. What is measured at the path's ends is best measured in its time.
+    #[must_use]
+    pub fn behind(&self) -> Behind {
+        Behind::clone(&self.behind)
     }
 
     /// Why the path has ended by itself, if it has: a device was taken away, or a bug. Nothing moves any more,

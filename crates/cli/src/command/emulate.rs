@@ -27,7 +27,7 @@ pub(crate) fn run(options: EmulateOptions) -> Result<ExitCode, Problem> {
         link.utilization * 100.0,
         link.mean_waiting_bytes / 1e3
     ));
-    for note in report.notes.iter().chain(&report.doubts(base_rtt)) {
+    for note in report.notes.iter().chain(&report.stalled()).chain(&report.doubts(base_rtt)) {
         print::talk(format_args!("note: {note}"));
     }
     Ok(ExitCode::from(outcome.code))

@@ -1,12 +1,13 @@
 //! The emulator's thread: reads both devices, lets virtual time follow the real clock, delivers what is due,
 //! and sleeps in between.
 //!
-//! Time inside is the thread's own and never goes backwards. Whatever is to happen at a time of its own (cross
+//! Time inside is the path's own ([`super::time`]) and never goes backwards. Whatever is to happen at a time of its own (cross
 //! traffic, samples, the start of measurement) happens in [`Driver::advance`], in order, before anything that
 //! the outside does later.
 
 use super::lane::{Direction, EASE_MAX, Lane, Line, Store};
 use super::report::{Lateness, LinkSample, PathReport};
+use super::time::PathTime;
 use crate::clock::{self, Clock};
 use crate::tun::Tun;
 use crate::{EmuError, realtime};
@@ -47,6 +48,7 @@ pub(super) struct Driver {
     pub(super) commands: Receiver<Command>,
     pub(super) bell: Arc<EventFd>,
     pub(super) clock: Clock,
+    pub(super) path_time: PathTime,
     pub(super) forward: Box<Lane>,
     pub(super) reverse: Direction,
     pub(super) store: Store,
@@ -93,7 +95,7 @@ impl Driver {
                     .into(),
             );
         }
-        let started = self.clock.time();
+        let started = self.time();
         loop {
             match self.commands.try_recv() {
                 Ok(Command::Begin { warmup, origin }) => {
@@ -121,7 +123,7 @@ impl Driver {
 
     /// What happens next happens at this time.
     fn time(&mut self) -> Time {
-        let now = self.clock.time() - self.wakes.skew;
+        let now = self.path_time.at_work(self.clock.time()) - self.wakes.skew;
         self.wakes.latest = self.wakes.latest.max(now);
         self.wakes.latest
     }
@@ -143,7 +145,7 @@ impl Driver {
         schedule.samples.clear();
         let state = self.forward.state(now);
         schedule.before = (state.drops, state.arrivals);
-        self.clock.instant(now)
+        self.clock.instant(self.path_time.begin(now))
     }
 
     /// Lets everything happen that happens by itself up to `now`.
@@ -158,6 +160,7 @@ impl Driver {
                     lane.begin_measuring(at);
                 }
                 self.store.lateness.clear();
+                self.path_time.begin_measuring();
             }
             if schedule.next_sample == Some(at) {
                 let state = self.forward.state(at);
@@ -207,20 +210,26 @@ impl Driver {
     fn sleep(&mut self) -> Result<(), EmuError> {
         let mut deadline =
             [self.forward.due(), self.reverse.due(), self.schedule.next()].into_iter().flatten().min();
-        let now = self.clock.time();
+        let real = self.clock.time();
+        let now = self.path_time.at_work(real);
         if self.forward.has_sources() {
             let soon = now + CATCH_UP;
             deadline = Some(deadline.map_or(soon, |at| at.min(soon)));
         }
-        let timeout = deadline.map(|at| TimeSpec::from(Duration::from_nanos(at.since(now).as_nanos())));
+        let wait = deadline.map(|at| self.path_time.real(at.since(now)));
+        let timeout = wait.map(|wait| TimeSpec::from(Duration::from_nanos(wait.as_nanos())));
         let mut waited = [
             PollFd::new(self.devices[SENDER].as_fd(), PollFlags::POLLIN),
             PollFd::new(self.devices[RECEIVER].as_fd(), PollFlags::POLLIN),
             PollFd::new((*self.bell).as_fd(), PollFlags::POLLIN),
         ];
-        match ppoll(&mut waited, timeout, None) {
+        let woken = ppoll(&mut waited, timeout, None);
+        let until = wait.map(|wait| real + wait);
+        let awake = self.clock.time();
+        self.path_time.woken(awake, until);
+        match woken {
             Ok(0) => {
-                let late = deadline.map_or(Span::ZERO, |at| self.clock.time().since(at.max(now)));
+                let late = until.map_or(Span::ZERO, |until| awake.since(until));
                 // A mean over the last sixteen or so; the odd long stall is no habit.
                 let late = late.min(EASE_MAX);
                 self.wakes.ease = (self.wakes.ease * 15 + late) / 16;
@@ -251,6 +260,7 @@ impl Driver {
             samples: self.schedule.samples,
             flows: self.forward.flows.seen(),
             lateness: Lateness::of(&self.store.lateness),
+            stalls: self.path_time.stalls(),
             lost_before_link: 0,
             refused: self.store.refused,
             reverse_packets,

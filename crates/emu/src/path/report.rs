@@ -1,5 +1,6 @@
 //! What a path reports: the link's own measures, samples, flows, and how far the run can be trusted.
 
+use super::time::Stalls;
 use crate::flow::{FlowCount, FlowKey};
 use link::{Backlog, Histogram, LinkReport};
 use units::{Span, Time};
@@ -57,6 +58,8 @@ pub struct PathReport {
     pub flows: Vec<(FlowKey, FlowCount)>,
     /// How punctual deliveries were.
     pub lateness: Lateness,
+    /// How long the machine did not run the emulator; the path stood still meanwhile.
+    pub stalls: Stalls,
     /// Packets of the sender that its device dropped before the emulator read them: should be 0.
     pub lost_before_link: u64,
     /// Packets the emulator could not carry or the receiving kernel refused: should be 0.
@@ -71,6 +74,8 @@ pub struct PathReport {
     pub notes: Vec<String>,
 }
 
+/// A path that stood still for more than this share of the time makes a result doubtful.
+const STALLED_SHARE: f64 = 0.1;
 /// Deliveries later than this share of the base RTT make a result doubtful.
 const LATE_SHARE: f64 = 0.02;
 /// But nothing below this is held against a run.
@@ -96,12 +101,32 @@ impl PathReport {
         self.link.forwarded_bytes.bits_f64() / self.link.measured.as_secs_f64().max(1e-9)
     }
 
+    /// How long the path stood still, if it did: rates on the real clock are lower by that share.
+    #[must_use]
+    pub fn stalled(&self) -> Option<String> {
+        let Stalls { count, total, longest } = self.stalls;
+        let measured = self.link.measured;
+        (count > 0).then(|| {
+            format!(
+                "the path stood still for {total} of {measured} while the machine did not run the emulator \
+                 ({count} times, {longest} at the longest)"
+            )
+        })
+    }
+
     /// Why this result should not be trusted, if it should not: late deliveries mean the machine was too busy,
     /// and packets lost outside the emulated queue were not the queue's doing.
     #[must_use]
     pub fn doubts(&self, base_rtt: Span) -> Vec<String> {
         let mut doubts = Vec::new();
         let allowed = base_rtt.scale(LATE_SHARE).max(LATE_FLOOR);
+        if self.stalls.total > self.link.measured.scale(STALLED_SHARE) {
+            doubts.push(format!(
+                "the machine was too busy: it did not run the emulator for {:.0} % of the time; close other programs, or \
+                 lower the rate",
+                100.0 * self.stalls.total.as_secs_f64() / self.link.measured.as_secs_f64()
+            ));
+        }
         if self.lateness.p99 > allowed {
             doubts.push(format!(
                 "the machine was too busy: 1 % of deliveries were over {} late (allowed {allowed}); \

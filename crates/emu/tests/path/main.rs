@@ -69,7 +69,7 @@ fn the_backlog_stays_within_the_limit_and_what_does_not_fit_is_dropped() {
     let limit = Bytes::new(60_000);
     let config =
         PathConfig { limit: Limit::Bytes(limit), sample_every: Some(Span::from_millis(1)), ..config() };
-    let report = bulk(config, Duration::from_secs(1), Duration::from_secs(1));
+    let report = bulk(config, Duration::ZERO, Duration::from_secs(2));
     conserves(&report);
     assert!(report.link.queue_drops > 0, "a greedy flow overflows a small buffer");
     let real = report.real();
@@ -77,8 +77,11 @@ fn the_backlog_stays_within_the_limit_and_what_does_not_fit_is_dropped() {
     assert_eq!(real.arrived, report.link.arrivals);
     let highest = report.samples.iter().map(|sample| sample.backlog.bytes).max().expect("there are samples");
     assert!(highest <= limit && highest > limit / 2, "highest backlog {highest}");
-    // One sample per millisecond of two seconds, at its exact time.
-    assert!(report.samples.len() >= 1990, "{} samples", report.samples.len());
+    // One sample per millisecond of the path's time, at its exact time.
+    let milliseconds = report.link.measured.as_nanos() / 1_000_000;
+    assert!(report.samples.len() as u64 >= milliseconds, "{} in {milliseconds} ms", report.samples.len());
+    let real = report.link.measured + report.stalls.total;
+    assert!(real >= Span::from_millis(1990), "{real} of two seconds");
     assert_eq!(report.samples[9].at, Time::from_nanos(10_000_000));
 }
 
@@ -123,7 +126,8 @@ fn cross_traffic_is_up_to_date_while_no_real_packet_moves() {
     let report = path.stop().expect("the path is alive");
     conserves(&report);
     assert!((report.link.utilization - 0.5).abs() < 0.005, "half of the link: {}", report.link.utilization);
-    assert!(report.link.measured >= Span::from_millis(500));
+    // What the path regains it had lost before measurement began.
+    assert!(report.link.measured + report.stalls.total >= Span::from_millis(490));
     // A packet every 247 us; waking for each would cost far more than this.
     assert!(report.cpu < report.lived.scale(0.2), "{} of {}", report.cpu, report.lived);
 }

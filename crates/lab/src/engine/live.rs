@@ -41,16 +41,18 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
 
     let config = Arc::new(session(resolved));
     let stop = Arc::new(AtomicBool::new(false));
-    let clock = Clock::new(path.begin(resolved.warmup)?);
-    let (theirs, halt, waiting) = (Arc::clone(&config), Arc::clone(&stop), std::thread::current());
+    let clock = Clock::following(path.begin(resolved.warmup)?, path.behind());
+    let (theirs, halt, waiting, time) =
+        (Arc::clone(&config), Arc::clone(&stop), std::thread::current(), clock.clone());
     let receiving = path.receiver().spawn("receiver", move || {
-        let received = ::live::receive(&theirs, listener, clock, &halt);
+        let received = ::live::receive(&theirs, listener, time, &halt);
         waiting.unpark();
         received
     })?;
-    let (theirs, halt, waiting) = (Arc::clone(&config), Arc::clone(&stop), std::thread::current());
+    let (theirs, halt, waiting, time) =
+        (Arc::clone(&config), Arc::clone(&stop), std::thread::current(), clock.clone());
     let sending = path.sender().spawn("sender", move || {
-        let sent = ::live::send(&theirs, server, clock, &halt);
+        let sent = ::live::send(&theirs, server, time, &halt);
         waiting.unpark();
         sent
     })?;
@@ -218,6 +220,7 @@ fn record(
     let ci95 = half_widths(&batches(resolved, report));
     let summary = summary(Engine::Live, resolved, &report.link, ci95, flows, wall_s);
     let mut notes: Vec<String> = report.notes.clone();
+    notes.extend(report.stalled());
     notes.extend(report.doubts(resolved.flows[0].base_rtt));
     notes.push(format!("live: {}", ::live::KERNEL_DECIDES));
     for (sent, received) in sent.iter().zip(received) {
