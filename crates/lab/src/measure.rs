@@ -3,9 +3,10 @@
 use crate::batches::HalfWidths;
 use crate::record::{DelayStatistics, Engine, FlowSummary, LinkSummary, QueueLength, Summary};
 use crate::resolve::{Resolved, ResolvedLink};
-use link::{Histogram, Limit, LinkReport, Occupancy};
+use link::{Histogram, Limit, LinkReport, Occupancy, QueueingDelay};
 use scenario::Direction;
 use std::time::Instant;
+use units::Span;
 
 /// Wall-clock time since it was started: how long an engine took, never what it measures.
 #[derive(Clone, Copy, Debug)]
@@ -46,14 +47,24 @@ pub fn peak_rss_bytes() -> u64 {
 /// Mean and quantiles of a histogram; `None` without samples.
 #[must_use]
 pub fn delay_statistics(delays: &Histogram) -> Option<DelayStatistics> {
-    let quantile = |q| delays.quantile(q).map(units::Span::as_secs_f64);
-    Some(DelayStatistics {
-        mean: delays.mean()?.as_secs_f64(),
+    Some(statistics(delays.mean()?, |q| delays.quantile(q), delays.max()))
+}
+
+/// Mean and quantiles of the queueing delay over time; `None` if no time was measured.
+#[must_use]
+pub fn queueing_delay(delay: &QueueingDelay) -> Option<DelayStatistics> {
+    Some(statistics(delay.mean()?, |q| delay.quantile(q), delay.max()))
+}
+
+fn statistics(mean: Span, quantile: impl Fn(f64) -> Option<Span>, max: Span) -> DelayStatistics {
+    let quantile = |q| quantile(q).map(Span::as_secs_f64);
+    DelayStatistics {
+        mean: mean.as_secs_f64(),
         p50: quantile(0.5),
         p95: quantile(0.95),
         p99: quantile(0.99),
-        max: Some(delays.max().as_secs_f64()),
-    })
+        max: Some(max.as_secs_f64()),
+    }
 }
 
 /// Mean and quantiles of the queue's length; `None` if no time was measured.
@@ -92,7 +103,7 @@ pub fn link_summary(link: &ResolvedLink, tight: bool, report: &LinkReport) -> Li
         loss_rate: report.loss_rate(),
         mean_backlog_bytes: report.mean_waiting_bytes,
         mean_occupancy: occupancy(report, link.limit),
-        queueing_delay_s: delay_statistics(&report.queueing_delay),
+        queueing_delay_s: queueing_delay(&report.queueing_delay),
     }
 }
 
@@ -124,7 +135,7 @@ pub(crate) fn summary(
         mean_backlog_bytes: Some(link.mean_waiting_bytes),
         mean_occupancy: Some(occupancy(link, resolved.limit)),
         queue_length_packets: queue_length(&link.queue_length),
-        queueing_delay_s: delay_statistics(&link.queueing_delay),
+        queueing_delay_s: queueing_delay(&link.queueing_delay),
         jain_index: jain_index(&goodputs),
         flows,
         links: Vec::new(),

@@ -68,7 +68,7 @@ pub struct Summary {
     pub mean_occupancy: Option<f64>,
     /// Packets waiting, the one being sent excluded, weighted by time.
     pub queue_length_packets: Option<QueueLength>,
-    /// Time packets wait before they are sent, each packet sent counting once.
+    /// How long the packet being sent had waited, zero while the link is idle, weighted by time.
     pub queueing_delay_s: Option<DelayStatistics>,
     /// Jain's fairness index of the flows' goodputs; `None` for a single flow.
     pub jain_index: Option<f64>,
@@ -117,7 +117,7 @@ pub struct LinkSummary {
     pub mean_backlog_bytes: f64,
     /// Mean backlog over the queue's limit.
     pub mean_occupancy: f64,
-    /// Time packets wait before they are sent; `None` if none was sent.
+    /// How long the packet being sent had waited, zero while the link is idle, weighted by time.
     pub queueing_delay_s: Option<DelayStatistics>,
 }
 
@@ -164,11 +164,11 @@ pub struct DelayStatistics {
     pub mean: f64,
     /// Median.
     pub p50: Option<f64>,
-    /// 95 % of packets wait no longer.
+    /// What 95 % do not exceed: of the time for a queueing delay, of sessions for their completion.
     pub p95: Option<f64>,
-    /// 99 % of packets wait no longer.
+    /// What 99 % do not exceed.
     pub p99: Option<f64>,
-    /// The longest wait.
+    /// The longest.
     pub max: Option<f64>,
 }
 

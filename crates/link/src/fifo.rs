@@ -76,7 +76,7 @@ impl Fifo {
         meter.held(self.waiting.packets, end);
         for packet in &self.in_system {
             meter.waited(packet.arrived, packet.starts.min(end), packet.length);
-            meter.sending(packet.starts.min(end), packet.departs.min(end));
+            meter.sending(packet, packet.departs.min(end));
         }
         meter.report(end, self.in_system.len() as u64, self.serializer.rate())
     }

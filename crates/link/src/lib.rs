@@ -5,9 +5,10 @@
 //!
 //! Reading order: `packet.rs` (words), `link.rs` (the whole), then its parts in path order: `loss.rs`,
 //! `queue.rs` and `queue/`, `fifo.rs` (drop-tail when departures are known on arrival), `serializer.rs`,
-//! `delay.rs`; beside them `meter.rs`, `histogram.rs` and `occupancy.rs` (what is measured) and `traffic.rs` (packets that do
-//! not answer to congestion).
+//! `delay.rs`; beside them `meter.rs`, `occupancy.rs`, `queueing_delay.rs` and `histogram.rs` over `buckets.rs` (what is
+//! measured) and `traffic.rs` (packets that do not answer to congestion).
 
+mod buckets;
 mod delay;
 mod fifo;
 mod histogram;
@@ -17,6 +18,7 @@ mod meter;
 mod occupancy;
 mod packet;
 pub mod queue;
+mod queueing_delay;
 mod serializer;
 pub mod traffic;
 
@@ -27,4 +29,5 @@ pub use meter::{Conservation, LinkReport, LinkState, Meter};
 pub use occupancy::Occupancy;
 pub use packet::{Backlog, Datagram, DropReason, Ecn};
 pub use queue::{Limit, Queue};
+pub use queueing_delay::QueueingDelay;
 pub use serializer::Serializer;

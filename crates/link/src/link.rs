@@ -298,7 +298,7 @@ impl<P: Datagram> Queued<P> {
         let mut meter = meter.clone();
         meter.waiting(self.queue.backlog(), end);
         if let Some((_, service)) = &self.in_service {
-            meter.sending(service.starts.min(end), service.departs.min(end));
+            meter.sending(service, service.departs.min(end));
         }
         let held = self.queue.backlog().packets + u64::from(self.in_service.is_some());
         meter.report(end, held, self.serializer.rate())

@@ -1,7 +1,7 @@
 //! What a link measures about itself, exactly: time integrals come from each packet's own times, not from
 //! sampling.
 
-use crate::{Backlog, DropReason, Histogram, Occupancy};
+use crate::{Backlog, DropReason, Occupancy, QueueingDelay};
 use units::{Bytes, Rate, Span, Time};
 
 /// The times of one packet that the link has sent or will send.
@@ -30,7 +30,7 @@ pub struct Meter {
     /// Integral of bytes waiting over time.
     byte_nanos: u128,
     occupancy: Occupancy,
-    delay: Histogram,
+    delay: QueueingDelay,
     /// Over the whole run.
     total_arrivals: u64,
     total_drops: u64,
@@ -66,8 +66,8 @@ pub struct LinkReport {
     pub mean_waiting_packets: f64,
     /// See [`LinkReport::mean_waiting_packets`].
     pub mean_waiting_bytes: f64,
-    /// Time from arrival to the start of transmission, per packet sent.
-    pub queueing_delay: Histogram,
+    /// Time from arrival to the start of transmission of the packet being sent, weighted by time.
+    pub queueing_delay: QueueingDelay,
     /// Packets waiting, weighted by time.
     pub queue_length: Occupancy,
     /// Over the whole run, warm-up included: packets in, out and dropped, and still inside.
@@ -111,19 +111,10 @@ impl Meter {
     /// Starts the measured interval: what happened before `now` no longer counts, and packets that straddle
     /// `now` count with the part after it.
     pub fn begin(&mut self, now: Time) {
-        let Self { total_arrivals, total_drops, total_forwarded, mut delay, mut occupancy, .. } =
-            std::mem::take(self);
-        delay.clear();
+        let Self { total_arrivals, total_drops, total_forwarded, mut occupancy, .. } = std::mem::take(self);
         occupancy.begin(now);
-        *self = Self {
-            since: now,
-            total_arrivals,
-            total_drops,
-            total_forwarded,
-            delay,
-            occupancy,
-            ..Self::default()
-        };
+        *self =
+            Self { since: now, total_arrivals, total_drops, total_forwarded, occupancy, ..Self::default() };
     }
 
     #[inline]
@@ -168,11 +159,11 @@ impl Meter {
         self.total_forwarded += 1;
         self.forwarded += 1;
         self.forwarded_bytes += packet.length.get();
-        self.delay.record(packet.starts.since(packet.arrived));
         if packet.starts >= self.since {
             self.whole_bytes += packet.length.get();
+            self.delay.held(packet.starts.since(packet.arrived), packet.departs.since(packet.starts));
         } else {
-            self.sending(packet.starts, packet.departs);
+            self.sending(packet, packet.departs);
         }
     }
 
@@ -186,10 +177,13 @@ impl Meter {
         self.marks += 1;
     }
 
-    /// The wire was busy between these times with a part of a packet.
-    #[inline]
-    pub(crate) fn sending(&mut self, starts: Time, departs: Time) {
-        self.part_nanos += departs.since(starts.max(self.since)).as_nanos();
+    /// The wire was busy with a part of a packet until this time; nothing if its turn had not come by then.
+    pub(crate) fn sending(&mut self, packet: &Service, until: Time) {
+        let sent = until.since(packet.starts.max(self.since));
+        if sent > Span::ZERO {
+            self.part_nanos += sent.as_nanos();
+            self.delay.held(packet.starts.since(packet.arrived), sent);
+        }
     }
 
     /// `packets` have been waiting since the last call, until `now`. To be called with what waited before, each time
@@ -219,8 +213,9 @@ impl Meter {
 
     /// Closes the measured interval at `end`, with `held` packets still inside.
     pub(crate) fn report(&self, end: Time, held: u64, rate: Rate) -> LinkReport {
-        let meter = self.clone();
+        let mut meter = self.clone();
         let measured = end.since(meter.since);
+        meter.delay.held(Span::ZERO, measured.saturating_sub(meter.delay.total()));
         let span = (measured.as_nanos() as f64).max(1.0);
         let utilization = (meter.busy_nanos(rate) / span).min(1.0);
         let waiting = meter.occupancy.total().saturating_sub(meter.occupancy.time(0));

@@ -181,6 +181,7 @@ fn measured_exactly(policy: &str, arrivals: &[(Time, Probe)], limit: Limit, loss
     assert!((report.mean_waiting_packets - packet_nanos as f64 / measured).abs() < 1e-9, "{policy}");
     let longest = sent.clone().map(|(_, wait)| wait).max().unwrap_or(0);
     assert_eq!(report.queueing_delay.max(), Span::from_nanos(longest), "{policy}");
+    delay_by_time(policy, &report, sent.map(|(length, wait)| (wait, length * 1000)).collect());
     let busy: u64 = out.iter().map(|(_, packet)| packet.length * 1000).sum();
     assert!((report.utilization - busy as f64 / measured).abs() < 1e-9, "{policy}");
 
@@ -201,6 +202,28 @@ fn measured_exactly(policy: &str, arrivals: &[(Time, Probe)], limit: Limit, loss
     }
     assert_eq!(report.queue_length.total(), report.measured, "{policy}");
     report
+}
+
+/// The distribution of the queueing delay over time is that of these waits, each with its time on the wire.
+fn delay_by_time(policy: &str, report: &LinkReport, mut sent: Vec<(u64, u64)>) {
+    let measured = report.measured.as_nanos();
+    sent.push((0, measured - sent.iter().map(|(_, nanos)| nanos).sum::<u64>()));
+    sent.sort_unstable();
+    let delay = &report.queueing_delay;
+    assert_eq!(delay.total(), report.measured, "{policy}");
+    let mean =
+        sent.iter().map(|(wait, nanos)| *wait as f64 * *nanos as f64).sum::<f64>() / measured.max(1) as f64;
+    assert!((delay.mean().map_or(0.0, |mean| mean.as_nanos() as f64) - mean).abs() <= 0.6, "{policy}");
+    for q in [0.01, 0.3, 0.5, 0.95, 0.99, 1.0] {
+        let mut seen = 0;
+        let exact = sent.iter().find(|(_, nanos)| {
+            seen += nanos;
+            seen as f64 >= q * measured as f64 && seen > 0
+        });
+        let (exact, found) = (exact.map_or(0, |(wait, _)| *wait), delay.quantile(q).unwrap_or_default());
+        let off = found.as_nanos().abs_diff(exact) as f64;
+        assert!(off <= exact as f64 / 1024.0, "{policy}, {q}: {found} for {exact} ns");
+    }
 }
 
 /// Long enough an overload that every active policy drops and marks, at the head or the tail.

@@ -87,7 +87,11 @@ fn integrals_are_exact_over_a_hand_worked_case() {
         assert!((report.queue_empty_fraction - 0.9).abs() < 1e-12);
         assert!((report.mean_waiting_packets - 0.1).abs() < 1e-12);
         assert!((report.mean_waiting_bytes - 150.0).abs() < 1e-9);
-        assert_eq!(report.queueing_delay.max(), Span::from_millis(1));
+        // One packet of the three waited, for 1 ms, and was being sent for a tenth of the time.
+        let delay = &report.queueing_delay;
+        assert_eq!((delay.max(), delay.mean()), (Span::from_millis(1), Some(Span::from_micros(100))));
+        assert_eq!(delay.quantile(0.9), Some(Span::ZERO));
+        assert!(delay.quantile(0.91).unwrap().as_millis_f64() > 0.999);
     }
 }
 
@@ -105,6 +109,10 @@ fn warm_up_and_end_cut_through_packets() {
         let report = link.report(at(1_500_000));
         assert!((report.utilization - 1.0).abs() < 1e-12, "{}", report.utilization);
         assert!((report.mean_waiting_packets - 0.5).abs() < 1e-12);
+        // Of the packet that is still being sent the half that was counts, with the whole wait.
+        let delay = &report.queueing_delay;
+        assert_eq!((delay.total(), delay.mean()), (report.measured, Some(Span::from_micros(500))));
+        assert_eq!(delay.quantile(0.5), Some(Span::ZERO));
         assert_eq!(report.conservation.held, 1);
     }
 }
