@@ -7,8 +7,9 @@
 //! scenario text, results on disk.
 //!
 //! Reading order: `session.rs` (what a run is), `results.rs` (what it leaves), `receiver.rs` and `sender.rs`
-//! (one loop each, no thread per flow), `window.rs` (the actuator), then the tools: `tcp_info.rs`,
-//! `options.rs`, `stack.rs`, `holder.rs`, `poller.rs`, `clock.rs`, `error.rs`.
+//! (one loop each, no thread per flow), `liaison.rs` (what they tell each other), `window.rs` (the actuator), `sized.rs`
+//! (sizers at the actuator), then the tools: `tcp_info.rs`, `options.rs`, `stack.rs`, `holder.rs`, `poller.rs`,
+//! `clock.rs`, `error.rs`.
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;
@@ -31,24 +32,30 @@
 mod clock;
 mod error;
 mod holder;
+mod liaison;
 pub mod options;
 mod poller;
 mod receiver;
 mod results;
 mod sender;
 mod session;
+mod sized;
 mod stack;
 mod tcp_info;
 mod window;
 
 pub use clock::Clock;
 pub use error::LiveError;
+pub use liaison::Liaison;
 pub use options::{BufferGrant, ReceiveBuffer};
 pub use receiver::Receiver;
 pub use results::{
     Measured, ReceivedFlow, ReceiverSample, RttStatistics, SendCounts, SenderSample, SentFlow,
 };
-pub use session::{FlowConfig, KERNEL_DECIDES, PREAMBLE, SessionConfig, receive, send};
+pub use session::{
+    FlowConfig, KERNEL_DECIDES, PREAMBLE, SessionConfig, SizerChoice, receive, receive_with, send, send_with,
+};
+pub use sized::{Demand, PhaseChange, SizedWindow};
 pub use stack::{SettingChange, Stack};
 pub use tcp_info::{TcpInfo, TcpOptions};
 pub use window::{Window, WindowControl, WindowReading};

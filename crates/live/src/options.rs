@@ -117,6 +117,15 @@ pub fn receive_buffer(socket: &impl AsFd) -> Result<Bytes, LiveError> {
     Ok(Bytes::new(size as u64))
 }
 
+/// Takes the cap on the sender's pacing rate away. Pacing itself stays on.
+///
+/// # Errors
+/// [`LiveError::Option`].
+pub fn lift_max_pacing_rate(socket: &impl AsFd) -> Result<(), LiveError> {
+    set_raw(socket.as_fd(), libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &u64::MAX.to_ne_bytes())
+        .map_err(LiveError::option("SO_MAX_PACING_RATE", "unlimited"))
+}
+
 /// Caps the sender's pacing rate (`SO_MAX_PACING_RATE`); works without the fq qdisc. It turns pacing on.
 ///
 /// # Errors

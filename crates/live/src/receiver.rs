@@ -1,36 +1,32 @@
-//! The receiving side: [`Receiver`] listens, `Receiving` is the loop over all flows.
+//! The receiving side: [`Receiver`] listens, `Receiving` is the loop over all flows; one flow is in `receiver/slot.rs`.
 //!
 //! Payload is thrown away inside the kernel (`MSG_TRUNC`), never copied. Byte counts of samples are the kernel's
 //! own (`tcpi_bytes_received`), read at the sample's time stamp, so they do not depend on when this thread read.
 
+mod slot;
+
 use crate::clock::Clock;
 use crate::error::LiveError;
 use crate::holder;
-use crate::options::BufferGrant;
+use crate::liaison::Liaison;
 use crate::poller::{Poller, Ticks};
-use crate::results::{Measured, ReceivedFlow, ReceiverSample};
-use crate::session::{CONNECT_WITHIN, FlowConfig, PREAMBLE, STALLED_AFTER, SessionConfig};
-use crate::tcp_info::{TcpInfo, TcpOptions};
-use crate::window::{Window, WindowControl};
+use crate::results::ReceivedFlow;
+use crate::session::{CONNECT_WITHIN, PREAMBLE, SessionConfig};
 use nix::sys::epoll::EpollFlags;
+use slot::Slot;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::collections::HashMap;
 use std::io::{self, Read};
 use std::mem::MaybeUninit;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use units::{Bytes, Rate, Span, Time};
+use units::{Bytes, Time};
 
 /// Connections that may wait for their accept: every flow may start at once.
 const BACKLOG: i32 = 4096;
 /// How much one read throws away, and how many reads one flow gets before the next flow's turn.
 const READ_SIZE: usize = 1 << 20;
 const READS_AT_ONCE: u32 = 4;
-/// For this long after the accept the window is asserted after every read: the kernel overwrites the clamp when it
-/// learns the segment size.
-const SETTLING: Span = Span::from_millis(500);
-/// A greedy flow past its stop that is silent for this long has ended: the path may have dropped the sender's RST.
-const SILENT_AFTER_STOP: Span = Span::from_secs(1);
 const LISTENER: u64 = u64::MAX;
 /// Tokens below are flows, from here on connections that have not said which flow they are.
 const FIRST_UNKNOWN: u64 = 1 << 32;
@@ -82,35 +78,16 @@ struct Unknown {
     head: Vec<u8>,
 }
 
-/// A connected flow.
-struct Incoming {
-    socket: Socket,
-    control: WindowControl,
-    accepted: Time,
-    /// Payload thrown away so far.
-    read: u64,
-    /// Payload at the last sample, and when it last had grown.
-    seen: Bytes,
-    moved: Time,
-}
-
-/// One flow: what it should be, what it is, what it leaves.
-struct Slot<'a> {
-    config: &'a FlowConfig,
-    warmup: Time,
-    incoming: Option<Incoming>,
-    /// Where measuring began.
-    base: Option<(Time, Bytes)>,
-    result: ReceivedFlow,
-}
-
 /// The loop of the receiving side.
 pub(crate) struct Receiving<'a> {
     config: &'a SessionConfig,
     clock: Clock,
+    liaison: Option<&'a Liaison>,
     listener: Socket,
     poller: Poller,
     slots: Vec<Slot<'a>>,
+    /// The slots whose windows are sized.
+    sized: Vec<usize>,
     unknown: HashMap<u64, Unknown>,
     next_unknown: u64,
     /// Never written to nor read from: `MSG_TRUNC` wants a length only.
@@ -122,18 +99,22 @@ impl<'a> Receiving<'a> {
         config: &'a SessionConfig,
         listener: Receiver,
         clock: Clock,
+        liaison: Option<&'a Liaison>,
     ) -> Result<Self, LiveError> {
         let poller = Poller::new()?;
         poller.add(&listener.socket, LISTENER, EpollFlags::EPOLLIN)?;
         let warmup = Time::ZERO + config.warmup;
         let slots = config.flows.iter().map(|flow| Slot::new(flow, warmup)).collect();
+        let sized = (0..config.flows.len()).filter(|&flow| config.flows[flow].sizer.is_some()).collect();
         let void = Box::new_uninit_slice(READ_SIZE);
         Ok(Self {
             config,
             clock,
+            liaison,
             listener: listener.socket,
             poller,
             slots,
+            sized,
             unknown: HashMap::new(),
             next_unknown: FIRST_UNKNOWN,
             void,
@@ -152,7 +133,12 @@ impl<'a> Receiving<'a> {
             if over || now >= end || stop.load(Ordering::Relaxed) {
                 break;
             }
-            for (token, _) in self.poller.wait(now, end.min(ticks.due()))? {
+            for &flow in &self.sized {
+                self.slots[flow].size(flow, now, self.liaison)?;
+            }
+            let due = self.sized.iter().map(|&flow| self.slots[flow].wakeup());
+            let wake = due.fold(end.min(ticks.due()), Time::min);
+            for (token, _) in self.poller.wait(self.clock.now(), wake)? {
                 match token {
                     LISTENER => self.accept()?,
                     FIRST_UNKNOWN.. => self.identify(token)?,
@@ -244,10 +230,7 @@ impl<'a> Receiving<'a> {
                 }
             }
         }
-        if self.clock.now().since(incoming.accepted) < SETTLING {
-            incoming.control.assert(&incoming.socket)?;
-        }
-        Ok(())
+        slot.settle(self.clock.now())
     }
 
     fn sample_all(&mut self, now: Time) -> Result<(), LiveError> {
@@ -263,129 +246,10 @@ impl<'a> Receiving<'a> {
         let now = self.clock.now();
         for slot in &mut self.slots {
             slot.sample(now)?;
-            slot.incoming = None;
+            slot.let_go();
             slot.remark();
         }
         Ok(())
-    }
-}
-
-impl<'a> Slot<'a> {
-    fn new(config: &'a FlowConfig, warmup: Time) -> Self {
-        let result = ReceivedFlow {
-            name: config.name.clone(),
-            peer: None,
-            accepted: None,
-            ended: None,
-            payload: Bytes::ZERO,
-            measured: Measured::default(),
-            options: TcpOptions::default(),
-            window_scale: 0,
-            buffer: None,
-            window_overwritten: 0,
-            samples: Vec::new(),
-            notes: Vec::new(),
-        };
-        Self { config, warmup, incoming: None, base: None, result }
-    }
-
-    fn begin(&mut self, unknown: Unknown) -> Result<(), LiveError> {
-        let Unknown { socket, peer, accepted, .. } = unknown;
-        let control = WindowControl::take(&socket, self.config.window)?;
-        let info = TcpInfo::of(&socket)?;
-        self.result.peer = Some(peer);
-        self.result.accepted = Some(accepted);
-        self.result.options = info.options;
-        self.result.window_scale = info.rcv_wscale;
-        self.result.buffer = Some(control.buffer());
-        self.incoming =
-            Some(Incoming { socket, control, accepted, read: 0, seen: Bytes::ZERO, moved: accepted });
-        Ok(())
-    }
-
-    /// One reading at `now`; asserts the window.
-    fn sample(&mut self, now: Time) -> Result<(), LiveError> {
-        let Some(incoming) = &self.incoming else { return Ok(()) };
-        let info = TcpInfo::of(&incoming.socket)?;
-        let payload = info.stream_received().saturating_sub(Bytes::new(PREAMBLE));
-        self.record(now, &info, payload)?;
-        let Some(incoming) = &self.incoming else { return Ok(()) };
-        let idle = now.since(incoming.moved);
-        let past_stop =
-            self.config.size.is_none() && self.config.stop.is_some_and(|at| now > Time::ZERO + at);
-        if past_stop && idle > SILENT_AFTER_STOP {
-            self.result.ended = Some(incoming.moved);
-            self.incoming = None;
-        } else if idle > STALLED_AFTER {
-            return Err(LiveError::Stalled { flow: self.config.name.clone(), idle, moved: payload });
-        }
-        Ok(())
-    }
-
-    /// The sender has finished (all it sent has been read) or reset the connection.
-    fn end(&mut self, now: Time) -> Result<(), LiveError> {
-        if let Some(incoming) = &self.incoming {
-            let (info, payload) = (TcpInfo::of(&incoming.socket)?, Bytes::new(incoming.read));
-            self.record(now, &info, payload)?;
-        }
-        self.result.ended = Some(now);
-        self.incoming = None;
-        Ok(())
-    }
-
-    fn record(&mut self, now: Time, info: &TcpInfo, payload: Bytes) -> Result<(), LiveError> {
-        let Some(incoming) = &mut self.incoming else { return Ok(()) };
-        let before = self.result.samples.last().map_or(incoming.accepted, |sample| sample.at);
-        let gained = payload.saturating_sub(incoming.seen);
-        let window = incoming.control.read(&incoming.socket, info)?;
-        incoming.control.assert(&incoming.socket)?;
-        if gained > Bytes::ZERO {
-            incoming.moved = now;
-        }
-        incoming.seen = payload;
-        self.result.samples.push(ReceiverSample {
-            at: now,
-            payload,
-            goodput: Rate::of(gained, now.since(before)),
-            rcv_rtt: info.rcv_rtt,
-            out_of_order: info.rcv_ooopack,
-            window,
-        });
-        self.result.payload = payload;
-        self.result.window_overwritten = incoming.control.overwritten();
-        if now >= self.warmup {
-            let late = incoming.accepted >= self.warmup;
-            let first = if late { (incoming.accepted, Bytes::ZERO) } else { (now, payload) };
-            let (from, base) = *self.base.get_or_insert(first);
-            self.result.measured = Measured { from, to: now, payload: payload.saturating_sub(base) };
-        }
-        Ok(())
-    }
-
-    fn remark(&mut self) {
-        let result = &mut self.result;
-        if let (Some(size), Some(ended)) = (self.config.size, result.ended)
-            && result.payload < size
-        {
-            result.notes.push(format!("ended at {ended} with {} of {size}", result.payload));
-        }
-        match (result.buffer, self.config.window) {
-            (Some(buffer), Window::Limit(limit)) if buffer.grant == BufferGrant::Limited => {
-                let room = buffer.size / 2;
-                if room < limit {
-                    result.notes.push(format!(
-                        "a window of {limit} was asked for, but net.core.rmem_max leaves room for about {room}; run as root"
-                    ));
-                }
-            }
-            (Some(buffer), Window::Max) if buffer.grant == BufferGrant::Autotuned => {
-                result.notes.push(
-                    "the maximum window is the kernel's autotuning, up to tcp_rmem; root can force it"
-                        .to_owned(),
-                );
-            }
-            _ => {}
-        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! it had to send again ([`SentFlow`]). Flows keep the order of the session. All times are of the run's one clock.
 
 use crate::options::ReceiveBuffer;
+use crate::sized::PhaseChange;
 use crate::tcp_info::TcpOptions;
 use crate::window::WindowReading;
 use std::net::SocketAddr;
@@ -52,6 +53,10 @@ pub struct ReceivedFlow {
     pub buffer: Option<ReceiveBuffer>,
     /// How often the kernel overwrote the window that was asked for, and it was set again.
     pub window_overwritten: u32,
+    /// The phases that the flow's sizer went through, if it has one.
+    pub phases: Vec<PhaseChange>,
+    /// The window the sizer asked for last; `None` without a sizer, or for the maximum.
+    pub final_window: Option<Bytes>,
     /// Readings, one per period.
     pub samples: Vec<ReceiverSample>,
     /// What a reader of the numbers must know.

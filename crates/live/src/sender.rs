@@ -11,12 +11,14 @@
 
 use crate::clock::Clock;
 use crate::error::LiveError;
+use crate::liaison::Liaison;
 use crate::options;
 use crate::poller::{Poller, Ticks};
 use crate::results::{RttStatistics, SendCounts, SenderSample, SentFlow};
 use crate::session::{CONNECT_WITHIN, FlowConfig, PREAMBLE, STALLED_AFTER, SessionConfig};
 use crate::tcp_info::{TcpInfo, TcpOptions};
 use nix::sys::epoll::EpollFlags;
+use sizing::SenderReport;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, IoSlice};
 use std::net::{Shutdown, SocketAddr};
@@ -30,6 +32,8 @@ const WRITES_AT_ONCE: u32 = 16;
 /// How often a flow whose last byte is on its way is asked whether it arrived, and one that still has data to send.
 const DRAIN_CHECK: Span = Span::from_millis(1);
 const DRAIN_CHECK_UNSENT: Span = Span::from_millis(5);
+/// How often a receiver with a sizer hears from its sender: a few times in the shortest round trip worth sizing for.
+const REPORT_EVERY: Span = Span::from_millis(5);
 /// The receiver closes at the same `end` by the same clock: a reset this close to it is the end, not a failure.
 const END_TOLERANCE: Span = Span::from_millis(20);
 
@@ -63,6 +67,9 @@ pub(crate) struct Sending<'a> {
     config: &'a SessionConfig,
     server: SocketAddr,
     clock: Clock,
+    liaison: Option<&'a Liaison>,
+    /// When the receiver is told next what its sizers want to know; never without one.
+    report: Time,
     poller: Poller,
     flows: Vec<Outgoing<'a>>,
     zeros: Vec<u8>,
@@ -73,9 +80,13 @@ impl<'a> Sending<'a> {
         config: &'a SessionConfig,
         server: SocketAddr,
         clock: Clock,
+        liaison: Option<&'a Liaison>,
     ) -> Result<Self, LiveError> {
         let flows = config.flows.iter().zip(0u16..).map(|(flow, id)| Outgoing::new(flow, id)).collect();
-        Ok(Self { config, server, clock, poller: Poller::new()?, flows, zeros: vec![0; WRITE_SIZE] })
+        let sized = liaison.is_some() && config.flows.iter().any(|flow| flow.sizer.is_some());
+        let report = if sized { clock.now() } else { Time::NEVER };
+        let zeros = vec![0; WRITE_SIZE];
+        Ok(Self { config, server, clock, liaison, report, poller: Poller::new()?, flows, zeros })
     }
 
     pub(crate) fn run(&mut self, stop: &AtomicBool) -> Result<(), LiveError> {
@@ -90,10 +101,15 @@ impl<'a> Sending<'a> {
             if ticks.take(now) {
                 self.sample_all(now)?;
             }
+            if now >= self.report {
+                self.confer()?;
+                self.report = now + REPORT_EVERY;
+            }
             for flow in 0..self.flows.len() {
                 self.step(flow, now)?;
             }
-            let wake = self.flows.iter().map(Outgoing::wakeup).fold(end.min(ticks.due()), Time::min);
+            let due = end.min(ticks.due()).min(self.report);
+            let wake = self.flows.iter().map(Outgoing::wakeup).fold(due, Time::min);
             for (flow, ready) in self.poller.wait(self.clock.now(), wake)? {
                 let outcome = self.ready(flow as usize, ready);
                 if let Err(error) = outcome {
@@ -136,6 +152,30 @@ impl<'a> Sending<'a> {
             Phase::Draining { .. } => self.drain(id),
             Phase::Done => Ok(()),
         }
+    }
+
+    /// Tells the receivers with sizers what their senders know, and does what they ask.
+    fn confer(&mut self) -> Result<(), LiveError> {
+        let Some(liaison) = self.liaison else { return Ok(()) };
+        for (id, flow) in self.flows.iter().enumerate().filter(|(_, flow)| flow.config.sizer.is_some()) {
+            let (Some(socket), Phase::Sending | Phase::Draining { .. }) = (&flow.socket, flow.phase) else {
+                continue;
+            };
+            let info = TcpInfo::of(socket)?;
+            if let (Some(busy), Some(window_limited)) = (info.busy_time, info.rwnd_limited) {
+                let retransmits = u64::from(info.total_retrans);
+                liaison.report(id, SenderReport { busy, window_limited, retransmits });
+            }
+            match liaison.take_pace(id) {
+                Some(Some(rate)) => options::set_max_pacing_rate(socket, rate)?,
+                Some(None) => match flow.config.pacing {
+                    Some(rate) => options::set_max_pacing_rate(socket, rate)?,
+                    None => options::lift_max_pacing_rate(socket)?,
+                },
+                None => {}
+            }
+        }
+        Ok(())
     }
 
     /// What is due because a socket is ready.

@@ -9,10 +9,13 @@
 
 use crate::clock::Clock;
 use crate::error::LiveError;
+use crate::liaison::Liaison;
 use crate::receiver::{Receiver, Receiving};
 use crate::results::{ReceivedFlow, SentFlow};
 use crate::sender::Sending;
 use crate::window::Window;
+use sizing::{BufferSizer, registry};
+use socket2::Socket;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Bytes, Rate, Span};
@@ -23,9 +26,40 @@ pub const PREAMBLE: u64 = 2;
 pub(crate) const CONNECT_WITHIN: Span = Span::from_secs(5);
 /// A connected flow that moves nothing for this long is an error.
 pub(crate) const STALLED_AFTER: Span = Span::from_secs(30);
+/// What the TCP option of RFC 7323 takes of every segment, padding included.
+const TIMESTAMPS: u64 = 12;
 /// What a scenario may say and a kernel socket cannot follow; for the notes of a record.
 pub const KERNEL_DECIDES: &str = "initial window (10 segments), initial slow-start threshold (unlimited), slow start, least \
      timeout and delayed acknowledgements are the kernel's own and cannot be set per socket";
+
+/// A sizer by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SizerChoice {
+    /// Its name in the registry of `sizing`.
+    pub name: String,
+    /// The largest window it may ask for.
+    pub maximum: Bytes,
+}
+
+impl SizerChoice {
+    /// The sizer for packets of `segment`, IP header included, on `socket`.
+    pub(crate) fn build(
+        &self,
+        segment: Bytes,
+        timestamps: bool,
+        socket: &Socket,
+    ) -> Result<Box<dyn BufferSizer>, LiveError> {
+        let ipv6 = socket.local_addr().is_ok_and(|address| address.is_ipv6());
+        let headers = if ipv6 { 60 } else { 40 } + if timestamps { TIMESTAMPS } else { 0 };
+        let payload = segment.saturating_sub(Bytes::new(headers));
+        registry::build(&self.name, payload, self.maximum).ok_or_else(|| self.unknown())
+    }
+
+    fn unknown(&self) -> LiveError {
+        let known: Vec<&str> = registry::SIZERS.iter().map(|sizer| sizer.name).collect();
+        LiveError::Config(format!("no sizer is called {:?}; there are: {}", self.name, known.join(", ")))
+    }
+}
 
 /// One flow.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,6 +77,8 @@ pub struct FlowConfig {
     pub stop: Option<Span>,
     /// The window its receiver holds it to.
     pub window: Window,
+    /// What decides on that window while the flow runs, in place of `window`.
+    pub sizer: Option<SizerChoice>,
     /// A full packet, IP header included; the path's MTU limits it too.
     pub segment: Bytes,
     /// A cap on the sender's pacing rate, in payload; `None`: as the congestion control does.
@@ -60,6 +96,7 @@ impl FlowConfig {
             start: Span::ZERO,
             stop: None,
             window: Window::Max,
+            sizer: None,
             segment: Bytes::new(1500),
             pacing: None,
         }
@@ -119,6 +156,9 @@ impl SessionConfig {
                 (Some(Bytes::ZERO), _) => return complain(format!("flow {name:?} has nothing to send")),
                 _ => {}
             }
+            if let Some(sizer) = flow.sizer.as_ref().filter(|sizer| !registry::has(&sizer.name)) {
+                return Err(sizer.unknown());
+            }
             if !(128..=32_767).contains(&flow.segment.get()) {
                 return complain(format!(
                     "flow {name:?} has segments of {}; 128B to 32767B work",
@@ -142,9 +182,23 @@ pub fn receive(
     clock: Clock,
     stop: &AtomicBool,
 ) -> Result<Vec<ReceivedFlow>, LiveError> {
+    receive_with(config, listener, clock, stop, None)
+}
+
+/// The same, with a way to hear from the sender and to ask something of it.
+///
+/// # Errors
+/// As for [`receive`].
+pub fn receive_with(
+    config: &SessionConfig,
+    listener: Receiver,
+    clock: Clock,
+    stop: &AtomicBool,
+    liaison: Option<&Liaison>,
+) -> Result<Vec<ReceivedFlow>, LiveError> {
     let run = || {
         config.check()?;
-        let mut receiving = Receiving::new(config, listener, clock)?;
+        let mut receiving = Receiving::new(config, listener, clock, liaison)?;
         // Told before the sockets close, or the sender would take the reset for the cause.
         receiving.run(stop).inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
         Ok(receiving.into_results())
@@ -165,9 +219,23 @@ pub fn send(
     clock: Clock,
     stop: &AtomicBool,
 ) -> Result<Vec<SentFlow>, LiveError> {
+    send_with(config, server, clock, stop, None)
+}
+
+/// The same, with a way to tell the receiver what the sender knows, and to hear from it.
+///
+/// # Errors
+/// As for [`send`].
+pub fn send_with(
+    config: &SessionConfig,
+    server: SocketAddr,
+    clock: Clock,
+    stop: &AtomicBool,
+    liaison: Option<&Liaison>,
+) -> Result<Vec<SentFlow>, LiveError> {
     let run = || {
         config.check()?;
-        let mut sending = Sending::new(config, server, clock)?;
+        let mut sending = Sending::new(config, server, clock, liaison)?;
         sending.run(stop)?;
         Ok(sending.into_results())
     };

@@ -5,7 +5,9 @@ use crate::batches::{Reading, half_widths, nearest};
 use crate::measure::{Stopwatch, summary};
 use crate::record::{Engine, FlowSeries, FlowSummary, LinkSeries, Record, RttStatistics, Series};
 use crate::resolve::{KERNEL_CONTROLS, Resolved, ResolvedFlow};
-use ::live::{Clock, FlowConfig, ReceivedFlow, Receiver, SentFlow, SessionConfig, Window};
+use ::live::{
+    Clock, FlowConfig, Liaison, ReceivedFlow, Receiver, SentFlow, SessionConfig, SizerChoice, Window,
+};
 use emu::{EmuError, FlowKey, Path, PathConfig, PathReport};
 use scenario::{Column, LossDetection, Stack};
 use std::net::{IpAddr, SocketAddr};
@@ -13,10 +15,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use units::{Span, Time};
+use units::{Bytes, Span, Time};
 
 /// How often the waiting thread looks, unless a transfer's end wakes it.
 const LOOK: Duration = Duration::from_millis(100);
+
+/// The largest window of a sizer that is given none: what a window scale of 10 can say.
+const LARGEST_WINDOW: Bytes = Bytes::new(65_535 << 10);
+/// So many changes of phase are told; a long transfer is decided on again and again.
+const PHASES_TOLD: usize = 12;
 
 pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record, EngineError> {
     check(resolved)?;
@@ -40,20 +47,24 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
     let server = listener.address();
 
     let config = Arc::new(session(resolved));
+    let liaison = Arc::new(Liaison::new(config.flows.len()));
     let stop = Arc::new(AtomicBool::new(false));
     let clock = Clock::following(path.begin(resolved.warmup)?, path.behind());
-    let (theirs, halt, waiting, time) =
-        (Arc::clone(&config), Arc::clone(&stop), std::thread::current(), clock.clone());
+    let waiting = std::thread::current();
+    let shared = || {
+        let halt = (Arc::clone(&stop), waiting.clone());
+        (Arc::clone(&config), Arc::clone(&liaison), clock.clone(), halt)
+    };
+    let (theirs, word, time, (halt, waiter)) = shared();
     let receiving = path.receiver().spawn("receiver", move || {
-        let received = ::live::receive(&theirs, listener, time, &halt);
-        waiting.unpark();
+        let received = ::live::receive_with(&theirs, listener, time, &halt, Some(&word));
+        waiter.unpark();
         received
     })?;
-    let (theirs, halt, waiting, time) =
-        (Arc::clone(&config), Arc::clone(&stop), std::thread::current(), clock.clone());
+    let (theirs, word, time, (halt, waiter)) = shared();
     let sending = path.sender().spawn("sender", move || {
-        let sent = ::live::send(&theirs, server, time, &halt);
-        waiting.unpark();
+        let sent = ::live::send_with(&theirs, server, time, &halt, Some(&word));
+        waiter.unpark();
         sent
     })?;
     while !(receiving.is_finished() && sending.is_finished()) {
@@ -114,13 +125,6 @@ pub(super) fn check(resolved: &Resolved) -> Result<(), Misfit> {
             let found = format!("byte counting by {}, but the kernel has its own", flow.tuning.byte_counting);
             let mend = "leave it out, or use the simulator: --engine sim";
             return misfit("byte_counting", found, "1".into(), mend);
-        }
-        if let Some(sizer) = &flow.sizer {
-            let found = format!(
-                "sizer \"{sizer}\": the receiver here fixes its window, which turns the kernel's own autotuning off"
-            );
-            let mend = "use the simulator: --engine sim";
-            return misfit("socket_buffer", found, "\"max\" or a size".into(), mend);
         }
         if flow.loss_detection == LossDetection::Rack && resolved.stack == Stack::Classic {
             let found = "loss_detection \"rack\" with live.stack \"classic\", which turns RACK off".into();
@@ -193,6 +197,10 @@ fn session(resolved: &Resolved) -> SessionConfig {
         start: flow.start,
         stop: resolved.end,
         window: flow.socket_buffer.map_or(Window::Max, Window::Limit),
+        sizer: flow
+            .sizer
+            .clone()
+            .map(|name| SizerChoice { name, maximum: flow.socket_buffer.unwrap_or(LARGEST_WINDOW) }),
         segment: flow.segment(),
         pacing: None,
     };
@@ -226,6 +234,7 @@ fn record(
     for (sent, received) in sent.iter().zip(received) {
         notes.extend(sent.notes.iter().chain(&received.notes).map(|note| format!("{}: {note}", sent.name)));
         notes.extend(window_note(received, Time::ZERO + resolved.warmup));
+        notes.extend(phase_notes(received));
     }
     notes.extend(ended_early(&summary, resolved));
     notes.dedup();
@@ -260,6 +269,30 @@ fn window_note(received: &ReceivedFlow, warmup: Time) -> Option<String> {
         "{}: socket buffer requested {requested}, granted {}, largest window observed {observed}",
         received.name, last.granted
     ))
+}
+
+/// What a sizer did, when and why.
+fn phase_notes(received: &ReceivedFlow) -> Vec<String> {
+    let name = &received.name;
+    let told = received.phases.iter().filter(|change| !change.state.phase.is_empty());
+    let mut notes: Vec<String> = told
+        .clone()
+        .take(PHASES_TOLD)
+        .map(|change| {
+            let window = change.window.map_or_else(|| "the maximum".to_owned(), |window| window.to_string());
+            let (phase, reason) = (change.state.phase, &change.state.reason);
+            let at = change.at.as_secs_f64();
+            format!("{name}: at {at:.3} s {phase}, window {window}: {reason}")
+        })
+        .collect();
+    let more = told.count().saturating_sub(PHASES_TOLD);
+    if more > 0 {
+        notes.push(format!("{name}: and {more} more changes of phase"));
+    }
+    notes.extend(
+        received.final_window.map(|window| format!("{name}: the sizer's window in the end: {window}")),
+    );
+    notes
 }
 
 fn flow_summary(report: &PathReport, sent: &SentFlow, received: &ReceivedFlow) -> FlowSummary {

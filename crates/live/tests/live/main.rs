@@ -2,4 +2,5 @@
 
 mod kernel;
 mod namespace;
+mod sized;
 mod transfer;

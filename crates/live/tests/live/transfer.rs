@@ -12,7 +12,7 @@ use units::{Bytes, Rate, Span, Time};
 const MB: u64 = 1_000_000;
 
 /// Runs both sides on loopback; the calling thread's namespace is both sides'.
-fn run(config: &SessionConfig, stop: &AtomicBool) -> (Vec<ReceivedFlow>, Vec<SentFlow>) {
+pub fn run(config: &SessionConfig, stop: &AtomicBool) -> (Vec<ReceivedFlow>, Vec<SentFlow>) {
     let receiver = Receiver::bind(loopback(0)).unwrap();
     let (server, clock) = (receiver.address(), Clock::start());
     let (received, sent) = thread::scope(|threads| {
@@ -24,7 +24,7 @@ fn run(config: &SessionConfig, stop: &AtomicBool) -> (Vec<ReceivedFlow>, Vec<Sen
     (received.unwrap(), sent.unwrap())
 }
 
-fn loopback(port: u16) -> SocketAddr {
+pub fn loopback(port: u16) -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], port))
 }
 

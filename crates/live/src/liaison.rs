@@ -1,0 +1,80 @@
+//! [`Liaison`]: what the two sides of a session tell each other beside the data, where both run in one process.
+//!
+//! A sender on another machine would send the same over a connection of its own.
+
+use sizing::SenderReport;
+use std::sync::{Mutex, PoisonError};
+use units::Rate;
+
+/// One flow's part.
+#[derive(Clone, Copy, Debug, Default)]
+struct Messages {
+    /// The sender's newest report, until it is fetched.
+    report: Option<SenderReport>,
+    /// The receiver's newest wish for the pacing rate, until it is fetched.
+    pace: Option<Option<Rate>>,
+}
+
+/// Messages between the sides of a session, a place for each flow. Only the newest of a kind waits: all of them count
+/// from the beginning or replace what was said before.
+#[derive(Debug)]
+pub struct Liaison {
+    flows: Vec<Mutex<Messages>>,
+}
+
+impl Liaison {
+    /// For a session of `flows` flows.
+    #[must_use]
+    pub fn new(flows: usize) -> Self {
+        Self { flows: (0..flows).map(|_| Mutex::default()).collect() }
+    }
+
+    /// Says what the sender knows of `flow`. Flows the session does not have are ignored.
+    pub fn report(&self, flow: usize, report: SenderReport) {
+        self.with(flow, |messages| messages.report = Some(report));
+    }
+
+    /// What the sender has said since this was asked last.
+    #[must_use]
+    pub fn take_report(&self, flow: usize) -> Option<SenderReport> {
+        self.with(flow, |messages| messages.report.take()).flatten()
+    }
+
+    /// Asks for another pacing rate.
+    pub fn pace(&self, flow: usize, rate: Option<Rate>) {
+        self.with(flow, |messages| messages.pace = Some(rate));
+    }
+
+    /// The pacing rate asked for since this was asked last; `Some(None)`: the cap is to be taken away.
+    #[must_use]
+    pub fn take_pace(&self, flow: usize) -> Option<Option<Rate>> {
+        self.with(flow, |messages| messages.pace.take()).flatten()
+    }
+
+    fn with<T>(&self, flow: usize, act: impl FnOnce(&mut Messages) -> T) -> Option<T> {
+        // Plain values: whoever panicked while holding them left them whole.
+        Some(act(&mut self.flows.get(flow)?.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_message_is_fetched_once() {
+        let liaison = Liaison::new(2);
+        assert_eq!(liaison.take_report(0), None);
+        for retransmits in [1, 2] {
+            liaison.report(0, SenderReport { retransmits, ..SenderReport::default() });
+        }
+        assert_eq!(liaison.take_report(1), None, "another flow's place");
+        assert_eq!(liaison.take_report(0).map(|report| report.retransmits), Some(2));
+        assert_eq!(liaison.take_report(0), None);
+        liaison.pace(1, None);
+        assert_eq!(liaison.take_pace(1), Some(None), "asked to take the cap away");
+        assert_eq!(liaison.take_pace(1), None);
+        liaison.report(7, SenderReport::default());
+        assert_eq!(liaison.take_report(7), None, "no such flow");
+    }
+}

@@ -1,0 +1,250 @@
+//! One flow at its receiver: what it should be, what it is, what it leaves.
+
+use super::Unknown;
+use crate::error::LiveError;
+use crate::liaison::Liaison;
+use crate::options::{BufferGrant, ReceiveBuffer};
+use crate::results::{Measured, ReceivedFlow, ReceiverSample};
+use crate::session::{FlowConfig, PREAMBLE, STALLED_AFTER, SizerChoice};
+use crate::sized::{Demand, SizedWindow};
+use crate::tcp_info::{TcpInfo, TcpOptions};
+use crate::window::{Window, WindowControl, WindowReading};
+use sizing::Input;
+use socket2::Socket;
+use units::{Bytes, Rate, Span, Time};
+
+/// A greedy flow past its stop that is silent for this long has ended: the path may have dropped the sender's RST.
+const SILENT_AFTER_STOP: Span = Span::from_secs(1);
+/// For this long after the accept the window is asserted after every read: the kernel overwrites the clamp when it
+/// learns the segment size.
+const SETTLING: Span = Span::from_millis(500);
+
+/// A connected flow.
+pub(super) struct Incoming {
+    pub(super) socket: Socket,
+    holder: Holder,
+    pub(super) accepted: Time,
+    /// Payload thrown away so far.
+    pub(super) read: u64,
+    /// Payload at the last sample, and when it last had grown.
+    seen: Bytes,
+    moved: Time,
+}
+
+/// Who decides on the window.
+enum Holder {
+    /// The session: one window for the flow's whole life.
+    Fixed(WindowControl),
+    /// A sizer.
+    Sized(Box<SizedWindow>),
+}
+
+impl Holder {
+    fn take(socket: &Socket, config: &FlowConfig, now: Time) -> Result<Self, LiveError> {
+        let Some(choice) = &config.sizer else {
+            return WindowControl::take(socket, config.window).map(Self::Fixed);
+        };
+        let sizer = choice.build(config.segment, TcpInfo::of(socket)?.options.timestamps, socket)?;
+        SizedWindow::take(socket, sizer, now).map(|sized| Self::Sized(Box::new(sized)))
+    }
+
+    fn control(&self) -> &WindowControl {
+        match self {
+            Self::Fixed(control) => control,
+            Self::Sized(sized) => sized.control(),
+        }
+    }
+
+    fn assert(&mut self, socket: &Socket) -> Result<bool, LiveError> {
+        match self {
+            Self::Fixed(control) => control.assert(socket),
+            Self::Sized(sized) => sized.assert(socket),
+        }
+    }
+
+    fn read(&self, socket: &Socket, info: &TcpInfo) -> Result<WindowReading, LiveError> {
+        self.control().read(socket, info)
+    }
+}
+
+/// One flow.
+pub(super) struct Slot<'a> {
+    pub(super) config: &'a FlowConfig,
+    warmup: Time,
+    pub(super) incoming: Option<Incoming>,
+    /// Where measuring began.
+    base: Option<(Time, Bytes)>,
+    pub(super) result: ReceivedFlow,
+}
+
+impl<'a> Slot<'a> {
+    pub(super) fn new(config: &'a FlowConfig, warmup: Time) -> Self {
+        let result = ReceivedFlow {
+            name: config.name.clone(),
+            peer: None,
+            accepted: None,
+            ended: None,
+            payload: Bytes::ZERO,
+            measured: Measured::default(),
+            options: TcpOptions::default(),
+            window_scale: 0,
+            buffer: None,
+            window_overwritten: 0,
+            phases: Vec::new(),
+            final_window: None,
+            samples: Vec::new(),
+            notes: Vec::new(),
+        };
+        Self { config, warmup, incoming: None, base: None, result }
+    }
+
+    pub(super) fn begin(&mut self, unknown: Unknown) -> Result<(), LiveError> {
+        let Unknown { socket, peer, accepted, .. } = unknown;
+        let holder = Holder::take(&socket, self.config, accepted)?;
+        let info = TcpInfo::of(&socket)?;
+        self.result.peer = Some(peer);
+        self.result.accepted = Some(accepted);
+        self.result.options = info.options;
+        self.result.window_scale = info.rcv_wscale;
+        self.result.buffer = Some(holder.control().buffer());
+        self.incoming =
+            Some(Incoming { socket, holder, accepted, read: 0, seen: Bytes::ZERO, moved: accepted });
+        Ok(())
+    }
+
+    /// When the sizer wants to be polled; never without one.
+    pub(super) fn wakeup(&self) -> Time {
+        match &self.incoming {
+            Some(Incoming { holder: Holder::Sized(sized), .. }) => sized.wakeup(),
+            _ => Time::NEVER,
+        }
+    }
+
+    /// Has the sizer measure and decide, and carries its wishes to the sender, flow `id` of the session.
+    pub(super) fn size(&mut self, id: usize, now: Time, liaison: Option<&Liaison>) -> Result<(), LiveError> {
+        let Some(Incoming { socket, holder: Holder::Sized(sized), .. }) = &mut self.incoming else {
+            return Ok(());
+        };
+        if let Some(report) = liaison.and_then(|liaison| liaison.take_report(id)) {
+            sized.tell(socket, now, Input::Sender(report))?;
+        }
+        sized.poll(socket, now)?;
+        for demand in sized.take_demands() {
+            match (demand, liaison) {
+                (Demand::Pace(rate), Some(liaison)) => liaison.pace(id, rate),
+                // Nobody there who could: a train that never comes is one that was lost.
+                (Demand::Train, _) => sized.tell(socket, now, Input::Train(None))?,
+                (Demand::Pace(_), None) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets the window again as long as the kernel is likely to overwrite it.
+    pub(super) fn settle(&mut self, now: Time) -> Result<(), LiveError> {
+        match &mut self.incoming {
+            Some(incoming) if now.since(incoming.accepted) < SETTLING => {
+                incoming.holder.assert(&incoming.socket).map(drop)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// One reading at `now`; asserts the window.
+    pub(super) fn sample(&mut self, now: Time) -> Result<(), LiveError> {
+        let Some(incoming) = &self.incoming else { return Ok(()) };
+        let info = TcpInfo::of(&incoming.socket)?;
+        let payload = info.stream_received().saturating_sub(Bytes::new(PREAMBLE));
+        self.record(now, &info, payload)?;
+        let Some(incoming) = &self.incoming else { return Ok(()) };
+        let idle = now.since(incoming.moved);
+        let past_stop =
+            self.config.size.is_none() && self.config.stop.is_some_and(|at| now > Time::ZERO + at);
+        if past_stop && idle > SILENT_AFTER_STOP {
+            self.result.ended = Some(incoming.moved);
+            self.let_go();
+        } else if idle > STALLED_AFTER {
+            return Err(LiveError::Stalled { flow: self.config.name.clone(), idle, moved: payload });
+        }
+        Ok(())
+    }
+
+    /// The sender has finished (all it sent has been read) or reset the connection.
+    pub(super) fn end(&mut self, now: Time) -> Result<(), LiveError> {
+        if let Some(incoming) = &self.incoming {
+            let (info, payload) = (TcpInfo::of(&incoming.socket)?, Bytes::new(incoming.read));
+            self.record(now, &info, payload)?;
+        }
+        self.result.ended = Some(now);
+        self.let_go();
+        Ok(())
+    }
+
+    /// Closes the connection and keeps what its sizer did.
+    pub(super) fn let_go(&mut self) {
+        let Some(Incoming { holder: Holder::Sized(sized), .. }) = self.incoming.take() else { return };
+        self.result.phases = sized.changes().to_vec();
+        self.result.final_window = sized.requested();
+    }
+
+    fn record(&mut self, now: Time, info: &TcpInfo, payload: Bytes) -> Result<(), LiveError> {
+        let Some(incoming) = &mut self.incoming else { return Ok(()) };
+        let before = self.result.samples.last().map_or(incoming.accepted, |sample| sample.at);
+        let gained = payload.saturating_sub(incoming.seen);
+        let window = incoming.holder.read(&incoming.socket, info)?;
+        incoming.holder.assert(&incoming.socket)?;
+        if gained > Bytes::ZERO {
+            incoming.moved = now;
+        }
+        incoming.seen = payload;
+        self.result.samples.push(ReceiverSample {
+            at: now,
+            payload,
+            goodput: Rate::of(gained, now.since(before)),
+            rcv_rtt: info.rcv_rtt,
+            out_of_order: info.rcv_ooopack,
+            window,
+        });
+        self.result.payload = payload;
+        self.result.window_overwritten = incoming.holder.control().overwritten();
+        if now >= self.warmup {
+            let late = incoming.accepted >= self.warmup;
+            let first = if late { (incoming.accepted, Bytes::ZERO) } else { (now, payload) };
+            let (from, base) = *self.base.get_or_insert(first);
+            self.result.measured = Measured { from, to: now, payload: payload.saturating_sub(base) };
+        }
+        Ok(())
+    }
+
+    /// What is worth a note.
+    pub(super) fn remark(&mut self) {
+        let result = &mut self.result;
+        if let (Some(size), Some(ended)) = (self.config.size, result.ended)
+            && result.payload < size
+        {
+            result.notes.push(format!("ended at {ended} with {} of {size}", result.payload));
+        }
+        if let Some(buffer) = result.buffer {
+            result.notes.extend(room_note(buffer, self.config));
+        }
+    }
+}
+
+/// That the buffer has no room for the window asked for, if so.
+fn room_note(buffer: ReceiveBuffer, config: &FlowConfig) -> Option<String> {
+    let most = match (&config.sizer, config.window) {
+        (Some(SizerChoice { maximum, .. }), _) => Some(*maximum),
+        (None, Window::Limit(limit)) => Some(limit),
+        (None, Window::Max) => None,
+    };
+    let room = buffer.size / 2;
+    match (buffer.grant, most) {
+        (BufferGrant::Limited, Some(most)) if room < most => Some(format!(
+            "a window of up to {most} was asked for, but net.core.rmem_max leaves room for about {room}; run as root"
+        )),
+        (BufferGrant::Autotuned, None) => Some(
+            "the maximum window is the kernel's autotuning, up to tcp_rmem; root can force it".to_owned(),
+        ),
+        _ => None,
+    }
+}

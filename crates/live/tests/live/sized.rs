@@ -1,0 +1,210 @@
+//! Sizers at the window of real connections.
+
+use crate::namespace;
+use crate::transfer::{loopback, run};
+use sizing::{Action, BufferSizer, Fixed, Input, SizerState, registry};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use tightlink_live::{
+    Clock, Demand, FlowConfig, Liaison, LiveError, Receiver, SessionConfig, SizedWindow, SizerChoice,
+    TcpInfo, options, receive_with, send_with,
+};
+use units::{Bytes, Rate, Span, Time};
+
+/// A sizer that writes down what it is told and does what the test says.
+#[derive(Debug, Default)]
+struct Scribe {
+    told: Arc<Mutex<Vec<(Time, Input)>>>,
+    actions: Vec<Action>,
+    phase: &'static str,
+}
+
+impl BufferSizer for Scribe {
+    fn handle(&mut self, now: Time, input: Input) {
+        self.told.lock().unwrap().push((now, input));
+    }
+    fn poll(&mut self, _now: Time) -> Option<Action> {
+        self.actions.pop()
+    }
+    fn state(&self) -> SizerState {
+        SizerState { phase: self.phase, reason: "the test says so".to_owned() }
+    }
+}
+
+/// A connected pair with segments as on Ethernet: who sends, who receives.
+fn pair() -> (TcpStream, TcpStream) {
+    let listener = TcpListener::bind(loopback(0)).unwrap();
+    let sender = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+    options::set_max_segment(&sender, Bytes::new(1460)).unwrap();
+    sender.connect(&listener.local_addr().unwrap().into()).unwrap();
+    (sender.into(), listener.accept().unwrap().0)
+}
+
+/// Sends until `stop`, receives and polls `sized` as it wants to be, for `span`.
+fn drive(sized: &mut SizedWindow, sender: TcpStream, receiver: &mut TcpStream, clock: Clock, span: Span) {
+    receiver.set_nonblocking(true).unwrap();
+    let stop = AtomicBool::new(false);
+    thread::scope(|threads| {
+        threads.spawn(|| {
+            let mut sender = sender;
+            sender.set_write_timeout(Some(std::time::Duration::from_millis(100))).unwrap();
+            while !stop.load(Ordering::Relaxed) {
+                let _ = sender.write(&[0; 50_000]);
+            }
+        });
+        let (end, mut buffer) = (clock.now() + span, vec![0; 1 << 20]);
+        while clock.now() < end {
+            let _ = receiver.read(&mut buffer);
+            sized.poll(receiver, clock.now()).unwrap();
+            thread::yield_now();
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+}
+
+#[test]
+fn a_sizer_is_told_every_byte_and_round_trips() {
+    namespace::enter();
+    let (sender, mut receiver) = pair();
+    let (clock, scribe) = (Clock::start(), Scribe::default());
+    let told = Arc::clone(&scribe.told);
+    let mut sized = SizedWindow::take(&receiver, Box::new(scribe), clock.now()).unwrap();
+    drive(&mut sized, sender, &mut receiver, clock.clone(), Span::from_millis(300));
+    receiver.set_nonblocking(false).unwrap();
+    receiver.read_to_end(&mut Vec::new()).unwrap();
+    sized.poll(&receiver, clock.now() + Span::from_millis(20)).unwrap();
+    let told = told.lock().unwrap();
+    let delivered: Bytes = told
+        .iter()
+        .filter_map(|(_, input)| match input {
+            Input::Delivered(bytes) => Some(*bytes),
+            _ => None,
+        })
+        .sum();
+    assert_eq!(delivered, TcpInfo::of(&receiver).unwrap().stream_received());
+    assert!(delivered > Bytes::new(1_000_000), "{delivered}");
+    assert!(
+        told.iter()
+            .any(|(_, input)| matches!(input, Input::RoundTrip(span) if *span < Span::from_millis(200)))
+    );
+    assert!(told.windows(2).all(|pair| pair[0].0 <= pair[1].0), "in order");
+    let deliveries = told.iter().filter(|(_, input)| matches!(input, Input::Delivered(_))).count();
+    assert!(deliveries > 20, "a measurement each millisecond to ten: {deliveries} in 300 ms");
+}
+
+#[test]
+fn a_connection_taken_over_late_counts_from_then() {
+    namespace::enter();
+    let (mut sender, mut receiver) = pair();
+    sender.write_all(&[0; 10_000]).unwrap();
+    receiver.read_exact(&mut [0; 10_000]).unwrap();
+    let (clock, scribe) = (Clock::start(), Scribe::default());
+    let told = Arc::clone(&scribe.told);
+    let mut sized = SizedWindow::take(&receiver, Box::new(scribe), clock.now()).unwrap();
+    sender.write_all(&[0; 700]).unwrap();
+    receiver.read_exact(&mut [0; 700]).unwrap();
+    sized.poll(&receiver, clock.now() + Span::from_millis(20)).unwrap();
+    let delivered = told.lock().unwrap().iter().any(|(_, input)| *input == Input::Delivered(Bytes::new(700)));
+    assert!(delivered, "{:?}", told.lock().unwrap());
+}
+
+#[test]
+fn its_window_is_the_kernels_and_what_a_socket_cannot_do_is_asked_for() {
+    namespace::enter();
+    let (_sender, receiver) = pair();
+    let window = Bytes::new(77_000);
+    let pace = Some(Rate::from_bps(1_000_000));
+    let actions = vec![Action::Train, Action::Window(window), Action::Pace(pace)];
+    let scribe = Scribe { actions, phase: "ramp", ..Scribe::default() };
+    let mut sized = SizedWindow::take(&receiver, Box::new(scribe), Time::ZERO).unwrap();
+    assert_eq!(sized.take_demands(), [Demand::Pace(pace), Demand::Train], "oldest first");
+    assert_eq!(sized.take_demands(), []);
+    assert_eq!(sized.requested(), Some(window));
+    assert_eq!(options::window_clamp(&receiver).unwrap(), window);
+    assert_eq!(sized.changes().len(), 1);
+    assert_eq!((sized.changes()[0].state.phase, sized.changes()[0].window), ("ramp", Some(window)));
+    // As autotuning would.
+    options::set_window_clamp(&receiver, Bytes::new(1 << 20)).unwrap();
+    sized.poll(&receiver, sized.wakeup()).unwrap();
+    assert_eq!(options::window_clamp(&receiver).unwrap(), window, "set again");
+    assert_eq!(sized.control().overwritten(), 1);
+}
+
+#[test]
+fn the_window_of_a_fixed_sizer_holds_while_data_flows() {
+    namespace::enter();
+    let (sender, mut receiver) = pair();
+    let (clock, window) = (Clock::start(), Bytes::new(40_000));
+    let mut sized = SizedWindow::take(&receiver, Box::new(Fixed::new(window)), clock.now()).unwrap();
+    drive(&mut sized, sender, &mut receiver, clock.clone(), Span::from_millis(300));
+    let info = TcpInfo::of(&receiver).unwrap();
+    let reading = sized.read(&receiver, &info).unwrap();
+    assert_eq!((reading.requested, reading.granted), (Some(window), window));
+    assert!(reading.observed.unwrap() <= window + Bytes::new(1 << info.rcv_wscale), "{reading:?}");
+}
+
+#[test]
+fn right_sizing_grows_the_window_of_a_real_connection() {
+    namespace::enter();
+    let (sender, mut receiver) = pair();
+    let (clock, maximum) = (Clock::start(), Bytes::new(3_000_000));
+    let drs = registry::build("drs", Bytes::new(1448), maximum).unwrap();
+    let mut sized = SizedWindow::take(&receiver, drs, clock.now()).unwrap();
+    assert_eq!(sized.requested(), Some(sizing::INITIAL_WINDOW));
+    drive(&mut sized, sender, &mut receiver, clock.clone(), Span::from_millis(500));
+    let grown = sized.requested().unwrap();
+    assert!(grown > sizing::INITIAL_WINDOW && grown <= maximum, "{grown}");
+    assert_eq!(options::window_clamp(&receiver).unwrap(), grown);
+}
+
+/// A session of one greedy flow with a sizer called `name`.
+fn sized_session(name: &str, maximum: u64) -> SessionConfig {
+    let sizer = SizerChoice { name: name.to_owned(), maximum: Bytes::new(maximum) };
+    let flow = FlowConfig { sizer: Some(sizer), ..FlowConfig::greedy("target", "reno") };
+    SessionConfig { end: Some(Span::from_millis(600)), ..SessionConfig::new(vec![flow]) }
+}
+
+#[test]
+fn a_session_runs_under_a_sizer_and_records_its_window() {
+    namespace::enter();
+    let (received, _) = run(&sized_session("drs", 500_000), &AtomicBool::new(false));
+    let last = received[0].samples.last().unwrap().window;
+    assert_eq!(last.requested, received[0].final_window);
+    assert_eq!(last.requested, Some(last.granted));
+    assert!(last.granted > sizing::INITIAL_WINDOW && last.granted <= Bytes::new(500_000), "{last:?}");
+    assert_eq!(received[0].samples[0].window.requested.map(|window| window <= last.granted), Some(true));
+    assert_eq!(received[0].phases.len(), 1, "drs has one phase");
+}
+
+#[test]
+fn a_session_with_a_sizer_nobody_knows_lists_those_there_are() {
+    let error = sized_session("drx", 1).check().unwrap_err();
+    assert!(matches!(error, LiveError::Config(_)));
+    let text = error.to_string();
+    assert!(text.contains("\"drx\"") && text.contains("drs"), "{text}");
+}
+
+#[test]
+fn a_sender_reports_and_paces_as_it_is_asked_to() {
+    namespace::enter();
+    // Until the first report the sender runs free, which on loopback is much.
+    let config = SessionConfig { warmup: Span::from_millis(200), ..sized_session("drs", 500_000) };
+    let liaison = Liaison::new(1);
+    liaison.pace(0, Some(Rate::from_bps(40_000_000)));
+    let receiver = Receiver::bind(loopback(0)).unwrap();
+    let (server, clock, stop) = (receiver.address(), Clock::start(), AtomicBool::new(false));
+    let (received, sent) = thread::scope(|threads| {
+        // The receiver leaves the reports to the test.
+        let receiving = threads.spawn(|| receive_with(&config, receiver, clock.clone(), &stop, None));
+        let sent = send_with(&config, server, clock.clone(), &stop, Some(&liaison));
+        (receiving.join().unwrap().unwrap(), sent.unwrap())
+    });
+    let report = liaison.take_report(0).expect("the sender reports");
+    assert!(report.busy > Span::from_millis(300) && report.window_limited < report.busy, "{report:?}");
+    assert_eq!(report.retransmits, sent[0].whole.retransmits);
+    let goodput = received[0].measured.goodput().as_bps_f64();
+    assert!(goodput < 42e6, "asked for 40 Mbit/s, got {goodput}");
+}
