@@ -42,7 +42,7 @@ impl Progress {
     fn show(&mut self, part: f64) {
         let (finished, all) = self.runs;
         self.bar.set_position(((finished as f64 + part) * 1000.0 / all as f64) as u64);
-        self.plain.tell(self.bar.elapsed(), finished as f64 + part, all, "runs");
+        self.plain.tell(self.bar.elapsed(), finished as f64 + part, all, "runs", "");
     }
 }
 
@@ -62,10 +62,16 @@ impl Count {
     pub(crate) fn new(points: usize) -> Self {
         let bar = ProgressBar::new(points as u64);
         let style =
-            ProgressStyle::with_template("{bar:30} {pos}/{len} points  {elapsed} passed, {eta} to go");
+            ProgressStyle::with_template("{bar:30} {pos}/{len} points  {elapsed} passed, {eta} to go  {msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.enable_steady_tick(Duration::from_millis(200));
         Self { bar, plain: Mutex::default() }
+    }
+
+    /// What is being done at the next point.
+    pub(crate) fn doing(&self, what: String) {
+        self.bar.set_message(what);
+        self.tell(0);
     }
 
     /// So many are finished.
@@ -73,7 +79,8 @@ impl Count {
         let finished = self.bar.position().max(finished as u64);
         self.bar.set_position(finished);
         let mut plain = self.plain.lock().unwrap_or_else(PoisonError::into_inner);
-        plain.tell(self.bar.elapsed(), finished as f64, self.bar.length().unwrap_or(finished), "points");
+        let all = self.bar.length().unwrap_or(finished);
+        plain.tell(self.bar.elapsed(), finished as f64, all, "points", &self.bar.message());
     }
 }
 
@@ -94,11 +101,11 @@ struct Plain {
 }
 
 impl Plain {
-    fn tell(&mut self, elapsed: Duration, finished: f64, all: u64, what: &str) {
+    fn tell(&mut self, elapsed: Duration, finished: f64, all: u64, what: &str, doing: &str) {
         if !stderr().is_terminal()
             && let Some(line) = self.line(elapsed, finished, all, what)
         {
-            print::talk(line);
+            print::talk(if doing.is_empty() { line } else { format!("{line}: {doing}") });
         }
     }
 

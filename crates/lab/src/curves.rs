@@ -135,7 +135,7 @@ fn search(
     for task in tasks {
         for (typed, at_most) in &question.at_most {
             let target = Target { metric: question.metric.clone(), at_most: *at_most };
-            let found = smallest(document, &task.point, &question.over, &target, jobs, folder)?;
+            let found = smallest(document, &task.point, &question.over, &target, jobs, folder, &|_, _| ())?;
             let mut task = task.clone();
             task.point.push(("target".into(), typed.clone()));
             answers.push(answer(task, found.summary.clone(), Some(found)));

@@ -1,7 +1,10 @@
 //! The smallest value of a key that meets a target: which buffer is enough?
 //!
-//! By bisection. At each candidate the simulation is repeated with other seeds until the confidence interval of
-//! the mean lies on one side of the target, or until the repetitions are used up, when the mean decides.
+//! By bisection (`scale.rs` has the values). At each candidate the simulation is repeated with other seeds until the
+//! confidence interval of the mean lies on one side of the target, or until the repetitions are used up, when the mean
+//! decides.
+
+mod scale;
 
 use crate::compare::Task;
 use crate::engine::EngineError;
@@ -9,16 +12,16 @@ use crate::record::{Engine, Summary};
 use crate::resolve::resolve;
 use crate::sweep::{SweepError, kept_points, point as kept_point, pool};
 use rayon::prelude::*;
-use scenario::{Document, Faults, Limit, Point};
+use scale::Scale;
+use scenario::{Document, Faults, Point};
 use std::path::{Path, PathBuf};
-use units::{Span, split_quantity};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use units::Span;
 
 /// Repetitions per candidate: at least, at most, and how many are added at a time.
 const REPETITIONS: (u64, u64, u64) = (4, 16, 4);
-/// The bracket is narrow enough when its ends differ by less than this share.
-const RESOLUTION: f64 = 0.01;
-/// How often the first value may be doubled or halved in search of a bracket.
-const DOUBLINGS: u32 = 24;
+/// So many doublings in a row that change nothing, or lead away from the target, end the search for a bracket.
+const ENOUGH: u32 = 3;
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -32,12 +35,17 @@ pub struct Target {
 /// What was found.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// The smallest value that meets the target, as a scenario writes it.
+    /// The smallest value that meets the target, as a scenario writes it: of a queue's room, whole packets.
     pub value: String,
+    /// The same in the unit the scenario uses, where that is another.
+    pub written: Option<String>,
     /// The metric there, its mean over the repetitions.
     pub metric: f64,
     /// Half the width of its 95 % confidence interval.
     pub half_width: f64,
+    /// Larger values that were tried and miss the target, and the metric there: near its bound it does not fall with
+    /// every step.
+    pub misses_above: Vec<(String, f64)>,
     /// Simulations run.
     pub runs: usize,
     /// One of the runs at that value.
@@ -94,7 +102,9 @@ pub(crate) fn numbers(summary: &Summary) -> Vec<String> {
 /// The smallest value of `key` at which `target` is met, at `point` of the document's sweep.
 ///
 /// The metric must fall as the value grows, as idle time and loss do with the buffer. The scenario's own value is
-/// where the search starts, and its unit the one it counts in. Finished runs are kept in `folder`, as a sweep's are.
+/// where the search starts. A queue's limit is counted in whole packets, so that its unit makes no difference; another key
+/// in its own unit, to 1 %. The metric need not fall with every step, so values a little below and above the answer are tried, too. Finished runs are kept in `folder`, as a
+/// sweep's are. Tells `progress` of each run the value tried and how many runs there were.
 ///
 /// # Errors
 /// [`SearchError`].
@@ -105,11 +115,13 @@ pub fn smallest(
     target: &Target,
     jobs: usize,
     folder: &Path,
+    progress: &Trying<'_>,
 ) -> Result<Found, SearchError> {
     let base = document.at(point)?;
     let scale = Scale::of(&base, key)?;
     let kept = kept_points(folder, Engine::Sim)?;
-    let mut search = Search { base, key, target, pool: pool(jobs)?, kept, runs: 0 };
+    let mut search =
+        Search { base, key, target, pool: pool(jobs)?, kept, runs: AtomicUsize::new(0), progress };
     let (mut low, mut high, mut best) = search.bracket(&scale)?;
     while scale.has_between(low, high) {
         let middle = scale.middle(low, high);
@@ -120,53 +132,31 @@ pub fn smallest(
             low = middle;
         }
     }
+    // The metric need not fall with every step: what lies below a value that misses may meet.
+    let mut below = scale.below(high);
+    while let Some(smaller) = below.next() {
+        let (meets, estimate) = search.meets(&scale, smaller)?;
+        if meets {
+            (high, best) = (smaller, estimate);
+            below = scale.below(high);
+        }
+    }
+    let mut misses_above = Vec::new();
+    for larger in scale.above(high) {
+        let (meets, estimate) = search.meets(&scale, larger)?;
+        if !meets {
+            misses_above.push((scale.text(larger), estimate.mean));
+        }
+    }
     let value = scale.text(high);
     let summary = search.summary(&value, 1)?;
-    Ok(Found { value, metric: best.mean, half_width: best.half_width, runs: search.runs, summary })
+    let written = scale.written(&search.base, key, high);
+    let runs = search.runs.into_inner();
+    Ok(Found { value, written, metric: best.mean, half_width: best.half_width, misses_above, runs, summary })
 }
 
-/// The values between which is searched: a number in the unit the scenario uses.
-struct Scale {
-    start: f64,
-    unit: String,
-    whole: bool,
-}
-
-impl Scale {
-    /// The scale of the value `key` has in the document.
-    fn of(document: &Document, key: &str) -> Result<Self, SearchError> {
-        let text = document.value(key)?;
-        let quantity = split_quantity(&text, "a number with a unit, where the search starts");
-        let quantity = quantity.map_err(|error| SearchError::NoAnswer(format!("{key}: {error}")))?;
-        let whole = matches!(text.parse(), Ok(Limit::Packets(_))) || quantity.unit == "B";
-        Ok(Self { start: quantity.value(), unit: quantity.unit.into(), whole })
-    }
-
-    fn text(&self, value: f64) -> String {
-        if self.whole {
-            return format!("{value:.0} {}", self.unit);
-        }
-        // Four significant digits: the search stops at one percent.
-        let digits = (3 - value.abs().max(1e-9).log10().floor() as i32).clamp(0, 12) as usize;
-        let text = format!("{value:.digits$}");
-        let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-        format!("{text} {}", self.unit)
-    }
-
-    fn middle(&self, low: f64, high: f64) -> f64 {
-        // The geometric mean: buffers matter by their ratio.
-        let middle = (low.max(high / 1e6) * high).sqrt();
-        if self.whole { middle.round().clamp(low + 1.0, high - 1.0) } else { middle }
-    }
-
-    fn has_between(&self, low: f64, high: f64) -> bool {
-        if self.whole {
-            high - low > 1.0 && high > low * (1.0 + RESOLUTION / 2.0)
-        } else {
-            high > low * (1.0 + RESOLUTION)
-        }
-    }
-}
+/// Told of each run the value tried and how many runs there were so far.
+pub type Trying<'a> = dyn Fn(&str, usize) + Sync + 'a;
 
 #[derive(Clone, Copy)]
 pub(crate) struct Estimate {
@@ -180,7 +170,8 @@ struct Search<'a> {
     target: &'a Target,
     pool: rayon::ThreadPool,
     kept: PathBuf,
-    runs: usize,
+    runs: AtomicUsize,
+    progress: &'a Trying<'a>,
 }
 
 impl Search<'_> {
@@ -189,10 +180,11 @@ impl Search<'_> {
         let mut value = scale.start;
         let (mut meets, mut estimate) = self.meets(scale, value)?;
         let (started_meeting, first) = (meets, (value, estimate));
-        for _ in 0..DOUBLINGS {
+        let (mut alike, mut wrong) = (0, 0);
+        for _ in 0..scale.doublings() {
             let next = if started_meeting { value / 2.0 } else { value * 2.0 };
-            let next = if scale.whole { next.floor() } else { next };
-            if next < 1.0 && scale.whole {
+            let next = if scale.is_whole() { next.floor() } else { next };
+            if next < 1.0 && scale.is_whole() {
                 self.falls(scale, (value, estimate), first)?;
                 return Ok((0.0, value, estimate));
             }
@@ -200,7 +192,16 @@ impl Search<'_> {
             if now_meets != started_meeting {
                 return Ok(if now_meets { (value, next, now) } else { (next, value, estimate) });
             }
+            // Away from the target: each step up should lower the metric, each step down raise it.
+            let rise = if started_meeting { estimate.mean - now.mean } else { now.mean - estimate.mean };
+            wrong = if rise > now.half_width + estimate.half_width { wrong + 1 } else { 0 };
+            // A buffer that is never full makes no difference until it is much smaller.
+            alike = if rise == 0.0 && !started_meeting { alike + 1 } else { 0 };
             (value, meets, estimate) = (next, now_meets, now);
+            // Values further on would only make runs longer.
+            if wrong == ENOUGH || alike == ENOUGH {
+                break;
+            }
         }
         let last = (value, estimate);
         let (lower, higher) = if started_meeting { (last, first) } else { (first, last) };
@@ -247,7 +248,11 @@ impl Search<'_> {
         loop {
             let seeds: Vec<u64> = (samples.len() as u64 + 1..=wanted).collect();
             let text = scale.text(value);
-            let run = |seed: &u64| self.run(&text, *seed);
+            let run = |seed: &u64| {
+                let found = self.run(&text, *seed)?;
+                (self.progress)(&text, self.runs.fetch_add(1, Ordering::Relaxed) + 1);
+                Ok(found)
+            };
             let runs = self.pool.install(|| seeds.par_iter().map(run).collect::<Result<Vec<f64>, _>>());
             let more = match runs {
                 // Below what a scenario accepts, such as room for a packet, nothing meets the target.
@@ -256,7 +261,6 @@ impl Search<'_> {
                 }
                 runs => runs?,
             };
-            self.runs += more.len();
             samples.extend(more);
             let estimate = estimate(&samples);
             let apart = (estimate.mean - self.target.at_most).abs();

@@ -248,7 +248,15 @@ fn asked(document: &Document) -> Vec<(Task, Option<Found>)> {
     let with_targets = tasks.into_iter().flat_map(|task| {
         question.at_most.clone().into_iter().map(move |(typed, _)| {
             let summary = record(Engine::Sim, &task, 1.0, 50.0, Some(0)).summary;
-            let found = Found { value: "7 packets".into(), metric: 0.0, half_width: 0.0, runs: 1, summary };
+            let found = Found {
+                value: "7 packets".into(),
+                written: None,
+                metric: 0.0,
+                half_width: 0.0,
+                misses_above: Vec::new(),
+                runs: 1,
+                summary,
+            };
             let mut task = task.clone();
             task.point.push(("target".into(), typed));
             (task, Some(found))

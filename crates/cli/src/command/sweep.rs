@@ -119,10 +119,12 @@ fn search(
     let target = Target { metric: metric.into(), at_most };
     Store::open(&options.out)?;
     let count = Count::new(tasks.len());
-    let mut lines = Vec::new();
+    let (mut lines, mut cautions) = (Vec::new(), Vec::new());
     for (done, task) in tasks.iter().enumerate() {
-        let found = smallest(document, &task.point, over, &target, jobs, &options.out)?;
+        let doing = |value: &str, runs: usize| count.doing(format!("{over} = {value}, {runs} runs"));
+        let found = smallest(document, &task.point, over, &target, jobs, &options.out, &doing)?;
         count.tell(done + 1);
+        cautions.extend(caution(over, &target, &found));
         lines.push(if options.json {
             as_json(task, over, &target, &found)?
         } else {
@@ -133,16 +135,35 @@ fn search(
     for line in lines {
         print::data(line)?;
     }
+    for line in cautions {
+        print::talk(line);
+    }
     Ok(ExitCode::SUCCESS)
 }
 
 fn as_text(task: &Task, over: &str, target: &Target, found: &Found) -> String {
     let label = task.label();
     let at = if label.is_empty() { label } else { format!("{label}: ") };
+    let written = found.written.as_ref().map_or(String::new(), |written| format!(" = {written}"));
     format!(
-        "{at}{over} = {}   ({} = {:.5} +- {:.5}, {} runs)",
+        "{at}{over} = {}{written}   ({} = {:.5} +- {:.5}, {} runs)",
         found.value, target.metric, found.metric, found.half_width, found.runs
     )
+}
+
+/// Said where the metric does not fall with every step.
+fn caution(over: &str, target: &Target, found: &Found) -> Option<String> {
+    let misses: Vec<String> =
+        found.misses_above.iter().map(|(value, mean)| format!("{value} ({mean:.5})")).collect();
+    (!misses.is_empty()).then(|| {
+        format!(
+            "note: {over} = {} meets {} <= {}, but larger values miss it: {}; near the bound it does not fall with every step",
+            found.value,
+            target.metric,
+            target.at_most,
+            misses.join(", ")
+        )
+    })
 }
 
 fn as_json(task: &Task, over: &str, target: &Target, found: &Found) -> Result<String, Problem> {
@@ -150,11 +171,13 @@ fn as_json(task: &Task, over: &str, target: &Target, found: &Found) -> Result<St
         "point": task.point,
         "over": over,
         "value": found.value,
+        "written": found.written,
         "metric": target.metric,
         "at_most": target.at_most,
         "mean": found.metric,
         "ci95": found.half_width,
         "runs": found.runs,
+        "misses_above": found.misses_above,
     });
     serde_json::to_string(&value).map_err(Problem::environment)
 }

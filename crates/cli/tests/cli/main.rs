@@ -13,4 +13,5 @@ mod pipe;
 mod place;
 mod queues;
 mod run;
+mod search;
 mod sweep;
