@@ -2,16 +2,21 @@
 //!
 //! A [`BufferSizer`] is a machine without IO: whoever owns the connection tells it what happened
 //! ([`BufferSizer::handle`]) and carries out what it answers ([`BufferSizer::poll`]). The simulator's receiver and a
-//! real socket drive the same one. Nothing here knows sockets or packets; how much the path holds is the business
-//! of estimators, which are not here either.
+//! real socket drive the same one. Nothing here knows sockets or packets; what samples say of a path is the business
+//! of `estimate`.
 //!
-//! Reading order: `sizer.rs` (the trait, what goes in and comes out), `fixed.rs`, `drs.rs`, `registry.rs` (names).
+//! Reading order: `sizer.rs` (the trait, what goes in and comes out), `fixed.rs`, `drs.rs`, `wad.rs`, `sobas.rs` and
+//! `sobas/`, `registry.rs` (names).
 
 mod drs;
 mod fixed;
 pub mod registry;
 mod sizer;
+pub mod sobas;
+mod wad;
 
 pub use drs::{Drs, INITIAL_WINDOW};
 pub use fixed::Fixed;
 pub use sizer::{Action, BufferSizer, Input, SenderReport, SizerState};
+pub use sobas::{Sobas, SobasConfig};
+pub use wad::Wad;

@@ -1,6 +1,6 @@
 //! The names of sizers in a scenario, and what they stand for.
 
-use crate::{BufferSizer, Drs};
+use crate::{BufferSizer, Drs, Fixed, Sobas, SobasConfig, Wad};
 use units::Bytes;
 
 /// A sizer in the registry.
@@ -15,11 +15,28 @@ pub struct Sizer {
 }
 
 /// Every sizer that can be named. A window that stays is written as a size, and needs none.
-pub const SIZERS: &[Sizer] = &[Sizer {
-    name: "drs",
-    summary: "dynamic right-sizing: twice what a round trip delivers, with room to grow, never less than before",
-    source: "Fisk & Feng 2001; Linux, tcp_rcv_space_adjust",
-}];
+pub const SIZERS: &[Sizer] = &[
+    Sizer {
+        name: "sobas",
+        summary: "S = R T found during the transfer: fills the path without a standing queue, follows it as it changes",
+        source: "Prasad, Jain & Dovrolis 2004; docs/adr/0009",
+    },
+    Sizer {
+        name: "drs",
+        summary: "dynamic right-sizing: twice what a round trip delivers, with room to grow, never less than before",
+        source: "Fisk & Feng 2001; Linux, tcp_rcv_space_adjust",
+    },
+    Sizer {
+        name: "wad",
+        summary: "capacity by packet trains times base RTT, measured once before the transfer",
+        source: "Dunigan, Mathis & Tierney 2002",
+    },
+    Sizer {
+        name: "maximum",
+        summary: "the largest window there may be, from the beginning",
+        source: "what bulk transfers do without one",
+    },
+];
 
 /// Whether a sizer is called `name`.
 #[must_use]
@@ -28,11 +45,21 @@ pub fn has(name: &str) -> bool {
 }
 
 /// The sizer called `name` for segments with `segment` bytes of payload and windows up to `maximum`; `None` if
-/// there is none.
+/// there is none. Its sender is not to be paced.
 #[must_use]
 pub fn build(name: &str, segment: Bytes, maximum: Bytes) -> Option<Box<dyn BufferSizer>> {
+    build_with(name, SobasConfig::new(segment, maximum))
+}
+
+/// The sizer called `name`, and what SOBAS is told beside segment and maximum; `None` if there is none.
+#[must_use]
+pub fn build_with(name: &str, config: SobasConfig) -> Option<Box<dyn BufferSizer>> {
+    let SobasConfig { segment, maximum, .. } = config;
     match name {
+        "sobas" => Some(Box::new(Sobas::new(config))),
         "drs" => Some(Box::new(Drs::new(segment, maximum))),
+        "wad" => Some(Box::new(Wad::new(segment, maximum))),
+        "maximum" => Some(Box::new(Fixed::new(maximum))),
         _ => None,
     }
 }

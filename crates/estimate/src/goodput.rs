@@ -1,0 +1,147 @@
+//! Goodput in successive windows of time.
+
+use crate::Estimator;
+use units::{Bytes, Rate, Span, Time};
+
+/// What was delivered in one window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GoodputSample {
+    /// When it began: as what came before was counted.
+    pub from: Time,
+    /// When it ended, with the delivery that ended it.
+    pub to: Time,
+    /// Payload, in order.
+    pub bytes: Bytes,
+}
+
+impl GoodputSample {
+    /// Bytes over time.
+    #[must_use]
+    pub fn rate(&self) -> Rate {
+        Rate::of(self.bytes, self.to.since(self.from))
+    }
+}
+
+/// Goodput over successive windows of at least a given length, two round trips in the source [sobas:IV].
+///
+/// A window ends with the first delivery after its length has passed, and its rate is over the time that really
+/// passed: whoever looks at a socket every 10 or 50 ms sees deliveries in lumps, and a fixed length would count a lump
+/// more or less.
+#[derive(Clone, Debug, Default)]
+pub struct Goodput {
+    length: Span,
+    from: Option<Time>,
+    not_before: Time,
+    bytes: Bytes,
+    last: Option<GoodputSample>,
+}
+
+impl Goodput {
+    /// Windows of at least `length`.
+    #[must_use]
+    pub fn new(length: Span) -> Self {
+        Self { length, ..Self::default() }
+    }
+
+    /// Windows, the one that has begun included, are at least `length` from now on.
+    pub fn set_length(&mut self, length: Span) {
+        self.length = length;
+    }
+
+    /// Forgets what is in the window, and begins a new one with the first delivery at `at` or later.
+    pub fn restart(&mut self, at: Time) {
+        self.from = None;
+        self.not_before = at;
+    }
+
+    fn begin(&mut self, at: Time) {
+        self.from = Some(at);
+        self.bytes = Bytes::ZERO;
+    }
+
+    /// The same as [`observe`](Estimator::observe), and returns the sample if this ends a window.
+    pub fn sample(&mut self, at: Time, bytes: Bytes) -> Option<GoodputSample> {
+        let Some(from) = self.from else {
+            // What comes with the beginning was sent before it.
+            if at >= self.not_before {
+                self.begin(at);
+            }
+            return None;
+        };
+        self.bytes += bytes;
+        if self.length == Span::ZERO || at.since(from) < self.length {
+            return None;
+        }
+        let sample = GoodputSample { from, to: at, bytes: self.bytes };
+        self.begin(at);
+        self.last = Some(sample);
+        Some(sample)
+    }
+}
+
+impl Estimator for Goodput {
+    type Sample = Bytes;
+    type Estimate = Rate;
+
+    fn observe(&mut self, at: Time, bytes: Bytes) {
+        self.sample(at, bytes);
+    }
+
+    /// Over the window that ended last.
+    fn estimate(&self) -> Option<Rate> {
+        self.last.map(|sample| sample.rate())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(us: u64) -> Time {
+        Time::ZERO + Span::from_micros(us)
+    }
+
+    #[test]
+    fn lumps_of_any_size_give_the_rate_over_the_time_that_passed() {
+        // 12 Mb/s, seen in lumps at uneven times.
+        let mut goodput = Goodput::new(Span::from_millis(80));
+        let mut samples = Vec::new();
+        let mut before = 0;
+        for step in 0..100u64 {
+            let now = step * 17_000 + (step * 7919) % 9_000;
+            let bytes = Bytes::new((now - before) * 12 / 8);
+            before = now;
+            samples.extend(goodput.sample(at(now), bytes));
+        }
+        assert!(samples.len() > 15, "{}", samples.len());
+        for sample in &samples {
+            assert!(sample.to.since(sample.from) >= Span::from_millis(80));
+            let rate = sample.rate().as_bps_f64();
+            assert!((rate / 12e6 - 1.0).abs() < 1e-4, "{rate}");
+        }
+        assert_eq!(goodput.estimate(), samples.last().map(GoodputSample::rate));
+    }
+
+    #[test]
+    fn after_a_restart_in_the_future_what_comes_before_does_not_count() {
+        let mut goodput = Goodput::new(Span::from_millis(10));
+        goodput.restart(at(50_000));
+        let deliveries = [10_000, 40_000, 55_000, 60_000, 65_000];
+        let samples: Vec<_> =
+            deliveries.into_iter().map(|us| goodput.sample(at(us), Bytes::new(100))).collect();
+        let sample = samples[4].expect("10 ms after the first that counts");
+        assert_eq!((sample.from, sample.bytes), (at(55_000), Bytes::new(200)));
+        assert!(samples[..4].iter().all(Option::is_none));
+    }
+
+    #[test]
+    fn nothing_is_said_before_a_window_has_a_length() {
+        let mut goodput = Goodput::default();
+        goodput.observe(at(0), Bytes::new(1000));
+        goodput.observe(at(1_000_000), Bytes::new(1000));
+        assert_eq!(goodput.estimate(), None);
+        goodput.set_length(Span::from_millis(10));
+        goodput.observe(at(2_000_000), Bytes::new(1000));
+        assert_eq!(goodput.estimate(), Some(Rate::from_bps(8000)));
+    }
+}

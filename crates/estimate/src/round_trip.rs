@@ -1,0 +1,210 @@
+//! Round-trip times: the least ever, what they were before our transfer, what they are now.
+
+use crate::{Estimator, median};
+use std::collections::VecDeque;
+use units::{Span, Time};
+
+/// Samples nearer to each other than this share of the base RTT are kept as one, so that a sample per packet costs no
+/// more than probes do.
+const PARTS: u64 = 16;
+
+/// What lies this many base RTTs back is forgotten, but not before [`MEMORY`].
+const ROUNDS: u64 = 16;
+
+/// Probes come every 10 ms: on a short path this still holds a few dozen.
+const MEMORY: Span = Span::from_millis(500);
+
+/// A path's round-trip times in the words of the source [sobas:II].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RoundTripTimes {
+    /// The least ever: propagation and processing.
+    pub base: Span,
+    /// Te: the median of those before our transfer, the queues of others included. The base RTT if there were none.
+    pub exogenous: Span,
+    /// Ta: the mean of what is remembered.
+    pub average: Span,
+}
+
+/// Samples of some stretch of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waits {
+    /// The least: above the base RTT by what waited in the queue all the time, a standing queue.
+    pub least: Span,
+    /// The mean.
+    pub mean: Span,
+    /// The median.
+    pub median: Span,
+    /// The greatest: even a short burst shows.
+    pub greatest: Span,
+    /// How many samples.
+    pub count: u64,
+}
+
+/// Learns from round-trip times.
+#[derive(Clone, Debug, Default)]
+pub struct RoundTrip {
+    base: Option<Span>,
+    before: Vec<Span>,
+    exogenous: Option<Span>,
+    began: bool,
+    recent: VecDeque<Group>,
+}
+
+/// Samples that lie close together.
+#[derive(Clone, Copy, Debug)]
+struct Group {
+    first: Time,
+    last: Time,
+    least: Span,
+    greatest: Span,
+    sum: Span,
+    count: u64,
+}
+
+impl RoundTrip {
+    /// Nothing known.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// From now on samples are of our own transfer, and no longer exogenous.
+    pub fn begin_transfer(&mut self) {
+        if !self.began {
+            self.began = true;
+            let mut before: Vec<f64> = self.before.drain(..).map(Span::as_secs_f64).collect();
+            self.exogenous = median(&mut before).map(Span::from_secs_f64);
+        }
+    }
+
+    /// Takes `base` for the base and the exogenous RTT: the path has become another one.
+    pub fn rebase(&mut self, base: Span) {
+        self.base = Some(base);
+        self.exogenous = Some(base);
+    }
+
+    /// The samples taken at `from` or later; `None` if there are none. What was long ago is forgotten.
+    #[must_use]
+    pub fn since(&self, from: Time) -> Option<Waits> {
+        let groups = || self.recent.iter().rev().take_while(|group| group.last >= from);
+        let count: u64 = groups().map(|group| group.count).sum();
+        let sum: Span = groups().map(|group| group.sum).sum();
+        let mut means: Vec<f64> = groups().map(|group| (group.sum / group.count).as_secs_f64()).collect();
+        Some(Waits {
+            least: groups().map(|group| group.least).min()?,
+            mean: sum / count,
+            median: Span::from_secs_f64(median(&mut means)?),
+            greatest: groups().map(|group| group.greatest).max()?,
+            count,
+        })
+    }
+
+    /// When the newest sample was taken.
+    #[must_use]
+    pub fn newest(&self) -> Option<Time> {
+        self.recent.back().map(|group| group.last)
+    }
+}
+
+impl Estimator for RoundTrip {
+    type Sample = Span;
+    type Estimate = RoundTripTimes;
+
+    fn observe(&mut self, at: Time, sample: Span) {
+        let base = self.base.map_or(sample, |base| base.min(sample));
+        self.base = Some(base);
+        if !self.began && self.before.len() < 1000 {
+            self.before.push(sample);
+        }
+        match self.recent.back_mut() {
+            Some(group) if at.since(group.first) < base / PARTS => {
+                group.last = at;
+                group.least = group.least.min(sample);
+                group.greatest = group.greatest.max(sample);
+                group.sum += sample;
+                group.count += 1;
+            }
+            _ => self.recent.push_back(Group {
+                first: at,
+                last: at,
+                least: sample,
+                greatest: sample,
+                sum: sample,
+                count: 1,
+            }),
+        }
+        let kept = (base * ROUNDS).max(MEMORY);
+        while self.recent.front().is_some_and(|group| at.since(group.last) > kept) {
+            self.recent.pop_front();
+        }
+    }
+
+    fn estimate(&self) -> Option<RoundTripTimes> {
+        let base = self.base?;
+        let average = self.since(Time::ZERO)?.mean;
+        Some(RoundTripTimes { base, exogenous: self.exogenous.unwrap_or(base).max(base), average })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+    const fn ms(ms: u64) -> Span {
+        Span::from_millis(ms)
+    }
+
+    #[test]
+    fn base_exogenous_and_average_are_told_apart() {
+        let mut rtt = RoundTrip::new();
+        assert_eq!(rtt.estimate(), None);
+        for (when, sample) in [(0, 42), (10, 41), (20, 40), (30, 41), (40, 60)] {
+            rtt.observe(at(when), ms(sample));
+        }
+        rtt.begin_transfer();
+        for when in 5..25 {
+            rtt.observe(at(when * 10), ms(50));
+        }
+        let times = rtt.estimate().unwrap();
+        assert_eq!((times.base, times.exogenous), (ms(40), ms(41)));
+        // (42 + 41 + 40 + 41 + 60 + 20 x 50) / 25.
+        assert_eq!(times.average, Span::from_micros(48_960));
+    }
+
+    #[test]
+    fn a_stretch_of_time_has_its_own_least_and_greatest() {
+        let mut rtt = RoundTrip::new();
+        for (when, sample) in [(0, 40), (10, 45), (20, 47), (30, 44)] {
+            rtt.observe(at(when), ms(sample));
+        }
+        let waits = rtt.since(at(10)).unwrap();
+        assert_eq!((waits.least, waits.greatest, waits.median, waits.count), (ms(44), ms(47), ms(45), 3));
+        assert_eq!(rtt.since(at(31)), None);
+    }
+
+    #[test]
+    fn a_sample_per_packet_is_kept_in_groups_and_what_is_old_is_forgotten() {
+        let mut rtt = RoundTrip::new();
+        for packet in 0..100_000u64 {
+            rtt.observe(Time::from_nanos(packet * 100_000), ms(40) + Span::from_nanos(packet % 7));
+        }
+        // 10 s of samples; 640 ms in groups of 2.5 ms are remembered.
+        assert!((250..=260).contains(&rtt.recent.len()), "{}", rtt.recent.len());
+        assert_eq!(rtt.since(at(0)).unwrap().greatest, ms(40) + Span::from_nanos(6));
+    }
+
+    #[test]
+    fn a_new_base_takes_the_place_of_the_old() {
+        let mut rtt = RoundTrip::new();
+        rtt.observe(at(0), ms(40));
+        rtt.begin_transfer();
+        rtt.rebase(ms(60));
+        let times = rtt.estimate().unwrap();
+        assert_eq!((times.base, times.exogenous), (ms(60), ms(60)));
+        rtt.observe(at(100), ms(55));
+        assert_eq!(rtt.estimate().unwrap().base, ms(55), "a lower sample still counts");
+    }
+}

@@ -1,0 +1,496 @@
+//! SOBAS: a receive window found during the transfer, so that it fills the path and loses nothing [sobas:IV].
+//!
+//! The source's state diagram (its Fig. 8) is lost; this one is ours, and `docs/adr/0009-sobas-reconstructed.md` says why
+//! it is as it is. Inputs become [`Sign`]s (`sobas/path.rs`): payload delivered, a goodput sample over 2 RTT complete, a
+//! round-trip time, a loss with or without a queue before it, a train. [`Sobas::step`] is one match over phase and sign.
+//!
+//! | phase | sign | if | next | window |
+//! |---|---|---|---|---|
+//! | measure | train | all trains are back, or will not come | ramp | C'T/16 |
+//! | | delivered | | | x1.25 per RTT, 40 segments at most |
+//! | | delivered | no RTT is ever seen | open | maximum |
+//! | ramp | delivered | | | x1.25 per RTT, above C'T/2 x1.125 |
+//! | | delivered | the window is C'T | linear | C'T |
+//! | | wait | a queue stands: 5 % above the base RTT | linear | stays |
+//! | | sample | flat-rate (2) or const-rate-drop | hold | S = R T |
+//! | | loss | after a standing queue | hold | S |
+//! | | loss | after a burst | linear | C'T: now congestion control is slow enough |
+//! | | loss | after no queue | open | maximum |
+//! | linear | delivered | | | + 1 segment per RTT; without a queue x1.016 |
+//! | | sample | flat-rate (2, after a loss 5) or const-rate-drop | hold | S |
+//! | | loss | after a queue, near the most that was seen | hold | S |
+//! | | loss | otherwise | open | maximum |
+//! | hold | sample | a queue stands above what was decided, twice | hold | S anew |
+//! | | sample | that did not help: the queue is not ours | hold | as before; the base RTT is risen |
+//! | | sample | the segment is over | trial | x1.016 per RTT |
+//! | | loss | | hold | S with half the margin |
+//! | | loss | the third in 20 s | open | maximum |
+//! | trial | wait | the path had room, and has a queue now | hold | stays |
+//! | | sample | goodput grew with the window | hold | stays; the next trial follows at once |
+//! | | sample | it did not | hold | as before; the next trial waits longer |
+//! | | loss | | hold | as before, less 3 % |
+//! | open | sample | flat-rate (5) with a standing queue, no loss | hold | S |
+//! | | loss | the third in a row after a standing queue | hold | S |
+//!
+//! S = R T: R is the goodput, T the average RTT, but not more than the exogenous RTT and a margin. What T has beyond that
+//! is our own queue; with it S = R T would be the window that is there already, whatever it is.
+//!
+//! Without probes the receiver's own round-trip times serve, without the sender's report R T shows whether the window
+//! is the limit, without trains the ramp ends at the first standing queue.
+//!
+//! Reading order: here, `sobas/thresholds.rs`, `sobas/path.rs`, `sobas/trains.rs`, `sobas/held.rs` (what happens in hold
+//! and trial).
+
+mod held;
+mod path;
+mod thresholds;
+mod trains;
+
+use crate::{Action, BufferSizer, Input, SizerState};
+use estimate::{Estimator, TRAIN_PACKETS};
+use held::{Hold, Trial};
+use path::{Before, Level, Path, Sign, mbps};
+pub use thresholds::Thresholds;
+pub(crate) use trains::Trains;
+use units::{Bytes, Rate, Span, Time};
+
+/// The source's probes: 100 bytes every 10 ms [sobas:IV].
+pub const PROBE_INTERVAL: Span = Span::from_millis(10);
+
+/// The source's trains: five [sobas:IV].
+pub const TRAINS: usize = 5;
+
+/// A full packet of a train, IP layer.
+const TRAIN_PACKET: Bytes = Bytes::new(1500);
+
+/// Segments that a sender begins with [rfc6928:2].
+const INITIAL_SEGMENTS: u64 = 10;
+
+/// Below this a window starves loss recovery: three duplicates need four segments.
+const LEAST_SEGMENTS: u64 = 4;
+
+/// What a SOBAS is made for.
+#[derive(Clone, Copy, Debug)]
+pub struct SobasConfig {
+    /// Payload of a full segment.
+    pub segment: Bytes,
+    /// The largest window.
+    pub maximum: Bytes,
+    /// Headers around a segment's payload at the layer of C'.
+    pub header: Bytes,
+    /// The sender is ours: it can be paced.
+    pub can_pace: bool,
+    /// Trains to ask for; none where the other side is a stranger.
+    pub trains: usize,
+    /// The transfer is under way already: its window stays open until there is a reason to limit it.
+    pub running: bool,
+    /// What decisions hang on.
+    pub thresholds: Thresholds,
+}
+
+impl SobasConfig {
+    /// For segments with `segment` bytes of payload and windows up to `maximum`: a transfer that is about to begin, from a
+    /// sender that answers trains and is not to be paced.
+    #[must_use]
+    pub fn new(segment: Bytes, maximum: Bytes) -> Self {
+        Self {
+            segment,
+            maximum,
+            header: Bytes::new(52),
+            can_pace: false,
+            trains: TRAINS,
+            running: false,
+            thresholds: Thresholds::default(),
+        }
+    }
+}
+
+/// The sizer. Best polled every round trip or more often; trains are best answered before data flows.
+#[derive(Debug)]
+pub struct Sobas {
+    config: SobasConfig,
+    path: Path,
+    trains: Trains,
+    phase: Phase,
+    reason: String,
+    /// Bytes, with their fractions.
+    window: f64,
+    /// Last said.
+    said: Option<Bytes>,
+    paced: bool,
+    said_pace: Option<Rate>,
+    delivered: Bytes,
+    /// Until then RTTs are exogenous: the first train is not here yet.
+    undisturbed_until: Time,
+    /// Until then losses may be the trains' doing.
+    trains_until: Time,
+    margin: f64,
+    /// With S in force; forgiven one at a time, from then on.
+    losses: u32,
+    forgiven: Time,
+    releases: u32,
+    /// How often trials have told nothing in a row.
+    idle_trials: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Phase {
+    Measure,
+    Ramp,
+    Linear {
+        /// No loss so far: the sender is in its first slow start.
+        starting: bool,
+    },
+    Hold(Hold),
+    Trial(Trial),
+    Open {
+        /// The window is not limited again before.
+        until: Time,
+        /// Losses in a row after a standing queue.
+        explained: u32,
+    },
+}
+
+impl Sobas {
+    /// A machine before its first input.
+    #[must_use]
+    pub fn new(config: SobasConfig) -> Self {
+        let initial = (config.segment * INITIAL_SEGMENTS).min(config.maximum);
+        let (phase, window, reason) = if config.running {
+            let open = Phase::Open { until: Time::ZERO, explained: 0 };
+            (open, config.maximum, "the transfer was under way: watching for a flat rate")
+        } else if config.trains == 0 {
+            (Phase::Ramp, initial, "no trains: growing x1.25 per RTT until a queue stands")
+        } else {
+            (Phase::Measure, initial, "waiting for round-trip times and packet trains")
+        };
+        Self {
+            path: Path::new(config.thresholds),
+            trains: Trains::new(if config.running { 0 } else { config.trains }),
+            phase,
+            reason: reason.to_owned(),
+            window: window.get() as f64,
+            said: None,
+            paced: false,
+            said_pace: None,
+            delivered: Bytes::ZERO,
+            undisturbed_until: Time::NEVER,
+            trains_until: Time::ZERO,
+            margin: config.thresholds.margin,
+            losses: 0,
+            forgiven: Time::ZERO,
+            releases: 0,
+            idle_trials: 0,
+            config,
+        }
+    }
+
+    /// What `sign` leads to.
+    fn step(&mut self, now: Time, sign: Sign) {
+        let limits = self.config.thresholds;
+        self.phase = match (self.phase, sign) {
+            (Phase::Measure, Sign::Train) if self.trains.is_over() => self.begin_ramp(now),
+            (Phase::Measure, Sign::Delivered(bytes)) => {
+                let most = self.segments(4 * INITIAL_SEGMENTS);
+                self.grow_to(limits.ramp_gain, bytes, Some(most));
+                if self.path.times().is_none() && self.delivered.get() as f64 > 64.0 * most {
+                    self.open(now, "no round-trip times: nothing to decide by".to_owned())
+                } else {
+                    Phase::Measure
+                }
+            }
+
+            (Phase::Ramp, Sign::Delivered(bytes)) => {
+                let ceiling = self.ceiling();
+                let late = ceiling.is_some_and(|ceiling| self.window > ceiling / 2.0);
+                let gain = if late { limits.ramp_gain_late } else { limits.ramp_gain };
+                self.grow_to(gain, bytes, ceiling);
+                if ceiling.is_some_and(|ceiling| self.window >= ceiling) {
+                    let what = format!("the window is C'T, {}", self.shown());
+                    self.linear(true, what)
+                } else {
+                    Phase::Ramp
+                }
+            }
+            (Phase::Ramp, Sign::Wait(wait)) if self.stands(wait) => {
+                self.linear(true, format!("a queue of {} stands", shown_ms(wait)))
+            }
+            (Phase::Ramp | Phase::Linear { starting: true }, Sign::Sample(_)) => {
+                self.decide_if_flat(now, limits.flat_starting)
+            }
+            (Phase::Ramp, Sign::Loss(Before::Standing)) => self.decide_by_loss(now),
+            (Phase::Ramp, Sign::Loss(Before::Burst)) => {
+                self.window = self.ceiling().unwrap_or(self.window * 2.0).min(self.maximum());
+                self.linear(false, "a burst overflowed a small buffer".to_owned())
+            }
+            (Phase::Ramp, Sign::Loss(Before::Calm)) => self.release(now, "loss without a queue before it"),
+
+            (Phase::Linear { .. }, Sign::Delivered(bytes)) => {
+                self.grow_linearly(now, bytes);
+                self.phase
+            }
+            (Phase::Linear { starting: false }, Sign::Sample(_)) => {
+                self.decide_if_flat(now, limits.flat_later)
+            }
+            (Phase::Linear { .. }, Sign::Loss(before)) => {
+                let full = self.is_near_capacity();
+                match before {
+                    Before::Standing => self.decide_by_loss(now),
+                    Before::Burst if full => self.decide_by_loss(now),
+                    Before::Burst | Before::Calm => self.release(now, "loss without a queue before it"),
+                }
+            }
+
+            (Phase::Hold(hold), Sign::Sample(sample)) => self.held(now, hold, &sample),
+            (Phase::Hold(hold), Sign::Loss(before)) => self.lost_in_hold(now, hold, before),
+
+            (Phase::Trial(trial), Sign::Delivered(bytes)) => self.grow_in_trial(now, trial, bytes),
+            (Phase::Trial(trial), Sign::Wait(wait)) => self.wait_in_trial(now, trial, wait),
+            (Phase::Trial(trial), Sign::Sample(sample)) => self.judge(now, trial, &sample),
+            (Phase::Trial(trial), Sign::Loss(before)) => self.lost_in_trial(now, trial, before),
+
+            (Phase::Open { until, .. }, Sign::Sample(sample)) if now >= until => {
+                let calm = self.path.last_loss().is_none_or(|last| {
+                    now.since(last) > sample.to.since(sample.from) * limits.flat_later as u64
+                });
+                match self.path.flat_rate(limits.flat_later, false) {
+                    Some(level) if calm => self.decide(now, level, "flat rate and a standing queue"),
+                    _ => self.phase,
+                }
+            }
+            (Phase::Open { until, explained }, Sign::Loss(Before::Standing)) => {
+                let explained = explained + 1;
+                if now >= until && explained >= limits.losses_held {
+                    self.decide_by_loss(now)
+                } else {
+                    Phase::Open { until, explained }
+                }
+            }
+            (Phase::Open { until, .. }, Sign::Loss(_)) => Phase::Open { until, explained: 0 },
+            (phase, _) => phase,
+        };
+    }
+
+    /// The trains are over, one way or another.
+    fn begin_ramp(&mut self, now: Time) -> Phase {
+        let base = self.path.times().map_or(Span::ZERO, |times| times.base);
+        self.trains_until = now + base * 2;
+        let (whole, lost) = (self.path.capacity.whole(), self.path.capacity.lost());
+        let trains = format!("{whole} of {} trains came whole", whole + lost);
+        // A train is a burst that the path held, or did not. A ramp queues a fifth of its window; is that more than has
+        // been shown to fit, its packets are better spread.
+        let ramp_queues = self.ceiling().map(|ceiling| ceiling / 5.0);
+        let burst = (TRAIN_PACKET * TRAIN_PACKETS as u64).get() as f64;
+        self.paced = self.config.can_pace && (lost > 0 || ramp_queues.is_none_or(|queues| queues > burst));
+        match (self.path.capacity.estimate(), self.ceiling()) {
+            (Some(rate), Some(ceiling)) => {
+                self.window = self.window.max(ceiling * self.config.thresholds.ramp_start).min(ceiling);
+                self.reason = format!("C' is {}, {trains}; growing x1.25 per RTT to C'T", mbps(rate));
+            }
+            _ => self.reason = format!("no C', {trains}; growing x1.25 per RTT until a queue stands"),
+        }
+        Phase::Ramp
+    }
+
+    fn linear(&mut self, starting: bool, why: String) -> Phase {
+        self.reason = why + "; growing by a segment per RTT until the rate is flat";
+        Phase::Linear { starting }
+    }
+
+    /// One segment per window delivered; more while nothing waits.
+    fn grow_linearly(&mut self, now: Time, bytes: Bytes) {
+        let segment = self.config.segment.get() as f64;
+        let room = self.path.has_room(now);
+        let gain = if room { self.config.thresholds.explore_gain } else { 0.0 };
+        self.grow_to(gain.max(segment / self.window), bytes, None);
+    }
+
+    fn decide_if_flat(&mut self, now: Time, equal: usize) -> Phase {
+        // A limit by the window says that the path is full only where the window is what the path takes.
+        let at_ceiling = self.ceiling().is_some_and(|ceiling| self.window >= 0.95 * ceiling);
+        if let Some(level) = self.path.flat_rate(equal, at_ceiling) {
+            return self.decide(now, level, "flat rate");
+        }
+        match self.path.const_rate_drop() {
+            Some(level) => {
+                self.margin /= 2.0;
+                self.decide(now, level, "constant rate, then a drop")
+            }
+            None => self.phase,
+        }
+    }
+
+    /// A loss after a queue: what the path gave before it is what it gives.
+    fn decide_by_loss(&mut self, now: Time) -> Phase {
+        self.margin /= 2.0;
+        match self.path.best() {
+            Some(level) => self.decide(now, level, "loss after a queue stood"),
+            None => self.phase,
+        }
+    }
+
+    /// S = R T.
+    fn decide(&mut self, now: Time, level: Level, why: &str) -> Phase {
+        let Some(times) = self.path.times() else { return self.phase };
+        let most = times.exogenous.scale(1.0 + self.margin);
+        let wait = level.average.min(most).max(times.base);
+        let segment = self.config.segment.get() as f64;
+        let window = (level.rate / 8.0 * wait.as_secs_f64() / segment).ceil() * segment;
+        let before = self.window;
+        self.window = window.clamp(self.segments(LEAST_SEGMENTS), self.maximum());
+        self.reason = format!(
+            "{why}: R = {}, T = {} of {} without a queue, S = {}",
+            level.rate(),
+            shown_ms(wait),
+            shown_ms(times.exogenous),
+            self.shown()
+        );
+        // What was promised beyond S drains first, and what was sent takes a round trip.
+        let promised = (before - self.window).max(0.0).min(level.rate / 8.0 * level.average.as_secs_f64());
+        let drain = Span::from_secs_f64(promised * 8.0 / level.rate.max(1.0));
+        self.hold(now, drain + times.base * 2, level, most)
+    }
+
+    /// Loss that is not ours: the path is congested, and a limit would only cost [sobas:III.B].
+    fn release(&mut self, now: Time, why: &str) -> Phase {
+        if now < self.trains_until {
+            return self.phase;
+        }
+        self.open(now, format!("congested path: {why}; the window is its maximum"))
+    }
+
+    fn open(&mut self, now: Time, why: String) -> Phase {
+        let base = self.path.times().map_or(Span::ZERO, |times| times.base);
+        let until = self.config.thresholds.segment_end(now, base, self.releases);
+        self.releases += 1;
+        self.window = self.maximum();
+        self.path.forget_samples(now);
+        self.reason = why;
+        Phase::Open { until, explained: 0 }
+    }
+
+    /// C'T in payload, T the exogenous RTT.
+    fn ceiling(&self) -> Option<f64> {
+        let rate = self.path.payload_capacity(self.config.segment, self.config.header)?;
+        let window = rate / 8.0 * self.path.times()?.exogenous.as_secs_f64();
+        Some(window.clamp(self.segments(LEAST_SEGMENTS), self.maximum()))
+    }
+
+    /// The best of the last samples is what the path can give, as far as is known.
+    fn is_near_capacity(&self) -> bool {
+        let capacity = self.path.payload_capacity(self.config.segment, self.config.header);
+        let best = self.path.best().map_or(0.0, |level| level.rate);
+        capacity.is_none_or(|capacity| best >= self.config.thresholds.dropped * capacity)
+    }
+
+    fn stands(&self, wait: Span) -> bool {
+        self.path.times().is_some_and(|times| wait >= self.config.thresholds.rise(times.base))
+    }
+
+    fn grow_to(&mut self, gain: f64, bytes: Bytes, most: Option<f64>) {
+        let most = most.map_or(self.maximum(), |most| most.max(self.window).min(self.maximum()));
+        self.window = (self.window + gain * bytes.get() as f64).min(most);
+    }
+
+    fn segments(&self, count: u64) -> f64 {
+        (self.config.segment * count).min(self.config.maximum).get() as f64
+    }
+
+    fn maximum(&self) -> f64 {
+        self.config.maximum.get() as f64
+    }
+
+    fn shown(&self) -> String {
+        format!("{:.0} kB", self.window / 1e3)
+    }
+
+    /// What the sender is to be paced at: during the ramp as fast as the window moves and a little more, never above C',
+    /// or above what the window gives if that is more.
+    #[must_use]
+    pub fn pace(&self) -> Option<Rate> {
+        if !self.paced || matches!(self.phase, Phase::Measure | Phase::Open { .. }) {
+            return None;
+        }
+        let limits = &self.config.thresholds;
+        let by_window = self.window * 8.0 / self.path.times()?.exogenous.as_secs_f64();
+        let capacity = self.path.capacity.estimate().map(|rate| limits.pace_share * rate.as_bps_f64());
+        let ahead = by_window * limits.pace_ahead;
+        Some(Rate::from_bps_f64(capacity.map_or(ahead, |capacity| ahead.min(capacity.max(by_window)))))
+    }
+
+    /// The pace, if it is to be said: changes of less than a twentieth are not.
+    fn new_pace(&mut self) -> Option<Action> {
+        let (pace, said) = (self.pace(), self.said_pace);
+        let differs = match (pace, said) {
+            (Some(pace), Some(said)) => (pace.as_bps_f64() / said.as_bps_f64() - 1.0).abs() > 0.05,
+            (pace, said) => pace != said,
+        };
+        differs.then(|| {
+            self.said_pace = pace;
+            Action::Pace(pace)
+        })
+    }
+}
+
+impl BufferSizer for Sobas {
+    fn handle(&mut self, now: Time, input: Input) {
+        if now >= self.undisturbed_until {
+            self.path.begin_transfer();
+        }
+        match input {
+            Input::Delivered(bytes) => {
+                self.delivered += bytes;
+                self.path.begin_transfer();
+            }
+            Input::Train(rate) => {
+                self.trains.on_train(now, rate, TRAIN_PACKET * TRAIN_PACKETS as u64);
+            }
+            _ => {}
+        }
+        let signs = self.path.observe(now, input, Bytes::new(self.window as u64));
+        signs.into_iter().flatten().for_each(|sign| self.step(now, sign));
+    }
+
+    fn poll(&mut self, now: Time) -> Option<Action> {
+        let base = self.path.times().map(|times| times.base);
+        if self.trains.ask(now, base) {
+            self.undisturbed_until = self.undisturbed_until.min(now + base.unwrap_or_default());
+            return Some(Action::Train);
+        }
+        if matches!(self.phase, Phase::Measure) && self.trains.is_over() {
+            self.step(now, Sign::Train);
+        }
+        // In whole segments, as senders use it.
+        let segment = self.config.segment;
+        let window = segment * (Bytes::new(self.window as u64) / segment).max(1);
+        if self.said != Some(window) {
+            self.said = Some(window);
+            return Some(Action::Window(window.min(self.config.maximum)));
+        }
+        self.new_pace()
+    }
+
+    fn wakeup(&self) -> Option<Time> {
+        self.trains.wakeup(self.path.times().map(|times| times.base))
+    }
+
+    fn probe_interval(&self) -> Option<Span> {
+        Some(PROBE_INTERVAL)
+    }
+
+    fn state(&self) -> SizerState {
+        let phase = match self.phase {
+            Phase::Measure => "measure",
+            Phase::Ramp => "ramp",
+            Phase::Linear { .. } => "linear",
+            Phase::Hold(_) => "hold",
+            Phase::Trial(_) => "trial",
+            Phase::Open { .. } => "open",
+        };
+        SizerState { phase, reason: self.reason.clone() }
+    }
+}
+
+fn shown_ms(span: Span) -> String {
+    format!("{:.1} ms", span.as_millis_f64())
+}

@@ -1,0 +1,215 @@
+//! With S decided: keep it, follow a path that changes, and try now and then whether there is more.
+
+use super::path::{Before, Level, Sample};
+use super::{Phase, Sobas, shown_ms};
+use units::{Bytes, Span, Time};
+
+/// S is in force.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hold {
+    /// R and T that S was decided by.
+    level: Level,
+    /// The RTT that S is meant to give.
+    target: Span,
+    /// When the segment of the transfer ends.
+    until: Time,
+    /// Samples in a row with a queue beyond the target.
+    over: u32,
+    /// What there was before S was lowered, until that is known to have helped.
+    before: Option<(f64, Level)>,
+}
+
+/// A larger window is tried.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Trial {
+    /// The window before.
+    from: f64,
+    level: Level,
+    target: Span,
+    /// The path had no queue: it may take more.
+    room: bool,
+    /// The window has grown as far as the trial goes, and what it brings is measured.
+    judging: bool,
+}
+
+impl Sobas {
+    /// Begins to hold the window that is set; what happens in the first `settle` does not count.
+    pub(super) fn hold(&mut self, now: Time, settle: Span, level: Level, target: Span) -> Phase {
+        let base = self.path.times().map_or(Span::ZERO, |times| times.base);
+        self.path.forget_samples(now + settle);
+        let until = self.config.thresholds.segment_end(now + settle, base, self.idle_trials);
+        Phase::Hold(Hold { level, target, until, over: 0, before: None })
+    }
+
+    /// A sample with S in force.
+    pub(super) fn held(&mut self, now: Time, mut hold: Hold, sample: &Sample) -> Phase {
+        let Some(times) = self.path.times() else { return self.phase };
+        let limits = self.config.thresholds;
+        if self.losses > 0 && now >= self.forgiven {
+            self.losses -= 1;
+            self.forgiven = now + limits.loss_memory;
+        }
+        if let Some((window, before)) = hold.before {
+            let Some(level) = self.path.level_of(2) else { return self.phase };
+            hold.before = None;
+            let excess = before.median.saturating_sub(hold.target);
+            if level.median + excess / 3 > before.median {
+                // Less of us made no less of a queue.
+                self.window = window;
+                let base = self.path.least().unwrap_or(level.median);
+                self.path.rebase(base);
+                self.reason =
+                    format!("a smaller window left the RTT as it was: {} is the path's", shown_ms(base));
+                return self.hold(
+                    now,
+                    times.base * 2,
+                    before,
+                    before.median.max(base.scale(1.0 + self.margin)),
+                );
+            }
+        }
+        let beyond = sample.limited && sample.waits.least >= hold.target + limits.rise(times.base);
+        hold.over = if beyond { hold.over + 1 } else { 0 };
+        if hold.over >= 2
+            && let Some(level) = self.path.level_of(2)
+        {
+            let window = self.window;
+            let next = self.decide(now, level, "the queue has grown");
+            return match next {
+                Phase::Hold(hold) if self.window < window => {
+                    Phase::Hold(Hold { before: Some((window, level)), ..hold })
+                }
+                _ => next,
+            };
+        }
+        if now < hold.until {
+            return Phase::Hold(hold);
+        }
+        self.end_of_segment(now, hold, sample)
+    }
+
+    /// The transfer's segment is over: is there more to be had?
+    fn end_of_segment(&mut self, now: Time, hold: Hold, sample: &Sample) -> Phase {
+        let (Some(times), Some(level)) = (self.path.times(), self.path.level_of_limited()) else {
+            return self.next_segment(now, hold);
+        };
+        let limits = self.config.thresholds;
+        let room = level.median < times.exogenous + limits.hint(times.base);
+        // The path is full, and the others on it have no share worth a trial.
+        let alone = self
+            .path
+            .payload_capacity(self.config.segment, self.config.header)
+            .is_some_and(|capacity| level.rate >= 0.9 * capacity);
+        let at_maximum = self.window >= self.maximum();
+        if !sample.limited || at_maximum || (!room && alone) {
+            return self.next_segment(now, hold);
+        }
+        self.reason =
+            format!("segment over, {} at {}: trying a larger window", level.rate(), shown_ms(level.median));
+        Phase::Trial(Trial { from: self.window, level, target: hold.target, room, judging: false })
+    }
+
+    fn next_segment(&mut self, now: Time, hold: Hold) -> Phase {
+        let base = self.path.times().map_or(Span::ZERO, |times| times.base);
+        let until = self.config.thresholds.segment_end(now, base, self.idle_trials);
+        Phase::Hold(Hold { until, ..hold })
+    }
+
+    pub(super) fn grow_in_trial(&mut self, now: Time, mut trial: Trial, bytes: Bytes) -> Phase {
+        if trial.judging {
+            return self.phase;
+        }
+        let limits = self.config.thresholds;
+        self.grow_to(limits.explore_gain, bytes, None);
+        if self.window >= trial.from * limits.trial || self.window >= self.maximum() {
+            if trial.room && self.path.has_room(now) && self.window < self.maximum() {
+                // Still nothing waits: go on.
+                trial.from = self.window;
+            } else {
+                trial.judging = true;
+                let settle = self.path.times().map_or(Span::ZERO, |times| times.average * 2);
+                self.path.forget_samples(now + settle);
+            }
+        }
+        Phase::Trial(trial)
+    }
+
+    /// The path had room; has it a queue now?
+    pub(super) fn wait_in_trial(&mut self, now: Time, trial: Trial, wait: Span) -> Phase {
+        let Some(times) = self.path.times() else { return self.phase };
+        let limits = self.config.thresholds;
+        if trial.judging || !trial.room || wait < limits.hint(times.base) {
+            return self.phase;
+        }
+        if self.window > trial.from * 1.02
+            || trial.from > trial.level.rate / 8.0 * times.base.as_secs_f64() * 1.05
+        {
+            self.idle_trials = 0;
+        } else {
+            self.idle_trials += 1;
+        }
+        self.reason = format!("the path is full at {}: a queue of {} stands", self.shown(), shown_ms(wait));
+        self.hold(now, times.base * 2, trial.level, trial.target)
+    }
+
+    /// A sample while a larger window is tried.
+    pub(super) fn judge(&mut self, now: Time, trial: Trial, sample: &Sample) -> Phase {
+        let Some(times) = self.path.times() else { return self.phase };
+        if !sample.limited {
+            // The window is not the limit, so its size says nothing.
+            self.idle_trials += 1;
+            self.window = trial.from;
+            self.reason = "the window was not the limit in a trial: it stays".to_owned();
+            return self.hold(now, times.base * 2, trial.level, trial.target);
+        }
+        let Some(level) = self.path.level_of(3).filter(|_| trial.judging) else { return self.phase };
+        let grown = self.window / trial.from - 1.0;
+        let gained = level.rate / trial.level.rate - 1.0;
+        let pays = gained >= self.config.thresholds.trial_pays * grown && grown > 0.0;
+        let found =
+            format!("the window grew by {:.1} %, the goodput by {:.1} %", grown * 100.0, gained * 100.0);
+        if pays {
+            self.idle_trials = 0;
+            self.reason = format!("{found}: others give way, it stays at {}", self.shown());
+            let target = trial.target.max(level.median);
+            // Without a pause: the next step up.
+            return Phase::Trial(Trial { from: self.window, level, target, room: false, judging: false });
+        }
+        self.idle_trials += 1;
+        self.window = trial.from;
+        self.reason = format!("{found}: back to {}", self.shown());
+        self.hold(now, times.average * 2, trial.level, trial.target)
+    }
+
+    /// A loss with S in force: first the margin is in question, then whether the loss is ours at all.
+    pub(super) fn lost_in_hold(&mut self, now: Time, hold: Hold, before: Before) -> Phase {
+        self.losses += 1;
+        self.forgiven = now + self.config.thresholds.loss_memory;
+        if self.losses >= self.config.thresholds.losses_held {
+            self.losses = 0;
+            return self.release(now, "losses go on with S in force");
+        }
+        if before == Before::Calm {
+            return self.phase;
+        }
+        self.margin = if self.margin < 0.005 { 0.0 } else { self.margin / 2.0 };
+        let level = self.path.level_of_limited().unwrap_or(hold.level);
+        let window = self.window;
+        let next = self.decide(now, level, "loss with S in force");
+        self.window = self.window.min(window);
+        next
+    }
+
+    /// A loss while a larger window is tried: it was too large.
+    pub(super) fn lost_in_trial(&mut self, now: Time, trial: Trial, before: Before) -> Phase {
+        let Some(times) = self.path.times() else { return self.phase };
+        self.idle_trials += 2;
+        self.window = trial.from * 0.97;
+        let hold = self.hold(now, times.average * 2, trial.level, trial.target);
+        self.reason = format!("loss in a trial: back to {}", self.shown());
+        match (hold, before) {
+            (Phase::Hold(hold), Before::Calm) => self.lost_in_hold(now, hold, before),
+            (hold, _) => hold,
+        }
+    }
+}

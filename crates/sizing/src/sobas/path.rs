@@ -1,0 +1,310 @@
+//! What SOBAS sees of the path: inputs become signs.
+
+use super::thresholds::Thresholds;
+use crate::{Input, SenderReport};
+use estimate::{Capacity, Episodes, Estimator, Goodput, RoundTrip, RoundTripTimes, Waits, median, spread};
+use std::collections::VecDeque;
+use units::{Bytes, Rate, Span, Time};
+
+/// As many samples are remembered as any decision looks at.
+const REMEMBERED: usize = 8;
+
+/// A goodput sample and what belongs to it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sample {
+    pub(super) from: Time,
+    pub(super) to: Time,
+    /// R, payload in bit/s.
+    pub(super) rate: f64,
+    /// RTTs during it.
+    pub(super) waits: Waits,
+    /// The receive window was the limit for most of it.
+    pub(super) limited: bool,
+}
+
+/// The queue before a loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Before {
+    /// None: the loss is not our doing.
+    Calm,
+    /// For moments: a burst of ours, or of others.
+    Burst,
+    /// All the time: the path was full.
+    Standing,
+}
+
+/// What an input means.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Sign {
+    /// Payload was delivered: the clock by which windows grow.
+    Delivered(Bytes),
+    /// A goodput sample is complete.
+    Sample(Sample),
+    /// The least RTT of the last round trip is this much above the base.
+    Wait(Span),
+    /// A loss event begins.
+    Loss(Before),
+    /// A train is back, or will not come any more.
+    Train,
+}
+
+#[derive(Debug)]
+pub(super) struct Path {
+    thresholds: Thresholds,
+    /// Of probes, and, where these do not come, of data.
+    probes: RoundTrip,
+    data: RoundTrip,
+    probed: bool,
+    goodput: Goodput,
+    pub(super) capacity: Capacity,
+    samples: VecDeque<Sample>,
+    /// Events by segments out of order or sent again, and by lost probes.
+    losses: Episodes,
+    /// The sender's last report, and the one at the end of the last sample.
+    report: Option<SenderReport>,
+    reported: SenderReport,
+    /// Whether anything but probes could tell of losses so far.
+    pub(super) counts_losses: bool,
+}
+
+impl Path {
+    pub(super) fn new(thresholds: Thresholds) -> Self {
+        Self {
+            thresholds,
+            probes: RoundTrip::new(),
+            data: RoundTrip::new(),
+            probed: false,
+            goodput: Goodput::default(),
+            capacity: Capacity::new(),
+            samples: VecDeque::with_capacity(REMEMBERED + 1),
+            losses: Episodes::default(),
+            report: None,
+            reported: SenderReport::default(),
+            counts_losses: false,
+        }
+    }
+
+    fn rtt(&self) -> &RoundTrip {
+        if self.probed { &self.probes } else { &self.data }
+    }
+
+    /// The path's round-trip times, once there are any.
+    pub(super) fn times(&self) -> Option<RoundTripTimes> {
+        self.rtt().estimate()
+    }
+
+    /// What comes now has queued behind our own packets.
+    pub(super) fn begin_transfer(&mut self) {
+        self.probes.begin_transfer();
+        self.data.begin_transfer();
+    }
+
+    /// The path's base RTT is `base` from now on.
+    pub(super) fn rebase(&mut self, base: Span) {
+        if self.probed { self.probes.rebase(base) } else { self.data.rebase(base) }
+    }
+
+    /// Samples that began before `at` do not count: the window has just changed.
+    pub(super) fn forget_samples(&mut self, at: Time) {
+        self.samples.clear();
+        self.goodput.restart(at);
+    }
+
+    /// What `input` means while the window is `window`: at most two signs.
+    pub(super) fn observe(&mut self, now: Time, input: Input, window: Bytes) -> [Option<Sign>; 2] {
+        match input {
+            Input::Delivered(bytes) => {
+                let sample = self.on_delivered(now, bytes, window);
+                [Some(Sign::Delivered(bytes)), sample.map(Sign::Sample)]
+            }
+            Input::RoundTrip(rtt) => {
+                self.data.observe(now, rtt);
+                // Without probes for a second, there are none.
+                self.probed = self.probed
+                    && self.probes.newest().is_some_and(|newest| now.since(newest) < Span::from_secs(1));
+                [if self.probed { None } else { self.on_round_trip(now) }, None]
+            }
+            Input::Probe(Some(rtt)) => {
+                self.probes.observe(now, rtt);
+                self.probed = true;
+                [self.on_round_trip(now), None]
+            }
+            Input::Probe(None) => [self.on_loss(now), None],
+            Input::Train(train) => {
+                self.capacity.observe(now, train);
+                [Some(Sign::Train), None]
+            }
+            Input::OutOfOrder(segments) => {
+                self.counts_losses = true;
+                [if segments > 0 { self.on_loss(now) } else { None }, None]
+            }
+            Input::Sender(report) => {
+                self.counts_losses = true;
+                let again = self.report.map_or(0, |last| report.retransmits.saturating_sub(last.retransmits));
+                self.report = Some(report);
+                [if again > 0 { self.on_loss(now) } else { None }, None]
+            }
+        }
+    }
+
+    fn on_round_trip(&mut self, now: Time) -> Option<Sign> {
+        let base = self.times()?.base;
+        let length = base.scale(self.thresholds.sample_rounds).max(self.thresholds.sample_least);
+        self.goodput.set_length(length);
+        self.losses.set_length(base * 2);
+        let round = self.rtt().since(behind(now, self.round(base)))?;
+        // One or two probes may both have met the same burst.
+        (round.count >= 3).then(|| Sign::Wait(round.least.saturating_sub(base)))
+    }
+
+    /// A round trip, but at least as long as a few probes.
+    fn round(&self, base: Span) -> Span {
+        base.max(Span::from_millis(35))
+    }
+
+    fn on_delivered(&mut self, now: Time, bytes: Bytes, window: Bytes) -> Option<Sample> {
+        let ended = self.goodput.sample(now, bytes)?;
+        let waits = self.rtt().since(ended.from).or_else(|| self.rtt().since(Time::ZERO))?;
+        let rate = ended.rate().as_bps_f64();
+        let in_flight = rate / 8.0 * waits.mean.as_secs_f64();
+        let limited = match self.report {
+            Some(report) if report.busy > self.reported.busy => {
+                let busy = report.busy.saturating_sub(self.reported.busy);
+                let limited = report.window_limited.saturating_sub(self.reported.window_limited);
+                limited * 2 > busy
+            }
+            _ => in_flight >= self.thresholds.limited * window.get() as f64,
+        };
+        self.reported = self.report.unwrap_or_default();
+        let sample = Sample { from: ended.from, to: ended.to, rate, waits, limited };
+        self.samples.push_back(sample);
+        if self.samples.len() > REMEMBERED {
+            self.samples.pop_front();
+        }
+        Some(sample)
+    }
+
+    fn on_loss(&mut self, now: Time) -> Option<Sign> {
+        self.losses.sign(now).then(|| Sign::Loss(self.before(now)))
+    }
+
+    /// The queue just before `now`.
+    fn before(&self, now: Time) -> Before {
+        let Some(RoundTripTimes { base, exogenous, .. }) = self.times() else { return Before::Calm };
+        let round = self.round(base);
+        let least = self.rtt().since(behind(now, round)).map(|waits| waits.least);
+        let greatest = self.rtt().since(behind(now, round * 3)).map(|waits| waits.greatest);
+        if least.is_some_and(|least| least >= base + self.thresholds.rise(base)) {
+            Before::Standing
+        } else if greatest.is_some_and(|greatest| greatest >= exogenous + self.thresholds.hint(base)) {
+            Before::Burst
+        } else {
+            Before::Calm
+        }
+    }
+
+    /// When the last sign of loss came.
+    pub(super) fn last_loss(&self) -> Option<Time> {
+        self.losses.last()
+    }
+
+    /// The last `count` samples, if there are so many and their rates are nearly equal [sobas:IV].
+    fn nearly_equal(&self, count: usize, before: usize) -> Option<Vec<Sample>> {
+        let end = self.samples.len().checked_sub(before)?;
+        let last: Vec<Sample> = self.samples.range(end.checked_sub(count)?..end).copied().collect();
+        let rates: Vec<f64> = last.iter().map(|sample| sample.rate).collect();
+        spread(&rates).filter(|spread| *spread <= self.thresholds.nearly_equal).map(|_| last)
+    }
+
+    /// flat-rate: `count` successive nearly equal samples, and either the RTT has risen or the window was the limit all
+    /// the time, if it `suffices`. Returns R and T.
+    pub(super) fn flat_rate(&self, count: usize, suffices: bool) -> Option<Level> {
+        let last = self.nearly_equal(count, 0)?;
+        let times = self.times()?;
+        let risen = last.last()?.waits.median >= times.exogenous + self.thresholds.rise(times.base);
+        let limited = suffices && last.iter().all(|sample| sample.limited);
+        (risen || limited).then(|| Level::of(&last))?
+    }
+
+    /// const-rate-drop: a sample far below the nearly equal ones before it, after a loss if these are counted. Returns
+    /// R and T of those.
+    pub(super) fn const_rate_drop(&self) -> Option<Level> {
+        let sample = self.samples.back()?;
+        let level = Level::of(&self.nearly_equal(self.thresholds.equal_before_drop, 1)?)?;
+        let since = self.samples.get(self.samples.len().checked_sub(2)?)?.from;
+        let lost = !self.counts_losses || self.last_loss().is_some_and(|last| last >= since);
+        (lost && sample.rate < self.thresholds.dropped * level.rate).then_some(level)
+    }
+
+    /// The best of the last samples: what the path gave before a loss.
+    pub(super) fn best(&self) -> Option<Level> {
+        let best = self.samples.iter().max_by(|a, b| a.rate.total_cmp(&b.rate))?;
+        Level::of(&[*best])
+    }
+
+    /// R and T over the last `count` samples, if there are so many.
+    pub(super) fn level_of(&self, count: usize) -> Option<Level> {
+        let from = self.samples.len().checked_sub(count)?;
+        Level::of(&self.samples.range(from..).copied().collect::<Vec<_>>())
+    }
+
+    /// R and T over the samples in which the window was the limit.
+    pub(super) fn level_of_limited(&self) -> Option<Level> {
+        Level::of(&self.samples.iter().filter(|sample| sample.limited).copied().collect::<Vec<_>>())
+    }
+
+    /// The least RTT of the last samples.
+    pub(super) fn least(&self) -> Option<Span> {
+        self.samples.iter().map(|sample| sample.waits.least).min()
+    }
+
+    /// Nothing has stood in the queue for a round trip.
+    pub(super) fn has_room(&self, now: Time) -> bool {
+        let Some(RoundTripTimes { base, .. }) = self.times() else { return false };
+        let round = self.rtt().since(behind(now, self.round(base)));
+        round.is_some_and(|round| round.least < base + self.thresholds.hint(base))
+            && self.samples.back().is_none_or(|sample| sample.limited)
+    }
+
+    /// C' in payload: what its packets leave after their headers.
+    pub(super) fn payload_capacity(&self, segment: Bytes, header: Bytes) -> Option<f64> {
+        let share = segment.get() as f64 / (segment + header).get() as f64;
+        self.capacity.estimate().map(|rate| rate.as_bps_f64() * share)
+    }
+}
+
+/// R and T over some samples.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Level {
+    /// R, bit/s of payload.
+    pub(super) rate: f64,
+    /// Ta.
+    pub(super) average: Span,
+    /// The median RTT, which a few late packets do not move.
+    pub(super) median: Span,
+}
+
+impl Level {
+    /// The middle of `samples`; `None` if there are none.
+    pub(super) fn of(samples: &[Sample]) -> Option<Self> {
+        let middle = |of: &dyn Fn(&Sample) -> f64| median(&mut samples.iter().map(of).collect::<Vec<_>>());
+        Some(Self {
+            rate: middle(&|sample| sample.rate)?,
+            average: Span::from_secs_f64(middle(&|sample| sample.waits.mean.as_secs_f64())?),
+            median: Span::from_secs_f64(middle(&|sample| sample.waits.median.as_secs_f64())?),
+        })
+    }
+
+    /// R for people.
+    pub(super) fn rate(&self) -> String {
+        mbps(Rate::from_bps_f64(self.rate))
+    }
+}
+
+pub(super) fn mbps(rate: Rate) -> String {
+    format!("{:.1} Mb/s", rate.as_bps_f64() / 1e6)
+}
+
+pub(super) fn behind(now: Time, span: Span) -> Time {
+    Time::from_nanos(now.as_nanos().saturating_sub(span.as_nanos()))
+}

@@ -1,0 +1,90 @@
+//! When to ask for packet trains.
+
+use units::{Bytes, Rate, Span, Time};
+
+/// Without an answer after this a train is taken for unanswered: the other side may not know trains.
+const PATIENCE: Span = Span::from_secs(1);
+
+/// Unanswered trains after which no more are asked for.
+const UNANSWERED: u32 = 2;
+
+/// Between trains, before the first has told how fast the path is.
+const SPACING: Span = Span::from_millis(100);
+
+/// Trains to be asked for. The first waits for a round-trip time, so that this is known without a train in the queue;
+/// the others follow one after another, twice as far apart as one of them takes: what the trains queue is gone before
+/// the next, and the whole takes about two round trips.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Trains {
+    wanted: usize,
+    asked: usize,
+    answered: usize,
+    unanswered: u32,
+    next: Time,
+    last_answer: Time,
+    spacing: Span,
+}
+
+impl Trains {
+    pub(crate) fn new(wanted: usize) -> Self {
+        Self {
+            wanted,
+            asked: 0,
+            answered: 0,
+            unanswered: 0,
+            next: Time::ZERO,
+            last_answer: Time::ZERO,
+            spacing: SPACING,
+        }
+    }
+
+    /// Nothing more will come.
+    pub(crate) fn is_over(&self) -> bool {
+        self.answered >= self.wanted || self.unanswered >= UNANSWERED
+    }
+
+    /// Trains were asked for that have not come.
+    fn is_waiting(&self) -> bool {
+        self.asked > self.answered + self.unanswered as usize
+    }
+
+    /// A train came, of `burst` bytes at `rate`, or with loss.
+    pub(crate) fn on_train(&mut self, now: Time, rate: Option<Rate>, burst: Bytes) {
+        self.answered += 1;
+        self.last_answer = now;
+        if let Some(rate) = rate.filter(|rate| *rate > Rate::ZERO) {
+            self.spacing = rate.serialization(burst) * 2;
+        }
+        self.next = self.next.min(now + self.spacing);
+    }
+
+    /// Whether one is to be asked for now; counts as asked for if so.
+    pub(crate) fn ask(&mut self, now: Time, round_trip: Option<Span>) -> bool {
+        let Some(round_trip) = round_trip else { return false };
+        if self.is_over() {
+            return false;
+        }
+        if self.is_waiting() && now.since(self.next.max(self.last_answer)) > PATIENCE + round_trip * 4 {
+            self.unanswered = UNANSWERED;
+            return false;
+        }
+        // Before the first is back nothing is known about how much of a queue it makes.
+        let first_is_out = self.asked > 0 && self.answered == 0;
+        if now < self.next || self.asked >= self.wanted || first_is_out {
+            return false;
+        }
+        self.asked += 1;
+        self.next = now + self.spacing;
+        true
+    }
+
+    /// When to look again.
+    pub(crate) fn wakeup(&self, round_trip: Option<Span>) -> Option<Time> {
+        let round_trip = round_trip.filter(|_| !self.is_over())?;
+        let first_is_out = self.asked > 0 && self.answered == 0;
+        if self.asked >= self.wanted || first_is_out {
+            return Some(self.next.max(self.last_answer) + PATIENCE + round_trip * 4 + Span::from_nanos(1));
+        }
+        Some(self.next)
+    }
+}

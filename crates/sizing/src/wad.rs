@@ -1,0 +1,100 @@
+//! The bandwidth-delay product, measured once before the transfer.
+
+use crate::sobas::{PROBE_INTERVAL, TRAINS, Trains};
+use crate::{Action, BufferSizer, Input, SizerState};
+use estimate::{Capacity, Estimator, RoundTrip, TRAIN_PACKETS};
+use units::{Bytes, Span, Time};
+
+/// What a connection has before anything is measured: the default of Linux' `tcp_rmem`, in payload.
+const BEFORE: Bytes = Bytes::new(65_535);
+
+/// The Work Around Daemon's rule [sobas:VI.A]: window = C x base RTT, once, with the capacity by trains and the RTT by
+/// probes. It knows neither cross traffic nor whether it was right.
+#[derive(Debug)]
+pub struct Wad {
+    segment: Bytes,
+    header: Bytes,
+    maximum: Bytes,
+    trains: Trains,
+    capacity: Capacity,
+    round_trip: RoundTrip,
+    window: Bytes,
+    changed: bool,
+    decided: bool,
+}
+
+impl Wad {
+    /// For segments with `segment` bytes of payload and a window of at most `maximum`.
+    #[must_use]
+    pub fn new(segment: Bytes, maximum: Bytes) -> Self {
+        Self {
+            segment,
+            header: Bytes::new(52),
+            maximum,
+            trains: Trains::new(TRAINS),
+            capacity: Capacity::new(),
+            round_trip: RoundTrip::new(),
+            window: BEFORE.min(maximum),
+            changed: true,
+            decided: false,
+        }
+    }
+
+    fn base(&self) -> Option<Span> {
+        self.round_trip.estimate().map(|times| times.base)
+    }
+}
+
+impl BufferSizer for Wad {
+    fn handle(&mut self, now: Time, input: Input) {
+        match input {
+            Input::Probe(Some(sample)) => self.round_trip.observe(now, sample),
+            Input::Train(rate) => {
+                self.trains.on_train(now, rate, Bytes::new(1500) * TRAIN_PACKETS as u64);
+                self.capacity.observe(now, rate);
+            }
+            _ => {}
+        }
+    }
+
+    fn poll(&mut self, now: Time) -> Option<Action> {
+        if std::mem::take(&mut self.changed) {
+            return Some(Action::Window(self.window));
+        }
+        if self.trains.ask(now, self.base()) {
+            return Some(Action::Train);
+        }
+        if self.decided || !self.trains.is_over() {
+            return None;
+        }
+        self.decided = true;
+        if let (Some(rate), Some(base)) = (self.capacity.estimate(), self.base()) {
+            let packets = rate.volume(base).get().div_ceil((self.segment + self.header).get());
+            self.window = (self.segment * packets).max(self.segment).min(self.maximum);
+        }
+        Some(Action::Window(self.window))
+    }
+
+    fn wakeup(&self) -> Option<Time> {
+        if self.decided { None } else { self.trains.wakeup(self.base()) }
+    }
+
+    fn probe_interval(&self) -> Option<Span> {
+        (!self.decided).then_some(PROBE_INTERVAL)
+    }
+
+    fn state(&self) -> SizerState {
+        let phase = if self.decided { "hold" } else { "measure" };
+        let reason = match (self.capacity.estimate(), self.base()) {
+            (Some(rate), Some(base)) if self.decided => format!(
+                "C is {:.1} Mb/s, the base RTT {:.1} ms: C T = {:.0} kB",
+                rate.as_bps_f64() / 1e6,
+                base.as_millis_f64(),
+                self.window.get() as f64 / 1e3
+            ),
+            _ if self.decided => "no train came whole: the window stays as it was".to_owned(),
+            _ => "waiting for round-trip times and packet trains".to_owned(),
+        };
+        SizerState { phase, reason }
+    }
+}

@@ -1,0 +1,275 @@
+//! SOBAS over a path made of three numbers: what it decides where, told as the sentences of its table.
+
+use std::collections::VecDeque;
+use tightlink_sizing::{Action, BufferSizer, Input, Sobas, SobasConfig};
+use units::{Bytes, Rate, Span, Time};
+
+const SEGMENT: f64 = 1448.0;
+
+/// A fluid path with a sender in slow start, then Reno, behind it. All in payload bytes and seconds.
+struct Fluid {
+    sizer: Sobas,
+    now: f64,
+    capacity: f64,
+    base: f64,
+    buffer: f64,
+    /// Every so many seconds a segment is lost, whatever the queue.
+    random_loss: Option<f64>,
+    probes: bool,
+    trains: bool,
+    look_every: f64,
+    cwnd: f64,
+    threshold: f64,
+    window: f64,
+    /// Windows under way to the sender.
+    advertised: VecDeque<(f64, f64)>,
+    queue: f64,
+    unread: f64,
+    next_look: f64,
+    next_probe: f64,
+    next_random: f64,
+    trains_due: VecDeque<f64>,
+    lost: u64,
+    recovers: f64,
+    delivered: f64,
+    waited: f64,
+}
+
+impl Fluid {
+    fn new(mbps: f64, base_ms: f64, buffer_bdp: f64, config: impl FnOnce(&mut SobasConfig)) -> Self {
+        let mut settings = SobasConfig::new(Bytes::new(SEGMENT as u64), Bytes::new(64_000_000));
+        config(&mut settings);
+        let (capacity, base) = (mbps * 1e6 / 8.0, base_ms / 1e3);
+        Self {
+            sizer: Sobas::new(settings),
+            now: 0.0,
+            capacity,
+            base,
+            buffer: buffer_bdp * capacity * base,
+            random_loss: None,
+            probes: true,
+            trains: settings.trains > 0,
+            look_every: 0.01,
+            cwnd: 10.0 * SEGMENT,
+            threshold: f64::INFINITY,
+            window: 0.0,
+            advertised: VecDeque::new(),
+            queue: 0.0,
+            unread: 0.0,
+            next_look: 0.0,
+            next_probe: 0.0,
+            next_random: 0.0,
+            trains_due: VecDeque::new(),
+            lost: 0,
+            recovers: 0.0,
+            delivered: 0.0,
+            waited: 0.0,
+        }
+    }
+
+    fn at(&self) -> Time {
+        Time::from_nanos((self.now * 1e9) as u64)
+    }
+
+    fn tell(&mut self, input: Input) {
+        self.sizer.handle(self.at(), input);
+    }
+
+    fn lose(&mut self) {
+        self.lost += 1;
+        if self.now >= self.recovers {
+            self.recovers = self.now + self.base;
+            self.threshold = self.cwnd.min(self.window) / 2.0;
+            self.cwnd = self.threshold;
+            self.tell(Input::OutOfOrder(3));
+        }
+    }
+
+    /// Runs for `seconds` in steps of a millisecond.
+    fn run(&mut self, seconds: f64) -> &mut Self {
+        let end = self.now + seconds;
+        let step = 1e-3;
+        while self.now < end {
+            self.now += step;
+            while self.advertised.front().is_some_and(|(at, _)| *at <= self.now) {
+                self.window = self.advertised.pop_front().map_or(0.0, |(_, window)| window);
+            }
+            let in_flight = self.cwnd.min(self.window);
+            let wait = self.base + self.queue / self.capacity;
+            let rate = (in_flight / wait).min(self.capacity);
+            self.queue = (in_flight - self.capacity * self.base).max(0.0);
+            if self.queue > self.buffer {
+                self.queue = self.buffer;
+                self.lose();
+            }
+            if let Some(every) = self.random_loss
+                && self.now >= self.next_random
+            {
+                self.next_random = self.now + every;
+                self.lose();
+            }
+            if in_flight >= self.cwnd {
+                let acked = rate * step;
+                self.cwnd += if self.cwnd < self.threshold { acked } else { acked * SEGMENT / self.cwnd };
+            }
+            self.unread += rate * step;
+            self.delivered += rate * step;
+            self.waited += rate * step * wait;
+            if self.probes && self.now >= self.next_probe {
+                self.next_probe = self.now + 0.01;
+                self.tell(Input::Probe(Some(Span::from_secs_f64(wait))));
+            }
+            while self.trains_due.front().is_some_and(|due| self.now >= *due) {
+                self.trains_due.pop_front();
+                let fits = 75_000.0 < self.buffer + 10_000.0;
+                let wire = self.capacity * 8.0 * 1500.0 / SEGMENT;
+                self.tell(Input::Train(fits.then(|| Rate::from_bps_f64(wire))));
+            }
+            if self.now >= self.next_look {
+                self.next_look = self.now + self.look_every;
+                let bytes = Bytes::new(std::mem::take(&mut self.unread) as u64);
+                self.tell(Input::Delivered(bytes));
+                if !self.probes {
+                    self.tell(Input::RoundTrip(Span::from_millis((wait * 1e3).round() as u64)));
+                }
+            }
+            let now = self.at();
+            while let Some(action) = self.sizer.poll(now) {
+                match action {
+                    Action::Window(window) => {
+                        self.advertised.push_back((self.now + self.base / 2.0, window.get() as f64));
+                    }
+                    Action::Train if self.trains => self.trains_due.push_back(self.now + self.base),
+                    _ => {}
+                }
+            }
+        }
+        self
+    }
+
+    fn phase(&self) -> &'static str {
+        self.sizer.state().phase
+    }
+
+    /// Over the next `seconds`: goodput over capacity, mean RTT over base RTT, losses.
+    fn measure(&mut self, seconds: f64) -> (f64, f64, u64) {
+        (self.delivered, self.waited, self.lost) = (0.0, 0.0, 0);
+        self.run(seconds);
+        (self.delivered / seconds / self.capacity, self.waited / self.delivered / self.base, self.lost)
+    }
+}
+
+/// Full, without a standing queue, without a loss.
+#[track_caller]
+fn assert_full(path: &mut Fluid, seconds: f64) {
+    let (goodput, rtt, lost) = path.measure(seconds);
+    let why = path.sizer.state();
+    assert!(
+        goodput > 0.96 && rtt < 1.08 && lost == 0,
+        "{goodput:.3} of C, {rtt:.3} of T, {lost} lost: {why:?}"
+    );
+    assert!(matches!(why.phase, "hold" | "trial"), "{why:?}");
+}
+
+#[test]
+fn on_a_path_alone_it_fills_the_path_and_never_loses() {
+    for (mbps, base) in [(10.0, 40.0), (97.0, 40.0), (970.0, 20.0), (100.0, 200.0)] {
+        for buffer in [0.25, 0.5, 1.0, 4.0] {
+            let mut path = Fluid::new(mbps, base, buffer, |_| {});
+            path.run(80.0 * base / 1e3 + 1.0);
+            assert_eq!(path.lost, 0, "{mbps} Mb/s, {base} ms, {buffer} BDP: {:?}", path.sizer.state());
+            assert_full(&mut path, 20.0);
+        }
+    }
+}
+
+#[test]
+fn it_works_without_probes_trains_and_reports_and_when_looked_at_every_50_ms() {
+    let mut path = Fluid::new(97.0, 40.0, 1.0, |config| config.trains = 0);
+    (path.probes, path.look_every) = (false, 0.02);
+    path.run(5.0);
+    assert_full(&mut path, 20.0);
+    let mut path = Fluid::new(97.0, 40.0, 2.0, |config| config.trains = 0);
+    (path.probes, path.look_every) = (false, 0.05);
+    path.run(5.0);
+    assert_full(&mut path, 20.0);
+}
+
+#[test]
+fn a_transfer_under_way_is_limited_once_its_rate_is_flat_and_its_queue_stands() {
+    let mut path = Fluid::new(97.0, 40.0, 4.0, |config| config.running = true);
+    path.probes = false;
+    path.run(0.2);
+    assert_eq!((path.phase(), path.advertised.len()), ("open", 0));
+    path.run(15.0);
+    assert_full(&mut path, 20.0);
+}
+
+#[test]
+fn random_loss_opens_the_window_and_it_stays_open() {
+    for every in [0.05, 0.3, 1.0] {
+        let mut path = Fluid::new(97.0, 40.0, 0.5, |_| {});
+        path.random_loss = Some(every);
+        path.run(5.0);
+        assert_eq!(path.phase(), "open", "a loss every {every} s: {:?}", path.sizer.state());
+        path.run(60.0);
+        assert_eq!(path.phase(), "open", "a loss every {every} s: {:?}", path.sizer.state());
+    }
+}
+
+#[test]
+fn a_capacity_that_falls_is_followed_down() {
+    let mut path = Fluid::new(97.0, 40.0, 4.0, |_| {});
+    path.run(10.0);
+    path.capacity /= 2.0;
+    path.run(3.0);
+    assert_full(&mut path, 10.0);
+}
+
+#[test]
+fn a_capacity_that_rises_is_followed_up() {
+    let mut path = Fluid::new(48.0, 40.0, 4.0, |_| {});
+    path.run(10.0);
+    path.capacity *= 2.0;
+    path.run(10.0);
+    assert_full(&mut path, 20.0);
+}
+
+#[test]
+fn a_longer_way_is_noticed_and_the_window_is_not_starved() {
+    let mut path = Fluid::new(97.0, 40.0, 1.0, |_| {});
+    path.run(10.0);
+    path.base = 0.06;
+    path.run(12.0);
+    assert_full(&mut path, 20.0);
+}
+
+#[test]
+fn a_small_buffer_overflows_twice_at_most_and_the_window_is_held_below() {
+    // Too little room for the ramp to be noticed in time.
+    let mut path = Fluid::new(97.0, 40.0, 0.05, |config| config.trains = 0);
+    path.run(30.0);
+    assert!(path.lost <= 2, "{} losses: {:?}", path.lost, path.sizer.state());
+    assert_full(&mut path, 20.0);
+}
+
+#[test]
+fn a_sender_that_is_ours_is_paced_where_trains_do_not_prove_the_room() {
+    let paces = |mbps: f64, buffer: f64, can_pace: bool| {
+        let mut path = Fluid::new(mbps, 40.0, buffer, |config| config.can_pace = can_pace);
+        let mut paces = Vec::new();
+        for _ in 0..300 {
+            path.run(0.01);
+            // `run` has polled: what is said last is what the state holds.
+            paces.extend(path.sizer.pace());
+        }
+        paces.last().copied()
+    };
+    assert_eq!(paces(97.0, 1.0, false), None);
+    // A ramp on 20 Mb/s queues 20 kB; a train has shown room for 75.
+    assert_eq!(paces(20.0, 1.0, true), None);
+    // 94 kB.
+    let pace = paces(97.0, 1.0, true).expect("paced").as_bps_f64();
+    let capacity = 97e6 * 1500.0 / 1448.0;
+    assert!((0.94 * capacity..1.05 * capacity).contains(&pace), "{pace}");
+}
