@@ -15,7 +15,8 @@ pub(crate) struct Progress {
     bar: ProgressBar,
     /// Runs finished, and in all.
     runs: (u64, u64),
-    plain: Plain,
+    /// What stderr is told where it is no terminal; `None` for nothing.
+    plain: Option<Plain>,
 }
 
 impl Progress {
@@ -24,25 +25,43 @@ impl Progress {
         let style =
             ProgressStyle::with_template("{bar:30} {percent:>3} %  {elapsed} passed, {eta} to go  {msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        Self { bar, runs: (0, runs.max(1) as u64), plain: Plain::default() }
+        Self { bar, runs: (0, runs.max(1) as u64), plain: Some(Plain::default()) }
     }
 
-    /// One more run has ended.
-    pub(crate) fn finish_run(&mut self) {
-        self.runs.0 += 1;
-        self.show(0.0);
+    /// For a command that is asked for data alone.
+    pub(crate) fn silent() -> Self {
+        Self { bar: ProgressBar::hidden(), runs: (0, 1), plain: None }
+    }
+
+    /// So many runs have ended.
+    pub(crate) fn finished(&mut self, runs: usize) {
+        self.runs.0 = runs as u64;
+        self.bar.set_position(self.position(0.0));
+        self.tell_plain(0.0);
     }
 
     /// `engine` is `passed` seconds into the run called `label`.
     pub(crate) fn tell(&mut self, label: &str, engine: Engine, passed: f64, end: Option<f64>) {
-        self.bar.set_message(format!("{engine}: {label}"));
-        self.show(end.map_or(0.0, |end| (passed / end).min(1.0)));
+        self.bar.set_message(doing(label, engine, passed, end));
+        let part = end.map_or(0.0, |end| (passed / end).min(1.0));
+        self.bar.set_position(self.position(part));
+        // A simulation is over soon, or watched on a terminal.
+        if engine == Engine::Live {
+            self.tell_plain(part);
+        }
     }
 
-    fn show(&mut self, part: f64) {
+    /// In thousandths of all runs.
+    fn position(&self, part: f64) -> u64 {
         let (finished, all) = self.runs;
-        self.bar.set_position(((finished as f64 + part) * 1000.0 / all as f64) as u64);
-        self.plain.tell(self.bar.elapsed(), finished as f64 + part, all, "runs", "");
+        ((finished as f64 + part) * 1000.0 / all as f64) as u64
+    }
+
+    fn tell_plain(&mut self, part: f64) {
+        let (finished, all) = self.runs;
+        if let Some(plain) = &mut self.plain {
+            plain.tell(self.bar.elapsed(), finished as f64 + part, all, "runs", "");
+        }
     }
 }
 
@@ -50,6 +69,13 @@ impl Drop for Progress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// "sim: limit = 1 bdp, 12.3 of 60 s".
+fn doing(label: &str, engine: Engine, passed: f64, end: Option<f64>) -> String {
+    let of = end.map_or(String::new(), |end| format!(" of {end}"));
+    let label = if label.is_empty() { String::new() } else { format!("{label}, ") };
+    format!("{engine}: {label}{passed:.1}{of} s")
 }
 
 /// A bar over the points of a sweep; threads may tell it.
@@ -150,6 +176,18 @@ mod tests {
         assert_eq!(plain.line(seconds(20), 50.0, 90, "points"), None);
         assert!(plain.line(seconds(21), 50.0, 90, "points").is_some());
         assert_eq!(plain.line(seconds(99), 90.0, 90, "points"), None, "the result follows");
+    }
+
+    #[test]
+    fn a_run_says_how_far_it_is_in_its_own_time() {
+        assert_eq!(doing("", Engine::Sim, 12.34, Some(60.0)), "sim: 12.3 of 60 s");
+        assert_eq!(doing("limit = 1 bdp", Engine::Live, 0.0, None), "live: limit = 1 bdp, 0.0 s");
+        let mut progress = Progress::new(4);
+        progress.finished(1);
+        progress.tell("", Engine::Sim, 30.0, Some(60.0));
+        assert_eq!(progress.bar.position(), 375);
+        progress.tell("", Engine::Sim, 70.0, Some(60.0));
+        assert_eq!((progress.bar.position(), progress.bar.message().as_str()), (500, "sim: 70.0 of 60 s"));
     }
 
     #[test]

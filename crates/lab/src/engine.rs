@@ -62,7 +62,7 @@ pub type Progress<'a> = &'a dyn Fn(f64, Option<f64>);
 pub fn run(engine: Engine, resolved: &Resolved, progress: Progress<'_>) -> Result<Record, EngineError> {
     match engine {
         Engine::Model => model::run(resolved),
-        Engine::Sim => sim::run(resolved),
+        Engine::Sim => sim::run(resolved, progress),
         Engine::Live => live::run(resolved, progress),
     }
 }

@@ -22,6 +22,14 @@ pub trait Recorder {
     fn link(&mut self, at: Time, state: &LinkState);
     /// Flow number `index` of the plan at `at`.
     fn flow(&mut self, at: Time, index: usize, view: &FlowView);
+    /// How often, in simulated time, to tell how far the run is; `None`: never. It changes nothing about the run.
+    fn pulse(&self) -> Option<Span> {
+        None
+    }
+    /// The run is at `at`.
+    fn reached(&mut self, at: Time) {
+        let _ = at;
+    }
 }
 
 /// Watches nothing.

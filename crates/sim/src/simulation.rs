@@ -122,13 +122,15 @@ impl<R: Recorder> Course<R> {
     }
 
     /// Runs to the end. Slots of the agenda: the flows' and users' deadlines, the sources, the links, the recorder, the
-    /// ends of the warm-up and of the batches. At equal times arrivals go first, then lower slots.
+    /// ends of the warm-up and of the batches, and the recorder's pulse if it has one. At equal times arrivals go first, then lower slots.
     fn run<M: Medium>(mut self, mut medium: M) -> Outcome<R> {
         let first_source = self.endpoints.flows.len() + self.endpoints.population.len();
         let first_link = first_source + self.sources.len();
         let recording = first_link + medium.slots();
         let measuring = recording + 1;
-        let mut agenda = Agenda::new(measuring + 1);
+        let pulse = self.recorder.pulse().filter(|pulse| *pulse > Span::ZERO);
+        let pulsing = measuring + 1;
+        let mut agenda = Agenda::new(pulsing + usize::from(pulse.is_some()));
         // Deadlines are mostly put off before they come, so a slot is moved only when its flow's comes nearer.
         let mut armed: Vec<Time> = (0..first_source).map(|index| self.endpoints.deadline(index)).collect();
         for (slot, at) in armed.iter().enumerate() {
@@ -139,6 +141,9 @@ impl<R: Recorder> Course<R> {
         }
         let interval = self.recorder.interval().filter(|interval| *interval > Span::ZERO);
         agenda.set(recording, interval.map_or(Time::NEVER, |interval| Time::ZERO + interval));
+        if let Some(pulse) = pulse {
+            agenda.set(pulsing, Time::ZERO + pulse);
+        }
         // Without a warm-up measuring begins before anyone acts: its slot is behind those of flows that start at once.
         let begun = self.warmup == Time::ZERO;
         agenda.set(measuring, if begun { self.measure(Time::ZERO, &mut medium) } else { self.warmup });
@@ -197,8 +202,13 @@ impl<R: Recorder> Course<R> {
             } else if slot == recording {
                 self.record(now, &medium.state(now));
                 agenda.set(slot, interval.map_or(Time::NEVER, |interval| now + interval));
-            } else {
+            } else if slot == measuring {
                 agenda.set(slot, self.measure(now, &mut medium));
+            } else {
+                // Not the run's own: a run that is watched is the same run.
+                events -= 1;
+                self.recorder.reached(now);
+                agenda.set(slot, pulse.map_or(Time::NEVER, |pulse| now + pulse));
             }
             medium.settle(&mut self.endpoints, |slot, at| agenda.set(first_link + slot, at));
         }

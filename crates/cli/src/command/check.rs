@@ -64,8 +64,8 @@ fn verdicts(figure: &Figure, claims: &[Claim]) -> Result<Vec<Verdict>, Problem> 
         let label = task.label();
         let answered =
             answer(task, &engines, &mut |engine, passed, end| progress.tell(&label, engine, passed, end))?;
-        progress.finish_run();
         answers.push(answered);
+        progress.finished(answers.len());
     }
     Ok(check(claims, &answers))
 }

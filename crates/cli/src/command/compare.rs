@@ -49,14 +49,15 @@ pub(crate) fn compare(
     let mut answers = Vec::new();
     for task in tasks {
         let label = task.label();
+        let before = answers.len() * engines.len();
         let mut seen = None;
         let answered = answer(task, &engines, &mut |engine, passed, end| {
-            if seen.replace(engine).is_some_and(|before| before != engine) {
-                progress.finish_run();
+            if seen.replace(engine) != Some(engine) {
+                progress.finished(before + engines.iter().take_while(|other| **other != engine).count());
             }
             progress.tell(&label, engine, passed, end);
         })?;
-        progress.finish_run();
+        progress.finished(before + engines.len());
         for record in &answered.records {
             store.keep(&answered.task, document, &command, record)?;
         }

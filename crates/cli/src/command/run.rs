@@ -21,7 +21,7 @@ pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Problem> {
     let store = Store::open(&options.out)?;
     let command = source::command_line();
     let mut answers = Vec::new();
-    let mut progress = Progress::new(tasks.len());
+    let mut progress = if options.json { Progress::silent() } else { Progress::new(tasks.len()) };
     for task in tasks {
         let record = run_one(&task, engine, &mut progress)?;
         store.keep(&task, &document, &command, &record)?;
@@ -29,6 +29,7 @@ pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Problem> {
             print::data(serde_json::to_string(&record.summary).map_err(Problem::environment)?)?;
         }
         answers.push(Answer { task, records: vec![record], absent: Vec::new(), found: None });
+        progress.finished(answers.len());
     }
     drop(progress);
     if !options.json {
@@ -47,10 +48,8 @@ pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Problem> {
 
 fn run_one(task: &Task, engine: Engine, progress: &mut Progress) -> Result<lab::record::Record, Problem> {
     let label = task.label();
-    let told = std::cell::RefCell::new(&mut *progress);
-    let record = engine::run(engine, &task.resolved, &|passed, end| {
+    let told = std::cell::RefCell::new(progress);
+    Ok(engine::run(engine, &task.resolved, &|passed, end| {
         told.borrow_mut().tell(&label, engine, passed, end);
-    })?;
-    progress.finish_run();
-    Ok(record)
+    })?)
 }

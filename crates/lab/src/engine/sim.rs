@@ -1,6 +1,6 @@
 //! The simulator as an engine: builds its plan, records its series.
 
-use super::{EngineError, Misfit, ended_early, measured};
+use super::{EngineError, Misfit, Progress, ended_early, measured};
 use crate::batches::{Reading, half_widths};
 use crate::measure::{Stopwatch, delay_statistics, link_summary, summary};
 use crate::record::{Engine, FlowSeries, FlowSummary, Record, RttStatistics, Series, SessionsSummary};
@@ -14,10 +14,10 @@ use sim::{
 };
 use units::{Bytes, Span, Time};
 
-pub(super) fn run(resolved: &Resolved) -> Result<Record, EngineError> {
+pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record, EngineError> {
     let plan = plan(resolved)?;
     let watch = Stopwatch::start();
-    let outcome = Simulation::new(plan, SeriesRecorder::new(resolved)).run();
+    let outcome = Simulation::new(plan, SeriesRecorder::new(resolved, progress)).run();
     measured(outcome.ended, resolved)?;
     let flows = outcome.flows.iter().map(flow_summary).collect();
     let readings: Vec<Reading> = outcome.batches.iter().map(Reading::from).collect();
@@ -186,9 +186,16 @@ fn sessions_summary(sessions: &SessionsReport) -> SessionsSummary {
     }
 }
 
-/// Turns what the simulator shows into the columns a scenario asks for.
-#[derive(Debug)]
-struct SeriesRecorder {
+/// Between two words about how far a run is, by the clock.
+const PAUSE_S: f64 = 0.1;
+
+/// Turns what the simulator shows into the columns a scenario asks for, and says how far the run is.
+struct SeriesRecorder<'a> {
+    progress: Progress<'a>,
+    end: Option<Span>,
+    watch: Stopwatch,
+    /// When progress was told last, seconds.
+    told: f64,
     every: Span,
     columns: Vec<Column>,
     delivered: Vec<Bytes>,
@@ -196,10 +203,14 @@ struct SeriesRecorder {
     series: Series,
 }
 
-impl SeriesRecorder {
-    fn new(resolved: &Resolved) -> Self {
+impl<'a> SeriesRecorder<'a> {
+    fn new(resolved: &Resolved, progress: Progress<'a>) -> Self {
         let series = |flow: &ResolvedFlow| FlowSeries { name: flow.name.clone(), ..FlowSeries::default() };
         Self {
+            progress,
+            end: resolved.end,
+            watch: Stopwatch::start(),
+            told: 0.0,
             every: resolved.every,
             columns: resolved.columns.clone(),
             delivered: vec![Bytes::ZERO; resolved.flows.len()],
@@ -213,7 +224,20 @@ impl SeriesRecorder {
     }
 }
 
-impl Recorder for SeriesRecorder {
+impl Recorder for SeriesRecorder<'_> {
+    /// Often enough for a smooth bar, seldom enough to cost nothing.
+    fn pulse(&self) -> Option<Span> {
+        Some(self.end.map_or(Span::from_millis(100), |end| end / 1000))
+    }
+
+    fn reached(&mut self, at: Time) {
+        let now = self.watch.seconds();
+        if now >= self.told + PAUSE_S {
+            self.told = now;
+            (self.progress)(at.as_secs_f64(), self.end.map(Span::as_secs_f64));
+        }
+    }
+
     fn interval(&self) -> Option<Span> {
         (!self.columns.is_empty()).then_some(self.every)
     }

@@ -141,3 +141,51 @@ fn the_same_seed_gives_the_same_run_and_another_seed_another() {
     assert_eq!(run(5), run(5));
     assert_ne!(run(5).0, run(6).0);
 }
+
+/// [`Everything`], with a pulse.
+#[derive(Default)]
+struct Watched(Everything, Vec<Time>);
+
+impl Recorder for Watched {
+    fn interval(&self) -> Option<Span> {
+        self.0.interval()
+    }
+    fn link(&mut self, at: Time, state: &LinkState) {
+        self.0.link(at, state);
+    }
+    fn flow(&mut self, at: Time, index: usize, view: &FlowView) {
+        self.0.flow(at, index, view);
+    }
+    fn pulse(&self) -> Option<Span> {
+        Some(Span::from_millis(7))
+    }
+    fn reached(&mut self, at: Time) {
+        self.1.push(at);
+    }
+}
+
+#[test]
+fn a_run_whose_progress_is_told_is_the_same_run() {
+    for end in [Some(Time::ZERO + Span::from_secs(12)), None] {
+        let plan = || {
+            let mut plan = busy(4, Limit::Packets(40), 0.001, 3, 2, true, 5);
+            plan.end = end;
+            if end.is_none() {
+                plan.flows.iter_mut().for_each(|flow| flow.size = Some(Bytes::new(2_000_000)));
+            }
+            plan
+        };
+        let plain = Simulation::new(plan(), Everything::default()).run();
+        let watched = Simulation::new(plan(), Watched::default()).run();
+        let Watched(seen, pulses) = watched.recorder;
+        assert_eq!(plain.recorder, seen);
+        assert_eq!((plain.ended, plain.events), (watched.ended, watched.events));
+        assert_eq!(
+            format!("{:?} {:?}", plain.flows, plain.links),
+            format!("{:?} {:?}", watched.flows, watched.links)
+        );
+        let every = Span::from_millis(7);
+        assert_eq!(pulses.len() as u64, watched.ended.as_nanos() / every.as_nanos());
+        assert!(pulses.windows(2).all(|pair| pair[1] == pair[0] + every));
+    }
+}
