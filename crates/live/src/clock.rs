@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
-use units::Time;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use units::{Span, Time};
+
+/// Two clocks read within this were read together.
+const TOGETHER: Span = Span::from_micros(20);
 
 /// A monotonic clock that reads zero at the start of the run. Both sides of a session in one process share
 /// one, so their time stamps are comparable. Over an emulated path that may stand still, it can follow the path's time.
@@ -47,6 +50,40 @@ impl Clock {
         let elapsed = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
         let now = elapsed.saturating_sub(self.behind.load(Ordering::Relaxed));
         Time::from_nanos(self.latest.fetch_max(now, Ordering::Relaxed).max(now))
+    }
+
+    /// How far behind the real clock it is.
+    pub(crate) fn behind(&self) -> Span {
+        Span::from_nanos(self.behind.load(Ordering::Relaxed))
+    }
+
+    /// When something was stamped by the kernel on the system's clock (time since 1970), a moment ago: by this clock, and
+    /// by the stamp. `still` is for how long this clock may have stood still since then. Without a stamp, or with one that
+    /// does not lie within the last second, it was now; the system's clock may have been set meanwhile.
+    pub(crate) fn stamped(&self, stamp: Option<Time>, still: Span) -> (Time, Time) {
+        let (now, system) = self.both();
+        match stamp.map(|stamp| (stamp, system.since(stamp))) {
+            Some((stamp, age)) if stamp <= system && age < Span::from_secs(1) => {
+                (now - age.saturating_sub(still), stamp)
+            }
+            _ => (now, system),
+        }
+    }
+
+    /// This clock and the system's at the same moment.
+    #[expect(clippy::disallowed_methods, reason = "the kernel stamps datagrams on the system's clock")]
+    fn both(&self) -> (Time, Time) {
+        let mut tries = 0;
+        loop {
+            let before = self.now();
+            let system = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            let now = self.now();
+            tries += 1;
+            // Someone else had the processor in between.
+            if now.since(before) < TOGETHER || tries == 3 {
+                return (now, Time::from_nanos(u64::try_from(system.as_nanos()).unwrap_or(u64::MAX)));
+            }
+        }
     }
 }
 

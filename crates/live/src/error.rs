@@ -104,6 +104,16 @@ pub enum LiveError {
         /// What the kernel said.
         source: io::Error,
     },
+    /// A socket for probes could not be made.
+    #[error(
+        "cannot probe at {address}: {source}; the address must be reachable from this network namespace, and UDP allowed"
+    )]
+    Probe {
+        /// The other side's address, or our own.
+        address: SocketAddr,
+        /// What the kernel said.
+        source: io::Error,
+    },
     /// A system call failed that should not.
     #[error("cannot {doing}: {source}")]
     System {

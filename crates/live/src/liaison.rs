@@ -1,8 +1,12 @@
 //! [`Liaison`]: what the two sides of a session tell each other beside the data, where both run in one process.
 //!
-//! A sender on another machine would send the same over a connection of its own.
+//! A sender on another machine would send the same over a connection of its own. Probes are real packets either way:
+//! the liaison only says where the echoer is and which key it has.
 
+use crate::error::LiveError;
+use crate::probe::{Echoer, ProbeKey, TrainLimits};
 use sizing::SenderReport;
+use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
 use units::Rate;
 
@@ -20,13 +24,46 @@ struct Messages {
 #[derive(Debug)]
 pub struct Liaison {
     flows: Vec<Mutex<Messages>>,
+    echo: Option<Echo>,
+}
+
+/// Where the receiver's probes are echoed.
+#[derive(Debug)]
+struct Echo {
+    address: SocketAddr,
+    key: ProbeKey,
+    /// Waits for the sender's thread.
+    echoer: Mutex<Option<Echoer>>,
 }
 
 impl Liaison {
     /// For a session of `flows` flows.
     #[must_use]
     pub fn new(flows: usize) -> Self {
-        Self { flows: (0..flows).map(|_| Mutex::default()).collect() }
+        Self { flows: (0..flows).map(|_| Mutex::default()).collect(), echo: None }
+    }
+
+    /// The same with an echoer at `address` (port 0: any), in the calling thread's namespace: the sender's. The sending
+    /// side of the session runs it; the receiver's flows with sizers probe by it.
+    ///
+    /// # Errors
+    /// [`LiveError::Probe`] or [`LiveError::System`].
+    pub fn with_echoer(flows: usize, address: SocketAddr) -> Result<Self, LiveError> {
+        let key = ProbeKey::random()?;
+        let echoer = Echoer::bind(address, &key, 0..flows as u64, TrainLimits::default())?;
+        let echo = Echo { address: echoer.address()?, key, echoer: Mutex::new(Some(echoer)) };
+        Ok(Self { echo: Some(echo), ..Self::new(flows) })
+    }
+
+    /// Where probes are echoed, and the key for them; a flow's place is its session.
+    #[must_use]
+    pub fn echo(&self) -> Option<(SocketAddr, &ProbeKey)> {
+        self.echo.as_ref().map(|echo| (echo.address, &echo.key))
+    }
+
+    /// The echoer, for whoever runs it.
+    pub(crate) fn take_echoer(&self) -> Option<Echoer> {
+        self.echo.as_ref()?.echoer.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Says what the sender knows of `flow`. Flows the session does not have are ignored.

@@ -8,7 +8,7 @@
 //!
 //! Reading order: `session.rs` (what a run is), `results.rs` (what it leaves), `receiver.rs` and `sender.rs`
 //! (one loop each, no thread per flow), `liaison.rs` (what they tell each other), `window.rs` (the actuator), `sized.rs`
-//! (sizers at the actuator), then the tools: `tcp_info.rs`, `options.rs`, `stack.rs`, `holder.rs`, `poller.rs`,
+//! (sizers at the actuator), `probe.rs` (probes and packet trains over UDP), then the tools: `tcp_info.rs`, `options.rs`, `stack.rs`, `holder.rs`, `poller.rs`,
 //! `clock.rs`, `error.rs`.
 //!
 //! ```
@@ -35,6 +35,7 @@ mod holder;
 mod liaison;
 pub mod options;
 mod poller;
+pub mod probe;
 mod receiver;
 mod results;
 mod sender;

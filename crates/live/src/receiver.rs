@@ -28,7 +28,9 @@ const BACKLOG: i32 = 4096;
 const READ_SIZE: usize = 1 << 20;
 const READS_AT_ONCE: u32 = 4;
 const LISTENER: u64 = u64::MAX;
-/// Tokens below are flows, from here on connections that have not said which flow they are.
+/// Tokens below are flows, from here on flows' probers.
+const FIRST_PROBER: u64 = 1 << 31;
+/// From here on connections that have not said which flow they are.
 const FIRST_UNKNOWN: u64 = 1 << 32;
 
 /// A listening socket, bound before the sender starts.
@@ -134,7 +136,7 @@ impl<'a> Receiving<'a> {
                 break;
             }
             for &flow in &self.sized {
-                self.slots[flow].size(flow, now, self.liaison)?;
+                self.slots[flow].size(flow, &self.clock, self.liaison)?;
             }
             let due = self.sized.iter().map(|&flow| self.slots[flow].wakeup());
             let wake = due.fold(end.min(ticks.due()), Time::min);
@@ -142,6 +144,10 @@ impl<'a> Receiving<'a> {
                 match token {
                     LISTENER => self.accept()?,
                     FIRST_UNKNOWN.. => self.identify(token)?,
+                    FIRST_PROBER.. => {
+                        let (flow, now) = ((token - FIRST_PROBER) as usize, self.clock.now());
+                        self.slots[flow].probe(now, &self.clock)?;
+                    }
                     flow => self.read(flow as usize)?,
                 }
             }
@@ -192,9 +198,12 @@ impl<'a> Receiving<'a> {
         let flow = usize::from(u16::from_be_bytes(id));
         match self.slots.get_mut(flow).filter(|slot| slot.result.accepted.is_none()) {
             Some(slot) => {
-                slot.begin(unknown)?;
+                slot.begin(unknown, flow, self.liaison)?;
                 if let Some(incoming) = &slot.incoming {
                     self.poller.change(&incoming.socket, flow as u64, EpollFlags::EPOLLIN)?;
+                }
+                if let Some(prober) = slot.prober() {
+                    self.poller.add(prober, FIRST_PROBER + flow as u64, EpollFlags::EPOLLIN)?;
                 }
                 self.read(flow)
             }

@@ -4,6 +4,7 @@
 //! it had to send again ([`SentFlow`]). Flows keep the order of the session. All times are of the run's one clock.
 
 use crate::options::ReceiveBuffer;
+use crate::probe::ProbeCounts;
 use crate::sized::PhaseChange;
 use crate::tcp_info::TcpOptions;
 use crate::window::WindowReading;
@@ -57,6 +58,8 @@ pub struct ReceivedFlow {
     pub phases: Vec<PhaseChange>,
     /// The window the sizer asked for last; `None` without a sizer, or for the maximum.
     pub final_window: Option<Bytes>,
+    /// What became of the probes for the sizer.
+    pub probes: ProbeCounts,
     /// Readings, one per period.
     pub samples: Vec<ReceiverSample>,
     /// What a reader of the numbers must know.

@@ -14,6 +14,7 @@ use crate::error::LiveError;
 use crate::liaison::Liaison;
 use crate::options;
 use crate::poller::{Poller, Ticks};
+use crate::probe::Echoer;
 use crate::results::{RttStatistics, SendCounts, SenderSample, SentFlow};
 use crate::session::{CONNECT_WITHIN, FlowConfig, PREAMBLE, STALLED_AFTER, SessionConfig};
 use crate::tcp_info::{TcpInfo, TcpOptions};
@@ -32,6 +33,8 @@ const WRITES_AT_ONCE: u32 = 16;
 /// How often a flow whose last byte is on its way is asked whether it arrived, and one that still has data to send.
 const DRAIN_CHECK: Span = Span::from_millis(1);
 const DRAIN_CHECK_UNSENT: Span = Span::from_millis(5);
+/// The echoer's token; those of flows are small.
+const ECHOER: u64 = u64::MAX;
 /// How often a receiver with a sizer hears from its sender: a few times in the shortest round trip worth sizing for.
 const REPORT_EVERY: Span = Span::from_millis(5);
 /// The receiver closes at the same `end` by the same clock: a reset this close to it is the end, not a failure.
@@ -68,6 +71,8 @@ pub(crate) struct Sending<'a> {
     server: SocketAddr,
     clock: Clock,
     liaison: Option<&'a Liaison>,
+    /// Answers the receiver's probes.
+    echoer: Option<Echoer>,
     /// When the receiver is told next what its sizers want to know; never without one.
     report: Time,
     poller: Poller,
@@ -85,8 +90,12 @@ impl<'a> Sending<'a> {
         let flows = config.flows.iter().zip(0u16..).map(|(flow, id)| Outgoing::new(flow, id)).collect();
         let sized = liaison.is_some() && config.flows.iter().any(|flow| flow.sizer.is_some());
         let report = if sized { clock.now() } else { Time::NEVER };
-        let zeros = vec![0; WRITE_SIZE];
-        Ok(Self { config, server, clock, liaison, report, poller: Poller::new()?, flows, zeros })
+        let (poller, zeros) = (Poller::new()?, vec![0; WRITE_SIZE]);
+        let echoer = liaison.and_then(Liaison::take_echoer);
+        if let Some(echoer) = &echoer {
+            poller.add(echoer, ECHOER, EpollFlags::EPOLLIN)?;
+        }
+        Ok(Self { config, server, clock, liaison, echoer, report, poller, flows, zeros })
     }
 
     pub(crate) fn run(&mut self, stop: &AtomicBool) -> Result<(), LiveError> {
@@ -111,6 +120,10 @@ impl<'a> Sending<'a> {
             let due = end.min(ticks.due()).min(self.report);
             let wake = self.flows.iter().map(Outgoing::wakeup).fold(due, Time::min);
             for (flow, ready) in self.poller.wait(self.clock.now(), wake)? {
+                if let (ECHOER, Some(echoer)) = (flow, &mut self.echoer) {
+                    echoer.poll(&self.clock);
+                    continue;
+                }
                 let outcome = self.ready(flow as usize, ready);
                 if let Err(error) = outcome {
                     let over = stop.load(Ordering::Relaxed) || self.clock.now() >= end - END_TOLERANCE;

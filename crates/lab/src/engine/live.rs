@@ -47,7 +47,13 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
     let server = listener.address();
 
     let config = Arc::new(session(resolved));
-    let liaison = Arc::new(Liaison::new(config.flows.len()));
+    let (flows, echo) = (config.flows.len(), SocketAddr::new(IpAddr::V4(path.sender_address()), 0));
+    let liaison = if config.flows.iter().any(|flow| flow.sizer.is_some()) {
+        path.sender().run(move || Liaison::with_echoer(flows, echo))??
+    } else {
+        Liaison::new(flows)
+    };
+    let liaison = Arc::new(liaison);
     let stop = Arc::new(AtomicBool::new(false));
     let clock = Clock::following(path.begin(resolved.warmup)?, path.behind());
     let waiting = std::thread::current();

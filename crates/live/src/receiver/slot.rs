@@ -1,9 +1,11 @@
 //! One flow at its receiver: what it should be, what it is, what it leaves.
 
 use super::Unknown;
+use crate::clock::Clock;
 use crate::error::LiveError;
 use crate::liaison::Liaison;
 use crate::options::{BufferGrant, ReceiveBuffer};
+use crate::probe::{ProbeCounts, Prober};
 use crate::results::{Measured, ReceivedFlow, ReceiverSample};
 use crate::session::{FlowConfig, PREAMBLE, STALLED_AFTER, SizerChoice};
 use crate::sized::{Demand, SizedWindow};
@@ -36,29 +38,45 @@ enum Holder {
     /// The session: one window for the flow's whole life.
     Fixed(WindowControl),
     /// A sizer.
-    Sized(Box<SizedWindow>),
+    Sized(Box<Sizing>),
+}
+
+/// A sizer at work, and what probes the path for it, if anything can.
+struct Sizing {
+    window: SizedWindow,
+    prober: Option<Prober>,
 }
 
 impl Holder {
-    fn take(socket: &Socket, config: &FlowConfig, now: Time) -> Result<Self, LiveError> {
+    /// For flow `id` of the session, accepted at `now`.
+    fn take(
+        socket: &Socket,
+        config: &FlowConfig,
+        now: Time,
+        id: usize,
+        liaison: Option<&Liaison>,
+    ) -> Result<Self, LiveError> {
         let Some(choice) = &config.sizer else {
             return WindowControl::take(socket, config.window).map(Self::Fixed);
         };
         let sizer = choice.build(config.segment, TcpInfo::of(socket)?.options.timestamps, socket)?;
-        SizedWindow::take(socket, sizer, now).map(|sized| Self::Sized(Box::new(sized)))
+        let echo = liaison.and_then(Liaison::echo);
+        let prober = echo.map(|(echoer, key)| Prober::connect(echoer, key, id as u64)).transpose()?;
+        let window = SizedWindow::take(socket, sizer, now)?;
+        Ok(Self::Sized(Box::new(Sizing { window, prober })))
     }
 
     fn control(&self) -> &WindowControl {
         match self {
             Self::Fixed(control) => control,
-            Self::Sized(sized) => sized.control(),
+            Self::Sized(sizing) => sizing.window.control(),
         }
     }
 
     fn assert(&mut self, socket: &Socket) -> Result<bool, LiveError> {
         match self {
             Self::Fixed(control) => control.assert(socket),
-            Self::Sized(sized) => sized.assert(socket),
+            Self::Sized(sizing) => sizing.window.assert(socket),
         }
     }
 
@@ -92,15 +110,22 @@ impl<'a> Slot<'a> {
             window_overwritten: 0,
             phases: Vec::new(),
             final_window: None,
+            probes: ProbeCounts::default(),
             samples: Vec::new(),
             notes: Vec::new(),
         };
         Self { config, warmup, incoming: None, base: None, result }
     }
 
-    pub(super) fn begin(&mut self, unknown: Unknown) -> Result<(), LiveError> {
+    /// The flow, `id` of the session, has connected.
+    pub(super) fn begin(
+        &mut self,
+        unknown: Unknown,
+        id: usize,
+        liaison: Option<&Liaison>,
+    ) -> Result<(), LiveError> {
         let Unknown { socket, peer, accepted, .. } = unknown;
-        let holder = Holder::take(&socket, self.config, accepted)?;
+        let holder = Holder::take(&socket, self.config, accepted, id, liaison)?;
         let info = TcpInfo::of(&socket)?;
         self.result.peer = Some(peer);
         self.result.accepted = Some(accepted);
@@ -112,31 +137,65 @@ impl<'a> Slot<'a> {
         Ok(())
     }
 
-    /// When the sizer wants to be polled; never without one.
-    pub(super) fn wakeup(&self) -> Time {
-        match &self.incoming {
-            Some(Incoming { holder: Holder::Sized(sized), .. }) => sized.wakeup(),
-            _ => Time::NEVER,
+    /// What probes for the flow's sizer.
+    pub(super) fn prober(&self) -> Option<&Prober> {
+        match &self.incoming.as_ref()?.holder {
+            Holder::Sized(sizing) => sizing.prober.as_ref(),
+            Holder::Fixed(_) => None,
         }
     }
 
-    /// Has the sizer measure and decide, and carries its wishes to the sender, flow `id` of the session.
-    pub(super) fn size(&mut self, id: usize, now: Time, liaison: Option<&Liaison>) -> Result<(), LiveError> {
-        let Some(Incoming { socket, holder: Holder::Sized(sized), .. }) = &mut self.incoming else {
+    /// When the sizer or its prober wants to be polled; never without one.
+    pub(super) fn wakeup(&self) -> Time {
+        let Some(Incoming { holder: Holder::Sized(sizing), .. }) = &self.incoming else { return Time::NEVER };
+        let probe = sizing.prober.as_ref().map_or(Time::NEVER, Prober::wakeup);
+        sizing.window.wakeup().min(probe)
+    }
+
+    /// Has the sizer measure and decide, and carries its wishes to the prober and to the sender, flow `id` of the session.
+    pub(super) fn size(
+        &mut self,
+        id: usize,
+        clock: &Clock,
+        liaison: Option<&Liaison>,
+    ) -> Result<(), LiveError> {
+        let Some(Incoming { socket, holder: Holder::Sized(sizing), .. }) = &mut self.incoming else {
             return Ok(());
         };
+        let Sizing { window, prober } = &mut **sizing;
+        let now = clock.now();
         if let Some(report) = liaison.and_then(|liaison| liaison.take_report(id)) {
-            sized.tell(socket, now, Input::Sender(report))?;
+            window.tell(socket, now, Input::Sender(report))?;
         }
-        sized.poll(socket, now)?;
-        for demand in sized.take_demands() {
-            match (demand, liaison) {
-                (Demand::Pace(rate), Some(liaison)) => liaison.pace(id, rate),
+        window.poll(socket, now)?;
+        for demand in window.take_demands() {
+            match (demand, &mut *prober, liaison) {
+                (Demand::Train, Some(prober), _) => prober.ask_train(),
                 // Nobody there who could: a train that never comes is one that was lost.
-                (Demand::Train, _) => sized.tell(socket, now, Input::Train(None))?,
-                (Demand::Pace(_), None) => {}
+                (Demand::Train, None, _) => window.tell(socket, now, Input::Train(None))?,
+                (Demand::Pace(rate), _, Some(liaison)) => liaison.pace(id, rate),
+                (Demand::Pace(_), _, None) => {}
             }
         }
+        if let Some(prober) = prober {
+            prober.set_interval(window.probe_interval(), now);
+            if prober.wakeup() <= now {
+                self.probe(now, clock)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Has the prober read and send, and tells the sizer what it found.
+    pub(super) fn probe(&mut self, now: Time, clock: &Clock) -> Result<(), LiveError> {
+        let Some(Incoming { socket, holder: Holder::Sized(sizing), .. }) = &mut self.incoming else {
+            return Ok(());
+        };
+        let Some(prober) = &mut sizing.prober else { return Ok(()) };
+        for event in prober.poll(clock) {
+            sizing.window.tell(socket, now, event.into())?;
+        }
+        self.result.probes = prober.counts();
         Ok(())
     }
 
@@ -182,9 +241,9 @@ impl<'a> Slot<'a> {
 
     /// Closes the connection and keeps what its sizer did.
     pub(super) fn let_go(&mut self) {
-        let Some(Incoming { holder: Holder::Sized(sized), .. }) = self.incoming.take() else { return };
-        self.result.phases = sized.changes().to_vec();
-        self.result.final_window = sized.requested();
+        let Some(Incoming { holder: Holder::Sized(sizing), .. }) = self.incoming.take() else { return };
+        self.result.phases = sizing.window.changes().to_vec();
+        self.result.final_window = sizing.window.requested();
     }
 
     fn record(&mut self, now: Time, info: &TcpInfo, payload: Bytes) -> Result<(), LiveError> {

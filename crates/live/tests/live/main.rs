@@ -2,5 +2,6 @@
 
 mod kernel;
 mod namespace;
+mod probe;
 mod sized;
 mod transfer;

@@ -1,0 +1,59 @@
+//! [`Cookies`]: proof that an address receives what is sent to it, without remembering addresses.
+
+use super::key::ProbeKey;
+use crate::error::LiveError;
+use std::net::{IpAddr, SocketAddr};
+use units::{Span, Time};
+
+/// A cookie is good for the period it was made in and for the next one.
+const PERIOD: Span = Span::from_secs(10);
+
+/// Makes and checks cookies. Only the echoer knows the secret, so only who received one can show it.
+#[derive(Debug)]
+pub(super) struct Cookies {
+    secret: ProbeKey,
+}
+
+impl Cookies {
+    pub(super) fn new() -> Result<Self, LiveError> {
+        Ok(Self { secret: ProbeKey::random()? })
+    }
+
+    /// The cookie for `address` at `now`.
+    pub(super) fn bake(&self, address: SocketAddr, now: Time) -> u64 {
+        self.of(address, now.as_nanos() / PERIOD.as_nanos())
+    }
+
+    /// Whether `cookie` was made for `address` within the last one or two periods.
+    pub(super) fn holds(&self, cookie: u64, address: SocketAddr, now: Time) -> bool {
+        let period = now.as_nanos() / PERIOD.as_nanos();
+        cookie == self.of(address, period) || (period > 0 && cookie == self.of(address, period - 1))
+    }
+
+    fn of(&self, address: SocketAddr, period: u64) -> u64 {
+        let ip = match address.ip() {
+            IpAddr::V4(ip) => ip.to_ipv6_mapped(),
+            IpAddr::V6(ip) => ip,
+        };
+        let code = self.secret.code(&[&ip.octets(), &address.port().to_be_bytes(), &period.to_be_bytes()]);
+        u64::from_be_bytes(code[..8].try_into().expect("eight of sixteen"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cookie_is_of_one_address_and_gets_stale() {
+        let cookies = Cookies::new().unwrap();
+        let [here, there, port] =
+            ["192.0.2.1:5", "192.0.2.2:5", "192.0.2.1:6"].map(|text| text.parse().unwrap());
+        let at = |seconds| Time::ZERO + Span::from_secs(seconds);
+        let cookie = cookies.bake(here, at(5));
+        assert!(cookies.holds(cookie, here, at(5)) && cookies.holds(cookie, here, at(19)));
+        assert!(!cookies.holds(cookie, here, at(20)));
+        assert!(!cookies.holds(cookie, there, at(5)) && !cookies.holds(cookie, port, at(5)));
+        assert!(!Cookies::new().unwrap().holds(cookie, here, at(5)), "another echoer's");
+    }
+}

@@ -1,0 +1,303 @@
+//! [`Prober`]: probes the path to an echoer, on the data receiver's side.
+
+use super::echoes::Echoes;
+use super::key::ProbeKey;
+use super::socket::Datagrams;
+use super::train::TrainArrivals;
+use super::wire::{LENGTH, Message};
+use crate::clock::Clock;
+use crate::error::LiveError;
+use sizing::Input;
+use std::collections::VecDeque;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::fd::{AsFd, BorrowedFd};
+use units::{Bytes, Span, Time};
+
+/// Packets of a train, and the length of each with its IP header: what Ethernet carries.
+const TRAIN_PACKETS: u16 = 50;
+const TRAIN_PACKET: u16 = 1500;
+/// Headers of IPv4 and of IPv6 with that of UDP.
+const HEADERS: [u16; 2] = [28, 48];
+/// Echoes are waited for this many probes long: ten seconds at one each 10 ms.
+const REMEMBERED: usize = 1000;
+/// More losses at once are not told one by one: whoever decides on them has decided by then.
+const LOSSES_TOLD: u64 = 100;
+/// Between trains, so that one does not run into the other's queue, and echoers do not refuse it.
+const TRAINS_APART: Span = Span::from_millis(20);
+/// A train, or its request, is lost if nothing came for this long; a train whose last packet came waits for those
+/// that it overtook.
+const TRAIN_SILENCE: Span = Span::from_secs(1);
+const TRAIN_BROKEN: Span = Span::from_millis(200);
+const TRAIN_OVERTAKEN: Span = Span::from_millis(5);
+/// How often the echoer is asked for a cookie while a train waits for one, and how long one is used: half of the time
+/// for which it is sure to hold.
+const COOKIE_EVERY: Span = Span::from_millis(50);
+const COOKIE_FRESH: Span = Span::from_secs(5);
+
+/// What a prober has found out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProbeEvent {
+    /// A probe was echoed. The round trip is from our sending to the kernel's stamp of the echo, less the time that the
+    /// echoer held it.
+    Echo {
+        /// Time on the path, both ways.
+        round_trip: Span,
+        /// When the echo arrived.
+        at: Time,
+    },
+    /// A probe that had reached the echoer was lost on its way back: the way of the data.
+    Lost,
+    /// A train that was asked for has come as far as it will.
+    Train(TrainArrivals),
+}
+
+impl From<ProbeEvent> for Input {
+    /// The same in a sizer's words.
+    fn from(event: ProbeEvent) -> Self {
+        match event {
+            ProbeEvent::Echo { round_trip, .. } => Self::Probe(Some(round_trip)),
+            ProbeEvent::Lost => Self::Probe(None),
+            ProbeEvent::Train(train) => Self::Train(train.rate()),
+        }
+    }
+}
+
+/// What became of the probes so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProbeCounts {
+    /// Sent.
+    pub sent: u64,
+    /// Echoes that came.
+    pub echoed: u64,
+    /// Lost on the way of the data, after the echoer had counted them.
+    pub lost_with_data: u64,
+    /// Lost on the way of the acknowledgements: never counted by the echoer, as far as its latest echo tells.
+    pub lost_with_acks: u64,
+    /// Datagrams that were no message of this key and session, or came again.
+    pub ignored: u64,
+    /// Datagrams the kernel did not send, or said it could not deliver.
+    pub refused: u64,
+}
+
+/// A train on its way.
+#[derive(Debug)]
+struct Awaited {
+    number: u64,
+    /// When it was asked for, or its latest packet came.
+    moved: Time,
+    arrivals: Vec<(u16, Time)>,
+}
+
+/// Probes one path. Owned by whoever polls it; wake it when its socket is readable, and at [`Prober::wakeup`].
+#[derive(Debug)]
+pub struct Prober {
+    socket: Datagrams,
+    key: ProbeKey,
+    session: u64,
+    interval: Option<Span>,
+    next_probe: Time,
+    /// Probes without an echo, oldest first: number and time of sending.
+    unanswered: VecDeque<(u64, Time)>,
+    echoes: Echoes,
+    /// The latest one, and when it came.
+    cookie: Option<(u64, Time)>,
+    trains_wanted: u32,
+    trains_asked: u64,
+    next_train: Time,
+    awaited: Option<Awaited>,
+    /// Payload of a train's packets.
+    train_length: u16,
+    counts: ProbeCounts,
+}
+
+impl Prober {
+    /// For the path to the echoer at `echoer`, from the current thread's network namespace. It is silent until an interval
+    /// is set or a train asked for.
+    ///
+    /// # Errors
+    /// [`LiveError::Probe`].
+    pub fn connect(echoer: SocketAddr, key: &ProbeKey, session: u64) -> Result<Self, LiveError> {
+        let (local, headers) = match echoer {
+            SocketAddr::V4(_) => (SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)), HEADERS[0]),
+            SocketAddr::V6(_) => (SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)), HEADERS[1]),
+        };
+        Ok(Self {
+            socket: Datagrams::bind(local, Some(echoer))?,
+            key: key.clone(),
+            session,
+            interval: None,
+            next_probe: Time::NEVER,
+            unanswered: VecDeque::new(),
+            echoes: Echoes::default(),
+            cookie: None,
+            trains_wanted: 0,
+            trains_asked: 0,
+            next_train: Time::ZERO,
+            awaited: None,
+            train_length: TRAIN_PACKET - headers,
+            counts: ProbeCounts::default(),
+        })
+    }
+
+    /// Probes every `interval` from `now` on; `None`: no longer.
+    pub fn set_interval(&mut self, interval: Option<Span>, now: Time) {
+        if interval != self.interval {
+            self.interval = interval;
+            self.next_probe = if interval.is_some() { now } else { Time::NEVER };
+        }
+    }
+
+    /// Asks for one more train; trains come one after the other. Poll soon.
+    pub fn ask_train(&mut self) {
+        self.trains_wanted = self.trains_wanted.saturating_add(1);
+        if self.cookie.is_none() && self.interval.is_none() {
+            self.next_probe = Time::ZERO;
+        }
+    }
+
+    /// Reads what has arrived, sends what is due. What it found out, in order.
+    pub fn poll(&mut self, clock: &Clock) -> Vec<ProbeEvent> {
+        let mut events = Vec::new();
+        while let Some(received) = self.socket.receive(clock) {
+            let (at, stamp) = (received.at, received.stamp);
+            let message = Message::decode(&self.key, received.bytes);
+            let ours = message.is_some_and(|(session, message)| {
+                session == self.session && self.hear(message, at, stamp, &mut events)
+            });
+            self.counts.ignored += u64::from(!ours);
+        }
+        let now = clock.now();
+        self.end_train(now, &mut events);
+        if now >= self.next_probe {
+            self.send_probe(clock);
+            // Missed times are left out, the rhythm is kept.
+            let interval = self.interval.unwrap_or(COOKIE_EVERY).max(Span::from_nanos(1));
+            let missed = now.since(self.next_probe).as_nanos() / interval.as_nanos();
+            self.next_probe += interval * (missed + 1);
+        }
+        self.start_train(clock);
+        self.counts.refused = self.socket.refused;
+        events
+    }
+
+    /// When to poll next, though nothing arrives.
+    #[must_use]
+    pub fn wakeup(&self) -> Time {
+        let train = match &self.awaited {
+            Some(awaited) => awaited.moved + patience(awaited),
+            // Without a cookie the next probe brings it.
+            None if self.trains_wanted > 0 && self.cookie.is_some() => self.next_train,
+            None => Time::NEVER,
+        };
+        self.next_probe.min(train)
+    }
+
+    /// What became of the probes.
+    #[must_use]
+    pub const fn counts(&self) -> ProbeCounts {
+        self.counts
+    }
+
+    /// Whether the message was one we wait for.
+    fn hear(&mut self, message: Message, at: Time, stamp: Time, events: &mut Vec<ProbeEvent>) -> bool {
+        match message {
+            Message::Echo { number, count, cookie, held } => {
+                let Some(lost) = self.echoes.observe(count) else { return false };
+                self.cookie = Some((cookie, at));
+                self.counts.echoed += 1;
+                self.counts.lost_with_data += lost;
+                self.counts.lost_with_acks = self.counts.lost_with_acks.max(number.saturating_sub(count));
+                // In the order of sending: what is missing came before.
+                events.extend((0..lost.min(LOSSES_TOLD)).map(|_| ProbeEvent::Lost));
+                let place = self.unanswered.iter().position(|(unanswered, _)| *unanswered == number);
+                if let Some((_, sent)) = place.and_then(|place| self.unanswered.remove(place)) {
+                    let round_trip = at.since(sent).saturating_sub(held);
+                    events.push(ProbeEvent::Echo { round_trip, at });
+                }
+                true
+            }
+            Message::Train { number, place, packets: TRAIN_PACKETS, length } => {
+                let Some(awaited) = &mut self.awaited else { return false };
+                let new = awaited.arrivals.iter().all(|(came, _)| *came != place);
+                if awaited.number != number || length != self.train_length || place >= TRAIN_PACKETS || !new {
+                    return false;
+                }
+                awaited.moved = at;
+                awaited.arrivals.push((place, stamp));
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn send_probe(&mut self, clock: &Clock) {
+        self.counts.sent += 1;
+        let number = self.counts.sent;
+        let probe = Message::Probe { number }.encode(&self.key, self.session);
+        if self.unanswered.len() == REMEMBERED {
+            self.unanswered.pop_front();
+        }
+        self.unanswered.push_back((number, clock.now()));
+        self.socket.send(&probe, None);
+    }
+
+    fn start_train(&mut self, clock: &Clock) {
+        if self.trains_wanted == 0 || self.awaited.is_some() {
+            return;
+        }
+        let now = clock.now();
+        if self.cookie.is_some_and(|(_, at)| now.since(at) > COOKIE_FRESH) {
+            self.cookie = None;
+        }
+        let Some((cookie, _)) = self.cookie else {
+            // The next echo brings one.
+            self.next_probe = self.next_probe.min(now + COOKIE_EVERY);
+            return;
+        };
+        if self.interval.is_none() {
+            self.next_probe = Time::NEVER;
+        }
+        if now < self.next_train {
+            return;
+        }
+        self.trains_wanted -= 1;
+        self.trains_asked += 1;
+        let number = self.trains_asked;
+        let request =
+            Message::TrainRequest { number, packets: TRAIN_PACKETS, length: self.train_length, cookie };
+        self.awaited =
+            Some(Awaited { number, moved: now, arrivals: Vec::with_capacity(TRAIN_PACKETS.into()) });
+        self.next_train = now + TRAINS_APART;
+        self.socket.send(&request.encode(&self.key, self.session), None);
+    }
+
+    /// Lets a train go that is whole, or has been waited for long enough.
+    fn end_train(&mut self, now: Time, events: &mut Vec<ProbeEvent>) {
+        let over = |awaited: &Awaited| now.since(awaited.moved) >= patience(awaited);
+        if !self.awaited.as_ref().is_some_and(over) {
+            return;
+        }
+        let Some(Awaited { arrivals, .. }) = self.awaited.take() else { return };
+        let packet = Bytes::new(TRAIN_PACKET.into());
+        events.push(ProbeEvent::Train(TrainArrivals { packets: TRAIN_PACKETS, packet, arrivals }));
+    }
+}
+
+/// How long after its latest packet a train is waited for.
+fn patience(awaited: &Awaited) -> Span {
+    match awaited.arrivals.last() {
+        None => TRAIN_SILENCE,
+        Some(_) if awaited.arrivals.len() == usize::from(TRAIN_PACKETS) => Span::ZERO,
+        Some((place, _)) if place + 1 == TRAIN_PACKETS => TRAIN_OVERTAKEN,
+        Some(_) => TRAIN_BROKEN,
+    }
+}
+
+impl AsFd for Prober {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+// Trains of a length that no echoer sends would never come.
+const _: () = assert!(TRAIN_PACKET as usize - 48 >= LENGTH);

@@ -1,0 +1,170 @@
+//! [`Datagrams`]: a UDP socket that says when each datagram arrived.
+
+use crate::clock::Clock;
+use crate::error::LiveError;
+use nix::errno::Errno;
+use nix::sys::socket::{
+    ControlMessage, ControlMessageOwned, MsgFlags, SockaddrLike, SockaddrStorage, recvmsg, sendmsg,
+    setsockopt, sockopt,
+};
+use socket2::{Domain, Protocol, Socket, Type};
+use std::io::{self, IoSlice, IoSliceMut};
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use units::{Span, Time};
+
+/// Room for a few trains at the kernel's book-keeping.
+const BUFFER: usize = 1 << 20;
+/// Longer than any datagram of ours: a longer one is cut, and then of the wrong length.
+const ROOM: usize = 9000;
+/// The longest super-packet, in bytes and in datagrams, that the kernel takes to cut into datagrams itself.
+const SUPER_BYTES: usize = 60_000;
+const SUPER_DATAGRAMS: usize = 60;
+
+/// So many errors in a row are read away at once.
+const FAILURES: u32 = 16;
+
+/// One datagram.
+pub(super) struct Received<'a> {
+    pub(super) from: SocketAddr,
+    pub(super) bytes: &'a [u8],
+    /// When it arrived, by the run's clock.
+    pub(super) at: Time,
+    /// The same by the kernel's stamp alone, on the system's clock: differences are exact.
+    pub(super) stamp: Time,
+}
+
+/// A non-blocking UDP socket. What happens to a datagram on its way is the path's business: errors of sending and of
+/// receiving are counted, never raised.
+#[derive(Debug)]
+pub(super) struct Datagrams {
+    socket: Socket,
+    room: Vec<u8>,
+    control: Vec<u8>,
+    /// How far the clock was behind when nothing waited last.
+    behind: Span,
+    /// Datagrams the kernel refused, or errors it reported for earlier ones.
+    pub(super) refused: u64,
+}
+
+impl Datagrams {
+    /// A socket at `local`, which hears only `peer` if there is one.
+    pub(super) fn bind(local: SocketAddr, peer: Option<SocketAddr>) -> Result<Self, LiveError> {
+        let make = || {
+            let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
+            socket.set_nonblocking(true)?;
+            setsockopt(&socket, sockopt::ReceiveTimestampns, &true)?;
+            // Less is granted where the limits are low, which is enough for one train.
+            socket.set_recv_buffer_size(BUFFER)?;
+            socket.set_send_buffer_size(BUFFER)?;
+            socket.bind(&local.into())?;
+            if let Some(peer) = peer {
+                socket.connect(&peer.into())?;
+            }
+            Ok(socket)
+        };
+        let socket = make()
+            .map_err(|source: io::Error| LiveError::Probe { address: peer.unwrap_or(local), source })?;
+        let control = nix::cmsg_space!(nix::sys::time::TimeSpec);
+        Ok(Self { socket, room: vec![0; ROOM], control, behind: Span::ZERO, refused: 0 })
+    }
+
+    pub(super) fn local(&self) -> Result<SocketAddr, LiveError> {
+        let address = self.socket.local_addr().map_err(LiveError::system("read a socket's address"))?;
+        address
+            .as_socket()
+            .ok_or_else(|| LiveError::system("read a socket's address")(io::ErrorKind::Unsupported))
+    }
+
+    /// The next datagram that waits; `None` if none does.
+    pub(super) fn receive(&mut self, clock: &Clock) -> Option<Received<'_>> {
+        let mut failures = 0;
+        let (length, from, stamp) = loop {
+            let mut parts = [IoSliceMut::new(&mut self.room)];
+            let received = recvmsg::<SockaddrStorage>(
+                self.socket.as_raw_fd(),
+                &mut parts,
+                Some(&mut self.control),
+                MsgFlags::MSG_DONTWAIT,
+            );
+            match received {
+                Ok(message) => {
+                    let stamp = message.cmsgs().ok().and_then(|mut messages| {
+                        messages.find_map(|message| match message {
+                            ControlMessageOwned::ScmTimestampns(stamp) => Some(stamp),
+                            _ => None,
+                        })
+                    });
+                    let Some(from) = message.address.and_then(address) else { continue };
+                    break (message.bytes, from, stamp);
+                }
+                Err(Errno::EAGAIN) => {
+                    self.behind = clock.behind();
+                    return None;
+                }
+                Err(Errno::EINTR) => {}
+                // An ICMP error for something sent before; reading it clears it. One that stays ends it.
+                Err(_) => {
+                    self.refused += 1;
+                    failures += 1;
+                    if failures == FAILURES {
+                        return None;
+                    }
+                }
+            }
+        };
+        let stamp = stamp.map(|stamp| {
+            let seconds = Span::from_secs(u64::try_from(stamp.tv_sec()).unwrap_or(0));
+            Time::ZERO + seconds + Span::from_nanos(u64::try_from(stamp.tv_nsec()).unwrap_or(0))
+        });
+        // What the clock missed since nothing waited may all have been missed since this arrived. If it was missed
+        // before, the arrival seems late: better than early, where a round trip would come out too short.
+        let still = clock.behind().saturating_sub(self.behind);
+        let (at, stamp) = clock.stamped(stamp, still);
+        Some(Received { from, bytes: &self.room[..length], at, stamp })
+    }
+
+    /// Sends to the peer, or to `to`.
+    pub(super) fn send(&mut self, bytes: &[u8], to: Option<SocketAddr>) {
+        let sent = match to {
+            Some(to) => self.socket.send_to(bytes, &to.into()),
+            None => self.socket.send(bytes),
+        };
+        self.refused += u64::from(sent.is_err());
+    }
+
+    /// Sends `bytes`, datagrams of `length` each, back to back: through the kernel in as few pieces as it takes, so that
+    /// nothing gets between them.
+    pub(super) fn send_train(&mut self, bytes: &[u8], length: u16, to: SocketAddr) {
+        let at_once = (SUPER_BYTES / usize::from(length)).clamp(1, SUPER_DATAGRAMS) * usize::from(length);
+        let address = SockaddrStorage::from(to);
+        for piece in bytes.chunks(at_once) {
+            let control = [ControlMessage::UdpGsoSegments(&length)];
+            let sent = sendmsg(
+                self.socket.as_raw_fd(),
+                &[IoSlice::new(piece)],
+                &control,
+                MsgFlags::MSG_DONTWAIT,
+                Some(&address),
+            );
+            if sent.is_err() {
+                // The device or the path's MTU does not take it whole.
+                for datagram in piece.chunks(usize::from(length)) {
+                    self.send(datagram, Some(to));
+                }
+            }
+        }
+    }
+}
+
+impl AsFd for Datagrams {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+fn address(storage: SockaddrStorage) -> Option<SocketAddr> {
+    storage.family()?;
+    let v4 = storage.as_sockaddr_in().map(|address| SocketAddr::V4((*address).into()));
+    v4.or_else(|| storage.as_sockaddr_in6().map(|address| SocketAddr::V6((*address).into())))
+}

@@ -1,0 +1,89 @@
+//! [`TrainArrivals`]: a packet train as it came in.
+
+use units::{Bytes, Rate, Time};
+
+/// The share of a train that is left out at its head: there the link's queue still has gaps.
+const HEAD: usize = 5;
+/// Fewer packets than this behind the head say nothing.
+const LEAST: usize = 4;
+
+/// The packets of one train that arrived, in the order in which they did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrainArrivals {
+    /// How many were asked for.
+    pub packets: u16,
+    /// Length of each, IP header included.
+    pub packet: Bytes,
+    /// Place in the train, from 0, and the kernel's stamp of its arrival. The stamps' origin is arbitrary.
+    pub arrivals: Vec<(u16, Time)>,
+}
+
+impl TrainArrivals {
+    /// Whether all arrived, in order.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.arrivals.len() == usize::from(self.packets)
+            && self.arrivals.iter().zip(0..).all(|((place, _), expected)| *place == expected)
+    }
+
+    /// The rate at which the train was dispersed, the packets' IP headers included: without its first fifth, each packet
+    /// is set against the one half of the rest further on, and the median of these rates is taken. `None` if packets are
+    /// missing or came out of order [sobas:IV].
+    #[must_use]
+    pub fn rate(&self) -> Option<Rate> {
+        if !self.is_whole() {
+            return None;
+        }
+        let body = &self.arrivals[self.arrivals.len() / HEAD..];
+        if body.len() < LEAST {
+            return None;
+        }
+        let half = body.len() / 2;
+        let volume = self.packet * half as u64;
+        let mut rates: Vec<Rate> = body
+            .iter()
+            .zip(&body[half..])
+            .map(|((_, from), (_, to))| Rate::of(volume, to.since(*from)))
+            .collect();
+        rates.sort_unstable();
+        rates.get(rates.len() / 2).copied().filter(|rate| *rate > Rate::ZERO)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Span;
+
+    fn train(gaps: impl IntoIterator<Item = u64>) -> TrainArrivals {
+        let mut at = Time::from_nanos(1_000_000);
+        let mut arrivals = vec![(0, at)];
+        for (gap, place) in gaps.into_iter().zip(1..) {
+            at += Span::from_micros(gap);
+            arrivals.push((place, at));
+        }
+        TrainArrivals { packets: arrivals.len() as u16, packet: Bytes::new(1500), arrivals }
+    }
+
+    #[test]
+    fn equal_gaps_are_the_rate_and_a_head_or_a_stall_does_not_count() {
+        let even = train([120; 49]);
+        assert_eq!(even.rate(), Some(Rate::from_bps(100_000_000)));
+        let head = train((0..49).map(|gap| if gap < 9 { 30 } else { 120 }));
+        assert_eq!(head.rate(), Some(Rate::from_bps(100_000_000)));
+        let stalled = train((0..49).map(|gap| if gap == 12 { 5000 } else { 120 }));
+        assert_eq!(stalled.rate(), Some(Rate::from_bps(100_000_000)));
+    }
+
+    #[test]
+    fn a_train_with_a_hole_or_out_of_order_has_no_rate() {
+        let mut short = train([120; 49]);
+        short.arrivals.remove(20);
+        assert_eq!(short.rate(), None);
+        let mut swapped = train([120; 49]);
+        swapped.arrivals.swap(20, 21);
+        assert_eq!((swapped.is_whole(), swapped.rate()), (false, None));
+        assert_eq!(train([]).rate(), None);
+        assert_eq!(train([0; 49]).rate(), None, "no time passed: no stamps");
+    }
+}

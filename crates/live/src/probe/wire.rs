@@ -1,0 +1,180 @@
+//! The datagrams of probing: 72 bytes, which an IPv4 header and UDP's make 100 [sobas:IV]; packets of a train are filled up.
+//!
+//! | bytes | field |
+//! |---|---|
+//! | 0-1 | `tL` |
+//! | 2 | version, 1 |
+//! | 3 | kind: 1 probe, 2 echo, 3 train request, 4 train packet |
+//! | 4-11 | session |
+//! | 12-19 | number of the probe or the train, from 1 |
+//! | 20-27, 28-35, 36-43 | echo: count, cookie, time held (ns); request: packets, length, cookie; train packet: place, packets, length |
+//! | 44-55 | zero |
+//! | 56-71 | authentication code of bytes 0-55 |
+//!
+//! Integers are big-endian. Whatever is not exactly of this form, length included, is no message.
+
+use super::key::{CODE, ProbeKey, same};
+use units::Span;
+
+/// Bytes of every datagram but a train's packets, and of their heads.
+pub(super) const LENGTH: usize = 72;
+/// The longest packet of a train that will be sent: UDP over IPv4 in 9000 bytes.
+pub(super) const LONGEST: usize = 8972;
+const SIGNED: usize = LENGTH - CODE;
+const MAGIC: [u8; 2] = *b"tL";
+const VERSION: u8 = 1;
+
+/// What one datagram says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Message {
+    /// Please echo.
+    Probe { number: u64 },
+    /// Probe `number` came, as the `count`th; it was held for so long.
+    Echo { number: u64, count: u64, cookie: u64, held: Span },
+    /// Please send `packets` datagrams of `length` bytes.
+    TrainRequest { number: u64, packets: u16, length: u16, cookie: u64 },
+    /// The datagram at `place` (from 0) of train `number`.
+    Train { number: u64, place: u16, packets: u16, length: u16 },
+}
+
+impl Message {
+    fn fields(self) -> (u8, u64, [u64; 3]) {
+        match self {
+            Self::Probe { number } => (1, number, [0; 3]),
+            Self::Echo { number, count, cookie, held } => (2, number, [count, cookie, held.as_nanos()]),
+            Self::TrainRequest { number, packets, length, cookie } => {
+                (3, number, [packets.into(), length.into(), cookie])
+            }
+            Self::Train { number, place, packets, length } => {
+                (4, number, [place.into(), packets.into(), length.into()])
+            }
+        }
+    }
+
+    /// The datagram's first 72 bytes.
+    pub(super) fn encode(self, key: &ProbeKey, session: u64) -> [u8; LENGTH] {
+        let (kind, number, values) = self.fields();
+        let mut bytes = [0; LENGTH];
+        bytes[..2].copy_from_slice(&MAGIC);
+        (bytes[2], bytes[3]) = (VERSION, kind);
+        let words = [session, number].into_iter().chain(values);
+        for (place, word) in bytes[4..44].chunks_exact_mut(8).zip(words) {
+            place.copy_from_slice(&word.to_be_bytes());
+        }
+        let code = key.code(&[&bytes[..SIGNED]]);
+        bytes[SIGNED..].copy_from_slice(&code);
+        bytes
+    }
+
+    /// The session and the message of a datagram; `None` if it is not one of ours.
+    pub(super) fn decode(key: &ProbeKey, datagram: &[u8]) -> Option<(u64, Self)> {
+        let (head, filling) = datagram.split_first_chunk::<LENGTH>()?;
+        let (signed, code) = head.split_at(SIGNED);
+        if signed[..2] != MAGIC || signed[2] != VERSION || signed[44..] != [0; SIGNED - 44] {
+            return None;
+        }
+        // Before any of it is looked at more closely.
+        if !same(&key.code(&[signed]), code.try_into().ok()?) {
+            return None;
+        }
+        let word = |index: usize| {
+            let at = 4 + 8 * index;
+            u64::from_be_bytes(signed[at..at + 8].try_into().expect("eight bytes"))
+        };
+        let small = |index: usize| u16::try_from(word(index)).ok();
+        let (session, number) = (word(0), word(1));
+        let message = match signed[3] {
+            1 => Self::Probe { number },
+            2 => Self::Echo { number, count: word(2), cookie: word(3), held: Span::from_nanos(word(4)) },
+            3 => Self::TrainRequest { number, packets: small(2)?, length: small(3)?, cookie: word(4) },
+            4 => Self::Train { number, place: small(2)?, packets: small(3)?, length: small(4)? },
+            _ => return None,
+        };
+        let length = match message {
+            Self::Train { length, .. } => usize::from(length),
+            _ => LENGTH,
+        };
+        // Fields a kind does not have are zero: what encodes alike is alike.
+        (LENGTH + filling.len() == length && message.fields().2 == [word(2), word(3), word(4)])
+            .then_some((session, message))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn messages() -> impl Strategy<Value = Message> {
+        let (long, short) = (any::<u64>, any::<u16>);
+        prop_oneof![
+            long().prop_map(|number| Message::Probe { number }),
+            (long(), long(), long(), long()).prop_map(|(number, count, cookie, held)| Message::Echo {
+                number,
+                count,
+                cookie,
+                held: Span::from_nanos(held)
+            }),
+            (long(), short(), short(), long()).prop_map(|(number, packets, length, cookie)| {
+                Message::TrainRequest { number, packets, length, cookie }
+            }),
+            (long(), short(), short(), (LENGTH as u16..2000)).prop_map(|(number, place, packets, length)| {
+                Message::Train { number, place, packets, length }
+            }),
+        ]
+    }
+
+    /// The whole datagram of a message.
+    fn datagram(message: Message, key: &ProbeKey, session: u64) -> Vec<u8> {
+        let mut bytes = message.encode(key, session).to_vec();
+        if let Message::Train { length, .. } = message {
+            bytes.resize(usize::from(length), 0);
+        }
+        bytes
+    }
+
+    fn key(byte: u8) -> ProbeKey {
+        ProbeKey::from_secret(&[byte; 32])
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_sent_is_read(message in messages(), session in any::<u64>()) {
+            let bytes = datagram(message, &key(1), session);
+            prop_assert_eq!(Message::decode(&key(1), &bytes), Some((session, message)));
+        }
+
+        #[test]
+        fn one_flipped_bit_another_length_or_another_key_is_no_message(
+            message in messages(), session in any::<u64>(), bit in 0..LENGTH * 8, more in 1usize..9
+        ) {
+            let bytes = datagram(message, &key(1), session);
+            prop_assert_eq!(Message::decode(&key(2), &bytes), None);
+            let mut flipped = bytes.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            prop_assert_eq!(Message::decode(&key(1), &flipped), None);
+            let mut longer = bytes.clone();
+            longer.resize(bytes.len() + more, 0);
+            prop_assert_eq!(Message::decode(&key(1), &longer), None);
+            prop_assert_eq!(Message::decode(&key(1), &bytes[..bytes.len() - more]), None);
+        }
+
+        /// Who has the key may still be wrong, or of another version.
+        #[test]
+        fn signed_nonsense_does_not_panic(mut head in prop::collection::vec(any::<u8>(), SIGNED), more in 0usize..80) {
+            (head[0], head[1], head[2], head[3]) = (b't', b'L', VERSION, head[3] % 6);
+            head[44..].fill(0);
+            let code = key(1).code(&[&head]);
+            head.extend(code);
+            head.resize(LENGTH + more, 0);
+            if let Some((session, message)) = Message::decode(&key(1), &head) {
+                prop_assert_eq!(datagram(message, &key(1), session), head, "nothing but its one form");
+            }
+        }
+
+        #[test]
+        fn random_bytes_are_no_message_and_do_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            prop_assert_eq!(Message::decode(&key(1), &bytes), None);
+        }
+    }
+}

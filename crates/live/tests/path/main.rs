@@ -1,0 +1,124 @@
+//! Probes and trains across the emulated tight link: how exact they are. Needs root.
+
+#[expect(dead_code, reason = "the emulator's own tests use all of it")]
+#[path = "../../../emu/tests/path/endpoints.rs"]
+mod endpoints;
+
+use endpoints::{alone, settled};
+use link::Limit;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tightlink_emu::{Path, PathConfig, run_ahead};
+use tightlink_live::Clock;
+use tightlink_live::probe::{Echoer, ProbeCounts, ProbeEvent, ProbeKey, Prober, TrainLimits};
+use units::{Bytes, Fraction, Rate, Span};
+
+/// 20 ms there and back, a queue that holds a few trains.
+fn config(rate: u64) -> PathConfig {
+    PathConfig::new(Rate::from_bps(rate), Span::from_millis(10), Limit::Bytes(Bytes::new(400_000)))
+}
+
+/// Waits until `socket` is readable, a millisecond at most.
+fn pause(socket: &impl AsFd) {
+    let _ = poll(&mut [PollFd::new(socket.as_fd(), PollFlags::POLLIN)], PollTimeout::from(1u8));
+}
+
+/// Probes from the link's far end, as a receiver does, for `span`, with `trains` trains.
+fn probe(config: PathConfig, interval: Span, trains: u32, span: Span) -> (Vec<ProbeEvent>, ProbeCounts) {
+    let path = Path::start(config).expect("the path starts");
+    let (key, clock) = (ProbeKey::random().expect("random numbers"), Clock::start());
+    let (theirs, at) = (key.clone(), SocketAddr::new(IpAddr::V4(path.sender_address()), 0));
+    let bind = move || Echoer::bind(at, &theirs, [1], TrainLimits::default()).expect("a free port");
+    let mut echoer = path.sender().run(bind).expect("inside");
+    let (address, over) = (echoer.address().expect("bound"), Arc::new(AtomicBool::new(false)));
+    let stop = Arc::clone(&over);
+    let theirs = clock.clone();
+    let answering = std::thread::spawn(move || {
+        run_ahead();
+        while !stop.load(Ordering::Relaxed) {
+            pause(&echoer);
+            echoer.poll(&theirs);
+        }
+    });
+    let connect = move || Prober::connect(address, &key, 1).expect("there is a route");
+    let mut prober = path.receiver().run(connect).expect("inside");
+    let asking = std::thread::spawn(move || {
+        run_ahead();
+        prober.set_interval(Some(interval), clock.now());
+        (0..trains).for_each(|_| prober.ask_train());
+        let (mut events, end) = (Vec::new(), clock.now() + span);
+        while clock.now() < end {
+            pause(&prober);
+            events.extend(prober.poll(&clock));
+        }
+        (events, prober.counts())
+    });
+    let result = asking.join().expect("the prober does not panic");
+    over.store(true, Ordering::Relaxed);
+    answering.join().expect("the echoer does not panic");
+    result
+}
+
+#[test]
+fn round_trips_are_those_of_the_path() {
+    let Some(_alone) = alone() else { return };
+    let median = || {
+        let (events, _) = probe(config(97_000_000), Span::from_millis(5), 0, Span::from_millis(400));
+        let mut round_trips: Vec<f64> = events
+            .iter()
+            .filter_map(|event| match event {
+                ProbeEvent::Echo { round_trip, .. } => Some(round_trip.as_secs_f64() * 1e3),
+                _ => None,
+            })
+            .collect();
+        assert!(round_trips.len() > 40, "{} echoes", round_trips.len());
+        round_trips.sort_by(f64::total_cmp);
+        (round_trips[0], round_trips[round_trips.len() / 2])
+    };
+    let Some((least, median)) = settled(median, |(_, median)| (median - 20.0).abs() < 0.5) else { return };
+    println!("round trip: least {least:.3} ms, median {median:.3} ms");
+    assert!(least > 19.9, "nothing overtakes the delay: {least} ms");
+}
+
+#[test]
+fn trains_tell_the_capacity_within_two_percent() {
+    let Some(_alone) = alone() else { return };
+    for rate in [97_000_000, 622_000_000] {
+        let capacity = || {
+            let (events, _) = probe(config(rate), Span::from_millis(10), 5, Span::from_millis(500));
+            let mut rates: Vec<f64> = events
+                .iter()
+                .filter_map(|event| match event {
+                    ProbeEvent::Train(train) => train.rate(),
+                    _ => None,
+                })
+                .map(Rate::as_bps_f64)
+                .collect();
+            rates.sort_by(f64::total_cmp);
+            rates.get(rates.len() / 2).copied().unwrap_or(0.0)
+        };
+        let share = |measured: f64| measured / rate as f64;
+        let Some(measured) = settled(capacity, |measured| (share(*measured) - 1.0).abs() < 0.02) else {
+            return;
+        };
+        println!("trains: {:.2} Mbit/s of {} Mbit/s", measured / 1e6, rate / 1_000_000);
+    }
+}
+
+#[test]
+fn losses_on_the_datas_way_are_found_and_told_from_the_others() {
+    let Some(_alone) = alone() else { return };
+    let mut lossy = config(97_000_000);
+    lossy.link.loss = Fraction::new(0.1).expect("a share");
+    let (events, counts) = probe(lossy, Span::from_millis(1), 0, Span::from_millis(1500));
+    let told = events.iter().filter(|event| **event == ProbeEvent::Lost).count() as u64;
+    assert_eq!(told, counts.lost_with_data);
+    assert_eq!(counts.lost_with_acks, 0, "nothing is lost on the way back: {counts:?}");
+    let share = counts.lost_with_data as f64 / (counts.lost_with_data + counts.echoed) as f64;
+    // A thousand probes or more: four standard deviations.
+    assert!(counts.echoed > 800 && (share - 0.1).abs() < 0.04, "{share}, {counts:?}");
+    assert!(counts.sent - counts.echoed - counts.lost_with_data < 40, "the rest is on its way: {counts:?}");
+}
