@@ -74,6 +74,8 @@ pub struct PathReport {
     pub notes: Vec<String>,
 }
 
+/// Standing still for less than this share of the time is not worth a word: it is regained.
+const STALLED_FLOOR: f64 = 0.005;
 /// A path that stood still for more than this share of the time makes a result doubtful.
 const STALLED_SHARE: f64 = 0.1;
 /// Deliveries later than this share of the base RTT make a result doubtful.
@@ -101,12 +103,12 @@ impl PathReport {
         self.link.forwarded_bytes.bits_f64() / self.link.measured.as_secs_f64().max(1e-9)
     }
 
-    /// How long the path stood still, if it did: rates on the real clock are lower by that share.
+    /// How long the path stood still, if that is worth a word: rates on the real clock are lower by that share.
     #[must_use]
     pub fn stalled(&self) -> Option<String> {
         let Stalls { count, total, longest } = self.stalls;
         let measured = self.link.measured;
-        (count > 0).then(|| {
+        (total > measured.scale(STALLED_FLOOR)).then(|| {
             format!(
                 "the path stood still for {total} of {measured} while the machine did not run the emulator \
                  ({count} times, {longest} at the longest)"

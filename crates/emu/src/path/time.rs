@@ -16,7 +16,7 @@ const STALL: Span = Span::from_micros(500);
 
 /// While it is behind, the path's time runs faster than the real clock by one part in so many: too little to matter
 /// beside what a host's own timers do.
-const REGAIN: u64 = 100;
+const REGAIN: u64 = 200;
 
 /// How far the path's time is behind the real clock since [`Path::begin`](crate::Path::begin), in nanoseconds, for
 /// those who measure what goes on at the path's ends.
@@ -138,14 +138,14 @@ mod tests {
         time.at_work(ms(0));
         time.at_work(ms(10));
         let mut before = Time::ZERO;
-        for tick in 11..=1_200 {
+        for tick in 11..=2_200 {
             let now = time.woken(ms(tick), Some(ms(tick)));
             let step = now.since(before);
             assert!(tick == 11 || step >= Span::from_millis(1), "never slower than the clock");
-            assert!(tick == 11 || step <= Span::from_micros(1_010), "at most a hundredth faster");
+            assert!(tick == 11 || step <= Span::from_micros(1_005), "at most a 200th faster");
             before = now;
         }
-        assert_eq!(before, ms(1_200), "10 ms are regained within 1 s");
+        assert_eq!(before, ms(2_200), "10 ms are regained within 2 s");
         assert_eq!(time.behind().load(Ordering::Relaxed), 0);
     }
 
