@@ -39,16 +39,20 @@
 //! is the limit, without trains the ramp ends at the first standing queue.
 //!
 //! Reading order: here, `sobas/thresholds.rs`, `sobas/path.rs`, `sobas/trains.rs`, `sobas/held.rs` (what happens in hold
-//! and trial).
+//! and trial), `sobas/pace.rs`.
 
+mod config;
 mod held;
+mod pace;
 mod path;
 mod thresholds;
 mod trains;
 
 use crate::{Action, BufferSizer, Input, SizerState};
-use estimate::{Estimator, TRAIN_PACKETS};
+pub use config::{SobasConfig, TRAINS};
+use estimate::Estimator;
 use held::{Hold, Trial};
+use pace::burst;
 use path::{Before, Level, Path, Sign, mbps};
 pub use thresholds::Thresholds;
 pub(crate) use trains::Trains;
@@ -57,53 +61,11 @@ use units::{Bytes, Rate, Span, Time};
 /// The source's probes: 100 bytes every 10 ms [sobas:IV].
 pub const PROBE_INTERVAL: Span = Span::from_millis(10);
 
-/// The source's trains: five [sobas:IV].
-pub const TRAINS: usize = 5;
-
-/// A full packet of a train, IP layer.
-const TRAIN_PACKET: Bytes = Bytes::new(1500);
-
 /// Segments that a sender begins with [rfc6928:2].
 const INITIAL_SEGMENTS: u64 = 10;
 
 /// Below this a window starves loss recovery: three duplicates need four segments.
 const LEAST_SEGMENTS: u64 = 4;
-
-/// What a SOBAS is made for.
-#[derive(Clone, Copy, Debug)]
-pub struct SobasConfig {
-    /// Payload of a full segment.
-    pub segment: Bytes,
-    /// The largest window.
-    pub maximum: Bytes,
-    /// Headers around a segment's payload at the layer of C'.
-    pub header: Bytes,
-    /// The sender is ours: it can be paced.
-    pub can_pace: bool,
-    /// Trains to ask for; none where the other side is a stranger.
-    pub trains: usize,
-    /// The transfer is under way already: its window stays open until there is a reason to limit it.
-    pub running: bool,
-    /// What decisions hang on.
-    pub thresholds: Thresholds,
-}
-
-impl SobasConfig {
-    /// For segments with `segment` bytes of payload and windows up to `maximum`: a transfer that is about to begin, from a
-    /// sender that answers trains and is not to be paced.
-    #[must_use]
-    pub fn new(segment: Bytes, maximum: Bytes) -> Self {
-        Self {
-            segment,
-            maximum,
-            header: Bytes::new(52),
-            can_pace: false,
-            trains: TRAINS,
-            running: false,
-            thresholds: Thresholds::default(),
-        }
-    }
-}
 
 /// The sizer. Best polled every round trip or more often; trains are best answered before data flows.
 #[derive(Debug)]
@@ -129,6 +91,8 @@ pub struct Sobas {
     losses: u32,
     forgiven: Time,
     releases: u32,
+    /// What was in flight as the buffer overflowed: no trial goes there.
+    overflowed: Option<f64>,
     /// How often trials have told nothing in a row.
     idle_trials: u32,
 }
@@ -180,6 +144,7 @@ impl Sobas {
             losses: 0,
             forgiven: Time::ZERO,
             releases: 0,
+            overflowed: None,
             idle_trials: 0,
             config,
         }
@@ -280,7 +245,7 @@ impl Sobas {
         // A train is a burst that the path held, or did not. A ramp queues a fifth of its window; is that more than has
         // been shown to fit, its packets are better spread.
         let ramp_queues = self.ceiling().map(|ceiling| ceiling / 5.0);
-        let burst = (TRAIN_PACKET * TRAIN_PACKETS as u64).get() as f64;
+        let burst = burst().get() as f64;
         self.paced = self.config.can_pace && (lost > 0 || ramp_queues.is_none_or(|queues| queues > burst));
         match (self.path.capacity.estimate(), self.ceiling()) {
             (Some(rate), Some(ceiling)) => {
@@ -322,11 +287,16 @@ impl Sobas {
 
     /// A loss after a queue: what the path gave before it is what it gives.
     fn decide_by_loss(&mut self, now: Time) -> Phase {
+        self.note_overflow();
         self.margin /= 2.0;
         match self.path.best() {
             Some(level) => self.decide(now, level, "loss after a queue stood"),
             None => self.phase,
         }
+    }
+
+    fn note_overflow(&mut self) {
+        self.overflowed = self.path.best().map(|level| level.in_flight().min(self.window));
     }
 
     /// S = R T.
@@ -403,33 +373,6 @@ impl Sobas {
     fn shown(&self) -> String {
         format!("{:.0} kB", self.window / 1e3)
     }
-
-    /// What the sender is to be paced at: during the ramp as fast as the window moves and a little more, never above C',
-    /// or above what the window gives if that is more.
-    #[must_use]
-    pub fn pace(&self) -> Option<Rate> {
-        if !self.paced || matches!(self.phase, Phase::Measure | Phase::Open { .. }) {
-            return None;
-        }
-        let limits = &self.config.thresholds;
-        let by_window = self.window * 8.0 / self.path.times()?.exogenous.as_secs_f64();
-        let capacity = self.path.capacity.estimate().map(|rate| limits.pace_share * rate.as_bps_f64());
-        let ahead = by_window * limits.pace_ahead;
-        Some(Rate::from_bps_f64(capacity.map_or(ahead, |capacity| ahead.min(capacity.max(by_window)))))
-    }
-
-    /// The pace, if it is to be said: changes of less than a twentieth are not.
-    fn new_pace(&mut self) -> Option<Action> {
-        let (pace, said) = (self.pace(), self.said_pace);
-        let differs = match (pace, said) {
-            (Some(pace), Some(said)) => (pace.as_bps_f64() / said.as_bps_f64() - 1.0).abs() > 0.05,
-            (pace, said) => pace != said,
-        };
-        differs.then(|| {
-            self.said_pace = pace;
-            Action::Pace(pace)
-        })
-    }
 }
 
 impl BufferSizer for Sobas {
@@ -443,7 +386,7 @@ impl BufferSizer for Sobas {
                 self.path.begin_transfer();
             }
             Input::Train(rate) => {
-                self.trains.on_train(now, rate, TRAIN_PACKET * TRAIN_PACKETS as u64);
+                self.trains.on_train(now, rate, burst());
             }
             _ => {}
         }

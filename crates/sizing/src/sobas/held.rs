@@ -23,6 +23,8 @@ pub(super) struct Hold {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Trial {
     /// The window before.
+    origin: f64,
+    /// And the one from which on growth is counted: as long as there is room, it follows.
     from: f64,
     level: Level,
     target: Span,
@@ -101,12 +103,20 @@ impl Sobas {
             .payload_capacity(self.config.segment, self.config.header)
             .is_some_and(|capacity| level.rate >= 0.9 * capacity);
         let at_maximum = self.window >= self.maximum();
-        if !sample.limited || at_maximum || (!room && alone) {
+        let overflows = self.overflowed.is_some_and(|at| self.window * limits.trial > at * 0.97);
+        if !sample.limited || at_maximum || (!room && (alone || overflows)) {
             return self.next_segment(now, hold);
         }
         self.reason =
             format!("segment over, {} at {}: trying a larger window", level.rate(), shown_ms(level.median));
-        Phase::Trial(Trial { from: self.window, level, target: hold.target, room, judging: false })
+        Phase::Trial(Trial {
+            origin: self.window,
+            from: self.window,
+            level,
+            target: hold.target,
+            room,
+            judging: false,
+        })
     }
 
     fn next_segment(&mut self, now: Time, hold: Hold) -> Phase {
@@ -120,7 +130,9 @@ impl Sobas {
             return self.phase;
         }
         let limits = self.config.thresholds;
-        self.grow_to(limits.explore_gain, bytes, None);
+        // Lest it run ahead of a sender that grows by itself.
+        let in_flight = self.path.level_of(1).map_or(trial.from, |level| level.in_flight());
+        self.grow_to(limits.explore_gain, bytes, Some(in_flight.max(trial.from) * limits.trial));
         if self.window >= trial.from * limits.trial || self.window >= self.maximum() {
             if trial.room && self.path.has_room(now) && self.window < self.maximum() {
                 // Still nothing waits: go on.
@@ -138,6 +150,11 @@ impl Sobas {
     pub(super) fn wait_in_trial(&mut self, now: Time, trial: Trial, wait: Span) -> Phase {
         let Some(times) = self.path.times() else { return self.phase };
         let limits = self.config.thresholds;
+        let in_flight = self.path.level_of(1).map_or(0.0, |level| level.in_flight());
+        if self.overflowed.is_some_and(|at| in_flight > at * 1.02) {
+            // The path holds more than it did.
+            self.overflowed = None;
+        }
         if trial.judging || !trial.room || wait < limits.hint(times.base) {
             return self.phase;
         }
@@ -148,8 +165,11 @@ impl Sobas {
         } else {
             self.idle_trials += 1;
         }
-        self.reason = format!("the path is full at {}: a queue of {} stands", self.shown(), shown_ms(wait));
-        self.hold(now, times.base * 2, trial.level, trial.target)
+        // A sender that was below the window is so still: what counts is what was in flight.
+        let (window, level) = (self.window, self.path.level_of(1).unwrap_or(trial.level));
+        let next = self.decide(now, level, "a queue begins to stand");
+        self.window = self.window.clamp(trial.origin.min(window), window);
+        next
     }
 
     /// A sample while a larger window is tried.
@@ -173,7 +193,14 @@ impl Sobas {
             self.reason = format!("{found}: others give way, it stays at {}", self.shown());
             let target = trial.target.max(level.median);
             // Without a pause: the next step up.
-            return Phase::Trial(Trial { from: self.window, level, target, room: false, judging: false });
+            return Phase::Trial(Trial {
+                origin: self.window,
+                from: self.window,
+                level,
+                target,
+                room: false,
+                judging: false,
+            });
         }
         self.idle_trials += 1;
         self.window = trial.from;
@@ -192,6 +219,7 @@ impl Sobas {
         if before == Before::Calm {
             return self.phase;
         }
+        self.note_overflow();
         self.margin = if self.margin < 0.005 { 0.0 } else { self.margin / 2.0 };
         let level = self.path.level_of_limited().unwrap_or(hold.level);
         let window = self.window;
@@ -204,6 +232,9 @@ impl Sobas {
     pub(super) fn lost_in_trial(&mut self, now: Time, trial: Trial, before: Before) -> Phase {
         let Some(times) = self.path.times() else { return self.phase };
         self.idle_trials += 2;
+        if before != Before::Calm {
+            self.note_overflow();
+        }
         self.window = trial.from * 0.97;
         let hold = self.hold(now, times.average * 2, trial.level, trial.target);
         self.reason = format!("loss in a trial: back to {}", self.shown());

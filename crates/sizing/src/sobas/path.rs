@@ -295,6 +295,11 @@ impl Level {
         })
     }
 
+    /// R T, bytes.
+    pub(super) fn in_flight(&self) -> f64 {
+        self.rate / 8.0 * self.average.as_secs_f64()
+    }
+
     /// R for people.
     pub(super) fn rate(&self) -> String {
         mbps(Rate::from_bps_f64(self.rate))

@@ -1,0 +1,43 @@
+//! What a SOBAS is made for.
+
+use super::thresholds::Thresholds;
+use units::Bytes;
+
+/// The source's trains: five [sobas:IV].
+pub const TRAINS: usize = 5;
+
+/// What a SOBAS is made for.
+#[derive(Clone, Copy, Debug)]
+pub struct SobasConfig {
+    /// Payload of a full segment.
+    pub segment: Bytes,
+    /// The largest window.
+    pub maximum: Bytes,
+    /// Headers around a segment's payload at the layer of C'.
+    pub header: Bytes,
+    /// The sender is ours: it can be paced.
+    pub can_pace: bool,
+    /// Trains to ask for; none where the other side is a stranger.
+    pub trains: usize,
+    /// The transfer is under way already: its window stays open until there is a reason to limit it.
+    pub running: bool,
+    /// What decisions hang on.
+    pub thresholds: Thresholds,
+}
+
+impl SobasConfig {
+    /// For segments with `segment` bytes of payload and windows up to `maximum`: a transfer that is about to begin, from a
+    /// sender that answers trains and is not to be paced.
+    #[must_use]
+    pub fn new(segment: Bytes, maximum: Bytes) -> Self {
+        Self {
+            segment,
+            maximum,
+            header: Bytes::new(52),
+            can_pace: false,
+            trains: TRAINS,
+            running: false,
+            thresholds: Thresholds::default(),
+        }
+    }
+}

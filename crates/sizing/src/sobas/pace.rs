@@ -1,0 +1,43 @@
+//! How fast the sender may send, where it is ours.
+
+use super::{Phase, Sobas};
+use crate::Action;
+use estimate::{Estimator, TRAIN_PACKETS};
+use units::{Bytes, Rate};
+
+/// A full packet of a train, IP layer.
+const TRAIN_PACKET: Bytes = Bytes::new(1500);
+
+/// What a train puts into the queue at once.
+pub(super) fn burst() -> Bytes {
+    TRAIN_PACKET * TRAIN_PACKETS as u64
+}
+
+impl Sobas {
+    /// What the sender is to be paced at: during the ramp as fast as the window moves and a little more, never above C',
+    /// or above what the window gives if that is more.
+    #[must_use]
+    pub fn pace(&self) -> Option<Rate> {
+        if !self.paced || matches!(self.phase, Phase::Measure | Phase::Open { .. }) {
+            return None;
+        }
+        let limits = &self.config.thresholds;
+        let by_window = self.window * 8.0 / self.path.times()?.exogenous.as_secs_f64();
+        let capacity = self.path.capacity.estimate().map(|rate| limits.pace_share * rate.as_bps_f64());
+        let ahead = by_window * limits.pace_ahead;
+        Some(Rate::from_bps_f64(capacity.map_or(ahead, |capacity| ahead.min(capacity.max(by_window)))))
+    }
+
+    /// The pace, if it is to be said: changes of less than a twentieth are not.
+    pub(super) fn new_pace(&mut self) -> Option<Action> {
+        let (pace, said) = (self.pace(), self.said_pace);
+        let differs = match (pace, said) {
+            (Some(pace), Some(said)) => (pace.as_bps_f64() / said.as_bps_f64() - 1.0).abs() > 0.05,
+            (pace, said) => pace != said,
+        };
+        differs.then(|| {
+            self.said_pace = pace;
+            Action::Pace(pace)
+        })
+    }
+}
