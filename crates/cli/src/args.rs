@@ -2,7 +2,9 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lab::record::Engine;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use transfer::WindowChoice;
 use units::{Bytes, Fraction, Rate, Span};
 
 /// Makes the buffers on a TCP path the right size.
@@ -32,6 +34,10 @@ pub(crate) enum Command {
     List(ListOptions),
     /// Run any program behind an emulated tight link
     Emulate(EmulateOptions),
+    /// Receive files into a folder: prints the ticket that lets one sender in
+    Receive(ReceiveOptions),
+    /// Send files and folders to whoever gave out a ticket; run it again to go on after an interruption
+    Send(SendOptions),
 }
 
 /// Changes to a scenario file.
@@ -191,6 +197,51 @@ pub(crate) struct EmulateOptions {
     /// The program to run behind the link, and its arguments. It finds the far end's address in $TIGHTLINK_FAR
     #[arg(last = true, required = true, value_name = "CMD")]
     pub(crate) program: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReceiveOptions {
+    /// The folder to receive into; made if it is not there. An interrupted session in it is taken up
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+    /// Address and port to listen on, e.g. 192.0.2.7:4711 (every address and any free port if absent)
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub(crate) listen: Option<SocketAddr>,
+    /// An address to put into the ticket instead of this machine's own, e.g. that of a router in front of it
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) address: Vec<IpAddr>,
+    /// The receive window: sobas (found while the transfer runs), max, or a size such as 400kB
+    #[arg(long, value_name = "WINDOW", default_value = "sobas")]
+    pub(crate) window: WindowChoice,
+    /// Begin a new session although an earlier one in this folder is not finished: its ticket and what it has of
+    /// unfinished files are thrown away
+    #[arg(long)]
+    pub(crate) new: bool,
+    /// Print the ticket and, at the end, the summary as JSON, one object per line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SendOptions {
+    /// Files and folders; each arrives under its last part's name
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// The ticket that `tightlink receive` printed; "-" reads it from standard input, where no other user sees it
+    #[arg(value_name = "TICKET", required = true)]
+    pub(crate) ticket: String,
+    /// Parallel TCP connections
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub(crate) streams: u16,
+    /// Congestion control: reno, cubic, bbr or what else this kernel has (its default if absent)
+    #[arg(long, value_name = "CONTROL")]
+    pub(crate) control: Option<String>,
+    /// Send no faster than this, e.g. 200Mbit/s
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
+    pub(crate) limit: Option<Rate>,
+    /// Print the summary as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// An engine by name.

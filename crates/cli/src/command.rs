@@ -6,5 +6,7 @@ pub(crate) mod curves;
 pub(crate) mod emulate;
 pub(crate) mod figure;
 pub(crate) mod list;
+pub(crate) mod receive;
 pub(crate) mod run;
+pub(crate) mod send;
 pub(crate) mod sweep;

@@ -4,7 +4,7 @@
 //! environment cannot, and how to mend it.
 //!
 //! Reading order: `args.rs` (what can be typed), `command/` (one file per command), `problem.rs` (how it can end),
-//! `source.rs` (scenario files), `table.rs`, `progress.rs` and `print.rs` (what is shown, and how it gets out).
+//! `source.rs` (scenario files), `table.rs`, `progress.rs`, `talk.rs` and `print.rs` (what is shown, and how it gets out).
 
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
@@ -15,6 +15,7 @@ mod problem;
 mod progress;
 mod source;
 mod table;
+mod talk;
 
 use args::{Arguments, Command};
 use clap::Parser;
@@ -31,6 +32,8 @@ fn main() -> ExitCode {
         Command::Check(options) => command::check::run(&options),
         Command::List(options) => command::list::run(&options),
         Command::Emulate(options) => command::emulate::run(options),
+        Command::Receive(options) => command::receive::run(&options),
+        Command::Send(options) => command::send::run(&options),
     };
     match result {
         Ok(code) => code,

@@ -75,3 +75,8 @@ impl From<ClaimError> for Problem {
         Self::environment(error)
     }
 }
+impl From<transfer::TransferError> for Problem {
+    fn from(error: transfer::TransferError) -> Self {
+        if error.is_usage() { Self::usage(error) } else { Self::environment(error) }
+    }
+}

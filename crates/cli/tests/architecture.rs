@@ -34,11 +34,15 @@ const ROOMS: &[Room] = &[
     room(3, "sim", &["units", "link", "cc", "sizing"]),
     room(3, "emu", &["units", "link"]),
     room(3, "live", &["units", "cc", "estimate", "sizing"]),
+    room(3, "transfer", &["units", "estimate", "sizing", "live"]),
     room(3, "bpf", &["units"]),
     room(
         4,
         "lab",
-        &["units", "model", "link", "scenario", "cc", "estimate", "sizing", "sim", "emu", "live", "bpf"],
+        &[
+            "units", "model", "link", "scenario", "cc", "estimate", "sizing", "sim", "emu", "live",
+            "transfer", "bpf",
+        ],
     ),
     Room {
         layer: 5,
@@ -49,6 +53,7 @@ const ROOMS: &[Room] = &[
             ("scenario", "it opens scenario files, applies --set, and prints faults"),
             ("emu", "`emulate` needs no scenario, so it does not pass through the lab"),
             ("link", "the configuration `emulate` hands to emu is made of link's types"),
+            ("transfer", "`send` and `receive` are no experiment, so they do not pass through the lab"),
         ],
     },
     room(5, "py", &["lab"]),

@@ -1,0 +1,186 @@
+//! How a transfer goes, on stderr: one line that changes on a terminal; elsewhere a plain one now and then.
+
+use crate::print;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::{IsTerminal, stderr};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+use transfer::{Observer, Snapshot};
+use units::Span;
+
+/// Between plain lines at least.
+const PAUSE: Span = Span::from_secs(10);
+
+/// Tells a person.
+pub(crate) struct Talk {
+    bar: ProgressBar,
+    terminal: bool,
+    /// When a plain line was written last.
+    told: Mutex<Span>,
+}
+
+impl Talk {
+    pub(crate) fn new() -> Self {
+        let bar = ProgressBar::new_spinner();
+        let style = ProgressStyle::with_template("{spinner} {wide_msg}");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        bar.enable_steady_tick(Duration::from_millis(200));
+        Self { bar, terminal: stderr().is_terminal(), told: Mutex::new(Span::ZERO) }
+    }
+
+    /// Nothing moves yet.
+    pub(crate) fn waiting(&self, what: &'static str) {
+        self.bar.set_message(what);
+        if !self.terminal {
+            print::talk(what);
+        }
+    }
+
+    /// The line goes.
+    pub(crate) fn end(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Drop for Talk {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl Observer for Talk {
+    fn say(&self, line: &str) {
+        self.bar.suspend(|| print::talk(line));
+    }
+
+    fn progress(&self, snapshot: &Snapshot) {
+        if self.terminal {
+            self.bar.set_message(line(snapshot));
+            return;
+        }
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        // A session that was interrupted begins from zero.
+        if snapshot.elapsed < *told {
+            *told = Span::ZERO;
+        }
+        if snapshot.elapsed >= *told + PAUSE {
+            *told = snapshot.elapsed;
+            print::talk(line(snapshot));
+        }
+    }
+}
+
+/// "42 %, 1.31 GB of 3.1 GB, 941 Mbit/s, RTT 20.3 ms, window 2.42 MB (hold: …), 15 s left".
+fn line(snapshot: &Snapshot) -> String {
+    let mut parts = Vec::new();
+    match snapshot.all_bytes {
+        Some(all) if all > 0 => {
+            let share = snapshot.bytes as f64 * 100.0 / all as f64;
+            parts.push(format!("{:.0} %", share.min(100.0).floor()));
+            parts.push(format!("{} of {}", bytes(snapshot.bytes), bytes(all)));
+        }
+        _ => parts.push(bytes(snapshot.bytes)),
+    }
+    if snapshot.all_entries.is_some_and(|all| all > 1) || snapshot.entries > 1 {
+        let all = snapshot.all_entries.map_or_else(String::new, |all| format!(" of {all}"));
+        parts.push(format!("{}{all} entries", snapshot.entries));
+    }
+    parts.push(rate(snapshot.rate_bps));
+    if let Some(rtt) = snapshot.rtt {
+        parts.push(format!("RTT {}", short(rtt.as_secs_f64() * 1e3, " ms")));
+    }
+    let phase = match (&*snapshot.phase, &*snapshot.reason) {
+        ("", _) => String::new(),
+        (phase, "") => format!(" ({phase})"),
+        (phase, reason) => format!(" ({phase}: {reason})"),
+    };
+    match snapshot.window {
+        Some(window) => parts.push(format!("window {}{phase}", bytes(window.get()))),
+        None if snapshot.phase.is_empty() => {}
+        None => parts.push(format!("window max{phase}")),
+    }
+    if let Some(all) = snapshot.all_bytes
+        && snapshot.rate_bps > 0.0
+        && all > snapshot.bytes
+    {
+        let left = (all - snapshot.bytes) as f64 * 8.0 / snapshot.rate_bps;
+        parts.push(format!("{} left", time(left)));
+    }
+    parts.join(", ")
+}
+
+/// A size to three digits.
+pub(crate) fn bytes(count: u64) -> String {
+    scaled(count as f64, &[" B", " kB", " MB", " GB", " TB", " PB"])
+}
+
+/// A rate to three digits.
+pub(crate) fn rate(bps: f64) -> String {
+    scaled(bps, &[" bit/s", " kbit/s", " Mbit/s", " Gbit/s", " Tbit/s"])
+}
+
+fn scaled(mut value: f64, units: &[&str]) -> String {
+    let mut at = 0;
+    while value >= 999.5 && at + 1 < units.len() {
+        value /= 1000.0;
+        at += 1;
+    }
+    if at == 0 { format!("{value:.0}{}", units[0]) } else { short(value, units[at]) }
+}
+
+/// Three digits.
+fn short(value: f64, unit: &str) -> String {
+    let digits = if value < 9.995 {
+        2
+    } else if value < 99.95 {
+        1
+    } else {
+        0
+    };
+    format!("{value:.digits$}{unit}")
+}
+
+/// A time to two digits at most.
+fn time(seconds: f64) -> String {
+    match seconds {
+        s if s < 90.0 => format!("{} s", s.ceil()),
+        s if s < 5400.0 => format!("{} min", (s / 60.0).round()),
+        s if s < 172_800.0 => format!("{} h", (s / 3600.0).round()),
+        s => format!("{} days", (s / 86_400.0).round()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Bytes;
+
+    #[test]
+    fn the_line_says_rate_rtt_window_phase_and_reason() {
+        let snapshot = Snapshot {
+            elapsed: Span::from_secs(12),
+            entries: 3,
+            bytes: 1_310_000_000,
+            all_entries: Some(7),
+            all_bytes: Some(3_100_000_000),
+            rate_bps: 941e6,
+            rtt: Some(Span::from_micros(20_340)),
+            window: Some(Bytes::new(2_420_000)),
+            phase: "hold".into(),
+            reason: "the rate is flat".into(),
+        };
+        assert_eq!(
+            line(&snapshot),
+            "42 %, 1.31 GB of 3.10 GB, 3 of 7 entries, 941 Mbit/s, RTT 20.3 ms, window 2.42 MB (hold: the rate is \
+             flat), 16 s left"
+        );
+        assert_eq!(line(&Snapshot { bytes: 12, entries: 1, ..Snapshot::default() }), "12 B, 0 bit/s");
+    }
+
+    #[test]
+    fn numbers_have_three_digits() {
+        assert_eq!([999, 1000, 999_499, 999_500].map(bytes), ["999 B", "1.00 kB", "999 kB", "1.00 MB"]);
+        assert_eq!([5.25e9, 99.96e6].map(rate), ["5.25 Gbit/s", "100 Mbit/s"]);
+        assert_eq!([0.5, 100.0, 1e4, 1e6].map(time), ["1 s", "2 min", "3 h", "12 days"]);
+    }
+}

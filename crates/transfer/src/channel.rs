@@ -1,0 +1,318 @@
+//! [`Channel`]: one TLS connection that threads share: one reads, others write.
+//!
+//! The socket is non-blocking; who must wait polls it without holding the lock, so a reader never waits for a writer
+//! that waits for the other side's reader. Shutting the socket down wakes everybody.
+
+use crate::error::TransferError;
+use crate::wire::frame;
+use live::Clock;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustls::{Connection, Error as TlsError};
+use serde::de::DeserializeOwned;
+use std::io::{self, BufRead, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use units::{Span, Time};
+
+/// Ciphertext read from the kernel at once: sixteen full records.
+const RAW: usize = 256 << 10;
+
+/// One TLS connection.
+#[derive(Debug)]
+pub(crate) struct Channel {
+    tcp: TcpStream,
+    tls: Mutex<Connection>,
+    peer: SocketAddr,
+    clock: Clock,
+    /// What came behind the handshake in the same packet, for the first [`Inlet`].
+    early: Mutex<Vec<u8>>,
+    /// Nanoseconds spent waiting for the network: until it takes more, and until it brings more.
+    waited: [AtomicU64; 2],
+    /// The other side has said that nothing more comes.
+    ended: AtomicBool,
+}
+
+/// What became of an attempt to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Got {
+    /// Something came.
+    Bytes,
+    /// Nothing came in time.
+    Nothing,
+    /// The other side has finished, properly.
+    End,
+}
+
+impl Channel {
+    /// Shakes hands over a connected socket.
+    ///
+    /// # Errors
+    /// [`TransferError::Tls`] and [`TransferError::PeerGone`], the latter also when `until` has come.
+    pub(crate) fn establish(
+        tcp: TcpStream,
+        tls: impl Into<Connection>,
+        clock: Clock,
+        until: Time,
+    ) -> Result<Self, TransferError> {
+        let peer = tcp.peer_addr().map_err(TransferError::gone)?;
+        tcp.set_nonblocking(true).map_err(TransferError::system("make a socket non-blocking"))?;
+        live::options::set_no_delay(&tcp)?;
+        let mut tls = tls.into();
+        tls.set_buffer_limit(None);
+        let (early, waited, ended) = (Mutex::default(), Default::default(), AtomicBool::new(false));
+        let channel = Self { tcp, tls: Mutex::new(tls), peer, clock, early, waited, ended };
+        let (mut raw, mut plain) = (vec![0; 16 << 10], Vec::new());
+        loop {
+            channel.flush(until)?;
+            if !channel.lock().is_handshaking() {
+                *channel.early.lock().unwrap_or_else(PoisonError::into_inner) = plain;
+                return Ok(channel);
+            }
+            match channel.read_raw(&mut raw, &mut plain, until)? {
+                Got::Bytes => {}
+                Got::Nothing => return Err(TransferError::gone("no handshake in time")),
+                Got::End => return Err(TransferError::gone("closed during the handshake")),
+            }
+        }
+    }
+
+    pub(crate) const fn peer(&self) -> SocketAddr {
+        self.peer
+    }
+
+    pub(crate) const fn tcp(&self) -> &TcpStream {
+        &self.tcp
+    }
+
+    /// 32 bytes that only the two ends of this connection know [rfc9846:7.5].
+    pub(crate) fn exporter(&self, label: &str) -> Result<[u8; 32], TransferError> {
+        self.lock().export_keying_material([0; 32], label.as_bytes(), None).map_err(self.tls_error())
+    }
+
+    /// Time spent waiting until the network took more.
+    pub(crate) fn waited_to_send(&self) -> Span {
+        Span::from_nanos(self.waited[0].load(Ordering::Relaxed))
+    }
+
+    /// Time spent waiting until the network brought more.
+    pub(crate) fn waited_to_receive(&self) -> Span {
+        Span::from_nanos(self.waited[1].load(Ordering::Relaxed))
+    }
+
+    /// Encrypts `bytes` and hands them to the kernel.
+    pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), TransferError> {
+        {
+            let mut tls = self.lock();
+            tls.writer().write_all(bytes).map_err(TransferError::gone)?;
+        }
+        self.flush(Time::NEVER)
+    }
+
+    fn flush(&self, until: Time) -> Result<(), TransferError> {
+        loop {
+            {
+                let mut tls = self.lock();
+                loop {
+                    if !tls.wants_write() {
+                        return Ok(());
+                    }
+                    match tls.write_tls(&mut &self.tcp) {
+                        Ok(_) => {}
+                        Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                        Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                        Err(error) => return Err(TransferError::gone(error)),
+                    }
+                }
+            }
+            if !self.wait(PollFlags::OUT, until)? {
+                return Err(TransferError::gone("nothing could be sent in time"));
+            }
+        }
+    }
+
+    /// Waits for `what`, or an error on the socket, until `until`; whether it came.
+    fn wait(&self, what: PollFlags, until: Time) -> Result<bool, TransferError> {
+        let began = self.clock.now();
+        let ready = self.poll(what, until);
+        let waited = &self.waited[usize::from(what == PollFlags::IN)];
+        waited.fetch_add(self.clock.now().since(began).as_nanos(), Ordering::Relaxed);
+        ready
+    }
+
+    fn poll(&self, what: PollFlags, until: Time) -> Result<bool, TransferError> {
+        loop {
+            let left = until.since(self.clock.now());
+            let nanos = left.as_nanos();
+            let left =
+                Timespec { tv_sec: (nanos / 1_000_000_000) as i64, tv_nsec: (nanos % 1_000_000_000) as _ };
+            let timeout = (until != Time::NEVER).then_some(&left);
+            match poll(&mut [PollFd::new(&self.tcp, what)], timeout) {
+                Ok(ready) => return Ok(ready > 0),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(TransferError::system("wait for a socket")(error)),
+            }
+        }
+    }
+
+    /// One read from the kernel; what it decrypts to is appended to `plain`.
+    fn read_raw(&self, raw: &mut [u8], plain: &mut Vec<u8>, until: Time) -> Result<Got, TransferError> {
+        let length = loop {
+            match (&self.tcp).read(raw) {
+                Ok(length) => break length,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    if !self.wait(PollFlags::IN, until)? {
+                        return Ok(Got::Nothing);
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(TransferError::gone(error)),
+            }
+        };
+        if length == 0 {
+            return Err(TransferError::gone("connection closed"));
+        }
+        let mut rest = &raw[..length];
+        let mut tls = self.lock();
+        while !rest.is_empty() {
+            let state = match tls
+                .read_tls(&mut rest)
+                .map_err(TransferError::gone)
+                .and_then(|_| tls.process_new_packets().map_err(self.tls_error()))
+            {
+                Ok(state) => state,
+                Err(error) => {
+                    // The alert that says why; nobody may be there to read it.
+                    let _ = tls.write_tls(&mut &self.tcp);
+                    return Err(error);
+                }
+            };
+            let mut left = state.plaintext_bytes_to_read();
+            while left > 0 {
+                let mut reader = tls.reader();
+                let chunk = reader.fill_buf().map_err(TransferError::gone)?;
+                plain.extend_from_slice(chunk);
+                let length = chunk.len();
+                reader.consume(length);
+                left -= length;
+            }
+            if state.peer_has_closed() {
+                self.ended.store(true, Ordering::Relaxed);
+                return Ok(if plain.is_empty() { Got::End } else { Got::Bytes });
+            }
+        }
+        let answer = tls.wants_write() && !tls.is_handshaking();
+        drop(tls);
+        if answer {
+            self.flush(until)?;
+        }
+        Ok(Got::Bytes)
+    }
+
+    /// Says that nothing more comes, properly.
+    pub(crate) fn finish(&self) {
+        self.lock().send_close_notify();
+        let _ = self.flush(self.clock.now() + Span::from_secs(1));
+        let _ = self.tcp.shutdown(Shutdown::Write);
+    }
+
+    /// Ends the connection at once: every thread that waits on it gets an error.
+    pub(crate) fn cut(&self) {
+        let _ = self.tcp.shutdown(Shutdown::Both);
+    }
+
+    fn tls_error(&self) -> impl FnOnce(TlsError) -> TransferError {
+        let peer = self.peer;
+        move |source| TransferError::Tls { peer, source }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Connection> {
+        self.tls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The reading end of a channel: decrypted bytes, in order.
+#[derive(Debug)]
+pub(crate) struct Inlet<'a> {
+    channel: &'a Channel,
+    raw: Vec<u8>,
+    plain: Vec<u8>,
+    at: usize,
+}
+
+impl<'a> Inlet<'a> {
+    pub(crate) fn new(channel: &'a Channel) -> Self {
+        let early = std::mem::take(&mut *channel.early.lock().unwrap_or_else(PoisonError::into_inner));
+        Self { channel, raw: vec![0; RAW], plain: early, at: 0 }
+    }
+
+    /// What is there and not consumed.
+    pub(crate) fn held(&self) -> &[u8] {
+        &self.plain[self.at..]
+    }
+
+    /// `count` bytes of what is held were used.
+    pub(crate) fn consume(&mut self, count: usize) {
+        self.at += count;
+        debug_assert!(self.at <= self.plain.len());
+        if self.at == self.plain.len() {
+            self.plain.clear();
+            self.at = 0;
+        }
+    }
+
+    /// Reads more, once.
+    pub(crate) fn more(&mut self, until: Time) -> Result<Got, TransferError> {
+        if self.channel.ended.load(Ordering::Relaxed) {
+            return Ok(Got::End);
+        }
+        if self.at > 0 {
+            self.plain.drain(..self.at);
+            self.at = 0;
+        }
+        self.channel.read_raw(&mut self.raw, &mut self.plain, until)
+    }
+}
+
+impl Inlet<'_> {
+    /// The next message, and `None` if none came until then.
+    ///
+    /// # Errors
+    /// [`TransferError::Protocol`] for what is no message, and what reading can end with.
+    pub(crate) fn message<M: DeserializeOwned>(&mut self, until: Time) -> Result<Message<M>, TransferError> {
+        loop {
+            let first = frame::first(self.held()).map_err(|error| self.protocol(error))?;
+            if let Some((message, length)) = first {
+                self.consume(length);
+                return Ok(Message::Is(message));
+            }
+            match self.more(until)? {
+                Got::Bytes => {}
+                Got::Nothing => return Ok(Message::Nothing),
+                Got::End if self.held().is_empty() => return Ok(Message::End),
+                Got::End => return Err(TransferError::gone("closed within a message")),
+            }
+        }
+    }
+
+    /// What is not consumed is left to the next inlet.
+    pub(crate) fn put_back(self) {
+        *self.channel.early.lock().unwrap_or_else(PoisonError::into_inner) = self.held().to_vec();
+    }
+
+    /// The other side broke the rules.
+    pub(crate) fn protocol(&self, reason: impl ToString) -> TransferError {
+        TransferError::Protocol { peer: self.channel.peer, reason: reason.to_string() }
+    }
+}
+
+/// What became of waiting for a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Message<M> {
+    /// Here it is.
+    Is(M),
+    /// None came in time.
+    Nothing,
+    /// None will come.
+    End,
+}

@@ -1,0 +1,31 @@
+//! Bulk transfer of files and trees: over TLS, resumable, verified, with a receive window that is sized while it runs.
+//!
+//! A [`Receiver`] listens and gives out a [`Ticket`]; [`send`] takes paths and a ticket. What lives here: who is let in,
+//! the protocol, what is kept on disk at the receiver, reading and writing trees. What does not: how a window is sized
+//! (`sizing`) and handed to the kernel (`live`), what is printed.
+//!
+//! Reading order: `ticket.rs` and `keys.rs` (who is who), `wire.rs` (what is said), `chunks.rs` (how a file is cut and
+//! verified), `receive.rs`, `send.rs`; below them `channel.rs` (TLS over a socket), `journal.rs` and `store.rs` (what
+//! outlives a process). ADR 10 has the reasons.
+
+mod channel;
+pub mod chunks;
+mod error;
+mod journal;
+mod keys;
+pub mod name;
+mod progress;
+mod receive;
+mod send;
+mod store;
+mod ticket;
+mod window;
+pub mod wire;
+
+pub use error::TransferError;
+pub use live::Clock;
+pub use progress::{Observer, Silent, Snapshot};
+pub use receive::{ReceiveOptions, Received, Receiver};
+pub use send::{SendOptions, Sent, send};
+pub use ticket::{Fingerprint, Secret, Ticket, TicketError};
+pub use window::WindowChoice;

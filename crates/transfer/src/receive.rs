@@ -1,0 +1,115 @@
+//! Receiving: a folder, a ticket, and whoever holds it.
+//!
+//! Reading order: `state.rs` (what of a session outlives the process), `gate.rs` (who is let in), `visit.rs` (one sender's
+//! control connection), `stream.rs` (one data connection), `landing.rs` (what becomes of entries and bytes).
+
+mod gate;
+mod landing;
+mod state;
+mod stream;
+mod visit;
+
+use crate::error::TransferError;
+use crate::keys::{Key, receiver_tls};
+use crate::progress::Observer;
+use crate::ticket::Ticket;
+use crate::window::WindowChoice;
+use landing::Landing;
+use live::Clock;
+use serde::Serialize;
+use state::State;
+use std::fmt;
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::path::Path;
+use std::sync::Arc;
+use units::Bytes;
+
+/// How to receive.
+#[derive(Clone, Debug, Default)]
+pub struct ReceiveOptions {
+    /// Where to listen; `None`: on every address, any free port.
+    pub listen: Option<SocketAddr>,
+    /// Addresses to put into the ticket; none: this machine's.
+    pub addresses: Vec<IpAddr>,
+    /// The receive window.
+    pub window: WindowChoice,
+    /// Begin a new session although an earlier one is not finished.
+    pub new: bool,
+}
+
+/// How a session ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Received {
+    /// Entries stored.
+    pub entries: u64,
+    /// Bytes of files stored.
+    pub bytes: u64,
+}
+
+impl fmt::Display for Received {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "received {} entries, {}", self.entries, Bytes::new(self.bytes))
+    }
+}
+
+/// A receiver that listens.
+#[derive(Debug)]
+pub struct Receiver {
+    state: State,
+    listener: TcpListener,
+    landing: Landing,
+    tls: Arc<rustls::ServerConfig>,
+    ticket: Ticket,
+    window: WindowChoice,
+    clock: Clock,
+    resumed: bool,
+}
+
+impl Receiver {
+    /// Listens, for files to be put into `folder`, which is made if need be. If a session there was interrupted, this
+    /// takes it up: the same ticket holds.
+    ///
+    /// # Errors
+    /// The folder cannot be used, or the address not be listened on.
+    pub fn open(folder: &Path, options: &ReceiveOptions, clock: Clock) -> Result<Self, TransferError> {
+        let (mut state, resumed) = State::open(folder, options.new)?;
+        let listener = gate::listen(options.listen, state.port())?;
+        let address = listener.local_addr().map_err(TransferError::system("read the address listened on"))?;
+        state.keep(address.port())?;
+        let key = Key::new(state.seed());
+        let addresses = match (&options.addresses[..], address.ip()) {
+            ([], ip) if ip.is_unspecified() => gate::own_addresses(),
+            ([], ip) => vec![ip],
+            (given, _) => given.to_vec(),
+        };
+        let secret = state.secret();
+        let ticket = Ticket { addresses, port: address.port(), fingerprint: key.fingerprint(), secret };
+        let tls = receiver_tls(&key, &ticket.secret);
+        let landing = Landing::open(folder, state.journal()?, clock)?;
+        Ok(Self { state, listener, landing, tls, ticket, window: options.window, clock, resumed })
+    }
+
+    /// What the sender needs.
+    #[must_use]
+    pub const fn ticket(&self) -> &Ticket {
+        &self.ticket
+    }
+
+    /// Whether this takes up a session that was interrupted.
+    #[must_use]
+    pub const fn resumed(&self) -> bool {
+        self.resumed
+    }
+
+    /// Receives until the session is finished, and then forgets it: its ticket is of no use any more. A sender that goes
+    /// away is waited for.
+    ///
+    /// # Errors
+    /// What ends a session before it is finished; the same call on the same folder goes on with it then.
+    pub fn run(self, observer: &dyn Observer) -> Result<Received, TransferError> {
+        let received = gate::serve(&self, observer)?;
+        drop(self.listener);
+        self.state.finish()?;
+        Ok(received)
+    }
+}

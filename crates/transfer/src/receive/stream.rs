@@ -1,0 +1,134 @@
+//! One data connection: frames and bytes into files.
+
+use super::gate::House;
+use super::landing::{OpenChunk, Trouble};
+use super::visit::Visit;
+use crate::channel::{Channel, Got, Inlet, Message};
+use crate::error::TransferError;
+use crate::wire::control::Id;
+use crate::wire::data::{Data, LONGEST_PIECE, SMALL};
+use std::sync::Arc;
+use units::Time;
+
+/// Takes in what comes until the connection ends. Faults are told to the visit.
+pub(super) fn serve(house: &House<'_>, visit: &Visit, channel: &Arc<Channel>, stream: u16) {
+    if !visit.join(channel) {
+        return;
+    }
+    let _ = stream;
+    let result = Stream { house, visit, inlet: Inlet::new(channel), open: None }.run();
+    if let Err(trouble) = result {
+        visit.trouble(trouble, 0);
+    }
+    visit.leave(channel);
+}
+
+struct Stream<'a> {
+    house: &'a House<'a>,
+    visit: &'a Visit,
+    inlet: Inlet<'a>,
+    open: Option<(Id, u32, OpenChunk)>,
+}
+
+impl Stream<'_> {
+    fn run(mut self) -> Result<(), Trouble> {
+        loop {
+            let message = match self.inlet.message::<Data>(Time::NEVER) {
+                Ok(Message::Is(message)) => message,
+                Ok(Message::Nothing | Message::End) | Err(TransferError::PeerGone { .. }) => return Ok(()),
+                Err(error) => return Err(error.into()),
+            };
+            let id = match message {
+                Data::Small { id, .. }
+                | Data::Piece { id, .. }
+                | Data::ChunkEnd { id, .. }
+                | Data::FileEnd { id, .. }
+                | Data::Gone { id } => id,
+            };
+            match self.take(message) {
+                // This file is lost, the others are not.
+                Err(trouble @ Trouble::File(_)) => self.visit.trouble(trouble, id),
+                Err(Trouble::Session(TransferError::PeerGone { .. })) => return Ok(()),
+                other => other?,
+            }
+        }
+    }
+
+    fn take(&mut self, message: Data) -> Result<(), Trouble> {
+        let landing = &self.house.receiver.landing;
+        match message {
+            Data::Small { id, length, digest } => {
+                let length = length as usize;
+                if length > SMALL {
+                    return Err(Trouble::Protocol(format!("a small file of {length} bytes")));
+                }
+                while self.inlet.held().len() < length {
+                    self.more()?;
+                }
+                let stored = landing.small(id, &self.inlet.held()[..length], &digest);
+                self.inlet.consume(length);
+                stored
+            }
+            Data::Piece { id, chunk, offset, length } => self.piece(id, chunk, offset, length as usize),
+            Data::ChunkEnd { id, chunk, digest } => {
+                let open = match self.open.take() {
+                    Some((file, index, open)) if (file, index) == (id, chunk) => Some(open),
+                    // Nothing but a hole.
+                    _ => landing.chunk(id, chunk)?,
+                };
+                open.map_or(Ok(()), |open| landing.chunk_end(open, &digest))
+            }
+            Data::FileEnd { id, digest } => landing.file_end(id, &digest),
+            Data::Gone { id } => {
+                self.open = None;
+                landing.gone(id)
+            }
+        }
+    }
+
+    fn piece(&mut self, id: Id, chunk: u32, offset: u32, length: usize) -> Result<(), Trouble> {
+        if length > LONGEST_PIECE {
+            return Err(Trouble::Protocol(format!("a piece of {length} bytes")));
+        }
+        let landing = &self.house.receiver.landing;
+        let mut fate = Ok(());
+        if self.open.as_ref().is_none_or(|(file, index, _)| (*file, *index) != (id, chunk)) {
+            self.open = match landing.chunk(id, chunk) {
+                Ok(open) => open.map(|open| (id, chunk, open)),
+                Err(trouble) => {
+                    fate = Err(trouble);
+                    None
+                }
+            };
+        }
+        // The bytes are read in any case: the next message lies behind them.
+        let (mut at, mut left) = (u64::from(offset), length);
+        while left > 0 {
+            while self.inlet.held().is_empty() {
+                self.more()?;
+            }
+            let held = self.inlet.held();
+            let part = &held[..held.len().min(left)];
+            let count = part.len();
+            if let Some((_, _, open)) = &mut self.open
+                && fate.is_ok()
+            {
+                fate = landing.piece(open, at, part);
+            }
+            self.inlet.consume(count);
+            at += count as u64;
+            left -= count;
+        }
+        if fate.is_err() {
+            self.open = None;
+        }
+        fate
+    }
+
+    fn more(&mut self) -> Result<(), Trouble> {
+        match self.inlet.more(Time::NEVER)? {
+            Got::End => Err(TransferError::gone("closed within a file").into()),
+            Got::Bytes | Got::Nothing => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! One sender's control connection, from its greeting to its end.
+
+use super::gate::{House, locked};
+use super::landing::Trouble;
+use crate::channel::{Channel, Inlet, Message};
+use crate::error::TransferError;
+use crate::keys::fill_random;
+use crate::progress::Snapshot;
+use crate::receive::Received;
+use crate::wire::control::{Finished, Id, Progress, StreamReport, ToReceiver, ToSender, Verdict};
+use crate::wire::frame;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use units::{Span, Time};
+
+/// A sender says something at least this often, or it is gone.
+const SILENCE: Span = Span::from_secs(30);
+/// Between looks at what is to be said.
+const TICK: Span = Span::from_millis(50);
+/// Answers are gathered up to so much.
+const GATHER: usize = 32 << 10;
+/// Data that a dead sender had sent may still arrive.
+const LINGER: Span = Span::from_secs(2);
+/// For the sender's last word.
+const FAREWELL: Span = Span::from_secs(30);
+
+/// What the connections of one sender share.
+#[derive(Debug)]
+pub(super) struct Visit {
+    pub(super) peer: SocketAddr,
+    token: [u8; 16],
+    streams: u16,
+    closed: AtomicBool,
+    /// Why the session cannot go on.
+    fatal: Mutex<Option<TransferError>>,
+    /// Entries that cannot be had, to be told.
+    lost: Mutex<Vec<(Id, String)>>,
+    data: Mutex<Vec<Arc<Channel>>>,
+    /// What the sender said of its connections last.
+    pub(super) report: Mutex<Vec<StreamReport>>,
+}
+
+impl Visit {
+    pub(super) fn new(peer: SocketAddr, streams: u16) -> Self {
+        let mut token = [0; 16];
+        fill_random(&mut token);
+        Self {
+            peer,
+            token,
+            streams: streams.max(1),
+            closed: AtomicBool::new(false),
+            fatal: Mutex::default(),
+            lost: Mutex::default(),
+            data: Mutex::default(),
+            report: Mutex::default(),
+        }
+    }
+
+    pub(super) fn is(&self, token: &[u8; 16]) -> bool {
+        blake3::hash(&self.token) == blake3::hash(token) && !self.closed.load(Ordering::Acquire)
+    }
+
+    /// One more data connection; false if there are enough.
+    pub(super) fn join(&self, channel: &Arc<Channel>) -> bool {
+        let mut data = locked(&self.data);
+        let room = data.len() < usize::from(self.streams) && !self.closed.load(Ordering::Acquire);
+        if room {
+            data.push(Arc::clone(channel));
+        }
+        room
+    }
+
+    /// A data connection has ended.
+    pub(super) fn leave(&self, channel: &Arc<Channel>) {
+        locked(&self.data).retain(|other| !Arc::ptr_eq(other, channel));
+    }
+
+    pub(super) fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+        for channel in locked(&self.data).iter() {
+            channel.cut();
+        }
+    }
+
+    /// What a data connection ran into.
+    pub(super) fn trouble(&self, trouble: Trouble, id: Id) {
+        match trouble {
+            Trouble::File(reason) => locked(&self.lost).push((id, reason)),
+            Trouble::Session(error) => {
+                locked(&self.fatal).get_or_insert(error);
+            }
+            Trouble::Protocol(reason) => {
+                let error = TransferError::Protocol { peer: self.peer, reason };
+                locked(&self.fatal).get_or_insert(error);
+            }
+        }
+    }
+}
+
+/// Says that it cannot be now.
+pub(super) fn turn_away(channel: &Channel, reason: String) {
+    let mut out = Vec::new();
+    frame::append(&mut out, &ToSender::Busy(reason));
+    let _ = channel.write(&out);
+    channel.finish();
+}
+
+/// The visit as its control connection sees it.
+struct Control<'a> {
+    house: &'a House<'a>,
+    visit: &'a Visit,
+    channel: &'a Channel,
+    out: Vec<u8>,
+    began: Time,
+    heard: Time,
+    told: Time,
+    told_bytes: u64,
+    totals: Option<(u64, u64)>,
+    /// Offers made and entries that failed at the sender, once it has said all.
+    complete: Option<u64>,
+    rate_bps: f64,
+    first_lost: Option<String>,
+}
+
+/// Serves a sender until its session is finished (what was received), or it leaves before that.
+pub(super) fn serve(
+    house: &House<'_>,
+    visit: &Visit,
+    channel: &Channel,
+) -> Result<Option<Received>, TransferError> {
+    let now = house.receiver.clock.now();
+    let resumed = house.receiver.landing.begin();
+    let word = if resumed { "goes on with the session" } else { "begins" };
+    house.observer.say(&format!("{} {word}", visit.peer));
+    let mut control = Control {
+        house,
+        visit,
+        channel,
+        out: Vec::new(),
+        began: now,
+        heard: now,
+        told: now,
+        told_bytes: 0,
+        totals: None,
+        complete: None,
+        rate_bps: 0.0,
+        first_lost: None,
+    };
+    frame::append(&mut control.out, &ToSender::Welcome { token: visit.token, resumed });
+    let ended = control.run();
+    if let Err(error) = &ended {
+        match error {
+            TransferError::PeerGone { .. } => control.linger(),
+            other => {
+                frame::append(&mut control.out, &ToSender::Abort { reason: other.to_string() });
+                let _ = channel.write(&control.out);
+                channel.finish();
+            }
+        }
+    }
+    house.receiver.landing.checkpoint()?;
+    ended
+}
+
+impl Control<'_> {
+    fn run(&mut self) -> Result<Option<Received>, TransferError> {
+        let (landing, clock) = (&self.house.receiver.landing, self.house.receiver.clock);
+        let mut inlet = Inlet::new(self.channel);
+        loop {
+            if let Some(error) = locked(&self.visit.fatal).take() {
+                return Err(error);
+            }
+            if let Some(failed) = self.complete
+                && landing.is_settled()
+            {
+                return self.finish(&mut inlet, failed).map(Some);
+            }
+            if inlet.held().is_empty() || self.out.len() >= GATHER {
+                self.flush()?;
+            }
+            match inlet.message::<ToReceiver>(clock.now() + TICK)? {
+                Message::Is(message) => {
+                    self.heard = clock.now();
+                    self.hear(message, &inlet)?;
+                }
+                Message::Nothing if clock.now().since(self.heard) > SILENCE => {
+                    return Err(TransferError::gone(format!("it said nothing for {SILENCE}")));
+                }
+                Message::Nothing => {}
+                Message::End => return Err(TransferError::gone("it left before the end")),
+            }
+            if clock.now().since(self.told) >= TICK * 4 {
+                self.tell()?;
+            }
+        }
+    }
+
+    fn hear(&mut self, message: ToReceiver, inlet: &Inlet<'_>) -> Result<(), TransferError> {
+        match message {
+            ToReceiver::Offer { id, entry } => {
+                let verdict = match self.house.receiver.landing.offer(id, entry) {
+                    Ok(verdict) => verdict,
+                    Err(Trouble::Session(error)) => return Err(error),
+                    Err(Trouble::Protocol(reason)) => return Err(inlet.protocol(reason)),
+                    Err(Trouble::File(reason)) => Verdict::Refused(reason),
+                };
+                if let Verdict::Refused(reason) = &verdict {
+                    self.lost(reason.clone());
+                }
+                frame::append(&mut self.out, &ToSender::Answer { id, verdict });
+            }
+            ToReceiver::Totals { entries, bytes } => self.totals = Some((entries, bytes)),
+            ToReceiver::Report(report) => *locked(&self.visit.report) = report,
+            ToReceiver::Complete { failed, .. } => self.complete = Some(failed),
+            ToReceiver::Bye => {}
+            ToReceiver::Abort { reason } => return Err(TransferError::Aborted(reason)),
+        }
+        Ok(())
+    }
+
+    fn lost(&mut self, reason: String) {
+        self.house.observer.say(&reason);
+        self.first_lost.get_or_insert(reason);
+    }
+
+    /// A few times a second: the journal, what was lost, how far it is.
+    fn tell(&mut self) -> Result<(), TransferError> {
+        let (landing, now) = (&self.house.receiver.landing, self.house.receiver.clock.now());
+        landing.checkpoint()?;
+        for (id, reason) in std::mem::take(&mut *locked(&self.visit.lost)) {
+            frame::append(&mut self.out, &ToSender::Failed { id, reason: reason.clone() });
+            self.lost(reason);
+        }
+        let counts = landing.counts();
+        let passed = now.since(self.told).as_secs_f64();
+        self.rate_bps = counts.bytes.saturating_sub(self.told_bytes) as f64 * 8.0 / passed;
+        (self.told, self.told_bytes) = (now, counts.bytes);
+        let progress = Progress {
+            entries: counts.entries,
+            bytes: counts.bytes,
+            window: None,
+            phase: String::new(),
+            reason: String::new(),
+            disk: counts.disk.as_nanos(),
+        };
+        self.house.observer.progress(&Snapshot {
+            elapsed: now.since(self.began),
+            entries: counts.entries,
+            bytes: counts.bytes,
+            all_entries: self.totals.map(|totals| totals.0),
+            all_bytes: self.totals.map(|totals| totals.1),
+            rate_bps: self.rate_bps,
+            ..Snapshot::default()
+        });
+        frame::append(&mut self.out, &ToSender::Progress(progress));
+        self.flush()
+    }
+
+    fn flush(&mut self) -> Result<(), TransferError> {
+        if !self.out.is_empty() {
+            self.channel.write(&self.out)?;
+            self.out.clear();
+        }
+        Ok(())
+    }
+
+    /// All is there. The session is over when the sender knows, or had time to ask again.
+    fn finish(&mut self, inlet: &mut Inlet<'_>, failed: u64) -> Result<Received, TransferError> {
+        let (landing, clock) = (&self.house.receiver.landing, self.house.receiver.clock);
+        self.tell()?;
+        for fault in landing.finish()? {
+            self.lost(fault);
+        }
+        let counts = landing.counts();
+        let finished =
+            Finished { entries: counts.entries, bytes: counts.bytes, failed: counts.failed + failed };
+        frame::append(&mut self.out, &ToSender::Finished(finished));
+        self.flush()?;
+        let until = clock.now() + FAREWELL;
+        loop {
+            match inlet.message::<ToReceiver>(until)? {
+                Message::Is(ToReceiver::Bye) => break,
+                Message::Is(_) => {}
+                Message::Nothing | Message::End => {
+                    return Err(TransferError::gone("it left before the last word"));
+                }
+            }
+        }
+        if finished.failed > 0 {
+            return Err(TransferError::Incomplete {
+                failed: finished.failed,
+                all: counts.entries + finished.failed,
+                first: self.first_lost.take().unwrap_or_else(|| "the sender could not read it".into()),
+            });
+        }
+        Ok(Received { entries: counts.entries, bytes: counts.bytes })
+    }
+
+    /// What a dead sender's kernel had sent is taken in before the next one begins.
+    fn linger(&self) {
+        let clock = self.house.receiver.clock;
+        let until = clock.now() + LINGER;
+        while clock.now() < until && !locked(&self.visit.data).is_empty() {
+            std::thread::park_timeout(std::time::Duration::from_millis(5));
+        }
+    }
+}

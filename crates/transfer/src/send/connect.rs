@@ -1,0 +1,140 @@
+//! From a ticket to connections that have proved themselves.
+
+use super::SendOptions;
+use crate::channel::{Channel, Inlet, Message};
+use crate::error::TransferError;
+use crate::keys::{sender_tls, server_name};
+use crate::progress::Observer;
+use crate::ticket::Ticket;
+use crate::wire::control::ToSender;
+use crate::wire::{Greeting, VERSION, frame};
+use live::Clock;
+use rustls::{AlertDescription, ClientConfig, ClientConnection, Error as TlsError};
+use socket2::{Domain, Protocol, Socket, Type};
+use std::io;
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::time::Duration;
+use units::{Rate, Span};
+
+/// For each of the ticket's addresses.
+const CONNECT: Duration = Duration::from_secs(5);
+/// For the handshake, and for the receiver to look after the sender that was there before.
+const PATIENCE: Span = Span::from_secs(20);
+
+/// Connections to a receiver that let this sender in.
+#[derive(Debug)]
+pub(super) struct Link {
+    pub(super) control: Channel,
+    pub(super) data: Vec<Channel>,
+    pub(super) resumed: bool,
+}
+
+/// Connects, proves, and opens the data connections.
+pub(super) fn connect(
+    ticket: &Ticket,
+    options: &SendOptions,
+    clock: Clock,
+    observer: &dyn Observer,
+) -> Result<Link, TransferError> {
+    let tls = sender_tls(&ticket.secret, ticket.fingerprint);
+    let streams = options.streams.max(1);
+    let (socket, address) = reach(ticket)?;
+    let control = open(socket, &tls, address, clock)?;
+    greet(&control, &Greeting::Control { version: VERSION, streams })?;
+    let mut inlet = Inlet::new(&control);
+    // What the receiver says first also shows whether it accepted this sender's key.
+    let first = match inlet.message(clock.now() + PATIENCE).map_err(|error| refused(error, address))? {
+        Message::Is(first) => first,
+        Message::Nothing => return Err(TransferError::gone("no answer to the greeting")),
+        Message::End => return Err(TransferError::gone("it left without an answer")),
+    };
+    inlet.put_back();
+    let (token, resumed) = match first {
+        ToSender::Welcome { token, resumed } => (token, resumed),
+        ToSender::Busy(reason) => return Err(TransferError::Refused(reason)),
+        other => {
+            let reason = format!("{other:?} for a welcome");
+            return Err(TransferError::Protocol { peer: address, reason });
+        }
+    };
+    let data = (0..streams).map(|stream| {
+        let socket = dial(address).map_err(TransferError::gone)?;
+        if let Some(control) = &options.control {
+            live::options::set_congestion_control(&socket, control)?;
+        }
+        if let Some(limit) = options.limit {
+            let share = Rate::from_bps((limit.as_bps() / u64::from(streams)).max(1));
+            live::options::set_max_pacing_rate(&socket, share)?;
+        }
+        let channel = open(socket, &tls, address, clock)?;
+        greet(&channel, &Greeting::Data { token, stream })?;
+        Ok(channel)
+    });
+    let data = data.collect::<Result<Vec<_>, TransferError>>()?;
+    if resumed {
+        observer.say("an earlier transfer was interrupted: going on with it");
+    }
+    Ok(Link { control, data, resumed })
+}
+
+/// The first of the ticket's addresses that answers.
+fn reach(ticket: &Ticket) -> Result<(TcpStream, SocketAddr), TransferError> {
+    let mut tried = Vec::new();
+    for address in ticket.sockets() {
+        match dial(address) {
+            Ok(socket) => return Ok((socket, address)),
+            Err(error) => tried.push(format!("{address} ({error})")),
+        }
+    }
+    Err(TransferError::Unreachable { tried: tried.join(", ") })
+}
+
+fn dial(address: SocketAddr) -> io::Result<TcpStream> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    socket.connect_timeout(&address.into(), CONNECT)?;
+    // A path that is cut shows within the time in which the receiver gives up too.
+    socket.set_tcp_user_timeout(Some(Duration::from_secs(30)))?;
+    Ok(socket.into())
+}
+
+fn open(
+    socket: TcpStream,
+    tls: &Arc<ClientConfig>,
+    address: SocketAddr,
+    clock: Clock,
+) -> Result<Channel, TransferError> {
+    let tls = ClientConnection::new(Arc::clone(tls), server_name()).expect("the configuration is whole");
+    Channel::establish(socket, tls, clock, clock.now() + PATIENCE).map_err(|error| match error {
+        TransferError::Tls { source: TlsError::InvalidCertificate(_), .. } => {
+            TransferError::OtherReceiver { address }
+        }
+        other => refused(other, address),
+    })
+}
+
+fn greet(channel: &Channel, greeting: &Greeting) -> Result<(), TransferError> {
+    let mut out = Vec::new();
+    frame::append(&mut out, greeting);
+    channel.write(&out)
+}
+
+/// The receiver's alert about this sender's key.
+fn refused(error: TransferError, address: SocketAddr) -> TransferError {
+    use AlertDescription as Alert;
+    match error {
+        TransferError::Tls {
+            source:
+                TlsError::AlertReceived(
+                    Alert::AccessDenied
+                    | Alert::BadCertificate
+                    | Alert::CertificateUnknown
+                    | Alert::CertificateRequired
+                    | Alert::UnknownCA
+                    | Alert::DecryptError,
+                ),
+            ..
+        } => TransferError::TicketRefused { address },
+        other => other,
+    }
+}

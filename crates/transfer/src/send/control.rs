@@ -1,0 +1,170 @@
+//! The control connection: the receiver's answers, and reports to it.
+
+use super::flight::Flight;
+use super::sources::Source;
+use super::walk;
+use crate::channel::{Inlet, Message};
+use crate::error::TransferError;
+use crate::progress::{Observer, Snapshot};
+use crate::wire::control::{Progress, StreamReport, ToReceiver, ToSender, Verdict};
+use crate::wire::frame;
+use live::TcpInfo;
+use std::sync::atomic::Ordering::Relaxed;
+use units::{Bytes, Rate, Span, Time};
+
+/// Between reports.
+const TICK: Span = Span::from_millis(100);
+/// A receiver says something at least this often, or it is gone.
+const SILENCE: Span = Span::from_secs(30);
+
+/// Hears the receiver until its last word.
+pub(super) fn serve(
+    flight: &Flight,
+    sources: &[Source],
+    observer: &dyn Observer,
+) -> Result<(), TransferError> {
+    std::thread::scope(|threads| {
+        let totals = threads.spawn(|| walk::totals(sources, flight));
+        let mut totals = Some(totals);
+        let mut control = Control { flight, observer, heard: flight.clock.now(), all: None, before: None };
+        let mut inlet = Inlet::new(&flight.control);
+        let mut due = flight.clock.now();
+        loop {
+            match inlet.message(due)? {
+                Message::Is(message) => {
+                    control.heard = flight.clock.now();
+                    if control.hear(message, &inlet)? {
+                        return Ok(());
+                    }
+                }
+                Message::Nothing if flight.clock.now().since(control.heard) > SILENCE => {
+                    return Err(TransferError::gone(format!("the receiver said nothing for {SILENCE}")));
+                }
+                Message::Nothing => {}
+                Message::End => return Err(TransferError::gone("the receiver left before the end")),
+            }
+            if flight.clock.now() >= due {
+                due = flight.clock.now() + TICK;
+                let mut out = Vec::new();
+                if totals.as_ref().is_some_and(std::thread::ScopedJoinHandle::is_finished)
+                    && let Some(counted) = totals.take()
+                    && let Ok(Some((entries, bytes))) = counted.join()
+                {
+                    control.all = Some((entries, bytes));
+                    frame::append(&mut out, &ToReceiver::Totals { entries, bytes });
+                }
+                frame::append(&mut out, &ToReceiver::Report(reports(flight)));
+                flight.control.write(&out)?;
+            }
+        }
+    })
+}
+
+struct Control<'a> {
+    flight: &'a Flight,
+    observer: &'a dyn Observer,
+    heard: Time,
+    all: Option<(u64, u64)>,
+    /// Bytes at the receiver, and when.
+    before: Option<(Time, u64, f64)>,
+}
+
+impl Control<'_> {
+    /// Whether this was the last word.
+    fn hear(&mut self, message: ToSender, inlet: &Inlet<'_>) -> Result<bool, TransferError> {
+        let queue = &self.flight.queue;
+        match message {
+            ToSender::Welcome { .. } | ToSender::Busy(_) => return Err(inlet.protocol("a second welcome")),
+            ToSender::Answer { id, verdict } => match verdict {
+                Verdict::Want => {
+                    queue.want(id);
+                }
+                Verdict::Rest(there) => {
+                    if let Some(file) = queue.find(id) {
+                        file.there(there);
+                        queue.want(id);
+                    }
+                }
+                Verdict::Have => {
+                    if queue.end(id).is_some() {
+                        self.flight.skipped.fetch_add(1, Relaxed);
+                    }
+                }
+                Verdict::Refused(reason) => {
+                    queue.end(id);
+                    self.lost(reason);
+                }
+            },
+            ToSender::Failed { id, reason } => {
+                if let Some(file) = queue.end(id) {
+                    file.give_up();
+                }
+                self.lost(reason);
+            }
+            ToSender::Progress(progress) => self.progress(progress),
+            ToSender::Pace(rate) => self.flight.limit.ask(rate.map(Rate::from_bps)),
+            ToSender::Finished(finished) => {
+                self.flight.finished(finished);
+                let mut out = Vec::new();
+                frame::append(&mut out, &ToReceiver::Bye);
+                self.flight.control.write(&out)?;
+                self.flight.control.finish();
+                return Ok(true);
+            }
+            ToSender::Abort { reason } => return Err(TransferError::Aborted(reason)),
+        }
+        Ok(false)
+    }
+
+    fn lost(&self, reason: String) {
+        self.observer.say(&reason);
+        self.flight.lost(reason);
+    }
+
+    fn progress(&mut self, progress: Progress) {
+        let now = self.flight.clock.now();
+        let rate_bps = match self.before {
+            Some((then, bytes, rate)) => {
+                let passed = now.since(then).as_secs_f64().max(1e-3);
+                let last = progress.bytes.saturating_sub(bytes) as f64 * 8.0 / passed;
+                // Half of it within two reports: steady enough to read.
+                (rate + last) / 2.0
+            }
+            None => 0.0,
+        };
+        self.before = Some((now, progress.bytes, rate_bps));
+        let info = self.flight.data.first().and_then(|channel| TcpInfo::of(channel.tcp()).ok());
+        self.observer.progress(&Snapshot {
+            elapsed: now.since(self.flight.began),
+            entries: progress.entries,
+            bytes: progress.bytes,
+            all_entries: self.all.map(|all| all.0),
+            all_bytes: self.all.map(|all| all.1),
+            rate_bps,
+            rtt: info.and_then(|info| info.rtt),
+            window: progress.window.map(Bytes::new),
+            phase: progress.phase,
+            reason: progress.reason,
+        });
+    }
+}
+
+/// What the kernel says of each data connection.
+fn reports(flight: &Flight) -> Vec<StreamReport> {
+    let nanos = |span: Option<Span>| span.map_or(0, Span::as_nanos);
+    let report = |channel: &crate::channel::Channel| {
+        let info = TcpInfo::of(channel.tcp()).ok()?;
+        Some(StreamReport {
+            busy: nanos(info.busy_time),
+            window_limited: nanos(info.rwnd_limited),
+            buffer_limited: nanos(info.sndbuf_limited),
+            retransmits: info.total_retrans.into(),
+            rtt: nanos(info.rtt),
+            min_rtt: nanos(info.min_rtt),
+            congestion_window: info.congestion_window().get(),
+            acknowledged: info.bytes_acked.get(),
+            segment: info.snd_mss.get(),
+        })
+    };
+    flight.data.iter().map(|channel| report(channel).unwrap_or_default()).collect()
+}

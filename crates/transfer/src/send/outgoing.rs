@@ -1,0 +1,159 @@
+//! [`Outgoing`]: one file that was offered, from its offer to its end.
+
+use super::flight::locked;
+use crate::chunks::{Chunks, Digest, file_digest};
+use crate::name::Name;
+use crate::wire::control::{Entry, Id, Kind, Stamp};
+use crate::wire::data::SMALL;
+use std::fs::{File, Metadata, OpenOptions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+/// A file that changes so often while it is sent is given up.
+pub(super) const MOST_ATTEMPTS: u32 = 3;
+
+/// A file under way.
+#[derive(Debug)]
+pub(super) struct Outgoing {
+    pub(super) id: Id,
+    pub(super) path: PathBuf,
+    pub(super) name: Name,
+    pub(super) attempt: u32,
+    pub(super) chunks: Chunks,
+    pub(super) version: [u8; 16],
+    /// It has holes, or may have.
+    pub(super) sparse: bool,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    file: Option<Arc<File>>,
+    /// By chunk; what the receiver has is there from the start.
+    digests: Vec<Option<Digest>>,
+    /// The next chunk to look at.
+    next: u32,
+    /// Chunks without a digest.
+    left: u32,
+    given_up: bool,
+}
+
+impl Outgoing {
+    pub(super) fn new(id: Id, path: PathBuf, name: Name, attempt: u32, there: &Metadata) -> Self {
+        let chunks = Chunks::new(there.len());
+        let state =
+            State { digests: vec![None; chunks.count() as usize], left: chunks.count(), ..State::default() };
+        let sparse = there.blocks() * 512 < there.len();
+        Self { id, path, name, attempt, chunks, version: version(there), sparse, state: Mutex::new(state) }
+    }
+
+    pub(super) fn entry(&self, there: &Metadata) -> Entry {
+        let kind = Kind::File { size: self.chunks.size(), chunk: self.chunks.log2(), version: self.version };
+        Entry { name: self.name.clone(), kind, mode: there.mode() & 0o7777, modified: modified(there) }
+    }
+
+    /// Whether it goes in one message.
+    pub(super) fn is_small(&self) -> bool {
+        self.chunks.size() <= SMALL as u64 && !self.sparse
+    }
+
+    /// The receiver has these chunks.
+    pub(super) fn there(&self, there: Vec<(u32, Digest)>) -> u64 {
+        let mut state = locked(&self.state);
+        let mut bytes = 0;
+        for (index, digest) in there {
+            if let Some(slot @ None) = state.digests.get_mut(index as usize) {
+                *slot = Some(digest);
+                state.left -= 1;
+                bytes += self.chunks.length(index);
+            }
+        }
+        bytes
+    }
+
+    /// The next chunk to send, and whether it is the last to be given out.
+    pub(super) fn next_chunk(&self) -> Option<(u32, bool)> {
+        let mut state = locked(&self.state);
+        if state.given_up {
+            return None;
+        }
+        let missing = |state: &State| {
+            let from = state.next as usize;
+            let offset = state.digests.get(from..)?.iter().position(Option::is_none)?;
+            Some((from + offset) as u32)
+        };
+        let index = missing(&state)?;
+        state.next = index + 1;
+        let last = missing(&state).is_none();
+        Some((index, last))
+    }
+
+    /// A chunk was sent. The digest of the whole if it was the last one.
+    pub(super) fn sent(&self, index: u32, digest: Digest) -> Option<Digest> {
+        let mut state = locked(&self.state);
+        if state.digests[index as usize].replace(digest).is_none() {
+            state.left -= 1;
+        }
+        drop(state);
+        self.digest()
+    }
+
+    /// The digest of the whole, once all chunks have theirs.
+    pub(super) fn digest(&self) -> Option<Digest> {
+        let state = locked(&self.state);
+        (state.left == 0 && !state.given_up)
+            .then(|| file_digest(self.chunks.size(), state.digests.iter().flatten()))
+    }
+
+    /// Opens it, once.
+    pub(super) fn file(&self) -> io::Result<Arc<File>> {
+        let mut state = locked(&self.state);
+        if let Some(file) = &state.file {
+            return Ok(Arc::clone(file));
+        }
+        let file = Arc::new(open(&self.path)?);
+        // Read once, from front to back.
+        let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Sequential);
+        Ok(Arc::clone(state.file.insert(file)))
+    }
+
+    /// Whether `file` is still as it was offered.
+    pub(super) fn is_unchanged(&self, file: &File) -> bool {
+        file.metadata().is_ok_and(|now| version(&now) == self.version)
+    }
+
+    /// Nobody shall send more of it. True for the first who says so.
+    pub(super) fn give_up(&self) -> bool {
+        !std::mem::replace(&mut locked(&self.state).given_up, true)
+    }
+
+    pub(super) fn is_given_up(&self) -> bool {
+        locked(&self.state).given_up
+    }
+}
+
+/// Opens a plain file, and nothing else that may have taken its place.
+pub(super) fn open(path: &std::path::Path) -> io::Result<File> {
+    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+    OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path)
+}
+
+/// A hash of what changes when the content does.
+fn version(there: &Metadata) -> [u8; 16] {
+    let mut hasher = blake3::Hasher::new();
+    for number in [there.dev(), there.ino(), there.len()] {
+        hasher.update(&number.to_le_bytes());
+    }
+    for number in [there.mtime(), there.mtime_nsec(), there.ctime(), there.ctime_nsec()] {
+        hasher.update(&number.to_le_bytes());
+    }
+    let mut version = [0; 16];
+    version.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+    version
+}
+
+pub(super) fn modified(there: &Metadata) -> Stamp {
+    Stamp { seconds: there.mtime(), nanos: u32::try_from(there.mtime_nsec()).unwrap_or(0) }
+}

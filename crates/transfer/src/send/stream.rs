@@ -1,0 +1,228 @@
+//! One data connection: what is wanted, read, hashed and sent.
+
+use super::flight::Flight;
+use super::outgoing::Outgoing;
+use super::queue::Job;
+use crate::channel::Channel;
+use crate::chunks::{ChunkHasher, small_file_digest};
+use crate::error::TransferError;
+use crate::wire::data::{Data, LONGEST_PIECE};
+use crate::wire::frame;
+use rustix::fs::SeekFrom;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Handed to TLS at once: sixteen full records, and one system call.
+const GATHER: usize = 256 << 10;
+
+struct Stream<'a> {
+    flight: &'a Flight,
+    channel: &'a Channel,
+    out: Vec<u8>,
+}
+
+/// What ends a file, and not the transfer.
+enum Lost {
+    /// It is not as it was offered.
+    Changed,
+    /// It cannot be read.
+    Unreadable(io::Error),
+    /// The transfer ends.
+    Transfer(TransferError),
+}
+
+impl From<TransferError> for Lost {
+    fn from(error: TransferError) -> Self {
+        Self::Transfer(error)
+    }
+}
+
+/// Sends until nothing more will come.
+pub(super) fn serve(flight: &Flight, stream: usize) -> Result<(), TransferError> {
+    let mut stream = Stream { flight, channel: &flight.data[stream], out: Vec::with_capacity(GATHER * 2) };
+    loop {
+        let job = match flight.queue.take_now() {
+            Some(job) => job,
+            None => {
+                stream.flush()?;
+                let began = flight.clock.now();
+                let job = flight.queue.take();
+                flight.idle.fetch_add(flight.clock.now().since(began).as_nanos(), Relaxed);
+                match job {
+                    Some(job) => job,
+                    None => break,
+                }
+            }
+        };
+        let (Job::Small(file) | Job::Chunk(file, _) | Job::End(file)) = &job;
+        let file = Arc::clone(file);
+        let result = match job {
+            Job::Small(_) => stream.small(&file),
+            Job::Chunk(_, index) => stream.chunk(&file, index),
+            Job::End(_) => stream.end(&file),
+        };
+        match result {
+            Ok(()) => {}
+            Err(Lost::Transfer(error)) => return Err(error),
+            Err(lost) => stream.give_up(&file, lost)?,
+        }
+        if stream.out.len() >= GATHER.min(flight.limit.burst()) {
+            stream.flush()?;
+        }
+    }
+    stream.channel.finish();
+    Ok(())
+}
+
+impl Stream<'_> {
+    fn small(&mut self, file: &Arc<Outgoing>) -> Result<(), Lost> {
+        let length = file.chunks.size() as usize;
+        let mut content = vec![0; length];
+        let handle = self.read(|| {
+            let handle = super::outgoing::open(&file.path)?;
+            handle.read_exact_at(&mut content, 0)?;
+            Ok(handle)
+        })?;
+        if !file.is_unchanged(&handle) {
+            return Err(Lost::Changed);
+        }
+        let digest = small_file_digest(&content);
+        frame::append(&mut self.out, &Data::Small { id: file.id, length: length as u32, digest });
+        self.out.extend(&content);
+        self.flight.sent.fetch_add(length as u64, Relaxed);
+        self.flight.queue.end(file.id);
+        Ok(())
+    }
+
+    fn chunk(&mut self, file: &Arc<Outgoing>, index: u32) -> Result<(), Lost> {
+        let handle = self.read(|| file.file())?;
+        let range = file.chunks.range(index);
+        let mut hasher = ChunkHasher::default();
+        let mut at = range.start;
+        while at < range.end && !file.is_given_up() {
+            let data = if file.sparse {
+                match next_data(&handle, at, range.end)? {
+                    Some(data) => data,
+                    None => break,
+                }
+            } else {
+                at..range.end
+            };
+            at = data.start;
+            while at < data.end {
+                let length = (data.end - at).min(LONGEST_PIECE.min(self.flight.limit.burst()) as u64);
+                let offset = at - range.start;
+                self.piece(file, &handle, index, offset, at, length as usize, &mut hasher)?;
+                at += length;
+            }
+        }
+        let digest = hasher.finish(range.end - range.start);
+        frame::append(&mut self.out, &Data::ChunkEnd { id: file.id, chunk: index, digest });
+        if file.sent(index, digest).is_some() {
+            self.end(file)?;
+        }
+        Ok(())
+    }
+
+    /// Reads straight behind its frame, so that the bytes are copied once.
+    #[expect(clippy::too_many_arguments, reason = "the place of a piece, said in full")]
+    fn piece(
+        &mut self,
+        file: &Outgoing,
+        handle: &File,
+        chunk: u32,
+        offset: u64,
+        at: u64,
+        length: usize,
+        hasher: &mut ChunkHasher,
+    ) -> Result<(), Lost> {
+        let start = self.out.len();
+        let piece = Data::Piece { id: file.id, chunk, offset: offset as u32, length: length as u32 };
+        frame::append(&mut self.out, &piece);
+        let content = self.out.len();
+        self.out.resize(content + length, 0);
+        let began = self.flight.clock.now();
+        let read = handle.read_exact_at(&mut self.out[content..], at);
+        self.flight.disk.fetch_add(self.flight.clock.now().since(began).as_nanos(), Relaxed);
+        if let Err(error) = read {
+            self.out.truncate(start);
+            return Err(fault(error));
+        }
+        hasher.update(offset, &self.out[content..]);
+        self.flight.sent.fetch_add(length as u64, Relaxed);
+        if self.out.len() >= GATHER.min(self.flight.limit.burst()) {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// All chunks are sent, or were there before.
+    fn end(&mut self, file: &Arc<Outgoing>) -> Result<(), Lost> {
+        let handle = self.read(|| file.file())?;
+        if !file.is_unchanged(&handle) {
+            return Err(Lost::Changed);
+        }
+        if let Some(digest) = file.digest() {
+            frame::append(&mut self.out, &Data::FileEnd { id: file.id, digest });
+            self.flight.queue.end(file.id);
+        }
+        Ok(())
+    }
+
+    /// This file cannot be sent, now or at all.
+    fn give_up(&mut self, file: &Arc<Outgoing>, lost: Lost) -> Result<(), TransferError> {
+        if !file.give_up() {
+            return Ok(());
+        }
+        frame::append(&mut self.out, &Data::Gone { id: file.id });
+        // Whoever offers it again must not overtake this.
+        self.flush()?;
+        if let Lost::Unreadable(error) = lost {
+            self.flight.lost_file(file, format!("{}: {error}", file.path.display()));
+        } else {
+            self.flight.queue.again(file);
+        }
+        Ok(())
+    }
+
+    fn read<T>(&self, read: impl FnOnce() -> io::Result<T>) -> Result<T, Lost> {
+        let began = self.flight.clock.now();
+        let result = read();
+        self.flight.disk.fetch_add(self.flight.clock.now().since(began).as_nanos(), Relaxed);
+        result.map_err(fault)
+    }
+
+    fn flush(&mut self) -> Result<(), TransferError> {
+        if !self.out.is_empty() {
+            self.flight.limit.take(self.out.len() as u64);
+            self.channel.write(&self.out)?;
+            self.out.clear();
+        }
+        Ok(())
+    }
+}
+
+/// A file that is shorter than it was has changed, and one that is not there has too.
+fn fault(error: io::Error) -> Lost {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::NotFound => Lost::Changed,
+        _ => Lost::Unreadable(error),
+    }
+}
+
+/// The next bytes between `at` and `end` that are no hole.
+fn next_data(file: &File, at: u64, end: u64) -> Result<Option<std::ops::Range<u64>>, Lost> {
+    let seek = |from| rustix::fs::seek(file, from);
+    let start = match seek(SeekFrom::Data(at)) {
+        Ok(start) if start < end => start,
+        Ok(_) | Err(rustix::io::Errno::NXIO) => return Ok(None),
+        // A file system that knows no holes.
+        Err(rustix::io::Errno::INVAL) => return Ok(Some(at..end)),
+        Err(error) => return Err(fault(error.into())),
+    };
+    let stop = seek(SeekFrom::Hole(start)).map_err(|error| fault(error.into()))?;
+    Ok(Some(start..stop.min(end)))
+}

@@ -1,0 +1,245 @@
+//! [`Ticket`]: where a receiver listens, which key it has, and the secret that lets one session's sender in.
+//!
+//! Its text is `tl1` and the base-32 form ([`text`]) of: the number of addresses, the port, each address (4 or 16 bytes
+//! behind its length), 16 bytes of key fingerprint, 16 bytes of secret, 4 bytes of checksum. It goes through a shell
+//! and a chat window as one word, and a typing error is found before anything is connected.
+
+mod text;
+
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::str::FromStr;
+use thiserror::Error;
+
+/// What the text begins with: the kind and its version.
+const PREFIX: &str = "tl1";
+/// More would be no ticket but a list.
+const MOST_ADDRESSES: usize = 8;
+const CHECKSUM: usize = 4;
+
+/// 128 bits of a key's BLAKE3 hash: enough against a second key of the same fingerprint, which is the only thing an
+/// impostor could use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fingerprint(pub(crate) [u8; 16]);
+
+impl Fingerprint {
+    /// The fingerprint of a public key (SubjectPublicKeyInfo).
+    pub(crate) fn of(key: &[u8]) -> Self {
+        let hash = blake3::derive_key("tightlink 2026-11 receiver key fingerprint", key);
+        let mut half = [0; 16];
+        half.copy_from_slice(&hash[..16]);
+        Self(half)
+    }
+}
+
+/// 128 random bits that only the receiver and who holds the ticket know. Never shown by `Debug`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(pub(crate) [u8; 16]);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Secret(…)")
+    }
+}
+
+/// What a sender must hold to be let in, once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ticket {
+    /// Where the receiver may be reached, at least one, best first.
+    pub addresses: Vec<IpAddr>,
+    /// Its port, for TCP and for UDP probes.
+    pub port: u16,
+    /// Its key.
+    pub fingerprint: Fingerprint,
+    /// The session's secret.
+    pub secret: Secret,
+}
+
+/// Why a text is no ticket.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum TicketError {
+    /// It does not begin like one.
+    #[error(
+        "not a ticket: {0:?} does not begin with \"tl1\"\n  accepted: the word that `tightlink receive` printed"
+    )]
+    Prefix(String),
+    /// A letter that no ticket has.
+    #[error(
+        "not a ticket: letter {at} is {found:?}\n  accepted: the letters a to z but i, l, o, u, and digits"
+    )]
+    Letter {
+        /// Which letter, counted from one.
+        at: usize,
+        /// What stands there.
+        found: char,
+    },
+    /// The checksum does not agree.
+    #[error(
+        "the ticket was changed or cut on its way: its checksum does not agree\n  help: copy it again, all of it"
+    )]
+    Checksum,
+    /// The checksum agrees, and yet it makes no sense: of another version.
+    #[error(
+        "the ticket is not of this version: {0}\n  help: use the same version of tightlink on both sides"
+    )]
+    Content(&'static str),
+}
+
+impl Ticket {
+    /// The sockets to try, best first.
+    pub fn sockets(&self) -> impl Iterator<Item = SocketAddr> + '_ {
+        self.addresses.iter().map(|&address| SocketAddr::new(address, self.port))
+    }
+}
+
+impl fmt::Display for Ticket {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let addresses = &self.addresses[..self.addresses.len().min(MOST_ADDRESSES)];
+        let mut bytes = vec![addresses.len() as u8];
+        bytes.extend(self.port.to_be_bytes());
+        for address in addresses {
+            match address {
+                IpAddr::V4(four) => {
+                    bytes.push(4);
+                    bytes.extend(four.octets());
+                }
+                IpAddr::V6(six) => {
+                    bytes.push(16);
+                    bytes.extend(six.octets());
+                }
+            }
+        }
+        bytes.extend(self.fingerprint.0);
+        bytes.extend(self.secret.0);
+        bytes.extend(checksum(&bytes));
+        write!(formatter, "{PREFIX}{}", text::encode(&bytes))
+    }
+}
+
+impl FromStr for Ticket {
+    type Err = TicketError;
+
+    fn from_str(text: &str) -> Result<Self, TicketError> {
+        let text = text.trim();
+        let body = text
+            .get(..PREFIX.len())
+            .filter(|start| start.eq_ignore_ascii_case(PREFIX))
+            .map(|_| &text[PREFIX.len()..])
+            .ok_or_else(|| TicketError::Prefix(text.chars().take(12).collect()))?;
+        let bytes = text::decode(body)
+            .map_err(|(at, found)| TicketError::Letter { at: at + PREFIX.len() + 1, found })?;
+        let content = bytes.len().checked_sub(CHECKSUM).ok_or(TicketError::Checksum)?;
+        let (content, sum) = bytes.split_at(content);
+        if checksum(content) != sum {
+            return Err(TicketError::Checksum);
+        }
+        let mut rest = Rest(content);
+        let count = usize::from(rest.array::<1>()?[0]);
+        if !(1..=MOST_ADDRESSES).contains(&count) {
+            return Err(TicketError::Content("it names no address, or too many"));
+        }
+        let port = u16::from_be_bytes(rest.array()?);
+        let mut addresses = Vec::with_capacity(count);
+        for _ in 0..count {
+            addresses.push(match rest.array::<1>()?[0] {
+                4 => IpAddr::from(rest.array::<4>()?),
+                16 => IpAddr::from(rest.array::<16>()?),
+                _ => return Err(TicketError::Content("an address of unknown length")),
+            });
+        }
+        let (fingerprint, secret) = (Fingerprint(rest.array()?), Secret(rest.array()?));
+        match rest.0 {
+            [] if port != 0 => Ok(Self { addresses, port, fingerprint, secret }),
+            [] => Err(TicketError::Content("port 0")),
+            _ => Err(TicketError::Content("something is left behind the secret")),
+        }
+    }
+}
+
+fn checksum(content: &[u8]) -> [u8; CHECKSUM] {
+    let mut sum = [0; CHECKSUM];
+    sum.copy_from_slice(&blake3::hash(content).as_bytes()[..CHECKSUM]);
+    sum
+}
+
+/// What is not read yet.
+struct Rest<'a>(&'a [u8]);
+
+impl Rest<'_> {
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], TicketError> {
+        let (first, rest) = self.0.split_first_chunk().ok_or(TicketError::Content("it is cut short"))?;
+        self.0 = rest;
+        Ok(*first)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn ticket() -> Ticket {
+        Ticket {
+            addresses: vec!["192.0.2.7".parse().unwrap(), "2001:db8::7".parse().unwrap()],
+            port: 4711,
+            fingerprint: Fingerprint([7; 16]),
+            secret: Secret([9; 16]),
+        }
+    }
+
+    #[test]
+    fn a_ticket_is_one_short_word_without_what_a_shell_would_read() {
+        let one = Ticket { addresses: vec!["192.0.2.7".parse().unwrap()], ..ticket() };
+        let text = one.to_string();
+        assert!(text.len() < 80, "{} letters", text.len());
+        assert!(text.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit()), "{text}");
+        assert_eq!(text.parse(), Ok(one));
+    }
+
+    #[test]
+    fn capitals_and_blanks_around_it_do_no_harm() {
+        assert_eq!(format!(" {}\n", ticket().to_string().to_uppercase()).parse(), Ok(ticket()));
+    }
+
+    #[test]
+    fn every_changed_letter_is_noticed() {
+        let text = ticket().to_string();
+        for at in 0..text.len() {
+            let mut changed = text.clone().into_bytes();
+            changed[at] = if changed[at] == b'x' { b'y' } else { b'x' };
+            assert!(String::from_utf8(changed).unwrap().parse::<Ticket>().is_err(), "letter {at}");
+        }
+        for length in 0..text.len() {
+            assert!(text[..length].parse::<Ticket>().is_err(), "cut to {length}");
+        }
+    }
+
+    #[test]
+    fn a_secret_is_not_shown() {
+        assert!(!format!("{:?}", ticket()).contains("9, 9"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_the_parser_panic(text in "\\PC{0,120}") {
+            let _ = text.parse::<Ticket>();
+        }
+
+        #[test]
+        fn no_content_with_a_right_checksum_makes_it_panic(mut content in prop::collection::vec(any::<u8>(), 0..90)) {
+            content.extend(checksum(&content));
+            if let Ok(read) = format!("{PREFIX}{}", text::encode(&content)).parse::<Ticket>() {
+                prop_assert_eq!(read.to_string().parse(), Ok(read));
+            }
+        }
+
+        #[test]
+        fn what_is_written_is_read(
+            addresses in prop::collection::vec(any::<IpAddr>(), 1..8), port in 1u16..,
+            fingerprint in any::<[u8; 16]>(), secret in any::<[u8; 16]>(),
+        ) {
+            let ticket = Ticket { addresses, port, fingerprint: Fingerprint(fingerprint), secret: Secret(secret) };
+            prop_assert_eq!(ticket.to_string().parse(), Ok(ticket));
+        }
+    }
+}

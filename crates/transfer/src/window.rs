@@ -1,0 +1,46 @@
+//! [`WindowChoice`]: how large a receive window the receiver offers.
+
+use std::str::FromStr;
+use units::Bytes;
+
+/// What decides on the receive window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WindowChoice {
+    /// SOBAS finds it while the transfer runs.
+    #[default]
+    Sobas,
+    /// As large as the kernel allows.
+    Max,
+    /// This much, over all data connections.
+    Limit(Bytes),
+}
+
+impl FromStr for WindowChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "sobas" => Ok(Self::Sobas),
+            "max" => Ok(Self::Max),
+            _ => match text.parse::<Bytes>() {
+                Ok(size) if size > Bytes::ZERO => Ok(Self::Limit(size)),
+                _ => Err(format!("{text:?} is no window; accepted: sobas, max, or a size such as 400kB")),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_is_a_word_or_a_size() {
+        assert_eq!("sobas".parse(), Ok(WindowChoice::Sobas));
+        assert_eq!("max".parse(), Ok(WindowChoice::Max));
+        assert_eq!("400kB".parse(), Ok(WindowChoice::Limit(Bytes::new(400_000))));
+        for text in ["0B", "", "large", "-1"] {
+            assert!(text.parse::<WindowChoice>().is_err(), "{text}");
+        }
+    }
+}

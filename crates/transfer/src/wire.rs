@@ -1,0 +1,36 @@
+//! What the two sides say to each other.
+//!
+//! A session is one control connection and one or more data connections, each TLS 1.3 with both keys proved
+//! (`keys.rs`). What travels on them are frames ([`frame`]): a length and a message, the messages in `postcard`'s form.
+//! [`control`] has the messages of the control connection in both directions, [`data`] those of the data connections,
+//! which go from sender to receiver only and are followed by the file's bytes. ADR 10 shows a session.
+//!
+//! Every message is untrusted: reading one never panics and allocates no more than its frame is long.
+
+pub mod control;
+pub mod data;
+pub mod frame;
+
+use serde::{Deserialize, Serialize};
+
+/// Both sides must speak the same; the first message of each connection says it.
+pub const VERSION: u16 = 1;
+
+/// The first message of every connection, from the sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Greeting {
+    /// This is the control connection of a sender.
+    Control {
+        /// [`VERSION`].
+        version: u16,
+        /// How many data connections will come.
+        streams: u16,
+    },
+    /// This is a data connection.
+    Data {
+        /// The token of `Welcome`: to which control connection it belongs.
+        token: [u8; 16],
+        /// Which of them it is, from zero.
+        stream: u16,
+    },
+}

@@ -1,0 +1,192 @@
+//! Messages of the control connection.
+
+use crate::chunks::{Digest, Log2};
+use crate::name::Name;
+use serde::{Deserialize, Serialize};
+
+/// An entry's number, in the order in which they are offered.
+pub type Id = u64;
+
+/// Nanoseconds since 1970, as file systems count; negative before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stamp {
+    /// Whole seconds.
+    pub seconds: i64,
+    /// The rest, below 10^9.
+    pub nanos: u32,
+}
+
+/// What an entry is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Kind {
+    /// A file's content.
+    File {
+        /// Bytes.
+        size: u64,
+        /// Size of its chunks, as an exponent of two.
+        chunk: Log2,
+        /// A hash of what changes when its content does: device, inode, size, times. The same stamp means the same
+        /// content to a receiver that goes on after an interruption.
+        version: [u8; 16],
+    },
+    /// A folder; entries inside come after it.
+    Folder,
+    /// A symbolic link, made and never followed.
+    Link {
+        /// Where to, as it stands in the link.
+        #[serde(with = "serde_bytes")]
+        target: Vec<u8>,
+    },
+}
+
+/// One entry of what is sent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Where it goes.
+    pub name: Name,
+    /// What it is.
+    pub kind: Kind,
+    /// Permission bits.
+    pub mode: u32,
+    /// Time of the last change.
+    pub modified: Stamp,
+}
+
+/// What a sender knows of one data connection (`TCP_INFO`), and of itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StreamReport {
+    /// Time with data in flight or waiting, nanoseconds; 0 where the kernel does not tell. All of these run from the
+    /// connection's beginning.
+    pub busy: u64,
+    /// Of that, held back by the receive window.
+    pub window_limited: u64,
+    /// Of that, held back by the send buffer.
+    pub buffer_limited: u64,
+    /// Segments sent again.
+    pub retransmits: u64,
+    /// Smoothed round-trip time, nanoseconds; 0 if unknown.
+    pub rtt: u64,
+    /// Least round-trip time, nanoseconds; 0 if unknown.
+    pub min_rtt: u64,
+    /// Congestion window, bytes.
+    pub congestion_window: u64,
+    /// Bytes acknowledged.
+    pub acknowledged: u64,
+    /// Payload of a full segment.
+    pub segment: u64,
+}
+
+/// What a sender says on the control connection.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ToReceiver {
+    /// May this be sent? Numbers count up from zero.
+    Offer {
+        /// Its number.
+        id: Id,
+        /// What it is.
+        entry: Entry,
+    },
+    /// How much there will be in all, so far as it was looked for.
+    Totals {
+        /// Entries.
+        entries: u64,
+        /// Bytes of files.
+        bytes: u64,
+    },
+    /// How the data connections are doing, in their order.
+    Report(Vec<StreamReport>),
+    /// Everything was offered and every wanted file sent or given up.
+    Complete {
+        /// So many offers were made.
+        offers: u64,
+        /// So many entries could not be sent.
+        failed: u64,
+    },
+    /// The last word: `Finished` has arrived.
+    Bye,
+    /// The sender gives up.
+    Abort {
+        /// Why, for a person.
+        reason: String,
+    },
+}
+
+/// What becomes of an offer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Verdict {
+    /// Send it.
+    Want,
+    /// It is there, whole: made by this offer (folders, links), or received earlier in this session.
+    Have,
+    /// Send what is missing of it: these chunks are there, with their digests.
+    Rest(Vec<(u32, Digest)>),
+    /// It cannot be had; the reason is for a person.
+    Refused(String),
+}
+
+/// What a receiver says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ToSender {
+    /// The answer to [`Greeting::Control`](super::Greeting::Control).
+    Welcome {
+        /// Data connections show this to be counted to this control connection.
+        token: [u8; 16],
+        /// The session was interrupted and goes on.
+        resumed: bool,
+    },
+    /// The other answer: it cannot be now, and why, for a person.
+    Busy(String),
+    /// The answer to an offer.
+    Answer {
+        /// The offer's number.
+        id: Id,
+        /// The answer.
+        verdict: Verdict,
+    },
+    /// A file that was wanted could not be stored.
+    Failed {
+        /// Its number.
+        id: Id,
+        /// Why, for a person.
+        reason: String,
+    },
+    /// How far the receiver is, a few times a second.
+    Progress(Progress),
+    /// Send no faster than this, bits per second; `None`: as fast as you like.
+    Pace(Option<u64>),
+    /// Everything is stored under its name, or known to be missing.
+    Finished(Finished),
+    /// The receiver gives up.
+    Abort {
+        /// Why, for a person.
+        reason: String,
+    },
+}
+
+/// How far a receiver is, and what its window is doing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Progress {
+    /// Entries stored.
+    pub entries: u64,
+    /// Bytes of files stored, holes included, those of earlier connections of this session too.
+    pub bytes: u64,
+    /// The receive window in force, bytes, over all data connections; `None`: as large as the kernel allows.
+    pub window: Option<u64>,
+    /// The window's phase.
+    pub phase: String,
+    /// Why it is in it.
+    pub reason: String,
+    /// Nanoseconds spent in writing files, over all data connections.
+    pub disk: u64,
+}
+
+/// How it ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finished {
+    /// Entries stored by this session.
+    pub entries: u64,
+    /// Bytes of files stored.
+    pub bytes: u64,
+    /// Entries that could not be stored or sent.
+    pub failed: u64,
+}

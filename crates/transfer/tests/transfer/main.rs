@@ -1,0 +1,6 @@
+//! Transfers between two threads over loopback. What needs two processes is in `crates/cli/tests/cli/transfer.rs`.
+//!
+//! `bench.rs` has the two ends, the other files one topic each.
+
+mod bench;
+mod whole;
