@@ -10,27 +10,34 @@ const TOGETHER: Span = Span::from_micros(20);
 
 /// A monotonic clock that reads zero at the start of the run. Both sides of a session in one process share
 /// one, so their time stamps are comparable. Over an emulated path that may stand still, it can follow the path's time.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Clock {
     start: Instant,
+    follows: Option<&'static Followed>,
+}
+
+/// A path's time. It lives as long as the process, so that a clock stays a small value that threads copy.
+#[derive(Debug)]
+struct Followed {
     /// How far behind the real clock it is, nanoseconds; whoever moves the path keeps it.
     behind: Arc<AtomicU64>,
     /// The latest time read by anyone, behind which nobody's goes.
-    latest: Arc<AtomicU64>,
+    latest: AtomicU64,
 }
 
 impl Clock {
     /// A clock that reads zero at `start`.
     #[must_use]
-    pub fn new(start: Instant) -> Self {
-        Self::following(start, Arc::default())
+    pub const fn new(start: Instant) -> Self {
+        Self { start, follows: None }
     }
 
     /// A clock that reads zero at `start` and runs `behind` nanoseconds late, which may change while it runs. It never
-    /// goes back.
+    /// goes back. Each call keeps a few bytes for good.
     #[must_use]
     pub fn following(start: Instant, behind: Arc<AtomicU64>) -> Self {
-        Self { start, behind, latest: Arc::default() }
+        let follows = Box::leak(Box::new(Followed { behind, latest: AtomicU64::new(0) }));
+        Self { start, follows: Some(follows) }
     }
 
     /// A clock that reads zero now.
@@ -45,16 +52,17 @@ impl Clock {
 
     /// The time since the start of the run; zero before it.
     #[must_use]
-    pub fn now(&self) -> Time {
+    pub fn now(self) -> Time {
         let elapsed = Self::start().start.saturating_duration_since(self.start);
         let elapsed = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
-        let now = elapsed.saturating_sub(self.behind.load(Ordering::Relaxed));
-        Time::from_nanos(self.latest.fetch_max(now, Ordering::Relaxed).max(now))
+        let Some(Followed { behind, latest }) = self.follows else { return Time::from_nanos(elapsed) };
+        let now = elapsed.saturating_sub(behind.load(Ordering::Relaxed));
+        Time::from_nanos(latest.fetch_max(now, Ordering::Relaxed).max(now))
     }
 
     /// How far behind the real clock it is.
     pub(crate) fn behind(&self) -> Span {
-        Span::from_nanos(self.behind.load(Ordering::Relaxed))
+        self.follows.map_or(Span::ZERO, |path| Span::from_nanos(path.behind.load(Ordering::Relaxed)))
     }
 
     /// When something was stamped by the kernel on the system's clock (time since 1970), a moment ago: by this clock, and

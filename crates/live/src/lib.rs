@@ -20,8 +20,8 @@
 //! let receiver = Receiver::bind("127.0.0.1:0".parse()?)?;
 //! let (server, clock, stop) = (receiver.address(), Clock::start(), AtomicBool::new(false));
 //! let (received, sent) = std::thread::scope(|threads| {
-//!     let receiving = threads.spawn(|| receive(&config, receiver, clock.clone(), &stop));
-//!     let sent = send(&config, server, clock.clone(), &stop);
+//!     let receiving = threads.spawn(|| receive(&config, receiver, clock, &stop));
+//!     let sent = send(&config, server, clock, &stop);
 //!     (receiving.join().expect("no panic"), sent)
 //! });
 //! assert_eq!(received?[0].payload, Bytes::new(1_000_000));

@@ -59,7 +59,7 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
     let waiting = std::thread::current();
     let shared = || {
         let halt = (Arc::clone(&stop), waiting.clone());
-        (Arc::clone(&config), Arc::clone(&liaison), clock.clone(), halt)
+        (Arc::clone(&config), Arc::clone(&liaison), clock, halt)
     };
     let (theirs, word, time, (halt, waiter)) = shared();
     let receiving = path.receiver().spawn("receiver", move || {

@@ -44,7 +44,7 @@ fn pair() -> (TcpStream, TcpStream) {
 }
 
 /// Sends until `stop`, receives and polls `sized` as it wants to be, for `span`.
-fn drive(sized: &mut SizedWindow, sender: TcpStream, receiver: &mut TcpStream, clock: &Clock, span: Span) {
+fn drive(sized: &mut SizedWindow, sender: TcpStream, receiver: &mut TcpStream, clock: Clock, span: Span) {
     receiver.set_nonblocking(true).unwrap();
     let stop = AtomicBool::new(false);
     thread::scope(|threads| {
@@ -72,7 +72,7 @@ fn a_sizer_is_told_every_byte_and_round_trips() {
     let (clock, scribe) = (Clock::start(), Scribe::default());
     let told = Arc::clone(&scribe.told);
     let mut sized = SizedWindow::take(&receiver, Box::new(scribe), clock.now()).unwrap();
-    drive(&mut sized, sender, &mut receiver, &clock, Span::from_millis(300));
+    drive(&mut sized, sender, &mut receiver, clock, Span::from_millis(300));
     receiver.set_nonblocking(false).unwrap();
     receiver.read_to_end(&mut Vec::new()).unwrap();
     sized.poll(&receiver, clock.now() + Span::from_millis(20)).unwrap();
@@ -139,7 +139,7 @@ fn the_window_of_a_fixed_sizer_holds_while_data_flows() {
     let (sender, mut receiver) = pair();
     let (clock, window) = (Clock::start(), Bytes::new(40_000));
     let mut sized = SizedWindow::take(&receiver, Box::new(Fixed::new(window)), clock.now()).unwrap();
-    drive(&mut sized, sender, &mut receiver, &clock, Span::from_millis(300));
+    drive(&mut sized, sender, &mut receiver, clock, Span::from_millis(300));
     let info = TcpInfo::of(&receiver).unwrap();
     let reading = sized.read(&receiver, &info).unwrap();
     assert_eq!((reading.requested, reading.granted), (Some(window), window));
@@ -154,7 +154,7 @@ fn right_sizing_grows_the_window_of_a_real_connection() {
     let drs = registry::build("drs", Bytes::new(1448), maximum).unwrap();
     let mut sized = SizedWindow::take(&receiver, drs, clock.now()).unwrap();
     assert_eq!(sized.requested(), Some(sizing::INITIAL_WINDOW));
-    drive(&mut sized, sender, &mut receiver, &clock, Span::from_millis(500));
+    drive(&mut sized, sender, &mut receiver, clock, Span::from_millis(500));
     let grown = sized.requested().unwrap();
     assert!(grown > sizing::INITIAL_WINDOW && grown <= maximum, "{grown}");
     assert_eq!(options::window_clamp(&receiver).unwrap(), grown);
@@ -198,8 +198,8 @@ fn a_sender_reports_and_paces_as_it_is_asked_to() {
     let (server, clock, stop) = (receiver.address(), Clock::start(), AtomicBool::new(false));
     let (received, sent) = thread::scope(|threads| {
         // The receiver leaves the reports to the test.
-        let receiving = threads.spawn(|| receive_with(&config, receiver, clock.clone(), &stop, None));
-        let sent = send_with(&config, server, clock.clone(), &stop, Some(&liaison));
+        let receiving = threads.spawn(|| receive_with(&config, receiver, clock, &stop, None));
+        let sent = send_with(&config, server, clock, &stop, Some(&liaison));
         (receiving.join().unwrap().unwrap(), sent.unwrap())
     });
     let report = liaison.take_report(0).expect("the sender reports");

@@ -16,8 +16,7 @@ pub fn run(config: &SessionConfig, stop: &AtomicBool) -> (Vec<ReceivedFlow>, Vec
     let receiver = Receiver::bind(loopback(0)).unwrap();
     let (server, clock) = (receiver.address(), Clock::start());
     let (received, sent) = thread::scope(|threads| {
-        let theirs = clock.clone();
-        let receiving = threads.spawn(move || receive(config, receiver, theirs, stop));
+        let receiving = threads.spawn(move || receive(config, receiver, clock, stop));
         let sent = send(config, server, clock, stop);
         (receiving.join().unwrap(), sent)
     });
@@ -209,7 +208,7 @@ fn an_address_without_answer_gives_up_after_five_seconds() {
     let _first = std::net::TcpStream::connect(server).unwrap();
     let config = SessionConfig::new(vec![FlowConfig::sized("target", "reno", Bytes::new(1))]);
     let clock = Clock::start();
-    let error = send(&config, server, clock.clone(), &AtomicBool::new(false)).unwrap_err();
+    let error = send(&config, server, clock, &AtomicBool::new(false)).unwrap_err();
     assert!(matches!(error, LiveError::Connect { .. }), "{error}");
     let took = clock.now().since(Time::ZERO);
     assert!((millis(4900)..millis(5500)).contains(&took), "{took}");
@@ -239,10 +238,10 @@ fn a_stranger_is_turned_away_and_noted() {
     let receiver = Receiver::bind(loopback(0)).unwrap();
     let (server, clock, stop) = (receiver.address(), Clock::start(), AtomicBool::new(false));
     let received = thread::scope(|threads| {
-        let receiving = threads.spawn(|| receive(&config, receiver, clock.clone(), &stop));
+        let receiving = threads.spawn(|| receive(&config, receiver, clock, &stop));
         let mut stranger = std::net::TcpStream::connect(server).unwrap();
         std::io::Write::write_all(&mut stranger, b"GET / HTTP/1.1\r\n\r\n").unwrap();
-        send(&config, server, clock.clone(), &stop).unwrap();
+        send(&config, server, clock, &stop).unwrap();
         receiving.join().unwrap().unwrap()
     });
     assert!(received[0].payload > Bytes::ZERO);
