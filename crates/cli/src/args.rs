@@ -74,6 +74,9 @@ pub(crate) struct CompareOptions {
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) changes: Changes,
+    /// Check the claims in this file, too, as in tests/claims; exit code 1 says that one failed
+    #[arg(long, value_name = "FILE")]
+    pub(crate) claims: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: ReportOptions,
 }
@@ -147,6 +150,9 @@ pub(crate) struct ListOptions {
     /// What to list; everything if absent
     #[arg(value_enum)]
     pub(crate) what: Option<Listed>,
+    /// Print one JSON object per entry
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -72,7 +72,7 @@ impl From<StoreError> for Problem {
 }
 impl From<ClaimError> for Problem {
     fn from(error: ClaimError) -> Self {
-        Self::environment(error)
+        Self::usage(error)
     }
 }
 impl From<transfer::TransferError> for Problem {

@@ -37,6 +37,17 @@ pub(crate) fn document(file: &Path, changes: &Changes) -> Result<Document, Probl
     Ok(document)
 }
 
+/// The text of a file of claims.
+pub(crate) fn claims(file: &Path) -> Result<String, Problem> {
+    let name = file.display().to_string();
+    let opened = File::open(file).map_err(|error| {
+        Problem::usage(format!(
+            "{name}: {error}\n  help: give the path of a file of claims, such as those in tests/claims"
+        ))
+    })?;
+    text(&name, opened)
+}
+
 /// The text of a scenario, and nothing else that a path may lead to.
 fn text(name: &str, from: impl Read) -> Result<String, Problem> {
     let mut bytes = Vec::new();

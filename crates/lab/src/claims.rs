@@ -28,7 +28,8 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// The figure it is about.
+    /// The figure it is about: the scenario's `source`. Empty: whatever scenario it is given with.
+    #[serde(default)]
     pub figure: String,
     /// The claim as a sentence.
     pub says: String,

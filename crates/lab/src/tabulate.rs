@@ -1,43 +1,66 @@
-//! A sweep's results as one table: a row per point, a column per swept key and per number of the summary.
+//! A sweep's results as one table: a row per point, a column per swept key, per number of the summary, and per number of
+//! each link where there are several.
 
-use crate::record::Summary;
+use crate::record::{LinkSummary, Summary};
 use crate::store::{Column, replace, replace_by, write_table};
 use crate::sweep::PointResult;
-use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// A number of the summary as a column.
-type Number = (&'static str, fn(&Summary) -> Option<f64>);
+type Number = (&'static str, Of);
+
+enum Of {
+    Real(fn(&Summary) -> Option<f64>),
+    /// To its last digit: a seed may have more of them than a real number holds.
+    Whole(fn(&Summary) -> Option<u64>),
+}
+use Of::{Real, Whole};
 
 /// The numbers, in the order of the columns; several flows are summed (goodput, retransmits) or averaged (RTT).
 const NUMBERS: &[Number] = &[
-    ("seed", |s| Some(s.seed as f64)),
-    ("measured_s", |s| Some(s.measured_s)),
-    ("packets_forwarded", |s| s.packets_forwarded.map(|count| count as f64)),
-    ("utilization", |s| s.utilization),
-    ("utilization_ci95", |s| s.utilization_ci95),
-    ("idle_fraction", |s| s.idle_fraction),
-    ("queue_empty_fraction", |s| s.queue_empty_fraction),
-    ("loss_rate", |s| s.loss_rate),
-    ("loss_rate_ci95", |s| s.loss_rate_ci95),
-    ("mean_backlog_bytes", |s| s.mean_backlog_bytes),
-    ("mean_occupancy", |s| s.mean_occupancy),
-    ("queue_length_packets_mean", |s| s.queue_length_packets.map(|length| length.mean)),
-    ("queue_length_packets_p50", |s| s.queue_length_packets.map(|length| length.p50 as f64)),
-    ("queue_length_packets_p95", |s| s.queue_length_packets.map(|length| length.p95 as f64)),
-    ("queue_length_packets_p99", |s| s.queue_length_packets.map(|length| length.p99 as f64)),
-    ("queue_length_packets_max", |s| s.queue_length_packets.map(|length| length.max as f64)),
-    ("queueing_delay_mean_s", |s| s.queueing_delay_s.map(|delay| delay.mean)),
-    ("queueing_delay_p50_s", |s| s.queueing_delay_s.and_then(|delay| delay.p50)),
-    ("queueing_delay_p95_s", |s| s.queueing_delay_s.and_then(|delay| delay.p95)),
-    ("queueing_delay_p99_s", |s| s.queueing_delay_s.and_then(|delay| delay.p99)),
-    ("queueing_delay_max_s", |s| s.queueing_delay_s.and_then(|delay| delay.max)),
-    ("jain_index", |s| s.jain_index),
-    ("goodput_bps", |s| Some(s.goodput_bps())),
-    ("rtt_mean_s", rtt_mean),
-    ("retransmits", |s| s.retransmits().map(|count| count as f64)),
-    ("mean_active", |s| s.sessions.first().map(|_| s.sessions.iter().map(|of| of.mean_active).sum())),
+    ("seed", Whole(|s| Some(s.seed))),
+    ("measured_s", Real(|s| Some(s.measured_s))),
+    ("packets_forwarded", Whole(|s| s.packets_forwarded)),
+    ("utilization", Real(|s| s.utilization)),
+    ("utilization_ci95", Real(|s| s.utilization_ci95)),
+    ("idle_fraction", Real(|s| s.idle_fraction)),
+    ("queue_empty_fraction", Real(|s| s.queue_empty_fraction)),
+    ("loss_rate", Real(|s| s.loss_rate)),
+    ("loss_rate_ci95", Real(|s| s.loss_rate_ci95)),
+    ("mean_backlog_bytes", Real(|s| s.mean_backlog_bytes)),
+    ("mean_occupancy", Real(|s| s.mean_occupancy)),
+    ("queue_length_packets_mean", Real(|s| s.queue_length_packets.map(|length| length.mean))),
+    ("queue_length_packets_p50", Whole(|s| s.queue_length_packets.map(|length| length.p50))),
+    ("queue_length_packets_p95", Whole(|s| s.queue_length_packets.map(|length| length.p95))),
+    ("queue_length_packets_p99", Whole(|s| s.queue_length_packets.map(|length| length.p99))),
+    ("queue_length_packets_max", Whole(|s| s.queue_length_packets.map(|length| length.max))),
+    ("queueing_delay_mean_s", Real(|s| s.queueing_delay_s.map(|delay| delay.mean))),
+    ("queueing_delay_p50_s", Real(|s| s.queueing_delay_s.and_then(|delay| delay.p50))),
+    ("queueing_delay_p95_s", Real(|s| s.queueing_delay_s.and_then(|delay| delay.p95))),
+    ("queueing_delay_p99_s", Real(|s| s.queueing_delay_s.and_then(|delay| delay.p99))),
+    ("queueing_delay_max_s", Real(|s| s.queueing_delay_s.and_then(|delay| delay.max))),
+    ("jain_index", Real(|s| s.jain_index)),
+    ("goodput_bps", Real(|s| Some(s.goodput_bps()))),
+    ("rtt_mean_s", Real(rtt_mean)),
+    ("retransmits", Whole(Summary::retransmits)),
+    ("mean_active", Real(|s| s.sessions.first().map(|_| s.sessions.iter().map(|of| of.mean_active).sum()))),
+];
+
+type OfLink = fn(&LinkSummary) -> Option<f64>;
+
+/// The numbers of each of several links.
+const LINK_NUMBERS: &[(&str, OfLink)] = &[
+    ("utilization", |link| Some(link.utilization)),
+    ("idle_fraction", |link| Some(link.idle_fraction)),
+    ("loss_rate", |link| Some(link.loss_rate)),
+    ("mean_backlog_bytes", |link| Some(link.mean_backlog_bytes)),
+    ("mean_occupancy", |link| Some(link.mean_occupancy)),
+    ("queueing_delay_mean_s", |link| link.queueing_delay_s.map(|delay| delay.mean)),
+    ("queueing_delay_p50_s", |link| link.queueing_delay_s.and_then(|delay| delay.p50)),
+    ("queueing_delay_p95_s", |link| link.queueing_delay_s.and_then(|delay| delay.p95)),
+    ("queueing_delay_p99_s", |link| link.queueing_delay_s.and_then(|delay| delay.p99)),
+    ("queueing_delay_max_s", |link| link.queueing_delay_s.and_then(|delay| delay.max)),
 ];
 
 fn rtt_mean(summary: &Summary) -> Option<f64> {
@@ -45,61 +68,92 @@ fn rtt_mean(summary: &Summary) -> Option<f64> {
     (!rtts.is_empty()).then(|| rtts.iter().sum::<f64>() / rtts.len() as f64)
 }
 
-/// Writes `NAME.csv` and `NAME.parquet` into `folder`; returns their paths.
+/// Writes `NAME.csv` and `NAME.parquet` into `folder`, with the same columns; returns their paths.
 ///
 /// # Errors
 /// What the file system says; a file of an earlier sweep that could not be replaced is then unchanged.
 pub fn tabulate(folder: &Path, name: &str, results: &[PointResult]) -> io::Result<[PathBuf; 2]> {
     let [csv, parquet] = ["csv", "parquet"].map(|kind| folder.join(format!("{name}.{kind}")));
-    replace(&csv, csv_text(results).as_bytes())?;
-    let keys = results.first().map_or(0, |result| result.point.len());
-    let texts = |of: &dyn Fn(&PointResult) -> String| results.iter().map(of).collect::<Vec<_>>();
-    let mut columns: Vec<(String, Column)> = (0..keys)
-        .map(|index| (key_name(results, index), Column::Text(texts(&|result| result.point[index].1.clone()))))
-        .collect();
-    columns.extend(numbers(results).map(|(name, of)| {
-        let values = results.iter().map(|result| of(&result.summary)).collect();
-        ((*name).to_owned(), Column::Number(values))
-    }));
-    columns
-        .push(("scenario_hash".into(), Column::Text(texts(&|result| result.summary.scenario_hash.clone()))));
+    let columns = columns(results);
+    replace(&csv, csv_text(&columns, results.len()).as_bytes())?;
     replace_by(&parquet, |under_way| write_table(under_way, &columns))?;
     Ok([csv, parquet])
 }
 
-/// The numbers whose name no swept key has: a column stands once.
-fn numbers(results: &[PointResult]) -> impl Iterator<Item = &'static Number> {
-    NUMBERS.iter().filter(|(name, _)| {
-        results.first().is_none_or(|result| result.point.iter().all(|(key, _)| key != name))
-    })
+/// The swept keys, the numbers, those of each link where there are several, and the scenario's hash.
+fn columns(results: &[PointResult]) -> Vec<(String, Column)> {
+    let Some(first) = results.first() else { return Vec::new() };
+    let texts = |of: &dyn Fn(&PointResult) -> String| Column::Text(results.iter().map(of).collect());
+    let mut columns: Vec<(String, Column)> = (first.point.iter().enumerate())
+        .map(|(index, (key, _))| (key.clone(), texts(&|result| result.point[index].1.clone())))
+        .collect();
+    // A column stands once: a swept key has the values as typed.
+    let numbers = NUMBERS.iter().filter(|(name, _)| first.point.iter().all(|(key, _)| key != name));
+    let summaries = || results.iter().map(|result| &result.summary);
+    columns.extend(numbers.map(|(name, of)| {
+        let values = match of {
+            Real(of) => Column::Number(summaries().map(of).collect()),
+            Whole(of) => Column::Whole(summaries().map(of).collect()),
+        };
+        ((*name).to_owned(), values)
+    }));
+    columns.extend(links(results));
+    columns.push(("scenario_hash".into(), texts(&|result| result.summary.scenario_hash.clone())));
+    columns
 }
 
-fn key_name(results: &[PointResult], index: usize) -> String {
-    results.first().map_or_else(String::new, |result| result.point[index].0.clone())
+/// What the tight link is called, and `links.NAME.…` of every link of any point, empty where a point does not have it.
+fn links(results: &[PointResult]) -> Vec<(String, Column)> {
+    let all = || results.iter().flat_map(|result| &result.summary.links);
+    let mut names: Vec<String> = Vec::new();
+    for name in all().map(link_name) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    if names.is_empty() {
+        return Vec::new();
+    }
+    let tight = |result: &PointResult| {
+        result.summary.links.iter().find(|link| link.tight).map_or_else(String::new, link_name)
+    };
+    let mut columns = vec![("tight_link".to_owned(), Column::Text(results.iter().map(tight).collect()))];
+    for name in &names {
+        columns.extend(LINK_NUMBERS.iter().map(|(number, of)| {
+            let value = |result: &PointResult| {
+                result.summary.links.iter().find(|link| link_name(link) == *name).and_then(of)
+            };
+            (format!("links.{name}.{number}"), Column::Number(results.iter().map(value).collect()))
+        }));
+    }
+    columns
+}
+
+/// The link's name; the way back has `.reverse` behind it, as in a scenario's keys.
+fn link_name(link: &LinkSummary) -> String {
+    if link.direction == "reverse" { format!("{}.reverse", link.name) } else { link.name.clone() }
 }
 
 /// RFC 4180: quotes where a value needs them, an empty cell where there is no number.
-fn csv_text(results: &[PointResult]) -> String {
-    let keys = results.first().map_or(0, |result| result.point.len());
-    let mut head: Vec<String> = (0..keys).map(|index| quoted(&key_name(results, index))).collect();
-    head.extend(numbers(results).map(|(name, _)| (*name).to_owned()));
-    head.push("scenario_hash".into());
+fn csv_text(columns: &[(String, Column)], rows: usize) -> String {
+    let head: Vec<String> = columns.iter().map(|(name, _)| quoted(name)).collect();
     let mut text = head.join(",");
     text.push('\n');
-    for result in results {
-        for (_, value) in &result.point {
-            text.push_str(&quoted(value));
-            text.push(',');
-        }
-        for (_, of) in numbers(results) {
-            // Writing to a string does not fail.
-            let _ = of(&result.summary).map(|value| write!(text, "{value}"));
-            text.push(',');
-        }
-        text.push_str(&result.summary.scenario_hash);
+    for row in 0..rows {
+        let cells: Vec<String> = columns.iter().map(|(_, column)| cell(column, row)).collect();
+        text.push_str(&cells.join(","));
         text.push('\n');
     }
     text
+}
+
+fn cell(column: &Column, row: usize) -> String {
+    match column {
+        Column::Required(values) => values[row].to_string(),
+        Column::Number(values) => values[row].map_or_else(String::new, |value| value.to_string()),
+        Column::Whole(values) => values[row].map_or_else(String::new, |value| value.to_string()),
+        Column::Text(values) => quoted(&values[row]),
+    }
 }
 
 fn quoted(value: &str) -> String {

@@ -4,7 +4,7 @@ use crate::args::{CompareOptions, ReportOptions};
 use crate::problem::{CLAIM_FAILED, Problem};
 use crate::progress::Progress;
 use crate::{print, source, table};
-use lab::claims::{Claim, check};
+use lab::claims::{Claim, check, parse_claims};
 use lab::compare::{Answer, Task, answer, hopeless, tasks};
 use lab::record::Engine;
 use lab::report::Report;
@@ -16,7 +16,23 @@ use std::process::ExitCode;
 
 pub(crate) fn run(options: &CompareOptions) -> Result<ExitCode, Problem> {
     let document = source::document(&options.file, &options.changes)?;
-    compare(&document, &[], &options.output)
+    let claims = options.claims.as_ref().map_or(Ok(Vec::new()), |file| own_claims(file, &document))?;
+    compare(&document, &claims, &options.output)
+}
+
+/// The claims of a file that are about this scenario.
+fn own_claims(file: &Path, document: &Document) -> Result<Vec<Claim>, Problem> {
+    let name = file.display().to_string();
+    let source = tasks(document)?[0].resolved.source.clone().unwrap_or_default();
+    let mut claims = parse_claims(&name, &source::claims(file)?)?;
+    claims.retain(|claim| claim.figure.is_empty() || claim.figure == source);
+    if claims.is_empty() {
+        return Err(Problem::usage(format!(
+            "{name}: no claim is about this scenario, whose source is \"{source}\"\n  accepted: claims with figure = its source, or \
+             without figure"
+        )));
+    }
+    Ok(claims)
 }
 
 /// Runs every point on every engine, keeps the records, writes the report and says where it is. With claims,

@@ -3,39 +3,66 @@
 use crate::args::{ListOptions, Listed};
 use crate::print;
 use crate::problem::Problem;
+use clap::ValueEnum;
 use lab::catalogue;
 use lab::figures::claims;
 use std::process::ExitCode;
 
+type Kind = (Listed, &'static str, fn() -> Vec<catalogue::Entry>);
+
+/// The kinds of things there are, as the command line names them, and their entries.
+const KINDS: [Kind; 5] = [
+    (Listed::Controls, "controls", catalogue::controls),
+    (Listed::SlowStarts, "slow starts", catalogue::slow_starts),
+    (Listed::Sizers, "sizers", catalogue::sizers),
+    (Listed::Queues, "queues", catalogue::queues),
+    (Listed::Engines, "engines", catalogue::engines),
+];
+
 pub(crate) fn run(options: &ListOptions) -> Result<ExitCode, Problem> {
     let wants = |what| options.what.is_none_or(|asked| asked == what);
-    let heading =
-        |text: &str| if options.what.is_none() { print::data(format_args!("{text}:")) } else { Ok(()) };
+    let heading = |text: &str| {
+        if options.what.is_none() && !options.json { print::data(format_args!("{text}:")) } else { Ok(()) }
+    };
     if wants(Listed::Figures) {
         heading("figures")?;
-        figures()?;
+        if options.json { figures_as_json()? } else { figures()? }
     }
-    if wants(Listed::Controls) {
-        heading("controls")?;
-        entries(&catalogue::controls())?;
-    }
-    if wants(Listed::SlowStarts) {
-        heading("slow starts")?;
-        entries(&catalogue::slow_starts())?;
-    }
-    if wants(Listed::Sizers) {
-        heading("sizers")?;
-        entries(&catalogue::sizers())?;
-    }
-    if wants(Listed::Queues) {
-        heading("queues")?;
-        entries(&catalogue::queues())?;
-    }
-    if wants(Listed::Engines) {
-        heading("engines")?;
-        entries(&catalogue::engines())?;
+    for (what, name, of) in KINDS.into_iter().filter(|(what, ..)| wants(*what)) {
+        heading(name)?;
+        if options.json { as_json(what, &of())? } else { entries(&of())? }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// `"kind": "queues", "name": "codel", …`, an object per line.
+fn as_json(what: Listed, entries: &[catalogue::Entry]) -> Result<(), Problem> {
+    let kind = what.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
+    for entry in entries {
+        let engines: Vec<&str> = entry.runs_on.split_whitespace().collect();
+        print::data(serde_json::json!({
+            "kind": kind,
+            "name": entry.name,
+            "runs_on": engines,
+            "summary": entry.summary,
+            "source": entry.source,
+            "settings": entry.settings,
+        }))?;
+    }
+    Ok(())
+}
+
+fn figures_as_json() -> Result<(), Problem> {
+    for figure in lab::figures::figures()? {
+        print::data(serde_json::json!({
+            "kind": "figures",
+            "name": figure.id,
+            "title": figure.title,
+            "scenario": figure.document.name(),
+            "claims": claims(&figure.id)?.len(),
+        }))?;
+    }
+    Ok(())
 }
 
 /// Names and engines in columns as wide as the widest of their list; an empty column takes no room.

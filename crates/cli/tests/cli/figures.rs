@@ -41,6 +41,28 @@ fn list_of_one_kind_is_that_block_alone() {
 }
 
 #[test]
+fn list_as_json_has_an_object_per_entry_with_the_same_names() {
+    let place = Place::new();
+    let all = place.run(&["list", "--json"]).well().json();
+    for kind in ["figures", "controls", "slow-starts", "sizers", "queues", "engines"] {
+        let one = place.run(&["list", kind, "--json"]).well().json();
+        let of_kind: Vec<_> = all.iter().filter(|entry| entry["kind"] == kind).cloned().collect();
+        assert!(!one.is_empty() && one == of_kind, "{kind}: {one:?}");
+        let text = place.run(&["list", kind]).well().out;
+        for entry in &one {
+            let name = entry["name"].as_str().expect("a name");
+            assert!(
+                text.lines().any(|line| line.split_whitespace().next() == Some(name)),
+                "{name} in {text}"
+            );
+        }
+    }
+    let codel = all.iter().find(|entry| entry["name"] == "codel").expect("listed");
+    assert_eq!(codel["settings"], serde_json::json!(["target", "interval", "ecn"]));
+    assert_eq!(codel["runs_on"], serde_json::json!(["sim", "live"]));
+}
+
+#[test]
 fn an_unknown_figure_is_told_the_known_ones() {
     let ended = Place::new().run(&["figure", "sobas:fig99"]);
     ended.failed(

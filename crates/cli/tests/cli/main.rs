@@ -4,6 +4,7 @@
 //! Parts that need root (namespaces, mounts, other users) say so and pass without it.
 
 mod bad_input;
+mod claims;
 mod compare;
 mod emulate;
 mod environment;

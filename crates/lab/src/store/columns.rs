@@ -1,13 +1,13 @@
 //! Tables as Parquet: one row per sample or point, units in the column names.
 
 use crate::record::{FlowSeries, LinkSeries};
-use parquet::basic::Compression;
-use parquet::column::writer::ColumnWriter;
-use parquet::data_type::ByteArray;
+use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
+use parquet::column::writer::{ColumnWriter, ColumnWriterImpl};
+use parquet::data_type::{ByteArray, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::parser::parse_message_type;
+use parquet::schema::types::Type;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -20,6 +20,8 @@ pub enum Column {
     Required(Vec<f64>),
     /// A number, or null where there is none.
     Number(Vec<Option<f64>>),
+    /// A whole number to its last digit, or null where there is none.
+    Whole(Vec<Option<u64>>),
     /// A text in every row.
     Text(Vec<String>),
 }
@@ -90,14 +92,15 @@ fn padded(values: &[f64], samples: usize) -> Vec<Option<f64>> {
     (0..samples).map(|index| values.get(index).copied().filter(|value| value.is_finite())).collect()
 }
 
-/// Writes columns of equal length under their names; what Parquet's schema language does not allow in a name
-/// becomes `_`.
+/// Writes columns of equal length under their names, which may have dots in them as keys do.
 ///
 /// # Errors
 /// What the file system says.
 pub fn write_table(path: &Path, columns: &[(String, Column)]) -> io::Result<()> {
     let write = || -> Result<File, ParquetError> {
-        let schema = Arc::new(parse_message_type(&schema(columns))?);
+        let fields = columns.iter().map(|(name, column)| Ok(Arc::new(field(name, column)?)));
+        let fields = fields.collect::<Result<Vec<_>, ParquetError>>()?;
+        let schema = Arc::new(Type::group_type_builder("table").with_fields(fields).build()?);
         let properties = Arc::new(WriterProperties::builder().set_compression(Compression::SNAPPY).build());
         let mut file = SerializedFileWriter::new(File::create(path)?, schema, properties)?;
         let mut group = file.next_row_group()?;
@@ -110,9 +113,12 @@ pub fn write_table(path: &Path, columns: &[(String, Column)]) -> io::Result<()> 
                     writer.write_batch(values, None, None)?;
                 }
                 (Column::Number(values), ColumnWriter::DoubleColumnWriter(writer)) => {
-                    let levels: Vec<i16> = values.iter().map(|value| i16::from(value.is_some())).collect();
-                    let present: Vec<f64> = values.iter().flatten().copied().collect();
-                    writer.write_batch(&present, Some(&levels), None)?;
+                    write_present::<DoubleType>(writer, values.iter().copied())?;
+                }
+                (Column::Whole(values), ColumnWriter::Int64ColumnWriter(writer)) => {
+                    // The logical type says that the bits are those of an unsigned number.
+                    let bits = values.iter().map(|value| value.map(u64::cast_signed));
+                    write_present::<Int64Type>(writer, bits)?;
                 }
                 (Column::Text(texts), ColumnWriter::ByteArrayColumnWriter(writer)) => {
                     let texts: Vec<ByteArray> = texts.iter().map(|text| text.as_str().into()).collect();
@@ -128,14 +134,28 @@ pub fn write_table(path: &Path, columns: &[(String, Column)]) -> io::Result<()> 
     write().map_err(io::Error::other)?.sync_all()
 }
 
-fn schema(columns: &[(String, Column)]) -> String {
-    let field = |(name, column): &(String, Column)| {
-        let name = name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '_', "_");
-        match column {
-            Column::Required(_) => format!("REQUIRED DOUBLE {name};"),
-            Column::Number(_) => format!("OPTIONAL DOUBLE {name};"),
-            Column::Text(_) => format!("REQUIRED BYTE_ARRAY {name} (UTF8);"),
-        }
+/// Values, null where there is none.
+fn write_present<T: DataType>(
+    writer: &mut ColumnWriterImpl<'_, T>,
+    values: impl Iterator<Item = Option<T::T>>,
+) -> Result<(), ParquetError> {
+    let (mut levels, mut present) = (Vec::new(), Vec::new());
+    for value in values {
+        levels.push(i16::from(value.is_some()));
+        present.extend(value);
+    }
+    writer.write_batch(&present, Some(&levels), None).map(drop)
+}
+
+fn field(name: &str, column: &Column) -> Result<Type, ParquetError> {
+    let (physical, logical, repetition) = match column {
+        Column::Required(_) => (Physical::DOUBLE, None, Repetition::REQUIRED),
+        Column::Number(_) => (Physical::DOUBLE, None, Repetition::OPTIONAL),
+        Column::Whole(_) => (Physical::INT64, Some(LogicalType::integer(64, false)), Repetition::OPTIONAL),
+        Column::Text(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String), Repetition::REQUIRED),
     };
-    format!("message table {{ {} }}", columns.iter().map(field).collect::<Vec<_>>().join(" "))
+    Type::primitive_type_builder(name, physical)
+        .with_logical_type(logical)
+        .with_repetition(repetition)
+        .build()
 }
