@@ -5,7 +5,7 @@ use crate::place::{Place, alone, root, within};
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;
-use std::process::Child;
+use std::process::{Child, Stdio};
 use std::time::Duration;
 
 const LINK: [&str; 6] = ["emulate", "--rate", "20Mbit/s", "--delay", "10ms", "--"];
@@ -94,6 +94,23 @@ fn ctrl_c_reaches_the_program() {
         assert_eq!(line(&mut child), "caught");
         assert_eq!(child.wait().unwrap().code(), Some(9));
         all_gone(&made);
+    }
+}
+
+#[test]
+fn where_ctrl_c_was_ignored_the_program_ignores_it_and_other_signals_end_it() {
+    let _alone = alone();
+    if root() {
+        let place = Place::new();
+        let mut command = place.shell(
+            "trap '' INT; exec \"$TIGHTLINK\" emulate --rate 20Mbit/s -- sh -c 'echo ready; exec sleep 1000'",
+        );
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+        assert_eq!(line(&mut child), "ready");
+        signal(&child, "INT");
+        assert!(!within(Duration::from_millis(300), || child.try_wait().unwrap().is_some()), "it ended");
+        signal(&child, "TERM");
+        assert_eq!(child.wait().unwrap().code(), Some(128 + 15));
     }
 }
 

@@ -128,9 +128,12 @@ impl Place {
         end(self.program(arguments))
     }
 
-    /// Starts the program here, its output piped.
+    /// Starts the program here, its output piped, with SIGINT as a terminal has it: a script that runs these tests in the
+    /// background ignores it, and so would all below it.
     pub fn start(&self, arguments: &[&str]) -> Child {
-        let mut command = self.program(arguments);
+        let mut command = Command::new("env");
+        command.args(["--default-signal=INT", env!("CARGO_BIN_EXE_tightlink")]).args(arguments);
+        let mut command = self.here(command);
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts")
     }
 
@@ -174,7 +177,7 @@ pub fn root() -> bool {
 }
 
 /// Waits until `condition` holds, at most `limit`; whether it does.
-pub fn within(limit: Duration, condition: impl Fn() -> bool) -> bool {
+pub fn within(limit: Duration, mut condition: impl FnMut() -> bool) -> bool {
     let started = now();
     while started.elapsed() < limit {
         if condition() {
