@@ -35,12 +35,11 @@ fn probe(config: PathConfig, interval: Span, trains: u32, span: Span) -> (Vec<Pr
     let mut echoer = path.sender().run(bind).expect("inside");
     let (address, over) = (echoer.address().expect("bound"), Arc::new(AtomicBool::new(false)));
     let stop = Arc::clone(&over);
-    let theirs = clock.clone();
     let answering = std::thread::spawn(move || {
         run_ahead();
         while !stop.load(Ordering::Relaxed) {
             pause(&echoer);
-            echoer.poll(&theirs);
+            echoer.poll(&clock);
         }
     });
     let connect = move || Prober::connect(address, &key, 1).expect("there is a route");
