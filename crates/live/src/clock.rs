@@ -60,32 +60,33 @@ impl Clock {
         Time::from_nanos(latest.fetch_max(now, Ordering::Relaxed).max(now))
     }
 
-    /// How far behind the real clock it is.
-    pub(crate) fn behind(&self) -> Span {
-        self.follows.map_or(Span::ZERO, |path| Span::from_nanos(path.behind.load(Ordering::Relaxed)))
+    /// The real time since the start of the run, whatever the clock follows: for differences of a few milliseconds between
+    /// two events. A clock that follows is moved when its path finds that it stood still, and until then runs on, so such a
+    /// difference may come out too short; the real one can only be too long.
+    pub(crate) fn real(&self) -> Time {
+        let elapsed = Self::start().start.saturating_duration_since(self.start);
+        Time::from_nanos(u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX))
     }
 
-    /// When something was stamped by the kernel on the system's clock (time since 1970), a moment ago: by this clock, and
-    /// by the stamp. `still` is for how long this clock may have stood still since then. Without a stamp, or with one that
-    /// does not lie within the last second, it was now; the system's clock may have been set meanwhile.
-    pub(crate) fn stamped(&self, stamp: Option<Time>, still: Span) -> (Time, Time) {
+    /// When something was stamped by the kernel on the system's clock (time since 1970), a moment ago: in real time, and
+    /// by the stamp. Without a stamp, or with one that does not lie within the last second, it was now; the system's clock
+    /// may have been set meanwhile.
+    pub(crate) fn stamped(&self, stamp: Option<Time>) -> (Time, Time) {
         let (now, system) = self.both();
         match stamp.map(|stamp| (stamp, system.since(stamp))) {
-            Some((stamp, age)) if stamp <= system && age < Span::from_secs(1) => {
-                (now - age.saturating_sub(still), stamp)
-            }
+            Some((stamp, age)) if stamp <= system && age < Span::from_secs(1) => (now - age, stamp),
             _ => (now, system),
         }
     }
 
-    /// This clock and the system's at the same moment.
+    /// Real time and the system's clock at the same moment.
     #[expect(clippy::disallowed_methods, reason = "the kernel stamps datagrams on the system's clock")]
     fn both(&self) -> (Time, Time) {
         let mut tries = 0;
         loop {
-            let before = self.now();
+            let before = self.real();
             let system = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-            let now = self.now();
+            let now = self.real();
             tries += 1;
             // Someone else had the processor in between.
             if now.since(before) < TOGETHER || tries == 3 {

@@ -14,7 +14,7 @@ use crate::receiver::{Receiver, Receiving};
 use crate::results::{ReceivedFlow, SentFlow};
 use crate::sender::Sending;
 use crate::window::Window;
-use sizing::{BufferSizer, registry};
+use sizing::{BufferSizer, SobasConfig, registry};
 use socket2::Socket;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,6 +39,8 @@ pub struct SizerChoice {
     pub name: String,
     /// The largest window it may ask for.
     pub maximum: Bytes,
+    /// It may pace the sender.
+    pub pace: bool,
 }
 
 impl SizerChoice {
@@ -50,9 +52,13 @@ impl SizerChoice {
         socket: &Socket,
     ) -> Result<Box<dyn BufferSizer>, LiveError> {
         let ipv6 = socket.local_addr().is_ok_and(|address| address.is_ipv6());
-        let headers = if ipv6 { 60 } else { 40 } + if timestamps { TIMESTAMPS } else { 0 };
-        let payload = segment.saturating_sub(Bytes::new(headers));
-        registry::build(&self.name, payload, self.maximum).ok_or_else(|| self.unknown())
+        let header = Bytes::new(if ipv6 { 60 } else { 40 } + if timestamps { TIMESTAMPS } else { 0 });
+        let config = SobasConfig {
+            header,
+            can_pace: self.pace,
+            ..SobasConfig::new(segment.saturating_sub(header), self.maximum)
+        };
+        registry::build_with(&self.name, config).ok_or_else(|| self.unknown())
     }
 
     fn unknown(&self) -> LiveError {

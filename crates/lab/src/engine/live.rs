@@ -203,10 +203,12 @@ fn session(resolved: &Resolved) -> SessionConfig {
         start: flow.start,
         stop: resolved.end,
         window: flow.socket_buffer.map_or(Window::Max, Window::Limit),
-        sizer: flow
-            .sizer
-            .clone()
-            .map(|name| SizerChoice { name, maximum: flow.socket_buffer.unwrap_or(LARGEST_WINDOW) }),
+        sizer: flow.sizer.clone().map(|name| SizerChoice {
+            name,
+            maximum: flow.socket_buffer.unwrap_or(LARGEST_WINDOW),
+            // Both ends are ours here.
+            pace: true,
+        }),
         segment: flow.segment(),
         pacing: None,
     };

@@ -123,13 +123,13 @@ impl Echoer {
                 session.echoed += 1;
                 self.counts.echoed += 1;
                 let cookie = self.cookies.bake(from, at);
-                let (count, now) = (session.echoed, clock.now());
+                let (count, now) = (session.echoed, clock.real());
                 let echo = Message::Echo { number, count, cookie, held: now.since(at) };
                 self.socket.send(&echo.encode(&self.key, id), Some(from));
                 true
             }
             Message::TrainRequest { number, packets, length, cookie } if session.requests.accept(number) => {
-                let now = clock.now();
+                let now = clock.real();
                 let known = self.cookies.holds(cookie, from, now);
                 let fits = (1..=self.limits.packets).contains(&packets)
                     && (LENGTH..=LONGEST).contains(&usize::from(length));

@@ -39,12 +39,7 @@ const COOKIE_FRESH: Span = Span::from_secs(5);
 pub enum ProbeEvent {
     /// A probe was echoed. The round trip is from our sending to the kernel's stamp of the echo, less the time that the
     /// echoer held it.
-    Echo {
-        /// Time on the path, both ways.
-        round_trip: Span,
-        /// When the echo arrived.
-        at: Time,
-    },
+    Echo(Span),
     /// A probe that had reached the echoer was lost on its way back: the way of the data.
     Lost,
     /// A train that was asked for has come as far as it will.
@@ -55,7 +50,7 @@ impl From<ProbeEvent> for Input {
     /// The same in a sizer's words.
     fn from(event: ProbeEvent) -> Self {
         match event {
-            ProbeEvent::Echo { round_trip, .. } => Self::Probe(Some(round_trip)),
+            ProbeEvent::Echo(round_trip) => Self::Probe(Some(round_trip)),
             ProbeEvent::Lost => Self::Probe(None),
             ProbeEvent::Train(train) => Self::Train(train.rate()),
         }
@@ -79,6 +74,14 @@ pub struct ProbeCounts {
     pub refused: u64,
 }
 
+/// When a datagram came: by the run's clock, in real time, and by the kernel's stamp alone.
+#[derive(Clone, Copy, Debug)]
+struct Arrival {
+    now: Time,
+    at: Time,
+    stamp: Time,
+}
+
 /// A train on its way.
 #[derive(Debug)]
 struct Awaited {
@@ -96,7 +99,7 @@ pub struct Prober {
     session: u64,
     interval: Option<Span>,
     next_probe: Time,
-    /// Probes without an echo, oldest first: number and time of sending.
+    /// Probes without an echo, oldest first: number and real time of sending.
     unanswered: VecDeque<(u64, Time)>,
     echoes: Echoes,
     /// The latest one, and when it came.
@@ -158,15 +161,15 @@ impl Prober {
     /// Reads what has arrived, sends what is due. What it found out, in order.
     pub fn poll(&mut self, clock: &Clock) -> Vec<ProbeEvent> {
         let mut events = Vec::new();
+        let now = clock.now();
         while let Some(received) = self.socket.receive(clock) {
-            let (at, stamp) = (received.at, received.stamp);
+            let arrival = Arrival { now, at: received.at, stamp: received.stamp };
             let message = Message::decode(&self.key, received.bytes);
             let ours = message.is_some_and(|(session, message)| {
-                session == self.session && self.hear(message, at, stamp, &mut events)
+                session == self.session && self.hear(message, arrival, &mut events)
             });
             self.counts.ignored += u64::from(!ours);
         }
-        let now = clock.now();
         self.end_train(now, &mut events);
         if now >= self.next_probe {
             self.send_probe(clock);
@@ -199,11 +202,11 @@ impl Prober {
     }
 
     /// Whether the message was one we wait for.
-    fn hear(&mut self, message: Message, at: Time, stamp: Time, events: &mut Vec<ProbeEvent>) -> bool {
+    fn hear(&mut self, message: Message, arrival: Arrival, events: &mut Vec<ProbeEvent>) -> bool {
         match message {
             Message::Echo { number, count, cookie, held } => {
                 let Some(lost) = self.echoes.observe(count) else { return false };
-                self.cookie = Some((cookie, at));
+                self.cookie = Some((cookie, arrival.now));
                 self.counts.echoed += 1;
                 self.counts.lost_with_data += lost;
                 self.counts.lost_with_acks = self.counts.lost_with_acks.max(number.saturating_sub(count));
@@ -211,8 +214,7 @@ impl Prober {
                 events.extend((0..lost.min(LOSSES_TOLD)).map(|_| ProbeEvent::Lost));
                 let place = self.unanswered.iter().position(|(unanswered, _)| *unanswered == number);
                 if let Some((_, sent)) = place.and_then(|place| self.unanswered.remove(place)) {
-                    let round_trip = at.since(sent).saturating_sub(held);
-                    events.push(ProbeEvent::Echo { round_trip, at });
+                    events.push(ProbeEvent::Echo(arrival.at.since(sent).saturating_sub(held)));
                 }
                 true
             }
@@ -222,8 +224,8 @@ impl Prober {
                 if awaited.number != number || length != self.train_length || place >= TRAIN_PACKETS || !new {
                     return false;
                 }
-                awaited.moved = at;
-                awaited.arrivals.push((place, stamp));
+                awaited.moved = arrival.now;
+                awaited.arrivals.push((place, arrival.stamp));
                 true
             }
             _ => false,
@@ -237,7 +239,7 @@ impl Prober {
         if self.unanswered.len() == REMEMBERED {
             self.unanswered.pop_front();
         }
-        self.unanswered.push_back((number, clock.now()));
+        self.unanswered.push_back((number, clock.real()));
         self.socket.send(&probe, None);
     }
 

@@ -28,7 +28,7 @@ const FAILURES: u32 = 16;
 pub(super) struct Received<'a> {
     pub(super) from: SocketAddr,
     pub(super) bytes: &'a [u8],
-    /// When it arrived, by the run's clock.
+    /// When it arrived, in real time since the start of the run.
     pub(super) at: Time,
     /// The same by the kernel's stamp alone, on the system's clock: differences are exact.
     pub(super) stamp: Time,
@@ -41,8 +41,6 @@ pub(super) struct Datagrams {
     socket: Socket,
     room: Vec<u8>,
     control: Vec<u8>,
-    /// How far the clock was behind when nothing waited last.
-    behind: Span,
     /// Datagrams the kernel refused, or errors it reported for earlier ones.
     pub(super) refused: u64,
 }
@@ -66,7 +64,7 @@ impl Datagrams {
         let socket = make()
             .map_err(|source: io::Error| LiveError::Probe { address: peer.unwrap_or(local), source })?;
         let control = nix::cmsg_space!(nix::sys::time::TimeSpec);
-        Ok(Self { socket, room: vec![0; ROOM], control, behind: Span::ZERO, refused: 0 })
+        Ok(Self { socket, room: vec![0; ROOM], control, refused: 0 })
     }
 
     pub(super) fn local(&self) -> Result<SocketAddr, LiveError> {
@@ -98,10 +96,7 @@ impl Datagrams {
                     let Some(from) = message.address.and_then(address) else { continue };
                     break (message.bytes, from, stamp);
                 }
-                Err(Errno::EAGAIN) => {
-                    self.behind = clock.behind();
-                    return None;
-                }
+                Err(Errno::EAGAIN) => return None,
                 Err(Errno::EINTR) => {}
                 // An ICMP error for something sent before; reading it clears it. One that stays ends it.
                 Err(_) => {
@@ -117,10 +112,7 @@ impl Datagrams {
             let seconds = Span::from_secs(u64::try_from(stamp.tv_sec()).unwrap_or(0));
             Time::ZERO + seconds + Span::from_nanos(u64::try_from(stamp.tv_nsec()).unwrap_or(0))
         });
-        // What the clock missed since nothing waited may all have been missed since this arrived. If it was missed
-        // before, the arrival seems late: better than early, where a round trip would come out too short.
-        let still = clock.behind().saturating_sub(self.behind);
-        let (at, stamp) = clock.stamped(stamp, still);
+        let (at, stamp) = clock.stamped(stamp);
         Some(Received { from, bytes: &self.room[..length], at, stamp })
     }
 

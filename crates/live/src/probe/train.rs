@@ -1,11 +1,7 @@
 //! [`TrainArrivals`]: a packet train as it came in.
 
+use estimate::{Estimator, Train, TrainPacket};
 use units::{Bytes, Rate, Time};
-
-/// The share of a train that is left out at its head: there the link's queue still has gaps.
-const HEAD: usize = 5;
-/// Fewer packets than this behind the head say nothing.
-const LEAST: usize = 4;
 
 /// The packets of one train that arrived, in the order in which they did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,27 +22,15 @@ impl TrainArrivals {
             && self.arrivals.iter().zip(0..).all(|((place, _), expected)| *place == expected)
     }
 
-    /// The rate at which the train was dispersed, the packets' IP headers included: without its first fifth, each packet
-    /// is set against the one half of the rest further on, and the median of these rates is taken. `None` if packets are
-    /// missing or came out of order [sobas:IV].
+    /// The rate at which the train was dispersed, the packets' IP headers included: see [`estimate::Train`]. `None` if
+    /// packets are missing or came out of order [sobas:IV].
     #[must_use]
     pub fn rate(&self) -> Option<Rate> {
-        if !self.is_whole() {
-            return None;
+        let mut train = Train::new(self.packets.into());
+        for &(place, at) in &self.arrivals {
+            train.observe(at, TrainPacket { number: place.into(), at, length: self.packet });
         }
-        let body = &self.arrivals[self.arrivals.len() / HEAD..];
-        if body.len() < LEAST {
-            return None;
-        }
-        let half = body.len() / 2;
-        let volume = self.packet * half as u64;
-        let mut rates: Vec<Rate> = body
-            .iter()
-            .zip(&body[half..])
-            .map(|((_, from), (_, to))| Rate::of(volume, to.since(*from)))
-            .collect();
-        rates.sort_unstable();
-        rates.get(rates.len() / 2).copied().filter(|rate| *rate > Rate::ZERO)
+        train.estimate()
     }
 }
 

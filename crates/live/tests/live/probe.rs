@@ -107,7 +107,7 @@ impl Bench {
 
 fn echoes(events: &[ProbeEvent]) -> Vec<Span> {
     let echo = |event: &ProbeEvent| match event {
-        ProbeEvent::Echo { round_trip, .. } => Some(*round_trip),
+        ProbeEvent::Echo(round_trip) => Some(*round_trip),
         _ => None,
     };
     events.iter().filter_map(echo).collect()

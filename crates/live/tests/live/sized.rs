@@ -59,7 +59,7 @@ fn drive(sized: &mut SizedWindow, sender: TcpStream, receiver: &mut TcpStream, c
         while clock.now() < end {
             let _ = receiver.read(&mut buffer);
             sized.poll(receiver, clock.now()).unwrap();
-            thread::yield_now();
+            thread::park_timeout(std::time::Duration::from_micros(300));
         }
         stop.store(true, Ordering::Relaxed);
     });
@@ -162,7 +162,7 @@ fn right_sizing_grows_the_window_of_a_real_connection() {
 
 /// A session of one greedy flow with a sizer called `name`.
 fn sized_session(name: &str, maximum: u64) -> SessionConfig {
-    let sizer = SizerChoice { name: name.to_owned(), maximum: Bytes::new(maximum) };
+    let sizer = SizerChoice { name: name.to_owned(), maximum: Bytes::new(maximum), pace: true };
     let flow = FlowConfig { sizer: Some(sizer), ..FlowConfig::greedy("target", "reno") };
     SessionConfig { end: Some(Span::from_millis(600)), ..SessionConfig::new(vec![flow]) }
 }

@@ -35,12 +35,11 @@ fn probe(config: PathConfig, interval: Span, trains: u32, span: Span) -> (Vec<Pr
     let mut echoer = path.sender().run(bind).expect("inside");
     let (address, over) = (echoer.address().expect("bound"), Arc::new(AtomicBool::new(false)));
     let stop = Arc::clone(&over);
-    let theirs = clock.clone();
     let answering = std::thread::spawn(move || {
         run_ahead();
         while !stop.load(Ordering::Relaxed) {
             pause(&echoer);
-            echoer.poll(&theirs);
+            echoer.poll(&clock);
         }
     });
     let connect = move || Prober::connect(address, &key, 1).expect("there is a route");
@@ -70,7 +69,7 @@ fn round_trips_are_those_of_the_path() {
         let mut round_trips: Vec<f64> = events
             .iter()
             .filter_map(|event| match event {
-                ProbeEvent::Echo { round_trip, .. } => Some(round_trip.as_secs_f64() * 1e3),
+                ProbeEvent::Echo(round_trip) => Some(round_trip.as_secs_f64() * 1e3),
                 _ => None,
             })
             .collect();
@@ -80,7 +79,8 @@ fn round_trips_are_those_of_the_path() {
     };
     let Some((least, median)) = settled(median, |(_, median)| (median - 20.0).abs() < 0.5) else { return };
     println!("round trip: least {least:.3} ms, median {median:.3} ms");
-    assert!(least > 19.9, "nothing overtakes the delay: {least} ms");
+    // The path regains what it stood still by running 1 % fast, and may be 50 us early each way.
+    assert!(least > 19.6, "nothing overtakes the delay: {least} ms");
 }
 
 #[test]
