@@ -51,6 +51,16 @@ impl Store {
     /// # Errors
     /// [`StoreError`] if it cannot be made or written to, or if its file system is nearly full.
     pub fn open(root: &Path) -> Result<Self, StoreError> {
+        let new: Vec<&Path> = root.ancestors().take_while(|folder| !folder.exists()).collect();
+        Self::tried(root).inspect_err(|_| {
+            // What was made for nothing goes again, innermost first; a folder that someone uses by now stays.
+            for folder in new {
+                let _ = fs::remove_dir(folder);
+            }
+        })
+    }
+
+    fn tried(root: &Path) -> Result<Self, StoreError> {
         let fail = |what, mend| move |source: io::Error| StoreError { path: root.into(), what, mend, source };
         fs::create_dir_all(root).map_err(fail("cannot make the folder for results", CHOOSE))?;
         clear_leftovers(root);
@@ -115,6 +125,8 @@ impl Store {
         };
         keep().map_err(|source| {
             let _ = fs::remove_dir_all(&under_way);
+            // Only if nothing else is in it.
+            let _ = fs::remove_dir(&folder);
             StoreError { path: folder.clone(), what: "cannot keep the results", mend: CHOOSE, source }
         })
     }

@@ -6,7 +6,7 @@ mod common;
 use common::{Fate, Probe, at, drive};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use tightlink_link::queue::{self, Context, POLICIES};
+use tightlink_link::queue::{self, Context, POLICIES, PolicyConfig, Settings};
 use tightlink_link::{Conservation, Datagram, DropReason, Ecn, Limit, Link, LinkConfig, LinkReport};
 use units::random::Stream;
 use units::{Bytes, Fraction, Rate, Span, Time};
@@ -235,6 +235,31 @@ fn active_policies_drop_and_mark_and_are_measured_exactly() {
         let active = policy.settings.contains(&"ecn");
         assert_eq!((report.early_drops > 0, report.marks > 0), (active, active), "{}", policy.name);
         assert!(report.mark_rate() <= 0.5, "{}", policy.name);
+    }
+}
+
+#[test]
+fn a_step_of_zero_marks_what_has_to_wait_and_nothing_that_finds_the_link_idle() {
+    let rate = Rate::from_bps(8_000_000);
+    let config = LinkConfig { rate, delay: Span::ZERO, loss: Fraction::ZERO };
+    let capable = |id| Probe { ecn: Ecn::Capable, length: 1000, ..common::plain(id) };
+    // A packet takes 1 ms. The second finds the first being sent, the others an idle link.
+    let arrivals = [
+        (at(0), capable(0)),
+        (at(500_000), capable(1)),
+        (at(2_000_000), capable(2)),
+        (at(9_000_000), capable(3)),
+    ];
+    for policy in ["drop-tail", "drop-head"] {
+        for limit in [Limit::Packets(9), Limit::Bytes(Bytes::new(9000))] {
+            let settings = Settings { mark_above: Some(0.0), ..Settings::default() };
+            let queue = PolicyConfig { policy: policy.into(), settings, mean_packet: Bytes::new(1000) };
+            let mut link =
+                Link::make_with(config, &queue, limit, Stream::new(5, "loss")).expect("registered");
+            let (out, dropped) = drive(&mut link, &arrivals);
+            let marked: Vec<bool> = out.iter().map(|(_, packet)| packet.ecn == Ecn::Marked).collect();
+            assert_eq!((marked, dropped.len()), (vec![false, true, false, false], 0), "{policy} {limit:?}");
+        }
     }
 }
 

@@ -83,6 +83,36 @@ fn a_full_disk() {
             unshare(&filled),
             &["full: cannot write to the folder for results: No space left on device", "help: "],
         );
+        // A folder made for nothing is not left, nor are those above it.
+        let new = format!(
+            "{mount} && {{ $TIGHTLINK run long.toml --out full/new/inner; code=$?; ls -A full >&2; exit $code; }}"
+        );
+        let ended = cannot(unshare(&new), &["full/new/inner: too little room for results"]);
+        assert!(ended.err.trim_end().ends_with("--out"), "something is left: {}", ended.err);
+    }
+}
+
+#[test]
+fn a_disk_that_fills_up_while_a_run_goes_on_is_left_as_it_was() {
+    if root() {
+        let place = Place::new();
+        // Seconds of work, so that the disk is full before it is done.
+        let seconds = SMALL.replace("2s", "4000s").replace("10Mbit/s", "100Mbit/s").replace("20kB", "max");
+        place.write("seconds.toml", seconds);
+        fs::create_dir(place.path().join("full")).unwrap();
+        let line = "mount -t tmpfs -o size=70m tmpfs full
+            \"$TIGHTLINK\" run seconds.toml --out full/results & run=$!
+            while [ ! -d full/results ]; do sleep 0.01; done
+            sleep 0.3
+            cat /dev/zero > full/rest 2> /dev/null
+            wait $run; code=$?
+            ls -A full/results >&2
+            exit $code";
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "sh", "-c", line]);
+        let ended = end(place.here(command));
+        ended.failed(3, &["cannot keep the results: No space left on device", "help: "]);
+        assert!(ended.err.lines().last().is_some_and(|line| line.contains("help: ")), "{}", ended.err);
     }
 }
 

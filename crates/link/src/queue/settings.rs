@@ -150,6 +150,8 @@ fn within<T: fmt::Display>(
 }
 
 impl Settings {
+    /// The shortest interval: that of an update or a search for packets to drop.
+    const INTERVAL_LEAST: Span = Span::from_micros(1);
     /// The most queues FQ-CoDel makes: what Linux allows.
     const FLOWS_MAX: usize = 65_536;
 
@@ -186,7 +188,8 @@ impl Settings {
         }
         let share = "above 0, at most 1";
         let is_share = |value: &f64| *value > 0.0 && *value <= 1.0;
-        within("interval", self.interval, |span| *span > Span::ZERO, "above zero")?;
+        let often = "1us or more: a shorter one would be over many times between two packets";
+        within("interval", self.interval, |span| *span >= Self::INTERVAL_LEAST, often)?;
         within("max_probability", self.max_probability, is_share, share)?;
         within("weight", self.weight, is_share, share)?;
         within("quantum", self.quantum, |bytes| (1..1 << 32).contains(&bytes.get()), "1 B to 4 GB")?;
