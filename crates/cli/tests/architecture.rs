@@ -31,7 +31,12 @@ const ROOMS: &[Room] = &[
     room(2, "cc", &["units", "model"]),
     room(2, "estimate", &["units", "model"]),
     room(2, "sizing", &["units", "model", "estimate"]),
-    room(3, "sim", &["units", "link", "cc", "sizing"]),
+    Room {
+        layer: 3,
+        name: "sim",
+        may_use: &["units", "link", "cc", "sizing"],
+        beyond: &[("estimate", "simulated probes and trains become what real ones do by the same estimators")],
+    },
     room(3, "emu", &["units", "link"]),
     room(3, "live", &["units", "cc", "estimate", "sizing"]),
     room(3, "transfer", &["units", "estimate", "sizing", "live"]),

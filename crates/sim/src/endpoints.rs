@@ -43,6 +43,7 @@ impl Endpoints {
         match (self.flows.get_mut(index), kind) {
             (Some(flow), Kind::Acknowledgement) => flow.on_acknowledgement_drop(),
             (Some(flow), Kind::Segment | Kind::Cross) => flow.on_drop(),
+            (_, Kind::Measure) => {}
             (None, _) => self.population.on_drop(index, kind),
         }
     }

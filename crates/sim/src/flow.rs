@@ -1,6 +1,7 @@
 //! One transfer: a sender and a receiver. What is under way between them is on the [lines](crate::lines), and
 //! before that in the queues.
 
+mod measuring;
 mod way_back;
 
 use crate::lines::UnderWay;
@@ -11,6 +12,7 @@ use crate::recorder::FlowView;
 use crate::tagged::Tagged;
 use crate::tcp::{Acknowledgement, Block, Receiver, Sacks, Sender, SenderConfig};
 use link::Histogram;
+use measuring::Measuring;
 use std::mem;
 use units::random::Stream;
 use units::{Bytes, Span, Time};
@@ -23,6 +25,8 @@ pub(crate) struct Flow {
     receiver: Receiver,
     /// Where acknowledgements cross queues: then the receiver acts as a segment leaves the last one.
     way_back: Option<Box<WayBack>>,
+    /// What its sizer measures by.
+    measuring: Option<Box<Measuring>>,
     /// When the sender starts, and after that, when jitter lets it send again.
     sends_at: Time,
     jitter: Span,
@@ -85,11 +89,12 @@ impl Flow {
             ecn: plan.ecn,
             pacing: plan.pacing,
         });
-        Self {
+        let mut flow = Self {
             index,
             sender,
             receiver,
             way_back,
+            measuring: None,
             sends_at: plan.start,
             jitter: plan.send_jitter,
             stream: Stream::new(seed, &format!("flow {}", plan.name)),
@@ -100,7 +105,9 @@ impl Flow {
             completed: None,
             name: plan.name,
             counts: Box::default(),
-        }
+        };
+        flow.prepare_measuring();
+        flow
     }
 
     /// A fresh connection in this one's place. What was counted stays, and the random stream goes on.
@@ -148,7 +155,7 @@ impl Flow {
             }
             return;
         }
-        let number = self.number(arrival.segment);
+        let Some(number) = self.number(now, arrival) else { return };
         // By reference: it need not be moved.
         if let Some(ack) = &self.receiver.on_segment(now, number, arrival.sent) {
             self.on_ack(now, ack, &[], medium);
@@ -157,7 +164,9 @@ impl Flow {
 
     /// Every deadline that has come by `now`.
     pub(crate) fn on_deadline<M: Medium>(&mut self, now: Time, medium: &mut M) {
-        if self.receiver.deadline() <= now {
+        if self.receiver.deadline() <= now && self.receiver.sizer().is_some() {
+            self.on_sized_deadline(now, medium);
+        } else if self.receiver.deadline() <= now {
             let ack = self.receiver.on_deadline();
             if M::CARRIES_ACKNOWLEDGEMENTS && self.way_back.is_some() {
                 if let Some(packet) = self.acknowledge(now, ack) {
@@ -177,13 +186,23 @@ impl Flow {
         }
     }
 
-    /// The number of a segment; what it says beside that the receiver is told.
+    /// The number of a segment; what it says beside that the receiver is told. `None` if it is none.
     #[inline]
-    fn number(&mut self, segment: Tagged) -> u64 {
-        segment.plain_number().unwrap_or_else(|| self.receive_ecn(segment))
+    fn number(&mut self, now: Time, arrival: &UnderWay) -> Option<u64> {
+        arrival.segment.plain_number().or_else(|| self.receive_other(now, arrival))
     }
 
     #[cold]
+    fn receive_other(&mut self, now: Time, arrival: &UnderWay) -> Option<u64> {
+        match arrival.segment.measures() {
+            Some(measures) => {
+                self.receive_measure(now, measures, arrival.sent);
+                None
+            }
+            None => Some(self.receive_ecn(arrival.segment)),
+        }
+    }
+
     fn receive_ecn(&mut self, segment: Tagged) -> u64 {
         self.counts.marks += u64::from(segment.is_marked());
         self.receiver.on_ecn(segment.tells_reduction(), segment.is_marked());
@@ -262,7 +281,7 @@ impl Flow {
 
     /// Where acknowledgements cross queues: a segment reaches the receiver. What this sends is returned.
     pub(crate) fn receive(&mut self, now: Time, packet: &Packet) -> Option<Packet> {
-        let number = self.number(packet.segment);
+        let number = self.number(now, &UnderWay::from(*packet))?;
         let ack = self.receiver.on_segment(now, number, packet.sent)?;
         self.acknowledge(now, ack)
     }
@@ -340,6 +359,7 @@ impl Flow {
             rtt: counts.rtt,
             min_rtt: counts.min_rtt,
             completion: self.completed.map(|at| at.since(self.start)),
+            sizing: self.measuring.map(|measuring| measuring.into_changes()).unwrap_or_default(),
         }
     }
 }

@@ -35,7 +35,7 @@ mod tcp;
 mod tight;
 mod user;
 
-pub use outcome::{BATCHES, FlowReport, Outcome, SessionsReport};
+pub use outcome::{BATCHES, FlowReport, Outcome, PhaseChange, SessionsReport};
 pub use plan::{
     Connect, FlowPlan, LinkPlan, LossDetection, Plan, Recovery, SessionSize, SessionsPlan, TrafficPlan,
 };

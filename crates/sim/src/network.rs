@@ -80,7 +80,7 @@ impl Network {
         }
         match packet.kind {
             Kind::Cross => {}
-            Kind::Acknowledgement => self.lines.push(now, packet.into()),
+            Kind::Acknowledgement | Kind::Measure => self.lines.push(now, packet.into()),
             Kind::Segment => {
                 let index = packet.flow as usize;
                 if !endpoints.has_way_back(index) {
@@ -101,7 +101,7 @@ impl Medium for Network {
 
     fn offer(&mut self, now: Time, mut packet: Packet) -> bool {
         packet.hop = match packet.kind {
-            Kind::Segment => self.ways[packet.flow as usize].there,
+            Kind::Segment | Kind::Measure => self.ways[packet.flow as usize].there,
             Kind::Acknowledgement => self.ways[packet.flow as usize].back,
             Kind::Cross => self.sources[packet.segment.number() as usize],
         };

@@ -1,6 +1,7 @@
 //! What a run leaves behind.
 
 use link::{Histogram, LinkReport, LinkState};
+use sizing::SizerState;
 use units::{Bytes, Rate, Span, Time};
 
 /// Into so many parts the measured interval is divided for batch means: enough for a confidence interval, few enough
@@ -58,6 +59,19 @@ pub struct FlowReport {
     pub min_rtt: Option<Span>,
     /// From the flow's start to its last byte's acknowledgement, for a sized flow that ended.
     pub completion: Option<Span>,
+    /// The phases of its sizer, from the start of the run on.
+    pub sizing: Vec<PhaseChange>,
+}
+
+/// A sizer has entered a phase, or says another thing about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PhaseChange {
+    /// When, at the receiver as the sender's acknowledgements show it.
+    pub at: Time,
+    /// Which phase, and why.
+    pub state: SizerState,
+    /// The window it wanted then.
+    pub window: Bytes,
 }
 
 impl FlowReport {

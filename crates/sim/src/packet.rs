@@ -13,6 +13,8 @@ pub(crate) enum Kind {
     Segment,
     /// An acknowledgement of a flow, where these cross queues.
     Acknowledgement,
+    /// What a flow's sizer measures by: an echo of a probe, or a packet of a train.
+    Measure,
     /// Cross traffic.
     Cross,
 }
@@ -60,7 +62,8 @@ impl Datagram for Packet {
         Bytes::new(u64::from(self.length))
     }
     fn flow_key(&self) -> u64 {
-        u64::from(self.flow)
+        // Other ports than the data's.
+        u64::from(self.flow) | if self.kind == Kind::Measure { 1 << 32 } else { 0 }
     }
     fn ecn(&self) -> Ecn {
         self.segment.ecn()

@@ -2,12 +2,24 @@
 
 use link::Ecn;
 
+/// A packet that is there to measure the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Measures {
+    /// A probe's echo.
+    Probe(u64),
+    /// Of a train, the packet.
+    Train(u64, usize),
+}
+
 /// A segment's number, and in the bits above it what its headers say of congestion: one word, since most say
 /// nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tagged(u64);
 
 impl Tagged {
+    /// Not a segment at all: a probe, or a packet of a train.
+    const PROBE: u64 = 1 << 59;
+    const TRAIN: u64 = 1 << 60;
     /// ECT, CE, CWR.
     const CAPABLE: u64 = 1 << 61;
     const MARKED: u64 = 1 << 62;
@@ -24,14 +36,36 @@ impl Tagged {
         Self(number | Self::CAPABLE | if reduced { Self::REDUCED } else { 0 })
     }
 
-    /// Its number, if it says nothing.
+    /// The echo of probe `number`.
+    pub(crate) fn probe(number: u64) -> Self {
+        Self(number | Self::PROBE)
+    }
+
+    /// Packet `packet` of train `train`.
+    pub(crate) fn train(train: u64, packet: u64) -> Self {
+        Self((train << 16) | packet | Self::TRAIN)
+    }
+
+    /// Its number, if it is a segment that says nothing.
     #[inline]
     pub(crate) fn plain_number(self) -> Option<u64> {
-        (self.0 < Self::CAPABLE).then_some(self.0)
+        (self.0 < Self::PROBE).then_some(self.0)
     }
 
     pub(crate) fn number(self) -> u64 {
-        self.0 & (Self::CAPABLE - 1)
+        self.0 & (Self::PROBE - 1)
+    }
+
+    /// What it is if it is not a segment.
+    pub(crate) fn measures(self) -> Option<Measures> {
+        if self.0 & Self::PROBE != 0 {
+            Some(Measures::Probe(self.number()))
+        } else if self.0 & Self::TRAIN != 0 {
+            let number = self.number();
+            Some(Measures::Train(number >> 16, (number & 0xffff) as usize))
+        } else {
+            None
+        }
     }
 
     /// The same with a congestion mark.

@@ -23,6 +23,7 @@ mod script;
 mod sender;
 mod tlp;
 
+pub(crate) use advertised::Demands;
 pub(crate) use blocks::{Block, SackBlocks};
 pub(crate) use receiver::{Acknowledgement, Receiver, Sacks};
 pub(crate) use sender::{Sender, SenderConfig};

@@ -29,7 +29,7 @@ impl Medium for TightLink {
     fn offer(&mut self, now: Time, packet: Packet) -> bool {
         if !self.knows_departures {
             let dropped = &mut self.dropped;
-            self.link.push(now, packet, &mut |packet, _| dropped.push(packet.flow));
+            self.link.push(now, packet, &mut |packet, _| note(dropped, &packet));
             return true;
         }
         match self.link.admit(now, packet.wire_len()) {
@@ -60,7 +60,7 @@ impl Medium for TightLink {
     /// Puts what has left the link by `now` on its lines.
     fn act(&mut self, now: Time, _slot: usize, _endpoints: &mut Endpoints, _moved: &mut Vec<usize>) {
         let dropped = &mut self.dropped;
-        while let Some(packet) = self.link.poll(now, &mut |packet, _| dropped.push(packet.flow)) {
+        while let Some(packet) = self.link.poll(now, &mut |packet, _| note(dropped, &packet)) {
             if packet.flow != Packet::CROSS {
                 self.lines.push(now, packet.into());
             }
@@ -88,5 +88,12 @@ impl Medium for TightLink {
 
     fn reports(&mut self, end: Time) -> Vec<LinkReport> {
         vec![self.link.report(end)]
+    }
+}
+
+/// A flow learns of its dropped segments only: what becomes of probes shows in their numbers.
+fn note(dropped: &mut Vec<u32>, packet: &Packet) {
+    if packet.kind != Kind::Measure {
+        dropped.push(packet.flow);
     }
 }

@@ -74,6 +74,11 @@ pub trait BufferSizer: Send + Debug {
     fn probe_interval(&self) -> Option<Span> {
         None
     }
+    /// Whether it is measuring the path as it is without the transfer: whoever can, holds the data back so long. It does
+    /// not last: an answer that does not come is not waited for.
+    fn wants_quiet(&self) -> bool {
+        false
+    }
     /// What it is doing and why.
     fn state(&self) -> SizerState {
         SizerState::default()

@@ -421,6 +421,10 @@ impl BufferSizer for Sobas {
         Some(PROBE_INTERVAL)
     }
 
+    fn wants_quiet(&self) -> bool {
+        matches!(self.phase, Phase::Measure)
+    }
+
     fn state(&self) -> SizerState {
         let phase = match self.phase {
             Phase::Measure => "measure",

@@ -83,6 +83,10 @@ impl BufferSizer for Wad {
         (!self.decided).then_some(PROBE_INTERVAL)
     }
 
+    fn wants_quiet(&self) -> bool {
+        !self.decided
+    }
+
     fn state(&self) -> SizerState {
         let phase = if self.decided { "hold" } else { "measure" };
         let reason = match (self.capacity.estimate(), self.base()) {

@@ -129,7 +129,9 @@ impl Fluid {
                 self.next_look = self.now + self.look_every;
                 let bytes = Bytes::new(std::mem::take(&mut self.unread) as u64);
                 self.tell(Input::Delivered(bytes));
-                if !self.probes {
+                // As the kernel's: once per round trip, in whole milliseconds.
+                if !self.probes && self.now >= self.next_probe {
+                    self.next_probe = self.now + wait;
                     self.tell(Input::RoundTrip(Span::from_millis((wait * 1e3).round() as u64)));
                 }
             }

@@ -7,18 +7,26 @@ use units::{Bytes, Rate, Span, Time};
 #[derive(Clone, Debug)]
 pub(super) struct Pacer {
     gap: Span,
+    /// However fast the controller would be.
+    least_gap: Span,
     free_at: Time,
 }
 
 impl Pacer {
     /// Nothing is held back before there is a rate.
     pub(super) fn new() -> Self {
-        Self { gap: Span::ZERO, free_at: Time::ZERO }
+        Self { gap: Span::ZERO, least_gap: Span::ZERO, free_at: Time::ZERO }
     }
 
     /// Segments of `payload` leave at `rate`, counted in payload as windows are.
     pub(super) fn at_rate(&mut self, rate: Rate, payload: u64) {
         self.gap = rate.serialization(Bytes::new(payload));
+    }
+
+    /// Nothing leaves faster than `cap` from now on (`SO_MAX_PACING_RATE`).
+    pub(super) fn cap(&mut self, cap: Option<Rate>, payload: u64) {
+        let cap = cap.filter(|cap| *cap > Rate::ZERO);
+        self.least_gap = cap.map_or(Span::ZERO, |cap| cap.serialization(Bytes::new(payload)));
     }
 
     /// For a controller that has no rate: `window / smoothed`, times 2 below half the slow-start threshold and 1.2
@@ -41,6 +49,6 @@ impl Pacer {
 
     /// A segment leaves.
     pub(super) fn on_sent(&mut self, now: Time) {
-        self.free_at = self.free_at.max(now) + self.gap;
+        self.free_at = self.free_at.max(now) + self.gap.max(self.least_gap);
     }
 }

@@ -5,10 +5,10 @@
 //! earlier out-of-order segment has been named already. Where acknowledgements can be lost, [`Sacks::Blocks`] has
 //! the receiver keep the blocks that each of them carries.
 
-use super::advertised::Advertised;
+use super::advertised::{Advertised, Demands};
 use super::bits::BitRing;
 use super::blocks::{Reported, SackBlocks};
-use sizing::BufferSizer;
+use sizing::{BufferSizer, Input, SizerState};
 use units::{Bytes, Span, Time};
 
 /// What acknowledgements say of segments that arrived out of order.
@@ -106,7 +106,7 @@ impl Receiver {
         timestamps: bool,
     ) -> Self {
         self.sizing = sizer.map(|sizer| Box::new(Advertised::new(sizer, payload, most, timestamps)));
-        self.window = self.sizing.as_ref().map_or(most, |sizing| sizing.window());
+        self.window = self.sizing.as_mut().map_or(most, |sizing| sizing.window(0));
         self
     }
 
@@ -130,18 +130,67 @@ impl Receiver {
     /// `segment`, sent at `sent`, arrives.
     #[inline]
     pub(crate) fn on_segment(&mut self, now: Time, segment: u64, sent: Time) -> Option<Acknowledgement> {
-        let ack = self.assemble(now, segment, sent);
-        if self.sizing.is_none() { ack } else { self.resize(now, sent, ack) }
+        if self.sizing.is_none() { self.assemble(now, segment, sent) } else { self.resize(now, segment, sent) }
     }
 
-    /// Tells the sizer what has arrived, and `ack` what it says. Out of the way of the many flows that have none.
+    /// Tells the sizer what has arrived, and the acknowledgement what it says. Out of the way of the many flows that
+    /// have none.
     #[cold]
-    fn resize(&mut self, now: Time, sent: Time, ack: Option<Acknowledgement>) -> Option<Acknowledgement> {
+    fn resize(&mut self, now: Time, segment: u64, sent: Time) -> Option<Acknowledgement> {
+        let known = self.early_count;
+        self.deadline = self.sizing.as_ref().map_or(Time::NEVER, |sizing| sizing.acknowledges);
+        let ack = self.assemble(now, segment, sent);
+        let (expected, early) = (self.expected, self.early_count > known);
+        let window = self.with_sizing(now, |sizing| sizing.on_segment(now, sent, expected, early));
+        ack.map(|ack| Acknowledgement { window, ..ack })
+    }
+
+    /// Does `what` with the sizing, sets the deadline by what comes of it, and returns the window to advertise.
+    fn with_sizing(&mut self, now: Time, what: impl FnOnce(&mut Advertised)) -> u64 {
         if let Some(sizing) = &mut self.sizing {
-            sizing.on_segment(now, sent, self.expected);
-            self.window = sizing.window();
+            sizing.acknowledges = self.deadline;
+            what(sizing);
+            self.window = sizing.window(self.expected);
+            self.deadline = sizing.deadline(now);
         }
-        ack.map(|ack| Acknowledgement { window: self.window, ..ack })
+        self.window
+    }
+
+    /// The sizer is told `input`, which is not of a segment.
+    pub(crate) fn tell(&mut self, now: Time, input: Input) {
+        self.deadline = self.sizing.as_ref().map_or(self.deadline, |sizing| sizing.acknowledges);
+        self.with_sizing(now, |sizing| sizing.tell(now, input));
+    }
+
+    /// The flow wants to be called at `at` for its part of measuring.
+    pub(crate) fn measure_at(&mut self, now: Time, at: Time) {
+        self.deadline = self.sizing.as_ref().map_or(self.deadline, |sizing| sizing.acknowledges);
+        self.with_sizing(now, |sizing| sizing.measures = at);
+    }
+
+    /// The deadline of a receiver with a sizer has come: polls it. The acknowledgement that was withheld, if it is time
+    /// for that, and what the sizer wants of the sender.
+    #[cold]
+    pub(crate) fn on_sized_deadline(&mut self, now: Time) -> (Option<Acknowledgement>, Demands) {
+        let acknowledges = self.sizing.as_ref().map_or(Time::NEVER, |sizing| sizing.acknowledges);
+        self.deadline = acknowledges;
+        let ack = (acknowledges <= now).then(|| self.acknowledge(None));
+        let mut demands = Demands::default();
+        let window = self.with_sizing(now, |sizing| {
+            sizing.follow(now);
+            demands = sizing.take_demands();
+        });
+        (ack.map(|ack| Acknowledgement { window, ..ack }), demands)
+    }
+
+    /// The sizer, if there is one.
+    pub(crate) fn sizer(&self) -> Option<&dyn BufferSizer> {
+        self.sizing.as_ref().map(|sizing| sizing.sizer())
+    }
+
+    /// What the sizer is doing, and the window it wants.
+    pub(crate) fn sizer_state(&self) -> Option<(SizerState, Bytes)> {
+        self.sizing.as_ref().map(|sizing| sizing.state())
     }
 
     #[inline]

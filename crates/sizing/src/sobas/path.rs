@@ -157,9 +157,9 @@ impl Path {
         (round.count >= 3).then(|| Sign::Wait(round.least.saturating_sub(base)))
     }
 
-    /// A round trip, but at least as long as a few probes.
+    /// A round trip, but at least as long as a few probes; a receiver's own round-trip times come once in each.
     fn round(&self, base: Span) -> Span {
-        base.max(Span::from_millis(35))
+        if self.probed { base.max(Span::from_millis(35)) } else { (base * 4).max(Span::from_millis(35)) }
     }
 
     fn on_delivered(&mut self, now: Time, bytes: Bytes, window: Bytes) -> Option<Sample> {

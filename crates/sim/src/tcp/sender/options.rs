@@ -108,6 +108,18 @@ impl Sender {
         }
     }
 
+    /// The sender sends no faster than `cap`, if any. From then on it is paced, as Linux is under
+    /// `SO_MAX_PACING_RATE`: by its window where that is slower.
+    pub(crate) fn cap_pace(&mut self, cap: Option<Rate>) {
+        let (payload, retransmission) = (self.payload, self.timer);
+        if cap.is_none() && self.options.is_none() {
+            return;
+        }
+        let options =
+            self.options.get_or_insert_with(|| Box::new(Options { retransmission, ..Options::default() }));
+        options.pacer.get_or_insert_with(Pacer::new).cap(cap, payload);
+    }
+
     #[cold]
     pub(super) fn set_pace(&mut self, rate: Option<Rate>) {
         let (payload, smoothed) = (self.payload, self.rtt.smoothed());

@@ -1,0 +1,172 @@
+//! How a flow's sizer measures its path: probes, whose echoes cross the links as segments do, and packet trains.
+//!
+//! The receiver probes, the sender echoes. On the way of the acknowledgements there is no queue, and all propagation
+//! lies behind the links, so an echo enters them at the moment at which its probe is sent; what the receiver measures is
+//! the round trip all the same. Only the way of the data loses probes [sobas:IV].
+
+use super::Flow;
+use crate::outcome::PhaseChange;
+use crate::packet::{Kind, Medium, Packet};
+use crate::tagged::{Measures, Tagged};
+use crate::tcp::Demands;
+use estimate::{Estimator, SequenceGaps, TRAIN_PACKETS, Train, TrainPacket};
+use sizing::Input;
+use std::collections::VecDeque;
+use units::{Bytes, Span, Time};
+
+/// A probe, headers included [sobas:IV].
+const PROBE: u32 = 100;
+
+/// Phase changes that are kept: a sizer with more is broken, and shall not take the memory, too.
+const MOST_CHANGES: usize = 1000;
+
+#[derive(Debug)]
+pub(super) struct Measuring {
+    interval: Span,
+    /// When the next probe leaves.
+    next: Time,
+    /// Of the next probe.
+    number: u64,
+    gaps: SequenceGaps,
+    /// Trains under way, oldest first, and their numbers.
+    trains: VecDeque<(u64, Train, Time)>,
+    trains_sent: u64,
+    /// Data waits for the sizer to have measured the path.
+    quiet: bool,
+    changes: Vec<PhaseChange>,
+}
+
+impl Measuring {
+    pub(super) fn into_changes(self) -> Vec<PhaseChange> {
+        self.changes
+    }
+}
+
+impl Flow {
+    /// Sets up what the flow's sizer, if it has one, measures by.
+    pub(super) fn prepare_measuring(&mut self) {
+        let Some((interval, quiet)) =
+            self.receiver.sizer().and_then(|sizer| Some((sizer.probe_interval()?, sizer.wants_quiet())))
+        else {
+            return;
+        };
+        self.measuring = Some(Box::new(Measuring {
+            interval,
+            next: self.sends_at,
+            number: 0,
+            gaps: SequenceGaps::new(),
+            trains: VecDeque::new(),
+            trains_sent: 0,
+            quiet,
+            changes: Vec::new(),
+        }));
+        self.receiver.measure_at(Time::ZERO, self.sends_at);
+        if quiet {
+            self.sends_at = Time::NEVER;
+        }
+    }
+
+    /// A deadline of a receiver with a sizer has come.
+    #[cold]
+    pub(super) fn on_sized_deadline<M: Medium>(&mut self, now: Time, medium: &mut M) {
+        let (ack, demands) = self.receiver.on_sized_deadline(now);
+        if let Some(ack) = ack {
+            self.on_ack(now, &ack, &[], medium);
+        }
+        self.meet(now, demands, medium);
+        self.probe(now, medium);
+        self.note_phase(now);
+        let Some(measuring) = &mut self.measuring else { return };
+        let waits = self.receiver.sizer().is_some_and(|sizer| sizer.wants_quiet());
+        if measuring.quiet && !waits {
+            measuring.quiet = false;
+            self.send(now, medium);
+        }
+    }
+
+    /// Does what a sizer wants of the sender.
+    fn meet<M: Medium>(&mut self, now: Time, demands: Demands, medium: &mut M) {
+        if let Some(cap) = demands.pace {
+            self.sender.cap_pace(cap);
+        }
+        let length = (self.sender.payload() + self.header) as u32;
+        for _ in 0..demands.trains {
+            let Some(measuring) = &mut self.measuring else { return };
+            let train = measuring.trains_sent;
+            measuring.trains_sent += 1;
+            measuring.trains.push_back((train, Train::new(TRAIN_PACKETS), now));
+            for packet in 0..TRAIN_PACKETS as u64 {
+                offer(self.index, length, Tagged::train(train, packet), now, medium);
+            }
+        }
+    }
+
+    /// Sends the probes that are due.
+    fn probe<M: Medium>(&mut self, now: Time, medium: &mut M) {
+        let Some(measuring) = &mut self.measuring else { return };
+        if now < measuring.next {
+            return;
+        }
+        let wanted = self.receiver.sizer().and_then(|sizer| sizer.probe_interval());
+        measuring.next = match wanted.filter(|_| self.completed.is_none()) {
+            Some(interval) => {
+                offer(self.index, PROBE, Tagged::probe(measuring.number), now, medium);
+                measuring.number += 1;
+                measuring.interval = interval;
+                now + interval
+            }
+            None => Time::NEVER,
+        };
+        let next = measuring.next;
+        self.receiver.measure_at(now, next);
+    }
+
+    /// An echo or a train's packet, sent at `sent`, reaches the receiver.
+    pub(super) fn receive_measure(&mut self, now: Time, measures: Measures, sent: Time) {
+        let Some(measuring) = &mut self.measuring else { return };
+        match measures {
+            Measures::Probe(number) => {
+                let lost = measuring.gaps.count(number);
+                // What left before this echo and is not here is lost: links keep the order.
+                let incomplete = measuring.trains.iter().take_while(|(_, _, began)| *began < sent).count();
+                measuring.trains.drain(..incomplete);
+                for _ in 0..incomplete {
+                    self.receiver.tell(now, Input::Train(None));
+                }
+                for _ in 0..lost {
+                    self.receiver.tell(now, Input::Probe(None));
+                }
+                self.receiver.tell(now, Input::Probe(Some(now.since(sent))));
+            }
+            Measures::Train(number, packet) => {
+                let Some((_, train, _)) = measuring.trains.iter_mut().find(|(known, ..)| *known == number) else {
+                    return;
+                };
+                let length = Bytes::new(self.sender.payload() + self.header);
+                train.observe(now, TrainPacket { number: packet, at: now, length });
+                if packet + 1 == TRAIN_PACKETS {
+                    let rate = train.estimate();
+                    measuring.trains.retain(|(known, ..)| *known != number);
+                    self.receiver.tell(now, Input::Train(rate));
+                }
+            }
+        }
+    }
+
+    /// Keeps what the sizer says of itself, if that is new.
+    fn note_phase(&mut self, now: Time) {
+        let (Some(measuring), Some((state, window))) = (&mut self.measuring, self.receiver.sizer_state()) else {
+            return;
+        };
+        let new = measuring.changes.last().is_none_or(|last| last.state != state);
+        if new && measuring.changes.len() < MOST_CHANGES {
+            measuring.changes.push(PhaseChange { at: now, state, window });
+        }
+    }
+}
+
+/// What a flow measures by enters the links; whether it gets through shows at the other end.
+fn offer<M: Medium>(flow: u32, length: u32, number: Tagged, now: Time, medium: &mut M) {
+    let packet = Packet { kind: Kind::Measure, ..Packet::segment(flow, length, number, now) };
+    medium.offer(now, packet);
+}
