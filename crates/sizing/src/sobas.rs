@@ -80,12 +80,16 @@ pub struct Sobas {
     /// Last said.
     said: Option<Bytes>,
     paced: bool,
+    /// The burst that the path is taken to hold.
+    room: f64,
     said_pace: Option<Rate>,
     delivered: Bytes,
     /// Until then RTTs are exogenous: the first train is not here yet.
     undisturbed_until: Time,
     /// Until then losses may be the trains' doing.
     trains_until: Time,
+    /// Until then losses belong to the burst that overflowed the buffer.
+    recovered: Time,
     margin: f64,
     /// With S in force; forgiven one at a time, from then on.
     losses: u32,
@@ -136,10 +140,12 @@ impl Sobas {
             window: window.get() as f64,
             said: None,
             paced: false,
+            room: burst().get() as f64,
             said_pace: None,
             delivered: Bytes::ZERO,
             undisturbed_until: Time::NEVER,
             trains_until: Time::ZERO,
+            recovered: Time::ZERO,
             margin: config.thresholds.margin,
             losses: 0,
             forgiven: Time::ZERO,
@@ -167,9 +173,7 @@ impl Sobas {
 
             (Phase::Ramp, Sign::Delivered(bytes)) => {
                 let ceiling = self.ceiling();
-                let late = ceiling.is_some_and(|ceiling| self.window > ceiling / 2.0);
-                let gain = if late { limits.ramp_gain_late } else { limits.ramp_gain };
-                self.grow_to(gain, bytes, ceiling);
+                self.grow_to(self.ramp_gain(ceiling), bytes, ceiling);
                 if ceiling.is_some_and(|ceiling| self.window >= ceiling) {
                     let what = format!("the window is C'T, {}", self.shown());
                     self.linear(true, what)
@@ -186,6 +190,7 @@ impl Sobas {
             (Phase::Ramp, Sign::Loss(Before::Standing)) => self.decide_by_loss(now),
             (Phase::Ramp, Sign::Loss(Before::Burst)) => {
                 self.window = self.ceiling().unwrap_or(self.window * 2.0).min(self.maximum());
+                self.recovered = now + self.path.times().map_or(Span::ZERO, |times| times.average * 4);
                 self.linear(false, "a burst overflowed a small buffer".to_owned())
             }
             (Phase::Ramp, Sign::Loss(Before::Calm)) => self.release(now, "loss without a queue before it"),
@@ -197,11 +202,13 @@ impl Sobas {
             (Phase::Linear { starting: false }, Sign::Sample(_)) => {
                 self.decide_if_flat(now, limits.flat_later)
             }
+            (Phase::Linear { .. }, Sign::Loss(_)) if now < self.recovered => self.phase,
             (Phase::Linear { .. }, Sign::Loss(before)) => {
                 let full = self.is_near_capacity();
                 match before {
                     Before::Standing => self.decide_by_loss(now),
                     Before::Burst if full => self.decide_by_loss(now),
+                    Before::Burst if self.path.capacity.whole() == 0 => self.phase,
                     Before::Burst | Before::Calm => self.release(now, "loss without a queue before it"),
                 }
             }
@@ -244,17 +251,39 @@ impl Sobas {
         let trains = format!("{whole} of {} trains came whole", whole + lost);
         // A train is a burst that the path held, or did not. A ramp queues a fifth of its window; is that more than has
         // been shown to fit, its packets are better spread.
-        let ramp_queues = self.ceiling().map(|ceiling| ceiling / 5.0);
         let burst = burst().get() as f64;
+        let ramp_queues = self.ceiling().map(|ceiling| ceiling / 5.0);
+        self.room = if lost > 0 && whole == 0 { burst / 8.0 } else { burst };
         self.paced = self.config.can_pace && (lost > 0 || ramp_queues.is_none_or(|queues| queues > burst));
         match (self.path.capacity.estimate(), self.ceiling()) {
             (Some(rate), Some(ceiling)) => {
-                self.window = self.window.max(ceiling * self.config.thresholds.ramp_start).min(ceiling);
+                // Doubling up to here queues half of it: no more than has been shown to fit, or very little.
+                let limits = self.config.thresholds;
+                let start =
+                    (ceiling * 2.0 * limits.ramp_start).min(1.5 * burst).max(ceiling * limits.ramp_start);
+                self.window = self.window.max(start).min(ceiling);
                 self.reason = format!("C' is {}, {trains}; growing x1.25 per RTT to C'T", mbps(rate));
             }
             _ => self.reason = format!("no C', {trains}; growing x1.25 per RTT until a queue stands"),
         }
         Phase::Ramp
+    }
+
+    /// How much a window grows per delivered byte in the ramp. Above a quarter of C'T, a half if the sender is paced, in
+    /// a round trip by a sixteenth of itself, or by the burst that is known to fit if that is more; where none was
+    /// found to fit, never by more than that.
+    fn ramp_gain(&self, ceiling: Option<f64>) -> f64 {
+        let limits = self.config.thresholds;
+        let fits = self.room / self.window;
+        let begins = if self.paced { 0.5 } else { 0.25 };
+        match ceiling {
+            Some(ceiling) if self.window > ceiling * begins => {
+                limits.ramp_gain.min(fits.max(limits.ramp_gain_late))
+            }
+            Some(_) => limits.ramp_gain,
+            None if self.path.capacity.lost() > 0 => limits.ramp_gain.min(fits),
+            None => limits.ramp_gain,
+        }
     }
 
     fn linear(&mut self, starting: bool, why: String) -> Phase {
@@ -350,11 +379,15 @@ impl Sobas {
     fn is_near_capacity(&self) -> bool {
         let capacity = self.path.payload_capacity(self.config.segment, self.config.header);
         let best = self.path.best().map_or(0.0, |level| level.rate);
-        capacity.is_none_or(|capacity| best >= self.config.thresholds.dropped * capacity)
+        capacity.is_some_and(|capacity| best >= self.config.thresholds.dropped * capacity)
     }
 
     fn stands(&self, wait: Span) -> bool {
-        self.path.times().is_some_and(|times| wait >= self.config.thresholds.rise(times.base))
+        let limits = self.config.thresholds;
+        let small = self.path.capacity.lost() > 0 && self.path.capacity.whole() == 0;
+        self.path.times().is_some_and(|times| {
+            wait >= if small { limits.hint(times.base) } else { limits.rise(times.base) }
+        })
     }
 
     fn grow_to(&mut self, gain: f64, bytes: Bytes, most: Option<f64>) {

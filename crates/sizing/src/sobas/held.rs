@@ -4,6 +4,10 @@ use super::path::{Before, Level, Sample};
 use super::{Phase, Sobas, shown_ms};
 use units::{Bytes, Span, Time};
 
+/// Samples without another best goodput after which a sender in a trial is limited by something else than the window:
+/// a window that grows by a segment per RTT grows by 1 % within these on all but the longest paths.
+const PATIENCE: u32 = 25;
+
 /// S is in force.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hold {
@@ -32,6 +36,9 @@ pub(super) struct Trial {
     room: bool,
     /// The window has grown as far as the trial goes, and what it brings is measured.
     judging: bool,
+    /// The best goodput in it, and samples since it rose.
+    fastest: f64,
+    waited: u32,
 }
 
 impl Sobas {
@@ -109,20 +116,18 @@ impl Sobas {
         }
         self.reason =
             format!("segment over, {} at {}: trying a larger window", level.rate(), shown_ms(level.median));
-        Phase::Trial(Trial {
-            origin: self.window,
-            from: self.window,
-            level,
-            target: hold.target,
-            room,
-            judging: false,
-        })
+        self.trial(level, hold.target, room)
     }
 
     fn next_segment(&mut self, now: Time, hold: Hold) -> Phase {
         let base = self.path.times().map_or(Span::ZERO, |times| times.base);
         let until = self.config.thresholds.segment_end(now, base, self.idle_trials);
         Phase::Hold(Hold { until, ..hold })
+    }
+
+    fn trial(&self, level: Level, target: Span, room: bool) -> Phase {
+        let (origin, from, fastest) = (self.window, self.window, level.rate);
+        Phase::Trial(Trial { origin, from, level, target, room, judging: false, fastest, waited: 0 })
     }
 
     pub(super) fn grow_in_trial(&mut self, now: Time, mut trial: Trial, bytes: Bytes) -> Phase {
@@ -173,12 +178,18 @@ impl Sobas {
     }
 
     /// A sample while a larger window is tried.
-    pub(super) fn judge(&mut self, now: Time, trial: Trial, sample: &Sample) -> Phase {
+    pub(super) fn judge(&mut self, now: Time, mut trial: Trial, sample: &Sample) -> Phase {
         let Some(times) = self.path.times() else { return self.phase };
         if !sample.limited {
-            // The window is not the limit, so its size says nothing.
+            // A sender that grows by itself may take its time. One that does not is limited by something else, and the
+            // window's size says nothing.
+            trial.waited = if sample.rate > trial.fastest * 1.01 { 0 } else { trial.waited + 1 };
+            trial.fastest = trial.fastest.max(sample.rate);
+            if !trial.judging && trial.waited < PATIENCE {
+                return Phase::Trial(trial);
+            }
             self.idle_trials += 1;
-            self.window = trial.from;
+            self.window = trial.origin;
             self.reason = "the window was not the limit in a trial: it stays".to_owned();
             return self.hold(now, times.base * 2, trial.level, trial.target);
         }
@@ -193,14 +204,7 @@ impl Sobas {
             self.reason = format!("{found}: others give way, it stays at {}", self.shown());
             let target = trial.target.max(level.median);
             // Without a pause: the next step up.
-            return Phase::Trial(Trial {
-                origin: self.window,
-                from: self.window,
-                level,
-                target,
-                room: false,
-                judging: false,
-            });
+            return self.trial(level, target, false);
         }
         self.idle_trials += 1;
         self.window = trial.from;

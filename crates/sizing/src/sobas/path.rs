@@ -149,10 +149,12 @@ impl Path {
 
     fn on_round_trip(&mut self, now: Time) -> Option<Sign> {
         let base = self.times()?.base;
-        let length = base.scale(self.thresholds.sample_rounds).max(self.thresholds.sample_least);
-        self.goodput.set_length(length);
         self.losses.set_length(base * 2);
         let round = self.rtt().since(behind(now, self.round(base)))?;
+        // Whole round trips, as they are now: a window's packets may come in one lump in each.
+        let least = self.thresholds.sample_least.as_secs_f64() / base.as_secs_f64().max(1e-6);
+        let rounds = self.thresholds.sample_rounds.max(least.ceil());
+        self.goodput.set_length(round.mean.scale(rounds));
         // One or two probes may both have met the same burst.
         (round.count >= 3).then(|| Sign::Wait(round.least.saturating_sub(base)))
     }
@@ -194,7 +196,7 @@ impl Path {
         let round = self.round(base);
         let least = self.rtt().since(behind(now, round)).map(|waits| waits.least);
         let greatest = self.rtt().since(behind(now, round * 3)).map(|waits| waits.greatest);
-        if least.is_some_and(|least| least >= base + self.thresholds.rise(base)) {
+        if least.is_some_and(|least| least >= base + self.thresholds.hint(base)) {
             Before::Standing
         } else if greatest.is_some_and(|greatest| greatest >= exogenous + self.thresholds.hint(base)) {
             Before::Burst

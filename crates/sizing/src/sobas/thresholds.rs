@@ -37,8 +37,8 @@ pub struct Thresholds {
     /// delivered was let out a round trip earlier (0.223 e^0.223). A slow start sends two for one and so queues half of
     /// a window; x1.25 queues a fifth (measured on 6.18: 0.2 BDP of buffer hold it, a doubling needs 0.5).
     pub ramp_gain: f64,
-    /// The same above half of C'T, x1.125 per RTT: where cross traffic leaves less than C' the path is full before the
-    /// end of the ramp, and what is let out before the queue is noticed, more than a round trip later, waits in it.
+    /// The same near C'T, x1.0625 per RTT: where cross traffic leaves less than C' the path is full before the end of
+    /// the ramp, and what is let out before the queue is noticed, more than a round trip later, waits in it.
     pub ramp_gain_late: f64,
     /// The share of C'T at which the ramp begins once C' is known: doubling up to here queues half of it.
     pub ramp_start: f64,
@@ -84,7 +84,7 @@ impl Default for Thresholds {
             dropped: 0.7,
             equal_before_drop: 2,
             ramp_gain: 0.28,
-            ramp_gain_late: 0.13,
+            ramp_gain_late: 0.064,
             ramp_start: 1.0 / 16.0,
             explore_gain: 1.0 / 64.0,
             margin: 0.025,
