@@ -8,8 +8,9 @@
 //!
 //! Reading order: `session.rs` (what a run is), `results.rs` (what it leaves), `receiver.rs` and `sender.rs`
 //! (one loop each, no thread per flow), `liaison.rs` (what they tell each other), `window.rs` (the actuator), `sized.rs`
-//! (sizers at the actuator), `probe.rs` (probes and packet trains over UDP), then the tools: `tcp_info.rs`, `options.rs`, `stack.rs`, `holder.rs`, `poller.rs`,
-//! `clock.rs`, `error.rs`.
+//! (sizers at the actuator), `probe.rs` (probes and packet trains over UDP), `sobas_socket.rs` (all of it for a program
+//! of its own), `tune.rs` (for programs that know nothing of it), then the tools: `tcp_info.rs`, `options.rs`, `stack.rs`,
+//! `holder.rs`, `poller.rs`, `clock.rs`, `error.rs`.
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;
@@ -41,8 +42,10 @@ mod results;
 mod sender;
 mod session;
 mod sized;
+mod sobas_socket;
 mod stack;
 mod tcp_info;
+pub mod tune;
 mod window;
 
 pub use clock::Clock;
@@ -57,6 +60,7 @@ pub use session::{
     FlowConfig, KERNEL_DECIDES, PREAMBLE, SessionConfig, SizerChoice, receive, receive_with, send, send_with,
 };
 pub use sized::{Demand, PhaseChange, SizedWindow};
+pub use sobas_socket::SobasSocket;
 pub use stack::{SettingChange, Stack};
 pub use tcp_info::{TcpInfo, TcpOptions};
 pub use window::{Window, WindowControl, WindowReading};

@@ -64,7 +64,8 @@ pub fn window_clamp(socket: &impl AsFd) -> Result<Bytes, LiveError> {
 pub enum BufferGrant {
     /// `SO_RCVBUFFORCE`: as large as asked for.
     Forced,
-    /// `SO_RCVBUF`: no privilege to force, so no larger than twice `net.core.rmem_max`.
+    /// Without the privilege to force: by `SO_RCVBUF`, no larger than twice `net.core.rmem_max`; or locked at the size
+    /// that autotuning had come to, if that is more.
     Limited,
     /// Left to the kernel, which grows it up to the last number of `net.ipv4.tcp_rmem`.
     Autotuned,
@@ -101,6 +102,46 @@ pub fn set_receive_buffer(socket: &impl AsFd, size: Bytes) -> Result<ReceiveBuff
     set_raw(socket.as_fd(), libc::SOL_SOCKET, libc::SO_RCVBUF, &buffer_value(size))
         .map_err(LiveError::option("SO_RCVBUF", size))?;
     Ok(ReceiveBuffer { grant: BufferGrant::Limited, size: receive_buffer(socket)? })
+}
+
+/// Locks the kernel's autotuning off with as large a receive buffer as is to be had without privilege, `size` of payload
+/// at most.
+///
+/// # Errors
+/// [`LiveError::Option`].
+pub fn keep_receive_buffer(socket: &impl AsFd, size: Bytes) -> Result<ReceiveBuffer, LiveError> {
+    let most =
+        fs::read_to_string("/proc/sys/net/core/rmem_max").ok().and_then(|text| text.trim().parse().ok());
+    let grown = receive_buffer(socket)?;
+    if most.is_some_and(|most| Bytes::new(most) * 2 < grown)
+        && let Ok(lock) = buffer_lock(socket)
+        && set_buffer_lock(socket, lock | RECEIVE_LOCK).is_ok()
+    {
+        return Ok(ReceiveBuffer { grant: BufferGrant::Limited, size: grown });
+    }
+    set_receive_buffer(socket, size)
+}
+
+/// `SO_BUF_LOCK` (Linux 5.14): which buffers the kernel must not size by itself. libc has no name for it.
+const SO_BUF_LOCK: i32 = 72;
+/// The flag of `SO_BUF_LOCK` for the receive buffer.
+pub const RECEIVE_LOCK: i32 = 2;
+
+/// Which buffers are locked, as flags: set by `SO_RCVBUF` and `SO_SNDBUF`, or by [`set_buffer_lock`].
+///
+/// # Errors
+/// [`LiveError::System`], before Linux 5.14 always.
+pub fn buffer_lock(socket: &impl AsFd) -> Result<i32, LiveError> {
+    get_int(socket.as_fd(), libc::SOL_SOCKET, SO_BUF_LOCK).map_err(LiveError::system("read SO_BUF_LOCK"))
+}
+
+/// Locks buffers at their size, or gives them back to autotuning.
+///
+/// # Errors
+/// [`LiveError::Option`], before Linux 5.14 always.
+pub fn set_buffer_lock(socket: &impl AsFd, flags: i32) -> Result<(), LiveError> {
+    set_raw(socket.as_fd(), libc::SOL_SOCKET, SO_BUF_LOCK, &flags.to_ne_bytes())
+        .map_err(LiveError::option("SO_BUF_LOCK", flags))
 }
 
 /// The kernel doubles the value and must not overflow a C int by that.

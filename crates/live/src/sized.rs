@@ -9,7 +9,7 @@
 //! It has no thread and reads no clock: whoever owns the connection calls [`SizedWindow::poll`] when
 //! [`SizedWindow::wakeup`] says so, and carries out the [`Demand`]s that need more than this socket. How the kernel is
 //! made to keep a window is in `window.rs`; probes are in `probe.rs`; both together for a program of its own is
-//! `SobasSocket`.
+//! [`SobasSocket`](crate::SobasSocket).
 //!
 //! Between two measurements lies an eighth of the round trip, within 1 to 10 ms. What a sizer is told as one delivery
 //! is all that came in between, so a sizer that thinks in round trips sees eight or more deliveries in each.

@@ -64,7 +64,7 @@ impl WindowControl {
     pub fn take(socket: &impl AsFd, window: Window) -> Result<Self, LiveError> {
         let buffer = match (options::force_receive_buffer(socket, LARGE)?, window) {
             (Some(forced), _) => forced,
-            (None, Window::Limit(_)) => options::set_receive_buffer(socket, LARGE)?,
+            (None, Window::Limit(_)) => options::keep_receive_buffer(socket, LARGE)?,
             (None, Window::Max) => {
                 ReceiveBuffer { grant: BufferGrant::Autotuned, size: options::receive_buffer(socket)? }
             }

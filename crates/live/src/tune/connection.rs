@@ -1,0 +1,302 @@
+//! [`TunedConnection`]: one connection of a program, its sizer, and what it was before.
+
+use super::error::TuneError;
+use super::process::{Descriptor, Process};
+use crate::error::LiveError;
+use crate::options::{self, BufferGrant};
+use crate::sized::{PhaseChange, SizedWindow};
+use crate::tcp_info::TcpInfo;
+use sizing::{BufferSizer, SizerState};
+use socket2::SockRef;
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::AsFd;
+use units::{Bytes, Rate, Span, Time};
+
+/// The kernel's numbers of the states in which data may come.
+const STATES_THAT_RECEIVE: [u8; 3] = [1, 4, 5];
+
+/// The two ends of a socket that is TCP's.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ends {
+    local: SocketAddr,
+    /// None while it listens.
+    peer: Option<SocketAddr>,
+    /// It is a connection that data may come through.
+    pub(super) stands: bool,
+}
+
+impl Ends {
+    /// `None` if it is no TCP socket.
+    pub(super) fn of(socket: &impl AsFd) -> Option<Self> {
+        let reference = SockRef::from(socket);
+        if reference.protocol().ok()? != Some(socket2::Protocol::TCP) {
+            return None;
+        }
+        let local = reference.local_addr().ok()?.as_socket()?;
+        let peer = reference.peer_addr().ok().and_then(|peer| peer.as_socket());
+        let state = TcpInfo::of(socket).ok()?.state;
+        Some(Self { local, peer, stands: peer.is_some() && STATES_THAT_RECEIVE.contains(&state) })
+    }
+
+    /// The ports at both ends.
+    pub(super) fn ports(self) -> Vec<u16> {
+        [Some(self.local.port()), self.peer.map(|peer| peer.port())]
+            .into_iter()
+            .flatten()
+            .filter(|&port| port != 0)
+            .collect()
+    }
+}
+
+impl fmt::Display for Ends {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.peer {
+            Some(peer) => write!(formatter, "{peer} -> {}", self.local),
+            None => write!(formatter, "{} (listening)", self.local),
+        }
+    }
+}
+
+/// The socket as it was.
+#[derive(Clone, Copy, Debug)]
+struct Before {
+    clamp: Bytes,
+    buffer: Bytes,
+    /// The flags of `SO_BUF_LOCK`; `None`: this kernel does not tell.
+    lock: Option<i32>,
+}
+
+/// Something that could not be undone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left(pub String);
+
+/// How a connection was left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Restored {
+    /// Its window is the kernel's again; what is not as before.
+    Back(Vec<Left>),
+    /// There was nothing to give back: the program had closed it.
+    Closed,
+    /// Giving it back failed, and why.
+    Failed(String),
+}
+
+/// One connection under a sizer.
+#[derive(Debug)]
+pub struct TunedConnection {
+    process: Process,
+    program: String,
+    descriptor: Descriptor,
+    ends: Ends,
+    before: Before,
+    window: SizedWindow,
+    taken: Time,
+    received_before: Bytes,
+    received: Bytes,
+    last: Time,
+    /// Its sizer is at work.
+    active: bool,
+    restored: Option<Restored>,
+}
+
+impl TunedConnection {
+    /// Takes the connection over at `now`, with the sizer for its segments and for what it has received so far.
+    pub(super) fn take(
+        process: &Process,
+        descriptor: Descriptor,
+        socket: &impl AsFd,
+        ends: Ends,
+        sizer: impl Fn(Bytes, Bytes) -> Result<Box<dyn BufferSizer>, TuneError>,
+        now: Time,
+    ) -> Result<Self, LiveError> {
+        let before = Before {
+            clamp: options::window_clamp(socket)?,
+            buffer: options::receive_buffer(socket)?,
+            lock: options::buffer_lock(socket).ok(),
+        };
+        let info = TcpInfo::of(socket)?;
+        let received = info.stream_received();
+        let sizer = sizer(info.rcv_mss, received).map_err(|error| LiveError::Config(error.to_string()))?;
+        let window = SizedWindow::take(socket, sizer, now)?;
+        Ok(Self {
+            process: process.clone(),
+            program: process.name(),
+            descriptor,
+            ends,
+            before,
+            window,
+            taken: now,
+            received_before: received,
+            received,
+            last: now,
+            active: true,
+            restored: None,
+        })
+    }
+
+    /// The process that has it, and the program's name.
+    #[must_use]
+    pub fn process(&self) -> (u32, &str) {
+        (self.process.id(), &self.program)
+    }
+
+    /// Its end at the program, and the other.
+    #[must_use]
+    pub fn ends(&self) -> (SocketAddr, Option<SocketAddr>) {
+        (self.ends.local, self.ends.peer)
+    }
+
+    /// When it was taken over.
+    #[must_use]
+    pub const fn taken(&self) -> Time {
+        self.taken
+    }
+
+    /// For how long it has been under the sizer, and what it received in that time.
+    #[must_use]
+    pub fn received(&self) -> (Span, Bytes) {
+        (self.last.since(self.taken), self.received.saturating_sub(self.received_before))
+    }
+
+    /// What it received per time under the sizer.
+    #[must_use]
+    pub fn goodput(&self) -> Rate {
+        let (span, bytes) = self.received();
+        Rate::of(bytes, span)
+    }
+
+    /// The window asked for; `None` for the maximum.
+    #[must_use]
+    pub const fn requested(&self) -> Option<Bytes> {
+        self.window.requested()
+    }
+
+    /// The window's limit and the receive buffer before it was taken over, and the buffer since.
+    #[must_use]
+    pub const fn limits(&self) -> (Bytes, Bytes, Bytes) {
+        (self.before.clamp, self.before.buffer, self.window.control().buffer().size)
+    }
+
+    /// Whether the buffer is as large as was asked for; without privilege it is not.
+    #[must_use]
+    pub fn is_roomy(&self) -> bool {
+        self.window.control().buffer().grant == BufferGrant::Forced
+    }
+
+    /// What the sizer is doing and why.
+    #[must_use]
+    pub fn state(&self) -> SizerState {
+        self.window.state()
+    }
+
+    /// The sizer's phases.
+    #[must_use]
+    pub fn changes(&self) -> &[PhaseChange] {
+        self.window.changes()
+    }
+
+    /// How it was left; `None` while it is under the sizer.
+    #[must_use]
+    pub const fn restored(&self) -> Option<&Restored> {
+        self.restored.as_ref()
+    }
+
+    pub(super) const fn inode(&self) -> u64 {
+        self.descriptor.inode
+    }
+
+    /// The socket was found there.
+    pub(super) fn is_at(&mut self, process: &Process, descriptor: Descriptor) {
+        if self.active && matches!(self.process.borrow(self.descriptor), Ok(None)) {
+            (self.process, self.descriptor) = (process.clone(), descriptor);
+        }
+    }
+
+    /// When to poll; never once it is left alone.
+    pub(super) fn wakeup(&self) -> Time {
+        if self.active { self.window.wakeup() } else { Time::NEVER }
+    }
+
+    /// Has the sizer measure and decide. False if the program has closed the connection.
+    pub(super) fn poll(&mut self, now: Time) -> Result<bool, LiveError> {
+        let borrowed = self.process.borrow(self.descriptor);
+        let socket = borrowed
+            .map_err(|error| LiveError::system("borrow a socket")(io::Error::other(error.to_string())))?;
+        let Some(socket) = socket else {
+            self.active = false;
+            self.restored = Some(Restored::Closed);
+            return Ok(false);
+        };
+        self.window.poll(&socket, now)?;
+        // Nobody is there who could pace or send trains.
+        self.window.take_demands();
+        let received = TcpInfo::of(&socket)?.stream_received();
+        if received > self.received {
+            (self.received, self.last) = (received, now);
+        }
+        Ok(true)
+    }
+
+    /// Leaves it alone after a failure, as it is.
+    pub(super) fn leave(&mut self, now: Time) {
+        self.restore(now);
+    }
+
+    /// Gives the window back.
+    pub(super) fn restore(&mut self, now: Time) {
+        if !std::mem::take(&mut self.active) {
+            return;
+        }
+        self.restored = Some(match self.process.borrow(self.descriptor) {
+            Ok(Some(socket)) => {
+                if let Ok(info) = TcpInfo::of(&socket) {
+                    self.received = info.stream_received().max(self.received);
+                    self.last = now;
+                }
+                self.give_back(&socket)
+                    .map_or_else(|error| Restored::Failed(error.to_string()), Restored::Back)
+            }
+            Ok(None) => Restored::Closed,
+            Err(error) => Restored::Failed(error.to_string()),
+        });
+    }
+
+    fn give_back(&self, socket: &impl AsFd) -> Result<Vec<Left>, LiveError> {
+        let mut left = Vec::new();
+        // No smaller than what the sender was promised needs, or the kernel would throw it away.
+        let promised = TcpInfo::of(socket)?.rcv_wnd.or(self.requested()).unwrap_or(Bytes::ZERO);
+        let room = (self.before.buffer / 2).max(promised);
+        if options::force_receive_buffer(socket, room)?.is_none()
+            && room * 2 < options::receive_buffer(socket)?
+        {
+            options::set_receive_buffer(socket, room)?;
+        }
+        let unlocked = self.before.lock.is_some_and(|lock| options::set_buffer_lock(socket, lock).is_ok());
+        let autotuned = unlocked && self.before.lock.is_some_and(|lock| lock & options::RECEIVE_LOCK == 0);
+        // Autotuning raises the limit only together with the buffer, which may be large enough already.
+        let clamp = if autotuned { UNLIMITED } else { self.before.clamp };
+        options::set_window_clamp(socket, clamp)?;
+        let (buffer, before) = (options::receive_buffer(socket)?, self.before.buffer);
+        if !unlocked {
+            left.push(Left(format!(
+                "this kernel cannot turn autotuning on again (Linux 5.14 and later can): the receive buffer stays at {buffer}"
+            )));
+        } else if buffer > before {
+            left.push(Left(format!(
+                "the receive buffer is {buffer}, it was {before}: the sender may still use the window it was given"
+            )));
+        }
+        Ok(left)
+    }
+}
+
+/// A window no connection reaches.
+const UNLIMITED: Bytes = Bytes::new(1 << 30);
+
+impl fmt::Display for TunedConnection {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} (process {}, {})", self.ends, self.process.id(), self.program)
+    }
+}
