@@ -35,7 +35,10 @@ const ROOMS: &[Room] = &[
         layer: 3,
         name: "sim",
         may_use: &["units", "link", "cc", "sizing"],
-        beyond: &[("estimate", "simulated probes and trains become what real ones do by the same estimators")],
+        beyond: &[(
+            "estimate",
+            "simulated probes and trains become what real ones do by the same estimators",
+        )],
     },
     room(3, "emu", &["units", "link"]),
     room(3, "live", &["units", "cc", "estimate", "sizing"]),

@@ -139,7 +139,8 @@ impl Flow {
                 self.receiver.tell(now, Input::Probe(Some(now.since(sent))));
             }
             Measures::Train(number, packet) => {
-                let Some((_, train, _)) = measuring.trains.iter_mut().find(|(known, ..)| *known == number) else {
+                let Some((_, train, _)) = measuring.trains.iter_mut().find(|(known, ..)| *known == number)
+                else {
                     return;
                 };
                 let length = Bytes::new(self.sender.payload() + self.header);
@@ -155,7 +156,8 @@ impl Flow {
 
     /// Keeps what the sizer says of itself, if that is new.
     fn note_phase(&mut self, now: Time) {
-        let (Some(measuring), Some((state, window))) = (&mut self.measuring, self.receiver.sizer_state()) else {
+        let (Some(measuring), Some((state, window))) = (&mut self.measuring, self.receiver.sizer_state())
+        else {
             return;
         };
         let new = measuring.changes.last().is_none_or(|last| last.state != state);

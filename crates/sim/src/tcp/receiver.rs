@@ -130,7 +130,11 @@ impl Receiver {
     /// `segment`, sent at `sent`, arrives.
     #[inline]
     pub(crate) fn on_segment(&mut self, now: Time, segment: u64, sent: Time) -> Option<Acknowledgement> {
-        if self.sizing.is_none() { self.assemble(now, segment, sent) } else { self.resize(now, segment, sent) }
+        if self.sizing.is_none() {
+            self.assemble(now, segment, sent)
+        } else {
+            self.resize(now, segment, sent)
+        }
     }
 
     /// Tells the sizer what has arrived, and the acknowledgement what it says. Out of the way of the many flows that
