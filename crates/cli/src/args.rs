@@ -60,6 +60,10 @@ pub(crate) struct RunOptions {
     pub(crate) engine: EngineName,
     #[command(flatten)]
     pub(crate) changes: Changes,
+    /// Run each point so often, with seeds that follow each other: the run with the median goodput is reported, the
+    /// spread noted, every run kept
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=scenario::MOST_REPEATS))]
+    pub(crate) repeat: u64,
     /// Print the summary as JSON, one object per line and point of the sweep
     #[arg(long)]
     pub(crate) json: bool,
@@ -87,6 +91,10 @@ pub(crate) struct ReportOptions {
     /// Engines to ask, separated by commas
     #[arg(long, value_enum, value_delimiter = ',', default_values = ["model", "sim", "live"])]
     pub(crate) engines: Vec<EngineName>,
+    /// Run each point so often, with seeds that follow each other: the run with the median goodput is reported, the
+    /// spread noted, every run kept (1 if absent, or what a [figure] says)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=scenario::MOST_REPEATS))]
+    pub(crate) repeat: Option<u64>,
     /// Print the summaries as JSON, one object per line
     #[arg(long)]
     pub(crate) json: bool,
@@ -137,6 +145,13 @@ pub(crate) struct FigureOptions {
 pub(crate) struct CheckOptions {
     /// Only this paper's claims: sobas or nonhomogeneous
     pub(crate) paper: Option<String>,
+    /// Only claims that ask these engines alone, separated by commas
+    #[arg(long, value_enum, value_delimiter = ',', default_values = ["model", "sim", "live"])]
+    pub(crate) engines: Vec<EngineName>,
+    /// Run each point so often, with seeds that follow each other, judge the run with the median goodput, and keep every
+    /// run (1 if absent, or what a [figure] says)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=scenario::MOST_REPEATS))]
+    pub(crate) repeat: Option<u64>,
     /// Folder in which finished points of figures over sweeps are kept
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub(crate) out: PathBuf,

@@ -7,6 +7,7 @@ pub(crate) mod emulate;
 pub(crate) mod figure;
 pub(crate) mod list;
 pub(crate) mod receive;
+mod repeated;
 pub(crate) mod run;
 pub(crate) mod send;
 pub(crate) mod sweep;

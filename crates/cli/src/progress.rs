@@ -40,6 +40,13 @@ impl Progress {
         self.tell_plain(0.0);
     }
 
+    /// So many runs have ended, if that is news.
+    pub(crate) fn at(&mut self, runs: usize) {
+        if self.runs.0 != runs as u64 {
+            self.finished(runs);
+        }
+    }
+
     /// `engine` is `passed` seconds into the run called `label`.
     pub(crate) fn tell(&mut self, label: &str, engine: Engine, passed: f64, end: Option<f64>) {
         self.bar.set_message(doing(label, engine, passed, end));

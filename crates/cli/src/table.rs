@@ -135,9 +135,13 @@ pub(crate) fn print_curves(curves: &Curves) -> Result<(), Problem> {
             row.extend(chart.curves.iter().map(|curve| {
                 let point = curve.points.iter().find(|point| point.x == x);
                 let half = |half: f64| format!(" ± {half:.3}");
+                let extent = |(least, most)| format!(" ({least:.3} to {most:.3})");
                 point.map_or_else(
                     || "–".to_owned(),
-                    |point| format!("{:.3}{}", point.y, point.half_width.map_or_else(String::new, half)),
+                    |point| {
+                        let half = point.half_width.map_or_else(String::new, half);
+                        format!("{:.3}{half}{}", point.y, point.extent.map_or_else(String::new, extent))
+                    },
                 )
             }));
             rows.push(row);

@@ -27,11 +27,13 @@
     const log = least > 0 && most / least > 25;
     const data = chart.curves.map((curve, i) => {
       const [color, symbol] = LOOKS[i % LOOKS.length];
-      const known = curve.points.some((p) => p.half_width !== null);
+      const above = (p) => (p.extent ? p.extent[1] - p.y : p.half_width || 0);
+      const below = (p) => (p.extent ? p.y - p.extent[0] : p.half_width || 0);
+      const known = curve.points.some((p) => p.half_width !== null || p.extent !== null);
       return {
         type: "scatter", mode: "lines+markers", name: plain(curve.name),
         x: curve.points.map((p) => p.x), y: curve.points.map((p) => p.y),
-        error_y: known ? { type: "data", array: curve.points.map((p) => p.half_width || 0), color, thickness: 1, width: 3 } : undefined,
+        error_y: known ? { type: "data", symmetric: false, array: curve.points.map(above), arrayminus: curve.points.map(below), color, thickness: 1, width: 3 } : undefined,
         line: { color, width: 1.6 }, marker: { symbol, size: 7, color },
         hovertemplate: `%{y:,.4~g} ${plain(chart.y.unit)} at %{x:,} ${plain(chart.x.unit)}<extra>${plain(curve.name)}</extra>`,
       };

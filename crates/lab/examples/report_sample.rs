@@ -135,6 +135,7 @@ fn record(engine: Engine, flows: usize, [available, base, limit]: [f64; 3]) -> R
             max: None,
         }),
         sessions: Vec::new(),
+        repeats: None,
         jain_index: None,
         links: Vec::new(),
         flows: series

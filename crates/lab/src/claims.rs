@@ -10,7 +10,7 @@
 //! agree = "4% of capacity"
 //! ```
 //! A claim picks cases (by the sweep's values, or by whether loss occurred), a quantity, engines, and one relation:
-//! `agree`, `within_factor`, `at_least`, `at_most`, `exceeds` another case, or `falls_with` and `rises_with` a swept key. The quantity
+//! `agree`, `within_factor`, `at_least`, `at_most` (also of a `baseline`), `exceeds` another case, or `falls_with` and `rises_with` a swept key. The quantity
 //! is one of the first flow ([`Quantity`]), or any number of the summary by its key.
 
 mod check;
@@ -50,6 +50,9 @@ pub struct Claim {
     pub at_least: Option<String>,
     /// Every engine finds at most this.
     pub at_most: Option<String>,
+    /// With `at_least` or `at_most`: the bound is a share of what the same engine finds in the case these values select
+    /// instead, such as "115%".
+    pub baseline: Option<BTreeMap<String, String>>,
     /// Every engine finds more than in the case these values select instead.
     pub exceeds: Option<BTreeMap<String, String>>,
     /// Among cases that differ only in this swept key, the quantity never rises with it, and falls over all.
@@ -98,6 +101,14 @@ pub fn parse_claims(name: &str, text: &str) -> Result<Vec<Claim>, ClaimError> {
         if relations.iter().filter(|present| **present).count() != 1 {
             return Err(fail(format!(
                 "claim \"{}\": one of agree, within_factor, at_least, at_most, exceeds, falls_with, rises_with is needed",
+                claim.says
+            )));
+        }
+        let bound = claim.at_least.as_ref().or(claim.at_most.as_ref());
+        if claim.baseline.is_some() && !bound.is_some_and(|bound| bound.trim().ends_with('%')) {
+            let found = bound.map_or("no bound", String::as_str);
+            return Err(fail(format!(
+                "claim \"{}\": a baseline with {found}; at_least or at_most as a percentage of it is needed",
                 claim.says
             )));
         }

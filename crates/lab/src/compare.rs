@@ -22,10 +22,23 @@ impl Task {
     #[must_use]
     pub fn label(&self) -> String {
         let one = |(key, value): &(String, String)| {
-            format!("{} = {value}", key.rsplit('.').next().unwrap_or(key).replace('_', " "))
+            format!("{} = {}", key.rsplit('.').next().unwrap_or(key).replace('_', " "), shown(value))
         };
         self.point.iter().map(one).collect::<Vec<_>>().join(", ")
     }
+}
+
+/// A swept value as labels, tables and claims say it: of a sizer without settings the name.
+#[must_use]
+pub fn shown(value: &str) -> &str {
+    let name = || {
+        let inner = value.strip_prefix('{')?.strip_suffix('}')?.trim();
+        let name = inner.strip_prefix("sizer")?.trim_start().strip_prefix('=')?.trim();
+        let within =
+            |quote: char| name.strip_prefix(quote)?.strip_suffix(quote).filter(|name| !name.contains(quote));
+        within('"').or_else(|| within('\''))
+    };
+    name().unwrap_or(value)
 }
 
 /// One task and what the engines made of it.

@@ -1,11 +1,14 @@
 //! A figure over a sweep: numbers of the summary against a swept key, or the smallest value of a key that meets a
 //! target. What the scenario's `[figure]` asks, computed on all cores and resumable as any sweep.
 
-use crate::compare::{Answer, Task};
+mod points;
+
+use crate::compare::{Answer, Task, shown};
 use crate::record::{Engine, Record, Series, Summary};
 use crate::search::{Found, SearchError, Target, metric, numbers, smallest};
-use crate::sweep::{SweepError, sweep};
-use scenario::{Document, Drawn, FigureSpec, Point, Smallest};
+use crate::sweep::SweepError;
+use points::{Measured, measured};
+use scenario::{Document, Drawn, Faults, FigureSpec, Point, Smallest};
 use serde::Serialize;
 use std::path::Path;
 use units::split_quantity;
@@ -53,10 +56,12 @@ pub struct Curve {
 pub struct CurvePoint {
     /// The swept value.
     pub x: f64,
-    /// What was found.
+    /// What was found; of several runs the median.
     pub y: f64,
     /// Half the 95 % confidence interval, where one is known.
     pub half_width: Option<f64>,
+    /// The least and the greatest of several runs.
+    pub extent: Option<(f64, f64)>,
 }
 
 /// Why a figure could not be drawn.
@@ -68,6 +73,9 @@ pub enum CurvesError {
     /// The search failed.
     #[error(transparent)]
     Search(#[from] SearchError),
+    /// The scenario is not right.
+    #[error(transparent)]
+    Faults(#[from] Faults),
     /// The summary does not have what is to be drawn.
     #[error("[figure] y = \"{key}\": the summary has no such number\n  accepted: {accepted}")]
     Unknown {
@@ -78,16 +86,31 @@ pub enum CurvesError {
     },
 }
 
+/// The engines a figure is drawn from, in the order reports show them.
+#[must_use]
+pub fn engines(spec: &FigureSpec) -> Vec<Engine> {
+    let asked: Vec<Engine> = spec.engines.iter().map(|engine| Engine::from(*engine)).collect();
+    Engine::ALL.into_iter().filter(|engine| asked.contains(engine)).collect()
+}
+
+/// Whether at each task one of the figure's engines can answer.
+///
+/// # Errors
+/// What in the scenario does not fit, at the first task where none can.
+pub fn check(document: &Document, spec: &FigureSpec, tasks: &[Task]) -> Result<(), Faults> {
+    points::check(document, tasks, &engines(spec))
+}
+
 /// How many steps [`draw`] takes.
 #[must_use]
 pub fn steps(spec: &FigureSpec, tasks: &[Task]) -> usize {
     match &spec.y {
-        Drawn::Numbers(_) => tasks.len(),
+        Drawn::Numbers(_) => points::count(&engines(spec), spec.repeat, tasks),
         Drawn::Smallest(question) => tasks.len() * question.at_most.len(),
     }
 }
 
-/// Runs what the figure needs with `jobs` threads, keeping finished points in `folder`. Tells `progress` how many
+/// Runs what the figure needs, simulations with `jobs` threads, keeping finished points in `folder`. Tells `progress` how many
 /// of the [`steps`] are done. Gives the charts, and an answer per point for claims to be checked against.
 ///
 /// # Errors
@@ -102,12 +125,10 @@ pub fn draw(
 ) -> Result<(Curves, Vec<Answer>), CurvesError> {
     let (charts, answers) = match &spec.y {
         Drawn::Numbers(keys) => {
-            let results = sweep(tasks, Engine::Sim, jobs, folder, progress)?;
-            let answers: Vec<Answer> = (tasks.iter().zip(results))
-                .map(|(task, result)| answer(task.clone(), result.summary, None))
-                .collect();
-            let charts = keys.iter().map(|key| number_chart(spec, key, &answers));
-            (charts.collect::<Result<Vec<_>, _>>()?, answers)
+            let asked = (engines(spec), spec.repeat);
+            let points = measured(document, (&asked.0, asked.1), tasks, jobs, folder, progress)?;
+            let charts = keys.iter().map(|key| number_chart(spec, key, &points));
+            (charts.collect::<Result<Vec<_>, _>>()?, points.iter().map(Measured::answer).collect())
         }
         Drawn::Smallest(question) => {
             let answers = search(document, question, tasks, jobs, folder, progress)?;
@@ -145,19 +166,30 @@ fn search(
     Ok(answers)
 }
 
-fn number_chart(spec: &FigureSpec, key: &str, answers: &[Answer]) -> Result<CurveChart, CurvesError> {
+fn number_chart(spec: &FigureSpec, key: &str, points: &[Measured]) -> Result<CurveChart, CurvesError> {
     let (y, factor) = quantity(key);
     let mut curves = Vec::new();
-    for answer in answers {
-        let summary = &answer.records[0].summary;
-        let value = metric(summary, key).ok_or_else(|| CurvesError::Unknown {
-            key: key.to_owned(),
-            accepted: numbers(summary).join(", "),
-        })?;
-        let half_width = metric(summary, &format!("{key}_ci95")).map(|half| half * factor);
-        place(&mut curves, spec, &answer.task.point, value * factor, half_width);
+    for point in points {
+        for (engine, summaries) in point.summaries() {
+            let value = |summary: &&Summary| {
+                let unknown =
+                    || CurvesError::Unknown { key: key.to_owned(), accepted: numbers(summary).join(", ") };
+                Ok(metric(summary, key).ok_or_else(unknown)? * factor)
+            };
+            let mut values = summaries.iter().map(value).collect::<Result<Vec<f64>, CurvesError>>()?;
+            values.sort_by(f64::total_cmp);
+            let half_width = match summaries[..] {
+                [summary] => metric(summary, &format!("{key}_ci95")).map(|half| half * factor),
+                _ => None,
+            };
+            let extent = (values.len() > 1).then(|| (values[0], values[values.len() - 1]));
+            let found = CurvePoint { x: f64::NAN, y: values[(values.len() - 1) / 2], half_width, extent };
+            let asked = if spec.engines.len() > 1 { engine.to_string() } else { String::new() };
+            place(&mut curves, spec, &point.task.point, asked, found);
+        }
     }
-    Ok(CurveChart { x: x_axis(spec, answers), y, curves: sorted(curves) })
+    let first = points.first().map(|point| &point.task.point);
+    Ok(CurveChart { x: x_axis(spec, first), y, curves: sorted(curves) })
 }
 
 fn smallest_chart(spec: &FigureSpec, question: &Smallest, answers: &[Answer]) -> CurveChart {
@@ -167,27 +199,34 @@ fn smallest_chart(spec: &FigureSpec, question: &Smallest, answers: &[Answer]) ->
         let Some(found) = &answer.found else { continue };
         let Ok(typed) = split_quantity(&found.value, "a number") else { continue };
         unit = typed.unit.to_owned();
-        place(&mut curves, spec, &answer.task.point, typed.value(), None);
+        let found = CurvePoint { x: f64::NAN, y: typed.value(), half_width: None, extent: None };
+        place(&mut curves, spec, &answer.task.point, String::new(), found);
     }
     let (constrained, _) = quantity(&question.metric);
     let label = format!("smallest {} for the {}", last(&question.over), constrained.label);
-    CurveChart { x: x_axis(spec, answers), y: Axis { label, unit }, curves: sorted(curves) }
+    CurveChart {
+        x: x_axis(spec, answers.first().map(|answer| &answer.task.point)),
+        y: Axis { label, unit },
+        curves: sorted(curves),
+    }
 }
 
-/// Puts a value on the curve of its point.
-fn place(curves: &mut Vec<Curve>, spec: &FigureSpec, point: &Point, y: f64, half_width: Option<f64>) {
+/// Puts what was found on the curve of its point and, where several were asked, of its engine.
+fn place(curves: &mut Vec<Curve>, spec: &FigureSpec, point: &Point, engine: String, found: CurvePoint) {
     let Some((_, typed)) = point.iter().find(|(key, _)| *key == spec.x) else { return };
     // A value without a number, such as a control's name, has no place on an axis: it is numbered.
     let x = split_quantity(typed, "a number").map_or(f64::NAN, |quantity| quantity.value());
     let others = point.iter().filter(|(key, _)| *key != spec.x);
-    let name = others.map(|(key, value)| format!("{} = {value}", last(key))).collect::<Vec<_>>().join(", ");
+    let named = others.map(|(key, value)| format!("{} = {}", last(key), shown(value)));
+    let parts: Vec<String> = (!engine.is_empty()).then_some(engine).into_iter().chain(named).collect();
+    let name = parts.join(", ");
     let index = curves.iter().position(|curve| curve.name == name).unwrap_or_else(|| {
         curves.push(Curve { name, points: Vec::new() });
         curves.len() - 1
     });
     let points = &mut curves[index].points;
     let x = if x.is_nan() { points.len() as f64 + 1.0 } else { x };
-    points.push(CurvePoint { x, y, half_width });
+    points.push(CurvePoint { x, ..found });
 }
 
 fn sorted(mut curves: Vec<Curve>) -> Vec<Curve> {
@@ -195,12 +234,12 @@ fn sorted(mut curves: Vec<Curve>) -> Vec<Curve> {
     curves
 }
 
-fn x_axis(spec: &FigureSpec, answers: &[Answer]) -> Axis {
-    let typed = |answer: &Answer| {
-        let found = answer.task.point.iter().find(|(key, _)| *key == spec.x)?;
+fn x_axis(spec: &FigureSpec, first: Option<&Point>) -> Axis {
+    let typed = |point: &Point| {
+        let found = point.iter().find(|(key, _)| *key == spec.x)?;
         Some(split_quantity(&found.1, "a number").ok()?.unit.to_owned())
     };
-    Axis { label: spec.x.clone(), unit: answers.first().and_then(typed).unwrap_or_default() }
+    Axis { label: spec.x.clone(), unit: first.and_then(typed).unwrap_or_default() }
 }
 
 fn last(key: &str) -> &str {
@@ -209,6 +248,10 @@ fn last(key: &str) -> &str {
 
 /// How a number of the summary is shown: in words, in a reader's unit, and the factor to it.
 fn quantity(key: &str) -> (Axis, f64) {
+    if let Some((name, inner)) = key.strip_prefix("flows.").and_then(|rest| rest.split_once('.')) {
+        let (axis, factor) = quantity(inner);
+        return (Axis { label: format!("{} of {name}", axis.label), ..axis }, factor);
+    }
     let (words, unit, factor) = match key {
         "idle_fraction" => ("idle time".to_owned(), "%", 100.0),
         "queue_empty_fraction" => ("time without a packet waiting".to_owned(), "%", 100.0),
@@ -219,6 +262,8 @@ fn quantity(key: &str) -> (Axis, f64) {
             let words = key.replace(['_', '.'], " ");
             if key.contains("_s.") || key.ends_with("_s") {
                 (words.replace(" s ", " "), "ms", 1e3)
+            } else if let Some(words) = words.strip_suffix(" bps") {
+                (words.to_owned(), "Mbit/s", 1e-6)
             } else if key.ends_with("_bytes") {
                 (words, "kB", 1e-3)
             } else {

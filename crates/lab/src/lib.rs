@@ -7,7 +7,7 @@
 //! behind ([`record`]), keeping it ([`store`]), the published relations ([`claims`]) and pages ([`report`]). What
 //! does not: algorithms, and the terminal.
 //!
-//! Reading order: `resolve.rs`, `record.rs`, `engine.rs` and `engine/`, `measure.rs`, `compare.rs`, `claims.rs`,
+//! Reading order: `resolve.rs`, `record.rs`, `engine.rs` and `engine/`, `measure.rs`, `compare.rs`, `repeat.rs`, `claims.rs`,
 //! `figures.rs`, `store.rs`, `sweep.rs` and `tabulate.rs`, `search.rs`, `report.rs`.
 
 mod batches;
@@ -19,6 +19,7 @@ pub mod engine;
 pub mod figures;
 pub mod measure;
 pub mod record;
+pub mod repeat;
 pub mod report;
 pub mod resolve;
 pub mod search;

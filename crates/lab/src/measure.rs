@@ -140,6 +140,7 @@ pub(crate) fn summary(
         flows,
         links: Vec::new(),
         sessions: Vec::new(),
+        repeats: None,
     }
 }
 

@@ -21,6 +21,16 @@ impl Engine {
     pub const ALL: [Self; 3] = [Self::Model, Self::Sim, Self::Live];
 }
 
+impl From<scenario::FigureEngine> for Engine {
+    fn from(engine: scenario::FigureEngine) -> Self {
+        match engine {
+            scenario::FigureEngine::Model => Self::Model,
+            scenario::FigureEngine::Sim => Self::Sim,
+            scenario::FigureEngine::Live => Self::Live,
+        }
+    }
+}
+
 impl fmt::Display for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -80,6 +90,9 @@ pub struct Summary {
     /// One entry per population of users that come and go; absent where there is none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sessions: Vec<SessionsSummary>,
+    /// What the other runs found, where this is the median of several; absent for a single run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeats: Option<Repeats>,
 }
 
 impl Summary {
@@ -96,6 +109,31 @@ impl Summary {
         let flows = self.flows.iter().map(|flow| flow.retransmits);
         flows.chain(self.sessions.iter().map(|sessions| Some(sessions.retransmits))).sum()
     }
+}
+
+/// Several runs of one scenario with seeds that follow each other, this one among them. The numbers are the first
+/// flow's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Repeats {
+    /// How many.
+    pub runs: u64,
+    /// Their seeds, ascending.
+    pub seeds: Vec<u64>,
+    /// Goodput, bits per second.
+    pub goodput_bps: Option<Extent>,
+    /// Mean round-trip time, seconds.
+    pub rtt_mean_s: Option<Extent>,
+    /// Segments sent again.
+    pub retransmits: Option<Extent>,
+}
+
+/// The least and the greatest of several runs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Extent {
+    /// The least.
+    pub least: f64,
+    /// The greatest.
+    pub most: f64,
 }
 
 /// One direction of one of several links.

@@ -69,11 +69,18 @@ pub enum SearchError {
     NoAnswer(String),
 }
 
-/// A metric of a summary by its path, such as `idle_fraction` or `queueing_delay_s.p99`.
+/// A metric of a summary by its path, such as `idle_fraction`, `queueing_delay_s.p99` or, of the flow `target`,
+/// `flows.target.rtt_s.p95`.
 #[must_use]
 pub fn metric(summary: &Summary, path: &str) -> Option<f64> {
     let value = serde_json::to_value(summary).ok()?;
-    path.split('.').try_fold(&value, |value, part| value.get(part)).and_then(serde_json::Value::as_f64)
+    path.split('.').try_fold(&value, entry).and_then(serde_json::Value::as_f64)
+}
+
+/// An entry of a table by its key, of a list by its name.
+fn entry<'a>(value: &'a serde_json::Value, key: &str) -> Option<&'a serde_json::Value> {
+    let Some(items) = value.as_array() else { return value.get(key) };
+    items.iter().find(|item| item.get("name").and_then(serde_json::Value::as_str) == Some(key))
 }
 
 impl From<SweepError> for SearchError {
@@ -85,18 +92,25 @@ impl From<SweepError> for SearchError {
     }
 }
 
-/// The paths of every number of a summary that is not a flow's.
+/// The paths of every number of a summary; of flows, links and users those of the first, which the others have, too.
 pub(crate) fn numbers(summary: &Summary) -> Vec<String> {
-    let value = serde_json::to_value(summary).unwrap_or_default();
     let mut paths = Vec::new();
-    for (key, value) in value.as_object().into_iter().flatten() {
-        if value.is_number() {
-            paths.push(key.clone());
-        }
-        let inner = value.as_object().into_iter().flatten().filter(|(_, value)| value.is_number());
-        paths.extend(inner.map(|(name, _)| format!("{key}.{name}")));
-    }
+    gather("", &serde_json::to_value(summary).unwrap_or_default(), &mut paths);
     paths
+}
+
+fn gather(path: &str, value: &serde_json::Value, paths: &mut Vec<String>) {
+    if value.is_number() {
+        paths.push(path.to_owned());
+    }
+    let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    for (key, value) in value.as_object().into_iter().flatten() {
+        gather(&below(key), value, paths);
+    }
+    let first = value.as_array().and_then(|items| items.first());
+    if let Some((item, name)) = first.and_then(|item| Some((item, item.get("name")?.as_str()?))) {
+        gather(&below(name), item, paths);
+    }
 }
 
 /// The smallest value of `key` at which `target` is met, at `point` of the document's sweep.
@@ -287,7 +301,7 @@ impl Search<'_> {
         document.set(self.key, value)?;
         document.set("seed", &seed.to_string())?;
         let task = Task { point: vec![(self.key.into(), value.into())], resolved: resolve(&document)? };
-        Ok(kept_point(&task, Engine::Sim, &self.kept)?)
+        Ok(kept_point(&task, Engine::Sim, &self.kept)?.summary)
     }
 }
 

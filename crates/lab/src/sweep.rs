@@ -19,13 +19,17 @@ pub struct PointResult {
     pub point: Vec<(String, String)>,
     /// The numbers.
     pub summary: Summary,
+    /// Remarks on the run.
+    #[serde(skip)]
+    pub notes: Vec<String>,
 }
 
 /// A point as it is kept: with the program that computed it, whose successor may compute it otherwise.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+pub(crate) struct Kept {
     version: String,
-    summary: Summary,
+    pub(crate) summary: Summary,
+    notes: Vec<String>,
 }
 
 /// Why a sweep stopped. What was finished is kept.
@@ -72,12 +76,12 @@ pub fn sweep(
     let kept = kept_points(folder, engine)?;
     let finished = Mutex::new(0);
     let one = |task: &Task| {
-        let summary = point(task, engine, &kept)?;
+        let Kept { summary, notes, .. } = point(task, engine, &kept)?;
         if let Ok(mut finished) = finished.lock() {
             *finished += 1;
             progress(*finished);
         }
-        Ok(PointResult { point: task.point.clone(), summary })
+        Ok(PointResult { point: task.point.clone(), summary, notes })
     };
     pool(jobs)?.install(|| tasks.par_iter().map(one).collect())
 }
@@ -97,20 +101,20 @@ pub(crate) fn pool(jobs: usize) -> Result<rayon::ThreadPool, SweepError> {
 }
 
 /// One point, from disk or run now.
-pub(crate) fn point(task: &Task, engine: Engine, kept: &Path) -> Result<Summary, SweepError> {
+pub(crate) fn point(task: &Task, engine: Engine, kept: &Path) -> Result<Kept, SweepError> {
     let path = kept.join(format!("{}.json", task.resolved.hash));
-    if let Some(summary) = read(&path) {
-        return Ok(summary);
+    if let Some(kept) = read(&path) {
+        return Ok(kept);
     }
     let mut resolved = task.resolved.clone();
     // A sweep keeps numbers, not series.
     resolved.columns.clear();
     let record = engine::run(engine, &resolved, &|_, _| ())
         .map_err(|source| SweepError::Point { label: task.label(), source: Box::new(source) })?;
-    let result = Kept { version: version().into(), summary: record.summary };
+    let result = Kept { version: version().into(), summary: record.summary, notes: record.notes };
     let write = || replace(&path, &serde_json::to_vec(&result)?);
     write().map_err(|source| SweepError::Keep { path: path.clone(), source })?;
-    Ok(result.summary)
+    Ok(result)
 }
 
 /// The version and what tells this build from others: a hash of the program.
@@ -123,7 +127,7 @@ fn version() -> &'static str {
 }
 
 /// A point that this program has kept; anything else is computed again.
-fn read(path: &Path) -> Option<Summary> {
+fn read(path: &Path) -> Option<Kept> {
     let kept: Kept = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
-    (kept.version == version()).then_some(kept.summary)
+    (kept.version == version()).then_some(kept)
 }

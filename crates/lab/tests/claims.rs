@@ -50,6 +50,7 @@ fn record(engine: Engine, task: &Task, goodput: f64, rtt: f64, retransmits: Opti
         queue_length_packets: None,
         queueing_delay_s: Some(DelayStatistics { mean: 0.01, p50: None, p95: None, p99: None, max: None }),
         sessions: Vec::new(),
+        repeats: None,
         jain_index: None,
         links: Vec::new(),
         flows: vec![flow],
@@ -154,6 +155,35 @@ fn a_case_exceeds_the_one_that_differs_only_in_what_is_named() {
 }
 
 #[test]
+fn a_bound_may_be_a_share_of_what_the_same_engine_finds_in_another_case() {
+    let text = "engines = ['model', 'sim']\ncases = { socket_buffer = 'max' }\n\
+                baseline = { socket_buffer = '100kB' }\nquantity = ";
+    held(&format!("{text}'goodput'\nat_least = '219%'"));
+    failed(&format!("{text}'goodput'\nat_least = '220%'"), "at least 220% of 42.0 Mbit/s, 40.0 Mbit/s with");
+    held(&format!("{text}'rtt'\nat_most = '143%'"));
+    failed(&format!("{text}'rtt'\nat_most = '142%'"), "30.00 ms");
+    let limit = "engines = ['sim']\nquantity = 'goodput'\nat_least = '95%'\nbaseline = { limit = '9 bdp' }";
+    failed(limit, "no case");
+}
+
+#[test]
+fn a_claim_concerns_its_cases_and_what_they_are_compared_with() {
+    let document = Document::parse("x.toml", SCENARIO).unwrap();
+    let concerned = |text: &str| -> Vec<bool> {
+        let claim = claim(&format!("quantity = 'goodput'\nengines = ['sim']\n{text}"));
+        tasks(&document).unwrap().iter().map(|task| claim.concerns(task)).collect()
+    };
+    // 100 kB and the maximum, each at 1 and 2 BDP.
+    assert_eq!(concerned("at_least = '1bit/s'"), [true; 4]);
+    assert_eq!(concerned("at_least = '1bit/s'\ncases = { loss = 'none' }"), [true; 4]);
+    let one = "cases = { socket_buffer = 'max', limit = '2 bdp' }\n";
+    assert_eq!(concerned(&format!("{one}at_least = '1bit/s'")), [false, false, false, true]);
+    let compared = format!("{one}at_least = '95%'\nbaseline = {{ socket_buffer = '100kB' }}");
+    assert_eq!(concerned(&compared), [false, true, false, true]);
+    assert_eq!(concerned(&format!("{one}exceeds = {{ limit = '1 bdp' }}")), [false, false, true, true]);
+}
+
+#[test]
 fn loss_selects_cases_by_what_happened() {
     held("quantity = 'retransmits'\nengines = ['sim']\ncases = { loss = 'some' }\nat_least = '5'");
     held("quantity = 'retransmits'\nengines = ['sim']\ncases = { loss = 'none' }\nat_most = '0'");
@@ -235,6 +265,9 @@ fn a_claim_file_names_one_relation_and_enough_engines() {
         refused("engines = ['sim', 'live']\nwithin_factor = 0.5").contains("within_factor = 0.5, at least 1")
     );
     assert!(refused("engines = ['sim', 'live']\nwithin_factor = nan").contains("at least 1 needed"));
+    let baseline = "engines = ['sim']\nbaseline = { limit = '1 bdp' }\n";
+    assert!(refused(&format!("{baseline}at_most = '44ms'")).contains("a baseline with 44ms"));
+    assert!(refused(&format!("{baseline}falls_with = 'limit'")).contains("a baseline with no bound"));
     assert!(refused("engines = ['ns2']\nagree = '1s'").contains("x.toml: "));
     assert!(refused("engines = ['sim']\nat_least = '1s'\nbogus = 1").contains("bogus"));
 }

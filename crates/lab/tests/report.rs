@@ -61,6 +61,7 @@ fn record(engine: Engine, flows: usize, samples: usize) -> Record {
             queue_length_packets: None,
             queueing_delay_s: None,
             sessions: Vec::new(),
+            repeats: None,
             jain_index: None,
             links: Vec::new(),
             flows: (0..flows).map(summary).collect(),

@@ -4,6 +4,7 @@ use scenario::Document;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tightlink_lab::compare::{check, hopeless, tasks};
+use tightlink_lab::curves::{check as suits, engines};
 use tightlink_lab::figures::{claims, figures};
 use tightlink_lab::record::Engine;
 
@@ -45,8 +46,16 @@ fn every_figure_suits_the_engines_its_claims_ask() {
     assert_eq!(once, ids, "ids are unique");
     for figure in &figures {
         let tasks = tasks(&figure.document).unwrap();
-        for engine in claims(&figure.id).unwrap().into_iter().flat_map(|claim| claim.engines) {
-            check(&figure.document, &tasks, engine).unwrap_or_else(|faults| panic!("{faults}"));
+        for claim in claims(&figure.id).unwrap() {
+            let asked: Vec<_> = tasks.iter().filter(|task| claim.concerns(task)).cloned().collect();
+            for engine in &claim.engines {
+                check(&figure.document, &asked, *engine).unwrap_or_else(|faults| panic!("{faults}"));
+            }
+            if let Some(spec) = figure.document.figure().unwrap() {
+                let drawn = engines(&spec);
+                assert!(claim.engines.iter().all(|engine| drawn.contains(engine)), "{}", claim.says);
+                suits(&figure.document, &spec, &tasks).unwrap_or_else(|faults| panic!("{faults}"));
+            }
         }
     }
 }

@@ -12,9 +12,27 @@ pub struct FigureSpec {
     pub x: String,
     /// What is drawn.
     pub y: Drawn,
+    /// Who is asked, once each.
+    pub engines: Vec<FigureEngine>,
+    /// How often each point is run: what is drawn is the median, from the least to the most.
+    pub repeat: u64,
     /// What the source says of it, in its words or ours.
     pub published: Option<String>,
 }
+
+/// An engine that a figure may be drawn from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FigureEngine {
+    /// Closed forms.
+    Model,
+    /// Simulation, on all cores.
+    Sim,
+    /// The real kernel, one run at a time.
+    Live,
+}
+
+/// No point is run more often.
+pub const MOST_REPEATS: u64 = 99;
 
 /// What a figure draws at each point.
 #[derive(Clone, Debug, PartialEq)]

@@ -145,7 +145,8 @@ pub(crate) const LIVE: &[Key] = &[leaf("stack")];
 pub(crate) const RECORD: &[Key] = &[leaf("every"), leaf("columns")];
 
 /// `[figure]`.
-pub(crate) const FIGURE: &[Key] = &[leaf("x"), leaf("y"), table("smallest", SMALLEST), leaf("published")];
+pub(crate) const FIGURE: &[Key] =
+    &[leaf("x"), leaf("y"), table("smallest", SMALLEST), leaf("published"), leaf("engines"), leaf("repeat")];
 /// `smallest = { … }`.
 pub(crate) const SMALLEST: &[Key] = &[leaf("over"), leaf("metric"), leaf("at_most")];
 const fn has(keys: &[Key], name: &str) -> bool {

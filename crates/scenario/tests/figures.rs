@@ -1,6 +1,6 @@
 //! `[figure]`.
 
-use tightlink_scenario::{Document, Drawn};
+use tightlink_scenario::{Document, Drawn, FigureEngine};
 
 const TOP: &str = "title = 't'
 duration = '60s'
@@ -44,6 +44,19 @@ fn a_figure_draws_numbers_or_the_smallest_value_of_a_key() {
 }
 
 #[test]
+fn a_figure_is_drawn_from_simulation_once_unless_it_says_otherwise() {
+    let figure = |rest: &str| {
+        let text = format!("[figure]\nx = 'link.queue.limit'\ny = ['loss_rate']\n{rest}");
+        document(&text).figure().unwrap().unwrap()
+    };
+    let plain = figure("");
+    assert_eq!((plain.engines, plain.repeat), (vec![FigureEngine::Sim], 1));
+    let both = figure("engines = ['sim', 'live']\nrepeat = 5");
+    assert_eq!((both.engines, both.repeat), (vec![FigureEngine::Sim, FigureEngine::Live], 5));
+    assert_eq!(figure("engines = 'live'").engines, [FigureEngine::Live]);
+}
+
+#[test]
 fn a_figure_does_not_change_the_scenario_it_draws() {
     let hash = |figure: &str| document(figure).scenario().unwrap().hash();
     assert_eq!(hash(""), hash("[figure]\nx = 'link.queue.limit'\ny = ['loss_rate']"));
@@ -59,6 +72,16 @@ fn what_is_wrong_with_a_figure_is_said_with_its_place() {
     refused("[figure]\nx = 'link.queue.limit'", &["nothing to draw"]);
     refused("[figure]\nx = 'link.queue.limit'\ny = []", &["idle_fraction"]);
     refused("[figure]\nx = 'link.queue.limit'\ncolor = 'red'\ny = ['a']", &["unknown key", "figure.color"]);
+    let numbers = |rest: &str| format!("[figure]\nx = 'link.queue.limit'\ny = ['a']\n{rest}");
+    refused(&numbers("engines = ['ns2']"), &["figure.engines[0]", "\"model\", \"sim\", \"live\""]);
+    refused(&numbers("engines = ['sim', 'sim']"), &["for the second time"]);
+    refused(&numbers("engines = []"), &["engines such as"]);
+    refused(&numbers("repeat = 0"), &["figure.repeat", "from 1 to 99"]);
+    let searched = "smallest = { over = 'link.rate', metric = 'a', at_most = ['1%'] }";
+    for key in ["engines = ['live']", "repeat = 5"] {
+        let text = format!("[figure]\nx = 'link.queue.limit'\n{searched}\n{key}");
+        refused(&text, &["beside smallest", "a search simulates"]);
+    }
     let search = |inner: &str| format!("[figure]\nx = 'flow.target.count'\nsmallest = {{ {inner} }}");
     refused(&search("over = 'link.queue.limit', metric = 'a', at_most = ['1%']"), &["varies already"]);
     refused(&search("over = 'link.rate', metric = 'a', at_most = ['some']"), &["such as \"1%\""]);

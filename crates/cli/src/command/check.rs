@@ -1,15 +1,18 @@
 //! `tightlink check`: the published claims, without a report.
 
+use super::compare::chosen;
 use super::curves;
+use super::repeated::{Asked, answer, count};
 use crate::args::CheckOptions;
 use crate::problem::{CLAIM_FAILED, Problem};
 use crate::progress::Progress;
-use crate::{print, table};
+use crate::{print, source, table};
 use lab::claims::{Claim, check};
-use lab::compare::{answer, tasks};
+use lab::compare::{Task, tasks};
 use lab::figures::{Figure, claims, figures};
 use lab::record::Engine;
 use lab::report::Verdict;
+use lab::store::Store;
 use std::process::ExitCode;
 
 pub(crate) fn run(options: &CheckOptions) -> Result<ExitCode, Problem> {
@@ -18,17 +21,21 @@ pub(crate) fn run(options: &CheckOptions) -> Result<ExitCode, Problem> {
         let paper = figure.id.split(':').next();
         options.paper.is_none() || paper == options.paper.as_deref()
     };
-    let chosen: Vec<&Figure> = known.iter().filter(of_paper).collect();
-    if chosen.is_empty() {
+    let chosen_figures: Vec<&Figure> = known.iter().filter(of_paper).collect();
+    if chosen_figures.is_empty() {
         let mut papers: Vec<&str> = known.iter().filter_map(|figure| figure.id.split(':').next()).collect();
         papers.dedup();
         let asked = options.paper.as_deref().unwrap_or_default();
         return Err(Problem::usage(format!("unknown paper \"{asked}\"\n  accepted: {}", papers.join(", "))));
     }
     let mut all_held = true;
-    let mut prepared = false;
-    for figure in chosen {
-        let claims = claims(&figure.id)?;
+    let (mut prepared, mut left_out) = (false, 0);
+    let engines = chosen(&options.engines);
+    for figure in chosen_figures {
+        let mut claims = claims(&figure.id)?;
+        let all = claims.len();
+        claims.retain(|claim| claim.engines.iter().all(|engine| engines.contains(engine)));
+        left_out += all - claims.len();
         if claims.is_empty() {
             continue;
         }
@@ -37,8 +44,8 @@ pub(crate) fn run(options: &CheckOptions) -> Result<ExitCode, Problem> {
             prepared = true;
         }
         let verdicts = match figure.document.figure()? {
-            Some(spec) => curves::verdicts(&figure.document, &spec, &claims, &options.out)?,
-            None => verdicts(figure, &claims)?,
+            Some(spec) => curves::verdicts(&figure.document, spec, &claims, options)?,
+            None => verdicts(figure, &claims, options)?,
         };
         if options.json {
             for verdict in &verdicts {
@@ -50,22 +57,40 @@ pub(crate) fn run(options: &CheckOptions) -> Result<ExitCode, Problem> {
             all_held &= table::print_verdicts(&verdicts)?;
         }
     }
+    if left_out > 0 {
+        print::talk(format_args!("{left_out} claims ask an engine that --engines leaves out: not checked"));
+    }
     Ok(if all_held { ExitCode::SUCCESS } else { ExitCode::from(CLAIM_FAILED) })
 }
 
-/// Runs the figure on the engines its claims ask, and checks them.
-fn verdicts(figure: &Figure, claims: &[Claim]) -> Result<Vec<Verdict>, Problem> {
-    let asked = |engine: &Engine| claims.iter().any(|claim| claim.engines.contains(engine));
-    let engines: Vec<Engine> = Engine::ALL.into_iter().filter(asked).collect();
+/// Runs the figure on the engines its claims ask, each point that one of them looks at, and checks them. Single runs
+/// are not kept.
+fn verdicts(figure: &Figure, claims: &[Claim], options: &CheckOptions) -> Result<Vec<Verdict>, Problem> {
     let tasks = tasks(&figure.document)?;
-    let mut progress = Progress::new(tasks.len());
-    let mut answers = Vec::new();
-    for task in tasks {
+    let repeat = options.repeat.unwrap_or(1);
+    let store = if repeat > 1 { Some(Store::open(&options.out)?) } else { None };
+    let command = source::command_line();
+    let all: Vec<Vec<Engine>> = tasks.iter().map(|task| engines(claims, task)).collect();
+    let mut progress = Progress::new(all.iter().map(|engines| count(engines, repeat)).sum());
+    let (mut answers, mut before) = (Vec::new(), 0);
+    for (task, engines) in tasks.into_iter().zip(&all) {
         let label = task.label();
-        let answered =
-            answer(task, &engines, &mut |engine, passed, end| progress.tell(&label, engine, passed, end))?;
+        let store = store.as_ref().map(|store| (store, command.as_str()));
+        let asked = Asked { document: &figure.document, engines, repeat, store };
+        let answered = answer(task, &asked, &mut |ended, engine, passed, end| {
+            progress.at(before + ended);
+            progress.tell(&label, engine, passed, end);
+        })?;
         answers.push(answered);
-        progress.finished(answers.len());
+        before += count(engines, repeat);
+        progress.finished(before);
     }
     Ok(check(claims, &answers))
+}
+
+/// The engines that claims ask about this task.
+fn engines(claims: &[Claim], task: &Task) -> Vec<Engine> {
+    let asks =
+        |engine: &Engine| claims.iter().any(|claim| claim.engines.contains(engine) && claim.concerns(task));
+    Engine::ALL.into_iter().filter(asks).collect()
 }

@@ -1,11 +1,12 @@
 //! `tightlink compare`: every engine that can, side by side, and a report.
 
-use crate::args::{CompareOptions, ReportOptions};
+use super::repeated::{Asked, answer, count};
+use crate::args::{CompareOptions, EngineName, ReportOptions};
 use crate::problem::{CLAIM_FAILED, Problem};
 use crate::progress::Progress;
 use crate::{print, source, table};
 use lab::claims::{Claim, check, parse_claims};
-use lab::compare::{Answer, Task, answer, hopeless, tasks};
+use lab::compare::{Answer, Task, hopeless, tasks};
 use lab::record::Engine;
 use lab::report::Report;
 use lab::store::{Store, replace, try_replace};
@@ -61,22 +62,19 @@ pub(crate) fn compare(
     let file = report_file(options, &tasks, document.name());
     try_replace(&file).map_err(|error| cannot_write(&file, &error))?;
     let command = source::command_line();
-    let mut progress = Progress::new(tasks.len() * engines.len());
+    let repeat = options.repeat.unwrap_or(1);
+    let each = count(&engines, repeat);
+    let mut progress = Progress::new(tasks.len() * each);
+    let asked = Asked { document, engines: &engines, repeat, store: Some((&store, &command)) };
     let mut answers = Vec::new();
     for task in tasks {
         let label = task.label();
-        let before = answers.len() * engines.len();
-        let mut seen = None;
-        let answered = answer(task, &engines, &mut |engine, passed, end| {
-            if seen.replace(engine) != Some(engine) {
-                progress.finished(before + engines.iter().take_while(|other| **other != engine).count());
-            }
+        let before = answers.len() * each;
+        let answered = answer(task, &asked, &mut |ended, engine, passed, end| {
+            progress.at(before + ended);
             progress.tell(&label, engine, passed, end);
         })?;
-        progress.finished(before + engines.len());
-        for record in &answered.records {
-            store.keep(&answered.task, document, &command, record)?;
-        }
+        progress.finished(before + each);
         if options.json {
             print_json(&answered)?;
         }
@@ -125,7 +123,11 @@ pub(super) fn cannot_write(file: &Path, error: &io::Error) -> Problem {
 
 /// The engines asked for, once each, in the order reports show them.
 fn engines(options: &ReportOptions) -> Vec<Engine> {
-    let asked: Vec<Engine> = options.engines.iter().map(|name| Engine::from(*name)).collect();
+    chosen(&options.engines)
+}
+
+pub(super) fn chosen(names: &[EngineName]) -> Vec<Engine> {
+    let asked: Vec<Engine> = names.iter().map(|name| Engine::from(*name)).collect();
     Engine::ALL.into_iter().filter(|engine| asked.contains(engine)).collect()
 }
 

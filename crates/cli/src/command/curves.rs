@@ -1,17 +1,20 @@
 //! A figure over a sweep: what `figure`, `compare` and `check` do with a scenario that has a `[figure]`.
 
-use crate::args::{EngineName, ReportOptions};
+use super::compare::chosen;
+use crate::args::{CheckOptions, EngineName, ReportOptions};
 use crate::problem::{CLAIM_FAILED, Problem};
 use crate::progress::Count;
 use crate::{print, source, table};
 use lab::claims::{Claim, check};
-use lab::compare::{self, Answer, Task, tasks};
-use lab::curves::{Curves, CurvesError, draw, steps};
+use lab::compare::{Answer, Task, tasks};
+use lab::curves::{Curves, CurvesError, check as suits, draw, engines, steps};
+use lab::engine;
 use lab::record::Engine;
+use lab::repeat::too_busy;
 use lab::report::Verdict;
 use lab::report::figure::FigurePage;
 use lab::store::{Store, replace, try_replace};
-use scenario::{Document, FigureSpec};
+use scenario::{Document, Drawn, FigureSpec};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -22,22 +25,24 @@ pub(crate) fn figure(
     claims: &[Claim],
     options: &ReportOptions,
 ) -> Result<ExitCode, Problem> {
-    if !options.engines.contains(&EngineName::Sim) {
-        return Err(Problem::usage(
-            "--engines leaves the simulator out, but a [figure] is drawn from simulations\n  accepted: sim among the engines",
-        ));
-    }
+    let spec = &narrowed(spec, &options.engines, options.repeat)?;
     let tasks = tasks(document)?;
     let file = super::compare::report_file(options, &tasks, document.name());
     Store::open(&options.out)?;
     try_replace(&file).map_err(|error| super::compare::cannot_write(&file, &error))?;
     let (curves, answers) = computed(document, spec, &tasks, &options.out)?;
-    let verdicts = check(claims, &answers);
+    let (asked, others): (Vec<Claim>, Vec<Claim>) = (claims.iter().cloned())
+        .partition(|claim| claim.engines.iter().all(|engine| engines(spec).contains(engine)));
+    if !others.is_empty() {
+        let count = others.len();
+        print::talk(format_args!("{count} claims ask an engine that --engines leaves out: not checked"));
+    }
+    let verdicts = check(&asked, &answers);
     let first = &tasks[0].resolved;
     let page = FigurePage {
         title: first.title.clone(),
         source: first.source.clone(),
-        headline: headline(&answers, &verdicts),
+        headline: headline(&answers, spec, &verdicts),
         curves,
         verdicts,
         scenario_text: document.text().to_owned(),
@@ -70,13 +75,36 @@ pub(crate) fn figure(
 /// The verdicts alone; finished points are kept in `folder`.
 pub(crate) fn verdicts(
     document: &Document,
-    spec: &FigureSpec,
+    spec: FigureSpec,
     claims: &[Claim],
-    folder: &Path,
+    options: &CheckOptions,
 ) -> Result<Vec<Verdict>, Problem> {
-    Store::open(folder)?;
-    let (_, answers) = computed(document, spec, &tasks(document)?, folder)?;
+    // Only the engines that claims ask.
+    let mut asked = options.engines.clone();
+    asked.retain(|name| claims.iter().any(|claim| claim.engines.contains(&Engine::from(*name))));
+    let spec = narrowed(&spec, &asked, options.repeat)?;
+    Store::open(&options.out)?;
+    let (_, answers) = computed(document, &spec, &tasks(document)?, &options.out)?;
     Ok(check(claims, &answers))
+}
+
+/// The figure from those of its engines that the command line leaves, repeated as it says.
+fn narrowed(spec: &FigureSpec, names: &[EngineName], repeat: Option<u64>) -> Result<FigureSpec, Problem> {
+    let left = chosen(names);
+    let mut spec = spec.clone();
+    let drawn: Vec<String> = engines(&spec).iter().map(ToString::to_string).collect();
+    spec.engines.retain(|engine| left.contains(&Engine::from(*engine)));
+    if spec.engines.is_empty() {
+        let drawn = drawn.join(", ");
+        return Err(Problem::usage(format!(
+            "--engines leaves out what this [figure] is drawn from\n  accepted: {drawn} among the engines"
+        )));
+    }
+    // A search repeats by itself.
+    if let (Drawn::Numbers(_), Some(repeat)) = (&spec.y, repeat) {
+        spec.repeat = repeat;
+    }
+    Ok(spec)
 }
 
 fn computed(
@@ -85,21 +113,39 @@ fn computed(
     tasks: &[Task],
     folder: &Path,
 ) -> Result<(Curves, Vec<Answer>), Problem> {
-    compare::check(document, tasks, Engine::Sim)?;
+    suits(document, spec, tasks)?;
+    let suits_live = |task: &Task| engine::check(Engine::Live, &task.resolved).is_ok();
+    if engines(spec).contains(&Engine::Live) && tasks.iter().any(suits_live) {
+        emu::prepare()?;
+    }
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
     let count = Count::new(steps(spec, tasks));
     Ok(draw(document, spec, tasks, jobs, folder, &|done| count.tell(done))?)
 }
 
-/// "42 points simulated, 4.2e8 packets; 5 of 5 claims held."
-fn headline(answers: &[Answer], verdicts: &[Verdict]) -> String {
-    let packets: u64 = answers
-        .iter()
-        .flat_map(|answer| &answer.records)
-        .filter_map(|record| record.summary.packets_forwarded)
-        .sum();
-    let mut text =
-        format!("{} points simulated, {:.0} million packets.", answers.len(), packets as f64 / 1e6);
+/// "42 points simulated, 420 million packets. 5 of 5 published claims held."
+fn headline(answers: &[Answer], spec: &FigureSpec, verdicts: &[Verdict]) -> String {
+    let records = || answers.iter().flat_map(|answer| &answer.records);
+    let of = |engine: Engine| records().filter(move |record| record.summary.engine == engine);
+    let mut text = String::new();
+    let runs = if spec.repeat > 1 { format!(", {} times each", spec.repeat) } else { String::new() };
+    for engine in engines(spec) {
+        let packets: u64 = of(engine).filter_map(|record| record.summary.packets_forwarded).sum();
+        let (points, packets) = (of(engine).count(), packets as f64 / 1e6);
+        text += &match engine {
+            Engine::Model => format!("{points} points by formula. "),
+            Engine::Sim => format!("{points} points simulated{runs}, {packets:.0} million packets. "),
+            Engine::Live => format!("{points} points run on the kernel{runs}. "),
+        };
+    }
+    if spec.repeat > 1 {
+        text += "Medians are drawn, from the least to the most of the runs. ";
+    }
+    let busy = records().filter(|record| too_busy(record)).count();
+    if busy > 0 {
+        text += &format!("At {busy} points the machine was too busy in the run that is shown. ");
+    }
+    text.truncate(text.trim_end().len());
     if !verdicts.is_empty() {
         let held = verdicts.iter().filter(|verdict| verdict.held).count();
         text += &format!(" {held} of {} published claims held.", verdicts.len());
@@ -112,6 +158,7 @@ impl From<CurvesError> for Problem {
         match error {
             CurvesError::Sweep(error) => error.into(),
             CurvesError::Search(error) => error.into(),
+            CurvesError::Faults(faults) => faults.into(),
             unknown @ CurvesError::Unknown { .. } => Self::usage(unknown),
         }
     }

@@ -1,11 +1,11 @@
 //! `tightlink run`: a scenario on one engine.
 
+use super::repeated::{Asked, answer};
 use crate::args::RunOptions;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::{print, source, table};
-use lab::compare::{Answer, Task, check, tasks};
-use lab::engine;
+use lab::compare::{check, tasks};
 use lab::record::Engine;
 use lab::store::Store;
 use std::process::ExitCode;
@@ -21,22 +21,37 @@ pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Problem> {
     let store = Store::open(&options.out)?;
     let command = source::command_line();
     let mut answers = Vec::new();
-    let mut progress = if options.json { Progress::silent() } else { Progress::new(tasks.len()) };
+    let each = super::repeated::count(&[engine], options.repeat);
+    let mut progress = if options.json { Progress::silent() } else { Progress::new(tasks.len() * each) };
+    let asked = Asked {
+        document: &document,
+        engines: &[engine],
+        repeat: options.repeat,
+        store: Some((&store, &command)),
+    };
     for task in tasks {
-        let record = run_one(&task, engine, &mut progress)?;
-        store.keep(&task, &document, &command, &record)?;
-        if options.json {
-            print::data(serde_json::to_string(&record.summary).map_err(Problem::environment)?)?;
+        let (label, before) = (task.label(), answers.len() * each);
+        let answered = answer(task, &asked, &mut |ended, engine, passed, end| {
+            progress.at(before + ended);
+            progress.tell(&label, engine, passed, end);
+        })?;
+        if let Some(reason) = answered.absent.first() {
+            return Err(Problem::usage(reason));
         }
-        answers.push(Answer { task, records: vec![record], absent: Vec::new(), found: None });
-        progress.finished(answers.len());
+        if options.json {
+            for record in &answered.records {
+                print::data(serde_json::to_string(&record.summary).map_err(Problem::environment)?)?;
+            }
+        }
+        answers.push(answered);
+        progress.finished(answers.len() * each);
     }
     drop(progress);
     if !options.json {
         table::print_answers(&answers)?;
     }
     let mut told = Vec::new();
-    for note in answers.iter().flat_map(|answer| &answer.records[0].notes) {
+    for note in answers.iter().flat_map(|answer| &answer.records).flat_map(|record| &record.notes) {
         if !told.contains(&note) {
             print::talk(format_args!("note: {note}"));
             told.push(note);
@@ -44,12 +59,4 @@ pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Problem> {
     }
     print::talk(format_args!("results in {}", options.out.display()));
     Ok(ExitCode::SUCCESS)
-}
-
-fn run_one(task: &Task, engine: Engine, progress: &mut Progress) -> Result<lab::record::Record, Problem> {
-    let label = task.label();
-    let told = std::cell::RefCell::new(progress);
-    Ok(engine::run(engine, &task.resolved, &|passed, end| {
-        told.borrow_mut().tell(&label, engine, passed, end);
-    })?)
 }

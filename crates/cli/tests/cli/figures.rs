@@ -1,6 +1,6 @@
 //! `tightlink figure` and `tightlink list`.
 
-use crate::place::Place;
+use crate::place::{Place, SMALL};
 
 #[test]
 fn figure_list_names_every_published_result() {
@@ -93,4 +93,40 @@ fn claims_about_engines_that_were_not_asked_are_said_to_be_unchecked() {
 fn one_report_file_cannot_hold_several_figures() {
     let ended = Place::new().run(&["figure", "all", "--report", "one.html"]);
     ended.failed(2, &["--report names one file", "help: use --out DIR"]);
+}
+
+#[test]
+fn a_repeated_run_shows_the_median_and_keeps_every_run() {
+    let place = Place::small();
+    let ended = place.run(&["run", "small.toml", "--repeat", "3", "--json"]).well();
+    let summary = &ended.json()[0];
+    assert_eq!(summary["repeats"]["runs"], 3);
+    assert_eq!(summary["repeats"]["seeds"].as_array().unwrap().len(), 3);
+    let (least, most) =
+        (&summary["repeats"]["goodput_bps"]["least"], &summary["repeats"]["goodput_bps"]["most"]);
+    let shown = summary["flows"][0]["goodput_bps"].as_f64().unwrap();
+    assert!(least.as_f64().unwrap() <= shown && shown <= most.as_f64().unwrap(), "{summary}");
+    assert!(
+        ended.err.contains("note: of 3 runs (seeds 1, 2, 3) the one with the median goodput"),
+        "{}",
+        ended.err
+    );
+    let kept = |file: &&std::path::PathBuf| file.ends_with("sim/summary.json");
+    assert_eq!(place.files().iter().filter(kept).count(), 3);
+    place.run(&["run", "small.toml", "--repeat", "0"]).failed(2, &["--repeat", "1..=99"]);
+}
+
+#[test]
+fn a_figure_from_several_engines_needs_one_that_the_command_line_leaves() {
+    let place = Place::small();
+    let figure = "[sweep]\n'link.queue.limit' = ['20 packets', '40 packets']\n[figure]\nx = 'link.queue.limit'\n\
+                  y = ['flows.target.goodput_bps']\nengines = ['sim', 'live']\n";
+    place.write("fig.toml", format!("{SMALL}{figure}"));
+    let ended = place.run(&["compare", "fig.toml", "--engines", "sim", "--repeat", "2"]).well();
+    assert!(ended.out.contains("goodput of target (Mbit/s) against link.queue.limit"), "{}", ended.out);
+    assert!(ended.out.contains(" to "), "from the least to the most:\n{}", ended.out);
+    place.run(&["compare", "fig.toml", "--engines", "model"]).failed(
+        2,
+        &["--engines leaves out what this [figure] is drawn from", "accepted: sim, live among the engines"],
+    );
 }

@@ -2,7 +2,7 @@
 
 use super::quantity::drops;
 use super::{Claim, trend};
-use crate::compare::Answer;
+use crate::compare::{Answer, Task, shown as shown_value};
 use crate::report::Verdict;
 use std::collections::BTreeMap;
 
@@ -58,7 +58,28 @@ fn lost(claim: &Claim, answer: &Answer) -> bool {
 
 /// Whether the sweep set `key`, given whole or by its last part, to `value` here.
 fn has(answer: &Answer, key: &str, value: &str) -> bool {
-    answer.task.point.iter().any(|(full, set)| names(key, full) && set == value)
+    sets(&answer.task, key, value)
+}
+
+fn sets(task: &Task, key: &str, value: &str) -> bool {
+    let (point, value) = (task.point.iter(), shown_value(value));
+    point.clone().any(|(full, set)| names(key, full) && shown_value(set) == value)
+}
+
+impl Claim {
+    /// Whether the claim looks at this task, as one of its cases or as what they are compared with. Of whether loss
+    /// occurred nothing is known before.
+    #[must_use]
+    pub fn concerns(&self, task: &Task) -> bool {
+        let fits = |other: Option<&BTreeMap<String, String>>| {
+            let others = || other.into_iter().flatten();
+            let kept = self.cases.iter().filter(|(key, _)| others().all(|(set, _)| set != *key));
+            let mut all = kept.chain(others()).filter(|(key, _)| *key != "loss");
+            all.all(|(key, value)| sets(task, key, value))
+        };
+        let rivals = [&self.exceeds, &self.baseline].into_iter().flatten();
+        fits(None) || rivals.into_iter().any(|other| fits(Some(other)))
+    }
 }
 
 /// Whether `key` names the swept key `full`, whole or by its last part.
@@ -91,24 +112,61 @@ fn relation(claim: &Claim, case: &Answer, answers: &[Answer]) -> Result<(bool, S
         return Ok((high - low <= allowed, format!("{at}{shown}, apart {apart}, allowed {band}")));
     }
     if let Some(bound) = &claim.at_least {
-        let bound_value = claim.quantity.amount(bound, case, 0.0)?;
-        return Ok((values.iter().all(|v| *v >= bound_value), format!("{at}{shown}, at least {bound}")));
+        let (bounds, of) = bounds(claim, bound, case, answers)?;
+        let held = values.iter().zip(bounds).all(|(value, bound)| *value >= bound);
+        return Ok((held, format!("{at}{shown}, at least {bound}{of}")));
     }
     if let Some(bound) = &claim.at_most {
-        let bound_value = claim.quantity.amount(bound, case, 0.0)?;
-        return Ok((values.iter().all(|v| *v <= bound_value), format!("{at}{shown}, at most {bound}")));
+        let (bounds, of) = bounds(claim, bound, case, answers)?;
+        let held = values.iter().zip(bounds).all(|(value, bound)| *value <= bound);
+        return Ok((held, format!("{at}{shown}, at most {bound}{of}")));
     }
     let other = claim.exceeds.as_ref().ok_or("the claim states no relation")?;
-    let rival =
-        rival(case, other, answers).ok_or_else(|| format!("{at}no case {other:?} to compare with"))?;
-    let rivals = claim
-        .engines
-        .iter()
-        .map(|engine| claim.quantity.value(rival, *engine))
-        .collect::<Result<Vec<_>, _>>()?;
+    let (rival, rivals) = rivals(claim, case, other, answers)?;
     let held = values.iter().zip(&rivals).all(|(own, other)| own > other);
-    let theirs: Vec<String> = rivals.iter().map(|value| claim.quantity.show(*value)).collect();
-    Ok((held, format!("{at}{shown}, against {} with {}", theirs.join(", "), rival.task.label())))
+    Ok((held, format!("{at}{shown}, against {} with {}", listed(claim, &rivals), rival.task.label())))
+}
+
+/// The bound for each engine, and of what it is a share.
+fn bounds(
+    claim: &Claim,
+    bound: &str,
+    case: &Answer,
+    answers: &[Answer],
+) -> Result<(Vec<f64>, String), String> {
+    let Some(other) = &claim.baseline else {
+        let same = claim.quantity.amount(bound, case, 0.0)?;
+        return Ok((vec![same; claim.engines.len()], String::new()));
+    };
+    let (rival, rivals) = rivals(claim, case, other, answers)?;
+    let share = factor(bound)?;
+    let of = format!(" of {} with {}", listed(claim, &rivals), rival.task.label());
+    Ok((rivals.iter().map(|value| value * share).collect(), of))
+}
+
+/// "115%" as 1.15.
+fn factor(text: &str) -> Result<f64, String> {
+    let number = text.trim().strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+    let factor = number.map(|number| number / 100.0).filter(|factor| factor.is_finite() && *factor >= 0.0);
+    factor.ok_or_else(|| format!("{text}: a percentage of the baseline is needed"))
+}
+
+/// What `case` is compared with, and what each engine found there.
+fn rivals<'a>(
+    claim: &Claim,
+    case: &Answer,
+    other: &BTreeMap<String, String>,
+    answers: &'a [Answer],
+) -> Result<(&'a Answer, Vec<f64>), String> {
+    let label = case.task.label();
+    let rival =
+        rival(case, other, answers).ok_or_else(|| format!("{label}: no case {other:?} to compare with"))?;
+    let found = claim.engines.iter().map(|engine| claim.quantity.value(rival, *engine));
+    Ok((rival, found.collect::<Result<_, _>>()?))
+}
+
+fn listed(claim: &Claim, values: &[f64]) -> String {
+    values.iter().map(|value| claim.quantity.show(*value)).collect::<Vec<_>>().join(", ")
 }
 
 /// The case that differs from `case` only in what `other` sets.

@@ -189,6 +189,7 @@ fn record(resolved: &Resolved, path: &Path, prediction: &Prediction, wall_s: f64
         flows,
         links: Vec::new(),
         sessions: Vec::new(),
+        repeats: None,
     };
     let series = series(resolved, prediction, &summary, end);
     Record { summary, series, notes: vec![note(prediction.regime).into()] }

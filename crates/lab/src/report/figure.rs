@@ -109,6 +109,10 @@ fn table(chart: &CurveChart) -> String {
             if let Some(half) = point.and_then(|point| point.half_width) {
                 let _ = write!(out, "<small>± {}</small>", number(Some(half), decimals));
             }
+            if let Some((least, most)) = point.and_then(|point| point.extent) {
+                let (least, most) = (number(Some(least), decimals), number(Some(most), decimals));
+                let _ = write!(out, "<small>{least} to {most}</small>");
+            }
             out += "</td>";
         }
         out += "</tr>";

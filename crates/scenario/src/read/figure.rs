@@ -1,9 +1,9 @@
 //! `[figure]`: a figure over the points of a sweep.
 
 use super::keys::{At, Keys};
-use crate::document::Node;
+use crate::document::{Node, Value};
 use crate::fault::Faults;
-use crate::figure::{Drawn, FigureSpec, Smallest};
+use crate::figure::{Drawn, FigureEngine, FigureSpec, MOST_REPEATS, Smallest};
 use crate::near;
 use crate::schema::{self, Key};
 use std::cell::RefCell;
@@ -49,7 +49,40 @@ fn read(keys: &Keys<'_>, swept: &[String]) -> Option<FigureSpec> {
             None
         }
     };
-    Some(FigureSpec { x: x?, y: y?, published: published? })
+    let engines = keys.or("engines", vec![FigureEngine::Sim], engines);
+    let repeat = keys.or("repeat", 1_u64, |at| at.integer(1..=MOST_REPEATS));
+    if let Some(Drawn::Smallest(_)) = &y {
+        // A search repeats each simulation as often as its answer needs.
+        for key in ["engines", "repeat"] {
+            if let Some(at) = keys.get(key) {
+                let help = Some(format!("remove {key}: a search simulates, and repeats as often as it must"));
+                at.fault(format!("{key} beside smallest"), "y = [\"idle_fraction\"] beside it", help);
+                return None;
+            }
+        }
+    }
+    Some(FigureSpec { x: x?, y: y?, engines: engines?, repeat: repeat?, published: published? })
+}
+
+/// A list of engines, or one.
+fn engines(at: &At<'_>) -> Option<Vec<FigureEngine>> {
+    const ENGINES: &[(&str, FigureEngine)] =
+        &[("model", FigureEngine::Model), ("sim", FigureEngine::Sim), ("live", FigureEngine::Live)];
+    let items = if matches!(at.node.value, Value::String(_)) { vec![at.clone()] } else { at.items() };
+    if items.is_empty() {
+        at.fault(at.node.described(), "engines such as [\"sim\", \"live\"]", None);
+        return None;
+    }
+    let mut engines = Vec::new();
+    for item in &items {
+        let engine = item.word(ENGINES)?;
+        if engines.contains(&engine) {
+            item.fault(format!("{} for the second time", item.node.described()), "each engine once", None);
+            return None;
+        }
+        engines.push(engine);
+    }
+    Some(engines)
 }
 
 fn smallest_of(keys: &Keys<'_>, swept: &[String]) -> Option<Smallest> {
