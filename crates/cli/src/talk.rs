@@ -31,9 +31,6 @@ impl Talk {
     /// Nothing moves yet.
     pub(crate) fn waiting(&self, what: &'static str) {
         self.bar.set_message(what);
-        if !self.terminal {
-            print::talk(what);
-        }
     }
 
     /// The line goes.

@@ -216,6 +216,16 @@ impl Channel {
         let _ = self.tcp.shutdown(Shutdown::Write);
     }
 
+    /// Throws away what still comes, until the other side has finished too.
+    pub(crate) fn drain(&self, until: Time) {
+        let (mut raw, mut plain) = (vec![0; 16 << 10], Vec::new());
+        while !self.ended.load(Ordering::Relaxed)
+            && matches!(self.read_raw(&mut raw, &mut plain, until), Ok(Got::Bytes))
+        {
+            plain.clear();
+        }
+    }
+
     /// Ends the connection at once: every thread that waits on it gets an error.
     pub(crate) fn cut(&self) {
         let _ = self.tcp.shutdown(Shutdown::Both);

@@ -71,7 +71,7 @@ impl Receiver {
     ///
     /// # Errors
     /// The folder cannot be used, or the address not be listened on.
-    pub fn open(folder: &Path, options: &ReceiveOptions, clock: Clock) -> Result<Self, TransferError> {
+    pub fn open(folder: &Path, options: &ReceiveOptions, clock: &Clock) -> Result<Self, TransferError> {
         let (mut state, resumed) = State::open(folder, options.new)?;
         let listener = gate::listen(options.listen, state.port())?;
         let address = listener.local_addr().map_err(TransferError::system("read the address listened on"))?;
@@ -85,8 +85,17 @@ impl Receiver {
         let secret = state.secret();
         let ticket = Ticket { addresses, port: address.port(), fingerprint: key.fingerprint(), secret };
         let tls = receiver_tls(&key, &ticket.secret);
-        let landing = Landing::open(folder, state.journal()?, clock)?;
-        Ok(Self { state, listener, landing, tls, ticket, window: options.window, clock, resumed })
+        let landing = Landing::open(folder, state.journal()?, clock.clone())?;
+        Ok(Self {
+            state,
+            listener,
+            landing,
+            tls,
+            ticket,
+            window: options.window,
+            clock: clock.clone(),
+            resumed,
+        })
     }
 
     /// What the sender needs.

@@ -77,7 +77,7 @@ pub fn send(
     paths: &[PathBuf],
     ticket: &Ticket,
     options: &SendOptions,
-    clock: Clock,
+    clock: &Clock,
     observer: &dyn Observer,
 ) -> Result<Sent, TransferError> {
     let sources = sources::sources(paths)?;
@@ -87,9 +87,9 @@ pub fn send(
     std::thread::scope(|threads| {
         for stream in 0..flight.data.len() {
             let flight = &flight;
-            threads.spawn(move || flight.guard(|| stream::serve(flight, stream)));
+            threads.spawn(move || flight.guard_other(|| stream::serve(flight, stream)));
         }
-        threads.spawn(|| flight.guard(|| walk::offer(&flight, &sources, observer)));
+        threads.spawn(|| flight.guard_other(|| walk::offer(&flight, &sources, observer)));
         flight.guard(|| control::serve(&flight, &sources, observer));
         flight.close();
     });

@@ -15,7 +15,7 @@ pub(crate) fn run(options: &ReceiveOptions) -> Result<ExitCode, Problem> {
         window: options.window,
         new: options.new,
     };
-    let receiver = Receiver::open(&options.folder, &how, Clock::start())?;
+    let receiver = Receiver::open(&options.folder, &how, &Clock::start())?;
     let ticket = receiver.ticket().to_string();
     if options.json {
         print::data(json!({ "ticket": ticket }))?

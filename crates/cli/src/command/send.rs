@@ -23,7 +23,7 @@ pub(crate) fn run(options: &SendOptions) -> Result<ExitCode, Problem> {
     };
     let talk = Talk::new();
     talk.waiting("connecting");
-    let sent = transfer::send(&options.paths, &ticket, &how, Clock::start(), &talk)?;
+    let sent = transfer::send(&options.paths, &ticket, &how, &Clock::start(), &talk)?;
     talk.end();
     if options.json {
         print::data(serde_json::to_value(&sent).expect("a summary is plain data"))?;

@@ -16,3 +16,5 @@ mod queues;
 mod run;
 mod search;
 mod sweep;
+mod transfer;
+mod transfer_kill;

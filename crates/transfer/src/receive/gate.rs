@@ -27,7 +27,7 @@ const MOST_UNKNOWN: usize = 16;
 /// Lines per second about strangers.
 const MOST_LINES: u32 = 5;
 /// A sender that comes while another one is there waits so long for its end: it may be the same one, killed.
-const TURNOVER: Duration = Duration::from_secs(10);
+const TURNOVER: Duration = Duration::from_secs(5);
 /// How often the listener looks whether it is done.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
@@ -156,10 +156,10 @@ impl House<'_> {
 
     /// Who is it?
     fn greet(&self, socket: TcpStream) -> Result<(Channel, Greeting), TransferError> {
-        let clock = self.receiver.clock;
+        let clock = &self.receiver.clock;
         let until = clock.now() + PATIENCE;
         let tls = ServerConnection::new(Arc::clone(&self.receiver.tls)).expect("the configuration is whole");
-        let channel = Channel::establish(socket, tls, clock, until)?;
+        let channel = Channel::establish(socket, tls, clock.clone(), until)?;
         let mut inlet = Inlet::new(&channel);
         let greeting = match inlet.message(until)? {
             Message::Is(greeting) => greeting,
@@ -179,7 +179,7 @@ impl House<'_> {
                 }
                 Err(reason) => {
                     self.observer.say(&format!("{} must wait: {reason}", channel.peer()));
-                    visit::turn_away(channel, reason);
+                    visit::turn_away(channel, reason, self.receiver.clock.now());
                 }
             },
             Greeting::Data { token, stream } => {

@@ -99,11 +99,13 @@ impl Visit {
 }
 
 /// Says that it cannot be now.
-pub(super) fn turn_away(channel: &Channel, reason: String) {
+pub(super) fn turn_away(channel: &Channel, reason: String, now: Time) {
+    let until = now + LINGER;
     let mut out = Vec::new();
     frame::append(&mut out, &ToSender::Busy(reason));
     let _ = channel.write(&out);
     channel.finish();
+    channel.drain(until);
 }
 
 /// The visit as its control connection sees it.
@@ -156,6 +158,8 @@ pub(super) fn serve(
                 frame::append(&mut control.out, &ToSender::Abort { reason: other.to_string() });
                 let _ = channel.write(&control.out);
                 channel.finish();
+                // Closed with something unread, the connection would be reset, and the reason lost.
+                channel.drain(house.receiver.clock.now() + LINGER);
             }
         }
     }
@@ -165,7 +169,7 @@ pub(super) fn serve(
 
 impl Control<'_> {
     fn run(&mut self) -> Result<Option<Received>, TransferError> {
-        let (landing, clock) = (&self.house.receiver.landing, self.house.receiver.clock);
+        let (landing, clock) = (&self.house.receiver.landing, &self.house.receiver.clock);
         let mut inlet = Inlet::new(self.channel);
         loop {
             if let Some(error) = locked(&self.visit.fatal).take() {
@@ -267,7 +271,7 @@ impl Control<'_> {
 
     /// All is there. The session is over when the sender knows, or had time to ask again.
     fn finish(&mut self, inlet: &mut Inlet<'_>, failed: u64) -> Result<Received, TransferError> {
-        let (landing, clock) = (&self.house.receiver.landing, self.house.receiver.clock);
+        let (landing, clock) = (&self.house.receiver.landing, &self.house.receiver.clock);
         self.tell()?;
         for fault in landing.finish()? {
             self.lost(fault);
@@ -299,7 +303,7 @@ impl Control<'_> {
 
     /// What a dead sender's kernel had sent is taken in before the next one begins.
     fn linger(&self) {
-        let clock = self.house.receiver.clock;
+        let clock = &self.house.receiver.clock;
         let until = clock.now() + LINGER;
         while clock.now() < until && !locked(&self.visit.data).is_empty() {
             std::thread::park_timeout(std::time::Duration::from_millis(5));

@@ -34,7 +34,7 @@ pub(super) struct Link {
 pub(super) fn connect(
     ticket: &Ticket,
     options: &SendOptions,
-    clock: Clock,
+    clock: &Clock,
     observer: &dyn Observer,
 ) -> Result<Link, TransferError> {
     let tls = sender_tls(&ticket.secret, ticket.fingerprint);
@@ -102,10 +102,10 @@ fn open(
     socket: TcpStream,
     tls: &Arc<ClientConfig>,
     address: SocketAddr,
-    clock: Clock,
+    clock: &Clock,
 ) -> Result<Channel, TransferError> {
     let tls = ClientConnection::new(Arc::clone(tls), server_name()).expect("the configuration is whole");
-    Channel::establish(socket, tls, clock, clock.now() + PATIENCE).map_err(|error| match error {
+    Channel::establish(socket, tls, clock.clone(), clock.now() + PATIENCE).map_err(|error| match error {
         TransferError::Tls { source: TlsError::InvalidCertificate(_), .. } => {
             TransferError::OtherReceiver { address }
         }

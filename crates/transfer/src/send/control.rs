@@ -14,6 +14,8 @@ use units::{Bytes, Rate, Span, Time};
 
 /// Between reports.
 const TICK: Span = Span::from_millis(100);
+/// A receiver that gives up says why.
+const LAST_WORD: Span = Span::from_secs(1);
 /// A receiver says something at least this often, or it is gone.
 const SILENCE: Span = Span::from_secs(30);
 
@@ -29,8 +31,17 @@ pub(super) fn serve(
         let mut control = Control { flight, observer, heard: flight.clock.now(), all: None, before: None };
         let mut inlet = Inlet::new(&flight.control);
         let mut due = flight.clock.now();
+        // Nothing can be said any more; the receiver may have said why.
+        let mut broken: Option<TransferError> = None;
         loop {
-            match inlet.message(due)? {
+            let message = match (inlet.message(due), broken.take()) {
+                (Err(_) | Ok(Message::Nothing | Message::End), Some(broken)) => return Err(broken),
+                (message, was) => {
+                    broken = was;
+                    message?
+                }
+            };
+            match message {
                 Message::Is(message) => {
                     control.heard = flight.clock.now();
                     if control.hear(message, &inlet)? {
@@ -54,7 +65,11 @@ pub(super) fn serve(
                     frame::append(&mut out, &ToReceiver::Totals { entries, bytes });
                 }
                 frame::append(&mut out, &ToReceiver::Report(reports(flight)));
-                flight.control.write(&out)?;
+                if broken.is_none()
+                    && let Err(error) = flight.control.write(&out)
+                {
+                    (broken, due) = (Some(error), flight.clock.now() + LAST_WORD);
+                }
             }
         }
     })

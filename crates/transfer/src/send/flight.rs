@@ -10,8 +10,12 @@ use crate::error::TransferError;
 use crate::wire::control::Finished;
 use live::Clock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use units::Time;
+
+/// For the receiver's own reason to arrive.
+const BETTER_REASON: Duration = Duration::from_millis(1500);
 
 /// A transfer under way.
 #[derive(Debug)]
@@ -34,18 +38,19 @@ pub(super) struct Flight {
     pub(super) idle: AtomicU64,
     /// Files that were wanted and could not be read.
     pub(super) unreadable: AtomicU64,
+    told: Condvar,
     lost: Mutex<Vec<String>>,
     ended: Mutex<Option<Result<Finished, TransferError>>>,
 }
 
 impl Flight {
-    pub(super) fn new(link: Link, options: &SendOptions, clock: Clock, began: Time) -> Self {
+    pub(super) fn new(link: Link, options: &SendOptions, clock: &Clock, began: Time) -> Self {
         Self {
             control: link.control,
             data: link.data,
             queue: Queue::default(),
-            limit: Limit::new(options.limit, clock),
-            clock,
+            limit: Limit::new(options.limit, clock.clone()),
+            clock: clock.clone(),
             began,
             resumed: link.resumed,
             sent: AtomicU64::new(0),
@@ -53,20 +58,38 @@ impl Flight {
             disk: AtomicU64::new(0),
             idle: AtomicU64::new(0),
             unreadable: AtomicU64::new(0),
+            told: Condvar::new(),
             lost: Mutex::default(),
             ended: Mutex::default(),
         }
     }
 
-    /// Runs one thread's work; if it fails, everything ends, and the first reason counts.
+    /// Runs the control connection's work; if it fails, everything ends, and the first reason counts.
     pub(super) fn guard(&self, work: impl FnOnce() -> Result<(), TransferError>) {
-        if let Err(error) = work() {
-            locked(&self.ended).get_or_insert(Err(error));
-            self.close();
-            self.control.cut();
-            for channel in &self.data {
-                channel.cut();
-            }
+        self.guard_for(Duration::ZERO, work);
+    }
+
+    /// The same for another thread: if its connection broke, it waits a moment for a better reason, the receiver's own
+    /// on the control connection.
+    pub(super) fn guard_other(&self, work: impl FnOnce() -> Result<(), TransferError>) {
+        self.guard_for(BETTER_REASON, work);
+    }
+
+    fn guard_for(&self, patience: Duration, work: impl FnOnce() -> Result<(), TransferError>) {
+        let Err(error) = work() else { return };
+        self.close();
+        let patience =
+            if matches!(error, TransferError::PeerGone { .. }) { patience } else { Duration::ZERO };
+        let (mut ended, _) = self
+            .told
+            .wait_timeout_while(locked(&self.ended), patience, |ended| ended.is_none())
+            .unwrap_or_else(PoisonError::into_inner);
+        ended.get_or_insert(Err(error));
+        drop(ended);
+        self.told.notify_all();
+        self.control.cut();
+        for channel in &self.data {
+            channel.cut();
         }
     }
 
@@ -79,6 +102,7 @@ impl Flight {
     /// The receiver has said its last word.
     pub(super) fn finished(&self, finished: Finished) {
         locked(&self.ended).get_or_insert(Ok(finished));
+        self.told.notify_all();
     }
 
     /// An entry cannot be had.

@@ -14,9 +14,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
 /// Offers are gathered up to so much, about a hundred.
 const GATHER: usize = 8 << 10;
+
+/// Before what changed is looked at again.
+const BREATH: Duration = Duration::from_millis(200);
 
 struct Walk<'a> {
     flight: &'a Flight,
@@ -45,6 +49,8 @@ pub(super) fn offer(
         if again.is_empty() {
             break;
         }
+        // Whoever is writing gets a moment to come to an end.
+        std::thread::park_timeout(BREATH);
         for file in again {
             let (path, name) = (file.path.clone(), file.name.clone());
             match fs::symlink_metadata(&path) {

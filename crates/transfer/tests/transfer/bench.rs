@@ -60,7 +60,7 @@ impl Bench {
     }
 
     pub fn receiver(&self) -> Receiver {
-        Receiver::open(&self.to(), &Self::options(), self.clock).unwrap()
+        Receiver::open(&self.to(), &Self::options(), &self.clock).unwrap()
     }
 
     /// Sends `paths` to a new receiver.
@@ -70,7 +70,7 @@ impl Bench {
         let (here, there) = (Ear::default(), Ear::default());
         let (sent, received) = std::thread::scope(|threads| {
             let receiving = threads.spawn(|| receiver.run(&there));
-            let sent = send(paths, &ticket, options, self.clock, &here);
+            let sent = send(paths, &ticket, options, &self.clock, &here);
             if let Err(error) = &sent {
                 eprintln!("sender: {error}");
             }

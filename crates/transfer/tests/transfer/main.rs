@@ -3,4 +3,8 @@
 //! `bench.rs` has the two ends, the other files one topic each.
 
 mod bench;
+mod proxy;
+mod resume;
+mod strangers;
+mod trees;
 mod whole;

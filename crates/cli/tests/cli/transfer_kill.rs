@@ -1,0 +1,112 @@
+//! kill -9 of either side at any point: what was begun is finished by running the same commands again.
+
+use crate::place::{Place, end, now};
+use crate::transfer::Receiving;
+use std::fs;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+/// How often something is killed. `make soak` says 50.
+fn kills() -> u64 {
+    std::env::var("TIGHTLINK_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(5)
+}
+
+/// The same numbers each time, of no pattern.
+fn draw(seed: u64) -> u64 {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0x1234_5678_9abc_def1);
+    for _ in 0..3 {
+        state ^= state >> 29;
+        state = state.wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    }
+    state >> 16
+}
+
+/// Something to send: a large file, one with a hole, many small ones.
+fn tree(place: &Place) -> u64 {
+    let mut state = 1;
+    let mut noise = |length: usize| -> Vec<u8> {
+        (0..length.div_ceil(6))
+            .flat_map(|_| {
+                state = draw(state);
+                state.to_le_bytes()[..6].to_vec()
+            })
+            .take(length)
+            .collect()
+    };
+    let top = place.path().join("tree");
+    for folder in 0..20 {
+        fs::create_dir_all(top.join(format!("small/{folder}"))).unwrap();
+        for file in 0..50 {
+            fs::write(top.join(format!("small/{folder}/{file}")), noise(file * 97)).unwrap();
+        }
+    }
+    fs::write(top.join("large"), noise(24 << 20)).unwrap();
+    let hollow = fs::File::create(top.join("hollow")).unwrap();
+    std::os::unix::fs::FileExt::write_all_at(&hollow, &noise(3 << 20), 5 << 20).unwrap();
+    hollow.set_len(40 << 20).unwrap();
+    27 << 20
+}
+
+fn start(place: &Place, ticket: &str) -> Child {
+    // Two seconds and a half without an interruption.
+    let mut command =
+        place.program(&["send", "tree", ticket, "--streams", "2", "--limit", "90Mbit/s", "--json"]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+#[test]
+fn what_kill_9_interrupts_at_any_point_is_finished_whole() {
+    let mut left = kills();
+    let mut seed = 0;
+    while left > 0 {
+        let place = Place::new();
+        let total = tree(&place);
+        let mut receiving = Receiving::start(&place, &["there"]);
+        let ticket = receiving.ticket.clone();
+        // Several kills in one session, then it is let through.
+        for _ in 0..left.min(5) {
+            seed += 1;
+            let mut sending = start(&place, &ticket);
+            let pause = Duration::from_millis(draw(seed) % 1500);
+            let began = now();
+            while began.elapsed() < pause && sending.try_wait().unwrap().is_none() {
+                std::thread::park_timeout(Duration::from_millis(2));
+            }
+            let (sender, receiver) = match draw(seed + 1000) % 3 {
+                0 => (true, false),
+                1 => (false, true),
+                _ => (true, true),
+            };
+            if sender {
+                let _ = sending.kill();
+            }
+            if receiver {
+                receiving.kill();
+                receiving = Receiving::start(&place, &["there"]);
+                assert_eq!(receiving.ticket, ticket, "kill {seed}: the session goes on");
+            }
+            let output = sending.wait_with_output().unwrap();
+            if output.status.success() {
+                break;
+            }
+            let err = String::from_utf8_lossy(&output.stderr);
+            assert!(sender || output.status.code() == Some(3), "kill {seed}: {err}");
+            assert!(!err.contains("panicked"), "kill {seed}: {err}");
+            left -= 1;
+        }
+        // It may have been finished already, and then the ticket is of no use.
+        let mut arguments = vec!["send", "tree", &ticket, "--streams", "2", "--json"];
+        arguments.push("--limit=2Gbit/s");
+        let finished = receiving.child.try_wait().unwrap().is_some();
+        if !finished {
+            let sent = end(place.program(&arguments)).well().json().remove(0);
+            assert!(sent["sent"].as_u64().unwrap() <= total + (3 << 20), "{sent}");
+        }
+        let received = receiving.ended();
+        assert_eq!(received.code, Some(0), "{}", received.err);
+        let same =
+            end(place.shell("diff -r --no-dereference tree there/tree && cmp tree/hollow there/tree/hollow"));
+        assert_eq!(same.code, Some(0), "kill {seed}: {}", same.out);
+        assert!(!place.path().join("there/.tightlink").exists());
+    }
+}

@@ -1,0 +1,86 @@
+//! A path that breaks: forwards TCP connections until so many bytes have passed, then cuts all of them.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+
+#[derive(Debug, Default)]
+struct Shared {
+    /// From the side that connects, in all.
+    passed: AtomicU64,
+    /// The connections are cut when `passed` reaches this.
+    cut_at: AtomicU64,
+    ended: AtomicBool,
+    sockets: Mutex<Vec<TcpStream>>,
+}
+
+#[derive(Debug)]
+pub struct Proxy {
+    pub port: u16,
+    shared: Arc<Shared>,
+}
+
+impl Proxy {
+    pub fn new(to: SocketAddr) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let shared = Arc::new(Shared::default());
+        let own = Arc::clone(&shared);
+        std::thread::spawn(move || {
+            for near in listener.incoming() {
+                if own.ended.load(Relaxed) {
+                    break;
+                }
+                let (near, Ok(far)) = (near.unwrap(), TcpStream::connect(to)) else { continue };
+                let twins = [&near, &far].map(|socket| socket.try_clone().unwrap());
+                own.sockets.lock().unwrap().extend([&near, &far].map(|socket| socket.try_clone().unwrap()));
+                let [near_twin, far_twin] = twins;
+                let (there, back) = (Arc::clone(&own), Arc::clone(&own));
+                std::thread::spawn(move || there.forward(near, far_twin, true));
+                std::thread::spawn(move || back.forward(far, near_twin, false));
+            }
+        });
+        Self { port, shared }
+    }
+
+    /// Lets so many more bytes pass.
+    pub fn allow(&self, bytes: u64) {
+        self.shared.cut_at.store(self.shared.passed.load(Relaxed).saturating_add(bytes), Relaxed);
+    }
+
+    pub fn passed(&self) -> u64 {
+        self.shared.passed.load(Relaxed)
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.shared.ended.store(true, Relaxed);
+        let _ = TcpStream::connect(("127.0.0.1", self.port));
+    }
+}
+
+impl Shared {
+    fn forward(&self, mut from: TcpStream, mut to: TcpStream, counted: bool) {
+        let mut buffer = vec![0; 16 << 10];
+        while let Ok(length) = from.read(&mut buffer) {
+            if length == 0 {
+                break;
+            }
+            if counted
+                && self.passed.fetch_add(length as u64, Relaxed) + length as u64 > self.cut_at.load(Relaxed)
+            {
+                self.passed.fetch_sub(length as u64, Relaxed);
+                for socket in self.sockets.lock().unwrap().drain(..) {
+                    let _ = socket.shutdown(Shutdown::Both);
+                }
+                return;
+            }
+            if to.write_all(&buffer[..length]).is_err() {
+                break;
+            }
+        }
+        let _ = to.shutdown(Shutdown::Write);
+    }
+}

@@ -1,0 +1,151 @@
+//! Who is not let in: strangers, wrong tickets, replayed ones. The receiver goes on listening.
+
+use crate::bench::{Bench, Ear, noise};
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::time::Duration;
+use tightlink_transfer::{SendOptions, Silent, Ticket, TransferError, send};
+
+/// Waits until `ear` has heard `words`.
+#[track_caller]
+fn hears(ear: &Ear, words: &str) {
+    for _ in 0..1000 {
+        if ear.heard().contains(words) {
+            return;
+        }
+        std::thread::park_timeout(Duration::from_millis(10));
+    }
+    panic!("not heard: {words:?}, but: {}", ear.heard());
+}
+
+/// `act` while a receiver listens; then the right sender comes, and is let in.
+fn in_spite_of(act: impl Fn(&Ticket, SocketAddr, &Ear)) -> Arc<Ear> {
+    let bench = Bench::new();
+    let path = bench.write("file", noise(200_000, 5));
+    let receiver = bench.receiver();
+    let ticket = receiver.ticket().clone();
+    let ear = Arc::new(Ear::default());
+    // Not in a scope: a test that fails must not wait for a receiver that nobody comes to.
+    let listener = Arc::clone(&ear);
+    let receiving = std::thread::spawn(move || receiver.run(&*listener));
+    act(&ticket, ticket.sockets().next().unwrap(), &ear);
+    send(&[path], &ticket, &SendOptions::default(), &bench.clock, &Silent).unwrap();
+    receiving.join().unwrap().unwrap();
+    assert!(fs::read(bench.to().join("file")).unwrap() == noise(200_000, 5));
+    assert_eq!(fs::read_dir(bench.to()).unwrap().count(), 1, "nothing else came in");
+    ear
+}
+
+fn attempt(ticket: &Ticket) -> TransferError {
+    let bench = Bench::new();
+    let path = bench.write("intruder", "content");
+    send(&[path], ticket, &SendOptions::default(), &bench.clock, &Silent).unwrap_err()
+}
+
+#[test]
+fn a_port_scan_leaves_a_line_and_changes_nothing() {
+    in_spite_of(|_, address, ear| {
+        for _ in 0..3 {
+            drop(TcpStream::connect(address).unwrap());
+        }
+        hears(ear, "turned away 127.0.0.1:");
+    });
+}
+
+#[test]
+fn random_bytes_are_turned_away() {
+    in_spite_of(|_, address, ear| {
+        for seed in 0..20 {
+            let mut socket = TcpStream::connect(address).unwrap();
+            let _ = socket.write_all(&noise(1 + seed as usize * 997, seed));
+            let _ = socket.shutdown(std::net::Shutdown::Write);
+            let _ = socket.read_to_end(&mut Vec::new());
+        }
+        // What looks like the beginning of a handshake, and goes on as noise.
+        let mut socket = TcpStream::connect(address).unwrap();
+        let _ = socket.write_all(&[&[0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3][..], &noise(5000, 1)].concat());
+        let _ = socket.read_to_end(&mut Vec::new());
+        hears(ear, "it does not speak as a tightlink does");
+    });
+}
+
+#[test]
+fn silent_connections_do_not_keep_the_sender_out() {
+    let ear = in_spite_of(|_, address, ear| {
+        let idle: Vec<_> = (0..40).map(|_| TcpStream::connect(address).unwrap()).collect();
+        hears(ear, "too many connections are trying at once");
+        drop(idle);
+        // They are seen to have left.
+        std::thread::park_timeout(Duration::from_millis(500));
+    });
+    assert!(ear.0.lock().unwrap().len() < 40, "the log is not flooded");
+}
+
+#[test]
+fn a_ticket_with_another_secret_is_refused_by_the_receiver() {
+    in_spite_of(|ticket, _, ear| {
+        // Another session's secret.
+        let other = Bench::new().receiver().ticket().secret.clone();
+        let error = attempt(&Ticket { secret: other, ..ticket.clone() });
+        assert!(matches!(error, TransferError::TicketRefused { .. }), "{error}");
+        assert!(error.is_usage());
+        hears(ear, "it does not hold this session's ticket");
+    });
+}
+
+#[test]
+fn a_ticket_for_another_receiver_is_refused_by_the_sender() {
+    in_spite_of(|ticket, _, ear| {
+        let other = Bench::new().receiver().ticket().fingerprint;
+        let error = attempt(&Ticket { fingerprint: other, ..ticket.clone() });
+        assert!(matches!(error, TransferError::OtherReceiver { .. }), "{error}");
+        assert!(error.to_string().contains("a finished session's ticket is not accepted again"));
+        hears(ear, "turned away");
+    });
+}
+
+#[test]
+fn a_finished_sessions_ticket_is_refused_by_the_next_session_on_the_same_port() {
+    let bench = Bench::new();
+    let path = bench.write("file", "content");
+    let first = bench.transfer(&[path.clone()], &SendOptions::default());
+    first.received.unwrap();
+    // Nobody listens any more.
+    let error =
+        send(&[path.clone()], &first.ticket, &SendOptions::default(), &bench.clock, &Silent).unwrap_err();
+    assert!(matches!(error, TransferError::Unreachable { .. }), "{error}");
+    // The next session in the same folder, on the same port.
+    let mut options = Bench::options();
+    options.listen = first.ticket.sockets().next();
+    let next = tightlink_transfer::Receiver::open(&bench.to(), &options, &bench.clock).unwrap();
+    let ticket = next.ticket().clone();
+    let receiving = std::thread::spawn(move || next.run(&Silent));
+    let error =
+        send(&[path.clone()], &first.ticket, &SendOptions::default(), &bench.clock, &Silent).unwrap_err();
+    assert!(matches!(error, TransferError::OtherReceiver { .. }), "{error}");
+    send(&[path], &ticket, &SendOptions::default(), &bench.clock, &Silent).unwrap();
+    receiving.join().unwrap().unwrap();
+}
+
+#[test]
+fn a_second_sender_waits_its_turn_and_is_told() {
+    let bench = Bench::new();
+    let path = bench.write("large", noise(16_000_000, 6));
+    let other = bench.write("other", "content");
+    let receiver = bench.receiver();
+    let ticket = receiver.ticket().clone();
+    let ear = Ear::default();
+    let slow = SendOptions { limit: Some(units::Rate::from_bps(20_000_000)), ..SendOptions::default() };
+    std::thread::scope(|threads| {
+        let receiving = threads.spawn(|| receiver.run(&ear));
+        let first = threads.spawn(|| send(&[path], &ticket, &slow, &bench.clock, &Silent));
+        hears(&ear, "begins");
+        let error = send(&[other], &ticket, &SendOptions::default(), &bench.clock, &Silent).unwrap_err();
+        assert!(error.to_string().contains("another sender is using this ticket"), "{error}");
+        first.join().unwrap().unwrap();
+        receiving.join().unwrap().unwrap();
+    });
+    assert!(!bench.to().join("other").exists());
+}
