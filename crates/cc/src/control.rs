@@ -14,15 +14,58 @@ pub struct RttView {
     pub min: Span,
 }
 
-/// How fast data were delivered while the acknowledged segment was under way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How fast data were delivered while the acknowledged segment was under way
+/// [draft-cheng-iccrg-delivery-rate-estimation], and what was lost meanwhile [draft-ietf-ccwg-bbr].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateSample {
     /// Data delivered in the interval.
     pub delivered: Bytes,
-    /// Length of the interval.
+    /// Length of the interval; zero if it is too short to say anything.
     pub interval: Span,
     /// The application, not the network, limited the rate.
     pub application_limited: bool,
+    /// Delivered since the start, as the acknowledged segment was sent (`P.delivered`).
+    pub delivered_before: Bytes,
+    /// Delivered since the start (`C.delivered`).
+    pub delivered_total: Bytes,
+    /// Delivered by this acknowledgement, cumulatively or selectively.
+    pub newly_delivered: Bytes,
+    /// Found lost by it.
+    pub newly_lost: Bytes,
+    /// Found lost since the acknowledged segment was sent.
+    pub lost: Bytes,
+    /// In flight as the acknowledged segment was sent, itself included.
+    pub sent_in_flight: Bytes,
+}
+
+impl RateSample {
+    /// The rate; `None` if the interval is too short to say.
+    #[must_use]
+    pub fn rate(&self) -> Option<Rate> {
+        (self.interval > Span::ZERO).then(|| Rate::of(self.delivered, self.interval))
+    }
+}
+
+/// A segment was found lost; only for a controller that [wants](Wants) rates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LostSegment {
+    /// Its payload.
+    pub size: Bytes,
+    /// In flight as it was sent, itself included.
+    pub sent_in_flight: Bytes,
+    /// Found lost since it was sent, itself included.
+    pub lost: Bytes,
+}
+
+/// What a controller needs of the transport beyond acknowledgements. Read once, as a flow starts; who wants nothing
+/// costs nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wants {
+    /// Delivery rates: [`Ack::rate`], on acknowledgements that move nothing cumulatively, too, and
+    /// [`CongestionControl::on_lost`].
+    pub rate: bool,
+    /// To place every departure itself: [`CongestionControl::gap_after`].
+    pub departures: bool,
 }
 
 /// One acknowledgement of new data.
@@ -38,7 +81,7 @@ pub struct Ack {
     pub in_flight: Bytes,
     /// The round-trip time.
     pub rtt: RttView,
-    /// Delivery rate, where the transport measures it.
+    /// Delivery rate, where the transport measures it and the controller [wants](Wants) it.
     pub rate: Option<RateSample>,
     /// The controller's window, not the receive window or the application, was the limit.
     pub window_limited: bool,
@@ -90,6 +133,10 @@ pub enum Phase {
     SlowStart,
     /// Probing gently.
     Avoidance,
+    /// Sending less than arrives, to empty a queue of its own making.
+    Drain,
+    /// Sending next to nothing, to see the path without a queue.
+    ProbeRtt,
     /// The window does not move.
     Fixed,
 }
@@ -117,6 +164,24 @@ pub trait CongestionControl: Send + Debug {
     fn on_congestion(&mut self, event: &Congestion);
     /// The last congestion event was a false alarm: undo it.
     fn on_spurious(&mut self) {}
+    /// A segment was found lost. Only if [`Wants::rate`].
+    fn on_lost(&mut self, lost: &LostSegment) {
+        let _ = lost;
+    }
+    /// A segment leaves at `now`: the next may so much later; `None`: as the pacing rate has it. Only if
+    /// [`Wants::departures`].
+    fn gap_after(&mut self, now: Time) -> Option<Span> {
+        let _ = now;
+        None
+    }
+    /// What it needs beyond acknowledgements.
+    fn wants(&self) -> Wants {
+        Wants::default()
+    }
+    /// Shows what it has measured, each quantity by its name, in SI units and packets; nothing if it measures nothing.
+    fn measures(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        let _ = show;
+    }
     /// How much may be in flight, how fast.
     fn allowance(&self) -> Allowance;
     /// For traces and tests.

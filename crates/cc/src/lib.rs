@@ -4,19 +4,24 @@
 //! [`Allowance`]. Nothing here knows queues, sockets or sequence numbers.
 //!
 //! Reading order: `control.rs` (the trait and its events), `loss_based.rs` (slow start x growth), the parts in
-//! `slow_start/` and `growth/`, `byte_counting.rs` (what an acknowledgement counts for), `fixed.rs`, and
-//! `registry.rs` (names).
+//! `slow_start/` and `growth/`, `byte_counting.rs` (what an acknowledgement counts for), `fixed.rs`, then
+//! the controllers that go by delay or rate, `vegas.rs` and `fast.rs`, and `registry.rs` (names).
 
 mod byte_counting;
 mod control;
+mod fast;
 mod fixed;
 pub mod growth;
 mod loss_based;
 pub mod registry;
 pub mod slow_start;
+mod vegas;
 
 pub use control::{
-    Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, Phase, RateSample, RttView,
+    Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, LostSegment, Phase, RateSample,
+    RttView, Wants,
 };
+pub use fast::Fast;
 pub use fixed::FixedWindow;
 pub use loss_based::{LossBased, Start};
+pub use vegas::Vegas;

@@ -2,7 +2,7 @@
 
 use crate::growth::{Growth, Reno};
 use crate::slow_start::{HyStartPlusPlus, Limited, Standard};
-use crate::{CongestionControl, FixedWindow, LossBased, Start};
+use crate::{CongestionControl, Fast, FixedWindow, LossBased, Start, Vegas};
 
 /// A controller in the registry.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +26,16 @@ pub const CONTROLS: &[Control] = &[
         name: "reno",
         summary: "additive increase, multiplicative decrease: one segment per round trip, half on loss",
         source: "RFC 5681, RFC 6582",
+    },
+    Control {
+        name: "vegas",
+        summary: "keeps 2 to 4 packets of its own in the queue, seen in the RTT; slow start of its own",
+        source: "Brakmo and Peterson, JSAC 1995",
+    },
+    Control {
+        name: "fast",
+        summary: "paced; an equation for the window keeps alpha packets in the queue; slow start of its own",
+        source: "Jin, Wei and Low, INFOCOM 2004; alpha as in madison:5.1",
     },
 ];
 
@@ -96,6 +106,8 @@ pub fn tuned(
     }
     match control {
         "fixed" => Some(Box::new(FixedWindow)),
+        "vegas" => Some(Box::new(Vegas::new(start))),
+        "fast" => Some(Box::new(Fast::new(start))),
         "reno" => loss_based(slow_start, start, tuning, Reno::new(start.segment)),
         _ => None,
     }

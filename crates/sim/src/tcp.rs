@@ -4,11 +4,12 @@
 //! `receiver.rs` (reassembly, delayed and selective acknowledgements), `rtt.rs` (estimator and retransmission
 //! timer), `blocks.rs` (selective acknowledgements where some are lost), `advertised.rs` (a receive window that
 //! moves), `bits.rs`; then what a flow may turn on: `sender/options.rs`, `prr.rs`, `rack.rs` and `tlp.rs`, `ecn.rs`,
-//! `pacer.rs`.
+//! `pacer.rs`, `delivery.rs`.
 
 mod advertised;
 mod bits;
 mod blocks;
+mod delivery;
 mod ecn;
 #[cfg(test)]
 mod lossy;

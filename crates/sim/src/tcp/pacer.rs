@@ -20,7 +20,15 @@ impl Pacer {
 
     /// Segments of `payload` leave at `rate`, counted in payload as windows are.
     pub(super) fn at_rate(&mut self, rate: Rate, payload: u64) {
-        self.gap = rate.serialization(Bytes::new(payload));
+        let gap = rate.max(Rate::from_bps(1)).serialization(Bytes::new(payload));
+        // What waits for a slower rate's slot need not wait for all of it.
+        let (old, new) = (self.gap.max(self.least_gap), gap.max(self.least_gap));
+        self.free_at = match self.free_at {
+            // A controller that places departures held everything back, and now has a rate.
+            Time::NEVER => Time::ZERO,
+            at => at - old.saturating_sub(new),
+        };
+        self.gap = gap;
     }
 
     /// Nothing leaves faster than `cap` from now on (`SO_MAX_PACING_RATE`).
@@ -47,8 +55,11 @@ impl Pacer {
         self.free_at
     }
 
-    /// A segment leaves.
-    pub(super) fn on_sent(&mut self, now: Time) {
-        self.free_at = self.free_at.max(now) + self.gap.max(self.least_gap);
+    /// A segment leaves; the next may `gap` later, if the controller says so, and else at the pace.
+    pub(super) fn on_sent(&mut self, now: Time, gap: Option<Span>) {
+        self.free_at = match gap {
+            Some(gap) => now + gap.max(self.least_gap),
+            None => self.free_at.max(now) + self.gap.max(self.least_gap),
+        };
     }
 }

@@ -68,6 +68,11 @@ impl RttEstimator {
         (self.smoothed > 0).then(|| Span::from_nanos(self.smoothed))
     }
 
+    /// The least sample; zero before there is one.
+    pub(super) fn min(&self) -> Span {
+        Span::from_nanos(if self.min == u64::MAX { 0 } else { self.min })
+    }
+
     #[inline]
     pub(super) fn view(&self, latest: Option<Span>) -> RttView {
         RttView { latest, smoothed: Span::from_nanos(self.smoothed), min: Span::from_nanos(self.min) }

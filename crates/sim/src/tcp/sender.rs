@@ -326,7 +326,8 @@ impl Sender {
             self.follow_episode(now, newly);
             recovering |= matches!(self.episode, Episode::FastRecovery { .. });
         }
-        if newly > 0 {
+        let rate = if PLAIN { None } else { self.sample_rate() };
+        if newly > 0 || (!PLAIN && rate.is_some()) {
             if self.board.una() > self.round_ends {
                 self.round += 1;
                 self.round_ends = self.board.next();
@@ -337,7 +338,7 @@ impl Sender {
                 newest_sent: ack.newest_sent,
                 in_flight: Bytes::new(self.board.pipe() * self.payload),
                 rtt: self.rtt.view(sample),
-                rate: None,
+                rate,
                 window_limited: first < self.limited_below,
                 recovering,
                 round: self.round,

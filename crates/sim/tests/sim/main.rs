@@ -4,6 +4,7 @@ mod batches;
 mod closed_form;
 mod common;
 mod engset;
+mod equilibria;
 mod network;
 mod ns2;
 mod options;

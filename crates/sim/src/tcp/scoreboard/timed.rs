@@ -1,4 +1,4 @@
-//! What detection by time asks of the scoreboard, and tells it.
+//! What detection by time and delivery rates ask of the scoreboard, and tell it.
 
 use super::{DUP_THRESH, Scoreboard};
 

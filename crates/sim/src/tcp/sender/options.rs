@@ -1,15 +1,17 @@
-//! What a flow may turn on: PRR, RACK-TLP, ECN, pacing. Each is a file of its own; here the sender drives them.
+//! What a flow may turn on: PRR, RACK-TLP, ECN, pacing, delivery rates. Each is a file of its own; here the sender
+//! drives them.
 
 use super::{Episode, Sender, SenderConfig, Transmission};
 use crate::plan::{LossDetection, Recovery};
 use crate::tcp::Acknowledgement;
 use crate::tcp::blocks::Block;
+use crate::tcp::delivery::Delivery;
 use crate::tcp::ecn::Reaction;
 use crate::tcp::pacer::Pacer;
 use crate::tcp::prr::Prr;
 use crate::tcp::rack::Rack;
 use crate::tcp::tlp::Tlp;
-use cc::CongestionKind;
+use cc::{CongestionKind, RateSample};
 use units::{Rate, Span, Time};
 
 /// The state of what is on.
@@ -19,6 +21,9 @@ pub(super) struct Options {
     pub(super) rack: Option<Timed>,
     ecn: Option<Reaction>,
     pacer: Option<Pacer>,
+    pub(super) delivery: Option<Delivery>,
+    /// The controller places departures.
+    placed: bool,
     /// When the retransmission timer expires.
     retransmission: Time,
     /// Outstanding and selectively acknowledged before the acknowledgement at hand.
@@ -39,19 +44,23 @@ pub(super) struct Timed {
 impl Options {
     /// What `config` asks for; `None` if nothing.
     pub(super) fn of(config: &SenderConfig) -> Option<Box<Self>> {
+        let wants = config.control.wants();
         let timed = config.loss_detection == LossDetection::Rack && config.sack;
         let options = Self {
             prr: (config.recovery == Recovery::Prr).then(Prr::default),
             rack: timed.then(Timed::default),
             ecn: config.ecn.then(Reaction::default),
-            pacer: config.pacing.then(Pacer::new),
+            pacer: (config.pacing || wants.departures).then(Pacer::new),
+            delivery: wants.rate.then(Delivery::default),
+            placed: wants.departures,
             retransmission: Time::NEVER,
             before: (0, 0),
         };
         let none = options.prr.is_none()
             && options.rack.is_none()
             && options.ecn.is_none()
-            && options.pacer.is_none();
+            && options.pacer.is_none()
+            && options.delivery.is_none();
         (!none).then(|| Box::new(options))
     }
 
@@ -151,7 +160,14 @@ impl Sender {
             prr.on_sent();
         }
         if let Some(pacer) = &mut options.pacer {
-            pacer.on_sent(now);
+            let gap = if options.placed { self.control.gap_after(now) } else { None };
+            pacer.on_sent(now, gap);
+        }
+        if let Some(delivery) = &mut options.delivery {
+            delivery.on_sent(now, sent.segment, self.board.pipe());
+            if self.board.next() >= self.total_segments {
+                delivery.on_out_of_data(self.board.pipe());
+            }
         }
         if let Some(timed) = &mut options.rack {
             timed.rack.on_sent(now, sent.segment, sent.again, self.board.una());
@@ -185,17 +201,24 @@ impl Sender {
         let Some(options) = self.options.as_deref_mut() else { return };
         let board = &self.board;
         options.before = (board.una(), board.sacked());
-        let Some(timed) = &mut options.rack else { return };
+        if options.rack.is_none() && options.delivery.is_none() {
+            return;
+        }
         let mut delivered = |from: u64, to: u64, echo| {
             let mut from = from;
             while let Some(segment) = board.hole_within(from, to) {
-                timed.rack.on_delivered(now, segment, board.is_resent(segment), echo);
+                if let Some(timed) = &mut options.rack {
+                    timed.rack.on_delivered(now, segment, board.is_resent(segment), echo);
+                }
+                if let Some(delivery) = &mut options.delivery {
+                    delivery.on_delivered(now, segment);
+                }
                 from = segment + 1;
             }
         };
         delivered(board.una(), ack.cumulative, self.timestamps.then_some(ack.echo));
         // Lowest first, lest a gap between two of them look like reordering.
-        let newest = ack.sacked.map(|segment| (segment, segment + 1));
+        let newest = ack.sacked.filter(|_| self.sack).map(|segment| (segment, segment + 1));
         let mut above = ack.cumulative;
         loop {
             let next = blocks.iter().chain(&newest).filter(|(_, end)| *end > above).min();
@@ -203,6 +226,21 @@ impl Sender {
             delivered(start.max(above), end, None);
             above = end;
         }
+    }
+
+    /// The delivery rate by the acknowledgement at hand, and the losses it reveals, if the controller wants them.
+    pub(super) fn sample_rate(&mut self) -> Option<RateSample> {
+        let delivery = self.options.as_deref_mut()?.delivery.as_mut()?;
+        let (board, edge) = (&self.board, self.board.loss_edge());
+        let mut from = delivery.told_below(edge);
+        while let Some(segment) = board.hole_within(from, edge) {
+            if let Some(lost) = delivery.on_lost(segment, self.payload) {
+                self.control.on_lost(&lost);
+            }
+            from = segment + 1;
+        }
+        delivery.forget_below(board.una());
+        delivery.sample(self.rtt.min(), self.payload)
     }
 
     /// Finds losses by time, and answers congestion marks. True if the window must not grow by this

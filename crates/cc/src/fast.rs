@@ -1,0 +1,174 @@
+//! FAST: an equation for the window that has `alpha` packets of the flow stand in the queue [jin:infocom04].
+//!
+//! ```text
+//! w <- min(2w, (1 - gamma) w + gamma (baseRTT/RTT w + alpha))     every other round trip
+//! ```
+//!
+//! Slow start lasts while the path shows no queue: the equation with an `alpha` proportional to `w`, which the source
+//! names for that case. Loss halves the window. `alpha` follows paper P3: twice the largest throughput seen, in
+//! packets per millisecond, and at least 8 [madison:5.1].
+
+use crate::{Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, Phase, Start};
+use units::{Bytes, Rate, Span, Time};
+
+/// Weight of the new window [jin:infocom04, III-C].
+const GAMMA: f64 = 0.5;
+/// The least `alpha`, packets [madison:5.1].
+const LEAST_ALPHA: f64 = 8.0;
+/// `alpha` per packet and millisecond of the largest throughput [madison:5.1].
+const ALPHA_PER_RATE: f64 = 2.0;
+/// Rounds between updates: the paper's "every other RTT".
+const ROUNDS: u64 = 2;
+/// The weight of a sample in the average RTT is 3/w, but at most this [jin:infocom04, III-A].
+const MOST_WEIGHT: f64 = 0.25;
+/// A backlog of this many packets ends slow start `[D]`.
+const QUEUE_SHOWS: f64 = 1.0;
+/// Pacing beyond `w/RTT`, so that the window stays the limit; in slow start and after `[D]`.
+const PACING: (f64, f64) = (2.0, 1.25);
+/// No window is larger, segments: far beyond any path, far below where numbers end.
+const MOST: f64 = 1e9;
+
+/// FAST TCP.
+#[derive(Clone, Debug)]
+pub struct Fast {
+    segment: Bytes,
+    /// Segments.
+    window: f64,
+    threshold: f64,
+    before: (f64, f64),
+    base_rtt: Span,
+    /// Average RTT, seconds; zero before there is a sample.
+    rtt: f64,
+    /// The largest throughput so far, packets per millisecond.
+    largest: f64,
+    /// The round of the last update, when it was, and bytes acknowledged since.
+    updated: (u64, Time),
+    acked: Bytes,
+}
+
+impl Fast {
+    /// A controller at its start.
+    #[must_use]
+    pub fn new(start: Start) -> Self {
+        let segments =
+            |bytes: Bytes| (bytes.get() as f64 / start.segment.get().max(1) as f64).clamp(1.0, MOST);
+        let (window, threshold) = (segments(start.window), segments(start.threshold));
+        Self {
+            segment: start.segment,
+            window,
+            threshold,
+            before: (window, threshold),
+            base_rtt: Span::MAX,
+            rtt: 0.0,
+            largest: 0.0,
+            updated: (0, Time::ZERO),
+            acked: Bytes::ZERO,
+        }
+    }
+
+    fn in_slow_start(&self) -> bool {
+        self.window < self.threshold
+    }
+
+    /// The backlog it wants, packets.
+    fn alpha(&self) -> f64 {
+        LEAST_ALPHA.max(ALPHA_PER_RATE * self.largest)
+    }
+
+    /// `baseRTT / RTT`.
+    fn ratio(&self) -> f64 {
+        if self.rtt > 0.0 { (self.base_rtt.as_secs_f64() / self.rtt).clamp(0.0, 1.0) } else { 1.0 }
+    }
+
+    fn backlog(&self) -> f64 {
+        self.window * (1.0 - self.ratio())
+    }
+
+    fn observe(&mut self, sample: Span) {
+        self.base_rtt = self.base_rtt.min(sample);
+        let sample = sample.as_secs_f64();
+        let weight = (3.0 / self.window).min(MOST_WEIGHT);
+        self.rtt = if self.rtt > 0.0 { self.rtt + weight * (sample - self.rtt) } else { sample };
+    }
+
+    fn update(&mut self, ack: &Ack) {
+        let elapsed = ack.now.since(self.updated.1);
+        if elapsed > Span::ZERO {
+            let packets = self.acked.get() as f64 / self.segment.get().max(1) as f64;
+            self.largest = self.largest.max(packets / elapsed.as_millis_f64()).min(MOST);
+        }
+        self.updated = (ack.round, ack.now);
+        self.acked = Bytes::ZERO;
+        if self.in_slow_start() || ack.recovering {
+            return;
+        }
+        let target = (1.0 - GAMMA) * self.window + GAMMA * (self.ratio() * self.window + self.alpha());
+        if target < self.window || ack.window_limited {
+            self.set_window(target.min(2.0 * self.window));
+            // Avoidance goes on below the old threshold.
+            self.threshold = self.threshold.min(self.window);
+        }
+    }
+
+    fn set_window(&mut self, window: f64) {
+        self.window = window.clamp(1.0, MOST);
+    }
+
+    fn window(&self) -> Bytes {
+        self.segment.scale(self.window).max(self.segment)
+    }
+}
+
+impl CongestionControl for Fast {
+    fn on_ack(&mut self, ack: &Ack) {
+        if let Some(sample) = ack.rtt.latest {
+            self.observe(sample);
+        }
+        self.acked += ack.acked;
+        if self.in_slow_start() && !ack.recovering {
+            if self.backlog() > QUEUE_SHOWS {
+                self.threshold = self.window;
+            } else if ack.window_limited {
+                let acked = ack.acked.get() as f64 / self.segment.get().max(1) as f64;
+                self.set_window(self.window + acked.min(1.0));
+            }
+        }
+        if ack.round.wrapping_sub(self.updated.0) >= ROUNDS {
+            self.update(ack);
+        }
+    }
+
+    fn on_congestion(&mut self, event: &Congestion) {
+        if event.kind != CongestionKind::PersistentLoss {
+            self.before = (self.window, self.threshold);
+            let flight = event.in_flight.get() as f64 / self.segment.get().max(1) as f64;
+            self.threshold = (flight / 2.0).clamp(2.0, MOST);
+        }
+        self.window = match event.kind {
+            CongestionKind::Loss | CongestionKind::EcnMark => self.threshold,
+            CongestionKind::Timeout | CongestionKind::PersistentLoss => 1.0,
+        };
+    }
+
+    fn on_spurious(&mut self) {
+        (self.window, self.threshold) = self.before;
+    }
+
+    fn allowance(&self) -> Allowance {
+        let gain = if self.in_slow_start() { PACING.0 } else { PACING.1 };
+        let pacing = (self.rtt > 0.0)
+            .then(|| Rate::from_bps_f64(gain * self.window * self.segment.bits_f64() / self.rtt))
+            .map(|rate| rate.max(Rate::from_bps(1)));
+        Allowance { window: self.window(), pacing }
+    }
+
+    fn state(&self) -> CcState {
+        let phase = if self.in_slow_start() { Phase::SlowStart } else { Phase::Avoidance };
+        CcState { phase, window: self.window(), threshold: Some(self.segment.scale(self.threshold)) }
+    }
+
+    fn measures(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        show("backlog_packets", self.backlog());
+        show("alpha_packets", self.alpha());
+    }
+}

@@ -1,0 +1,123 @@
+//! What end hosts can say of the bottleneck: backlog, utilization, cross traffic, how many flows share it, and the
+//! rate that reaches a wanted backlog, `[madison:eq1]` to `[madison:eq14]`.
+//!
+//! Units. A packet is the unit of data and its service time at the bottleneck, `12/C` in the paper, the unit of
+//! time: rates are shares of the capacity (`x = S 12/C`), backlogs are packets, and a delay divided by the service time
+//! is a backlog. The paper's packets have 1500 bytes.
+//!
+//! The bottleneck is taken for an M/D/1 queue, whose mean wait is `U/(2(1 - U))` service times. Arrivals that are
+//! smoother than Poisson, as those of a few paced flows are, wait less: then the utilization is underestimated.
+
+/// `d/RTT_norm`: queueing delay over the normalized round-trip time `[madison:table2]`.
+pub const DELAY_RATIO: f64 = 0.0235;
+
+/// The backlog that Reno keeps, packets, `[madison:eq2]`.
+///
+/// ```text
+/// alpha_Reno = (2/7) (d/RTT) (9 + sqrt(25 + 56/p))
+/// ```
+/// `d/RTT` = `delay_ratio`, queueing delay over average RTT; `p` = `loss`, loss events per packet. The solution for
+/// `alpha` of Vegas' bound, `p = 32/(7 W^2 - 36 W + 32)` with `W = alpha RTT/d` `[madison:eq1]`. Infinite without
+/// loss.
+#[must_use]
+pub fn reno_backlog(delay_ratio: f64, loss: f64) -> f64 {
+    2.0 / 7.0 * delay_ratio * (9.0 + (25.0 + 56.0 / loss).sqrt())
+}
+
+/// The backlog a Madison flow wants, packets, `[madison:eq3]`: Reno's at the normalized round-trip time.
+///
+/// The paper prints 4.33 at `p = 1e-4`; its own equation gives 5.085.
+#[must_use]
+pub fn target_backlog(loss: f64) -> f64 {
+    reno_backlog(DELAY_RATIO, loss)
+}
+
+/// Utilization of an M/D/1 queue where `backlog` packets wait on average, `[madison:eq8]`.
+///
+/// ```text
+/// U = 2B / (2B + 1)
+/// ```
+#[must_use]
+pub fn utilization(backlog: f64) -> f64 {
+    if backlog.is_finite() { 2.0 * backlog / (2.0 * backlog + 1.0) } else { 1.0 }
+}
+
+/// The rate of a starting flow that reaches `backlog` packets of its own, a share of the capacity,
+/// `[madison:eq12]` with `[madison:eq13]`.
+///
+/// ```text
+/// x = 2b (1 - u0) / (1 + 2b)
+/// ```
+/// `u0` = `others`: the utilization by everyone else, who is taken not to answer.
+#[must_use]
+pub fn starting_rate(backlog: f64, others: f64) -> f64 {
+    2.0 * backlog * (1.0 - others.clamp(0.0, 1.0)) / (1.0 + 2.0 * backlog)
+}
+
+/// The rate of a flow among `adapting` ones that all change together, `[madison:eq12]` with `[madison:eq14]`.
+///
+/// ```text
+/// x = 2b (1 - ux) / (1 + 2b nD),   ux = max(0, X - (nD - 1) S) 12/C
+/// ```
+/// `cross` = `X 12/C`: utilization by everyone else; `own` = `S 12/C`: the flow's until now.
+#[must_use]
+pub fn shared_rate(backlog: f64, cross: f64, own: f64, adapting: f64) -> f64 {
+    let steady = (cross - (adapting - 1.0) * own).clamp(0.0, 1.0);
+    2.0 * backlog * (1.0 - steady) / (1.0 + 2.0 * backlog * adapting)
+}
+
+/// How many flows must have changed together for a change of the own rate from `before` to `after` to leave
+/// `backlog` packets of it in the queue: `nD` of `[madison:eq14]`, with the backlog reached in `[madison:eq12]`.
+/// `cross` as it was before. `None` where the change is too small to tell, below a hundredth.
+#[must_use]
+pub fn adapted(backlog: f64, cross: f64, before: f64, after: f64) -> Option<f64> {
+    if (after - before).abs() < 0.01 * before || after <= 0.0 || backlog <= 0.0 {
+        return None;
+    }
+    let reached = 1.0 - after / (2.0 * backlog);
+    // With what others send steadily left, and without.
+    let mixed = (reached - cross - before) / (after - before);
+    let all = reached / after;
+    let adapted = if cross - (mixed - 1.0) * before > 0.0 { mixed } else { all };
+    (adapted.is_finite() && adapted >= 1.0).then_some(adapted)
+}
+
+/// What a flow knows of its bottleneck.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Measures {
+    /// Mean queueing delay `d` over the service time of a packet: packets waiting at the bottleneck (`B`)
+    /// `[madison:eq6]`.
+    pub total_backlog: f64,
+    /// Of those, the flow's own: `b = S d` `[madison:eq4]`.
+    pub backlog: f64,
+    /// Of the bottleneck (`U`), at least the flow's own `[madison:eq8]`.
+    pub utilization: f64,
+    /// By the flow: `x = S 12/C` `[madison:eq9]`.
+    pub own: f64,
+    /// By everyone else: `X 12/C = U - x` `[madison:eq10]`.
+    pub cross: f64,
+    /// Equivalent flows: `n = C U/(12 S)`, at least one `[madison:eq11]`.
+    pub flows: f64,
+}
+
+impl Measures {
+    /// Of a flow that sends at the share `own` of the capacity, where packets wait for `delay` service times. A
+    /// `delay` below `noise` is none: then the flow is alone, `n = 1` and `U = x`.
+    ///
+    /// The paper gives `n = B/b = C U/(12 S)`; the first is `C/(12 S)` whatever `U` is, since `B` and `b` have the same
+    /// `d`, so the second is meant.
+    #[must_use]
+    pub fn new(delay: f64, own: f64, noise: f64) -> Self {
+        let total_backlog = if delay > noise { delay } else { 0.0 };
+        let utilization = utilization(total_backlog).max(own.min(1.0));
+        let flows = if own > 0.0 && total_backlog > 0.0 { (utilization / own).max(1.0) } else { 1.0 };
+        Self {
+            total_backlog,
+            backlog: own * total_backlog,
+            utilization,
+            own,
+            cross: (utilization - own).max(0.0),
+            flows,
+        }
+    }
+}

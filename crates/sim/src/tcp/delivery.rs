@@ -1,0 +1,195 @@
+//! Delivery rates: how fast data arrived while a segment was under way, for controllers that ask
+//! [draft-cheng-iccrg-delivery-rate-estimation], with the losses beside them that BBR wants [draft-ietf-ccwg-bbr].
+
+use cc::{LostSegment, RateSample};
+use std::collections::VecDeque;
+use units::{Bytes, Span, Time};
+
+/// What is remembered of a segment under way, as it was last sent. Counts are segments since the start.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    at: Time,
+    /// When the first segment of its flight was sent (`P.first_sent_time`).
+    first_sent: Time,
+    /// Delivered by then, and when the last of that was (`P.delivered`, `P.delivered_time`).
+    delivered: u64,
+    delivered_at: Time,
+    lost: u64,
+    in_flight: u64,
+    application_limited: bool,
+}
+
+/// A sender's delivery rates.
+#[derive(Debug, Default)]
+pub(super) struct Delivery {
+    /// Of the segments from `first` on.
+    records: VecDeque<Sent>,
+    first: u64,
+    first_sent: Time,
+    delivered: u64,
+    delivered_at: Time,
+    /// Delivered when the bubble of a sender without data has left the network; zero: there is none.
+    limited_until: u64,
+    /// Segments below this, as far as they were lost, have been told of.
+    told_below: u64,
+    lost: u64,
+    /// The acknowledgement at hand.
+    newest: Option<Sent>,
+    newly_delivered: u64,
+    newly_lost: u64,
+}
+
+impl Delivery {
+    /// A segment leaves; `in_flight` segments are in the network with it.
+    pub(super) fn on_sent(&mut self, now: Time, segment: u64, in_flight: u64) {
+        if in_flight <= 1 {
+            self.first_sent = now;
+            self.delivered_at = now;
+        }
+        let sent = Sent {
+            at: now,
+            first_sent: self.first_sent,
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            lost: self.lost,
+            in_flight,
+            application_limited: self.limited_until > 0,
+        };
+        match self.records.get_mut((segment - self.first) as usize) {
+            Some(record) => *record = sent,
+            None => self.records.push_back(sent),
+        }
+    }
+
+    /// Nothing is left to send, with `in_flight` segments in the network.
+    pub(super) fn on_out_of_data(&mut self, in_flight: u64) {
+        self.limited_until = (self.delivered + in_flight).max(1);
+    }
+
+    /// An acknowledgement says for the first time that `segment` has arrived.
+    pub(super) fn on_delivered(&mut self, now: Time, segment: u64) {
+        let Some(&sent) = segment.checked_sub(self.first).and_then(|index| self.records.get(index as usize))
+        else {
+            return;
+        };
+        self.delivered += 1;
+        self.delivered_at = now;
+        self.newly_delivered += 1;
+        if self.newest.is_none_or(|newest| (sent.delivered, sent.at) >= (newest.delivered, newest.at)) {
+            self.newest = Some(sent);
+        }
+    }
+
+    /// `segment` is lost, unless that has been told already.
+    pub(super) fn on_lost(&mut self, segment: u64, payload: u64) -> Option<LostSegment> {
+        let sent = self.records.get(segment.checked_sub(self.first)? as usize)?;
+        self.lost += 1;
+        self.newly_lost += 1;
+        Some(LostSegment {
+            size: Bytes::new(payload),
+            sent_in_flight: Bytes::new(sent.in_flight * payload),
+            lost: Bytes::new((self.lost - sent.lost) * payload),
+        })
+    }
+
+    /// Losses are told of from here on; the next call looks no further back than `edge`.
+    pub(super) fn told_below(&mut self, edge: u64) -> u64 {
+        let from = self.told_below;
+        self.told_below = self.told_below.max(edge);
+        from
+    }
+
+    /// Everything below `una` is acknowledged for good.
+    pub(super) fn forget_below(&mut self, una: u64) {
+        let gone = una.saturating_sub(self.first).min(self.records.len() as u64);
+        self.records.drain(..gone as usize);
+        self.first += gone;
+    }
+
+    /// What the acknowledgement at hand tells, after all its segments; `None` if it delivered nothing.
+    pub(super) fn sample(&mut self, min_rtt: Span, payload: u64) -> Option<RateSample> {
+        let delivered = std::mem::take(&mut self.newly_delivered);
+        if delivered == 0 {
+            return None;
+        }
+        let newest = self.newest.take()?;
+        if self.limited_until > 0 && self.delivered > self.limited_until {
+            self.limited_until = 0;
+        }
+        self.first_sent = newest.at;
+        let sending = newest.at.since(newest.first_sent);
+        let interval = sending.max(self.delivered_at.since(newest.delivered_at));
+        let bytes = |segments: u64| Bytes::new(segments * payload);
+        Some(RateSample {
+            delivered: bytes(self.delivered - newest.delivered),
+            // Shorter than any round trip: a segment that was sent again, acknowledged for its first copy.
+            interval: if interval < min_rtt { Span::ZERO } else { interval },
+            application_limited: newest.application_limited,
+            delivered_before: bytes(newest.delivered),
+            delivered_total: bytes(self.delivered),
+            newly_delivered: bytes(delivered),
+            newly_lost: bytes(std::mem::take(&mut self.newly_lost)),
+            lost: bytes(self.lost - newest.lost),
+            sent_in_flight: bytes(newest.in_flight),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Time {
+        Time::from_nanos(ms * 1_000_000)
+    }
+
+    /// Ten segments sent at once, delivered one per millisecond from 50 ms on; each delivery lets one more leave.
+    #[test]
+    fn the_rate_of_an_ack_clock_is_the_bottlenecks() {
+        let mut delivery = Delivery::default();
+        for segment in 0..10 {
+            delivery.on_sent(ms(0), segment, segment + 1);
+        }
+        let mut last = None;
+        for segment in 0..60 {
+            let now = ms(50 + segment + segment / 10 * 40);
+            delivery.on_delivered(now, segment);
+            delivery.forget_below(segment + 1);
+            last = delivery.sample(Span::from_millis(50), 1000);
+            delivery.on_sent(now, segment + 10, 10);
+        }
+        let sample = last.unwrap();
+        // Ten segments per round trip of 50 ms: 200 kB/s.
+        assert_eq!(sample.rate(), Some(Rate::from_bps(1_600_000)));
+        assert_eq!(sample.delivered_total, Bytes::new(60_000));
+    }
+
+    #[test]
+    fn a_copy_acknowledged_too_soon_says_nothing_of_the_rate() {
+        let mut delivery = Delivery::default();
+        delivery.on_sent(ms(0), 0, 1);
+        delivery.on_sent(ms(0), 1, 2);
+        delivery.on_sent(ms(100), 0, 1);
+        delivery.on_delivered(ms(101), 0);
+        let sample = delivery.sample(Span::from_millis(50), 1000).unwrap();
+        assert_eq!(sample.rate(), None);
+        assert_eq!(sample.newly_delivered, Bytes::new(1000));
+    }
+
+    #[test]
+    fn losses_are_counted_from_when_the_segment_was_sent() {
+        let mut delivery = Delivery::default();
+        for segment in 0..4 {
+            delivery.on_sent(ms(0), segment, segment + 1);
+        }
+        assert_eq!(delivery.on_lost(0, 1000).unwrap().lost, Bytes::new(1000));
+        let second = delivery.on_lost(1, 1000).unwrap();
+        assert_eq!((second.lost, second.sent_in_flight), (Bytes::new(2000), Bytes::new(2000)));
+        delivery.on_sent(ms(60), 0, 3);
+        delivery.on_delivered(ms(110), 0);
+        let sample = delivery.sample(Span::from_millis(50), 1000).unwrap();
+        assert_eq!((sample.lost, sample.newly_lost), (Bytes::ZERO, Bytes::new(2000)));
+    }
+
+    use units::Rate;
+}
