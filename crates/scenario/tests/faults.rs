@@ -1,23 +1,9 @@
 //! What is said about what is wrong: exact renderings, and one case for each rule.
 
-use tightlink_scenario::{Document, Faults};
+mod common;
 
-fn faults(text: &str) -> Faults {
-    match Document::parse("x.toml", text).and_then(|document| document.scenario()) {
-        Ok(scenario) => panic!("no fault in {scenario:?}"),
-        Err(faults) => faults,
-    }
-}
-
-/// The one fault of a text, rendered.
-fn fault(text: &str) -> String {
-    let faults = faults(text);
-    assert_eq!(faults.as_slice().len(), 1, "{faults}");
-    faults.to_string()
-}
-
-const TOP: &str = "title = 't'\nduration = '60s'\n";
-const LINK: &str = "[link]\nrate = '10Mbit/s'\nqueue.limit = '9 packets'\n";
+use common::{LINK, TOP, fault, faults, further, says};
+use tightlink_scenario::Document;
 
 /// The one fault of a sound scenario with this flow.
 fn in_flow(keys: &str) -> String {
@@ -27,18 +13,6 @@ fn in_flow(keys: &str) -> String {
 /// The one fault of a sound scenario with this link.
 fn in_link(keys: &str) -> String {
     fault(&format!("{TOP}[link]\n{keys}\n[[flow]]\n"))
-}
-
-/// The one fault of a sound scenario with these further tables.
-fn further(text: &str) -> String {
-    fault(&format!("{TOP}{LINK}[[flow]]\n{text}\n"))
-}
-
-#[track_caller]
-fn says(fault: &str, words: &[&str]) {
-    for word in words {
-        assert!(fault.contains(word), "{word:?} is not in:\n{fault}");
-    }
 }
 
 #[test]

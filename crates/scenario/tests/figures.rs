@@ -1,30 +1,22 @@
 //! `[figure]`.
 
+mod common;
+
+use common::{SCENARIO, says};
 use tightlink_scenario::{Document, Drawn, FigureEngine};
 
-const TOP: &str = "title = 't'
-duration = '60s'
-[link]
-rate = '10Mbit/s'
-delay = '5ms'
-queue.limit = '9 packets'
-[[flow]]
-name = 'target'
-[sweep]
+const SWEEP: &str = "[sweep]
 'flow.target.count' = [1, 2]
 'link.queue.limit' = ['9 packets', '20 packets']
 ";
 
 fn document(figure: &str) -> Document {
-    Document::parse("x.toml", &format!("{TOP}{figure}\n")).unwrap()
+    Document::parse("x.toml", &format!("{SCENARIO}{SWEEP}{figure}\n")).unwrap()
 }
 
 #[track_caller]
 fn refused(text: &str, words: &[&str]) {
-    let faults = document(text).figure().expect_err("a fault").to_string();
-    for word in words {
-        assert!(faults.contains(word), "{word:?} is not in:\n{faults}");
-    }
+    says(&document(text).figure().expect_err("a fault").to_string(), words);
 }
 
 #[test]

@@ -1,21 +1,13 @@
 //! `[sweep]`.
 
+mod common;
+
+use common::{SCENARIO, says};
 use tightlink_scenario::{Document, Limit, Sweep};
 use units::Span;
 
-const TOP: &str = "title = 't'
-duration = '60s'
-[link]
-rate = '10Mbit/s'
-delay = '5ms'
-queue.limit = '9 packets'
-[[flow]]
-name = 'target'
-[sweep]
-";
-
 fn document(sweep: &str) -> Document {
-    Document::parse("x.toml", &format!("{TOP}{sweep}\n")).unwrap()
+    Document::parse("x.toml", &format!("{SCENARIO}[sweep]\n{sweep}\n")).unwrap()
 }
 
 fn sweep(text: &str) -> Sweep {
@@ -24,10 +16,7 @@ fn sweep(text: &str) -> Sweep {
 
 #[track_caller]
 fn refused(text: &str, words: &[&str]) {
-    let faults = document(text).sweep().expect_err("a fault").to_string();
-    for word in words {
-        assert!(faults.contains(word), "{word:?} is not in:\n{faults}");
-    }
+    says(&document(text).sweep().expect_err("a fault").to_string(), words);
 }
 
 #[test]
@@ -42,7 +31,7 @@ fn the_first_axis_varies_slowest() {
 
 #[test]
 fn a_document_without_sweep_is_one_point() {
-    let document = Document::parse("x.toml", TOP.trim_end_matches("[sweep]\n")).unwrap();
+    let document = Document::parse("x.toml", SCENARIO).unwrap();
     let sweep = document.sweep().unwrap();
     assert_eq!((sweep.len(), sweep.points().collect::<Vec<_>>()), (1, vec![vec![]]));
     assert_eq!(document.at(&[]).unwrap().scenario().unwrap(), document.scenario().unwrap());
@@ -111,7 +100,7 @@ fn axes_are_lists_with_something_in_them() {
     refused("\"link.delay\" = []", &["x.toml:10:16: sweep.\"link.delay\": an empty list"]);
     refused("\"link.delay\" = '5ms'", &["sweep.\"link.delay\": \"5ms\"", "help: write ['5ms']"]);
     refused("\"link.delay\" = ['5ms', '6ms', '5ms']", &["\"5ms\" for the second time"]);
-    let text = TOP.replace("[sweep]\n", "").replace("title = 't'", "title = 't'\nsweep = 3");
+    let text = SCENARIO.replace("title = 't'", "title = 't'\nsweep = 3");
     let faults = Document::parse("x.toml", &text).unwrap().sweep().unwrap_err();
     assert!(faults.to_string().contains("sweep: the integer 3"), "{faults}");
 }

@@ -106,6 +106,11 @@ pub(crate) fn compare(
         table::print_answers(&answers)?;
         report.verdicts.is_empty() || table::print_verdicts(&report.verdicts)?
     };
+    ended(options, &file, held)
+}
+
+/// Says where the results and the report are, and whether the claims held.
+pub(super) fn ended(options: &ReportOptions, file: &Path, held: bool) -> Result<ExitCode, Problem> {
     print::talk(format_args!("results in {}", options.out.display()));
     let line = format!("report: {}", file.display());
     if options.json {

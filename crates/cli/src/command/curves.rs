@@ -2,7 +2,7 @@
 
 use super::compare::chosen;
 use crate::args::{CheckOptions, EngineName, ReportOptions};
-use crate::problem::{CLAIM_FAILED, Problem};
+use crate::problem::Problem;
 use crate::progress::Count;
 use crate::{print, source, table};
 use lab::claims::{Claim, check};
@@ -62,14 +62,7 @@ pub(crate) fn figure(
     } else {
         table::print_verdicts(&page.verdicts)?
     };
-    print::talk(format_args!("results in {}", options.out.display()));
-    let line = format!("report: {}", file.display());
-    if options.json {
-        print::talk(line);
-    } else {
-        print::data(line)?;
-    }
-    Ok(if held { ExitCode::SUCCESS } else { ExitCode::from(CLAIM_FAILED) })
+    super::compare::ended(options, &file, held)
 }
 
 /// The verdicts alone; finished points are kept in `folder`.

@@ -1,16 +1,14 @@
 //! The page of a figure over a sweep: the published statement, the curves, the claims, the numbers.
 
 use super::Verdict;
-use super::page::{FNV_START, fill, fnv1a, source, verdicts};
+use super::frame::Frame;
+use super::page::verdicts;
 use super::text::{decimals_for, escape_html, json_for_script, number};
 use crate::curves::{Axis, CurveChart, Curves};
 use std::fmt::Write as _;
 
 const TEMPLATE: &str = include_str!("../../assets/figure.html");
-const STYLE: &str = include_str!("../../assets/report.css");
 const SCRIPT: &str = include_str!("../../assets/figure.js");
-const WORDS: &str = include_str!("../../assets/words.html");
-const PLOTLY: &str = include_str!("../../assets/plotly-basic-4.1.1.min.js");
 
 /// All a figure's page shows.
 #[derive(Clone, Debug)]
@@ -38,28 +36,24 @@ impl FigurePage {
     /// the same bytes.
     #[must_use]
     pub fn html(&self) -> String {
-        let json = json_for_script(&self.curves);
-        let nonce =
-            format!("{:016x}", fnv1a(json.as_bytes(), fnv1a(self.scenario_text.as_bytes(), FNV_START)));
-        fill(TEMPLATE, |name| match name {
-            "title" => escape_html(&self.title),
-            "source" => self.source.as_deref().map(source).unwrap_or_default(),
-            "headline" => format!("<p>{}</p>", escape_html(&self.headline)),
-            "published" => self.curves.published.as_deref().map(published).unwrap_or_default(),
-            "charts" => self.curves.charts.iter().enumerate().map(chart).collect(),
-            "verdicts" => verdicts(&self.verdicts),
-            "tables" => self.curves.charts.iter().map(table).collect(),
-            "scenario-name" => escape_html(&self.scenario_name),
-            "scenario-text" => escape_html(&self.scenario_text),
-            "words" => WORDS.into(),
-            "command" => escape_html(&self.command),
-            "version" => env!("CARGO_PKG_VERSION").into(),
-            "nonce" => nonce.clone(),
-            "style" => STYLE.into(),
-            "data" => json.clone(),
-            "plotly" => PLOTLY.into(),
-            "script" => SCRIPT.into(),
-            other => unreachable!("the template names an unknown part: {other}"),
+        let frame = Frame {
+            title: &self.title,
+            source: self.source.as_deref(),
+            scenario_text: &self.scenario_text,
+            scenario_name: &self.scenario_name,
+            command: &self.command,
+            data: json_for_script(&self.curves),
+            script: SCRIPT,
+        };
+        frame.fill(TEMPLATE, |name| {
+            Some(match name {
+                "headline" => format!("<p>{}</p>", escape_html(&self.headline)),
+                "published" => self.curves.published.as_deref().map(published).unwrap_or_default(),
+                "charts" => self.curves.charts.iter().enumerate().map(chart).collect(),
+                "verdicts" => verdicts(&self.verdicts),
+                "tables" => self.curves.charts.iter().map(table).collect(),
+                _ => return None,
+            })
         })
     }
 }

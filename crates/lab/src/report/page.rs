@@ -2,6 +2,7 @@
 
 use super::charts::{CaseData, MAX_FLOWS, MAX_POINTS, page_data};
 use super::flows::Role;
+use super::frame::Frame;
 use super::table::{goodput_bps, mark, table, tag};
 use super::text::{escape_html, json_for_script, short};
 use super::{Case, Report, Verdict};
@@ -10,39 +11,33 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 const TEMPLATE: &str = include_str!("../../assets/report.html");
-const STYLE: &str = include_str!("../../assets/report.css");
 const SCRIPT: &str = include_str!("../../assets/report.js");
-const WORDS: &str = include_str!("../../assets/words.html");
-const PLOTLY: &str = include_str!("../../assets/plotly-basic-4.1.1.min.js");
 
 /// The whole page.
 #[must_use]
 pub fn page(report: &Report) -> String {
     let data = page_data(report);
-    let json = json_for_script(&data);
-    let nonce = format!("{:016x}", fnv1a(json.as_bytes(), fnv1a(report.scenario_text.as_bytes(), FNV_START)));
-    fill(TEMPLATE, |name| match name {
-        "title" => escape_html(&report.title),
-        "source" => report.source.as_deref().map(source).unwrap_or_default(),
-        "headline" => paragraphs(&headline(report)),
-        "engines" => engines(report).into_iter().map(tag).collect::<Vec<_>>().join(" "),
-        "table" => table(report),
-        "verdicts" => verdicts(&report.verdicts),
-        "overview" => overview(report),
-        "cases" => cases(report, &data.cases),
-        "thinning" => thinning(report),
-        "scenario-name" => escape_html(&report.scenario_name),
-        "scenario-text" => escape_html(&report.scenario_text),
-        "words" => WORDS.into(),
-        "remarks" => remarks(report),
-        "command" => escape_html(&report.command),
-        "version" => env!("CARGO_PKG_VERSION").into(),
-        "nonce" => nonce.clone(),
-        "style" => STYLE.into(),
-        "data" => json.clone(),
-        "plotly" => PLOTLY.into(),
-        "script" => SCRIPT.into(),
-        other => unreachable!("the template names an unknown part: {other}"),
+    let frame = Frame {
+        title: &report.title,
+        source: report.source.as_deref(),
+        scenario_text: &report.scenario_text,
+        scenario_name: &report.scenario_name,
+        command: &report.command,
+        data: json_for_script(&data),
+        script: SCRIPT,
+    };
+    frame.fill(TEMPLATE, |name| {
+        Some(match name {
+            "headline" => paragraphs(&headline(report)),
+            "engines" => engines(report).into_iter().map(tag).collect::<Vec<_>>().join(" "),
+            "table" => table(report),
+            "verdicts" => verdicts(&report.verdicts),
+            "overview" => overview(report),
+            "cases" => cases(report, &data.cases),
+            "thinning" => thinning(report),
+            "remarks" => remarks(report),
+            _ => return None,
+        })
     })
 }
 
