@@ -32,6 +32,8 @@ pub(crate) enum Command {
     Check(CheckOptions),
     /// List what tightlink knows: figures, controls, queues, engines
     List(ListOptions),
+    /// Size the receive windows of a running program, or of a command it starts, while data comes in
+    Tune(TuneOptions),
     /// Run any program behind an emulated tight link
     Emulate(EmulateOptions),
     /// Receive files into a folder: prints the ticket that lets one sender in
@@ -263,6 +265,28 @@ pub(crate) struct SendOptions {
     /// Print the summary as JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TuneOptions {
+    /// The process whose TCP connections, and those of the programs it started, are tuned until it ends or Ctrl-C
+    #[arg(long, required_unless_present = "program", conflicts_with = "program", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) pid: Option<u32>,
+    /// Only connections with this port at either end
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) port: Option<u16>,
+    /// Who decides on the window: sobas, another of `tightlink list sizers`, max, or a size such as 400kB
+    #[arg(long, default_value = "sobas", allow_hyphen_values = true)]
+    pub(crate) window: String,
+    /// The largest window a sizer may ask for
+    #[arg(long, value_name = "SIZE", default_value = "32MB", allow_hyphen_values = true)]
+    pub(crate) max: Bytes,
+    /// Print the report as JSON, one object per connection
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// A command to start and to tune, instead of --pid
+    #[arg(last = true, value_name = "CMD")]
+    pub(crate) program: Vec<String>,
 }
 
 /// An engine by name.

@@ -11,3 +11,4 @@ mod repeated;
 pub(crate) mod run;
 pub(crate) mod send;
 pub(crate) mod sweep;
+pub(crate) mod tune;

@@ -80,3 +80,8 @@ impl From<transfer::TransferError> for Problem {
         if error.is_usage() { Self::usage(error) } else { Self::environment(error) }
     }
 }
+impl From<live::tune::TuneError> for Problem {
+    fn from(error: live::tune::TuneError) -> Self {
+        if error.is_usage() { Self::usage(error) } else { Self::environment(error) }
+    }
+}

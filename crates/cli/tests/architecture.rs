@@ -61,6 +61,7 @@ const ROOMS: &[Room] = &[
             ("scenario", "it opens scenario files, applies --set, and prints faults"),
             ("emu", "`emulate` needs no scenario, so it does not pass through the lab"),
             ("link", "the configuration `emulate` hands to emu is made of link's types"),
+            ("live", "`tune` works on the sockets of programs, without a scenario"),
             ("transfer", "`send` and `receive` are no experiment, so they do not pass through the lab"),
         ],
     },

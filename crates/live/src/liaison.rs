@@ -17,6 +17,8 @@ struct Messages {
     report: Option<SenderReport>,
     /// The receiver's newest wish for the pacing rate, until it is fetched.
     pace: Option<Option<Rate>>,
+    /// The receiver has no need of quiet, or no longer.
+    released: bool,
 }
 
 /// Messages between the sides of a session, a place for each flow. Only the newest of a kind waits: all of them count
@@ -77,6 +79,17 @@ impl Liaison {
         self.with(flow, |messages| messages.report.take()).flatten()
     }
 
+    /// Lets the data of `flow` begin: the receiver has measured the path without it, or does not want to.
+    pub fn release(&self, flow: usize) {
+        self.with(flow, |messages| messages.released = true);
+    }
+
+    /// Whether the data may begin.
+    #[must_use]
+    pub fn is_released(&self, flow: usize) -> bool {
+        self.with(flow, |messages| messages.released).unwrap_or(true)
+    }
+
     /// Asks for another pacing rate.
     pub fn pace(&self, flow: usize, rate: Option<Rate>) {
         self.with(flow, |messages| messages.pace = Some(rate));
@@ -111,6 +124,9 @@ mod tests {
         liaison.pace(1, None);
         assert_eq!(liaison.take_pace(1), Some(None), "asked to take the cap away");
         assert_eq!(liaison.take_pace(1), None);
+        assert!(!liaison.is_released(0));
+        liaison.release(0);
+        assert!(liaison.is_released(0) && !liaison.is_released(1) && liaison.is_released(7));
         liaison.report(7, SenderReport::default());
         assert_eq!(liaison.take_report(7), None, "no such flow");
     }

@@ -5,9 +5,12 @@
 //! | phase | waits for | then |
 //! |---|---|---|
 //! | waiting | its start | connecting |
-//! | connecting | the handshake, at most 5 s | sending |
+//! | connecting | the handshake, at most 5 s | sending; holding if its receiver has a sizer |
+//! | holding | the receiver's sizer, at most 3 s, while it measures the path without the data | sending |
 //! | sending | room in the send buffer | draining when all is written; done at the stop |
 //! | draining | the last acknowledgement | done |
+
+mod outgoing;
 
 use crate::clock::Clock;
 use crate::error::LiveError;
@@ -15,12 +18,12 @@ use crate::liaison::Liaison;
 use crate::options;
 use crate::poller::{Poller, Ticks};
 use crate::probe::Echoer;
-use crate::results::{RttStatistics, SendCounts, SenderSample, SentFlow};
-use crate::session::{CONNECT_WITHIN, FlowConfig, PREAMBLE, STALLED_AFTER, SessionConfig};
-use crate::tcp_info::{TcpInfo, TcpOptions};
+use crate::results::{RttStatistics, SentFlow};
+use crate::session::{CONNECT_WITHIN, SessionConfig};
+use crate::tcp_info::TcpInfo;
 use nix::sys::epoll::EpollFlags;
+use outgoing::{HOLD_CHECK, Outgoing, Phase};
 use sizing::SenderReport;
-use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, IoSlice};
 use std::net::{Shutdown, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,31 +42,6 @@ const ECHOER: u64 = u64::MAX;
 const REPORT_EVERY: Span = Span::from_millis(5);
 /// The receiver closes at the same `end` by the same clock: a reset this close to it is the end, not a failure.
 const END_TOLERANCE: Span = Span::from_millis(20);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    Waiting,
-    Connecting { deadline: Time },
-    Sending,
-    Draining { check: Time },
-    Done,
-}
-
-/// One flow: what it should be, what it is, what it leaves.
-struct Outgoing<'a> {
-    config: &'a FlowConfig,
-    phase: Phase,
-    socket: Option<Socket>,
-    preamble: [u8; PREAMBLE as usize],
-    /// Stream bytes written, preamble included, of `goal`.
-    written: u64,
-    goal: u64,
-    /// What `bytes_acked` read before anything was written: it counts the SYN.
-    acked_before: Bytes,
-    moved: Time,
-    warm_counts: Option<SendCounts>,
-    result: SentFlow,
-}
 
 /// The loop of the sending side.
 pub(crate) struct Sending<'a> {
@@ -161,6 +139,18 @@ impl<'a> Sending<'a> {
             Phase::Connecting { .. } => {
                 Err(flow.cannot_connect(self.server, format!("no answer within {CONNECT_WITHIN}")))
             }
+            Phase::Holding { deadline, .. } => {
+                let free = self.liaison.is_none_or(|liaison| liaison.is_released(id));
+                if !free && now < deadline {
+                    flow.phase = Phase::Holding { check: now + HOLD_CHECK, deadline };
+                    return Ok(());
+                }
+                if let Some(socket) = &flow.socket {
+                    self.poller.change(socket, id as u64, EpollFlags::EPOLLOUT)?;
+                }
+                flow.phase = Phase::Sending;
+                self.write(id)
+            }
             Phase::Sending => self.finish(id, None),
             Phase::Draining { .. } => self.drain(id),
             Phase::Done => Ok(()),
@@ -171,7 +161,9 @@ impl<'a> Sending<'a> {
     fn confer(&mut self) -> Result<(), LiveError> {
         let Some(liaison) = self.liaison else { return Ok(()) };
         for (id, flow) in self.flows.iter().enumerate().filter(|(_, flow)| flow.config.sizer.is_some()) {
-            let (Some(socket), Phase::Sending | Phase::Draining { .. }) = (&flow.socket, flow.phase) else {
+            let (Some(socket), Phase::Holding { .. } | Phase::Sending | Phase::Draining { .. }) =
+                (&flow.socket, flow.phase)
+            else {
                 continue;
             };
             let info = TcpInfo::of(socket)?;
@@ -196,8 +188,20 @@ impl<'a> Sending<'a> {
         match self.flows[id].phase {
             Phase::Connecting { .. } => {
                 let now = self.clock.now();
-                self.flows[id].connected(self.server, now)?;
+                let flow = &mut self.flows[id];
+                let held = self.liaison.is_some_and(|liaison| !liaison.is_released(id))
+                    && flow.config.sizer.is_some();
+                flow.connected(self.server, now, held)?;
+                if let (Some(socket), true) = (&flow.socket, held) {
+                    // Writable it is all the time.
+                    self.poller.change(socket, id as u64, EpollFlags::empty())?;
+                }
                 self.write(id)
+            }
+            Phase::Holding { .. } => {
+                let flow = &self.flows[id];
+                let error = flow.socket.as_ref().and_then(|socket| socket.take_error().ok().flatten());
+                Err(flow.broken(error.unwrap_or_else(|| io::ErrorKind::ConnectionReset.into())))
             }
             Phase::Sending => self.write(id),
             Phase::Draining { .. } => {
@@ -225,7 +229,12 @@ impl<'a> Sending<'a> {
                 break;
             }
             let head = &flow.preamble[flow.preamble.len().min(flow.written as usize)..];
-            let body = (flow.goal - flow.written - head.len() as u64).min(WRITE_SIZE as u64) as usize;
+            let held = matches!(flow.phase, Phase::Holding { .. });
+            if held && head.is_empty() {
+                break;
+            }
+            let body = flow.goal - flow.written - head.len() as u64;
+            let body = if held { 0 } else { body.min(WRITE_SIZE as u64) as usize };
             let parts = [IoSlice::new(head), IoSlice::new(&self.zeros[..body])];
             match socket.send_vectored_with_flags(&parts, libc::MSG_NOSIGNAL) {
                 Ok(count) => flow.written += count as u64,
@@ -280,142 +289,5 @@ impl<'a> Sending<'a> {
         }
         flow.phase = Phase::Done;
         Ok(())
-    }
-}
-
-impl<'a> Outgoing<'a> {
-    fn new(config: &'a FlowConfig, id: u16) -> Self {
-        let result = SentFlow {
-            name: config.name.clone(),
-            connected: None,
-            completion: None,
-            acked: Bytes::ZERO,
-            whole: SendCounts::default(),
-            measured: SendCounts::default(),
-            rtt: None,
-            min_rtt: None,
-            segment_payload: Bytes::ZERO,
-            options: TcpOptions::default(),
-            samples: Vec::new(),
-            notes: Vec::new(),
-        };
-        Self {
-            config,
-            phase: Phase::Waiting,
-            socket: None,
-            preamble: id.to_be_bytes(),
-            written: 0,
-            goal: config.size.map_or(u64::MAX, |size| size.get().saturating_add(PREAMBLE)),
-            acked_before: Bytes::ZERO,
-            moved: Time::ZERO,
-            warm_counts: None,
-            result,
-        }
-    }
-
-    /// When the clock makes something due.
-    fn wakeup(&self) -> Time {
-        match self.phase {
-            Phase::Waiting => Time::ZERO + self.config.start,
-            Phase::Connecting { deadline } => deadline,
-            Phase::Sending if self.config.size.is_none() => {
-                self.config.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop)
-            }
-            Phase::Sending | Phase::Done => Time::NEVER,
-            Phase::Draining { check } => check,
-        }
-    }
-
-    /// A socket on its way to `server`.
-    fn connect(&self, server: SocketAddr) -> Result<Socket, LiveError> {
-        let socket = Socket::new(Domain::for_address(server), Type::STREAM, Some(Protocol::TCP))
-            .and_then(|socket| socket.set_nonblocking(true).map(|()| socket))
-            .map_err(LiveError::system("make a socket"))?;
-        options::set_congestion_control(&socket, &self.config.control)?;
-        options::set_no_delay(&socket)?;
-        let headers = if server.is_ipv4() { 40 } else { 60 };
-        options::set_max_segment(&socket, self.config.segment.saturating_sub(Bytes::new(headers)))?;
-        if let Some(rate) = self.config.pacing {
-            options::set_max_pacing_rate(&socket, rate)?;
-        }
-        match socket.connect(&server.into()) {
-            Ok(()) => Ok(socket),
-            Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => Ok(socket),
-            Err(error) => Err(self.cannot_connect(server, error.to_string())),
-        }
-    }
-
-    /// The handshake is over, one way or the other.
-    fn connected(&mut self, server: SocketAddr, now: Time) -> Result<(), LiveError> {
-        let Some(socket) = &self.socket else { return Ok(()) };
-        if let Some(error) = socket.take_error().map_err(LiveError::system("read SO_ERROR"))? {
-            return Err(self.cannot_connect(server, error.to_string()));
-        }
-        let info = TcpInfo::of(socket)?;
-        self.acked_before = info.bytes_acked;
-        self.result.options = info.options;
-        self.result.connected = Some(now);
-        self.moved = now;
-        self.phase = Phase::Sending;
-        Ok(())
-    }
-
-    /// Payload acknowledged: less the SYN, the preamble and the FIN.
-    fn acked(&self, info: &TcpInfo) -> Bytes {
-        let payload = info.bytes_acked.saturating_sub(self.acked_before).saturating_sub(Bytes::new(PREAMBLE));
-        payload.min(self.config.size.unwrap_or(Bytes::MAX))
-    }
-
-    fn sample(&mut self, now: Time, warmup: Time) -> Result<(), LiveError> {
-        let (Some(socket), Phase::Sending | Phase::Draining { .. }) = (&self.socket, self.phase) else {
-            return Ok(());
-        };
-        let info = TcpInfo::of(socket)?;
-        let acked = self.acked(&info);
-        if acked > self.result.acked {
-            self.moved = now;
-        } else if now.since(self.moved) > STALLED_AFTER {
-            let idle = now.since(self.moved);
-            return Err(LiveError::Stalled { flow: self.config.name.clone(), idle, moved: acked });
-        }
-        self.result.acked = acked;
-        self.result.min_rtt = info.min_rtt;
-        self.result.segment_payload = info.snd_mss;
-        self.result.whole = SendCounts {
-            segments: u64::from(info.data_segs_out),
-            retransmits: u64::from(info.total_retrans),
-            retransmitted: info.bytes_retrans,
-            timeouts: info.timeouts.map(u64::from),
-        };
-        if now >= warmup {
-            let late = self.result.connected.is_some_and(|at| at >= warmup);
-            let first = if late { SendCounts::default() } else { self.result.whole };
-            self.result.measured = self.result.whole.since(*self.warm_counts.get_or_insert(first));
-        }
-        self.result.samples.push(SenderSample {
-            at: now,
-            acked,
-            rtt: info.rtt,
-            min_rtt: info.min_rtt,
-            congestion_window: info.congestion_window(),
-            slow_start_threshold: info.snd_ssthresh.map(|segments| info.snd_mss * u64::from(segments)),
-            peer_window: info.snd_wnd,
-            send_window: info.send_window(),
-            in_flight: info.in_flight(),
-            delivery_rate: info.delivery_rate,
-            lost: info.lost,
-            retransmits: info.total_retrans,
-            rwnd_limited: info.rwnd_limited,
-            sndbuf_limited: info.sndbuf_limited,
-        });
-        Ok(())
-    }
-
-    fn cannot_connect(&self, server: SocketAddr, reason: String) -> LiveError {
-        LiveError::Connect { flow: self.config.name.clone(), server, reason }
-    }
-
-    fn broken(&self, source: io::Error) -> LiveError {
-        LiveError::Broken { flow: self.config.name.clone(), moved: self.result.acked, source }
     }
 }

@@ -136,6 +136,12 @@ impl SizedWindow {
         self.sizer.probe_interval()
     }
 
+    /// Whether the sizer is measuring the path without the transfer, and the data should wait.
+    #[must_use]
+    pub fn wants_quiet(&self) -> bool {
+        self.sizer.wants_quiet()
+    }
+
     /// What the sizer wants of others, oldest first; each is given once.
     pub fn take_demands(&mut self) -> Vec<Demand> {
         std::mem::take(&mut self.demands)

@@ -125,6 +125,13 @@ impl<S: AsFd> SobasSocket<S> {
         (wait > units::Span::ZERO).then(|| Duration::from_nanos(wait.as_nanos()))
     }
 
+    /// Whether the path is being measured without the data: a program whose protocol can, has its sender wait so long. Only
+    /// with probes, and for some round trips at the beginning.
+    #[must_use]
+    pub fn wants_quiet(&self) -> bool {
+        self.prober.is_some() && self.window.wants_quiet()
+    }
+
     /// Says what the sender of the data knows about its own transfer, where the program's protocol can carry that.
     ///
     /// # Errors

@@ -18,3 +18,4 @@ mod search;
 mod sweep;
 mod transfer;
 mod transfer_kill;
+mod tune;

@@ -177,6 +177,9 @@ impl<'a> Slot<'a> {
                 (Demand::Pace(_), _, None) => {}
             }
         }
+        if let Some(liaison) = liaison.filter(|_| prober.is_none() || !window.wants_quiet()) {
+            liaison.release(id);
+        }
         if let Some(prober) = prober {
             prober.set_interval(window.probe_interval(), now);
             if prober.wakeup() <= now {

@@ -194,6 +194,7 @@ fn a_sender_reports_and_paces_as_it_is_asked_to() {
     let config = SessionConfig { warmup: Span::from_millis(200), ..sized_session("drs", 500_000) };
     let liaison = Liaison::new(1);
     liaison.pace(0, Some(Rate::from_bps(40_000_000)));
+    liaison.release(0);
     let receiver = Receiver::bind(loopback(0)).unwrap();
     let (server, clock, stop) = (receiver.address(), Clock::start(), AtomicBool::new(false));
     let (received, sent) = thread::scope(|threads| {
@@ -207,4 +208,45 @@ fn a_sender_reports_and_paces_as_it_is_asked_to() {
     assert_eq!(report.retransmits, sent[0].whole.retransmits);
     let goodput = received[0].measured.goodput().as_bps_f64();
     assert!(goodput < 42e6, "asked for 40 Mbit/s, got {goodput}");
+}
+
+#[test]
+fn the_data_waits_while_a_sizer_measures_the_path_without_it() {
+    namespace::enter();
+    let config = SessionConfig { end: Some(Span::from_secs(1)), ..sized_session("sobas", 500_000) };
+    let liaison = Liaison::with_echoer(1, loopback(0)).unwrap();
+    let receiver = Receiver::bind(loopback(0)).unwrap();
+    let (server, clock, stop) = (receiver.address(), Clock::start(), AtomicBool::new(false));
+    let (received, sent) = thread::scope(|threads| {
+        let receiving = threads.spawn(|| receive_with(&config, receiver, clock, &stop, Some(&liaison)));
+        let sent = send_with(&config, server, clock, &stop, Some(&liaison));
+        (receiving.join().unwrap().unwrap(), sent.unwrap())
+    });
+    assert!(liaison.is_released(0), "the measurement ends");
+    assert!(received[0].payload > Bytes::new(1_000_000), "{}", received[0].payload);
+    assert_eq!(received[0].phases[0].state.phase, "measure");
+    assert!(received[0].phases.len() > 1, "{:?}", received[0].phases);
+    let probes = received[0].probes;
+    assert!(probes.echoed > 20 && probes.lost_with_data + probes.lost_with_acks == 0, "{probes:?}");
+    let first = sent[0].samples.iter().find(|sample| sample.acked > Bytes::ZERO).unwrap();
+    assert!(first.at >= received[0].phases[1].at, "payload at {}, {:?}", first.at, received[0].phases[1]);
+}
+
+#[test]
+fn a_receiver_that_never_lets_the_data_begin_is_waited_for_three_seconds() {
+    namespace::enter();
+    let (config, liaison) = (sized_session("drs", 500_000), Liaison::new(1));
+    let config = SessionConfig { end: Some(Span::from_secs(4)), ..config };
+    let receiver = Receiver::bind(loopback(0)).unwrap();
+    let (server, clock, stop) = (receiver.address(), Clock::start(), AtomicBool::new(false));
+    let received = thread::scope(|threads| {
+        let receiving = threads.spawn(|| receive_with(&config, receiver, clock, &stop, None));
+        send_with(&config, server, clock, &stop, Some(&liaison)).unwrap();
+        receiving.join().unwrap().unwrap()
+    });
+    let began = received[0].samples.iter().find(|sample| sample.payload > Bytes::ZERO).unwrap().at;
+    assert!(
+        began > Time::ZERO + Span::from_millis(2900) && began < Time::ZERO + Span::from_millis(3500),
+        "{began}"
+    );
 }

@@ -1,0 +1,265 @@
+//! `tightlink tune`: a sizer at the connections of a program that knows nothing of it.
+
+use crate::args::TuneOptions;
+use crate::print;
+use crate::problem::Problem;
+use live::Clock;
+use live::tune::{Restored, TuneConfig, TuneEvent, TuneWindow, TunedConnection, Tuner};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::prctl::set_child_subreaper;
+use nix::sys::signal::{SigSet, Signal, kill};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::unistd::Pid;
+use serde_json::{Value, json};
+use std::os::fd::AsFd;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, ExitCode, ExitStatus};
+use units::{Bytes, Span, Time};
+
+/// No wait is longer: a program's end sends no signal here.
+const LOOK: Span = Span::from_millis(50);
+/// Changes of phase that are told of one connection while it runs; the report has all of them.
+const PHASES_TOLD: usize = 8;
+
+pub(crate) fn run(options: &TuneOptions) -> Result<ExitCode, Problem> {
+    let config = config(options)?;
+    let clock = Clock::start();
+    let (mut tuner, mut child) = match options.pid {
+        Some(pid) => {
+            let tuner = Tuner::attach(pid, config)?;
+            tuner.check()?;
+            (tuner, None)
+        }
+        None => {
+            // What the command starts and leaves behind becomes ours, so it is found.
+            let _ = set_child_subreaper(true);
+            let tuner = Tuner::attach(std::process::id(), config)?;
+            (tuner, Some(start(&options.program)?))
+        }
+    };
+    // Taken after the command has started, which so has its signals as they were.
+    let signals = Signals::take()?;
+    let ended = attend(&mut tuner, child.as_mut(), &signals, &clock, options.json);
+    tuner.restore(&clock);
+    report(&tuner, options.json)?;
+    Ok(ended?.map_or(ExitCode::SUCCESS, |status| ExitCode::from(code(status))))
+}
+
+fn config(options: &TuneOptions) -> Result<TuneConfig, Problem> {
+    let window = match (options.window.as_str(), options.window.parse::<Bytes>()) {
+        (_, Ok(Bytes::ZERO)) => {
+            return Err(Problem::usage(
+                "--window 0: nothing would come\n  accepted: a size such as 400kB, or a sizer",
+            ));
+        }
+        (_, Ok(window)) => TuneWindow::Fixed(window),
+        ("max", _) => TuneWindow::Sizer("maximum".into()),
+        (name, Err(_)) => TuneWindow::Sizer(name.into()),
+    };
+    Ok(TuneConfig { port: options.port, window, maximum: options.max })
+}
+
+fn start(program: &[String]) -> Result<Child, Problem> {
+    let (name, arguments) = program.split_first().ok_or_else(|| Problem::usage("no command behind --"))?;
+    Command::new(name).args(arguments).spawn().map_err(|error| {
+        Problem::environment(format!(
+            "the command {name} does not start: {error}; check its name and that it may be run"
+        ))
+    })
+}
+
+/// Tunes until the program has ended or a signal says to end; the command's status, if we started one.
+fn attend(
+    tuner: &mut Tuner,
+    mut child: Option<&mut Child>,
+    signals: &Signals,
+    clock: &Clock,
+    json: bool,
+) -> Result<Option<ExitStatus>, Problem> {
+    loop {
+        for event in tuner.poll(clock)? {
+            if !json {
+                tell(tuner, &event);
+            }
+        }
+        match &mut child {
+            Some(child) => {
+                let status = child
+                    .try_wait()
+                    .map_err(|error| Problem::environment(format!("waiting for the command: {error}")))?;
+                if status.is_some() {
+                    return Ok(status);
+                }
+            }
+            None if !tuner.is_alive() => return Ok(None),
+            None => {}
+        }
+        let wait = tuner.wakeup().since(clock.now()).min(LOOK);
+        for signal in signals.within(wait)? {
+            match &child {
+                // It decides whether that ends it.
+                Some(child) => signal.pass_on(child),
+                None => return Ok(None),
+            }
+        }
+    }
+}
+
+fn tell(tuner: &Tuner, event: &TuneEvent) {
+    let connections = tuner.connections();
+    match event {
+        TuneEvent::Taken(place) => {
+            let connection = &connections[*place];
+            print::talk(format_args!("{connection}: taken over, window {}", window(connection.requested())));
+            tell_phase(connection);
+        }
+        TuneEvent::Phase(place) => tell_phase(&connections[*place]),
+        TuneEvent::Closed(place) => print::talk(format_args!("{}: closed", connections[*place])),
+        TuneEvent::Refused(why) => print::talk(format_args!("left alone: {why}")),
+    }
+}
+
+fn tell_phase(connection: &TunedConnection) {
+    let changes = connection.changes();
+    let Some(change) = changes.last().filter(|change| !change.state.phase.is_empty()) else { return };
+    if changes.len() <= PHASES_TOLD {
+        let after = change.at.since(connection.taken());
+        let (phase, reason) = (change.state.phase, &change.state.reason);
+        print::talk(format_args!(
+            "{connection}: after {:.1} s {phase}, window {}: {reason}",
+            after.as_secs_f64(),
+            window(change.window)
+        ));
+    }
+}
+
+fn window(requested: Option<Bytes>) -> String {
+    requested.map_or_else(|| "the maximum".to_owned(), |window| window.to_string())
+}
+
+fn report(tuner: &Tuner, json: bool) -> Result<(), Problem> {
+    for connection in tuner.connections() {
+        if json {
+            print::data(as_json(connection))?;
+        } else {
+            as_text(connection)?;
+        }
+    }
+    if tuner.connections().is_empty() {
+        print::talk("no connection came up that could be tuned");
+    }
+    Ok(())
+}
+
+fn as_text(connection: &TunedConnection) -> Result<(), Problem> {
+    let (span, bytes) = connection.received();
+    let state = connection.state();
+    let why =
+        if state.phase.is_empty() { String::new() } else { format!(" ({}: {})", state.phase, state.reason) };
+    print::data(connection)?;
+    print::data(format_args!(
+        "  {bytes} in {:.1} s, {:.2} Mbit/s; window {}{why}",
+        span.as_secs_f64(),
+        connection.goodput().as_bps_f64() / 1e6,
+        window(connection.requested()),
+    ))?;
+    print::data(format_args!("  {}", restored(connection).0))
+}
+
+/// How it was left, in words; whether its window is the kernel's again; and what is not as it was.
+fn restored(connection: &TunedConnection) -> (String, bool, Vec<&str>) {
+    match connection.restored() {
+        Some(Restored::Back(left)) => {
+            let left: Vec<&str> = left.iter().map(|left| left.0.as_str()).collect();
+            let words = if left.is_empty() { "as it was".to_owned() } else { left.join("; ") };
+            (format!("given back to the kernel: {words}"), true, left)
+        }
+        Some(Restored::Closed) => {
+            ("closed by the program: nothing to give back".to_owned(), false, Vec::new())
+        }
+        Some(Restored::Failed(why)) => (format!("could not be given back: {why}"), false, vec![why]),
+        None => ("still tuned".to_owned(), false, Vec::new()),
+    }
+}
+
+fn as_json(connection: &TunedConnection) -> Value {
+    let ((local, peer), (pid, program)) = (connection.ends(), connection.process());
+    let ((span, bytes), (clamp, before, buffer)) = (connection.received(), connection.limits());
+    let (state, (_, given_back, left)) = (connection.state(), restored(connection));
+    let seconds = |at: Time| at.since(connection.taken()).as_secs_f64();
+    let change = |change: &live::PhaseChange| {
+        json!({
+            "t_s": seconds(change.at),
+            "phase": change.state.phase,
+            "reason": change.state.reason,
+            "window_bytes": change.window.map(Bytes::get),
+        })
+    };
+    json!({
+        "local": local.to_string(),
+        "peer": peer.map(|peer| peer.to_string()),
+        "pid": pid,
+        "program": program,
+        "tuned_s": span.as_secs_f64(),
+        "received_bytes": bytes.get(),
+        "goodput_bps": connection.goodput().as_bps_f64(),
+        "window_bytes": connection.requested().map(Bytes::get),
+        "phase": state.phase,
+        "reason": state.reason,
+        "phases": connection.changes().iter().map(change).collect::<Vec<_>>(),
+        "before": { "window_clamp_bytes": clamp.get(), "buffer_bytes": before.get() },
+        "buffer_bytes": buffer.get(),
+        "given_back": given_back,
+        "left": left,
+    })
+}
+
+/// What a shell reports for a status.
+fn code(status: ExitStatus) -> u8 {
+    status.code().map_or_else(|| 128u8.wrapping_add(status.signal().unwrap_or(0) as u8), |code| code as u8)
+}
+
+/// A signal that came for us.
+struct Came {
+    signal: Signal,
+    /// A terminal sends it to the command, too.
+    from_terminal: bool,
+}
+
+impl Came {
+    fn pass_on(&self, child: &Child) {
+        if !self.from_terminal {
+            // It may have ended by itself just now.
+            let _ = kill(Pid::from_raw(child.id() as i32), self.signal);
+        }
+    }
+}
+
+/// Signals that ask us to end, as something to read.
+struct Signals(SignalFd);
+
+impl Signals {
+    fn take() -> Result<Self, Problem> {
+        let set: SigSet = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP].into_iter().collect();
+        let wrong = |errno: Errno| Problem::environment(format!("taking charge of signals: {errno}"));
+        set.thread_block().map_err(wrong)?;
+        SignalFd::with_flags(&set, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK).map(Self).map_err(wrong)
+    }
+
+    /// Those that come within `wait`, or have come.
+    fn within(&self, wait: Span) -> Result<Vec<Came>, Problem> {
+        let millis = u16::try_from(wait.as_nanos().div_ceil(1_000_000)).unwrap_or(u16::MAX);
+        match poll(&mut [PollFd::new(self.0.as_fd(), PollFlags::POLLIN)], PollTimeout::from(millis)) {
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(errno) => return Err(Problem::environment(format!("waiting: {errno}"))),
+        }
+        let mut came = Vec::new();
+        while let Ok(Some(info)) = self.0.read_signal() {
+            let signal = Signal::try_from(info.ssi_signo as i32);
+            // SI_KERNEL, 0x80: typed at the terminal.
+            came.extend(signal.ok().map(|signal| Came { signal, from_terminal: info.ssi_code == 0x80 }));
+        }
+        Ok(came)
+    }
+}

@@ -1,0 +1,243 @@
+//! `tightlink tune` from outside: the test's own connections, and those of programs.
+
+use crate::place::{Ended, Place, end, now, root, within};
+use live::options::{RECEIVE_LOCK, buffer_lock, receive_buffer, window_clamp};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use units::Bytes;
+
+const SOON: Duration = Duration::from_secs(5);
+
+/// A connection of this process over loopback through which data flows until it is dropped.
+struct Stream {
+    receiver: TcpStream,
+    listener: TcpListener,
+    moved: Arc<AtomicU64>,
+    over: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Stream {
+    fn new() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let mut sender = TcpStream::connect(listener.local_addr().expect("bound")).expect("it listens");
+        let (receiver, _) = listener.accept().expect("a connection");
+        let mut reader = receiver.try_clone().expect("a descriptor");
+        let (moved, over) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
+        let (count, stop) = (Arc::clone(&moved), Arc::clone(&over));
+        let writing = std::thread::spawn(move || {
+            while !stop.load(Ordering::Relaxed) && sender.write_all(&[0; 20_000]).is_ok() {
+                std::thread::park_timeout(Duration::from_millis(1));
+            }
+        });
+        let reading = std::thread::spawn(move || {
+            let mut buffer = [0; 1 << 16];
+            while let Ok(length @ 1..) = reader.read(&mut buffer) {
+                count.fetch_add(length as u64, Ordering::Relaxed);
+            }
+        });
+        Self { receiver, listener, moved, over, threads: vec![writing, reading] }
+    }
+
+    fn port(&self) -> u16 {
+        self.listener.local_addr().expect("bound").port()
+    }
+
+    fn clamp(&self) -> Bytes {
+        window_clamp(&self.receiver).expect("a TCP socket")
+    }
+
+    fn is_locked(&self) -> bool {
+        buffer_lock(&self.receiver).expect("Linux 5.14") & RECEIVE_LOCK != 0
+    }
+
+    /// Whether data still moves.
+    fn flows(&self) -> bool {
+        let before = self.moved.load(Ordering::Relaxed);
+        within(SOON, || self.moved.load(Ordering::Relaxed) > before + 100_000)
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        for thread in self.threads.drain(..) {
+            thread.join().expect("it does not panic");
+        }
+    }
+}
+
+fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill").args([format!("-{name}"), child.id().to_string()]).status();
+    assert!(sent.expect("kill runs").success());
+}
+
+fn own_pid() -> String {
+    std::process::id().to_string()
+}
+
+fn ended(child: Child) -> Ended {
+    child.wait_with_output().expect("it ends").into()
+}
+
+#[test]
+fn a_running_programs_window_is_held_and_given_back_when_it_is_interrupted() {
+    if !root() {
+        return;
+    }
+    for (name, json) in [("INT", true), ("TERM", false)] {
+        let (place, stream) = (Place::new(), Stream::new());
+        let (before, port) = (receive_buffer(&stream.receiver).expect("a size"), stream.port().to_string());
+        assert!(!stream.is_locked());
+        let mut arguments = vec!["tune", "--window", "40kB", "--port", &port, "--pid"];
+        let pid = own_pid();
+        arguments.push(&pid);
+        arguments.extend(json.then_some("--json"));
+        let child = place.start(&arguments);
+        let window = Bytes::new(40_000);
+        assert!(within(SOON, || stream.clamp() == window), "the window is {}", stream.clamp());
+        assert!(stream.is_locked() && stream.flows());
+        assert_eq!(stream.clamp(), window, "while data flows");
+        signal(&child, name);
+        let ended = ended(child).well();
+        assert!(stream.clamp() > Bytes::new(1_000_000), "{}", stream.clamp());
+        assert!(!stream.is_locked(), "autotuning is on again");
+        assert!(receive_buffer(&stream.receiver).expect("a size") <= before.max(Bytes::new(8 << 20)));
+        assert!(stream.flows(), "the program is unharmed");
+        if json {
+            // Both ends are this process's.
+            let report = ended.json();
+            let ours = report.iter().find(|line| line["local"].as_str().is_some_and(|at| at.ends_with(&format!(":{port}"))));
+            let ours = ours.expect("the receiving end is in the report");
+            assert_eq!((&ours["window_bytes"], &ours["given_back"]), (&40_000.into(), &true.into()));
+            assert!(ours["received_bytes"].as_u64().expect("a number") > 100_000, "{ours}");
+            assert_eq!(ours["pid"], std::process::id());
+        } else {
+            assert!(ended.out.contains("given back to the kernel") && ended.out.contains("window 40kB"), "{}", ended.out);
+            assert!(ended.err.contains("taken over"), "{}", ended.err);
+        }
+    }
+}
+
+#[test]
+fn a_connection_that_the_program_closes_is_closed() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("bound");
+    let port = address.port().to_string();
+    let child = place.start(&["tune", "--window", "50kB", "--json", "--port", &port, "--pid", &own_pid()]);
+    // It comes up only now.
+    let mut client = TcpStream::connect(address).expect("it listens");
+    let (server, _) = listener.accept().expect("a connection");
+    client.write_all(&[0; 100_000]).ok();
+    assert!(within(SOON, || window_clamp(&server).is_ok_and(|clamp| clamp == Bytes::new(50_000))));
+    drop(server);
+    // If tune held the socket, the end would never come.
+    client.set_read_timeout(Some(SOON)).expect("above zero");
+    let began = now();
+    assert!(!matches!(client.read(&mut [0; 10]), Err(error) if error.kind() == std::io::ErrorKind::WouldBlock));
+    assert!(began.elapsed() < Duration::from_secs(2));
+    std::thread::park_timeout(Duration::from_millis(300));
+    signal(&child, "INT");
+    let report = ended(child).well().json();
+    let ours = report.iter().find(|line| line["local"] == address.to_string()).expect("it was taken over");
+    assert_eq!(ours["given_back"], false, "{ours}");
+}
+
+#[test]
+fn a_command_it_starts_is_tuned_and_so_are_its_children() {
+    if !root() {
+        return;
+    }
+    let (place, listener) = (Place::new(), TcpListener::bind("127.0.0.1:0").expect("a free port"));
+    let port = listener.local_addr().expect("bound").port();
+    let sending = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("the command connects");
+        for _ in 0..150 {
+            if stream.write_all(&[b'x'; 20_000]).is_err() {
+                return;
+            }
+            std::thread::park_timeout(Duration::from_millis(10));
+        }
+    });
+    // A child of a child reads.
+    let line = format!("exec 3<>/dev/tcp/127.0.0.1/{port}; (cat <&3 | wc -c); exit 7");
+    let ended = end(place.program(&["tune", "--window", "60kB", "--json", "--", "bash", "-c", &line]));
+    sending.join().expect("no panic");
+    assert_eq!(ended.code, Some(7), "the command's own\n{}", ended.err);
+    let (count, report) = ended.out.split_once('\n').expect("the command's output, then the report");
+    assert_eq!(count.trim(), "3000000");
+    let report: serde_json::Value = serde_json::from_str(report.lines().next().expect("a line")).expect("JSON");
+    assert_eq!((&report["window_bytes"], &report["peer"]), (&60_000.into(), &format!("127.0.0.1:{port}").into()));
+    assert!(report["received_bytes"].as_u64().expect("a number") > 1_000_000, "{report}");
+}
+
+#[test]
+fn sobas_watches_a_transfer_under_way_and_ends_with_the_program() {
+    if !root() {
+        return;
+    }
+    let (place, listener) = (Place::new(), TcpListener::bind("127.0.0.1:0").expect("a free port"));
+    let port = listener.local_addr().expect("bound").port();
+    let line = format!("exec 3<>/dev/tcp/127.0.0.1/{port}; exec cat <&3 >/dev/null");
+    let mut program = Command::new("bash").args(["-c", &line]).spawn().expect("bash");
+    let (mut stream, _) = listener.accept().expect("the program connects");
+    stream.write_all(&[0; 1_000_000]).expect("it reads");
+    let child = place.start(&["tune", "--json", "--pid", &program.id().to_string()]);
+    for _ in 0..50 {
+        stream.write_all(&[0; 20_000]).expect("it reads");
+        std::thread::park_timeout(Duration::from_millis(10));
+    }
+    drop(stream);
+    program.wait().expect("it ends");
+    let report = ended(child).well().json();
+    assert_eq!(report.len(), 1);
+    let phases = report[0]["phases"].as_array().expect("a list");
+    assert_eq!(phases[0]["phase"], "open", "{}", report[0]);
+    assert!(phases[0]["reason"].as_str().expect("text").contains("under way"), "{}", report[0]);
+}
+
+#[test]
+fn what_cannot_be_tuned_is_said_and_how_to_mend_it() {
+    let (place, pid) = (Place::new(), own_pid());
+    place.run(&["tune", "--pid", "4194303"]).failed(2, &["no process has the id 4194303", "pgrep"]);
+    place.run(&["tune", "--pid", &pid, "--window", "400kb/s"]).failed(2, &["no sizer is called \"400kb/s\"", "400kB"]);
+    place.run(&["tune", "--pid", &pid, "--window", "0B"]).failed(2, &["nothing would come"]);
+    place.run(&["tune", "--", "/no/such/program"]).failed(3, &["/no/such/program", "does not start"]);
+    for arguments in [&["tune"][..], &["tune", "--pid", "0"], &["tune", "--pid", "1", "--", "true"]] {
+        let ended = place.run(arguments);
+        assert_eq!((ended.code, ended.out.as_str()), (Some(2), ""), "{arguments:?}: {}", ended.err);
+    }
+    let mut idle = Command::new("sleep").arg("60").stdin(Stdio::null()).spawn().expect("sleep");
+    let ended = place.run(&["tune", "--pid", &idle.id().to_string()]);
+    idle.kill().and_then(|()| idle.wait()).expect("ours to end");
+    ended.failed(2, &["(sleep) has no TCP socket", "right process"]);
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let port = listener.local_addr().expect("bound").port().to_string();
+    // No ordinary port.
+    place.run(&["tune", "--pid", &pid, "--port", "1"]).failed(2, &["port 1 at either end", &port]);
+}
+
+#[test]
+fn another_users_program_is_refused_with_the_remedy() {
+    if !root() {
+        return;
+    }
+    let (place, pid) = (Place::new(), own_pid());
+    let mut program = place.program(&["tune", "--pid", &pid]);
+    // Nobody, who may not look at what root runs; the program itself must be readable to them.
+    program.uid(65_534).gid(65_534).current_dir("/");
+    match program.output() {
+        Ok(output) => Ended::from(output).failed(3, &["may not be tuned", "run as root"]),
+        Err(error) => println!("skipped: nobody may not run the program ({error})"),
+    }
+}
