@@ -34,7 +34,7 @@ figures: setup-rust ## every published result with its report, in results/
 	$(TIGHTLINK) figure all
 
 soak: setup-rust ## long properties: many more random cases than `make test`
-	PROPTEST_CASES=2000 cargo test --workspace --release
+	TIGHTLINK_KILLS=50 PROPTEST_CASES=2000 cargo test --workspace --release
 
 fuzz: ## throw random input at the parsers for ten minutes
 	scripts/fuzz

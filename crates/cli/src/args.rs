@@ -240,6 +240,9 @@ pub(crate) struct ReceiveOptions {
     /// unfinished files are thrown away
     #[arg(long)]
     pub(crate) new: bool,
+    /// Write a page about the transfer to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
     /// Print the ticket and, at the end, the summary as JSON, one object per line
     #[arg(long)]
     pub(crate) json: bool,
@@ -262,6 +265,9 @@ pub(crate) struct SendOptions {
     /// Send no faster than this, e.g. 200Mbit/s
     #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     pub(crate) limit: Option<Rate>,
+    /// Write a page about the transfer to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
     /// Print the summary as JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -13,6 +13,7 @@ mod command;
 mod print;
 mod problem;
 mod progress;
+mod report;
 mod source;
 mod table;
 mod talk;

@@ -8,7 +8,7 @@
 //! does not: algorithms, and the terminal.
 //!
 //! Reading order: `resolve.rs`, `record.rs`, `engine.rs` and `engine/`, `measure.rs`, `compare.rs`, `repeat.rs`, `claims.rs`,
-//! `figures.rs`, `store.rs`, `sweep.rs` and `tabulate.rs`, `search.rs`, `report.rs`.
+//! `figures.rs`, `store.rs`, `sweep.rs` and `tabulate.rs`, `search.rs`, `report.rs`, `transfers.rs`.
 
 mod batches;
 pub mod catalogue;
@@ -27,3 +27,4 @@ mod sentences;
 pub mod store;
 pub mod sweep;
 pub mod tabulate;
+pub mod transfers;

@@ -170,6 +170,7 @@ impl Channel {
             }
         };
         if length == 0 {
+            self.ended.store(true, Ordering::Relaxed);
             return Err(TransferError::gone("connection closed"));
         }
         let mut rest = &raw[..length];
@@ -226,8 +227,19 @@ impl Channel {
         }
     }
 
+    /// Whether nothing more comes: the other side has finished, or the connection was cut here.
+    pub(crate) fn is_over(&self) -> bool {
+        self.ended.load(Ordering::Relaxed)
+    }
+
+    /// Nobody reads from it any more.
+    pub(crate) fn over(&self) {
+        self.ended.store(true, Ordering::Relaxed);
+    }
+
     /// Ends the connection at once: every thread that waits on it gets an error.
     pub(crate) fn cut(&self) {
+        self.ended.store(true, Ordering::Relaxed);
         let _ = self.tcp.shutdown(Shutdown::Both);
     }
 

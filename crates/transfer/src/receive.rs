@@ -4,6 +4,7 @@
 //! control connection), `stream.rs` (one data connection), `landing.rs` (what becomes of entries and bytes).
 
 mod gate;
+mod keeper;
 mod landing;
 mod state;
 mod stream;
@@ -12,17 +13,15 @@ mod visit;
 use crate::error::TransferError;
 use crate::keys::{Key, receiver_tls};
 use crate::progress::Observer;
+use crate::summary::Summary;
 use crate::ticket::Ticket;
 use crate::window::WindowChoice;
 use landing::Landing;
 use live::Clock;
-use serde::Serialize;
 use state::State;
-use std::fmt;
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
-use units::Bytes;
 
 /// How to receive.
 #[derive(Clone, Debug, Default)]
@@ -35,21 +34,6 @@ pub struct ReceiveOptions {
     pub window: WindowChoice,
     /// Begin a new session although an earlier one is not finished.
     pub new: bool,
-}
-
-/// How a session ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Received {
-    /// Entries stored.
-    pub entries: u64,
-    /// Bytes of files stored.
-    pub bytes: u64,
-}
-
-impl fmt::Display for Received {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "received {} entries, {}", self.entries, Bytes::new(self.bytes))
-    }
 }
 
 /// A receiver that listens.
@@ -115,7 +99,7 @@ impl Receiver {
     ///
     /// # Errors
     /// What ends a session before it is finished; the same call on the same folder goes on with it then.
-    pub fn run(self, observer: &dyn Observer) -> Result<Received, TransferError> {
+    pub fn run(self, observer: &dyn Observer) -> Result<Summary, TransferError> {
         let received = gate::serve(&self, observer)?;
         drop(self.listener);
         self.state.finish()?;

@@ -3,10 +3,11 @@
 //! Reading order: `sources.rs` (what is sent under which name), `connect.rs`, then the threads of a transfer: `walk.rs`
 //! offers entries, `control.rs` hears the answers, `stream.rs` (one thread per data connection) sends what is wanted.
 //! Between them `flight.rs` (what they share), `queue.rs` (what is to be sent), `outgoing.rs` (one file) and `limit.rs`
-//! (how fast).
+//! (how fast). `echo.rs` answers the receiver's probes.
 
 mod connect;
 mod control;
+mod echo;
 mod flight;
 mod limit;
 mod outgoing;
@@ -17,13 +18,12 @@ mod walk;
 
 use crate::error::TransferError;
 use crate::progress::Observer;
+use crate::summary::Summary;
 use crate::ticket::Ticket;
 use flight::Flight;
 use live::Clock;
-use serde::{Serialize, Serializer};
-use std::fmt;
 use std::path::PathBuf;
-use units::{Bytes, Rate, Span};
+use units::Rate;
 
 /// How to send.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,38 +34,6 @@ pub struct SendOptions {
     pub control: Option<String>,
     /// No faster than this, over all data connections.
     pub limit: Option<Rate>,
-}
-
-/// How a transfer ended.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Sent {
-    /// Entries at the receiver.
-    pub entries: u64,
-    /// Bytes of files at the receiver.
-    pub bytes: u64,
-    /// Bytes of files that this run sent, holes left out.
-    pub sent: u64,
-    /// Entries that were at the receiver before, from an interrupted run.
-    pub skipped: u64,
-    /// From the first connection to the receiver's last word.
-    #[serde(rename = "elapsed_s", serialize_with = "seconds")]
-    pub elapsed: Span,
-}
-
-fn seconds<S: Serializer>(span: &Span, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_f64(span.as_secs_f64())
-}
-
-impl fmt::Display for Sent {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            formatter,
-            "sent {} entries, {}, in {:.2} s",
-            self.entries,
-            Bytes::new(self.bytes),
-            self.elapsed.as_secs_f64()
-        )
-    }
 }
 
 /// Sends files and trees to the receiver that gave out `ticket`.
@@ -79,7 +47,7 @@ pub fn send(
     options: &SendOptions,
     clock: &Clock,
     observer: &dyn Observer,
-) -> Result<Sent, TransferError> {
+) -> Result<Summary, TransferError> {
     let sources = sources::sources(paths)?;
     let began = clock.now();
     let link = connect::connect(ticket, options, clock, observer)?;
@@ -89,6 +57,7 @@ pub fn send(
             let flight = &flight;
             threads.spawn(move || flight.guard_other(|| stream::serve(flight, stream)));
         }
+        threads.spawn(|| echo::serve(&flight));
         threads.spawn(|| flight.guard_other(|| walk::offer(&flight, &sources, observer)));
         flight.guard(|| control::serve(&flight, &sources, observer));
         flight.close();

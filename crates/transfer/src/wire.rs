@@ -13,6 +13,9 @@ pub mod frame;
 
 use serde::{Deserialize, Serialize};
 
+/// What the control connection's exporter is asked for the probes' key by.
+pub(crate) const PROBE_KEY: &str = "EXPORTER-tightlink-probes";
+
 /// Both sides must speak the same; the first message of each connection says it.
 pub const VERSION: u16 = 1;
 
@@ -25,6 +28,8 @@ pub enum Greeting {
         version: u16,
         /// How many data connections will come.
         streams: u16,
+        /// The UDP port on which probes are echoed, with the key that follows from this connection; 0: nowhere.
+        echo: u16,
     },
     /// This is a data connection.
     Data {

@@ -3,6 +3,7 @@
 use crate::args::ReceiveOptions;
 use crate::print;
 use crate::problem::Problem;
+use crate::report;
 use crate::talk::Talk;
 use serde_json::json;
 use std::process::ExitCode;
@@ -29,6 +30,9 @@ pub(crate) fn run(options: &ReceiveOptions) -> Result<ExitCode, Problem> {
     talk.waiting("waiting for the sender: tightlink send PATH… TICKET");
     let received = receiver.run(&talk)?;
     talk.end();
+    if let Some(file) = &options.report {
+        report::write(file, &received)?;
+    }
     if options.json {
         print::data(serde_json::to_value(&received).expect("a summary is plain data"))?;
     } else {

@@ -3,6 +3,7 @@
 use crate::args::SendOptions;
 use crate::print;
 use crate::problem::Problem;
+use crate::report;
 use crate::talk::Talk;
 use std::io;
 use std::process::ExitCode;
@@ -25,6 +26,9 @@ pub(crate) fn run(options: &SendOptions) -> Result<ExitCode, Problem> {
     talk.waiting("connecting");
     let sent = transfer::send(&options.paths, &ticket, &how, &Clock::start(), &talk)?;
     talk.end();
+    if let Some(file) = &options.report {
+        report::write(file, &sent)?;
+    }
     if options.json {
         print::data(serde_json::to_value(&sent).expect("a summary is plain data"))?;
     } else {

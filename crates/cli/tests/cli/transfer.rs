@@ -233,14 +233,22 @@ fn a_folder_that_cannot_be_used_is_told() {
 }
 
 #[test]
-fn a_limit_is_kept() {
+fn a_limit_is_kept_and_said_to_be_what_limited_the_transfer() {
     let place = Place::new();
     place.write("file", vec![7; 2_500_000]);
-    let receiving = Receiving::start(&place, &["there"]);
-    let arguments = ["send", "file", &receiving.ticket, "--limit", "20Mbit/s", "--streams", "2", "--json"];
+    let receiving = Receiving::start(&place, &["there", "--report", "there.html"]);
+    let limited = ["--limit", "20Mbit/s", "--streams", "2", "--json", "--report", "here.html"];
+    let arguments = [&["send", "file", &receiving.ticket][..], &limited].concat();
     let summary = place.run(&arguments).well().json().remove(0);
+    assert_eq!(summary["limits"]["limited_by"], "limit", "{summary}");
     let elapsed = summary["elapsed_s"].as_f64().unwrap();
     assert!(elapsed >= 0.95, "2.5 MB at 20 Mbit/s take a second, not {elapsed} s");
     assert!(within(Duration::from_secs(5), || place.path().join("there/file").exists()));
-    receiving.ended().well();
+    let received = receiving.ended().well();
+    let sentence = "It was limited by --limit";
+    assert!(received.err.contains(sentence), "{}", received.err);
+    for page in ["here.html", "there.html"] {
+        let page = fs::read_to_string(place.path().join(page)).unwrap();
+        assert!(page.contains(sentence) && page.contains("Goodput") && page.contains("plotly"));
+    }
 }

@@ -268,6 +268,10 @@ fn runs(case: &Case) -> String {
         format!("{}: {measured} s measured, seed {}, took {took} s", s.engine, s.seed)
     });
     let hash = case.records.first().map(|r| escape_html(&r.summary.scenario_hash)).unwrap_or_default();
+    // A transfer has no scenario, and so no seed.
+    if hash.is_empty() {
+        return String::new();
+    }
     let told: Vec<String> = told.chain([format!("scenario <code>{hash}</code>")]).collect();
     format!("<p class=\"runs\">{}</p>", told.join(" · "))
 }

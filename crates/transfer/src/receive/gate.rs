@@ -4,13 +4,15 @@
 //! be trying; further ones are closed at once. Each that is turned away leaves one line, up to a number per second.
 
 use super::Receiver;
+use super::keeper::Echo;
 use super::stream;
 use super::visit::{self, Visit};
 use crate::channel::{Channel, Inlet, Message};
 use crate::error::TransferError;
 use crate::progress::Observer;
-use crate::receive::Received;
-use crate::wire::Greeting;
+use crate::summary::Summary;
+use crate::wire::{Greeting, PROBE_KEY};
+use live::probe::ProbeKey;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustls::ServerConnection;
 use std::collections::HashMap;
@@ -91,7 +93,7 @@ pub(super) struct House<'a> {
     pub(super) observer: &'a dyn Observer,
     visit: Mutex<Option<Arc<Visit>>>,
     left: Condvar,
-    result: Mutex<Option<Result<Received, TransferError>>>,
+    result: Mutex<Option<Result<Summary, TransferError>>>,
     done: AtomicBool,
     unknown: AtomicUsize,
     /// To end what waits when all is done.
@@ -102,7 +104,7 @@ pub(super) struct House<'a> {
 }
 
 /// Lets senders in, one after the other, until the session is finished or cannot go on.
-pub(super) fn serve(receiver: &Receiver, observer: &dyn Observer) -> Result<Received, TransferError> {
+pub(super) fn serve(receiver: &Receiver, observer: &dyn Observer) -> Result<Summary, TransferError> {
     let house = House {
         receiver,
         observer,
@@ -172,7 +174,8 @@ impl House<'_> {
 
     fn welcome(&self, channel: &Arc<Channel>, greeting: Greeting) {
         match greeting {
-            Greeting::Control { version, streams } => match self.begin(channel, version, streams) {
+            Greeting::Control { version, streams, echo } => match self.begin(channel, version, streams, echo)
+            {
                 Ok(visit) => {
                     let ended = visit::serve(self, &visit, channel);
                     self.end(&visit, ended);
@@ -193,7 +196,7 @@ impl House<'_> {
     }
 
     /// A sender that holds the ticket begins, once the one before has left.
-    fn begin(&self, channel: &Channel, version: u16, streams: u16) -> Result<Arc<Visit>, String> {
+    fn begin(&self, channel: &Channel, version: u16, streams: u16, echo: u16) -> Result<Arc<Visit>, String> {
         if version != crate::wire::VERSION {
             let own = crate::wire::VERSION;
             return Err(format!(
@@ -208,12 +211,16 @@ impl House<'_> {
         if guard.is_some() || self.is_done() {
             return Err("another sender is using this ticket".into());
         }
-        let visit = Arc::new(Visit::new(channel.peer(), streams));
+        let echo = channel.exporter(PROBE_KEY).ok().filter(|_| echo != 0).map(|secret| Echo {
+            address: SocketAddr::new(channel.peer().ip(), echo),
+            key: ProbeKey::from_secret(&secret),
+        });
+        let visit = Arc::new(Visit::new(channel.peer(), streams, echo));
         *guard = Some(Arc::clone(&visit));
         Ok(visit)
     }
 
-    fn end(&self, visit: &Visit, ended: Result<Option<Received>, TransferError>) {
+    fn end(&self, visit: &Visit, ended: Result<Option<Summary>, TransferError>) {
         visit.close();
         match ended {
             Ok(Some(received)) => self.finish(Ok(received)),
@@ -234,7 +241,7 @@ impl House<'_> {
         self.left.notify_all();
     }
 
-    fn finish(&self, result: Result<Received, TransferError>) {
+    fn finish(&self, result: Result<Summary, TransferError>) {
         locked(&self.result).get_or_insert(result);
         self.done.store(true, Ordering::Release);
     }

@@ -67,6 +67,8 @@ impl From<TransferError> for Trouble {
 pub(super) struct Counts {
     pub(super) entries: u64,
     pub(super) bytes: u64,
+    /// Of these, such as were there before this sender came.
+    pub(super) there: u64,
     pub(super) failed: u64,
     pub(super) disk: Span,
 }
@@ -79,6 +81,7 @@ pub(super) struct Landing {
     open: Mutex<HashMap<Id, Arc<Incoming>>>,
     entries: AtomicU64,
     bytes: AtomicU64,
+    there: AtomicU64,
     failed: AtomicU64,
     disk: AtomicU64,
     clock: Clock,
@@ -92,6 +95,7 @@ impl Landing {
             open: Mutex::default(),
             entries: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
+            there: AtomicU64::new(0),
             failed: AtomicU64::new(0),
             disk: AtomicU64::new(0),
             clock,
@@ -101,7 +105,7 @@ impl Landing {
     /// A sender has come: what is counted is counted from here, what another one left open is forgotten.
     pub(super) fn begin(&self) -> bool {
         self.open_files().clear();
-        for counter in [&self.entries, &self.bytes, &self.failed] {
+        for counter in [&self.entries, &self.bytes, &self.there, &self.failed] {
             counter.store(0, Relaxed);
         }
         !self.journal().is_empty()
@@ -161,6 +165,7 @@ impl Landing {
                 }
                 self.entries.fetch_add(1, Relaxed);
                 self.bytes.fetch_add(chunks.size(), Relaxed);
+                self.there.fetch_add(chunks.size(), Relaxed);
                 return Ok(Verdict::Have);
             }
         }
@@ -191,6 +196,7 @@ impl Landing {
         drop(open);
         let bytes = there.iter().map(|&(index, _)| chunks.length(index)).sum();
         self.bytes.fetch_add(bytes, Relaxed);
+        self.there.fetch_add(bytes, Relaxed);
         Ok(if there.is_empty() { Verdict::Want } else { Verdict::Rest(there) })
     }
 
@@ -396,6 +402,7 @@ impl Landing {
         Counts {
             entries: self.entries.load(Relaxed),
             bytes: self.bytes.load(Relaxed),
+            there: self.there.load(Relaxed),
             failed: self.failed.load(Relaxed),
             disk: Span::from_nanos(self.disk.load(Relaxed)),
         }

@@ -1,6 +1,7 @@
 //! One data connection: frames and bytes into files.
 
 use super::gate::House;
+use super::keeper;
 use super::landing::{OpenChunk, Trouble};
 use super::visit::Visit;
 use crate::channel::{Channel, Got, Inlet, Message};
@@ -15,8 +16,13 @@ pub(super) fn serve(house: &House<'_>, visit: &Visit, channel: &Arc<Channel>, st
     if !visit.join(channel) {
         return;
     }
-    let _ = stream;
-    let result = Stream { house, visit, inlet: Inlet::new(channel), open: None }.run();
+    let result = std::thread::scope(|threads| {
+        let (choice, clock) = (house.receiver.window, &house.receiver.clock);
+        threads.spawn(move || keeper::keep(visit, channel, stream, choice, clock));
+        let result = Stream { house, visit, inlet: Inlet::new(channel), open: None }.run();
+        channel.over();
+        result
+    });
     if let Err(trouble) = result {
         visit.trouble(trouble, 0);
     }

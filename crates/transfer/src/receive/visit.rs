@@ -1,18 +1,21 @@
 //! One sender's control connection, from its greeting to its end.
 
 use super::gate::{House, locked};
-use super::landing::Trouble;
+use super::keeper::{Echo, WindowState};
+use super::landing::{Counts, Trouble};
 use crate::channel::{Channel, Inlet, Message};
 use crate::error::TransferError;
+use crate::history::History;
 use crate::keys::fill_random;
+use crate::measure::ReceiverTimes;
 use crate::progress::Snapshot;
-use crate::receive::Received;
-use crate::wire::control::{Finished, Id, Progress, StreamReport, ToReceiver, ToSender, Verdict};
+use crate::summary::{Side, Summary, sample};
+use crate::wire::control::{Finished, Id, Kind, Progress, Report, ToReceiver, ToSender, Verdict};
 use crate::wire::frame;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use units::{Span, Time};
+use units::{Bytes, Rate, Span, Time};
 
 /// A sender says something at least this often, or it is gone.
 const SILENCE: Span = Span::from_secs(30);
@@ -22,6 +25,8 @@ const TICK: Span = Span::from_millis(50);
 const GATHER: usize = 32 << 10;
 /// Data that a dead sender had sent may still arrive.
 const LINGER: Span = Span::from_secs(2);
+/// More data connections than this are of no use to anybody.
+const MOST_STREAMS: u16 = 64;
 /// For the sender's last word.
 const FAREWELL: Span = Span::from_secs(30);
 
@@ -38,23 +43,46 @@ pub(super) struct Visit {
     lost: Mutex<Vec<(Id, String)>>,
     data: Mutex<Vec<Arc<Channel>>>,
     /// What the sender said of its connections last.
-    pub(super) report: Mutex<Vec<StreamReport>>,
+    pub(super) report: Mutex<Report>,
+    /// One per data connection.
+    pub(super) windows: Mutex<Vec<WindowState>>,
+    /// Where probes are echoed.
+    pub(super) echo: Option<Echo>,
+    /// Nanoseconds that data connections which have ended waited for the network.
+    waited: AtomicU64,
 }
 
 impl Visit {
-    pub(super) fn new(peer: SocketAddr, streams: u16) -> Self {
+    pub(super) fn new(peer: SocketAddr, streams: u16, echo: Option<Echo>) -> Self {
         let mut token = [0; 16];
         fill_random(&mut token);
         Self {
             peer,
             token,
-            streams: streams.max(1),
+            streams: streams.clamp(1, MOST_STREAMS),
             closed: AtomicBool::new(false),
             fatal: Mutex::default(),
             lost: Mutex::default(),
             data: Mutex::default(),
             report: Mutex::default(),
+            windows: Mutex::new(vec![WindowState::default(); usize::from(streams.clamp(1, MOST_STREAMS))]),
+            echo,
+            waited: AtomicU64::new(0),
         }
+    }
+
+    pub(super) const fn streams(&self) -> u16 {
+        self.streams
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
+    /// Nanoseconds that all data connections waited for the network.
+    fn waited(&self) -> u64 {
+        let open: u64 = locked(&self.data).iter().map(|channel| channel.waited_to_receive().as_nanos()).sum();
+        open + self.waited.load(Ordering::Relaxed)
     }
 
     pub(super) fn is(&self, token: &[u8; 16]) -> bool {
@@ -73,6 +101,7 @@ impl Visit {
 
     /// A data connection has ended.
     pub(super) fn leave(&self, channel: &Arc<Channel>) {
+        self.waited.fetch_add(channel.waited_to_receive().as_nanos(), Ordering::Relaxed);
         locked(&self.data).retain(|other| !Arc::ptr_eq(other, channel));
     }
 
@@ -122,6 +151,9 @@ struct Control<'a> {
     /// Offers made and entries that failed at the sender, once it has said all.
     complete: Option<u64>,
     rate_bps: f64,
+    history: History,
+    last: (Progress, Report),
+    skipped: u64,
     first_lost: Option<String>,
 }
 
@@ -130,7 +162,7 @@ pub(super) fn serve(
     house: &House<'_>,
     visit: &Visit,
     channel: &Channel,
-) -> Result<Option<Received>, TransferError> {
+) -> Result<Option<Summary>, TransferError> {
     let now = house.receiver.clock.now();
     let resumed = house.receiver.landing.begin();
     let word = if resumed { "goes on with the session" } else { "begins" };
@@ -147,6 +179,9 @@ pub(super) fn serve(
         totals: None,
         complete: None,
         rate_bps: 0.0,
+        history: History::default(),
+        last: Default::default(),
+        skipped: 0,
         first_lost: None,
     };
     frame::append(&mut control.out, &ToSender::Welcome { token: visit.token, resumed });
@@ -168,7 +203,7 @@ pub(super) fn serve(
 }
 
 impl Control<'_> {
-    fn run(&mut self) -> Result<Option<Received>, TransferError> {
+    fn run(&mut self) -> Result<Option<Summary>, TransferError> {
         let (landing, clock) = (&self.house.receiver.landing, &self.house.receiver.clock);
         let mut inlet = Inlet::new(self.channel);
         loop {
@@ -203,14 +238,17 @@ impl Control<'_> {
     fn hear(&mut self, message: ToReceiver, inlet: &Inlet<'_>) -> Result<(), TransferError> {
         match message {
             ToReceiver::Offer { id, entry } => {
+                let is_file = matches!(entry.kind, Kind::File { .. });
                 let verdict = match self.house.receiver.landing.offer(id, entry) {
                     Ok(verdict) => verdict,
                     Err(Trouble::Session(error)) => return Err(error),
                     Err(Trouble::Protocol(reason)) => return Err(inlet.protocol(reason)),
                     Err(Trouble::File(reason)) => Verdict::Refused(reason),
                 };
-                if let Verdict::Refused(reason) = &verdict {
-                    self.lost(reason.clone());
+                match &verdict {
+                    Verdict::Refused(reason) => self.lost(reason.clone()),
+                    Verdict::Have if is_file => self.skipped += 1,
+                    _ => {}
                 }
                 frame::append(&mut self.out, &ToSender::Answer { id, verdict });
             }
@@ -240,25 +278,55 @@ impl Control<'_> {
         let passed = now.since(self.told).as_secs_f64();
         self.rate_bps = counts.bytes.saturating_sub(self.told_bytes) as f64 * 8.0 / passed;
         (self.told, self.told_bytes) = (now, counts.bytes);
-        let progress = Progress {
-            entries: counts.entries,
-            bytes: counts.bytes,
-            window: None,
-            phase: String::new(),
-            reason: String::new(),
-            disk: counts.disk.as_nanos(),
-        };
+        self.pace();
+        let progress = self.progress(counts);
+        let report = locked(&self.visit.report).clone();
+        let elapsed = now.since(self.began);
+        let rtt = report.streams.first().map(|stream| Span::from_nanos(stream.rtt));
+        self.history.add(now, sample(elapsed, &progress, &report));
+        self.history.phase(elapsed, &progress.phase, &progress.reason);
         self.house.observer.progress(&Snapshot {
-            elapsed: now.since(self.began),
+            elapsed,
             entries: counts.entries,
             bytes: counts.bytes,
             all_entries: self.totals.map(|totals| totals.0),
             all_bytes: self.totals.map(|totals| totals.1),
             rate_bps: self.rate_bps,
-            ..Snapshot::default()
+            rtt: rtt.filter(|&rtt| rtt > Span::ZERO),
+            window: progress.window.map(Bytes::new),
+            phase: progress.phase.clone(),
+            reason: progress.reason.clone(),
         });
+        self.last = (progress.clone(), report);
         frame::append(&mut self.out, &ToSender::Progress(progress));
         self.flush()
+    }
+
+    /// What the windows' deciders want of the sender.
+    fn pace(&mut self) {
+        for (stream, state) in locked(&self.visit.windows).iter_mut().enumerate() {
+            if let Some(rate) = state.pace.take() {
+                let bps = rate.map(Rate::as_bps);
+                frame::append(&mut self.out, &ToSender::Pace { stream: stream as u16, bps });
+            }
+        }
+    }
+
+    fn progress(&self, counts: Counts) -> Progress {
+        let windows = locked(&self.visit.windows);
+        // One that is open makes the sum open.
+        let window = windows.iter().map(|state| state.window.map(Bytes::get)).sum();
+        let first = windows.first();
+        let times = ReceiverTimes { network: self.visit.waited(), disk: counts.disk.as_nanos() };
+        Progress {
+            entries: counts.entries,
+            bytes: counts.bytes,
+            window,
+            phase: first.map_or_else(String::new, |state| state.phase.clone()),
+            reason: first.map_or_else(String::new, |state| state.reason.clone()),
+            sized: window.is_some(),
+            times,
+        }
     }
 
     fn flush(&mut self) -> Result<(), TransferError> {
@@ -270,9 +338,10 @@ impl Control<'_> {
     }
 
     /// All is there. The session is over when the sender knows, or had time to ask again.
-    fn finish(&mut self, inlet: &mut Inlet<'_>, failed: u64) -> Result<Received, TransferError> {
+    fn finish(&mut self, inlet: &mut Inlet<'_>, failed: u64) -> Result<Summary, TransferError> {
         let (landing, clock) = (&self.house.receiver.landing, &self.house.receiver.clock);
         self.tell()?;
+        let ended = clock.now();
         for fault in landing.finish()? {
             self.lost(fault);
         }
@@ -298,7 +367,22 @@ impl Control<'_> {
                 first: self.first_lost.take().unwrap_or_else(|| "the sender could not read it".into()),
             });
         }
-        Ok(Received { entries: counts.entries, bytes: counts.bytes })
+        let (progress, report) = &self.last;
+        let moved = counts.bytes.saturating_sub(counts.there);
+        Ok(Summary {
+            side: Side::Received,
+            entries: counts.entries,
+            bytes: counts.bytes,
+            skipped: self.skipped,
+            streams: self.visit.streams,
+            ..Summary::new(
+                ended.since(self.began),
+                moved,
+                progress,
+                report,
+                std::mem::take(&mut self.history),
+            )
+        })
     }
 
     /// What a dead sender's kernel had sent is taken in before the next one begins.

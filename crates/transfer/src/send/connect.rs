@@ -7,8 +7,9 @@ use crate::keys::{sender_tls, server_name};
 use crate::progress::Observer;
 use crate::ticket::Ticket;
 use crate::wire::control::ToSender;
-use crate::wire::{Greeting, VERSION, frame};
+use crate::wire::{Greeting, PROBE_KEY, VERSION, frame};
 use live::Clock;
+use live::probe::{Echoer, ProbeKey, TrainLimits};
 use rustls::{AlertDescription, ClientConfig, ClientConnection, Error as TlsError};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
@@ -27,7 +28,8 @@ const PATIENCE: Span = Span::from_secs(20);
 pub(super) struct Link {
     pub(super) control: Channel,
     pub(super) data: Vec<Channel>,
-    pub(super) resumed: bool,
+    /// Answers the receiver's probes; `None` if that cannot be, and then the window is found without.
+    pub(super) echoer: Option<Echoer>,
 }
 
 /// Connects, proves, and opens the data connections.
@@ -41,7 +43,9 @@ pub(super) fn connect(
     let streams = options.streams.max(1);
     let (socket, address) = reach(ticket)?;
     let control = open(socket, &tls, address, clock)?;
-    greet(&control, &Greeting::Control { version: VERSION, streams })?;
+    let echoer = echoer(&control, streams);
+    let echo = echoer.as_ref().and_then(|echoer| echoer.address().ok()).map_or(0, |address| address.port());
+    greet(&control, &Greeting::Control { version: VERSION, streams, echo })?;
     let mut inlet = Inlet::new(&control);
     // What the receiver says first also shows whether it accepted this sender's key.
     let first = match inlet.message(clock.now() + PATIENCE).map_err(|error| refused(error, address))? {
@@ -75,7 +79,14 @@ pub(super) fn connect(
     if resumed {
         observer.say("an earlier transfer was interrupted: going on with it");
     }
-    Ok(Link { control, data, resumed })
+    Ok(Link { control, data, echoer })
+}
+
+/// At the address from which the receiver is reached, so that its probes go the way of the data.
+fn echoer(control: &Channel, streams: u16) -> Option<Echoer> {
+    let key = ProbeKey::from_secret(&control.exporter(PROBE_KEY).ok()?);
+    let here = SocketAddr::new(control.tcp().local_addr().ok()?.ip(), 0);
+    Echoer::bind(here, &key, 0..u64::from(streams), TrainLimits::default()).ok()
 }
 
 /// The first of the ticket's addresses that answers.

@@ -1,17 +1,21 @@
 //! The control connection: the receiver's answers, and reports to it.
 
-use super::flight::Flight;
+use super::flight::{Flight, locked};
 use super::sources::Source;
 use super::walk;
 use crate::channel::{Inlet, Message};
 use crate::error::TransferError;
+use crate::measure::SenderTimes;
 use crate::progress::{Observer, Snapshot};
-use crate::wire::control::{Progress, StreamReport, ToReceiver, ToSender, Verdict};
+use crate::summary::sample;
+use crate::wire::control::{Progress, Report, StreamReport, ToReceiver, ToSender, Verdict};
 use crate::wire::frame;
 use live::TcpInfo;
 use std::sync::atomic::Ordering::Relaxed;
 use units::{Bytes, Rate, Span, Time};
 
+/// The kernel takes the largest number as no limit.
+const UNPACED: Rate = Rate::from_bps(u64::MAX);
 /// Between reports.
 const TICK: Span = Span::from_millis(100);
 /// A receiver that gives up says why.
@@ -64,7 +68,9 @@ pub(super) fn serve(
                     control.all = Some((entries, bytes));
                     frame::append(&mut out, &ToReceiver::Totals { entries, bytes });
                 }
-                frame::append(&mut out, &ToReceiver::Report(reports(flight)));
+                let report = report(flight);
+                locked(&flight.last).1 = report.clone();
+                frame::append(&mut out, &ToReceiver::Report(report));
                 if broken.is_none()
                     && let Err(error) = flight.control.write(&out)
                 {
@@ -117,7 +123,7 @@ impl Control<'_> {
                 self.lost(reason);
             }
             ToSender::Progress(progress) => self.progress(progress),
-            ToSender::Pace(rate) => self.flight.limit.ask(rate.map(Rate::from_bps)),
+            ToSender::Pace { stream, bps } => self.pace(stream, bps.map(Rate::from_bps)),
             ToSender::Finished(finished) => {
                 self.flight.finished(finished);
                 let mut out = Vec::new();
@@ -129,6 +135,18 @@ impl Control<'_> {
             ToSender::Abort { reason } => return Err(TransferError::Aborted(reason)),
         }
         Ok(false)
+    }
+
+    /// Paces one data connection, within what `--limit` leaves it. That the kernel does not is no reason to stop.
+    fn pace(&self, stream: u16, rate: Option<Rate>) {
+        let share = self
+            .flight
+            .own_limit
+            .map(|limit| Rate::from_bps((limit.as_bps() / self.flight.data.len() as u64).max(1)));
+        let rate = [rate, share].into_iter().flatten().min().unwrap_or(UNPACED);
+        if let Some(channel) = self.flight.data.get(usize::from(stream)) {
+            let _ = live::options::set_max_pacing_rate(channel.tcp(), rate);
+        }
     }
 
     fn lost(&self, reason: String) {
@@ -149,8 +167,16 @@ impl Control<'_> {
         };
         self.before = Some((now, progress.bytes, rate_bps));
         let info = self.flight.data.first().and_then(|channel| TcpInfo::of(channel.tcp()).ok());
+        let elapsed = now.since(self.flight.began);
+        {
+            let mut last = locked(&self.flight.last);
+            last.0 = progress.clone();
+            let mut history = locked(&self.flight.history);
+            history.add(now, sample(elapsed, &progress, &last.1));
+            history.phase(elapsed, &progress.phase, &progress.reason);
+        }
         self.observer.progress(&Snapshot {
-            elapsed: now.since(self.flight.began),
+            elapsed,
             entries: progress.entries,
             bytes: progress.bytes,
             all_entries: self.all.map(|all| all.0),
@@ -164,8 +190,8 @@ impl Control<'_> {
     }
 }
 
-/// What the kernel says of each data connection.
-fn reports(flight: &Flight) -> Vec<StreamReport> {
+/// What the kernel says of each data connection, and what their threads waited for.
+fn report(flight: &Flight) -> Report {
     let nanos = |span: Option<Span>| span.map_or(0, Span::as_nanos);
     let report = |channel: &crate::channel::Channel| {
         let info = TcpInfo::of(channel.tcp()).ok()?;
@@ -181,5 +207,12 @@ fn reports(flight: &Flight) -> Vec<StreamReport> {
             segment: info.snd_mss.get(),
         })
     };
-    flight.data.iter().map(|channel| report(channel).unwrap_or_default()).collect()
+    let times = SenderTimes {
+        network: flight.data.iter().map(|channel| channel.waited_to_send().as_nanos()).sum(),
+        disk: flight.disk.load(Relaxed),
+        limit: flight.limit.waited().as_nanos(),
+        idle: flight.idle.load(Relaxed),
+    };
+    let streams = flight.data.iter().map(|channel| report(channel).unwrap_or_default()).collect();
+    Report { streams, times }
 }

@@ -1,18 +1,21 @@
 //! [`Flight`]: what the threads of a transfer share, and how one that fails ends the others.
 
+use super::SendOptions;
 use super::connect::Link;
 use super::limit::Limit;
 use super::outgoing::Outgoing;
 use super::queue::Queue;
-use super::{SendOptions, Sent};
 use crate::channel::Channel;
 use crate::error::TransferError;
-use crate::wire::control::Finished;
+use crate::history::History;
+use crate::summary::{Side, Summary};
+use crate::wire::control::{Finished, Progress, Report};
 use live::Clock;
+use live::probe::Echoer;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use units::Time;
+use units::{Rate, Time};
 
 /// For the receiver's own reason to arrive.
 const BETTER_REASON: Duration = Duration::from_millis(1500);
@@ -26,8 +29,7 @@ pub(super) struct Flight {
     pub(super) limit: Limit,
     pub(super) clock: Clock,
     pub(super) began: Time,
-    /// The receiver knew parts of this session.
-    pub(super) resumed: bool,
+    pub(super) echoer: Mutex<Option<Echoer>>,
     /// Bytes of files handed to the network.
     pub(super) sent: AtomicU64,
     /// Entries that the receiver had.
@@ -38,6 +40,11 @@ pub(super) struct Flight {
     pub(super) idle: AtomicU64,
     /// Files that were wanted and could not be read.
     pub(super) unreadable: AtomicU64,
+    /// What `--limit` says.
+    pub(super) own_limit: Option<Rate>,
+    pub(super) history: Mutex<History>,
+    /// What the receiver and this side said last.
+    pub(super) last: Mutex<(Progress, Report)>,
     told: Condvar,
     lost: Mutex<Vec<String>>,
     ended: Mutex<Option<Result<Finished, TransferError>>>,
@@ -52,7 +59,10 @@ impl Flight {
             limit: Limit::new(options.limit, clock.clone()),
             clock: clock.clone(),
             began,
-            resumed: link.resumed,
+            echoer: Mutex::new(link.echoer),
+            own_limit: options.limit,
+            history: Mutex::default(),
+            last: Mutex::default(),
             sent: AtomicU64::new(0),
             skipped: AtomicU64::new(0),
             disk: AtomicU64::new(0),
@@ -117,7 +127,7 @@ impl Flight {
         self.queue.end(file.id);
     }
 
-    pub(super) fn result(self) -> Result<Sent, TransferError> {
+    pub(super) fn result(self) -> Result<Summary, TransferError> {
         let ended = self.ended.into_inner().unwrap_or_else(PoisonError::into_inner);
         let finished = ended.unwrap_or_else(|| Err(TransferError::gone("it ended early")))?;
         let lost = self.lost.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -125,12 +135,22 @@ impl Flight {
             let all = finished.entries + finished.failed;
             return Err(TransferError::Incomplete { failed: finished.failed.max(1), all, first });
         }
-        Ok(Sent {
+        let (progress, report) = self.last.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let history = self.history.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(Summary {
+            side: Side::Sent,
             entries: finished.entries,
             bytes: finished.bytes,
-            sent: self.sent.load(Relaxed),
+            sent: Some(self.sent.load(Relaxed)),
             skipped: self.skipped.load(Relaxed),
-            elapsed: self.clock.now().since(self.began),
+            streams: self.data.len() as u16,
+            ..Summary::new(
+                self.clock.now().since(self.began),
+                self.sent.load(Relaxed),
+                &progress,
+                &report,
+                history,
+            )
         })
     }
 }

@@ -9,9 +9,10 @@ use units::{Rate, Span, Time};
 /// The bucket holds what passes in this time: short enough not to fill a queue, long enough for a late wake-up.
 const DEPTH: Span = Span::from_millis(20);
 
-/// A rate that threads share. It may change while they wait.
+/// A rate that threads share.
 #[derive(Debug)]
 pub(super) struct Limit {
+    rate: Option<Rate>,
     state: Mutex<State>,
     changed: Condvar,
     clock: Clock,
@@ -19,34 +20,22 @@ pub(super) struct Limit {
 
 #[derive(Debug)]
 struct State {
-    own: Option<Rate>,
-    /// What the receiver asks for.
-    asked: Option<Rate>,
     /// When all that was taken has passed.
     until: Time,
     waited: Span,
     closed: bool,
 }
 
-impl State {
-    fn rate(&self) -> Option<Rate> {
-        match (self.own, self.asked) {
-            (Some(own), Some(asked)) => Some(own.min(asked)),
-            (own, asked) => own.or(asked),
-        }
-    }
-}
-
 impl Limit {
-    pub(super) fn new(own: Option<Rate>, clock: Clock) -> Self {
-        let state = State { own, asked: None, until: Time::ZERO, waited: Span::ZERO, closed: false };
-        Self { state: Mutex::new(state), changed: Condvar::new(), clock }
+    pub(super) fn new(rate: Option<Rate>, clock: Clock) -> Self {
+        let state = State { until: Time::ZERO, waited: Span::ZERO, closed: false };
+        Self { rate, state: Mutex::new(state), changed: Condvar::new(), clock }
     }
 
     /// Waits until `bytes` more may be sent.
     pub(super) fn take(&self, bytes: u64) {
+        let Some(rate) = self.rate else { return };
         let mut state = locked(&self.state);
-        let Some(rate) = state.rate() else { return };
         let began = self.clock.now();
         // Time not used is not made up for, but for what the bucket holds.
         let earliest = Time::from_nanos(began.as_nanos().saturating_sub(DEPTH.as_nanos()));
@@ -56,7 +45,7 @@ impl Limit {
         let mine = state.until;
         loop {
             let left = mine.since(self.clock.now());
-            if left == Span::ZERO || state.closed || state.rate() != Some(rate) {
+            if left == Span::ZERO || state.closed {
                 break;
             }
             let wait = Duration::from_nanos(left.as_nanos());
@@ -68,16 +57,7 @@ impl Limit {
 
     /// The most that should be written at once.
     pub(super) fn burst(&self) -> usize {
-        let rate = locked(&self.state).rate();
-        rate.map_or(usize::MAX, |rate| rate.volume(DEPTH).get().clamp(8 << 10, 1 << 20) as usize)
-    }
-
-    /// The receiver asks for another rate.
-    pub(super) fn ask(&self, rate: Option<Rate>) {
-        let mut state = locked(&self.state);
-        state.asked = rate;
-        state.until = Time::ZERO;
-        self.changed.notify_all();
+        self.rate.map_or(usize::MAX, |rate| rate.volume(DEPTH).get().clamp(8 << 10, 1 << 20) as usize)
     }
 
     /// Nobody waits any more.

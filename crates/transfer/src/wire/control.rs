@@ -1,6 +1,7 @@
 //! Messages of the control connection.
 
 use crate::chunks::{Digest, Log2};
+use crate::measure::{ReceiverTimes, SenderTimes};
 use crate::name::Name;
 use serde::{Deserialize, Serialize};
 
@@ -76,6 +77,15 @@ pub struct StreamReport {
     pub segment: u64,
 }
 
+/// How a sender's data connections are doing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report {
+    /// Each of them, in their order.
+    pub streams: Vec<StreamReport>,
+    /// What they waited for.
+    pub times: SenderTimes,
+}
+
 /// What a sender says on the control connection.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ToReceiver {
@@ -93,8 +103,8 @@ pub enum ToReceiver {
         /// Bytes of files.
         bytes: u64,
     },
-    /// How the data connections are doing, in their order.
-    Report(Vec<StreamReport>),
+    /// How the data connections are doing.
+    Report(Report),
     /// Everything was offered and every wanted file sent or given up.
     Complete {
         /// So many offers were made.
@@ -152,8 +162,13 @@ pub enum ToSender {
     },
     /// How far the receiver is, a few times a second.
     Progress(Progress),
-    /// Send no faster than this, bits per second; `None`: as fast as you like.
-    Pace(Option<u64>),
+    /// Pace one data connection at this.
+    Pace {
+        /// Which, from zero.
+        stream: u16,
+        /// Bits per second; `None`: as fast as it can.
+        bps: Option<u64>,
+    },
     /// Everything is stored under its name, or known to be missing.
     Finished(Finished),
     /// The receiver gives up.
@@ -176,8 +191,10 @@ pub struct Progress {
     pub phase: String,
     /// Why it is in it.
     pub reason: String,
-    /// Nanoseconds spent in writing files, over all data connections.
-    pub disk: u64,
+    /// The window is held below the maximum on purpose.
+    pub sized: bool,
+    /// What the data connections waited for.
+    pub times: ReceiverTimes,
 }
 
 /// How it ended.

@@ -53,3 +53,93 @@ pub fn first<M: DeserializeOwned>(bytes: &[u8]) -> Result<Option<(M, usize)>, Fr
     }
     Ok(Some((message, LENGTH + length)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chunks::Chunks;
+    use crate::name::Name;
+    use crate::wire::Greeting;
+    use crate::wire::control::{Entry, Kind, Stamp, ToReceiver, ToSender, Verdict};
+    use crate::wire::data::Data;
+    use proptest::prelude::*;
+
+    fn round_trip<M: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(message: &M) {
+        let mut bytes = vec![1, 2, 3];
+        append(&mut bytes, message);
+        append(&mut bytes, message);
+        let (read, length) = first::<M>(&bytes[3..]).unwrap().unwrap();
+        assert_eq!(read, *message);
+        assert_eq!(first::<M>(&bytes[3 + length..]).unwrap().unwrap().0, *message);
+        for cut in 0..length {
+            assert_eq!(first::<M>(&bytes[3..3 + cut]), Ok(None), "not whole yet");
+        }
+    }
+
+    #[test]
+    fn frames_come_out_as_they_went_in_one_behind_the_other() {
+        let kind = Kind::File { size: 5, chunk: 20, version: [3; 16] };
+        let modified = Stamp { seconds: -1, nanos: 5 };
+        let entry = Entry { name: Name::new(b"a/\xff".to_vec()).unwrap(), kind, mode: 0o644, modified };
+        round_trip(&ToReceiver::Offer { id: 7, entry });
+        round_trip(&ToSender::Answer { id: 7, verdict: Verdict::Rest(vec![(3, [7; 32])]) });
+        round_trip(&Data::Small { id: u64::MAX, length: 9, digest: [1; 32] });
+        round_trip(&Greeting::Data { token: [1; 16], stream: 3 });
+    }
+
+    #[test]
+    fn the_longest_message_fits() {
+        let most = Chunks::new(1 << 40).count();
+        let verdict = Verdict::Rest((0..most).map(|index| (index, [255; 32])).collect());
+        let mut bytes = Vec::new();
+        append(&mut bytes, &ToSender::Answer { id: u64::MAX, verdict });
+        assert!(first::<ToSender>(&bytes).unwrap().is_some());
+    }
+
+    #[test]
+    fn a_name_that_leads_out_is_no_message() {
+        let mut bytes = Vec::new();
+        let kind = Kind::Folder;
+        let entry =
+            Entry { name: Name::new(b"xx/etc".to_vec()).unwrap(), kind, mode: 0, modified: Stamp::default() };
+        append(&mut bytes, &ToReceiver::Offer { id: 0, entry });
+        let at = bytes.windows(2).position(|pair| pair == b"xx").unwrap();
+        bytes[at..at + 2].copy_from_slice(b"..");
+        assert!(matches!(first::<ToReceiver>(&bytes), Err(FrameError::Malformed(_))));
+    }
+
+    #[test]
+    fn a_length_beyond_all_messages_is_refused_before_anything_is_read() {
+        assert_eq!(first::<Data>(&u32::MAX.to_le_bytes()), Err(FrameError::Long(u32::MAX as usize)));
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_any_parser_panic(body in prop::collection::vec(any::<u8>(), 0..300)) {
+            let framed = [&(body.len() as u32).to_le_bytes()[..], &body].concat();
+            for bytes in [&body, &framed] {
+                let _ = first::<Greeting>(bytes);
+                let _ = first::<ToReceiver>(bytes);
+                let _ = first::<ToSender>(bytes);
+                let _ = first::<Data>(bytes);
+            }
+        }
+
+        #[test]
+        fn no_changed_byte_makes_a_parser_panic(at in 0usize..80, to: u8) {
+            let mut bytes = Vec::new();
+            let entry = Entry {
+                name: Name::new(b"a/b/c".to_vec()).unwrap(),
+                kind: Kind::Link { target: b"somewhere".to_vec() },
+                mode: 0o777,
+                modified: Stamp { seconds: 1 << 40, nanos: 1 },
+            };
+            append(&mut bytes, &ToReceiver::Offer { id: 1 << 50, entry });
+            let at = at % bytes.len();
+            bytes[at] = to;
+            if let Ok(Some((ToReceiver::Offer { entry, .. }, _))) = first::<ToReceiver>(&bytes) {
+                prop_assert!(!entry.name.bytes().split(|&byte| byte == b'/').any(|part| part == b".."));
+            }
+        }
+    }
+}

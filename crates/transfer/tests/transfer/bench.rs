@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use tightlink_transfer::{
-    Clock, Observer, ReceiveOptions, Received, Receiver, SendOptions, Sent, Snapshot, Ticket, TransferError,
-    send,
+    Clock, Observer, ReceiveOptions, Receiver, SendOptions, Snapshot, Summary, Ticket, TransferError, send,
 };
 
 /// Two folders that go when this does.
@@ -81,8 +80,8 @@ impl Bench {
 }
 
 pub struct Transfer {
-    pub sent: Result<Sent, TransferError>,
-    pub received: Result<Received, TransferError>,
+    pub sent: Result<Summary, TransferError>,
+    pub received: Result<Summary, TransferError>,
     pub ticket: Ticket,
     pub here: Ear,
     pub there: Ear,

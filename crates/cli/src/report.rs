@@ -1,0 +1,26 @@
+//! Writing the page of a transfer.
+
+use crate::print;
+use crate::problem::Problem;
+use std::fs;
+use std::path::Path;
+use transfer::Summary;
+
+/// Writes the page about `transfer` to `file`, whole or not at all.
+pub(crate) fn write(file: &Path, transfer: &Summary) -> Result<(), Problem> {
+    let command: Vec<String> =
+        std::env::args().take(2).map(|word| word.rsplit('/').next().unwrap_or_default().to_owned()).collect();
+    let page = lab::transfers::page(transfer, &command.join(" "));
+    let under_way = file.with_extension("under-way");
+    let written = fs::write(&under_way, page).and_then(|()| fs::rename(&under_way, file));
+    written.map_err(|error| {
+        // Nothing was there before, or it is of no use.
+        let _ = fs::remove_file(&under_way);
+        Problem::environment(format!(
+            "{}: cannot write the report: {error}\n  help: choose another file with --report; the transfer itself is done",
+            file.display()
+        ))
+    })?;
+    print::talk(format_args!("report: {}", file.display()));
+    Ok(())
+}

@@ -1,0 +1,146 @@
+//! The page of a transfer: the same as that of a run, of a path that nobody described.
+
+use crate::record::{
+    Engine, FlowSeries, FlowSummary, Record, RttStatistics, Series, SocketBufferSeries, Summary,
+};
+use crate::report::{Case, Report};
+use std::fmt::Write as _;
+use transfer::{Sample, Side};
+
+/// Phases that the page's headline names; the text below has all of them.
+const HEADLINE_PHASES: usize = 6;
+
+/// The page about a transfer, made by `command`.
+#[must_use]
+pub fn page(transfer: &transfer::Summary, command: &str) -> String {
+    let done = match transfer.side {
+        Side::Sent => "Sent",
+        Side::Received => "Received",
+    };
+    Report {
+        title: format!("{done}: {} entries, {:.1} MB", transfer.entries, transfer.bytes as f64 / 1e6),
+        source: None,
+        scenario_text: text(transfer),
+        scenario_name: "transfer".into(),
+        cases: vec![case(transfer)],
+        verdicts: Vec::new(),
+        command: command.into(),
+    }
+    .html()
+}
+
+fn case(transfer: &transfer::Summary) -> Case {
+    let base_rtt = transfer.min_rtt_s.map_or(0.0, |rtt| rtt.as_secs_f64());
+    Case {
+        label: String::new(),
+        // Nobody knows: zero draws no level.
+        capacity_bps: 0.0,
+        available_bps: 0.0,
+        base_rtt_s: base_rtt,
+        limit_bytes: 0.0,
+        socket_buffer_bytes: transfer.window_bytes.map(|window| window as f64),
+        warmup_s: 0.0,
+        sentences: sentences(transfer),
+        records: vec![record(transfer)],
+        absent: Vec::new(),
+    }
+}
+
+fn sentences(transfer: &transfer::Summary) -> Vec<String> {
+    let mut sentences = vec![format!("{transfer}")];
+    let phases = transfer.history.phases();
+    if !phases.is_empty() {
+        let shown: Vec<String> = phases
+            .iter()
+            .take(HEADLINE_PHASES)
+            .map(|entry| format!("{} at {:.2} s ({})", entry.phase, entry.at_ms as f64 / 1e3, entry.reason))
+            .collect();
+        let more = phases.len().saturating_sub(HEADLINE_PHASES);
+        let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+        sentences.push(format!("The receive window's phases: {}{more}.", shown.join("; ")));
+    }
+    sentences
+}
+
+/// All there is, for who wants to look closer.
+fn text(transfer: &transfer::Summary) -> String {
+    let mut text = serde_json::to_string_pretty(transfer).unwrap_or_default();
+    for entry in transfer.history.phases() {
+        let _ = write!(text, "\n{:>9.3} s  {}: {}", entry.at_ms as f64 / 1e3, entry.phase, entry.reason);
+    }
+    text
+}
+
+fn record(transfer: &transfer::Summary) -> Record {
+    let samples = transfer.history.samples();
+    let elapsed = transfer.elapsed.as_secs_f64();
+    let rtts: Vec<f64> = samples.iter().map(|sample| sample.rtt_s).filter(|&rtt| rtt > 0.0).collect();
+    let rtt_s = transfer.min_rtt_s.filter(|_| !rtts.is_empty()).map(|min| RttStatistics {
+        min: min.as_secs_f64(),
+        mean: rtts.iter().sum::<f64>() / rtts.len() as f64,
+        p95: None,
+    });
+    let flow = FlowSummary {
+        name: "transfer".into(),
+        goodput_bps: transfer.goodput_bps,
+        loss_rate: None,
+        retransmits: Some(transfer.limits.retransmits),
+        marks: None,
+        rtt_s,
+        completion_s: Some(elapsed),
+    };
+    let summary = Summary {
+        engine: Engine::Live,
+        scenario_hash: String::new(),
+        seed: 0,
+        measured_s: elapsed,
+        packets_forwarded: None,
+        wall_s: elapsed,
+        peak_rss_bytes: 0,
+        utilization: None,
+        utilization_ci95: None,
+        idle_fraction: None,
+        queue_empty_fraction: None,
+        loss_rate: None,
+        loss_rate_ci95: None,
+        mean_backlog_bytes: None,
+        mean_occupancy: None,
+        queue_length_packets: None,
+        queueing_delay_s: None,
+        jain_index: None,
+        flows: vec![flow],
+        links: Vec::new(),
+        sessions: Vec::new(),
+    };
+    let series = Series { flows: vec![series(samples)], ..Series::default() };
+    Record { summary, series, notes: Vec::new() }
+}
+
+fn series(samples: &[Sample]) -> FlowSeries {
+    let mut before = (0.0, samples.first().map_or(0, |first| first.bytes));
+    let rates = samples.iter().map(|sample| {
+        let passed = sample.t_s - before.0;
+        let moved = sample.bytes.saturating_sub(before.1) as f64;
+        before = (sample.t_s, sample.bytes);
+        if passed > 0.0 { moved * 8.0 / passed } else { 0.0 }
+    });
+    let window = |sample: &Sample| {
+        let congestion = sample.congestion_window as f64;
+        sample.window.map_or(congestion, |window| congestion.min(window as f64))
+    };
+    let requested = samples.iter().any(|sample| sample.window.is_some());
+    FlowSeries {
+        name: "transfer".into(),
+        t_s: samples.iter().map(|sample| sample.t_s).collect(),
+        rate_bps: rates.collect(),
+        rtt_s: samples.iter().map(|sample| sample.rtt_s).collect(),
+        window_bytes: samples.iter().map(window).collect(),
+        socket_buffer: if requested {
+            let requested =
+                samples.iter().map(|sample| sample.window.map_or(f64::NAN, |window| window as f64));
+            SocketBufferSeries { requested: requested.collect(), ..SocketBufferSeries::default() }
+        } else {
+            SocketBufferSeries::default()
+        },
+    }
+}

@@ -1,0 +1,295 @@
+//! What limited a transfer: where its time went on both sides, and the sentence that says so.
+//!
+//! The threads of the data connections know what they waited for: the network, a disk, a limit, something to do. If they
+//! waited for the network, the sender's kernel knows what that waited for (`TCP_INFO`): the receive window, its own send
+//! buffer, or else the congestion window. So the question is answered from the outside in: the sender's program, the
+//! receiver's program, the connection.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use units::Span;
+
+/// A side waited for the network for less than this share of the time: it was the slower part itself.
+const SELDOM: f64 = 0.3;
+/// Below this nothing can be said.
+const SHORT: Span = Span::from_millis(200);
+
+/// Where the sender's data connections spent their time, nanoseconds, all together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SenderTimes {
+    /// Until the network took more.
+    pub network: u64,
+    /// In reading files.
+    pub disk: u64,
+    /// For what `--limit` allows.
+    pub limit: u64,
+    /// Without anything to send.
+    pub idle: u64,
+}
+
+/// Where the receiver's data connections spent their time, nanoseconds, all together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReceiverTimes {
+    /// Until the network brought more.
+    pub network: u64,
+    /// In writing files.
+    pub disk: u64,
+}
+
+/// Where the data connections spent their time according to the sender's kernel, nanoseconds, all together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelTimes {
+    /// With data in flight or waiting.
+    pub busy: u64,
+    /// Of that, held back by the receive window.
+    pub window: u64,
+    /// Of that, held back by the send buffer.
+    pub buffer: u64,
+    /// Segments sent again.
+    pub retransmits: u64,
+}
+
+/// What limited a transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Limit {
+    /// It was over too soon to tell.
+    TooShort,
+    /// The rate asked for.
+    Limit,
+    /// Reading files.
+    SendingDisk,
+    /// The sender's own work: encrypting, hashing.
+    SendingApplication,
+    /// There was nothing to send: looking for files, waiting for answers.
+    Idle,
+    /// Writing files.
+    ReceivingDisk,
+    /// The receiver's own work: decrypting, verifying.
+    ReceivingApplication,
+    /// The receive window.
+    ReceiveWindow,
+    /// The send buffer.
+    SendBuffer,
+    /// The congestion window: the path's rate, and losses.
+    CongestionWindow,
+}
+
+/// The measurements a verdict rests on, as shares of the transfer's time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Limits {
+    /// The verdict.
+    pub limited_by: Limit,
+    /// Its share.
+    pub share: f64,
+    /// The sender waited for the network.
+    pub sender_network: f64,
+    /// It waited for its disk.
+    pub sender_disk: f64,
+    /// It kept to a limit.
+    pub sender_limit: f64,
+    /// It had nothing to send.
+    pub sender_idle: f64,
+    /// The receiver waited for the network.
+    pub receiver_network: f64,
+    /// It waited for its disk.
+    pub receiver_disk: f64,
+    /// The connections had data in flight or waiting.
+    pub busy: f64,
+    /// The receive window held them back.
+    pub receive_window: f64,
+    /// The send buffer did.
+    pub send_buffer: f64,
+    /// Segments sent again.
+    pub retransmits: u64,
+    /// SOBAS or a fixed size limits the receive window on purpose.
+    #[serde(skip)]
+    pub sized: bool,
+}
+
+impl Limits {
+    /// The verdict on a transfer over `streams` data connections that took `elapsed`; `sized` if the receive window is
+    /// held below the kernel's maximum on purpose.
+    #[must_use]
+    pub fn new(
+        elapsed: Span,
+        streams: usize,
+        sender: SenderTimes,
+        receiver: ReceiverTimes,
+        kernel: KernelTimes,
+        sized: bool,
+    ) -> Self {
+        let whole = elapsed.as_nanos() as f64 * streams.max(1) as f64;
+        let share = |nanos: u64| if whole > 0.0 { (nanos as f64 / whole).min(1.0) } else { 0.0 };
+        let mut limits = Self {
+            limited_by: Limit::TooShort,
+            share: 1.0,
+            sender_network: share(sender.network),
+            sender_disk: share(sender.disk),
+            sender_limit: share(sender.limit),
+            sender_idle: share(sender.idle),
+            receiver_network: share(receiver.network),
+            receiver_disk: share(receiver.disk),
+            busy: share(kernel.busy),
+            receive_window: share(kernel.window),
+            send_buffer: share(kernel.buffer),
+            retransmits: kernel.retransmits,
+            sized,
+        };
+        if elapsed >= SHORT {
+            (limits.limited_by, limits.share) = limits.verdict();
+        }
+        limits
+    }
+
+    fn verdict(&self) -> (Limit, f64) {
+        let rest = |parts: &[f64]| (1.0 - parts.iter().sum::<f64>()).max(0.0);
+        let sender_work = rest(&[self.sender_network, self.sender_disk, self.sender_limit, self.sender_idle]);
+        let receiver_work = rest(&[self.receiver_network, self.receiver_disk]);
+        let congestion = (self.busy - self.receive_window - self.send_buffer).max(0.0);
+        if self.sender_network < SELDOM {
+            most(&[
+                (Limit::Limit, self.sender_limit),
+                (Limit::SendingDisk, self.sender_disk),
+                (Limit::Idle, self.sender_idle),
+                (Limit::SendingApplication, sender_work),
+            ])
+        } else if self.receiver_network < SELDOM {
+            most(&[(Limit::ReceivingDisk, self.receiver_disk), (Limit::ReceivingApplication, receiver_work)])
+        } else {
+            most(&[
+                (Limit::CongestionWindow, congestion),
+                (Limit::ReceiveWindow, self.receive_window),
+                (Limit::SendBuffer, self.send_buffer),
+            ])
+        }
+    }
+}
+
+fn most(parts: &[(Limit, f64)]) -> (Limit, f64) {
+    let largest = parts.iter().copied().reduce(|a, b| if b.1 > a.1 { b } else { a });
+    largest.unwrap_or((Limit::TooShort, 0.0))
+}
+
+/// One sentence for a person.
+impl fmt::Display for Limits {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let percent = (self.share * 100.0).round();
+        let lost = match self.retransmits {
+            0 => "nothing was sent again".to_owned(),
+            1 => "1 segment was sent again".to_owned(),
+            count => format!("{count} segments were sent again"),
+        };
+        match self.limited_by {
+            Limit::TooShort => write!(formatter, "It was over too soon to say what limited it."),
+            Limit::Limit => {
+                write!(formatter, "It was limited by --limit: {percent} % of the time the sender kept to it.")
+            }
+            Limit::SendingDisk => write!(
+                formatter,
+                "It was limited by the sender's disk: reading took {percent} % of the time."
+            ),
+            Limit::Idle => write!(
+                formatter,
+                "It was limited by finding files and by the receiver's answers: {percent} % of the time there was nothing \
+                 to send."
+            ),
+            Limit::SendingApplication => write!(
+                formatter,
+                "It was limited by the sender's processor: hashing, encrypting and handing over took {percent} % of the \
+                 time."
+            ),
+            Limit::ReceivingDisk => write!(
+                formatter,
+                "It was limited by the receiver's disk: writing took {percent} % of the time."
+            ),
+            Limit::ReceivingApplication => write!(
+                formatter,
+                "It was limited by the receiver's processor: decrypting and verifying took {percent} % of the time."
+            ),
+            Limit::ReceiveWindow if self.sized => write!(
+                formatter,
+                "It was limited by the receive window, as it should be when that fits the path: {percent} % of the time; \
+                 {lost}."
+            ),
+            Limit::ReceiveWindow => write!(
+                formatter,
+                "It was limited by the largest receive window this kernel grants: {percent} % of the time; raise \
+                 net.ipv4.tcp_rmem at the receiver."
+            ),
+            Limit::SendBuffer => write!(
+                formatter,
+                "It was limited by the send buffer: {percent} % of the time; raise net.ipv4.tcp_wmem at the sender."
+            ),
+            Limit::CongestionWindow if self.retransmits > 0 => write!(
+                formatter,
+                "It was limited by the congestion window, which losses hold down: {percent} % of the time; {lost}."
+            ),
+            Limit::CongestionWindow => write!(
+                formatter,
+                "It was limited by the path, through the congestion window: {percent} % of the time; {lost}."
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn limits(sender: SenderTimes, receiver: ReceiverTimes, kernel: KernelTimes) -> Limits {
+        Limits::new(Span::from_secs(10), 1, sender, receiver, kernel, true)
+    }
+
+    #[test]
+    fn each_limit_is_found_from_the_times_that_show_it() {
+        let s = SECOND;
+        let network = SenderTimes { network: 9 * s, ..SenderTimes::default() };
+        let waits = ReceiverTimes { network: 9 * s, ..ReceiverTimes::default() };
+        let kernel = KernelTimes { busy: 10 * s, ..KernelTimes::default() };
+        let sender = |times| limits(times, waits, kernel).limited_by;
+        assert_eq!(sender(SenderTimes { limit: 8 * s, ..SenderTimes::default() }), Limit::Limit);
+        assert_eq!(sender(SenderTimes { disk: 8 * s, ..SenderTimes::default() }), Limit::SendingDisk);
+        assert_eq!(sender(SenderTimes { idle: 8 * s, ..SenderTimes::default() }), Limit::Idle);
+        assert_eq!(sender(SenderTimes::default()), Limit::SendingApplication);
+        let receiver = |times| limits(network, times, kernel).limited_by;
+        assert_eq!(receiver(ReceiverTimes { disk: 8 * s, network: s }), Limit::ReceivingDisk);
+        assert_eq!(receiver(ReceiverTimes::default()), Limit::ReceivingApplication);
+        let found = |kernel| limits(network, waits, kernel).limited_by;
+        assert_eq!(found(KernelTimes { window: 8 * s, ..kernel }), Limit::ReceiveWindow);
+        assert_eq!(found(KernelTimes { buffer: 8 * s, ..kernel }), Limit::SendBuffer);
+        assert_eq!(found(KernelTimes { window: 3 * s, ..kernel }), Limit::CongestionWindow);
+    }
+
+    #[test]
+    fn shares_are_of_all_connections_and_the_sentence_says_them() {
+        let sender = SenderTimes { network: 40 * SECOND, ..SenderTimes::default() };
+        let receiver = ReceiverTimes { network: 40 * SECOND, disk: SECOND };
+        let kernel = KernelTimes { busy: 40 * SECOND, window: 30 * SECOND, buffer: 0, retransmits: 0 };
+        let limits = Limits::new(Span::from_secs(10), 4, sender, receiver, kernel, true);
+        assert_eq!((limits.receive_window, limits.sender_network), (0.75, 1.0));
+        assert!(
+            limits.to_string().contains("receive window, as it should be")
+                && limits.to_string().contains("75 %")
+        );
+        let kernel = KernelTimes { window: 0, retransmits: 3, ..kernel };
+        let lossy = Limits::new(Span::from_secs(10), 4, sender, receiver, kernel, true).to_string();
+        assert!(lossy.contains("losses") && lossy.contains("3 segments"), "{lossy}");
+    }
+
+    #[test]
+    fn a_moment_says_nothing() {
+        let kernel = KernelTimes::default();
+        let limits = Limits::new(
+            Span::from_millis(50),
+            1,
+            SenderTimes::default(),
+            ReceiverTimes::default(),
+            kernel,
+            true,
+        );
+        assert_eq!(limits.limited_by, Limit::TooShort);
+    }
+}

@@ -1,0 +1,133 @@
+//! [`Summary`]: what there is to say of a transfer that has ended, the same on both sides.
+
+use crate::history::{History, Sample};
+use crate::measure::{KernelTimes, Limits};
+use crate::wire::control::{Progress, Report};
+use serde::{Serialize, Serializer};
+use std::fmt;
+use units::{Bytes, Rate, Span};
+
+/// Who says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    /// The sender.
+    Sent,
+    /// The receiver.
+    Received,
+}
+
+/// A transfer that has ended.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// Who says so.
+    pub side: Side,
+    /// Files, folders and links at the receiver.
+    pub entries: u64,
+    /// Bytes of files at the receiver, holes included.
+    pub bytes: u64,
+    /// Bytes of files that this run sent, holes left out; only the sender knows.
+    pub sent: Option<u64>,
+    /// Files that were there before, from an interrupted run.
+    pub skipped: u64,
+    /// From the first connection to the last word.
+    #[serde(rename = "elapsed_s", serialize_with = "seconds")]
+    pub elapsed: Span,
+    /// Bytes of files moved in this run over that time, bits per second.
+    ///
+    /// The sender leaves out holes, which it did not send.
+    pub goodput_bps: f64,
+    /// Data connections.
+    pub streams: u16,
+    /// Least and last round-trip time of the first data connection, seconds; `None` if unknown.
+    #[serde(serialize_with = "some_seconds")]
+    pub min_rtt_s: Option<Span>,
+    /// The receive window at the end, over all data connections; `None`: as large as the kernel allows.
+    pub window_bytes: Option<u64>,
+    /// What limited it.
+    pub limits: Limits,
+    /// It against time.
+    #[serde(skip)]
+    pub history: History,
+}
+
+impl Summary {
+    /// From what both sides said last, and the bytes `moved` by this run; the counts are still to be filled in.
+    pub(crate) fn new(
+        elapsed: Span,
+        moved: u64,
+        progress: &Progress,
+        report: &Report,
+        history: History,
+    ) -> Self {
+        let sum =
+            |part: fn(&crate::wire::control::StreamReport) -> u64| report.streams.iter().map(part).sum();
+        let kernel = KernelTimes {
+            busy: sum(|stream| stream.busy),
+            window: sum(|stream| stream.window_limited),
+            buffer: sum(|stream| stream.buffer_limited),
+            retransmits: sum(|stream| stream.retransmits),
+        };
+        let streams = report.streams.len();
+        let limits = Limits::new(elapsed, streams, report.times, progress.times, kernel, progress.sized);
+        let rtt = report.streams.first().map(|stream| Span::from_nanos(stream.min_rtt));
+        let goodput = Rate::of(Bytes::new(moved), elapsed);
+        Self {
+            side: Side::Sent,
+            entries: progress.entries,
+            bytes: progress.bytes,
+            sent: None,
+            skipped: 0,
+            elapsed,
+            goodput_bps: goodput.as_bps_f64(),
+            streams: streams as u16,
+            min_rtt_s: rtt.filter(|&rtt| rtt > Span::ZERO),
+            window_bytes: progress.window,
+            limits,
+            history,
+        }
+    }
+}
+
+/// What both sides said of one moment, for the history.
+pub(crate) fn sample(elapsed: Span, progress: &Progress, report: &Report) -> Sample {
+    Sample {
+        t_s: elapsed.as_secs_f64(),
+        bytes: progress.bytes,
+        rtt_s: report.streams.first().map_or(0.0, |stream| Span::from_nanos(stream.rtt).as_secs_f64()),
+        window: progress.window,
+        congestion_window: report.streams.iter().map(|stream| stream.congestion_window).sum(),
+        retransmits: report.streams.iter().map(|stream| stream.retransmits).sum(),
+    }
+}
+
+fn seconds<S: Serializer>(span: &Span, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(span.as_secs_f64())
+}
+
+fn some_seconds<S: Serializer>(span: &Option<Span>, serializer: S) -> Result<S::Ok, S::Error> {
+    span.map(Span::as_secs_f64).serialize(serializer)
+}
+
+/// Two sentences for a person.
+impl fmt::Display for Summary {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let side = match self.side {
+            Side::Sent => "sent",
+            Side::Received => "received",
+        };
+        let seconds = self.elapsed.as_secs_f64();
+        let entries = if self.entries == 1 { "entry" } else { "entries" };
+        write!(
+            formatter,
+            "{side} {} {entries}, {:.1} MB, in {seconds:.2} s: {:.1} Mbit/s",
+            self.entries,
+            self.bytes as f64 / 1e6,
+            self.goodput_bps / 1e6
+        )?;
+        if self.skipped > 0 {
+            write!(formatter, "; {} files were there before", self.skipped)?;
+        }
+        write!(formatter, ". {}", self.limits)
+    }
+}
