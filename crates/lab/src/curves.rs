@@ -217,7 +217,11 @@ fn place(curves: &mut Vec<Curve>, spec: &FigureSpec, point: &Point, engine: Stri
     // A value without a number, such as a control's name, has no place on an axis: it is numbered.
     let x = split_quantity(typed, "a number").map_or(f64::NAN, |quantity| quantity.value());
     let others = point.iter().filter(|(key, _)| *key != spec.x);
-    let named = others.map(|(key, value)| format!("{} = {}", last(key), shown(value)));
+    // A word says what it is; a number does not.
+    let named = others.map(|(key, value)| match shown(value) {
+        word if word.starts_with(|c: char| c.is_ascii_alphabetic()) => word.to_owned(),
+        number => format!("{} = {number}", last(key)),
+    });
     let parts: Vec<String> = (!engine.is_empty()).then_some(engine).into_iter().chain(named).collect();
     let name = parts.join(", ");
     let index = curves.iter().position(|curve| curve.name == name).unwrap_or_else(|| {

@@ -117,7 +117,7 @@ fn a_figure_draws_the_median_of_its_runs_from_the_least_to_the_most() {
     let chart = &curves.charts[0];
     assert_eq!((chart.y.label.as_str(), chart.y.unit.as_str()), ("goodput of target", "Mbit/s"));
     let names: Vec<&str> = chart.curves.iter().map(|curve| curve.name.as_str()).collect();
-    assert_eq!(names, ["control = reno, socket_buffer = max", "control = reno, socket_buffer = drs"]);
+    assert_eq!(names, ["reno, max", "reno, drs"]);
     for (curve, point) in chart.curves.iter().flat_map(|curve| curve.points.iter().map(move |at| (curve, at)))
     {
         let (least, most) = point.extent.unwrap();
