@@ -1,8 +1,25 @@
 //! Growth functions: how a loss-based window grows above the slow-start threshold and what a loss leaves.
+//!
+//! One file each; `share.rs` is the arithmetic they share.
 
+mod africa;
+pub mod bic;
+pub mod cubic;
+pub mod highspeed;
+mod low_priority;
 mod reno;
+pub mod scalable;
+mod share;
+mod westwood;
 
+pub use africa::Africa;
+pub use bic::Bic;
+pub use cubic::Cubic;
+pub use highspeed::HighSpeed;
+pub use low_priority::LowPriority;
 pub use reno::Reno;
+pub use scalable::Scalable;
+pub use westwood::Westwood;
 
 use crate::{Ack, Congestion};
 use std::fmt::Debug;
@@ -15,6 +32,13 @@ pub trait Growth: Send + Debug {
     fn increase(&mut self, ack: &Ack, counted: Bytes, window: Bytes) -> Bytes;
     /// The slow-start threshold that congestion leaves, given the `window` before.
     fn threshold_after(&mut self, event: &Congestion, window: Bytes) -> Bytes;
+    /// Every acknowledgement of new data passes here first, in slow start and recovery, too. What is returned is
+    /// the lower window to which the controller gives way unasked: it is the threshold from now on.
+    #[inline]
+    fn observe(&mut self, ack: &Ack, window: Bytes) -> Option<Bytes> {
+        let _ = (ack, window);
+        None
+    }
     /// The last congestion event was a false alarm.
     fn undo(&mut self) {}
 }

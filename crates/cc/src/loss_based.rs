@@ -62,6 +62,11 @@ impl<S: SlowStart, G: Growth> LossBased<S, G> {
 
 impl<S: SlowStart, G: Growth> CongestionControl for LossBased<S, G> {
     fn on_ack(&mut self, ack: &Ack) {
+        if let Some(lower) = self.growth.observe(ack, self.window) {
+            self.window = lower.max(self.segment);
+            self.threshold = self.window.max(self.segment * 2);
+            return;
+        }
         if ack.recovering {
             return;
         }

@@ -1,6 +1,6 @@
 //! The names of controllers and slow starts in a scenario, and what they stand for.
 
-use crate::growth::{Growth, Reno};
+use crate::growth::{Africa, Bic, Cubic, Growth, HighSpeed, LowPriority, Reno, Scalable, Westwood};
 use crate::slow_start::{HyStartPlusPlus, Limited, Standard};
 use crate::{CongestionControl, Fast, FixedWindow, LossBased, Start, Vegas};
 
@@ -13,7 +13,18 @@ pub struct Control {
     pub summary: &'static str,
     /// Where it is defined.
     pub source: &'static str,
+    /// What that is: [`STANDARD`], [`EXPERIMENTAL`], [`PAPER`] or [`YARDSTICK`].
+    pub status: &'static str,
 }
+
+/// An RFC on the standards track.
+pub const STANDARD: &str = "standard";
+/// An experimental RFC or a draft.
+pub const EXPERIMENTAL: &str = "experimental";
+/// A publication without an RFC.
+pub const PAPER: &str = "paper";
+/// Not for networks: to compare or validate with.
+pub const YARDSTICK: &str = "yardstick";
 
 /// Every controller that can be named in a scenario for the simulator.
 pub const CONTROLS: &[Control] = &[
@@ -21,36 +32,95 @@ pub const CONTROLS: &[Control] = &[
         name: "fixed",
         summary: "no congestion control; the socket buffer is the window",
         source: "sobas:eq3",
+        status: YARDSTICK,
     },
     Control {
         name: "reno",
         summary: "additive increase, multiplicative decrease: one segment per round trip, half on loss",
-        source: "RFC 5681, RFC 6582",
+        source: "RFC 5681",
+        status: STANDARD,
+    },
+    Control {
+        name: "newreno",
+        summary: "reno by the name it has with NewReno's recovery; how losses are mended is the flow's `sack` and `recovery`",
+        source: "RFC 6582",
+        status: STANDARD,
+    },
+    Control {
+        name: "cubic",
+        summary: "window as a cubic function of the time since the last loss, never slower than reno",
+        source: "RFC 9438",
+        status: STANDARD,
+    },
+    Control {
+        name: "highspeed",
+        summary: "additive increase and decrease by the size of the window; reno up to 38 segments",
+        source: "RFC 3649",
+        status: EXPERIMENTAL,
+    },
+    Control {
+        name: "scalable",
+        summary: "0.01 segments per segment acknowledged, an eighth on loss: recovery takes 13 round trips at any window",
+        source: "Kelly 2003",
+        status: PAPER,
+    },
+    Control {
+        name: "bic",
+        summary: "binary search for the window of the last loss, 0.01 to 32 segments per round trip",
+        source: "Xu, Harfoush, Rhee 2004",
+        status: PAPER,
+    },
+    Control {
+        name: "westwood",
+        summary: "reno that keeps the measured rate times the least RTT on loss (Westwood+)",
+        source: "Grieco, Mascolo 2004",
+        status: PAPER,
+    },
+    Control {
+        name: "africa",
+        summary: "highspeed while the RTT says that it has no queue, else reno (TCP-Africa)",
+        source: "King, Baraniuk, Riedi 2005",
+        status: PAPER,
+    },
+    Control {
+        name: "lp",
+        summary: "reno that gives way when delay rises: low priority (TCP-LP)",
+        source: "Kuzmanovic, Knightly 2003",
+        status: PAPER,
     },
     Control {
         name: "vegas",
         summary: "keeps 2 to 4 packets of its own in the queue, seen in the RTT; slow start of its own",
         source: "Brakmo and Peterson, JSAC 1995",
+        status: PAPER,
     },
     Control {
         name: "fast",
         summary: "paced; an equation for the window keeps alpha packets in the queue; slow start of its own",
         source: "Jin, Wei and Low, INFOCOM 2004; alpha as in madison:5.1",
+        status: PAPER,
     },
 ];
 
 /// Every slow start that can be named.
 pub const SLOW_STARTS: &[Control] = &[
-    Control { name: "standard", summary: "one segment per acknowledgement", source: "RFC 5681 section 3.1" },
+    Control {
+        name: "standard",
+        summary: "one segment per acknowledgement",
+        source: "RFC 5681 section 3.1",
+        status: STANDARD,
+    },
     Control {
         name: LIMITED,
         summary: "above max_ssthresh segments, at most half of that per round trip",
         source: "RFC 3742",
+        status: EXPERIMENTAL,
     },
     Control {
         name: "hystart++",
         summary: "slows down when a round's least RTT rises, and leaves slow start if that lasts",
         source: "RFC 9406",
+        status: STANDARD,
     },
 ];
 
@@ -108,7 +178,14 @@ pub fn tuned(
         "fixed" => Some(Box::new(FixedWindow)),
         "vegas" => Some(Box::new(Vegas::new(start))),
         "fast" => Some(Box::new(Fast::new(start))),
-        "reno" => loss_based(slow_start, start, tuning, Reno::new(start.segment)),
+        "reno" | "newreno" => loss_based(slow_start, start, tuning, Reno::new(start.segment)),
+        "cubic" => loss_based(slow_start, start, tuning, Cubic::new(start.segment)),
+        "highspeed" => loss_based(slow_start, start, tuning, HighSpeed::new(start.segment)),
+        "scalable" => loss_based(slow_start, start, tuning, Scalable::new(start.segment)),
+        "bic" => loss_based(slow_start, start, tuning, Bic::new(start.segment)),
+        "westwood" => loss_based(slow_start, start, tuning, Westwood::new(start.segment)),
+        "africa" => loss_based(slow_start, start, tuning, Africa::new(start.segment)),
+        "lp" => loss_based(slow_start, start, tuning, LowPriority::new(start.segment)),
         _ => None,
     }
 }

@@ -13,6 +13,8 @@ pub struct Entry {
     pub summary: &'static str,
     /// Where it is defined.
     pub source: &'static str,
+    /// What that source is, where it tells: "standard", "experimental", "paper", "yardstick".
+    pub status: &'static str,
     /// The settings it accepts.
     pub settings: &'static [&'static str],
 }
@@ -25,18 +27,18 @@ pub fn controls() -> Vec<Entry> {
         runs_on: if KERNEL_CONTROLS.contains(&control.name) { "sim live" } else { "sim" },
         summary: control.summary,
         source: control.source,
+        status: control.status,
         settings: &[],
     });
-    let kernel = [
-        (
-            "cubic",
-            "window as a cubic function of the time since the last loss; the kernel's default",
-            "RFC 9438",
-        ),
-        ("bbr", "paces at the measured bottleneck bandwidth", "kernel, BBRv1"),
-    ];
-    let kernel =
-        kernel.map(|(name, summary, source)| Entry { name, runs_on: "live", summary, source, settings: &[] });
+    let kernel = [("bbr", "paces at the measured bottleneck bandwidth", "kernel, BBRv1")];
+    let kernel = kernel.map(|(name, summary, source)| Entry {
+        name,
+        runs_on: "live",
+        summary,
+        source,
+        status: "experimental",
+        settings: &[],
+    });
     own.chain(kernel).collect()
 }
 
@@ -48,6 +50,7 @@ pub fn slow_starts() -> Vec<Entry> {
         runs_on: "sim",
         summary: slow_start.summary,
         source: slow_start.source,
+        status: slow_start.status,
         settings: &[],
     };
     cc::registry::SLOW_STARTS.iter().map(entry).collect()
@@ -61,6 +64,7 @@ pub fn sizers() -> Vec<Entry> {
         runs_on: "sim",
         summary: sizer.summary,
         source: sizer.source,
+        status: "",
         settings: &[],
     };
     sizing::registry::SIZERS.iter().map(entry).collect()
@@ -74,6 +78,7 @@ pub fn queues() -> Vec<Entry> {
         runs_on: "sim live",
         summary: policy.summary,
         source: policy.source,
+        status: "",
         settings: policy.settings,
     };
     link::queue::POLICIES.iter().map(entry).collect()
@@ -87,5 +92,14 @@ pub fn engines() -> Vec<Entry> {
         ("sim", "packet-level simulation: faster than real time", "crates/sim"),
         ("live", "the real kernel over an emulated path: real time", "crates/emu, crates/live"),
     ];
-    engines.map(|(name, summary, source)| Entry { name, runs_on: "", summary, source, settings: &[] }).into()
+    engines
+        .map(|(name, summary, source)| Entry {
+            name,
+            runs_on: "",
+            summary,
+            source,
+            status: "",
+            settings: &[],
+        })
+        .into()
 }

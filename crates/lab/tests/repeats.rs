@@ -97,7 +97,7 @@ fn a_run_that_the_machine_disturbed_is_told_whichever_is_shown() {
 }
 
 const FIGURE: &str = "[sweep]
-'flow.target.control' = ['reno', 'cubic']
+'flow.target.control' = ['reno', 'bbr']
 'link.queue.limit' = ['10 packets', '40 packets']
 'flow.target.socket_buffer' = ['max', { sizer = 'drs' }]
 [figure]
@@ -108,7 +108,7 @@ repeat = 3
 
 #[test]
 fn a_figure_draws_the_median_of_its_runs_from_the_least_to_the_most() {
-    let document = document(&FIGURE.replace("['reno', 'cubic']", "['reno']"));
+    let document = document(&FIGURE.replace("['reno', 'bbr']", "['reno']"));
     let spec = document.figure().unwrap().unwrap();
     let tasks = tasks(&document).unwrap();
     assert_eq!(steps(&spec, &tasks), 12);
@@ -136,10 +136,10 @@ fn a_figure_leaves_out_the_points_an_engine_is_not_made_for_but_none_by_all() {
     let document = document(FIGURE);
     let spec = document.figure().unwrap().unwrap();
     let tasks = tasks(&document).unwrap();
-    // Cubic is the kernel's.
+    // BBR is the kernel's.
     assert_eq!(steps(&spec, &tasks), 12);
     let refused = check(&document, &spec, &tasks).unwrap_err().to_string();
-    assert!(refused.contains("the simulator does not have control \"cubic\""), "{refused}");
+    assert!(refused.contains("the simulator does not have control \"bbr\""), "{refused}");
     let mut both = spec.clone();
     both.engines.push(scenario::FigureEngine::Live);
     check(&document, &both, &tasks).unwrap();
@@ -149,7 +149,7 @@ fn a_figure_leaves_out_the_points_an_engine_is_not_made_for_but_none_by_all() {
 #[test]
 fn an_unknown_number_is_told_what_there_is_of_a_flow() {
     let document =
-        document(&FIGURE.replace("['reno', 'cubic']", "['reno']").replace("flows.target.", "flows.tarot."));
+        document(&FIGURE.replace("['reno', 'bbr']", "['reno']").replace("flows.target.", "flows.tarot."));
     let (spec, tasks) = (document.figure().unwrap().unwrap(), tasks(&document).unwrap());
     let folder = tempfile::tempdir().unwrap();
     let unknown = draw(&document, &spec, &tasks[..1], 1, folder.path(), &|_| ()).unwrap_err();

@@ -46,6 +46,7 @@ fn as_json(what: Listed, entries: &[catalogue::Entry]) -> Result<(), Problem> {
             "runs_on": engines,
             "summary": entry.summary,
             "source": entry.source,
+            "status": entry.status,
             "settings": entry.settings,
         }))?;
     }
@@ -72,7 +73,9 @@ fn entries(entries: &[catalogue::Entry]) -> Result<(), Problem> {
     let (names, engines) = (width(|entry| entry.name), width(|entry| entry.runs_on));
     for entry in entries {
         let engines = if engines > 0 { format!("  {:engines$}", entry.runs_on) } else { String::new() };
-        print::data(format_args!("  {:names$}{engines}  {} ({})", entry.name, entry.summary, entry.source))?;
+        let status = if entry.status.is_empty() { String::new() } else { format!("; {}", entry.status) };
+        let (name, summary, source) = (entry.name, entry.summary, entry.source);
+        print::data(format_args!("  {name:names$}{engines}  {summary} ({source}{status})"))?;
         if !entry.settings.is_empty() {
             print::data(format_args!("  {:names$}  settings: {}", "", entry.settings.join(", ")))?;
         }

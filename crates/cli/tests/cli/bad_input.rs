@@ -139,9 +139,9 @@ fn an_unknown_queue() {
 #[test]
 fn a_control_the_engine_does_not_have() {
     let place = Place::new();
-    place.write("bad.toml", SMALL.replace("\"reno\"", "\"cubic\""));
+    place.write("bad.toml", SMALL.replace("\"reno\"", "\"bbr\""));
     let words = [
-        "bad.toml:12:11: flow[0].control: the simulator does not have control \"cubic\"",
+        "bad.toml:12:11: flow[0].control: the simulator does not have control \"bbr\"",
         "accepted: fixed, reno",
         "--engine live",
     ];

@@ -5,6 +5,7 @@ mod closed_form;
 mod common;
 mod engset;
 mod equilibria;
+mod highspeed;
 mod network;
 mod ns2;
 mod options;

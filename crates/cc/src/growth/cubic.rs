@@ -1,0 +1,142 @@
+//! CUBIC: the window as a cubic function of the time since the last loss.
+//!
+//! W(t) = C (t - K)^3 + W_max: steep after a loss, flat near the window of that loss, steep again beyond it. Where
+//! Reno would be faster, it is an estimate of Reno.
+
+use super::Growth;
+use super::share::{Remainder, in_use, segments};
+use crate::{Ack, Congestion, CongestionKind};
+use units::{Bytes, Span, Time};
+
+/// How fast W(t) grows, segments/s^3 [rfc9438:4.6, 5].
+pub const C: f64 = 0.4;
+/// What a loss leaves of the window [rfc9438:4.6].
+pub const BETA: f64 = 0.7;
+/// Segments per round trip with which an AIMD that keeps [`BETA`] has Reno's average window: 3 (1 - beta) /
+/// (1 + beta) [rfc9438:4.3].
+pub const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+/// The window grows by at most half in a round trip [rfc9438:4.2].
+const MOST: f64 = 1.5;
+/// Acknowledgements of a window in use come within this many round trips; what is longer is a pause of the
+/// application, and no time for W(t) [rfc9438:5.8]. Ours to choose.
+const PAUSE: u64 = 2;
+
+/// RFC 9438. The cube root is computed at the start of an epoch, once per loss.
+#[derive(Clone, Copy, Debug)]
+pub struct Cubic {
+    segment: Bytes,
+    rest: Remainder,
+    fast_convergence: bool,
+    memory: Memory,
+    /// Before the last congestion event.
+    before: Memory,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Memory {
+    /// `W_max`, segments; zero before the first loss.
+    maximum: f64,
+    /// `cwnd_prior`: the window before the last loss, segments.
+    prior: f64,
+    /// The last loss was found by timeout: what came before it is no guide [rfc9438:4.8].
+    timed_out: bool,
+    epoch: Option<Epoch>,
+}
+
+/// A stage of congestion avoidance.
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    start: Time,
+    latest: Time,
+    /// Where W(t) is flat: K, seconds, and its value there, segments.
+    k: f64,
+    plateau: f64,
+    /// `W_est`, segments.
+    estimate: f64,
+}
+
+impl Cubic {
+    /// For segments with `segment` bytes of payload.
+    #[must_use]
+    pub fn new(segment: Bytes) -> Self {
+        let memory = Memory { maximum: 0.0, prior: 0.0, timed_out: false, epoch: None };
+        Self { segment, rest: Remainder::default(), fast_convergence: true, memory, before: memory }
+    }
+
+    /// Without fast convergence [rfc9438:4.7], as the RFC's average windows have it.
+    #[must_use]
+    pub fn without_fast_convergence(self) -> Self {
+        Self { fast_convergence: false, ..self }
+    }
+}
+
+/// K, the seconds W(t) takes from `window` to `maximum` segments [rfc9438:4.2, equation 2].
+#[must_use]
+pub fn time_to_plateau(window: f64, maximum: f64) -> f64 {
+    ((maximum - window).max(0.0) / C).cbrt()
+}
+
+/// W(t), segments, `since_plateau` = t - K seconds after it reached `plateau` segments (before it if negative)
+/// [rfc9438:4.2, equation 1].
+#[inline]
+#[must_use]
+pub fn window_at(since_plateau: f64, plateau: f64) -> f64 {
+    C * since_plateau * since_plateau * since_plateau + plateau
+}
+
+impl Memory {
+    /// A stage begins with `window` segments. Without a loss to go by, or after a timeout, W(t) begins on its
+    /// plateau [rfc9438:4.8, 4.10].
+    fn begin(&self, now: Time, window: f64) -> Epoch {
+        let plateau = if self.timed_out { window } else { self.maximum.max(window) };
+        Epoch { start: now, latest: now, k: time_to_plateau(window, plateau), plateau, estimate: window }
+    }
+}
+
+impl Epoch {
+    /// Seconds into the stage, pauses left out.
+    fn age(&mut self, now: Time, rtt: Span) -> f64 {
+        let pause = now.since(self.latest).saturating_sub(rtt * PAUSE);
+        self.start += pause;
+        self.latest = self.latest.max(now);
+        now.since(self.start).as_secs_f64()
+    }
+}
+
+impl Growth for Cubic {
+    fn increase(&mut self, ack: &Ack, counted: Bytes, window: Bytes) -> Bytes {
+        let now = segments(window, self.segment);
+        let mut epoch = self.memory.epoch.unwrap_or_else(|| self.memory.begin(ack.now, now));
+        let since_plateau = epoch.age(ack.now, ack.rtt.smoothed) - epoch.k;
+        // [rfc9438:4.3, equation 4]: once it is back where it was, the estimate grows as Reno does.
+        let alpha = if epoch.estimate >= self.memory.prior { 1.0 } else { ALPHA };
+        let acked = segments(counted, self.segment);
+        epoch.estimate += alpha * acked / now;
+        self.memory.epoch = Some(epoch);
+        if window_at(since_plateau, epoch.plateau) < epoch.estimate {
+            let wanted = (epoch.estimate - now) * self.segment.get() as f64;
+            return Bytes::new(wanted.max(0.0) as u64).min(counted);
+        }
+        let ahead = since_plateau + ack.rtt.smoothed.as_secs_f64();
+        let target = window_at(ahead, epoch.plateau).clamp(now, MOST * now);
+        self.rest.give((target - now) / now * counted.get() as f64, counted)
+    }
+
+    fn threshold_after(&mut self, event: &Congestion, window: Bytes) -> Bytes {
+        self.before = self.memory;
+        let window = in_use(event, window);
+        let lost_at = segments(window, self.segment);
+        let converging = self.fast_convergence && lost_at < self.memory.maximum;
+        self.memory = Memory {
+            maximum: if converging { lost_at * (1.0 + BETA) / 2.0 } else { lost_at },
+            prior: lost_at,
+            timed_out: event.kind == CongestionKind::Timeout,
+            epoch: None,
+        };
+        window.scale(BETA)
+    }
+
+    fn undo(&mut self) {
+        self.memory = self.before;
+    }
+}

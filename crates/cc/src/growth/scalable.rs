@@ -1,0 +1,51 @@
+//! Scalable: a hundredth of what is acknowledged, an eighth on loss.
+
+use super::Growth;
+use super::share::{Remainder, in_use, part, segments};
+use crate::{Ack, Congestion};
+use units::Bytes;
+
+/// What an acknowledged segment adds, segments [scalable:2].
+pub const INCREASE: f64 = 0.01;
+/// What a loss takes of the window [scalable:2].
+pub const DECREASE: f64 = 0.125;
+/// Up to this many segments it is standard TCP, the legacy window [scalable:3].
+pub const LEGACY_WINDOW: f64 = 16.0;
+
+/// T. Kelly, "Scalable TCP: Improving Performance in Highspeed Wide Area Networks", 2003. The time to regain what
+/// a loss took is ln(1 - b) / ln(1 + a) round trips, 13.4, whatever the window.
+#[derive(Clone, Copy, Debug)]
+pub struct Scalable {
+    segment: Bytes,
+    rest: Remainder,
+}
+
+impl Scalable {
+    /// For segments with `segment` bytes of payload.
+    #[must_use]
+    pub fn new(segment: Bytes) -> Self {
+        Self { segment, rest: Remainder::default() }
+    }
+
+    fn is_legacy(&self, window: Bytes) -> bool {
+        segments(window, self.segment) <= LEGACY_WINDOW
+    }
+}
+
+impl Growth for Scalable {
+    #[inline]
+    fn increase(&mut self, _ack: &Ack, counted: Bytes, window: Bytes) -> Bytes {
+        let wanted = if self.is_legacy(window) {
+            self.segment.get() as f64 * part(counted, window)
+        } else {
+            INCREASE * counted.get() as f64
+        };
+        self.rest.give(wanted, counted)
+    }
+
+    fn threshold_after(&mut self, event: &Congestion, window: Bytes) -> Bytes {
+        let window = in_use(event, window);
+        let kept = if self.is_legacy(window) { 0.5 } else { 1.0 - DECREASE };
+        window.scale(kept)
+    }
+}

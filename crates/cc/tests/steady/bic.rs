@@ -1,0 +1,56 @@
+//! BIC: the response function of Xu, Harfoush and Rhee 2004, section IV.
+
+use crate::path::{SEGMENT, Sender, agrees, named, of, periodic, periodic_from_loss};
+use tightlink_cc::growth::Bic;
+use tightlink_cc::growth::bic::{BETA, S_MAX, S_MIN};
+use units::{Bytes, Span};
+
+/// Packets and round trips between two losses at `maximum`: N1 rounds of Smax, N2 of binary search.
+fn epoch(maximum: f64) -> (f64, f64) {
+    let lost = BETA * maximum;
+    let additive = ((lost / S_MAX).ceil() - 2.0).max(0.0);
+    let searched = lost - additive * S_MAX;
+    let search = (searched / S_MIN).log2() + 2.0;
+    let packets = (2.0 * (1.0 - BETA) * maximum + (additive - 1.0) * S_MAX) / 2.0 * additive
+        + maximum * search
+        - 2.0 * searched
+        + S_MIN;
+    (packets, additive + search)
+}
+
+/// The window at each loss and the average one, where one packet in 1 / p is lost.
+fn response(p: f64) -> (f64, f64) {
+    let (mut low, mut high) = (1.0f64, 1e7);
+    while high / low > 1.0 + 1e-9 {
+        let middle = (low * high).sqrt();
+        if epoch(middle).0 < 1.0 / p { low = middle } else { high = middle }
+    }
+    let (packets, rounds) = epoch(low);
+    (low, packets / rounds)
+}
+
+#[test]
+fn bic_has_the_average_window_of_its_response_function() {
+    for p in [1e-4, 1e-5, 1e-6] {
+        let (maximum, published) = response(p);
+        let growth = Bic::new(Bytes::new(SEGMENT)).without_fast_convergence();
+        let ours = periodic_from_loss(of(growth, maximum), Span::from_millis(100), p, 20);
+        agrees(&format!("bic, p = {p:e}"), ours, published, 0.05);
+    }
+}
+
+/// The paper's analysis leaves fast convergence out; to a flow alone it makes little difference.
+#[test]
+fn fast_convergence_hardly_moves_the_average_window_of_bic() {
+    for p in [1e-4, 1e-5, 1e-6] {
+        let (maximum, published) = response(p);
+        let ours = periodic_from_loss(named("bic", maximum), Span::from_millis(100), p, 40);
+        agrees(&format!("bic with fast convergence, p = {p:e}"), ours, published, 0.05);
+    }
+}
+
+#[test]
+fn bic_does_not_depend_on_the_round_trip_time() {
+    let of_rtt = |rtt| periodic(Sender::new(named("bic", 500.0), Span::from_millis(rtt)), 1e-5, 6);
+    agrees("bic at 10 ms against 200 ms", of_rtt(10), of_rtt(200), 0.001);
+}

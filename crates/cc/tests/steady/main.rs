@@ -1,0 +1,9 @@
+//! Each controller's steady state against its own published response function.
+
+mod aimd;
+mod bic;
+mod cubic;
+mod highspeed;
+mod path;
+mod scalable;
+mod westwood;
