@@ -323,6 +323,7 @@ impl Inlet<'_> {
     }
 
     /// The other side broke the rules.
+    #[expect(clippy::needless_pass_by_value, reason = "a text or an error, as it comes")]
     pub(crate) fn protocol(&self, reason: impl ToString) -> TransferError {
         TransferError::Protocol { peer: self.channel.peer, reason: reason.to_string() }
     }

@@ -99,7 +99,7 @@ pub fn small_file_digest(bytes: &[u8]) -> Digest {
     file_digest(bytes.len() as u64, &chunk)
 }
 
-const ZEROS: [u8; 64 << 10] = [0; 64 << 10];
+static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
 
 /// The digest of a chunk as its bytes come along, in order.
 #[derive(Clone, Debug)]

@@ -146,6 +146,7 @@ impl TransferError {
     }
 
     /// The other side is gone.
+    #[expect(clippy::needless_pass_by_value, reason = "a text or an error, as it comes")]
     pub(crate) fn gone(reason: impl ToString) -> Self {
         Self::PeerGone { reason: reason.to_string() }
     }

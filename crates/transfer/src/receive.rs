@@ -69,7 +69,7 @@ impl Receiver {
         let secret = state.secret();
         let ticket = Ticket { addresses, port: address.port(), fingerprint: key.fingerprint(), secret };
         let tls = receiver_tls(&key, &ticket.secret);
-        let landing = Landing::open(folder, state.journal()?, clock.clone())?;
+        let landing = Landing::open(folder, state.journal()?, *clock)?;
         Ok(Self {
             state,
             listener,
@@ -77,7 +77,7 @@ impl Receiver {
             tls,
             ticket,
             window: options.window,
-            clock: clock.clone(),
+            clock: *clock,
             resumed,
         })
     }

@@ -161,7 +161,7 @@ impl House<'_> {
         let clock = &self.receiver.clock;
         let until = clock.now() + PATIENCE;
         let tls = ServerConnection::new(Arc::clone(&self.receiver.tls)).expect("the configuration is whole");
-        let channel = Channel::establish(socket, tls, clock.clone(), until)?;
+        let channel = Channel::establish(socket, tls, *clock, until)?;
         let mut inlet = Inlet::new(&channel);
         let greeting = match inlet.message(until)? {
             Message::Is(greeting) => greeting,

@@ -116,7 +116,7 @@ fn open(
     clock: &Clock,
 ) -> Result<Channel, TransferError> {
     let tls = ClientConnection::new(Arc::clone(tls), server_name()).expect("the configuration is whole");
-    Channel::establish(socket, tls, clock.clone(), clock.now() + PATIENCE).map_err(|error| match error {
+    Channel::establish(socket, tls, *clock, clock.now() + PATIENCE).map_err(|error| match error {
         TransferError::Tls { source: TlsError::InvalidCertificate(_), .. } => {
             TransferError::OtherReceiver { address }
         }

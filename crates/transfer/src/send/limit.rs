@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn what_passes_stays_below_the_rate() {
         let clock = Clock::start();
-        let limit = Limit::new(Some(Rate::from_bps(80_000_000)), clock.clone());
+        let limit = Limit::new(Some(Rate::from_bps(80_000_000)), clock);
         let began = clock.now();
         for _ in 0..100 {
             limit.take(20_000);
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn without_a_rate_nobody_waits_and_closing_frees_all() {
         let clock = Clock::start();
-        Limit::new(None, clock.clone()).take(u64::MAX);
+        Limit::new(None, clock).take(u64::MAX);
         let limit = Limit::new(Some(Rate::from_bps(8)), clock);
         std::thread::scope(|threads| {
             threads.spawn(|| limit.take(1_000_000));
