@@ -64,7 +64,7 @@ impl<S: SlowStart, G: Growth> CongestionControl for LossBased<S, G> {
     fn on_ack(&mut self, ack: &Ack) {
         if let Some(lower) = self.growth.observe(ack, self.window) {
             self.window = lower.max(self.segment);
-            self.threshold = self.window.max(self.segment * 2);
+            self.threshold = self.window;
             return;
         }
         if ack.recovering {

@@ -1,9 +1,13 @@
 //! What every controller of the registry promises, whatever it is told.
 
 use proptest::prelude::*;
-use tightlink_cc::registry::{CONTROLS, SLOW_STARTS, Tuning, build, tuned};
-use tightlink_cc::{Ack, Congestion, CongestionKind, RttView, Start};
-use units::{Bytes, Span, Time};
+use tightlink_cc::registry::{
+    CONTROLS, EXPERIMENTAL, PAPER, SLOW_STARTS, STANDARD, Tuning, YARDSTICK, build, tuned,
+};
+use tightlink_cc::{
+    Ack, Congestion, CongestionControl, CongestionKind, LostSegment, RateSample, RttView, Start,
+};
+use units::{Bytes, Rate, Span, Time};
 
 const SEGMENT: u64 = 1448;
 
@@ -13,9 +17,61 @@ fn start() -> Start {
 
 #[derive(Clone, Debug)]
 enum Event {
-    Ack { acked: u64, rtt: Option<u64>, in_flight: u64, window_limited: bool, recovering: bool, rounds: u64 },
-    Congestion(CongestionKind, u64),
+    Sent { bytes: u64, in_flight: u64 },
+    Ack { ack: Ack, rounds: u64 },
+    Congestion(CongestionKind, u64, u64),
+    Lost(LostSegment),
     Spurious,
+}
+
+/// Any 64 bits, with the limits and what is usual more often than chance has them.
+fn number() -> impl Strategy<Value = u64> {
+    prop_oneof![4 => 0u64..10_000_000, 1 => Just(0), 1 => Just(u64::MAX), 2 => any::<u64>()]
+}
+
+fn amount() -> impl Strategy<Value = Bytes> {
+    number().prop_map(Bytes::new)
+}
+
+fn span() -> impl Strategy<Value = Span> {
+    prop_oneof![2 => 0u64..1_000_000_000, 1 => number()].prop_map(Span::from_nanos)
+}
+
+fn rate() -> impl Strategy<Value = RateSample> {
+    let counted = (amount(), amount(), amount());
+    let lost = (amount(), amount(), amount());
+    (amount(), span(), any::<bool>(), counted, lost).prop_map(
+        |(delivered, interval, application_limited, counted, lost)| RateSample {
+            delivered,
+            interval,
+            application_limited,
+            delivered_before: counted.0,
+            delivered_total: counted.1,
+            newly_delivered: counted.2,
+            newly_lost: lost.0,
+            lost: lost.1,
+            sent_in_flight: lost.2,
+        },
+    )
+}
+
+/// Acknowledgements of the past and of the future, with round-trip times of zero and of centuries.
+fn ack() -> impl Strategy<Value = Ack> {
+    let rtt = (prop::option::of(span()), span(), span());
+    let flags = (any::<bool>(), any::<bool>());
+    (amount(), number(), amount(), rtt, prop::option::of(rate()), flags).prop_map(
+        |(acked, newest_sent, in_flight, (latest, smoothed, min), rate, flags)| Ack {
+            now: Time::ZERO,
+            acked,
+            newest_sent: Time::from_nanos(newest_sent),
+            in_flight,
+            rtt: RttView { latest, smoothed, min },
+            rate,
+            window_limited: flags.0,
+            recovering: flags.1,
+            round: 0,
+        },
+    )
 }
 
 fn event() -> impl Strategy<Value = Event> {
@@ -26,21 +82,60 @@ fn event() -> impl Strategy<Value = Event> {
         Just(CongestionKind::PersistentLoss)
     ];
     let rounds = prop_oneof![4 => Just(0u64), 2 => Just(1), 1 => any::<u64>()];
-    let size = prop_oneof![0u64..10_000_000, Just(0), Just(u64::MAX), any::<u64>()];
+    let lost = (amount(), amount(), amount()).prop_map(|(size, sent_in_flight, lost)| LostSegment {
+        size,
+        sent_in_flight,
+        lost,
+    });
     prop_oneof![
-        8 => (size.clone(), prop::option::of(any::<u64>()), size.clone(), any::<bool>(), any::<bool>(), rounds)
-            .prop_map(|(acked, rtt, in_flight, window_limited, recovering, rounds)| {
-                Event::Ack { acked, rtt, in_flight, window_limited, recovering, rounds }
-            }),
-        2 => (kind, size).prop_map(|(kind, in_flight)| Event::Congestion(kind, in_flight)),
+        8 => (ack(), rounds).prop_map(|(ack, rounds)| Event::Ack { ack, rounds }),
+        2 => (number(), number()).prop_map(|(bytes, in_flight)| Event::Sent { bytes, in_flight }),
+        2 => (kind, number(), number()).prop_map(|(kind, lost, in_flight)| Event::Congestion(kind, lost, in_flight)),
+        1 => lost.prop_map(Event::Lost),
         1 => Just(Event::Spurious),
     ]
+}
+
+fn tell(cc: &mut dyn CongestionControl, now: Time, round: &mut u64, event: &Event) {
+    match *event {
+        Event::Sent { bytes, in_flight } => {
+            cc.on_sent(now, Bytes::new(bytes), Bytes::new(in_flight));
+            cc.gap_after(now);
+        }
+        Event::Ack { ack, rounds } => {
+            *round = round.wrapping_add(rounds);
+            cc.on_ack(&Ack { now, round: *round, ..ack });
+        }
+        Event::Congestion(kind, lost, in_flight) => cc.on_congestion(&Congestion {
+            now,
+            kind,
+            lost: Bytes::new(lost),
+            in_flight: Bytes::new(in_flight),
+        }),
+        Event::Lost(lost) => cc.on_lost(&lost),
+        Event::Spurious => cc.on_spurious(),
+    }
+}
+
+/// At least a segment may leave, at some rate; what is shown is a number.
+fn holds(cc: &dyn CongestionControl, segment: Bytes) -> Result<(), TestCaseError> {
+    let allowance = cc.allowance();
+    prop_assert!(allowance.window >= segment, "{cc:?}");
+    prop_assert!(allowance.pacing != Some(Rate::from_bps(0)), "{cc:?}");
+    let mut shown = Ok(());
+    cc.measures(&mut |name, value| {
+        if value.is_nan() {
+            shown = Err(TestCaseError::fail(format!("{name} is no number: {cc:?}")));
+        }
+    });
+    cc.state();
+    shown
 }
 
 proptest! {
     #[test]
     fn no_sequence_panics_or_takes_the_window_below_one_segment(
-        events in prop::collection::vec((event(), any::<u64>()), 0..200),
+        events in prop::collection::vec((event(), number()), 0..150),
         byte_counting in prop_oneof![0u64..4, any::<u64>()],
         max_ssthresh in prop_oneof![0u64..200, any::<u64>()],
     ) {
@@ -50,38 +145,30 @@ proptest! {
                 let mut cc = tuned(control.name, slow_start.name, start(), tuning).expect("registered");
                 let mut round = 0u64;
                 for (event, now) in &events {
-                    let now = Time::from_nanos(*now);
-                    match *event {
-                        Event::Ack { acked, rtt, in_flight, window_limited, recovering, rounds } => {
-                            round = round.wrapping_add(rounds);
-                            let rtt = rtt.map(Span::from_nanos);
-                            cc.on_ack(&Ack {
-                                now,
-                                acked: Bytes::new(acked),
-                                newest_sent: now,
-                                in_flight: Bytes::new(in_flight),
-                                rtt: RttView {
-                                    latest: rtt,
-                                    smoothed: rtt.unwrap_or_default(),
-                                    min: Span::ZERO,
-                                },
-                                rate: None,
-                                window_limited,
-                                recovering,
-                                round,
-                            });
-                        }
-                        Event::Congestion(kind, in_flight) => cc.on_congestion(&Congestion {
-                            now,
-                            kind,
-                            lost: Bytes::new(SEGMENT),
-                            in_flight: Bytes::new(in_flight),
-                        }),
-                        Event::Spurious => cc.on_spurious(),
-                    }
-                    prop_assert!(cc.allowance().window >= Bytes::new(SEGMENT), "{cc:?}");
-                    cc.state();
+                    tell(&mut *cc, Time::from_nanos(*now), &mut round, event);
+                    holds(&*cc, Bytes::new(SEGMENT))?;
                 }
+            }
+        }
+    }
+
+    /// The same where time passes as it does, from any start.
+    #[test]
+    fn no_start_and_no_course_of_time_takes_the_window_below_one_segment(
+        events in prop::collection::vec((event(), 0u64..1_000_000_000), 0..150),
+        segment in prop_oneof![1u64..10_000, Just(1)],
+        window in number(),
+        threshold in number(),
+    ) {
+        let (segment, window, threshold) = (Bytes::new(segment), Bytes::new(window), Bytes::new(threshold));
+        for control in CONTROLS {
+            let start = Start { segment, window, threshold };
+            let mut cc = build(control.name, "standard", start).expect("registered");
+            let (mut round, mut now) = (0u64, Time::ZERO);
+            for (event, passed) in &events {
+                now += Span::from_nanos(*passed);
+                tell(&mut *cc, now, &mut round, event);
+                holds(&*cc, segment)?;
             }
         }
     }
@@ -125,4 +212,44 @@ fn names_are_unique_and_unknown_ones_are_not_built() {
     }
     assert!(build("renoo", "standard", start()).is_none());
     assert!(build("reno", "slow", start()).is_none());
+}
+
+/// A path that loses everything: no controller gives up sending, and none overflows.
+#[test]
+fn a_million_losses_leave_a_window_of_at_least_one_segment() {
+    let rtt = Span::from_millis(100);
+    for control in CONTROLS {
+        let mut cc = build(control.name, "standard", start()).expect("registered");
+        let kinds = [CongestionKind::Loss, CongestionKind::Timeout, CongestionKind::PersistentLoss];
+        for turn in 0..1_000_000u64 {
+            let now = Time::ZERO + Span::from_millis(turn);
+            let in_flight = cc.allowance().window.min(Bytes::new(1_000_000_000));
+            let kind = kinds[turn as usize % kinds.len()];
+            cc.on_congestion(&Congestion { now, kind, lost: in_flight, in_flight });
+            if turn % 10 == 0 {
+                cc.on_ack(&Ack {
+                    now,
+                    acked: Bytes::new(SEGMENT),
+                    newest_sent: now - rtt,
+                    in_flight,
+                    rtt: RttView { latest: Some(rtt), smoothed: rtt, min: rtt },
+                    rate: None,
+                    window_limited: true,
+                    recovering: false,
+                    round: turn,
+                });
+            }
+            assert!(cc.allowance().window >= Bytes::new(SEGMENT), "{cc:?}");
+        }
+    }
+}
+
+/// Each says what it is and where it is from, for the list.
+#[test]
+fn every_control_has_a_summary_a_source_and_a_status() {
+    let known = [STANDARD, EXPERIMENTAL, PAPER, YARDSTICK];
+    for control in CONTROLS.iter().chain(SLOW_STARTS) {
+        assert!(!control.summary.is_empty() && !control.source.is_empty(), "{control:?}");
+        assert!(known.contains(&control.status), "{control:?}");
+    }
 }

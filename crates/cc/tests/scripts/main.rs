@@ -1,7 +1,14 @@
-//! Ack scripts: what a controller is told, and the window it must answer with; one file per RFC.
+//! Ack scripts: what a controller is told, and the window it must answer with; one file per RFC or paper.
 
+mod africa;
+mod bic;
 mod driver;
+mod low_priority;
 mod rfc3465;
+mod rfc3649;
 mod rfc3742;
 mod rfc5681;
 mod rfc9406;
+mod rfc9438;
+mod scalable;
+mod westwood;

@@ -54,3 +54,19 @@ fn bic_does_not_depend_on_the_round_trip_time() {
     let of_rtt = |rtt| periodic(Sender::new(named("bic", 500.0), Span::from_millis(rtt)), 1e-5, 6);
     agrees("bic at 10 ms against 200 ms", of_rtt(10), of_rtt(200), 0.001);
 }
+
+/// Beyond the window of the last loss: 1, 2, 4 ... Smax segments per round trip.
+#[test]
+fn bic_probes_beyond_the_last_maximum_in_doubling_steps() {
+    let mut sender = Sender::new(named("bic", 1000.0), Span::from_millis(100));
+    sender.lose(sender.now);
+    while sender.segments() < 1000.0 {
+        sender.round(|| false);
+    }
+    for step in [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 32.0] {
+        let before = sender.segments();
+        sender.round(|| false);
+        let grown = sender.segments() - before;
+        assert!((grown - step).abs() < 0.1, "{grown} where it should be {step}");
+    }
+}

@@ -96,8 +96,7 @@ impl Sender {
         let window = self.window();
         self.round += 1;
         for sent in 1..=window {
-            let at = self.now
-                + Span::from_nanos((self.rtt.as_nanos() as u128 * sent as u128 / window as u128) as u64);
+            let at = self.now + self.rtt * sent / window;
             if lost() {
                 self.lose(at);
                 self.now = at;

@@ -7,8 +7,7 @@ use tightlink_sim::{FlowPlan, NoRecorder, Plan, Simulation};
 use units::random::Stream;
 use units::{Bytes, Span, Time};
 
-const REFERENCE: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/reference/ns2/p1_hstcp_ns2.csv");
+const REFERENCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/reference/ns2/p1_hstcp_ns2.csv");
 
 /// One row: the buffer, and what ns-2 found.
 struct Row {

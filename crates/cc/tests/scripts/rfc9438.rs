@@ -1,0 +1,55 @@
+//! RFC 9438: CUBIC. From 1000 segments K = 9.086 s; tests/steady has the course of W(t).
+
+use crate::driver::{avoiding, play};
+
+/// Sections 4.2 and 4.6: 0.7 of the window, then (W(t + RTT) - cwnd) / cwnd per segment, an RTT ahead.
+#[test]
+fn a_loss_leaves_seven_tenths_and_the_window_follows_w_of_t() {
+    play(
+        &avoiding("cubic", 1000),
+        "
+        1s     | loss 1000  | 700 avoidance threshold 700
+        1.1s   | ack 1      | ~700.001    # the epoch begins; W(0) is the window, the AIMD has gained 0.529 / 700
+        1.2s   | ack 1      | ~700.028    # W(0.2 s) = 719.38
+        10.2s  | ack 1 unused | ~700.028
+        ",
+    );
+}
+
+/// Section 4.7: a loss below the last one's window takes W_max down to (1 + beta) / 2 of it. Here to 765, K = 6.963 s.
+#[test]
+fn a_loss_below_the_last_maximum_makes_room() {
+    play(
+        &avoiding("cubic", 1000),
+        "
+        1s     | loss 1000  | 700
+        2s     | loss 900   | 490         # of the 700 in the window: W_max = 595
+        2s     | spurious   | 700
+        ",
+    );
+}
+
+/// Section 4.3: where an AIMD with Reno's average is larger, the window is that: alpha = 0.529 segments a round trip.
+#[test]
+fn a_small_window_is_friendly_to_reno() {
+    play(
+        &avoiding("cubic", 10),
+        "
+        1s     | loss 10         | 7
+        1.01s  | ack 1 rtt 10ms  | ~7.076     # 7 + 0.529 / 7
+        ",
+    );
+}
+
+/// Section 4.8: after a timeout W(t) begins flat where slow start ends, at K = 0.
+#[test]
+fn after_a_timeout_w_of_t_begins_on_its_plateau() {
+    play(
+        &avoiding("cubic", 1000),
+        "
+        1s     | timeout 1000    | 1 threshold 700 slow-start
+        2s     | ack 1 x 699     | 700 avoidance
+        2.1s   | ack 1           | ~700.001   # W(0.1 s) = 700.0004, the AIMD 700.0008
+        ",
+    );
+}
