@@ -30,7 +30,7 @@ pub fn page(transfer: &transfer::Summary, command: &str) -> String {
 }
 
 fn case(transfer: &transfer::Summary) -> Case {
-    let base_rtt = transfer.min_rtt_s.map_or(0.0, |rtt| rtt.as_secs_f64());
+    let base_rtt = transfer.min_rtt_s.map_or(0.0, units::Span::as_secs_f64);
     Case {
         label: String::new(),
         // Nobody knows: zero draws no level.
@@ -90,6 +90,7 @@ fn record(transfer: &transfer::Summary) -> Record {
         completion_s: Some(elapsed),
     };
     let summary = Summary {
+        repeats: None,
         engine: Engine::Live,
         scenario_hash: String::new(),
         seed: 0,

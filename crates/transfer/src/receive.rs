@@ -70,16 +70,7 @@ impl Receiver {
         let ticket = Ticket { addresses, port: address.port(), fingerprint: key.fingerprint(), secret };
         let tls = receiver_tls(&key, &ticket.secret);
         let landing = Landing::open(folder, state.journal()?, *clock)?;
-        Ok(Self {
-            state,
-            listener,
-            landing,
-            tls,
-            ticket,
-            window: options.window,
-            clock: *clock,
-            resumed,
-        })
+        Ok(Self { state, listener, landing, tls, ticket, window: options.window, clock: *clock, resumed })
     }
 
     /// What the sender needs.

@@ -44,7 +44,7 @@ pub(crate) fn run(options: &CheckOptions) -> Result<ExitCode, Problem> {
             prepared = true;
         }
         let verdicts = match figure.document.figure()? {
-            Some(spec) => curves::verdicts(&figure.document, spec, &claims, options)?,
+            Some(spec) => curves::verdicts(&figure.document, &spec, &claims, options)?,
             None => verdicts(figure, &claims, options)?,
         };
         if options.json {

@@ -68,14 +68,14 @@ pub(crate) fn figure(
 /// The verdicts alone; finished points are kept in `folder`.
 pub(crate) fn verdicts(
     document: &Document,
-    spec: FigureSpec,
+    spec: &FigureSpec,
     claims: &[Claim],
     options: &CheckOptions,
 ) -> Result<Vec<Verdict>, Problem> {
     // Only the engines that claims ask.
     let mut asked = options.engines.clone();
     asked.retain(|name| claims.iter().any(|claim| claim.engines.contains(&Engine::from(*name))));
-    let spec = narrowed(&spec, &asked, options.repeat)?;
+    let spec = narrowed(spec, &asked, options.repeat)?;
     Store::open(&options.out)?;
     let (_, answers) = computed(document, &spec, &tasks(document)?, &options.out)?;
     Ok(check(claims, &answers))

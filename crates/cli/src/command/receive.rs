@@ -19,9 +19,9 @@ pub(crate) fn run(options: &ReceiveOptions) -> Result<ExitCode, Problem> {
     let receiver = Receiver::open(&options.folder, &how, &Clock::start())?;
     let ticket = receiver.ticket().to_string();
     if options.json {
-        print::data(json!({ "ticket": ticket }))?
+        print::data(json!({ "ticket": ticket }))?;
     } else {
-        print::data(&ticket)?
+        print::data(&ticket)?;
     }
     if receiver.resumed() {
         print::talk("taking up an interrupted session: its ticket still holds");
