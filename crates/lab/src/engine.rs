@@ -2,6 +2,7 @@
 
 mod live;
 mod model;
+mod phases;
 mod sim;
 
 use crate::record::{Engine, Record, Summary};

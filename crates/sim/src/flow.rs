@@ -359,6 +359,7 @@ impl Flow {
             rtt: counts.rtt,
             min_rtt: counts.min_rtt,
             completion: self.completed.map(|at| at.since(self.start)),
+            sized: self.measuring.as_ref().and(self.receiver.sizer_state()).map(|(_, window)| window),
             sizing: self.measuring.map(|measuring| measuring.into_changes()).unwrap_or_default(),
         }
     }

@@ -61,6 +61,8 @@ pub struct FlowReport {
     pub completion: Option<Span>,
     /// The phases of its sizer, from the start of the run on.
     pub sizing: Vec<PhaseChange>,
+    /// The window its sizer wanted in the end; `None` without a sizer that measures.
+    pub sized: Option<Bytes>,
 }
 
 /// A sizer has entered a phase, or says another thing about it.

@@ -11,7 +11,7 @@
 //! | | delivered | no RTT is ever seen | open | maximum |
 //! | ramp | delivered | | | x1.25 per RTT, above C'T/2 x1.125 |
 //! | | delivered | the window is C'T | linear | C'T |
-//! | | wait | a queue stands: 5 % above the base RTT | linear | stays |
+//! | | wait | a queue begins to stand: 1.5 % above the base RTT | linear | stays |
 //! | | sample | flat-rate (2) or const-rate-drop | hold | S = R T |
 //! | | loss | after a standing queue | hold | S |
 //! | | loss | after a burst | linear | C'T: now congestion control is slow enough |
@@ -226,7 +226,7 @@ impl Sobas {
                     now.since(last) > sample.to.since(sample.from) * limits.flat_later as u64
                 });
                 match self.path.flat_rate(limits.flat_later, false) {
-                    Some(level) if calm => self.decide(now, level, "flat rate and a standing queue"),
+                    Some((level, _)) if calm => self.decide(now, level, "flat rate and a standing queue"),
                     _ => self.phase,
                 }
             }
@@ -302,8 +302,15 @@ impl Sobas {
     fn decide_if_flat(&mut self, now: Time, equal: usize) -> Phase {
         // A limit by the window says that the path is full only where the window is what the path takes.
         let at_ceiling = self.ceiling().is_some_and(|ceiling| self.window >= 0.95 * ceiling);
-        if let Some(level) = self.path.flat_rate(equal, at_ceiling) {
-            return self.decide(now, level, "flat rate");
+        if let Some((level, risen)) = self.path.flat_rate(equal, at_ceiling) {
+            let window = self.window;
+            let next = self.decide(now, level, "flat rate");
+            if !risen {
+                // The samples still know of smaller windows.
+                self.window = window;
+                self.reason = format!("flat rate: R = {}, by the window: S = {}", level.rate(), self.shown());
+            }
+            return next;
         }
         match self.path.const_rate_drop() {
             Some(level) => {
@@ -382,12 +389,9 @@ impl Sobas {
         capacity.is_some_and(|capacity| best >= self.config.thresholds.dropped * capacity)
     }
 
+    /// Whether a queue stands. A false alarm here only slows growth down, so little of it will do.
     fn stands(&self, wait: Span) -> bool {
-        let limits = self.config.thresholds;
-        let small = self.path.capacity.lost() > 0 && self.path.capacity.whole() == 0;
-        self.path.times().is_some_and(|times| {
-            wait >= if small { limits.hint(times.base) } else { limits.rise(times.base) }
-        })
+        self.path.times().is_some_and(|times| wait >= self.config.thresholds.hint(times.base))
     }
 
     fn grow_to(&mut self, gain: f64, bytes: Bytes, most: Option<f64>) {

@@ -1,6 +1,6 @@
 //! The real kernel as an engine: TCP between two namespaces over the emulated tight link.
 
-use super::{EngineError, Misfit, Progress, ended_early, measured, no_users, one_queue};
+use super::{EngineError, Misfit, Progress, ended_early, measured, no_users, one_queue, phases};
 use crate::batches::{Reading, half_widths, nearest};
 use crate::measure::{Stopwatch, summary};
 use crate::record::{Engine, FlowSeries, FlowSummary, LinkSeries, Record, RttStatistics, Series};
@@ -22,8 +22,6 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// The largest window of a sizer that is given none: what a window scale of 10 can say.
 const LARGEST_WINDOW: Bytes = Bytes::new(65_535 << 10);
-/// So many changes of phase are told; a long transfer is decided on again and again.
-const PHASES_TOLD: usize = 12;
 
 pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record, EngineError> {
     check(resolved)?;
@@ -281,26 +279,8 @@ fn window_note(received: &ReceivedFlow, warmup: Time) -> Option<String> {
 
 /// What a sizer did, when and why.
 fn phase_notes(received: &ReceivedFlow) -> Vec<String> {
-    let name = &received.name;
-    let told = received.phases.iter().filter(|change| !change.state.phase.is_empty());
-    let mut notes: Vec<String> = told
-        .clone()
-        .take(PHASES_TOLD)
-        .map(|change| {
-            let window = change.window.map_or_else(|| "the maximum".to_owned(), |window| window.to_string());
-            let (phase, reason) = (change.state.phase, &change.state.reason);
-            let at = change.at.as_secs_f64();
-            format!("{name}: at {at:.3} s {phase}, window {window}: {reason}")
-        })
-        .collect();
-    let more = told.count().saturating_sub(PHASES_TOLD);
-    if more > 0 {
-        notes.push(format!("{name}: and {more} more changes of phase"));
-    }
-    notes.extend(
-        received.final_window.map(|window| format!("{name}: the sizer's window in the end: {window}")),
-    );
-    notes
+    let changes = received.phases.iter().map(|change| (change.at, &change.state, change.window));
+    phases::notes(&received.name, changes, received.final_window)
 }
 
 fn flow_summary(report: &PathReport, sent: &SentFlow, received: &ReceivedFlow) -> FlowSummary {

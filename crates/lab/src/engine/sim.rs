@@ -1,6 +1,6 @@
 //! The simulator as an engine: builds its plan, records its series.
 
-use super::{EngineError, Misfit, Progress, ended_early, measured};
+use super::{EngineError, Misfit, Progress, ended_early, measured, phases};
 use crate::batches::{Reading, half_widths};
 use crate::measure::{Stopwatch, delay_statistics, link_summary, summary};
 use crate::record::{Engine, FlowSeries, FlowSummary, Record, RttStatistics, Series, SessionsSummary};
@@ -12,6 +12,7 @@ use sim::{
     FlowPlan, FlowReport, FlowView, LinkPlan, Plan, Recorder, SessionsPlan, SessionsReport, Simulation,
     TrafficPlan,
 };
+use sizing::SobasConfig;
 use units::{Bytes, Span, Time};
 
 pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record, EngineError> {
@@ -37,8 +38,15 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
             "series have a sample every {every}, so that they fit into memory; [record] every sets it"
         ));
     }
+    notes.extend(outcome.flows.iter().flat_map(sizing_notes));
     let series = Series { queue_length: outcome.link.queue_length.shares(), ..outcome.recorder.series };
     Ok(Record { summary, series, notes })
+}
+
+/// What a flow's sizer did, when and why.
+fn sizing_notes(flow: &FlowReport) -> Vec<String> {
+    let changes = flow.sizing.iter().map(|change| (change.at, &change.state, Some(change.window)));
+    phases::notes(&flow.name, changes, flow.sized)
 }
 
 pub(super) fn plan(resolved: &Resolved) -> Result<Plan, Misfit> {
@@ -122,7 +130,10 @@ fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
     }
     let largest = flow.socket_buffer.unwrap_or(Bytes::MAX);
     let sizer = flow.sizer.as_deref().map(|name| {
-        sizing::registry::build(name, flow.payload, largest).expect("resolving has looked the name up")
+        // Both ends are ours here.
+        let config =
+            SobasConfig { header: flow.header, can_pace: true, ..SobasConfig::new(flow.payload, largest) };
+        sizing::registry::build_with(name, config).expect("resolving has looked the name up")
     });
     Ok(FlowPlan {
         name: flow.name.clone(),

@@ -10,7 +10,7 @@ use crate::packet::{Kind, Medium, Packet};
 use crate::tagged::{Measures, Tagged};
 use crate::tcp::Demands;
 use estimate::{Estimator, SequenceGaps, TRAIN_PACKETS, Train, TrainPacket};
-use sizing::Input;
+use sizing::{BufferSizer, Input};
 use std::collections::VecDeque;
 use units::{Bytes, Span, Time};
 
@@ -77,7 +77,7 @@ impl Flow {
         self.probe(now, medium);
         self.note_phase(now);
         let Some(measuring) = &mut self.measuring else { return };
-        let waits = self.receiver.sizer().is_some_and(sizing::BufferSizer::wants_quiet);
+        let waits = self.receiver.sizer().is_some_and(BufferSizer::wants_quiet);
         if measuring.quiet && !waits {
             measuring.quiet = false;
             self.send(now, medium);
@@ -107,7 +107,7 @@ impl Flow {
         if now < measuring.next {
             return;
         }
-        let wanted = self.receiver.sizer().and_then(sizing::BufferSizer::probe_interval);
+        let wanted = self.receiver.sizer().and_then(BufferSizer::probe_interval);
         measuring.next = match wanted.filter(|_| self.completed.is_none()) {
             Some(interval) => {
                 offer(self.index, PROBE, Tagged::probe(measuring.number), now, medium);

@@ -12,5 +12,6 @@ mod options;
 mod recovery;
 mod right_sizing;
 mod slow_starts;
+mod sobas;
 mod two_paths;
 mod way_back;

@@ -161,7 +161,7 @@ impl Path {
 
     /// A round trip, but at least as long as a few probes; a receiver's own round-trip times come once in each.
     fn round(&self, base: Span) -> Span {
-        if self.probed { base.max(Span::from_millis(35)) } else { (base * 4).max(Span::from_millis(35)) }
+        if self.probed { base.max(Span::from_millis(25)) } else { (base * 4).max(Span::from_millis(25)) }
     }
 
     fn on_delivered(&mut self, now: Time, bytes: Bytes, window: Bytes) -> Option<Sample> {
@@ -219,13 +219,13 @@ impl Path {
     }
 
     /// flat-rate: `count` successive nearly equal samples, and either the RTT has risen or the window was the limit all
-    /// the time, if it `suffices`. Returns R and T.
-    pub(super) fn flat_rate(&self, count: usize, suffices: bool) -> Option<Level> {
+    /// the time, if it `suffices`. Returns R and T, and whether the RTT has risen.
+    pub(super) fn flat_rate(&self, count: usize, suffices: bool) -> Option<(Level, bool)> {
         let last = self.nearly_equal(count, 0)?;
         let times = self.times()?;
         let risen = last.last()?.waits.median >= times.exogenous + self.thresholds.rise(times.base);
         let limited = suffices && last.iter().all(|sample| sample.limited);
-        (risen || limited).then(|| Level::of(&last))?
+        if risen || limited { Some((Level::of(&last)?, risen)) } else { None }
     }
 
     /// const-rate-drop: a sample far below the nearly equal ones before it, after a loss if these are counted. Returns

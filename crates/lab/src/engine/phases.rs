@@ -1,0 +1,31 @@
+//! What a sizer did, when and why, as notes of a record.
+
+use sizing::SizerState;
+use units::{Bytes, Time};
+
+/// So many changes of phase are told; a long transfer is decided on again and again.
+const TOLD: usize = 12;
+
+/// Notes on the phases of the sizer of the flow called `name`: when it entered each, with which window (`None`: the
+/// maximum), and its last window.
+pub(super) fn notes<'a>(
+    name: &str,
+    changes: impl Iterator<Item = (Time, &'a SizerState, Option<Bytes>)>,
+    last: Option<Bytes>,
+) -> Vec<String> {
+    let mut told: Vec<String> = changes
+        .filter(|(_, state, _)| !state.phase.is_empty())
+        .map(|(at, state, window)| {
+            let window = window.map_or_else(|| "the maximum".to_owned(), |window| window.to_string());
+            let (at, phase, reason) = (at.as_secs_f64(), state.phase, &state.reason);
+            format!("{name}: at {at:.3} s {phase}, window {window}: {reason}")
+        })
+        .collect();
+    let more = told.len().saturating_sub(TOLD);
+    if more > 0 {
+        told.truncate(TOLD);
+        told.push(format!("{name}: and {more} more changes of phase"));
+    }
+    told.extend(last.map(|window| format!("{name}: the sizer's window in the end: {window}")));
+    told
+}

@@ -1,0 +1,192 @@
+//! SOBAS in the simulator: it is to fill a path without a standing queue and without losses.
+
+use crate::common::{flow, link, plan};
+use link::traffic::{Pattern, TrafficConfig};
+use link::{Limit, LinkConfig};
+use sizing::registry::build_with;
+use sizing::{Action, BufferSizer, Input, SobasConfig};
+use tightlink_sim::{FlowPlan, FlowReport, NoRecorder, Plan, Simulation, TrafficPlan};
+use units::{Bytes, Fraction, Rate, Span, Time};
+
+const RTT: Span = Span::from_millis(40);
+const RATE: u64 = 97_000_000;
+/// Of 1500 bytes 1448 are payload.
+const FULL: f64 = RATE as f64 * 1448.0 / 1500.0;
+
+fn sized(name: &str, rtt: Span, can_pace: bool) -> FlowPlan {
+    let target = flow("target", "reno", rtt);
+    let config = SobasConfig { can_pace, ..SobasConfig::new(target.payload, Bytes::new(64_000_000)) };
+    FlowPlan { sizer: build_with(name, config), ..target }
+}
+
+/// `target` for 30 s on 97 Mb/s and a buffer of `buffer` times the bandwidth-delay product.
+fn path(target: FlowPlan, buffer: f64) -> Plan {
+    let limit = Rate::from_bps(RATE).volume(target.base_rtt).scale(buffer);
+    let mut plan = plan(RATE, 0);
+    plan.links[0].limit = Limit::Bytes(limit);
+    plan.end = Some(Time::ZERO + Span::from_secs(30));
+    plan.flows = vec![target];
+    plan
+}
+
+fn run(plan: Plan) -> FlowReport {
+    Simulation::new(plan, NoRecorder).run().flows.remove(0)
+}
+
+fn last(report: &FlowReport) -> String {
+    format!("{:?}", report.sizing.last())
+}
+
+/// Share of the path's payload rate, mean RTT over base RTT.
+fn shares(report: &FlowReport, rtt: Span) -> (f64, f64) {
+    let mean = report.rtt.mean().expect("samples").as_secs_f64();
+    (report.goodput().as_bps_f64() / FULL, mean / rtt.as_secs_f64())
+}
+
+#[test]
+fn it_fills_a_path_without_a_queue_and_loses_nothing() {
+    for buffer in [0.25, 0.5, 1.0] {
+        for can_pace in [false, true] {
+            let report = run(path(sized("sobas", RTT, can_pace), buffer));
+            let (goodput, rtt) = shares(&report, RTT);
+            let why = last(&report);
+            assert!(goodput > 0.97 && rtt < 1.1, "{buffer} BDP: {goodput:.3} of C, {rtt:.3} of T: {why}");
+            assert_eq!(report.retransmits, 0, "{buffer} BDP: {why}");
+        }
+    }
+}
+
+#[test]
+fn it_beats_the_maximum_window_where_the_buffer_is_small() {
+    for (buffer, at_least) in [(0.05, 1.15), (0.1, 1.15), (0.25, 1.08)] {
+        let maximum = run(path(flow("target", "reno", RTT), buffer));
+        let sobas = run(path(sized("sobas", RTT, true), buffer));
+        let gain = sobas.goodput().as_bps_f64() / maximum.goodput().as_bps_f64();
+        assert!(gain > at_least, "{buffer} BDP: {gain:.3}: {}", last(&sobas));
+        assert!(sobas.retransmits < maximum.retransmits, "{buffer} BDP: {}", sobas.retransmits);
+    }
+}
+
+#[test]
+fn wad_takes_capacity_for_available_bandwidth() {
+    let alone = run(path(sized("wad", RTT, false), 1.0));
+    let (goodput, rtt) = shares(&alone, RTT);
+    assert!(goodput > 0.97 && rtt < 1.02, "{goodput:.3}, {rtt:.3}");
+    // With half of the path in use, C T is twice too much and stands in the queue.
+    let mut shared = path(sized("wad", RTT, false), 2.0);
+    shared.traffic = vec![cross(48_500_000, Pattern::Cbr)];
+    let (_, rtt) = shares(&run(shared), RTT);
+    assert!(rtt > 1.5, "{rtt:.3}");
+}
+
+fn cross(rate: u64, pattern: Pattern) -> TrafficPlan {
+    let config = TrafficConfig {
+        pattern,
+        rate: Rate::from_bps(rate),
+        packet: Bytes::new(1500),
+        start: Time::ZERO,
+        stop: Time::NEVER,
+    };
+    TrafficPlan { name: "cross".into(), config, route: vec![0] }
+}
+
+#[test]
+fn it_takes_what_unresponsive_traffic_leaves() {
+    for pattern in [Pattern::Cbr, Pattern::Poisson] {
+        let mut plan = path(sized("sobas", RTT, true), 0.5);
+        plan.traffic = vec![cross(40_000_000, pattern.clone())];
+        let report = run(plan);
+        let available = (RATE - 40_000_000) as f64 * 1448.0 / 1500.0;
+        let (goodput, rtt) = (report.goodput().as_bps_f64() / available, shares(&report, RTT).1);
+        assert!(
+            goodput > 0.95 && rtt < 1.12,
+            "{pattern:?}: {goodput:.3} of A, {rtt:.3} of T: {}",
+            last(&report)
+        );
+    }
+}
+
+#[test]
+fn a_path_with_random_loss_gets_the_maximum_within_five_seconds() {
+    for loss in [0.001, 0.003, 0.01] {
+        for seed in 1..=3 {
+            let mut plan = path(sized("sobas", RTT, true), 0.5);
+            plan.links[0].config.loss = Fraction::new(loss).expect("a share");
+            plan.seed = seed;
+            let report = run(plan);
+            let opened = report.sizing.iter().find(|change| change.state.phase == "open");
+            let opened = opened.unwrap_or_else(|| panic!("{loss}: {:?}", report.sizing));
+            assert!(opened.at < Time::ZERO + Span::from_secs(5), "{loss}: {opened:?}");
+            assert_eq!(report.sizing.last().map(|change| change.state.phase), Some("open"), "{loss}");
+        }
+    }
+}
+
+#[test]
+fn both_ways_to_carry_packets_give_the_same() {
+    let outcome = |simulation: Simulation<NoRecorder>| {
+        let outcome = simulation.run();
+        let flow = &outcome.flows[0];
+        (flow.delivered, flow.sent, flow.retransmits, flow.sizing.clone())
+    };
+    let plan = || {
+        let target = sized("sobas", RTT, true);
+        let mut plan = path(FlowPlan { size: Some(Bytes::new(40_000_000)), ..target }, 0.2);
+        plan.links[0].config = LinkConfig { delay: Span::from_millis(20), ..plan.links[0].config };
+        plan.end = None;
+        plan
+    };
+    let fast = outcome(Simulation::new(plan(), NoRecorder));
+    assert_eq!(fast, outcome(Simulation::with_link_events(plan(), NoRecorder)));
+    assert_eq!(fast, outcome(Simulation::hop_by_hop(plan(), NoRecorder)));
+    assert!(fast.3.iter().any(|change| change.state.phase == "hold"), "{:?}", fast.3);
+}
+
+#[test]
+fn over_several_links_the_tight_one_is_filled() {
+    let mut plan = path(sized("sobas", RTT, true), 0.5);
+    plan.links = vec![link("wide", 622, 5, 1000), link("tight", 97, 5, 162), link("far", 300, 5, 1000)];
+    plan.tight = 1;
+    plan.flows[0].route = vec![0, 1, 2];
+    let report = run(plan);
+    let (goodput, rtt) = shares(&report, RTT);
+    assert!(
+        goodput > 0.97 && rtt < 1.1 && report.retransmits == 0,
+        "{goodput:.3}, {rtt:.3}: {}",
+        last(&report)
+    );
+}
+
+/// A window of 400 kB, and from one second on of 100 kB.
+#[derive(Debug, Default)]
+struct Shrinks(u32);
+
+impl BufferSizer for Shrinks {
+    fn handle(&mut self, _now: Time, _input: Input) {}
+    fn poll(&mut self, now: Time) -> Option<Action> {
+        let due = if now >= Time::ZERO + Span::from_secs(1) { 2 } else { 1 };
+        (self.0 < due).then(|| {
+            self.0 += 1;
+            Action::Window(Bytes::new(if self.0 == 1 { 400_000 } else { 100_000 }))
+        })
+    }
+    fn wakeup(&self) -> Option<Time> {
+        (self.0 < 2).then(|| Time::ZERO + Span::from_secs(1))
+    }
+}
+
+/// 400 kB in 40 ms are 80 Mb/s. What was promised is used once more as the window shrinks: a round trip later than with a
+/// window that may be taken back the rate is 20 Mb/s.
+#[test]
+fn a_window_that_shrinks_keeps_what_it_has_promised() {
+    let target = FlowPlan { sizer: Some(Box::new(Shrinks::default())), ..flow("target", "reno", RTT) };
+    let mut plan = path(target, 4.0);
+    plan.end = Some(Time::ZERO + Span::from_secs(2));
+    plan.warmup = Time::ZERO + Span::from_secs(1);
+    let report = run(plan);
+    // 400 kB are promised at 1 s; while they arrive nothing is added but 100 kB at their end; then 100 kB each 40 ms.
+    let expected = 400_000.0 + 100_000.0 * 23.5;
+    let delivered = report.delivered.get() as f64;
+    assert!((delivered / expected - 1.0).abs() < 0.05, "{delivered} of {expected}");
+    assert_eq!(report.retransmits, 0);
+}
