@@ -4,6 +4,7 @@
 //! control connection), `stream.rs` (one data connection), `landing.rs` (what becomes of entries and bytes).
 
 mod gate;
+mod incoming;
 mod keeper;
 mod landing;
 mod state;
@@ -81,16 +82,7 @@ impl Receiver {
         let ticket = Ticket { addresses, port: address.port(), fingerprint: key.fingerprint(), secret };
         let tls = receiver_tls(&key, &ticket.secret);
         let landing = Landing::open(folder, state.journal()?, *clock)?;
-        Ok(Self {
-            state,
-            listener,
-            landing,
-            tls,
-            ticket,
-            window: options.window,
-            clock: *clock,
-            resumed,
-        })
+        Ok(Self { state, listener, landing, tls, ticket, window: options.window, clock: *clock, resumed })
     }
 
     /// What the sender needs.

@@ -113,13 +113,19 @@ fn a_running_programs_window_is_held_and_given_back_when_it_is_interrupted() {
         if json {
             // Both ends are this process's.
             let report = ended.json();
-            let ours = report.iter().find(|line| line["local"].as_str().is_some_and(|at| at.ends_with(&format!(":{port}"))));
+            let ours = report
+                .iter()
+                .find(|line| line["local"].as_str().is_some_and(|at| at.ends_with(&format!(":{port}"))));
             let ours = ours.expect("the receiving end is in the report");
             assert_eq!((&ours["window_bytes"], &ours["given_back"]), (&40_000.into(), &true.into()));
             assert!(ours["received_bytes"].as_u64().expect("a number") > 100_000, "{ours}");
             assert_eq!(ours["pid"], std::process::id());
         } else {
-            assert!(ended.out.contains("given back to the kernel") && ended.out.contains("window 40kB"), "{}", ended.out);
+            assert!(
+                ended.out.contains("given back to the kernel") && ended.out.contains("window 40kB"),
+                "{}",
+                ended.out
+            );
             assert!(ended.err.contains("taken over"), "{}", ended.err);
         }
     }
@@ -144,7 +150,9 @@ fn a_connection_that_the_program_closes_is_closed() {
     // If tune held the socket, the end would never come.
     client.set_read_timeout(Some(SOON)).expect("above zero");
     let began = now();
-    assert!(!matches!(client.read(&mut [0; 10]), Err(error) if error.kind() == std::io::ErrorKind::WouldBlock));
+    assert!(
+        !matches!(client.read(&mut [0; 10]), Err(error) if error.kind() == std::io::ErrorKind::WouldBlock)
+    );
     assert!(began.elapsed() < Duration::from_secs(2));
     std::thread::park_timeout(Duration::from_millis(300));
     signal(&child, "INT");
@@ -176,8 +184,12 @@ fn a_command_it_starts_is_tuned_and_so_are_its_children() {
     assert_eq!(ended.code, Some(7), "the command's own\n{}", ended.err);
     let (count, report) = ended.out.split_once('\n').expect("the command's output, then the report");
     assert_eq!(count.trim(), "3000000");
-    let report: serde_json::Value = serde_json::from_str(report.lines().next().expect("a line")).expect("JSON");
-    assert_eq!((&report["window_bytes"], &report["peer"]), (&60_000.into(), &format!("127.0.0.1:{port}").into()));
+    let report: serde_json::Value =
+        serde_json::from_str(report.lines().next().expect("a line")).expect("JSON");
+    assert_eq!(
+        (&report["window_bytes"], &report["peer"]),
+        (&60_000.into(), &format!("127.0.0.1:{port}").into())
+    );
     assert!(report["received_bytes"].as_u64().expect("a number") > 1_000_000, "{report}");
 }
 
@@ -210,7 +222,9 @@ fn sobas_watches_a_transfer_under_way_and_ends_with_the_program() {
 fn what_cannot_be_tuned_is_said_and_how_to_mend_it() {
     let (place, pid) = (Place::new(), own_pid());
     place.run(&["tune", "--pid", "4194303"]).failed(2, &["no process has the id 4194303", "pgrep"]);
-    place.run(&["tune", "--pid", &pid, "--window", "400kb/s"]).failed(2, &["no sizer is called \"400kb/s\"", "400kB"]);
+    place
+        .run(&["tune", "--pid", &pid, "--window", "400kb/s"])
+        .failed(2, &["no sizer is called \"400kb/s\"", "400kB"]);
     place.run(&["tune", "--pid", &pid, "--window", "0B"]).failed(2, &["nothing would come"]);
     place.run(&["tune", "--", "/no/such/program"]).failed(3, &["/no/such/program", "does not start"]);
     for arguments in [&["tune"][..], &["tune", "--pid", "0"], &["tune", "--pid", "1", "--", "true"]] {

@@ -212,6 +212,7 @@ impl House<'_> {
     }
 
     fn end(&self, visit: &Visit, ended: Result<Option<Summary>, TransferError>) {
+        // Numbers of files begin anew with the next sender: nobody may be left who has old ones.
         visit.close();
         match ended {
             Ok(Some(received)) => self.finish(Ok(received)),

@@ -110,11 +110,12 @@ fn a_ticket_for_another_receiver_is_refused_by_the_sender() {
 fn a_finished_sessions_ticket_is_refused_by_the_next_session_on_the_same_port() {
     let bench = Bench::new();
     let path = bench.write("file", "content");
-    let first = bench.transfer(&[path.clone()], &SendOptions::default());
+    let first = bench.transfer(std::slice::from_ref(&path), &SendOptions::default());
     first.received.unwrap();
     // Nobody listens any more.
     let error =
-        send(&[path.clone()], &first.ticket, &SendOptions::default(), &bench.clock, &Silent).unwrap_err();
+        send(std::slice::from_ref(&path), &first.ticket, &SendOptions::default(), &bench.clock, &Silent)
+            .unwrap_err();
     assert!(matches!(error, TransferError::Unreachable { .. }), "{error}");
     // The next session in the same folder, on the same port.
     let mut options = Bench::options();
@@ -123,7 +124,8 @@ fn a_finished_sessions_ticket_is_refused_by_the_next_session_on_the_same_port() 
     let ticket = next.ticket().clone();
     let receiving = std::thread::spawn(move || next.run(&Silent));
     let error =
-        send(&[path.clone()], &first.ticket, &SendOptions::default(), &bench.clock, &Silent).unwrap_err();
+        send(std::slice::from_ref(&path), &first.ticket, &SendOptions::default(), &bench.clock, &Silent)
+            .unwrap_err();
     assert!(matches!(error, TransferError::OtherReceiver { .. }), "{error}");
     send(&[path], &ticket, &SendOptions::default(), &bench.clock, &Silent).unwrap();
     receiving.join().unwrap().unwrap();

@@ -66,7 +66,8 @@ fn a_tree_arrives_with_names_rights_times_links_and_empty_things() {
     }
     let before = picture(&tree);
     for streams in [1, 3] {
-        let transfer = bench.transfer(&[tree.clone()], &SendOptions { streams, ..SendOptions::default() });
+        let transfer =
+            bench.transfer(std::slice::from_ref(&tree), &SendOptions { streams, ..SendOptions::default() });
         assert_eq!(transfer.sent.unwrap().entries, before.len() as u64);
         transfer.received.unwrap();
         let after = picture(&bench.to().join("tree"));
