@@ -4,6 +4,7 @@
 //! control connection), `stream.rs` (one data connection), `landing.rs` (what becomes of entries and bytes).
 
 mod gate;
+mod incoming;
 mod keeper;
 mod landing;
 mod state;
@@ -57,15 +58,26 @@ impl Receiver {
     /// The folder cannot be used, or the address not be listened on.
     pub fn open(folder: &Path, options: &ReceiveOptions, clock: &Clock) -> Result<Self, TransferError> {
         let (mut state, resumed) = State::open(folder, options.new)?;
-        let listener = gate::listen(options.listen, state.port())?;
+        // The ticket of an interrupted session must lead here again.
+        let before = state.listen();
+        let asked = match (options.listen, before) {
+            (Some(asked), Some(before)) if asked.port() == 0 => {
+                Some(SocketAddr::new(asked.ip(), before.port()))
+            }
+            (asked, before) => asked.or(before),
+        };
+        let listener = gate::listen(asked)?;
         let address = listener.local_addr().map_err(TransferError::system("read the address listened on"))?;
-        state.keep(address.port())?;
         let key = Key::new(state.seed());
+        let same =
+            options.listen.is_none() || options.listen.map(|asked| asked.ip()) == before.map(|was| was.ip());
         let addresses = match (&options.addresses[..], address.ip()) {
+            ([], _) if same && !state.addresses().is_empty() => state.addresses().to_vec(),
             ([], ip) if ip.is_unspecified() => gate::own_addresses(),
             ([], ip) => vec![ip],
             (given, _) => given.to_vec(),
         };
+        state.keep(address, &addresses)?;
         let secret = state.secret();
         let ticket = Ticket { addresses, port: address.port(), fingerprint: key.fingerprint(), secret };
         let tls = receiver_tls(&key, &ticket.secret);

@@ -33,28 +33,19 @@ const TURNOVER: Duration = Duration::from_secs(5);
 /// How often the listener looks whether it is done.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
-/// Listens where `asked`, or anywhere, on the `port` of an interrupted session if there is one.
-pub(super) fn listen(asked: Option<SocketAddr>, port: Option<u16>) -> Result<TcpListener, TransferError> {
-    let any = |ip: IpAddr| SocketAddr::new(ip, port.unwrap_or(0));
+/// Listens where `asked`, or on every address and any free port.
+pub(super) fn listen(asked: Option<SocketAddr>) -> Result<TcpListener, TransferError> {
     let listener = match asked {
-        Some(address) if address.port() == 0 => {
-            TcpListener::bind(any(address.ip())).map_err(|e| (address, e))
-        }
         Some(address) => TcpListener::bind(address).map_err(|error| (address, error)),
         None => {
-            let four = any(Ipv4Addr::UNSPECIFIED.into());
+            let four = SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), 0);
             // IPv6 takes IPv4 in as well, where there is IPv6.
-            TcpListener::bind(any(Ipv6Addr::UNSPECIFIED.into()))
+            TcpListener::bind(SocketAddr::new(Ipv6Addr::UNSPECIFIED.into(), 0))
                 .or_else(|_| TcpListener::bind(four))
                 .map_err(|error| (four, error))
         }
     };
-    let listener = listener.map_err(|(mut address, source)| {
-        if address.port() == 0 {
-            address.set_port(port.unwrap_or(0));
-        }
-        live::LiveError::Listen { address, source }
-    })?;
+    let listener = listener.map_err(|(address, source)| live::LiveError::Listen { address, source })?;
     listener.set_nonblocking(true).map_err(TransferError::system("make a socket non-blocking"))?;
     Ok(listener)
 }
@@ -221,6 +212,7 @@ impl House<'_> {
     }
 
     fn end(&self, visit: &Visit, ended: Result<Option<Summary>, TransferError>) {
+        // Numbers of files begin anew with the next sender: nobody may be left who has old ones.
         visit.close();
         match ended {
             Ok(Some(received)) => self.finish(Ok(received)),

@@ -1,12 +1,13 @@
 //! [`Landing`]: what becomes of offers and of the bytes that follow them. It outlives the connections of a session.
 
+use super::incoming::{Assembly, Incoming, OpenChunk, hashed, key};
 use crate::chunks::{ChunkHasher, Chunks, Digest, file_digest, small_file_digest};
 use crate::error::TransferError;
 use crate::journal::Journal;
-use crate::store::{Key, Store};
+use crate::store::Store;
 use crate::wire::control::{Entry, Id, Kind, Verdict};
 use live::Clock;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -17,33 +18,6 @@ use units::Span;
 
 /// A sender has no more offers open than this (`send/window.rs`), so who has more is not one.
 const MOST_OPEN: usize = 1 << 16;
-
-/// A file that was asked for.
-#[derive(Debug)]
-pub(super) struct Incoming {
-    id: Id,
-    key: Key,
-    entry: Entry,
-    chunks: Chunks,
-    state: Mutex<Assembly>,
-}
-
-#[derive(Debug, Default)]
-struct Assembly {
-    file: Option<Arc<File>>,
-    digests: BTreeMap<u32, Digest>,
-    /// What the sender says of the whole.
-    end: Option<Digest>,
-}
-
-/// A chunk that is being written.
-#[derive(Debug)]
-pub(super) struct OpenChunk {
-    incoming: Arc<Incoming>,
-    file: Arc<File>,
-    index: u32,
-    hasher: ChunkHasher,
-}
 
 /// What cannot go on: this file only, or nothing at all.
 #[derive(Debug)]
@@ -419,40 +393,4 @@ impl Landing {
     fn journal(&self) -> MutexGuard<'_, Journal> {
         self.journal.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-impl Incoming {
-    fn lock(&self) -> MutexGuard<'_, Assembly> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// The digests of these chunks as they lie in `file`.
-fn hashed(
-    file: &File,
-    chunks: Chunks,
-    indices: impl IntoIterator<Item = u32>,
-) -> io::Result<BTreeMap<u32, Digest>> {
-    let mut buffer = vec![0; 256 << 10];
-    let mut found = BTreeMap::new();
-    for index in indices {
-        let range = chunks.range(index);
-        let (mut hasher, mut at) = (ChunkHasher::default(), range.start);
-        while at < range.end {
-            let length = (range.end - at).min(buffer.len() as u64) as usize;
-            file.read_exact_at(&mut buffer[..length], at)?;
-            hasher.update(at - range.start, &buffer[..length]);
-            at += length as u64;
-        }
-        found.insert(index, hasher.finish(range.end - range.start));
-    }
-    Ok(found)
-}
-
-fn key(name: &crate::name::Name, version: &[u8; 16]) -> Key {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(version).update(name.bytes());
-    let mut key = [0; 16];
-    key.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
-    Key::from_le_bytes(key)
 }

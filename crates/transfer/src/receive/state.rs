@@ -12,6 +12,7 @@ use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
+use std::net::{IpAddr, SocketAddr};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -21,8 +22,10 @@ struct Session {
     version: u16,
     seed: [u8; 32],
     secret: [u8; 16],
-    /// 0 before it was listened on.
-    port: u16,
+    /// Where it was listened; `None` before it was, and then without a port.
+    listen: Option<SocketAddr>,
+    /// What the ticket names.
+    addresses: Vec<IpAddr>,
 }
 
 /// The session's files.
@@ -82,8 +85,13 @@ impl State {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 // What is left of a session without a key belongs to nobody.
                 forget(&own)?;
-                let mut session =
-                    Session { version: crate::wire::VERSION, seed: [0; 32], secret: [0; 16], port: 0 };
+                let mut session = Session {
+                    version: crate::wire::VERSION,
+                    seed: [0; 32],
+                    secret: [0; 16],
+                    listen: None,
+                    addresses: Vec::new(),
+                };
                 fill_random(&mut session.seed);
                 fill_random(&mut session.secret);
                 (session, false)
@@ -101,17 +109,20 @@ impl State {
         Secret(self.session.secret)
     }
 
-    /// The port of an interrupted session.
-    pub(super) const fn port(&self) -> Option<u16> {
-        match self.session.port {
-            0 => None,
-            port => Some(port),
-        }
+    /// Where an interrupted session was listened.
+    pub(super) const fn listen(&self) -> Option<SocketAddr> {
+        self.session.listen
     }
 
-    /// Writes the session down, with the port its ticket names.
-    pub(super) fn keep(&mut self, port: u16) -> Result<(), TransferError> {
-        self.session.port = port;
+    /// The addresses its ticket names.
+    pub(super) fn addresses(&self) -> &[IpAddr] {
+        &self.session.addresses
+    }
+
+    /// Writes the session down, with what its ticket names.
+    pub(super) fn keep(&mut self, listen: SocketAddr, addresses: &[IpAddr]) -> Result<(), TransferError> {
+        self.session.listen = Some(listen);
+        self.session.addresses = addresses.to_vec();
         let (path, under_way) = (self.own.join("session"), self.own.join("session-under-way"));
         let text = serde_json::to_vec(&self.session).expect("a session can be written to memory");
         OpenOptions::new()

@@ -1,8 +1,9 @@
 //! One data connection: frames and bytes into files.
 
 use super::gate::House;
+use super::incoming::OpenChunk;
 use super::keeper;
-use super::landing::{OpenChunk, Trouble};
+use super::landing::Trouble;
 use super::visit::Visit;
 use crate::channel::{Channel, Got, Inlet, Message};
 use crate::error::TransferError;

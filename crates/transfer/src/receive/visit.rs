@@ -15,6 +15,7 @@ use crate::wire::frame;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use units::{Bytes, Rate, Span, Time};
 
 /// A sender says something at least this often, or it is gone.
@@ -27,6 +28,8 @@ const GATHER: usize = 32 << 10;
 const LINGER: Span = Span::from_secs(2);
 /// More data connections than this are of no use to anybody.
 const MOST_STREAMS: u16 = 64;
+/// Between looks at whether threads have left.
+const BREATH: Duration = Duration::from_millis(5);
 /// For the sender's last word.
 const FAREWELL: Span = Span::from_secs(30);
 
@@ -105,10 +108,14 @@ impl Visit {
         locked(&self.data).retain(|other| !Arc::ptr_eq(other, channel));
     }
 
+    /// Ends all data connections, and waits until their threads have left.
     pub(super) fn close(&self) {
         self.closed.store(true, Ordering::Release);
         for channel in locked(&self.data).iter() {
             channel.cut();
+        }
+        while !locked(&self.data).is_empty() {
+            std::thread::park_timeout(BREATH);
         }
     }
 
@@ -390,7 +397,7 @@ impl Control<'_> {
         let clock = &self.house.receiver.clock;
         let until = clock.now() + LINGER;
         while clock.now() < until && !locked(&self.visit.data).is_empty() {
-            std::thread::park_timeout(std::time::Duration::from_millis(5));
+            std::thread::park_timeout(BREATH);
         }
     }
 }

@@ -16,5 +16,6 @@ fn a_file_arrives_as_it_is_and_the_session_is_forgotten() {
     assert_eq!((received.entries, received.bytes), (1, 5_000_001));
     assert!(fs::read(bench.to().join("one.bin")).unwrap() == content);
     no_session_in(&bench.to());
+    assert!(transfer.there.heard().contains("begins"), "{}", transfer.there.heard());
     assert_eq!(fs::read_dir(bench.to()).unwrap().count(), 1);
 }
