@@ -5,7 +5,8 @@
 //!
 //! Reading order: `control.rs` (the trait and its events), `loss_based.rs` (slow start x growth), the parts in
 //! `slow_start/` and `growth/`, `byte_counting.rs` (what an acknowledgement counts for), `fixed.rs`, then
-//! the controllers that go by delay or rate, `vegas.rs` and `fast.rs`, and `registry.rs` (names).
+//! the controllers that go by delay or rate, `vegas.rs`, `fast.rs` and
+//! `madison.rs`, and `registry.rs` (names).
 
 mod byte_counting;
 mod control;
@@ -13,6 +14,7 @@ mod fast;
 mod fixed;
 pub mod growth;
 mod loss_based;
+mod madison;
 pub mod registry;
 pub mod slow_start;
 mod vegas;
@@ -24,4 +26,5 @@ pub use control::{
 pub use fast::Fast;
 pub use fixed::FixedWindow;
 pub use loss_based::{LossBased, Start};
+pub use madison::{Madison, Parameters as MadisonParameters};
 pub use vegas::Vegas;

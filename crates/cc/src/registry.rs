@@ -2,7 +2,7 @@
 
 use crate::growth::{Africa, Bic, Cubic, Growth, HighSpeed, LowPriority, Reno, Scalable, Westwood};
 use crate::slow_start::{HyStartPlusPlus, Limited, Standard};
-use crate::{CongestionControl, Fast, FixedWindow, LossBased, Start, Vegas};
+use crate::{CongestionControl, Fast, FixedWindow, LossBased, Madison, MadisonParameters, Start, Vegas};
 
 /// A controller in the registry.
 #[derive(Clone, Copy, Debug)]
@@ -100,6 +100,18 @@ pub const CONTROLS: &[Control] = &[
         source: "Jin, Wei and Low, INFOCOM 2004; alpha as in madison:5.1",
         status: PAPER,
     },
+    Control {
+        name: "madison",
+        summary: "TCP-Madison: measures the bottleneck, sends at the rate that leaves a small target backlog there",
+        source: "Kola and Vernon 2007 (paper P3)",
+        status: PAPER,
+    },
+    Control {
+        name: "madison-even",
+        summary: "TCP-Madison with evenly spaced packets, as the paper has it: needs Poisson cross traffic",
+        source: "Kola and Vernon 2007 (paper P3)",
+        status: PAPER,
+    },
 ];
 
 /// Every slow start that can be named.
@@ -178,6 +190,11 @@ pub fn tuned(
         "fixed" => Some(Box::new(FixedWindow)),
         "vegas" => Some(Box::new(Vegas::new(start))),
         "fast" => Some(Box::new(Fast::new(start))),
+        "madison" => Some(Box::new(Madison::new(start))),
+        "madison-even" => {
+            let even = MadisonParameters { randomness: 0.0, ..MadisonParameters::default() };
+            Some(Box::new(Madison::with(start, even)))
+        }
         "reno" | "newreno" => loss_based(slow_start, start, tuning, Reno::new(start.segment)),
         "cubic" => loss_based(slow_start, start, tuning, Cubic::new(start.segment)),
         "highspeed" => loss_based(slow_start, start, tuning, HighSpeed::new(start.segment)),
