@@ -5,9 +5,11 @@
 //!
 //! Reading order: `control.rs` (the trait and its events), `loss_based.rs` (slow start x growth), the parts in
 //! `slow_start/` and `growth/`, `byte_counting.rs` (what an acknowledgement counts for), `fixed.rs`, then
-//! the controllers that go by delay or rate, `vegas.rs`, `fast.rs` and
-//! `madison.rs`, and `registry.rs` (names).
+//! the controllers that go by delay or rate, `vegas.rs`, `fast.rs`,
+//! `bbr1.rs`, `bbr3.rs` (with `round_trips.rs`) and `madison.rs`, and `registry.rs` (names).
 
+mod bbr1;
+mod bbr3;
 mod byte_counting;
 mod control;
 mod fast;
@@ -16,9 +18,12 @@ pub mod growth;
 mod loss_based;
 mod madison;
 pub mod registry;
+mod round_trips;
 pub mod slow_start;
 mod vegas;
 
+pub use bbr1::Bbr1;
+pub use bbr3::Bbr3;
 pub use control::{
     Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, LostSegment, Phase, RateSample,
     RttView, Wants,
