@@ -250,8 +250,7 @@ impl Bbr3 {
         if !self.bounds.round_started {
             return;
         }
-        let accelerates =
-            matches!(self.state, State::Startup | State::Probe(Probe::Refill) | State::Probe(Probe::Up));
+        let accelerates = matches!(self.state, State::Startup | State::Probe(Probe::Refill | Probe::Up));
         if self.bounds.lost_in_round && !accelerates {
             self.bounds.adapt(self.max_rate, self.window);
         }
