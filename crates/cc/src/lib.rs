@@ -5,18 +5,25 @@
 //!
 //! Reading order: `control.rs` (the trait and its events), `loss_based.rs` (slow start x growth), the parts in
 //! `slow_start/` and `growth/`, `byte_counting.rs` (what an acknowledgement counts for), `fixed.rs`, then
-//! the controllers that go by delay or rate, `vegas.rs` and `fast.rs`, and `registry.rs` (names).
+//! the controllers that go by delay or rate, `vegas.rs`, `fast.rs`,
+//! `bbr1.rs`, `bbr3.rs` (with `round_trips.rs`) and `madison.rs`, and `registry.rs` (names).
 
+mod bbr1;
+mod bbr3;
 mod byte_counting;
 mod control;
 mod fast;
 mod fixed;
 pub mod growth;
 mod loss_based;
+mod madison;
 pub mod registry;
+mod round_trips;
 pub mod slow_start;
 mod vegas;
 
+pub use bbr1::Bbr1;
+pub use bbr3::Bbr3;
 pub use control::{
     Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, LostSegment, Phase, RateSample,
     RttView, Wants,
@@ -24,4 +31,5 @@ pub use control::{
 pub use fast::Fast;
 pub use fixed::FixedWindow;
 pub use loss_based::{LossBased, Start};
+pub use madison::{Madison, Parameters as MadisonParameters};
 pub use vegas::Vegas;

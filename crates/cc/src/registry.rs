@@ -2,7 +2,9 @@
 
 use crate::growth::{Africa, Bic, Cubic, Growth, HighSpeed, LowPriority, Reno, Scalable, Westwood};
 use crate::slow_start::{HyStartPlusPlus, Limited, Standard};
-use crate::{CongestionControl, Fast, FixedWindow, LossBased, Start, Vegas};
+use crate::{
+    Bbr1, Bbr3, CongestionControl, Fast, FixedWindow, LossBased, Madison, MadisonParameters, Start, Vegas,
+};
 
 /// A controller in the registry.
 #[derive(Clone, Copy, Debug)]
@@ -100,6 +102,30 @@ pub const CONTROLS: &[Control] = &[
         source: "Jin, Wei and Low, INFOCOM 2004; alpha as in madison:5.1",
         status: PAPER,
     },
+    Control {
+        name: "bbr",
+        summary: "BBR v1: paced at the largest delivery rate of ten rounds, twice rate x least RTT in flight",
+        source: "draft-cardwell-iccrg-bbr-congestion-control-00",
+        status: EXPERIMENTAL,
+    },
+    Control {
+        name: "bbr3",
+        summary: "BBR v3: as BBR, with bounds on what is in flight where probing meets more than 2 % loss",
+        source: "draft-ietf-ccwg-bbr",
+        status: EXPERIMENTAL,
+    },
+    Control {
+        name: "madison",
+        summary: "TCP-Madison: measures the bottleneck, sends at the rate that leaves a small target backlog there",
+        source: "Kola and Vernon 2007 (paper P3)",
+        status: PAPER,
+    },
+    Control {
+        name: "madison-even",
+        summary: "TCP-Madison with evenly spaced packets, as the paper has it: needs Poisson cross traffic",
+        source: "Kola and Vernon 2007 (paper P3)",
+        status: PAPER,
+    },
 ];
 
 /// Every slow start that can be named.
@@ -178,6 +204,13 @@ pub fn tuned(
         "fixed" => Some(Box::new(FixedWindow)),
         "vegas" => Some(Box::new(Vegas::new(start))),
         "fast" => Some(Box::new(Fast::new(start))),
+        "bbr" => Some(Box::new(Bbr1::new(start))),
+        "bbr3" => Some(Box::new(Bbr3::new(start))),
+        "madison" => Some(Box::new(Madison::new(start))),
+        "madison-even" => {
+            let even = MadisonParameters { randomness: 0.0, ..MadisonParameters::default() };
+            Some(Box::new(Madison::with(start, even)))
+        }
         "reno" | "newreno" => loss_based(slow_start, start, tuning, Reno::new(start.segment)),
         "cubic" => loss_based(slow_start, start, tuning, Cubic::new(start.segment)),
         "highspeed" => loss_based(slow_start, start, tuning, HighSpeed::new(start.segment)),

@@ -28,8 +28,13 @@ const ROOMS: &[Room] = &[
     room(1, "model", &["units"]),
     room(1, "link", &["units"]),
     room(1, "scenario", &["units"]),
-    room(2, "cc", &["units", "model"]),
     room(2, "estimate", &["units", "model"]),
+    Room {
+        layer: 2,
+        name: "cc",
+        may_use: &["units", "model"],
+        beyond: &[("estimate", "Madison's measures of the bottleneck are those of the path measurement")],
+    },
     room(2, "sizing", &["units", "model", "estimate"]),
     Room {
         layer: 3,

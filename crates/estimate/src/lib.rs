@@ -3,8 +3,10 @@
 //!
 //! Reading order: `estimator.rs` (the trait), `round_trip.rs` (base, exogenous and average RTT, and the queue that
 //! stands), `goodput.rs` (what is delivered in windows of two round trips, and whether samples are nearly equal),
-//! `loss.rs` (gaps in sequence numbers, counters that only rise), `train.rs` (capacity from packet trains).
+//! `loss.rs` (gaps in sequence numbers, counters that only rise), `train.rs` (capacity from packet trains),
+//! `bottleneck.rs` (what waits at the bottleneck, from probes and packet pairs).
 
+mod bottleneck;
 mod estimator;
 mod goodput;
 mod loss;
@@ -12,6 +14,7 @@ mod round_trip;
 mod statistics;
 mod train;
 
+pub use bottleneck::{Bottleneck, PAIRS};
 pub use estimator::Estimator;
 pub use goodput::{Goodput, GoodputSample};
 pub use loss::{Episodes, SequenceGaps};

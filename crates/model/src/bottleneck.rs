@@ -68,17 +68,16 @@ pub fn shared_rate(backlog: f64, cross: f64, own: f64, adapting: f64) -> f64 {
 
 /// How many flows must have changed together for a change of the own rate from `before` to `after` to leave
 /// `backlog` packets of it in the queue: `nD` of `[madison:eq14]`, with the backlog reached in `[madison:eq12]`.
-/// `cross` as it was before. `None` where the change is too small to tell, below a hundredth.
+/// `cross` as it was before. After a change of less than a hundredth all others are taken to do as the flow does.
+/// `None` where no number of flows explains it.
 #[must_use]
 pub fn adapted(backlog: f64, cross: f64, before: f64, after: f64) -> Option<f64> {
-    if (after - before).abs() < 0.01 * before || after <= 0.0 || backlog <= 0.0 {
-        return None;
-    }
     let reached = 1.0 - after / (2.0 * backlog);
     // With what others send steadily left, and without.
     let mixed = (reached - cross - before) / (after - before);
     let all = reached / after;
-    let adapted = if cross - (mixed - 1.0) * before > 0.0 { mixed } else { all };
+    let changed = (after - before).abs() >= 0.01 * before;
+    let adapted = if changed && cross - (mixed - 1.0) * before > 0.0 { mixed } else { all };
     (adapted.is_finite() && adapted >= 1.0).then_some(adapted)
 }
 

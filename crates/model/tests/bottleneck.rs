@@ -53,7 +53,10 @@ fn the_number_of_flows_that_adapted_is_told_by_the_backlog_they_reached() {
     let reached = 2.0 * after + 2.0 * before;
     let backlog = after / (2.0 * (1.0 - reached));
     close(adapted(backlog, cross, before, after).unwrap(), 2.0, 1e-9);
-    assert_eq!(adapted(5.0, 0.4, 0.3, 0.3), None);
+    // Without a change of its own: as many as share the link at its rate.
+    let backlog = 0.3 / (2.0 * (1.0 - 0.9));
+    close(adapted(backlog, 0.6, 0.3, 0.3).unwrap(), 3.0, 1e-9);
+    assert_eq!(adapted(0.0, 0.6, 0.3, 0.3), None);
 }
 
 #[test]

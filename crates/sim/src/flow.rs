@@ -340,6 +340,11 @@ impl Flow {
         }
     }
 
+    /// Shows what its controller has measured.
+    pub(crate) fn measures(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        self.sender.measures(show);
+    }
+
     /// What the flow did from the start of measurement to `end`.
     pub(crate) fn report(self, end: Time) -> FlowReport {
         let delivered = self.delivered() - self.counts.delivered_before + self.counts.delivered_earlier;

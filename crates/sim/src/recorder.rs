@@ -22,6 +22,14 @@ pub trait Recorder {
     fn link(&mut self, at: Time, state: &LinkState);
     /// Flow number `index` of the plan at `at`.
     fn flow(&mut self, at: Time, index: usize, view: &FlowView);
+    /// Whether to be shown what controllers measure.
+    fn wants_measures(&self) -> bool {
+        false
+    }
+    /// What the controller of flow number `index` has measured at `at`: one quantity, by its name.
+    fn measure(&mut self, at: Time, index: usize, name: &'static str, value: f64) {
+        let _ = (at, index, name, value);
+    }
     /// How often, in simulated time, to tell how far the run is; `None`: never. It changes nothing about the run.
     fn pulse(&self) -> Option<Span> {
         None

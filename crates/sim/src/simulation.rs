@@ -233,6 +233,9 @@ impl<R: Recorder> Course<R> {
         self.recorder.link(now, link);
         for (index, flow) in self.endpoints.flows.iter().enumerate() {
             self.recorder.flow(now, index, &flow.view());
+            if self.recorder.wants_measures() {
+                flow.measures(&mut |name, value| self.recorder.measure(now, index, name, value));
+            }
         }
     }
 

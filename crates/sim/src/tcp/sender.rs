@@ -158,6 +158,11 @@ impl Sender {
         self.rtt.smoothed()
     }
 
+    /// Shows what the controller has measured.
+    pub(crate) fn measures(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        self.control.measures(show);
+    }
+
     /// The send window: the least of congestion window and socket buffers.
     pub(crate) fn send_window(&self) -> Bytes {
         Bytes::new(self.window.min(self.buffer_segments.saturating_mul(self.payload)))

@@ -68,3 +68,45 @@ fn three_fast_flows_on_a_slow_link_keep_eight_each_and_share_equally() {
         (shares.iter().copied().fold(f64::MAX, f64::min), shares.iter().copied().fold(0.0, f64::max));
     assert!(most / least < 1.1, "{shares:?}");
 }
+
+/// One BBR flow alone on 100 Mbit/s, 40 ms: 333 packets of bandwidth-delay product.
+#[test]
+fn a_bbr_flow_fills_the_link_and_leaves_little_in_the_queue() {
+    for control in ["bbr", "bbr3"] {
+        let outcome = run(alike(control, 1, 40, 100, 2000, 20, 60));
+        let (backlog, utilization) = (mean_packets(&outcome), outcome.link.utilization);
+        assert!(utilization > 0.95, "{control}: {utilization}");
+        assert!(backlog < 60.0, "{control}: {backlog}");
+        assert_eq!(outcome.flows[0].dropped, 0, "{control}");
+    }
+}
+
+/// Random loss of 1 % leaves Reno 2 % of the link (1.22/sqrt(0.01) packets per round trip) and BBR most of it.
+#[test]
+fn bbr_keeps_its_rate_on_a_lossy_path() {
+    let lossy = |control: &str, share: f64| {
+        let mut plan = alike(control, 1, 40, 100, 2000, 10, 40);
+        plan.links[0].config.loss = units::Fraction::new(share).unwrap();
+        run(plan).flows[0].goodput().as_bps_f64() * 1e-6
+    };
+    assert!(lossy("reno", 0.01) < 6.0);
+    assert!(lossy("bbr", 0.01) > 88.0);
+    assert!(lossy("bbr3", 0.01) > 70.0);
+    // Beyond 2 % version 3 gives way, version 1 does not.
+    assert!(lossy("bbr", 0.05) > 2.0 * lossy("bbr3", 0.05));
+}
+
+/// Each has the whole link as its largest delivery rate of late, so the window, twice the product, is the limit: about
+/// one product, 333 packets, waits.
+#[test]
+fn two_bbr_flows_share_a_link_and_keep_a_product_in_the_queue() {
+    for control in ["bbr", "bbr3"] {
+        let mut plan = alike(control, 2, 40, 100, 2000, 30, 90);
+        plan.flows[1].start = Time::ZERO + Span::from_secs(3);
+        let outcome = run(plan);
+        let backlog = mean_packets(&outcome);
+        assert!((200.0..370.0).contains(&backlog), "{control}: {backlog}");
+        let ratio = outcome.flows[0].goodput().as_bps_f64() / outcome.flows[1].goodput().as_bps_f64();
+        assert!((0.67..1.5).contains(&ratio), "{control}: {ratio}");
+    }
+}

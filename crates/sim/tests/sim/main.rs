@@ -6,6 +6,7 @@ mod common;
 mod engset;
 mod equilibria;
 mod highspeed;
+mod madison;
 mod network;
 mod ns2;
 mod options;

@@ -1,0 +1,325 @@
+//! BBR, version 1: the largest delivery rate of ten round trips and the least RTT of ten seconds make a model of the
+//! path; send at that rate, with twice their product in flight [draft-cardwell-iccrg-bbr-congestion-control-00].
+//!
+//! | state | pacing | in flight, of the BDP | until |
+//! |---|---|---|---|
+//! | startup | 2.885 | 2.885 | three rounds grew by less than a quarter |
+//! | drain | 1/2.885 | 2.885 | no more than the BDP is in flight |
+//! | probe bandwidth | 1.25, 0.75, and six times 1, each for a least RTT | 2 | |
+//! | probe RTT | 1 | 4 segments | 200 ms and a round, every 10 s without a new least RTT |
+//!
+//! Loss ends nothing: it holds the window to what is in flight for a round (packet conservation), and the window from
+//! before returns with the end of recovery. Long-term sampling of token-bucket policers is left out, as the draft does.
+
+use crate::round_trips::{Rounds, WindowedMax};
+use crate::{
+    Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, Phase, RateSample, Start, Wants,
+};
+use units::random::Stream;
+use units::{Bytes, Rate, Span, Time};
+
+/// `BBRHighGain`: 2/ln 2, the least that doubles the rate each round.
+const HIGH_GAIN: f64 = 2.885;
+/// The window beyond startup, in BDPs: acknowledgements may come late and together.
+const WINDOW_GAIN: f64 = 2.0;
+/// `BBRGainCycle`.
+const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+/// `BtlBwFilterLen`, rounds.
+const RATE_ROUNDS: usize = 10;
+/// `RTpropFilterLen`.
+const RTT_AGE: Span = Span::from_secs(10);
+/// `BBRMinPipeCwnd`, segments.
+const LEAST_WINDOW: u64 = 4;
+/// `ProbeRTTDuration`.
+const PROBE_RTT: Span = Span::from_millis(200);
+/// The pipe is full when the rate did not grow by this for so many rounds.
+const FULL: (f64, u32) = (1.25, 3);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Startup,
+    Drain,
+    ProbeBandwidth,
+    ProbeRtt,
+}
+
+/// BBR v1.
+#[derive(Clone, Debug)]
+pub struct Bbr1 {
+    segment: Bytes,
+    initial_window: Bytes,
+    window: Bytes,
+    prior_window: Bytes,
+    /// Bits per second; zero before there is a sample.
+    pacing: f64,
+    state: State,
+    rounds: Rounds,
+    filter: WindowedMax<RATE_ROUNDS>,
+    /// The filter's largest, bits per second (`BtlBw`).
+    bandwidth: f64,
+    /// `RTprop`, and when it was seen.
+    min_rtt: Span,
+    min_rtt_at: Time,
+    full_bandwidth: f64,
+    full_rounds: u32,
+    filled: bool,
+    cycle: usize,
+    cycle_at: Time,
+    probe_rtt_until: Option<Time>,
+    probe_rtt_round: bool,
+    /// In recovery, and its first round is over when this many rounds have begun.
+    recovering: bool,
+    conserving_until: u64,
+    stream: Stream,
+}
+
+impl Bbr1 {
+    /// A controller at its start.
+    #[must_use]
+    pub fn new(start: Start) -> Self {
+        let window = start.window.max(start.segment);
+        Self {
+            segment: start.segment,
+            initial_window: window,
+            window,
+            prior_window: Bytes::ZERO,
+            // Before a round-trip time is known it counts for 1 ms.
+            pacing: HIGH_GAIN * window.bits_f64() / 1e-3,
+            state: State::Startup,
+            rounds: Rounds::default(),
+            filter: WindowedMax::new(),
+            bandwidth: 0.0,
+            min_rtt: Span::MAX,
+            min_rtt_at: Time::ZERO,
+            full_bandwidth: 0.0,
+            full_rounds: 0,
+            filled: false,
+            cycle: 0,
+            cycle_at: Time::ZERO,
+            probe_rtt_until: None,
+            probe_rtt_round: false,
+            recovering: false,
+            conserving_until: 0,
+            stream: Stream::new(0, "bbr cycle"),
+        }
+    }
+
+    fn gains(&self) -> (f64, f64) {
+        match self.state {
+            State::Startup => (HIGH_GAIN, HIGH_GAIN),
+            State::Drain => (1.0 / HIGH_GAIN, HIGH_GAIN),
+            State::ProbeBandwidth => (CYCLE[self.cycle], WINDOW_GAIN),
+            State::ProbeRtt => (1.0, 1.0),
+        }
+    }
+
+    /// `gain` times the bandwidth-delay product, and room for three segments at each end as the draft's quanta.
+    fn target(&self, gain: f64) -> Bytes {
+        if self.min_rtt == Span::MAX || self.bandwidth == 0.0 {
+            return self.initial_window;
+        }
+        let bits = gain * self.bandwidth * self.min_rtt.as_secs_f64();
+        Bytes::new((bits / 8.0).ceil() as u64) + self.segment * 3
+    }
+
+    fn update_bandwidth(&mut self, sample: &RateSample) {
+        self.rounds.on_ack(sample);
+        let Some(rate) = sample.rate().map(Rate::as_bps_f64) else { return };
+        if rate >= self.bandwidth || !self.rounds.is_limited(sample) {
+            self.bandwidth = self.filter.update(self.rounds.count, rate, RATE_ROUNDS as u64);
+        }
+    }
+
+    fn check_cycle(&mut self, ack: &Ack, sample: &RateSample) {
+        if self.state != State::ProbeBandwidth {
+            return;
+        }
+        let elapsed = ack.now.since(self.cycle_at) > self.min_rtt;
+        let before = ack.in_flight + sample.newly_delivered + sample.newly_lost;
+        let over = match CYCLE[self.cycle] {
+            gain if gain > 1.0 => elapsed && (sample.newly_lost > Bytes::ZERO || before >= self.target(gain)),
+            gain if gain < 1.0 => elapsed || before <= self.target(1.0),
+            _ => elapsed,
+        };
+        if over {
+            self.cycle = (self.cycle + 1) % CYCLE.len();
+            self.cycle_at = ack.now;
+        }
+    }
+
+    fn check_full(&mut self, sample: &RateSample) {
+        if self.filled || !self.rounds.started || self.rounds.is_limited(sample) {
+            return;
+        }
+        if self.bandwidth >= self.full_bandwidth * FULL.0 {
+            (self.full_bandwidth, self.full_rounds) = (self.bandwidth, 0);
+            return;
+        }
+        self.full_rounds += 1;
+        self.filled = self.full_rounds >= FULL.1;
+    }
+
+    fn check_drain(&mut self, ack: &Ack) {
+        if self.state == State::Startup && self.filled {
+            self.state = State::Drain;
+        }
+        if self.state == State::Drain && ack.in_flight <= self.target(1.0) {
+            self.probe_bandwidth(ack.now);
+        }
+    }
+
+    /// Begins at any phase but the one that drains.
+    fn probe_bandwidth(&mut self, now: Time) {
+        self.state = State::ProbeBandwidth;
+        let others = CYCLE.len() as u64 - 1;
+        self.cycle = (self.stream.integer(2, others + 1) % (others + 1)) as usize;
+        self.cycle_at = now;
+    }
+
+    fn check_probe_rtt(&mut self, ack: &Ack, sample: &RateSample) {
+        let expired = ack.now.since(self.min_rtt_at) > RTT_AGE;
+        if let Some(rtt) = ack.rtt.latest
+            && (rtt <= self.min_rtt || expired)
+        {
+            (self.min_rtt, self.min_rtt_at) = (rtt.max(Span::from_nanos(1)), ack.now);
+        }
+        if expired && self.state != State::ProbeRtt {
+            self.state = State::ProbeRtt;
+            self.save_window();
+            self.probe_rtt_until = None;
+        }
+        if self.state != State::ProbeRtt {
+            return;
+        }
+        self.rounds.limit(sample, ack.in_flight);
+        match self.probe_rtt_until {
+            None if ack.in_flight <= self.segment * LEAST_WINDOW => {
+                self.probe_rtt_until = Some(ack.now + PROBE_RTT);
+                self.probe_rtt_round = false;
+                self.rounds.restart(sample);
+            }
+            None => {}
+            Some(until) => {
+                self.probe_rtt_round |= self.rounds.started;
+                if self.probe_rtt_round && ack.now > until {
+                    self.min_rtt_at = ack.now;
+                    self.window = self.window.max(self.prior_window);
+                    if self.filled { self.probe_bandwidth(ack.now) } else { self.state = State::Startup }
+                }
+            }
+        }
+    }
+
+    fn save_window(&mut self) {
+        let keeps = self.recovering || self.state == State::ProbeRtt;
+        self.prior_window = if keeps { self.prior_window.max(self.window) } else { self.window };
+    }
+
+    fn set_pacing(&mut self, ack: &Ack) {
+        let rate = if self.bandwidth > 0.0 {
+            self.gains().0 * self.bandwidth
+        } else if ack.rtt.smoothed > Span::ZERO {
+            // The first acknowledgement: the initial window over the RTT it took.
+            self.pacing = 0.0;
+            HIGH_GAIN * self.initial_window.bits_f64() / ack.rtt.smoothed.as_secs_f64()
+        } else {
+            return;
+        };
+        if self.filled || rate > self.pacing {
+            self.pacing = rate;
+        }
+    }
+
+    fn set_window(&mut self, ack: &Ack, sample: &RateSample) {
+        let acked = sample.newly_delivered;
+        if self.recovering && !ack.recovering {
+            self.recovering = false;
+            self.window = self.window.max(self.prior_window);
+        }
+        let reduced = self.window.saturating_sub(sample.newly_lost).max(self.segment);
+        if self.recovering {
+            self.window = reduced;
+        }
+        if self.recovering && self.rounds.count < self.conserving_until {
+            self.window = self.window.max(ack.in_flight + acked);
+        } else {
+            let target = self.target(self.gains().1);
+            if self.filled {
+                self.window = (self.window + acked).min(target);
+            } else if self.window < target || sample.delivered_total < self.initial_window {
+                self.window += acked;
+            }
+            self.window = self.window.max(self.segment * LEAST_WINDOW);
+        }
+        if self.state == State::ProbeRtt {
+            self.window = self.window.min(self.segment * LEAST_WINDOW);
+        }
+    }
+}
+
+impl CongestionControl for Bbr1 {
+    fn on_ack(&mut self, ack: &Ack) {
+        let Some(sample) = ack.rate else { return };
+        if self.min_rtt == Span::MAX {
+            // Flows that begin at different times do not cycle in step.
+            self.stream = Stream::new(ack.now.as_nanos(), "bbr cycle");
+        }
+        self.update_bandwidth(&sample);
+        self.check_cycle(ack, &sample);
+        self.check_full(&sample);
+        self.check_drain(ack);
+        self.check_probe_rtt(ack, &sample);
+        self.set_pacing(ack);
+        self.set_window(ack, &sample);
+    }
+
+    fn on_congestion(&mut self, event: &Congestion) {
+        match event.kind {
+            CongestionKind::EcnMark => {}
+            CongestionKind::Loss => {
+                if !self.recovering {
+                    self.save_window();
+                }
+                self.recovering = true;
+                self.conserving_until = self.rounds.count + 1;
+                let lost = event.lost.min(event.in_flight);
+                self.window = (event.in_flight.saturating_sub(lost) + self.segment).max(self.segment);
+            }
+            CongestionKind::Timeout | CongestionKind::PersistentLoss => {
+                self.save_window();
+                // Everything is lost; the window grows back with what arrives.
+                self.recovering = false;
+                self.window = self.segment;
+            }
+        }
+    }
+
+    fn on_spurious(&mut self) {
+        self.recovering = false;
+        self.window = self.window.max(self.prior_window);
+    }
+
+    fn wants(&self) -> Wants {
+        Wants { rate: true, departures: false }
+    }
+
+    fn allowance(&self) -> Allowance {
+        let pacing = Rate::from_bps_f64(self.pacing).max(Rate::from_bps(1));
+        Allowance { window: self.window.max(self.segment), pacing: Some(pacing) }
+    }
+
+    fn state(&self) -> CcState {
+        let phase = match self.state {
+            State::Startup => Phase::SlowStart,
+            State::Drain => Phase::Drain,
+            State::ProbeBandwidth => Phase::Avoidance,
+            State::ProbeRtt => Phase::ProbeRtt,
+        };
+        CcState { phase, window: self.allowance().window, threshold: None }
+    }
+
+    fn measures(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        show("bandwidth_bps", self.bandwidth);
+        show("least_rtt_s", if self.min_rtt == Span::MAX { 0.0 } else { self.min_rtt.as_secs_f64() });
+    }
+}

@@ -1,0 +1,431 @@
+//! BBR, version 3: the largest delivery rate of two probing cycles, the least RTT, and bounds on what may be in flight
+//! that losses beyond 2 % teach [draft-ietf-ccwg-bbr, 2026].
+//!
+//! | state | pacing gain | window gain | bounded by |
+//! |---|---|---|---|
+//! | startup | 2.77 | 2 | |
+//! | drain | 0.5 | 2 | what losses of late teach |
+//! | probe bandwidth: down | 0.9 | 2 | the same, and the long-term bound |
+//! | … cruise | 1 | 2 | the same with headroom |
+//! | … refill | 1 | 2 | the long-term bound |
+//! | … up | 1.25 | 2.25 | the long-term bound |
+//! | probe RTT | 1 | 0.5 | |
+//!
+//! `bbr3/cycle.rs` has the probing of bandwidth, `bbr3/probe_rtt.rs` that of the RTT,
+//! `bbr3/bounds.rs` what losses teach. Data are not sent in aggregates
+//! here, so the offload budget is nothing; a transport that is never idle does not restart.
+
+mod bounds;
+mod cycle;
+mod probe_rtt;
+
+use crate::round_trips::{Rounds, WindowedMax};
+use crate::{
+    Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, LostSegment, Phase, RateSample,
+    Start, Wants,
+};
+use bounds::{Bounds, LOSS_THRESHOLD};
+use cycle::is_too_high;
+use units::random::Stream;
+use units::{Bytes, Rate, Span, Time};
+
+/// `BBR.StartupPacingGain`: 4 ln 2.
+const STARTUP_GAIN: f64 = 2.77;
+/// `BBR.DrainPacingGain`.
+const DRAIN_GAIN: f64 = 0.5;
+/// Of the states down, cruise, refill, up.
+const PROBE_GAINS: [f64; 4] = [0.9, 1.0, 1.0, 1.25];
+/// `BBR.DefaultCwndGain`, and that of probing upwards, and of probing the RTT.
+const WINDOW_GAINS: (f64, f64, f64) = (2.0, 2.25, 0.5);
+/// `BBR.PacingMarginPercent`.
+const PACING_MARGIN: f64 = 0.99;
+/// `BBR.MinPipeCwnd`, segments.
+const LEAST_WINDOW: f64 = 4.0;
+/// `BBR.MaxBwFilterLen`, cycles.
+const RATE_CYCLES: usize = 2;
+/// `BBR.ExtraAckedFilterLen`, rounds.
+const EXTRA_ROUNDS: usize = 10;
+/// `BBRStartupFullLossCnt`.
+const STARTUP_LOSSES: u32 = 6;
+/// Growth of the rate in a round below this counts for none; the pipe is full after so many rounds without.
+const FULL: (f64, u32) = (1.25, 3);
+/// No window is larger, bytes.
+const MOST: f64 = 1e15;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Startup,
+    Drain,
+    Probe(Probe),
+    ProbeRtt,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Probe {
+    Down,
+    Cruise,
+    Refill,
+    Up,
+}
+
+/// What acknowledgements now tell of (`BBR.ack_phase`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Acks {
+    Idle,
+    Refilling,
+    Starting,
+    Feedback,
+    Stopping,
+}
+
+/// Whether the pipe is full: the rate does not grow any more.
+#[derive(Clone, Copy, Debug, Default)]
+struct FullPipe {
+    rate: f64,
+    count: u32,
+    now: bool,
+    reached: bool,
+}
+
+impl FullPipe {
+    fn reset(&mut self) {
+        *self = Self { reached: self.reached, ..Self::default() };
+    }
+
+    fn on_round(&mut self, rate: f64) {
+        if rate >= self.rate * FULL.0 {
+            self.reset();
+            self.rate = rate;
+            return;
+        }
+        self.count += 1;
+        self.now = self.count >= FULL.1;
+        self.reached |= self.now;
+    }
+}
+
+/// BBR v3. Amounts in bytes, rates in bytes per second.
+#[derive(Clone, Debug)]
+pub struct Bbr3 {
+    segment: Bytes,
+    initial_window: f64,
+    window: f64,
+    prior_window: f64,
+    pacing: f64,
+    state: State,
+    now: Time,
+    rounds: Rounds,
+    last: RateSample,
+    filter: WindowedMax<RATE_CYCLES>,
+    cycles: u64,
+    max_rate: f64,
+    rate: f64,
+    min_rtt: Option<Span>,
+    min_rtt_at: Time,
+    probe_rtt_window: f64,
+    probe_rtt_until: Option<Time>,
+    probe_rtt_round: bool,
+    full: FullPipe,
+    drain_from: u64,
+    bounds: Bounds,
+    acks: Acks,
+    is_probe_sample: bool,
+    last_was_too_high: bool,
+    probed_with_care: bool,
+    probe_up_rounds: u32,
+    probe_up_acked: f64,
+    probe_up_acked_per_increase: f64,
+    rounds_since_probe: u64,
+    probe_wait: Span,
+    cycle_at: Time,
+    extra: WindowedMax<EXTRA_ROUNDS>,
+    extra_acked: f64,
+    extra_from: Time,
+    extra_delivered: f64,
+    recovering: bool,
+    undo: Option<State>,
+    stream: Stream,
+}
+
+impl Bbr3 {
+    /// A controller at its start.
+    #[must_use]
+    pub fn new(start: Start) -> Self {
+        let window = start.window.max(start.segment).get() as f64;
+        Self {
+            segment: start.segment,
+            initial_window: window.min(MOST),
+            window: window.min(MOST),
+            prior_window: 0.0,
+            // Before a round-trip time is known it counts for 1 ms.
+            pacing: STARTUP_GAIN * window / 1e-3,
+            state: State::Startup,
+            now: Time::ZERO,
+            rounds: Rounds::default(),
+            last: RateSample::default(),
+            filter: WindowedMax::new(),
+            cycles: 0,
+            max_rate: 0.0,
+            rate: 0.0,
+            min_rtt: None,
+            min_rtt_at: Time::ZERO,
+            probe_rtt_window: window,
+            probe_rtt_until: None,
+            probe_rtt_round: false,
+            full: FullPipe::default(),
+            drain_from: 0,
+            bounds: Bounds::new(),
+            acks: Acks::Idle,
+            is_probe_sample: false,
+            last_was_too_high: false,
+            probed_with_care: false,
+            probe_up_rounds: 0,
+            probe_up_acked: 0.0,
+            probe_up_acked_per_increase: f64::INFINITY,
+            rounds_since_probe: 0,
+            probe_wait: Span::ZERO,
+            cycle_at: Time::ZERO,
+            extra: WindowedMax::new(),
+            extra_acked: 0.0,
+            extra_from: Time::ZERO,
+            extra_delivered: 0.0,
+            recovering: false,
+            undo: None,
+            stream: Stream::new(0, "bbr probes"),
+        }
+    }
+
+    fn segment_bytes(&self) -> f64 {
+        self.segment.get().max(1) as f64
+    }
+
+    fn least_window(&self) -> f64 {
+        LEAST_WINDOW * self.segment_bytes()
+    }
+
+    /// `BDPMultiple` at `rate`.
+    fn bdp(&self, rate: f64) -> f64 {
+        self.min_rtt.map_or(self.initial_window, |rtt| rate * rtt.as_secs_f64())
+    }
+
+    /// `Inflight(1.0)` at `rate`.
+    fn inflight_at(&self, rate: f64) -> f64 {
+        self.with_quanta(self.bdp(rate))
+    }
+
+    fn with_quanta(&self, inflight: f64) -> f64 {
+        let up = if self.state == State::Probe(Probe::Up) { 2.0 * self.segment_bytes() } else { 0.0 };
+        inflight.max(self.least_window()) + up
+    }
+
+    fn with_headroom(&self) -> f64 {
+        self.bounds.with_headroom(self.segment_bytes(), self.least_window())
+    }
+
+    fn target_inflight(&self) -> f64 {
+        self.bdp(self.rate).min(self.window)
+    }
+
+    fn restart_round(&mut self) {
+        self.rounds.restart(&self.last);
+    }
+
+    fn gains(&self) -> (f64, f64) {
+        match self.state {
+            State::Startup => (STARTUP_GAIN, WINDOW_GAINS.0),
+            State::Drain => (DRAIN_GAIN, WINDOW_GAINS.0),
+            State::Probe(Probe::Up) => (PROBE_GAINS[Probe::Up as usize], WINDOW_GAINS.1),
+            State::Probe(probe) => (PROBE_GAINS[probe as usize], WINDOW_GAINS.0),
+            State::ProbeRtt => (1.0, WINDOW_GAINS.2),
+        }
+    }
+
+    /// `UpdateCongestionSignals`.
+    fn update_signals(&mut self, sample: &RateSample, rate: f64) {
+        self.rounds.on_ack(sample);
+        self.rounds_since_probe = self.rounds_since_probe.saturating_add(u64::from(self.rounds.started));
+        if rate > 0.0 && (rate >= self.max_rate || !self.rounds.is_limited(sample)) {
+            self.max_rate = self.filter.update(self.cycles, rate, RATE_CYCLES as u64);
+        }
+        if !self.bounds.round_started {
+            return;
+        }
+        let accelerates = matches!(self.state, State::Startup | State::Probe(Probe::Refill | Probe::Up));
+        if self.bounds.lost_in_round && !accelerates {
+            self.bounds.adapt(self.max_rate, self.window);
+        }
+    }
+
+    /// `UpdateACKAggregation`.
+    fn update_aggregation(&mut self, sample: &RateSample) {
+        let mut expected = self.rate * self.now.since(self.extra_from).as_secs_f64();
+        if self.extra_delivered <= expected {
+            (self.extra_delivered, self.extra_from, expected) = (0.0, self.now, 0.0);
+        }
+        self.extra_delivered += sample.newly_delivered.get() as f64;
+        let extra = (self.extra_delivered - expected).min(self.window);
+        let rounds = if self.full.reached { EXTRA_ROUNDS as u64 } else { 1 };
+        self.extra_acked = self.extra.update(self.rounds.count, extra, rounds);
+    }
+
+    fn check_startup(&mut self, ack: &Ack, sample: &RateSample, rate: f64) {
+        if !self.full.now && self.rounds.started && !self.rounds.is_limited(sample) {
+            self.full.on_round(rate);
+        }
+        let losses = self.bounds.loss_events;
+        if self.state == State::Startup
+            && self.bounds.round_started
+            && self.recovering
+            && ack.recovering
+            && losses >= STARTUP_LOSSES
+            && is_too_high(sample.lost, sample.sent_in_flight)
+        {
+            self.undo = Some(State::Startup);
+            self.full.reached = true;
+            self.bounds.inflight_long = self.bdp(self.rate).max(self.bounds.inflight_latest);
+        }
+        if self.state == State::Startup && self.full.reached {
+            self.state = State::Drain;
+            self.drain_from = self.rounds.count;
+        }
+        let in_flight = ack.in_flight.get() as f64;
+        let drained = in_flight <= self.inflight_at(self.rate) || self.rounds.count > self.drain_from + 3;
+        if self.state == State::Drain && drained {
+            self.enter_probe_bandwidth();
+        }
+    }
+
+    fn save_window(&mut self) {
+        let keeps = self.recovering || self.state == State::ProbeRtt;
+        self.prior_window = if keeps { self.prior_window.max(self.window) } else { self.window };
+    }
+
+    fn set_pacing(&mut self, ack: &Ack) {
+        let rate = if self.rate > 0.0 {
+            self.gains().0 * self.rate * PACING_MARGIN
+        } else if ack.rtt.smoothed > Span::ZERO {
+            self.pacing = 0.0;
+            STARTUP_GAIN * self.initial_window / ack.rtt.smoothed.as_secs_f64()
+        } else {
+            return;
+        };
+        if self.full.reached || rate > self.pacing {
+            self.pacing = rate.min(MOST);
+        }
+    }
+
+    fn set_window(&mut self, ack: &Ack, sample: &RateSample) {
+        if self.recovering && !ack.recovering {
+            self.recovering = false;
+            self.window = self.window.max(self.prior_window);
+        }
+        let most = self.with_quanta(self.gains().1 * self.bdp(self.rate) + self.extra_acked);
+        let grown = self.window + sample.newly_delivered.get() as f64;
+        if self.full.reached {
+            self.window = grown.min(most);
+        } else if self.window < most || (sample.delivered_total.get() as f64) < self.initial_window {
+            self.window = grown;
+        }
+        self.window = self.window.max(self.least_window());
+        if self.state == State::ProbeRtt {
+            self.window = self.window.min(self.probe_rtt_window);
+        }
+        let long = match self.state {
+            State::ProbeRtt | State::Probe(Probe::Cruise) => self.with_headroom(),
+            State::Probe(_) => self.bounds.inflight_long,
+            State::Startup | State::Drain => f64::INFINITY,
+        };
+        let bound = long.min(self.bounds.inflight_short).max(self.least_window());
+        self.window = self.window.min(bound).min(MOST);
+    }
+}
+
+impl CongestionControl for Bbr3 {
+    fn on_ack(&mut self, ack: &Ack) {
+        let Some(sample) = ack.rate else { return };
+        if self.min_rtt.is_none() {
+            // Flows that begin at different times do not probe in step.
+            self.stream = Stream::new(ack.now.as_nanos(), "bbr probes");
+        }
+        (self.now, self.last) = (ack.now, sample);
+        let rate = sample.rate().map_or(0.0, |rate| rate.as_bps_f64() / 8.0);
+        self.bounds.observe(&sample, rate);
+        self.update_signals(&sample, rate);
+        self.update_aggregation(&sample);
+        self.check_startup(ack, &sample, rate);
+        if self.bounds.round_started {
+            (self.bounds.lost_in_round, self.bounds.loss_events) = (false, 0);
+        }
+        self.update_cycle(ack, &sample, rate);
+        self.check_probe_rtt(ack, &sample);
+        self.bounds.advance(&sample, rate);
+        self.rate = self.max_rate.min(self.bounds.rate_short);
+        self.set_pacing(ack);
+        self.set_window(ack, &sample);
+    }
+
+    fn on_lost(&mut self, lost: &LostSegment) {
+        self.bounds.note_loss(self.last.delivered_total.get() as f64);
+        if !self.is_probe_sample || !is_too_high(lost.lost, lost.sent_in_flight) {
+            return;
+        }
+        // What was in flight as losses crossed the threshold, `InflightAtLoss`.
+        let size = lost.size.get() as f64;
+        let (in_flight, lost) = (lost.sent_in_flight.get() as f64 - size, lost.lost.get() as f64 - size);
+        let prefix = (LOSS_THRESHOLD * in_flight - lost) / (1.0 - LOSS_THRESHOLD);
+        self.handle_too_high((in_flight + prefix).max(0.0));
+    }
+
+    fn on_congestion(&mut self, event: &Congestion) {
+        match event.kind {
+            CongestionKind::Loss => {
+                self.save_window();
+                self.bounds.save();
+                self.undo = None;
+                self.recovering = true;
+            }
+            // A mark counts as a loss does.
+            CongestionKind::EcnMark => self.bounds.note_loss(self.last.delivered_total.get() as f64),
+            CongestionKind::Timeout | CongestionKind::PersistentLoss => {
+                self.save_window();
+                self.bounds.save();
+                // Everything is lost; the window grows back with what arrives.
+                self.recovering = false;
+                self.window = self.segment_bytes();
+            }
+        }
+    }
+
+    fn on_spurious(&mut self) {
+        self.recovering = false;
+        self.window = self.window.max(self.prior_window);
+        self.full.reset();
+        self.bounds.restore();
+        self.resume();
+    }
+
+    fn wants(&self) -> Wants {
+        Wants { rate: true, departures: false }
+    }
+
+    fn allowance(&self) -> Allowance {
+        let window = Bytes::new(self.window as u64).max(self.segment);
+        Allowance { window, pacing: Some(Rate::from_bps_f64(self.pacing * 8.0).max(Rate::from_bps(1))) }
+    }
+
+    fn state(&self) -> CcState {
+        let phase = match self.state {
+            State::Startup => Phase::SlowStart,
+            State::Drain => Phase::Drain,
+            State::Probe(_) => Phase::Avoidance,
+            State::ProbeRtt => Phase::ProbeRtt,
+        };
+        CcState { phase, window: self.allowance().window, threshold: None }
+    }
+
+    fn measures(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        show("bandwidth_bps", self.max_rate * 8.0);
+        show("least_rtt_s", self.min_rtt.unwrap_or_default().as_secs_f64());
+        show("inflight_longterm_bytes", self.bounds.inflight_long.min(MOST));
+    }
+}

@@ -1,0 +1,84 @@
+//! The loss rate that sets the target backlog `[madison:4.3]`.
+
+/// Packets without a loss, over 1/p, after which the path is taken to be better than `p` `[madison:4.3]`.
+const CLEAN: f64 = 10.0;
+
+/// Loss events per packet, as a Madison flow estimates them.
+#[derive(Clone, Debug)]
+pub(super) struct LossRate {
+    /// `p`.
+    value: f64,
+    least: f64,
+    /// Packets sent since the last loss (`q`).
+    sent: f64,
+    /// Packets lost since the last recomputation.
+    lost: f64,
+}
+
+impl LossRate {
+    /// Begins at `initial`; never below `least`.
+    pub(super) fn new(initial: f64, least: f64) -> Self {
+        Self { value: initial, least, sent: 0.0, lost: 0.0 }
+    }
+
+    pub(super) fn value(&self) -> f64 {
+        self.value
+    }
+
+    /// So many packets have arrived.
+    pub(super) fn on_delivered(&mut self, packets: f64) {
+        self.sent = (self.sent + packets).min(1e18);
+    }
+
+    /// A packet is lost, or marked.
+    pub(super) fn on_lost(&mut self) {
+        self.lost += 1.0;
+        self.sent += 1.0;
+    }
+
+    /// A probe's acknowledgement has come: recomputes; true if the rate is another one.
+    pub(super) fn recompute(&mut self) -> bool {
+        let before = self.value;
+        if self.lost > 0.0 {
+            // p packets lost of 1/p sent, before; and what has come since.
+            self.value = (self.lost + 1.0) / (self.sent + 1.0 / self.value);
+            (self.lost, self.sent) = (0.0, 0.0);
+        } else if self.sent > CLEAN / self.value {
+            self.value = 1.0 / self.sent;
+        }
+        self.value = self.value.clamp(self.least, 1.0);
+        self.value != before
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(rate: &mut LossRate, packets: f64, lost: u32) -> f64 {
+        rate.on_delivered(packets);
+        for _ in 0..lost {
+            rate.on_lost();
+        }
+        rate.recompute();
+        rate.value()
+    }
+
+    #[test]
+    fn a_loss_after_as_many_packets_as_expected_changes_nothing() {
+        let mut rate = LossRate::new(1e-4, 2.55e-5);
+        assert!((after(&mut rate, 9_999.0, 1) - 1e-4).abs() < 1e-12);
+        // Sooner: worse; later: better.
+        assert!((after(&mut rate, 2_499.0, 1) - 2.0 / 12_500.0).abs() < 1e-12);
+        assert!(after(&mut rate, 50_000.0, 1) < 1e-4);
+    }
+
+    #[test]
+    fn ten_times_as_many_packets_without_loss_say_that_the_path_is_better() {
+        let mut rate = LossRate::new(1e-3, 2.55e-5);
+        assert!((after(&mut rate, 10_000.0, 0) - 1e-3).abs() < 1e-12);
+        assert!((after(&mut rate, 1.0, 0) - 1.0 / 10_001.0).abs() < 1e-12);
+        assert!((after(&mut rate, 1e9, 0) - 2.55e-5).abs() < 1e-12);
+        assert!(!rate.recompute(), "the least rate is not news again");
+    }
+}

@@ -1,0 +1,80 @@
+//! Packet-timed round trips, and the largest value over the last of them, as both BBRs count.
+
+use crate::RateSample;
+use units::Bytes;
+
+/// A round begins with a delivery and ends with the acknowledgement of what was sent after it
+/// [draft-ietf-ccwg-bbr:5.5.1].
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Rounds {
+    next: Bytes,
+    /// What was sent before so much was delivered says little of the rate: the controller held it back.
+    limited_until: Option<Bytes>,
+    pub(crate) count: u64,
+    /// The acknowledgement at hand begins one.
+    pub(crate) started: bool,
+}
+
+impl Rounds {
+    pub(crate) fn on_ack(&mut self, sample: &RateSample) {
+        self.started = sample.delivered_before >= self.next;
+        if self.started {
+            self.restart(sample);
+            self.count += 1;
+        }
+    }
+
+    /// The controller itself limits the rate, with so much in flight: samples of it are marked as an application's
+    /// limit would be, `MarkConnectionAppLimited()`.
+    pub(crate) fn limit(&mut self, sample: &RateSample, in_flight: Bytes) {
+        self.limited_until = Some(sample.delivered_total + in_flight);
+    }
+
+    /// Whether `sample` was limited by the application, or by the controller.
+    pub(crate) fn is_limited(&self, sample: &RateSample) -> bool {
+        sample.application_limited || self.limited_until.is_some_and(|until| sample.delivered_before <= until)
+    }
+
+    /// The round that is under way begins here.
+    pub(crate) fn restart(&mut self, sample: &RateSample) {
+        self.next = sample.delivered_total;
+    }
+}
+
+/// The largest value of the last `N` units of a virtual time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WindowedMax<const N: usize> {
+    slots: [(u64, f64); N],
+}
+
+impl<const N: usize> WindowedMax<N> {
+    pub(crate) fn new() -> Self {
+        Self { slots: [(0, 0.0); N] }
+    }
+
+    /// `value` came at `at`; returns the largest since `at - length`, for a length of at most `N`.
+    pub(crate) fn update(&mut self, at: u64, value: f64, length: u64) -> f64 {
+        let slot = &mut self.slots[(at % N as u64) as usize];
+        *slot = if slot.0 == at { (at, slot.1.max(value)) } else { (at, value) };
+        self.largest(at, length)
+    }
+
+    fn largest(&self, at: u64, length: u64) -> f64 {
+        let within = |when: u64| when <= at && at - when < length;
+        self.slots.iter().filter(|(when, _)| within(*when)).map(|(_, value)| *value).fold(0.0, f64::max)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_value_is_forgotten_when_its_time_is_over() {
+        let mut filter = WindowedMax::<10>::new();
+        assert_eq!(filter.update(0, 5.0, 10), 5.0);
+        assert_eq!(filter.update(9, 3.0, 10), 5.0);
+        assert_eq!(filter.update(10, 2.0, 10), 3.0);
+        assert_eq!(filter.update(10, 1.0, 1), 2.0);
+    }
+}

@@ -1,0 +1,164 @@
+//! The bottleneck from probes: what waits there, by round-trip times; what it carries, by packet pairs
+//! `[madison:3.3]`, `[madison:4]`.
+
+use crate::statistics::median;
+use model::bottleneck::Measures;
+use units::Span;
+
+/// The average RTT is over so many samples `[madison:4.3]`.
+const SAMPLES: usize = 6;
+/// And the one a new rate is computed from over up to so many, as far as they were taken under the same rate `[D]`.
+const MEMORY: usize = 64;
+/// So many packet pairs are sent; their median dispersion is the service time `[madison:4.2]`, `[D]`.
+pub const PAIRS: usize = 20;
+
+/// Learns from probes, packets well apart whose round-trip times are nearly independent, and from packet pairs.
+#[derive(Clone, Debug, Default)]
+pub struct Bottleneck {
+    /// The last samples, seconds; a ring.
+    samples: [f64; SAMPLES],
+    /// How many there have been since [`forget`](Bottleneck::forget).
+    taken: usize,
+    window: usize,
+    /// Mean since then, each sample with a weight of at least 1/`MEMORY`.
+    settled: f64,
+    /// The least ever.
+    least: Option<f64>,
+    /// Dispersions, seconds; a ring.
+    pairs: Vec<f64>,
+    taken_pairs: usize,
+    service: Option<f64>,
+    largest: f64,
+}
+
+impl Bottleneck {
+    /// A probe's round-trip time.
+    pub fn observe(&mut self, rtt: Span) {
+        self.observe_least(rtt);
+        self.samples[self.taken % SAMPLES] = rtt.as_secs_f64();
+        self.taken += 1;
+        self.window += 1;
+        self.settled += (rtt.as_secs_f64() - self.settled) / self.taken.min(MEMORY) as f64;
+    }
+
+    /// A round-trip time that counts for the least, and not for the average.
+    pub fn observe_least(&mut self, rtt: Span) {
+        let rtt = rtt.as_secs_f64();
+        self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
+    }
+
+    /// A packet pair arrived so far apart; nothing if they arrived together.
+    pub fn observe_pair(&mut self, dispersion: Span) {
+        if dispersion == Span::ZERO {
+            return;
+        }
+        let seconds = dispersion.as_secs_f64();
+        if self.pairs.len() < PAIRS {
+            self.pairs.push(seconds);
+        } else {
+            self.pairs[self.taken_pairs % PAIRS] = seconds;
+        }
+        self.taken_pairs += 1;
+        self.service = median(&mut self.pairs.clone());
+    }
+
+    /// Round-trip times are other ones from here on; the least stays.
+    pub fn forget(&mut self) {
+        self.taken = 0;
+        self.window = 0;
+    }
+
+    /// The average begins anew.
+    pub fn next_window(&mut self) {
+        self.window = 0;
+    }
+
+    /// Whether the average is over as many samples as it should be.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.window >= SAMPLES
+    }
+
+    /// How many packet pairs were seen.
+    #[must_use]
+    pub fn pairs(&self) -> usize {
+        self.taken_pairs
+    }
+
+    /// Service time of a packet, seconds (`12/C`); `None` before a pair was seen.
+    #[must_use]
+    pub fn service(&self) -> Option<f64> {
+        self.service
+    }
+
+    /// The least round-trip time, seconds (`RTTmin`).
+    #[must_use]
+    pub fn least_rtt(&self) -> Option<f64> {
+        self.least
+    }
+
+    /// The mean of the last six samples, or of as many as there are, seconds (`RTTavg`).
+    #[must_use]
+    pub fn average_rtt(&self) -> Option<f64> {
+        let count = self.taken.min(SAMPLES);
+        (count > 0).then(|| self.samples[..count].iter().sum::<f64>() / count as f64)
+    }
+
+    /// What is known of the bottleneck by a flow that sends `rate` packets per second; a queueing delay below `noise`
+    /// is none. `None` before there are a pair and a probe.
+    #[must_use]
+    pub fn measures(&self, rate: f64, noise: Span) -> Option<Measures> {
+        self.measures_at(self.average_rtt()?, rate, noise)
+    }
+
+    /// The same by the mean of all that was [observed](Bottleneck::observe) since [`forget`](Bottleneck::forget), the
+    /// last 64 of it for the most part.
+    #[must_use]
+    pub fn settled_measures(&self, rate: f64, noise: Span) -> Option<Measures> {
+        (self.taken > 0).then_some(self.settled).and_then(|rtt| self.measures_at(rtt, rate, noise))
+    }
+
+    fn measures_at(&self, rtt: f64, rate: f64, noise: Span) -> Option<Measures> {
+        let service = self.service?;
+        let delay = (rtt - self.least?).max(0.0);
+        Some(Measures::new(delay / service, rate * service, noise.as_secs_f64() / service))
+    }
+
+    /// Notes the total backlog of `measures` if it is the largest.
+    pub fn note(&mut self, measures: &Measures) {
+        self.largest = self.largest.max(measures.total_backlog);
+    }
+
+    /// The largest total backlog noted, packets: the bottleneck's buffer, where it has overflowed (`Bsize`).
+    #[must_use]
+    pub fn largest_backlog(&self) -> f64 {
+        self.largest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn backlog_and_utilization_come_from_six_probes_and_the_pairs() {
+        let mut path = Bottleneck::default();
+        assert_eq!(path.measures(1000.0, Span::ZERO), None);
+        for micros in [120, 120, 480, 120, 120] {
+            path.observe_pair(Span::from_micros(micros));
+        }
+        path.observe(Span::from_millis(50));
+        for _ in 0..6 {
+            path.observe(Span::from_micros(50_600));
+        }
+        // 0.6 ms are five packets of 0.12 ms; half of the capacity is the flow's.
+        let measures = path.measures(0.5 / 120e-6, Span::ZERO).unwrap();
+        assert!((measures.total_backlog - 5.0).abs() < 1e-6, "{measures:?}");
+        assert!((measures.backlog - 2.5).abs() < 1e-6);
+        assert!((measures.utilization - 10.0 / 11.0).abs() < 1e-6);
+        assert!(path.is_full());
+        path.forget();
+        assert!(!path.is_full());
+        assert_eq!(path.least_rtt(), Some(0.05));
+    }
+}
