@@ -67,7 +67,7 @@ fn an_unknown_figure_is_told_the_known_ones() {
     let ended = Place::new().run(&["figure", "sobas:fig99"]);
     ended.failed(
         2,
-        &["unknown figure \"sobas:fig99\"", "accepted: list, all, ", "sobas:fig1-4, sobas:fig5-6"],
+        &["unknown figure \"sobas:fig99\"", "accepted: list, all, ", "sobas:fig1-4, ", "sobas:fig5-6, "],
     );
 }
 
