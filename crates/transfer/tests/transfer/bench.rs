@@ -75,7 +75,7 @@ impl Bench {
             }
             (sent, receiving.join().unwrap())
         });
-        Transfer { sent, received, ticket, here }
+        Transfer { sent, received, ticket, here, there }
     }
 }
 
@@ -84,6 +84,7 @@ pub struct Transfer {
     pub received: Result<Summary, TransferError>,
     pub ticket: Ticket,
     pub here: Ear,
+    pub there: Ear,
 }
 
 /// Bytes that are the same for the same seed, and of no pattern.
