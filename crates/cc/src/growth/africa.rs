@@ -46,6 +46,11 @@ impl Growth for Africa {
 
     fn threshold_after(&mut self, event: &Congestion, window: Bytes) -> Bytes {
         let half = self.reno.threshold_after(event, window);
-        if self.fast { self.highspeed.threshold_after(event, window) } else { half }
+        let fast = self.highspeed.threshold_after(event, window);
+        if self.fast { fast } else { half }
+    }
+
+    fn undo(&mut self) {
+        self.highspeed.undo();
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Growth;
 use super::share::{Remainder, in_use, part, segments};
-use crate::{Ack, Congestion};
+use crate::{Ack, Congestion, CongestionKind};
 use units::Bytes;
 
 /// Up to this many segments it is standard TCP: `Low_Window` [rfc3649:5].
@@ -28,6 +28,10 @@ pub struct HighSpeed {
     /// a(w) in bytes, and the windows it holds for.
     step: f64,
     holds: (Bytes, Bytes),
+    /// In congestion avoidance, not in the slow start at the beginning or after a timeout; and so before the last
+    /// congestion event.
+    avoiding: bool,
+    was_avoiding: bool,
 }
 
 impl HighSpeed {
@@ -35,7 +39,8 @@ impl HighSpeed {
     #[must_use]
     pub fn new(segment: Bytes) -> Self {
         let standard = (Bytes::ZERO, segment * LOW_WINDOW as u64);
-        Self { segment, rest: Remainder::default(), step: segment.get() as f64, holds: standard }
+        let (rest, step) = (Remainder::default(), segment.get() as f64);
+        Self { segment, rest, step, holds: standard, avoiding: false, was_avoiding: false }
     }
 
     #[cold]
@@ -78,15 +83,23 @@ impl Growth for HighSpeed {
     /// w + a(w) / w per segment acknowledged.
     #[inline]
     fn increase(&mut self, _ack: &Ack, counted: Bytes, window: Bytes) -> Bytes {
+        self.avoiding = true;
         if window < self.holds.0 || window > self.holds.1 {
             self.renew(window);
         }
         self.rest.give(self.step * part(counted, window), counted)
     }
 
-    /// (1 - b(w)) w.
+    /// (1 - b(w)) w; half of what slow start had doubled, which a(w) and b(w) are not made for.
     fn threshold_after(&mut self, event: &Congestion, window: Bytes) -> Bytes {
         let window = in_use(event, window);
-        window.scale(1.0 - decrease(segments(window, self.segment)))
+        self.was_avoiding = self.avoiding;
+        self.avoiding &= event.kind != CongestionKind::Timeout;
+        let b = if self.was_avoiding { decrease(segments(window, self.segment)) } else { LOW_DECREASE };
+        window.scale(1.0 - b)
+    }
+
+    fn undo(&mut self) {
+        self.avoiding = self.was_avoiding;
     }
 }

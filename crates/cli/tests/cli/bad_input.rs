@@ -125,7 +125,7 @@ fn a_sweep_of_a_billion_points() {
 fn an_unknown_control() {
     let words = [
         "bad.toml:12:11: flow[0].control: unknown congestion control \"rino\"",
-        "accepted: fixed, reno (simulator)",
+        "accepted: fixed, reno, newreno, cubic, ",
     ];
     refused("\"reno\"", "\"rino\"", &words);
 }

@@ -35,13 +35,14 @@ fn rows() -> Vec<Row> {
 }
 
 /// Case 1: RTTs equally spaced from 115.5 to 124.5 ms, limited slow start, starts within two seconds.
-fn case_1(buffer: u64) -> Plan {
+fn case_1(buffer: u64, seed: u64) -> Plan {
     // B counts the packet in service, a limit does not.
     let mut plan = plan(1_000_000_000, buffer - 1);
+    plan.seed = seed;
     plan.warmup = Time::ZERO + Span::from_secs(30);
     plan.end = Some(plan.warmup + Span::from_secs(60));
     let segment = Bytes::new(960);
-    let mut starts = Stream::new(1, "starts");
+    let mut starts = Stream::new(seed, "starts");
     let one = |index: u64| FlowPlan {
         control: build("highspeed", LIMITED, Start { segment, window: segment * 2, threshold: Bytes::MAX })
             .expect("registered"),
@@ -62,16 +63,19 @@ fn ten_highspeed_flows_use_the_link_as_in_ns2_at_every_buffer() {
     assert_eq!(rows.len(), 7);
     let mut missed = Vec::new();
     for row in &rows {
-        let link = Simulation::new(case_1(row.buffer), NoRecorder).run().link;
-        let utilization = 1.0 - link.idle_fraction;
-        let occupancy = link.mean_waiting_packets / row.buffer as f64;
+        // At the two smallest the flows live between timeouts: runs differ by 0.03, and so we take the mean of some.
+        let seeds = if row.buffer <= 250 { 1..=5 } else { 1..=1 };
+        let runs = seeds.clone().count() as f64;
+        let (mut utilization, mut loss, mut occupancy) = (0.0, 0.0, 0.0);
+        for seed in seeds {
+            let link = Simulation::new(case_1(row.buffer, seed), NoRecorder).run().link;
+            utilization += (1.0 - link.idle_fraction) / runs;
+            loss += link.loss_rate() / runs;
+            occupancy += link.mean_waiting_packets / row.buffer as f64 / runs;
+        }
         let found = format!(
-            "B = {}: utilization {utilization:.4} ({:.4}), loss {:.3e} ({:.3e}), occupancy {occupancy:.3} ({:.3})",
-            row.buffer,
-            row.utilization,
-            link.loss_rate(),
-            row.loss,
-            row.occupancy
+            "B = {}: utilization {utilization:.4} ({:.4}), loss {loss:.3e} ({:.3e}), occupancy {occupancy:.3} ({:.3})",
+            row.buffer, row.utilization, row.loss, row.occupancy
         );
         println!("{found}");
         if (utilization - row.utilization).abs() > row.half_width.max(0.03) {

@@ -1,0 +1,128 @@
+//! Packet trains through a simulated link: how near their dispersion comes to its capacity, with and without others.
+
+use link::queue::DROP_TAIL;
+use link::traffic::{Pattern, Source, TrafficConfig};
+use link::{Datagram, Limit, Link, LinkConfig};
+use tightlink_estimate::{Capacity, Estimator, TRAIN_PACKETS, Train, TrainPacket};
+use units::random::Stream;
+use units::{Bytes, Fraction, Rate, Span, Time};
+
+const PACKET: Bytes = Bytes::new(1500);
+
+/// A packet of a train, or of cross traffic.
+#[derive(Clone, Copy, Debug)]
+struct Packet {
+    number: Option<usize>,
+    length: Bytes,
+}
+
+impl Datagram for Packet {
+    fn wire_len(&self) -> Bytes {
+        self.length
+    }
+    fn flow_key(&self) -> u64 {
+        u64::from(self.number.is_some())
+    }
+}
+
+/// One train that leaves an access line of `access` at a time between packets of cross traffic; what it is dispersed to.
+fn dispersed(
+    capacity: Rate,
+    access: Rate,
+    limit: u64,
+    cross: Option<(Pattern, f64)>,
+    seed: u64,
+) -> Option<Rate> {
+    let config = LinkConfig { rate: capacity, delay: Span::from_millis(5), loss: Fraction::ZERO };
+    let mut link: Link<Packet> =
+        Link::make(config, DROP_TAIL, Limit::Packets(limit), Stream::new(seed, "link")).expect("a link");
+    let mut source = cross.map(|(pattern, share)| {
+        let config = TrafficConfig {
+            pattern,
+            rate: capacity.scale(share),
+            packet: PACKET,
+            start: Time::ZERO,
+            stop: Time::NEVER,
+        };
+        Source::new(config, Stream::new(seed, "cross"))
+    });
+    let begins = Time::ZERO + Span::from_millis(200);
+    let gap = access.serialization(PACKET);
+    let (mut sent, mut train) = (0, Train::new(TRAIN_PACKETS));
+    let end = begins + Span::from_secs(2);
+    loop {
+        let next_train = if sent < TRAIN_PACKETS { begins + gap * sent as u64 } else { Time::NEVER };
+        let next_cross = source.as_ref().and_then(Source::wakeup).unwrap_or(Time::NEVER);
+        let next_link = link.wakeup().unwrap_or(Time::NEVER);
+        let now = next_train.min(next_cross).min(next_link);
+        if now > end {
+            return train.estimate();
+        }
+        if now == next_link {
+            while let Some(packet) = link.poll(now, &mut |_, _| {}) {
+                if let Some(number) = packet.number {
+                    train.observe(now, TrainPacket { number, at: now, length: packet.length });
+                }
+            }
+        } else if now == next_train {
+            link.push(now, Packet { number: Some(sent), length: PACKET }, &mut |_, _| {});
+            sent += 1;
+        } else if let Some(source) = &mut source {
+            link.push(now, Packet { number: None, length: source.emit() }, &mut |_, _| {});
+        }
+    }
+}
+
+/// C' of five trains.
+fn capacity(rate: u64, access: u64, cross: Option<&(Pattern, f64)>, seed: u64) -> f64 {
+    let mut capacity = Capacity::new();
+    for train in 0..5 {
+        let rate =
+            dispersed(Rate::from_bps(rate), Rate::from_bps(access), 1000, cross.cloned(), seed * 5 + train);
+        capacity.observe(Time::ZERO, rate);
+    }
+    assert_eq!(capacity.lost(), 0);
+    capacity.estimate().expect("whole trains").as_bps_f64()
+}
+
+#[test]
+fn alone_the_dispersion_is_the_capacity_within_a_thousandth() {
+    for rate in [10_000_000, 97_000_000, 622_000_000, 970_000_000] {
+        let found = capacity(rate, 10_000_000_000, None, 1) / rate as f64;
+        assert!((found - 1.0).abs() < 1e-3, "{rate}: {found}");
+    }
+}
+
+#[test]
+fn with_cross_traffic_it_lies_between_the_available_bandwidth_and_the_capacity() {
+    let rate = 97_000_000;
+    for share in [0.2, 0.4, 0.6] {
+        for pattern in [Pattern::Cbr, Pattern::Poisson] {
+            for access in [100_000_000, 1_000_000_000] {
+                let found = capacity(rate, access, Some(&(pattern.clone(), share)), 2) / rate as f64;
+                assert!(
+                    (1.0 - share - 0.05..=1.001).contains(&found),
+                    "{share} of {pattern:?}, access {access}: {found}"
+                );
+            }
+        }
+    }
+}
+
+/// A train as fast as the link shares it with what comes between its packets: C' = C L/(L + X). One that comes
+/// much faster is through before much comes.
+#[test]
+fn a_fast_access_line_brings_it_near_the_capacity_and_a_slow_one_near_what_is_shared() {
+    let share = Some((Pattern::Cbr, 0.4));
+    let fast = capacity(97_000_000, 10_000_000_000, share.as_ref(), 3) / 97e6;
+    assert!(fast > 0.97, "{fast}");
+    let slow = capacity(97_000_000, 97_000_000, share.as_ref(), 3) / 97e6;
+    assert!((slow - 1.0 / 1.4).abs() < 0.03, "{slow}");
+}
+
+#[test]
+fn a_buffer_that_does_not_hold_the_train_gives_no_rate() {
+    let (rate, access) = (Rate::from_bps(97_000_000), Rate::from_bps(1_000_000_000));
+    assert_eq!(dispersed(rate, access, 20, None, 1), None);
+    assert!(dispersed(rate, access, 50, None, 1).is_some());
+}
