@@ -97,7 +97,7 @@ fn a_run_that_the_machine_disturbed_is_told_whichever_is_shown() {
 }
 
 const FIGURE: &str = "[sweep]
-'flow.target.control' = ['reno', 'bbr']
+'flow.target.control' = ['reno', 'vegas']
 'link.queue.limit' = ['10 packets', '40 packets']
 'flow.target.socket_buffer' = ['max', { sizer = 'drs' }]
 [figure]
@@ -108,7 +108,7 @@ repeat = 3
 
 #[test]
 fn a_figure_draws_the_median_of_its_runs_from_the_least_to_the_most() {
-    let document = document(&FIGURE.replace("['reno', 'bbr']", "['reno']"));
+    let document = document(&FIGURE.replace("['reno', 'vegas']", "['reno']"));
     let spec = document.figure().unwrap().unwrap();
     let tasks = tasks(&document).unwrap();
     assert_eq!(steps(&spec, &tasks), 12);
@@ -134,14 +134,16 @@ fn a_figure_draws_the_median_of_its_runs_from_the_least_to_the_most() {
 #[test]
 fn a_figure_leaves_out_the_points_an_engine_is_not_made_for_but_none_by_all() {
     let document = document(FIGURE);
-    let spec = document.figure().unwrap().unwrap();
+    let mut spec = document.figure().unwrap().unwrap();
     let tasks = tasks(&document).unwrap();
-    // BBR is the kernel's.
+    assert_eq!(steps(&spec, &tasks), 24);
+    // Vegas is the simulator's.
+    spec.engines = vec![scenario::FigureEngine::Live];
     assert_eq!(steps(&spec, &tasks), 12);
     let refused = check(&document, &spec, &tasks).unwrap_err().to_string();
-    assert!(refused.contains("the simulator does not have control \"bbr\""), "{refused}");
+    assert!(refused.contains("no kernel has control \"vegas\""), "{refused}");
     let mut both = spec.clone();
-    both.engines.push(scenario::FigureEngine::Live);
+    both.engines.push(scenario::FigureEngine::Sim);
     check(&document, &both, &tasks).unwrap();
     assert_eq!(steps(&both, &tasks), 12 + 24);
 }
@@ -149,7 +151,7 @@ fn a_figure_leaves_out_the_points_an_engine_is_not_made_for_but_none_by_all() {
 #[test]
 fn an_unknown_number_is_told_what_there_is_of_a_flow() {
     let document =
-        document(&FIGURE.replace("['reno', 'bbr']", "['reno']").replace("flows.target.", "flows.tarot."));
+        document(&FIGURE.replace("['reno', 'vegas']", "['reno']").replace("flows.target.", "flows.tarot."));
     let (spec, tasks) = (document.figure().unwrap().unwrap(), tasks(&document).unwrap());
     let folder = tempfile::tempdir().unwrap();
     let unknown = draw(&document, &spec, &tasks[..1], 1, folder.path(), &|_| ()).unwrap_err();

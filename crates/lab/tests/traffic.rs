@@ -83,7 +83,7 @@ fn a_trace_is_read_from_beside_the_scenario_and_is_part_of_its_hash() {
 
 #[test]
 fn names_in_users_tables_are_looked_up_as_those_of_flows() {
-    let text = format!("{TOP}{USERS}control = 'vegas'\n");
+    let text = format!("{TOP}{USERS}control = 'vegan'\n");
     let faults = resolve(&document(&folder("names"), &text)).unwrap_err().to_string();
-    assert!(faults.contains("traffic[0].control: unknown congestion control \"vegas\""), "{faults}");
+    assert!(faults.contains("traffic[0].control: unknown congestion control \"vegan\""), "{faults}");
 }

@@ -1,5 +1,5 @@
 //! How often SOBAS decides rightly, over a grid of simulated paths, for several values of each threshold. Prints the tables
-//! of `docs/papers/sobas-decisions.md`:
+//! to fit SOBAS's thresholds by (not run in full yet):
 //!
 //! ```text
 //! cargo run --release -p tightlink-sim --example sobas_decisions
@@ -224,26 +224,6 @@ fn median(mut values: Vec<f64>) -> f64 {
 fn row(name: &str, thresholds: Thresholds, paths: &[Path], maximum: &[Run]) {
     let results = runs(paths, Some(thresholds));
     let all = || paths.iter().zip(&results).zip(maximum);
-    if std::env::var("SHOW").is_ok() {
-        for ((path, run), maximum) in all() {
-            eprintln!(
-                "{} Mb/s {} ms {} {:?} {}: {:.2} of {:.1}, rtt {:.2}, retx {} flat {:?} drop {:?} open {:?}",
-                path.rate / 1_000_000,
-                path.rtt.as_millis_f64(),
-                path.buffer,
-                path.cross,
-                path.loss,
-                run.goodput / maximum.goodput,
-                maximum.goodput / 1e6,
-                run.rtt,
-                run.retransmits,
-                run.flat,
-                run.dropped,
-                run.opened
-            );
-        }
-        std::process::exit(0);
-    }
     let (clean, lossy): (Vec<_>, Vec<_>) = all().partition(|((path, _), _)| path.loss == 0.0);
     // A window that leaves a tenth of the path unused is decided too early.
     let fills = |window: f64| window >= 0.9;

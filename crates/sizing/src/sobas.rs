@@ -13,7 +13,8 @@
 //! | | delivered | the window is C'T | linear | C'T |
 //! | | wait | a queue begins to stand: 1.5 % above the base RTT | linear | stays |
 //! | | sample | flat-rate (2) or const-rate-drop | hold | S = R T |
-//! | | loss | after a queue | linear | C'T: now congestion control is slow enough |
+//! | | loss | after a standing queue | hold | S |
+//! | | loss | after a burst | linear | C'T: now congestion control is slow enough |
 //! | | loss | after no queue | open | maximum |
 //! | linear | delivered | | | + 1 segment per RTT; without a queue x1.016 |
 //! | | sample | flat-rate (2, after a loss 5) or const-rate-drop | hold | S |
@@ -24,8 +25,8 @@
 //! | | sample | the segment is over | trial | x1.016 per RTT |
 //! | | loss | | hold | S with half the margin |
 //! | | loss | the third in 20 s | open | maximum |
-//! | trial | wait | alone on the path: there was room, and is a queue now | hold | S |
-//! | | sample | a tenth more: there is room still, or goodput grew with the window | trial | stays, and on |
+//! | trial | wait | the path had room, and has a queue now | hold | stays |
+//! | | sample | goodput grew with the window | hold | stays; the next trial follows at once |
 //! | | sample | it did not | hold | as before; the next trial waits longer |
 //! | | loss | | hold | as before, less 3 % |
 //! | open | sample | flat-rate (5) with a standing queue, no loss | hold | S |
@@ -37,22 +38,22 @@
 //! Without probes the receiver's own round-trip times serve, without the sender's report R T shows whether the window
 //! is the limit, without trains the ramp ends at the first standing queue.
 //!
-//! Reading order: here, `sobas/thresholds.rs`, `sobas/path.rs`, `sobas/trains.rs`, `sobas/growth.rs`, `sobas/held.rs` (what happens in hold
+//! Reading order: here, `sobas/port.rs` (inputs and actions), `sobas/thresholds.rs`, `sobas/path.rs`, `sobas/trains.rs`, `sobas/held.rs` (what happens in hold
 //! and trial), `sobas/pace.rs`.
 
 mod config;
-mod growth;
 mod held;
 mod pace;
 mod path;
+mod port;
 mod thresholds;
 mod trains;
 
-use crate::{Action, BufferSizer, Input, SizerState};
 pub use config::{SobasConfig, TRAINS};
+use estimate::Estimator;
 use held::{Hold, Trial};
 use pace::burst;
-use path::{Before, Level, Path, Sign};
+use path::{Before, Level, Path, Sign, mbps};
 pub use thresholds::Thresholds;
 pub(crate) use trains::Trains;
 use units::{Bytes, Rate, Span, Time};
@@ -83,7 +84,6 @@ pub struct Sobas {
     room: f64,
     said_pace: Option<Rate>,
     delivered: Bytes,
-    probes: u64,
     /// Until then RTTs are exogenous: the first train is not here yet.
     undisturbed_until: Time,
     /// Until then losses may be the trains' doing.
@@ -143,7 +143,6 @@ impl Sobas {
             room: burst().get() as f64,
             said_pace: None,
             delivered: Bytes::ZERO,
-            probes: 0,
             undisturbed_until: Time::NEVER,
             trains_until: Time::ZERO,
             recovered: Time::ZERO,
@@ -188,10 +187,10 @@ impl Sobas {
             (Phase::Ramp | Phase::Linear { starting: true }, Sign::Sample(_)) => {
                 self.decide_if_flat(now, limits.flat_starting)
             }
-            // Nothing was constant before it, so there is no R to hold on to.
-            (Phase::Ramp, Sign::Loss(Before::Standing | Before::Burst)) => {
+            (Phase::Ramp, Sign::Loss(Before::Standing)) => self.decide_by_loss(now),
+            (Phase::Ramp, Sign::Loss(Before::Burst)) => {
                 self.window = self.ceiling().unwrap_or(self.window * 2.0).min(self.maximum());
-                self.recover(now);
+                self.recovered = now + self.path.times().map_or(Span::ZERO, |times| times.average * 4);
                 self.linear(false, "a burst overflowed a small buffer".to_owned())
             }
             (Phase::Ramp, Sign::Loss(Before::Calm)) => self.release(now, "loss without a queue before it"),
@@ -244,9 +243,60 @@ impl Sobas {
         };
     }
 
+    /// The trains are over, one way or another.
+    fn begin_ramp(&mut self, now: Time) -> Phase {
+        let base = self.path.times().map_or(Span::ZERO, |times| times.base);
+        self.trains_until = now + base * 2;
+        let (whole, lost) = (self.path.capacity.whole(), self.path.capacity.lost());
+        let trains = format!("{whole} of {} trains came whole", whole + lost);
+        // A train is a burst that the path held, or did not. A ramp queues a fifth of its window; is that more than has
+        // been shown to fit, its packets are better spread.
+        let burst = burst().get() as f64;
+        let ramp_queues = self.ceiling().map(|ceiling| ceiling / 5.0);
+        self.room = if lost > 0 && whole == 0 { burst / 8.0 } else { burst };
+        self.paced = self.config.can_pace && (lost > 0 || ramp_queues.is_none_or(|queues| queues > burst));
+        match (self.path.capacity.estimate(), self.ceiling()) {
+            (Some(rate), Some(ceiling)) => {
+                // Doubling up to here queues half of it: no more than has been shown to fit, or very little.
+                let limits = self.config.thresholds;
+                let start =
+                    (ceiling * 2.0 * limits.ramp_start).min(1.5 * burst).max(ceiling * limits.ramp_start);
+                self.window = self.window.max(start).min(ceiling);
+                self.reason = format!("C' is {}, {trains}; growing x1.25 per RTT to C'T", mbps(rate));
+            }
+            _ => self.reason = format!("no C', {trains}; growing x1.25 per RTT until a queue stands"),
+        }
+        Phase::Ramp
+    }
+
+    /// How much a window grows per delivered byte in the ramp. Above a quarter of C'T, a half if the sender is paced, in
+    /// a round trip by a sixteenth of itself, or by the burst that is known to fit if that is more; where none was
+    /// found to fit, never by more than that.
+    fn ramp_gain(&self, ceiling: Option<f64>) -> f64 {
+        let limits = self.config.thresholds;
+        let fits = self.room / self.window;
+        let begins = if self.paced { 0.5 } else { 0.25 };
+        match ceiling {
+            Some(ceiling) if self.window > ceiling * begins => {
+                limits.ramp_gain.min(fits.max(limits.ramp_gain_late))
+            }
+            Some(_) => limits.ramp_gain,
+            None if self.path.capacity.lost() > 0 => limits.ramp_gain.min(fits),
+            None => limits.ramp_gain,
+        }
+    }
+
     fn linear(&mut self, starting: bool, why: String) -> Phase {
         self.reason = why + "; growing by a segment per RTT until the rate is flat";
         Phase::Linear { starting }
+    }
+
+    /// One segment per window delivered; more while nothing waits.
+    fn grow_linearly(&mut self, now: Time, bytes: Bytes) {
+        let segment = self.config.segment.get() as f64;
+        let room = self.path.has_room(now);
+        let gain = if room { self.config.thresholds.explore_gain } else { 0.0 };
+        self.grow_to(gain.max(segment / self.window), bytes, None);
     }
 
     fn decide_if_flat(&mut self, now: Time, equal: usize) -> Phase {
@@ -274,17 +324,11 @@ impl Sobas {
     /// A loss after a queue: what the path gave before it is what it gives.
     fn decide_by_loss(&mut self, now: Time) -> Phase {
         self.note_overflow();
-        self.recover(now);
         self.margin /= 2.0;
         match self.path.best() {
             Some(level) => self.decide(now, level, "loss after a queue stood"),
             None => self.phase,
         }
-    }
-
-    /// A buffer that overflows goes on to for some round trips.
-    fn recover(&mut self, now: Time) {
-        self.recovered = now + self.path.times().map_or(Span::ZERO, |times| times.average * 4);
     }
 
     fn note_overflow(&mut self) {
@@ -331,6 +375,13 @@ impl Sobas {
         Phase::Open { until, explained: 0 }
     }
 
+    /// C'T in payload, T the exogenous RTT.
+    fn ceiling(&self) -> Option<f64> {
+        let rate = self.path.payload_capacity(self.config.segment, self.config.header)?;
+        let window = rate / 8.0 * self.path.times()?.exogenous.as_secs_f64();
+        Some(window.clamp(self.segments(LEAST_SEGMENTS), self.maximum()))
+    }
+
     /// The best of the last samples is what the path can give, as far as is known.
     fn is_near_capacity(&self) -> bool {
         let capacity = self.path.payload_capacity(self.config.segment, self.config.header);
@@ -343,6 +394,11 @@ impl Sobas {
         self.path.times().is_some_and(|times| wait >= self.config.thresholds.hint(times.base))
     }
 
+    fn grow_to(&mut self, gain: f64, bytes: Bytes, most: Option<f64>) {
+        let most = most.map_or(self.maximum(), |most| most.max(self.window).min(self.maximum()));
+        self.window = (self.window + gain * bytes.get() as f64).min(most);
+    }
+
     fn segments(&self, count: u64) -> f64 {
         (self.config.segment * count).min(self.config.maximum).get() as f64
     }
@@ -353,73 +409,6 @@ impl Sobas {
 
     fn shown(&self) -> String {
         format!("{:.0} kB", self.window / 1e3)
-    }
-}
-
-impl BufferSizer for Sobas {
-    fn handle(&mut self, now: Time, input: Input) {
-        if now >= self.undisturbed_until {
-            self.path.begin_transfer();
-        }
-        match input {
-            Input::Delivered(bytes) => {
-                self.delivered += bytes;
-                self.path.begin_transfer();
-            }
-            Input::Probe(_) => self.probes += 1,
-            Input::Train(rate) => {
-                self.trains.on_train(now, rate, burst());
-            }
-            _ => {}
-        }
-        let signs = self.path.observe(now, input, Bytes::new(self.window as u64));
-        signs.into_iter().flatten().for_each(|sign| self.step(now, sign));
-    }
-
-    fn poll(&mut self, now: Time) -> Option<Action> {
-        let base = self.path.times().map(|times| times.base);
-        if self.trains.ask(now, base) {
-            self.undisturbed_until = self.undisturbed_until.min(now + base.unwrap_or_default());
-            return Some(Action::Train);
-        }
-        if matches!(self.phase, Phase::Measure) && self.trains.is_over() {
-            self.step(now, Sign::Train);
-        }
-        // In whole segments, as senders use it.
-        let segment = self.config.segment;
-        let window = segment * (Bytes::new(self.window as u64) / segment).max(1);
-        if self.said != Some(window) {
-            self.said = Some(window);
-            return Some(Action::Window(window.min(self.config.maximum)));
-        }
-        self.new_pace()
-    }
-
-    fn wakeup(&self) -> Option<Time> {
-        self.trains.wakeup(self.path.times().map(|times| times.base))
-    }
-
-    /// 10 ms in the mean, between 7.5 and 12.5 lest they fall in step with packets that come in one lump per round trip:
-    /// multiples of the golden ratio lie evenly apart, however many there are.
-    fn probe_interval(&self) -> Option<Span> {
-        let part = (self.probes as f64 * 0.618_033_988_749_895).fract();
-        Some(PROBE_INTERVAL.scale(0.75 + 0.5 * part))
-    }
-
-    fn wants_quiet(&self) -> bool {
-        matches!(self.phase, Phase::Measure)
-    }
-
-    fn state(&self) -> SizerState {
-        let phase = match self.phase {
-            Phase::Measure => "measure",
-            Phase::Ramp => "ramp",
-            Phase::Linear { .. } => "linear",
-            Phase::Hold(_) => "hold",
-            Phase::Trial(_) => "trial",
-            Phase::Open { .. } => "open",
-        };
-        SizerState { phase, reason: self.reason.clone() }
     }
 }
 

@@ -70,7 +70,7 @@ fn links_that_disagree_on_units() {
         "bad.toml:12:",
         "link[1].queue.limit: unknown unit \"Mbit/s\"",
     ];
-    place.run(&["run", "bad.toml"]).failed(2, &words);
+    place.run(&["run", "bad.toml", "--engine", "live"]).failed(2, &words);
     assert_eq!(place.files().len(), 1, "nothing was made");
 }
 
@@ -139,13 +139,13 @@ fn an_unknown_queue() {
 #[test]
 fn a_control_the_engine_does_not_have() {
     let place = Place::new();
-    place.write("bad.toml", SMALL.replace("\"reno\"", "\"bbr\""));
+    place.write("bad.toml", SMALL.replace("\"reno\"", "\"vegas\""));
     let words = [
-        "bad.toml:12:11: flow[0].control: the simulator does not have control \"bbr\"",
-        "accepted: fixed, reno",
-        "--engine live",
+        "bad.toml:12:11: flow[0].control: no kernel has control \"vegas\"",
+        "accepted: reno, cubic, bbr",
+        "--engine sim",
     ];
-    place.run(&["run", "bad.toml"]).failed(2, &words);
+    place.run(&["run", "bad.toml", "--engine", "live"]).failed(2, &words);
     assert_eq!(place.files().len(), 1, "nothing was made");
 }
 

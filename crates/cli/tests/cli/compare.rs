@@ -85,12 +85,12 @@ fn an_engine_that_cannot_answer_is_named_once_with_its_reason() {
 #[test]
 fn a_scenario_no_engine_can_answer_is_refused_before_anything_is_made() {
     let place = Place::new();
-    place.write("sweep.toml", format!("{SMALL}{SWEEP}").replace("\"reno\"", "\"bbr\""));
-    let ended = place.run(&["compare", "sweep.toml", "--engines", "model,sim"]);
+    place.write("sweep.toml", format!("{SMALL}{SWEEP}").replace("\"reno\"", "\"vegas\""));
+    let ended = place.run(&["compare", "sweep.toml", "--engines", "model,live"]);
     let words = [
         "no engine can answer this scenario",
-        "model: no closed form for control \"bbr\"",
-        "sim: the simulator does not",
+        "model: no closed form for control \"vegas\"",
+        "live: no kernel has",
     ];
     ended.failed(2, &words);
     assert_eq!(ended.err.matches("model: ").count(), 1, "each reason once:\n{}", ended.err);

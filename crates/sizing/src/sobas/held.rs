@@ -34,8 +34,6 @@ pub(super) struct Trial {
     target: Span,
     /// The path had no queue: it may take more.
     room: bool,
-    /// Nobody else is known to be on it: it is full as soon as a queue stands.
-    alone: bool,
     /// The window has grown as far as the trial goes, and what it brings is measured.
     judging: bool,
     /// The best goodput in it, and samples since it rose.
@@ -48,8 +46,6 @@ impl Sobas {
     pub(super) fn hold(&mut self, now: Time, settle: Span, level: Level, target: Span) -> Phase {
         let base = self.path.times().map_or(Span::ZERO, |times| times.base);
         self.path.forget_samples(now + settle);
-        // What is in flight by then may still be lost, by what was done before.
-        self.recovered = self.recovered.max(now + settle);
         let until = self.config.thresholds.segment_end(now + settle, base, self.idle_trials);
         Phase::Hold(Hold { level, target, until, over: 0, before: None })
     }
@@ -120,8 +116,7 @@ impl Sobas {
         }
         self.reason =
             format!("segment over, {} at {}: trying a larger window", level.rate(), shown_ms(level.median));
-        let alone = alone || self.path.capacity.whole() == 0;
-        self.trial(level, hold.target, room, alone)
+        self.trial(level, hold.target, room)
     }
 
     fn next_segment(&mut self, now: Time, hold: Hold) -> Phase {
@@ -130,9 +125,9 @@ impl Sobas {
         Phase::Hold(Hold { until, ..hold })
     }
 
-    fn trial(&self, level: Level, target: Span, room: bool, alone: bool) -> Phase {
+    fn trial(&self, level: Level, target: Span, room: bool) -> Phase {
         let (origin, from, fastest) = (self.window, self.window, level.rate);
-        Phase::Trial(Trial { origin, from, level, target, room, alone, judging: false, fastest, waited: 0 })
+        Phase::Trial(Trial { origin, from, level, target, room, judging: false, fastest, waited: 0 })
     }
 
     pub(super) fn grow_in_trial(&mut self, now: Time, mut trial: Trial, bytes: Bytes) -> Phase {
@@ -144,7 +139,7 @@ impl Sobas {
         let in_flight = self.path.level_of(1).map_or(trial.from, |level| level.in_flight());
         self.grow_to(limits.explore_gain, bytes, Some(in_flight.max(trial.from) * limits.trial));
         if self.window >= trial.from * limits.trial || self.window >= self.maximum() {
-            if trial.room && trial.alone && self.path.has_room(now) && self.window < self.maximum() {
+            if trial.room && self.path.has_room(now) && self.window < self.maximum() {
                 // Still nothing waits: go on.
                 trial.from = self.window;
             } else {
@@ -165,7 +160,7 @@ impl Sobas {
             // The path holds more than it did.
             self.overflowed = None;
         }
-        if trial.judging || !trial.room || !trial.alone || wait < limits.hint(times.base) {
+        if trial.judging || !trial.room || wait < limits.hint(times.base) {
             return self.phase;
         }
         if self.window > trial.from * 1.02
@@ -201,17 +196,15 @@ impl Sobas {
         let Some(level) = self.path.level_of(3).filter(|_| trial.judging) else { return self.phase };
         let grown = self.window / trial.from - 1.0;
         let gained = level.rate / trial.level.rate - 1.0;
-        let room = trial.room && level.median < times.exogenous + self.config.thresholds.hint(times.base);
         let pays = gained >= self.config.thresholds.trial_pays * grown && grown > 0.0;
         let found =
             format!("the window grew by {:.1} %, the goodput by {:.1} %", grown * 100.0, gained * 100.0);
-        if (room || pays) && self.window < self.maximum() {
+        if pays {
             self.idle_trials = 0;
-            let why = if room { "there is room" } else { "others give way" };
-            self.reason = format!("{found}: {why}, it stays at {}", self.shown());
+            self.reason = format!("{found}: others give way, it stays at {}", self.shown());
             let target = trial.target.max(level.median);
             // Without a pause: the next step up.
-            return self.trial(level, target, room, trial.alone);
+            return self.trial(level, target, false);
         }
         self.idle_trials += 1;
         self.window = trial.from;
@@ -221,11 +214,10 @@ impl Sobas {
 
     /// A loss with S in force: first the margin is in question, then whether the loss is ours at all.
     pub(super) fn lost_in_hold(&mut self, now: Time, hold: Hold, before: Before) -> Phase {
-        if now < self.recovered {
-            return self.phase;
-        }
-        self.recover(now);
-        if self.is_one_too_many(now) {
+        self.losses += 1;
+        self.forgiven = now + self.config.thresholds.loss_memory;
+        if self.losses >= self.config.thresholds.losses_held {
+            self.losses = 0;
             return self.release(now, "losses go on with S in force");
         }
         if before == Before::Calm {
@@ -240,29 +232,19 @@ impl Sobas {
         next
     }
 
-    /// Counts a loss with S in force; true if it is one too many to be our own.
-    fn is_one_too_many(&mut self, now: Time) -> bool {
-        self.losses += 1;
-        self.forgiven = now + self.config.thresholds.loss_memory;
-        let many = self.losses >= self.config.thresholds.losses_held;
-        if many {
-            self.losses = 0;
-        }
-        many
-    }
-
     /// A loss while a larger window is tried: it was too large.
     pub(super) fn lost_in_trial(&mut self, now: Time, trial: Trial, before: Before) -> Phase {
         let Some(times) = self.path.times() else { return self.phase };
         self.idle_trials += 2;
         if before != Before::Calm {
             self.note_overflow();
-            self.recover(now);
-        } else if self.is_one_too_many(now) {
-            return self.release(now, "losses go on with S in force");
         }
         self.window = trial.from * 0.97;
+        let hold = self.hold(now, times.average * 2, trial.level, trial.target);
         self.reason = format!("loss in a trial: back to {}", self.shown());
-        self.hold(now, times.average * 2, trial.level, trial.target)
+        match (hold, before) {
+            (Phase::Hold(hold), Before::Calm) => self.lost_in_hold(now, hold, before),
+            (hold, _) => hold,
+        }
     }
 }

@@ -12,7 +12,7 @@ const UNANSWERED: u32 = 2;
 const SPACING: Span = Span::from_millis(100);
 
 /// Trains to be asked for. The first waits for a round-trip time, so that this is known without a train in the queue;
-/// the others follow one after another, a quarter further apart than one of them takes: what a train queues is gone before
+/// the others follow one after another, twice as far apart as one of them takes: what the trains queue is gone before
 /// the next, and the whole takes about two round trips.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trains {
@@ -53,7 +53,7 @@ impl Trains {
         self.answered += 1;
         self.last_answer = now;
         if let Some(rate) = rate.filter(|rate| *rate > Rate::ZERO) {
-            self.spacing = rate.serialization(burst) * 5 / 4;
+            self.spacing = rate.serialization(burst) * 2;
         }
         self.next = self.next.min(now + self.spacing);
     }
