@@ -122,7 +122,7 @@ pub const CONTROLS: &[Control] = &[
     },
     Control {
         name: "madison-even",
-        summary: "TCP-Madison with evenly spaced packets, as the paper has it: needs Poisson cross traffic",
+        summary: "TCP-Madison with evenly spaced packets, nearer to the paper; wants random cross traffic",
         source: "Kola and Vernon 2007 (paper P3)",
         status: PAPER,
     },
