@@ -51,11 +51,22 @@ impl Train {
     /// link's [sobas:IV].
     #[must_use]
     pub fn dispersion(&self) -> Option<Rate> {
-        let in_order = self.came.iter().enumerate().all(|(index, packet)| packet.number == index);
-        if !self.is_whole() || !in_order {
+        if self.is_whole() { self.slope() } else { None }
+    }
+
+    /// The rate at which what was left of a train with loss was dispersed. A burst that overflows a buffer loses packets
+    /// while the link is busy, so those that come still lie one service time apart. Packets that were lost behind the
+    /// link leave gaps, and the rate too low. `None` if the train came whole, too little of it came, or out of order.
+    #[must_use]
+    pub fn remains(&self) -> Option<Rate> {
+        if self.is_whole() { None } else { self.slope() }
+    }
+
+    fn slope(&self) -> Option<Rate> {
+        if !self.came.is_sorted_by(|before, after| before.number < after.number) {
             return None;
         }
-        let body = &self.came[(self.packets as f64 * HEAD) as usize..];
+        let body = &self.came[(self.came.len() as f64 * HEAD) as usize..];
         if body.len() < LEAST {
             return None;
         }
@@ -85,12 +96,14 @@ impl Estimator for Train {
     }
 }
 
-/// C': the median over several trains. Trains with loss are dropped, and counted [sobas:IV].
+/// C': the median over several trains. Trains with loss are counted, and dropped [sobas:IV] as soon as one came whole; on a
+/// path whose buffer holds none, what was left of them is all there is.
 ///
 /// It is a dispersion rate: with cross traffic it lies between the available bandwidth and the capacity.
 #[derive(Clone, Debug, Default)]
 pub struct Capacity {
     rates: Vec<f64>,
+    remains: Vec<f64>,
     lost: usize,
 }
 
@@ -112,6 +125,12 @@ impl Capacity {
     pub fn lost(&self) -> usize {
         self.lost
     }
+
+    /// A train lost packets; the rest came at `rate`, see [`Train::remains`].
+    pub fn observe_remains(&mut self, rate: Rate) {
+        self.lost += 1;
+        self.remains.push(rate.as_bps_f64());
+    }
 }
 
 impl Estimator for Capacity {
@@ -127,7 +146,8 @@ impl Estimator for Capacity {
     }
 
     fn estimate(&self) -> Option<Rate> {
-        median(&mut self.rates.clone()).map(Rate::from_bps_f64)
+        let rates = if self.rates.is_empty() { &self.remains } else { &self.rates };
+        median(&mut rates.clone()).map(Rate::from_bps_f64)
     }
 }
 
@@ -153,6 +173,22 @@ mod tests {
         (0..5).for_each(|number| arrivals[number] = 1480 - (5 - number as u64) * 12);
         arrivals[30] += 110;
         assert_eq!(train(&arrivals).dispersion(), Some(Rate::from_bps(100_000_000)));
+    }
+
+    #[test]
+    fn what_a_full_buffer_left_of_a_train_still_has_the_links_gaps() {
+        // 16 packets fit; while they leave, 120 us each, three more find room.
+        let mut train = Train::new(50);
+        for (index, number) in (0..16).chain([24, 33, 42]).enumerate() {
+            let at = Time::from_nanos(1_000_000 + index as u64 * 120_000);
+            train.observe(at, TrainPacket { number, at, length: Bytes::new(1500) });
+        }
+        assert_eq!((train.dispersion(), train.remains()), (None, Some(Rate::from_bps(100_000_000))));
+        let mut capacity = Capacity::new();
+        capacity.observe_remains(Rate::from_bps(100_000_000));
+        assert_eq!((capacity.estimate(), capacity.lost()), (Some(Rate::from_bps(100_000_000)), 1));
+        capacity.observe(Time::ZERO, Some(Rate::from_bps(97_000_000)));
+        assert_eq!(capacity.estimate(), Some(Rate::from_bps(97_000_000)), "a whole train is better");
     }
 
     #[test]

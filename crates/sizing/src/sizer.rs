@@ -19,6 +19,9 @@ pub enum Input {
     /// The dispersion rate of one packet train that the other side sent on request; `None` when packets of it were
     /// lost [sobas:IV].
     Train(Option<Rate>),
+    /// Packets of a train were lost, and this is the dispersion rate of the others, as [`estimate::Train::remains`] has
+    /// it.
+    TrainRemains(Rate),
     /// So many more segments arrived out of order, which they do after losses (`tcpi_rcv_ooopack`).
     OutOfOrder(u64),
     /// What the sender of the data says of itself.

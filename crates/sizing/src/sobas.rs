@@ -95,10 +95,12 @@ pub struct Sobas {
     losses: u32,
     forgiven: Time,
     releases: u32,
-    /// What was in flight as the buffer overflowed: no trial goes there.
-    overflowed: Option<f64>,
+    /// When the buffer overflowed, and what was in flight: no trial goes there for a while.
+    overflowed: Option<(Time, f64)>,
     /// How often trials have told nothing in a row.
     idle_trials: u32,
+    /// A larger window was tried since the last decision that the path forced.
+    tried: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -152,6 +154,7 @@ impl Sobas {
             releases: 0,
             overflowed: None,
             idle_trials: 0,
+            tried: false,
             config,
         }
     }
@@ -173,7 +176,7 @@ impl Sobas {
 
             (Phase::Ramp, Sign::Delivered(bytes)) => {
                 let ceiling = self.ceiling();
-                self.grow_to(self.ramp_gain(ceiling), bytes, ceiling);
+                self.grow_to(self.ramp_gain(now, ceiling), bytes, ceiling);
                 if ceiling.is_some_and(|ceiling| self.window >= ceiling) {
                     let what = format!("the window is C'T, {}", self.shown());
                     self.linear(true, what)
@@ -181,7 +184,14 @@ impl Sobas {
                     Phase::Ramp
                 }
             }
-            (Phase::Ramp, Sign::Wait(wait)) if self.stands(wait) => {
+            // What the trains left behind.
+            (Phase::Ramp, Sign::Wait(_) | Sign::Loss(_)) if now < self.trains_until => self.phase,
+            (Phase::Ramp, Sign::Wait(wait))
+                if wait >= self.hint()
+                    || self.path.waits_by(now).is_some_and(|wait| wait >= self.hint() * 2) =>
+            {
+                // What was let out in the last round trip is under way still.
+                self.window /= 1.0 + limits.ramp_gain_late;
                 self.linear(true, format!("a queue of {} stands", shown_ms(wait)))
             }
             (Phase::Ramp | Phase::Linear { starting: true }, Sign::Sample(_)) => {
@@ -217,7 +227,6 @@ impl Sobas {
             (Phase::Hold(hold), Sign::Loss(before)) => self.lost_in_hold(now, hold, before),
 
             (Phase::Trial(trial), Sign::Delivered(bytes)) => self.grow_in_trial(now, trial, bytes),
-            (Phase::Trial(trial), Sign::Wait(wait)) => self.wait_in_trial(now, trial, wait),
             (Phase::Trial(trial), Sign::Sample(sample)) => self.judge(now, trial, &sample),
             (Phase::Trial(trial), Sign::Loss(before)) => self.lost_in_trial(now, trial, before),
 
@@ -254,6 +263,9 @@ impl Sobas {
         let burst = burst().get() as f64;
         let ramp_queues = self.ceiling().map(|ceiling| ceiling / 5.0);
         self.room = if lost > 0 && whole == 0 { burst / 8.0 } else { burst };
+        if whole == 0 {
+            self.margin /= 2.0;
+        }
         self.paced = self.config.can_pace && (lost > 0 || ramp_queues.is_none_or(|queues| queues > burst));
         match (self.path.capacity.estimate(), self.ceiling()) {
             (Some(rate), Some(ceiling)) => {
@@ -272,11 +284,15 @@ impl Sobas {
     /// How much a window grows per delivered byte in the ramp. Above a quarter of C'T, a half if the sender is paced, in
     /// a round trip by a sixteenth of itself, or by the burst that is known to fit if that is more; where none was
     /// found to fit, never by more than that.
-    fn ramp_gain(&self, ceiling: Option<f64>) -> f64 {
+    fn ramp_gain(&self, now: Time, ceiling: Option<f64>) -> f64 {
         let limits = self.config.thresholds;
         let fits = self.room / self.window;
         let begins = if self.paced { 0.5 } else { 0.25 };
         match ceiling {
+            // The path fills: what is sent until that shows has to wait somewhere.
+            Some(_) if self.path.waits_by(now).is_some_and(|wait| wait >= self.hint() / 2) => {
+                limits.ramp_gain_late
+            }
             Some(ceiling) if self.window > ceiling * begins => {
                 limits.ramp_gain.min(fits.max(limits.ramp_gain_late))
             }
@@ -295,7 +311,18 @@ impl Sobas {
     fn grow_linearly(&mut self, now: Time, bytes: Bytes) {
         let segment = self.config.segment.get() as f64;
         let room = self.path.has_room(now);
-        let gain = if room { self.config.thresholds.explore_gain } else { 0.0 };
+        let limits = self.config.thresholds;
+        // Far below C' a queue that is gone was not ours, or a machine's that was late.
+        let far = self.ceiling().is_some_and(|ceiling| self.window < limits.near * ceiling);
+        let calm = self.path.waits_by(now).is_some_and(|wait| wait < self.hint() / 2);
+        let gain = match room {
+            true if far && calm => limits.ramp_gain_late,
+            true => limits.explore_gain,
+            false => 0.0,
+        };
+        // At C'T there is no more room, however quiet the path still is.
+        let full = self.ceiling().is_some_and(|ceiling| self.window >= ceiling * (1.0 + self.margin / 2.0));
+        let gain = if full { 0.0 } else { gain };
         self.grow_to(gain.max(segment / self.window), bytes, None);
     }
 
@@ -323,7 +350,7 @@ impl Sobas {
 
     /// A loss after a queue: what the path gave before it is what it gives.
     fn decide_by_loss(&mut self, now: Time) -> Phase {
-        self.note_overflow();
+        self.note_overflow(now);
         self.margin /= 2.0;
         match self.path.best() {
             Some(level) => self.decide(now, level, "loss after a queue stood"),
@@ -331,8 +358,8 @@ impl Sobas {
         }
     }
 
-    fn note_overflow(&mut self) {
-        self.overflowed = self.path.best().map(|level| level.in_flight().min(self.window));
+    fn note_overflow(&mut self, now: Time) {
+        self.overflowed = self.path.best().map(|level| (now, level.in_flight().min(self.window)));
     }
 
     /// S = R T.
@@ -389,9 +416,16 @@ impl Sobas {
         capacity.is_some_and(|capacity| best >= self.config.thresholds.dropped * capacity)
     }
 
-    /// Whether a queue stands. A false alarm here only slows growth down, so little of it will do.
-    fn stands(&self, wait: Span) -> bool {
-        self.path.times().is_some_and(|times| wait >= self.config.thresholds.hint(times.base))
+    /// From when on a queue may stand. A false alarm only slows growth down, so little of it will do.
+    fn hint(&self) -> Span {
+        let base = self.path.times().map_or(Span::ZERO, |times| times.base);
+        self.config.thresholds.hint(base)
+    }
+
+    /// The queue that S aims at. Traffic that comes in bursts needs it: with none, the link idles between them.
+    fn aim(&self) -> Span {
+        let base = self.path.times().map_or(Span::ZERO, |times| times.base);
+        self.hint().max(base.scale(self.margin / 2.0))
     }
 
     fn grow_to(&mut self, gain: f64, bytes: Bytes, most: Option<f64>) {

@@ -53,6 +53,10 @@ impl BufferSizer for Wad {
                 self.trains.on_train(now, rate, Bytes::new(1500) * TRAIN_PACKETS as u64);
                 self.capacity.observe(now, rate);
             }
+            Input::TrainRemains(rate) => {
+                self.trains.on_broken(now, Some(rate), Bytes::new(1500) * TRAIN_PACKETS as u64);
+                self.capacity.observe_remains(rate);
+            }
             _ => {}
         }
     }

@@ -123,7 +123,8 @@ impl Fluid {
                 self.trains_due.pop_front();
                 let fits = 75_000.0 < self.buffer + 10_000.0;
                 let wire = self.capacity * 8.0 * 1500.0 / SEGMENT;
-                self.tell(Input::Train(fits.then(|| Rate::from_bps_f64(wire))));
+                let rate = Rate::from_bps_f64(wire);
+                self.tell(if fits { Input::Train(Some(rate)) } else { Input::TrainRemains(rate) });
             }
             if self.now >= self.next_look {
                 self.next_look = self.now + self.look_every;

@@ -27,7 +27,7 @@ const TRAINS_APART: Span = Span::from_millis(20);
 /// A train, or its request, is lost if nothing came for this long; a train whose last packet came waits for those
 /// that it overtook.
 const TRAIN_SILENCE: Span = Span::from_secs(1);
-const TRAIN_BROKEN: Span = Span::from_millis(200);
+const TRAIN_BROKEN: Span = Span::from_millis(50);
 const TRAIN_OVERTAKEN: Span = Span::from_millis(5);
 /// How often the echoer is asked for a cookie while a train waits for one, and how long one is used: half of the time
 /// for which it is sure to hold.
@@ -52,7 +52,9 @@ impl From<ProbeEvent> for Input {
         match event {
             ProbeEvent::Echo(round_trip) => Self::Probe(Some(round_trip)),
             ProbeEvent::Lost => Self::Probe(None),
-            ProbeEvent::Train(train) => Self::Train(train.rate()),
+            ProbeEvent::Train(train) => {
+                train.remains().map_or_else(|| Self::Train(train.rate()), Self::TrainRemains)
+            }
         }
     }
 }

@@ -26,11 +26,21 @@ impl TrainArrivals {
     /// packets are missing or came out of order [sobas:IV].
     #[must_use]
     pub fn rate(&self) -> Option<Rate> {
+        self.train().estimate()
+    }
+
+    /// Where packets are missing, the rate at which the others were dispersed: see [`estimate::Train::remains`].
+    #[must_use]
+    pub fn remains(&self) -> Option<Rate> {
+        self.train().remains()
+    }
+
+    fn train(&self) -> Train {
         let mut train = Train::new(self.packets.into());
         for &(place, at) in &self.arrivals {
             train.observe(at, TrainPacket { number: place.into(), at, length: self.packet });
         }
-        train.estimate()
+        train
     }
 }
 
@@ -63,10 +73,11 @@ mod tests {
     fn a_train_with_a_hole_or_out_of_order_has_no_rate() {
         let mut short = train([120; 49]);
         short.arrivals.remove(20);
-        assert_eq!(short.rate(), None);
+        // Half of the slopes do not reach over the hole.
+        assert_eq!((short.rate(), short.remains()), (None, Some(Rate::from_bps(100_000_000))));
         let mut swapped = train([120; 49]);
         swapped.arrivals.swap(20, 21);
-        assert_eq!((swapped.is_whole(), swapped.rate()), (false, None));
+        assert_eq!((swapped.is_whole(), swapped.rate(), swapped.remains()), (false, None, None));
         assert_eq!(train([]).rate(), None);
         assert_eq!(train([0; 49]).rate(), None, "no time passed: no stamps");
     }

@@ -129,9 +129,8 @@ impl Flow {
                 let lost = measuring.gaps.count(number);
                 // What left before this echo and is not here is lost: links keep the order.
                 let incomplete = measuring.trains.iter().take_while(|(_, _, began)| *began < sent).count();
-                measuring.trains.drain(..incomplete);
-                for _ in 0..incomplete {
-                    self.receiver.tell(now, Input::Train(None));
+                for (_, train, _) in measuring.trains.drain(..incomplete) {
+                    self.receiver.tell(now, answer(&train));
                 }
                 for _ in 0..lost {
                     self.receiver.tell(now, Input::Probe(None));
@@ -146,9 +145,9 @@ impl Flow {
                 let length = Bytes::new(self.sender.payload() + self.header);
                 train.observe(now, TrainPacket { number: packet, at: now, length });
                 if packet + 1 == TRAIN_PACKETS {
-                    let rate = train.estimate();
+                    let answer = answer(train);
                     measuring.trains.retain(|(known, ..)| *known != number);
-                    self.receiver.tell(now, Input::Train(rate));
+                    self.receiver.tell(now, answer);
                 }
             }
         }
@@ -165,6 +164,11 @@ impl Flow {
             measuring.changes.push(PhaseChange { at: now, state, window });
         }
     }
+}
+
+/// What a sizer is told of a train that is over.
+fn answer(train: &Train) -> Input {
+    train.remains().map_or_else(|| Input::Train(train.estimate()), Input::TrainRemains)
 }
 
 /// What a flow measures by enters the links; whether it gets through shows at the other end.

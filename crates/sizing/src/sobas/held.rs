@@ -8,6 +8,17 @@ use units::{Bytes, Span, Time};
 /// a window that grows by a segment per RTT grows by 1 % within these on all but the longest paths.
 const PATIENCE: u32 = 25;
 
+/// Round trips in the first segment.
+const FIRST_ROUNDS: u64 = 12;
+
+/// Samples by which a trial's goodput is judged, and how many of them a sender may take to use a larger window: one that
+/// probes for bandwidth does so once in eight round trips.
+const JUDGED: usize = 3;
+const JUDGED_AT_MOST: usize = 6;
+
+/// Doublings of the segment before a paced sender that fills C' tries for more: a minute at least.
+const PACED_REST: u32 = 4;
+
 /// S is in force.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hold {
@@ -30,6 +41,8 @@ pub(super) struct Trial {
     origin: f64,
     /// And the one from which on growth is counted: as long as there is room, it follows.
     from: f64,
+    /// How far it goes, as a factor.
+    step: f64,
     level: Level,
     target: Span,
     /// The path had no queue: it may take more.
@@ -46,7 +59,10 @@ impl Sobas {
     pub(super) fn hold(&mut self, now: Time, settle: Span, level: Level, target: Span) -> Phase {
         let base = self.path.times().map_or(Span::ZERO, |times| times.base);
         self.path.forget_samples(now + settle);
-        let until = self.config.thresholds.segment_end(now + settle, base, self.idle_trials);
+        let begins = now + settle;
+        let end = self.config.thresholds.segment_end(begins, base, self.idle_trials);
+        // The first decision was made in a hurry.
+        let until = if self.tried { end } else { end.min(begins + base * FIRST_ROUNDS) };
         Phase::Hold(Hold { level, target, until, over: 0, before: None })
     }
 
@@ -103,20 +119,29 @@ impl Sobas {
             return self.next_segment(now, hold);
         };
         let limits = self.config.thresholds;
-        let room = level.median < times.exogenous + limits.hint(times.base);
+        let room = level.median < times.exogenous + self.aim();
         // The path is full, and the others on it have no share worth a trial.
         let alone = self
             .path
             .payload_capacity(self.config.segment, self.config.header)
             .is_some_and(|capacity| level.rate >= 0.9 * capacity);
         let at_maximum = self.window >= self.maximum();
-        let overflows = self.overflowed.is_some_and(|at| self.window * limits.trial > at * 0.97);
-        if !sample.limited || at_maximum || (!room && (alone || overflows)) {
+        let overflows = self.overflowed.is_some_and(|(when, at)| {
+            now.since(when) < limits.loss_memory && self.window * limits.trial > at * 0.97
+        });
+        let crowded = level.median > hold.target + limits.hint(times.base);
+        // A paced sender leaves no queue to tell by, and what it sends is what trains have measured.
+        if self.paced && alone && self.idle_trials < PACED_REST {
+            self.idle_trials += 1;
+            return self.next_segment(now, hold);
+        }
+        if !sample.limited || at_maximum || overflows || (!room && (alone || crowded)) {
             return self.next_segment(now, hold);
         }
         self.reason =
             format!("segment over, {} at {}: trying a larger window", level.rate(), shown_ms(level.median));
-        self.trial(level, hold.target, room)
+        self.tried = true;
+        self.trial(level, hold.target, room, self.config.thresholds.trial)
     }
 
     fn next_segment(&mut self, now: Time, hold: Hold) -> Phase {
@@ -125,9 +150,9 @@ impl Sobas {
         Phase::Hold(Hold { until, ..hold })
     }
 
-    fn trial(&self, level: Level, target: Span, room: bool) -> Phase {
+    fn trial(&self, level: Level, target: Span, room: bool, step: f64) -> Phase {
         let (origin, from, fastest) = (self.window, self.window, level.rate);
-        Phase::Trial(Trial { origin, from, level, target, room, judging: false, fastest, waited: 0 })
+        Phase::Trial(Trial { origin, from, step, level, target, room, judging: false, fastest, waited: 0 })
     }
 
     pub(super) fn grow_in_trial(&mut self, now: Time, mut trial: Trial, bytes: Bytes) -> Phase {
@@ -137,8 +162,9 @@ impl Sobas {
         let limits = self.config.thresholds;
         // Lest it run ahead of a sender that grows by itself.
         let in_flight = self.path.level_of(1).map_or(trial.from, |level| level.in_flight());
-        self.grow_to(limits.explore_gain, bytes, Some(in_flight.max(trial.from) * limits.trial));
-        if self.window >= trial.from * limits.trial || self.window >= self.maximum() {
+        let gain = if trial.room { limits.explore_gain } else { limits.ramp_gain_late };
+        self.grow_to(gain, bytes, Some(in_flight.max(trial.from) * trial.step));
+        if self.window >= trial.from * trial.step || self.window >= self.maximum() {
             if trial.room && self.path.has_room(now) && self.window < self.maximum() {
                 // Still nothing waits: go on.
                 trial.from = self.window;
@@ -152,24 +178,22 @@ impl Sobas {
     }
 
     /// The path had room; has it a queue now?
-    pub(super) fn wait_in_trial(&mut self, now: Time, trial: Trial, wait: Span) -> Phase {
-        let Some(times) = self.path.times() else { return self.phase };
-        let limits = self.config.thresholds;
+    fn is_filled(&mut self, trial: &Trial, sample: &Sample) -> bool {
+        let Some(times) = self.path.times() else { return false };
         let in_flight = self.path.level_of(1).map_or(0.0, |level| level.in_flight());
-        if self.overflowed.is_some_and(|at| in_flight > at * 1.02) {
+        if self.overflowed.is_some_and(|(_, at)| in_flight > at * 1.02) {
             // The path holds more than it did.
             self.overflowed = None;
         }
-        if trial.judging || !trial.room || wait < limits.hint(times.base) {
-            return self.phase;
-        }
-        if self.window > trial.from * 1.02
-            || trial.from > trial.level.rate / 8.0 * times.base.as_secs_f64() * 1.05
-        {
-            self.idle_trials = 0;
-        } else {
-            self.idle_trials += 1;
-        }
+        !trial.judging && trial.room && sample.waits.least >= times.base + self.aim()
+    }
+
+    /// A window is found that fills the path.
+    fn fill(&mut self, now: Time, trial: &Trial) -> Phase {
+        let base = self.path.times().map_or(Span::ZERO, |times| times.base);
+        let grown = self.window > trial.from * 1.02
+            || trial.from > trial.level.rate / 8.0 * base.as_secs_f64() * 1.05;
+        self.idle_trials = if grown { 0 } else { self.idle_trials + 1 };
         // A sender that was below the window is so still: what counts is what was in flight.
         let (window, level) = (self.window, self.path.level_of(1).unwrap_or(trial.level));
         let next = self.decide(now, level, "a queue begins to stand");
@@ -180,12 +204,15 @@ impl Sobas {
     /// A sample while a larger window is tried.
     pub(super) fn judge(&mut self, now: Time, mut trial: Trial, sample: &Sample) -> Phase {
         let Some(times) = self.path.times() else { return self.phase };
+        if self.is_filled(&trial, sample) {
+            return self.fill(now, &trial);
+        }
         if !sample.limited {
             // A sender that grows by itself may take its time. One that does not is limited by something else, and the
             // window's size says nothing.
             trial.waited = if sample.rate > trial.fastest * 1.01 { 0 } else { trial.waited + 1 };
             trial.fastest = trial.fastest.max(sample.rate);
-            if !trial.judging && trial.waited < PATIENCE {
+            if trial.waited < PATIENCE {
                 return Phase::Trial(trial);
             }
             self.idle_trials += 1;
@@ -193,18 +220,24 @@ impl Sobas {
             self.reason = "the window was not the limit in a trial: it stays".to_owned();
             return self.hold(now, times.base * 2, trial.level, trial.target);
         }
-        let Some(level) = self.path.level_of(3).filter(|_| trial.judging) else { return self.phase };
+        let Some(level) = self.path.level_of(JUDGED).filter(|_| trial.judging) else {
+            return Phase::Trial(trial);
+        };
         let grown = self.window / trial.from - 1.0;
         let gained = level.rate / trial.level.rate - 1.0;
-        let pays = gained >= self.config.thresholds.trial_pays * grown && grown > 0.0;
+        let limits = self.config.thresholds;
+        let pays = gained >= limits.trial_pays * grown && grown > 0.0;
         let found =
             format!("the window grew by {:.1} %, the goodput by {:.1} %", grown * 100.0, gained * 100.0);
         if pays {
             self.idle_trials = 0;
             self.reason = format!("{found}: others give way, it stays at {}", self.shown());
             let target = trial.target.max(level.median);
-            // Without a pause: the next step up.
-            return self.trial(level, target, false);
+            // Without a pause: the next step up, a larger one.
+            return self.trial(level, target, false, (trial.step * trial.step).min(1.2));
+        }
+        if self.path.level_of(JUDGED_AT_MOST).is_none() {
+            return Phase::Trial(trial);
         }
         self.idle_trials += 1;
         self.window = trial.from;
@@ -223,7 +256,7 @@ impl Sobas {
         if before == Before::Calm {
             return self.phase;
         }
-        self.note_overflow();
+        self.note_overflow(now);
         self.margin = if self.margin < 0.005 { 0.0 } else { self.margin / 2.0 };
         let level = self.path.level_of_limited().unwrap_or(hold.level);
         let window = self.window;
@@ -237,7 +270,7 @@ impl Sobas {
         let Some(times) = self.path.times() else { return self.phase };
         self.idle_trials += 2;
         if before != Before::Calm {
-            self.note_overflow();
+            self.note_overflow(now);
         }
         self.window = trial.from * 0.97;
         let hold = self.hold(now, times.average * 2, trial.level, trial.target);

@@ -134,6 +134,10 @@ impl Path {
                 self.capacity.observe(now, train);
                 [Some(Sign::Train), None]
             }
+            Input::TrainRemains(rate) => {
+                self.capacity.observe_remains(rate);
+                [Some(Sign::Train), None]
+            }
             Input::OutOfOrder(segments) => {
                 self.counts_losses = true;
                 [if segments > 0 { self.on_loss(now) } else { None }, None]
@@ -169,13 +173,15 @@ impl Path {
         let waits = self.rtt().since(ended.from).or_else(|| self.rtt().since(Time::ZERO))?;
         let rate = ended.rate().as_bps_f64();
         let in_flight = rate / 8.0 * waits.mean.as_secs_f64();
+        let fills = in_flight >= self.thresholds.limited * window.get() as f64;
         let limited = match self.report {
             Some(report) if report.busy > self.reported.busy => {
                 let busy = report.busy.saturating_sub(self.reported.busy);
                 let limited = report.window_limited.saturating_sub(self.reported.window_limited);
-                limited * 2 > busy
+                // A sender that is paced waits for its pace most of the time, and for the window only then.
+                limited * 2 > busy || (limited * 16 > busy && fills)
             }
-            _ => in_flight >= self.thresholds.limited * window.get() as f64,
+            _ => fills,
         };
         self.reported = self.report.unwrap_or_default();
         let sample = Sample { from: ended.from, to: ended.to, rate, waits, limited };
@@ -266,6 +272,13 @@ impl Path {
         let round = self.rtt().since(behind(now, self.round(base)));
         round.is_some_and(|round| round.least < base + self.thresholds.hint(base))
             && self.samples.back().is_none_or(|sample| sample.limited)
+    }
+
+    /// How much longer round trips are now than before the transfer, by rule: the median of the last one.
+    pub(super) fn waits_by(&self, now: Time) -> Option<Span> {
+        let times = self.times()?;
+        let round = self.rtt().since(behind(now, self.round(times.base)))?;
+        (round.count >= 3).then(|| round.median.saturating_sub(times.exogenous))
     }
 
     /// C' in payload: what its packets leave after their headers.

@@ -16,8 +16,13 @@ impl BufferSizer for Sobas {
                 self.path.begin_transfer();
             }
             Input::Train(rate) => {
-                self.trains.on_train(now, rate, burst());
+                if rate.is_some() {
+                    self.trains.on_train(now, rate, burst());
+                } else {
+                    self.trains.on_broken(now, None, burst());
+                }
             }
+            Input::TrainRemains(rate) => self.trains.on_broken(now, Some(rate), burst()),
             _ => {}
         }
         let signs = self.path.observe(now, input, Bytes::new(self.window as u64));

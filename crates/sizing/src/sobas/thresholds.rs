@@ -45,6 +45,8 @@ pub struct Thresholds {
     /// Growth per delivered byte while no queue stands, after the ramp: 1/64, x1.016 per RTT. One segment per RTT, as the
     /// source has it, is what remains when there is a queue; alone it would take minutes where C' reads low.
     pub explore_gain: f64,
+    /// Below this share of C'T a window without a queue grows as late in the ramp.
+    pub near: f64,
     /// S = R T with T at most this share above the exogenous RTT: what is more is our own queue. Some is wanted, lest a
     /// late acknowledgement leave the link idle.
     pub margin: f64,
@@ -87,14 +89,15 @@ impl Default for Thresholds {
             ramp_gain_late: 0.064,
             ramp_start: 1.0 / 16.0,
             explore_gain: 1.0 / 64.0,
-            margin: 0.025,
+            near: 0.9,
+            margin: 0.05,
             limited: 0.85,
             losses_held: 3,
             loss_memory: Span::from_secs(20),
             segment: Span::from_secs(2),
             segment_rounds: 50,
-            trial: 1.1,
-            trial_pays: 0.375,
+            trial: 1.06,
+            trial_pays: 0.25,
             pace_share: 0.96,
             pace_ahead: 1.25,
         }

@@ -8,6 +8,9 @@ const PATIENCE: Span = Span::from_secs(1);
 /// Unanswered trains after which no more are asked for.
 const UNANSWERED: u32 = 2;
 
+/// Trains that may break before it is taken for certain that the path holds none.
+const BROKEN: usize = 3;
+
 /// Between trains, before the first has told how fast the path is.
 const SPACING: Span = Span::from_millis(100);
 
@@ -20,6 +23,8 @@ pub(crate) struct Trains {
     asked: usize,
     answered: usize,
     unanswered: u32,
+    /// Came with losses.
+    broken: usize,
     next: Time,
     last_answer: Time,
     spacing: Span,
@@ -32,6 +37,7 @@ impl Trains {
             asked: 0,
             answered: 0,
             unanswered: 0,
+            broken: 0,
             next: Time::ZERO,
             last_answer: Time::ZERO,
             spacing: SPACING,
@@ -40,7 +46,12 @@ impl Trains {
 
     /// Nothing more will come.
     pub(crate) fn is_over(&self) -> bool {
-        self.answered >= self.wanted || self.unanswered >= UNANSWERED
+        self.answered >= self.wanted || self.unanswered >= UNANSWERED || self.overflows()
+    }
+
+    /// The path holds no train: more of them would only cost others their packets.
+    const fn overflows(&self) -> bool {
+        self.broken >= BROKEN && self.broken == self.answered
     }
 
     /// Trains were asked for that have not come.
@@ -56,6 +67,12 @@ impl Trains {
             self.spacing = rate.serialization(burst) * 2;
         }
         self.next = self.next.min(now + self.spacing);
+    }
+
+    /// A train came with losses, the rest at `rate` if that could be told.
+    pub(crate) fn on_broken(&mut self, now: Time, rate: Option<Rate>, burst: Bytes) {
+        self.broken += 1;
+        self.on_train(now, rate, burst);
     }
 
     /// Whether one is to be asked for now; counts as asked for if so.
