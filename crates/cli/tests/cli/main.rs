@@ -18,4 +18,5 @@ mod search;
 mod sweep;
 mod transfer;
 mod transfer_kill;
+mod transfer_path;
 mod tune;
