@@ -42,6 +42,7 @@ mod results;
 mod sender;
 mod session;
 mod sized;
+mod sized_group;
 mod sobas_socket;
 mod stack;
 mod tcp_info;
@@ -60,6 +61,7 @@ pub use session::{
     FlowConfig, KERNEL_DECIDES, PREAMBLE, SessionConfig, SizerChoice, receive, receive_with, send, send_with,
 };
 pub use sized::{Demand, PhaseChange, SizedWindow};
+pub use sized_group::SizedGroup;
 pub use sobas_socket::SobasSocket;
 pub use stack::{SettingChange, Stack};
 pub use tcp_info::{TcpInfo, TcpOptions};

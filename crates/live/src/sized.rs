@@ -106,7 +106,7 @@ impl SizedWindow {
     pub fn poll(&mut self, socket: &impl AsFd, now: Time) -> Result<(), LiveError> {
         if now >= self.due {
             self.measure(now, &TcpInfo::of(socket)?);
-            self.due = now + self.period();
+            self.due = now + period(self.round_trip);
         } else if self.sizer.wakeup().is_none_or(|wakeup| now < wakeup) {
             return Ok(());
         }
@@ -229,14 +229,15 @@ impl SizedWindow {
             self.changes.push(PhaseChange { at: now, state, window: self.requested });
         }
     }
+}
 
-    fn period(&self) -> Span {
-        self.round_trip.map_or(OFTEN, |round_trip| (round_trip / PER_ROUND_TRIP).max(OFTEN).min(SELDOM))
-    }
+/// Between two measurements at this round-trip time.
+pub(crate) fn period(round_trip: Option<Span>) -> Span {
+    round_trip.map_or(OFTEN, |round_trip| (round_trip / PER_ROUND_TRIP).max(OFTEN).min(SELDOM))
 }
 
 /// The window of an action, if it is one; what else it is goes to `demands`.
-fn carry_out(action: Action, demands: &mut Vec<Demand>) -> Option<Bytes> {
+pub(crate) fn carry_out(action: Action, demands: &mut Vec<Demand>) -> Option<Bytes> {
     match action {
         Action::Window(window) => return Some(window),
         Action::Train => demands.push(Demand::Train),

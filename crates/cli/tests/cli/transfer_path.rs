@@ -1,28 +1,63 @@
-//! `send` and `receive` over an emulated path: SOBAS holds the receiver's window, and the page says so.
+//! `send` and `receive` over an emulated path: SOBAS holds the receiver's window, and both sides say what it is doing.
 
-use crate::place::{Place, alone, end, root};
+use crate::place::{Ended, Place, alone, end, root};
+use serde_json::Value;
 use std::fs;
 
+/// Sends `file` over `link` with `--json --report page.html` and `more`; the receiver has `options`.
+fn over(place: &Place, link: &str, options: &str, more: &str) -> Ended {
+    end(place.shell(&format!(
+        "exec $TIGHTLINK emulate {link} --server \
+         'exec $TIGHTLINK receive there {options} > ticket 2> there.log' -- sh -c \
+         'while ! test -s ticket; do sleep 0.05; done; \
+         exec $TIGHTLINK send file $(cat ticket) --json --report page.html {more}'"
+    )))
+}
+
+fn page(place: &Place) -> String {
+    fs::read_to_string(place.path().join("page.html")).unwrap().replace("&#39;", "'")
+}
+
 /// 20 Mbit/s for 12 MB are five seconds: time for SOBAS to measure, ramp and hold.
+const LINK: &str = "--rate 20Mbit/s --delay 20ms --queue 1bdp";
+
+/// The summary of 12 MB over [`LINK`], which have arrived.
+fn twelve_megabytes(place: &Place, more: &str) -> Value {
+    place.write("file", vec![0x5a; 12_000_000]);
+    let ended = over(place, LINK, "", more).well();
+    assert!(fs::read(place.path().join("there/file")).unwrap() == vec![0x5a; 12_000_000]);
+    let summary = ended.json().remove(0);
+    let goodput = summary["goodput_bps"].as_f64().unwrap();
+    assert!((10e6..20e6).contains(&goodput), "{summary}");
+    // Twice what the path and its queue hold would be no window at all.
+    let window = summary["window_bytes"].as_u64().expect("SOBAS holds a window");
+    assert!((25_000..400_000).contains(&window), "{summary}");
+    summary
+}
+
 #[test]
 fn sobas_finds_the_window_of_a_path_and_says_what_it_is_doing() {
     let _alone = alone();
     if root() {
         let place = Place::new();
-        place.write("file", vec![0x5a; 12_000_000]);
-        let script = "exec $TIGHTLINK emulate --rate 20Mbit/s --delay 20ms --queue 1bdp --server \
-             'exec $TIGHTLINK receive there > ticket 2> there.log' -- sh -c \
-             'while ! test -s ticket; do sleep 0.05; done; \
-             exec $TIGHTLINK send file $(cat ticket) --json --control reno --report page.html'";
-        let ended = end(place.shell(script)).well();
-        assert!(fs::read(place.path().join("there/file")).unwrap() == vec![0x5a; 12_000_000]);
-        let summary = &ended.json()[0];
-        let goodput = summary["goodput_bps"].as_f64().unwrap();
-        assert!((10e6..20e6).contains(&goodput), "{summary}");
-        let page = fs::read_to_string(place.path().join("page.html")).unwrap();
-        assert!(page.contains("The receive window&#39;s phases: ") || page.contains("The receive window's phases: "));
-        // Twice what the path and its queue hold would be no window at all.
-        let window = summary["window_bytes"].as_u64().expect("SOBAS holds a window");
-        assert!((25_000..400_000).contains(&window), "{summary}");
+        twelve_megabytes(&place, "--control reno");
+        let page = page(&place);
+        assert!(page.contains("The receive window's phases: "));
+        for phase in ["measure at", "ramp at", "packet trains"] {
+            assert!(page.contains(phase), "{phase} is not on the page");
+        }
+    }
+}
+
+#[test]
+fn several_streams_share_one_sobas_and_its_window() {
+    let _alone = alone();
+    if root() {
+        let place = Place::new();
+        let summary = twelve_megabytes(&place, "--control reno --streams 4");
+        assert_eq!(summary["streams"], 4);
+        // Four machines would each send five trains at once, and lose them to one another.
+        let page = page(&place);
+        assert!(page.contains("5 of 5 trains came whole") || page.contains("4 of 5 trains"), "one machine's trains");
     }
 }

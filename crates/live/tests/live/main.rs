@@ -1,5 +1,6 @@
 //! Real transfers over loopback, each test in a network namespace of its own.
 
+mod group;
 mod kernel;
 mod namespace;
 mod probe;

@@ -16,10 +16,10 @@ use units::{Bytes, Rate, Span, Time};
 
 /// A sizer that writes down what it is told and does what the test says.
 #[derive(Debug, Default)]
-struct Scribe {
-    told: Arc<Mutex<Vec<(Time, Input)>>>,
-    actions: Vec<Action>,
-    phase: &'static str,
+pub struct Scribe {
+    pub told: Arc<Mutex<Vec<(Time, Input)>>>,
+    pub actions: Vec<Action>,
+    pub phase: &'static str,
 }
 
 impl BufferSizer for Scribe {
@@ -35,7 +35,7 @@ impl BufferSizer for Scribe {
 }
 
 /// A connected pair with segments as on Ethernet: who sends, who receives.
-fn pair() -> (TcpStream, TcpStream) {
+pub fn pair() -> (TcpStream, TcpStream) {
     let listener = TcpListener::bind(loopback(0)).unwrap();
     let sender = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
     options::set_max_segment(&sender, Bytes::new(1460)).unwrap();

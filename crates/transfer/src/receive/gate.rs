@@ -4,7 +4,7 @@
 //! be trying; further ones are closed at once. Each that is turned away leaves one line, up to a number per second.
 
 use super::Receiver;
-use super::keeper::Echo;
+use super::keeper::{self, Echo, Keeper};
 use super::stream;
 use super::visit::{self, Visit};
 use crate::channel::{Channel, Inlet, Message};
@@ -167,19 +167,25 @@ impl House<'_> {
         match greeting {
             Greeting::Control { version, streams, echo } => match self.begin(channel, version, streams, echo)
             {
-                Ok(visit) => {
+                Ok(visit) => std::thread::scope(|threads| {
+                    let (choice, clock) = (self.receiver.window, &self.receiver.clock);
+                    if keeper::wants_quiet(&visit, choice) {
+                        visit.begin_quiet();
+                    }
+                    let keeper = Keeper { visit: &visit, control: channel, clock };
+                    threads.spawn(move || keeper.keep(choice));
                     let ended = visit::serve(self, &visit, channel);
                     self.end(&visit, ended);
-                }
+                }),
                 Err(reason) => {
                     self.observer.say(&format!("{} must wait: {reason}", channel.peer()));
                     visit::turn_away(channel, reason, self.receiver.clock.now());
                 }
             },
-            Greeting::Data { token, stream } => {
+            Greeting::Data { token, .. } => {
                 let visit = locked(&self.visit).clone().filter(|visit| visit.is(&token));
                 match visit {
-                    Some(visit) => stream::serve(self, &visit, channel, stream),
+                    Some(visit) => stream::serve(self, &visit, channel),
                     None => self.turned_away(channel.peer(), "its control connection has ended"),
                 }
             }

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A file that was asked for.
@@ -36,6 +37,32 @@ pub(super) struct OpenChunk {
     pub(super) file: Arc<File>,
     pub(super) index: u32,
     pub(super) hasher: ChunkHasher,
+    pub(super) tally: Tally,
+}
+
+/// Bytes of chunks that are being written count in what is shown, so that a slow path is seen to move. They leave it with
+/// their chunk, whether that is complete then or not.
+#[derive(Debug)]
+pub(super) struct Tally {
+    arriving: Arc<AtomicU64>,
+    came: u64,
+}
+
+impl Tally {
+    pub(super) fn new(arriving: &Arc<AtomicU64>) -> Self {
+        Self { arriving: Arc::clone(arriving), came: 0 }
+    }
+
+    pub(super) fn add(&mut self, bytes: u64) {
+        self.came += bytes;
+        self.arriving.fetch_add(bytes, Relaxed);
+    }
+}
+
+impl Drop for Tally {
+    fn drop(&mut self) {
+        self.arriving.fetch_sub(self.came, Relaxed);
+    }
 }
 
 impl Incoming {

@@ -1,15 +1,21 @@
-//! Holding the receive window of one data connection: fixed, or as SOBAS finds it.
+//! Holding the receive windows of a sender's data connections: fixed, or as SOBAS finds them.
+//!
+//! There is one keeper and one SOBAS for all of a sender's data connections: they share a path, and what fits into it is
+//! theirs together (`live::SizedGroup`).
 
 use super::gate::locked;
 use super::visit::Visit;
 use crate::channel::Channel;
 use crate::error::TransferError;
 use crate::window::WindowChoice;
+use crate::wire::control::{Report, ToSender};
+use crate::wire::frame;
 use live::probe::{ProbeKey, Prober};
-use live::{Clock, Demand, SizedWindow, TcpInfo, Window, WindowControl};
+use live::{Clock, Demand, SizedGroup, TcpInfo, Window, WindowControl};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use sizing::{Input, SenderReport, Sobas, SobasConfig};
 use std::net::SocketAddr;
+use std::sync::Arc;
 use units::{Bytes, Rate, Span, Time};
 
 /// 32 MB fill 1 Gbit/s over 250 ms, and fit into the buffer that a window is taken with.
@@ -18,8 +24,10 @@ const MAXIMUM: Bytes = Bytes::new(32_000_000);
 const SOON: Span = Span::from_millis(10);
 const LATER: Span = Span::from_millis(200);
 const SETTLING: Span = Span::from_millis(500);
-/// No wait is longer: the end of the connection is looked for this often.
+/// No wait is longer: the end of the visit is looked for this often.
 const LOOK: Span = Span::from_millis(50);
+/// Between looks for data connections that are still to come.
+const JOINING: Span = Span::from_millis(5);
 
 /// Where a sender echoes probes.
 #[derive(Clone, Debug)]
@@ -28,115 +36,190 @@ pub(super) struct Echo {
     pub(super) key: ProbeKey,
 }
 
-/// The window of one data connection, for who asks.
+/// The window over all data connections, for who asks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WindowState {
-    /// Asked for; `None`: the maximum.
+    /// In force; `None`: the maximum.
     pub(super) window: Option<Bytes>,
     pub(super) phase: String,
     pub(super) reason: String,
-    /// The sender shall pace at this, and was not told yet.
-    pub(super) pace: Option<Option<Rate>>,
 }
 
-/// Holds the window of connection `stream` until that ends.
-pub(super) fn keep(visit: &Visit, channel: &Channel, stream: u16, choice: WindowChoice, clock: &Clock) {
-    let kept = match choice {
-        // There is no path to size, and a probe would only find out how busy the machine is.
-        WindowChoice::Sobas if channel.peer().ip().is_loopback() => {
-            note(visit, stream, |state| "loopback: nothing to size".clone_into(&mut state.reason));
-            fixed(visit, channel, Window::Max, clock)
+/// What a keeper works with.
+pub(super) struct Keeper<'a> {
+    pub(super) visit: &'a Visit,
+    /// The control connection: what the sender is asked for goes there at once.
+    pub(super) control: &'a Channel,
+    pub(super) clock: &'a Clock,
+}
+
+/// Whether the data waits until the path was measured without it.
+pub(super) fn wants_quiet(visit: &Visit, choice: WindowChoice) -> bool {
+    choice == WindowChoice::Sobas && !visit.peer.ip().to_canonical().is_loopback() && visit.echo.is_some()
+}
+
+impl Keeper<'_> {
+    /// Holds the windows until the visit ends.
+    pub(super) fn keep(&self, choice: WindowChoice) {
+        let kept = match choice {
+            // There is no path to size, and a probe would only find out how busy the machine is.
+            WindowChoice::Sobas if self.visit.peer.ip().to_canonical().is_loopback() => {
+                self.note(|state| "loopback: nothing to size".clone_into(&mut state.reason));
+                self.fixed(Window::Max)
+            }
+            WindowChoice::Sobas => self.sized(),
+            WindowChoice::Max => self.fixed(Window::Max),
+            WindowChoice::Limit(size) => {
+                self.note(|state| state.window = Some(size));
+                self.fixed(Window::Limit(size / u64::from(self.visit.streams())))
+            }
+        };
+        self.visit.end_quiet();
+        // A window that cannot be held is no reason to stop; the kernel's own is in force then.
+        if let Err(error) = kept {
+            self.note(|state| {
+                state.window = None;
+                state.reason = format!("the window is left to the kernel: {error}");
+            });
         }
-        WindowChoice::Sobas => sized(visit, channel, stream, clock),
-        WindowChoice::Max => fixed(visit, channel, Window::Max, clock),
-        WindowChoice::Limit(size) => {
-            let share = size / u64::from(visit.streams());
-            note(visit, stream, |state| state.window = Some(share));
-            fixed(visit, channel, Window::Limit(share), clock)
-        }
-    };
-    // A window that cannot be held is no reason to stop; the kernel's own is in force then.
-    if let Err(error) = kept {
-        note(visit, stream, |state| state.reason = format!("the window is left to the kernel: {error}"));
     }
-}
 
-fn fixed(visit: &Visit, channel: &Channel, window: Window, clock: &Clock) -> Result<(), TransferError> {
-    let began = clock.now();
-    let mut control = WindowControl::take(channel.tcp(), window)?;
-    while !visit.is_closed() && !channel.is_over() {
-        let settling = clock.now().since(began) < SETTLING;
-        wait(None, clock, clock.now() + if settling { SOON } else { LATER });
-        control.assert(channel.tcp())?;
-    }
-    Ok(())
-}
-
-fn sized(visit: &Visit, channel: &Channel, stream: u16, clock: &Clock) -> Result<(), TransferError> {
-    let socket = channel.tcp();
-    let mut prober = None;
-    if let Some(echo) = &visit.echo {
-        prober = Prober::connect(echo.address, &echo.key, u64::from(stream)).ok();
-    }
-    let config = SobasConfig::new(TcpInfo::of(socket)?.snd_mss, MAXIMUM);
-    let trains = if prober.is_some() { config.trains } else { 0 };
-    let sobas = Sobas::new(SobasConfig { can_pace: true, trains, ..config });
-    let mut window = SizedWindow::take(socket, Box::new(sobas), clock.now())?;
-    let mut report_seen = None;
-    while !visit.is_closed() && !channel.is_over() {
-        let now = clock.now();
-        let report = locked(&visit.report).streams.get(usize::from(stream)).copied();
-        if let Some(report) = report
-            && report_seen != Some(report)
-        {
-            report_seen = Some(report);
-            let word = SenderReport {
-                busy: Span::from_nanos(report.busy),
-                window_limited: Span::from_nanos(report.window_limited),
-                retransmits: report.retransmits,
+    fn fixed(&self, window: Window) -> Result<(), TransferError> {
+        let mut held: Vec<(Arc<Channel>, WindowControl, Time)> = Vec::new();
+        while !self.visit.is_closed() {
+            let now = self.clock.now();
+            held.retain(|(channel, ..)| !channel.is_over());
+            for channel in self.visit.channels() {
+                if !channel.is_over() && held.iter().all(|(known, ..)| !Arc::ptr_eq(known, &channel)) {
+                    let control = WindowControl::take(channel.tcp(), window)?;
+                    held.push((channel, control, now));
+                }
+            }
+            for (channel, control, _) in &mut held {
+                control.assert(channel.tcp())?;
+            }
+            let settling = held.iter().any(|&(.., since)| now.since(since) < SETTLING);
+            let pause = if !self.is_complete(held.len()) {
+                JOINING
+            } else if settling {
+                SOON
+            } else {
+                LATER
             };
-            window.tell(socket, now, Input::Sender(word))?;
+            self.wait(None, now + pause);
         }
-        window.poll(socket, now)?;
-        let mut pace = None;
-        for demand in window.take_demands() {
-            match (demand, &mut prober) {
-                (Demand::Train, Some(prober)) => prober.ask_train(),
-                (Demand::Train, None) => window.tell(socket, now, Input::Train(None))?,
-                (Demand::Pace(rate), _) => pace = Some(rate),
-            }
-        }
-        if let Some(prober) = &mut prober {
-            prober.set_interval(window.probe_interval(), now);
-            for event in prober.poll(clock) {
-                window.tell(socket, now, event.into())?;
-            }
-        }
-        let state = window.state();
-        note(visit, stream, |kept| {
-            kept.window = window.requested().filter(|&asked| asked < MAXIMUM);
-            state.phase.clone_into(&mut kept.phase);
-            kept.reason = state.reason;
-            kept.pace = pace.or(kept.pace);
-        });
-        let probe = prober.as_ref().map_or(Time::NEVER, Prober::wakeup);
-        wait(prober.as_ref(), clock, window.wakeup().min(probe));
+        Ok(())
     }
-    Ok(())
+
+    fn sized(&self) -> Result<(), TransferError> {
+        let Some(first) = self.first() else { return Ok(()) };
+        let mut prober = None;
+        if let Some(echo) = &self.visit.echo {
+            prober = Prober::connect(echo.address, &echo.key, 0).ok();
+        }
+        let segment = TcpInfo::of(first.tcp())?.snd_mss;
+        let config = SobasConfig::new(segment, MAXIMUM);
+        let trains = if prober.is_some() { config.trains } else { 0 };
+        let sobas = Sobas::new(SobasConfig { can_pace: true, trains, ..config });
+        let mut group: SizedGroup<Arc<Channel>> =
+            SizedGroup::new(Box::new(sobas), segment, MAXIMUM, self.clock.now());
+        let mut members: Vec<Arc<Channel>> = Vec::new();
+        let mut seen = None;
+        while !self.visit.is_closed() {
+            let now = self.clock.now();
+            members.retain(|channel| !channel.is_over());
+            group.retain(|channel| !channel.is_over())?;
+            for channel in self.visit.channels() {
+                if !channel.is_over() && members.iter().all(|known| !Arc::ptr_eq(known, &channel)) {
+                    group.join(Arc::clone(&channel))?;
+                    members.push(channel);
+                }
+            }
+            let word = sum(&locked(&self.visit.report));
+            if word.is_some() && word != seen {
+                seen = word;
+                group.tell(now, Input::Sender(word.unwrap_or_default()))?;
+            }
+            group.poll(now)?;
+            for demand in group.take_demands() {
+                match (demand, &mut prober) {
+                    (Demand::Train, Some(prober)) => prober.ask_train(),
+                    (Demand::Train, None) => group.tell(now, Input::Train(None))?,
+                    (Demand::Pace(rate), _) => self.pace(rate),
+                }
+            }
+            if let Some(prober) = &mut prober {
+                prober.set_interval(group.probe_interval(), now);
+                for event in prober.poll(self.clock) {
+                    group.tell(now, event.into())?;
+                }
+            }
+            if self.is_complete(members.len()) && !group.wants_quiet() {
+                self.visit.end_quiet();
+            }
+            let state = group.state();
+            self.note(|kept| {
+                kept.window = group.window();
+                state.phase.clone_into(&mut kept.phase);
+                kept.reason = state.reason;
+            });
+            let probe = prober.as_ref().map_or(Time::NEVER, Prober::wakeup);
+            let join = if self.is_complete(members.len()) { Time::NEVER } else { now + JOINING };
+            self.wait(prober.as_ref(), group.wakeup().min(probe).min(join));
+        }
+        Ok(())
+    }
+
+    /// Waits for the first data connection; `None` if the visit ends before.
+    fn first(&self) -> Option<Arc<Channel>> {
+        loop {
+            if let Some(first) = self.visit.channels().into_iter().find(|channel| !channel.is_over()) {
+                return Some(first);
+            }
+            if self.visit.is_closed() {
+                return None;
+            }
+            self.wait(None, self.clock.now() + JOINING);
+        }
+    }
+
+    fn is_complete(&self, members: usize) -> bool {
+        members >= usize::from(self.visit.streams())
+    }
+
+    /// Asks the sender to pace, each connection at its part. If that cannot be said, the visit is about to end.
+    fn pace(&self, rate: Option<Rate>) {
+        let streams = self.visit.streams();
+        let bps = rate.map(|rate| (rate.as_bps() / u64::from(streams)).max(1));
+        let mut out = Vec::new();
+        for stream in 0..streams {
+            frame::append(&mut out, &ToSender::Pace { stream, bps });
+        }
+        let _ = self.control.write(&out);
+    }
+
+    fn note(&self, change: impl FnOnce(&mut WindowState)) {
+        change(&mut locked(&self.visit.window));
+    }
+
+    /// Until the prober has something to read, or `until`.
+    fn wait(&self, prober: Option<&Prober>, until: Time) {
+        let left = until.since(self.clock.now()).min(LOOK);
+        let left = Timespec { tv_sec: 0, tv_nsec: left.as_nanos() as _ };
+        let mut sockets: Vec<PollFd<'_>> =
+            prober.iter().map(|prober| PollFd::new(*prober, PollFlags::IN)).collect();
+        // Interrupted or not: it is looked again.
+        let _ = poll(&mut sockets, Some(&left));
+    }
 }
 
-fn note(visit: &Visit, stream: u16, change: impl FnOnce(&mut WindowState)) {
-    if let Some(state) = locked(&visit.windows).get_mut(usize::from(stream)) {
-        change(state);
-    }
-}
-
-/// Until the prober has something to read, or `until`.
-fn wait(prober: Option<&Prober>, clock: &Clock, until: Time) {
-    let left = until.since(clock.now()).min(LOOK);
-    let left = Timespec { tv_sec: 0, tv_nsec: left.as_nanos() as _ };
-    let mut sockets: Vec<PollFd<'_>> =
-        prober.iter().map(|prober| PollFd::new(*prober, PollFlags::IN)).collect();
-    // Interrupted or not: it is looked again.
-    let _ = poll(&mut sockets, Some(&left));
+/// What the sender says of all its connections together.
+fn sum(report: &Report) -> Option<SenderReport> {
+    let streams = report.streams.iter();
+    let sum = streams.fold(SenderReport::default(), |sum, stream| SenderReport {
+        busy: sum.busy + Span::from_nanos(stream.busy),
+        window_limited: sum.window_limited + Span::from_nanos(stream.window_limited),
+        retransmits: sum.retransmits + stream.retransmits,
+    });
+    (!report.streams.is_empty()).then_some(sum)
 }

@@ -1,6 +1,6 @@
 //! [`Landing`]: what becomes of offers and of the bytes that follow them. It outlives the connections of a session.
 
-use super::incoming::{Assembly, Incoming, OpenChunk, hashed, key};
+use super::incoming::{Assembly, Incoming, OpenChunk, Tally, hashed, key};
 use crate::chunks::{ChunkHasher, Chunks, Digest, file_digest, small_file_digest};
 use crate::error::TransferError;
 use crate::journal::Journal;
@@ -41,6 +41,8 @@ impl From<TransferError> for Trouble {
 pub(super) struct Counts {
     pub(super) entries: u64,
     pub(super) bytes: u64,
+    /// Of chunks that are not complete yet.
+    pub(super) arriving: u64,
     /// Of these, such as were there before this sender came.
     pub(super) there: u64,
     pub(super) failed: u64,
@@ -55,6 +57,7 @@ pub(super) struct Landing {
     open: Mutex<HashMap<Id, Arc<Incoming>>>,
     entries: AtomicU64,
     bytes: AtomicU64,
+    arriving: Arc<AtomicU64>,
     there: AtomicU64,
     failed: AtomicU64,
     disk: AtomicU64,
@@ -69,6 +72,7 @@ impl Landing {
             open: Mutex::default(),
             entries: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
+            arriving: Arc::default(),
             there: AtomicU64::new(0),
             failed: AtomicU64::new(0),
             disk: AtomicU64::new(0),
@@ -221,7 +225,8 @@ impl Landing {
             }
         };
         drop(state);
-        Ok(Some(OpenChunk { incoming, file, index, hasher: ChunkHasher::default() }))
+        let tally = Tally::new(&self.arriving);
+        Ok(Some(OpenChunk { incoming, file, index, hasher: ChunkHasher::default(), tally }))
     }
 
     /// Bytes of an open chunk.
@@ -238,6 +243,7 @@ impl Landing {
             return Err(self.give_up(&chunk.incoming, "write it", error));
         }
         chunk.hasher.update(offset, bytes);
+        chunk.tally.add(bytes.len() as u64);
         Ok(())
     }
 
@@ -376,6 +382,7 @@ impl Landing {
         Counts {
             entries: self.entries.load(Relaxed),
             bytes: self.bytes.load(Relaxed),
+            arriving: self.arriving.load(Relaxed),
             there: self.there.load(Relaxed),
             failed: self.failed.load(Relaxed),
             disk: Span::from_nanos(self.disk.load(Relaxed)),

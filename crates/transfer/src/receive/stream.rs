@@ -2,7 +2,6 @@
 
 use super::gate::House;
 use super::incoming::OpenChunk;
-use super::keeper;
 use super::landing::Trouble;
 use super::visit::Visit;
 use crate::channel::{Channel, Got, Inlet, Message};
@@ -13,17 +12,12 @@ use std::sync::Arc;
 use units::Time;
 
 /// Takes in what comes until the connection ends. Faults are told to the visit.
-pub(super) fn serve(house: &House<'_>, visit: &Visit, channel: &Arc<Channel>, stream: u16) {
+pub(super) fn serve(house: &House<'_>, visit: &Visit, channel: &Arc<Channel>) {
     if !visit.join(channel) {
         return;
     }
-    let result = std::thread::scope(|threads| {
-        let (choice, clock) = (house.receiver.window, &house.receiver.clock);
-        threads.spawn(move || keeper::keep(visit, channel, stream, choice, clock));
-        let result = Stream { house, visit, inlet: Inlet::new(channel), open: None }.run();
-        channel.over();
-        result
-    });
+    let result = Stream { house, visit, inlet: Inlet::new(channel), open: None }.run();
+    channel.over();
     if let Err(trouble) = result {
         visit.trouble(trouble, 0);
     }

@@ -16,12 +16,18 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use units::{Bytes, Rate, Span, Time};
+use units::{Bytes, Span, Time};
 
 /// A sender says something at least this often, or it is gone.
 const SILENCE: Span = Span::from_secs(30);
 /// Between looks at what is to be said.
 const TICK: Span = Span::from_millis(50);
+/// The data waits no longer than this for the path to be measured without it.
+const QUIET: Span = Span::from_secs(2);
+/// And not at all if there is no more than this of it: at 300 Mbit/s a tenth of a second.
+const QUIET_WORTH: u64 = 4_000_000;
+/// Meanwhile it is looked whether that is over.
+const QUIET_TICK: Span = Span::from_millis(5);
 /// Answers are gathered up to so much.
 const GATHER: usize = 32 << 10;
 /// Data that a dead sender had sent may still arrive.
@@ -47,8 +53,10 @@ pub(super) struct Visit {
     data: Mutex<Vec<Arc<Channel>>>,
     /// What the sender said of its connections last.
     pub(super) report: Mutex<Report>,
-    /// One per data connection.
-    pub(super) windows: Mutex<Vec<WindowState>>,
+    /// Over all data connections.
+    pub(super) window: Mutex<WindowState>,
+    /// The path is being measured without the data: answers that would let it flow wait.
+    quiet: AtomicBool,
     /// Where probes are echoed.
     pub(super) echo: Option<Echo>,
     /// Nanoseconds that data connections which have ended waited for the network.
@@ -68,10 +76,26 @@ impl Visit {
             lost: Mutex::default(),
             data: Mutex::default(),
             report: Mutex::default(),
-            windows: Mutex::new(vec![WindowState::default(); usize::from(streams.clamp(1, MOST_STREAMS))]),
+            window: Mutex::default(),
+            quiet: AtomicBool::new(false),
             echo,
             waited: AtomicU64::new(0),
         }
+    }
+
+    /// From now on answers wait, for [`QUIET`] at most.
+    pub(super) fn begin_quiet(&self) {
+        self.quiet.store(true, Ordering::Release);
+    }
+
+    /// The data may flow.
+    pub(super) fn end_quiet(&self) {
+        self.quiet.store(false, Ordering::Release);
+    }
+
+    /// The data connections, so far as they have come.
+    pub(super) fn channels(&self) -> Vec<Arc<Channel>> {
+        locked(&self.data).clone()
     }
 
     pub(super) const fn streams(&self) -> u16 {
@@ -192,7 +216,7 @@ pub(super) fn serve(
         first_lost: None,
     };
     frame::append(&mut control.out, &ToSender::Welcome { token: visit.token, resumed });
-    let ended = control.run();
+    let ended = control.flush().and_then(|()| control.run());
     if let Err(error) = &ended {
         match error {
             TransferError::PeerGone { .. } => control.linger(),
@@ -222,10 +246,12 @@ impl Control<'_> {
             {
                 return self.finish(&mut inlet, failed).map(Some);
             }
-            if inlet.held().is_empty() || self.out.len() >= GATHER {
+            let quiet = self.is_quiet();
+            if !quiet && (inlet.held().is_empty() || self.out.len() >= GATHER) {
                 self.flush()?;
             }
-            match inlet.message::<ToReceiver>(clock.now() + TICK)? {
+            let tick = if quiet { QUIET_TICK } else { TICK };
+            match inlet.message::<ToReceiver>(clock.now() + tick)? {
                 Message::Is(message) => {
                     self.heard = clock.now();
                     self.hear(message, &inlet)?;
@@ -236,7 +262,7 @@ impl Control<'_> {
                 Message::Nothing => {}
                 Message::End => return Err(TransferError::gone("it left before the end")),
             }
-            if clock.now().since(self.told) >= TICK * 4 {
+            if !quiet && clock.now().since(self.told) >= TICK * 4 {
                 self.tell()?;
             }
         }
@@ -268,6 +294,13 @@ impl Control<'_> {
         Ok(())
     }
 
+    /// Whether what lets the data flow must still wait. What is over sooner than the measurement does not.
+    fn is_quiet(&self) -> bool {
+        self.visit.quiet.load(Ordering::Acquire)
+            && self.totals.is_none_or(|(_, bytes)| bytes > QUIET_WORTH)
+            && self.house.receiver.clock.now().since(self.began) < QUIET
+    }
+
     fn lost(&mut self, reason: String) {
         self.house.observer.say(&reason);
         self.first_lost.get_or_insert(reason);
@@ -283,9 +316,11 @@ impl Control<'_> {
         }
         let counts = landing.counts();
         let passed = now.since(self.told).as_secs_f64();
-        self.rate_bps = counts.bytes.saturating_sub(self.told_bytes) as f64 * 8.0 / passed;
-        (self.told, self.told_bytes) = (now, counts.bytes);
-        self.pace();
+        let shown = counts.bytes + counts.arriving;
+        let last = shown.saturating_sub(self.told_bytes) as f64 * 8.0 / passed;
+        // Half of it within two looks: steady enough to read.
+        self.rate_bps = (self.rate_bps + last) / 2.0;
+        (self.told, self.told_bytes) = (now, shown);
         let progress = self.progress(counts);
         let report = locked(&self.visit.report).clone();
         let elapsed = now.since(self.began);
@@ -295,7 +330,7 @@ impl Control<'_> {
         self.house.observer.progress(&Snapshot {
             elapsed,
             entries: counts.entries,
-            bytes: counts.bytes,
+            bytes: shown,
             all_entries: self.totals.map(|totals| totals.0),
             all_bytes: self.totals.map(|totals| totals.1),
             rate_bps: self.rate_bps,
@@ -309,28 +344,16 @@ impl Control<'_> {
         self.flush()
     }
 
-    /// What the windows' deciders want of the sender.
-    fn pace(&mut self) {
-        for (stream, state) in locked(&self.visit.windows).iter_mut().enumerate() {
-            if let Some(rate) = state.pace.take() {
-                let bps = rate.map(Rate::as_bps);
-                frame::append(&mut self.out, &ToSender::Pace { stream: stream as u16, bps });
-            }
-        }
-    }
-
     fn progress(&self, counts: Counts) -> Progress {
-        let windows = locked(&self.visit.windows);
-        // One that is open makes the sum open.
-        let window = windows.iter().map(|state| state.window.map(Bytes::get)).sum();
-        let first = windows.first();
+        let state = locked(&self.visit.window).clone();
+        let window = state.window.map(Bytes::get);
         let times = ReceiverTimes { network: self.visit.waited(), disk: counts.disk.as_nanos() };
         Progress {
             entries: counts.entries,
-            bytes: counts.bytes,
+            bytes: counts.bytes + counts.arriving,
             window,
-            phase: first.map_or_else(String::new, |state| state.phase.clone()),
-            reason: first.map_or_else(String::new, |state| state.reason.clone()),
+            phase: state.phase,
+            reason: state.reason,
             sized: window.is_some(),
             times,
         }

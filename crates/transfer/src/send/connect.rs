@@ -18,6 +18,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use units::{Rate, Span};
 
+/// Data connections that are opened together.
+const AT_ONCE: usize = 8;
 /// For each of the ticket's addresses.
 const CONNECT: Duration = Duration::from_secs(5);
 /// For the handshake, and for the receiver to look after the sender that was there before.
@@ -62,7 +64,7 @@ pub(super) fn connect(
             return Err(TransferError::Protocol { peer: address, reason });
         }
     };
-    let data = (0..streams).map(|stream| {
+    let open_data = |stream: u16| -> Result<Channel, TransferError> {
         let socket = dial(address).map_err(TransferError::gone)?;
         if let Some(control) = &options.control {
             live::options::set_congestion_control(&socket, control)?;
@@ -74,8 +76,20 @@ pub(super) fn connect(
         let channel = open(socket, &tls, address, clock)?;
         greet(&channel, &Greeting::Data { token, stream })?;
         Ok(channel)
-    });
-    let data = data.collect::<Result<Vec<_>, TransferError>>()?;
+    };
+    let open_data = &open_data;
+    // At once: each takes two round trips. A receiver has patience with no more than 16 strangers.
+    let mut data = Vec::with_capacity(streams.into());
+    for first in (0..streams).step_by(AT_ONCE) {
+        let some = first..streams.min(first + AT_ONCE as u16);
+        let opened: Vec<Result<Channel, TransferError>> = std::thread::scope(|threads| {
+            let opening: Vec<_> = some.map(|stream| threads.spawn(move || open_data(stream))).collect();
+            opening.into_iter().map(|one| one.join().expect("opening a connection does not panic")).collect()
+        });
+        for channel in opened {
+            data.push(channel?);
+        }
+    }
     if resumed {
         observer.say("an earlier transfer was interrupted: going on with it");
     }

@@ -18,6 +18,8 @@ use units::{Bytes, Rate, Span, Time};
 const UNPACED: Rate = Rate::from_bps(u64::MAX);
 /// Between reports.
 const TICK: Span = Span::from_millis(100);
+/// The same while files are still counted.
+const SOON: Span = Span::from_millis(10);
 /// A receiver that gives up says why.
 const LAST_WORD: Span = Span::from_secs(1);
 /// A receiver says something at least this often, or it is gone.
@@ -59,7 +61,8 @@ pub(super) fn serve(
                 Message::End => return Err(TransferError::gone("the receiver left before the end")),
             }
             if flight.clock.now() >= due {
-                due = flight.clock.now() + TICK;
+                // The receiver may be waiting for the totals.
+                due = flight.clock.now() + if totals.is_some() { SOON } else { TICK };
                 let mut out = Vec::new();
                 if totals.as_ref().is_some_and(std::thread::ScopedJoinHandle::is_finished)
                     && let Some(counted) = totals.take()

@@ -183,7 +183,7 @@ pub enum ToSender {
 pub struct Progress {
     /// Entries stored.
     pub entries: u64,
-    /// Bytes of files stored, holes included, those of earlier connections of this session too.
+    /// Bytes of files stored or being stored, holes included, those of earlier connections of this session too.
     pub bytes: u64,
     /// The receive window in force, bytes, over all data connections; `None`: as large as the kernel allows.
     pub window: Option<u64>,
