@@ -33,8 +33,10 @@ bench: setup-rust ## speed of the simulator beside ns-2, accuracy of the emulato
 figures: setup-rust ## every published result with its report, in results/
 	$(TIGHTLINK) figure all
 
-soak: setup-rust ## long properties: many more random cases than `make test`
-	TIGHTLINK_KILLS=50 PROPTEST_CASES=2000 cargo test --workspace --release
+soak: setup-rust ## long properties: many more random cases than `make test`, fifty kills, small files beside scp
+	PROPTEST_CASES=2000 cargo test --workspace --release
+	TIGHTLINK_KILLS=50 cargo test --release -p tightlink --test cli kill_9 -- --nocapture
+	scripts/small-files
 
 fuzz: ## throw random input at the parsers for ten minutes
 	scripts/fuzz

@@ -149,12 +149,8 @@ impl<S: AsFd> SizedGroup<S> {
     /// The window in force over all connections; `None` for the maximum.
     #[must_use]
     pub fn window(&self) -> Option<Bytes> {
-        let limits = (0..self.members.len().max(1)).map(|place| match self.share(place, self.members.len()) {
-            Window::Limit(limit) => Some(limit),
-            Window::Max => None,
-        });
-        self.requested.filter(|&asked| asked < self.maximum)?;
-        limits.sum()
+        let count = self.members.len().max(1);
+        (0..count).map(|place| self.part(place, count)).sum()
     }
 
     /// What the sizer is doing and why.
@@ -163,17 +159,18 @@ impl<S: AsFd> SizedGroup<S> {
         self.sizer.state()
     }
 
-    /// The part of the member at `place` of `count`. The first ones get the segments that cannot be divided.
+    /// The part of the member at `place` of `count`, if there is a limit. The first ones get the segments that cannot be
+    /// divided.
+    fn part(&self, place: usize, count: usize) -> Option<Bytes> {
+        // A sizer says its maximum in whole segments.
+        let asked = self.requested.filter(|&asked| asked + self.segment <= self.maximum)?;
+        let (count, segments) = (count.max(1) as u64, asked / self.segment);
+        let part = segments / count + u64::from((place as u64) < segments % count);
+        Some(self.segment * part.max(LEAST_SEGMENTS))
+    }
+
     fn share(&self, place: usize, count: usize) -> Window {
-        match self.requested {
-            Some(asked) if asked < self.maximum => {
-                let count = count.max(1) as u64;
-                let segments = asked / self.segment;
-                let part = segments / count + u64::from((place as u64) < segments % count);
-                Window::Limit(self.segment * part.max(LEAST_SEGMENTS))
-            }
-            _ => Window::Limit(self.maximum),
-        }
+        Window::Limit(self.part(place, count).unwrap_or(self.maximum))
     }
 
     fn measure(&mut self, now: Time) -> Result<(), LiveError> {

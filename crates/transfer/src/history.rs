@@ -1,7 +1,7 @@
 //! [`History`]: a transfer against time, for its report. It takes bounded memory: when it is full every other sample goes,
 //! and from then on samples are taken half as often.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use units::{Span, Time};
 
 /// More than a page draws.
@@ -25,9 +25,9 @@ pub struct Sample {
 }
 
 /// The window's decider has entered a phase.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PhaseEntry {
-    /// Milliseconds since the beginning.
+    /// Milliseconds since the sender was let in.
     pub at_ms: u64,
     /// Which phase.
     pub phase: String,
@@ -68,13 +68,31 @@ impl History {
         self.samples.push(sample);
     }
 
-    /// The decider is in `phase`.
-    pub(crate) fn phase(&mut self, at: Span, phase: &str, reason: &str) {
-        let known = self.phases.last().is_some_and(|last| last.phase == phase);
-        if !phase.is_empty() && !known && self.phases.len() < MOST {
-            let at_ms = at.as_nanos() / 1_000_000;
-            self.phases.push(PhaseEntry { at_ms, phase: phase.into(), reason: reason.into() });
+    /// The decider has entered these.
+    pub(crate) fn entered(&mut self, phases: &[PhaseEntry]) {
+        let room = MOST.saturating_sub(self.phases.len());
+        self.phases.extend(phases.iter().take(room).cloned());
+    }
+
+    /// The share of the moments with a limited receive window in which the congestion window was no smaller: whatever
+    /// held the sender back then, congestion control did not. 0 if there were none.
+    #[must_use]
+    pub fn window_below_congestion(&self) -> f64 {
+        let known = self.samples.iter().filter(|sample| sample.congestion_window > 0);
+        let limited: Vec<bool> = known
+            .filter_map(|sample| sample.window.map(|window| sample.congestion_window >= window))
+            .collect();
+        if limited.is_empty() {
+            return 0.0;
         }
+        limited.iter().filter(|&&below| below).count() as f64 / limited.len() as f64
+    }
+
+    /// Mean of the smoothed round-trip times in the samples, seconds; `None` without any.
+    #[must_use]
+    pub fn mean_rtt(&self) -> Option<f64> {
+        let known: Vec<f64> = self.samples.iter().map(|sample| sample.rtt_s).filter(|&rtt| rtt > 0.0).collect();
+        (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
     }
 
     /// The samples.
@@ -109,12 +127,27 @@ mod tests {
     }
 
     #[test]
-    fn a_phase_is_kept_once() {
+    fn phases_are_kept_in_order_and_not_without_end() {
+        let entry = |at_ms| PhaseEntry { at_ms, phase: "hold".into(), reason: "why".into() };
         let mut history = History::default();
-        for (at, phase) in [(1, "ramp"), (2, "ramp"), (3, "hold"), (4, "")] {
-            history.phase(Span::from_millis(at), phase, "why");
+        history.entered(&[entry(1), entry(2)]);
+        history.entered(&[entry(5)]);
+        assert_eq!(history.phases(), [entry(1), entry(2), entry(5)]);
+        for _ in 0..MOST {
+            history.entered(&[entry(6), entry(7)]);
         }
-        let seen: Vec<_> = history.phases().iter().map(|entry| (entry.at_ms, &*entry.phase)).collect();
-        assert_eq!(seen, [(1, "ramp"), (3, "hold")]);
+        assert_eq!(history.phases().len(), MOST);
+    }
+
+    #[test]
+    fn it_is_known_how_often_the_receive_window_was_the_smaller_one() {
+        let mut history = History::default();
+        assert_eq!(history.window_below_congestion(), 0.0);
+        let moments = [(None, 5), (Some(10), 0), (Some(10), 10), (Some(10), 20), (Some(10), 9), (Some(9), 12)];
+        for (tenth, (window, congestion_window)) in moments.into_iter().enumerate() {
+            let now = Time::ZERO + Span::from_millis(100) * tenth as u64;
+            history.add(now, Sample { window, congestion_window, ..Sample::default() });
+        }
+        assert_eq!(history.window_below_congestion(), 0.75, "the first two say nothing");
     }
 }

@@ -100,6 +100,9 @@ pub struct Limits {
     pub receive_window: f64,
     /// The send buffer did.
     pub send_buffer: f64,
+    /// Of the time with a limited receive window, the congestion window was no smaller: congestion control did not hold
+    /// the sender back then, but the window or its pace.
+    pub window_below_congestion: f64,
     /// Segments sent again.
     pub retransmits: u64,
     /// SOBAS or a fixed size limits the receive window on purpose.
@@ -109,7 +112,8 @@ pub struct Limits {
 
 impl Limits {
     /// The verdict on a transfer over `streams` data connections that took `elapsed`; `sized` if the receive window is
-    /// held below the kernel's maximum on purpose.
+    /// held below the kernel's maximum on purpose, `window_below_congestion` as
+    /// [`History::window_below_congestion`](crate::History::window_below_congestion) has it.
     #[must_use]
     pub fn new(
         elapsed: Span,
@@ -118,6 +122,7 @@ impl Limits {
         receiver: ReceiverTimes,
         kernel: KernelTimes,
         sized: bool,
+        window_below_congestion: f64,
     ) -> Self {
         let whole = elapsed.as_nanos() as f64 * streams.max(1) as f64;
         let share = |nanos: u64| if whole > 0.0 { (nanos as f64 / whole).min(1.0) } else { 0.0 };
@@ -133,6 +138,7 @@ impl Limits {
             busy: share(kernel.busy),
             receive_window: share(kernel.window),
             send_buffer: share(kernel.buffer),
+            window_below_congestion,
             retransmits: kernel.retransmits,
             sized,
         };
@@ -146,7 +152,10 @@ impl Limits {
         let rest = |parts: &[f64]| (1.0 - parts.iter().sum::<f64>()).max(0.0);
         let sender_work = rest(&[self.sender_network, self.sender_disk, self.sender_limit, self.sender_idle]);
         let receiver_work = rest(&[self.receiver_network, self.receiver_disk]);
-        let congestion = (self.busy - self.receive_window - self.send_buffer).max(0.0);
+        let rest_of_busy = (self.busy - self.receive_window - self.send_buffer).max(0.0);
+        // The kernel counts a paced sender's pauses as neither; what it could have sent was the window's to decide.
+        let window = self.receive_window + rest_of_busy * self.window_below_congestion;
+        let congestion = rest_of_busy * (1.0 - self.window_below_congestion);
         if self.sender_network < SELDOM {
             most(&[
                 (Limit::Limit, self.sender_limit),
@@ -159,7 +168,7 @@ impl Limits {
         } else {
             most(&[
                 (Limit::CongestionWindow, congestion),
-                (Limit::ReceiveWindow, self.receive_window),
+                (Limit::ReceiveWindow, window),
                 (Limit::SendBuffer, self.send_buffer),
             ])
         }
@@ -240,7 +249,7 @@ mod tests {
     const SECOND: u64 = 1_000_000_000;
 
     fn limits(sender: SenderTimes, receiver: ReceiverTimes, kernel: KernelTimes) -> Limits {
-        Limits::new(Span::from_secs(10), 1, sender, receiver, kernel, true)
+        Limits::new(Span::from_secs(10), 1, sender, receiver, kernel, true, 0.0)
     }
 
     #[test]
@@ -268,15 +277,27 @@ mod tests {
         let sender = SenderTimes { network: 40 * SECOND, ..SenderTimes::default() };
         let receiver = ReceiverTimes { network: 40 * SECOND, disk: SECOND };
         let kernel = KernelTimes { busy: 40 * SECOND, window: 30 * SECOND, buffer: 0, retransmits: 0 };
-        let limits = Limits::new(Span::from_secs(10), 4, sender, receiver, kernel, true);
+        let limits = Limits::new(Span::from_secs(10), 4, sender, receiver, kernel, true, 0.0);
         assert_eq!((limits.receive_window, limits.sender_network), (0.75, 1.0));
         assert!(
             limits.to_string().contains("receive window, as it should be")
                 && limits.to_string().contains("75 %")
         );
         let kernel = KernelTimes { window: 0, retransmits: 3, ..kernel };
-        let lossy = Limits::new(Span::from_secs(10), 4, sender, receiver, kernel, true).to_string();
+        let lossy = Limits::new(Span::from_secs(10), 4, sender, receiver, kernel, true, 0.0).to_string();
         assert!(lossy.contains("losses") && lossy.contains("3 segments"), "{lossy}");
+    }
+
+    #[test]
+    fn a_paced_sender_with_congestion_window_to_spare_is_limited_by_the_window() {
+        let sender = SenderTimes { network: 9 * SECOND, ..SenderTimes::default() };
+        let receiver = ReceiverTimes { network: 9 * SECOND, disk: 0 };
+        let kernel = KernelTimes { busy: 10 * SECOND, window: 2 * SECOND, ..KernelTimes::default() };
+        let limited = |below| Limits::new(Span::from_secs(10), 1, sender, receiver, kernel, true, below);
+        assert_eq!(limited(0.0).limited_by, Limit::CongestionWindow);
+        let paced = limited(0.9);
+        assert_eq!(paced.limited_by, Limit::ReceiveWindow);
+        assert!((paced.share - (0.2 + 0.8 * 0.9)).abs() < 1e-9, "{paced:?}");
     }
 
     #[test]
@@ -289,6 +310,7 @@ mod tests {
             ReceiverTimes::default(),
             kernel,
             true,
+            0.0,
         );
         assert_eq!(limits.limited_by, Limit::TooShort);
     }

@@ -42,6 +42,8 @@ pub struct Summary {
     /// Least and last round-trip time of the first data connection, seconds; `None` if unknown.
     #[serde(serialize_with = "some_seconds")]
     pub min_rtt_s: Option<Span>,
+    /// Mean of the round-trip times in the samples, seconds; `None` if unknown.
+    pub mean_rtt_s: Option<f64>,
     /// The receive window at the end, over all data connections; `None`: as large as the kernel allows.
     pub window_bytes: Option<u64>,
     /// What limited it.
@@ -69,7 +71,8 @@ impl Summary {
             retransmits: sum(|stream| stream.retransmits),
         };
         let streams = report.streams.len();
-        let limits = Limits::new(elapsed, streams, report.times, progress.times, kernel, progress.sized);
+        let below = history.window_below_congestion();
+        let limits = Limits::new(elapsed, streams, report.times, progress.times, kernel, progress.sized, below);
         let rtt = report.streams.first().map(|stream| Span::from_nanos(stream.min_rtt));
         let goodput = Rate::of(Bytes::new(moved), elapsed);
         Self {
@@ -82,6 +85,7 @@ impl Summary {
             goodput_bps: goodput.as_bps_f64(),
             streams: streams as u16,
             min_rtt_s: rtt.filter(|&rtt| rtt > Span::ZERO),
+            mean_rtt_s: history.mean_rtt(),
             window_bytes: progress.window,
             limits,
             history,

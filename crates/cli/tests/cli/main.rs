@@ -6,6 +6,7 @@
 mod bad_input;
 mod claims;
 mod compare;
+mod counting;
 mod emulate;
 mod environment;
 mod figures;
@@ -19,4 +20,5 @@ mod sweep;
 mod transfer;
 mod transfer_kill;
 mod transfer_path;
+mod transfer_strangers;
 mod tune;

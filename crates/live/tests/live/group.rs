@@ -52,7 +52,7 @@ fn nobody_gets_less_than_loss_recovery_needs_and_without_a_limit_each_may_have_a
     namespace::enter();
     let pairs = [pair(), pair(), pair()];
     let (mut tight, _) = group(&[6_000]);
-    let (mut open, _) = group(&[8_000_000]);
+    let (mut open, _) = group(&[7_999_500]);
     for (_, receiver) in &pairs {
         tight.join(receiver.try_clone().unwrap()).unwrap();
     }

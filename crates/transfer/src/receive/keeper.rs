@@ -7,6 +7,7 @@ use super::gate::locked;
 use super::visit::Visit;
 use crate::channel::Channel;
 use crate::error::TransferError;
+use crate::history::PhaseEntry;
 use crate::window::WindowChoice;
 use crate::wire::control::{Report, ToSender};
 use crate::wire::frame;
@@ -26,6 +27,8 @@ const LATER: Span = Span::from_millis(200);
 const SETTLING: Span = Span::from_millis(500);
 /// No wait is longer: the end of the visit is looked for this often.
 const LOOK: Span = Span::from_millis(50);
+/// Phases that wait to be told, at most.
+const MOST_UNTOLD: usize = 16;
 /// Between looks for data connections that are still to come.
 const JOINING: Span = Span::from_millis(5);
 
@@ -43,6 +46,20 @@ pub(super) struct WindowState {
     pub(super) window: Option<Bytes>,
     pub(super) phase: String,
     pub(super) reason: String,
+    /// Phases entered that were not told yet.
+    pub(super) entered: Vec<PhaseEntry>,
+}
+
+impl WindowState {
+    /// It is in `phase` now, `at` from the beginning. A machine that never rests is not followed without end.
+    fn enter(&mut self, phase: &str, reason: String, at: Span) {
+        if self.phase != phase && self.entered.len() < MOST_UNTOLD {
+            let at_ms = at.as_nanos() / 1_000_000;
+            self.entered.push(PhaseEntry { at_ms, phase: phase.to_owned(), reason: reason.clone() });
+        }
+        phase.clone_into(&mut self.phase);
+        self.reason = reason;
+    }
 }
 
 /// What a keeper works with.
@@ -124,7 +141,7 @@ impl Keeper<'_> {
         let mut group: SizedGroup<Arc<Channel>> =
             SizedGroup::new(Box::new(sobas), segment, MAXIMUM, self.clock.now());
         let mut members: Vec<Arc<Channel>> = Vec::new();
-        let mut seen = None;
+        let (mut seen, began) = (None, self.clock.now());
         while !self.visit.is_closed() {
             let now = self.clock.now();
             members.retain(|channel| !channel.is_over());
@@ -160,8 +177,7 @@ impl Keeper<'_> {
             let state = group.state();
             self.note(|kept| {
                 kept.window = group.window();
-                state.phase.clone_into(&mut kept.phase);
-                kept.reason = state.reason;
+                kept.enter(state.phase, state.reason, now.since(began));
             });
             let probe = prober.as_ref().map_or(Time::NEVER, Prober::wakeup);
             let join = if self.is_complete(members.len()) { Time::NEVER } else { now + JOINING };

@@ -1,5 +1,8 @@
 //! [`Landing`]: what becomes of offers and of the bytes that follow them. It outlives the connections of a session.
 
+#[cfg(test)]
+mod fuzz;
+
 use super::incoming::{Assembly, Incoming, OpenChunk, Tally, hashed, key};
 use crate::chunks::{ChunkHasher, Chunks, Digest, file_digest, small_file_digest};
 use crate::error::TransferError;

@@ -326,7 +326,7 @@ impl Control<'_> {
         let elapsed = now.since(self.began);
         let rtt = report.streams.first().map(|stream| Span::from_nanos(stream.rtt));
         self.history.add(now, sample(elapsed, &progress, &report));
-        self.history.phase(elapsed, &progress.phase, &progress.reason);
+        self.history.entered(&progress.entered);
         self.house.observer.progress(&Snapshot {
             elapsed,
             entries: counts.entries,
@@ -345,7 +345,11 @@ impl Control<'_> {
     }
 
     fn progress(&self, counts: Counts) -> Progress {
-        let state = locked(&self.visit.window).clone();
+        let (state, entered) = {
+            let mut state = locked(&self.visit.window);
+            let entered = std::mem::take(&mut state.entered);
+            (state.clone(), entered)
+        };
         let window = state.window.map(Bytes::get);
         let times = ReceiverTimes { network: self.visit.waited(), disk: counts.disk.as_nanos() };
         Progress {
@@ -354,6 +358,7 @@ impl Control<'_> {
             window,
             phase: state.phase,
             reason: state.reason,
+            entered,
             sized: window.is_some(),
             times,
         }

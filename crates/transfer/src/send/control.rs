@@ -176,7 +176,7 @@ impl Control<'_> {
             last.0 = progress.clone();
             let mut history = locked(&self.flight.history);
             history.add(now, sample(elapsed, &progress, &last.1));
-            history.phase(elapsed, &progress.phase, &progress.reason);
+            history.entered(&progress.entered);
         }
         self.observer.progress(&Snapshot {
             elapsed,

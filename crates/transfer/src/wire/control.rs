@@ -1,6 +1,7 @@
 //! Messages of the control connection.
 
 use crate::chunks::{Digest, Log2};
+use crate::history::PhaseEntry;
 use crate::measure::{ReceiverTimes, SenderTimes};
 use crate::name::Name;
 use serde::{Deserialize, Serialize};
@@ -191,6 +192,8 @@ pub struct Progress {
     pub phase: String,
     /// Why it is in it.
     pub reason: String,
+    /// Phases that it entered since this was said last, each with its own time and reason.
+    pub entered: Vec<PhaseEntry>,
     /// The window is held below the maximum on purpose.
     pub sized: bool,
     /// What the data connections waited for.

@@ -1,0 +1,104 @@
+//! Whoever has the ticket may still be a wrong program: no order of messages makes the receiving end panic, or write anywhere
+//! but in its folder.
+
+use super::*;
+use crate::name::Name;
+use crate::wire::control::Stamp;
+use proptest::prelude::*;
+
+/// What a sender may say, on either kind of connection.
+#[derive(Clone, Debug)]
+enum Said {
+    Offer { id: Id, name: Vec<u8>, kind: Kind },
+    Small { id: Id, length: usize, right: bool },
+    Piece { id: Id, chunk: u32, offset: u64, length: usize },
+    ChunkEnd { id: Id, chunk: u32 },
+    FileEnd { id: Id },
+    Gone { id: Id },
+    /// Another sender comes.
+    Begin,
+}
+
+fn kinds() -> impl Strategy<Value = Kind> {
+    let sizes = prop_oneof![Just(0), Just(5), Just(70_000), Just(1 << 20), Just((1 << 20) + 3), any::<u64>()];
+    let cuts = prop_oneof![Just(20), Just(21), any::<u8>()];
+    prop_oneof![
+        (sizes, cuts).prop_map(|(size, chunk)| Kind::File { size, chunk, version: [1; 16] }),
+        Just(Kind::Folder),
+        Just(Kind::Link { target: b"../outside".to_vec() }),
+    ]
+}
+
+fn said() -> impl Strategy<Value = Said> {
+    let names = prop_oneof![Just("a"), Just("b"), Just("a/b"), Just("b/a")];
+    let names = names.prop_map(|name| name.as_bytes().to_vec());
+    let chunks = || prop_oneof![0u32..3, any::<u32>()];
+    let offsets = prop_oneof![Just(0u64), Just(1 << 20), (0u64..1 << 20), any::<u32>().prop_map(u64::from)];
+    let id = || 0u64..3;
+    prop_oneof![
+        3 => (id(), names, kinds()).prop_map(|(id, name, kind)| Said::Offer { id, name, kind }),
+        1 => (id(), 0usize..10, any::<bool>()).prop_map(|(id, length, right)| Said::Small { id, length, right }),
+        2 => (id(), chunks(), offsets, 0usize..5000)
+            .prop_map(|(id, chunk, offset, length)| Said::Piece { id, chunk, offset, length }),
+        1 => (id(), chunks()).prop_map(|(id, chunk)| Said::ChunkEnd { id, chunk }),
+        1 => id().prop_map(|id| Said::FileEnd { id }),
+        1 => id().prop_map(|id| Said::Gone { id }),
+        1 => Just(Said::Begin),
+    ]
+}
+
+/// As a data connection does it (`stream.rs`).
+fn hear(landing: &Landing, open: &mut Option<(Id, u32, OpenChunk)>, said: &Said) -> Result<(), Trouble> {
+    match *said {
+        Said::Offer { id, ref name, ref kind } => {
+            let name = Name::new(name.clone()).expect("a name");
+            let entry = Entry { name, kind: kind.clone(), mode: 0o644, modified: Stamp::default() };
+            landing.offer(id, entry).map(drop)
+        }
+        Said::Small { id, length, right } => {
+            let bytes = vec![7; length];
+            let digest = if right { small_file_digest(&bytes) } else { [0; 32] };
+            landing.small(id, &bytes, &digest)
+        }
+        Said::Piece { id, chunk, offset, length } => {
+            if open.as_ref().is_none_or(|(file, index, _)| (*file, *index) != (id, chunk)) {
+                *open = landing.chunk(id, chunk)?.map(|open| (id, chunk, open));
+            }
+            open.as_mut().map_or(Ok(()), |(.., open)| landing.piece(open, offset, &vec![7; length]))
+        }
+        Said::ChunkEnd { id, chunk } => {
+            let open = match open.take() {
+                Some((file, index, open)) if (file, index) == (id, chunk) => Some(open),
+                _ => landing.chunk(id, chunk)?,
+            };
+            // Large chunks take long to hash, and have nothing that small ones do not.
+            open.filter(|open| open.incoming.chunks.log2() <= 21)
+                .map_or(Ok(()), |open| landing.chunk_end(open, &[0; 32]))
+        }
+        Said::FileEnd { id } => landing.file_end(id, &[0; 32]),
+        Said::Gone { id } => landing.gone(id),
+        Said::Begin => {
+            landing.begin();
+            Ok(())
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_order_of_messages_makes_it_panic(all in prop::collection::vec(said(), 0..25)) {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("folder");
+        std::fs::create_dir_all(folder.join(".tightlink")).unwrap();
+        let journal = Journal::open(&folder.join(".tightlink/journal"), [1; 16]).unwrap();
+        let landing = Landing::open(&folder, journal, Clock::start()).unwrap();
+        let mut open = None;
+        for said in &all {
+            // What is wrong is refused; the next message comes all the same.
+            let _ = hear(&landing, &mut open, said);
+        }
+        open = None;
+        prop_assert!(open.is_none() && landing.counts().arriving == 0, "nothing arrives any more");
+        prop_assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 1, "something lies outside");
+    }
+}
