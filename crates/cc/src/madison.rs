@@ -15,6 +15,7 @@
 
 mod loss_rate;
 mod schedule;
+mod transient;
 
 use crate::{
     Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, LostSegment, Phase, Start, Wants,
@@ -129,6 +130,7 @@ pub struct Madison {
     /// A timeout: quiet until an acknowledgement comes.
     quiet: bool,
     round: u64,
+    transient: transient::Transient,
 }
 
 impl Madison {
@@ -159,6 +161,7 @@ impl Madison {
             smoothed: Span::ZERO,
             quiet: false,
             round: 0,
+            transient: transient::Transient::default(),
         }
     }
 
@@ -190,21 +193,35 @@ impl Madison {
         self.retarget(now);
     }
 
-    /// A probe sent at `sent` has returned.
     fn on_probe(&mut self, now: Time, sent: Time, rtt: Span) {
-        if self.parameters.fresh && sent < self.changed {
-            self.path.observe_least(rtt);
-        } else {
-            self.path.observe(rtt);
+        self.path.observe(rtt);
+        if let Some(measures) = self.path.measures(self.rate, self.parameters.noise) {
+            self.path.note(&measures);
+            self.measures = measures;
         }
-        if self.loss.recompute() {
-            self.due = true;
-        } else if self.path.is_full() || !self.parameters.fresh {
-            self.judge();
+        self.loss.recompute();
+        let window = self.transient.observe(sent, rtt, self.parameters.period);
+        if !window {
+            return;
         }
-        if self.due && now.since(self.changed) >= self.parameters.period {
-            self.retarget(now);
+        let (Some(service), Some(least)) = (self.path.service(), self.path.least_rtt()) else { return };
+        let target = self.target();
+        let (share, near) = self.transient.decide(least, service, target, self.stage == Stage::Starting);
+        self.adapting = self.transient.flows;
+        if near {
+            self.stage = Stage::Later;
         }
+        if let Some(share) = share {
+            self.set_share(now, service, share);
+        }
+    }
+
+    fn set_share(&mut self, now: Time, service: f64, share: f64) {
+        self.changed = now;
+        let least = 1.0 / self.smoothed.as_secs_f64().clamp(1e-6, SLOWEST);
+        self.rate = (share / service).max(least).min(1.0 / service);
+        self.transient.changed(now, self.rate);
+        self.schedule.set_gap(1.0 / self.rate);
     }
 
     /// Whether the backlog is what it should be [madison:4.3, 2d].
@@ -255,6 +272,7 @@ impl Madison {
         // A segment per round trip is the least that a window allows.
         let least = 1.0 / self.smoothed.as_secs_f64().clamp(1e-6, SLOWEST);
         self.rate = (share / service).max(least).min(1.0 / service);
+        self.transient.changed(now, self.rate);
         self.schedule.set_gap(1.0 / self.rate);
     }
 }
