@@ -38,6 +38,8 @@ pub(super) struct Transient {
     rates: VecDeque<(Time, f64)>,
     current: f64,
     pub flows: f64,
+    slow: f64,
+    taken: f64,
 }
 
 pub(super) fn knob(name: &str, default: f64) -> f64 {
@@ -86,26 +88,25 @@ impl Transient {
         let most = wait(last.map_or(latest.max, |last| last.max.max(latest.max)));
         let drift = last.map_or(0.0, |last| (wait(latest.rtt) - wait(last.rtt)) * service / (latest.sent - last.sent));
         let drift = drift * knob("DRIFT", 1.0);
-        let backlog = own * total;
-        let off1 = last.map_or(0.0, |last| last.own * service * wait(last.rtt) / target - 1.0);
-        let off2 = latest.own * service * wait(latest.rtt) / target - 1.0;
-        let near = off2.abs() <= 0.2;
-        let dead = knob("DEAD", 0.3);
+        let newest = wait(latest.rtt);
+        self.taken += 1.0;
+        self.slow += (newest - self.slow) / self.taken.min(knob("MEM", 16.0));
+        let slow = self.slow;
+        let nearness = latest.own * service * slow / target - 1.0;
+        let near = nearness.abs() <= 0.2;
+        let fast = (total - slow).max(-slow) / (2.0 * slow * slow + 1.0) + drift;
+        let spare = 1.0 / (2.0 * slow + 1.0);
         if starting && !near {
-            let spare = if knob("STARTMAX", 1.0) > 0.0 { 1.0 / (2.0 * most + 1.0) } else { 1.0 / (2.0 * total + 1.0) };
             let beta = 2.0 * target / (2.0 * target + 1.0);
-            let share = beta * (spare - drift + own).clamp(0.0, 1.0);
+            let share = beta * (spare - fast + own).clamp(0.0, 1.0);
             self.flows = 1.0;
             return (Some(share), near);
         }
-        if dead > 0.0 && !(off1.min(off2) > dead || off1.max(off2) < -dead) {
-            return (None, near);
-        }
-        let tangent = own * (2.0 - backlog / target) / (2.0 * target);
-        let spare = tangent.max(1.0 / (2.0 * most + 1.0)) - drift;
-        let flows = ((1.0 - spare) / own).max(1.0);
+        let spare = spare.max(1.0 / (2.0 * most + 1.0));
+        let flows = ((1.0 - spare) * slow / target).max(1.0);
         self.flows = flows;
-        let share = 2.0 * target * (spare + flows * own).clamp(0.0, 1.0) / (1.0 + 2.0 * target * flows);
+        let share = 2.0 * target * (spare + flows * own).clamp(0.0, 1.0) / (1.0 + 2.0 * target * flows) - own * fast;
+        let share = share.max(0.3 * own);
         (Some(share), near)
     }
 }
