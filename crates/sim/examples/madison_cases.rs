@@ -82,7 +82,8 @@ fn cases(which: &str) -> Vec<Case> {
         for &cross in crosses {
             for &seed in seeds {
                 let (rtts, buffer) = (rtts.to_vec(), 1000);
-                cases.push(Case { mbps, rtts, cross, buffer, seed, apart: 5, measured: (30, 90) });
+                let measured = if mbps <= 24 { (100, 400) } else { (60, 120) };
+                cases.push(Case { mbps, rtts, cross, buffer, seed, apart: 5, measured, ppm: 0 });
             }
         }
     };
@@ -100,6 +101,40 @@ fn cases(which: &str) -> Vec<Case> {
     cases
 }
 
+fn mixed(mut case: Case, names: &[&str]) {
+    println!("{names:?} {} parts per million lost", case.ppm);
+    case.apart = 0;
+    show(&case, &|index, start| build(names[index], "standard", start).expect("a registered control"));
+}
+
+fn against() {
+    let case = |mbps, rtts: &[u64], cross, buffer, ppm| Case {
+        mbps, rtts: rtts.to_vec(), cross, buffer, seed: 1, apart: 0, measured: (20, 140), ppm,
+    };
+    for (mbps, rtt, cross, buffer, ppm) in [(100, 50, 0, 417, 0), (100, 50, 0, 100, 0), (100, 50, 40, 417, 0), (100, 50, 40, 100, 0), (100, 260, 65, 880, 0), (100, 260, 65, 93, 0), (24, 113, 40, 261, 0),(10, 72, 40, 107, 0), (100, 50, 40, 100, 200)] {
+        let case = case(mbps, &[rtt, rtt], cross, buffer, ppm);
+        for names in [["reno", "reno"], ["reno", "madison"]] {
+            mixed(case.clone(), &names[..]);
+        }
+    }
+    println!("alone");
+    for (mbps, rtt, cross, buffer, ppm) in [(500, 78, 70, 115, 0), (500, 78, 70, 115, 250), (100, 278, 42, 105, 0), (100, 278, 42, 105, 400), (24, 113, 60, 261, 0), (10, 72, 80, 107, 0), (100, 196, 8, 1333, 0)] {
+        for name in ["reno", "bic", "fast", "madison"] {
+            mixed(case(mbps, &[rtt], cross, buffer, ppm), &[name]);
+        }
+    }
+    for (rtts, crosses) in [(&[246, 246, 246][..], [8, 70]), (&[50, 100, 250], [0, 70])] {
+        for cross in crosses {
+            for buffer in [95, 323] {
+                let mut small = case(100, rtts, cross, buffer, 0);
+                small.apart = 20;
+                small.measured = (0, 180);
+                show(&small, &|_, start| Box::new(Madison::new(start)));
+            }
+        }
+    }
+}
+
 fn main() {
     let mode = std::env::args().nth(1).unwrap_or_else(|| "chosen".into());
     println!("Mbps rtts              cross buffer seed | unequal own waiting max loss/1e4 utilization converged | Mbit/s");
@@ -111,6 +146,9 @@ fn main() {
         "fast" => Box::new(|_, start| build("fast", "standard", start).expect("a registered control")),
         _ => Box::new(|_, start| Box::new(Madison::new(start))),
     };
+    if mode == "against" {
+        return against();
+    }
     for case in cases(&mode) {
         show(&case, &*control);
     }

@@ -89,6 +89,8 @@ impl Transient {
         let drift = last.map_or(0.0, |last| (wait(latest.rtt) - wait(last.rtt)) * service / (latest.sent - last.sent));
         let drift = drift * knob("DRIFT", 1.0);
         let newest = wait(latest.rtt);
+        let off1 = last.map_or(0.0, |last| last.own * service * wait(last.rtt) / target - 1.0);
+        let off2 = latest.own * service * newest / target - 1.0;
         self.taken += 1.0;
         self.slow += (newest - self.slow) / self.taken.min(knob("MEM", 16.0));
         let slow = self.slow;
@@ -102,8 +104,12 @@ impl Transient {
             self.flows = 1.0;
             return (Some(share), near);
         }
-        let spare = spare.max(1.0 / (2.0 * most + 1.0));
-        let flows = ((1.0 - spare) * slow / target).max(1.0);
+        let dead = knob("DEAD", 0.0);
+        if dead > 0.0 && !(off1.min(off2) > dead || off1.max(off2) < -dead) {
+            return (None, near);
+        }
+        let spare = if knob("MOST", 1.0) > 0.0 { spare.max(1.0 / (2.0 * most + 1.0)) } else { spare };
+        let flows = if knob("NOWN", 0.0) > 0.0 { ((1.0 - spare) / own).max(1.0) } else { ((1.0 - spare) * slow / target).max(1.0) };
         self.flows = flows;
         let share = 2.0 * target * (spare + flows * own).clamp(0.0, 1.0) / (1.0 + 2.0 * target * flows) - own * fast;
         let share = share.max(0.3 * own);

@@ -22,6 +22,8 @@ pub struct Case {
     pub apart: u64,
     /// What is measured: from, to, seconds.
     pub measured: (u64, u64),
+    /// The link's random loss, parts per million.
+    pub ppm: u64,
 }
 
 fn seconds(seconds: u64) -> Time {
@@ -32,7 +34,8 @@ impl Case {
     /// With flows of what `control` makes of their number.
     pub fn plan(&self, control: &dyn Fn(usize, Start) -> Box<dyn CongestionControl>) -> Plan {
         let rate = self.mbps * 1_000_000;
-        let config = LinkConfig { rate: Rate::from_bps(rate), delay: Span::ZERO, loss: Fraction::ZERO };
+        let loss = Fraction::new(self.ppm as f64 * 1e-6).expect("a part");
+        let config = LinkConfig { rate: Rate::from_bps(rate), delay: Span::ZERO, loss };
         let mut traffic = Vec::new();
         if self.cross > 0 {
             let config = TrafficConfig {
