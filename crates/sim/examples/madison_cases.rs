@@ -8,7 +8,7 @@
 mod plan;
 
 use cc::registry::build;
-use cc::{CongestionControl, Madison, MadisonParameters, Start};
+use cc::{CongestionControl, Madison, MadisonParameters, MadisonRules, Start};
 use link::LinkState;
 use plan::Case;
 use tightlink_sim::{FlowView, Recorder, Simulation};
@@ -41,7 +41,8 @@ impl Delivered {
     fn converged(&self, flow: usize, began: f64, share: f64) -> f64 {
         let found = self.0.windows(OVER + 1).find(|looks| {
             let (first, last) = (&looks[0], &looks[OVER]);
-            first.0 >= began && ((last.1[flow] - first.1[flow]) / (last.0 - first.0) / share - 1.0).abs() < 0.2
+            first.0 >= began
+                && ((last.1[flow] - first.1[flow]) / (last.0 - first.0) / share - 1.0).abs() < 0.2
         });
         found.map_or(f64::NAN, |looks| looks[OVER].0 - began)
     }
@@ -49,7 +50,8 @@ impl Delivered {
 
 fn show(case: &Case, control: &dyn Fn(usize, Start) -> Box<dyn CongestionControl>) {
     let outcome = Simulation::new(case.plan(control), Delivered::default()).run();
-    let rates: Vec<f64> = outcome.flows.iter().map(|flow| flow.goodput().as_bps_f64() * 1500.0 / 1448.0).collect();
+    let rates: Vec<f64> =
+        outcome.flows.iter().map(|flow| flow.goodput().as_bps_f64() * 1500.0 / 1448.0).collect();
     let count = rates.len() as f64;
     let mean = rates.iter().sum::<f64>() / count;
     let unequal = rates.iter().map(|rate| (rate / mean - 1.0).abs()).fold(0.0, f64::max);
@@ -109,16 +111,41 @@ fn mixed(mut case: Case, names: &[&str]) {
 
 fn against() {
     let case = |mbps, rtts: &[u64], cross, buffer, ppm| Case {
-        mbps, rtts: rtts.to_vec(), cross, buffer, seed: 1, apart: 0, measured: (20, 140), ppm,
+        mbps,
+        rtts: rtts.to_vec(),
+        cross,
+        buffer,
+        seed: 1,
+        apart: 0,
+        measured: (20, 140),
+        ppm,
     };
-    for (mbps, rtt, cross, buffer, ppm) in [(100, 50, 0, 417, 0), (100, 50, 0, 100, 0), (100, 50, 40, 417, 0), (100, 50, 40, 100, 0), (100, 260, 65, 880, 0), (100, 260, 65, 93, 0), (24, 113, 40, 261, 0),(10, 72, 40, 107, 0), (100, 50, 40, 100, 200)] {
+    for (mbps, rtt, cross, buffer, ppm) in [
+        (100, 50, 0, 417, 0),
+        (100, 50, 0, 100, 0),
+        (100, 50, 40, 417, 0),
+        (100, 50, 40, 100, 0),
+        (100, 260, 65, 880, 0),
+        (100, 260, 65, 93, 0),
+        (24, 113, 40, 261, 0),
+        (10, 72, 40, 107, 0),
+        (100, 50, 40, 100, 200),
+    ] {
         let case = case(mbps, &[rtt, rtt], cross, buffer, ppm);
         for names in [["reno", "reno"], ["reno", "madison"]] {
             mixed(case.clone(), &names[..]);
         }
     }
     println!("alone");
-    for (mbps, rtt, cross, buffer, ppm) in [(500, 78, 70, 115, 0), (500, 78, 70, 115, 250), (100, 278, 42, 105, 0), (100, 278, 42, 105, 400), (24, 113, 60, 261, 0), (10, 72, 80, 107, 0), (100, 196, 8, 1333, 0)] {
+    for (mbps, rtt, cross, buffer, ppm) in [
+        (500, 78, 70, 115, 0),
+        (500, 78, 70, 115, 250),
+        (100, 278, 42, 105, 0),
+        (100, 278, 42, 105, 400),
+        (24, 113, 60, 261, 0),
+        (10, 72, 80, 107, 0),
+        (100, 196, 8, 1333, 0),
+    ] {
         for name in ["reno", "bic", "fast", "madison"] {
             mixed(case(mbps, &[rtt], cross, buffer, ppm), &[name]);
         }
@@ -137,11 +164,20 @@ fn against() {
 
 fn main() {
     let mode = std::env::args().nth(1).unwrap_or_else(|| "chosen".into());
-    println!("Mbps rtts              cross buffer seed | unequal own waiting max loss/1e4 utilization converged | Mbit/s");
+    println!(
+        "Mbps rtts              cross buffer seed | unequal own waiting max loss/1e4 utilization converged | Mbit/s"
+    );
     let control: Box<dyn Fn(usize, Start) -> Box<dyn CongestionControl>> = match mode.as_str() {
         "even" => Box::new(|_, start| {
             let even = MadisonParameters { randomness: 0.0, ..MadisonParameters::default() };
             Box::new(Madison::with(start, even))
+        }),
+        "printed" => {
+            Box::new(|_, start| build("madison-printed", "standard", start).expect("a registered control"))
+        }
+        "printed-random" => Box::new(|_, start| {
+            let printed = MadisonParameters { rules: MadisonRules::Printed, ..MadisonParameters::default() };
+            Box::new(Madison::with(start, printed))
         }),
         "fast" => Box::new(|_, start| build("fast", "standard", start).expect("a registered control")),
         _ => Box::new(|_, start| Box::new(Madison::new(start))),
