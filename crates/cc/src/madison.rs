@@ -24,7 +24,7 @@ use crate::{
 use averaged::Averaged;
 use estimate::{Bottleneck, PAIRS, ProbeWindows};
 use loss_rate::LossRate;
-use model::bottleneck::{Measures, starting_rate, target_backlog};
+use model::bottleneck::{Measures, starting_rate, target_backlog, utilization};
 use printed::Printed;
 use schedule::Schedule;
 use units::{Bytes, Rate, Span, Time};
@@ -186,10 +186,18 @@ impl Madison {
         let wanted = self.parameters.probe_services * service;
         self.schedule.begin(now, wanted.min(most.as_secs_f64()).max(least.as_secs_f64()));
         self.stage = Stage::Starting;
-        if let Some(measures) = self.path.measures(0.0, self.parameters.noise) {
-            self.measures = measures;
-            self.send(now, service, starting_rate(self.target(), measures.utilization));
-        }
+        let Some(measures) = self.path.measures(0.0, self.parameters.noise) else { return };
+        self.measures = measures;
+        let utilization = match self.rules {
+            Deciding::Printed(_) => measures.utilization,
+            // So few probes, a moment apart, see one length of the queue, and the least of them is taken for an empty one:
+            // what they differ by says more than their mean [D].
+            Deciding::Averaged(_) => {
+                let most = self.first.iter().copied().max().unwrap_or(rtt).as_secs_f64();
+                utilization((most - self.path.least_rtt().unwrap_or(most)) / service)
+            }
+        };
+        self.send(now, service, starting_rate(self.target(), utilization));
     }
 
     /// A probe sent at `sent` has returned.

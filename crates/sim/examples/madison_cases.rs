@@ -16,7 +16,7 @@ use units::{Span, Time};
 
 /// How often throughput is looked at, and over how many looks it is averaged.
 const EVERY: Span = Span::from_millis(500);
-const OVER: usize = 4;
+const OVER: usize = 2;
 
 /// What each flow had delivered at each look, bits.
 #[derive(Default)]
@@ -109,6 +109,12 @@ fn mixed(mut case: Case, names: &[&str]) {
     show(&case, &|index, start| build(names[index], "standard", start).expect("a registered control"));
 }
 
+/// A registered control, or Madison without what its loss estimate makes of a flow's age: p is 1e-4 throughout.
+fn named(name: &str, start: Start) -> Box<dyn CongestionControl> {
+    let one = MadisonParameters { least_loss: 1e-4, ..MadisonParameters::default() };
+    build(name, "standard", start).unwrap_or_else(|| Box::new(Madison::with(start, one)))
+}
+
 fn against() {
     let case = |mbps, rtts: &[u64], cross, buffer, ppm| Case {
         mbps,
@@ -134,6 +140,25 @@ fn against() {
         let case = case(mbps, &[rtt, rtt], cross, buffer, ppm);
         for names in [["reno", "reno"], ["reno", "madison"]] {
             mixed(case.clone(), &names[..]);
+        }
+    }
+    println!("joining at 250 ms");
+    for name in ["fast", "madison", "with one target"] {
+        println!("{name}");
+        for (rtts, cross, buffer) in [
+            (&[250][..], 0, 1000),
+            (&[250], 40, 1000),
+            (&[250], 70, 300),
+            (&[250, 250], 0, 1000),
+            (&[250, 250], 40, 1000),
+            (&[250, 250, 250], 10, 2000),
+            (&[250, 250, 250], 70, 1000),
+        ] {
+            for seed in [1, 2, 3] {
+                let mut joining = case(100, rtts, cross, buffer, 0);
+                (joining.apart, joining.measured, joining.seed) = (20, (80, 280), seed);
+                show(&joining, &|_, start| named(name, start));
+            }
         }
     }
     println!("alone");
@@ -179,6 +204,7 @@ fn main() {
             let printed = MadisonParameters { rules: MadisonRules::Printed, ..MadisonParameters::default() };
             Box::new(Madison::with(start, printed))
         }),
+        "one-target" => Box::new(|_, start| named("with one target", start)),
         "fast" => Box::new(|_, start| build("fast", "standard", start).expect("a registered control")),
         _ => Box::new(|_, start| Box::new(Madison::new(start))),
     };
