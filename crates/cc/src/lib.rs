@@ -31,5 +31,5 @@ pub use control::{
 pub use fast::Fast;
 pub use fixed::FixedWindow;
 pub use loss_based::{LossBased, Start};
-pub use madison::{Madison, Parameters as MadisonParameters};
+pub use madison::{Madison, Parameters as MadisonParameters, Rules as MadisonRules};
 pub use vegas::Vegas;

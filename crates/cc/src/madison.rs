@@ -13,15 +13,19 @@
 //!
 //! What the paper leaves open is marked `[D]` at [`Parameters`] and in `docs/papers/madison.md`.
 
+mod averaged;
 mod loss_rate;
+mod printed;
 mod schedule;
 
 use crate::{
     Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, LostSegment, Phase, Start, Wants,
 };
-use estimate::{Bottleneck, PAIRS};
+use averaged::Averaged;
+use estimate::{Bottleneck, PAIRS, ProbeWindows};
 use loss_rate::LossRate;
-use model::bottleneck::{Measures, adapted, shared_rate, starting_rate, target_backlog};
+use model::bottleneck::{Measures, starting_rate, target_backlog, utilization};
+use printed::Printed;
 use schedule::Schedule;
 use units::{Bytes, Rate, Span, Time};
 
@@ -31,10 +35,9 @@ const FIRST_PROBES: usize = 4;
 const FIRST_SPACING: (f64, f64) = (20.0, 0.015);
 /// The backlog is the target within this: `n_D` is `n` [madison:4.3].
 const NEAR: f64 = 0.2;
-/// Two successive backlogs further off than this ask for another rate [madison:4.3].
-const FAR: f64 = 0.3;
-/// No more flows adapt together than this `[D]`.
-const MOST_FLOWS: f64 = 1e6;
+/// A requested acknowledgement is missing if it comes so much later than a smoothed RTT: the sender is quiet until the
+/// next one comes [madison:4.3]. How late is not printed: the longest mean time between probes `[D]`.
+const PATIENCE: Span = Span::from_millis(100);
 /// No rate is below a packet in this time, seconds `[D]`.
 const SLOWEST: f64 = 1.0;
 
@@ -53,22 +56,22 @@ pub struct Parameters {
     pub probe_spacing: (Span, Span),
     /// `[D]` A queueing delay below this is the clock's noise.
     pub noise: Span,
-    /// `[D]` A requested acknowledgement is missing if it comes so much later than a smoothed RTT: the sender is
-    /// quiet until the next one.
-    pub patience: Span,
-    /// `[D]` A rate is judged by six probes that left under it, not by those that were under way as it changed. The
-    /// paper's 200 ms are to let a change show; over longer paths they do not.
-    pub fresh: bool,
-    /// `[D]` Two successive backlogs, each over six probes of its own, do not ask for another rate if the second is
-    /// off the target by less than this part of the first: the last change is still at work.
-    pub approach: f64,
-    /// `[D]` A change takes `n_D` down to no less than this part of it. An `n_D` too small by half makes the flows ask
-    /// for twice the link.
-    pub caution: f64,
     /// `[D]` How random the spacing of packets is, from 0, even as in the paper, to 1, a Poisson process. The formulas
     /// take arrivals for Poisson; on a path of few flows those of a simulator, unlike those of the paper's hosts, are
     /// not unless the senders make them so, and the utilization is underestimated by half.
     pub randomness: f64,
+    /// When to change the rate, and to what.
+    pub rules: Rules,
+}
+
+/// When the rate changes, and to what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rules {
+    /// By the letter of the paper: by the utilization that six probes show at the moment.
+    Printed,
+    /// `[D]` By one that the queue's fluctuations do not bias: see `madison/averaged.rs`.
+    #[default]
+    Averaged,
 }
 
 impl Default for Parameters {
@@ -80,11 +83,8 @@ impl Default for Parameters {
             probe_services: 32.0,
             probe_spacing: (Span::from_millis(15), Span::from_millis(100)),
             noise: Span::from_micros(10),
-            patience: Span::from_millis(100),
-            fresh: true,
-            approach: 0.9,
-            caution: 0.95,
             randomness: 1.0,
+            rules: Rules::Averaged,
         }
     }
 }
@@ -96,11 +96,11 @@ enum Stage {
     Later,
 }
 
-/// The bottleneck as it was when the rate changed last.
-#[derive(Clone, Copy, Debug)]
-struct Change {
-    own: f64,
-    cross: f64,
+/// By which of the rules, with what they remember.
+#[derive(Clone, Debug)]
+enum Deciding {
+    Printed(Printed),
+    Averaged(Averaged),
 }
 
 /// TCP-Madison.
@@ -117,14 +117,11 @@ pub struct Madison {
     /// Packets per second (`S`).
     rate: f64,
     changed: Time,
-    change: Option<Change>,
     /// The rate is to be computed anew as soon as the period allows.
     due: bool,
     measures: Measures,
-    /// The backlog by the probe before.
-    previous: Option<f64>,
-    /// `n_D`.
-    adapting: f64,
+    rules: Deciding,
+    windows: ProbeWindows,
     smoothed: Span,
     /// A timeout: quiet until an acknowledgement comes.
     quiet: bool,
@@ -151,11 +148,13 @@ impl Madison {
             first: Vec::new(),
             rate: 0.0,
             changed: Time::ZERO,
-            change: None,
             due: false,
             measures: Measures::default(),
-            previous: None,
-            adapting: 1.0,
+            rules: match parameters.rules {
+                Rules::Printed => Deciding::Printed(Printed::default()),
+                Rules::Averaged => Deciding::Averaged(Averaged::default()),
+            },
+            windows: ProbeWindows::default(),
             smoothed: Span::ZERO,
             quiet: false,
             round: 0,
@@ -187,74 +186,70 @@ impl Madison {
         let wanted = self.parameters.probe_services * service;
         self.schedule.begin(now, wanted.min(most.as_secs_f64()).max(least.as_secs_f64()));
         self.stage = Stage::Starting;
-        self.retarget(now);
+        let Some(measures) = self.path.measures(0.0, self.parameters.noise) else { return };
+        self.measures = measures;
+        let utilization = match self.rules {
+            Deciding::Printed(_) => measures.utilization,
+            // So few probes, a moment apart, see one length of the queue, and the least of them is taken for an empty one:
+            // what they differ by says more than their mean [D].
+            Deciding::Averaged(_) => {
+                let most = self.first.iter().copied().max().unwrap_or(rtt).as_secs_f64();
+                utilization((most - self.path.least_rtt().unwrap_or(most)) / service)
+            }
+        };
+        self.send(now, service, starting_rate(self.target(), utilization));
     }
 
     /// A probe sent at `sent` has returned.
     fn on_probe(&mut self, now: Time, sent: Time, rtt: Span) {
-        if self.parameters.fresh && sent < self.changed {
-            self.path.observe_least(rtt);
-        } else {
-            self.path.observe(rtt);
-        }
-        if self.loss.recompute() {
-            self.due = true;
-        } else if self.path.is_full() || !self.parameters.fresh {
-            self.judge();
-        }
-        if self.due && now.since(self.changed) >= self.parameters.period {
-            self.retarget(now);
-        }
-    }
-
-    /// Whether the backlog is what it should be [madison:4.3, 2d].
-    fn judge(&mut self) {
-        let Some(measures) = self.path.measures(self.rate, self.parameters.noise) else { return };
+        self.path.observe(rtt);
+        let another = self.loss.recompute();
+        let (Some(measures), Some(service), Some(least)) = (
+            self.path.measures(self.rate, self.parameters.noise),
+            self.path.service(),
+            self.path.least_rtt(),
+        ) else {
+            return;
+        };
         self.path.note(&measures);
         self.measures = measures;
-        let target = self.target();
-        let off = |backlog: f64| backlog / target - 1.0;
-        let now = off(measures.backlog);
-        self.path.next_window();
-        let previous = self.previous.replace(measures.backlog).map(off);
-        if now.abs() <= NEAR {
-            self.stage = Stage::Later;
-            self.adapting = measures.flows;
-        } else if let Some(previous) = previous
-            && (now.min(previous) > FAR || now.max(previous) < -FAR)
-            && now.abs() > self.parameters.approach * previous.abs()
-        {
-            self.due = true;
-        }
+        let (target, starting) = (self.target(), self.stage == Stage::Starting);
+        let share = match &mut self.rules {
+            Deciding::Printed(rules) => {
+                let (near, far) = rules.judge(&measures, target, NEAR);
+                if near {
+                    self.stage = Stage::Later;
+                }
+                self.due |= another || far;
+                if !self.due || now.since(self.changed) < self.parameters.period {
+                    return;
+                }
+                rules.share(&measures, target, starting && !near)
+            }
+            Deciding::Averaged(rules) => {
+                if !self.windows.observe(sent, rtt, least, self.parameters.period) {
+                    return;
+                }
+                let Some((share, near)) = rules.share(&self.windows, service, target, starting, NEAR) else {
+                    return;
+                };
+                if near {
+                    self.stage = Stage::Later;
+                }
+                share
+            }
+        };
+        self.send(now, service, share);
     }
 
-    /// Computes the rate that reaches the target backlog, and sends at it.
-    fn retarget(&mut self, now: Time) {
-        let Some(service) = self.path.service() else { return };
-        if let Some(measures) = self.path.settled_measures(self.rate, self.parameters.noise) {
-            self.measures = measures;
-        }
-        let Measures { backlog, own, cross, .. } = self.measures;
-        let share = if self.stage == Stage::Later {
-            // The backlog tells how many had adapted to the last change.
-            let told = self.change.and_then(|change| adapted(backlog, change.cross, change.own, own));
-            let least = self.adapting * self.parameters.caution;
-            let told = told.map(|told| told.max(least));
-            self.adapting = told.unwrap_or(self.adapting).clamp(1.0, MOST_FLOWS);
-            shared_rate(self.target(), cross, own, self.adapting)
-        } else {
-            starting_rate(self.target(), cross)
-        };
-        self.change = Some(Change { own, cross });
+    /// Sends at the `share` of the capacity from `now` on.
+    fn send(&mut self, now: Time, service: f64, share: f64) {
         self.due = false;
-        self.previous = None;
         self.changed = now;
-        if self.parameters.fresh {
-            self.path.forget();
-        }
         // A segment per round trip is the least that a window allows.
         let least = 1.0 / self.smoothed.as_secs_f64().clamp(1e-6, SLOWEST);
         self.rate = (share / service).max(least).min(1.0 / service);
+        self.windows.send_at(now, self.rate);
         self.schedule.set_gap(1.0 / self.rate);
     }
 }
@@ -323,9 +318,7 @@ impl CongestionControl for Madison {
         let segments = match self.stage {
             _ if self.quiet => 1.0,
             Stage::StartUp => self.schedule.script_len() as f64,
-            Stage::Starting | Stage::Later => {
-                self.rate * (self.smoothed + self.parameters.patience).as_secs_f64() + 2.0
-            }
+            Stage::Starting | Stage::Later => self.rate * (self.smoothed + PATIENCE).as_secs_f64() + 2.0,
         };
         let window = self.segment.scale(segments.min(1e12)).max(self.segment);
         let pacing = match self.stage {
@@ -343,6 +336,10 @@ impl CongestionControl for Madison {
     }
 
     fn measures(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        let adapting = match &self.rules {
+            Deciding::Printed(rules) => rules.adapting,
+            Deciding::Averaged(rules) => rules.adapting,
+        };
         let Measures { total_backlog, backlog, utilization, own, cross, flows } = self.measures;
         show("queueing_delay_s", total_backlog * self.path.service().unwrap_or(0.0));
         show("backlog_packets", backlog);
@@ -351,7 +348,7 @@ impl CongestionControl for Madison {
         show("own_share", own);
         show("cross_share", cross);
         show("equivalent_flows", flows);
-        show("adapting_flows", self.adapting);
+        show("adapting_flows", adapting);
         show("buffer_packets", self.path.largest_backlog());
         show("loss_rate", self.loss.value());
         show("target_backlog_packets", self.target());

@@ -3,7 +3,8 @@
 use crate::growth::{Africa, Bic, Cubic, Growth, HighSpeed, LowPriority, Reno, Scalable, Westwood};
 use crate::slow_start::{HyStartPlusPlus, Limited, Standard};
 use crate::{
-    Bbr1, Bbr3, CongestionControl, Fast, FixedWindow, LossBased, Madison, MadisonParameters, Start, Vegas,
+    Bbr1, Bbr3, CongestionControl, Fast, FixedWindow, LossBased, Madison, MadisonParameters, MadisonRules,
+    Start, Vegas,
 };
 
 /// A controller in the registry.
@@ -126,6 +127,12 @@ pub const CONTROLS: &[Control] = &[
         source: "Kola and Vernon 2007 (paper P3)",
         status: PAPER,
     },
+    Control {
+        name: "madison-printed",
+        summary: "TCP-Madison by the letter of the paper: overflows where few flows share; there to show it",
+        source: "Kola and Vernon 2007 (paper P3)",
+        status: PAPER,
+    },
 ];
 
 /// Every slow start that can be named.
@@ -210,6 +217,11 @@ pub fn tuned(
         "madison-even" => {
             let even = MadisonParameters { randomness: 0.0, ..MadisonParameters::default() };
             Some(Box::new(Madison::with(start, even)))
+        }
+        "madison-printed" => {
+            let rules = MadisonRules::Printed;
+            let printed = MadisonParameters { randomness: 0.0, rules, ..MadisonParameters::default() };
+            Some(Box::new(Madison::with(start, printed)))
         }
         "reno" | "newreno" => loss_based(slow_start, start, tuning, Reno::new(start.segment)),
         "cubic" => loss_based(slow_start, start, tuning, Cubic::new(start.segment)),

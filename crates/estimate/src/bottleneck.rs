@@ -1,14 +1,16 @@
 //! The bottleneck from probes: what waits there, by round-trip times; what it carries, by packet pairs
 //! `[madison:3.3]`, `[madison:4]`.
 
+mod windows;
+
+pub use windows::ProbeWindows;
+
 use crate::statistics::median;
 use model::bottleneck::Measures;
 use units::Span;
 
 /// The average RTT is over so many samples `[madison:4.3]`.
 const SAMPLES: usize = 6;
-/// And the one a new rate is computed from over up to so many, as far as they were taken under the same rate `[D]`.
-const MEMORY: usize = 64;
 /// So many packet pairs are sent; their median dispersion is the service time `[madison:4.2]`, `[D]`.
 pub const PAIRS: usize = 20;
 
@@ -17,11 +19,7 @@ pub const PAIRS: usize = 20;
 pub struct Bottleneck {
     /// The last samples, seconds; a ring.
     samples: [f64; SAMPLES],
-    /// How many there have been since [`forget`](Bottleneck::forget).
     taken: usize,
-    window: usize,
-    /// Mean since then, each sample with a weight of at least 1/`MEMORY`.
-    settled: f64,
     /// The least ever.
     least: Option<f64>,
     /// Dispersions, seconds; a ring.
@@ -37,8 +35,6 @@ impl Bottleneck {
         self.observe_least(rtt);
         self.samples[self.taken % SAMPLES] = rtt.as_secs_f64();
         self.taken += 1;
-        self.window += 1;
-        self.settled += (rtt.as_secs_f64() - self.settled) / self.taken.min(MEMORY) as f64;
     }
 
     /// A round-trip time that counts for the least, and not for the average.
@@ -60,23 +56,6 @@ impl Bottleneck {
         }
         self.taken_pairs += 1;
         self.service = median(&mut self.pairs.clone());
-    }
-
-    /// Round-trip times are other ones from here on; the least stays.
-    pub fn forget(&mut self) {
-        self.taken = 0;
-        self.window = 0;
-    }
-
-    /// The average begins anew.
-    pub fn next_window(&mut self) {
-        self.window = 0;
-    }
-
-    /// Whether the average is over as many samples as it should be.
-    #[must_use]
-    pub fn is_full(&self) -> bool {
-        self.window >= SAMPLES
     }
 
     /// How many packet pairs were seen.
@@ -108,19 +87,8 @@ impl Bottleneck {
     /// is none. `None` before there are a pair and a probe.
     #[must_use]
     pub fn measures(&self, rate: f64, noise: Span) -> Option<Measures> {
-        self.measures_at(self.average_rtt()?, rate, noise)
-    }
-
-    /// The same by the mean of all that was [observed](Bottleneck::observe) since [`forget`](Bottleneck::forget), the
-    /// last 64 of it for the most part.
-    #[must_use]
-    pub fn settled_measures(&self, rate: f64, noise: Span) -> Option<Measures> {
-        (self.taken > 0).then_some(self.settled).and_then(|rtt| self.measures_at(rtt, rate, noise))
-    }
-
-    fn measures_at(&self, rtt: f64, rate: f64, noise: Span) -> Option<Measures> {
         let service = self.service?;
-        let delay = (rtt - self.least?).max(0.0);
+        let delay = (self.average_rtt()? - self.least?).max(0.0);
         Some(Measures::new(delay / service, rate * service, noise.as_secs_f64() / service))
     }
 
@@ -156,9 +124,6 @@ mod tests {
         assert!((measures.total_backlog - 5.0).abs() < 1e-6, "{measures:?}");
         assert!((measures.backlog - 2.5).abs() < 1e-6);
         assert!((measures.utilization - 10.0 / 11.0).abs() < 1e-6);
-        assert!(path.is_full());
-        path.forget();
-        assert!(!path.is_full());
         assert_eq!(path.least_rtt(), Some(0.05));
     }
 }

@@ -14,7 +14,7 @@ mod round_trip;
 mod statistics;
 mod train;
 
-pub use bottleneck::{Bottleneck, PAIRS};
+pub use bottleneck::{Bottleneck, PAIRS, ProbeWindows};
 pub use estimator::Estimator;
 pub use goodput::{Goodput, GoodputSample};
 pub use loss::{Episodes, SequenceGaps};

@@ -268,6 +268,18 @@ pub struct FlowSeries {
     pub window_bytes: Vec<f64>,
     /// What became of the socket buffer the scenario asks for; only the live engine fills it.
     pub socket_buffer: SocketBufferSeries,
+    /// What its controller measures; only the simulator fills it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub measures: Vec<MeasureSeries>,
+}
+
+/// One quantity that a flow's controller measures or decides by, against the flow's times.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MeasureSeries {
+    /// What it is, with its unit at the end: `backlog_packets`.
+    pub name: String,
+    /// Its values.
+    pub values: Vec<f64>,
 }
 
 /// The socket buffer that was asked for and what the kernel made of it, in bytes against the flow's times. Empty

@@ -143,5 +143,6 @@ fn series(samples: &[Sample]) -> FlowSeries {
         } else {
             SocketBufferSeries::default()
         },
+        measures: Vec::new(),
     }
 }

@@ -1,7 +1,7 @@
 //! The report page: strangers' text stays text, thinning keeps what it promises, and nothing is fetched.
 
 use tightlink_lab::record::{
-    Engine, FlowSeries, FlowSummary, LinkSeries, Record, RttStatistics, Series, Summary,
+    Engine, FlowSeries, FlowSummary, LinkSeries, MeasureSeries, Record, RttStatistics, Series, Summary,
 };
 use tightlink_lab::report::charts::{MAX_FLOWS, MAX_POINTS, page_data};
 use tightlink_lab::report::decimate::{envelope, interval_means, interval_sums};
@@ -197,7 +197,7 @@ fn what_an_engine_cannot_know_is_an_en_dash() {
 fn every_column_is_drawn_within_its_points() {
     let data = page_data(&report(2, 1));
     for case in &data.cases {
-        let kinds: Vec<&str> = case.charts.iter().map(|c| c.kind).collect();
+        let kinds: Vec<&str> = case.charts.iter().map(|c| c.kind.as_str()).collect();
         assert_eq!(kinds, ["rate", "rtt", "window", "backlog", "drops"]);
         let traces: Vec<usize> = case.charts.iter().map(|c| c.traces.len()).collect();
         assert_eq!(traces, [3, 3, 3, 3, 2], "a model that counts no drops draws none");
@@ -224,10 +224,31 @@ fn a_column_that_was_not_recorded_has_no_chart() {
         record.series.flows[0].window_bytes.clear();
         record.series.link.backlog_bytes.clear();
     }
-    let kinds: Vec<&str> = page_data(&bare).cases[0].charts.iter().map(|c| c.kind).collect();
+    let data = page_data(&bare);
+    let kinds: Vec<&str> = data.cases[0].charts.iter().map(|c| c.kind.as_str()).collect();
     assert_eq!(kinds, ["rate", "rtt", "drops"]);
     bare.cases[0].records.clear();
     assert!(bare.html().contains("Nothing was recorded against time."));
+}
+
+#[test]
+fn what_a_controller_measures_has_a_chart_in_its_own_unit() {
+    let mut measuring = report(1, 2);
+    for record in measuring.cases[0].records.iter_mut().filter(|r| r.summary.engine == Engine::Sim) {
+        let flow = &mut record.series.flows[1];
+        let values = vec![0.002; flow.t_s.len()];
+        flow.measures = vec![MeasureSeries { name: "queueing_delay_s".into(), values }];
+    }
+    let data = page_data(&measuring);
+    let chart = data.cases[0].charts.last().expect("charts");
+    assert_eq!(
+        (chart.kind.as_str(), chart.title.as_str(), chart.unit.as_str()),
+        ("queueing_delay_s", "Queueing delay", "ms")
+    );
+    // The flow that measures it, and the mean of all that do.
+    assert_eq!(chart.traces.len(), 2);
+    assert!(chart.traces.iter().all(|trace| trace.y.iter().all(|y| *y == 2.0)));
+    assert!(measuring.html().contains("data-chart=\"queueing_delay_s\""));
 }
 
 #[test]

@@ -42,6 +42,12 @@ pub fn utilization(backlog: f64) -> f64 {
     if backlog.is_finite() { 2.0 * backlog / (2.0 * backlog + 1.0) } else { 1.0 }
 }
 
+/// How much of [`utilization`] a packet more or less of backlog makes: `dU/dB = 2/(2B + 1)^2`.
+#[must_use]
+pub fn utilization_slope(backlog: f64) -> f64 {
+    2.0 / (2.0 * backlog + 1.0).powi(2)
+}
+
 /// The rate of a starting flow that reaches `backlog` packets of its own, a share of the capacity,
 /// `[madison:eq12]` with `[madison:eq13]`.
 ///

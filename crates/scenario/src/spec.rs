@@ -284,4 +284,6 @@ pub enum Column {
     Backlog,
     /// Drops at the tight link during the interval.
     Drops,
+    /// What a flow's controller measures or decides by, each quantity under its own name.
+    Measures,
 }

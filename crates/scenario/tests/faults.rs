@@ -338,6 +338,10 @@ fn records_have_known_columns_and_an_interval() {
         &["record.columns[0]: unknown \"rat\"", "did you mean \"rate\"?"],
     );
     says(&further("[record]\ncolumns = ['rtt', 'rtt']"), &["record.columns[1]: \"rtt\" for the second time"]);
+    says(
+        &further("[record]\ncolumns = 'measure'"),
+        &["a list of rate, rtt, window, backlog, drops, measures"],
+    );
     says(&further("[record]\ncolumns = 'rtt'"), &["help: write [\"rtt\"]"]);
     says(&further("[live]\nstack = 'clasic'"), &["did you mean \"classic\"?"]);
     says(&further("[wlan]\nphy = '802.11g'"), &["wlan: unknown key", "accepted: title, source, seed"]);

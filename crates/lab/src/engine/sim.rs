@@ -3,7 +3,9 @@
 use super::{EngineError, Misfit, Progress, ended_early, measured, phases};
 use crate::batches::{Reading, half_widths};
 use crate::measure::{Stopwatch, delay_statistics, link_summary, summary};
-use crate::record::{Engine, FlowSeries, FlowSummary, Record, RttStatistics, Series, SessionsSummary};
+use crate::record::{
+    Engine, FlowSeries, FlowSummary, MeasureSeries, Record, RttStatistics, Series, SessionsSummary,
+};
 use crate::resolve::{Resolved, ResolvedFlow, ResolvedLink, ResolvedSessions, ResolvedTraffic};
 use cc::Start;
 use link::LinkState;
@@ -271,7 +273,7 @@ impl Recorder for SeriesRecorder<'_> {
     fn flow(&mut self, at: Time, index: usize, view: &FlowView) {
         let (rate, rtt, window) =
             (self.keeps(Column::Rate), self.keeps(Column::Rtt), self.keeps(Column::Window));
-        if !(rate || rtt || window) {
+        if !(rate || rtt || window || self.wants_measures()) {
             return;
         }
         let flow = &mut self.series.flows[index];
@@ -287,5 +289,24 @@ impl Recorder for SeriesRecorder<'_> {
         if window {
             flow.window_bytes.push(view.window.get() as f64);
         }
+    }
+
+    fn wants_measures(&self) -> bool {
+        self.keeps(Column::Measures)
+    }
+
+    fn measure(&mut self, _at: Time, index: usize, name: &'static str, value: f64) {
+        let flow = &mut self.series.flows[index];
+        // A controller shows the same quantities in the same order each time; what comes later has nothing before.
+        let place = match flow.measures.iter().position(|measure| measure.name == name) {
+            Some(place) => place,
+            None => {
+                flow.measures.push(MeasureSeries { name: name.into(), values: Vec::new() });
+                flow.measures.len() - 1
+            }
+        };
+        let values = &mut flow.measures[place].values;
+        values.resize(flow.t_s.len().saturating_sub(1), f64::NAN);
+        values.push(value);
     }
 }

@@ -3,6 +3,7 @@
 
 use super::decimate::{Thinned, envelope, interval_means, interval_sums};
 use super::flows::{Role, columns};
+use super::measures::measure_charts;
 use super::text::{decimals_for, rounded, short};
 use super::{Case, Report};
 use crate::record::{Engine, FlowSeries, Record, Summary};
@@ -50,12 +51,12 @@ pub struct CaseData {
 /// One chart against time.
 #[derive(Clone, Debug, Serialize)]
 pub struct Chart {
-    /// `rate`, `rtt`, `window`, `backlog` or `drops`.
-    pub kind: &'static str,
+    /// `rate`, `rtt`, `window`, `backlog` or `drops`; or the name of what controllers measure.
+    pub kind: String,
     /// What is drawn: "Goodput".
-    pub title: &'static str,
+    pub title: String,
     /// Its unit: "Mbit/s".
-    pub unit: &'static str,
+    pub unit: String,
     /// What a reader should know: what the word means, what a point stands for.
     pub note: String,
     /// Decimals in hover texts.
@@ -151,6 +152,7 @@ fn case_data(case: &Case) -> CaseData {
     let mut charts: Vec<Chart> = FLOW_CHARTS.iter().map(|spec| flow_chart(case, spec)).collect();
     charts.push(backlog_chart(case));
     charts.push(drops_chart(case));
+    charts.extend(measure_charts(case));
     charts.retain(|chart| !chart.traces.is_empty());
     let last = |t: &Vec<f64>| t.last().copied().unwrap_or(0.0);
     let ends = case.records.iter().flat_map(|r| {
@@ -173,7 +175,7 @@ fn flow_chart(case: &Case, spec: &FlowChart) -> Chart {
     let columns_of: Vec<_> = case
         .records
         .iter()
-        .map(|r| (r.summary.engine, columns(&r.series.flows, spec.column, MAX_FLOWS, spec.additive)))
+        .map(|r| (r.summary.engine, columns(&r.series.flows, &spec.column, MAX_FLOWS, spec.additive)))
         .collect();
     let count = columns_of.iter().map(|(_, c)| c.len()).sum::<usize>().max(1);
     let cap = (MAX_CHART_POINTS / count).max(200);
@@ -187,10 +189,7 @@ fn flow_chart(case: &Case, spec: &FlowChart) -> Chart {
             if engine != Engine::Model {
                 every = every.max(thin.every);
             }
-            let name = match column.name.as_str() {
-                "" => engine.to_string(),
-                flow => format!("{flow}, {engine}"),
-            };
+            let name = curve_name(&column.name, engine);
             traces.push(trace(engine, Some(column.role), name, &thin, spec.scale));
         }
     }
@@ -214,6 +213,11 @@ fn flow_chart(case: &Case, spec: &FlowChart) -> Chart {
     };
     levels.iter_mut().for_each(|level| level.1 *= spec.scale);
     finish(spec.kind, spec.title, spec.unit, note, traces, &levels)
+}
+
+/// What the legend calls an engine's curve of a flow, or of several.
+pub(super) fn curve_name(flow: &str, engine: Engine) -> String {
+    if flow.is_empty() { engine.to_string() } else { format!("{flow}, {engine}") }
 }
 
 fn backlog_chart(case: &Case) -> Chart {
@@ -270,17 +274,17 @@ fn link_traces<'a>(
     case.records.iter().map(move |r| (r.summary.engine, column(r))).filter(|(_, thin)| !thin.t.is_empty())
 }
 
-fn trace(engine: Engine, role: Option<Role>, name: String, thin: &Thinned, scale: f64) -> Trace {
+pub(super) fn trace(engine: Engine, role: Option<Role>, name: String, thin: &Thinned, scale: f64) -> Trace {
     let x = thin.t.iter().map(|&t| (t * 1e4).round() / 1e4).collect();
     let y = thin.y.iter().map(|&v| rounded(v * scale)).collect();
     Trace { engine, role, name, x, y, bar_s: 0.0 }
 }
 
 /// Adds the level lines and the y range.
-fn finish(
-    kind: &'static str,
-    title: &'static str,
-    unit: &'static str,
+pub(super) fn finish(
+    kind: &str,
+    title: &str,
+    unit: &str,
     note: String,
     traces: Vec<Trace>,
     references: &[(&str, f64)],
@@ -312,5 +316,6 @@ fn finish(
         if kind == "rtt" && least > 0.35 * most { (least - 0.12 * (most - least)).max(0.0) } else { 0.0 };
     let upper = if most > lower { most + 0.07 * (most - lower) } else { lower + 1.0 };
     let decimals = if kind == "drops" { 0 } else { decimals_for(most, 4) };
+    let (kind, title, unit) = (kind.into(), title.into(), unit.into());
     Chart { kind, title, unit, note, decimals, range: [rounded(lower), rounded(upper)], traces, levels }
 }

@@ -32,7 +32,7 @@ pub struct Column {
 #[must_use]
 pub fn columns(
     flows: &[FlowSeries],
-    column: fn(&FlowSeries) -> &[f64],
+    column: &impl Fn(&FlowSeries) -> &[f64],
     max_flows: usize,
     additive: bool,
 ) -> Vec<Column> {
@@ -67,7 +67,7 @@ pub fn columns(
 /// to its last sample; between two samples its later one holds, as it describes the interval that ends there.
 fn combined(
     flows: &[FlowSeries],
-    column: fn(&FlowSeries) -> &[f64],
+    column: &impl Fn(&FlowSeries) -> &[f64],
     role: Role,
     name: String,
     combine: fn(f64, f64) -> f64,

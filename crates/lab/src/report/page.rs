@@ -208,7 +208,7 @@ fn case_body(index: usize, case: &Case, data: &CaseData, with_sentences: bool) -
     out += &legend(data);
     out += "<div class=\"charts\">";
     for chart in &data.charts {
-        out += &figure(chart.title, chart.unit, &chart.note, chart.kind, &index.to_string());
+        out += &figure(&chart.title, &chart.unit, &chart.note, &chart.kind, &index.to_string());
     }
     out += "</div>";
     out + &runs(case)

@@ -1,6 +1,7 @@
 //! Tables as Parquet: one row per sample or point, units in the column names.
 
 use crate::record::{FlowSeries, LinkSeries};
+use crate::report::measures::{measure_names, measured};
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::column::writer::{ColumnWriter, ColumnWriterImpl};
 use parquet::data_type::{ByteArray, DataType, DoubleType, Int64Type};
@@ -27,7 +28,8 @@ pub enum Column {
 }
 
 /// `t_s, flow, rate_bps, rtt_s, window_bytes`, and for a live run what became of the socket buffer: one row per flow
-/// and sample. A column that was not recorded is null throughout.
+/// and sample. A column that was not recorded is null throughout. What controllers measure comes after, a column per
+/// name, where it was recorded.
 pub(super) fn write_flows(path: &Path, flows: &[FlowSeries]) -> io::Result<()> {
     let times = flows.iter().flat_map(|flow| flow.t_s.iter().copied()).collect();
     let names = flows.iter().flat_map(|flow| vec![flow.name.clone(); flow.t_s.len()]).collect();
@@ -35,19 +37,21 @@ pub(super) fn write_flows(path: &Path, flows: &[FlowSeries]) -> io::Result<()> {
         let values = flows.iter().flat_map(|flow| padded(of(flow), flow.t_s.len())).collect();
         (name.to_owned(), Column::Number(values))
     };
-    write_table(
-        path,
-        &[
-            ("t_s".into(), Column::Required(times)),
-            ("flow".into(), Column::Text(names)),
-            numbers("rate_bps", |flow| &flow.rate_bps),
-            numbers("rtt_s", |flow| &flow.rtt_s),
-            numbers("window_bytes", |flow| &flow.window_bytes),
-            numbers("requested_buffer_bytes", |flow| &flow.socket_buffer.requested),
-            numbers("granted_buffer_bytes", |flow| &flow.socket_buffer.granted),
-            numbers("observed_window_bytes", |flow| &flow.socket_buffer.observed),
-        ],
-    )
+    let mut columns = vec![
+        ("t_s".into(), Column::Required(times)),
+        ("flow".into(), Column::Text(names)),
+        numbers("rate_bps", |flow| &flow.rate_bps),
+        numbers("rtt_s", |flow| &flow.rtt_s),
+        numbers("window_bytes", |flow| &flow.window_bytes),
+        numbers("requested_buffer_bytes", |flow| &flow.socket_buffer.requested),
+        numbers("granted_buffer_bytes", |flow| &flow.socket_buffer.granted),
+        numbers("observed_window_bytes", |flow| &flow.socket_buffer.observed),
+    ];
+    columns.extend(measure_names(flows).into_iter().map(|name| {
+        let values = flows.iter().flat_map(|flow| padded(measured(flow, name), flow.t_s.len()));
+        (name.to_owned(), Column::Number(values.collect()))
+    }));
+    write_table(path, &columns)
 }
 
 /// `t_s, backlog_bytes, drops`: one row per sample.

@@ -1,0 +1,75 @@
+//! When to change the rate, and to what: the paper's formulas, with a utilization that the queue's fluctuations do not
+//! bias and that holds while the queue is on its way `[D]`.
+//!
+//! At the utilizations wanted here, 0.95 to 0.99, an M/D/1 queue's length is spread like an exponential distribution,
+//! with a deviation as large as its mean `B`, and it forgets what it was in some `8 B^2` service times only: a second
+//! at 100 Mbit/s where 30 packets wait. Six probes see one moment of that. `1 - U = 1/(2B + 1)` of a moment is on average
+//! several times what it is of the mean, so flows that go by it ask for more than there is; what `n_D` is computed back from
+//! it, likewise. Hence the measures:
+//!
+//! ```text
+//! U  = U(B) + U'(B) (B' - B) + (12/C) dB'/dt,    U(B) = 2B/(2B + 1) [madison:eq8]
+//! ```
+//! `B` is the mean of the last 16 windows of probes, `B'` that of the last two, and the last term is what a queue that
+//! grows says of arrivals whatever they are: fluid flow. On average the second and the third vanish. And
+//!
+//! ```text
+//! nD = U B / b_target
+//! ```
+//! the flows that make the backlog `B` if each has its target. It is one number for all flows that share it, whereas the
+//! paper's `n = U/x` is the larger the smaller a flow's share: it is right at the target only, and slows small flows
+//! down.
+
+use estimate::ProbeWindows;
+use model::bottleneck::{shared_rate, starting_rate, utilization, utilization_slope};
+
+/// Windows that the mean is over, at most: 3.2 s at the least, longer than the queue of some ten flows remembers.
+const MEMORY: f64 = 16.0;
+/// A change takes a rate down to no less than this part of it.
+const LEAST: f64 = 0.3;
+
+/// The rules, with what they remember.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Averaged {
+    /// Mean of the total backlog, packets, over up to 16 windows.
+    backlog: f64,
+    windows: f64,
+    /// `n_D`.
+    pub(super) adapting: f64,
+}
+
+impl Averaged {
+    /// The share of the capacity for a flow that wants the backlog `target`, once a window of probes is full; and whether its
+    /// own backlog is the target within `near`. `None` before there is a packet's `service` time, in seconds.
+    pub(super) fn share(
+        &mut self,
+        windows: &ProbeWindows,
+        service: f64,
+        target: f64,
+        starting: bool,
+        near: f64,
+    ) -> Option<(f64, bool)> {
+        let waiting = |delay: f64| delay / service;
+        let newest = waiting(windows.newest_delay()?);
+        self.windows += 1.0;
+        self.backlog += (newest - self.backlog) / self.windows.min(MEMORY);
+        let slow = self.backlog;
+        let own = windows.own_rate()? * service;
+        let lately = waiting(windows.delay()?) - slow;
+        // Packets more per service time: the part of the capacity that arrives beyond it.
+        let growth = windows.growth().unwrap_or(0.0);
+        let off = utilization_slope(slow) * lately + growth;
+        let is_near = (windows.newest_own()? * service * slow / target - 1.0).abs() <= near;
+        if starting && !is_near {
+            self.adapting = 1.0;
+            return Some((starting_rate(target, utilization(slow) + off - own), false));
+        }
+        // Where not one of two windows' probes met more than a few packets, there is that much room.
+        let most = waiting(windows.most_delay()?);
+        let utilization = utilization(slow.min(most));
+        self.adapting = (utilization * slow / target).max(1.0);
+        let share = shared_rate(target, utilization - own, own, self.adapting);
+        // Each flow answers for its part of what is too much, so that all together answer once, however many adapt.
+        Some(((share - own * off).max(LEAST * own), is_near))
+    }
+}

@@ -1,0 +1,90 @@
+//! When to change the rate, and to what, by the letter of the paper `[madison:4.3]`: there to show what becomes of it,
+//! and what each departure of `averaged.rs` is for.
+
+use model::bottleneck::{Measures, adapted, shared_rate, starting_rate};
+
+/// Two successive backlogs further off the target than this ask for another rate `[madison:4.3, 2d]`.
+const FAR: f64 = 0.3;
+/// No more flows adapt together than this `[D]`.
+const MOST_FLOWS: f64 = 1e6;
+
+/// The bottleneck as it was when the rate changed last.
+#[derive(Clone, Copy, Debug)]
+struct Change {
+    own: f64,
+    cross: f64,
+}
+
+/// The paper's rules, with what they remember.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Printed {
+    previous: Option<f64>,
+    change: Option<Change>,
+    /// `n_D`.
+    pub(super) adapting: f64,
+}
+
+impl Printed {
+    /// Judges the backlog after a probe: whether it is the target within 20 %, and whether to compute another rate.
+    pub(super) fn judge(&mut self, measures: &Measures, target: f64, near: f64) -> (bool, bool) {
+        let off = measures.backlog / target - 1.0;
+        let previous = self.previous.replace(off);
+        if off.abs() <= near {
+            self.adapting = measures.flows;
+            return (true, false);
+        }
+        let far = |previous: f64| off.min(previous) > FAR || off.max(previous) < -FAR;
+        (false, previous.is_some_and(far))
+    }
+
+    /// The share of the capacity that reaches the target.
+    pub(super) fn share(&mut self, measures: &Measures, target: f64, starting: bool) -> f64 {
+        let Measures { backlog, own, cross, .. } = *measures;
+        let told = self.change.and_then(|change| adapted(backlog, change.cross, change.own, own));
+        self.change = Some(Change { own, cross });
+        self.previous = None;
+        if starting {
+            return starting_rate(target, cross);
+        }
+        // The backlog tells how many had adapted to the last change.
+        self.adapting = told.unwrap_or(self.adapting).clamp(1.0, MOST_FLOWS);
+        shared_rate(target, cross, own, self.adapting)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of a flow with a third of the capacity where so many packets wait.
+    fn measures(waiting: f64) -> Measures {
+        Measures::new(waiting, 1.0 / 3.0, 0.0)
+    }
+
+    #[test]
+    fn one_backlog_off_the_target_asks_for_nothing_and_two_do() {
+        let mut rules = Printed::default();
+        assert_eq!(rules.judge(&measures(30.0), 5.0, 0.2), (false, false));
+        assert_eq!(rules.judge(&measures(20.5), 5.0, 0.2), (false, true));
+        // The second is off the other way.
+        assert_eq!(rules.judge(&measures(3.0), 5.0, 0.2), (false, false));
+        // Off by 25 %: neither near nor far.
+        assert_eq!(rules.judge(&measures(11.25), 5.0, 0.2), (false, false));
+    }
+
+    #[test]
+    fn within_a_fifth_of_the_target_the_equivalent_flows_are_those_that_adapt() {
+        let mut rules = Printed::default();
+        assert_eq!(rules.judge(&measures(15.0), 5.0, 0.2), (true, false));
+        // n = U/x = (30/31) 3.
+        assert!((rules.adapting - 90.0 / 31.0).abs() < 1e-9);
+        let share = rules.share(&measures(15.0), 5.0, false);
+        assert!((share - 10.0 / (1.0 + 10.0 * 90.0 / 31.0)).abs() < 1e-9, "{share}");
+    }
+
+    #[test]
+    fn a_starting_flow_takes_what_others_leave() {
+        let share = Printed::default().share(&Measures::new(4.5, 0.0, 0.0), 5.0, true);
+        assert!((share - 10.0 * 0.1 / 11.0).abs() < 1e-9, "{share}");
+    }
+}

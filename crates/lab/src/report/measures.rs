@@ -1,0 +1,83 @@
+//! What controllers measure, each quantity a chart of its own. Its name says its unit, and it has no level lines: what it
+//! should be is one more quantity beside it.
+
+use super::Case;
+use super::charts::{Chart, MAX_FLOWS, MAX_POINTS, curve_name, finish, trace};
+use super::decimate::envelope;
+use super::flows::columns;
+use crate::record::FlowSeries;
+
+/// Ends of names, what they say, and from the record's unit to the page's.
+const UNITS: &[(&str, &str, f64)] = &[
+    ("_packets_per_s", "packets/s", 1.0),
+    ("_packets", "packets", 1.0),
+    ("_bytes", "kB", 1e-3),
+    ("_bps", "Mbit/s", 1e-6),
+    ("_s", "ms", 1e3),
+];
+
+/// The names of what any of `flows` measures, in the order in which they first come.
+pub(crate) fn measure_names(flows: &[FlowSeries]) -> Vec<&str> {
+    let mut names = Vec::new();
+    for measure in flows.iter().flat_map(|flow| &flow.measures) {
+        if !names.contains(&measure.name.as_str()) {
+            names.push(measure.name.as_str());
+        }
+    }
+    names
+}
+
+/// What `flow` has measured under `name`; nothing if it does not measure it.
+pub(crate) fn measured<'a>(flow: &'a FlowSeries, name: &str) -> &'a [f64] {
+    flow.measures.iter().find(|measure| measure.name == name).map_or(&[], |measure| &measure.values)
+}
+
+/// Title, unit and scale of a quantity by its name: `queueing_delay_s` is "Queueing delay", in ms.
+fn words(name: &str) -> (String, &'static str, f64) {
+    let known = UNITS.iter().find(|(end, ..)| name.ends_with(end));
+    let (stem, unit, scale) =
+        known.map_or((name, "", 1.0), |(end, unit, scale)| (&name[..name.len() - end.len()], *unit, *scale));
+    let mut title = stem.replace('_', " ");
+    if let Some(first) = title.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    (title, unit, scale)
+}
+
+/// A chart per quantity.
+pub(super) fn measure_charts(case: &Case) -> Vec<Chart> {
+    let mut names: Vec<&str> = Vec::new();
+    for name in case.records.iter().flat_map(|record| measure_names(&record.series.flows)) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.into_iter().map(|name| chart(case, name)).collect()
+}
+
+fn chart(case: &Case, name: &str) -> Chart {
+    let (title, unit, scale) = words(name);
+    let mut traces = Vec::new();
+    for record in &case.records {
+        let engine = record.summary.engine;
+        for curve in
+            columns(&record.series.flows, &|flow: &FlowSeries| measured(flow, name), MAX_FLOWS, false)
+        {
+            let thin = envelope(&curve.t, &curve.y, MAX_POINTS);
+            traces.push(trace(engine, Some(curve.role), curve_name(&curve.name, engine), &thin, scale));
+        }
+    }
+    finish(name, &title, unit, format!("{name}, as the controllers have it"), traces, &[])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_says_what_is_drawn_and_in_which_unit() {
+        assert_eq!(words("queueing_delay_s"), ("Queueing delay".into(), "ms", 1e3));
+        assert_eq!(words("rate_packets_per_s"), ("Rate".into(), "packets/s", 1.0));
+        assert_eq!(words("utilization"), ("Utilization".into(), "", 1.0));
+    }
+}
