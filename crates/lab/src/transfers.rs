@@ -88,6 +88,7 @@ fn record(transfer: &transfer::Summary) -> Record {
         marks: None,
         rtt_s,
         completion_s: Some(elapsed),
+        ..FlowSummary::default()
     };
     let summary = Summary {
         repeats: None,
@@ -109,6 +110,8 @@ fn record(transfer: &transfer::Summary) -> Record {
         queue_length_packets: None,
         queueing_delay_s: None,
         jain_index: None,
+        jain_index_mean: None,
+        convergence_s: None,
         flows: vec![flow],
         links: Vec::new(),
         sessions: Vec::new(),

@@ -30,6 +30,7 @@ fn record(engine: Engine, task: &Task, goodput: f64, rtt: f64, retransmits: Opti
         marks: None,
         rtt_s: Some(RttStatistics { min: 0.02, mean: rtt / 1e3, p95: None }),
         completion_s: None,
+        ..FlowSummary::default()
     };
     let summary = Summary {
         engine,
@@ -52,6 +53,8 @@ fn record(engine: Engine, task: &Task, goodput: f64, rtt: f64, retransmits: Opti
         sessions: Vec::new(),
         repeats: None,
         jain_index: None,
+        jain_index_mean: None,
+        convergence_s: None,
         links: Vec::new(),
         flows: vec![flow],
     };

@@ -50,7 +50,7 @@ pub struct CaseData {
 /// One chart against time.
 #[derive(Clone, Debug, Serialize)]
 pub struct Chart {
-    /// `rate`, `rtt`, `window`, `backlog` or `drops`.
+    /// `rate`, `rtt`, `window`, `backlog`, `drops` or `fairness`.
     pub kind: &'static str,
     /// What is drawn: "Goodput".
     pub title: &'static str,
@@ -151,6 +151,7 @@ fn case_data(case: &Case) -> CaseData {
     let mut charts: Vec<Chart> = FLOW_CHARTS.iter().map(|spec| flow_chart(case, spec)).collect();
     charts.push(backlog_chart(case));
     charts.push(drops_chart(case));
+    charts.push(fairness_chart(case));
     charts.retain(|chart| !chart.traces.is_empty());
     let last = |t: &Vec<f64>| t.last().copied().unwrap_or(0.0);
     let ends = case.records.iter().flat_map(|r| {
@@ -224,6 +225,17 @@ fn backlog_chart(case: &Case) -> Chart {
     let traces = traces.map(|(engine, thin)| trace(engine, None, engine.to_string(), &thin, 1e-3)).collect();
     let note = "data waiting in the queue of the tight link".to_string();
     finish("backlog", "Backlog", "kB", note, traces, &[("queue limit", case.limit_bytes / 1e3)])
+}
+
+fn fairness_chart(case: &Case) -> Chart {
+    let traces = link_traces(case, |record| {
+        let fairness = &record.series.fairness;
+        envelope(&fairness.t_s, &fairness.jain_index, MAX_POINTS)
+    });
+    let traces = traces.map(|(engine, thin)| trace(engine, None, engine.to_string(), &thin, 1.0)).collect();
+    let note =
+        "Jain's index of the goodputs: 1 when all flows have the same, 1/n when one of n has all".to_string();
+    finish("fairness", "Fairness", "", note, traces, &[("equal", 1.0)])
 }
 
 fn drops_chart(case: &Case) -> Chart {

@@ -1,6 +1,6 @@
 //! Tables as Parquet: one row per sample or point, units in the column names.
 
-use crate::record::{FlowSeries, LinkSeries};
+use crate::record::{FairnessSeries, FlowSeries, LinkSeries};
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::column::writer::{ColumnWriter, ColumnWriterImpl};
 use parquet::data_type::{ByteArray, DataType, DoubleType, Int64Type};
@@ -62,6 +62,13 @@ pub(super) fn write_link(path: &Path, link: &LinkSeries) -> io::Result<()> {
             ("drops".into(), Column::Number(padded(&drops, samples))),
         ],
     )
+}
+
+/// `t_s, jain_index`: one row per interval, null where fewer than two flows were there throughout.
+pub(super) fn write_fairness(path: &Path, fairness: &FairnessSeries) -> io::Result<()> {
+    let index = padded(&fairness.jain_index, fairness.t_s.len());
+    let t_s = Column::Required(fairness.t_s.clone());
+    write_table(path, &[("t_s".into(), t_s), ("jain_index".into(), Column::Number(index))])
 }
 
 /// `packets, time_share, at_least`: for each length of the queue the share of the measured interval it lasted, and the
