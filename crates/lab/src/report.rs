@@ -11,6 +11,7 @@ pub mod decimate;
 pub mod figure;
 pub mod flows;
 mod frame;
+mod heat;
 mod page;
 mod table;
 pub mod text;
