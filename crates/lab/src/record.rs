@@ -292,6 +292,9 @@ pub struct FlowSeries {
     pub rtt_s: Vec<f64>,
     /// Send window, bytes: the least of congestion window, receive window and send buffer.
     pub window_bytes: Vec<f64>,
+    /// Payload received in order since the start, bytes.
+    #[serde(default)]
+    pub data_bytes: Vec<f64>,
     /// What became of the socket buffer the scenario asks for; only the live engine fills it.
     pub socket_buffer: SocketBufferSeries,
 }

@@ -7,6 +7,7 @@
 //! `assets/report.css`.
 
 pub mod charts;
+mod data;
 pub mod decimate;
 pub mod figure;
 pub mod flows;

@@ -139,6 +139,7 @@ fn series(samples: &[Sample]) -> FlowSeries {
         rate_bps: rates.collect(),
         rtt_s: samples.iter().map(|sample| sample.rtt_s).collect(),
         window_bytes: samples.iter().map(window).collect(),
+        data_bytes: Vec::new(),
         socket_buffer: if requested {
             let requested =
                 samples.iter().map(|sample| sample.window.map_or(f64::NAN, |window| window as f64));

@@ -290,4 +290,6 @@ pub enum Column {
     Backlog,
     /// Drops at the tight link during the interval.
     Drops,
+    /// Payload received since the start; only where it is asked for.
+    Data,
 }

@@ -109,6 +109,7 @@ impl Quantity {
             Self::Retransmits | Self::Drops => format!("{value:.0}"),
             Self::Smallest => format!("{value:.4}").trim_end_matches('0').trim_end_matches('.').to_owned(),
             Self::Summary(key) if is_share(key) => format!("{:.3} %", value * 100.0),
+            Self::Summary(key) if key.ends_with("_bps") => format!("{:.2} Mbit/s", value / 1e6),
             Self::Summary(key) if key.ends_with("convergence_s") => format!("{value:.1} s"),
             Self::Summary(key) if key.contains("_s.") || key.ends_with("_s") => {
                 format!("{:.2} ms", value * 1e3)

@@ -322,7 +322,8 @@ impl Recorder for SeriesRecorder<'_> {
         }
         let (rate, rtt, window) =
             (self.keeps(Column::Rate), self.keeps(Column::Rtt), self.keeps(Column::Window));
-        if !(rate || rtt || window) {
+        let data = self.keeps(Column::Data);
+        if !(rate || rtt || window || data) {
             return;
         }
         let flow = &mut self.series.flows[index];
@@ -334,6 +335,9 @@ impl Recorder for SeriesRecorder<'_> {
         }
         if rtt {
             flow.rtt_s.push(view.smoothed_rtt.map_or(f64::NAN, Span::as_secs_f64));
+        }
+        if data {
+            flow.data_bytes.push(view.delivered.get() as f64);
         }
         if window {
             flow.window_bytes.push(view.window.get() as f64);

@@ -1,6 +1,7 @@
 //! From records to what the page's script draws: a list of charts, each with traces, level lines and a y range,
 //! already thinned and in the units a reader sees.
 
+use super::data::data_chart;
 use super::decimate::{Thinned, envelope, interval_means, interval_sums};
 use super::flows::{Role, columns};
 use super::text::{decimals_for, rounded, short};
@@ -50,7 +51,7 @@ pub struct CaseData {
 /// One chart against time.
 #[derive(Clone, Debug, Serialize)]
 pub struct Chart {
-    /// `rate`, `rtt`, `window`, `backlog`, `drops` or `fairness`.
+    /// `rate`, `rtt`, `window`, `backlog`, `drops`, `fairness` or `data`.
     pub kind: &'static str,
     /// What is drawn: "Goodput".
     pub title: &'static str,
@@ -62,6 +63,9 @@ pub struct Chart {
     pub decimals: usize,
     /// Lower and upper end of the y axis.
     pub range: [f64; 2],
+    /// Upper end of the x axis where it is not the case's, seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end_s: Option<f64>,
     /// Curves or bars.
     pub traces: Vec<Trace>,
     /// Horizontal lines with a name.
@@ -152,6 +156,7 @@ fn case_data(case: &Case) -> CaseData {
     charts.push(backlog_chart(case));
     charts.push(drops_chart(case));
     charts.push(fairness_chart(case));
+    charts.push(data_chart(case));
     charts.retain(|chart| !chart.traces.is_empty());
     let last = |t: &Vec<f64>| t.last().copied().unwrap_or(0.0);
     let ends = case.records.iter().flat_map(|r| {
@@ -282,14 +287,14 @@ fn link_traces<'a>(
     case.records.iter().map(move |r| (r.summary.engine, column(r))).filter(|(_, thin)| !thin.t.is_empty())
 }
 
-fn trace(engine: Engine, role: Option<Role>, name: String, thin: &Thinned, scale: f64) -> Trace {
+pub(super) fn trace(engine: Engine, role: Option<Role>, name: String, thin: &Thinned, scale: f64) -> Trace {
     let x = thin.t.iter().map(|&t| (t * 1e4).round() / 1e4).collect();
     let y = thin.y.iter().map(|&v| rounded(v * scale)).collect();
     Trace { engine, role, name, x, y, bar_s: 0.0 }
 }
 
 /// Adds the level lines and the y range.
-fn finish(
+pub(super) fn finish(
     kind: &'static str,
     title: &'static str,
     unit: &'static str,
@@ -324,5 +329,15 @@ fn finish(
         if kind == "rtt" && least > 0.35 * most { (least - 0.12 * (most - least)).max(0.0) } else { 0.0 };
     let upper = if most > lower { most + 0.07 * (most - lower) } else { lower + 1.0 };
     let decimals = if kind == "drops" { 0 } else { decimals_for(most, 4) };
-    Chart { kind, title, unit, note, decimals, range: [rounded(lower), rounded(upper)], traces, levels }
+    Chart {
+        kind,
+        title,
+        unit,
+        note,
+        decimals,
+        range: [rounded(lower), rounded(upper)],
+        end_s: None,
+        traces,
+        levels,
+    }
 }

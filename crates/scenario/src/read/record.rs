@@ -12,6 +12,7 @@ const COLUMNS: &[(&str, Column)] = &[
     ("window", Column::Window),
     ("backlog", Column::Backlog),
     ("drops", Column::Drops),
+    ("data", Column::Data),
 ];
 const STACKS: &[(&str, Stack)] = &[("modern", Stack::Modern), ("classic", Stack::Classic)];
 
@@ -26,7 +27,8 @@ pub(super) fn live(root: &Keys<'_>) -> Option<Live> {
 /// Reads `[record]`.
 pub(super) fn record(root: &Keys<'_>) -> Option<Record> {
     let every = Span::from_millis(20);
-    let all: Vec<Column> = COLUMNS.iter().map(|(_, column)| *column).collect();
+    let all: Vec<Column> =
+        COLUMNS.iter().map(|(_, column)| *column).filter(|column| *column != Column::Data).collect();
     root.or("record", Record { every, columns: all.clone(), fairness: None }, |at| {
         let keys = at.keys(schema::RECORD)?;
         let every = keys.or("every", every, |at| at.above_zero("ms", "a sampling interval of zero"));
@@ -51,7 +53,7 @@ fn columns(at: &At<'_>) -> Option<Vec<Column>> {
     if !matches!(at.node.value, Value::List(_)) {
         let help = Some(at).filter(|at| matches!(at.node.value, Value::String(_)));
         let help = help.map(|at| format!("write [{}]", at.node.described()));
-        at.fault(at.node.described(), "a list of rate, rtt, window, backlog, drops", help);
+        at.fault(at.node.described(), "a list of rate, rtt, window, backlog, drops, data", help);
         return None;
     }
     let mut columns = Vec::new();
