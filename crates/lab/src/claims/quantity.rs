@@ -84,6 +84,9 @@ impl Quantity {
                 .map(|quantity| quantity.value())
                 .map_err(|error| error.to_string()),
             Self::Summary(_) if text.ends_with('%') => share(text),
+            Self::Summary(key) if key.ends_with("_bps") => {
+                text.parse::<Rate>().map(Rate::as_bps_f64).map_err(|error| error.to_string())
+            }
             Self::Summary(_) => match text.parse::<Span>() {
                 Ok(span) => Ok(span.as_secs_f64()),
                 Err(_) => number(text),
