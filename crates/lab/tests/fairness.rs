@@ -31,7 +31,7 @@ fn fixed(windows: &[&str], more: &str) -> Record {
 
 #[test]
 fn equal_windows_are_fair_at_once_and_all_the_time() {
-    let record = fixed(&["120kB", "120kB"], "[record]\nfairness = '1s'\n");
+    let record = fixed(&["55kB", "55kB"], "[record]\nfairness = '1s'\n");
     let summary = &record.summary;
     assert!(summary.jain_index_mean.unwrap() > 0.999, "{summary:?}");
     assert_eq!(summary.convergence_s, Some(1.0), "{summary:?}");
