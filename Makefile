@@ -21,6 +21,7 @@ test: setup-test ## everything must pass: lints, unit and property tests, kernel
 	cargo test --workspace --no-fail-fast
 	$(TIGHTLINK) compare scenarios/presets/quick.toml --out target/test-results --report target/test-results/quick.html
 	$(TIGHTLINK) compare scenarios/presets/buffer-against-delay.toml --out target/test-results --report target/test-results/figure.html
+	$(TIGHTLINK) compare scenarios/presets/who-wins.toml --out target/test-results --report target/test-results/heat.html
 	$(PYTHON) -m pytest python/tests
 	TIGHTLINK_REPORT=target/test-results/quick.html $(PYTHON) -m pytest python/tests/test_report.py
 

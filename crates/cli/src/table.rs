@@ -3,7 +3,7 @@
 use crate::print;
 use crate::problem::Problem;
 use lab::compare::Answer;
-use lab::curves::{Axis, Curves};
+use lab::curves::{Axis, Curves, HeatMap};
 use lab::record::{LinkSummary, Record, SessionsSummary, Summary};
 use lab::report::Verdict;
 
@@ -149,7 +149,24 @@ pub(crate) fn print_curves(curves: &Curves) -> Result<(), Problem> {
         let titles = vec![None; rows.len()];
         print_aligned(&rows, &titles)?;
     }
-    Ok(())
+    curves.maps.iter().try_for_each(print_map)
+}
+
+/// Prints a heat map as a table, each row's mean behind it.
+fn print_map(map: &HeatMap) -> Result<(), Problem> {
+    let unit = if map.z.unit.is_empty() { String::new() } else { format!(" ({})", map.z.unit) };
+    let name = if map.name.is_empty() { String::new() } else { format!(", {}", map.name) };
+    print::data(format_args!("{}{unit}: {} against {}{name}", map.z.label, map.rows, map.x))?;
+    let most = map.values().fold(0.0, |most: f64, value| most.max(value.abs()));
+    let digits = if most >= 10.0 { 1 } else { 3 };
+    let mut rows = vec![vec![String::new()]];
+    rows[0].extend(map.columns.iter().cloned().chain(["mean".to_owned()]));
+    for of in &map.cells {
+        let cells = of.values.iter().map(|value| number(*value, 1.0, digits));
+        let cells = cells.chain([number(of.mean(), 1.0, digits)]);
+        rows.push([of.name.clone()].into_iter().chain(cells).collect());
+    }
+    print_aligned(&rows, &vec![None; rows.len()])
 }
 
 /// Prints verdicts; true if all claims held.

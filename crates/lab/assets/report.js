@@ -92,7 +92,7 @@
       type: "line", layer: "below", xref: "paper", x0: 0, x1: 1, y0: l.value, y1: l.value, line: { color: LEVEL, width: 1 },
     });
     const shapes = [];
-    if (caseData.warmup_s > 0) {
+    if (caseData.warmup_s > 0 && !chart.end_s) {
       shapes.push({ type: "rect", layer: "below", x0: 0, x1: caseData.warmup_s, yref: "paper", y0: 0, y1: 1, fillcolor: "#f1f3f5", line: { width: 0 } });
     }
     shapes.push(...chart.levels.filter((l) => !l.model && !l.off_scale).map(line));
@@ -114,7 +114,7 @@
         paper_bgcolor: "#fff", plot_bgcolor: "rgba(0,0,0,0)", hovermode: crowded ? "closest" : "x unified", hoverdistance: 40,
         hoverlabel: { bgcolor: "rgba(255,255,255,0.95)", bordercolor: LEVEL, font: { ...FONT, color: INK }, namelength: 40 },
         dragmode: matchMedia("(pointer: coarse)").matches ? false : "zoom",
-        xaxis: { range: [0, caseData.end_s], ticksuffix: " s", ticks: "outside", ticklen: 4, tickcolor: "#fff", hoverformat: ".2f", gridcolor: HAIR, zeroline: false, showspikes: false, nticks: narrow ? 5 : 12 },
+        xaxis: { range: [0, chart.end_s || caseData.end_s], ticksuffix: " s", ticks: "outside", ticklen: 4, tickcolor: "#fff", hoverformat: ".2f", gridcolor: HAIR, zeroline: false, showspikes: false, nticks: narrow ? 5 : 12 },
         yaxis: { range: chart.range, fixedrange: true, ticks: "outside", ticklen: 4, tickcolor: "#fff", gridcolor: HAIR, zerolinecolor: LEVEL, nticks: chart.kind === "drops" ? 4 : 6, separatethousands: true },
       },
     };

@@ -137,6 +137,8 @@ fn record(engine: Engine, flows: usize, [available, base, limit]: [f64; 3]) -> R
         sessions: Vec::new(),
         repeats: None,
         jain_index: None,
+        jain_index_mean: None,
+        convergence_s: None,
         links: Vec::new(),
         flows: series
             .flows
@@ -149,6 +151,7 @@ fn record(engine: Engine, flows: usize, [available, base, limit]: [f64; 3]) -> R
                 marks: None,
                 rtt_s: Some(RttStatistics { min: base, mean: mean(&f.rtt_s), p95: None }),
                 completion_s: None,
+                ..FlowSummary::default()
             })
             .collect(),
     };
@@ -176,7 +179,7 @@ fn steady(names: &[String], [available, base, limit]: [f64; 3]) -> Series {
         ..FlowSeries::default()
     };
     let link = LinkSeries { t_s: vec![0.0, END], backlog_bytes: vec![0.62 * limit; 2], drops: Vec::new() };
-    Series { flows: names.iter().map(flow).collect(), link, queue_length: Vec::new() }
+    Series { flows: names.iter().map(flow).collect(), link, ..Series::default() }
 }
 
 /// Additive growth to the full queue, then a halving; each flow at its own phase, a little noise on all.
@@ -223,7 +226,7 @@ fn sawtooth(engine: Engine, names: &[String], [available, base, limit]: [f64; 3]
         })
         .collect();
     let link = LinkSeries { t_s: t, backlog_bytes: backlog, drops };
-    Series { flows, link, queue_length: Vec::new() }
+    Series { flows, link, ..Series::default() }
 }
 
 /// Repeatable noise in [-1, 1].

@@ -53,6 +53,9 @@ pub struct Claim {
     /// With `at_least` or `at_most`: the bound is a share of what the same engine finds in the case these values select
     /// instead, such as "115%".
     pub baseline: Option<BTreeMap<String, String>>,
+    /// With `at_least` or `at_most`: the bound is a share of another quantity of the same case, such as "90%" of
+    /// `flows.reno.goodput_bps`.
+    pub of: Option<Quantity>,
     /// Every engine finds more than in the case these values select instead.
     pub exceeds: Option<BTreeMap<String, String>>,
     /// Among cases that differ only in this swept key, the quantity never rises with it, and falls over all.
@@ -105,7 +108,15 @@ pub fn parse_claims(name: &str, text: &str) -> Result<Vec<Claim>, ClaimError> {
             )));
         }
         let bound = claim.at_least.as_ref().or(claim.at_most.as_ref());
-        if claim.baseline.is_some() && !bound.is_some_and(|bound| bound.trim().ends_with('%')) {
+        if claim.of.is_some() && claim.baseline.is_some() {
+            return Err(fail(format!(
+                "claim \"{}\": of beside baseline; one of the two is needed",
+                claim.says
+            )));
+        }
+        if (claim.baseline.is_some() || claim.of.is_some())
+            && !bound.is_some_and(|bound| bound.trim().ends_with('%'))
+        {
             let found = bound.map_or("no bound", String::as_str);
             return Err(fail(format!(
                 "claim \"{}\": a baseline with {found}; at_least or at_most as a percentage of it is needed",

@@ -1,7 +1,10 @@
 //! A figure over a sweep: numbers of the summary against a swept key, or the smallest value of a key that meets a
 //! target. What the scenario's `[figure]` asks, computed on all cores and resumable as any sweep.
 
+mod heat;
 mod points;
+
+pub use heat::{HeatMap, HeatRow};
 
 use crate::compare::{Answer, Task, shown};
 use crate::record::{Engine, Record, Series, Summary};
@@ -20,6 +23,9 @@ pub struct Curves {
     pub published: Option<String>,
     /// One per number drawn.
     pub charts: Vec<CurveChart>,
+    /// Where rows are asked for, in place of charts: for each number one per combination of the keys that are neither.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub maps: Vec<HeatMap>,
 }
 
 /// One chart: a number against the swept key.
@@ -123,19 +129,27 @@ pub fn draw(
     folder: &Path,
     progress: &(dyn Fn(usize) + Sync),
 ) -> Result<(Curves, Vec<Answer>), CurvesError> {
+    let mut maps = Vec::new();
     let (charts, answers) = match &spec.y {
         Drawn::Numbers(keys) => {
             let asked = (engines(spec), spec.repeat);
             let points = measured(document, (&asked.0, asked.1), tasks, jobs, folder, progress)?;
-            let charts = keys.iter().map(|key| number_chart(spec, key, &points));
-            (charts.collect::<Result<Vec<_>, _>>()?, points.iter().map(Measured::answer).collect())
+            let charts = if let Some(rows) = &spec.rows {
+                for key in keys {
+                    maps.extend(heat::maps(spec, rows, key, &points)?);
+                }
+                Vec::new()
+            } else {
+                keys.iter().map(|key| number_chart(spec, key, &points)).collect::<Result<Vec<_>, _>>()?
+            };
+            (charts, points.iter().map(Measured::answer).collect())
         }
         Drawn::Smallest(question) => {
             let answers = search(document, question, tasks, jobs, folder, progress)?;
             (vec![smallest_chart(spec, question, &answers)], answers)
         }
     };
-    Ok((Curves { published: spec.published.clone(), charts }, answers))
+    Ok((Curves { published: spec.published.clone(), charts, maps }, answers))
 }
 
 fn answer(task: Task, summary: Summary, found: Option<Found>) -> Answer {
@@ -261,6 +275,12 @@ fn quantity(key: &str) -> (Axis, f64) {
         "queue_empty_fraction" => ("time without a packet waiting".to_owned(), "%", 100.0),
         "loss_rate" => ("packets dropped".to_owned(), "%", 100.0),
         "mean_occupancy" => ("mean occupancy of the buffer".to_owned(), "%", 100.0),
+        "goodput_share" => ("share of the goodput".to_owned(), "%", 100.0),
+        "convergence_s" => ("time to the fair share".to_owned(), "s", 1.0),
+        "delivered_bytes" => ("data delivered".to_owned(), "MB", 1e-6),
+        "backlog_packets" => ("packets waiting".to_owned(), "", 1.0),
+        "reno_ratio" => ("goodput over Reno's".to_owned(), "", 1.0),
+        "jain_index_mean" => ("Jain's index, mean over time".to_owned(), "", 1.0),
         "utilization" => ("utilization".to_owned(), "%", 100.0),
         _ => {
             let words = key.replace(['_', '.'], " ");

@@ -16,6 +16,7 @@ pub mod claims;
 pub mod compare;
 pub mod curves;
 pub mod engine;
+mod fairness;
 pub mod figures;
 pub mod measure;
 pub mod record;

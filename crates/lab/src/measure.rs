@@ -1,6 +1,7 @@
 //! Measures the engines share: fairness, memory, wall-clock time, and the link's part of a summary.
 
 use crate::batches::HalfWidths;
+use crate::fairness;
 use crate::record::{DelayStatistics, Engine, FlowSummary, LinkSummary, QueueLength, Summary};
 use crate::resolve::{Resolved, ResolvedLink};
 use link::{Histogram, Limit, LinkReport, Occupancy, QueueingDelay};
@@ -114,9 +115,10 @@ pub(crate) fn summary(
     resolved: &Resolved,
     link: &LinkReport,
     ci95: HalfWidths,
-    flows: Vec<FlowSummary>,
+    mut flows: Vec<FlowSummary>,
     wall_s: f64,
 ) -> Summary {
+    fairness::compare(&mut flows, resolved);
     let goodputs: Vec<f64> = flows.iter().map(|flow| flow.goodput_bps).collect();
     Summary {
         engine,
@@ -137,6 +139,8 @@ pub(crate) fn summary(
         queue_length_packets: queue_length(&link.queue_length),
         queueing_delay_s: queueing_delay(&link.queueing_delay),
         jain_index: jain_index(&goodputs),
+        jain_index_mean: None,
+        convergence_s: None,
         flows,
         links: Vec::new(),
         sessions: Vec::new(),

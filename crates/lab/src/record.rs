@@ -82,6 +82,10 @@ pub struct Summary {
     pub queueing_delay_s: Option<DelayStatistics>,
     /// Jain's fairness index of the flows' goodputs; `None` for a single flow.
     pub jain_index: Option<f64>,
+    /// Mean of Jain's index over intervals of `record.fairness` within the measured time.
+    pub jain_index_mean: Option<f64>,
+    /// The longest time any flow took to come within 20 % of its fair share; `None` if one never did.
+    pub convergence_s: Option<f64>,
     /// One entry per flow.
     pub flows: Vec<FlowSummary>,
     /// Every direction of every link that has a queue, the tight link among them; empty if there is only one.
@@ -211,7 +215,7 @@ pub struct DelayStatistics {
 }
 
 /// One flow's numbers.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlowSummary {
     /// The flow's name in the scenario.
     pub name: String,
@@ -227,6 +231,16 @@ pub struct FlowSummary {
     pub rtt_s: Option<RttStatistics>,
     /// When a sized flow had all its data acknowledged, from its start.
     pub completion_s: Option<f64>,
+    /// Payload delivered within the measured interval, bytes.
+    pub delivered_bytes: Option<f64>,
+    /// Its goodput over that of all flows; `None` for a single flow.
+    pub goodput_share: Option<f64>,
+    /// Its goodput over the mean of the run's other flows with `reno` or `newreno`; `None` without one.
+    pub reno_ratio: Option<f64>,
+    /// Mean number of its packets waiting at the tight link, the one being sent excluded.
+    pub backlog_packets: Option<f64>,
+    /// From its start until its goodput had come within 20 % of its fair share and stayed there.
+    pub convergence_s: Option<f64>,
 }
 
 /// A flow's round-trip time, seconds.
@@ -251,6 +265,18 @@ pub struct Series {
     /// longest queue. Empty where the engine cannot know. Kept whatever columns are asked for.
     #[serde(default)]
     pub queue_length: Vec<f64>,
+    /// Fairness against time, where the scenario asks for it.
+    #[serde(default)]
+    pub fairness: FairnessSeries,
+}
+
+/// Fairness against time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FairnessSeries {
+    /// Ends of the intervals, seconds from the start of the run.
+    pub t_s: Vec<f64>,
+    /// Jain's index of the goodputs of the flows that were there throughout the interval; NaN for fewer than two.
+    pub jain_index: Vec<f64>,
 }
 
 /// One flow against time. A column the scenario did not ask for, or the engine cannot know, is empty.
@@ -266,6 +292,9 @@ pub struct FlowSeries {
     pub rtt_s: Vec<f64>,
     /// Send window, bytes: the least of congestion window, receive window and send buffer.
     pub window_bytes: Vec<f64>,
+    /// Payload received in order since the start, bytes.
+    #[serde(default)]
+    pub data_bytes: Vec<f64>,
     /// What became of the socket buffer the scenario asks for; only the live engine fills it.
     pub socket_buffer: SocketBufferSeries,
     /// What its controller measures; only the simulator fills it.

@@ -7,10 +7,12 @@
 //! `assets/report.css`.
 
 pub mod charts;
+mod data;
 pub mod decimate;
 pub mod figure;
 pub mod flows;
 mod frame;
+mod heat;
 pub(crate) mod measures;
 mod page;
 mod table;

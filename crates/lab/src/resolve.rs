@@ -61,6 +61,8 @@ pub struct Resolved {
     pub thinned: bool,
     /// Columns to keep.
     pub columns: Vec<Column>,
+    /// Length of the intervals over which fairness and convergence are measured; `None`: they are not.
+    pub fairness: Option<Span>,
     /// The live engine's TCP profile.
     pub stack: Stack,
 }
@@ -102,6 +104,8 @@ pub struct ResolvedFlow {
     pub size: Option<Bytes>,
     /// When it starts.
     pub start: Span,
+    /// When it leaves; `None`: it stays.
+    pub stop: Option<Span>,
     /// The smaller socket buffer, or the largest that the sizer may make of it; `None`: never the limit.
     pub socket_buffer: Option<Bytes>,
     /// The name of the sizer that decides on the receive window, if one does.
@@ -216,6 +220,7 @@ pub fn resolve(document: &Document) -> Result<Resolved, Faults> {
         every,
         thinned: every > scenario.record.every,
         columns: scenario.record.columns.clone(),
+        fairness: scenario.record.fairness,
         stack: scenario.live.stack,
         title: scenario.title,
         source: scenario.source,
@@ -321,6 +326,7 @@ fn transfers(
             base_rtt: rtt.max(least),
             size: flow.size,
             start,
+            stop: flow.stop,
             socket_buffer: match flow.socket_buffer {
                 SocketBuffer::Max => None,
                 SocketBuffer::Fixed(bytes) | SocketBuffer::Sized { max: bytes, .. } => Some(bytes),

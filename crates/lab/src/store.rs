@@ -4,7 +4,7 @@
 //! results/8f3c…/scenario.toml            the text that was run, at its point of a sweep, and what was set over it
 //!               manifest.json            title, source, seed, version, command, engines
 //!               model|sim|live/summary.json
-//!                              flows.parquet, link.parquet, queue.parquet
+//!                              flows.parquet, link.parquet, queue.parquet, fairness.parquet
 //! ```
 //! Nothing half-written is ever under its final name: an engine's folder is made beside it under a temporary
 //! name and renamed when whole.
@@ -14,7 +14,7 @@ mod columns;
 use crate::compare::Task;
 use crate::record::Record;
 pub use columns::{Column, write_table};
-use columns::{write_flows, write_link, write_queue};
+use columns::{write_fairness, write_flows, write_link, write_queue};
 use scenario::Document;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -105,6 +105,9 @@ impl Store {
             write_flows(&under_way.join("flows.parquet"), &record.series.flows)?;
             write_link(&under_way.join("link.parquet"), &record.series.link)?;
             write_queue(&under_way.join("queue.parquet"), &record.series.queue_length)?;
+            if !record.series.fairness.t_s.is_empty() {
+                write_fairness(&under_way.join("fairness.parquet"), &record.series.fairness)?;
+            }
             write_new(&under_way.join("notes.txt"), record.notes.join("\n").as_bytes())?;
             let kept = folder.join(&engine);
             // The old record goes at once, not file by file.

@@ -88,6 +88,7 @@ fn record(transfer: &transfer::Summary) -> Record {
         marks: None,
         rtt_s,
         completion_s: Some(elapsed),
+        ..FlowSummary::default()
     };
     let summary = Summary {
         repeats: None,
@@ -109,6 +110,8 @@ fn record(transfer: &transfer::Summary) -> Record {
         queue_length_packets: None,
         queueing_delay_s: None,
         jain_index: None,
+        jain_index_mean: None,
+        convergence_s: None,
         flows: vec![flow],
         links: Vec::new(),
         sessions: Vec::new(),
@@ -136,6 +139,7 @@ fn series(samples: &[Sample]) -> FlowSeries {
         rate_bps: rates.collect(),
         rtt_s: samples.iter().map(|sample| sample.rtt_s).collect(),
         window_bytes: samples.iter().map(window).collect(),
+        data_bytes: Vec::new(),
         socket_buffer: if requested {
             let requested =
                 samples.iter().map(|sample| sample.window.map_or(f64::NAN, |window| window as f64));

@@ -30,6 +30,7 @@ fn record(engine: Engine, task: &Task, goodput: f64, rtt: f64, retransmits: Opti
         marks: None,
         rtt_s: Some(RttStatistics { min: 0.02, mean: rtt / 1e3, p95: None }),
         completion_s: None,
+        ..FlowSummary::default()
     };
     let summary = Summary {
         engine,
@@ -52,6 +53,8 @@ fn record(engine: Engine, task: &Task, goodput: f64, rtt: f64, retransmits: Opti
         sessions: Vec::new(),
         repeats: None,
         jain_index: None,
+        jain_index_mean: None,
+        convergence_s: None,
         links: Vec::new(),
         flows: vec![flow],
     };
@@ -268,8 +271,25 @@ fn a_claim_file_names_one_relation_and_enough_engines() {
     let baseline = "engines = ['sim']\nbaseline = { limit = '1 bdp' }\n";
     assert!(refused(&format!("{baseline}at_most = '44ms'")).contains("a baseline with 44ms"));
     assert!(refused(&format!("{baseline}falls_with = 'limit'")).contains("a baseline with no bound"));
+    let both = "baseline = { limit = '1 bdp' }\nof = 'goodput'\n";
+    assert!(refused(&format!("engines = ['sim']\nat_most = '10%'\n{both}")).contains("of beside baseline"));
+    assert!(refused("engines = ['sim']\nat_most = '3'\nof = 'goodput'").contains("a baseline with 3"));
     assert!(refused("engines = ['ns2']\nagree = '1s'").contains("x.toml: "));
     assert!(refused("engines = ['sim']\nat_least = '1s'\nbogus = 1").contains("bogus"));
+}
+
+#[test]
+fn a_bound_may_be_a_share_of_another_quantity_of_the_same_case() {
+    let claim = |bound: &str| {
+        let text = format!(
+            "[[claim]]\nsays = 'so'\nquantity = 'flows.flow.goodput_bps'\nengines = ['sim']\n\
+             cases = {{ socket_buffer = 'max' }}\n{bound}\nof = 'goodput'\n"
+        );
+        check(&parse_claims("x.toml", &text).unwrap(), &answers()).remove(0)
+    };
+    let held = claim("at_least = '99%'");
+    assert!(held.held && held.detail.contains("at least 99% of 90.0 Mbit/s, goodput"), "{}", held.detail);
+    assert!(!claim("at_least = '101%'").held && claim("at_most = '100%'").held);
 }
 
 /// Every task of a figure, and for one that searches every target, with something found.

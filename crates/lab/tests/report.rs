@@ -40,6 +40,7 @@ fn record(engine: Engine, flows: usize, samples: usize) -> Record {
         marks: None,
         rtt_s: Some(RttStatistics { min: 0.02, mean: 0.0251, p95: None }),
         completion_s: None,
+        ..FlowSummary::default()
     };
     Record {
         summary: Summary {
@@ -63,13 +64,15 @@ fn record(engine: Engine, flows: usize, samples: usize) -> Record {
             sessions: Vec::new(),
             repeats: None,
             jain_index: None,
+            jain_index_mean: None,
+            convergence_s: None,
             links: Vec::new(),
             flows: (0..flows).map(summary).collect(),
         },
         series: Series {
             flows: (0..flows).map(series).collect(),
             link: LinkSeries { t_s: t.clone(), backlog_bytes: y, drops },
-            queue_length: Vec::new(),
+            ..Series::default()
         },
         notes: vec![HOSTILE.into()],
     }

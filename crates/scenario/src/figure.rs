@@ -10,6 +10,9 @@ use crate::schema;
 pub struct FigureSpec {
     /// The swept key on the horizontal axis; every other swept key tells curves apart.
     pub x: String,
+    /// Another swept key: then each `y` is drawn as a heat map, with a row per value of this key and a column per
+    /// value of `x`, a map for each combination of the other swept keys.
+    pub rows: Option<String>,
     /// What is drawn.
     pub y: Drawn,
     /// Who is asked, once each.

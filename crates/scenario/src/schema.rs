@@ -72,6 +72,7 @@ pub(crate) const FLOW: &[Key] = &[
     leaf("delayed_ack_timeout"),
     table("socket_buffer", SIZER),
     table("start", SPREAD),
+    leaf("stop"),
     leaf("send_jitter"),
     leaf("initial_window"),
     leaf("initial_ssthresh"),
@@ -129,7 +130,7 @@ const USERS: &[Key] = &[
     table("think", SPREAD),
     leaf("handshake"),
 ];
-const NOT_USERS: &[Key] = &[leaf("count"), leaf("size")];
+const NOT_USERS: &[Key] = &[leaf("count"), leaf("size"), leaf("stop")];
 /// `[[traffic]]` of kind "engset".
 pub(crate) const ENGSET: &[Key] = &joined::<{ joined_len(USERS, TRANSPORT) }>(USERS, TRANSPORT);
 /// `[[flow]]` without what only it has.
@@ -142,11 +143,18 @@ pub(crate) const TRAFFIC: &[Key] = &{
 /// `[live]`.
 pub(crate) const LIVE: &[Key] = &[leaf("stack")];
 /// `[record]`.
-pub(crate) const RECORD: &[Key] = &[leaf("every"), leaf("columns")];
+pub(crate) const RECORD: &[Key] = &[leaf("every"), leaf("columns"), leaf("fairness")];
 
 /// `[figure]`.
-pub(crate) const FIGURE: &[Key] =
-    &[leaf("x"), leaf("y"), table("smallest", SMALLEST), leaf("published"), leaf("engines"), leaf("repeat")];
+pub(crate) const FIGURE: &[Key] = &[
+    leaf("x"),
+    leaf("rows"),
+    leaf("y"),
+    table("smallest", SMALLEST),
+    leaf("published"),
+    leaf("engines"),
+    leaf("repeat"),
+];
 /// `smallest = { … }`.
 pub(crate) const SMALLEST: &[Key] = &[leaf("over"), leaf("metric"), leaf("at_most")];
 const fn has(keys: &[Key], name: &str) -> bool {

@@ -131,6 +131,9 @@ pub struct Flow {
     pub socket_buffer: SocketBuffer,
     /// When the transfer starts.
     pub start: Spread<Span>,
+    /// When it leaves: nothing new is sent from then on; absent: it stays.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Span>,
     /// Each packet leaves later by a uniform random share of this.
     pub send_jitter: Span,
     /// Congestion window at the start, in segments.
@@ -268,6 +271,9 @@ pub struct Record {
     pub every: Span,
     /// Which columns are kept.
     pub columns: Vec<Column>,
+    /// Length of the intervals over which fairness and convergence are measured; absent: they are not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fairness: Option<Span>,
 }
 
 /// A column of the series.
@@ -286,4 +292,6 @@ pub enum Column {
     Drops,
     /// What a flow's controller measures or decides by, each quantity under its own name.
     Measures,
+    /// Payload received since the start; only where it is asked for.
+    Data,
 }

@@ -331,6 +331,27 @@ fn names_are_distinct() {
 }
 
 #[test]
+fn fairness_is_measured_over_whole_sampling_intervals() {
+    says(
+        &further("[record]\nfairness = '30ms'"),
+        &["record.fairness: 30ms, which is no multiple of the sampling interval of 20ms"],
+    );
+    says(&further("[record]\nfairness = '0s'"), &["record.fairness: an interval of zero"]);
+}
+
+#[test]
+fn a_flow_leaves_after_it_has_come() {
+    says(
+        &in_flow("rtt = '20ms'\nstart = { uniform = ['0s', '5s'] }\nstop = '4s'"),
+        &["flow[0].stop: a stop at 4s, and a start at 5s", "a time after 5s"],
+    );
+    says(
+        &in_flow("rtt = '20ms'\nstart = { exponential = '1s' }\nstop = '4s'"),
+        &["a start that has no latest time"],
+    );
+}
+
+#[test]
 fn records_have_known_columns_and_an_interval() {
     says(&further("[record]\nevery = '0ms'"), &["record.every: a sampling interval of zero"]);
     says(

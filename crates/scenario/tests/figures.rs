@@ -49,6 +49,13 @@ fn a_figure_is_drawn_from_simulation_once_unless_it_says_otherwise() {
 }
 
 #[test]
+fn a_figure_with_rows_is_a_heat_map_over_two_swept_keys() {
+    let text = "[figure]\nx = 'link.queue.limit'\nrows = 'flow.target.count'\ny = ['loss_rate']";
+    let figure = document(text).figure().unwrap().unwrap();
+    assert_eq!((figure.x.as_str(), figure.rows.as_deref()), ("link.queue.limit", Some("flow.target.count")));
+}
+
+#[test]
 fn a_figure_does_not_change_the_scenario_it_draws() {
     let hash = |figure: &str| document(figure).scenario().unwrap().hash();
     assert_eq!(hash(""), hash("[figure]\nx = 'link.queue.limit'\ny = ['loss_rate']"));
@@ -69,10 +76,17 @@ fn what_is_wrong_with_a_figure_is_said_with_its_place() {
     refused(&numbers("engines = ['sim', 'sim']"), &["for the second time"]);
     refused(&numbers("engines = []"), &["engines such as"]);
     refused(&numbers("repeat = 0"), &["figure.repeat", "from 1 to 99"]);
+    let rows = |key: &str| refused(&numbers(&format!("rows = '{key}'")), &["figure.rows"]);
+    rows("link.queue.limit");
+    rows("link.rate");
     let searched = "smallest = { over = 'link.rate', metric = 'a', at_most = ['1%'] }";
-    for key in ["engines = ['live']", "repeat = 5"] {
+    for (key, help) in [
+        ("engines = ['live']", "a search simulates"),
+        ("repeat = 5", "a search simulates"),
+        ("rows = 'flow.target.count'", "a heat map draws numbers"),
+    ] {
         let text = format!("[figure]\nx = 'link.queue.limit'\n{searched}\n{key}");
-        refused(&text, &["beside smallest", "a search simulates"]);
+        refused(&text, &["beside smallest", help]);
     }
     let search = |inner: &str| format!("[figure]\nx = 'flow.target.count'\nsmallest = {{ {inner} }}");
     refused(&search("over = 'link.queue.limit', metric = 'a', at_most = ['1%']"), &["varies already"]);

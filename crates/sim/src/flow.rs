@@ -36,6 +36,8 @@ pub(crate) struct Flow {
     total_segments: u64,
     start: Time,
     completed: Option<Time>,
+    /// It was told to leave before it had sent all.
+    left: bool,
     name: String,
     /// Apart, so that the flow itself stays small: a thousand of them must fit in the processor's cache.
     counts: Box<Counts>,
@@ -103,6 +105,7 @@ impl Flow {
             total_segments,
             start: plan.start,
             completed: None,
+            left: false,
             name: plan.name,
             counts: Box::default(),
         };
@@ -274,6 +277,16 @@ impl Flow {
         }
     }
 
+    /// Sends nothing new any more; done once all that was sent has arrived.
+    pub(crate) fn leave(&mut self, now: Time) {
+        self.sends_at = if now < self.start { Time::NEVER } else { self.sends_at };
+        self.left = self.completed.is_none();
+        self.sender.leave();
+        if self.sender.is_done() && self.completed.is_none() {
+            self.completed = Some(now);
+        }
+    }
+
     /// Whether acknowledgements cross queues.
     pub(crate) fn has_way_back(&self) -> bool {
         self.way_back.is_some()
@@ -363,7 +376,7 @@ impl Flow {
             acknowledgements_dropped: counts.acknowledgements_dropped,
             rtt: counts.rtt,
             min_rtt: counts.min_rtt,
-            completion: self.completed.map(|at| at.since(self.start)),
+            completion: if self.left { None } else { self.completed.map(|at| at.since(self.start)) },
             sized: self.measuring.as_ref().and(self.receiver.sizer_state()).map(|(_, window)| window),
             sizing: self.measuring.map(|measuring| measuring.into_changes()).unwrap_or_default(),
         }

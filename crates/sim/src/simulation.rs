@@ -36,6 +36,8 @@ struct Course<R> {
     end: Option<Time>,
     warmup: Time,
     batches: Vec<(Time, LinkState)>,
+    /// Flows that leave and when, the latest first.
+    leaving: Vec<(Time, usize)>,
     recorder: R,
 }
 
@@ -93,6 +95,23 @@ impl<R: Recorder> Simulation<R> {
         Self { course: Course::new(plan, recorder), carrier }
     }
 
+    /// The same run with flows that leave: of each its number in the plan and when. From then on it sends nothing new;
+    /// what it has sent is still delivered, and mended where it was lost.
+    ///
+    /// # Panics
+    /// If the plan has no such flow.
+    #[must_use]
+    pub fn leaving(mut self, flows: impl IntoIterator<Item = (usize, Time)>) -> Self {
+        let leaving = &mut self.course.leaving;
+        leaving.extend(flows.into_iter().map(|(flow, at)| (at, flow)));
+        assert!(
+            leaving.iter().all(|(_, flow)| *flow < self.course.endpoints.flows.len()),
+            "a flow of the plan"
+        );
+        leaving.sort_unstable_by(|a, b| b.cmp(a));
+        self
+    }
+
     /// Runs to the end.
     pub fn run(self) -> Outcome<R> {
         match self.carrier {
@@ -117,12 +136,13 @@ impl<R: Recorder> Course<R> {
             end: plan.end,
             warmup: plan.warmup,
             batches: Vec::new(),
+            leaving: Vec::new(),
             recorder,
         }
     }
 
     /// Runs to the end. Slots of the agenda: the flows' and users' deadlines, the sources, the links, the recorder, the
-    /// ends of the warm-up and of the batches, and the recorder's pulse if it has one. At equal times arrivals go first, then lower slots.
+    /// ends of the warm-up and of the batches, the recorder's pulse if it has one, and flows that leave. At equal times arrivals go first, then lower slots.
     fn run<M: Medium>(mut self, mut medium: M) -> Outcome<R> {
         let first_source = self.endpoints.flows.len() + self.endpoints.population.len();
         let first_link = first_source + self.sources.len();
@@ -130,7 +150,12 @@ impl<R: Recorder> Course<R> {
         let measuring = recording + 1;
         let pulse = self.recorder.pulse().filter(|pulse| *pulse > Span::ZERO);
         let pulsing = measuring + 1;
-        let mut agenda = Agenda::new(pulsing + usize::from(pulse.is_some()));
+        let leaving = pulsing + usize::from(pulse.is_some());
+        let mut agenda = Agenda::new(leaving + usize::from(!self.leaving.is_empty()));
+        let next_to_leave = |course: &Self| course.leaving.last().map_or(Time::NEVER, |(at, _)| *at);
+        if !self.leaving.is_empty() {
+            agenda.set(leaving, next_to_leave(&self));
+        }
         // Deadlines are mostly put off before they come, so a slot is moved only when its flow's comes nearer.
         let mut armed: Vec<Time> = (0..first_source).map(|index| self.endpoints.deadline(index)).collect();
         for (slot, at) in armed.iter().enumerate() {
@@ -204,6 +229,14 @@ impl<R: Recorder> Course<R> {
                 agenda.set(slot, interval.map_or(Time::NEVER, |interval| now + interval));
             } else if slot == measuring {
                 agenda.set(slot, self.measure(now, &mut medium));
+            } else if slot == leaving {
+                while let Some((_, index)) = self.leaving.pop_if(|(at, _)| *at <= now) {
+                    let flow = &mut self.endpoints.flows[index];
+                    let was_done = flow.is_done();
+                    flow.leave(now);
+                    unfinished -= usize::from(flow.is_done() && !was_done);
+                }
+                agenda.set(slot, next_to_leave(&self));
             } else {
                 // Not the run's own: a run that is watched is the same run.
                 events -= 1;

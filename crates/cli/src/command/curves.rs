@@ -54,6 +54,9 @@ pub(crate) fn figure(
         for chart in &page.curves.charts {
             print::data(serde_json::to_string(chart).map_err(Problem::environment)?)?;
         }
+        for map in &page.curves.maps {
+            print::data(serde_json::to_string(map).map_err(Problem::environment)?)?;
+        }
     } else {
         table::print_curves(&page.curves)?;
     }

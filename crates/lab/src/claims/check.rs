@@ -134,6 +134,14 @@ fn bounds(
     case: &Answer,
     answers: &[Answer],
 ) -> Result<(Vec<f64>, String), String> {
+    if let Some(other) = &claim.of {
+        let found = claim.engines.iter().map(|engine| other.value(case, *engine));
+        let found: Vec<f64> = found.collect::<Result<_, _>>()?;
+        let share = factor(bound)?;
+        let shown: Vec<String> = found.iter().map(|value| other.show(*value)).collect();
+        let of = format!(" of {}, {}", shown.join(", "), other.name());
+        return Ok((found.iter().map(|value| value * share).collect(), of));
+    }
     let Some(other) = &claim.baseline else {
         let same = claim.quantity.amount(bound, case, 0.0)?;
         return Ok((vec![same; claim.engines.len()], String::new()));

@@ -84,6 +84,9 @@ impl Quantity {
                 .map(|quantity| quantity.value())
                 .map_err(|error| error.to_string()),
             Self::Summary(_) if text.ends_with('%') => share(text),
+            Self::Summary(key) if key.ends_with("_bps") => {
+                text.parse::<Rate>().map(Rate::as_bps_f64).map_err(|error| error.to_string())
+            }
             Self::Summary(_) => match text.parse::<Span>() {
                 Ok(span) => Ok(span.as_secs_f64()),
                 Err(_) => number(text),
@@ -109,6 +112,8 @@ impl Quantity {
             Self::Retransmits | Self::Drops => format!("{value:.0}"),
             Self::Smallest => format!("{value:.4}").trim_end_matches('0').trim_end_matches('.').to_owned(),
             Self::Summary(key) if is_share(key) => format!("{:.3} %", value * 100.0),
+            Self::Summary(key) if key.ends_with("_bps") => format!("{:.2} Mbit/s", value / 1e6),
+            Self::Summary(key) if key.ends_with("convergence_s") => format!("{value:.1} s"),
             Self::Summary(key) if key.contains("_s.") || key.ends_with("_s") => {
                 format!("{:.2} ms", value * 1e3)
             }
@@ -118,7 +123,7 @@ impl Quantity {
 }
 
 fn is_share(key: &str) -> bool {
-    ["fraction", "rate", "utilization", "occupancy"].iter().any(|end| key.ends_with(end))
+    ["fraction", "rate", "utilization", "occupancy", "share"].iter().any(|end| key.ends_with(end))
 }
 
 /// Drops over the whole run; `None` if the series does not count them.

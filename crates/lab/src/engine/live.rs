@@ -135,6 +135,11 @@ pub(super) fn check(resolved: &Resolved) -> Result<(), Misfit> {
             let mend = "write live.stack = \"modern\", or use the simulator: --engine sim";
             return misfit("loss_detection", found, "\"dupack\"".into(), mend);
         }
+        if flow.stop.is_some() {
+            let found = "a flow that leaves, which this version's kernel flows do not".into();
+            let mend = "give it a size instead, or use the simulator: --engine sim";
+            return misfit("stop", found, "no stop".into(), mend);
+        }
         for (key, on) in [("ecn", flow.ecn), ("pacing", flow.pacing)] {
             if on {
                 let found = format!("{key} = true, which this version does not turn on in the kernel");
@@ -298,6 +303,7 @@ fn flow_summary(report: &PathReport, sent: &SentFlow, received: &ReceivedFlow) -
             p95: Some(rtt.p95.as_secs_f64()),
         }),
         completion_s: sent.completion.map(Span::as_secs_f64),
+        ..FlowSummary::default()
     }
 }
 
@@ -339,5 +345,10 @@ fn series(resolved: &Resolved, report: &PathReport, sent: &[SentFlow], received:
         }
         flow
     });
-    Series { flows: flows.collect(), link, queue_length: report.link.queue_length.shares() }
+    Series {
+        flows: flows.collect(),
+        link,
+        queue_length: report.link.queue_length.shares(),
+        ..Series::default()
+    }
 }

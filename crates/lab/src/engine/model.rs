@@ -1,6 +1,7 @@
 //! The closed forms as an engine: one transfer's steady state, the picture of the Maximum Feasible Throughput.
 
 use super::{EngineError, Misfit, no_users, one_queue};
+use crate::fairness;
 use crate::measure::{Stopwatch, jain_index, peak_rss_bytes};
 use crate::record::{
     DelayStatistics, Engine, FlowSeries, FlowSummary, LinkSeries, Record, RttStatistics, Series, Summary,
@@ -68,6 +69,15 @@ pub(super) fn path(resolved: &Resolved) -> Result<(Path, Target), Misfit> {
             key: "link.queue.mark_above".into(),
             found: "no closed form for a queue that marks before it drops".into(),
             accepted: "flows without ecn, or a queue that does not mark".into(),
+            mend: "ask the simulator".into(),
+        });
+    }
+    if let Some(leaves) = resolved.flows.iter().find(|flow| flow.stop.is_some()) {
+        return Err(Misfit {
+            engine: Engine::Model,
+            key: leaves.key("stop"),
+            found: "a flow that leaves: the closed forms are of a steady state".into(),
+            accepted: "flows without a stop".into(),
             mend: "ask the simulator".into(),
         });
     }
@@ -155,9 +165,11 @@ fn record(resolved: &Resolved, path: &Path, prediction: &Prediction, wall_s: f64
         marks: None,
         rtt_s: Some(RttStatistics { min: path.base_rtt.as_secs_f64(), mean: rtt, p95: None }),
         completion_s: flow.size.map(|size| size.bits_f64() / prediction.goodput.as_bps_f64().max(1.0)),
+        ..FlowSummary::default()
     };
     let mut flows = vec![own];
     flows.extend(resolved.flows[1..].iter().map(|flow| other(flow, path, queueing)));
+    fairness::compare(&mut flows, resolved);
     let goodputs: Vec<f64> = flows.iter().map(|flow| flow.goodput_bps).collect();
     let end = resolved.end.map_or_else(|| flows[0].completion_s.unwrap_or(0.0), Span::as_secs_f64);
     let summary = Summary {
@@ -186,6 +198,8 @@ fn record(resolved: &Resolved, path: &Path, prediction: &Prediction, wall_s: f64
             max: None,
         }),
         jain_index: jain_index(&goodputs),
+        jain_index_mean: None,
+        convergence_s: None,
         flows,
         links: Vec::new(),
         sessions: Vec::new(),
@@ -209,7 +223,7 @@ fn other(flow: &ResolvedFlow, path: &Path, queueing: Span) -> FlowSummary {
         retransmits: None,
         marks: None,
         rtt_s: Some(RttStatistics { min: flow.base_rtt.as_secs_f64(), mean: rtt.as_secs_f64(), p95: None }),
-        completion_s: None,
+        ..FlowSummary::default()
     }
 }
 
@@ -236,7 +250,7 @@ fn series(resolved: &Resolved, prediction: &Prediction, summary: &Summary, end: 
             backlog_bytes: twice(prediction.backlog.get() as f64),
             drops: Vec::new(),
         },
-        queue_length: Vec::new(),
+        ..Series::default()
     }
 }
 

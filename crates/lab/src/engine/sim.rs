@@ -2,6 +2,7 @@
 
 use super::{EngineError, Misfit, Progress, ended_early, measured, phases};
 use crate::batches::{Reading, half_widths};
+use crate::fairness::FairnessWatch;
 use crate::measure::{Stopwatch, delay_statistics, link_summary, summary};
 use crate::record::{
     Engine, FlowSeries, FlowSummary, MeasureSeries, Record, RttStatistics, Series, SessionsSummary,
@@ -20,9 +21,12 @@ use units::{Bytes, Span, Time};
 pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record, EngineError> {
     let plan = plan(resolved)?;
     let watch = Stopwatch::start();
-    let outcome = Simulation::new(plan, SeriesRecorder::new(resolved, progress)).run();
+    let leaving = resolved.flows.iter().enumerate();
+    let leaving = leaving.filter_map(|(index, flow)| Some((index, Time::ZERO + flow.stop?)));
+    let outcome = Simulation::new(plan, SeriesRecorder::new(resolved, progress)).leaving(leaving).run();
     measured(outcome.ended, resolved)?;
-    let flows = outcome.flows.iter().map(flow_summary).collect();
+    let flows = outcome.flows.iter().zip(&resolved.flows);
+    let flows = flows.map(|(flow, of)| flow_summary(flow, of, resolved)).collect();
     let readings: Vec<Reading> = outcome.batches.iter().map(Reading::from).collect();
     let ci95 = half_widths(&readings);
     let mut summary = summary(Engine::Sim, resolved, &outcome.link, ci95, flows, watch.seconds());
@@ -32,6 +36,7 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
             .map(|(index, (link, report))| link_summary(link, index == resolved.tight, report))
             .collect();
     }
+    let fairness = outcome.recorder.fairness.map(|watch| watch.tell(&mut summary)).unwrap_or_default();
     summary.sessions = outcome.sessions.iter().map(sessions_summary).collect();
     let mut notes = ended_early(&summary, resolved);
     if resolved.thinned {
@@ -41,7 +46,8 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
         ));
     }
     notes.extend(outcome.flows.iter().flat_map(sizing_notes));
-    let series = Series { queue_length: outcome.link.queue_length.shares(), ..outcome.recorder.series };
+    let series =
+        Series { queue_length: outcome.link.queue_length.shares(), fairness, ..outcome.recorder.series };
     Ok(Record { summary, series, notes })
 }
 
@@ -169,7 +175,7 @@ fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
     })
 }
 
-fn flow_summary(flow: &FlowReport) -> FlowSummary {
+fn flow_summary(flow: &FlowReport, of: &ResolvedFlow, resolved: &Resolved) -> FlowSummary {
     let rtt = flow.rtt.mean().zip(flow.min_rtt).map(|(mean, min)| RttStatistics {
         min: min.as_secs_f64(),
         mean: mean.as_secs_f64(),
@@ -183,7 +189,20 @@ fn flow_summary(flow: &FlowReport) -> FlowSummary {
         marks: Some(flow.marks),
         rtt_s: rtt,
         completion_s: flow.completion.map(Span::as_secs_f64),
+        delivered_bytes: Some(flow.delivered.get() as f64),
+        backlog_packets: backlog_packets(flow, of, resolved),
+        ..FlowSummary::default()
     }
+}
+
+/// By Little's law: packets that got through per second, times how long each waited. `None` where a round trip has more
+/// than one queue in it, or an acknowledgement that waits.
+fn backlog_packets(flow: &FlowReport, of: &ResolvedFlow, resolved: &Resolved) -> Option<f64> {
+    let alone = !resolved.is_network() && of.delayed_ack == 1 && of.timestamps;
+    let mean = flow.rtt.mean().filter(|_| alone)?;
+    let waited = mean.saturating_sub(of.base_rtt + resolved.link.rate.serialization(of.segment()));
+    let measured = flow.active.as_secs_f64();
+    (measured > 0.0).then(|| (flow.sent - flow.dropped) as f64 / measured * waited.as_secs_f64())
 }
 
 fn sessions_summary(sessions: &SessionsReport) -> SessionsSummary {
@@ -199,6 +218,15 @@ fn sessions_summary(sessions: &SessionsReport) -> SessionsSummary {
     }
 }
 
+/// The longest time of which both are multiples.
+fn common_measure(one: Span, other: Span) -> Span {
+    let (mut larger, mut smaller) = (one.as_nanos(), other.as_nanos());
+    while smaller > 0 {
+        (larger, smaller) = (smaller, larger % smaller);
+    }
+    Span::from_nanos(larger)
+}
+
 /// Between two words about how far a run is, by the clock.
 const PAUSE_S: f64 = 0.1;
 
@@ -211,6 +239,7 @@ struct SeriesRecorder<'a> {
     told: f64,
     every: Span,
     columns: Vec<Column>,
+    fairness: Option<FairnessWatch>,
     delivered: Vec<Bytes>,
     drops: u64,
     series: Series,
@@ -226,6 +255,7 @@ impl<'a> SeriesRecorder<'a> {
             told: 0.0,
             every: resolved.every,
             columns: resolved.columns.clone(),
+            fairness: FairnessWatch::new(resolved),
             delivered: vec![Bytes::ZERO; resolved.flows.len()],
             drops: 0,
             series: Series { flows: resolved.flows.iter().map(series).collect(), ..Series::default() },
@@ -234,6 +264,11 @@ impl<'a> SeriesRecorder<'a> {
 
     fn keeps(&self, column: Column) -> bool {
         self.columns.contains(&column)
+    }
+
+    /// Whether the series have a sample at this time.
+    fn samples(&self, at: Time) -> bool {
+        !self.columns.is_empty() && at.since(Time::ZERO).as_nanos() % self.every.as_nanos() == 0
     }
 }
 
@@ -252,10 +287,20 @@ impl Recorder for SeriesRecorder<'_> {
     }
 
     fn interval(&self) -> Option<Span> {
-        (!self.columns.is_empty()).then_some(self.every)
+        let series = (!self.columns.is_empty()).then_some(self.every);
+        match (series, self.fairness.as_ref().map(FairnessWatch::interval)) {
+            (Some(one), Some(other)) => Some(common_measure(one, other)),
+            (one, other) => one.or(other),
+        }
     }
 
     fn link(&mut self, at: Time, state: &LinkState) {
+        if let Some(fairness) = &mut self.fairness {
+            fairness.link(at, state);
+        }
+        if !self.samples(at) {
+            return;
+        }
         let (backlog, drops) = (self.keeps(Column::Backlog), self.keeps(Column::Drops));
         let link = &mut self.series.link;
         if backlog || drops {
@@ -271,9 +316,16 @@ impl Recorder for SeriesRecorder<'_> {
     }
 
     fn flow(&mut self, at: Time, index: usize, view: &FlowView) {
+        if let Some(fairness) = &mut self.fairness {
+            fairness.flow(at, index, view);
+        }
+        if !self.samples(at) {
+            return;
+        }
         let (rate, rtt, window) =
             (self.keeps(Column::Rate), self.keeps(Column::Rtt), self.keeps(Column::Window));
-        if !(rate || rtt || window || self.wants_measures()) {
+        let data = self.keeps(Column::Data);
+        if !(rate || rtt || window || data || self.wants_measures()) {
             return;
         }
         let flow = &mut self.series.flows[index];
@@ -285,6 +337,9 @@ impl Recorder for SeriesRecorder<'_> {
         }
         if rtt {
             flow.rtt_s.push(view.smoothed_rtt.map_or(f64::NAN, Span::as_secs_f64));
+        }
+        if data {
+            flow.data_bytes.push(view.delivered.get() as f64);
         }
         if window {
             flow.window_bytes.push(view.window.get() as f64);

@@ -1,6 +1,7 @@
 //! From records to what the page's script draws: a list of charts, each with traces, level lines and a y range,
 //! already thinned and in the units a reader sees.
 
+use super::data::data_chart;
 use super::decimate::{Thinned, envelope, interval_means, interval_sums};
 use super::flows::{Role, columns};
 use super::measures::measure_charts;
@@ -51,7 +52,7 @@ pub struct CaseData {
 /// One chart against time.
 #[derive(Clone, Debug, Serialize)]
 pub struct Chart {
-    /// `rate`, `rtt`, `window`, `backlog` or `drops`; or the name of what controllers measure.
+    /// `rate`, `rtt`, `window`, `backlog`, `drops`, `fairness` or `data`; or the name of what controllers measure.
     pub kind: String,
     /// What is drawn: "Goodput".
     pub title: String,
@@ -63,6 +64,9 @@ pub struct Chart {
     pub decimals: usize,
     /// Lower and upper end of the y axis.
     pub range: [f64; 2],
+    /// Upper end of the x axis where it is not the case's, seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end_s: Option<f64>,
     /// Curves or bars.
     pub traces: Vec<Trace>,
     /// Horizontal lines with a name.
@@ -153,6 +157,8 @@ fn case_data(case: &Case) -> CaseData {
     charts.push(backlog_chart(case));
     charts.push(drops_chart(case));
     charts.extend(measure_charts(case));
+    charts.push(fairness_chart(case));
+    charts.push(data_chart(case));
     charts.retain(|chart| !chart.traces.is_empty());
     let last = |t: &Vec<f64>| t.last().copied().unwrap_or(0.0);
     let ends = case.records.iter().flat_map(|r| {
@@ -228,6 +234,17 @@ fn backlog_chart(case: &Case) -> Chart {
     let traces = traces.map(|(engine, thin)| trace(engine, None, engine.to_string(), &thin, 1e-3)).collect();
     let note = "data waiting in the queue of the tight link".to_string();
     finish("backlog", "Backlog", "kB", note, traces, &[("queue limit", case.limit_bytes / 1e3)])
+}
+
+fn fairness_chart(case: &Case) -> Chart {
+    let traces = link_traces(case, |record| {
+        let fairness = &record.series.fairness;
+        envelope(&fairness.t_s, &fairness.jain_index, MAX_POINTS)
+    });
+    let traces = traces.map(|(engine, thin)| trace(engine, None, engine.to_string(), &thin, 1.0)).collect();
+    let note =
+        "Jain's index of the goodputs: 1 when all flows have the same, 1/n when one of n has all".to_string();
+    finish("fairness", "Fairness", "", note, traces, &[("equal", 1.0)])
 }
 
 fn drops_chart(case: &Case) -> Chart {
@@ -316,6 +333,15 @@ pub(super) fn finish(
         if kind == "rtt" && least > 0.35 * most { (least - 0.12 * (most - least)).max(0.0) } else { 0.0 };
     let upper = if most > lower { most + 0.07 * (most - lower) } else { lower + 1.0 };
     let decimals = if kind == "drops" { 0 } else { decimals_for(most, 4) };
-    let (kind, title, unit) = (kind.into(), title.into(), unit.into());
-    Chart { kind, title, unit, note, decimals, range: [rounded(lower), rounded(upper)], traces, levels }
+    Chart {
+        kind: kind.into(),
+        title: title.into(),
+        unit: unit.into(),
+        note,
+        decimals,
+        range: [rounded(lower), rounded(upper)],
+        end_s: None,
+        traces,
+        levels,
+    }
 }

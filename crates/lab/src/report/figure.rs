@@ -2,6 +2,7 @@
 
 use super::Verdict;
 use super::frame::Frame;
+use super::heat::heat_map;
 use super::page::verdicts;
 use super::text::{decimals_for, escape_html, json_for_script, number};
 use crate::curves::{Axis, CurveChart, Curves};
@@ -49,8 +50,14 @@ impl FigurePage {
             Some(match name {
                 "headline" => format!("<p>{}</p>", escape_html(&self.headline)),
                 "published" => self.curves.published.as_deref().map(published).unwrap_or_default(),
-                "charts" => self.curves.charts.iter().enumerate().map(chart).collect(),
+                "charts" => {
+                    let charts = self.curves.charts.iter().enumerate().map(chart);
+                    charts.chain(self.curves.maps.iter().enumerate().map(heat_map)).collect()
+                }
                 "verdicts" => verdicts(&self.verdicts),
+                "tables" if self.curves.charts.is_empty() => {
+                    "<p>They stand in the maps; a cell's value is in its <code>data-value</code>.</p>".into()
+                }
                 "tables" => self.curves.charts.iter().map(table).collect(),
                 _ => return None,
             })
@@ -118,7 +125,7 @@ fn titled(axis: &Axis) -> String {
     if axis.unit.is_empty() { axis.label.clone() } else { format!("{}, {}", axis.label, axis.unit) }
 }
 
-fn capitalized(text: &str) -> String {
+pub(super) fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

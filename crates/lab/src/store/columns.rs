@@ -1,6 +1,6 @@
 //! Tables as Parquet: one row per sample or point, units in the column names.
 
-use crate::record::{FlowSeries, LinkSeries};
+use crate::record::{FairnessSeries, FlowSeries, LinkSeries};
 use crate::report::measures::{measure_names, measured};
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::column::writer::{ColumnWriter, ColumnWriterImpl};
@@ -43,6 +43,7 @@ pub(super) fn write_flows(path: &Path, flows: &[FlowSeries]) -> io::Result<()> {
         numbers("rate_bps", |flow| &flow.rate_bps),
         numbers("rtt_s", |flow| &flow.rtt_s),
         numbers("window_bytes", |flow| &flow.window_bytes),
+        numbers("data_bytes", |flow| &flow.data_bytes),
         numbers("requested_buffer_bytes", |flow| &flow.socket_buffer.requested),
         numbers("granted_buffer_bytes", |flow| &flow.socket_buffer.granted),
         numbers("observed_window_bytes", |flow| &flow.socket_buffer.observed),
@@ -66,6 +67,13 @@ pub(super) fn write_link(path: &Path, link: &LinkSeries) -> io::Result<()> {
             ("drops".into(), Column::Number(padded(&drops, samples))),
         ],
     )
+}
+
+/// `t_s, jain_index`: one row per interval, null where fewer than two flows were there throughout.
+pub(super) fn write_fairness(path: &Path, fairness: &FairnessSeries) -> io::Result<()> {
+    let index = padded(&fairness.jain_index, fairness.t_s.len());
+    let t_s = Column::Required(fairness.t_s.clone());
+    write_table(path, &[("t_s".into(), t_s), ("jain_index".into(), Column::Number(index))])
 }
 
 /// `packets, time_share, at_least`: for each length of the queue the share of the measured interval it lasted, and the

@@ -25,15 +25,14 @@ pub(crate) fn figure(
 }
 
 fn read(keys: &Keys<'_>, swept: &[String]) -> Option<FigureSpec> {
-    let x = keys.required("x", "the swept key on the horizontal axis", |at| {
-        let x = at.text()?;
-        if !swept.contains(&x) {
-            let help = near::did_you_mean(&x, swept.iter().map(String::as_str));
-            let found = format!("\"{x}\", which [sweep] does not vary");
-            at.fault(found, format!("a swept key: {}", swept.join(", ")), help);
+    let x = keys.required("x", "the swept key on the horizontal axis", |at| swept_key(at, swept));
+    let rows = keys.optional("rows", |at| {
+        let rows = swept_key(at, swept)?;
+        if x.as_ref() == Some(&rows) {
+            at.fault(format!("\"{rows}\", which is x already"), "another swept key", None);
             return None;
         }
-        Some(x)
+        Some(rows)
     });
     let published = keys.optional("published", At::text);
     let y = match (keys.get("y"), keys.get("smallest")) {
@@ -52,16 +51,32 @@ fn read(keys: &Keys<'_>, swept: &[String]) -> Option<FigureSpec> {
     let engines = keys.or("engines", vec![FigureEngine::Sim], engines);
     let repeat = keys.or("repeat", 1_u64, |at| at.integer(1..=MOST_REPEATS));
     if let Some(Drawn::Smallest(_)) = &y {
-        // A search repeats each simulation as often as its answer needs.
-        for key in ["engines", "repeat"] {
+        // A search repeats each simulation as often as its answer needs, and draws a curve per target.
+        for key in ["engines", "repeat", "rows"] {
             if let Some(at) = keys.get(key) {
-                let help = Some(format!("remove {key}: a search simulates, and repeats as often as it must"));
+                let help = Some(if key == "rows" {
+                    "remove rows: a heat map draws numbers of the summary".to_owned()
+                } else {
+                    format!("remove {key}: a search simulates, and repeats as often as it must")
+                });
                 at.fault(format!("{key} beside smallest"), "y = [\"idle_fraction\"] beside it", help);
                 return None;
             }
         }
     }
-    Some(FigureSpec { x: x?, y: y?, engines: engines?, repeat: repeat?, published: published? })
+    Some(FigureSpec { x: x?, rows: rows?, y: y?, engines: engines?, repeat: repeat?, published: published? })
+}
+
+/// A key that the sweep varies.
+fn swept_key(at: &At<'_>, swept: &[String]) -> Option<String> {
+    let key = at.text()?;
+    if !swept.contains(&key) {
+        let help = near::did_you_mean(&key, swept.iter().map(String::as_str));
+        let found = format!("\"{key}\", which [sweep] does not vary");
+        at.fault(found, format!("a swept key: {}", swept.join(", ")), help);
+        return None;
+    }
+    Some(key)
 }
 
 /// A list of engines, or one.

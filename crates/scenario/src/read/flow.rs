@@ -78,6 +78,7 @@ pub(super) fn transfers<'a>(
     let socket_buffer =
         keys.or("socket_buffer", SocketBuffer::Max, |at| buffer::socket_buffer(at, segment, header));
     let start = keys.or("start", Spread::All(Span::ZERO), |at| spread::spread(at, "s", count));
+    let stop = stop(&keys, start.as_ref());
     let send_jitter = keys.or("send_jitter", Span::ZERO, |at| at.quantity("us"));
     let initial_window =
         keys.or("initial_window", 10u64, |at| at.count("an initial window of zero: nothing could start"));
@@ -103,6 +104,7 @@ pub(super) fn transfers<'a>(
             delayed_ack_timeout: delayed_ack_timeout?,
             socket_buffer: socket_buffer?,
             start: start?,
+            stop: stop?,
             send_jitter: send_jitter?,
             initial_window: initial_window?,
             initial_ssthresh: initial_ssthresh?,
@@ -123,6 +125,34 @@ pub(super) fn transfers<'a>(
     };
     let flow = flow();
     FlowRead { keys, size: size_read, rtt: rtt_read, segment, way, flow }
+}
+
+/// When the flow leaves: after the latest time at which a transfer of the table may start.
+fn stop(keys: &Keys<'_>, start: Option<&Spread<Span>>) -> Option<Option<Span>> {
+    keys.optional("stop", |at| {
+        let stop: Span = at.quantity("s")?;
+        let latest = match start? {
+            Spread::All(start) | Spread::Uniform(_, start) => *start,
+            Spread::List(starts) => starts.iter().copied().max()?,
+            Spread::Pareto { .. } | Spread::ParetoQuantiles { .. } | Spread::Exponential(_) => {
+                at.fault(
+                    "a stop beside a start that has no latest time",
+                    "a start that is a time, a list or uniform",
+                    None,
+                );
+                return None;
+            }
+        };
+        if stop <= latest {
+            at.fault(
+                format!("a stop at {stop}, and a start at {latest}"),
+                format!("a time after {latest}"),
+                None,
+            );
+            return None;
+        }
+        Some(stop)
+    })
 }
 
 /// How fast recovery may go.

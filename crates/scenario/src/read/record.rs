@@ -13,6 +13,7 @@ const COLUMNS: &[(&str, Column)] = &[
     ("backlog", Column::Backlog),
     ("drops", Column::Drops),
     ("measures", Column::Measures),
+    ("data", Column::Data),
 ];
 /// Of these the first so many are kept where none are named.
 const DEFAULT: usize = 5;
@@ -30,19 +31,31 @@ pub(super) fn live(root: &Keys<'_>) -> Option<Live> {
 pub(super) fn record(root: &Keys<'_>) -> Option<Record> {
     let every = Span::from_millis(20);
     let all: Vec<Column> = COLUMNS[..DEFAULT].iter().map(|(_, column)| *column).collect();
-    root.or("record", Record { every, columns: all.clone() }, |at| {
+    root.or("record", Record { every, columns: all.clone(), fairness: None }, |at| {
         let keys = at.keys(schema::RECORD)?;
         let every = keys.or("every", every, |at| at.above_zero("ms", "a sampling interval of zero"));
         let columns = keys.or("columns", all, columns);
-        Some(Record { every: every?, columns: columns? })
+        let fairness = keys.optional("fairness", |at| fairness(at, every?));
+        Some(Record { every: every?, columns: columns?, fairness: fairness? })
     })
+}
+
+/// The intervals over which fairness is measured: whole sampling intervals, so that one look serves both.
+fn fairness(at: &At<'_>, every: Span) -> Option<Span> {
+    let interval: Span = at.above_zero("s", "an interval of zero")?;
+    if interval.as_nanos() % every.as_nanos() != 0 {
+        let found = format!("{interval}, which is no multiple of the sampling interval of {every}");
+        at.fault(found, format!("{every}, or a multiple of it"), None);
+        return None;
+    }
+    Some(interval)
 }
 
 fn columns(at: &At<'_>) -> Option<Vec<Column>> {
     if !matches!(at.node.value, Value::List(_)) {
         let help = Some(at).filter(|at| matches!(at.node.value, Value::String(_)));
         let help = help.map(|at| format!("write [{}]", at.node.described()));
-        at.fault(at.node.described(), "a list of rate, rtt, window, backlog, drops, measures", help);
+        at.fault(at.node.described(), "a list of rate, rtt, window, backlog, drops, measures, data", help);
         return None;
     }
     let mut columns = Vec::new();

@@ -148,6 +148,11 @@ impl Sender {
         self.board.una() >= self.total_segments
     }
 
+    /// Nothing beyond what has been sent is to be sent any more.
+    pub(crate) fn leave(&mut self) {
+        self.total_segments = self.total_segments.min(self.board.next());
+    }
+
     /// How often the retransmission timer has expired.
     pub(crate) fn timeouts(&self) -> u64 {
         self.timeouts
