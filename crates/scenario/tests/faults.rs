@@ -361,7 +361,7 @@ fn records_have_known_columns_and_an_interval() {
     says(&further("[record]\ncolumns = ['rtt', 'rtt']"), &["record.columns[1]: \"rtt\" for the second time"]);
     says(
         &further("[record]\ncolumns = 'measure'"),
-        &["a list of rate, rtt, window, backlog, drops, measures"],
+        &["a list of rate, rtt, window, backlog, drops, measures, data"],
     );
     says(&further("[record]\ncolumns = 'rtt'"), &["help: write [\"rtt\"]"]);
     says(&further("[live]\nstack = 'clasic'"), &["did you mean \"classic\"?"]);
