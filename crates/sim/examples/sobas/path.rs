@@ -40,6 +40,7 @@ pub struct Path {
     pub seconds: u64,
     /// When the transfer begins.
     pub start: Time,
+    pub seed: u64,
 }
 
 impl Path {
@@ -126,7 +127,7 @@ impl Path {
             sessions: Vec::new(),
             end: Some(end),
             warmup: Time::ZERO,
-            seed: 1,
+            seed: self.seed,
         }
     }
 }

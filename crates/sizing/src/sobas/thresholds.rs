@@ -3,7 +3,7 @@
 use units::{Span, Time};
 
 /// The parameters of SOBAS. Those marked (to be fitted) are chosen, and are to be fitted by the sweep over
-/// simulated paths in `crates/sim/examples/sobas_decisions.rs`.
+/// simulated paths in `crates/sim/examples/sobas/decisions.rs`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Thresholds {
     /// Goodput samples last this many round trips: 2 [sobas:IV].
