@@ -1,0 +1,95 @@
+//! How the window grows before S is decided: the ramp to C'T, and what comes after it.
+
+use super::pace::burst;
+use super::path::mbps;
+use super::{Phase, Sobas};
+use estimate::Estimator;
+use units::{Bytes, Span, Time};
+
+impl Sobas {
+    /// The trains are over, one way or another.
+    pub(super) fn begin_ramp(&mut self, now: Time) -> Phase {
+        let base = self.path.times().map_or(Span::ZERO, |times| times.base);
+        self.trains_until = now + base * 2;
+        let (whole, lost) = (self.path.capacity.whole(), self.path.capacity.lost());
+        let trains = format!("{whole} of {} trains came whole", whole + lost);
+        // A train is a burst that the path held, or did not. A ramp queues a fifth of its window; is that more than has
+        // been shown to fit, its packets are better spread.
+        let burst = burst().get() as f64;
+        let ramp_queues = self.ceiling().map(|ceiling| ceiling / 5.0);
+        self.room = if lost > 0 && whole == 0 { burst / 8.0 } else { burst };
+        if whole == 0 {
+            self.margin /= 2.0;
+        }
+        self.paced = self.config.can_pace && (lost > 0 || ramp_queues.is_none_or(|queues| queues > burst));
+        match (self.path.capacity.estimate(), self.ceiling()) {
+            (Some(rate), Some(ceiling)) => {
+                // Doubling up to here queues half of it: no more than has been shown to fit, or very little.
+                let limits = self.config.thresholds;
+                let start =
+                    (ceiling * 2.0 * limits.ramp_start).min(1.5 * burst).max(ceiling * limits.ramp_start);
+                self.window = self.window.max(start).min(ceiling);
+                self.reason = format!("C' is {}, {trains}; growing x1.25 per RTT to C'T", mbps(rate));
+            }
+            _ => self.reason = format!("no C', {trains}; growing x1.25 per RTT until a queue stands"),
+        }
+        Phase::Ramp
+    }
+
+    /// How much a window grows per delivered byte in the ramp. Above a quarter of C'T, a half if the sender is paced, in
+    /// a round trip by a sixteenth of itself, or by the burst that is known to fit if that is more; where none was
+    /// found to fit, never by more than that.
+    pub(super) fn ramp_gain(&self, now: Time, ceiling: Option<f64>) -> f64 {
+        let limits = self.config.thresholds;
+        let fits = self.room / self.window;
+        let begins = if self.paced { 0.5 } else { 0.25 };
+        match ceiling {
+            // The path fills: what is sent until that shows has to wait somewhere.
+            Some(_) if self.path.waits_by(now).is_some_and(|wait| wait >= self.hint() / 2) => {
+                limits.ramp_gain_late
+            }
+            Some(ceiling) if self.window > ceiling * begins => {
+                limits.ramp_gain.min(fits.max(limits.ramp_gain_late))
+            }
+            Some(_) => limits.ramp_gain,
+            None if self.path.capacity.lost() > 0 => limits.ramp_gain.min(fits),
+            None => limits.ramp_gain,
+        }
+    }
+
+    pub(super) fn linear(&mut self, starting: bool, why: String) -> Phase {
+        self.reason = why + "; growing by a segment per RTT until the rate is flat";
+        Phase::Linear { starting }
+    }
+
+    /// One segment per window delivered; more while nothing waits.
+    pub(super) fn grow_linearly(&mut self, now: Time, bytes: Bytes) {
+        let segment = self.config.segment.get() as f64;
+        let room = self.path.has_room(now);
+        let limits = self.config.thresholds;
+        // Far below C' a queue that is gone was not ours, or a machine's that was late.
+        let far = self.ceiling().is_some_and(|ceiling| self.window < limits.near * ceiling);
+        let calm = self.path.waits_by(now).is_some_and(|wait| wait < self.hint() / 2);
+        let gain = match room {
+            true if far && calm => limits.ramp_gain_late,
+            true => limits.explore_gain,
+            false => 0.0,
+        };
+        // At C'T there is no more room, however quiet the path still is.
+        let full = self.ceiling().is_some_and(|ceiling| self.window >= ceiling * (1.0 + self.margin / 2.0));
+        let gain = if full { 0.0 } else { gain };
+        self.grow_to(gain.max(segment / self.window), bytes, None);
+    }
+
+    /// C'T in payload, T the exogenous RTT.
+    pub(super) fn ceiling(&self) -> Option<f64> {
+        let rate = self.path.payload_capacity(self.config.segment, self.config.header)?;
+        let window = rate / 8.0 * self.path.times()?.exogenous.as_secs_f64();
+        Some(window.clamp(self.segments(LEAST_SEGMENTS), self.maximum()))
+    }
+
+    pub(super) fn grow_to(&mut self, gain: f64, bytes: Bytes, most: Option<f64>) {
+        let most = most.map_or(self.maximum(), |most| most.max(self.window).min(self.maximum()));
+        self.window = (self.window + gain * bytes.get() as f64).min(most);
+    }
+}
