@@ -99,6 +99,10 @@ fn what_kill_9_interrupts_at_any_point_is_finished_whole() {
             assert!(!err.contains("panicked"), "kill {seed}: {err}");
             left -= 1;
             killed += 1;
+            println!(
+                "kill {seed} after {pause:?}: sender {sender}, receiver {receiver}; {:.1} MB so far",
+                counting.passed() as f64 / 1e6
+            );
         }
         // It may have been finished already, and then the ticket is of no use.
         let mut arguments = vec!["send", "tree", &through, "--streams", "2", "--json"];
