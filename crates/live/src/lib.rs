@@ -8,8 +8,9 @@
 //!
 //! Reading order: `session.rs` (what a run is), `results.rs` (what it leaves), `receiver.rs` and `sender.rs`
 //! (one loop each, no thread per flow), `liaison.rs` (what they tell each other), `window.rs` (the actuator), `sized.rs`
-//! (sizers at the actuator), `probe.rs` (probes and packet trains over UDP), `sobas_socket.rs` (all of it for a program
-//! of its own), `tune.rs` (for programs that know nothing of it), then the tools: `tcp_info.rs`, `options.rs`, `stack.rs`,
+//! (sizers at the actuator), `sized_group.rs` (one sizer for several connections), `probe.rs` (probes and packet trains
+//! over UDP), `sobas_socket.rs` (all of it for a program of its own), `tune.rs` (for programs that know nothing of it),
+//! then the tools: `tcp_info.rs`, `options.rs`, `stack.rs`,
 //! `holder.rs`, `poller.rs`, `clock.rs`, `error.rs`.
 //!
 //! ```

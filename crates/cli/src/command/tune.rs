@@ -3,6 +3,7 @@
 use crate::args::TuneOptions;
 use crate::print;
 use crate::problem::Problem;
+use crate::talk;
 use live::Clock;
 use live::tune::{Restored, TuneConfig, TuneEvent, TuneWindow, TunedConnection, Tuner};
 use nix::errno::Errno;
@@ -159,7 +160,8 @@ fn as_text(connection: &TunedConnection) -> Result<(), Problem> {
         if state.phase.is_empty() { String::new() } else { format!(" ({}: {})", state.phase, state.reason) };
     print::data(connection)?;
     print::data(format_args!(
-        "  {bytes} in {:.1} s, {:.2} Mbit/s; window {}{why}",
+        "  {} in {:.1} s, {:.2} Mbit/s; window {}{why}",
+        talk::bytes(bytes.get()),
         span.as_secs_f64(),
         connection.goodput().as_bps_f64() / 1e6,
         window(connection.requested()),

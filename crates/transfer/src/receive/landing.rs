@@ -2,11 +2,13 @@
 
 #[cfg(test)]
 mod fuzz;
+#[cfg(test)]
+mod tests;
 
 use super::incoming::{Assembly, Incoming, OpenChunk, Tally, hashed, key};
 use crate::chunks::{ChunkHasher, Chunks, Digest, file_digest, small_file_digest};
 use crate::error::TransferError;
-use crate::journal::Journal;
+use crate::journal::{Journal, Partial};
 use crate::store::Store;
 use crate::wire::control::{Entry, Id, Kind, Verdict};
 use live::Clock;
@@ -151,11 +153,11 @@ impl Landing {
             }
         }
         let mut assembly = Assembly::default();
-        if let Some(partial) = partial
+        if let Some(partial) = &partial
             && let Ok(file) = self.store.reopen(key)
             && file.metadata().is_ok_and(|there| there.len() == chunks.size())
         {
-            let mut there = partial.chunks;
+            let mut there = partial.chunks.clone();
             there.retain(|&index, _| index < chunks.count());
             if partial.doubtful {
                 let found = hashed(&file, chunks, there.keys().copied()).unwrap_or_default();
@@ -163,6 +165,12 @@ impl Landing {
             }
             assembly.file = Some(Arc::new(file));
             assembly.digests = there;
+        } else if let Some(digest) = partial.and_then(|partial| self.renamed(&entry, chunks, &partial)) {
+            self.journal().stored(key, digest)?;
+            self.entries.fetch_add(1, Relaxed);
+            self.bytes.fetch_add(chunks.size(), Relaxed);
+            self.there.fetch_add(chunks.size(), Relaxed);
+            return Ok(Verdict::Have);
         } else {
             self.journal().dropped(key)?;
         }
@@ -179,6 +187,17 @@ impl Landing {
         self.bytes.fetch_add(bytes, Relaxed);
         self.there.fetch_add(bytes, Relaxed);
         Ok(if there.is_empty() { Verdict::Want } else { Verdict::Rest(there) })
+    }
+
+    /// The digest of a file that is whole under its own name although the journal knows only its chunks: this process was
+    /// killed between the two. It is believed after it was hashed again, since another file may have the name.
+    fn renamed(&self, entry: &Entry, chunks: Chunks, partial: &Partial) -> Option<Digest> {
+        if partial.chunks.len() != chunks.count() as usize || !self.store.has(&entry.name, chunks.size()) {
+            return None;
+        }
+        let file = self.store.read(&entry.name).ok()?;
+        let found = hashed(&file, chunks, 0..chunks.count()).ok()?;
+        (found == partial.chunks).then(|| file_digest(chunks.size(), found.values()))
     }
 
     /// A whole small file. Nothing happens if it was given up meanwhile.
