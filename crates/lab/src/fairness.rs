@@ -102,7 +102,7 @@ impl FairnessWatch {
     }
 
     fn ends(&self, at: Time) -> bool {
-        at.since(Time::ZERO).as_nanos() % self.interval.as_nanos() == 0
+        at.as_nanos().is_multiple_of(self.interval.as_nanos())
     }
 
     /// The tight link at `at`, before the flows.

@@ -56,7 +56,11 @@ fn series_read_back_row_by_row() {
 
     let (columns, rows) = table(&kept.join("flows.parquet"));
     assert_eq!(columns[..5], ["t_s", "flow", "rate_bps", "rtt_s", "window_bytes"]);
-    assert_eq!(columns[5..], ["requested_buffer_bytes", "granted_buffer_bytes", "observed_window_bytes"]);
+    let live = ["requested_buffer_bytes", "granted_buffer_bytes", "observed_window_bytes"];
+    assert_eq!(
+        (&columns[5..8], &columns[8..]),
+        (&live.map(str::to_owned)[..], &["data_bytes".to_owned()][..])
+    );
     let flows = &record.series.flows;
     assert_eq!(rows.len(), flows.iter().map(|flow| flow.t_s.len()).sum::<usize>());
     let mut rows = rows.iter();
@@ -69,6 +73,7 @@ fn series_read_back_row_by_row() {
             assert_eq!(number(row, 3), Some(flow.rtt_s[sample]).filter(|rtt| rtt.is_finite()));
             assert_eq!(number(row, 4), Some(flow.window_bytes[sample]));
             assert_eq!([5, 6, 7].map(|column| number(row, column)), [None; 3], "only the kernel knows these");
+            assert_eq!(number(row, 8), None, "nobody asked");
         }
     }
     let (columns, rows) = table(&kept.join("link.parquet"));

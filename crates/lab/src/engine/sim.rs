@@ -268,7 +268,7 @@ impl<'a> SeriesRecorder<'a> {
 
     /// Whether the series have a sample at this time.
     fn samples(&self, at: Time) -> bool {
-        !self.columns.is_empty() && at.since(Time::ZERO).as_nanos() % self.every.as_nanos() == 0
+        !self.columns.is_empty() && at.as_nanos().is_multiple_of(self.every.as_nanos())
     }
 }
 

@@ -22,10 +22,12 @@ pub(super) fn data_chart(case: &Case) -> Chart {
             traces.push(trace(record.summary.engine, Some(Role::Flow(index)), name, &thin, SCALE));
         }
     }
-    let note = "each flow's own time, from its start until it ended; the line is the available bandwidth times time, \
-                headers included";
+    let note = "each flow's own time, from its start until it ended; the line is the capacity less what cross traffic \
+                had over the whole run";
+    let users = case.records.iter().flat_map(|record| &record.summary.sessions);
+    let available = case.available_bps - users.map(|users| users.goodput_bps).sum::<f64>();
     let end = traces.iter().filter_map(|trace| trace.x.last().copied()).fold(0.0, f64::max);
-    let most = case.available_bps / 8.0 * end * SCALE;
+    let most = available.max(0.0) / 8.0 * end * SCALE;
     let mut chart = finish("data", "Data delivered", "MB", note.to_string(), traces, &[]);
     if !chart.traces.is_empty() {
         chart.traces.push(Trace {

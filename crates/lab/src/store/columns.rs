@@ -43,10 +43,10 @@ pub(super) fn write_flows(path: &Path, flows: &[FlowSeries]) -> io::Result<()> {
         numbers("rate_bps", |flow| &flow.rate_bps),
         numbers("rtt_s", |flow| &flow.rtt_s),
         numbers("window_bytes", |flow| &flow.window_bytes),
-        numbers("data_bytes", |flow| &flow.data_bytes),
         numbers("requested_buffer_bytes", |flow| &flow.socket_buffer.requested),
         numbers("granted_buffer_bytes", |flow| &flow.socket_buffer.granted),
         numbers("observed_window_bytes", |flow| &flow.socket_buffer.observed),
+        numbers("data_bytes", |flow| &flow.data_bytes),
     ];
     columns.extend(measure_names(flows).into_iter().map(|name| {
         let values = flows.iter().flat_map(|flow| padded(measured(flow, name), flow.t_s.len()));

@@ -43,7 +43,7 @@ pub(super) fn record(root: &Keys<'_>) -> Option<Record> {
 /// The intervals over which fairness is measured: whole sampling intervals, so that one look serves both.
 fn fairness(at: &At<'_>, every: Span) -> Option<Span> {
     let interval: Span = at.above_zero("s", "an interval of zero")?;
-    if interval.as_nanos() % every.as_nanos() != 0 {
+    if !interval.as_nanos().is_multiple_of(every.as_nanos()) {
         let found = format!("{interval}, which is no multiple of the sampling interval of {every}");
         at.fault(found, format!("{every}, or a multiple of it"), None);
         return None;
