@@ -9,7 +9,8 @@
 //!
 //! The target falls with the loss rate, as Reno's backlog does; there is no additive increase and no multiplicative
 //! decrease. The formulas are `model::bottleneck`'s, the measures `estimate::Bottleneck`'s, the loss rate is in
-//! `madison/loss_rate.rs`, and when packets leave in `madison/schedule.rs`.
+//! `madison/loss_rate.rs`, when packets leave in `madison/schedule.rs`, and when the rate changes, and to what, in
+//! `madison/averaged.rs`, or by the letter of the paper in `madison/printed.rs`.
 //!
 //! What the paper leaves open is marked `[D]` at [`Parameters`] and in `docs/papers/madison.md`.
 
@@ -17,6 +18,8 @@ mod averaged;
 mod loss_rate;
 mod printed;
 mod schedule;
+#[cfg(test)]
+mod tests;
 
 use crate::{
     Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, LostSegment, Phase, Start, Wants,
@@ -279,8 +282,8 @@ impl CongestionControl for Madison {
                 if is_probe {
                     self.on_probe(ack.now, ack.newest_sent, rtt);
                 }
-                if ack.round != self.round && self.path.pairs() < PAIRS {
-                    self.schedule.want_pair();
+                if ack.round != self.round {
+                    self.schedule.want_pair(PAIRS);
                 }
             }
         }

@@ -73,3 +73,69 @@ impl Averaged {
         Some(((share - own * off).max(LEAST * own), is_near))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::{Span, Time};
+
+    /// Of 100 Mbit/s, seconds.
+    const SERVICE: f64 = 120e-6;
+
+    /// Feeds windows in which so many packets wait to a flow with the share `own`; returns what it wants then.
+    fn wanted(waiting: &[f64], own: f64, target: f64) -> f64 {
+        let (mut rules, mut windows) = (Averaged::default(), ProbeWindows::default());
+        windows.send_at(Time::ZERO, own / SERVICE);
+        let mut share = own;
+        let mut now = Time::ZERO;
+        for waiting in waiting {
+            while !windows.observe(
+                now,
+                Span::from_secs_f64(0.05 + waiting * SERVICE),
+                0.05,
+                Span::from_millis(200),
+            ) {
+                now += Span::from_millis(40);
+            }
+            now += Span::from_millis(40);
+            share = rules.share(&windows, SERVICE, target, false, 0.2).unwrap().0;
+        }
+        share
+    }
+
+    #[test]
+    fn who_has_the_target_keeps_its_rate() {
+        // Three flows with 5 packets each: 15 wait, U = 30/31, and x = 2b (1 - U) = 10/31.
+        let share = wanted(&[15.0; 8], 10.0 / 31.0, 5.0);
+        assert!((share - 10.0 / 31.0).abs() < 1e-9, "{share}");
+    }
+
+    #[test]
+    fn who_has_more_than_its_part_gives_it_up_and_who_has_less_takes() {
+        let (more, less) = (wanted(&[15.0; 8], 0.5, 5.0), wanted(&[15.0; 8], 0.1, 5.0));
+        // X - (nD - 1) S would be below zero: all of the link is for those who adapt [madison:eq14].
+        assert!((more - 10.0 / (1.0 + 10.0 * 90.0 / 31.0)).abs() < 1e-9, "{more}");
+        // 1/(1 + 2b nD) of the way.
+        assert!((less - (0.1 + (10.0 / 31.0 - 0.1) / 30.0)).abs() < 0.001, "{less}");
+    }
+
+    #[test]
+    fn a_queue_that_grows_is_answered_by_at_least_what_it_grows_by() {
+        let own = 10.0 / 31.0;
+        let mut waiting = [15.0; 9];
+        waiting[8] = 25.0;
+        let mean = 15.0 + 10.0 / 9.0;
+        let adapting = utilization(mean) * mean / 5.0;
+        // 10 packets more within 240 ms, 2000 service times; and the last two windows are above the mean.
+        let off = 0.005 + 2.0 / (2.0_f64 * mean + 1.0).powi(2) * (20.0 - mean);
+        let expected = 10.0 / (1.0 + 10.0 * adapting) - own * off;
+        let share = wanted(&waiting, own, 5.0);
+        assert!((share - expected).abs() < 1e-9, "{share} {expected}");
+    }
+
+    #[test]
+    fn where_no_probe_met_a_queue_there_is_room() {
+        let share = wanted(&[15.0, 15.0, 0.5, 0.5], 0.2, 5.0);
+        assert!(share > 0.3, "{share}");
+    }
+}

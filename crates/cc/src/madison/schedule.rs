@@ -56,6 +56,8 @@ pub(super) struct Schedule {
     next_regular: Time,
     next_probe: Time,
     pair_wanted: bool,
+    /// Pairs sent, and the one that is wanted.
+    sent_pairs: usize,
     probes: VecDeque<Time>,
     pairs: VecDeque<Time>,
     open: Option<Burst>,
@@ -75,6 +77,7 @@ impl Schedule {
             next_regular: Time::ZERO,
             next_probe: Time::ZERO,
             pair_wanted: false,
+            sent_pairs: 0,
             probes: VecDeque::new(),
             pairs: VecDeque::new(),
             open: None,
@@ -114,14 +117,23 @@ impl Schedule {
         self.next_probe = now + Span::from_secs_f64(self.stream.exponential(spacing));
     }
 
+    /// Between probes on average, seconds.
+    #[cfg(test)]
+    pub(super) fn spacing(&self) -> f64 {
+        self.spacing
+    }
+
     /// Packets leave every `gap` seconds.
     pub(super) fn set_gap(&mut self, gap: f64) {
         self.gap = gap;
     }
 
-    /// The next packet is a pair.
-    pub(super) fn want_pair(&mut self) {
-        self.pair_wanted = true;
+    /// The next packet is a pair, unless so many have been.
+    pub(super) fn want_pair(&mut self, most: usize) {
+        if !self.pair_wanted && self.sent_pairs < most {
+            self.pair_wanted = true;
+            self.sent_pairs += 1;
+        }
     }
 
     /// A packet leaves at `now`; returns how much later the next one does.
@@ -136,7 +148,10 @@ impl Schedule {
         let half = self.burst + PROBES;
         let within = step % half;
         match within {
-            0 => remember(&mut self.pairs, now),
+            0 => {
+                remember(&mut self.pairs, now);
+                self.sent_pairs += 1;
+            }
             within if within >= self.burst => remember(&mut self.probes, now),
             _ => {}
         }
@@ -220,4 +235,85 @@ fn take(times: &mut VecDeque<Time>, sent: Time) -> bool {
         }
     }
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    #[test]
+    fn start_up_is_a_pair_and_four_probes_and_the_same_again_15_ms_apart() {
+        let mut schedule = Schedule::new(1.0);
+        let mut now = Time::ZERO;
+        let mut left = Vec::new();
+        while !schedule.is_held() {
+            left.push(now.since(Time::ZERO).as_nanos() / 1_000_000);
+            let gap = schedule.left(now);
+            now = if gap == Span::MAX { now } else { now + gap };
+        }
+        assert_eq!(left, [0, 0, 15, 30, 45, 60, 75, 75, 90, 105, 120, 135]);
+        let probes: Vec<u64> = [0, 15, 30, 45, 60, 75, 90, 105, 120, 135]
+            .into_iter()
+            .filter(|sent| schedule.on_ack(ms(500 + sent), ms(*sent), 1.0).0)
+            .collect();
+        assert_eq!(probes, [15, 30, 45, 60, 90, 105, 120, 135]);
+    }
+
+    #[test]
+    fn a_pairs_dispersion_is_told_once_the_next_packet_is_acknowledged() {
+        let mut schedule = Schedule::new(1.0);
+        for _ in 0..2 {
+            schedule.left(Time::ZERO);
+        }
+        assert_eq!(schedule.on_ack(ms(50), Time::ZERO, 1.0), (false, None));
+        assert_eq!(schedule.on_ack(ms(52), Time::ZERO, 1.0), (false, None));
+        assert_eq!(schedule.on_ack(ms(65), ms(15), 1.0), (false, Some(Span::from_millis(2))));
+    }
+
+    /// When packets left within `seconds`, and which of them were probes.
+    fn departures(randomness: f64, gap: f64, spacing: f64, seconds: u64) -> (Vec<Time>, Vec<Time>) {
+        let mut schedule = Schedule::new(randomness);
+        schedule.begin(Time::ZERO, spacing);
+        schedule.set_gap(gap);
+        let (mut all, mut probes, mut now) = (Vec::new(), Vec::new(), Time::ZERO);
+        while now < ms(1000 * seconds) {
+            all.push(now);
+            now += schedule.left(now);
+            if schedule.probes.back().is_some_and(|probe| probes.last() != Some(probe)) {
+                probes.extend(schedule.probes.back());
+            }
+        }
+        (all, probes)
+    }
+
+    /// Mean of the gaps, and the square of their coefficient of variation.
+    fn spread(times: &[Time]) -> (f64, f64) {
+        let gaps: Vec<f64> = times.windows(2).map(|pair| pair[1].since(pair[0]).as_secs_f64()).collect();
+        let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+        let squares = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
+        (mean, squares / mean.powi(2))
+    }
+
+    #[test]
+    fn probes_are_exponentially_spaced_among_even_packets_whose_rate_they_do_not_change() {
+        let (all, probes) = departures(0.0, 0.001, 0.02, 200);
+        let (mean, _) = spread(&all);
+        assert!((mean / 0.001 - 1.0).abs() < 0.01, "{mean}");
+        let (mean, variation) = spread(&probes);
+        // A probe's place is one of the pace's, so the next is up to a gap later than drawn.
+        assert!((mean / 0.02 - 1.0).abs() < 0.06, "{mean}");
+        assert!((variation - 1.0).abs() < 0.1, "{variation}");
+    }
+
+    #[test]
+    fn with_random_spacing_all_packets_are_a_poisson_process() {
+        let (all, _) = departures(1.0, 0.001, 0.02, 200);
+        let (mean, variation) = spread(&all);
+        assert!((mean / 0.001 - 1.0).abs() < 0.01, "{mean}");
+        assert!((variation - 1.0).abs() < 0.05, "{variation}");
+    }
 }

@@ -2,9 +2,10 @@
 //! simulation's and the comment has the paper's; see docs/papers/madison.md.
 
 use crate::common::{flow, plan};
+use cc::{Madison, MadisonParameters, Start};
 use link::traffic::{Pattern, TrafficConfig};
 use tightlink_sim::{FlowView, NoRecorder, Outcome, Plan, Recorder, Simulation, TrafficPlan};
-use units::{Bytes, Rate, Span, Time};
+use units::{Bytes, Fraction, Rate, Span, Time};
 
 /// Of the links, packets.
 const BUFFER: u64 = 1000;
@@ -13,9 +14,9 @@ fn seconds(seconds: u64) -> Time {
     Time::ZERO + Span::from_secs(seconds)
 }
 
-/// 100 Mbit/s with flows of `control` over `rtts` ms, 5 s apart, and Poisson cross traffic of `cross` Mbit/s.
-fn shared(control: &str, rtts: &[u64], cross: u64, warmup: u64, end: u64) -> Plan {
-    let mut plan = plan(100_000_000, BUFFER);
+/// `mbps` Mbit/s with flows of `control` over `rtts` ms, 5 s apart, and Poisson cross traffic of `cross` percent.
+fn sharing(control: &str, mbps: u64, rtts: &[u64], cross: u64, (warmup, end): (u64, u64)) -> Plan {
+    let mut plan = plan(mbps * 1_000_000, BUFFER);
     for (index, rtt) in rtts.iter().enumerate() {
         let mut flow = flow(&format!("{rtt} ms"), control, Span::from_millis(*rtt));
         flow.start = seconds(5 * index as u64);
@@ -24,7 +25,7 @@ fn shared(control: &str, rtts: &[u64], cross: u64, warmup: u64, end: u64) -> Pla
     if cross > 0 {
         let config = TrafficConfig {
             pattern: Pattern::Poisson,
-            rate: Rate::from_bps(cross * 1_000_000),
+            rate: Rate::from_bps(mbps * cross * 10_000),
             packet: Bytes::new(1500),
             start: Time::ZERO,
             stop: Time::NEVER,
@@ -35,52 +36,155 @@ fn shared(control: &str, rtts: &[u64], cross: u64, warmup: u64, end: u64) -> Pla
     plan
 }
 
+/// The same at 100 Mbit/s.
+fn shared(control: &str, rtts: &[u64], cross: u64, measured: (u64, u64)) -> Plan {
+    sharing(control, 100, rtts, cross, measured)
+}
+
 fn run(plan: Plan) -> Outcome<NoRecorder> {
     Simulation::new(plan, NoRecorder).run()
 }
 
+fn rates(outcome: &Outcome<NoRecorder>) -> Vec<f64> {
+    outcome.flows.iter().map(|flow| flow.goodput().as_bps_f64()).collect()
+}
+
 /// The largest share's and the least's distance from the mean one.
 fn unfairness(outcome: &Outcome<NoRecorder>) -> f64 {
-    let rates: Vec<f64> = outcome.flows.iter().map(|flow| flow.goodput().as_bps_f64()).collect();
+    let rates = rates(outcome);
     let mean = rates.iter().sum::<f64>() / rates.len() as f64;
     rates.iter().map(|rate| (rate / mean - 1.0).abs()).fold(0.0, f64::max)
 }
 
-/// 2b/(1 + 2b) with b = 5.085, until 10/p packets without loss have made p less and b more.
-#[test]
-fn a_lone_flow_is_held_to_what_its_target_backlog_allows() {
-    let even = run(shared("madison-even", &[50], 0, 5, 9));
-    assert!((even.link.utilization - 0.9105).abs() < 0.002, "{}", even.link.utilization);
-    assert!(even.link.queue_length.max() <= 2, "{}", even.link.queue_length.max());
-    let random = run(shared("madison", &[50], 0, 5, 9));
-    assert!((random.link.utilization - 0.9105).abs() < 0.03, "{}", random.link.utilization);
-    let patient = run(shared("madison-even", &[50], 0, 30, 40));
-    assert!((patient.link.utilization - 0.9524).abs() < 0.002, "{}", patient.link.utilization);
+/// Packets of a flow that wait, on average: the flows' part of those that do.
+fn backlog(outcome: &Outcome<NoRecorder>, capacity: f64) -> f64 {
+    let rates = rates(outcome);
+    let share = rates.iter().sum::<f64>() / rates.len() as f64 * 1500.0 / 1448.0 / capacity;
+    outcome.link.mean_waiting_packets * share / outcome.link.utilization
 }
 
-/// The paper's claims: within 15 % of equal, a few losses per 10 000, fewer than 10 packets of backlog a flow. The
-/// first two hold; the backlog is 23 to 26 a flow, since the target is 10 by then and what is measured lags behind.
+/// 2b/(1 + 2b) with b = 5.085, until 10/p packets without loss have made p less and b 10.
+#[test]
+fn a_lone_flow_is_held_to_what_its_target_backlog_allows() {
+    let even = run(shared("madison-even", &[50], 0, (5, 9)));
+    assert!((even.link.utilization - 0.9105).abs() < 0.002, "{}", even.link.utilization);
+    assert!(even.link.queue_length.max() <= 2, "{}", even.link.queue_length.max());
+    let patient = run(shared("madison-even", &[50], 0, (30, 40)));
+    assert!((patient.link.utilization - 0.9524).abs() < 0.002, "{}", patient.link.utilization);
+    // A Poisson process: the queue is M/D/1's, and the backlog the target's.
+    let random = run(shared("madison", &[50], 0, (30, 90)));
+    assert!((random.link.utilization - 0.9524).abs() < 0.02, "{}", random.link.utilization);
+    let backlog = backlog(&random, 100e6);
+    assert!((7.0..10.5).contains(&backlog), "{backlog}");
+}
+
+/// The paper's claims: within 15 % of equal, a few losses per 10 000, fewer than 10 packets of backlog a flow. These
+/// cases were looked at while the rules were made. They are measured when all flows have sent 10/p = 100 000 packets, or none:
+/// in between the first has twice the target of the last.
 #[test]
 fn three_flows_share_equally_whatever_their_round_trip_times() {
-    for cross in [0, 10] {
-        let outcome = run(shared("madison", &[50, 100, 250], cross, 100, 160));
+    for (cross, measured) in [(0, (70, 130)), (40, (130, 190)), (70, (30, 80))] {
+        let outcome = run(shared("madison", &[50, 100, 250], cross, measured));
         assert!(unfairness(&outcome) < 0.15, "{cross}: {}", unfairness(&outcome));
-        assert!(outcome.link.loss_rate() < 3e-4, "{cross}: {}", outcome.link.loss_rate());
-        assert!(outcome.link.utilization > 0.97, "{cross}: {}", outcome.link.utilization);
-        let backlog = outcome.link.mean_waiting_packets / 3.0;
-        assert!(backlog < 30.0, "{cross}: {backlog}");
+        assert_eq!(outcome.link.loss_rate(), 0.0, "{cross}");
+        assert!(outcome.link.utilization > 0.94, "{cross}: {}", outcome.link.utilization);
+        let backlog = backlog(&outcome, 100e6);
+        assert!((3.5..10.0).contains(&backlog), "{cross}: {backlog}");
     }
 }
 
-/// What the M/D/1 formulas need: without it the flows ask for up to twice the link, and overflow a buffer that the
-/// same flows with random spacing leave with room.
+/// And these were not: other rates, round-trip times, numbers of flows and seeds.
 #[test]
-fn evenly_spaced_flows_alone_misjudge_the_utilization_and_lose() {
-    let even = run(shared("madison-even", &[50, 100, 250], 0, 30, 90));
-    let random = run(shared("madison", &[50, 100, 250], 0, 30, 90));
-    assert!(even.link.queue_length.max() >= random.link.queue_length.max());
-    assert!(even.link.mean_waiting_packets > random.link.mean_waiting_packets);
-    assert_eq!(random.link.loss_rate(), 0.0);
+fn flows_share_equally_on_paths_that_no_rule_was_chosen_by() {
+    let paths = [
+        (10, &[20, 80, 160][..], 25, (100, 300)),
+        (24, &[30, 300], 55, (30, 100)),
+        (100, &[10, 40, 90, 200], 65, (30, 70)),
+    ];
+    for (mbps, rtts, cross, measured) in paths {
+        let mut plan = sharing("madison", mbps, rtts, cross, measured);
+        plan.seed = 77;
+        let outcome = run(plan);
+        assert!(unfairness(&outcome) < 0.15, "{mbps}: {}", unfairness(&outcome));
+        assert_eq!(outcome.link.loss_rate(), 0.0, "{mbps}");
+        let backlog = backlog(&outcome, mbps as f64 * 1e6);
+        assert!((3.5..10.0).contains(&backlog), "{mbps}: {backlog}");
+    }
+}
+
+/// What the unequal shares of flows of different age come from: with one loss rate for all they are gone.
+#[test]
+fn flows_of_one_target_have_one_share() {
+    // A minute after the last one has begun.
+    let mut plan = shared("madison", &[50, 100, 250], 40, (60, 120));
+    for flow in &mut plan.flows {
+        let start = Start { segment: flow.payload, window: flow.payload * 10, threshold: Bytes::MAX };
+        let one = MadisonParameters { least_loss: 1e-4, ..MadisonParameters::default() };
+        flow.control = Box::new(Madison::with(start, one));
+    }
+    let outcome = run(plan);
+    assert!(unfairness(&outcome) < 0.07, "{}", unfairness(&outcome));
+    let backlog = backlog(&outcome, 100e6);
+    assert!((3.5..5.1).contains(&backlog), "{backlog}");
+}
+
+/// Utilization by six probes of a moment is biased low: by the letter, flows ask for more than there is.
+#[test]
+fn the_printed_rules_overflow_where_few_flows_share() {
+    let printed = run(shared("madison-printed", &[50, 100, 250], 0, (20, 60)));
+    assert!(printed.link.loss_rate() > 2e-3, "{}", printed.link.loss_rate());
+    assert!(backlog(&printed, 100e6) > 30.0, "{}", backlog(&printed, 100e6));
+    let ours = run(shared("madison", &[50, 100, 250], 0, (20, 60)));
+    assert_eq!(ours.link.loss_rate(), 0.0);
+}
+
+/// What the M/D/1 formulas need where flows are alone: without it they see no queue until they overflow the link.
+#[test]
+fn evenly_spaced_flows_alone_swing_between_too_much_and_too_little() {
+    let even = run(shared("madison-even", &[50, 100, 250], 0, (30, 90)));
+    let random = run(shared("madison", &[50, 100, 250], 0, (30, 90)));
+    assert!(even.link.utilization < random.link.utilization - 0.03, "{}", even.link.utilization);
+    assert!(even.link.queue_length.max() > random.link.queue_length.max());
+    // Cross traffic is randomness enough.
+    let loaded = run(shared("madison-even", &[50, 100, 250], 70, (30, 80)));
+    assert!(loaded.link.utilization > 0.97 && unfairness(&loaded) < 0.15, "{}", unfairness(&loaded));
+}
+
+/// 500 Mbit/s, 78 ms, 172 kB of buffer, 70 % cross traffic. The paper has over ten times Reno's throughput with 2.5 losses
+/// per 10 000 packets and a backlog of 3.5; here the losses are random ones.
+#[test]
+fn over_a_lossy_path_it_has_several_times_what_reno_has() {
+    let lossy = |control: &str| {
+        let mut plan = sharing(control, 500, &[78], 70, (10, 30));
+        plan.links[0].limit = link::Limit::Packets(115);
+        plan.links[0].config.loss = Fraction::new(2.5e-4).unwrap();
+        run(plan)
+    };
+    let (madison, reno) = (lossy("madison"), lossy("reno"));
+    assert!(rates(&madison)[0] > 4.0 * rates(&reno)[0], "{:?} {:?}", rates(&madison), rates(&reno));
+    assert!(backlog(&madison, 500e6) < 10.0);
+    assert!(madison.link.loss_rate() < 4e-4, "{}", madison.link.loss_rate());
+}
+
+/// Not by more than a tenth, says the paper of 60 to 70 % cross traffic. Where Reno's own losses keep it far below its share,
+/// at 260 ms behind a small buffer, that does not hold: see docs/papers/madison.md.
+#[test]
+fn reno_loses_nothing_to_it_on_paths_of_50_ms() {
+    for (cross, buffer) in [(0, 417), (0, 100), (40, 100)] {
+        let beside = |control: &str| {
+            let mut plan = shared("reno", &[50], cross, (20, 80));
+            plan.flows.push(flow("beside", control, Span::from_millis(50)));
+            plan.links[0].limit = link::Limit::Packets(buffer);
+            run(plan)
+        };
+        let (reno, madison) = (rates(&beside("reno")), rates(&beside("madison")));
+        let fair = f64::midpoint(reno[0], reno[1]);
+        assert!(
+            madison[0] > 0.9 * fair,
+            "{cross} {buffer}: {} beside Madison, {fair} beside Reno",
+            madison[0]
+        );
+    }
 }
 
 /// What a controller measures, at the end of the run.
@@ -105,7 +209,7 @@ impl Recorder for Measures {
 
 #[test]
 fn what_it_measures_can_be_recorded_and_is_right() {
-    let outcome = Simulation::new(shared("madison", &[50], 0, 5, 9), Measures::default()).run();
+    let outcome = Simulation::new(shared("madison-even", &[50], 0, (5, 9)), Measures::default()).run();
     let of = |name| outcome.recorder.0.iter().find(|(found, _)| *found == name).unwrap().1;
     assert!((of("own_share") - 0.9105).abs() < 0.02, "{}", of("own_share"));
     assert!((of("target_backlog_packets") - 5.085).abs() < 0.001);
