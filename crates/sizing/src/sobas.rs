@@ -51,10 +51,9 @@ mod thresholds;
 mod trains;
 
 pub use config::{SobasConfig, TRAINS};
-use estimate::Estimator;
 use held::{Hold, Trial};
 use pace::burst;
-use path::{Before, Level, Path, Sign, mbps};
+use path::{Before, Level, Path, Sign};
 pub use thresholds::Thresholds;
 pub(crate) use trains::Trains;
 use units::{Bytes, Rate, Span, Time};

@@ -2,7 +2,7 @@
 
 use super::pace::burst;
 use super::path::mbps;
-use super::{Phase, Sobas};
+use super::{LEAST_SEGMENTS, Phase, Sobas};
 use estimate::Estimator;
 use units::{Bytes, Span, Time};
 
