@@ -9,7 +9,7 @@ pub mod highspeed;
 mod low_priority;
 mod reno;
 pub mod scalable;
-mod share;
+pub mod share;
 mod westwood;
 
 pub use africa::Africa;

@@ -45,7 +45,7 @@ pub fn controls() -> Vec<Entry> {
 /// Slow starts.
 #[must_use]
 pub fn slow_starts() -> Vec<Entry> {
-    let entry = |slow_start: &cc::registry::Control| Entry {
+    let entry = |slow_start: &cc::registry::SlowStartName| Entry {
         name: slow_start.name,
         runs_on: "sim",
         summary: slow_start.summary,

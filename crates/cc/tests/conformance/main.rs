@@ -1,11 +1,18 @@
-//! What every controller of the registry promises, whatever it is told.
+//! What every controller of the registry promises, whatever it is told; and the example of the guide, which takes
+//! the same tests.
+
+mod guide;
+#[expect(dead_code, reason = "the steady states use the rest of it")]
+#[path = "../steady/path.rs"]
+mod path;
+mod sqrt;
+
+// The guide's file says `crate::`, as it would in its place.
+pub use tightlink_cc::*;
 
 use proptest::prelude::*;
 use tightlink_cc::registry::{
-    CONTROLS, EXPERIMENTAL, PAPER, SLOW_STARTS, STANDARD, Tuning, YARDSTICK, build, tuned,
-};
-use tightlink_cc::{
-    Ack, Congestion, CongestionControl, CongestionKind, LostSegment, RateSample, RttView, Start,
+    CONTROLS, Control, EXPERIMENTAL, PAPER, Recipe, SLOW_STARTS, STANDARD, Tuning, YARDSTICK, build,
 };
 use units::{Bytes, Rate, Span, Time};
 
@@ -13,6 +20,14 @@ const SEGMENT: u64 = 1448;
 
 fn start() -> Start {
     Start { segment: Bytes::new(SEGMENT), window: Bytes::new(10 * SEGMENT), threshold: Bytes::MAX }
+}
+
+fn controls() -> impl Iterator<Item = &'static Control> {
+    CONTROLS.iter().chain([&guide::SQRT])
+}
+
+fn made(control: &Control, slow_start: &str, start: Start, tuning: Tuning) -> Box<dyn CongestionControl> {
+    (control.build)(&Recipe { start, slow_start, tuning })
 }
 
 #[derive(Clone, Debug)]
@@ -140,9 +155,9 @@ proptest! {
         max_ssthresh in prop_oneof![0u64..200, any::<u64>()],
     ) {
         let tuning = Tuning { byte_counting, max_ssthresh };
-        for control in CONTROLS {
+        for control in controls() {
             for slow_start in SLOW_STARTS {
-                let mut cc = tuned(control.name, slow_start.name, start(), tuning).expect("registered");
+                let mut cc = made(control, slow_start.name, start(), tuning);
                 let mut round = 0u64;
                 for (event, now) in &events {
                     tell(&mut *cc, Time::from_nanos(*now), &mut round, event);
@@ -161,9 +176,9 @@ proptest! {
         threshold in number(),
     ) {
         let (segment, window, threshold) = (Bytes::new(segment), Bytes::new(window), Bytes::new(threshold));
-        for control in CONTROLS {
+        for control in controls() {
             let start = Start { segment, window, threshold };
-            let mut cc = build(control.name, "standard", start).expect("registered");
+            let mut cc = made(control, "standard", start, Tuning::default());
             let (mut round, mut now) = (0u64, Time::ZERO);
             for (event, passed) in &events {
                 now += Span::from_nanos(*passed);
@@ -182,7 +197,7 @@ proptest! {
     ) {
         let tuning = Tuning { max_ssthresh, ..Tuning::default() };
         for slow_start in SLOW_STARTS {
-            let mut cc = tuned("reno", slow_start.name, start(), tuning).expect("registered");
+            let mut cc = registry::tuned("reno", slow_start.name, start(), tuning).expect("registered");
             let mut round = 0;
             for (segments, rtt, rounds) in &acks {
                 round += rounds;
@@ -218,8 +233,8 @@ fn names_are_unique_and_unknown_ones_are_not_built() {
 #[test]
 fn a_million_losses_leave_a_window_of_at_least_one_segment() {
     let rtt = Span::from_millis(100);
-    for control in CONTROLS {
-        let mut cc = build(control.name, "standard", start()).expect("registered");
+    for control in controls() {
+        let mut cc = made(control, "standard", start(), Tuning::default());
         let kinds = [CongestionKind::Loss, CongestionKind::Timeout, CongestionKind::PersistentLoss];
         for turn in 0..1_000_000u64 {
             let now = Time::ZERO + Span::from_millis(turn);
@@ -248,8 +263,9 @@ fn a_million_losses_leave_a_window_of_at_least_one_segment() {
 #[test]
 fn every_control_has_a_summary_a_source_and_a_status() {
     let known = [STANDARD, EXPERIMENTAL, PAPER, YARDSTICK];
-    for control in CONTROLS.iter().chain(SLOW_STARTS) {
-        assert!(!control.summary.is_empty() && !control.source.is_empty(), "{control:?}");
-        assert!(known.contains(&control.status), "{control:?}");
+    let controls = controls().map(|control| (control.name, control.summary, control.source, control.status));
+    let slow_starts = SLOW_STARTS.iter().map(|start| (start.name, start.summary, start.source, start.status));
+    for (name, summary, source, status) in controls.chain(slow_starts) {
+        assert!(!summary.is_empty() && !source.is_empty() && known.contains(&status), "{name}");
     }
 }
