@@ -68,6 +68,17 @@ pub struct Wants {
     pub departures: bool,
 }
 
+/// What a segment tells the routers on its way; only for a controller with an [assist](CongestionControl::assist).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RouterHeader {
+    /// The congestion window.
+    pub window: Bytes,
+    /// The smoothed round-trip time, once there is one.
+    pub rtt: Option<Span>,
+    /// What is wished for, in the unit of the feedback: XCP's is bytes, RCP's bytes/s. Infinite: all there is.
+    pub feedback: f64,
+}
+
 /// One acknowledgement of new data.
 #[derive(Clone, Copy, Debug)]
 pub struct Ack {
@@ -173,6 +184,20 @@ pub trait CongestionControl: Send + Debug {
     fn gap_after(&mut self, now: Time) -> Option<Span> {
         let _ = now;
         None
+    }
+    /// The router's part it needs at every link, by its name in the registry of `link`.
+    fn assist(&self) -> Option<&'static str> {
+        None
+    }
+    /// What the segment that leaves now tells routers. Only with an [`assist`](CongestionControl::assist).
+    fn header(&self) -> RouterHeader {
+        let allowance = self.allowance();
+        RouterHeader { window: allowance.window, rtt: None, feedback: f64::INFINITY }
+    }
+    /// What they left of the wish in a header of before; before the acknowledgement that it comes with. Only with an
+    /// [`assist`](CongestionControl::assist).
+    fn on_feedback(&mut self, feedback: f64) {
+        let _ = feedback;
     }
     /// What it needs beyond acknowledgements.
     fn wants(&self) -> Wants {

@@ -6,8 +6,9 @@
 //! Reading order: `control.rs` (the trait and its events), `loss_based.rs` (slow start x growth), the parts in
 //! `slow_start/` and `growth/`, `byte_counting.rs` (what an acknowledgement counts for), `fixed.rs`, then
 //! the controllers that go by delay or rate, `vegas.rs`, `fast.rs`,
-//! `bbr1.rs`, `bbr3.rs` (with `round_trips.rs`) and `madison.rs`, and `registry.rs` (names).
+//! `bbr1.rs`, `bbr3.rs` (with `round_trips.rs`) and `madison.rs`, those that routers assist, `assisted.rs`, and `registry.rs` (names).
 
+mod assisted;
 mod bbr1;
 mod bbr3;
 mod byte_counting;
@@ -22,11 +23,12 @@ mod round_trips;
 pub mod slow_start;
 mod vegas;
 
+pub use assisted::{Rcp, Xcp};
 pub use bbr1::Bbr1;
 pub use bbr3::Bbr3;
 pub use control::{
     Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, LostSegment, Phase, RateSample,
-    RttView, Wants,
+    RouterHeader, RttView, Wants,
 };
 pub use fast::Fast;
 pub use fixed::FixedWindow;

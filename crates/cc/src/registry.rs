@@ -3,8 +3,8 @@
 use crate::growth::{Africa, Bic, Cubic, Growth, HighSpeed, LowPriority, Reno, Scalable, Westwood};
 use crate::slow_start::{HyStartPlusPlus, Limited, Standard};
 use crate::{
-    Bbr1, Bbr3, CongestionControl, Fast, FixedWindow, LossBased, Madison, MadisonParameters, MadisonRules,
-    Start, Vegas,
+    Bbr1, Bbr3, CongestionControl, Fast, FixedWindow, LossBased, Madison, MadisonParameters, MadisonRules, Rcp,
+    Start, Vegas, Xcp,
 };
 use units::Bytes;
 
@@ -200,6 +200,20 @@ pub const CONTROLS: &[Control] = &[
             Box::new(Madison::with(recipe.start, printed))
         },
     },
+    Control {
+        name: "xcp",
+        summary: "moves its window by what routers say, equal shares and no standing queue; needs [link] assist = \"xcp\"",
+        source: "Katabi, Handley, Rohrs 2002",
+        status: YARDSTICK,
+        build: |recipe| Box::new(Xcp::new(recipe.start)),
+    },
+    Control {
+        name: "rcp",
+        summary: "sends at the one rate that routers name for all flows; needs [link] assist = \"rcp\"",
+        source: "Dukkipati, Kobayashi, Zhang-Shen, McKeown 2005",
+        status: YARDSTICK,
+        build: |recipe| Box::new(Rcp::new(recipe.start)),
+    },
 ];
 
 /// Every slow start that can be named.
@@ -249,6 +263,13 @@ impl Default for Tuning {
 #[must_use]
 pub fn has_control(name: &str) -> bool {
     CONTROLS.iter().any(|control| control.name == name)
+}
+
+/// The router's part that the controller called `control` needs at every link, if it is of the registry and needs one.
+#[must_use]
+pub fn assist(control: &str) -> Option<&'static str> {
+    let start = Start { segment: Bytes::new(1), window: Bytes::new(1), threshold: Bytes::MAX };
+    build(control, "standard", start)?.assist()
 }
 
 /// Whether a slow start is called `name`.

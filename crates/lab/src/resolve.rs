@@ -1,5 +1,6 @@
 //! From a scenario as written to numbers: relative limits, distributions, names.
 
+mod assist;
 mod links;
 mod queue;
 mod series;
@@ -263,6 +264,7 @@ fn check_names(document: &Document, scenario: &Scenario) -> Result<(), Faults> {
             faults.push(document.fault(&key, found, known.join(", "), help));
         }
     }
+    assist::check(document, scenario, &mut faults);
     let known: Vec<&str> = link::queue::POLICIES.iter().map(|policy| policy.name).collect();
     for (index, link) in scenario.links.iter().enumerate() {
         let table = if scenario.links.len() > 1 { format!("link[{index}]") } else { "link".into() };

@@ -6,8 +6,9 @@
 //! Reading order: `packet.rs` (words), `link.rs` (the whole), then its parts in path order: `loss.rs`,
 //! `queue.rs` and `queue/`, `fifo.rs` (drop-tail when departures are known on arrival), `serializer.rs`,
 //! `delay.rs`; beside them `meter.rs`, `occupancy.rs`, `queueing_delay.rs` and `histogram.rs` over `buckets.rs` (what is
-//! measured) and `traffic.rs` (packets that do not answer to congestion).
+//! measured), `assist.rs` (what a router tells senders) and `traffic.rs` (packets that do not answer to congestion).
 
+pub mod assist;
 mod buckets;
 mod delay;
 mod fifo;

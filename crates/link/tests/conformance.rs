@@ -253,7 +253,7 @@ fn a_step_of_zero_marks_what_has_to_wait_and_nothing_that_finds_the_link_idle() 
     for policy in ["drop-tail", "drop-head"] {
         for limit in [Limit::Packets(9), Limit::Bytes(Bytes::new(9000))] {
             let settings = Settings { mark_above: Some(0.0), ..Settings::default() };
-            let queue = PolicyConfig { policy: policy.into(), settings, mean_packet: Bytes::new(1000) };
+            let queue = PolicyConfig { settings, mean_packet: Bytes::new(1000), ..policy.into() };
             let mut link =
                 Link::make_with(config, &queue, limit, Stream::new(5, "loss")).expect("registered");
             let (out, dropped) = drive(&mut link, &arrivals);

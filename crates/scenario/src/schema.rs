@@ -36,6 +36,7 @@ pub(crate) const LINK: &[Key] = &[
     leaf("delay"),
     table("queue", QUEUE),
     leaf("loss"),
+    leaf("assist"),
     table("reverse", REVERSE),
 ];
 /// `reverse = { … }` of a link.

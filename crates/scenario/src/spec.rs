@@ -56,6 +56,9 @@ pub struct Link {
     pub queue: Queue,
     /// Each arriving packet is lost with this probability, whatever the queue holds.
     pub loss: Fraction,
+    /// What its router tells senders: "xcp" or "rcp"; absent: nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assist: Option<String>,
     /// The other direction; absent: what goes back meets no queue.
     pub reverse: Option<Reverse>,
 }

@@ -4,7 +4,8 @@
 //! 1 Gbit/s, 4167 packets. 1500 B, every segment acknowledged, starts within 1 s, drop-tail. Beyond the peers'
 //! scenarios: `fat`, 200 flows on 100 Gbit/s, 20 ms, and `many`, 100 000 flows on 10 Gbit/s.
 //!
-//! Arguments: names of scenarios (all of them if none), and `once` to run each once (for callgrind) instead of the best of three.
+//! Arguments: names of scenarios (all of them if none), and `once` to run each once (for callgrind) instead of the best of three;
+//! `control=NAME` for another controller than Reno, and `seconds=N` for another length (both for `scripts/controls`).
 
 use cc::{Start, registry::build};
 use link::{Limit, LinkConfig};
@@ -58,6 +59,20 @@ fn scenario(flows: usize, rate: u64, rtt: u64, limit: u64, seconds: u64, warmup:
     }
 }
 
+/// The same with another controller, and the router that it needs.
+fn with(control: &str, mut plan: Plan) -> Plan {
+    let segment = Bytes::new(1448);
+    let start = Start { segment, window: segment * 10, threshold: Bytes::MAX };
+    for flow in &mut plan.flows {
+        flow.control = build(control, "standard", start).expect("a registered control");
+        if control == "fixed" {
+            flow.socket_buffer = segment * 60;
+        }
+    }
+    plan.links[0].queue.assist = cc::registry::assist(control).map(str::to_owned);
+    plan
+}
+
 /// CPU seconds this process has used.
 fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/schedstat").expect("Linux");
@@ -84,18 +99,24 @@ const SCENARIOS: [(&str, usize, u64, u64, u64, u64, u64); 5] = [
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
     let once = arguments.iter().any(|word| word == "once");
-    let named =
-        |name: &str| arguments.iter().all(|word| word == "once") || arguments.iter().any(|word| word == name);
+    let option = |key: &str| arguments.iter().find_map(|word| word.strip_prefix(key)?.strip_prefix('='));
+    let control = option("control").unwrap_or("reno");
+    let length = option("seconds").map(|seconds| seconds.parse().expect("whole seconds"));
+    let names: Vec<&String> =
+        arguments.iter().filter(|word| *word != "once" && !word.contains('=')).collect();
+    let named = |name: &str| names.is_empty() || names.iter().any(|word| *word == name);
     println!("scenario  Mpackets/CPU-s  simulated-s/CPU-s   packets   utilization   loss   peak-MB");
     for (name, flows, rate, rtt, limit, seconds, warmup) in SCENARIOS {
         if !named(name) {
             continue;
         }
+        let seconds = length.unwrap_or(seconds);
         // The best of three: the machine is shared.
         let runs = (0..if once || seconds < 20 { 1 } else { 3 }).map(|_| {
             let before = cpu_seconds();
             let outcome =
-                Simulation::new(scenario(flows, rate, rtt, limit, seconds, warmup), NoRecorder).run();
+                Simulation::new(with(control, scenario(flows, rate, rtt, limit, seconds, warmup)), NoRecorder)
+                    .run();
             (cpu_seconds() - before, outcome)
         });
         let (took, outcome) = runs.min_by(|a, b| a.0.total_cmp(&b.0)).expect("a run");

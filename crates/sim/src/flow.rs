@@ -12,6 +12,7 @@ use crate::recorder::FlowView;
 use crate::tagged::Tagged;
 use crate::tcp::{Acknowledgement, Block, Receiver, Sacks, Sender, SenderConfig};
 use link::Histogram;
+use link::assist::CongestionHeader;
 use measuring::Measuring;
 use std::mem;
 use units::random::Stream;
@@ -159,6 +160,11 @@ impl Flow {
             return;
         }
         let Some(number) = self.number(now, arrival) else { return };
+        if M::ASSISTS
+            && let Some(feedback) = medium.feedback(self.index, arrival.segment, arrival.sent)
+        {
+            self.sender.heed_router(feedback);
+        }
         // By reference: it need not be moved.
         if let Some(ack) = &self.receiver.on_segment(now, number, arrival.sent) {
             self.on_ack(now, ack, &[], medium);
@@ -268,7 +274,11 @@ impl Flow {
                 segment = Tagged::capable(number, reduced);
             }
             let packet = Packet::segment(self.index, self.wire_len(number), segment, now);
-            if !medium.offer(now, packet) {
+            let admitted = match self.header::<M>() {
+                Some(header) => medium.offer_with(now, packet, header),
+                None => medium.offer(now, packet),
+            };
+            if !admitted {
                 self.on_drop();
             }
         }
@@ -285,6 +295,12 @@ impl Flow {
         if self.sender.is_done() && self.completed.is_none() {
             self.completed = Some(now);
         }
+    }
+
+    /// What a segment tells routers where they listen.
+    #[inline]
+    fn header<M: Medium>(&self) -> Option<CongestionHeader> {
+        if M::ASSISTS { self.sender.router_header() } else { None }
     }
 
     /// Whether acknowledgements cross queues.

@@ -15,11 +15,12 @@
 //! link both ways give the same packets.
 //!
 //! Reading order: `plan.rs` (what goes in), `simulation.rs` (the loop), `agenda.rs`, `packet.rs` (what is
-//! carried, and by what), `tight.rs` (one link) and `network.rs` (several), `lines.rs` (what is under way behind the
+//! carried, and by what), `tight.rs` (one link), `assisted.rs` (one that tells senders) and `network.rs` (several), `lines.rs` (what is under way behind the
 //! queues), `endpoints.rs` (who sends), `flow.rs` (one transfer: sender and receiver), `user.rs` and `population.rs`
 //! (Engset sessions), `tcp.rs` and `tcp/` (the protocol), `recorder.rs` and `outcome.rs` (what comes out).
 
 mod agenda;
+mod assisted;
 mod endpoints;
 mod flow;
 mod lines;

@@ -3,6 +3,7 @@
 use crate::endpoints::Endpoints;
 use crate::lines::UnderWay;
 use crate::tagged::Tagged;
+use link::assist::CongestionHeader;
 use link::{Datagram, Ecn, LinkReport, LinkState};
 use units::{Bytes, Time};
 
@@ -79,8 +80,23 @@ pub(crate) trait Medium {
     /// Whether acknowledgements may cross queues. Where they may not, nothing is spent on it.
     const CARRIES_ACKNOWLEDGEMENTS: bool;
 
+    /// Whether its router reads headers and answers. Where it does not, nothing is spent on it.
+    const ASSISTS: bool = false;
+
     /// A packet enters; false if it is known to be dropped.
     fn offer(&mut self, now: Time, packet: Packet) -> bool;
+
+    /// The same with a header for the router.
+    fn offer_with(&mut self, now: Time, packet: Packet, header: CongestionHeader) -> bool {
+        let _ = header;
+        self.offer(now, packet)
+    }
+
+    /// What the router granted to a segment that arrives, if it had a header.
+    fn feedback(&mut self, flow: u32, segment: Tagged, sent: Time) -> Option<f64> {
+        let _ = (flow, segment, sent);
+        None
+    }
 
     /// When something next reaches a sender.
     fn next_arrival(&self) -> Time;

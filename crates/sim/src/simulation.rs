@@ -1,6 +1,7 @@
 //! The loop: take the earlier of the next arrival and the earliest slot of the agenda, let it act.
 
 use crate::agenda::Agenda;
+use crate::assisted::AssistedLink;
 use crate::endpoints::Endpoints;
 use crate::flow::Flow;
 use crate::lines::Lines;
@@ -25,6 +26,7 @@ pub struct Simulation<R> {
 /// What carries the packets.
 enum Carrier {
     Tight(Box<TightLink>),
+    Assisted(Box<AssistedLink>),
     Network(Box<Network>),
 }
 
@@ -45,8 +47,8 @@ impl<R: Recorder> Simulation<R> {
     /// Sets the run up: the fast way if all packets cross one link and no acknowledgement waits, hop by hop otherwise.
     ///
     /// # Panics
-    /// If the registry of `link` does not have a queue of the plan with its settings, a route is empty, or a route or
-    /// [`Plan::tight`] names a link that the plan does not have.
+    /// If the registries of `link` do not have a queue of the plan with its settings or its assist, a link of several has an
+    /// assist, a route is empty, or a route or [`Plan::tight`] names a link that the plan does not have.
     #[must_use]
     pub fn new(plan: Plan, recorder: R) -> Self {
         if !plan.is_single() {
@@ -80,6 +82,10 @@ impl<R: Recorder> Simulation<R> {
     #[must_use]
     pub fn hop_by_hop(plan: Plan, recorder: R) -> Self {
         assert!(plan.tight < plan.links.len(), "the tight link is one of the links");
+        assert!(
+            plan.links.iter().all(|link| link.queue.assist.is_none()),
+            "routers assist on single links only"
+        );
         let make = |link: &LinkPlan| {
             let link = Link::make_with(link.config, &link.queue, link.limit, loss(&plan, link));
             link.expect("the plan names queues of the registry and their settings")
@@ -91,8 +97,20 @@ impl<R: Recorder> Simulation<R> {
     fn over(link: Link<Packet>, plan: Plan, recorder: R) -> Self {
         let users = plan.sessions.iter().flat_map(SessionsPlan::base_rtts);
         let lines = Lines::new(plan.flows.iter().map(|flow| flow.base_rtt).chain(users));
-        let carrier = Carrier::Tight(Box::new(TightLink::new(link, lines)));
-        Self { course: Course::new(plan, recorder), carrier }
+        let tight = TightLink::new(link, lines);
+        let LinkPlan { queue, config, .. } = &plan.links[0];
+        let router = queue.assist.as_deref().map(|name| {
+            link::assist::build(name, config.rate).expect("the plan names an assist of the registry")
+        });
+        let course = Course::new(plan, recorder);
+        let carrier = match router {
+            None => Carrier::Tight(Box::new(tight)),
+            Some(router) => {
+                let flows = course.endpoints.flows.len() + course.endpoints.population.len();
+                Carrier::Assisted(Box::new(AssistedLink::new(tight, router, flows)))
+            }
+        };
+        Self { course, carrier }
     }
 
     /// The same run with flows that leave: of each its number in the plan and when. From then on it sends nothing new;
@@ -116,6 +134,7 @@ impl<R: Recorder> Simulation<R> {
     pub fn run(self) -> Outcome<R> {
         match self.carrier {
             Carrier::Tight(link) => self.course.run(*link),
+            Carrier::Assisted(link) => self.course.run(*link),
             Carrier::Network(network) => self.course.run(*network),
         }
     }

@@ -36,6 +36,7 @@ enum Event {
     Ack { ack: Ack, rounds: u64 },
     Congestion(CongestionKind, u64, u64),
     Lost(LostSegment),
+    Feedback(f64),
     Spurious,
 }
 
@@ -107,6 +108,9 @@ fn event() -> impl Strategy<Value = Event> {
         2 => (number(), number()).prop_map(|(bytes, in_flight)| Event::Sent { bytes, in_flight }),
         2 => (kind, number(), number()).prop_map(|(kind, lost, in_flight)| Event::Congestion(kind, lost, in_flight)),
         1 => lost.prop_map(Event::Lost),
+        1 => any::<f64>().prop_map(Event::Feedback),
+        1 => (-1e6..1e6f64).prop_map(Event::Feedback),
+        1 => prop_oneof![Just(f64::INFINITY), Just(f64::NEG_INFINITY), Just(f64::NAN), Just(0.0)].prop_map(Event::Feedback),
         1 => Just(Event::Spurious),
     ]
 }
@@ -128,6 +132,7 @@ fn tell(cc: &mut dyn CongestionControl, now: Time, round: &mut u64, event: &Even
             in_flight: Bytes::new(in_flight),
         }),
         Event::Lost(lost) => cc.on_lost(&lost),
+        Event::Feedback(feedback) => cc.on_feedback(feedback),
         Event::Spurious => cc.on_spurious(),
     }
 }
@@ -137,6 +142,8 @@ fn holds(cc: &dyn CongestionControl, segment: Bytes) -> Result<(), TestCaseError
     let allowance = cc.allowance();
     prop_assert!(allowance.window >= segment, "{cc:?}");
     prop_assert!(allowance.pacing != Some(Rate::from_bps(0)), "{cc:?}");
+    let header = cc.header();
+    prop_assert!(header.window >= segment && !header.feedback.is_nan(), "{cc:?}");
     let mut shown = Ok(());
     cc.measures(&mut |name, value| {
         if value.is_nan() {

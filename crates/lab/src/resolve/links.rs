@@ -90,7 +90,10 @@ impl<'a> Directions<'a> {
                 name: link.name.clone(),
                 direction: Direction::Forward,
                 config: LinkConfig { rate: link.rate, delay: link.delay, loss: link.loss },
-                queue: queue::policy(&link.queue, link.rate, rtt, packet),
+                queue: PolicyConfig {
+                    assist: link.assist.clone(),
+                    ..queue::policy(&link.queue, link.rate, rtt, packet)
+                },
                 limit: queue::limit(link.queue.limit, link.rate, rtt),
                 table: table(place),
             }

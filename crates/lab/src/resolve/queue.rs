@@ -58,7 +58,7 @@ pub(super) fn policy(queue: &spec::Queue, rate: Rate, mean_rtt: Span, mean_packe
         ecn: set.ecn,
         mark_above: set.mark_above.map(packets),
     };
-    PolicyConfig { policy: queue.kind.clone(), settings, mean_packet }
+    PolicyConfig { policy: queue.kind.clone(), settings, mean_packet, assist: None }
 }
 
 /// Whether the registry has the policy with these settings. `table` is the key of the link it belongs to.

@@ -60,11 +60,18 @@ pub struct PolicyConfig {
     pub settings: Settings,
     /// Mean length of the packets expected, on the wire.
     pub mean_packet: Bytes,
+    /// The router's part beside it, of the registry in `assist.rs`.
+    pub assist: Option<String>,
 }
 
 impl From<&str> for PolicyConfig {
     fn from(policy: &str) -> Self {
-        Self { policy: policy.into(), settings: Settings::default(), mean_packet: Context::MEAN_PACKET }
+        Self {
+            policy: policy.into(),
+            settings: Settings::default(),
+            mean_packet: Context::MEAN_PACKET,
+            assist: None,
+        }
     }
 }
 

@@ -59,6 +59,7 @@ fn link<'a>(at: &At<'a>, default_name: &str) -> Option<LinkRead<'a>> {
     let loss = keys.or("loss", Fraction::ZERO, loss);
     let queue = keys.required("queue", QUEUE, queue);
     let limit = queue.as_ref().map(|queue| queue.limit);
+    let assist = keys.optional("assist", At::text);
     let reverse = keys.optional("reverse", |at| Some(reverse(at, rate)));
     let (reverse, read) = match reverse.flatten() {
         None => (None, Some(None)),
@@ -69,8 +70,17 @@ fn link<'a>(at: &At<'a>, default_name: &str) -> Option<LinkRead<'a>> {
         ),
     };
     let name_read = name.clone().unwrap_or_else(|| default_name.to_owned());
-    let link =
-        || Some(Link { name: name?, rate: rate?, delay: delay?, queue: queue?, loss: loss?, reverse: read? });
+    let link = || {
+        Some(Link {
+            name: name?,
+            rate: rate?,
+            delay: delay?,
+            queue: queue?,
+            loss: loss?,
+            assist: assist?,
+            reverse: read?,
+        })
+    };
     Some(LinkRead { name: name_read, delay, limit, reverse, link: link(), keys })
 }
 

@@ -1,5 +1,6 @@
 //! The simulator from outside: against closed forms, and its two ways of driving the link against each other.
 
+mod assisted;
 mod batches;
 mod closed_form;
 mod common;

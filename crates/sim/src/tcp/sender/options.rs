@@ -12,6 +12,7 @@ use crate::tcp::prr::Prr;
 use crate::tcp::rack::Rack;
 use crate::tcp::tlp::Tlp;
 use cc::{CongestionKind, RateSample};
+use link::assist::CongestionHeader;
 use units::{Rate, Span, Time};
 
 /// The state of what is on.
@@ -115,6 +116,23 @@ impl Sender {
             Some(prr) if matches!(self.episode, Episode::FastRecovery { .. }) => prr.has_room(),
             _ => self.has_room(),
         }
+    }
+
+    /// What the controller tells routers, if it has an assist.
+    pub(crate) fn router_header(&self) -> Option<CongestionHeader> {
+        self.control.assist()?;
+        let header = self.control.header();
+        Some(CongestionHeader {
+            window: header.window.get() as f64,
+            rtt: header.rtt.map_or(0.0, Span::as_secs_f64),
+            feedback: header.feedback,
+        })
+    }
+
+    /// A router has answered.
+    pub(crate) fn heed_router(&mut self, feedback: f64) {
+        self.control.on_feedback(feedback);
+        self.by_own_timer(Self::adopt::<false>);
     }
 
     /// The sender sends no faster than `cap`, if any. From then on it is paced, as Linux is under

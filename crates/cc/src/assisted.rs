@@ -1,0 +1,140 @@
+//! Controls that routers assist: the senders of XCP and RCP. The routers' part is the link's.
+
+use crate::{
+    Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, Phase, RouterHeader, Start,
+};
+use units::{Bytes, Rate, Span};
+
+/// No window is larger, bytes: far beyond any path, far below where numbers end.
+const MOST: f64 = 1e15;
+/// RCP's window is what its rate has in flight, times this: the rate is the limit `[D]`.
+const ROOM: f64 = 2.0;
+
+/// XCP's sender: the window moves by what the routers say [katabi:sigcomm02, 3.2]. Losses, which they avoid, halve it.
+#[derive(Clone, Copy, Debug)]
+pub struct Xcp {
+    segment: Bytes,
+    /// Bytes.
+    window: f64,
+    before: f64,
+    rtt: Option<Span>,
+    /// The last acknowledgement found the window in use.
+    limited: bool,
+}
+
+impl Xcp {
+    /// A controller at its start.
+    #[must_use]
+    pub fn new(start: Start) -> Self {
+        let mut own = Self { segment: start.segment, window: 0.0, before: 0.0, rtt: None, limited: true };
+        own.set(start.window.get() as f64);
+        own.before = own.window;
+        own
+    }
+
+    fn set(&mut self, window: f64) {
+        self.window = window.clamp(self.segment.get() as f64, MOST.max(self.segment.get() as f64));
+    }
+}
+
+impl CongestionControl for Xcp {
+    fn on_ack(&mut self, ack: &Ack) {
+        self.rtt = (ack.rtt.smoothed > Span::ZERO).then_some(ack.rtt.smoothed);
+        self.limited = ack.window_limited;
+    }
+
+    fn on_congestion(&mut self, event: &Congestion) {
+        if event.kind != CongestionKind::PersistentLoss {
+            self.before = self.window;
+        }
+        self.set(match event.kind {
+            CongestionKind::Loss | CongestionKind::EcnMark => self.window / 2.0,
+            CongestionKind::Timeout | CongestionKind::PersistentLoss => 0.0,
+        });
+    }
+
+    fn on_spurious(&mut self) {
+        self.window = self.before;
+    }
+
+    fn assist(&self) -> Option<&'static str> {
+        Some("xcp")
+    }
+
+    fn header(&self) -> RouterHeader {
+        RouterHeader { window: self.allowance().window, rtt: self.rtt, feedback: f64::INFINITY }
+    }
+
+    /// `cwnd = max(cwnd + H_feedback, s)`; a window that is not in use does not grow.
+    fn on_feedback(&mut self, feedback: f64) {
+        if feedback.is_finite() && (self.limited || feedback < 0.0) {
+            self.set(self.window + feedback);
+        }
+    }
+
+    fn allowance(&self) -> Allowance {
+        Allowance { window: Bytes::new(self.window as u64).max(self.segment), pacing: None }
+    }
+
+    fn state(&self) -> CcState {
+        CcState { phase: Phase::Avoidance, window: self.allowance().window, threshold: None }
+    }
+}
+
+/// RCP's sender: it sends at the rate that the routers name, and so from the first answer on.
+#[derive(Clone, Copy, Debug)]
+pub struct Rcp {
+    segment: Bytes,
+    first_window: Bytes,
+    /// Bytes/s.
+    rate: Option<f64>,
+    rtt: Option<Span>,
+}
+
+impl Rcp {
+    /// A controller at its start; until a router has answered, it has the window of `start`.
+    #[must_use]
+    pub fn new(start: Start) -> Self {
+        Self { segment: start.segment, first_window: start.window.max(start.segment), rate: None, rtt: None }
+    }
+}
+
+impl CongestionControl for Rcp {
+    fn on_ack(&mut self, ack: &Ack) {
+        self.rtt = (ack.rtt.smoothed > Span::ZERO).then_some(ack.rtt.smoothed);
+    }
+
+    /// What is lost is sent again; the rate is the routers' to lower.
+    fn on_congestion(&mut self, _event: &Congestion) {}
+
+    fn assist(&self) -> Option<&'static str> {
+        Some("rcp")
+    }
+
+    fn header(&self) -> RouterHeader {
+        RouterHeader { window: self.allowance().window, rtt: self.rtt, feedback: f64::INFINITY }
+    }
+
+    fn on_feedback(&mut self, feedback: f64) {
+        if feedback.is_finite() {
+            self.rate = Some(feedback.clamp(1.0, MOST));
+        }
+    }
+
+    fn allowance(&self) -> Allowance {
+        let Some((rate, rtt)) = self.rate.zip(self.rtt) else {
+            return Allowance { window: self.first_window, pacing: None };
+        };
+        let in_flight = (ROOM * rate * rtt.as_secs_f64()).min(MOST) as u64;
+        let window = Bytes::new(in_flight).max(self.segment * 2);
+        Allowance { window, pacing: Some(Rate::from_bps_f64(8.0 * rate)) }
+    }
+
+    fn state(&self) -> CcState {
+        CcState { phase: Phase::Avoidance, window: self.allowance().window, threshold: None }
+    }
+
+    fn measures(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        show("granted_bytes_per_s", self.rate.unwrap_or(0.0));
+    }
+}

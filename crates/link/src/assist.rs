@@ -1,0 +1,71 @@
+//! Routers that tell senders: what a packet says of its flow on the way, and what the link answers.
+//!
+//! A controller that wants it sends a [`CongestionHeader`] with every packet; the link's [`Assist`] reads it as the packet
+//! arrives and may lower its feedback, which comes back with the acknowledgement. Packets without a header are counted
+//! as traffic and learn nothing. `assist/xcp.rs` and `assist/rcp.rs` are the routers, one file each.
+
+mod rcp;
+mod xcp;
+
+pub use rcp::Rcp;
+pub use xcp::Xcp;
+
+use std::fmt::Debug;
+use units::{Bytes, Rate, Time};
+
+/// What a packet of an assisted flow carries.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CongestionHeader {
+    /// The sender's window, bytes: `H_cwnd`.
+    pub window: f64,
+    /// The sender's smoothed round-trip time, seconds; zero before it has one: `H_rtt`.
+    pub rtt: f64,
+    /// What the sender wishes, and then the least that a router grants. XCP: change of the window for this packet,
+    /// bytes. RCP: rate, bytes/s.
+    pub feedback: f64,
+}
+
+/// The router's part of a control, at one link.
+pub trait Assist: Send + Debug {
+    /// A packet of `length` arrives at the queue, where `backlog` waits. It is counted whether or not it is dropped.
+    fn on_arrival(&mut self, now: Time, length: Bytes, backlog: Bytes, header: Option<&mut CongestionHeader>);
+}
+
+/// A router's part in the registry.
+#[derive(Clone, Copy, Debug)]
+pub struct AssistName {
+    /// The name in a scenario, which is its control's.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub summary: &'static str,
+    /// Where it is defined.
+    pub source: &'static str,
+    build: fn(Rate) -> Box<dyn Assist>,
+}
+
+/// Every router's part that can be named.
+pub const ASSISTS: &[AssistName] = &[
+    AssistName {
+        name: "xcp",
+        summary: "shares out spare capacity less the standing queue as changes of windows, the same to every flow",
+        source: "Katabi, Handley, Rohrs 2002",
+        build: |rate| Box::new(Xcp::new(rate)),
+    },
+    AssistName {
+        name: "rcp",
+        summary: "one rate for all flows, raised by spare capacity and lowered by the queue",
+        source: "Dukkipati, Kobayashi, Zhang-Shen, McKeown 2005",
+        build: |rate| Box::new(Rcp::new(rate)),
+    },
+];
+
+/// The router's part called `name` at a link of `rate`; `None` if the registry lacks it.
+#[must_use]
+pub fn build(name: &str, rate: Rate) -> Option<Box<dyn Assist>> {
+    ASSISTS.iter().find(|assist| assist.name == name).map(|assist| (assist.build)(rate))
+}
+
+/// Bytes per second.
+fn capacity(rate: Rate) -> f64 {
+    rate.as_bps_f64() / 8.0
+}

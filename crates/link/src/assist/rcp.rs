@@ -1,0 +1,82 @@
+//! RCP's router: one rate for every flow, as if each had its share of the processor.
+
+use super::{Assist, CongestionHeader, capacity};
+use units::{Bytes, Rate, Time};
+
+/// Weight of spare capacity: stable for any number of flows, as XCP's is `[D]`: the authors leave the choice open.
+pub const ALPHA: f64 = 0.4;
+/// Weight of the queue `[D]`.
+pub const BETA: f64 = 0.226;
+/// The rate at the start, of the capacity `[D]`.
+const FIRST: f64 = 0.05;
+/// What a packet's round-trip time weighs in the mean `[D]`.
+const RTT_WEIGHT: f64 = 0.02;
+/// The mean round-trip time before there is one, seconds `[D]`.
+const RTT: f64 = 0.1;
+/// The longest time between updates, seconds; the mean RTT if that is shorter `[D]`.
+const PERIOD: f64 = 0.01;
+/// The least rate, of the capacity: room for a million flows `[D]`.
+const LEAST: f64 = 1e-6;
+
+/// N. Dukkipati, M. Kobayashi, R. Zhang-Shen, N. McKeown, "Processor sharing flows in the Internet", 2005.
+///
+/// ```text
+/// R(t) = R(t - T) [1 + (T/d0) (alpha (C - y) - beta q/d0) / C]
+/// ```
+///
+/// every T = min(10 ms, d0), with the first arrival after it is over; y is the input traffic, q the queue, d0 the mean RTT.
+#[derive(Clone, Debug)]
+pub struct Rcp {
+    /// Bytes/s.
+    capacity: f64,
+    rate: f64,
+    mean_rtt: f64,
+    began: Time,
+    input: f64,
+}
+
+impl Rcp {
+    /// At a link of `rate`.
+    #[must_use]
+    pub fn new(rate: Rate) -> Self {
+        let capacity = capacity(rate);
+        Self { capacity, rate: FIRST * capacity, mean_rtt: RTT, began: Time::ZERO, input: 0.0 }
+    }
+
+    /// What every flow may send, bytes/s.
+    #[must_use]
+    pub fn rate(&self) -> f64 {
+        self.rate
+    }
+
+    fn update(&mut self, now: Time, elapsed: f64, backlog: f64) {
+        let d0 = self.mean_rtt;
+        let spare = ALPHA * (self.capacity - self.input / elapsed) - BETA * backlog / d0;
+        // A silence is one interval, however long.
+        let change = 1.0 + (elapsed / d0).min(1.0) * spare / self.capacity;
+        self.rate = (self.rate * change).clamp(LEAST * self.capacity, self.capacity);
+        self.began = now;
+        self.input = 0.0;
+    }
+}
+
+impl Assist for Rcp {
+    fn on_arrival(
+        &mut self,
+        now: Time,
+        length: Bytes,
+        backlog: Bytes,
+        header: Option<&mut CongestionHeader>,
+    ) {
+        let elapsed = now.since(self.began).as_secs_f64();
+        if elapsed >= self.mean_rtt.min(PERIOD) {
+            self.update(now, elapsed, backlog.get() as f64);
+        }
+        self.input += length.get() as f64;
+        let Some(header) = header else { return };
+        if header.rtt > 0.0 {
+            self.mean_rtt += RTT_WEIGHT * (header.rtt - self.mean_rtt);
+        }
+        header.feedback = header.feedback.min(self.rate);
+    }
+}

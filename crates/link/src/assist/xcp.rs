@@ -1,0 +1,128 @@
+//! XCP's router: an efficiency controller that says by how much the traffic shall change in a round-trip time, and a
+//! fairness controller that shares it out: what is gained in equal parts per flow, what is lost in proportion.
+
+use super::{Assist, CongestionHeader, capacity};
+use units::{Bytes, Rate, Span, Time};
+
+/// Weight of spare capacity [xcp:3.5.1].
+pub const ALPHA: f64 = 0.4;
+/// Weight of the standing queue, alpha^2 sqrt(2) [xcp:3.5.1].
+pub const BETA: f64 = 0.226;
+/// The part of the traffic that is shuffled between flows at least [xcp:3.5.2].
+pub const GAMMA: f64 = 0.1;
+/// The control interval before a round-trip time is known `[D]`.
+const FIRST: f64 = 0.05;
+/// No control interval is shorter, seconds: a few packets at low rates `[D]`.
+const LEAST: f64 = 1e-3;
+
+/// D. Katabi, M. Handley, C. Rohrs, "Congestion control for high bandwidth-delay product networks", 2002.
+///
+/// ```text
+/// phi    = alpha d S - beta Q                      d: mean RTT, S: spare capacity, Q: standing queue
+/// h      = max(0, gamma y d - |phi|)               y: input traffic
+/// xi_pos = (h + max(phi, 0)) / (d sum rtt s/cwnd)  over the packets of an interval d
+/// xi_neg = (h + max(-phi, 0)) / (d sum s)
+/// feedback = xi_pos rtt^2 s/cwnd - xi_neg rtt s    of a packet of s bytes
+/// ```
+///
+/// The control interval is the mean RTT, by flows. It ends with the first arrival after its time is over: who could be told
+/// before?
+#[derive(Clone, Debug)]
+pub struct Xcp {
+    /// Bytes/s.
+    capacity: f64,
+    /// The interval's beginning and wanted length, seconds.
+    began: Time,
+    length: f64,
+    /// Bytes that came in it, and with a header.
+    input: f64,
+    informed: f64,
+    /// Sums of rtt s/cwnd and rtt^2 s/cwnd over it.
+    inverse: f64,
+    weighted: f64,
+    positive: f64,
+    negative: f64,
+    queue: StandingQueue,
+}
+
+/// The least queue that arrivals saw during the last round-trip time without queueing [xcp:3.5.1].
+#[derive(Clone, Copy, Debug)]
+struct StandingQueue {
+    until: Time,
+    least: f64,
+    found: f64,
+}
+
+impl StandingQueue {
+    fn observe(&mut self, now: Time, backlog: f64, without_queue: f64) {
+        self.least = self.least.min(backlog);
+        if now >= self.until {
+            self.found = self.least;
+            self.least = backlog;
+            self.until = now + Span::from_secs_f64(without_queue.max(LEAST));
+        }
+    }
+}
+
+impl Xcp {
+    /// At a link of `rate`.
+    #[must_use]
+    pub fn new(rate: Rate) -> Self {
+        let queue = StandingQueue { until: Time::ZERO, least: f64::INFINITY, found: 0.0 };
+        Self {
+            capacity: capacity(rate),
+            began: Time::ZERO,
+            length: FIRST,
+            input: 0.0,
+            informed: 0.0,
+            inverse: 0.0,
+            weighted: 0.0,
+            positive: 0.0,
+            negative: 0.0,
+            queue,
+        }
+    }
+
+    /// The interval ends at `now`, `elapsed` seconds long.
+    fn decide(&mut self, now: Time, elapsed: f64) {
+        if self.inverse > 0.0 {
+            self.length = (self.weighted / self.inverse).clamp(LEAST, 10.0);
+        }
+        let d = self.length;
+        let (traffic, per_interval) = (self.input / elapsed, d / elapsed);
+        let phi = ALPHA * d * (self.capacity - traffic) - BETA * self.queue.found;
+        let shuffled = (GAMMA * traffic * d - phi.abs()).max(0.0);
+        let over = |amount: f64, sum: f64| if sum > 0.0 { amount / (d * sum * per_interval) } else { 0.0 };
+        self.positive = over(shuffled + phi.max(0.0), self.inverse);
+        self.negative = over(shuffled + (-phi).max(0.0), self.informed);
+        (self.input, self.informed, self.inverse, self.weighted) = (0.0, 0.0, 0.0, 0.0);
+        self.began = now;
+    }
+}
+
+impl Assist for Xcp {
+    fn on_arrival(
+        &mut self,
+        now: Time,
+        length: Bytes,
+        backlog: Bytes,
+        header: Option<&mut CongestionHeader>,
+    ) {
+        let (size, backlog) = (length.get() as f64, backlog.get() as f64);
+        self.queue.observe(now, backlog, self.length - backlog / self.capacity);
+        let elapsed = now.since(self.began).as_secs_f64();
+        if elapsed >= self.length {
+            self.decide(now, elapsed);
+        }
+        self.input += size;
+        let Some(header) = header else { return };
+        // A sender that knows no round-trip time yet is told nothing.
+        let (rtt, window) = (header.rtt, header.window.max(1.0));
+        let inverse = rtt * size / window;
+        self.inverse += inverse;
+        self.weighted += rtt * inverse;
+        self.informed += if rtt > 0.0 { size } else { 0.0 };
+        let granted = self.positive * rtt * inverse - self.negative * rtt * size;
+        header.feedback = header.feedback.min(granted);
+    }
+}

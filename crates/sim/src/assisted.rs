@@ -1,0 +1,99 @@
+//! One tight link whose router tells senders: the tight link, the router's part, and the headers under way.
+//!
+//! A medium of its own, so that a run without an assisting link spends nothing on it. Headers lie beside the packets: a
+//! flow's packets keep their order on one link, so those before the one that arrives were dropped.
+
+use crate::endpoints::Endpoints;
+use crate::lines::UnderWay;
+use crate::packet::{Medium, Packet};
+use crate::tagged::Tagged;
+use crate::tight::TightLink;
+use link::assist::{Assist, CongestionHeader};
+use link::{Datagram, LinkReport, LinkState};
+use std::collections::VecDeque;
+use units::Time;
+
+/// A tight link that assists.
+pub(crate) struct AssistedLink {
+    link: TightLink,
+    router: Box<dyn Assist>,
+    /// By flow, in the order sent.
+    headers: Vec<VecDeque<Attached>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Attached {
+    number: Option<u64>,
+    sent: Time,
+    feedback: f64,
+}
+
+impl AssistedLink {
+    /// `link` with the part `router`, for so many flows and users.
+    pub(crate) fn new(link: TightLink, router: Box<dyn Assist>, flows: usize) -> Self {
+        Self { link, router, headers: vec![VecDeque::new(); flows] }
+    }
+}
+
+impl Medium for AssistedLink {
+    const CARRIES_ACKNOWLEDGEMENTS: bool = false;
+    const ASSISTS: bool = true;
+
+    fn offer(&mut self, now: Time, packet: Packet) -> bool {
+        let backlog = self.link.state(now).backlog.bytes;
+        self.router.on_arrival(now, packet.wire_len(), backlog, None);
+        self.link.offer(now, packet)
+    }
+
+    fn offer_with(&mut self, now: Time, packet: Packet, mut header: CongestionHeader) -> bool {
+        let backlog = self.link.state(now).backlog.bytes;
+        self.router.on_arrival(now, packet.wire_len(), backlog, Some(&mut header));
+        let admitted = self.link.offer(now, packet);
+        if admitted && let Some(headers) = self.headers.get_mut(packet.flow as usize) {
+            let number = packet.segment.plain_number();
+            headers.push_back(Attached { number, sent: packet.sent, feedback: header.feedback });
+        }
+        admitted
+    }
+
+    fn feedback(&mut self, flow: u32, segment: Tagged, sent: Time) -> Option<f64> {
+        let headers = self.headers.get_mut(flow as usize)?;
+        // What is not there was sent without a header.
+        let place = headers.iter().position(|it| it.sent == sent && it.number == segment.plain_number())?;
+        let found = headers.get(place).map(|it| it.feedback);
+        headers.drain(..=place);
+        found
+    }
+
+    fn next_arrival(&self) -> Time {
+        self.link.next_arrival()
+    }
+
+    fn pop_arrival(&mut self) -> Option<UnderWay> {
+        self.link.pop_arrival()
+    }
+
+    fn slots(&self) -> usize {
+        self.link.slots()
+    }
+
+    fn act(&mut self, now: Time, slot: usize, endpoints: &mut Endpoints, moved: &mut Vec<usize>) {
+        self.link.act(now, slot, endpoints, moved);
+    }
+
+    fn settle(&mut self, endpoints: &mut Endpoints, wake: impl FnMut(usize, Time)) {
+        self.link.settle(endpoints, wake);
+    }
+
+    fn begin_measuring(&mut self, now: Time) {
+        self.link.begin_measuring(now);
+    }
+
+    fn state(&mut self, now: Time) -> LinkState {
+        self.link.state(now)
+    }
+
+    fn reports(&mut self, end: Time) -> Vec<LinkReport> {
+        self.link.reports(end)
+    }
+}
