@@ -114,9 +114,11 @@ fn main() {
         // The best of three: the machine is shared.
         let runs = (0..if once || seconds < 20 { 1 } else { 3 }).map(|_| {
             let before = cpu_seconds();
-            let outcome =
-                Simulation::new(with(control, scenario(flows, rate, rtt, limit, seconds, warmup)), NoRecorder)
-                    .run();
+            let outcome = Simulation::new(
+                with(control, scenario(flows, rate, rtt, limit, seconds, warmup)),
+                NoRecorder,
+            )
+            .run();
             (cpu_seconds() - before, outcome)
         });
         let (took, outcome) = runs.min_by(|a, b| a.0.total_cmp(&b.0)).expect("a run");

@@ -90,12 +90,13 @@ impl Growth for HighSpeed {
         self.rest.give(self.step * part(counted, window), counted)
     }
 
-    /// (1 - b(w)) w; half of what slow start had doubled, which a(w) and b(w) are not made for.
+    /// (1 - b(w)) w; half of what slow start had doubled, which a(w) and b(w) are not made for. Half after a timeout, too: RFC
+    /// 3649 changes congestion avoidance, not what a retransmission timeout does (RFC 5681, equation 4).
     fn threshold_after(&mut self, event: &Congestion, window: Bytes) -> Bytes {
         let window = in_use(event, window);
         self.was_avoiding = self.avoiding;
         self.avoiding &= event.kind != CongestionKind::Timeout;
-        let b = if self.was_avoiding { decrease(segments(window, self.segment)) } else { LOW_DECREASE };
+        let b = if self.avoiding { decrease(segments(window, self.segment)) } else { LOW_DECREASE };
         window.scale(1.0 - b)
     }
 

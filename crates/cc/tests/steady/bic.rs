@@ -1,6 +1,6 @@
 //! BIC: the response function of Xu, Harfoush and Rhee 2004, section IV.
 
-use crate::path::{SEGMENT, Sender, agrees, named, of, periodic, periodic_from_loss};
+use crate::path::{Losses, SEGMENT, Sender, agrees, named, of, periodic, periodic_from_loss};
 use tightlink_cc::growth::Bic;
 use tightlink_cc::growth::bic::{BETA, S_MAX, S_MIN};
 use units::{Bytes, Span};
@@ -37,6 +37,49 @@ fn bic_has_the_average_window_of_its_response_function() {
         let ours = periodic_from_loss(of(growth, maximum), Span::from_millis(100), p, 20);
         agrees(&format!("bic, p = {p:e}"), ours, published, 0.05);
     }
+}
+
+/// From a smaller window. From a larger one it falls by a fraction of a segment per loss: the search is over before the loss
+/// comes, and so the window is back where the last one was.
+#[test]
+fn bic_comes_to_the_average_window_from_below() {
+    for p in [1e-4, 1e-5] {
+        let (maximum, published) = response(p);
+        for part in [0.5, 0.8] {
+            let growth = Bic::new(Bytes::new(SEGMENT)).without_fast_convergence();
+            let mut sender = Sender::new(of(growth, part * maximum), Span::from_millis(100));
+            sender.lose(sender.now);
+            let interval = (1.0 / p).round() as u64;
+            let ours = sender.average(Losses::Every(interval), 300 * interval, 50 * interval).window;
+            agrees(&format!("bic from {part} of the window, p = {p:e}"), ours, published, 0.05);
+        }
+    }
+}
+
+#[test]
+fn a_window_above_bic_s_response_function_falls_ever_so_slowly_towards_it() {
+    let p = 1e-4;
+    let (maximum, published) = response(p);
+    let growth = Bic::new(Bytes::new(SEGMENT)).without_fast_convergence();
+    let mut sender = Sender::new(of(growth, 1.3 * maximum), Span::from_millis(100));
+    sender.lose(sender.now);
+    let mut sent = 0u64;
+    let mut at_loss = Vec::new();
+    while at_loss.len() < 3000 {
+        let mut lost = false;
+        sender.round(|| {
+            sent += 1;
+            lost = sent.is_multiple_of(10_000);
+            lost
+        });
+        if lost {
+            at_loss.push(sender.segments() / (1.0 - BETA));
+        }
+    }
+    let fell = (at_loss[0] - at_loss[2999]) / 2999.0;
+    println!("bic from above: {:.1} to {:.1}, {fell:.3} segments a loss", at_loss[0], at_loss[2999]);
+    assert!(fell > 0.0 && fell < 0.5, "{fell}");
+    assert!(at_loss[2999] > published, "{}", at_loss[2999]);
 }
 
 /// The paper's analysis leaves fast convergence out; to a flow alone it makes little difference.

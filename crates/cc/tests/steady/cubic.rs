@@ -1,8 +1,9 @@
 //! RFC 9438: W(t), K, and the average windows of its section 5.
 
-use crate::path::{SEGMENT, Sender, agrees, named, of, periodic, periodic_from_loss};
+use crate::path::{Losses, SEGMENT, Sender, agrees, named, of, periodic, periodic_from_loss};
 use tightlink_cc::growth::Cubic;
 use tightlink_cc::growth::cubic::{ALPHA, BETA, C, time_to_plateau, window_at};
+use units::random::Stream;
 use units::{Bytes, Span};
 
 /// Section 5.1, equation 5: the cubic region.
@@ -59,15 +60,93 @@ fn cubic_has_the_average_window_of_reno_in_the_reno_friendly_region() {
     }
 }
 
-/// The RFC's averages leave fast convergence out. Alone, a loss a little below the last one's window sets the plateau
-/// 15 % lower for an epoch.
+/// The equations alone, a round-trip time per step and without packets: the average window over `epochs` after `settle`
+/// others, with `packets()` of them in each.
+fn fluid(
+    mut window: f64,
+    rtt: f64,
+    fast_convergence: bool,
+    (settle, epochs): (u32, u32),
+    mut packets: impl FnMut() -> f64,
+) -> f64 {
+    let (mut maximum, mut sent, mut time) = (0.0f64, 0.0, 0.0);
+    for epoch in 0..settle + epochs {
+        let converging = fast_convergence && window < maximum;
+        maximum = if converging { window * (1.0 + BETA) / 2.0 } else { window };
+        let (prior, begin) = (window, BETA * window);
+        // W(t) begins where it is: on its plateau if that is lower [rfc9438:4.2].
+        let plateau = maximum.max(begin);
+        let (k, mut estimate, mut t, mut left) = (time_to_plateau(begin, plateau), begin, 0.0, packets());
+        window = begin;
+        while left > 1e-6 {
+            let step = (left / window).min(1.0);
+            left -= window * step;
+            if epoch >= settle {
+                sent += window * step;
+                time += step;
+            }
+            t += rtt * step;
+            estimate += step * if estimate >= prior { 1.0 } else { ALPHA };
+            window = window_at(t - k, plateau).max(estimate).max(begin);
+        }
+    }
+    sent / time
+}
+
+/// Section 5.1's assumption, one packet lost in every 1/p, has a steady state that hardly attracts: a window off by a part
+/// x of it is off by x - 0.56 x^3 an epoch later, since W(t) is flat just there. From elsewhere it takes hundreds.
 #[test]
-fn fast_convergence_costs_a_lone_cubic_less_than_a_seventh() {
-    for p in [1e-4, 1e-5, 1e-6] {
+fn cubic_comes_to_the_average_window_from_elsewhere_within_hundreds_of_losses() {
+    let (p, rtt) = (1e-4, Span::from_millis(100));
+    let published = cubic(p, 0.1);
+    for part in [0.6, 1.4] {
+        let growth = Cubic::new(Bytes::new(SEGMENT)).without_fast_convergence();
+        let mut sender = Sender::new(of(growth, part * maximum(published)), rtt);
+        sender.lose(sender.now);
+        let ours = sender.average(Losses::Every(10_000), 800 * 10_000, 100 * 10_000).window;
+        agrees(&format!("cubic from {part} of the window"), ours, published, 0.05);
+    }
+}
+
+/// Fast convergence takes the plateau to 0.85 of a window that is a little below the last one's, and the way back to the
+/// RFC's average is the one above: it stays some percent below for thousands of losses. The RFC's averages
+/// leave this out; the equations with it give what the controller does. (Just at the RFC's window they balance on an edge, where
+/// a fraction of a segment decides.)
+#[test]
+fn fast_convergence_keeps_a_lone_cubic_below_the_average_as_its_equations_say() {
+    for p in [1e-4, 1e-5] {
         let published = cubic(p, 0.1);
-        let control = named("cubic", maximum(published));
-        let ours = periodic_from_loss(control, Span::from_millis(100), p, 40);
-        agrees(&format!("cubic with fast convergence, p = {p:e}"), ours, published, 0.14);
+        for part in [0.9, 1.1] {
+            let begin = part * maximum(published);
+            let mut sender = Sender::new(named("cubic", begin), Span::from_millis(100));
+            sender.lose(sender.now);
+            let interval = (1.0 / p).round() as u64;
+            let ours = sender.average(Losses::Every(interval), 20 * interval, 40 * interval).window;
+            let equations = fluid(begin, 0.1, true, (20, 40), || 1.0 / p);
+            let off = 100.0 * (ours / published - 1.0);
+            agrees(&format!("p = {p:e}, from {part}: {off:+.1} % of the RFC's"), ours, equations, 0.05);
+        }
+    }
+}
+
+/// Memoryless losses are not section 5.1's: the average is another, and the equations say which.
+#[test]
+fn under_random_losses_cubic_has_the_average_window_of_its_equations() {
+    for (p, fast_convergence) in [(1e-3, false), (1e-3, true), (1e-4, false), (1e-4, true)] {
+        let published = cubic(p, 0.1);
+        let growth = Cubic::new(Bytes::new(SEGMENT));
+        let growth = if fast_convergence { growth } else { growth.without_fast_convergence() };
+        let sender = Sender::new(of(growth, published), Span::from_millis(100));
+        let packets = (1000.0 / p) as u64;
+        let losses = Losses::Random(p, Stream::new(1, "losses"));
+        let ours = sender.average(losses, packets / 10, packets).window;
+        let mut stream = Stream::new(2, "losses");
+        let equations = fluid(published, 0.1, fast_convergence, (1000, 10_000), || {
+            (-(1.0 - stream.uniform()).ln() / p).max(1.0)
+        });
+        let off = 100.0 * (ours / published - 1.0);
+        let what = format!("random, p = {p:e}, {fast_convergence}: {off:+.1} % of the RFC's");
+        agrees(&what, ours, equations, 0.05);
     }
 }
 

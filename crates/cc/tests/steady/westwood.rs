@@ -88,6 +88,47 @@ fn westwood_has_the_average_window_of_its_response_function() {
     }
 }
 
+/// The same with the filter, which the published function leaves out: a window that grows by a segment per round trip is
+/// seen as it was. After D of them 0.9^D is left of what a step in rate had been, and 9.5 (1 - 0.9^D) segments are missing (the mean age
+/// of the samples, and half a round trip in which one is taken).
+fn with_filter(p: f64, rtt: f64, queue: f64) -> f64 {
+    let packets = |window: f64| {
+        let (mut low, mut high) = (0.0, window);
+        for _ in 0..100 {
+            // What a loss at `window` takes is what D round trips have given.
+            let middle = (low + high) / 2.0;
+            let lag = 9.5 * (1.0 - 0.9f64.powf(middle));
+            let taken = window - (window - lag) * (rtt - queue) / rtt;
+            if taken > middle { low = middle } else { high = middle }
+        }
+        (low * (window - low / 2.0), window - low / 2.0)
+    };
+    let (mut low, mut high) = (1.0f64, 1e7);
+    while high / low > 1.0 + 1e-9 {
+        let middle = (low * high).sqrt();
+        if packets(middle).0 < 1.0 / p { low = middle } else { high = middle }
+    }
+    packets(low).1
+}
+
+/// The published function assumes that the filter has settled and that the queue is a small part of the RTT. Where epochs are
+/// not long against ten round trips, the filter's lag is what is missing.
+#[test]
+fn where_losses_are_frequent_the_filter_s_lag_is_what_westwood_s_response_function_leaves_out() {
+    for p in [1e-3, 1e-4, 1e-5f64] {
+        for millis in [5, 20] {
+            let (base, queue) = (Span::from_millis(100), Span::from_millis(millis));
+            let rtt = (base + queue).as_secs_f64();
+            let published = ((1.0 - p) / p * rtt / queue.as_secs_f64()).sqrt();
+            let sender = Sender::with_queue(named("westwood", published), base, queue);
+            let ours = periodic(sender, p, 40);
+            let off = 100.0 * (ours / published - 1.0);
+            let what = format!("westwood, p = {p:e}, {queue}: {off:+.1} % of the published");
+            agrees(&what, ours, with_filter(p, rtt, queue.as_secs_f64()), 0.05);
+        }
+    }
+}
+
 /// A loss that is not congestion's, without a queue, takes little: the rate times the least RTT is the window.
 #[test]
 fn without_a_queue_a_loss_leaves_nearly_the_whole_window() {
