@@ -50,6 +50,7 @@ pub struct Bbr1 {
     initial_window: Bytes,
     window: Bytes,
     prior_window: Bytes,
+    seen_rtt: bool,
     /// Bits per second; zero before there is a sample.
     pacing: f64,
     state: State,
@@ -83,6 +84,7 @@ impl Bbr1 {
             initial_window: window,
             window,
             prior_window: Bytes::ZERO,
+            seen_rtt: false,
             // Before a round-trip time is known it counts for 1 ms.
             pacing: HIGH_GAIN * window.bits_f64() / 1e-3,
             state: State::Startup,
@@ -216,15 +218,12 @@ impl Bbr1 {
     }
 
     fn set_pacing(&mut self, ack: &Ack) {
-        let rate = if self.bandwidth > 0.0 {
-            self.gains().0 * self.bandwidth
-        } else if ack.rtt.smoothed > Span::ZERO {
-            // The first acknowledgement: the initial window over the RTT it took.
-            self.pacing = 0.0;
-            HIGH_GAIN * self.initial_window.bits_f64() / ack.rtt.smoothed.as_secs_f64()
-        } else {
-            return;
-        };
+        if !self.seen_rtt && ack.rtt.smoothed > Span::ZERO {
+            // The first acknowledgement: the initial window over the RTT it took, not over 1 ms.
+            self.seen_rtt = true;
+            self.pacing = HIGH_GAIN * self.initial_window.bits_f64() / ack.rtt.smoothed.as_secs_f64();
+        }
+        let rate = self.gains().0 * self.bandwidth;
         if self.filled || rate > self.pacing {
             self.pacing = rate;
         }

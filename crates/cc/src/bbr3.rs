@@ -112,6 +112,7 @@ pub struct Bbr3 {
     window: f64,
     prior_window: f64,
     pacing: f64,
+    seen_rtt: bool,
     state: State,
     now: Time,
     rounds: Rounds,
@@ -159,6 +160,7 @@ impl Bbr3 {
             prior_window: 0.0,
             // Before a round-trip time is known it counts for 1 ms.
             pacing: STARTUP_GAIN * window / 1e-3,
+            seen_rtt: false,
             state: State::Startup,
             now: Time::ZERO,
             rounds: Rounds::default(),
@@ -301,14 +303,12 @@ impl Bbr3 {
     }
 
     fn set_pacing(&mut self, ack: &Ack) {
-        let rate = if self.rate > 0.0 {
-            self.gains().0 * self.rate * PACING_MARGIN
-        } else if ack.rtt.smoothed > Span::ZERO {
-            self.pacing = 0.0;
-            STARTUP_GAIN * self.initial_window / ack.rtt.smoothed.as_secs_f64()
-        } else {
-            return;
-        };
+        if !self.seen_rtt && ack.rtt.smoothed > Span::ZERO {
+            // Until now the round-trip time counted for 1 ms.
+            self.seen_rtt = true;
+            self.pacing = STARTUP_GAIN * self.initial_window / ack.rtt.smoothed.as_secs_f64();
+        }
+        let rate = self.gains().0 * self.rate * PACING_MARGIN;
         if self.full.reached || rate > self.pacing {
             self.pacing = rate.min(MOST);
         }

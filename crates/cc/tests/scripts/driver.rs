@@ -9,13 +9,16 @@
 //! | `spurious` | that was a false alarm |
 //!
 //! After an `ack` may stand: `rtt 60ms` (else 100ms), `min 50ms` (the least RTT, else the same), `round 3`, `unused`
-//! (the window was not the limit), `recovering`, `x 8` (so many alike). A window after `~` is met to within two bytes,
-//! what is left of fractions. After the window may stand `slow-start` or `avoidance`, and `threshold 10`.
+//! (the window was not the limit), `recovering`, `x 8` (so many alike); for controllers that go by rates `rate 100` (segments per
+//! second delivered over the RTT; what a line acknowledges was sent after the lines before it were delivered), `flight 20` (what
+//! stays in flight) and `lost 3` (found lost by it). A window after `~` is met to within two bytes,
+//! what is left of fractions. After the window may stand a phase (`slow-start`, `avoidance`, `drain`, `probe-rtt`),
+//! `threshold 10`, and `pacing 8Mbit/s`, met to within 0.1 %.
 
 use std::str::FromStr;
 use tightlink_cc::registry::{Tuning, tuned};
-use tightlink_cc::{Ack, Congestion, CongestionControl, CongestionKind, Phase, RttView, Start};
-use units::{Bytes, Span, Time};
+use tightlink_cc::{Ack, Congestion, CongestionControl, CongestionKind, Phase, RateSample, RttView, Start};
+use units::{Bytes, Rate, Span, Time};
 
 const SEGMENT: u64 = 1000;
 
@@ -53,7 +56,7 @@ pub fn play(setup: &Setup, script: &str) {
         threshold: Bytes::new(setup.threshold.saturating_mul(SEGMENT)),
     };
     let mut control = tuned(setup.control, setup.slow_start, start, setup.tuning).expect("registered");
-    let mut clock = Time::ZERO;
+    let (mut clock, mut delivered) = (Time::ZERO, Bytes::ZERO);
     for line in script.lines().map(|line| line.split('#').next().unwrap_or_default().trim()) {
         if line.is_empty() {
             continue;
@@ -63,19 +66,19 @@ pub fn play(setup: &Setup, script: &str) {
         let now = Time::ZERO + parsed::<Span>(time, line);
         assert!(now >= clock, "time runs backwards in {line:?}");
         clock = now;
-        tell(&mut *control, now, event, line);
+        tell(&mut *control, &mut delivered, now, event, line);
         check(&*control, expected, line);
     }
 }
 
-fn tell(control: &mut dyn CongestionControl, now: Time, event: &str, line: &str) {
+fn tell(control: &mut dyn CongestionControl, delivered: &mut Bytes, now: Time, event: &str, line: &str) {
     let mut words = event.split_whitespace();
     let kind = words.next().expect("an event");
     let mut number = || segments(words.next().unwrap_or_else(|| panic!("a number after {kind} in {line:?}")));
     let congestion = match kind {
         "ack" => {
             let acked = number();
-            return acknowledge(control, now, acked, words, line);
+            return acknowledge(control, delivered, now, acked, words, line);
         }
         "spurious" => return control.on_spurious(),
         "loss" => CongestionKind::Loss,
@@ -90,6 +93,7 @@ fn tell(control: &mut dyn CongestionControl, now: Time, event: &str, line: &str)
 
 fn acknowledge<'a>(
     control: &mut dyn CongestionControl,
+    delivered: &mut Bytes,
     now: Time,
     acked: Bytes,
     mut words: impl Iterator<Item = &'a str>,
@@ -97,11 +101,16 @@ fn acknowledge<'a>(
 ) {
     let (mut rtt, mut times, mut round) = (Span::from_millis(100), 1, 0);
     let (mut window_limited, mut recovering, mut min) = (true, false, None);
+    let (mut rate, mut in_flight, mut lost) = (None, Bytes::ZERO, Bytes::ZERO);
+    let before = *delivered;
     while let Some(word) = words.next() {
         match word {
             "rtt" => rtt = parsed(words.next().unwrap_or_default(), line),
             "min" => min = Some(parsed(words.next().unwrap_or_default(), line)),
             "round" => round = parsed(words.next().unwrap_or_default(), line),
+            "rate" => rate = Some(segments(words.next().unwrap_or_default())),
+            "flight" => in_flight = segments(words.next().unwrap_or_default()),
+            "lost" => lost = segments(words.next().unwrap_or_default()),
             "x" => times = parsed(words.next().unwrap_or_default(), line),
             "unused" => window_limited = false,
             "recovering" => recovering = true,
@@ -109,13 +118,25 @@ fn acknowledge<'a>(
         }
     }
     for _ in 0..times {
+        *delivered += acked;
+        let rate = rate.map(|per_second| RateSample {
+            delivered: per_second.scale(rtt.as_secs_f64()),
+            interval: rtt,
+            delivered_before: before,
+            delivered_total: *delivered,
+            newly_delivered: acked,
+            newly_lost: lost,
+            lost,
+            sent_in_flight: in_flight + acked,
+            ..RateSample::default()
+        });
         control.on_ack(&Ack {
             now,
             acked,
             newest_sent: Time::ZERO,
-            in_flight: Bytes::ZERO,
+            in_flight,
             rtt: RttView { latest: Some(rtt), smoothed: rtt, min: min.unwrap_or(rtt) },
-            rate: None,
+            rate,
             window_limited,
             recovering,
             round,
@@ -135,6 +156,16 @@ fn check(control: &dyn CongestionControl, expected: &str, line: &str) {
         match word {
             "slow-start" => assert_eq!(state.phase, Phase::SlowStart, "the phase after {line:?}"),
             "avoidance" => assert_eq!(state.phase, Phase::Avoidance, "the phase after {line:?}"),
+            "drain" => assert_eq!(state.phase, Phase::Drain, "the phase after {line:?}"),
+            "probe-rtt" => assert_eq!(state.phase, Phase::ProbeRtt, "the phase after {line:?}"),
+            "pacing" => {
+                let wanted = parsed::<Rate>(words.next().unwrap_or_default(), line).as_bps_f64();
+                let found = control.allowance().pacing.map_or(f64::NAN, Rate::as_bps_f64);
+                assert!(
+                    (found / wanted - 1.0).abs() < 1e-3,
+                    "a pace of {found}, not {wanted}, after {line:?}"
+                );
+            }
             "threshold" => {
                 let threshold = segments(words.next().unwrap_or_default());
                 assert_eq!(state.threshold, Some(threshold), "the threshold after {line:?}");

@@ -41,7 +41,7 @@ fn a_loss_in_slow_start_leaves_half() {
         "
         100ms | loss 1000    | 500 avoidance
         200ms | ack 1        | ~500.010
-        300ms | timeout 500  | 1 slow-start threshold 317.031     # b(500) = 0.366
+        300ms | timeout 500  | 1 slow-start threshold 250     # b(500) = 0.366
         400ms | ack 1 x 199  | 200 slow-start
         400ms | loss 200     | 100 avoidance
         ",

@@ -1,0 +1,59 @@
+//! BBR, version 1 (draft-cardwell-iccrg-bbr-congestion-control-00) and version 3 (draft-ietf-ccwg-bbr).
+
+use crate::driver::{Setup, play};
+
+fn setup(control: &'static str) -> Setup {
+    Setup { control, ..Setup::default() }
+}
+
+/// Startup paces at 2.885 times the largest rate, and v3 at 2.77 times 0.99 of it (its pacing margin is a hundredth), at first the
+/// initial window over the first round-trip time.
+#[test]
+fn startup_paces_at_its_gain_times_the_largest_delivery_rate() {
+    play(
+        &setup("bbr"),
+        "
+        100ms | ack 10 rate 100 flight 10 | 20 slow-start pacing 2.308Mbit/s
+        200ms | ack 20 rate 200 flight 20 | 40 slow-start pacing 4.616Mbit/s
+        300ms | ack 20 rate 150 flight 20 | 60 slow-start pacing 4.616Mbit/s
+        ",
+    );
+    play(
+        &setup("bbr3"),
+        "
+        100ms | ack 10 rate 100 flight 10 | 20 slow-start pacing 2.216Mbit/s
+        200ms | ack 20 rate 200 flight 20 | 40 slow-start pacing 4.388Mbit/s
+        ",
+    );
+}
+
+/// Three rounds that do not raise the rate by a quarter fill the pipe: it drains at 1/2.885 until a BDP is in flight.
+#[test]
+fn three_rounds_without_growth_end_startup_and_a_product_in_flight_ends_the_drain() {
+    play(
+        &setup("bbr"),
+        "
+        100ms | ack 10 rate 1000 flight 200 | 20 slow-start
+        200ms | ack 10 rate 1000 flight 200 | 30 slow-start
+        300ms | ack 10 rate 1240 flight 200 | 40 slow-start
+        400ms | ack 10 rate 1000 flight 200 | 50 drain pacing 3.4385Mbit/s     # 1240 / 2.885
+        500ms | ack 10 rate 1000 flight 100 | 60 avoidance
+        ",
+    );
+}
+
+/// Ten seconds without a new least RTT: four segments in flight for 200 ms and a round.
+#[test]
+fn after_ten_seconds_without_a_new_least_rtt_four_segments_stay_in_flight() {
+    play(
+        &setup("bbr"),
+        "
+        100ms  | ack 10 rate 1000 rtt 100ms flight 100 | 20
+        10.05s | ack 10 rate 1000 rtt 110ms flight 100 | 30
+        10.2s  | ack 10 rate 1000 rtt 110ms flight 100 | 4 probe-rtt
+        10.3s  | ack 10 rate 1000 rtt 110ms flight 4   | 4 probe-rtt
+        10.45s | ack 4  rate 40   rtt 110ms flight 4   | 4 probe-rtt
+        10.55s | ack 4  rate 40   rtt 110ms flight 4   | 34
+        ",
+    );
+}
