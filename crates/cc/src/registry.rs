@@ -3,8 +3,8 @@
 use crate::growth::{Africa, Bic, Cubic, Growth, HighSpeed, LowPriority, Reno, Scalable, Westwood};
 use crate::slow_start::{HyStartPlusPlus, Limited, Standard};
 use crate::{
-    Bbr1, Bbr3, CongestionControl, Fast, FixedWindow, LossBased, Madison, MadisonParameters, MadisonRules, Rcp,
-    Start, Vegas, Xcp,
+    Bbr1, Bbr3, CongestionControl, Fast, FixedWindow, LossBased, Madison, MadisonParameters, MadisonRules,
+    Rcp, Start, Vegas, Xcp,
 };
 use units::Bytes;
 

@@ -91,7 +91,8 @@ impl History {
     /// Mean of the smoothed round-trip times in the samples, seconds; `None` without any.
     #[must_use]
     pub fn mean_rtt(&self) -> Option<f64> {
-        let known: Vec<f64> = self.samples.iter().map(|sample| sample.rtt_s).filter(|&rtt| rtt > 0.0).collect();
+        let known: Vec<f64> =
+            self.samples.iter().map(|sample| sample.rtt_s).filter(|&rtt| rtt > 0.0).collect();
         (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
     }
 
@@ -143,7 +144,8 @@ mod tests {
     fn it_is_known_how_often_the_receive_window_was_the_smaller_one() {
         let mut history = History::default();
         assert_eq!(history.window_below_congestion(), 0.0);
-        let moments = [(None, 5), (Some(10), 0), (Some(10), 10), (Some(10), 20), (Some(10), 9), (Some(9), 12)];
+        let moments =
+            [(None, 5), (Some(10), 0), (Some(10), 10), (Some(10), 20), (Some(10), 9), (Some(9), 12)];
         for (tenth, (window, congestion_window)) in moments.into_iter().enumerate() {
             let now = Time::ZERO + Span::from_millis(100) * tenth as u64;
             history.add(now, Sample { window, congestion_window, ..Sample::default() });

@@ -72,7 +72,8 @@ impl Summary {
         };
         let streams = report.streams.len();
         let below = history.window_below_congestion();
-        let limits = Limits::new(elapsed, streams, report.times, progress.times, kernel, progress.sized, below);
+        let limits =
+            Limits::new(elapsed, streams, report.times, progress.times, kernel, progress.sized, below);
         let rtt = report.streams.first().map(|stream| Span::from_nanos(stream.min_rtt));
         let goodput = Rate::of(Bytes::new(moved), elapsed);
         Self {

@@ -58,6 +58,9 @@ fn several_streams_share_one_sobas_and_its_window() {
         assert_eq!(summary["streams"], 4);
         // Four machines would each send five trains at once, and lose them to one another.
         let page = page(&place);
-        assert!(page.contains("5 of 5 trains came whole") || page.contains("4 of 5 trains"), "one machine's trains");
+        assert!(
+            page.contains("5 of 5 trains came whole") || page.contains("4 of 5 trains"),
+            "one machine's trains"
+        );
     }
 }

@@ -97,6 +97,9 @@ fn ten_highspeed_flows_use_the_link_as_in_ns2_at_every_buffer() {
     assert!(missed.is_empty(), "ours (ns-2's):\n{}", missed.join("\n"));
 }
 
+/// Where we use the link by 0.05 more than ns-2 does, which counts lost segments as in flight (docs/papers/highspeed.md).
+const DISAGREES: (u64, u64) = (2, 625);
+
 /// Means of runs against means of ns-2's (scripts/hstcp.tcl), and the case that the reference leaves out.
 #[test]
 fn small_buffers_and_case_2_are_used_as_ns2_uses_them_on_average() {

@@ -9,12 +9,32 @@ use proptest::prelude::*;
 /// What a sender may say, on either kind of connection.
 #[derive(Clone, Debug)]
 enum Said {
-    Offer { id: Id, name: Vec<u8>, kind: Kind },
-    Small { id: Id, length: usize, right: bool },
-    Piece { id: Id, chunk: u32, offset: u64, length: usize },
-    ChunkEnd { id: Id, chunk: u32 },
-    FileEnd { id: Id },
-    Gone { id: Id },
+    Offer {
+        id: Id,
+        name: Vec<u8>,
+        kind: Kind,
+    },
+    Small {
+        id: Id,
+        length: usize,
+        right: bool,
+    },
+    Piece {
+        id: Id,
+        chunk: u32,
+        offset: u64,
+        length: usize,
+    },
+    ChunkEnd {
+        id: Id,
+        chunk: u32,
+    },
+    FileEnd {
+        id: Id,
+    },
+    Gone {
+        id: Id,
+    },
     /// Another sender comes.
     Begin,
 }
