@@ -190,6 +190,17 @@ pub const CONTROLS: &[Control] = &[
         },
     },
     Control {
+        name: "madison-printed",
+        summary: "TCP-Madison by the letter of the paper: overflows where few flows share; there to show it",
+        source: "Kola and Vernon 2007 (paper P3)",
+        status: PAPER,
+        build: |recipe| {
+            let rules = MadisonRules::Printed;
+            let printed = MadisonParameters { randomness: 0.0, rules, ..MadisonParameters::default() };
+            Box::new(Madison::with(recipe.start, printed))
+        },
+    },
+    Control {
         name: "xcp",
         summary: "moves its window by what routers say, equal shares and no standing queue; needs [link] assist = \"xcp\"",
         source: "Katabi, Handley, Rohrs 2002",
@@ -202,17 +213,6 @@ pub const CONTROLS: &[Control] = &[
         source: "Dukkipati, Kobayashi, Zhang-Shen, McKeown 2005",
         status: YARDSTICK,
         build: |recipe| Box::new(Rcp::new(recipe.start)),
-    },
-    Control {
-        name: "madison-printed",
-        summary: "TCP-Madison by the letter of the paper: overflows where few flows share; there to show it",
-        source: "Kola and Vernon 2007 (paper P3)",
-        status: PAPER,
-        build: |recipe| {
-            let rules = MadisonRules::Printed;
-            let printed = MadisonParameters { randomness: 0.0, rules, ..MadisonParameters::default() };
-            Box::new(Madison::with(recipe.start, printed))
-        },
     },
 ];
 

@@ -6,6 +6,7 @@ use tightlink_lab::record::Engine;
 use tightlink_lab::resolve::resolve;
 
 const XCP: &str = "
+title = 't'
 duration = '10s'
 warmup = '5s'
 [link]

@@ -11,7 +11,7 @@ use crate::tight::TightLink;
 use link::assist::{Assist, CongestionHeader};
 use link::{Datagram, LinkReport, LinkState};
 use std::collections::VecDeque;
-use units::Time;
+use units::{Bytes, Time};
 
 /// A tight link that assists.
 pub(crate) struct AssistedLink {
@@ -33,6 +33,11 @@ impl AssistedLink {
     pub(crate) fn new(link: TightLink, router: Box<dyn Assist>, flows: usize) -> Self {
         Self { link, router, headers: vec![VecDeque::new(); flows] }
     }
+
+    /// What waited as `packet` came, which has just been let in: the queue is up to date then.
+    fn found(&self, packet: &Packet) -> Bytes {
+        self.link.backlog().saturating_sub(packet.wire_len())
+    }
 }
 
 impl Medium for AssistedLink {
@@ -40,15 +45,14 @@ impl Medium for AssistedLink {
     const ASSISTS: bool = true;
 
     fn offer(&mut self, now: Time, packet: Packet) -> bool {
-        let backlog = self.link.state(now).backlog.bytes;
-        self.router.on_arrival(now, packet.wire_len(), backlog, None);
-        self.link.offer(now, packet)
+        let admitted = self.link.offer(now, packet);
+        self.router.on_arrival(now, packet.wire_len(), self.found(&packet), None);
+        admitted
     }
 
     fn offer_with(&mut self, now: Time, packet: Packet, mut header: CongestionHeader) -> bool {
-        let backlog = self.link.state(now).backlog.bytes;
-        self.router.on_arrival(now, packet.wire_len(), backlog, Some(&mut header));
         let admitted = self.link.offer(now, packet);
+        self.router.on_arrival(now, packet.wire_len(), self.found(&packet), Some(&mut header));
         if admitted && let Some(headers) = self.headers.get_mut(packet.flow as usize) {
             let number = packet.segment.plain_number();
             headers.push_back(Attached { number, sent: packet.sent, feedback: header.feedback });

@@ -4,7 +4,7 @@ use crate::endpoints::Endpoints;
 use crate::lines::{Lines, UnderWay};
 use crate::packet::{Kind, Medium, Packet};
 use link::{Admission, Datagram, Link, LinkReport, LinkState};
-use units::Time;
+use units::{Bytes, Time};
 
 /// The tight link and the lines behind it, as the endpoints see them. Behind a drop-tail queue a departure is known
 /// as the packet is handed over; behind another the link tells in its own time.
@@ -19,6 +19,13 @@ pub(crate) struct TightLink {
 impl TightLink {
     pub(crate) fn new(link: Link<Packet>, lines: Lines) -> Self {
         Self { knows_departures: link.knows_departures(), link, lines, dropped: Vec::new() }
+    }
+}
+
+impl TightLink {
+    /// What waits, as of the last packet that was offered.
+    pub(crate) fn backlog(&self) -> Bytes {
+        self.link.backlog().bytes
     }
 }
 
