@@ -6,27 +6,27 @@
 //!
 //! | phase | sign | if | next | window |
 //! |---|---|---|---|---|
-//! | measure | train | all trains are back, or will not come | ramp | C'T/16 |
+//! | measure | train | all trains are back, three came with losses, or none will come | ramp | C'T/16 |
 //! | | delivered | | | x1.25 per RTT, 40 segments at most |
 //! | | delivered | no RTT is ever seen | open | maximum |
-//! | ramp | delivered | | | x1.25 per RTT, above C'T/2 x1.125 |
+//! | ramp | delivered | | | x1.25 per RTT; from C'T/4 on, or when probes begin to wait, x1.06 |
 //! | | delivered | the window is C'T | linear | C'T |
-//! | | wait | a queue begins to stand: 1.5 % above the base RTT | linear | stays |
+//! | | wait | a queue begins to stand: 1.5 % above the base RTT | linear | /1.06 |
 //! | | sample | flat-rate (2) or const-rate-drop | hold | S = R T |
 //! | | loss | after a standing queue | hold | S |
 //! | | loss | after a burst | linear | C'T: now congestion control is slow enough |
 //! | | loss | after no queue | open | maximum |
-//! | linear | delivered | | | + 1 segment per RTT; without a queue x1.016 |
+//! | linear | delivered | | | + 1 segment per RTT; without a queue x1.016, far below C'T x1.06 |
 //! | | sample | flat-rate (2, after a loss 5) or const-rate-drop | hold | S |
 //! | | loss | after a queue, near the most that was seen | hold | S |
 //! | | loss | otherwise | open | maximum |
 //! | hold | sample | a queue stands above what was decided, twice | hold | S anew |
 //! | | sample | that did not help: the queue is not ours | hold | as before; the base RTT is risen |
-//! | | sample | the segment is over | trial | x1.016 per RTT |
+//! | | sample | the segment is over, and the path is not known to be full | trial | x1.016 per RTT |
 //! | | loss | | hold | S with half the margin |
 //! | | loss | the third in 20 s | open | maximum |
-//! | trial | wait | the path had room, and has a queue now | hold | stays |
-//! | | sample | goodput grew with the window | hold | stays; the next trial follows at once |
+//! | trial | sample | the path had room, and has a queue now | hold | stays |
+//! | | sample | goodput grew with the window | trial | stays; a larger step follows at once |
 //! | | sample | it did not | hold | as before; the next trial waits longer |
 //! | | loss | | hold | as before, less 3 % |
 //! | open | sample | flat-rate (5) with a standing queue, no loss | hold | S |
