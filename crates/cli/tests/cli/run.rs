@@ -6,11 +6,13 @@ use std::collections::BTreeSet;
 use std::fs;
 
 /// The keys of `summary.json`, DESIGN section 3.
-const SUMMARY: [&str; 19] = [
+const SUMMARY: [&str; 21] = [
+    "convergence_s",
     "engine",
     "flows",
     "idle_fraction",
     "jain_index",
+    "jain_index_mean",
     "loss_rate",
     "loss_rate_ci95",
     "mean_backlog_bytes",
@@ -27,7 +29,20 @@ const SUMMARY: [&str; 19] = [
     "utilization_ci95",
     "wall_s",
 ];
-const FLOW: [&str; 7] = ["completion_s", "goodput_bps", "loss_rate", "marks", "name", "retransmits", "rtt_s"];
+const FLOW: [&str; 12] = [
+    "backlog_packets",
+    "completion_s",
+    "convergence_s",
+    "delivered_bytes",
+    "goodput_bps",
+    "goodput_share",
+    "loss_rate",
+    "marks",
+    "name",
+    "reno_ratio",
+    "retransmits",
+    "rtt_s",
+];
 
 fn keys(value: &Value) -> Vec<&str> {
     let mut keys: Vec<&str> = value.as_object().expect("an object").keys().map(String::as_str).collect();

@@ -36,6 +36,9 @@ pub fn columns(
     max_flows: usize,
     additive: bool,
 ) -> Vec<Column> {
+    if flows.iter().all(|flow| column(flow).is_empty()) {
+        return Vec::new();
+    }
     let lone = flows.len() == 1;
     let mut out: Vec<Column> = flows
         .iter()

@@ -67,11 +67,8 @@ impl Sobas {
         let segment = self.config.segment.get() as f64;
         let room = self.path.has_room(now);
         let limits = self.config.thresholds;
-        // Far below C' a queue that is gone was not ours, or a machine's that was late.
-        let far = self.ceiling().is_some_and(|ceiling| self.window < limits.near * ceiling);
-        let calm = self.path.waits_by(now).is_some_and(|wait| wait < self.hint() / 2);
         let gain = match room {
-            true if far && calm => limits.ramp_gain_late,
+            true if self.is_far(now) => limits.ramp_gain_late,
             true => limits.explore_gain,
             false => 0.0,
         };
@@ -79,6 +76,13 @@ impl Sobas {
         let full = self.ceiling().is_some_and(|ceiling| self.window >= ceiling * (1.0 + self.margin / 2.0));
         let gain = if full { 0.0 } else { gain };
         self.grow_to(gain.max(segment / self.window), bytes, None);
+    }
+
+    /// Far below C' and nothing waits: a queue that was seen was not ours, or a machine's that was late.
+    pub(super) fn is_far(&self, now: Time) -> bool {
+        let near = self.config.thresholds.near;
+        self.ceiling().is_some_and(|ceiling| self.window < near * ceiling)
+            && self.path.waits_by(now).is_some_and(|wait| wait < self.hint() / 2)
     }
 
     /// C'T in payload, T the exogenous RTT.

@@ -19,6 +19,9 @@ const JUDGED_AT_MOST: usize = 6;
 /// Doublings of the segment before a paced sender that fills C' tries for more: a minute at least.
 const PACED_REST: u32 = 4;
 
+/// As long as this no trial goes where the buffer overflowed.
+const OVERFLOW_MEMORY: Span = Span::from_secs(60);
+
 /// S is in force.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hold {
@@ -127,7 +130,7 @@ impl Sobas {
             .is_some_and(|capacity| level.rate >= 0.9 * capacity);
         let at_maximum = self.window >= self.maximum();
         let overflows = self.overflowed.is_some_and(|(when, at)| {
-            now.since(when) < limits.loss_memory && self.window * limits.trial > at * 0.97
+            now.since(when) < OVERFLOW_MEMORY && self.window * limits.trial > at * 0.97
         });
         let crowded = level.median > hold.target + limits.hint(times.base);
         // A paced sender leaves no queue to tell by, and what it sends is what trains have measured.
@@ -162,7 +165,8 @@ impl Sobas {
         let limits = self.config.thresholds;
         // Lest it run ahead of a sender that grows by itself.
         let in_flight = self.path.level_of(1).map_or(trial.from, |level| level.in_flight());
-        let gain = if trial.room { limits.explore_gain } else { limits.ramp_gain_late };
+        let far = !trial.room || self.is_far(now);
+        let gain = if far { limits.ramp_gain_late } else { limits.explore_gain };
         self.grow_to(gain, bytes, Some(in_flight.max(trial.from) * trial.step));
         if self.window >= trial.from * trial.step || self.window >= self.maximum() {
             if trial.room && self.path.has_room(now) && self.window < self.maximum() {
