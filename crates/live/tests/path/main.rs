@@ -90,8 +90,12 @@ fn trains_tell_the_capacity_within_two_percent() {
     // and the median takes more trains.
     for (rate, trains) in [(97_000_000, 5), (622_000_000, 15)] {
         let capacity = || {
-            let (events, _) =
-                probe(config(rate), Span::from_millis(10), trains, Span::from_millis(100 * trains as u64));
+            let (events, _) = probe(
+                config(rate),
+                Span::from_millis(10),
+                trains,
+                Span::from_millis(100 * u64::from(trains)),
+            );
             let mut rates: Vec<f64> = events
                 .iter()
                 .filter_map(|event| match event {
