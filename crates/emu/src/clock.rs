@@ -24,7 +24,12 @@ impl Clock {
 
     /// What the clock shows.
     pub(crate) fn time(&self) -> Time {
-        Time::from_nanos(now().duration_since(self.zero).as_nanos() as u64)
+        self.time_of(now())
+    }
+
+    /// What the clock showed at `instant`; zero before it was started.
+    pub(crate) fn time_of(&self, instant: Instant) -> Time {
+        Time::from_nanos(instant.saturating_duration_since(self.zero).as_nanos() as u64)
     }
 
     /// The real instant at which the clock shows `time`.

@@ -11,18 +11,21 @@
 //! wakes, and lateness shows as added delay, which is measured and reported. While the machine does not run the
 //! thread at all, the path stands still.
 //!
-//! Reading order: `config.rs` (what is asked), `time.rs` (the path's time), `lane.rs` (one direction), `driver.rs` (the
+//! Reading order: `config.rs` (what is asked), `time.rs` (the path's time), `behind.rs`
+//! (for others), `lane.rs` (one direction), `driver.rs` (the
 //! thread), `report.rs`.
 
+mod behind;
 mod config;
 mod driver;
 mod lane;
 mod report;
 mod time;
 
+pub use behind::Behind;
 pub use config::PathConfig;
 pub use report::{Lateness, LinkSample, PathReport};
-pub use time::{Behind, Stalls};
+pub use time::Stalls;
 
 use crate::clock::Clock;
 use crate::tun::{self, Tun, TunConfig};
@@ -85,7 +88,7 @@ impl Path {
         let (commands, received) = sync_channel(4);
         let reverse = LinkConfig { delay: config.reverse_delay, ..config.link };
         let clock = Clock::start();
-        let path_time = PathTime::default();
+        let path_time = PathTime::new(clock);
         let behind = path_time.behind();
         let driver = Driver {
             devices,
@@ -171,7 +174,7 @@ impl Path {
     /// while the machine does not run the emulator. What is measured at the path's ends is best measured in its time.
     #[must_use]
     pub fn behind(&self) -> Behind {
-        Behind::clone(&self.behind)
+        self.behind.clone()
     }
 
     /// Why the path has ended by itself, if it has: a device was taken away, or a bug. Nothing moves any more,

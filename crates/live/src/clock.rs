@@ -1,12 +1,20 @@
 //! [`Clock`]: the one monotonic clock of a run. Every time stamp of both sides is read here and nowhere else.
 
-use std::sync::Arc;
+use std::fmt::Debug;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use units::{Span, Time};
 
 /// Two clocks read within this were read together.
 const TOGETHER: Span = Span::from_micros(20);
+
+/// A path's time, as whoever moves the path knows it: how far it is behind the real clock.
+pub trait Behind: Debug + Send + Sync {
+    /// Now.
+    fn now(&self) -> Span;
+    /// At `real`, a moment in the last seconds. What went through the path since has made it known exactly.
+    fn at(&self, real: Instant) -> Span;
+}
 
 /// A monotonic clock that reads zero at the start of the run. Both sides of a session in one process share
 /// one, so their time stamps are comparable. Over an emulated path that may stand still, it can follow the path's time.
@@ -19,8 +27,7 @@ pub struct Clock {
 /// A path's time. It lives as long as the process, so that a clock stays a small value that threads copy.
 #[derive(Debug)]
 struct Followed {
-    /// How far behind the real clock it is, nanoseconds; whoever moves the path keeps it.
-    behind: Arc<AtomicU64>,
+    behind: Box<dyn Behind>,
     /// The latest time read by anyone, behind which nobody's goes.
     latest: AtomicU64,
 }
@@ -32,11 +39,11 @@ impl Clock {
         Self { start, follows: None }
     }
 
-    /// A clock that reads zero at `start` and runs `behind` nanoseconds late, which may change while it runs. It never
-    /// goes back. Each call keeps a few bytes for good.
+    /// A clock that reads zero at `start` and follows the time of a path. It never goes back. Each call keeps a few bytes
+    /// for good.
     #[must_use]
-    pub fn following(start: Instant, behind: Arc<AtomicU64>) -> Self {
-        let follows = Box::leak(Box::new(Followed { behind, latest: AtomicU64::new(0) }));
+    pub fn following(start: Instant, behind: impl Behind + 'static) -> Self {
+        let follows = Box::leak(Box::new(Followed { behind: Box::new(behind), latest: AtomicU64::new(0) }));
         Self { start, follows: Some(follows) }
     }
 
@@ -56,16 +63,27 @@ impl Clock {
         let elapsed = Self::start().start.saturating_duration_since(self.start);
         let elapsed = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
         let Some(Followed { behind, latest }) = self.follows else { return Time::from_nanos(elapsed) };
-        let now = elapsed.saturating_sub(behind.load(Ordering::Relaxed));
+        let now = elapsed.saturating_sub(behind.now().as_nanos());
         Time::from_nanos(latest.fetch_max(now, Ordering::Relaxed).max(now))
     }
 
-    /// The real time since the start of the run, whatever the clock follows: for differences of a few milliseconds between
-    /// two events. A clock that follows is moved when its path finds that it stood still, and until then runs on, so such a
-    /// difference may come out too short; the real one can only be too long.
+    /// The real time since the start of the run, whatever the clock follows: for short times between two events. A clock
+    /// that follows is moved when its path finds that it stood still, and until then runs on, so a difference of its
+    /// readings may come out too short; [`behind`](Self::behind) tells later what it was.
     pub(crate) fn real(&self) -> Time {
         let elapsed = Self::start().start.saturating_duration_since(self.start);
         Time::from_nanos(u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    /// How far behind the real clock it was at the real time `real` since the start.
+    pub(crate) fn behind(&self, real: Time) -> Span {
+        let at = self.start + Duration::from_nanos(real.as_nanos());
+        self.follows.map_or(Span::ZERO, |followed| followed.behind.at(at))
+    }
+
+    /// How long the path has stood still between two real times.
+    pub(crate) fn stood(&self, from: Time, to: Time) -> Span {
+        self.behind(to).saturating_sub(self.behind(from))
     }
 
     /// When something was stamped by the kernel on the system's clock (time since 1970), a moment ago: in real time, and
@@ -99,17 +117,32 @@ impl Clock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
+    use std::sync::Arc;
+
+    #[derive(Debug)]
+    struct Told(Arc<AtomicU64>);
+
+    impl Behind for Told {
+        fn now(&self) -> Span {
+            Span::from_nanos(self.0.load(Ordering::Relaxed))
+        }
+
+        fn at(&self, _real: Instant) -> Span {
+            self.now()
+        }
+    }
 
     #[test]
     fn a_clock_that_follows_a_path_stands_still_with_it() {
         let behind = Arc::new(AtomicU64::new(0));
         let start = Clock::start().start - Duration::from_secs(10);
-        let (clock, other) = (Clock::following(start, Arc::clone(&behind)), Clock::new(start));
+        let (clock, other) = (Clock::following(start, Told(Arc::clone(&behind))), Clock::new(start));
         let before = clock.now();
         assert!(before >= Time::from_nanos(10_000_000_000));
         behind.store(5_000_000_000, Ordering::Relaxed);
         assert_eq!(clock.now(), before, "it never goes back");
+        assert_eq!(clock.behind(clock.real()), Span::from_secs(5));
+        assert_eq!(other.behind(other.real()), Span::ZERO);
         behind.store(0, Ordering::Relaxed);
         assert!(clock.now() <= other.now());
     }

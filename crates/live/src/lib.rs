@@ -50,7 +50,7 @@ mod tcp_info;
 pub mod tune;
 mod window;
 
-pub use clock::Clock;
+pub use clock::{Behind, Clock};
 pub use error::LiveError;
 pub use liaison::Liaison;
 pub use options::{BufferGrant, ReceiveBuffer};

@@ -146,7 +146,7 @@ pub struct SenderSample {
     pub at: Time,
     /// Payload acknowledged since the start of the flow.
     pub acked: Bytes,
-    /// Smoothed round-trip time (gain 1/8 per sample of the kernel's).
+    /// Smoothed round-trip time (gain 1/8 per sample of the kernel's), less what an emulated path stood still in it.
     pub rtt: Option<Span>,
     /// Least round-trip time so far.
     pub min_rtt: Option<Span>,

@@ -268,7 +268,7 @@ impl<'a> Sending<'a> {
 
     fn sample_all(&mut self, now: Time) -> Result<(), LiveError> {
         let warmup = Time::ZERO + self.config.warmup;
-        self.flows.iter_mut().try_for_each(|flow| flow.sample(now, warmup))
+        self.flows.iter_mut().try_for_each(|flow| flow.sample(&self.clock, now, warmup))
     }
 
     /// The last sample; then an unfinished flow is cut.
@@ -278,7 +278,7 @@ impl<'a> Sending<'a> {
         if flow.phase == Phase::Done {
             return Ok(());
         }
-        flow.sample(completed.unwrap_or(now), warmup)?;
+        flow.sample(&self.clock, completed.unwrap_or(now), warmup)?;
         flow.result.completion = completed.map(|at| at.since(Time::ZERO + flow.config.start));
         flow.result.rtt = RttStatistics::of(&flow.result.samples, warmup);
         if let Some(socket) = flow.socket.take()

@@ -7,8 +7,8 @@
 //! the share of stalls. Where stalls are rare it is regained by [running](REGAIN) a little fast; where they are not,
 //! the run says so, and whoever measures in the path's time ([`Behind`]) is not deceived.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use super::behind::Behind;
+use crate::clock::Clock;
 use units::{Span, Time};
 
 /// Later than this is a stall, not a slow wake-up: timers on an idle virtual machine are late by 0.1 ms or so.
@@ -16,11 +16,7 @@ const STALL: Span = Span::from_micros(500);
 
 /// While it is behind, the path's time runs faster than the real clock by one part in so many: too little to matter
 /// beside what a host's own timers do.
-const REGAIN: u64 = 200;
-
-/// How far the path's time is behind the real clock since [`Path::begin`](crate::Path::begin), in nanoseconds, for
-/// those who measure what goes on at the path's ends.
-pub type Behind = Arc<AtomicU64>;
+pub(super) const REGAIN: u64 = 200;
 
 /// Stalls of the machine, in the measured interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,7 +30,7 @@ pub struct Stalls {
 }
 
 /// The path's time, computed from the real clock's.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct PathTime {
     /// The real time last looked at.
     seen: Time,
@@ -46,6 +42,17 @@ pub(super) struct PathTime {
 }
 
 impl PathTime {
+    /// Reads what `clock`, whose readings it is given, shows.
+    pub(super) fn new(clock: Clock) -> Self {
+        Self {
+            seen: Time::ZERO,
+            behind: Span::ZERO,
+            before: Span::ZERO,
+            told: Behind::new(clock),
+            stalls: Stalls::default(),
+        }
+    }
+
     /// The path's time at the real time `real`, if the emulator has been at work since it looked last.
     pub(super) fn at_work(&mut self, real: Time) -> Time {
         self.look(real, self.seen)
@@ -62,13 +69,14 @@ impl PathTime {
         let stalled = if late > STALL { late } else { Span::ZERO };
         let behind = self.behind.saturating_sub(elapsed.saturating_sub(stalled) / REGAIN) + stalled;
         if stalled > Span::ZERO {
+            self.told.stood(real - stalled, real, behind - stalled);
             self.stalls.count += 1;
             self.stalls.total += stalled;
             self.stalls.longest = self.stalls.longest.max(stalled);
         }
         if behind != self.behind {
             self.behind = behind;
-            self.told.store(behind.as_nanos(), Ordering::Relaxed);
+            self.told.set(behind);
         }
         self.seen = real;
         real - self.before - behind
@@ -82,7 +90,7 @@ impl PathTime {
     /// A run begins. Returns the real time that its time zero counts from.
     pub(super) fn begin(&mut self, now: Time) -> Time {
         self.before += std::mem::take(&mut self.behind);
-        self.told.store(0, Ordering::Relaxed);
+        self.told.begin();
         now + self.before
     }
 
@@ -93,7 +101,7 @@ impl PathTime {
 
     /// How far behind, for others to read while the path runs.
     pub(super) fn behind(&self) -> Behind {
-        Arc::clone(&self.told)
+        self.told.clone()
     }
 
     pub(super) fn stalls(&self) -> Stalls {
@@ -111,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_stall_stops_the_path_and_nothing_else_does() {
-        let mut time = PathTime::default();
+        let mut time = PathTime::new(Clock::start());
         assert_eq!(time.woken(ms(5), Some(ms(5))), ms(5), "on time");
         assert_eq!(time.woken(ms(9), Some(ms(20))), ms(9), "a packet came before");
         assert_eq!(time.woken(ms(400), None), ms(400), "nothing was due");
@@ -121,12 +129,12 @@ mod tests {
         assert_eq!(time.woken(ms(420), Some(ms(410))), ms(410), "late by 10 ms");
         assert_eq!(time.stalls().count, 1);
         assert_eq!(time.stalls().longest, Span::from_millis(10));
-        assert_eq!(time.behind().load(Ordering::Relaxed), 10_000_000);
+        assert_eq!(time.behind().now(), Span::from_millis(10));
     }
 
     #[test]
     fn a_stall_in_the_middle_of_work_is_seen() {
-        let mut time = PathTime::default();
+        let mut time = PathTime::new(Clock::start());
         time.woken(ms(1), None);
         assert_eq!(time.at_work(ms(31)), ms(1));
         assert_eq!(time.stalls().total, Span::from_millis(30));
@@ -134,7 +142,7 @@ mod tests {
 
     #[test]
     fn what_was_lost_is_regained_slowly_and_time_never_goes_back() {
-        let mut time = PathTime::default();
+        let mut time = PathTime::new(Clock::start());
         time.at_work(ms(0));
         time.at_work(ms(10));
         let mut before = Time::ZERO;
@@ -146,17 +154,17 @@ mod tests {
             before = now;
         }
         assert_eq!(before, ms(2_200), "10 ms are regained within 2 s");
-        assert_eq!(time.behind().load(Ordering::Relaxed), 0);
+        assert_eq!(time.behind().now(), Span::ZERO);
     }
 
     #[test]
     fn a_run_counts_from_its_own_beginning() {
-        let mut time = PathTime::default();
+        let mut time = PathTime::new(Clock::start());
         time.at_work(ms(50));
         let now = time.at_work(ms(50));
         assert_eq!(time.begin(now), ms(50), "on the real clock");
-        assert_eq!(time.behind().load(Ordering::Relaxed), 0);
+        assert_eq!(time.behind().now(), Span::ZERO);
         time.at_work(ms(57));
-        assert_eq!(time.behind().load(Ordering::Relaxed), 7_000_000);
+        assert_eq!(time.behind().now(), Span::from_millis(7));
     }
 }

@@ -14,7 +14,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use units::{Bytes, Span, Time};
 
 /// How often the waiting thread looks, unless a transfer's end wakes it.
@@ -53,7 +53,7 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
     };
     let liaison = Arc::new(liaison);
     let stop = Arc::new(AtomicBool::new(false));
-    let clock = Clock::following(path.begin(resolved.warmup)?, path.behind());
+    let clock = Clock::following(path.begin(resolved.warmup)?, PathTime(path.behind()));
     let waiting = std::thread::current();
     let shared = || {
         let halt = (Arc::clone(&stop), waiting.clone());
@@ -83,6 +83,20 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
     let report = path.stop()?;
     let (sent, received) = (sent??, received??);
     Ok(record(resolved, &report, &sent, &received, watch.seconds()))
+}
+
+/// The emulator's time for `live`'s clock: neither room knows the other.
+#[derive(Debug)]
+struct PathTime(emu::Behind);
+
+impl ::live::Behind for PathTime {
+    fn now(&self) -> Span {
+        self.0.now()
+    }
+
+    fn at(&self, real: Instant) -> Span {
+        self.0.at(real)
+    }
 }
 
 /// What the kernel and the emulator cannot be.

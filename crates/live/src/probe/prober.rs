@@ -38,7 +38,7 @@ const COOKIE_FRESH: Span = Span::from_secs(5);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProbeEvent {
     /// A probe was echoed. The round trip is from our sending to the kernel's stamp of the echo, less the time that the
-    /// echoer held it.
+    /// echoer held it and the time in which the path stood still.
     Echo(Span),
     /// A probe that had reached the echoer was lost on its way back: the way of the data.
     Lost,
@@ -168,7 +168,7 @@ impl Prober {
             let arrival = Arrival { now, at: received.at, stamp: received.stamp };
             let message = Message::decode(&self.key, received.bytes);
             let ours = message.is_some_and(|(session, message)| {
-                session == self.session && self.hear(message, arrival, &mut events)
+                session == self.session && self.hear(message, arrival, clock, &mut events)
             });
             self.counts.ignored += u64::from(!ours);
         }
@@ -204,7 +204,13 @@ impl Prober {
     }
 
     /// Whether the message was one we wait for.
-    fn hear(&mut self, message: Message, arrival: Arrival, events: &mut Vec<ProbeEvent>) -> bool {
+    fn hear(
+        &mut self,
+        message: Message,
+        arrival: Arrival,
+        clock: &Clock,
+        events: &mut Vec<ProbeEvent>,
+    ) -> bool {
         match message {
             Message::Echo { number, count, cookie, held } => {
                 let Some(lost) = self.echoes.observe(count) else { return false };
@@ -216,7 +222,9 @@ impl Prober {
                 events.extend((0..lost.min(LOSSES_TOLD)).map(|_| ProbeEvent::Lost));
                 let place = self.unanswered.iter().position(|(unanswered, _)| *unanswered == number);
                 if let Some((_, sent)) = place.and_then(|place| self.unanswered.remove(place)) {
-                    events.push(ProbeEvent::Echo(arrival.at.since(sent).saturating_sub(held)));
+                    // The path may have stood still while the echo was held; that counts once.
+                    let stood = clock.stood(sent, arrival.at);
+                    events.push(ProbeEvent::Echo(arrival.at.since(sent).saturating_sub(held.max(stood))));
                 }
                 true
             }
@@ -227,7 +235,8 @@ impl Prober {
                     return false;
                 }
                 awaited.moved = arrival.now;
-                awaited.arrivals.push((place, arrival.stamp));
+                // As if the path had not stood still.
+                awaited.arrivals.push((place, arrival.stamp - clock.behind(arrival.at)));
                 true
             }
             _ => false,

@@ -1,5 +1,6 @@
 //! One flow at its sender: what it should be, what it is, what it leaves.
 
+use crate::clock::Clock;
 use crate::error::LiveError;
 use crate::options;
 use crate::results::{SendCounts, SenderSample, SentFlow};
@@ -136,13 +137,17 @@ impl<'a> Outgoing<'a> {
         payload.min(self.config.size.unwrap_or(Bytes::MAX))
     }
 
-    pub(super) fn sample(&mut self, now: Time, warmup: Time) -> Result<(), LiveError> {
+    pub(super) fn sample(&mut self, clock: &Clock, now: Time, warmup: Time) -> Result<(), LiveError> {
         let (Some(socket), Phase::Holding { .. } | Phase::Sending | Phase::Draining { .. }) =
             (&self.socket, self.phase)
         else {
             return Ok(());
         };
         let info = TcpInfo::of(socket)?;
+        let real = clock.real();
+        // The kernel's clock runs on while the path stands still.
+        let moving =
+            |rtt: Span| rtt.saturating_sub(clock.stood(real - rtt.min(real.since(Time::ZERO)), real));
         let acked = self.acked(&info);
         if acked > self.result.acked {
             self.moved = now;
@@ -167,7 +172,7 @@ impl<'a> Outgoing<'a> {
         self.result.samples.push(SenderSample {
             at: now,
             acked,
-            rtt: info.rtt,
+            rtt: info.rtt.map(moving),
             min_rtt: info.min_rtt,
             congestion_window: info.congestion_window(),
             slow_start_threshold: info.snd_ssthresh.map(|segments| info.snd_mss * u64::from(segments)),

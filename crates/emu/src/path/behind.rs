@@ -1,0 +1,118 @@
+//! [`Behind`]: the path's time for those at its ends.
+
+use super::time::REGAIN;
+use crate::clock::Clock;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+use units::{Span, Time};
+
+/// Standstills remembered: at a thousand a second, the worst that was seen, those of the last four seconds.
+const REMEMBERED: usize = 4096;
+
+/// How far the path's time is behind the real clock since [`Path::begin`](crate::Path::begin), now and a little
+/// while ago, for those who measure what goes on at the path's ends.
+#[derive(Clone, Debug)]
+pub struct Behind(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    clock: Clock,
+    /// Nanoseconds.
+    now: AtomicU64,
+    past: Mutex<VecDeque<Standstill>>,
+}
+
+/// The path stood still from one real time to another.
+#[derive(Clone, Copy, Debug)]
+struct Standstill {
+    from: Time,
+    to: Time,
+    /// How far behind it was before.
+    before: Span,
+}
+
+impl Behind {
+    pub(super) fn new(clock: Clock) -> Self {
+        Self(Arc::new(Shared { clock, now: AtomicU64::new(0), past: Mutex::default() }))
+    }
+
+    /// Now, as far as the emulator knows: a standstill that lasts is not in it yet.
+    #[must_use]
+    pub fn now(&self) -> Span {
+        Span::from_nanos(self.0.now.load(Ordering::Relaxed))
+    }
+
+    /// At `real`. Exact for a moment before which a packet entered the path that has come out of it since: every standstill
+    /// until then is known by now. For moments more than some seconds ago it is that of the earliest one remembered.
+    #[must_use]
+    pub fn at(&self, real: Instant) -> Span {
+        let real = self.0.clock.time_of(real);
+        let past = self.0.past.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = past.partition_point(|stood| stood.from <= real);
+        match place.checked_sub(1).and_then(|place| past.get(place)) {
+            None => past.front().map_or_else(|| self.now(), |first| first.before),
+            Some(stood) if real < stood.to => stood.before + real.since(stood.from),
+            Some(stood) => {
+                let after = stood.before + stood.to.since(stood.from);
+                after.saturating_sub(real.since(stood.to) / REGAIN)
+            }
+        }
+    }
+
+    pub(super) fn set(&self, behind: Span) {
+        self.0.now.store(behind.as_nanos(), Ordering::Relaxed);
+    }
+
+    /// The path stood still until `to`, `before` behind until then.
+    pub(super) fn stood(&self, from: Time, to: Time, before: Span) {
+        let mut past = self.0.past.lock().unwrap_or_else(PoisonError::into_inner);
+        if past.len() == REMEMBERED {
+            past.pop_front();
+        }
+        past.push_back(Standstill { from, to, before });
+    }
+
+    /// From here on it counts anew.
+    pub(super) fn begin(&self) {
+        self.0.past.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.set(Span::ZERO);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    #[test]
+    fn the_past_is_known_to_the_moment() {
+        let clock = Clock::start();
+        let behind = Behind::new(clock);
+        let at = |ms: u64| behind.at(clock.instant(self::ms(ms))).as_millis_f64();
+        assert_eq!(at(7), 0.0, "nothing stood still");
+        behind.stood(ms(10), ms(30), Span::ZERO);
+        assert_eq!((at(5), at(10), at(18), at(30)), (0.0, 0.0, 8.0, 20.0));
+        assert_eq!(at(230), 19.0, "200 ms regain one");
+        assert_eq!(at(30_000), 0.0, "it never gets ahead");
+        behind.stood(ms(230), ms(233), Span::from_millis(19));
+        assert_eq!((at(229), at(231), at(233)), (19.005, 20.0, 22.0));
+        behind.begin();
+        assert_eq!(at(231), 0.0);
+    }
+
+    #[test]
+    fn it_does_not_grow_without_end() {
+        let clock = Clock::start();
+        let behind = Behind::new(clock);
+        for number in 0..5000 {
+            behind.stood(ms(2 * number), ms(2 * number + 1), Span::from_millis(number));
+        }
+        assert_eq!(behind.at(clock.instant(ms(9_999))), Span::from_millis(5000));
+        assert_eq!(behind.at(clock.instant(ms(3))), Span::from_millis(5000 - REMEMBERED as u64));
+    }
+}
