@@ -38,6 +38,13 @@ pub fn congestion_control(socket: &impl AsFd) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&name).trim_end_matches('\0').to_owned())
 }
 
+/// Whether the kernel's congestion control of this name sends at a rate that it measures, rather than a window that
+/// losses shrink.
+#[must_use]
+pub fn is_rate_based(control: &str) -> bool {
+    control.starts_with("bbr")
+}
+
 /// Sets the largest window the receiver advertises (`TCP_WINDOW_CLAMP`). The kernel raises values below about
 /// 1.1 kB and later overwrites the clamp itself in some cases: see `window.rs`.
 ///

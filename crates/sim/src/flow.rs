@@ -14,6 +14,7 @@ use crate::tcp::{Acknowledgement, Block, Receiver, Sacks, Sender, SenderConfig};
 use link::Histogram;
 use link::assist::CongestionHeader;
 use measuring::Measuring;
+use sizing::Input;
 use std::mem;
 use units::random::Stream;
 use units::{Bytes, Span, Time};
@@ -72,9 +73,13 @@ impl Flow {
         } else {
             Sacks::Newest
         };
+        let mut sizer = plan.sizer;
+        if let Some(sizer) = sizer.as_mut().filter(|_| plan.control.wants().rate) {
+            sizer.handle(Time::ZERO, Input::RateBased);
+        }
         let receiver = Receiver::new(plan.delayed_ack, plan.delayed_ack_timeout, sacks).advertising(
             plan.socket_buffer / plan.payload,
-            plan.sizer,
+            sizer,
             plan.payload,
             plan.timestamps,
         );

@@ -26,6 +26,8 @@ pub enum Input {
     OutOfOrder(u64),
     /// What the sender of the data says of itself.
     Sender(SenderReport),
+    /// The sender's congestion control sends at a rate that it measures, whatever is lost, as BBR does. Said once.
+    RateBased,
 }
 
 /// What a sender knows about its own transfer, all counted from its beginning (`TCP_INFO`).

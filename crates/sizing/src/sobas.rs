@@ -29,6 +29,7 @@
 //! | | sample | goodput grew with the window | trial | stays; a larger step follows at once |
 //! | | sample | it did not | hold | as before; the next trial waits longer |
 //! | | loss | | hold | as before, less 3 % |
+//! | hold | decided | R is below 0.9 C', and the sender keeps to a rate it measures | open | maximum |
 //! | open | sample | flat-rate (5) with a standing queue, no loss | hold | S |
 //! | | loss | the third in a row after a standing queue | hold | S |
 //!
@@ -101,6 +102,8 @@ pub struct Sobas {
     idle_trials: u32,
     /// A larger window was tried since the last decision that the path forced.
     tried: bool,
+    /// The sender's congestion control does not yield to loss.
+    rate_based: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -155,6 +158,7 @@ impl Sobas {
             overflowed: None,
             idle_trials: 0,
             tried: false,
+            rate_based: false,
             config,
         }
     }
@@ -235,13 +239,15 @@ impl Sobas {
                     now.since(last) > sample.to.since(sample.from) * limits.flat_later as u64
                 });
                 match self.path.flat_rate(limits.flat_later, false) {
-                    Some((level, _)) if calm => self.decide(now, level, "flat rate and a standing queue"),
+                    Some((level, _)) if calm && !self.yields_to_rate(level) => {
+                        self.decide(now, level, "flat rate and a standing queue")
+                    }
                     _ => self.phase,
                 }
             }
             (Phase::Open { until, explained }, Sign::Loss(Before::Standing)) => {
                 let explained = explained + 1;
-                if now >= until && explained >= limits.losses_held {
+                if now >= until && explained >= limits.losses_held && !self.rate_based {
                     self.decide_by_loss(now)
                 } else {
                     Phase::Open { until, explained }
@@ -250,12 +256,25 @@ impl Sobas {
             (Phase::Open { until, .. }, Sign::Loss(_)) => Phase::Open { until, explained: 0 },
             (phase, _) => phase,
         };
+        if let Some(level) = self.shared_by_rate() {
+            let why = format!(
+                "others share the path, R = {}, and the sender keeps to a rate of its own",
+                level.rate()
+            );
+            self.phase = self.open(now, why + ": a limit would only leave them more");
+        }
     }
 
     fn decide_if_flat(&mut self, now: Time, equal: usize) -> Phase {
         // A limit by the window says that the path is full only where the window is what the path takes.
-        let at_ceiling = self.ceiling().is_some_and(|ceiling| self.window >= 0.95 * ceiling);
-        if let Some((level, risen)) = self.path.flat_rate(equal, at_ceiling) {
+        let at_ceiling = self.ceiling().is_some_and(|ceiling| self.window >= 0.999 * ceiling);
+        let flat = if self.rate_based {
+            // Such a sender stops by itself where the path ends, at the latest at its pace.
+            self.path.equal(equal).map(|level| (level, true))
+        } else {
+            self.path.flat_rate(equal, at_ceiling)
+        };
+        if let Some((level, risen)) = flat {
             let window = self.window;
             let next = self.decide(now, level, "flat rate");
             if !risen {

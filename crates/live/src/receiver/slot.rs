@@ -4,7 +4,7 @@ use super::Unknown;
 use crate::clock::Clock;
 use crate::error::LiveError;
 use crate::liaison::Liaison;
-use crate::options::{BufferGrant, ReceiveBuffer};
+use crate::options::{self, BufferGrant, ReceiveBuffer};
 use crate::probe::{ProbeCounts, Prober};
 use crate::results::{Measured, ReceivedFlow, ReceiverSample};
 use crate::session::{FlowConfig, PREAMBLE, STALLED_AFTER, SizerChoice};
@@ -62,7 +62,10 @@ impl Holder {
         let sizer = choice.build(config.segment, TcpInfo::of(socket)?.options.timestamps, socket)?;
         let echo = liaison.and_then(Liaison::echo);
         let prober = echo.map(|(echoer, key)| Prober::connect(echoer, key, id as u64)).transpose()?;
-        let window = SizedWindow::take(socket, sizer, now)?;
+        let mut window = SizedWindow::take(socket, sizer, now)?;
+        if options::is_rate_based(&config.control) {
+            window.tell(socket, now, Input::RateBased)?;
+        }
         Ok(Self::Sized(Box::new(Sizing { window, prober })))
     }
 

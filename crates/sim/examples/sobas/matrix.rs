@@ -1,5 +1,5 @@
 //! SOBAS against the maximum window: every control, every buffer, every kind of cross traffic. With words, only cells that
-//! have all of them, and what SOBAS said of each.
+//! have all of them, and what SOBAS said of each. A word like `30s` is how long each run lasts.
 
 use crate::path::{Cross, Path, Run, runs};
 use sizing::sobas::Thresholds;
@@ -22,6 +22,11 @@ const PATHS: [(&str, u64, u64, Cross, f64, f64); 12] = [
 ];
 
 pub fn print(words: &[String]) {
+    let duration = words.iter().find_map(|word| word.strip_suffix('s')?.parse().ok());
+    let words: Vec<_> = words
+        .iter()
+        .filter(|word| !word.starts_with(char::is_numeric) || word.parse::<f64>().is_ok())
+        .collect();
     let mut cells = Vec::new();
     for (name, rate, rtt, cross, taken, loss) in PATHS {
         let buffers: &[f64] = match name {
@@ -40,13 +45,17 @@ pub fn print(words: &[String]) {
                     loss,
                     control,
                     taken,
-                    seconds: if loss > 0.0 { 60 } else { 12 },
+                    seconds: duration.unwrap_or(if loss > 0.0 { 60 } else { 12 }),
                     start: Time::ZERO + Span::from_secs(1),
                     seed: 1,
                 };
-                if words.iter().all(|word| label.split(' ').any(|part| part == word)) {
-                    // What is lost at random differs from seed to seed more than the windows do.
-                    let seeds = if loss > 0.0 { 30 } else { 1 };
+                if words.iter().all(|word| label.split(' ').any(|part| part == *word)) {
+                    // What is lost at random, and what others send, differs from seed to seed more than the windows do.
+                    let seeds = match cross {
+                        _ if loss > 0.0 => 30,
+                        Cross::None => 1,
+                        _ => 5,
+                    };
                     cells.extend((1..=seeds).map(|seed| (label.clone(), Path { seed, ..path })));
                 }
             }

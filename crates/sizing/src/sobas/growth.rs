@@ -22,6 +22,13 @@ impl Sobas {
             self.margin /= 2.0;
         }
         self.paced = self.config.can_pace && (lost > 0 || ramp_queues.is_none_or(|queues| queues > burst));
+        if let (true, Some(ceiling)) = (self.rate_based, self.ceiling()) {
+            self.paced = self.config.can_pace;
+            self.window = self.window.max(2.0 * ceiling).min(self.maximum());
+            let capacity = self.path.capacity.estimate().map_or(String::new(), mbps);
+            self.reason = format!("C' is {capacity}, {trains}; the sender finds its rate itself, up to C'");
+            return Phase::Linear { starting: true };
+        }
         match (self.path.capacity.estimate(), self.ceiling()) {
             (Some(rate), Some(ceiling)) => {
                 // Doubling up to here queues half of it: no more than has been shown to fit, or very little.

@@ -22,6 +22,16 @@ const PACED_REST: u32 = 4;
 /// As long as this no trial goes where the buffer overflowed.
 const OVERFLOW_MEMORY: Span = Span::from_secs(60);
 
+/// Steps that pay one after another grow to this: a step is climbed by a sixteenth per round trip, so what it overshoots by is
+/// little, and to judge it takes longer than to climb it.
+const LARGEST_STEP: f64 = 1.2;
+
+/// With this share of C' a transfer is taken to be alone on the path: others have no share worth a trial.
+const ALONE: f64 = 0.9;
+
+/// And with this one the path is full.
+const FULL: f64 = 0.96;
+
 /// S is in force.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hold {
@@ -123,21 +133,20 @@ impl Sobas {
         };
         let limits = self.config.thresholds;
         let room = level.median < times.exogenous + self.aim();
-        // The path is full, and the others on it have no share worth a trial.
-        let alone = self
-            .path
-            .payload_capacity(self.config.segment, self.config.header)
-            .is_some_and(|capacity| level.rate >= 0.9 * capacity);
+        let share = self.share(level).unwrap_or(0.0);
+        let (alone, full) = (share >= ALONE, share >= FULL);
         let at_maximum = self.window >= self.maximum();
         let overflows = self.overflowed.is_some_and(|(when, at)| {
             now.since(when) < OVERFLOW_MEMORY && self.window * limits.trial > at * 0.97
         });
         let crowded = level.median > hold.target + limits.hint(times.base);
         // A paced sender leaves no queue to tell by, and what it sends is what trains have measured.
-        if self.paced && alone && self.idle_trials < PACED_REST {
+        if self.paced && full && self.idle_trials < PACED_REST {
             self.idle_trials += 1;
             return self.next_segment(now, hold);
         }
+        // Others have come: S says nothing of them.
+        let hold = if self.rate_based { Hold { level, ..hold } } else { hold };
         if !sample.limited || at_maximum || overflows || (!room && (alone || crowded)) {
             return self.next_segment(now, hold);
         }
@@ -145,6 +154,26 @@ impl Sobas {
             format!("segment over, {} at {}: trying a larger window", level.rate(), shown_ms(level.median));
         self.tried = true;
         self.trial(level, hold.target, room, self.config.thresholds.trial)
+    }
+
+    /// R's part of C', if that is known.
+    fn share(&self, level: Level) -> Option<f64> {
+        let capacity = self.path.payload_capacity(self.config.segment, self.config.header)?;
+        Some(level.rate / capacity)
+    }
+
+    /// What S was decided by, where others share the path and the sender, which keeps to a rate that it measures, is the one to
+    /// settle with them.
+    pub(super) fn shared_by_rate(&self) -> Option<Level> {
+        match self.phase {
+            Phase::Hold(hold) if self.rate_based && self.share(hold.level)? < ALONE => Some(hold.level),
+            _ => None,
+        }
+    }
+
+    /// A sender that keeps to a rate of its own is let go until it is certainly alone.
+    pub(super) fn yields_to_rate(&self, level: Level) -> bool {
+        self.rate_based && self.share(level).is_some_and(|share| share < FULL)
     }
 
     fn next_segment(&mut self, now: Time, hold: Hold) -> Phase {
@@ -238,7 +267,7 @@ impl Sobas {
             self.reason = format!("{found}: others give way, it stays at {}", self.shown());
             let target = trial.target.max(level.median);
             // Without a pause: the next step up, a larger one.
-            return self.trial(level, target, false, (trial.step * trial.step).min(1.2));
+            return self.trial(level, target, false, (trial.step * trial.step).min(LARGEST_STEP));
         }
         if self.path.level_of(JUDGED_AT_MOST).is_none() {
             return Phase::Trial(trial);

@@ -25,6 +25,9 @@ impl Sobas {
         let by_window = self.window * 8.0 / self.path.times()?.exogenous.as_secs_f64();
         let capacity = self.path.capacity.estimate().map(|rate| limits.pace_share * rate.as_bps_f64());
         let ahead = by_window * limits.pace_ahead;
+        if let (true, Phase::Linear { .. }, Some(capacity)) = (self.rate_based, self.phase, capacity) {
+            return Some(Rate::from_bps_f64(capacity));
+        }
         Some(Rate::from_bps_f64(capacity.map_or(ahead, |capacity| ahead.min(capacity.max(by_window)))))
     }
 

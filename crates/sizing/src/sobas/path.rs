@@ -142,6 +142,7 @@ impl Path {
                 self.counts_losses = true;
                 [if segments > 0 { self.on_loss(now) } else { None }, None]
             }
+            Input::RateBased => [None, None],
             Input::Sender(report) => {
                 self.counts_losses = true;
                 let again = self.report.map_or(0, |last| report.retransmits.saturating_sub(last.retransmits));
@@ -222,6 +223,11 @@ impl Path {
         let last: Vec<Sample> = self.samples.range(end.checked_sub(count)?..end).copied().collect();
         let rates: Vec<f64> = last.iter().map(|sample| sample.rate).collect();
         spread(&rates).filter(|spread| *spread <= self.thresholds.nearly_equal).map(|_| last)
+    }
+
+    /// R and T of the last `count` samples, if they are nearly equal.
+    pub(super) fn equal(&self, count: usize) -> Option<Level> {
+        Level::of(&self.nearly_equal(count, 0)?)
     }
 
     /// flat-rate: `count` successive nearly equal samples, and either the RTT has risen or the window was the limit all

@@ -22,6 +22,7 @@ impl BufferSizer for Sobas {
                     self.trains.on_broken(now, None, burst());
                 }
             }
+            Input::RateBased => self.rate_based = true,
             Input::TrainRemains(rate) => self.trains.on_broken(now, Some(rate), burst()),
             _ => {}
         }

@@ -97,7 +97,7 @@ impl Default for Thresholds {
             segment: Span::from_secs(2),
             segment_rounds: 50,
             trial: 1.06,
-            trial_pays: 0.25,
+            trial_pays: 0.3,
             pace_share: 0.96,
             pace_ahead: 1.25,
         }

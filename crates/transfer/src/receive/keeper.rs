@@ -141,7 +141,7 @@ impl Keeper<'_> {
         let mut group: SizedGroup<Arc<Channel>> =
             SizedGroup::new(Box::new(sobas), segment, MAXIMUM, self.clock.now());
         let mut members: Vec<Arc<Channel>> = Vec::new();
-        let (mut seen, began) = (None, self.clock.now());
+        let (mut seen, mut rate_based, began) = (None, false, self.clock.now());
         while !self.visit.is_closed() {
             let now = self.clock.now();
             members.retain(|channel| !channel.is_over());
@@ -152,7 +152,12 @@ impl Keeper<'_> {
                     members.push(channel);
                 }
             }
-            let word = sum(&locked(&self.visit.report));
+            let report = locked(&self.visit.report).clone();
+            let word = sum(&report);
+            if report.rate_based && !rate_based {
+                rate_based = true;
+                group.tell(now, Input::RateBased)?;
+            }
             if word.is_some() && word != seen {
                 seen = word;
                 group.tell(now, Input::Sender(word.unwrap_or_default()))?;

@@ -10,7 +10,7 @@ use crate::progress::{Observer, Snapshot};
 use crate::summary::sample;
 use crate::wire::control::{Progress, Report, StreamReport, ToReceiver, ToSender, Verdict};
 use crate::wire::frame;
-use live::TcpInfo;
+use live::{TcpInfo, options};
 use std::sync::atomic::Ordering::Relaxed;
 use units::{Bytes, Rate, Span, Time};
 
@@ -217,5 +217,7 @@ fn report(flight: &Flight) -> Report {
         idle: flight.idle.load(Relaxed),
     };
     let streams = flight.data.iter().map(|channel| report(channel).unwrap_or_default()).collect();
-    Report { streams, times }
+    let first = flight.data.first().and_then(|channel| options::congestion_control(channel.tcp()).ok());
+    let rate_based = first.is_some_and(|control| options::is_rate_based(&control));
+    Report { streams, rate_based, times }
 }

@@ -83,6 +83,8 @@ pub struct StreamReport {
 pub struct Report {
     /// Each of them, in their order.
     pub streams: Vec<StreamReport>,
+    /// Their congestion control sends at a rate that it measures.
+    pub rate_based: bool,
     /// What they waited for.
     pub times: SenderTimes,
 }
