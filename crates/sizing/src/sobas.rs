@@ -7,6 +7,7 @@
 //! | phase | sign | if | next | window |
 //! |---|---|---|---|---|
 //! | measure | train | all trains are back, three came with losses, or none will come | ramp | C'T/16 |
+//! | | train | the same, and the sender finds its own rate | linear | 2 C'T, paced at C' |
 //! | | delivered | | | x1.25 per RTT, 40 segments at most |
 //! | | delivered | no RTT is ever seen | open | maximum |
 //! | ramp | delivered | | | x1.25 per RTT; from C'T/4 on, or when probes begin to wait, x1.06 |
@@ -29,7 +30,7 @@
 //! | | sample | goodput grew with the window | trial | stays; a larger step follows at once |
 //! | | sample | it did not | hold | as before; the next trial waits longer |
 //! | | loss | | hold | as before, less 3 % |
-//! | hold | decided | R is below 0.9 C', and the sender keeps to a rate it measures | open | maximum |
+//! | hold | any | R is below 0.9 C', and the sender finds its own rate | open | maximum |
 //! | open | sample | flat-rate (5) with a standing queue, no loss | hold | S |
 //! | | loss | the third in a row after a standing queue | hold | S |
 //!
@@ -39,8 +40,8 @@
 //! Without probes the receiver's own round-trip times serve, without the sender's report R T shows whether the window
 //! is the limit, without trains the ramp ends at the first standing queue.
 //!
-//! Reading order: here, `sobas/growth.rs` (ramp and linear), `sobas/port.rs` (inputs and actions), `sobas/thresholds.rs`, `sobas/path.rs`, `sobas/trains.rs`, `sobas/held.rs` (what happens in hold
-//! and trial), `sobas/pace.rs`.
+//! Reading order: here, `sobas/growth.rs` (ramp and linear), `sobas/port.rs` (inputs and actions), `sobas/thresholds.rs`,
+//! `sobas/path.rs`, `sobas/trains.rs`, `sobas/held.rs` (what happens in hold and trial), `sobas/pace.rs`.
 
 mod config;
 mod growth;
@@ -191,7 +192,7 @@ impl Sobas {
             // What the trains left behind.
             (Phase::Ramp, Sign::Wait(_) | Sign::Loss(_)) if now < self.trains_until => self.phase,
             (Phase::Ramp, Sign::Wait(wait))
-                if wait >= self.hint()
+                if wait >= self.hint() + self.noise()
                     || self.path.waits_by(now).is_some_and(|wait| wait >= self.hint() * 2) =>
             {
                 // What was let out in the last round trip is under way still.
@@ -358,6 +359,11 @@ impl Sobas {
     fn hint(&self) -> Span {
         let base = self.path.times().map_or(Span::ZERO, |times| times.base);
         self.config.thresholds.hint(base)
+    }
+
+    /// By what round trips were longer than the least one before the transfer: other traffic, or a machine that is late.
+    fn noise(&self) -> Span {
+        self.path.times().map_or(Span::ZERO, |times| times.exogenous.saturating_sub(times.base))
     }
 
     /// The queue that S aims at. Traffic that comes in bursts needs it: with none, the link idles between them.

@@ -14,7 +14,11 @@ const RATE: u64 = 97_000_000;
 const FULL: f64 = RATE as f64 * 1448.0 / 1500.0;
 
 fn sized(name: &str, rtt: Span, can_pace: bool) -> FlowPlan {
-    let target = flow("target", "reno", rtt);
+    sized_with(name, "reno", rtt, can_pace)
+}
+
+fn sized_with(name: &str, control: &str, rtt: Span, can_pace: bool) -> FlowPlan {
+    let target = flow("target", control, rtt);
     let config = SobasConfig { can_pace, ..SobasConfig::new(target.payload, Bytes::new(64_000_000)) };
     FlowPlan { sizer: build_with(name, config), ..target }
 }
@@ -64,6 +68,31 @@ fn it_beats_the_maximum_window_where_the_buffer_is_small() {
         let gain = sobas.goodput().as_bps_f64() / maximum.goodput().as_bps_f64();
         assert!(gain > at_least, "{buffer} BDP: {gain:.3}: {}", last(&sobas));
         assert!(sobas.retransmits < maximum.retransmits, "{buffer} BDP: {}", sobas.retransmits);
+    }
+}
+
+#[test]
+fn a_sender_that_finds_its_own_rate_is_held_alone_and_let_go_beside_others() {
+    for buffer in [0.05, 0.25, 1.0] {
+        let target = |sizer: bool| match sizer {
+            true => sized_with("sobas", "bbr", RTT, true),
+            false => flow("target", "bbr", RTT),
+        };
+        let alone = run(path(target(true), buffer));
+        let (goodput, rtt) = shares(&alone, RTT);
+        assert!(goodput > 0.95 && rtt < 1.05, "{buffer} BDP: {goodput:.3}, {rtt:.3}: {}", last(&alone));
+        assert_eq!(alone.retransmits, 0, "{buffer} BDP: {}", last(&alone));
+        let beside = |target: FlowPlan| {
+            let mut plan = path(target, buffer);
+            // Held to half of the path by its window.
+            let cross = flow("cross", "reno", RTT);
+            let half = Rate::from_bps(RATE / 2).volume(RTT);
+            plan.flows.push(FlowPlan { socket_buffer: half, ..cross });
+            run(plan)
+        };
+        let (sobas, maximum) = (beside(target(true)), beside(target(false)));
+        let ratio = sobas.goodput().as_bps_f64() / maximum.goodput().as_bps_f64();
+        assert!(ratio > 0.95, "{buffer} BDP: {ratio:.3} of the maximum: {}", last(&sobas));
     }
 }
 

@@ -89,7 +89,7 @@ impl Sobas {
     pub(super) fn is_far(&self, now: Time) -> bool {
         let near = self.config.thresholds.near;
         self.ceiling().is_some_and(|ceiling| self.window < near * ceiling)
-            && self.path.waits_by(now).is_some_and(|wait| wait < self.hint() / 2)
+            && self.path.waits_by(now).is_some_and(|wait| wait < self.hint())
     }
 
     /// C'T in payload, T the exogenous RTT.

@@ -15,7 +15,7 @@ pub(super) fn burst() -> Bytes {
 
 impl Sobas {
     /// What the sender is to be paced at: during the ramp as fast as the window moves and a little more, never above C',
-    /// or above what the window gives if that is more.
+    /// or above what the window gives if that is more; a sender that finds its own rate, at C'.
     #[must_use]
     pub fn pace(&self) -> Option<Rate> {
         if !self.paced || matches!(self.phase, Phase::Measure | Phase::Open { .. }) {

@@ -148,7 +148,7 @@ impl Control<'_> {
             .map(|limit| Rate::from_bps((limit.as_bps() / self.flight.data.len() as u64).max(1)));
         let rate = [rate, share].into_iter().flatten().min().unwrap_or(UNPACED);
         if let Some(channel) = self.flight.data.get(usize::from(stream)) {
-            let _ = live::options::set_max_pacing_rate(channel.tcp(), rate);
+            let _ = options::set_max_pacing_rate(channel.tcp(), rate);
         }
     }
 
