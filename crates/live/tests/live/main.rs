@@ -6,3 +6,4 @@ mod namespace;
 mod probe;
 mod sized;
 mod transfer;
+mod tries;
