@@ -76,6 +76,9 @@ def test_the_page_keeps_to_itself_and_is_quiet(visit):
 
 def test_it_prints_and_fits_a_phone(visit):
     visit.set_viewport_size({"width": 390, "height": 800})
-    time.sleep(0.3)
+    for _ in range(100):
+        if visit.evaluate("() => document.documentElement.scrollWidth") <= 390:
+            break
+        time.sleep(0.1)
     assert visit.evaluate("() => document.documentElement.scrollWidth") <= 390
     assert len(visit.pdf()) > 20_000

@@ -146,7 +146,7 @@ def test_hover_says_units(visit):
         area = v.plot_area(kind)
         layer = v.page.locator(f"[data-chart={kind}][data-case='0'] .hoverlayer")
         said = ""
-        for share in (0.3, 0.42, 0.5, 0.61, 0.7):  # bars are only under the pointer where there are drops
+        for share in (0.3, 0.42, 0.5, 0.61, 0.7) * 3:  # bars are only under the pointer where there are drops
             v.page.mouse.move(area["x"] + share * area["width"], area["y"] + area["height"] / 2)
             v.page.wait_for_timeout(150)
             said = layer.text_content()
@@ -157,10 +157,13 @@ def test_hover_says_units(visit):
         assert re.search(r"\d s", said), (kind, said)
 
 
+RANGES = "[...document.querySelectorAll('[data-drawn][data-case=\"0\"]')].map(e => String(e.layout.xaxis.range))"
+
+
 def test_zooming_one_chart_zooms_its_neighbours(visit):
     v = visit()
     v.until_drawn()
-    whole = v.ranges()
+    whole, before = v.ranges(), v.page.evaluate(f"{RANGES}.join()")
     area = v.plot_area("rate")
     y = area["y"] + area["height"] / 2
     v.page.mouse.move(area["x"] + 0.3 * area["width"], y)
@@ -168,7 +171,7 @@ def test_zooming_one_chart_zooms_its_neighbours(visit):
     v.page.mouse.move(area["x"] + 0.6 * area["width"], y, steps=6)
     v.page.mouse.up()
     v.until("!document.querySelector('.reset').hidden")
-    v.page.wait_for_timeout(300)
+    v.until(f"new Set({RANGES}).size === 1")
     zoomed = v.ranges()
     end = whole[0][1]
     assert len(zoomed) == len(v.data()["cases"][0]["charts"]) > 1
@@ -176,7 +179,7 @@ def test_zooming_one_chart_zooms_its_neighbours(visit):
     assert zoomed[0] == pytest.approx([0.3 * end, 0.6 * end], rel=0.05)
     v.page.locator(".reset").first.click()
     v.until("document.querySelector('.reset').hidden")
-    v.page.wait_for_timeout(300)
+    v.until(f"{RANGES}.join() === {before!r}")
     assert v.ranges() == whole
 
 

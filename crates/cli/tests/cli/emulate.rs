@@ -1,7 +1,7 @@
 //! `tightlink emulate`.
 
 use crate::kill::{all_gone, made_by, signal};
-use crate::place::{Place, alone, root, within};
+use crate::place::{Place, SOON, alone, root, within};
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;
@@ -135,7 +135,7 @@ fn kill_9_takes_the_program_and_its_server_along() {
         assert!(runs(&program));
         child.kill().unwrap();
         assert_eq!(child.wait().unwrap().signal(), Some(9));
-        assert!(within(Duration::from_secs(1), || !runs(&program)), "the program lives on");
+        assert!(within(SOON, || !runs(&program)), "the program lives on");
         all_gone(&made);
     }
 }

@@ -1,10 +1,9 @@
 //! What the machine or the user's rights lack: exit code 3, before anything runs.
 
-use crate::place::{Ended, Place, SMALL, alone, end, now, root};
+use crate::place::{Ended, Place, SMALL, SOON, alone, end, now, root};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::process::Command;
-use std::time::Duration;
 
 /// A run that would take the simulator minutes.
 fn long() -> Place {
@@ -22,7 +21,7 @@ fn cannot(command: Command, words: &[&str]) -> Ended {
     let started = now();
     let ended = end(command);
     ended.failed(3, words);
-    assert!(started.elapsed() < Duration::from_secs(5), "something ran first");
+    assert!(started.elapsed() < SOON, "something ran first");
     ended
 }
 

@@ -21,4 +21,6 @@ mod transfer;
 mod transfer_kill;
 mod transfer_path;
 mod transfer_strangers;
+#[path = "../../../live/tests/live/tries.rs"]
+mod tries;
 mod tune;

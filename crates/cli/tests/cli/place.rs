@@ -176,6 +176,9 @@ pub fn root() -> bool {
     root && tun
 }
 
+/// What is not there by then will not come: a stalling machine takes many times as long as a quiet one.
+pub const SOON: Duration = Duration::from_secs(20);
+
 /// Waits until `condition` holds, at most `limit`; whether it does.
 pub fn within(limit: Duration, mut condition: impl FnMut() -> bool) -> bool {
     let started = now();

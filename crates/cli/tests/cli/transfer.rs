@@ -1,11 +1,11 @@
 //! `send` and `receive` from outside: what they print, how they end.
 
-use crate::place::{Ended, Place, end, root, within};
+use crate::place::{Ended, Place, SOON, end, root, within};
+use crate::tries::{in_one_of_five, in_time};
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 /// A receiver under way, and its ticket.
 pub struct Receiving {
@@ -234,21 +234,25 @@ fn a_folder_that_cannot_be_used_is_told() {
 
 #[test]
 fn a_limit_is_kept_and_said_to_be_what_limited_the_transfer() {
-    let place = Place::new();
-    place.write("file", vec![7; 2_500_000]);
-    let receiving = Receiving::start(&place, &["there", "--report", "there.html"]);
-    let limited = ["--limit", "20Mbit/s", "--streams", "2", "--json", "--report", "here.html"];
-    let arguments = [&["send", "file", &receiving.ticket][..], &limited].concat();
-    let summary = place.run(&arguments).well().json().remove(0);
-    assert_eq!(summary["limits"]["limited_by"], "limit", "{summary}");
-    let elapsed = summary["elapsed_s"].as_f64().unwrap();
-    assert!(elapsed >= 0.95, "2.5 MB at 20 Mbit/s take a second, not {elapsed} s");
-    assert!(within(Duration::from_secs(5), || place.path().join("there/file").exists()));
-    let received = receiving.ended().well();
-    let sentence = "It was limited by --limit";
-    assert!(received.err.contains(sentence), "{}", received.err);
-    for page in ["here.html", "there.html"] {
-        let page = fs::read_to_string(place.path().join(page)).unwrap();
-        assert!(page.contains(sentence) && page.contains("Goodput") && page.contains("plotly"));
-    }
+    in_one_of_five(|| {
+        let place = Place::new();
+        place.write("file", vec![7; 2_500_000]);
+        let receiving = Receiving::start(&place, &["there", "--report", "there.html"]);
+        let limited = ["--limit", "20Mbit/s", "--streams", "2", "--json", "--report", "here.html"];
+        let arguments = [&["send", "file", &receiving.ticket][..], &limited].concat();
+        let summary = place.run(&arguments).well().json().remove(0);
+        let elapsed = summary["elapsed_s"].as_f64().unwrap();
+        assert!(elapsed >= 0.95, "2.5 MB at 20 Mbit/s take a second, not {elapsed} s");
+        assert!(within(SOON, || place.path().join("there/file").exists()));
+        let received = receiving.ended().well();
+        // A machine that stalls may be what limits it.
+        in_time(summary["limits"]["limited_by"] == "limit", summary)?;
+        let sentence = "It was limited by --limit";
+        assert!(received.err.contains(sentence), "{}", received.err);
+        for page in ["here.html", "there.html"] {
+            let page = fs::read_to_string(place.path().join(page)).unwrap();
+            assert!(page.contains(sentence) && page.contains("Goodput") && page.contains("plotly"));
+        }
+        Ok(())
+    });
 }

@@ -1,7 +1,7 @@
 //! kill -9 of either side at any point: what was begun is finished by running the same commands again.
 
 use crate::counting::Counting;
-use crate::place::{Ended, Place, end, now, within};
+use crate::place::{Ended, Place, SOON, end, now, within};
 use crate::transfer::Receiving;
 use std::fs;
 use std::process::{Child, Stdio};
@@ -118,8 +118,13 @@ fn what_kill_9_interrupts_at_any_point_is_finished_whole() {
         let mut arguments = vec!["send", "tree", &through, "--streams", "2", "--json"];
         arguments.push("--limit=2Gbit/s");
         if !over {
-            let sent = end(place.program(&arguments)).well().json().remove(0);
-            assert!(sent["sent"].as_u64().unwrap() <= total, "{sent}");
+            let sent = end(place.program(&arguments));
+            // It may end later than that, too, on a machine that stalls; then nobody was there to send to.
+            over = sent.code != Some(0) && within(SOON, || receiving.child.try_wait().unwrap().is_some());
+            if !over {
+                let sent = sent.well().json().remove(0);
+                assert!(sent["sent"].as_u64().unwrap() <= total, "{sent}");
+            }
         }
         if receiving.ticket == ticket {
             let received = receiving.ended();

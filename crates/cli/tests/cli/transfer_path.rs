@@ -1,6 +1,7 @@
 //! `send` and `receive` over an emulated path: SOBAS holds the receiver's window, and both sides say what it is doing.
 
 use crate::place::{Ended, Place, alone, end, root};
+use crate::tries::{Late, in_one_of_five, in_time};
 use serde_json::Value;
 use std::fs;
 
@@ -22,31 +23,35 @@ fn page(place: &Place) -> String {
 const LINK: &str = "--rate 20Mbit/s --delay 20ms --queue 1bdp";
 
 /// The summary of 12 MB over [`LINK`], which have arrived.
-fn twelve_megabytes(place: &Place, more: &str) -> Value {
+fn twelve_megabytes(place: &Place, more: &str) -> Result<Value, Late> {
     place.write("file", vec![0x5a; 12_000_000]);
     let ended = over(place, LINK, "", more).well();
     assert!(fs::read(place.path().join("there/file")).unwrap() == vec![0x5a; 12_000_000]);
     let summary = ended.json().remove(0);
     let goodput = summary["goodput_bps"].as_f64().unwrap();
     // How near it comes to 20 Mbit/s is for a machine with nothing else to do; five seconds of one that stalls say little.
-    assert!((5e6..20e6).contains(&goodput), "{summary}");
+    assert!(goodput < 20e6, "{summary}");
+    in_time(goodput >= 5e6, &summary)?;
     // Twice what the path and its queue hold would be no window at all.
     let window = summary["window_bytes"].as_u64().expect("SOBAS holds a window");
-    assert!((25_000..400_000).contains(&window), "{summary}");
-    summary
+    in_time((25_000..400_000).contains(&window), &summary)?;
+    Ok(summary)
 }
 
 #[test]
 fn sobas_finds_the_window_of_a_path_and_says_what_it_is_doing() {
     let _alone = alone();
     if root() {
-        let place = Place::new();
-        twelve_megabytes(&place, "--control reno");
-        let page = page(&place);
-        assert!(page.contains("The receive window's phases: "));
-        for phase in ["measure at", "ramp at", "packet trains"] {
-            assert!(page.contains(phase), "{phase} is not on the page");
-        }
+        in_one_of_five(|| {
+            let place = Place::new();
+            twelve_megabytes(&place, "--control reno")?;
+            let page = page(&place);
+            assert!(page.contains("The receive window's phases: "));
+            for phase in ["measure at", "ramp at", "packet trains"] {
+                assert!(page.contains(phase), "{phase} is not on the page");
+            }
+            Ok(())
+        });
     }
 }
 
@@ -54,14 +59,14 @@ fn sobas_finds_the_window_of_a_path_and_says_what_it_is_doing() {
 fn several_streams_share_one_sobas_and_its_window() {
     let _alone = alone();
     if root() {
-        let place = Place::new();
-        let summary = twelve_megabytes(&place, "--control reno --streams 4");
-        assert_eq!(summary["streams"], 4);
-        // Four machines would each send five trains at once, and lose them to one another.
-        let page = page(&place);
-        assert!(
-            page.contains("5 of 5 trains came whole") || page.contains("4 of 5 trains"),
-            "one machine's trains"
-        );
+        in_one_of_five(|| {
+            let place = Place::new();
+            let summary = twelve_megabytes(&place, "--control reno --streams 4")?;
+            assert_eq!(summary["streams"], 4);
+            // Four machines would each send five trains at once, and lose them to one another.
+            let page = page(&place);
+            let whole = page.contains("5 of 5 trains came whole") || page.contains("4 of 5 trains");
+            in_time(whole, "not one machine's trains")
+        });
     }
 }

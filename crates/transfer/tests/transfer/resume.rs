@@ -59,10 +59,21 @@ fn interrupted(bench: &Bench, path: &std::path::Path, bytes: u64) {
     // It never ends: its thread stays behind, waiting, with its folder's lock. A copy of the folder has none.
     std::thread::spawn(move || receiver.run(&Silent));
     send(&[path.to_owned()], &ticket, &SendOptions::default(), &bench.clock, &Silent).unwrap_err();
-    std::thread::park_timeout(std::time::Duration::from_millis(300));
+    comes_to_rest(&bench.to().join(".tightlink/journal"));
     let copy = bench.to().with_extension("copy");
     let copied = std::process::Command::new("cp").arg("-a").arg(bench.to()).arg(&copy).status().unwrap();
     assert!(copied.success());
+}
+
+/// Waits until `file` has not grown for 300 ms: what the path let through has been stored.
+fn comes_to_rest(file: &std::path::Path) {
+    let size = || fs::metadata(file).unwrap().len();
+    let (mut before, mut same) = (size(), 0);
+    while same < 6 {
+        std::thread::park_timeout(std::time::Duration::from_millis(50));
+        same = if size() == before { same + 1 } else { 0 };
+        before = size();
+    }
 }
 
 /// Lets the session in `state` be listened on anywhere.
@@ -128,7 +139,14 @@ fn a_file_that_changes_while_it_is_sent_is_sent_again() {
     let slow = SendOptions { limit: Some(units::Rate::from_bps(40_000_000)), ..SendOptions::default() };
     let transfer = std::thread::scope(|threads| {
         threads.spawn(|| {
-            std::thread::park_timeout(std::time::Duration::from_millis(600));
+            // It is under way when a file lies where files grow.
+            let begun = || {
+                fs::read_dir(bench.to().join(".tightlink/partial"))
+                    .is_ok_and(|mut files| files.next().is_some())
+            };
+            while !begun() {
+                std::thread::park_timeout(std::time::Duration::from_millis(20));
+            }
             fs::write(bench.from().join("file"), noise(3 << 20, 11)).unwrap();
         });
         bench.transfer(&[path], &slow)
