@@ -17,7 +17,7 @@ const SHORT: Span = Span::from_millis(200);
 /// Where the sender's data connections spent their time, nanoseconds, all together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SenderTimes {
-    /// Until the network took more.
+    /// Until the network took more, and at the end until the receiver had stored all.
     pub network: u64,
     /// In reading files.
     pub disk: u64,
@@ -32,7 +32,7 @@ pub struct SenderTimes {
 pub struct ReceiverTimes {
     /// Until the network brought more.
     pub network: u64,
-    /// In writing files.
+    /// In writing files, and at the end until all of them lay on the disk.
     pub disk: u64,
 }
 

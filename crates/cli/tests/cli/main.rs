@@ -19,6 +19,7 @@ mod search;
 mod sweep;
 mod transfer;
 mod transfer_kill;
+mod transfer_limits;
 mod transfer_path;
 mod transfer_strangers;
 #[path = "../../../live/tests/live/tries.rs"]

@@ -26,7 +26,7 @@ const TICK: Span = Span::from_millis(50);
 const QUIET: Span = Span::from_secs(2);
 /// And not at all if there is no more than this of it: at 300 Mbit/s a tenth of a second.
 const QUIET_WORTH: u64 = 4_000_000;
-/// Meanwhile it is looked whether that is over.
+/// While the path is measured, or all is brought to the disk, it is looked whether that is over.
 const QUIET_TICK: Span = Span::from_millis(5);
 /// Answers are gathered up to so much.
 const GATHER: usize = 32 << 10;
@@ -315,7 +315,7 @@ impl Control<'_> {
             self.lost(reason);
         }
         let counts = landing.counts();
-        let passed = now.since(self.told).as_secs_f64();
+        let passed = now.since(self.told).as_secs_f64().max(1e-3);
         let shown = counts.bytes + counts.arriving;
         let last = shown.saturating_sub(self.told_bytes) as f64 * 8.0 / passed;
         // Half of it within two looks: steady enough to read.
@@ -376,10 +376,27 @@ impl Control<'_> {
     fn finish(&mut self, inlet: &mut Inlet<'_>, failed: u64) -> Result<Summary, TransferError> {
         let (landing, clock) = (&self.house.receiver.landing, &self.house.receiver.clock);
         self.tell()?;
-        let ended = clock.now();
-        for fault in landing.finish()? {
+        let streams = self.visit.streams;
+        let faults = std::thread::scope(|threads| {
+            let finishing = threads.spawn(move || landing.finish(streams));
+            // A slow disk may take minutes, and a sender that hears nothing leaves.
+            while !finishing.is_finished() {
+                match inlet.message(clock.now() + QUIET_TICK)? {
+                    Message::Is(message) => self.hear(message, inlet)?,
+                    Message::Nothing => {}
+                    Message::End => return Err(TransferError::gone("it left before the last word")),
+                }
+                if clock.now().since(self.told) >= TICK * 4 {
+                    self.tell()?;
+                }
+            }
+            finishing.join().expect("it does not panic")
+        })?;
+        for fault in faults {
             self.lost(fault);
         }
+        self.tell()?;
+        let ended = clock.now();
         let counts = landing.counts();
         let finished =
             Finished { entries: counts.entries, bytes: counts.bytes, failed: counts.failed + failed };

@@ -128,6 +128,7 @@ impl Control<'_> {
             ToSender::Progress(progress) => self.progress(progress),
             ToSender::Pace { stream, bps } => self.pace(stream, bps.map(Rate::from_bps)),
             ToSender::Finished(finished) => {
+                locked(&self.flight.last).1 = report(self.flight);
                 self.flight.finished(finished);
                 let mut out = Vec::new();
                 frame::append(&mut out, &ToReceiver::Bye);
@@ -210,8 +211,11 @@ fn report(flight: &Flight) -> Report {
             segment: info.snd_mss.get(),
         })
     };
+    // What was handed over last has still to arrive, and to be stored; all data connections wait for that.
+    let at_the_end = flight.handed_over.get().map_or(0, |then| flight.clock.now().since(*then).as_nanos());
+    let to_send: u64 = flight.data.iter().map(|channel| channel.waited_to_send().as_nanos()).sum();
     let times = SenderTimes {
-        network: flight.data.iter().map(|channel| channel.waited_to_send().as_nanos()).sum(),
+        network: to_send + at_the_end * flight.data.len() as u64,
         disk: flight.disk.load(Relaxed),
         limit: flight.limit.waited().as_nanos(),
         idle: flight.idle.load(Relaxed),

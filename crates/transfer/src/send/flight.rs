@@ -13,7 +13,7 @@ use crate::wire::control::{Finished, Progress, Report};
 use live::Clock;
 use live::probe::Echoer;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use units::{Rate, Time};
 
@@ -38,6 +38,8 @@ pub(super) struct Flight {
     pub(super) disk: AtomicU64,
     /// Nanoseconds in which a data connection had nothing to send.
     pub(super) idle: AtomicU64,
+    /// When everything had been handed to the network.
+    pub(super) handed_over: OnceLock<Time>,
     /// Files that were wanted and could not be read.
     pub(super) unreadable: AtomicU64,
     /// What `--limit` says.
@@ -67,6 +69,7 @@ impl Flight {
             skipped: AtomicU64::new(0),
             disk: AtomicU64::new(0),
             idle: AtomicU64::new(0),
+            handed_over: OnceLock::new(),
             unreadable: AtomicU64::new(0),
             told: Condvar::new(),
             lost: Mutex::default(),

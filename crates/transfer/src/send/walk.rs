@@ -64,6 +64,7 @@ pub(super) fn offer(
         }
     }
     let failed = walk.failed + flight.unreadable.load(Relaxed);
+    let _ = flight.handed_over.set(flight.clock.now());
     frame::append(&mut walk.out, &ToReceiver::Complete { offers: walk.next, failed });
     walk.flush()
 }
