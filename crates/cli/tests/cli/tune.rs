@@ -56,10 +56,10 @@ impl Stream {
         buffer_lock(&self.receiver).expect("Linux 5.14") & RECEIVE_LOCK != 0
     }
 
-    /// Whether data still moves.
+    /// Whether data still moves: more than may have been waiting in a buffer.
     fn flows(&self) -> bool {
         let before = self.moved.load(Ordering::Relaxed);
-        within(SOON, || self.moved.load(Ordering::Relaxed) > before + 100_000)
+        within(SOON, || self.moved.load(Ordering::Relaxed) > before + 2_000_000)
     }
 }
 
