@@ -33,9 +33,7 @@ pub struct Summary {
     /// From the first connection to the last word.
     #[serde(rename = "elapsed_s", serialize_with = "seconds")]
     pub elapsed: Span,
-    /// Bytes of files moved in this run over that time, bits per second.
-    ///
-    /// The sender leaves out holes, which it did not send.
+    /// Bytes of files moved in this run over that time, bits per second, holes left out.
     pub goodput_bps: f64,
     /// Data connections.
     pub streams: u16,

@@ -48,10 +48,10 @@ pub(super) struct Counts {
     pub(super) bytes: u64,
     /// Of chunks that are not complete yet.
     pub(super) arriving: u64,
-    /// Of these, such as were there before this sender came.
-    pub(super) there: u64,
     pub(super) failed: u64,
     pub(super) disk: Span,
+    /// Bytes that came in this run, holes left out.
+    pub(super) came: u64,
 }
 
 /// The receiving end of a session.
@@ -63,9 +63,10 @@ pub(super) struct Landing {
     entries: AtomicU64,
     bytes: AtomicU64,
     arriving: Arc<AtomicU64>,
-    there: AtomicU64,
     failed: AtomicU64,
     disk: AtomicU64,
+    /// Bytes that came, holes left out.
+    came: AtomicU64,
     clock: Clock,
 }
 
@@ -78,9 +79,9 @@ impl Landing {
             entries: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
             arriving: Arc::default(),
-            there: AtomicU64::new(0),
             failed: AtomicU64::new(0),
             disk: AtomicU64::new(0),
+            came: AtomicU64::new(0),
             clock,
         })
     }
@@ -88,7 +89,7 @@ impl Landing {
     /// A sender has come: what is counted is counted from here, what another one left open is forgotten.
     pub(super) fn begin(&self) -> bool {
         self.open_files().clear();
-        for counter in [&self.entries, &self.bytes, &self.there, &self.failed] {
+        for counter in [&self.entries, &self.bytes, &self.came, &self.failed, &self.disk] {
             counter.store(0, Relaxed);
         }
         !self.journal().is_empty()
@@ -148,7 +149,6 @@ impl Landing {
                 }
                 self.entries.fetch_add(1, Relaxed);
                 self.bytes.fetch_add(chunks.size(), Relaxed);
-                self.there.fetch_add(chunks.size(), Relaxed);
                 return Ok(Verdict::Have);
             }
         }
@@ -169,7 +169,6 @@ impl Landing {
             self.journal().stored(key, digest)?;
             self.entries.fetch_add(1, Relaxed);
             self.bytes.fetch_add(chunks.size(), Relaxed);
-            self.there.fetch_add(chunks.size(), Relaxed);
             return Ok(Verdict::Have);
         } else {
             self.journal().dropped(key)?;
@@ -185,7 +184,6 @@ impl Landing {
         drop(open);
         let bytes = there.iter().map(|&(index, _)| chunks.length(index)).sum();
         self.bytes.fetch_add(bytes, Relaxed);
-        self.there.fetch_add(bytes, Relaxed);
         Ok(if there.is_empty() { Verdict::Want } else { Verdict::Rest(there) })
     }
 
@@ -217,6 +215,7 @@ impl Landing {
         self.spent(began);
         self.ended(&incoming, *digest, written)?;
         self.bytes.fetch_add(bytes.len() as u64, Relaxed);
+        self.came.fetch_add(bytes.len() as u64, Relaxed);
         Ok(())
     }
 
@@ -266,6 +265,7 @@ impl Landing {
         }
         chunk.hasher.update(offset, bytes);
         chunk.tally.add(bytes.len() as u64);
+        self.came.fetch_add(bytes.len() as u64, Relaxed);
         Ok(())
     }
 
@@ -408,9 +408,9 @@ impl Landing {
             entries: self.entries.load(Relaxed),
             bytes: self.bytes.load(Relaxed),
             arriving: self.arriving.load(Relaxed),
-            there: self.there.load(Relaxed),
             failed: self.failed.load(Relaxed),
             disk: Span::from_nanos(self.disk.load(Relaxed)),
+            came: self.came.load(Relaxed),
         }
     }
 

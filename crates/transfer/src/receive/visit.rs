@@ -420,7 +420,6 @@ impl Control<'_> {
             });
         }
         let (progress, report) = &self.last;
-        let moved = counts.bytes.saturating_sub(counts.there);
         Ok(Summary {
             side: Side::Received,
             entries: counts.entries,
@@ -429,7 +428,7 @@ impl Control<'_> {
             streams: self.visit.streams,
             ..Summary::new(
                 ended.since(self.began),
-                moved,
+                counts.came,
                 progress,
                 report,
                 std::mem::take(&mut self.history),

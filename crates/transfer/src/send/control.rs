@@ -212,13 +212,13 @@ fn report(flight: &Flight) -> Report {
         })
     };
     // What was handed over last has still to arrive, and to be stored; all data connections wait for that.
-    let at_the_end = flight.handed_over.get().map_or(0, |then| flight.clock.now().since(*then).as_nanos());
-    let to_send: u64 = flight.data.iter().map(|channel| channel.waited_to_send().as_nanos()).sum();
+    let (idle, at_the_end) = flight.waits();
+    let to_send: Span = flight.data.iter().map(crate::channel::Channel::waited_to_send).sum();
     let times = SenderTimes {
-        network: to_send + at_the_end * flight.data.len() as u64,
+        network: (to_send + at_the_end).as_nanos(),
         disk: flight.disk.load(Relaxed),
         limit: flight.limit.waited().as_nanos(),
-        idle: flight.idle.load(Relaxed),
+        idle: idle.as_nanos(),
     };
     let streams = flight.data.iter().map(|channel| report(channel).unwrap_or_default()).collect();
     let first = flight.data.first().and_then(|channel| options::congestion_control(channel.tcp()).ok());

@@ -15,7 +15,7 @@ use live::probe::Echoer;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
-use units::{Rate, Time};
+use units::{Rate, Span, Time};
 
 /// For the receiver's own reason to arrive.
 const BETTER_REASON: Duration = Duration::from_millis(1500);
@@ -36,8 +36,8 @@ pub(super) struct Flight {
     pub(super) skipped: AtomicU64,
     /// Nanoseconds spent in reading files.
     pub(super) disk: AtomicU64,
-    /// Nanoseconds in which a data connection had nothing to send.
-    pub(super) idle: AtomicU64,
+    /// Data connections that have nothing to send.
+    pub(super) idle: Mutex<Idle>,
     /// When everything had been handed to the network.
     pub(super) handed_over: OnceLock<Time>,
     /// Files that were wanted and could not be read.
@@ -50,6 +50,21 @@ pub(super) struct Flight {
     told: Condvar,
     lost: Mutex<Vec<String>>,
     ended: Mutex<Option<Result<Finished, TransferError>>>,
+}
+
+/// How long data connections had nothing to send, all together.
+#[derive(Debug, Default)]
+pub(super) struct Idle {
+    past: Span,
+    /// Since when some still wait.
+    since: Vec<Time>,
+}
+
+impl Idle {
+    /// Until `now`.
+    fn total(&self, now: Time) -> Span {
+        self.since.iter().fold(self.past, |sum, began| sum + now.since(*began))
+    }
 }
 
 impl Flight {
@@ -68,7 +83,7 @@ impl Flight {
             sent: AtomicU64::new(0),
             skipped: AtomicU64::new(0),
             disk: AtomicU64::new(0),
-            idle: AtomicU64::new(0),
+            idle: Mutex::default(),
             handed_over: OnceLock::new(),
             unreadable: AtomicU64::new(0),
             told: Condvar::new(),
@@ -104,6 +119,26 @@ impl Flight {
         for channel in &self.data {
             channel.cut();
         }
+    }
+
+    /// `wait`, for something to send.
+    pub(super) fn idle_for<T>(&self, wait: impl FnOnce() -> T) -> T {
+        let began = self.clock.now();
+        locked(&self.idle).since.push(began);
+        let result = wait();
+        let mut idle = locked(&self.idle);
+        idle.past += self.clock.now().since(began);
+        let at = idle.since.iter().position(|since| *since == began).expect("it was put there");
+        idle.since.swap_remove(at);
+        result
+    }
+
+    /// How long data connections had nothing to send, and how long they wait for the receiver to have stored all.
+    pub(super) fn waits(&self) -> (Span, Span) {
+        let now = self.clock.now();
+        let at_the_end = self.handed_over.get().map_or(Span::ZERO, |then| now.since(*then));
+        let idle = locked(&self.idle).total(now - at_the_end);
+        (idle, at_the_end * self.data.len() as u64)
     }
 
     /// Nothing more is to be sent.

@@ -48,10 +48,7 @@ pub(super) fn serve(flight: &Flight, stream: usize) -> Result<(), TransferError>
             Some(job) => job,
             None => {
                 stream.flush()?;
-                let began = flight.clock.now();
-                let job = flight.queue.take();
-                flight.idle.fetch_add(flight.clock.now().since(began).as_nanos(), Relaxed);
-                match job {
+                match flight.idle_for(|| flight.queue.take()) {
                     Some(job) => job,
                     None => break,
                 }
