@@ -62,5 +62,6 @@ pub fn send(
         flight.guard(|| control::serve(&flight, &sources, observer));
         flight.close();
     });
+    flight.unsaid().iter().for_each(|line| observer.say(line));
     flight.result()
 }

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -78,12 +78,13 @@ impl Store {
         match rustix::fs::mkdirat(&*folder, last, Mode::RWXU) {
             Ok(()) => Ok(()),
             Err(Errno::EXIST) => {
-                // A link to a folder is not a folder: it may lead out.
-                let there = rustix::fs::openat(&*folder, last, FOLDER, Mode::empty())
+                // A link to a folder is not a folder: it may lead out. One that may not be read can still be held.
+                let there = rustix::fs::openat(&*folder, last, FOLDER.union(OFlags::PATH), Mode::empty())
                     .map_err(|_| io::Error::other("something that is no folder has this name"))?;
                 let mode = Mode::from_raw_mode(rustix::fs::fstat(&there)?.st_mode);
                 if !mode.contains(Mode::RWXU) {
-                    rustix::fs::fchmod(&there, mode | Mode::RWXU)?;
+                    let held = format!("/proc/self/fd/{}", there.as_raw_fd());
+                    rustix::fs::chmod(held, mode | Mode::RWXU)?;
                 }
                 Ok(())
             }
@@ -149,6 +150,13 @@ impl Store {
     }
 
     fn rename(&self, under_way: &str, folder: &OwnedFd, last: &OsStr) -> io::Result<()> {
+        if let Ok(there) = rustix::fs::statat(folder, last, AtFlags::SYMLINK_NOFOLLOW) {
+            use rustix::fs::FileType as Kind;
+            let kind = Kind::from_raw_mode(there.st_mode);
+            if !matches!(kind, Kind::RegularFile | Kind::Symlink | Kind::Directory) {
+                return Err(io::Error::other("a device, socket or pipe has this name"));
+            }
+        }
         rustix::fs::renameat(&self.partial, under_way, folder, last).map_err(|error| match error {
             Errno::ISDIR | Errno::NOTEMPTY | Errno::EXIST => io::Error::other("a folder has this name"),
             Errno::XDEV => {

@@ -112,6 +112,15 @@ fn some_seconds<S: Serializer>(span: &Option<Span>, serializer: S) -> Result<S::
     span.map(Span::as_secs_f64).serialize(serializer)
 }
 
+/// In millions, or in less where that would be nothing.
+fn mega(count: f64, units: [&str; 3]) -> String {
+    match count {
+        few if few < 1e3 => format!("{few:.0} {}", units[0]),
+        some if some < 1e5 => format!("{:.1} {}", some / 1e3, units[1]),
+        many => format!("{:.1} {}", many / 1e6, units[2]),
+    }
+}
+
 /// Two sentences for a person.
 impl fmt::Display for Summary {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -123,10 +132,10 @@ impl fmt::Display for Summary {
         let entries = if self.entries == 1 { "entry" } else { "entries" };
         write!(
             formatter,
-            "{side} {} {entries}, {:.1} MB, in {seconds:.2} s: {:.1} Mbit/s",
+            "{side} {} {entries}, {}, in {seconds:.2} s: {}",
             self.entries,
-            self.bytes as f64 / 1e6,
-            self.goodput_bps / 1e6
+            mega(self.bytes as f64, ["B", "kB", "MB"]),
+            mega(self.goodput_bps, ["bit/s", "kbit/s", "Mbit/s"])
         )?;
         if self.skipped > 0 {
             write!(formatter, "; {} files were there before", self.skipped)?;

@@ -75,7 +75,9 @@ fn people_read_what_happened_on_stderr_and_the_ticket_alone_is_data() {
     fs::write(place.path().join("ticket"), format!("{}\n", receiving.ticket)).unwrap();
     let sent = end(place.shell("exec $TIGHTLINK send small.toml - < ticket")).well();
     assert_eq!(sent.out, "", "no data without --json");
-    assert!(sent.err.contains("sent 1 ") && !sent.err.contains(&receiving.ticket), "{}", sent.err);
+    let size = fs::metadata(place.path().join("small.toml")).unwrap().len();
+    assert!(sent.err.contains(&format!("sent 1 entry, {size} B, in ")), "{}", sent.err);
+    assert!(!sent.err.contains(&receiving.ticket), "{}", sent.err);
     let received = receiving.ended().well();
     assert_eq!(received.out, "");
     assert!(received.err.contains("received 1 "), "{}", received.err);
@@ -207,11 +209,17 @@ fn what_may_not_be_read_or_written_is_told_and_the_rest_arrives() {
         open("there", 0o777);
         open("there/tree", 0o777);
         open("tree/closed", 0o700);
-        // The sender may not read one folder.
+        for name in ["tree/one", "tree/two"] {
+            fs::write(place.path().join(name), "content").unwrap();
+            open(name, 0o000);
+        }
+        // The sender may not read one folder and two files.
         let receiving = Receiving::start(&place, &["other"]);
         let ended = end(nobody(&format!("exec $TIGHTLINK send tree {}", receiving.ticket)));
         assert_eq!(ended.code, Some(3), "{}", ended.err);
-        assert!(ended.err.contains("tree/closed: Permission denied"), "{}", ended.err);
+        for name in ["closed", "one", "two"] {
+            assert!(ended.err.contains(&format!("tree/{name}: Permission denied")), "{}", ended.err);
+        }
         assert_eq!(receiving.ended().code, Some(3), "the receiver knows that something is missing");
         assert_eq!(fs::read(place.path().join("other/tree/file")).unwrap(), b"content");
         // The receiver may not write one folder: it is another user's.
@@ -221,6 +229,29 @@ fn what_may_not_be_read_or_written_is_told_and_the_rest_arrives() {
         assert!(ended.err.contains("tree/closed") && ended.err.contains("denied"), "{}", ended.err);
         assert_eq!(receiving.ended().code, Some(3));
         assert_eq!(fs::read(place.path().join("there/tree/file")).unwrap(), b"content");
+    }
+}
+
+#[test]
+fn a_folder_that_nobody_may_enter_is_filled_again() {
+    if root() {
+        let place = Place::new();
+        fs::create_dir_all(place.path().join("tree/closed")).unwrap();
+        fs::write(place.path().join("tree/closed/file"), "content").unwrap();
+        use std::os::unix::fs::PermissionsExt;
+        let none = fs::Permissions::from_mode(0o000);
+        fs::set_permissions(place.path().join("tree/closed"), none).unwrap();
+        fs::set_permissions(place.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        for _ in 0..2 {
+            let mut command = Command::new("setpriv");
+            command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+            command.args([env!("CARGO_BIN_EXE_tightlink"), "receive", "there", "--listen", "127.0.0.1:0"]);
+            let receiving = Receiving::of(place.here(command));
+            place.run(&["send", "tree", &receiving.ticket]).well();
+            receiving.ended().well();
+            let there = fs::metadata(place.path().join("there/tree/closed")).unwrap();
+            assert_eq!(there.permissions().mode() & 0o777, 0);
+        }
     }
 }
 

@@ -61,6 +61,7 @@ pub(super) fn serve(
                 Message::End => return Err(TransferError::gone("the receiver left before the end")),
             }
             if flight.clock.now() >= due {
+                flight.unsaid().iter().for_each(|line| observer.say(line));
                 // The receiver may be waiting for the totals.
                 due = flight.clock.now() + if totals.is_some() { SOON } else { TICK };
                 let mut out = Vec::new();

@@ -49,6 +49,8 @@ pub(super) struct Flight {
     pub(super) last: Mutex<(Progress, Report)>,
     told: Condvar,
     lost: Mutex<Vec<String>>,
+    /// Of these, such as nobody has been told of.
+    unsaid: Mutex<Vec<String>>,
     ended: Mutex<Option<Result<Finished, TransferError>>>,
 }
 
@@ -88,6 +90,7 @@ impl Flight {
             unreadable: AtomicU64::new(0),
             told: Condvar::new(),
             lost: Mutex::default(),
+            unsaid: Mutex::default(),
             ended: Mutex::default(),
         }
     }
@@ -161,8 +164,14 @@ impl Flight {
     /// A file that was wanted cannot be read.
     pub(super) fn lost_file(&self, file: &Outgoing, reason: String) {
         self.unreadable.fetch_add(1, Relaxed);
+        locked(&self.unsaid).push(reason.clone());
         self.lost(reason);
         self.queue.end(file.id);
+    }
+
+    /// What was lost since this was asked last, and is still to be told.
+    pub(super) fn unsaid(&self) -> Vec<String> {
+        std::mem::take(&mut locked(&self.unsaid))
     }
 
     pub(super) fn result(self) -> Result<Summary, TransferError> {

@@ -19,12 +19,19 @@ pub(super) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, TransferError> {
     let mut seen: HashMap<Name, &Path> = HashMap::new();
     for path in paths {
         // A missing path is a slip of the hand: nothing is sent then.
-        std::fs::symlink_metadata(path).map_err(|error| {
+        let there = std::fs::symlink_metadata(path).map_err(|error| {
             TransferError::Usage(format!(
                 "{}: {error}\n  accepted: files and folders that exist",
                 path.display()
             ))
         })?;
+        let kind = there.file_type();
+        if !(kind.is_file() || kind.is_dir() || kind.is_symlink()) {
+            return Err(TransferError::Usage(format!(
+                "{}: a device, socket or pipe\n  accepted: files, folders and symbolic links",
+                path.display()
+            )));
+        }
         // "." and "a/.." have a name too.
         let named = match path.file_name() {
             Some(_) => path.clone(),
@@ -76,5 +83,6 @@ mod tests {
         let missing = sources(&[folder.path().join("c")]).unwrap_err();
         assert!(missing.is_usage() && missing.to_string().contains("No such file"), "{missing}");
         assert!(sources(&["/".into()]).is_err());
+        assert!(sources(&["/dev/null".into()]).unwrap_err().to_string().contains("a device"));
     }
 }

@@ -4,7 +4,7 @@ use super::flight::Flight;
 use super::outgoing::{MOST_ATTEMPTS, Outgoing, modified};
 use super::sources::Source;
 use crate::error::TransferError;
-use crate::name::Name;
+use crate::name::{Name, RESERVED};
 use crate::progress::Observer;
 use crate::wire::control::{Entry, Id, Kind, ToReceiver};
 use crate::wire::frame;
@@ -89,6 +89,13 @@ impl Walk<'_> {
                     continue;
                 }
             };
+            if is_a_receivers_own(&entry.path()) {
+                self.observer.say(&format!(
+                    "{}: an unfinished session's own folder, with its key; left out",
+                    entry.path().display()
+                ));
+                continue;
+            }
             match name.join(&entry.file_name()) {
                 Ok(name) => {
                     if let Some(folder) = self.entry(entry.path(), name.clone())? {
@@ -184,6 +191,11 @@ impl Walk<'_> {
         self.observer.say(&line);
         self.flight.lost(line);
     }
+}
+
+/// Whether this is where a receiver keeps its session, and the key that its ticket names.
+fn is_a_receivers_own(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == RESERVED) && path.join("session").exists()
 }
 
 /// Entries and bytes in all, for who wants to know how long it will take; `None` if it was no longer asked for.

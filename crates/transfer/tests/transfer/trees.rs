@@ -37,6 +37,10 @@ fn set_time(path: &Path, seconds: i64, nanos: i64) {
     rustix::fs::utimensat(CWD, path, &times, AtFlags::SYMLINK_NOFOLLOW).unwrap();
 }
 
+fn make_pipe(path: &Path) {
+    rustix::fs::mknodat(CWD, path, rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR, 0).unwrap();
+}
+
 #[test]
 fn a_tree_arrives_with_names_rights_times_links_and_empty_things() {
     let bench = Bench::new();
@@ -100,6 +104,9 @@ fn holes_stay_holes() {
     let sent = transfer.sent.unwrap();
     assert_eq!(sent.bytes, (3 << 30) + 10_000);
     assert!(sent.sent < Some(1 << 20), "{:?} bytes of a file that is hollow", sent.sent);
+    let received = transfer.received.unwrap();
+    let moved = received.goodput_bps * received.elapsed.as_secs_f64() / 8.0;
+    assert!(moved < f64::from(1 << 20), "the receiver says that {moved} bytes came");
     let arrived = fs::File::open(bench.to().join("sparse")).unwrap();
     let after = arrived.metadata().unwrap();
     assert_eq!(after.len(), before.len());
@@ -113,20 +120,25 @@ fn holes_stay_holes() {
 }
 
 #[test]
-fn what_is_there_is_replaced_but_no_folder() {
+fn files_are_replaced_but_no_folders_and_pipes() {
     let bench = Bench::new();
     bench.write("x/file", "new");
     bench.write("x/taken", "new");
     fs::create_dir_all(bench.to().join("x/taken")).unwrap();
     fs::write(bench.to().join("x/file"), "old and longer").unwrap();
     fs::write(bench.to().join("x/other"), "stays").unwrap();
+    bench.write("x/pipe", "new");
+    make_pipe(&bench.to().join("x/pipe"));
     let transfer = bench.transfer(&[bench.from().join("x")], &SendOptions::default());
-    let error = transfer.sent.unwrap_err().to_string();
-    assert!(
-        error.contains("1 of 3") && error.contains("x/taken") && error.contains("a folder has this name"),
-        "{error}"
-    );
-    assert!(transfer.received.unwrap_err().to_string().contains("x/taken"));
+    assert!(transfer.sent.unwrap_err().to_string().contains("2 of 4"));
+    let heard = transfer.here.heard();
+    for line in [
+        "x/taken: the receiver cannot store it: a folder has",
+        "x/pipe: the receiver cannot store it: a device",
+    ] {
+        assert!(heard.contains(line), "{heard}");
+    }
+    assert!(transfer.received.is_err());
     assert_eq!(fs::read(bench.to().join("x/file")).unwrap(), b"new");
     assert_eq!(fs::read(bench.to().join("x/other")).unwrap(), b"stays");
     assert!(bench.to().join(".tightlink/session").exists(), "it can be tried again");
@@ -159,7 +171,7 @@ fn devices_and_pipes_are_left_out_and_told() {
     let bench = Bench::new();
     bench.write("x/file", "content");
     let pipe = bench.from().join("x/pipe");
-    rustix::fs::mknodat(CWD, &pipe, rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR, 0).unwrap();
+    make_pipe(&pipe);
     let transfer = bench.transfer(&[bench.from().join("x")], &SendOptions::default());
     assert_eq!(transfer.sent.unwrap().entries, 2);
     assert!(transfer.here.heard().contains("pipe: a device, socket or pipe; left out"));
@@ -175,4 +187,18 @@ fn many_small_files_arrive_over_several_connections() {
         bench.transfer(&[bench.from().join("many")], &SendOptions { streams: 2, ..SendOptions::default() });
     assert_eq!(transfer.sent.unwrap().entries, 5051);
     assert!(picture(&bench.from().join("many")) == picture(&bench.to().join("many")));
+}
+
+#[test]
+fn a_receivers_own_folder_and_its_key_are_left_out_and_told() {
+    let bench = Bench::new();
+    bench.write("x/inbox/.tightlink/session", "a secret");
+    bench.write("x/inbox/file", "content");
+    bench.write("x/other/.tightlink/notes", "of somebody's own");
+    let transfer = bench.transfer(&[bench.from().join("x")], &SendOptions::default());
+    assert_eq!(transfer.sent.unwrap().entries, 6);
+    let heard = transfer.here.heard();
+    assert!(heard.contains("x/inbox/.tightlink: an unfinished session's own folder"), "{heard}");
+    assert!(!bench.to().join("x/inbox/.tightlink").exists());
+    assert!(bench.to().join("x/inbox/file").exists() && bench.to().join("x/other/.tightlink/notes").exists());
 }
