@@ -107,7 +107,9 @@ fn a_running_programs_window_is_held_and_given_back_when_it_is_interrupted() {
         let ended = ended(child).well();
         assert!(stream.clamp() > Bytes::new(1_000_000), "{}", stream.clamp());
         assert!(!stream.is_locked(), "autotuning is on again");
-        assert!(receive_buffer(&stream.receiver).expect("a size") <= before.max(Bytes::new(8 << 20)));
+        // Not the 128 MB that tune gave it; the kernel's own tuning goes up to tcp_rmem for a reader that comes late.
+        let after = receive_buffer(&stream.receiver).expect("a size");
+        assert!(after <= before.max(Bytes::new(64 << 20)), "{after}");
         assert!(stream.flows(), "the program is unharmed");
         if json {
             // Both ends are this process's.
