@@ -6,6 +6,8 @@ use units::{Bytes, Rate, Span, Time};
 /// When the next segment may leave.
 #[derive(Clone, Debug)]
 pub(super) struct Pacer {
+    /// The controller's, as of last time; zero: it has none.
+    rate: Rate,
     gap: Span,
     /// However fast the controller would be.
     least_gap: Span,
@@ -15,11 +17,17 @@ pub(super) struct Pacer {
 impl Pacer {
     /// Nothing is held back before there is a rate.
     pub(super) fn new() -> Self {
-        Self { gap: Span::ZERO, least_gap: Span::ZERO, free_at: Time::ZERO }
+        Self { rate: Rate::ZERO, gap: Span::ZERO, least_gap: Span::ZERO, free_at: Time::ZERO }
     }
 
     /// Segments of `payload` leave at `rate`, counted in payload as windows are.
+    #[inline]
     pub(super) fn at_rate(&mut self, rate: Rate, payload: u64) {
+        // Mostly it is what it was.
+        if rate == self.rate && self.free_at != Time::NEVER {
+            return;
+        }
+        self.rate = rate;
         let gap = rate.max(Rate::from_bps(1)).serialization(Bytes::new(payload));
         // What waits for a slower rate's slot need not wait for all of it.
         let (old, new) = (self.gap.max(self.least_gap), gap.max(self.least_gap));
@@ -47,6 +55,13 @@ impl Pacer {
         let smoothed = u128::from(smoothed.map_or(0, Span::as_nanos));
         let gap = smoothed * u128::from(payload) * down / (u128::from(window) * up);
         self.gap = Span::from_nanos(gap as u64);
+        self.rate = Rate::ZERO;
+    }
+
+    /// Whether nothing may leave at `now`.
+    #[inline]
+    pub(super) fn holds(&self, now: Time) -> bool {
+        self.free_at > now
     }
 
     /// When the next segment may leave.

@@ -1,7 +1,7 @@
 //! Pacing: the controller's rate, or Linux's ratio of window and round-trip time.
 
 use super::{SEGMENT, config, ms};
-use crate::tcp::Sender;
+use crate::tcp::{Full, Sender};
 use cc::{Ack, Allowance, CcState, Congestion, CongestionControl, Phase};
 use units::{Rate, Span, Time};
 
@@ -24,9 +24,9 @@ impl CongestionControl for Timed {
 fn times(sender: &mut Sender, mut now: Time, count: usize) -> Vec<u64> {
     let mut times = Vec::new();
     while times.len() < count {
-        match sender.transmit::<false>(now) {
+        match sender.transmit::<Full>(now) {
             Some(_) => times.push(now.as_nanos() / 1000),
-            None => now = sender.released_at(now).expect("the window has room"),
+            None => now = sender.released_at::<Full>(now).expect("the window has room"),
         }
     }
     times
@@ -42,8 +42,8 @@ fn a_controller_with_a_rate_is_paced_unasked() {
     assert_eq!(times(&mut sender, ms(3), 4), [3000, 8000, 13000, 18000]);
     // The window is the limit in the end, and then the pacer has nothing to release.
     assert_eq!(times(&mut sender, ms(18), 6).len(), 6);
-    assert_eq!(sender.transmit::<false>(ms(900)), None);
-    assert_eq!(sender.released_at(ms(900)), None);
+    assert_eq!(sender.transmit::<Full>(ms(900)), None);
+    assert_eq!(sender.released_at::<Full>(ms(900)), None);
 }
 
 /// Six fifths of the window per round-trip time at or above half the threshold, twice it below.
@@ -57,7 +57,7 @@ fn a_window_is_spread_over_its_round_trip() {
         let mut sender = Sender::new(config);
         // Nothing is known of the round-trip time: all at once.
         assert_eq!(times(&mut sender, ms(0), 10), [0; 10]);
-        assert_eq!(sender.transmit::<false>(ms(0)), None);
+        assert_eq!(sender.transmit::<Full>(ms(0)), None);
         let ack = |cumulative: u64| crate::tcp::Acknowledgement {
             cumulative,
             sacked: None,
@@ -67,10 +67,10 @@ fn a_window_is_spread_over_its_round_trip() {
             echo: ms(0),
             window: u64::MAX,
         };
-        sender.on_ack::<false>(ms(100), &ack(1), &[]);
+        sender.on_ack::<Full>(ms(100), &ack(1), &[]);
         let first = times(&mut sender, ms(100), 1)[0];
         assert_eq!(first, 100_000);
-        sender.on_ack::<false>(ms(100), &ack(2), &[]);
+        sender.on_ack::<Full>(ms(100), &ack(2), &[]);
         let second = times(&mut sender, ms(100), 1)[0];
         assert!(second.abs_diff(first + gap_us) < 700, "{threshold}: {second}, not {first} + {gap_us}");
     }
