@@ -342,26 +342,26 @@ impl Bbr3 {
 
 impl CongestionControl for Bbr3 {
     fn on_ack(&mut self, ack: &Ack) {
-        let Some(sample) = ack.rate else { return };
+        let Some(sample) = &ack.rate else { return };
         if self.min_rtt.is_none() {
             // Flows that begin at different times do not probe in step.
             self.stream = Stream::new(ack.now.as_nanos(), "bbr probes");
         }
-        (self.now, self.last) = (ack.now, sample);
+        (self.now, self.last) = (ack.now, *sample);
         let rate = sample.rate().map_or(0.0, |rate| rate.as_bps_f64() / 8.0);
-        self.bounds.observe(&sample, rate);
-        self.update_signals(&sample, rate);
-        self.update_aggregation(&sample);
-        self.check_startup(ack, &sample, rate);
+        self.bounds.observe(sample, rate);
+        self.update_signals(sample, rate);
+        self.update_aggregation(sample);
+        self.check_startup(ack, sample, rate);
         if self.bounds.round_started {
             (self.bounds.lost_in_round, self.bounds.loss_events) = (false, 0);
         }
-        self.update_cycle(ack, &sample, rate);
-        self.check_probe_rtt(ack, &sample);
-        self.bounds.advance(&sample, rate);
+        self.update_cycle(ack, sample, rate);
+        self.check_probe_rtt(ack, sample);
+        self.bounds.advance(sample, rate);
         self.rate = self.max_rate.min(self.bounds.rate_short);
         self.set_pacing(ack);
-        self.set_window(ack, &sample);
+        self.set_window(ack, sample);
     }
 
     fn on_lost(&mut self, lost: &LostSegment) {

@@ -32,8 +32,9 @@ const MOST: f64 = 1e9;
 #[derive(Clone, Debug)]
 pub struct Fast {
     segment: Bytes,
-    /// Segments.
+    /// Segments, and in bytes.
     window: f64,
+    bytes: Bytes,
     threshold: f64,
     before: (f64, f64),
     base_rtt: Span,
@@ -56,6 +57,7 @@ impl Fast {
         Self {
             segment: start.segment,
             window,
+            bytes: start.segment.scale(window).max(start.segment),
             threshold,
             before: (window, threshold),
             base_rtt: Span::MAX,
@@ -112,10 +114,7 @@ impl Fast {
 
     fn set_window(&mut self, window: f64) {
         self.window = window.clamp(1.0, MOST);
-    }
-
-    fn window(&self) -> Bytes {
-        self.segment.scale(self.window).max(self.segment)
+        self.bytes = self.segment.scale(self.window).max(self.segment);
     }
 }
 
@@ -144,14 +143,15 @@ impl CongestionControl for Fast {
             let flight = event.in_flight.get() as f64 / self.segment.get().max(1) as f64;
             self.threshold = (flight / 2.0).clamp(2.0, MOST);
         }
-        self.window = match event.kind {
+        self.set_window(match event.kind {
             CongestionKind::Loss | CongestionKind::EcnMark => self.threshold,
             CongestionKind::Timeout | CongestionKind::PersistentLoss => 1.0,
-        };
+        });
     }
 
     fn on_spurious(&mut self) {
-        (self.window, self.threshold) = self.before;
+        self.set_window(self.before.0);
+        self.threshold = self.before.1;
     }
 
     fn allowance(&self) -> Allowance {
@@ -159,12 +159,12 @@ impl CongestionControl for Fast {
         let pacing = (self.rtt > 0.0)
             .then(|| Rate::from_bps_f64(gain * self.window * self.segment.bits_f64() / self.rtt))
             .map(|rate| rate.max(Rate::from_bps(1)));
-        Allowance { window: self.window(), pacing }
+        Allowance { window: self.bytes, pacing }
     }
 
     fn state(&self) -> CcState {
         let phase = if self.in_slow_start() { Phase::SlowStart } else { Phase::Avoidance };
-        CcState { phase, window: self.window(), threshold: Some(self.segment.scale(self.threshold)) }
+        CcState { phase, window: self.bytes, threshold: Some(self.segment.scale(self.threshold)) }
     }
 
     fn measures(&self, show: &mut dyn FnMut(&'static str, f64)) {

@@ -41,6 +41,7 @@ pub(super) struct Delivery {
 
 impl Delivery {
     /// A segment leaves; `in_flight` segments are in the network with it.
+    #[inline]
     pub(super) fn on_sent(&mut self, now: Time, segment: u64, in_flight: u64) {
         if in_flight <= 1 {
             self.first_sent = now;
@@ -55,9 +56,11 @@ impl Delivery {
             in_flight,
             application_limited: self.limited_until > 0,
         };
-        match self.records.get_mut((segment - self.first) as usize) {
-            Some(record) => *record = sent,
-            None => self.records.push_back(sent),
+        let place = (segment - self.first) as usize;
+        if place >= self.records.len() {
+            self.records.push_back(sent);
+        } else {
+            self.records[place] = sent;
         }
     }
 
@@ -67,16 +70,16 @@ impl Delivery {
     }
 
     /// An acknowledgement says for the first time that `segment` has arrived.
+    #[inline]
     pub(super) fn on_delivered(&mut self, now: Time, segment: u64) {
-        let Some(&sent) = segment.checked_sub(self.first).and_then(|index| self.records.get(index as usize))
-        else {
-            return;
-        };
+        // What lies below the first is far beyond the last, too.
+        let Some(sent) = self.records.get(segment.wrapping_sub(self.first) as usize) else { return };
         self.delivered += 1;
         self.delivered_at = now;
         self.newly_delivered += 1;
-        if self.newest.is_none_or(|newest| (sent.delivered, sent.at) >= (newest.delivered, newest.at)) {
-            self.newest = Some(sent);
+        let newer = |newest: &Sent| (sent.delivered, sent.at) >= (newest.delivered, newest.at);
+        if self.newest.as_ref().is_none_or(newer) {
+            self.newest = Some(*sent);
         }
     }
 
@@ -93,6 +96,7 @@ impl Delivery {
     }
 
     /// Losses are told of from here on; the next call looks no further back than `edge`.
+    #[inline]
     pub(super) fn told_below(&mut self, edge: u64) -> u64 {
         let from = self.told_below;
         self.told_below = self.told_below.max(edge);
@@ -100,13 +104,15 @@ impl Delivery {
     }
 
     /// Everything below `una` is acknowledged for good.
+    #[inline]
     pub(super) fn forget_below(&mut self, una: u64) {
-        let gone = una.saturating_sub(self.first).min(self.records.len() as u64);
-        self.records.drain(..gone as usize);
-        self.first += gone;
+        while self.first < una && self.records.pop_front().is_some() {
+            self.first += 1;
+        }
     }
 
     /// What the acknowledgement at hand tells, after all its segments; `None` if it delivered nothing.
+    #[inline]
     pub(super) fn sample(&mut self, min_rtt: Span, payload: u64) -> Option<RateSample> {
         let delivered = std::mem::take(&mut self.newly_delivered);
         if delivered == 0 {

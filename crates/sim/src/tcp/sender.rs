@@ -95,6 +95,8 @@ pub(crate) struct Sender {
     assisted: bool,
     /// What the controller, or the flow, wants of a pace; a plain sender has nothing to look at here, nor next.
     pacing: Option<Box<Pacing>>,
+    /// The controller wants delivery rates.
+    rated: bool,
     /// What else the flow turned on.
     options: Option<Box<Options>>,
 }
@@ -123,6 +125,7 @@ impl Sender {
             limited_below: 0,
             round: 0,
             round_ends: 0,
+            rated: pacing.as_ref().is_some_and(|pacing| pacing.delivery.is_some()),
             pacing,
             options,
         };
@@ -335,7 +338,7 @@ impl Sender {
         self.buffer_segments = ack.window;
         if F::OPTIONS || (F::PACED && !blocks.is_empty()) {
             self.note_delivered(now, ack, blocks);
-        } else if F::PACED {
+        } else if F::PACED && self.rated {
             self.note_deliveries(now, ack);
         }
         if !self.sack {
@@ -365,7 +368,7 @@ impl Sender {
             self.follow_episode(now, newly);
             recovering |= matches!(self.episode, Episode::FastRecovery { .. });
         }
-        let rate = if F::PACED { self.sample_rate() } else { None };
+        let rate = if F::PACED && self.rated { self.sample_rate() } else { None };
         if newly > 0 || (F::PACED && rate.is_some()) {
             if self.board.una() > self.round_ends {
                 self.round += 1;
