@@ -33,16 +33,12 @@ impl Agenda {
     #[inline]
     pub(crate) fn set(&mut self, slot: usize, at: Time) {
         let mut node = self.base + slot;
-        let mut first = Entry { at, slot: slot as u32 };
-        self.nodes[node] = first;
+        self.nodes[node] = Entry { at, slot: slot as u32 };
         while node > 1 {
-            let other = self.nodes[node ^ 1];
-            // The left child, an even one, stands for lower slots, so a tie is its.
-            if other.at < first.at || (other.at == first.at && node % 2 == 1) {
-                first = other;
-            }
             node /= 2;
-            self.nodes[node] = first;
+            // The left child stands for lower slots, so a tie is its.
+            let (left, right) = (self.nodes[2 * node], self.nodes[2 * node + 1]);
+            self.nodes[node] = if right.at < left.at { right } else { left };
         }
     }
 

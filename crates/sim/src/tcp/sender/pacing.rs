@@ -23,7 +23,7 @@ impl Pacing {
     pub(super) fn of(config: &SenderConfig) -> Option<Box<Self>> {
         let wants = config.control.wants();
         let pacing = Self {
-            pacer: (config.pacing || wants.departures).then(Pacer::new),
+            pacer: (config.pacing || wants.departures).then(|| Pacer::new(wants.departures)),
             delivery: wants.rate.then(Delivery::default),
             placed: wants.departures,
         };
@@ -80,7 +80,7 @@ impl Sender {
             return;
         }
         let payload = self.payload;
-        self.pacing.get_or_insert_default().pacer.get_or_insert_with(Pacer::new).cap(cap, payload);
+        self.pacing.get_or_insert_default().pacer.get_or_insert_with(|| Pacer::new(false)).cap(cap, payload);
     }
 
     /// The controller's pace is `rate`; `None`: it has none.
@@ -97,7 +97,7 @@ impl Sender {
     #[cold]
     fn begin_pacing(&mut self, rate: Rate) {
         let payload = self.payload;
-        self.pacing.get_or_insert_default().pacer.get_or_insert_with(Pacer::new).at_rate(rate, payload);
+        self.pacing.get_or_insert_default().pacer.get_or_insert_with(|| Pacer::new(false)).at_rate(rate, payload);
     }
 
     #[cold]
@@ -109,7 +109,7 @@ impl Sender {
     }
 
     /// A segment left: when the next may, and what its delivery rate will be computed from.
-    #[inline]
+    #[inline(always)]
     pub(super) fn note_paced(&mut self, now: Time, sent: &Transmission) {
         let Some(pacing) = self.pacing.as_deref_mut() else { return };
         if let Some(pacer) = &mut pacing.pacer {
