@@ -261,7 +261,9 @@ impl Flow {
         if self.sender.is_done() && self.completed.is_none() {
             self.completed = Some(now);
         }
-        if self.jitter == Span::ZERO {
+        if F::PACED && self.sends_at > now && self.sender.waits_until(self.sends_at) {
+            // The rest of a quantum waits for the whole of it.
+        } else if self.jitter == Span::ZERO {
             self.send_as::<F, M>(now, medium);
         } else if self.sends_at == Time::NEVER && self.sender.may_transmit::<Full>() {
             self.sends_at = now + self.jitter.scale(self.stream.uniform());

@@ -1,8 +1,8 @@
 //! Pacing: segments leave at a rate and not as acknowledgements come.
 //!
 //! A leaky bucket (RFC 9002, section 7.7). What a controller's rate lets leave within about a millisecond may leave
-//! together, its [quantum](cc::send_quantum): an acknowledgement that comes while some of it is due sends that, and the
-//! pacer itself wakes the sender once for a whole quantum, not for every segment. Segment by segment leave those whose
+//! together, its [quantum](cc::send_quantum). Where the window is the limit, what an acknowledgement frees leaves with it as
+//! far as the quantum goes; where the pace is, the sender is woken once for a whole quantum, not for every segment. Segment by segment leave those whose
 //! departures a controller places, whose pace a sizer caps, and who have no rate but a window.
 
 use cc::{CcState, send_quantum};

@@ -54,6 +54,12 @@ impl Sender {
         (pacer.holds(now) && self.may_transmit::<F>()).then(|| pacer.free_at())
     }
 
+    /// Whether `at` is when the pacer lets the next quantum go.
+    #[inline]
+    pub(crate) fn waits_until(&self, at: Time) -> bool {
+        self.pacer().is_some_and(|pacer| pacer.free_at() == at)
+    }
+
     /// What the controller tells routers, if it has an assist.
     pub(crate) fn router_header(&self) -> Option<CongestionHeader> {
         if !self.assisted {
