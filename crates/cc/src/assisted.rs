@@ -14,6 +14,8 @@ const ROOM: f64 = 2.0;
 #[derive(Clone, Copy, Debug)]
 pub struct Xcp {
     segment: Bytes,
+    /// The least and the largest window, bytes.
+    bounds: (f64, f64),
     /// Bytes; and in whole ones.
     window: f64,
     bytes: Bytes,
@@ -28,14 +30,16 @@ impl Xcp {
     #[must_use]
     pub fn new(start: Start) -> Self {
         let (segment, bytes) = (start.segment, start.segment);
-        let mut own = Self { segment, window: 0.0, bytes, before: 0.0, rtt: None, limited: true };
+        let least = segment.get() as f64;
+        let bounds = (least, MOST.max(least));
+        let mut own = Self { segment, bounds, window: 0.0, bytes, before: 0.0, rtt: None, limited: true };
         own.set(start.window.get() as f64);
         own.before = own.window;
         own
     }
 
     fn set(&mut self, window: f64) {
-        self.window = window.clamp(self.segment.get() as f64, MOST.max(self.segment.get() as f64));
+        self.window = window.clamp(self.bounds.0, self.bounds.1);
         self.bytes = Bytes::new(self.window as u64).max(self.segment);
     }
 }

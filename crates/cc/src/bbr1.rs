@@ -323,7 +323,7 @@ impl CongestionControl for Bbr1 {
     }
 
     fn wants(&self) -> Wants {
-        Wants { rate: true, departures: false }
+        Wants { rate: true, deliveries: true, departures: false }
     }
 
     fn allowance(&self) -> Allowance {

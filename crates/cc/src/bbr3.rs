@@ -405,7 +405,7 @@ impl CongestionControl for Bbr3 {
     }
 
     fn wants(&self) -> Wants {
-        Wants { rate: true, departures: false }
+        Wants { rate: true, deliveries: true, departures: false }
     }
 
     fn allowance(&self) -> Allowance {

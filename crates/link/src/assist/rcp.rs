@@ -77,6 +77,8 @@ impl Assist for Rcp {
         if header.rtt > 0.0 {
             self.mean_rtt += RTT_WEIGHT * (header.rtt - self.mean_rtt);
         }
-        header.feedback = header.feedback.min(self.rate);
+        if self.rate < header.feedback {
+            header.feedback = self.rate;
+        }
     }
 }

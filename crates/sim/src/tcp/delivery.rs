@@ -30,11 +30,9 @@ pub(super) struct Delivery {
     delivered_at: Time,
     /// Delivered when the bubble of a sender without data has left the network; zero: there is none.
     limited_until: u64,
-    /// Segments below this, as far as they were lost, have been told of.
-    told_below: u64,
     lost: u64,
     /// The acknowledgement at hand.
-    newest: Option<Sent>,
+    newest: Option<usize>,
     newly_delivered: u64,
     newly_lost: u64,
 }
@@ -73,13 +71,14 @@ impl Delivery {
     #[inline]
     pub(super) fn on_delivered(&mut self, now: Time, segment: u64) {
         // What lies below the first is far beyond the last, too.
-        let Some(sent) = self.records.get(segment.wrapping_sub(self.first) as usize) else { return };
+        let place = segment.wrapping_sub(self.first) as usize;
+        let Some(sent) = self.records.get(place) else { return };
         self.delivered += 1;
         self.delivered_at = now;
         self.newly_delivered += 1;
         let newer = |newest: &Sent| (sent.delivered, sent.at) >= (newest.delivered, newest.at);
-        if self.newest.as_ref().is_none_or(newer) {
-            self.newest = Some(*sent);
+        if self.newest.and_then(|newest| self.records.get(newest)).is_none_or(newer) {
+            self.newest = Some(place);
         }
     }
 
@@ -95,14 +94,6 @@ impl Delivery {
         })
     }
 
-    /// Losses are told of from here on; the next call looks no further back than `edge`.
-    #[inline]
-    pub(super) fn told_below(&mut self, edge: u64) -> u64 {
-        let from = self.told_below;
-        self.told_below = self.told_below.max(edge);
-        from
-    }
-
     /// Everything below `una` is acknowledged for good.
     #[inline]
     pub(super) fn forget_below(&mut self, una: u64) {
@@ -111,14 +102,15 @@ impl Delivery {
         }
     }
 
-    /// What the acknowledgement at hand tells, after all its segments; `None` if it delivered nothing.
+    /// What the acknowledgement at hand tells, after all its segments and before what it acknowledges is forgotten; `None` if
+    /// it delivered nothing.
     #[inline]
     pub(super) fn sample(&mut self, min_rtt: Span, payload: u64) -> Option<RateSample> {
         let delivered = std::mem::take(&mut self.newly_delivered);
         if delivered == 0 {
             return None;
         }
-        let newest = self.newest.take()?;
+        let newest = self.records.get(self.newest.take()?)?;
         if self.limited_until > 0 && self.delivered > self.limited_until {
             self.limited_until = 0;
         }
@@ -160,8 +152,8 @@ mod tests {
         for segment in 0..60 {
             let now = ms(50 + segment + segment / 10 * 40);
             delivery.on_delivered(now, segment);
-            delivery.forget_below(segment + 1);
             last = delivery.sample(Span::from_millis(50), 1000);
+            delivery.forget_below(segment + 1);
             delivery.on_sent(now, segment + 10, 10);
         }
         let sample = last.unwrap();

@@ -95,7 +95,8 @@ pub(crate) struct Sender {
     assisted: bool,
     /// What the controller, or the flow, wants of a pace; a plain sender has nothing to look at here, nor next.
     pacing: Option<Box<Pacing>>,
-    /// The controller wants delivery rates.
+    /// The controller wants to know of every delivery and loss; and of delivery rates.
+    deliveries: bool,
     rated: bool,
     /// What else the flow turned on.
     options: Option<Box<Options>>,
@@ -125,6 +126,7 @@ impl Sender {
             limited_below: 0,
             round: 0,
             round_ends: 0,
+            deliveries: pacing.as_ref().is_some_and(|pacing| pacing.deliveries),
             rated: pacing.as_ref().is_some_and(|pacing| pacing.delivery.is_some()),
             pacing,
             options,
@@ -334,7 +336,7 @@ impl Sender {
         ack: &Acknowledgement,
         blocks: &[Block],
     ) -> Option<Span> {
-        let first = self.board.una();
+        let (first, sacked) = (self.board.una(), self.board.sacked());
         self.buffer_segments = ack.window;
         if F::OPTIONS || (F::PACED && !blocks.is_empty()) {
             self.note_delivered(now, ack, blocks);
@@ -368,8 +370,17 @@ impl Sender {
             self.follow_episode(now, newly);
             recovering |= matches!(self.episode, Episode::FastRecovery { .. });
         }
-        let rate = if F::PACED && self.rated { self.sample_rate() } else { None };
-        if newly > 0 || (F::PACED && rate.is_some()) {
+        let (mut delivered, mut rate) = (newly, None);
+        if F::PACED && self.deliveries {
+            if self.sack {
+                delivered = newly + self.board.sacked() - sacked;
+            }
+            self.tell_losses();
+            if self.rated {
+                rate = self.sample_rate();
+            }
+        }
+        if newly > 0 || (F::PACED && delivered > 0) {
             if self.board.una() > self.round_ends {
                 self.round += 1;
                 self.round_ends = self.board.next();
@@ -377,6 +388,7 @@ impl Sender {
             self.control.on_ack(&Ack {
                 now,
                 acked: Bytes::new(newly * self.payload),
+                delivered: Bytes::new(delivered * self.payload),
                 newest_sent: ack.newest_sent,
                 in_flight: Bytes::new(self.board.pipe() * self.payload),
                 rtt: self.rtt.view(sample),

@@ -5,15 +5,19 @@ use super::{Features, Sender, SenderConfig, Transmission};
 use crate::tcp::Acknowledgement;
 use crate::tcp::delivery::Delivery;
 use crate::tcp::pacer::Pacer;
-use cc::RateSample;
+use cc::{LostSegment, RateSample};
 use link::assist::CongestionHeader;
-use units::{Rate, Span, Time};
+use units::{Bytes, Rate, Span, Time};
 
 /// The state of that.
 #[derive(Debug, Default)]
 pub(super) struct Pacing {
     pacer: Option<Pacer>,
     pub(super) delivery: Option<Delivery>,
+    /// The controller wants to know of every delivery and loss.
+    pub(super) deliveries: bool,
+    /// Segments below this, as far as they were lost, have been told of.
+    told_below: u64,
     /// The controller places departures.
     placed: bool,
 }
@@ -25,9 +29,11 @@ impl Pacing {
         let pacing = Self {
             pacer: (config.pacing || wants.departures).then(|| Pacer::new(wants.departures)),
             delivery: wants.rate.then(Delivery::default),
+            deliveries: wants.deliveries || wants.rate,
+            told_below: 0,
             placed: wants.departures,
         };
-        (pacing.pacer.is_some() || pacing.delivery.is_some()).then(|| Box::new(pacing))
+        (pacing.pacer.is_some() || pacing.deliveries).then(|| Box::new(pacing))
     }
 }
 
@@ -132,7 +138,7 @@ impl Sender {
     }
 
     /// What an acknowledgement without blocks says has arrived, before the scoreboard knows; for delivery rates.
-    #[inline]
+    #[inline(always)]
     pub(super) fn note_deliveries(&mut self, now: Time, ack: &Acknowledgement) {
         let board = &self.board;
         let Some(delivery) = self.pacing.as_deref_mut().and_then(|pacing| pacing.delivery.as_mut()) else {
@@ -152,21 +158,37 @@ impl Sender {
         }
     }
 
-    /// The delivery rate by the acknowledgement at hand, and the losses it reveals, if the controller wants them.
-    #[inline]
-    pub(super) fn sample_rate(&mut self) -> Option<RateSample> {
-        let delivery = self.pacing.as_deref_mut()?.delivery.as_mut()?;
-        let (board, edge) = (&self.board, self.board.loss_edge());
-        let mut from = delivery.told_below(edge);
-        while from < edge
-            && let Some(segment) = board.hole_within(from, edge)
-        {
-            if let Some(lost) = delivery.on_lost(segment, self.payload) {
+    /// Tells of the losses that the acknowledgement at hand reveals.
+    #[inline(always)]
+    pub(super) fn tell_losses(&mut self) {
+        let edge = self.board.loss_edge();
+        if self.pacing.as_ref().is_some_and(|pacing| pacing.told_below < edge) {
+            self.tell_losses_below(edge);
+        }
+    }
+
+    fn tell_losses_below(&mut self, edge: u64) {
+        let Some(pacing) = self.pacing.as_deref_mut() else { return };
+        let mut from = std::mem::replace(&mut pacing.told_below, edge);
+        let size = Bytes::new(self.payload);
+        while let Some(segment) = self.board.hole_within(from, edge) {
+            let lost = match &mut pacing.delivery {
+                Some(delivery) => delivery.on_lost(segment, self.payload),
+                None => Some(LostSegment { size, sent_in_flight: Bytes::ZERO, lost: Bytes::ZERO }),
+            };
+            if let Some(lost) = lost {
                 self.control.on_lost(&lost);
             }
             from = segment + 1;
         }
-        delivery.forget_below(board.una());
-        delivery.sample(self.rtt.min(), self.payload)
+    }
+
+    /// The delivery rate by the acknowledgement at hand, if the controller wants it.
+    #[inline(always)]
+    pub(super) fn sample_rate(&mut self) -> Option<RateSample> {
+        let delivery = self.pacing.as_deref_mut()?.delivery.as_mut()?;
+        let sample = delivery.sample(self.rtt.min(), self.payload);
+        delivery.forget_below(self.board.una());
+        sample
     }
 }
