@@ -222,7 +222,7 @@ impl Bbr1 {
             None if ack.in_flight <= self.segment * LEAST_WINDOW => {
                 self.probe_rtt_until = Some(ack.now + PROBE_RTT);
                 self.probe_rtt_round = false;
-                self.rounds.restart(sample);
+                self.rounds.restart(sample.delivered_total);
             }
             None => {}
             Some(until) => {

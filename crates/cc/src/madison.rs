@@ -334,7 +334,9 @@ impl CongestionControl for Madison {
         let pacing = match self.stage {
             Stage::StartUp if self.schedule.is_held() => None,
             // Departures are placed; the rate is said for who reads it.
-            Stage::StartUp => Some(Rate::from_bps_f64(self.segment.bits_f64() / FIRST_SPACING.1).max(Rate::from_bps(1))),
+            Stage::StartUp => {
+                Some(Rate::from_bps_f64(self.segment.bits_f64() / FIRST_SPACING.1).max(Rate::from_bps(1)))
+            }
             Stage::Starting | Stage::Later => Some(self.pace),
         };
         Allowance { window, pacing }

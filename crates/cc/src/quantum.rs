@@ -17,6 +17,7 @@ const MOST: Bytes = Bytes::new(65_536);
 
 /// Segments of `segment` bytes that may leave together at the pace `rate`: at least one.
 #[must_use]
+#[inline]
 pub fn send_quantum(rate: Rate, segment: Bytes) -> u64 {
     if rate < SINGLE {
         return 1;

@@ -19,7 +19,7 @@ impl Rounds {
     pub(crate) fn on_ack(&mut self, sample: &RateSample) {
         self.started = sample.delivered_before >= self.next;
         if self.started {
-            self.restart(sample);
+            self.restart(sample.delivered_total);
             self.count += 1;
         }
     }
@@ -35,9 +35,9 @@ impl Rounds {
         sample.application_limited || self.limited_until.is_some_and(|until| sample.delivered_before <= until)
     }
 
-    /// The round that is under way begins here.
-    pub(crate) fn restart(&mut self, sample: &RateSample) {
-        self.next = sample.delivered_total;
+    /// The round that is under way begins here, with so much delivered.
+    pub(crate) fn restart(&mut self, delivered: Bytes) {
+        self.next = delivered;
     }
 }
 

@@ -305,7 +305,9 @@ impl Flow {
                 self.on_drop();
             }
         }
-        if F::PACED && let Some(at) = self.sender.released_at::<F>(now) {
+        if F::PACED
+            && let Some(at) = self.sender.released_at::<F>(now)
+        {
             self.sends_at = at;
         }
     }

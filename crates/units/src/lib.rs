@@ -48,7 +48,8 @@ mod tests {
 
     #[test]
     fn rounding_is_that_of_the_mathematics_library() {
-        let cases = [0.0, 0.2, 0.5, 0.49999999999999994, 1.5, 2.5, 4e15 - 0.5, 4e15 + 0.5, 9007199254740993.0];
+        let cases =
+            [0.0, 0.2, 0.5, 0.49999999999999994, 1.5, 2.5, 4e15 - 0.5, 4e15 + 0.5, 9007199254740993.0];
         let beyond = [1.8e19, 1.9e19, f64::INFINITY, -0.3, -0.7, -1e30, f64::NEG_INFINITY, f64::NAN, 1e-300];
         for value in cases.into_iter().chain(beyond) {
             assert_eq!(rounded(value), value.round() as u64, "{value}");

@@ -93,7 +93,11 @@ impl Rate {
     /// The data that passes at this rate in `span`, whole bytes, rounded down: with a base RTT, the
     /// bandwidth-delay product.
     #[must_use]
+    #[inline]
     pub fn volume(self, span: Span) -> Bytes {
+        if let Some(scaled) = self.0.checked_mul(span.as_nanos()) {
+            return Bytes::new(scaled / (8 * NANOS_PER_SEC as u64));
+        }
         let bytes = u128::from(self.0) * u128::from(span.as_nanos()) / (8 * NANOS_PER_SEC);
         Bytes::new(bytes.min(u128::from(u64::MAX)) as u64)
     }

@@ -1,6 +1,7 @@
 //! What BBR v3 takes from loss: how much may be in flight in the long run, and how fast and how much for now
 //! [draft-ietf-ccwg-bbr:5.5.10].
 
+use super::larger;
 use crate::RateSample;
 
 /// `BBR.LossThresh`: more loss than this in a round trip is too much.
@@ -48,8 +49,8 @@ impl Bounds {
 
     /// `UpdateLatestDeliverySignals`; `rate` in bytes per second, zero if there is none.
     pub(super) fn observe(&mut self, sample: &RateSample, rate: f64) {
-        self.rate_latest = self.rate_latest.max(rate);
-        self.inflight_latest = self.inflight_latest.max(sample.delivered.get() as f64);
+        self.rate_latest = larger(self.rate_latest, rate);
+        self.inflight_latest = larger(self.inflight_latest, sample.delivered.get() as f64);
         self.round_started = sample.delivered_before.get() as f64 >= self.round_delivered;
         if self.round_started {
             self.round_delivered = sample.delivered_total.get() as f64;
@@ -106,7 +107,7 @@ impl Bounds {
         if self.inflight_long.is_infinite() {
             return f64::INFINITY;
         }
-        (self.inflight_long - segment.max(HEADROOM * self.inflight_long)).max(least)
+        larger(self.inflight_long - larger(segment, HEADROOM * self.inflight_long), least)
     }
 
     pub(super) fn save(&mut self) {

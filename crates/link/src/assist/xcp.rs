@@ -1,7 +1,7 @@
 //! XCP's router: an efficiency controller that says by how much the traffic shall change in a round-trip time, and a
 //! fairness controller that shares it out: what is gained in equal parts per flow, what is lost in proportion.
 
-use super::{Assist, CongestionHeader, capacity};
+use super::{Assist, CongestionHeader, amount, capacity};
 use units::{Bytes, Rate, Span, Time};
 
 /// Weight of spare capacity [xcp:3.5.1].
@@ -115,7 +115,7 @@ impl Assist for Xcp {
         backlog: Bytes,
         header: Option<&mut CongestionHeader>,
     ) {
-        let (size, backlog) = (length.get() as f64, backlog.get() as f64);
+        let (size, backlog) = (amount(length), amount(backlog));
         self.queue.observe(now, backlog, || self.length - backlog / self.capacity);
         if now >= self.ends {
             self.decide(now, now.since(self.began).as_secs_f64());
@@ -123,7 +123,7 @@ impl Assist for Xcp {
         self.input += size;
         let Some(header) = header else { return };
         // A sender that knows no round-trip time yet is told nothing.
-        let (rtt, window) = (header.rtt, header.window.max(1.0));
+        let (rtt, window) = (header.rtt, if header.window > 1.0 { header.window } else { 1.0 });
         let inverse = rtt * size / window;
         self.inverse += inverse;
         self.weighted += rtt * inverse;

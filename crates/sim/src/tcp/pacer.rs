@@ -8,6 +8,9 @@
 use cc::{CcState, send_quantum};
 use units::{Bytes, Rate, Span, Time};
 
+/// A quantum is sized anew when the rate has moved by one part of so many.
+const STALE: u64 = 32;
+
 /// When the next segment may leave.
 #[derive(Clone, Debug)]
 pub(super) struct Pacer {
@@ -20,6 +23,9 @@ pub(super) struct Pacer {
     free_at: Time,
     /// A segment may leave so much sooner: the rest of a quantum.
     early: Span,
+    /// Segments of a quantum, and the rate that it was sized for.
+    quantum: u64,
+    sized_for: Rate,
     /// Every segment by itself, whatever the rate.
     single: bool,
 }
@@ -28,7 +34,8 @@ impl Pacer {
     /// Nothing is held back before there is a rate. `single`: what leaves never leaves together.
     pub(super) fn new(single: bool) -> Self {
         let (rate, gap) = (Rate::ZERO, Span::ZERO);
-        Self { rate, gap, least_gap: gap, free_at: Time::ZERO, early: gap, single }
+        let free_at = Time::ZERO;
+        Self { rate, gap, least_gap: gap, free_at, early: gap, quantum: 1, sized_for: Rate::ZERO, single }
     }
 
     /// Segments of `payload` leave at `rate`, counted in payload as windows are.
@@ -40,6 +47,7 @@ impl Pacer {
         }
     }
 
+    #[inline]
     fn change(&mut self, rate: Rate, payload: u64) {
         let gap = rate.max(Rate::from_bps(1)).serialization(Bytes::new(payload));
         // What waits for a slower rate's slot need not wait for all of it.
@@ -49,16 +57,24 @@ impl Pacer {
             Time::NEVER => Time::ZERO,
             at => at - old.saturating_sub(new),
         };
+        if rate.as_bps().abs_diff(self.sized_for.as_bps()) > self.sized_for.as_bps() / STALE {
+            self.size(rate, payload);
+        }
+        (self.rate, self.gap, self.early) = (rate, gap, gap * (self.quantum - 1));
+    }
+
+    #[cold]
+    fn size(&mut self, rate: Rate, payload: u64) {
         let single = self.single || self.least_gap > Span::ZERO;
-        let quantum = if single { 1 } else { send_quantum(rate, Bytes::new(payload)) };
-        (self.rate, self.gap, self.early) = (rate, gap, gap * (quantum - 1));
+        self.quantum = if single { 1 } else { send_quantum(rate, Bytes::new(payload)) };
+        self.sized_for = rate;
     }
 
     /// Nothing leaves faster than `cap` from now on (`SO_MAX_PACING_RATE`), and nothing together.
     pub(super) fn cap(&mut self, cap: Option<Rate>, payload: u64) {
         let cap = cap.filter(|cap| *cap > Rate::ZERO);
         self.least_gap = cap.map_or(Span::ZERO, |cap| cap.serialization(Bytes::new(payload)));
-        (self.rate, self.early) = (Rate::ZERO, Span::ZERO);
+        (self.rate, self.sized_for, self.early) = (Rate::ZERO, Rate::ZERO, Span::ZERO);
     }
 
     /// For a controller that has no rate: `window / smoothed`, times 2 below half the slow-start threshold and 1.2

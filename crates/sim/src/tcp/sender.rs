@@ -330,12 +330,7 @@ impl Sender {
     }
 
     #[inline(always)]
-    fn on_ack_as<F: Features>(
-        &mut self,
-        now: Time,
-        ack: &Acknowledgement,
-        blocks: &[Block],
-    ) -> Option<Span> {
+    fn on_ack_as<F: Features>(&mut self, now: Time, ack: &Acknowledgement, blocks: &[Block]) -> Option<Span> {
         let (first, sacked) = (self.board.una(), self.board.sacked());
         self.buffer_segments = ack.window;
         if F::OPTIONS || (F::PACED && !blocks.is_empty()) {

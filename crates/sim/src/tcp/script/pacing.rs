@@ -5,15 +5,15 @@ use crate::tcp::{Full, Sender};
 use cc::{Ack, Allowance, CcState, Congestion, CongestionControl, Phase};
 use units::{Rate, Span, Time};
 
-/// A window of ten segments at one segment per 5 ms.
+/// A window of ten segments at one segment per so long.
 #[derive(Debug)]
-struct Timed;
+struct Timed(Span);
 
 impl CongestionControl for Timed {
     fn on_ack(&mut self, _ack: &Ack) {}
     fn on_congestion(&mut self, _event: &Congestion) {}
     fn allowance(&self) -> Allowance {
-        Allowance { window: SEGMENT * 10, pacing: Some(Rate::of(SEGMENT, Span::from_millis(5))) }
+        Allowance { window: SEGMENT * 10, pacing: Some(Rate::of(SEGMENT, self.0)) }
     }
     fn state(&self) -> CcState {
         CcState { phase: Phase::Fixed, window: SEGMENT * 10, threshold: None }
@@ -32,18 +32,37 @@ fn times(sender: &mut Sender, mut now: Time, count: usize) -> Vec<u64> {
     times
 }
 
+fn timed(gap: Span) -> Sender {
+    let mut config = config(10);
+    config.control = Box::new(Timed(gap));
+    assert!(!config.pacing);
+    let sender = Sender::new(config);
+    assert!(!sender.is_plain());
+    sender
+}
+
 #[test]
 fn a_controller_with_a_rate_is_paced_unasked() {
-    let mut config = config(10);
-    config.control = Box::new(Timed);
-    assert!(!config.pacing);
-    let mut sender = Sender::new(config);
-    assert!(!sender.is_plain());
-    assert_eq!(times(&mut sender, ms(3), 4), [3000, 8000, 13000, 18000]);
+    // Below 1.2 Mbit/s: segment by segment.
+    let mut sender = timed(Span::from_millis(20));
+    assert_eq!(times(&mut sender, ms(3), 4), [3000, 23000, 43000, 63000]);
     // The window is the limit in the end, and then the pacer has nothing to release.
-    assert_eq!(times(&mut sender, ms(18), 6).len(), 6);
+    assert_eq!(times(&mut sender, ms(63), 6).len(), 6);
     assert_eq!(sender.transmit::<Full>(ms(900)), None);
     assert_eq!(sender.released_at::<Full>(ms(900)), None);
+}
+
+#[test]
+fn at_a_higher_rate_two_segments_leave_together_and_the_mean_rate_is_the_same() {
+    let mut sender = timed(Span::from_millis(2));
+    assert_eq!(times(&mut sender, ms(3), 6), [3000, 3000, 7000, 7000, 11000, 11000]);
+}
+
+#[test]
+fn under_a_cap_segments_leave_one_by_one() {
+    let mut sender = timed(Span::from_millis(2));
+    sender.cap_pace(Some(Rate::of(SEGMENT, Span::from_millis(3))));
+    assert_eq!(times(&mut sender, ms(3), 4), [3000, 6000, 9000, 12000]);
 }
 
 /// Six fifths of the window per round-trip time at or above half the threshold, twice it below.

@@ -109,7 +109,11 @@ impl Sender {
     #[cold]
     fn begin_pacing(&mut self, rate: Rate) {
         let payload = self.payload;
-        self.pacing.get_or_insert_default().pacer.get_or_insert_with(|| Pacer::new(false)).at_rate(rate, payload);
+        self.pacing
+            .get_or_insert_default()
+            .pacer
+            .get_or_insert_with(|| Pacer::new(false))
+            .at_rate(rate, payload);
     }
 
     #[cold]
