@@ -24,7 +24,7 @@ use crate::{
     Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, LostSegment, Phase, RateSample,
     Start, Wants,
 };
-use bounds::{Bounds, LOSS_THRESHOLD};
+use bounds::{Bounds, LOSS_THRESHOLD, larger, smaller};
 use cycle::is_too_high;
 use units::random::Stream;
 use units::{Bytes, Rate, Span, Time};
@@ -303,10 +303,11 @@ impl Bbr3 {
             self.state = State::Drain;
             self.drain_from = self.rounds.count;
         }
-        let in_flight = ack.in_flight.get() as f64;
-        let drained = in_flight <= self.inflight_at(self.rate) || self.rounds.count > self.drain_from + 3;
-        if self.state == State::Drain && drained {
-            self.enter_probe_bandwidth();
+        if self.state == State::Drain {
+            let drained = ack.in_flight.get() as f64 <= self.inflight_at(self.rate);
+            if drained || self.rounds.count > self.drain_from + 3 {
+                self.enter_probe_bandwidth();
+            }
         }
     }
 
@@ -351,16 +352,6 @@ impl Bbr3 {
         let bound = larger(smaller(long, self.bounds.inflight_short), self.least_window());
         self.window = smaller(smaller(self.window, bound), MOST);
     }
-}
-
-/// The larger of two numbers. That of the library minds what is no number, at ten times the cost.
-fn larger(one: f64, other: f64) -> f64 {
-    if one > other { one } else { other }
-}
-
-/// The smaller of two numbers.
-fn smaller(one: f64, other: f64) -> f64 {
-    if one < other { one } else { other }
 }
 
 impl CongestionControl for Bbr3 {

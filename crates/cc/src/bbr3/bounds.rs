@@ -1,7 +1,6 @@
 //! What BBR v3 takes from loss: how much may be in flight in the long run, and how fast and how much for now
 //! [draft-ietf-ccwg-bbr:5.5.10].
 
-use super::larger;
 use crate::RateSample;
 
 /// `BBR.LossThresh`: more loss than this in a round trip is too much.
@@ -10,6 +9,16 @@ pub(super) const LOSS_THRESHOLD: f64 = 0.02;
 pub(super) const BETA: f64 = 0.7;
 /// `BBR.Headroom`: left to others below the long-term bound.
 const HEADROOM: f64 = 0.15;
+
+/// The larger of two numbers. That of the library minds what is no number, at ten times the cost.
+pub(super) fn larger(one: f64, other: f64) -> f64 {
+    if one > other { one } else { other }
+}
+
+/// The smaller of two numbers.
+pub(super) fn smaller(one: f64, other: f64) -> f64 {
+    if one < other { one } else { other }
+}
 
 /// Bounds in bytes and bytes per second; infinite where nothing is known.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! BBR v3's bandwidth probing: down, cruise, refill, up [draft-ietf-ccwg-bbr:5.3.3].
 
-use super::bounds::{BETA, LOSS_THRESHOLD};
-use super::{Acks, Bbr3, Probe, State, larger};
+use super::bounds::{BETA, LOSS_THRESHOLD, larger};
+use super::{Acks, Bbr3, Probe, State};
 use crate::{Ack, RateSample};
 use units::{Bytes, Span};
 

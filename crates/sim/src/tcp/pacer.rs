@@ -47,7 +47,6 @@ impl Pacer {
         }
     }
 
-    #[inline]
     fn change(&mut self, rate: Rate, payload: u64) {
         let gap = rate.max(Rate::from_bps(1)).serialization(Bytes::new(payload));
         // What waits for a slower rate's slot need not wait for all of it.
