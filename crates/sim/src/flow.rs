@@ -75,7 +75,8 @@ impl Flow {
             Sacks::Newest
         };
         let mut sizer = plan.sizer;
-        if let Some(sizer) = sizer.as_mut().filter(|_| plan.control.wants().rate) {
+        let wants = plan.control.wants();
+        if let Some(sizer) = sizer.as_mut().filter(|_| wants.rate || wants.departures) {
             sizer.handle(Time::ZERO, Input::RateBased);
         }
         let receiver = Receiver::new(plan.delayed_ack, plan.delayed_ack_timeout, sacks).advertising(

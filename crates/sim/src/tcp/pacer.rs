@@ -1,15 +1,12 @@
 //! Pacing: segments leave at a rate and not as acknowledgements come.
 //!
-//! A leaky bucket (RFC 9002, section 7.7). What a controller's rate lets leave within about a millisecond may leave
-//! together, its [quantum](cc::send_quantum). Where the window is the limit, what an acknowledgement frees leaves with it as
+//! A leaky bucket (RFC 9002, section 7.7). What makes a [quantum](cc::send_quantum), two segments at most rates, may leave
+//! together. Where the window is the limit, what an acknowledgement frees leaves with it as
 //! far as the quantum goes; where the pace is, the sender is woken once for a whole quantum, not for every segment. Segment by segment leave those whose
 //! departures a controller places, whose pace a sizer caps, and who have no rate but a window.
 
 use cc::{CcState, send_quantum};
 use units::{Bytes, Rate, Span, Time};
-
-/// A quantum is sized anew when the rate has moved by one part of so many.
-const STALE: u64 = 32;
 
 /// When the next segment may leave.
 #[derive(Clone, Debug)]
@@ -23,9 +20,6 @@ pub(super) struct Pacer {
     free_at: Time,
     /// A segment may leave so much sooner: the rest of a quantum.
     early: Span,
-    /// Segments of a quantum, and the rate that it was sized for.
-    quantum: u64,
-    sized_for: Rate,
     /// Every segment by itself, whatever the rate.
     single: bool,
 }
@@ -35,7 +29,7 @@ impl Pacer {
     pub(super) fn new(single: bool) -> Self {
         let (rate, gap) = (Rate::ZERO, Span::ZERO);
         let free_at = Time::ZERO;
-        Self { rate, gap, least_gap: gap, free_at, early: gap, quantum: 1, sized_for: Rate::ZERO, single }
+        Self { rate, gap, least_gap: gap, free_at, early: gap, single }
     }
 
     /// Segments of `payload` leave at `rate`, counted in payload as windows are.
@@ -56,24 +50,16 @@ impl Pacer {
             Time::NEVER => Time::ZERO,
             at => at - old.saturating_sub(new),
         };
-        if rate.as_bps().abs_diff(self.sized_for.as_bps()) > self.sized_for.as_bps() / STALE {
-            self.size(rate, payload);
-        }
-        (self.rate, self.gap, self.early) = (rate, gap, gap * (self.quantum - 1));
-    }
-
-    #[cold]
-    fn size(&mut self, rate: Rate, payload: u64) {
         let single = self.single || self.least_gap > Span::ZERO;
-        self.quantum = if single { 1 } else { send_quantum(rate, Bytes::new(payload)) };
-        self.sized_for = rate;
+        let quantum = if single { 1 } else { send_quantum(rate) };
+        (self.rate, self.gap, self.early) = (rate, gap, gap * (quantum - 1));
     }
 
     /// Nothing leaves faster than `cap` from now on (`SO_MAX_PACING_RATE`), and nothing together.
     pub(super) fn cap(&mut self, cap: Option<Rate>, payload: u64) {
         let cap = cap.filter(|cap| *cap > Rate::ZERO);
         self.least_gap = cap.map_or(Span::ZERO, |cap| cap.serialization(Bytes::new(payload)));
-        (self.rate, self.sized_for, self.early) = (Rate::ZERO, Rate::ZERO, Span::ZERO);
+        (self.rate, self.early) = (Rate::ZERO, Span::ZERO);
     }
 
     /// For a controller that has no rate: `window / smoothed`, times 2 below half the slow-start threshold and 1.2
