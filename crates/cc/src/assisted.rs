@@ -14,8 +14,11 @@ const ROOM: f64 = 2.0;
 #[derive(Clone, Copy, Debug)]
 pub struct Xcp {
     segment: Bytes,
-    /// Bytes.
+    /// The least and the largest window, bytes.
+    bounds: (f64, f64),
+    /// Bytes; and in whole ones.
     window: f64,
+    bytes: Bytes,
     before: f64,
     rtt: Option<Span>,
     /// The last acknowledgement found the window in use.
@@ -26,14 +29,18 @@ impl Xcp {
     /// A controller at its start.
     #[must_use]
     pub fn new(start: Start) -> Self {
-        let mut own = Self { segment: start.segment, window: 0.0, before: 0.0, rtt: None, limited: true };
+        let (segment, bytes) = (start.segment, start.segment);
+        let least = segment.get() as f64;
+        let bounds = (least, MOST.max(least));
+        let mut own = Self { segment, bounds, window: 0.0, bytes, before: 0.0, rtt: None, limited: true };
         own.set(start.window.get() as f64);
         own.before = own.window;
         own
     }
 
     fn set(&mut self, window: f64) {
-        self.window = window.clamp(self.segment.get() as f64, MOST.max(self.segment.get() as f64));
+        self.window = window.clamp(self.bounds.0, self.bounds.1);
+        self.bytes = Bytes::new(self.window as u64).max(self.segment);
     }
 }
 
@@ -54,7 +61,7 @@ impl CongestionControl for Xcp {
     }
 
     fn on_spurious(&mut self) {
-        self.window = self.before;
+        self.set(self.before);
     }
 
     fn assist(&self) -> Option<&'static str> {
@@ -62,7 +69,7 @@ impl CongestionControl for Xcp {
     }
 
     fn header(&self) -> RouterHeader {
-        RouterHeader { window: self.allowance().window, rtt: self.rtt, feedback: f64::INFINITY }
+        RouterHeader { window: self.bytes, rtt: self.rtt, feedback: f64::INFINITY }
     }
 
     /// `cwnd = max(cwnd + H_feedback, s)`; a window that is not in use does not grow.
@@ -73,7 +80,7 @@ impl CongestionControl for Xcp {
     }
 
     fn allowance(&self) -> Allowance {
-        Allowance { window: Bytes::new(self.window as u64).max(self.segment), pacing: None }
+        Allowance { window: self.bytes, pacing: None }
     }
 
     fn state(&self) -> CcState {
@@ -85,23 +92,34 @@ impl CongestionControl for Xcp {
 #[derive(Clone, Copy, Debug)]
 pub struct Rcp {
     segment: Bytes,
-    first_window: Bytes,
-    /// Bytes/s.
+    /// Bytes/s, and as a pace.
     rate: Option<f64>,
+    pace: Rate,
     rtt: Option<Span>,
+    window: Bytes,
 }
 
 impl Rcp {
     /// A controller at its start; until a router has answered, it has the window of `start`.
     #[must_use]
     pub fn new(start: Start) -> Self {
-        Self { segment: start.segment, first_window: start.window.max(start.segment), rate: None, rtt: None }
+        let window = start.window.max(start.segment);
+        Self { segment: start.segment, window, rate: None, pace: Rate::ZERO, rtt: None }
+    }
+
+    /// The window that the rate and the round-trip time make.
+    fn resize(&mut self) {
+        if let Some((rate, rtt)) = self.rate.zip(self.rtt) {
+            let in_flight = (ROOM * rate * rtt.as_secs_f64()).min(MOST) as u64;
+            self.window = Bytes::new(in_flight).max(self.segment * 2);
+        }
     }
 }
 
 impl CongestionControl for Rcp {
     fn on_ack(&mut self, ack: &Ack) {
         self.rtt = (ack.rtt.smoothed > Span::ZERO).then_some(ack.rtt.smoothed);
+        self.resize();
     }
 
     /// What is lost is sent again; the rate is the routers' to lower.
@@ -112,22 +130,22 @@ impl CongestionControl for Rcp {
     }
 
     fn header(&self) -> RouterHeader {
-        RouterHeader { window: self.allowance().window, rtt: self.rtt, feedback: f64::INFINITY }
+        RouterHeader { window: self.window, rtt: self.rtt, feedback: f64::INFINITY }
     }
 
     fn on_feedback(&mut self, feedback: f64) {
-        if feedback.is_finite() {
-            self.rate = Some(feedback.clamp(1.0, MOST));
+        // A rate holds for many packets.
+        if feedback.is_finite() && self.rate != Some(feedback) {
+            let rate = feedback.clamp(1.0, MOST);
+            self.rate = Some(rate);
+            self.pace = Rate::from_bps_f64(8.0 * rate);
+            self.resize();
         }
     }
 
     fn allowance(&self) -> Allowance {
-        let Some((rate, rtt)) = self.rate.zip(self.rtt) else {
-            return Allowance { window: self.first_window, pacing: None };
-        };
-        let in_flight = (ROOM * rate * rtt.as_secs_f64()).min(MOST) as u64;
-        let window = Bytes::new(in_flight).max(self.segment * 2);
-        Allowance { window, pacing: Some(Rate::from_bps_f64(8.0 * rate)) }
+        let pacing = self.rate.and(self.rtt).map(|_| self.pace);
+        Allowance { window: self.window, pacing }
     }
 
     fn state(&self) -> CcState {

@@ -51,8 +51,9 @@ pub struct Bbr1 {
     window: Bytes,
     prior_window: Bytes,
     seen_rtt: bool,
-    /// Bits per second; zero before there is a sample.
+    /// Bits per second; zero before there is a sample. And as it is allowed.
     pacing: f64,
+    pace: Rate,
     state: State,
     rounds: Rounds,
     filter: WindowedMax<RATE_ROUNDS>,
@@ -72,6 +73,8 @@ pub struct Bbr1 {
     recovering: bool,
     conserving_until: u64,
     stream: Stream,
+    /// The window's target, and the gain, bandwidth and RTT it was computed for.
+    target: (Bytes, f64, f64, Span),
 }
 
 impl Bbr1 {
@@ -79,14 +82,14 @@ impl Bbr1 {
     #[must_use]
     pub fn new(start: Start) -> Self {
         let window = start.window.max(start.segment);
-        Self {
+        let mut own = Self {
             segment: start.segment,
             initial_window: window,
             window,
             prior_window: Bytes::ZERO,
             seen_rtt: false,
-            // Before a round-trip time is known it counts for 1 ms.
-            pacing: HIGH_GAIN * window.bits_f64() / 1e-3,
+            pacing: 0.0,
+            pace: Rate::ZERO,
             state: State::Startup,
             rounds: Rounds::default(),
             filter: WindowedMax::new(),
@@ -103,6 +106,17 @@ impl Bbr1 {
             recovering: false,
             conserving_until: 0,
             stream: Stream::new(0, "bbr cycle"),
+            target: (window, HIGH_GAIN, 0.0, Span::MAX),
+        };
+        // Before a round-trip time is known it counts for 1 ms.
+        own.pace_at(HIGH_GAIN * window.bits_f64() / 1e-3);
+        own
+    }
+
+    fn pace_at(&mut self, pacing: f64) {
+        if pacing != self.pacing {
+            self.pacing = pacing;
+            self.pace = Rate::from_bps_f64(pacing).max(Rate::from_bps(1));
         }
     }
 
@@ -122,6 +136,16 @@ impl Bbr1 {
         }
         let bits = gain * self.bandwidth * self.min_rtt.as_secs_f64();
         Bytes::new((bits / 8.0).ceil() as u64) + self.segment * 3
+    }
+
+    /// The same for the window's gain, computed when something of it has changed.
+    fn window_target(&mut self) -> Bytes {
+        let (_, gain) = self.gains();
+        let (_, of_gain, of_bandwidth, of_rtt) = self.target;
+        if gain != of_gain || self.bandwidth != of_bandwidth || self.min_rtt != of_rtt {
+            self.target = (self.target(gain), gain, self.bandwidth, self.min_rtt);
+        }
+        self.target.0
     }
 
     fn update_bandwidth(&mut self, sample: &RateSample) {
@@ -198,7 +222,7 @@ impl Bbr1 {
             None if ack.in_flight <= self.segment * LEAST_WINDOW => {
                 self.probe_rtt_until = Some(ack.now + PROBE_RTT);
                 self.probe_rtt_round = false;
-                self.rounds.restart(sample);
+                self.rounds.restart(sample.delivered_total);
             }
             None => {}
             Some(until) => {
@@ -221,11 +245,11 @@ impl Bbr1 {
         if !self.seen_rtt && ack.rtt.smoothed > Span::ZERO {
             // The first acknowledgement: the initial window over the RTT it took, not over 1 ms.
             self.seen_rtt = true;
-            self.pacing = HIGH_GAIN * self.initial_window.bits_f64() / ack.rtt.smoothed.as_secs_f64();
+            self.pace_at(HIGH_GAIN * self.initial_window.bits_f64() / ack.rtt.smoothed.as_secs_f64());
         }
         let rate = self.gains().0 * self.bandwidth;
         if self.filled || rate > self.pacing {
-            self.pacing = rate;
+            self.pace_at(rate);
         }
     }
 
@@ -242,7 +266,7 @@ impl Bbr1 {
         if self.recovering && self.rounds.count < self.conserving_until {
             self.window = self.window.max(ack.in_flight + acked);
         } else {
-            let target = self.target(self.gains().1);
+            let target = self.window_target();
             if self.filled {
                 self.window = (self.window + acked).min(target);
             } else if self.window < target || sample.delivered_total < self.initial_window {
@@ -258,18 +282,18 @@ impl Bbr1 {
 
 impl CongestionControl for Bbr1 {
     fn on_ack(&mut self, ack: &Ack) {
-        let Some(sample) = ack.rate else { return };
+        let Some(sample) = &ack.rate else { return };
         if self.min_rtt == Span::MAX {
             // Flows that begin at different times do not cycle in step.
             self.stream = Stream::new(ack.now.as_nanos(), "bbr cycle");
         }
-        self.update_bandwidth(&sample);
-        self.check_cycle(ack, &sample);
-        self.check_full(&sample);
+        self.update_bandwidth(sample);
+        self.check_cycle(ack, sample);
+        self.check_full(sample);
         self.check_drain(ack);
-        self.check_probe_rtt(ack, &sample);
+        self.check_probe_rtt(ack, sample);
         self.set_pacing(ack);
-        self.set_window(ack, &sample);
+        self.set_window(ack, sample);
     }
 
     fn on_congestion(&mut self, event: &Congestion) {
@@ -299,12 +323,11 @@ impl CongestionControl for Bbr1 {
     }
 
     fn wants(&self) -> Wants {
-        Wants { rate: true, departures: false }
+        Wants { rate: true, deliveries: true, departures: false }
     }
 
     fn allowance(&self) -> Allowance {
-        let pacing = Rate::from_bps_f64(self.pacing).max(Rate::from_bps(1));
-        Allowance { window: self.window.max(self.segment), pacing: Some(pacing) }
+        Allowance { window: self.window.max(self.segment), pacing: Some(self.pace) }
     }
 
     fn state(&self) -> CcState {

@@ -24,7 +24,7 @@ use crate::{
     Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, LostSegment, Phase, RateSample,
     Start, Wants,
 };
-use bounds::{Bounds, LOSS_THRESHOLD};
+use bounds::{Bounds, LOSS_THRESHOLD, larger, smaller};
 use cycle::is_too_high;
 use units::random::Stream;
 use units::{Bytes, Rate, Span, Time};
@@ -111,12 +111,15 @@ pub struct Bbr3 {
     initial_window: f64,
     window: f64,
     prior_window: f64,
+    /// Bytes per second; and as it is allowed.
     pacing: f64,
+    pace: Rate,
     seen_rtt: bool,
     state: State,
     now: Time,
     rounds: Rounds,
-    last: RateSample,
+    /// Delivered since the start, as of the last acknowledgement.
+    delivered: Bytes,
     filter: WindowedMax<RATE_CYCLES>,
     cycles: u64,
     max_rate: f64,
@@ -153,18 +156,18 @@ impl Bbr3 {
     #[must_use]
     pub fn new(start: Start) -> Self {
         let window = start.window.max(start.segment).get() as f64;
-        Self {
+        let mut own = Self {
             segment: start.segment,
             initial_window: window.min(MOST),
             window: window.min(MOST),
             prior_window: 0.0,
-            // Before a round-trip time is known it counts for 1 ms.
-            pacing: STARTUP_GAIN * window / 1e-3,
+            pacing: 0.0,
+            pace: Rate::ZERO,
             seen_rtt: false,
             state: State::Startup,
             now: Time::ZERO,
             rounds: Rounds::default(),
-            last: RateSample::default(),
+            delivered: Bytes::ZERO,
             filter: WindowedMax::new(),
             cycles: 0,
             max_rate: 0.0,
@@ -194,6 +197,16 @@ impl Bbr3 {
             recovering: false,
             undo: None,
             stream: Stream::new(0, "bbr probes"),
+        };
+        // Before a round-trip time is known it counts for 1 ms.
+        own.pace_at(STARTUP_GAIN * window / 1e-3);
+        own
+    }
+
+    fn pace_at(&mut self, pacing: f64) {
+        if pacing != self.pacing {
+            self.pacing = pacing;
+            self.pace = Rate::from_bps_f64(pacing * 8.0).max(Rate::from_bps(1));
         }
     }
 
@@ -217,7 +230,7 @@ impl Bbr3 {
 
     fn with_quanta(&self, inflight: f64) -> f64 {
         let up = if self.state == State::Probe(Probe::Up) { 2.0 * self.segment_bytes() } else { 0.0 };
-        inflight.max(self.least_window()) + up
+        larger(inflight, self.least_window()) + up
     }
 
     fn with_headroom(&self) -> f64 {
@@ -229,7 +242,7 @@ impl Bbr3 {
     }
 
     fn restart_round(&mut self) {
-        self.rounds.restart(&self.last);
+        self.rounds.restart(self.delivered);
     }
 
     fn gains(&self) -> (f64, f64) {
@@ -265,7 +278,7 @@ impl Bbr3 {
             (self.extra_delivered, self.extra_from, expected) = (0.0, self.now, 0.0);
         }
         self.extra_delivered += sample.newly_delivered.get() as f64;
-        let extra = (self.extra_delivered - expected).min(self.window);
+        let extra = smaller(self.extra_delivered - expected, self.window);
         let rounds = if self.full.reached { EXTRA_ROUNDS as u64 } else { 1 };
         self.extra_acked = self.extra.update(self.rounds.count, extra, rounds);
     }
@@ -290,10 +303,11 @@ impl Bbr3 {
             self.state = State::Drain;
             self.drain_from = self.rounds.count;
         }
-        let in_flight = ack.in_flight.get() as f64;
-        let drained = in_flight <= self.inflight_at(self.rate) || self.rounds.count > self.drain_from + 3;
-        if self.state == State::Drain && drained {
-            self.enter_probe_bandwidth();
+        if self.state == State::Drain {
+            let drained = ack.in_flight.get() as f64 <= self.inflight_at(self.rate);
+            if drained || self.rounds.count > self.drain_from + 3 {
+                self.enter_probe_bandwidth();
+            }
         }
     }
 
@@ -306,11 +320,11 @@ impl Bbr3 {
         if !self.seen_rtt && ack.rtt.smoothed > Span::ZERO {
             // Until now the round-trip time counted for 1 ms.
             self.seen_rtt = true;
-            self.pacing = STARTUP_GAIN * self.initial_window / ack.rtt.smoothed.as_secs_f64();
+            self.pace_at(STARTUP_GAIN * self.initial_window / ack.rtt.smoothed.as_secs_f64());
         }
         let rate = self.gains().0 * self.rate * PACING_MARGIN;
         if self.full.reached || rate > self.pacing {
-            self.pacing = rate.min(MOST);
+            self.pace_at(rate.min(MOST));
         }
     }
 
@@ -322,11 +336,11 @@ impl Bbr3 {
         let most = self.with_quanta(self.gains().1 * self.bdp(self.rate) + self.extra_acked);
         let grown = self.window + sample.newly_delivered.get() as f64;
         if self.full.reached {
-            self.window = grown.min(most);
+            self.window = smaller(grown, most);
         } else if self.window < most || (sample.delivered_total.get() as f64) < self.initial_window {
             self.window = grown;
         }
-        self.window = self.window.max(self.least_window());
+        self.window = larger(self.window, self.least_window());
         if self.state == State::ProbeRtt {
             self.window = self.window.min(self.probe_rtt_window);
         }
@@ -335,37 +349,37 @@ impl Bbr3 {
             State::Probe(_) => self.bounds.inflight_long,
             State::Startup | State::Drain => f64::INFINITY,
         };
-        let bound = long.min(self.bounds.inflight_short).max(self.least_window());
-        self.window = self.window.min(bound).min(MOST);
+        let bound = larger(smaller(long, self.bounds.inflight_short), self.least_window());
+        self.window = smaller(smaller(self.window, bound), MOST);
     }
 }
 
 impl CongestionControl for Bbr3 {
     fn on_ack(&mut self, ack: &Ack) {
-        let Some(sample) = ack.rate else { return };
+        let Some(sample) = &ack.rate else { return };
         if self.min_rtt.is_none() {
             // Flows that begin at different times do not probe in step.
             self.stream = Stream::new(ack.now.as_nanos(), "bbr probes");
         }
-        (self.now, self.last) = (ack.now, sample);
+        (self.now, self.delivered) = (ack.now, sample.delivered_total);
         let rate = sample.rate().map_or(0.0, |rate| rate.as_bps_f64() / 8.0);
-        self.bounds.observe(&sample, rate);
-        self.update_signals(&sample, rate);
-        self.update_aggregation(&sample);
-        self.check_startup(ack, &sample, rate);
+        self.bounds.observe(sample, rate);
+        self.update_signals(sample, rate);
+        self.update_aggregation(sample);
+        self.check_startup(ack, sample, rate);
         if self.bounds.round_started {
             (self.bounds.lost_in_round, self.bounds.loss_events) = (false, 0);
         }
-        self.update_cycle(ack, &sample, rate);
-        self.check_probe_rtt(ack, &sample);
-        self.bounds.advance(&sample, rate);
-        self.rate = self.max_rate.min(self.bounds.rate_short);
+        self.update_cycle(ack, sample, rate);
+        self.check_probe_rtt(ack, sample);
+        self.bounds.advance(sample, rate);
+        self.rate = smaller(self.max_rate, self.bounds.rate_short);
         self.set_pacing(ack);
-        self.set_window(ack, &sample);
+        self.set_window(ack, sample);
     }
 
     fn on_lost(&mut self, lost: &LostSegment) {
-        self.bounds.note_loss(self.last.delivered_total.get() as f64);
+        self.bounds.note_loss(self.delivered.get() as f64);
         if !self.is_probe_sample || !is_too_high(lost.lost, lost.sent_in_flight) {
             return;
         }
@@ -385,7 +399,7 @@ impl CongestionControl for Bbr3 {
                 self.recovering = true;
             }
             // A mark counts as a loss does.
-            CongestionKind::EcnMark => self.bounds.note_loss(self.last.delivered_total.get() as f64),
+            CongestionKind::EcnMark => self.bounds.note_loss(self.delivered.get() as f64),
             CongestionKind::Timeout | CongestionKind::PersistentLoss => {
                 self.save_window();
                 self.bounds.save();
@@ -405,12 +419,12 @@ impl CongestionControl for Bbr3 {
     }
 
     fn wants(&self) -> Wants {
-        Wants { rate: true, departures: false }
+        Wants { rate: true, deliveries: true, departures: false }
     }
 
     fn allowance(&self) -> Allowance {
         let window = Bytes::new(self.window as u64).max(self.segment);
-        Allowance { window, pacing: Some(Rate::from_bps_f64(self.pacing * 8.0).max(Rate::from_bps(1))) }
+        Allowance { window, pacing: Some(self.pace) }
     }
 
     fn state(&self) -> CcState {

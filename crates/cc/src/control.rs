@@ -46,7 +46,8 @@ impl RateSample {
     }
 }
 
-/// A segment was found lost; only for a controller that [wants](Wants) rates.
+/// A segment was found lost; only for a controller that [wants](Wants) rates or deliveries. What was in flight and lost
+/// beside it is known only with rates, and else zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LostSegment {
     /// Its payload.
@@ -61,9 +62,11 @@ pub struct LostSegment {
 /// costs nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wants {
-    /// Delivery rates: [`Ack::rate`], on acknowledgements that move nothing cumulatively, too, and
-    /// [`CongestionControl::on_lost`].
+    /// Delivery rates: [`Ack::rate`], and what comes with [`Wants::deliveries`].
     pub rate: bool,
+    /// Every delivery and every loss: acknowledgements that move nothing cumulatively, too, and
+    /// [`CongestionControl::on_lost`].
+    pub deliveries: bool,
     /// To place every departure itself: [`CongestionControl::gap_after`].
     pub departures: bool,
 }
@@ -86,6 +89,9 @@ pub struct Ack {
     pub now: Time,
     /// Payload newly acknowledged, cumulatively.
     pub acked: Bytes,
+    /// Payload newly delivered, cumulatively or selectively, where the controller [wants](Wants) deliveries or rates; else as
+    /// [`Ack::acked`].
+    pub delivered: Bytes,
     /// When the newest segment it acknowledges was sent.
     pub newest_sent: Time,
     /// Payload in flight after it.
@@ -175,7 +181,7 @@ pub trait CongestionControl: Send + Debug {
     fn on_congestion(&mut self, event: &Congestion);
     /// The last congestion event was a false alarm: undo it.
     fn on_spurious(&mut self) {}
-    /// A segment was found lost. Only if [`Wants::rate`].
+    /// A segment was found lost. Only if [`Wants::deliveries`] or [`Wants::rate`].
     fn on_lost(&mut self, lost: &LostSegment) {
         let _ = lost;
     }

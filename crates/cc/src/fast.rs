@@ -25,6 +25,8 @@ const MOST_WEIGHT: f64 = 0.25;
 const QUEUE_SHOWS: f64 = 1.0;
 /// Pacing beyond `w/RTT`, so that the window stays the limit; in slow start and after `[D]`.
 const PACING: (f64, f64) = (2.0, 1.25);
+/// The pace is computed anew when the average RTT has moved by this part of itself `[D]`: far less than it is beyond `w/RTT`.
+const STALE: f64 = 1.0 / 64.0;
 /// No window is larger, segments: far beyond any path, far below where numbers end.
 const MOST: f64 = 1e9;
 
@@ -32,8 +34,9 @@ const MOST: f64 = 1e9;
 #[derive(Clone, Debug)]
 pub struct Fast {
     segment: Bytes,
-    /// Segments.
+    /// Segments, and in bytes.
     window: f64,
+    bytes: Bytes,
     threshold: f64,
     before: (f64, f64),
     base_rtt: Span,
@@ -44,6 +47,9 @@ pub struct Fast {
     /// The round of the last update, when it was, and bytes acknowledged since.
     updated: (u64, Time),
     acked: Bytes,
+    /// What it sends at, and the gain, window and RTT that was computed for.
+    pace: Option<Rate>,
+    paced_for: (f64, f64, f64),
 }
 
 impl Fast {
@@ -56,6 +62,7 @@ impl Fast {
         Self {
             segment: start.segment,
             window,
+            bytes: start.segment.scale(window).max(start.segment),
             threshold,
             before: (window, threshold),
             base_rtt: Span::MAX,
@@ -63,6 +70,8 @@ impl Fast {
             largest: 0.0,
             updated: (0, Time::ZERO),
             acked: Bytes::ZERO,
+            pace: None,
+            paced_for: (0.0, 0.0, 0.0),
         }
     }
 
@@ -110,12 +119,22 @@ impl Fast {
         }
     }
 
-    fn set_window(&mut self, window: f64) {
-        self.window = window.clamp(1.0, MOST);
+    /// `gain w/RTT`, where something of it has moved.
+    #[inline]
+    fn repace(&mut self) {
+        let gain = if self.in_slow_start() { PACING.0 } else { PACING.1 };
+        let (for_gain, for_window, for_rtt) = self.paced_for;
+        let moved = (self.rtt - for_rtt).abs() > STALE * for_rtt;
+        if self.rtt > 0.0 && (moved || gain != for_gain || self.window != for_window) {
+            let rate = Rate::from_bps_f64(gain * self.window * self.segment.bits_f64() / self.rtt);
+            self.pace = Some(rate.max(Rate::from_bps(1)));
+            self.paced_for = (gain, self.window, self.rtt);
+        }
     }
 
-    fn window(&self) -> Bytes {
-        self.segment.scale(self.window).max(self.segment)
+    fn set_window(&mut self, window: f64) {
+        self.window = window.clamp(1.0, MOST);
+        self.bytes = self.segment.scale(self.window).max(self.segment);
     }
 }
 
@@ -136,6 +155,7 @@ impl CongestionControl for Fast {
         if ack.round.wrapping_sub(self.updated.0) >= ROUNDS {
             self.update(ack);
         }
+        self.repace();
     }
 
     fn on_congestion(&mut self, event: &Congestion) {
@@ -144,27 +164,26 @@ impl CongestionControl for Fast {
             let flight = event.in_flight.get() as f64 / self.segment.get().max(1) as f64;
             self.threshold = (flight / 2.0).clamp(2.0, MOST);
         }
-        self.window = match event.kind {
+        self.set_window(match event.kind {
             CongestionKind::Loss | CongestionKind::EcnMark => self.threshold,
             CongestionKind::Timeout | CongestionKind::PersistentLoss => 1.0,
-        };
+        });
+        self.repace();
     }
 
     fn on_spurious(&mut self) {
-        (self.window, self.threshold) = self.before;
+        self.set_window(self.before.0);
+        self.threshold = self.before.1;
+        self.repace();
     }
 
     fn allowance(&self) -> Allowance {
-        let gain = if self.in_slow_start() { PACING.0 } else { PACING.1 };
-        let pacing = (self.rtt > 0.0)
-            .then(|| Rate::from_bps_f64(gain * self.window * self.segment.bits_f64() / self.rtt))
-            .map(|rate| rate.max(Rate::from_bps(1)));
-        Allowance { window: self.window(), pacing }
+        Allowance { window: self.bytes, pacing: self.pace }
     }
 
     fn state(&self) -> CcState {
         let phase = if self.in_slow_start() { Phase::SlowStart } else { Phase::Avoidance };
-        CcState { phase, window: self.window(), threshold: Some(self.segment.scale(self.threshold)) }
+        CcState { phase, window: self.bytes, threshold: Some(self.segment.scale(self.threshold)) }
     }
 
     fn measures(&self, show: &mut dyn FnMut(&'static str, f64)) {

@@ -117,8 +117,9 @@ pub struct Madison {
     loss: LossRate,
     /// Round-trip times of start-up's probes.
     first: Vec<Span>,
-    /// Packets per second (`S`).
+    /// Packets per second (`S`), and as a pace.
     rate: f64,
+    pace: Rate,
     changed: Time,
     /// The rate is to be computed anew as soon as the period allows.
     due: bool,
@@ -150,6 +151,7 @@ impl Madison {
             loss: LossRate::new(parameters.initial_loss, parameters.least_loss),
             first: Vec::new(),
             rate: 0.0,
+            pace: Rate::from_bps(1),
             changed: Time::ZERO,
             due: false,
             measures: Measures::default(),
@@ -170,6 +172,10 @@ impl Madison {
     }
 
     fn segments(&self, bytes: Bytes) -> f64 {
+        // Mostly it is one.
+        if bytes == self.segment {
+            return 1.0;
+        }
         bytes.get() as f64 / self.segment.get().max(1) as f64
     }
 
@@ -252,6 +258,7 @@ impl Madison {
         // A segment per round trip is the least that a window allows.
         let least = 1.0 / self.smoothed.as_secs_f64().clamp(1e-6, SLOWEST);
         self.rate = (share / service).max(least).min(1.0 / service);
+        self.pace = Rate::from_bps_f64(self.segment.bits_f64() * self.rate).max(Rate::from_bps(1));
         self.windows.send_at(now, self.rate);
         self.schedule.set_gap(1.0 / self.rate);
     }
@@ -261,9 +268,9 @@ impl CongestionControl for Madison {
     fn on_ack(&mut self, ack: &Ack) {
         self.quiet = false;
         self.smoothed = ack.rtt.smoothed;
-        let delivered = ack.rate.map_or(ack.acked, |rate| rate.newly_delivered);
-        self.loss.on_delivered(self.segments(delivered));
-        let (is_probe, pair) = self.schedule.on_ack(ack.now, ack.newest_sent, self.segments(delivered));
+        let delivered = self.segments(ack.delivered);
+        self.loss.on_delivered(delivered);
+        let (is_probe, pair) = self.schedule.on_ack(ack.now, ack.newest_sent, delivered);
         if let Some(dispersion) = pair {
             self.path.observe_pair(dispersion);
         }
@@ -314,7 +321,7 @@ impl CongestionControl for Madison {
     }
 
     fn wants(&self) -> Wants {
-        Wants { rate: true, departures: true }
+        Wants { rate: false, deliveries: true, departures: true }
     }
 
     fn allowance(&self) -> Allowance {
@@ -327,10 +334,12 @@ impl CongestionControl for Madison {
         let pacing = match self.stage {
             Stage::StartUp if self.schedule.is_held() => None,
             // Departures are placed; the rate is said for who reads it.
-            Stage::StartUp => Some(Rate::from_bps_f64(self.segment.bits_f64() / FIRST_SPACING.1)),
-            Stage::Starting | Stage::Later => Some(Rate::from_bps_f64(self.segment.bits_f64() * self.rate)),
+            Stage::StartUp => {
+                Some(Rate::from_bps_f64(self.segment.bits_f64() / FIRST_SPACING.1).max(Rate::from_bps(1)))
+            }
+            Stage::Starting | Stage::Later => Some(self.pace),
         };
-        Allowance { window, pacing: pacing.map(|rate| rate.max(Rate::from_bps(1))) }
+        Allowance { window, pacing }
     }
 
     fn state(&self) -> CcState {

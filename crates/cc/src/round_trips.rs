@@ -19,7 +19,7 @@ impl Rounds {
     pub(crate) fn on_ack(&mut self, sample: &RateSample) {
         self.started = sample.delivered_before >= self.next;
         if self.started {
-            self.restart(sample);
+            self.restart(sample.delivered_total);
             self.count += 1;
         }
     }
@@ -35,33 +35,53 @@ impl Rounds {
         sample.application_limited || self.limited_until.is_some_and(|until| sample.delivered_before <= until)
     }
 
-    /// The round that is under way begins here.
-    pub(crate) fn restart(&mut self, sample: &RateSample) {
-        self.next = sample.delivered_total;
+    /// The round that is under way begins here, with so much delivered.
+    pub(crate) fn restart(&mut self, delivered: Bytes) {
+        self.next = delivered;
     }
 }
 
-/// The largest value of the last `N` units of a virtual time.
+/// The largest value of the last `N` units of a virtual time. All of them are looked through as a unit ends, not per
+/// value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WindowedMax<const N: usize> {
     slots: [(u64, f64); N],
+    /// The largest, of the unit and over the length that it was last asked for.
+    largest: f64,
+    at: u64,
+    length: u64,
 }
 
 impl<const N: usize> WindowedMax<N> {
     pub(crate) fn new() -> Self {
-        Self { slots: [(0, 0.0); N] }
+        Self { slots: [(0, 0.0); N], largest: 0.0, at: 0, length: 0 }
     }
 
     /// `value` came at `at`; returns the largest since `at - length`, for a length of at most `N`.
+    #[inline]
     pub(crate) fn update(&mut self, at: u64, value: f64, length: u64) -> f64 {
+        if at != self.at || length != self.length {
+            self.turn(at, length);
+        }
         let slot = &mut self.slots[(at % N as u64) as usize];
-        *slot = if slot.0 == at { (at, slot.1.max(value)) } else { (at, value) };
-        self.largest(at, length)
+        if value > slot.1 {
+            slot.1 = value;
+            self.largest = self.largest.max(value);
+        }
+        self.largest
     }
 
-    fn largest(&self, at: u64, length: u64) -> f64 {
+    /// Another unit begins, or another length is asked for.
+    #[cold]
+    fn turn(&mut self, at: u64, length: u64) {
+        let slot = &mut self.slots[(at % N as u64) as usize];
+        if slot.0 != at {
+            *slot = (at, 0.0);
+        }
         let within = |when: u64| when <= at && at - when < length;
-        self.slots.iter().filter(|(when, _)| within(*when)).map(|(_, value)| *value).fold(0.0, f64::max)
+        let values = self.slots.iter().filter(|(when, _)| within(*when)).map(|(_, value)| *value);
+        self.largest = values.fold(0.0, f64::max);
+        (self.at, self.length) = (at, length);
     }
 }
 

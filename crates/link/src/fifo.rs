@@ -25,7 +25,7 @@ impl Fifo {
     }
 
     /// The departure of a packet of `length` that arrives now, or `None` if there is no room for it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn admit(&mut self, now: Time, length: Bytes, meter: &mut Meter) -> Option<Time> {
         self.settle(now, meter);
         if !self.in_system.is_empty() {
@@ -43,7 +43,7 @@ impl Fifo {
     }
 
     /// Lets everything that has left by `now` go. A departure at `now` precedes an arrival at `now`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn settle(&mut self, now: Time, meter: &mut Meter) {
         while let Some(head) = self.in_system.front() {
             if head.departs > now {

@@ -149,7 +149,7 @@ impl<P: Datagram + Send + 'static> Link<P> {
     ///
     /// # Panics
     /// If the link does not know departures on arrival.
-    #[inline]
+    #[inline(always)]
     pub fn admit(&mut self, now: Time, length: Bytes) -> Admission {
         let Discipline::Fifo(fifo) = &mut self.discipline else {
             panic!("only a drop-tail link knows a departure on arrival");

@@ -154,7 +154,7 @@ impl Meter {
     }
 
     /// A packet has left. Calls come in the order of departure.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn served(&mut self, packet: &Service) {
         self.total_forwarded += 1;
         self.forwarded += 1;

@@ -3,12 +3,14 @@
 
 use units::Time;
 
-/// A tournament tree over slots: the root is the earliest, ties go to the lower slot.
+/// A tournament tree over slots: the first of all is the earliest, ties go to the lower slot.
 #[derive(Clone, Debug)]
 pub(crate) struct Agenda {
-    /// Leaves stand at `base..`; node i has the children 2i and 2i + 1.
-    nodes: Vec<Entry>,
+    /// Who meets whom: pair i is of the winners of pairs 2i and 2i + 1, the last `base / 2` of the slots themselves. There
+    /// is no pair 0.
+    pairs: Vec<[Entry; 2]>,
     base: usize,
+    first: Entry,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -21,8 +23,8 @@ impl Agenda {
     /// An agenda of `slots` slots, all [`Time::NEVER`].
     pub(crate) fn new(slots: usize) -> Self {
         let base = slots.next_power_of_two().max(2);
-        let nodes = vec![Entry { at: Time::NEVER, slot: u32::MAX }; 2 * base];
-        let mut agenda = Self { nodes, base };
+        let nobody = Entry { at: Time::NEVER, slot: u32::MAX };
+        let mut agenda = Self { pairs: vec![[nobody; 2]; base], base, first: nobody };
         for slot in 0..slots {
             agenda.set(slot, Time::NEVER);
         }
@@ -32,21 +34,23 @@ impl Agenda {
     /// `slot` acts next at `at`, and not before.
     #[inline]
     pub(crate) fn set(&mut self, slot: usize, at: Time) {
-        let mut node = self.base + slot;
-        self.nodes[node] = Entry { at, slot: slot as u32 };
-        while node > 1 {
-            node /= 2;
-            // The left child stands for lower slots, so a tie is its.
-            let (left, right) = (self.nodes[2 * node], self.nodes[2 * node + 1]);
-            self.nodes[node] = if right.at < left.at { right } else { left };
+        let mut place = self.base + slot;
+        let mut entry = Entry { at, slot: slot as u32 };
+        while place > 1 {
+            let pair = &mut self.pairs[place / 2];
+            pair[place % 2] = entry;
+            // The left one stands for lower slots, so a tie is its.
+            let [left, right] = *pair;
+            entry = if right.at < left.at { right } else { left };
+            place /= 2;
         }
+        self.first = entry;
     }
 
     /// The earliest time and its slot; [`Time::NEVER`] if nobody acts again.
     #[inline]
     pub(crate) fn next(&self) -> (Time, usize) {
-        let first = self.nodes[1];
-        (first.at, first.slot as usize)
+        (self.first.at, self.first.slot as usize)
     }
 }
 

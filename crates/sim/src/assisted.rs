@@ -11,7 +11,7 @@ use crate::tight::TightLink;
 use link::assist::{Assist, CongestionHeader};
 use link::{Datagram, LinkReport, LinkState};
 use std::collections::VecDeque;
-use units::{Bytes, Time};
+use units::Time;
 
 /// A tight link that assists.
 pub(crate) struct AssistedLink {
@@ -34,9 +34,13 @@ impl AssistedLink {
         Self { link, router, headers: vec![VecDeque::new(); flows] }
     }
 
-    /// What waited as `packet` came, which has just been let in: the queue is up to date then.
-    fn found(&self, packet: &Packet) -> Bytes {
-        self.link.backlog().saturating_sub(packet.wire_len())
+    /// A packet enters: what the link makes of it, then what the router does.
+    fn pass(&mut self, now: Time, packet: Packet, header: Option<&mut CongestionHeader>) -> bool {
+        let admitted = self.link.offer(now, packet);
+        // What waited as it came; as it has just been let in, the queue is up to date.
+        let found = self.link.backlog().saturating_sub(packet.wire_len());
+        self.router.on_arrival(now, packet.wire_len(), found, header);
+        admitted
     }
 }
 
@@ -45,14 +49,12 @@ impl Medium for AssistedLink {
     const ASSISTS: bool = true;
 
     fn offer(&mut self, now: Time, packet: Packet) -> bool {
-        let admitted = self.link.offer(now, packet);
-        self.router.on_arrival(now, packet.wire_len(), self.found(&packet), None);
-        admitted
+        self.pass(now, packet, None)
     }
 
+    #[inline]
     fn offer_with(&mut self, now: Time, packet: Packet, mut header: CongestionHeader) -> bool {
-        let admitted = self.link.offer(now, packet);
-        self.router.on_arrival(now, packet.wire_len(), self.found(&packet), Some(&mut header));
+        let admitted = self.pass(now, packet, Some(&mut header));
         if admitted && let Some(headers) = self.headers.get_mut(packet.flow as usize) {
             let number = packet.segment.plain_number();
             headers.push_back(Attached { number, sent: packet.sent, feedback: header.feedback });
@@ -60,19 +62,26 @@ impl Medium for AssistedLink {
         admitted
     }
 
+    #[inline]
     fn feedback(&mut self, flow: u32, segment: Tagged, sent: Time) -> Option<f64> {
         let headers = self.headers.get_mut(flow as usize)?;
-        // What is not there was sent without a header.
-        let place = headers.iter().position(|it| it.sent == sent && it.number == segment.plain_number())?;
-        let found = headers.get(place).map(|it| it.feedback);
-        headers.drain(..=place);
-        found
+        let number = segment.plain_number();
+        let is_its = |header: &Attached| header.sent == sent && header.number == number;
+        let first = headers.front()?;
+        if !is_its(first) {
+            // What is not there was sent without a header.
+            let place = headers.iter().position(is_its)?;
+            headers.drain(..place);
+        }
+        headers.pop_front().map(|header| header.feedback)
     }
 
+    #[inline]
     fn next_arrival(&self) -> Time {
         self.link.next_arrival()
     }
 
+    #[inline]
     fn pop_arrival(&mut self) -> Option<UnderWay> {
         self.link.pop_arrival()
     }
@@ -85,6 +94,7 @@ impl Medium for AssistedLink {
         self.link.act(now, slot, endpoints, moved);
     }
 
+    #[inline]
     fn settle(&mut self, endpoints: &mut Endpoints, wake: impl FnMut(usize, Time)) {
         self.link.settle(endpoints, wake);
     }

@@ -11,6 +11,7 @@ use crate::plan::FlowPlan;
 use crate::recorder::FlowView;
 use crate::tagged::Tagged;
 use crate::tcp::{Acknowledgement, Block, Receiver, Sacks, Sender, SenderConfig};
+use crate::tcp::{Features, Full, Paced, Plain};
 use link::Histogram;
 use link::assist::CongestionHeader;
 use measuring::Measuring;
@@ -74,7 +75,8 @@ impl Flow {
             Sacks::Newest
         };
         let mut sizer = plan.sizer;
-        if let Some(sizer) = sizer.as_mut().filter(|_| plan.control.wants().rate) {
+        let wants = plan.control.wants();
+        if let Some(sizer) = sizer.as_mut().filter(|_| wants.rate || wants.departures) {
             sizer.handle(Time::ZERO, Input::RateBased);
         }
         let receiver = Receiver::new(plan.delayed_ack, plan.delayed_ack_timeout, sacks).advertising(
@@ -226,30 +228,45 @@ impl Flow {
     #[inline]
     fn on_ack<M: Medium>(&mut self, now: Time, ack: &Acknowledgement, blocks: &[Block], medium: &mut M) {
         if self.sender.is_plain() {
-            self.on_ack_as::<true, M>(now, ack, blocks, medium);
+            self.on_ack_as::<Plain, M>(now, ack, blocks, medium);
+        } else if self.sender.has_options() {
+            self.on_ack_in_full(now, ack, blocks, medium);
         } else {
-            self.on_ack_as::<false, M>(now, ack, blocks, medium);
+            self.on_ack_as::<Paced, M>(now, ack, blocks, medium);
         }
     }
 
-    #[inline(always)]
-    fn on_ack_as<const PLAIN: bool, M: Medium>(
+    #[inline(never)]
+    fn on_ack_in_full<M: Medium>(
         &mut self,
         now: Time,
         ack: &Acknowledgement,
         blocks: &[Block],
         medium: &mut M,
     ) {
-        if let Some(rtt) = self.sender.on_ack::<PLAIN>(now, ack, blocks) {
+        self.on_ack_as::<Full, M>(now, ack, blocks, medium);
+    }
+
+    #[inline(always)]
+    fn on_ack_as<F: Features, M: Medium>(
+        &mut self,
+        now: Time,
+        ack: &Acknowledgement,
+        blocks: &[Block],
+        medium: &mut M,
+    ) {
+        if let Some(rtt) = self.sender.on_ack::<F>(now, ack, blocks) {
             self.counts.rtt.record(rtt);
             self.counts.min_rtt = Some(self.counts.min_rtt.map_or(rtt, |min| min.min(rtt)));
         }
         if self.sender.is_done() && self.completed.is_none() {
             self.completed = Some(now);
         }
-        if self.jitter == Span::ZERO {
-            self.send_as::<PLAIN, M>(now, medium);
-        } else if self.sends_at == Time::NEVER && self.sender.may_transmit() {
+        if F::PACED && self.sends_at > now && self.sender.waits_until(self.sends_at) {
+            // The rest of a quantum waits for the whole of it.
+        } else if self.jitter == Span::ZERO {
+            self.send_as::<F, M>(now, medium);
+        } else if self.sends_at == Time::NEVER && self.sender.may_transmit::<Full>() {
             self.sends_at = now + self.jitter.scale(self.stream.uniform());
         }
     }
@@ -258,21 +275,23 @@ impl Flow {
     #[inline]
     fn send<M: Medium>(&mut self, now: Time, medium: &mut M) {
         if self.sender.is_plain() {
-            self.send_as::<true, M>(now, medium);
+            self.send_as::<Plain, M>(now, medium);
+        } else if self.sender.has_options() {
+            self.send_as::<Full, M>(now, medium);
         } else {
-            self.send_as::<false, M>(now, medium);
+            self.send_as::<Paced, M>(now, medium);
         }
     }
 
     #[inline]
-    fn send_as<const PLAIN: bool, M: Medium>(&mut self, now: Time, medium: &mut M) {
-        while let Some(sent) = self.sender.transmit::<PLAIN>(now) {
+    fn send_as<F: Features, M: Medium>(&mut self, now: Time, medium: &mut M) {
+        while let Some(sent) = self.sender.transmit::<F>(now) {
             self.counts.sent += 1;
             self.counts.again += u64::from(sent.again);
             let number = sent.segment;
             let mut segment = Tagged::plain(number);
             // RFC 3168, section 6.1.5: what is sent again is not capable.
-            if !PLAIN
+            if F::OPTIONS
                 && !sent.again
                 && let Some(reduced) = self.sender.take_cwr()
             {
@@ -287,7 +306,9 @@ impl Flow {
                 self.on_drop();
             }
         }
-        if !PLAIN && let Some(at) = self.sender.released_at(now) {
+        if F::PACED
+            && let Some(at) = self.sender.released_at::<F>(now)
+        {
             self.sends_at = at;
         }
     }

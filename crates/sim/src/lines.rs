@@ -51,7 +51,7 @@ impl Lines {
     }
 
     /// A segment leaves the tight link at `departs`, not before any of its line that was handed over earlier.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, departs: Time, segment: UnderWay) {
         let index = self.line_of[segment.flow as usize] as usize;
         let line = &mut self.lines[index];
@@ -70,7 +70,7 @@ impl Lines {
     }
 
     /// Takes what comes at [`Lines::next`].
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pop(&mut self) -> Option<UnderWay> {
         let (_, index) = self.heads.next();
         let line = self.lines.get_mut(index)?;

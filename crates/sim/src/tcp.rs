@@ -3,8 +3,8 @@
 //! Reading order: `sender.rs` (windows), `sender/recovery.rs`, `scoreboard.rs` (what is acknowledged, lost, in flight),
 //! `receiver.rs` (reassembly, delayed and selective acknowledgements), `rtt.rs` (estimator and retransmission
 //! timer), `blocks.rs` (selective acknowledgements where some are lost), `advertised.rs` (a receive window that
-//! moves), `bits.rs`; then what a flow may turn on: `sender/options.rs`, `prr.rs`, `rack.rs` and `tlp.rs`, `ecn.rs`,
-//! `pacer.rs`, `delivery.rs`.
+//! moves), `bits.rs`; then what goes by rates: `sender/pacing.rs`, `pacer.rs`, `delivery.rs`; and what a flow may turn
+//! on: `sender/options.rs`, `prr.rs`, `rack.rs` and `tlp.rs`, `ecn.rs`.
 
 mod advertised;
 mod bits;
@@ -27,4 +27,4 @@ mod tlp;
 pub(crate) use advertised::Demands;
 pub(crate) use blocks::{Block, SackBlocks};
 pub(crate) use receiver::{Acknowledgement, Receiver, Sacks};
-pub(crate) use sender::{Sender, SenderConfig};
+pub(crate) use sender::{Features, Full, Paced, Plain, Sender, SenderConfig};

@@ -58,8 +58,9 @@ impl Bytes {
 
     /// This amount times a real factor, rounded to the nearest byte.
     #[must_use]
+    #[inline]
     pub fn scale(self, factor: f64) -> Self {
-        Self((self.0 as f64 * factor).round() as u64)
+        Self(crate::rounded(self.0 as f64 * factor))
     }
 }
 

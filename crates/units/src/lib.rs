@@ -28,3 +28,31 @@ pub use fraction::Fraction;
 pub use rate::Rate;
 pub use text::{TextError, split_quantity};
 pub use time::{Span, Time};
+
+/// `value` to the nearest whole number, halves up; negative and NaN become zero, what is too large the largest there is.
+/// Without the call into the mathematics library that `f64::round` is where the processor need not have SSE 4.1.
+#[inline]
+fn rounded(value: f64) -> u64 {
+    // Beyond this all numbers are whole.
+    if value > 4e15 {
+        return value as u64;
+    }
+    let whole = value as i64;
+    let up = value - whole as f64 >= 0.5;
+    (whole + i64::from(up)).max(0) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rounded;
+
+    #[test]
+    fn rounding_is_that_of_the_mathematics_library() {
+        let cases =
+            [0.0, 0.2, 0.5, 0.49999999999999994, 1.5, 2.5, 4e15 - 0.5, 4e15 + 0.5, 9007199254740993.0];
+        let beyond = [1.8e19, 1.9e19, f64::INFINITY, -0.3, -0.7, -1e30, f64::NEG_INFINITY, f64::NAN, 1e-300];
+        for value in cases.into_iter().chain(beyond) {
+            assert_eq!(rounded(value), value.round() as u64, "{value}");
+        }
+    }
+}

@@ -43,15 +43,21 @@ impl Rate {
 
     /// A rate of `bits` bits per second, rounded; negative and NaN become zero.
     #[must_use]
+    #[inline]
     pub fn from_bps_f64(bits: f64) -> Self {
-        Self(bits.round() as u64)
+        Self(crate::rounded(bits))
     }
 
     /// `amount` moved in `span`; zero if the span is zero.
     #[must_use]
+    #[inline]
     pub fn of(amount: Bytes, span: Span) -> Self {
         if span == Span::ZERO {
             return Self::ZERO;
+        }
+        // Up to 2.3 GB a division of the machine's own words.
+        if let Some(scaled) = amount.get().checked_mul(8 * NANOS_PER_SEC as u64) {
+            return Self(scaled / span.as_nanos());
         }
         let bits = u128::from(amount.get()) * 8 * NANOS_PER_SEC / u128::from(span.as_nanos());
         Self(bits.min(u128::from(u64::MAX)) as u64)
@@ -75,7 +81,11 @@ impl Rate {
     /// # Panics
     /// If the rate is zero.
     #[must_use]
+    #[inline]
     pub fn serialization(self, amount: Bytes) -> Span {
+        if let Some(scaled) = amount.get().checked_mul(8 * NANOS_PER_SEC as u64) {
+            return Span::from_nanos(scaled.div_ceil(self.0));
+        }
         let numerator = u128::from(amount.get()) * 8 * NANOS_PER_SEC;
         Span::from_nanos(numerator.div_ceil(u128::from(self.0)).min(u128::from(u64::MAX)) as u64)
     }
@@ -83,7 +93,11 @@ impl Rate {
     /// The data that passes at this rate in `span`, whole bytes, rounded down: with a base RTT, the
     /// bandwidth-delay product.
     #[must_use]
+    #[inline]
     pub fn volume(self, span: Span) -> Bytes {
+        if let Some(scaled) = self.0.checked_mul(span.as_nanos()) {
+            return Bytes::new(scaled / (8 * NANOS_PER_SEC as u64));
+        }
         let bytes = u128::from(self.0) * u128::from(span.as_nanos()) / (8 * NANOS_PER_SEC);
         Bytes::new(bytes.min(u128::from(u64::MAX)) as u64)
     }
@@ -96,8 +110,9 @@ impl Rate {
 
     /// This rate times a real factor, rounded.
     #[must_use]
+    #[inline]
     pub fn scale(self, factor: f64) -> Self {
-        Self((self.0 as f64 * factor).round() as u64)
+        Self(crate::rounded(self.0 as f64 * factor))
     }
 }
 

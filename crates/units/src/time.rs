@@ -90,8 +90,9 @@ impl Span {
 
     /// A span of `secs` seconds, rounded to the nearest nanosecond; negative and NaN become zero.
     #[must_use]
+    #[inline]
     pub fn from_secs_f64(secs: f64) -> Self {
-        Self((secs * 1e9).round() as u64)
+        Self(crate::rounded(secs * 1e9))
     }
 
     /// Whole nanoseconds.
@@ -129,8 +130,9 @@ impl Span {
 
     /// This span times a real factor, rounded to the nearest nanosecond.
     #[must_use]
+    #[inline]
     pub fn scale(self, factor: f64) -> Self {
-        Self((self.0 as f64 * factor).round() as u64)
+        Self(crate::rounded(self.0 as f64 * factor))
     }
 }
 

@@ -10,6 +10,16 @@ pub(super) const BETA: f64 = 0.7;
 /// `BBR.Headroom`: left to others below the long-term bound.
 const HEADROOM: f64 = 0.15;
 
+/// The larger of two numbers. That of the library minds what is no number, at ten times the cost.
+pub(super) fn larger(one: f64, other: f64) -> f64 {
+    if one > other { one } else { other }
+}
+
+/// The smaller of two numbers.
+pub(super) fn smaller(one: f64, other: f64) -> f64 {
+    if one < other { one } else { other }
+}
+
 /// Bounds in bytes and bytes per second; infinite where nothing is known.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
@@ -48,8 +58,8 @@ impl Bounds {
 
     /// `UpdateLatestDeliverySignals`; `rate` in bytes per second, zero if there is none.
     pub(super) fn observe(&mut self, sample: &RateSample, rate: f64) {
-        self.rate_latest = self.rate_latest.max(rate);
-        self.inflight_latest = self.inflight_latest.max(sample.delivered.get() as f64);
+        self.rate_latest = larger(self.rate_latest, rate);
+        self.inflight_latest = larger(self.inflight_latest, sample.delivered.get() as f64);
         self.round_started = sample.delivered_before.get() as f64 >= self.round_delivered;
         if self.round_started {
             self.round_delivered = sample.delivered_total.get() as f64;
@@ -106,7 +116,7 @@ impl Bounds {
         if self.inflight_long.is_infinite() {
             return f64::INFINITY;
         }
-        (self.inflight_long - segment.max(HEADROOM * self.inflight_long)).max(least)
+        larger(self.inflight_long - larger(segment, HEADROOM * self.inflight_long), least)
     }
 
     pub(super) fn save(&mut self) {

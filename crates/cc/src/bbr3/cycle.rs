@@ -1,6 +1,6 @@
 //! BBR v3's bandwidth probing: down, cruise, refill, up [draft-ietf-ccwg-bbr:5.3.3].
 
-use super::bounds::{BETA, LOSS_THRESHOLD};
+use super::bounds::{BETA, LOSS_THRESHOLD, larger};
 use super::{Acks, Bbr3, Probe, State};
 use crate::{Ack, RateSample};
 use units::{Bytes, Span};
@@ -135,7 +135,7 @@ impl Bbr3 {
         }
         if !is_too_high(sample.lost, sample.sent_in_flight) && self.bounds.inflight_long.is_finite() {
             let sent_in_flight = sample.sent_in_flight.get() as f64;
-            self.bounds.inflight_long = self.bounds.inflight_long.max(sent_in_flight);
+            self.bounds.inflight_long = larger(self.bounds.inflight_long, sent_in_flight);
             if self.state == State::Probe(Probe::Up) {
                 self.raise_long_term(ack, sample);
             }

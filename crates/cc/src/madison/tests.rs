@@ -15,6 +15,7 @@ fn ack(now: Time, newest_sent: Time, round: u64) -> Ack {
     Ack {
         now,
         acked: SEGMENT,
+        delivered: SEGMENT,
         newest_sent,
         in_flight: SEGMENT,
         rtt: RttView { latest: Some(rtt), smoothed: BASE, min: BASE },

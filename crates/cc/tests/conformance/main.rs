@@ -79,6 +79,7 @@ fn ack() -> impl Strategy<Value = Ack> {
         |(acked, newest_sent, in_flight, (latest, smoothed, min), rate, flags)| Ack {
             now: Time::ZERO,
             acked,
+            delivered: rate.map_or(acked, |rate: RateSample| rate.newly_delivered),
             newest_sent: Time::from_nanos(newest_sent),
             in_flight,
             rtt: RttView { latest, smoothed, min },
@@ -212,6 +213,7 @@ proptest! {
                 cc.on_ack(&Ack {
                     now: Time::ZERO,
                     acked: Bytes::new(segments * SEGMENT),
+                    delivered: Bytes::new(segments * SEGMENT),
                     newest_sent: Time::ZERO,
                     in_flight: Bytes::ZERO,
                     rtt: RttView { latest: Some(rtt), smoothed: rtt, min: rtt },
@@ -252,6 +254,7 @@ fn a_million_losses_leave_a_window_of_at_least_one_segment() {
                 cc.on_ack(&Ack {
                     now,
                     acked: Bytes::new(SEGMENT),
+                    delivered: Bytes::new(SEGMENT),
                     newest_sent: now - rtt,
                     in_flight,
                     rtt: RttView { latest: Some(rtt), smoothed: rtt, min: rtt },

@@ -133,6 +133,7 @@ fn acknowledge<'a>(
         control.on_ack(&Ack {
             now,
             acked,
+            delivered: acked,
             newest_sent: Time::ZERO,
             in_flight,
             rtt: RttView { latest: Some(rtt), smoothed: rtt, min: min.unwrap_or(rtt) },

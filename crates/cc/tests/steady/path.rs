@@ -71,6 +71,7 @@ impl Sender {
         self.control.on_ack(&Ack {
             now: at,
             acked: Bytes::new(SEGMENT),
+            delivered: Bytes::new(SEGMENT),
             newest_sent: at - self.rtt,
             in_flight: self.control.allowance().window,
             rtt: RttView { latest: Some(self.rtt), smoothed: self.rtt, min: self.least },

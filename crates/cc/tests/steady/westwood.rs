@@ -14,6 +14,7 @@ fn observe(westwood: &mut Westwood, rate: u64, rtt: Span, covering: u64) {
         let ack = Ack {
             now,
             acked: Bytes::new(covering * SEGMENT),
+            delivered: Bytes::new(covering * SEGMENT),
             newest_sent: Time::ZERO,
             in_flight: Bytes::ZERO,
             rtt: RttView { latest: Some(rtt), smoothed: rtt, min: rtt / 2 },
@@ -52,6 +53,7 @@ fn the_bandwidth_filter_forgets_a_tenth_per_round_trip() {
         let ack = Ack {
             now,
             acked,
+            delivered: acked,
             newest_sent: now,
             in_flight: acked,
             rtt: view,

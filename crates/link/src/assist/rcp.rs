@@ -1,6 +1,6 @@
 //! RCP's router: one rate for every flow, as if each had its share of the processor.
 
-use super::{Assist, CongestionHeader, capacity};
+use super::{Assist, CongestionHeader, amount, capacity};
 use units::{Bytes, Rate, Time};
 
 /// Weight of spare capacity: stable for any number of flows, as XCP's is `[D]`: the authors leave the choice open.
@@ -70,13 +70,15 @@ impl Assist for Rcp {
     ) {
         let elapsed = now.since(self.began).as_secs_f64();
         if elapsed >= self.mean_rtt.min(PERIOD) {
-            self.update(now, elapsed, backlog.get() as f64);
+            self.update(now, elapsed, amount(backlog));
         }
-        self.input += length.get() as f64;
+        self.input += amount(length);
         let Some(header) = header else { return };
         if header.rtt > 0.0 {
             self.mean_rtt += RTT_WEIGHT * (header.rtt - self.mean_rtt);
         }
-        header.feedback = header.feedback.min(self.rate);
+        if self.rate < header.feedback {
+            header.feedback = self.rate;
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! XCP's router: an efficiency controller that says by how much the traffic shall change in a round-trip time, and a
 //! fairness controller that shares it out: what is gained in equal parts per flow, what is lost in proportion.
 
-use super::{Assist, CongestionHeader, capacity};
+use super::{Assist, CongestionHeader, amount, capacity};
 use units::{Bytes, Rate, Span, Time};
 
 /// Weight of spare capacity [xcp:3.5.1].
@@ -31,8 +31,9 @@ const LEAST: f64 = 1e-3;
 pub struct Xcp {
     /// Bytes/s.
     capacity: f64,
-    /// The interval's beginning and wanted length, seconds.
+    /// The interval's beginning, its wanted end, and the length that that is, seconds.
     began: Time,
+    ends: Time,
     length: f64,
     /// Bytes that came in it, and with a header.
     input: f64,
@@ -54,12 +55,16 @@ struct StandingQueue {
 }
 
 impl StandingQueue {
-    fn observe(&mut self, now: Time, backlog: f64, without_queue: f64) {
-        self.least = self.least.min(backlog);
+    /// `without_queue`: the round-trip time without queueing, seconds.
+    #[inline]
+    fn observe(&mut self, now: Time, backlog: f64, without_queue: impl Fn() -> f64) {
+        if backlog < self.least {
+            self.least = backlog;
+        }
         if now >= self.until {
             self.found = self.least;
             self.least = backlog;
-            self.until = now + Span::from_secs_f64(without_queue.max(LEAST));
+            self.until = now + Span::from_secs_f64(without_queue().max(LEAST));
         }
     }
 }
@@ -72,6 +77,7 @@ impl Xcp {
         Self {
             capacity: capacity(rate),
             began: Time::ZERO,
+            ends: Time::ZERO + Span::from_secs_f64(FIRST),
             length: FIRST,
             input: 0.0,
             informed: 0.0,
@@ -97,6 +103,7 @@ impl Xcp {
         self.negative = over(shuffled + (-phi).max(0.0), self.informed);
         (self.input, self.informed, self.inverse, self.weighted) = (0.0, 0.0, 0.0, 0.0);
         self.began = now;
+        self.ends = now + Span::from_secs_f64(self.length);
     }
 }
 
@@ -108,21 +115,22 @@ impl Assist for Xcp {
         backlog: Bytes,
         header: Option<&mut CongestionHeader>,
     ) {
-        let (size, backlog) = (length.get() as f64, backlog.get() as f64);
-        self.queue.observe(now, backlog, self.length - backlog / self.capacity);
-        let elapsed = now.since(self.began).as_secs_f64();
-        if elapsed >= self.length {
-            self.decide(now, elapsed);
+        let (size, backlog) = (amount(length), amount(backlog));
+        self.queue.observe(now, backlog, || self.length - backlog / self.capacity);
+        if now >= self.ends {
+            self.decide(now, now.since(self.began).as_secs_f64());
         }
         self.input += size;
         let Some(header) = header else { return };
         // A sender that knows no round-trip time yet is told nothing.
-        let (rtt, window) = (header.rtt, header.window.max(1.0));
+        let (rtt, window) = (header.rtt, if header.window > 1.0 { header.window } else { 1.0 });
         let inverse = rtt * size / window;
         self.inverse += inverse;
         self.weighted += rtt * inverse;
         self.informed += if rtt > 0.0 { size } else { 0.0 };
         let granted = self.positive * rtt * inverse - self.negative * rtt * size;
-        header.feedback = header.feedback.min(granted);
+        if granted < header.feedback {
+            header.feedback = granted;
+        }
     }
 }

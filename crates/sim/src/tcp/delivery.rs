@@ -30,17 +30,16 @@ pub(super) struct Delivery {
     delivered_at: Time,
     /// Delivered when the bubble of a sender without data has left the network; zero: there is none.
     limited_until: u64,
-    /// Segments below this, as far as they were lost, have been told of.
-    told_below: u64,
     lost: u64,
     /// The acknowledgement at hand.
-    newest: Option<Sent>,
+    newest: Option<usize>,
     newly_delivered: u64,
     newly_lost: u64,
 }
 
 impl Delivery {
     /// A segment leaves; `in_flight` segments are in the network with it.
+    #[inline]
     pub(super) fn on_sent(&mut self, now: Time, segment: u64, in_flight: u64) {
         if in_flight <= 1 {
             self.first_sent = now;
@@ -55,9 +54,11 @@ impl Delivery {
             in_flight,
             application_limited: self.limited_until > 0,
         };
-        match self.records.get_mut((segment - self.first) as usize) {
-            Some(record) => *record = sent,
-            None => self.records.push_back(sent),
+        let place = (segment - self.first) as usize;
+        if place >= self.records.len() {
+            self.records.push_back(sent);
+        } else {
+            self.records[place] = sent;
         }
     }
 
@@ -67,16 +68,17 @@ impl Delivery {
     }
 
     /// An acknowledgement says for the first time that `segment` has arrived.
+    #[inline]
     pub(super) fn on_delivered(&mut self, now: Time, segment: u64) {
-        let Some(&sent) = segment.checked_sub(self.first).and_then(|index| self.records.get(index as usize))
-        else {
-            return;
-        };
+        // What lies below the first is far beyond the last, too.
+        let place = segment.wrapping_sub(self.first) as usize;
+        let Some(sent) = self.records.get(place) else { return };
         self.delivered += 1;
         self.delivered_at = now;
         self.newly_delivered += 1;
-        if self.newest.is_none_or(|newest| (sent.delivered, sent.at) >= (newest.delivered, newest.at)) {
-            self.newest = Some(sent);
+        let newer = |newest: &Sent| (sent.delivered, sent.at) >= (newest.delivered, newest.at);
+        if self.newest.and_then(|newest| self.records.get(newest)).is_none_or(newer) {
+            self.newest = Some(place);
         }
     }
 
@@ -92,27 +94,23 @@ impl Delivery {
         })
     }
 
-    /// Losses are told of from here on; the next call looks no further back than `edge`.
-    pub(super) fn told_below(&mut self, edge: u64) -> u64 {
-        let from = self.told_below;
-        self.told_below = self.told_below.max(edge);
-        from
-    }
-
     /// Everything below `una` is acknowledged for good.
+    #[inline]
     pub(super) fn forget_below(&mut self, una: u64) {
-        let gone = una.saturating_sub(self.first).min(self.records.len() as u64);
-        self.records.drain(..gone as usize);
-        self.first += gone;
+        while self.first < una && self.records.pop_front().is_some() {
+            self.first += 1;
+        }
     }
 
-    /// What the acknowledgement at hand tells, after all its segments; `None` if it delivered nothing.
+    /// What the acknowledgement at hand tells, after all its segments and before what it acknowledges is forgotten; `None` if
+    /// it delivered nothing.
+    #[inline]
     pub(super) fn sample(&mut self, min_rtt: Span, payload: u64) -> Option<RateSample> {
         let delivered = std::mem::take(&mut self.newly_delivered);
         if delivered == 0 {
             return None;
         }
-        let newest = self.newest.take()?;
+        let newest = self.records.get(self.newest.take()?)?;
         if self.limited_until > 0 && self.delivered > self.limited_until {
             self.limited_until = 0;
         }
@@ -154,8 +152,8 @@ mod tests {
         for segment in 0..60 {
             let now = ms(50 + segment + segment / 10 * 40);
             delivery.on_delivered(now, segment);
-            delivery.forget_below(segment + 1);
             last = delivery.sample(Span::from_millis(50), 1000);
+            delivery.forget_below(segment + 1);
             delivery.on_sent(now, segment + 10, 10);
         }
         let sample = last.unwrap();

@@ -1,7 +1,7 @@
 //! Sender and receiver over a path that loses segments and acknowledgements alike.
 
 use super::script::{config, ms};
-use super::{Acknowledgement, Receiver, Sacks, Sender};
+use super::{Acknowledgement, Full, Plain, Receiver, Sacks, Sender};
 use crate::plan::{LossDetection, Recovery};
 use proptest::prelude::*;
 use std::collections::VecDeque;
@@ -37,7 +37,7 @@ fn transfer(
     let (mut now, mut sent, mut free_at) = (ms(0), 0, ms(0));
     while !sender.is_done() {
         loop {
-            let one = if plain { sender.transmit::<true>(now) } else { sender.transmit::<false>(now) };
+            let one = if plain { sender.transmit::<Plain>(now) } else { sender.transmit::<Full>(now) };
             let Some(one) = one else { break };
             sent += 1;
             let cwr = if one.again { None } else { sender.take_cwr() };
@@ -52,7 +52,7 @@ fn transfer(
             acks.front().map_or(Time::NEVER, |front| front.0),
             receiver.deadline(),
             sender.timer(),
-            sender.released_at(now).unwrap_or(Time::NEVER),
+            sender.released_at::<Full>(now).unwrap_or(Time::NEVER),
         ];
         now = next.into_iter().min().unwrap_or(Time::NEVER);
         assert!(now < Time::NEVER, "nothing will ever happen again");
@@ -65,9 +65,9 @@ fn transfer(
             let (_, ack, blocks) = acks.pop_front().expect("it is due");
             let blocks = if sack { blocks.as_slice() } else { &[] };
             let sample = if plain {
-                sender.on_ack::<true>(now, &ack, blocks)
+                sender.on_ack::<Plain>(now, &ack, blocks)
             } else {
-                sender.on_ack::<false>(now, &ack, blocks)
+                sender.on_ack::<Full>(now, &ack, blocks)
             };
             // A sample is at least the path's, whatever was lost and sent again, if it is of the copy that arrived.
             assert!(!timestamps || sample.is_none_or(|sample| sample >= ONE_WAY * 2), "{sample:?}");

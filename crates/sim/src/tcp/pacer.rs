@@ -1,25 +1,47 @@
 //! Pacing: segments leave at a rate and not as acknowledgements come.
+//!
+//! A leaky bucket (RFC 9002, section 7.7). What makes a [quantum](cc::send_quantum), two segments at most rates, may leave
+//! together. Where the window is the limit, what an acknowledgement frees leaves with it as
+//! far as the quantum goes; where the pace is, the sender is woken once for a whole quantum, not for every segment. Segment by segment leave those whose
+//! departures a controller places, whose pace a sizer caps, and who have no rate but a window.
 
-use cc::CcState;
+use cc::{CcState, send_quantum};
 use units::{Bytes, Rate, Span, Time};
 
 /// When the next segment may leave.
 #[derive(Clone, Debug)]
 pub(super) struct Pacer {
+    /// The controller's, as of last time; zero: it has none.
+    rate: Rate,
     gap: Span,
     /// However fast the controller would be.
     least_gap: Span,
+    /// All that has left has had its time.
     free_at: Time,
+    /// A segment may leave so much sooner: the rest of a quantum.
+    early: Span,
+    /// Every segment by itself, whatever the rate.
+    single: bool,
 }
 
 impl Pacer {
-    /// Nothing is held back before there is a rate.
-    pub(super) fn new() -> Self {
-        Self { gap: Span::ZERO, least_gap: Span::ZERO, free_at: Time::ZERO }
+    /// Nothing is held back before there is a rate. `single`: what leaves never leaves together.
+    pub(super) fn new(single: bool) -> Self {
+        let (rate, gap) = (Rate::ZERO, Span::ZERO);
+        let free_at = Time::ZERO;
+        Self { rate, gap, least_gap: gap, free_at, early: gap, single }
     }
 
     /// Segments of `payload` leave at `rate`, counted in payload as windows are.
+    #[inline]
     pub(super) fn at_rate(&mut self, rate: Rate, payload: u64) {
+        // Mostly it is what it was.
+        if rate != self.rate || self.free_at == Time::NEVER {
+            self.change(rate, payload);
+        }
+    }
+
+    fn change(&mut self, rate: Rate, payload: u64) {
         let gap = rate.max(Rate::from_bps(1)).serialization(Bytes::new(payload));
         // What waits for a slower rate's slot need not wait for all of it.
         let (old, new) = (self.gap.max(self.least_gap), gap.max(self.least_gap));
@@ -28,13 +50,16 @@ impl Pacer {
             Time::NEVER => Time::ZERO,
             at => at - old.saturating_sub(new),
         };
-        self.gap = gap;
+        let single = self.single || self.least_gap > Span::ZERO;
+        let quantum = if single { 1 } else { send_quantum(rate) };
+        (self.rate, self.gap, self.early) = (rate, gap, gap * (quantum - 1));
     }
 
-    /// Nothing leaves faster than `cap` from now on (`SO_MAX_PACING_RATE`).
+    /// Nothing leaves faster than `cap` from now on (`SO_MAX_PACING_RATE`), and nothing together.
     pub(super) fn cap(&mut self, cap: Option<Rate>, payload: u64) {
         let cap = cap.filter(|cap| *cap > Rate::ZERO);
         self.least_gap = cap.map_or(Span::ZERO, |cap| cap.serialization(Bytes::new(payload)));
+        (self.rate, self.early) = (Rate::ZERO, Span::ZERO);
     }
 
     /// For a controller that has no rate: `window / smoothed`, times 2 below half the slow-start threshold and 1.2
@@ -47,9 +72,16 @@ impl Pacer {
         let smoothed = u128::from(smoothed.map_or(0, Span::as_nanos));
         let gap = smoothed * u128::from(payload) * down / (u128::from(window) * up);
         self.gap = Span::from_nanos(gap as u64);
+        (self.rate, self.early) = (Rate::ZERO, Span::ZERO);
     }
 
-    /// When the next segment may leave.
+    /// Whether nothing may leave at `now`.
+    #[inline]
+    pub(super) fn holds(&self, now: Time) -> bool {
+        self.free_at > now + self.early
+    }
+
+    /// When a whole quantum may leave.
     #[inline]
     pub(super) fn free_at(&self) -> Time {
         self.free_at

@@ -100,6 +100,9 @@ impl Scoreboard {
     /// The first lost hole not yet sent again, marked as sent again (`NextSeg`, rule 1).
     pub(super) fn resend_lost(&mut self) -> Option<u64> {
         let (from, to) = (self.resend_from.max(self.una), self.loss_edge.min(self.next));
+        if from >= to {
+            return None;
+        }
         let hole = if self.timed {
             self.sacked.first_clear_in_both(&self.resent, from, to)
         } else {
@@ -224,9 +227,15 @@ impl Scoreboard {
     }
 
     fn raise_loss_edge(&mut self, mut sacked: u64) {
-        for high in &mut self.highest_sacked {
-            if sacked > *high {
-                std::mem::swap(&mut sacked, high);
+        let [first, second, _] = self.highest_sacked;
+        if sacked > first {
+            // Mostly it is the newest.
+            self.highest_sacked = [sacked, first, second];
+        } else {
+            for high in &mut self.highest_sacked {
+                if sacked > *high {
+                    std::mem::swap(&mut sacked, high);
+                }
             }
         }
         // One past the third-highest: holes below that segment have three above them.
@@ -237,7 +246,12 @@ impl Scoreboard {
     pub(super) fn lose_below(&mut self, edge: u64) {
         let from = self.loss_edge.max(self.una);
         if edge > from {
-            self.lost_count += edge - from - self.sacked.count(from, edge);
+            let sacked = if edge == from + 1 {
+                u64::from(self.sacked.get(from))
+            } else {
+                self.sacked.count(from, edge)
+            };
+            self.lost_count += edge - from - sacked;
             self.loss_edge = edge;
         }
     }

@@ -23,7 +23,7 @@ mod timer;
 mod timestamps;
 
 use super::blocks::Block;
-use super::{Acknowledgement, Sender, SenderConfig};
+use super::{Acknowledgement, Full, Sender, SenderConfig};
 use crate::plan::{LossDetection, Recovery};
 use cc::Start;
 use units::{Bytes, Span, Time};
@@ -119,7 +119,7 @@ fn perform(sender: &mut Sender, now: Time, event: &str, line: &str) {
                     _ => panic!("unknown word {word}: {line}"),
                 }
             }
-            sender.on_ack::<false>(now, &ack, &blocks);
+            sender.on_ack::<Full>(now, &ack, &blocks);
         }
         _ => panic!("unknown event: {line}"),
     }
@@ -128,7 +128,7 @@ fn perform(sender: &mut Sender, now: Time, event: &str, line: &str) {
 /// What leaves now, in words.
 fn leaving(sender: &mut Sender, now: Time) -> Vec<String> {
     let mut sent = Vec::new();
-    while let Some(one) = sender.transmit::<false>(now) {
+    while let Some(one) = sender.transmit::<Full>(now) {
         let again = if one.again { "r" } else { "" };
         let tells = !one.again && sender.take_cwr() == Some(true);
         sent.push(format!("{}{again}{}", one.segment, if tells { "+" } else { "" }));

@@ -2,10 +2,15 @@
 //!
 //! RFC 5681 windows and timers around an RFC 6675 scoreboard: limited transmit (RFC 3042) and fast recovery
 //! follow from counting what is in the network (`pipe`), since that is what the window bounds. `sender/recovery.rs`
-//! mends losses; `sender/options.rs` drives what a flow may turn on: PRR, RACK-TLP, ECN, pacing.
+//! mends losses; `sender/pacing.rs` paces and measures delivery rates; `sender/options.rs` drives what else a flow may turn
+//! on: PRR, RACK-TLP, ECN. `sender/features.rs` says which of them there are.
 
+mod features;
 mod options;
+mod pacing;
 mod recovery;
+
+pub(crate) use features::{Features, Full, Paced, Plain};
 
 use super::Acknowledgement;
 use super::blocks::Block;
@@ -14,6 +19,7 @@ use super::scoreboard::Scoreboard;
 use crate::plan::{LossDetection, Recovery};
 use cc::{Ack, CongestionControl};
 use options::Options;
+use pacing::Pacing;
 use units::{Bytes, Span, Time};
 
 /// What a sender is like.
@@ -85,18 +91,26 @@ pub(crate) struct Sender {
     limited_below: u64,
     round: u64,
     round_ends: u64,
-    /// What the flow turned on; a plain sender has nothing to look at here.
+    /// Routers are told and answer.
+    assisted: bool,
+    /// What the controller, or the flow, wants of a pace; a plain sender has nothing to look at here, nor next.
+    pacing: Option<Box<Pacing>>,
+    /// The controller wants to know of every delivery and loss; and of delivery rates.
+    deliveries: bool,
+    rated: bool,
+    /// What else the flow turned on.
     options: Option<Box<Options>>,
 }
 
 impl Sender {
     pub(crate) fn new(config: SenderConfig) -> Self {
-        let options = Options::of(&config);
+        let (options, pacing) = (Options::of(&config), Pacing::of(&config));
         let timed = options.as_ref().is_some_and(|options| options.rack.is_some());
         let mut sender = Self {
             window: 0,
             board: Scoreboard::new(config.sack, timed),
             sack: config.sack,
+            assisted: config.control.assist().is_some(),
             control: config.control,
             payload: config.payload.get(),
             buffer_segments: config.buffer_segments,
@@ -112,9 +126,12 @@ impl Sender {
             limited_below: 0,
             round: 0,
             round_ends: 0,
+            deliveries: pacing.as_ref().is_some_and(|pacing| pacing.deliveries),
+            rated: pacing.as_ref().is_some_and(|pacing| pacing.delivery.is_some()),
+            pacing,
             options,
         };
-        sender.adopt::<false>();
+        sender.adopt::<Full>();
         sender
     }
 
@@ -134,12 +151,24 @@ impl Sender {
 
     /// Does what the controller now allows.
     #[inline]
-    fn adopt<const PLAIN: bool>(&mut self) {
+    fn adopt<F: Features>(&mut self) {
         let allowance = self.control.allowance();
         self.window = allowance.window.get();
-        if allowance.pacing.is_some() || !PLAIN {
+        if allowance.pacing.is_some() || F::PACED {
             self.set_pace(allowance.pacing);
         }
+    }
+
+    /// Whether windows are all it goes by ([`Plain`]).
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.pacing.is_none() && self.options.is_none()
+    }
+
+    /// Whether PRR, RACK-TLP or ECN is on ([`Full`]).
+    #[inline]
+    pub(crate) fn has_options(&self) -> bool {
+        self.options.is_some()
     }
 
     /// Everything to send has been acknowledged.
@@ -191,10 +220,11 @@ impl Sender {
     }
 
     /// Whether [`transmit`](Sender::transmit) would send something now.
-    pub(crate) fn may_transmit(&self) -> bool {
+    #[inline]
+    pub(crate) fn may_transmit<F: Features>(&self) -> bool {
         self.owed
-            || self.is_probing()
-            || (self.has_room_in_episode()
+            || (F::OPTIONS && self.is_probing())
+            || (self.has_room_in_episode::<F>()
                 && (self.may_send_new() || (self.episode != Episode::None && self.board.lost() > 0)))
     }
 
@@ -210,25 +240,24 @@ impl Sender {
 
     /// The next segment to leave, taken as sent at `now`; `None` when the windows are full.
     ///
-    /// `PLAIN`: no option is on ([`is_plain`](Sender::is_plain)); compiled apart, so that options cost a plain flow
-    /// one look per acknowledgement.
+    /// `F`: what may be on, [`Full`] if in doubt.
     #[inline(always)]
-    pub(crate) fn transmit<const PLAIN: bool>(&mut self, now: Time) -> Option<Transmission> {
-        if PLAIN {
-            self.transmit_as::<true>(now)
+    pub(crate) fn transmit<F: Features>(&mut self, now: Time) -> Option<Transmission> {
+        if F::OPTIONS {
+            self.by_own_timer(|own| own.transmit_as::<F>(now))
         } else {
-            self.by_own_timer(|own| own.transmit_as::<false>(now))
+            self.transmit_as::<F>(now)
         }
     }
 
     #[inline(always)]
-    fn transmit_as<const PLAIN: bool>(&mut self, now: Time) -> Option<Transmission> {
-        if !PLAIN && self.is_held(now) {
+    fn transmit_as<F: Features>(&mut self, now: Time) -> Option<Transmission> {
+        if F::PACED && self.is_held::<F>(now) {
             return None;
         }
         let sent = if self.episode != Episode::None {
-            self.transmit_in_episode()
-        } else if !PLAIN && self.is_probing() {
+            self.transmit_in_episode::<F>()
+        } else if F::OPTIONS && self.is_probing() {
             self.transmit_probe()
         } else {
             self.transmit_new()
@@ -244,7 +273,10 @@ impl Sender {
         if !self.timestamps {
             self.time(&sent, now);
         }
-        if !PLAIN {
+        if F::PACED {
+            self.note_paced(now, &sent);
+        }
+        if F::OPTIONS {
             self.note_sent(now, &sent);
         }
         Some(sent)
@@ -284,30 +316,27 @@ impl Sender {
     /// An acknowledgement arrives, with the SACK blocks it carries where any can be lost. Returns the round-trip
     /// sample it gives.
     #[inline(always)]
-    pub(crate) fn on_ack<const PLAIN: bool>(
+    pub(crate) fn on_ack<F: Features>(
         &mut self,
         now: Time,
         ack: &Acknowledgement,
         blocks: &[Block],
     ) -> Option<Span> {
-        if PLAIN {
-            self.on_ack_as::<true>(now, ack, blocks)
+        if F::OPTIONS {
+            self.by_own_timer(|own| own.on_ack_as::<F>(now, ack, blocks))
         } else {
-            self.by_own_timer(|own| own.on_ack_as::<false>(now, ack, blocks))
+            self.on_ack_as::<F>(now, ack, blocks)
         }
     }
 
     #[inline(always)]
-    fn on_ack_as<const PLAIN: bool>(
-        &mut self,
-        now: Time,
-        ack: &Acknowledgement,
-        blocks: &[Block],
-    ) -> Option<Span> {
-        let first = self.board.una();
+    fn on_ack_as<F: Features>(&mut self, now: Time, ack: &Acknowledgement, blocks: &[Block]) -> Option<Span> {
+        let (first, sacked) = (self.board.una(), self.board.sacked());
         self.buffer_segments = ack.window;
-        if !PLAIN {
+        if F::OPTIONS || (F::PACED && !blocks.is_empty()) {
             self.note_delivered(now, ack, blocks);
+        } else if F::PACED && self.rated {
+            self.note_deliveries(now, ack);
         }
         if !self.sack {
             self.count_duplicate(ack);
@@ -329,15 +358,24 @@ impl Sender {
         }
         // What an acknowledgement that ends fast recovery covers was sent before or in it: no growth for that.
         let mut recovering = matches!(self.episode, Episode::FastRecovery { .. });
-        if !PLAIN {
+        if F::OPTIONS {
             recovering |= self.heed(now, ack, newly, sample);
         }
         if self.episode != Episode::None || self.board.has_sacked() {
             self.follow_episode(now, newly);
             recovering |= matches!(self.episode, Episode::FastRecovery { .. });
         }
-        let rate = if PLAIN { None } else { self.sample_rate() };
-        if newly > 0 || (!PLAIN && rate.is_some()) {
+        let (mut delivered, mut rate) = (newly, None);
+        if F::PACED && self.deliveries {
+            if self.sack {
+                delivered = newly + self.board.sacked() - sacked;
+            }
+            self.tell_losses();
+            if self.rated {
+                rate = self.sample_rate();
+            }
+        }
+        if newly > 0 || (F::PACED && delivered > 0) {
             if self.board.una() > self.round_ends {
                 self.round += 1;
                 self.round_ends = self.board.next();
@@ -345,6 +383,7 @@ impl Sender {
             self.control.on_ack(&Ack {
                 now,
                 acked: Bytes::new(newly * self.payload),
+                delivered: Bytes::new(delivered * self.payload),
                 newest_sent: ack.newest_sent,
                 in_flight: Bytes::new(self.board.pipe() * self.payload),
                 rtt: self.rtt.view(sample),
@@ -353,9 +392,11 @@ impl Sender {
                 recovering,
                 round: self.round,
             });
-            self.adopt::<PLAIN>();
+            self.adopt::<F>();
+        } else if self.assisted {
+            self.adopt::<F>();
         }
-        if !PLAIN {
+        if F::OPTIONS {
             self.allot(now, newly);
         }
         sample

@@ -19,8 +19,15 @@ impl Scoreboard {
     }
 
     /// The same below `to`.
+    #[inline]
     pub(in crate::tcp) fn hole_within(&self, from: u64, to: u64) -> Option<u64> {
         self.sacked.first_clear(from.max(self.una), to.min(self.next))
+    }
+
+    /// Whether `segment` is outstanding and not selectively acknowledged.
+    #[inline]
+    pub(in crate::tcp) fn is_hole(&self, segment: u64) -> bool {
+        segment >= self.una && segment < self.next && !self.sacked.get(segment)
     }
 
     /// Whether `segment` was sent again and that is believed to be in the network.

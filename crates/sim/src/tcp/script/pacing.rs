@@ -1,19 +1,19 @@
 //! Pacing: the controller's rate, or Linux's ratio of window and round-trip time.
 
 use super::{SEGMENT, config, ms};
-use crate::tcp::Sender;
+use crate::tcp::{Full, Sender};
 use cc::{Ack, Allowance, CcState, Congestion, CongestionControl, Phase};
 use units::{Rate, Span, Time};
 
-/// A window of ten segments at one segment per 5 ms.
+/// A window of ten segments at one segment per so long.
 #[derive(Debug)]
-struct Timed;
+struct Timed(Span);
 
 impl CongestionControl for Timed {
     fn on_ack(&mut self, _ack: &Ack) {}
     fn on_congestion(&mut self, _event: &Congestion) {}
     fn allowance(&self) -> Allowance {
-        Allowance { window: SEGMENT * 10, pacing: Some(Rate::of(SEGMENT, Span::from_millis(5))) }
+        Allowance { window: SEGMENT * 10, pacing: Some(Rate::of(SEGMENT, self.0)) }
     }
     fn state(&self) -> CcState {
         CcState { phase: Phase::Fixed, window: SEGMENT * 10, threshold: None }
@@ -24,26 +24,45 @@ impl CongestionControl for Timed {
 fn times(sender: &mut Sender, mut now: Time, count: usize) -> Vec<u64> {
     let mut times = Vec::new();
     while times.len() < count {
-        match sender.transmit::<false>(now) {
+        match sender.transmit::<Full>(now) {
             Some(_) => times.push(now.as_nanos() / 1000),
-            None => now = sender.released_at(now).expect("the window has room"),
+            None => now = sender.released_at::<Full>(now).expect("the window has room"),
         }
     }
     times
 }
 
+fn timed(gap: Span) -> Sender {
+    let mut config = config(10);
+    config.control = Box::new(Timed(gap));
+    assert!(!config.pacing);
+    let sender = Sender::new(config);
+    assert!(!sender.is_plain());
+    sender
+}
+
 #[test]
 fn a_controller_with_a_rate_is_paced_unasked() {
-    let mut config = config(10);
-    config.control = Box::new(Timed);
-    assert!(!config.pacing);
-    let mut sender = Sender::new(config);
-    assert!(!sender.is_plain());
-    assert_eq!(times(&mut sender, ms(3), 4), [3000, 8000, 13000, 18000]);
+    // Below 1.2 Mbit/s: segment by segment.
+    let mut sender = timed(Span::from_millis(20));
+    assert_eq!(times(&mut sender, ms(3), 4), [3000, 23000, 43000, 63000]);
     // The window is the limit in the end, and then the pacer has nothing to release.
-    assert_eq!(times(&mut sender, ms(18), 6).len(), 6);
-    assert_eq!(sender.transmit::<false>(ms(900)), None);
-    assert_eq!(sender.released_at(ms(900)), None);
+    assert_eq!(times(&mut sender, ms(63), 6).len(), 6);
+    assert_eq!(sender.transmit::<Full>(ms(900)), None);
+    assert_eq!(sender.released_at::<Full>(ms(900)), None);
+}
+
+#[test]
+fn at_a_higher_rate_two_segments_leave_together_and_the_mean_rate_is_the_same() {
+    let mut sender = timed(Span::from_millis(2));
+    assert_eq!(times(&mut sender, ms(3), 6), [3000, 3000, 7000, 7000, 11000, 11000]);
+}
+
+#[test]
+fn under_a_cap_segments_leave_one_by_one() {
+    let mut sender = timed(Span::from_millis(2));
+    sender.cap_pace(Some(Rate::of(SEGMENT, Span::from_millis(3))));
+    assert_eq!(times(&mut sender, ms(3), 4), [3000, 6000, 9000, 12000]);
 }
 
 /// Six fifths of the window per round-trip time at or above half the threshold, twice it below.
@@ -57,7 +76,7 @@ fn a_window_is_spread_over_its_round_trip() {
         let mut sender = Sender::new(config);
         // Nothing is known of the round-trip time: all at once.
         assert_eq!(times(&mut sender, ms(0), 10), [0; 10]);
-        assert_eq!(sender.transmit::<false>(ms(0)), None);
+        assert_eq!(sender.transmit::<Full>(ms(0)), None);
         let ack = |cumulative: u64| crate::tcp::Acknowledgement {
             cumulative,
             sacked: None,
@@ -67,10 +86,10 @@ fn a_window_is_spread_over_its_round_trip() {
             echo: ms(0),
             window: u64::MAX,
         };
-        sender.on_ack::<false>(ms(100), &ack(1), &[]);
+        sender.on_ack::<Full>(ms(100), &ack(1), &[]);
         let first = times(&mut sender, ms(100), 1)[0];
         assert_eq!(first, 100_000);
-        sender.on_ack::<false>(ms(100), &ack(2), &[]);
+        sender.on_ack::<Full>(ms(100), &ack(2), &[]);
         let second = times(&mut sender, ms(100), 1)[0];
         assert!(second.abs_diff(first + gap_us) < 700, "{threshold}: {second}, not {first} + {gap_us}");
     }

@@ -1,19 +1,15 @@
-//! What a flow may turn on: PRR, RACK-TLP, ECN, pacing, delivery rates. Each is a file of its own; here the sender
-//! drives them.
+//! What a flow may turn on: PRR, RACK-TLP, ECN. Each is a file of its own; here the sender drives them.
 
-use super::{Episode, Sender, SenderConfig, Transmission};
+use super::{Episode, Features, Sender, SenderConfig, Transmission};
 use crate::plan::{LossDetection, Recovery};
 use crate::tcp::Acknowledgement;
 use crate::tcp::blocks::Block;
-use crate::tcp::delivery::Delivery;
 use crate::tcp::ecn::Reaction;
-use crate::tcp::pacer::Pacer;
 use crate::tcp::prr::Prr;
 use crate::tcp::rack::Rack;
 use crate::tcp::tlp::Tlp;
-use cc::{CongestionKind, RateSample};
-use link::assist::CongestionHeader;
-use units::{Rate, Span, Time};
+use cc::CongestionKind;
+use units::{Span, Time};
 
 /// The state of what is on.
 #[derive(Debug, Default)]
@@ -21,10 +17,6 @@ pub(super) struct Options {
     prr: Option<Prr>,
     pub(super) rack: Option<Timed>,
     ecn: Option<Reaction>,
-    pacer: Option<Pacer>,
-    pub(super) delivery: Option<Delivery>,
-    /// The controller places departures.
-    placed: bool,
     /// When the retransmission timer expires.
     retransmission: Time,
     /// Outstanding and selectively acknowledged before the acknowledgement at hand.
@@ -45,23 +37,15 @@ pub(super) struct Timed {
 impl Options {
     /// What `config` asks for; `None` if nothing.
     pub(super) fn of(config: &SenderConfig) -> Option<Box<Self>> {
-        let wants = config.control.wants();
         let timed = config.loss_detection == LossDetection::Rack && config.sack;
         let options = Self {
             prr: (config.recovery == Recovery::Prr).then(Prr::default),
             rack: timed.then(Timed::default),
             ecn: config.ecn.then(Reaction::default),
-            pacer: (config.pacing || wants.departures).then(Pacer::new),
-            delivery: wants.rate.then(Delivery::default),
-            placed: wants.departures,
             retransmission: Time::NEVER,
             before: (0, 0),
         };
-        let none = options.prr.is_none()
-            && options.rack.is_none()
-            && options.ecn.is_none()
-            && options.pacer.is_none()
-            && options.delivery.is_none();
+        let none = options.prr.is_none() && options.rack.is_none() && options.ecn.is_none();
         (!none).then(|| Box::new(options))
     }
 
@@ -84,90 +68,20 @@ impl Sender {
         self.option(|options| options.rack.as_ref()).is_some_and(|timed| timed.probing)
     }
 
-    /// Whether the pacer lets nothing leave at `now`.
-    pub(super) fn is_held(&mut self, now: Time) -> bool {
-        let held = self.option(|options| options.pacer.as_ref()).is_some_and(|pacer| pacer.free_at() > now);
-        if held && !self.has_room_in_episode() {
-            self.limited_below = self.board.next();
-        }
-        held
-    }
-
-    /// When the pacer lets go what the windows allow; `None` if nothing waits for it.
-    pub(crate) fn released_at(&self, now: Time) -> Option<Time> {
-        let pacer = self.option(|options| options.pacer.as_ref())?;
-        (pacer.free_at() > now && self.may_transmit()).then(|| pacer.free_at())
-    }
-
-    /// Whether no option is on.
-    #[inline]
-    pub(crate) fn is_plain(&self) -> bool {
-        self.options.is_none()
-    }
-
     /// Whether new data packets are ECN-capable; and if so whether the one just sent tells of a reduction.
     pub(crate) fn take_cwr(&mut self) -> Option<bool> {
         self.options.as_mut()?.ecn.as_mut().map(Reaction::take_cwr)
     }
 
     /// The window's room, or what PRR has allotted in fast recovery.
-    pub(super) fn has_room_in_episode(&self) -> bool {
+    #[inline]
+    pub(super) fn has_room_in_episode<F: Features>(&self) -> bool {
+        if !F::OPTIONS {
+            return self.has_room();
+        }
         match self.option(|options| options.prr.as_ref()) {
             Some(prr) if matches!(self.episode, Episode::FastRecovery { .. }) => prr.has_room(),
             _ => self.has_room(),
-        }
-    }
-
-    /// What the controller tells routers, if it has an assist.
-    pub(crate) fn router_header(&self) -> Option<CongestionHeader> {
-        self.control.assist()?;
-        let header = self.control.header();
-        Some(CongestionHeader {
-            window: header.window.get() as f64,
-            rtt: header.rtt.map_or(0.0, Span::as_secs_f64),
-            feedback: header.feedback,
-        })
-    }
-
-    /// A router has answered.
-    pub(crate) fn heed_router(&mut self, feedback: f64) {
-        self.control.on_feedback(feedback);
-        self.by_own_timer(Self::adopt::<false>);
-    }
-
-    /// The sender sends no faster than `cap`, if any. From then on it is paced, as Linux is under
-    /// `SO_MAX_PACING_RATE`: by its window where that is slower.
-    pub(crate) fn cap_pace(&mut self, cap: Option<Rate>) {
-        let (payload, retransmission) = (self.payload, self.timer);
-        if cap.is_none() && self.options.is_none() {
-            return;
-        }
-        let options =
-            self.options.get_or_insert_with(|| Box::new(Options { retransmission, ..Options::default() }));
-        options.pacer.get_or_insert_with(Pacer::new).cap(cap, payload);
-    }
-
-    #[cold]
-    pub(super) fn set_pace(&mut self, rate: Option<Rate>) {
-        let (payload, smoothed) = (self.payload, self.rtt.smoothed());
-        let options = match rate {
-            // A controller with a rate is paced, asked for or not.
-            Some(_) => {
-                let retransmission = self.timer;
-                self.options.get_or_insert_with(|| Box::new(Options { retransmission, ..Options::default() }))
-            }
-            None => match self.options.as_mut() {
-                Some(options) => options,
-                None => return,
-            },
-        };
-        match rate {
-            Some(rate) => options.pacer.get_or_insert_with(Pacer::new).at_rate(rate, payload),
-            None => {
-                if let Some(pacer) = &mut options.pacer {
-                    pacer.by_window(&self.control.state(), smoothed, payload);
-                }
-            }
         }
     }
 
@@ -176,16 +90,6 @@ impl Sender {
         let Some(options) = self.options.as_deref_mut() else { return };
         if let Some(prr) = &mut options.prr {
             prr.on_sent();
-        }
-        if let Some(pacer) = &mut options.pacer {
-            let gap = if options.placed { self.control.gap_after(now) } else { None };
-            pacer.on_sent(now, gap);
-        }
-        if let Some(delivery) = &mut options.delivery {
-            delivery.on_sent(now, sent.segment, self.board.pipe());
-            if self.board.next() >= self.total_segments {
-                delivery.on_out_of_data(self.board.pipe());
-            }
         }
         if let Some(timed) = &mut options.rack {
             timed.rack.on_sent(now, sent.segment, sent.again, self.board.una());
@@ -216,19 +120,23 @@ impl Sender {
 
     /// What the acknowledgement at hand says has arrived, before the scoreboard knows.
     pub(super) fn note_delivered(&mut self, now: Time, ack: &Acknowledgement, blocks: &[Block]) {
-        let Some(options) = self.options.as_deref_mut() else { return };
         let board = &self.board;
-        options.before = (board.una(), board.sacked());
-        if options.rack.is_none() && options.delivery.is_none() {
+        let mut rack = None;
+        if let Some(options) = self.options.as_deref_mut() {
+            options.before = (board.una(), board.sacked());
+            rack = options.rack.as_mut();
+        }
+        let mut rates = self.pacing.as_deref_mut().and_then(|pacing| pacing.delivery.as_mut());
+        if rack.is_none() && rates.is_none() {
             return;
         }
         let mut delivered = |from: u64, to: u64, echo| {
             let mut from = from;
             while let Some(segment) = board.hole_within(from, to) {
-                if let Some(timed) = &mut options.rack {
+                if let Some(timed) = &mut rack {
                     timed.rack.on_delivered(now, segment, board.is_resent(segment), echo);
                 }
-                if let Some(delivery) = &mut options.delivery {
+                if let Some(delivery) = &mut rates {
                     delivery.on_delivered(now, segment);
                 }
                 from = segment + 1;
@@ -244,21 +152,6 @@ impl Sender {
             delivered(start.max(above), end, None);
             above = end;
         }
-    }
-
-    /// The delivery rate by the acknowledgement at hand, and the losses it reveals, if the controller wants them.
-    pub(super) fn sample_rate(&mut self) -> Option<RateSample> {
-        let delivery = self.options.as_deref_mut()?.delivery.as_mut()?;
-        let (board, edge) = (&self.board, self.board.loss_edge());
-        let mut from = delivery.told_below(edge);
-        while let Some(segment) = board.hole_within(from, edge) {
-            if let Some(lost) = delivery.on_lost(segment, self.payload) {
-                self.control.on_lost(&lost);
-            }
-            from = segment + 1;
-        }
-        delivery.forget_below(board.una());
-        delivery.sample(self.rtt.min(), self.payload)
     }
 
     /// Finds losses by time, and answers congestion marks. True if the window must not grow by this

@@ -1,15 +1,15 @@
 //! Loss recovery: which segment is sent again, when an episode begins and ends, what a silence means.
 
-use super::{Episode, Sender, Transmission};
+use super::{Episode, Features, Full, Sender, Transmission};
 use crate::tcp::receiver::Acknowledgement;
 use cc::{Congestion, CongestionKind};
 use units::{Bytes, Time};
 
 impl Sender {
     /// RFC 6675's NextSeg: lost segments, then new ones, then holes not yet lost, then once the last.
-    pub(super) fn transmit_in_episode(&mut self) -> Option<Transmission> {
+    pub(super) fn transmit_in_episode<F: Features>(&mut self) -> Option<Transmission> {
         let again = |segment| Transmission { segment, again: true };
-        if !self.has_room_in_episode() && !self.owed {
+        if !self.has_room_in_episode::<F>() && !self.owed {
             self.limited_below = self.board.next();
             return None;
         }
@@ -84,10 +84,11 @@ impl Sender {
             in_flight: Bytes::new(in_flight),
         });
         self.note_reduced(now);
-        self.adopt::<false>();
+        self.adopt::<Full>();
     }
 
     /// A timer of the sender expired.
+    #[cold]
     pub(crate) fn on_timer(&mut self, now: Time) {
         self.by_own_timer(|own| {
             if !own.on_option_timer(now) {
