@@ -205,10 +205,12 @@ impl Madison {
         let utilization = match self.rules {
             Deciding::Printed(_) => measures.utilization,
             // So few probes, a moment apart, see one length of the queue, and the least of them is taken for an empty one:
-            // what they differ by says more than their mean [D].
+            // what they differ by says more than their mean. And if all of n met an empty queue, the next would meet another
+            // with a chance of 1 in n + 2 (the rule of succession) [D].
             Deciding::Averaged(_) => {
                 let most = self.first.iter().copied().max().unwrap_or(rtt).as_secs_f64();
-                utilization((most - self.path.least_rtt().unwrap_or(most)) / service)
+                let seen = utilization((most - self.path.least_rtt().unwrap_or(most)) / service);
+                seen.max(1.0 / (self.first.len() as f64 + 2.0))
             }
         };
         self.send(now, service, starting_rate(self.target(), utilization));

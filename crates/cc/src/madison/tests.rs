@@ -54,9 +54,9 @@ fn start_up_starts_a_flow_at_the_rate_of_its_target() {
     assert_eq!(started(Span::from_micros(120), 11).stage, Stage::StartUp);
     let madison = started(Span::from_micros(120), 12);
     assert_eq!(madison.stage, Stage::Starting);
-    // x = 2b/(1 + 2b) of an idle link, b = 5.085.
+    // x = 2b/(1 + 2b) (1 - u0), b = 5.085, of a link that eight probes found idle: u0 = 1/10.
     let share = madison.rate * 120e-6;
-    assert!((share - 0.9105).abs() < 1e-4, "{share}");
+    assert!((share - 0.9 * 0.9105).abs() < 1e-4, "{share}");
 }
 
 #[test]

@@ -105,7 +105,7 @@ fn ten_highspeed_flows_use_the_link_as_in_ns2_at_every_buffer() {
     assert!(missed.is_empty(), "ours (ns-2's):\n{}", missed.join("\n"));
 }
 
-/// Where we use the link by 0.05 more than ns-2 does, which counts lost segments as in flight (docs/papers/highspeed.md).
+/// Where we use the link by 0.05 more than ns-2 does; why was not found (docs/papers/highspeed.md).
 const DISAGREES: (u64, u64) = (2, 625);
 
 /// Means of runs against means of ns-2's (scripts/hstcp.tcl), and the case that the reference leaves out.
