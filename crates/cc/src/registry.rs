@@ -3,8 +3,8 @@
 use crate::growth::{Africa, Bic, Cubic, Growth, HighSpeed, LowPriority, Reno, Scalable, Westwood};
 use crate::slow_start::{HyStartPlusPlus, Limited, Standard};
 use crate::{
-    Bbr1, Bbr3, CongestionControl, Fast, FixedWindow, LossBased, Madison, MadisonParameters, MadisonRules,
-    Rcp, Start, Vegas, Xcp,
+    Bbr1, Bbr3, CongestionControl, Fast, FixedWindow, LossBased, Madison, MadisonParameters, Rcp, Start,
+    Vegas, Xcp,
 };
 use units::Bytes;
 
@@ -194,11 +194,7 @@ pub const CONTROLS: &[Control] = &[
         summary: "TCP-Madison by the letter of the paper: overflows where few flows share; there to show it",
         source: "Kola and Vernon 2007 (paper P3)",
         status: PAPER,
-        build: |recipe| {
-            let rules = MadisonRules::Printed;
-            let printed = MadisonParameters { randomness: 0.0, rules, ..MadisonParameters::default() };
-            Box::new(Madison::with(recipe.start, printed))
-        },
+        build: |recipe| Box::new(Madison::with(recipe.start, MadisonParameters::printed())),
     },
     Control {
         name: "xcp",

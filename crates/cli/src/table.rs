@@ -169,16 +169,24 @@ fn print_map(map: &HeatMap) -> Result<(), Problem> {
     print_aligned(&rows, &vec![None; rows.len()])
 }
 
-/// Prints verdicts; true if all claims held.
+/// Prints verdicts; true if none failed.
 pub(crate) fn print_verdicts(verdicts: &[Verdict]) -> Result<bool, Problem> {
     for verdict in verdicts {
-        let word = if verdict.held { "held  " } else { "FAILED" };
-        print::data(format_args!("{word}  {}", verdict.claim))?;
+        let word = if verdict.failed() { "FAILED" } else { verdict.word() };
+        print::data(format_args!("{word:<6}  {}", verdict.claim))?;
         for detail in verdict.detail.split("; ") {
             print::data(format_args!("          {detail}"))?;
         }
+        if let Some(reason) = &verdict.disagrees {
+            print::data(format_args!("          why: {reason}"))?;
+        }
     }
     let held = verdicts.iter().filter(|verdict| verdict.held).count();
-    print::data(format_args!("claims: {held} held, {} failed", verdicts.len() - held))?;
-    Ok(held == verdicts.len())
+    let failed = verdicts.iter().filter(|verdict| verdict.failed()).count();
+    let disagree = match verdicts.len() - held - failed {
+        0 => String::new(),
+        known => format!(", {known} disagree"),
+    };
+    print::data(format_args!("claims: {held} held, {failed} failed{disagree}"))?;
+    Ok(failed == 0)
 }

@@ -35,11 +35,13 @@ fn sample(cases: usize, flows: usize) -> Report {
                     .into(),
                 held: true,
                 detail: "live 79.1 Mbit/s, model 77.2 Mbit/s, apart 1.9 Mbit/s, allowed 3.9 Mbit/s".into(),
+                disagrees: None,
             },
             Verdict {
                 claim: format!("A name from a scenario stays text: {HOSTILE}"),
                 held: false,
                 detail: "live 31 drops, allowed 0".into(),
+                disagrees: None,
             },
         ],
         command: "tightlink compare scenarios/sobas/fig1.toml --out reports/fig1".into(),

@@ -11,7 +11,8 @@
 //! ```
 //! A claim picks cases (by the sweep's values, or by whether loss occurred), a quantity, engines, and one relation:
 //! `agree`, `within_factor`, `at_least`, `at_most` (also of a `baseline`), `exceeds` another case, or `falls_with` and `rises_with` a swept key. The quantity
-//! is one of the first flow ([`Quantity`]), or any number of the summary by its key.
+//! is one of the first flow ([`Quantity`]), or any number of the summary by its key. `disagrees` has the reason of one that is known not
+//! to hold.
 
 mod check;
 mod quantity;
@@ -58,6 +59,9 @@ pub struct Claim {
     pub of: Option<Quantity>,
     /// Every engine finds more than in the case these values select instead.
     pub exceeds: Option<BTreeMap<String, String>>,
+    /// Of a claim that is known not to hold here: why, as found by an experiment. Then it is reported as a disagreement with
+    /// the source, and is no failure.
+    pub disagrees: Option<String>,
     /// Among cases that differ only in this swept key, the quantity never rises with it, and falls over all.
     pub falls_with: Option<String>,
     /// Among cases that differ only in this swept key, the quantity never falls with it, and rises over all.
@@ -106,6 +110,9 @@ pub fn parse_claims(name: &str, text: &str) -> Result<Vec<Claim>, ClaimError> {
                 "claim \"{}\": one of agree, within_factor, at_least, at_most, exceeds, falls_with, rises_with is needed",
                 claim.says
             )));
+        }
+        if claim.disagrees.as_ref().is_some_and(|reason| reason.trim().is_empty()) {
+            return Err(fail(format!("claim \"{}\": disagrees without a reason", claim.says)));
         }
         let bound = claim.at_least.as_ref().or(claim.at_most.as_ref());
         if claim.of.is_some() && claim.baseline.is_some() {

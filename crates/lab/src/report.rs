@@ -83,4 +83,25 @@ pub struct Verdict {
     pub held: bool,
     /// The numbers: "live 79.1 Mbit/s, model 77.2 Mbit/s, apart 1.9 Mbit/s, allowed 3.9 Mbit/s".
     pub detail: String,
+    /// Of one that did not hold, and was known not to: why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disagrees: Option<String>,
+}
+
+impl Verdict {
+    /// It did not hold, and that is news.
+    #[must_use]
+    pub fn failed(&self) -> bool {
+        !self.held && self.disagrees.is_none()
+    }
+
+    /// "held", "disagrees" or "failed".
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match (self.held, &self.disagrees) {
+            (true, _) => "held",
+            (false, Some(_)) => "disagrees",
+            (false, None) => "failed",
+        }
+    }
 }

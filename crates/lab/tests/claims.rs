@@ -383,3 +383,22 @@ fn any_number_of_the_summary_can_be_claimed() {
     assert!(!unknown.held && unknown.detail.contains("does not know"), "{}", unknown.detail);
     assert!(!asked("smallest", "1").held, "nothing was searched");
 }
+
+#[test]
+fn a_known_disagreement_is_none_of_the_failures_while_it_lasts() {
+    let of = |relation: &str| {
+        let mut known = claim(&format!("quantity = 'goodput'\nengines = ['sim']\n{relation}"));
+        known.disagrees = Some("the source's unit is another".into());
+        check(&[known], &answers()).remove(0)
+    };
+    let (disagrees, holds) = (of("at_least = '1Gbit/s'"), of("at_least = '1bit/s'"));
+    assert!(!disagrees.held && !disagrees.failed() && disagrees.word() == "disagrees", "{disagrees:?}");
+    assert!(holds.held && holds.disagrees.is_none() && holds.word() == "held", "{holds:?}");
+    // Nothing found is no disagreement.
+    let mut unknown =
+        claim("quantity = 'goodput'\nengines = ['sim']\ncases = { nowhere = '1' }\nat_least = '1bit/s'");
+    unknown.disagrees = Some("why".into());
+    assert!(check(&[unknown], &answers())[0].failed());
+    let silent = "[[claim]]\nsays = 'so'\nquantity = 'goodput'\nengines = ['sim']\nat_least = '1bit/s'\ndisagrees = ' '\n";
+    assert!(parse_claims("x.toml", silent).is_err());
+}

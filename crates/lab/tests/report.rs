@@ -97,7 +97,12 @@ fn report(cases: usize, flows: usize) -> Report {
         scenario_text: HOSTILE.into(),
         scenario_name: HOSTILE.into(),
         cases: (0..cases).map(case).collect(),
-        verdicts: vec![Verdict { claim: HOSTILE.into(), held: false, detail: HOSTILE.into() }],
+        verdicts: vec![Verdict {
+            claim: HOSTILE.into(),
+            held: false,
+            detail: HOSTILE.into(),
+            disagrees: None,
+        }],
         command: HOSTILE.into(),
     }
 }

@@ -1,14 +1,14 @@
 //! How TCP-Madison's flows share a bottleneck, case by case.
 //!
 //! ```text
-//! cargo run --release -p tightlink-sim --example madison_cases -- [chosen | held | even | fast | printed]
+//! cargo run --release -p tightlink-sim --example madison_cases -- [chosen | held | against | even | fast | printed | printed-random] [p_init p_min]
 //! ```
 
 #[path = "madison/plan.rs"]
 mod plan;
 
 use cc::registry::build;
-use cc::{CongestionControl, Madison, MadisonParameters, MadisonRules, Start};
+use cc::{CongestionControl, Madison, MadisonParameters, Start};
 use link::LinkState;
 use plan::Case;
 use tightlink_sim::{FlowView, Recorder, Simulation};
@@ -103,19 +103,22 @@ fn cases(which: &str) -> Vec<Case> {
     cases
 }
 
-fn mixed(mut case: Case, names: &[&str]) {
+fn mixed(mut case: Case, names: &[&str], parameters: MadisonParameters) {
     println!("{names:?} {} parts per million lost", case.ppm);
     case.apart = 0;
-    show(&case, &|index, start| build(names[index], "standard", start).expect("a registered control"));
+    show(&case, &|index, start| with(names[index], parameters, start));
 }
 
-/// A registered control, or Madison without what its loss estimate makes of a flow's age: p is 1e-4 throughout.
 fn named(name: &str, start: Start) -> Box<dyn CongestionControl> {
-    let one = MadisonParameters { least_loss: 1e-4, ..MadisonParameters::default() };
-    build(name, "standard", start).unwrap_or_else(|| Box::new(Madison::with(start, one)))
+    build(name, "standard", start).expect("a registered control")
 }
 
-fn against() {
+/// A registered control, Madison's with these parameters.
+fn with(name: &str, parameters: MadisonParameters, start: Start) -> Box<dyn CongestionControl> {
+    if name == "madison" { Box::new(Madison::with(start, parameters)) } else { named(name, start) }
+}
+
+fn against(parameters: MadisonParameters) {
     let case = |mbps, rtts: &[u64], cross, buffer, ppm| Case {
         mbps,
         rtts: rtts.to_vec(),
@@ -139,11 +142,11 @@ fn against() {
     ] {
         let case = case(mbps, &[rtt, rtt], cross, buffer, ppm);
         for names in [["reno", "reno"], ["reno", "madison"]] {
-            mixed(case.clone(), &names[..]);
+            mixed(case.clone(), &names[..], parameters);
         }
     }
     println!("joining at 250 ms");
-    for name in ["fast", "madison", "with one target"] {
+    for name in ["fast", "madison"] {
         println!("{name}");
         for (rtts, cross, buffer) in [
             (&[250][..], 0, 1000),
@@ -157,7 +160,7 @@ fn against() {
             for seed in [1, 2, 3] {
                 let mut joining = case(100, rtts, cross, buffer, 0);
                 (joining.apart, joining.measured, joining.seed) = (20, (80, 280), seed);
-                show(&joining, &|_, start| named(name, start));
+                show(&joining, &|_, start| with(name, parameters, start));
             }
         }
     }
@@ -172,7 +175,7 @@ fn against() {
         (100, 196, 8, 1333, 0),
     ] {
         for name in ["reno", "bic", "fast", "madison"] {
-            mixed(case(mbps, &[rtt], cross, buffer, ppm), &[name]);
+            mixed(case(mbps, &[rtt], cross, buffer, ppm), &[name], parameters);
         }
     }
     for (rtts, crosses) in [(&[246, 246, 246][..], [8, 70]), (&[50, 100, 250], [0, 70])] {
@@ -181,37 +184,39 @@ fn against() {
                 let mut small = case(100, rtts, cross, buffer, 0);
                 small.apart = 20;
                 small.measured = (0, 180);
-                show(&small, &|_, start| Box::new(Madison::new(start)));
+                show(&small, &|_, start| with("madison", parameters, start));
             }
         }
     }
 }
 
 fn main() {
-    let mode = std::env::args().nth(1).unwrap_or_else(|| "chosen".into());
+    let mut given = std::env::args().skip(1);
+    let mode = given.next().unwrap_or_else(|| "chosen".into());
+    let mut parameters = MadisonParameters::default();
+    let mut rate = || given.next().map(|text| text.parse().expect("a loss rate"));
+    if let (Some(initial_loss), Some(least_loss)) = (rate(), rate()) {
+        parameters = MadisonParameters { initial_loss, least_loss, ..parameters };
+    }
     println!(
         "Mbps rtts              cross buffer seed | unequal own waiting max loss/1e4 utilization converged | Mbit/s"
     );
-    let control: Box<dyn Fn(usize, Start) -> Box<dyn CongestionControl>> = match mode.as_str() {
-        "even" => Box::new(|_, start| {
-            let even = MadisonParameters { randomness: 0.0, ..MadisonParameters::default() };
-            Box::new(Madison::with(start, even))
-        }),
-        "printed" => {
-            Box::new(|_, start| build("madison-printed", "standard", start).expect("a registered control"))
-        }
-        "printed-random" => Box::new(|_, start| {
-            let printed = MadisonParameters { rules: MadisonRules::Printed, ..MadisonParameters::default() };
-            Box::new(Madison::with(start, printed))
-        }),
-        "one-target" => Box::new(|_, start| named("with one target", start)),
-        "fast" => Box::new(|_, start| build("fast", "standard", start).expect("a registered control")),
-        _ => Box::new(|_, start| Box::new(Madison::new(start))),
-    };
     if mode == "against" {
-        return against();
+        return against(parameters);
     }
+    match mode.as_str() {
+        "even" => parameters.randomness = 0.0,
+        "printed-random" => {
+            parameters = MadisonParameters { randomness: 1.0, ..MadisonParameters::printed() }
+        }
+        _ => {}
+    }
+    let name = match mode.as_str() {
+        "fast" => "fast",
+        "printed" => "madison-printed",
+        _ => "madison",
+    };
     for case in cases(&mode) {
-        show(&case, &*control);
+        show(&case, &|_, start| with(name, parameters, start));
     }
 }

@@ -60,13 +60,13 @@ impl Averaged {
         let growth = windows.growth().unwrap_or(0.0);
         let off = utilization_slope(slow) * lately + growth;
         let is_near = (windows.newest_own()? * service * slow / target - 1.0).abs() <= near;
-        if starting && !is_near {
-            self.adapting = 1.0;
-            return Some((starting_rate(target, utilization(slow) + off - own), false));
-        }
         // Where not one of two windows' probes met more than a few packets, there is that much room.
         let most = waiting(windows.most_delay()?);
         let utilization = utilization(slow.min(most));
+        if starting && !is_near {
+            self.adapting = 1.0;
+            return Some((starting_rate(target, utilization + off - own), false));
+        }
         self.adapting = (utilization * slow / target).max(1.0);
         let share = shared_rate(target, utilization - own, own, self.adapting);
         // Each flow answers for its part of what is too much, so that all together answer once, however many adapt.

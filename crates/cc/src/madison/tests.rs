@@ -6,8 +6,8 @@ use crate::RttView;
 const SEGMENT: Bytes = Bytes::new(1500);
 const BASE: Span = Span::from_millis(50);
 
-fn madison() -> Madison {
-    Madison::new(Start { segment: SEGMENT, window: SEGMENT * 10, threshold: Bytes::MAX })
+fn start() -> Start {
+    Start { segment: SEGMENT, window: SEGMENT * 10, threshold: Bytes::MAX }
 }
 
 fn ack(now: Time, newest_sent: Time, round: u64) -> Ack {
@@ -28,7 +28,11 @@ fn ack(now: Time, newest_sent: Time, round: u64) -> Ack {
 
 /// Sends start-up over an idle path with that service time, and acknowledges so many of its packets.
 fn started(service: Span, acknowledged: usize) -> Madison {
-    let mut madison = madison();
+    started_with(Parameters::default(), service, acknowledged)
+}
+
+fn started_with(parameters: Parameters, service: Span, acknowledged: usize) -> Madison {
+    let mut madison = Madison::with(start(), parameters);
     let (mut now, mut sent) = (Time::ZERO, Vec::new());
     for _ in 0..12 {
         sent.push(now);
@@ -47,20 +51,21 @@ fn started(service: Span, acknowledged: usize) -> Madison {
 }
 
 #[test]
-fn the_first_four_probes_and_the_pair_before_start_a_flow_at_the_rate_of_its_target() {
-    assert_eq!(started(Span::from_micros(120), 5).stage, Stage::StartUp);
-    let madison = started(Span::from_micros(120), 6);
+fn start_up_starts_a_flow_at_the_rate_of_its_target() {
+    assert_eq!(started(Span::from_micros(120), 11).stage, Stage::StartUp);
+    let madison = started(Span::from_micros(120), 12);
     assert_eq!(madison.stage, Stage::Starting);
-    // x = 2b/(1 + 2b) of an idle link, b = 5.085.
+    // x = 2b/(1 + 2b) (1 - u0), b = 5.085, of a link that eight probes found idle: u0 = 1/10.
     let share = madison.rate * 120e-6;
-    assert!((share - 0.9105).abs() < 1e-4, "{share}");
+    assert!((share - 0.9 * 0.9105).abs() < 1e-4, "{share}");
 }
 
 #[test]
-fn where_15_ms_are_less_than_20_service_times_all_eight_probes_are_waited_for() {
-    let slow = Span::from_millis(1);
-    assert_eq!(started(slow, 11).stage, Stage::StartUp);
-    assert_eq!(started(slow, 12).stage, Stage::Starting);
+fn as_printed_the_first_four_probes_do_unless_15_ms_are_less_than_20_service_times() {
+    let after = |service, acknowledged| started_with(Parameters::printed(), service, acknowledged).stage;
+    let (fast, slow) = (Span::from_micros(120), Span::from_millis(1));
+    assert_eq!((after(fast, 5), after(fast, 6)), (Stage::StartUp, Stage::Starting));
+    assert_eq!((after(slow, 11), after(slow, 12)), (Stage::StartUp, Stage::Starting));
 }
 
 #[test]

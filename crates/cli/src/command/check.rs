@@ -51,7 +51,7 @@ pub(crate) fn run(options: &CheckOptions) -> Result<ExitCode, Problem> {
             for verdict in &verdicts {
                 print::data(serde_json::to_string(verdict).map_err(Problem::environment)?)?;
             }
-            all_held &= verdicts.iter().all(|verdict| verdict.held);
+            all_held &= !verdicts.iter().any(Verdict::failed);
         } else {
             print::data(format_args!("{}: {}", figure.id, figure.title))?;
             all_held &= table::print_verdicts(&verdicts)?;

@@ -101,7 +101,7 @@ pub(crate) fn compare(
     // Before the table: its reader may leave.
     replace(&file, report.html().as_bytes()).map_err(|error| cannot_write(&file, &error))?;
     let held = if options.json {
-        report.verdicts.iter().all(|verdict| verdict.held)
+        !report.verdicts.iter().any(lab::report::Verdict::failed)
     } else {
         table::print_answers(&answers)?;
         report.verdicts.is_empty() || table::print_verdicts(&report.verdicts)?

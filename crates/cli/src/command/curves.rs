@@ -61,7 +61,7 @@ pub(crate) fn figure(
         table::print_curves(&page.curves)?;
     }
     let held = if options.json || page.verdicts.is_empty() {
-        page.verdicts.iter().all(|verdict| verdict.held)
+        !page.verdicts.iter().any(Verdict::failed)
     } else {
         table::print_verdicts(&page.verdicts)?
     };

@@ -27,9 +27,11 @@ fn verdict(claim: &Claim, answers: &[Answer]) -> Verdict {
             let held = outcomes.iter().all(|(held, _)| *held);
             // All numbers when it failed; the closest call is not known, so all when it held, too.
             let details: Vec<String> = outcomes.into_iter().map(|(_, detail)| detail).collect();
-            Verdict { claim: claim.says.clone(), held, detail: details.join("; ") }
+            let disagrees = claim.disagrees.clone().filter(|_| !held);
+            Verdict { claim: claim.says.clone(), held, detail: details.join("; "), disagrees }
         }
-        Err(reason) => Verdict { claim: claim.says.clone(), held: false, detail: reason },
+        // What cannot be judged disagrees with nothing.
+        Err(reason) => Verdict { claim: claim.says.clone(), held: false, detail: reason, disagrees: None },
     }
 }
 

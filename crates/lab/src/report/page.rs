@@ -133,8 +133,12 @@ pub(super) fn verdicts(verdicts: &[Verdict]) -> String {
     }
     let mut out = String::from("<section><h2>Published claims</h2><ul class=\"verdicts\">");
     for v in verdicts {
-        let (class, mark, word) = if v.held { ("held", "✓", "held") } else { ("failed", "✗", "failed") };
-        let (claim, detail) = (escape_html(&v.claim), escape_html(&v.detail));
+        let word = v.word();
+        let (class, mark) = if v.held { ("held", "✓") } else { ("failed", "✗") };
+        let (claim, mut detail) = (escape_html(&v.claim), escape_html(&v.detail));
+        if let Some(reason) = &v.disagrees {
+            let _ = write!(detail, "<br>{}", escape_html(reason));
+        }
         let _ = write!(
             out,
             "<li class=\"{class}\"><b><i aria-hidden=\"true\">{mark}</i> {word}</b><div>{claim}<small>{detail}</small></div></li>"

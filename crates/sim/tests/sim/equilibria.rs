@@ -81,6 +81,32 @@ fn a_bbr_flow_fills_the_link_and_leaves_little_in_the_queue() {
     }
 }
 
+/// What the draft's numbers make of BBR v3 alone [draft-ietf-ccwg-bbr:5.3.3]. It paces at 1.25 x 0.99 while it probes upwards, and
+/// goes down after three rounds without a quarter more of rate, each as long as the queue has become: 1.2375^3 - 1 = 0.895 products
+/// wait then. At 0.9 x 0.99 they are gone 0.895/0.109 round trips later, and it cruises at 0.99 with an empty queue until it
+/// probes again: 2 to 3 s after the last time, or 62 rounds if that is sooner; and never for longer than the 5 s between probes of
+/// the RTT.
+#[test]
+fn a_bbr3_flow_probes_to_nine_tenths_of_a_product_and_cruises_with_an_empty_queue() {
+    let (up, down) = (1.25_f64 * 0.99 - 1.0, 1.0 - 0.9 * 0.99);
+    let peak = (1.0 + up).powi(3) - 1.0;
+    for rtt in [20, 40, 80] {
+        let outcome = run(alike("bbr3", 1, rtt, 100, 2000, 20, 140));
+        let product = 100e3 * rtt as f64 / 12_000.0;
+        let (lengths, waiting) = (&outcome.link.queue_length, outcome.link.mean_waiting_packets);
+        let most = lengths.max() as f64;
+        assert!((most / (peak * product) - 1.0).abs() < 0.03, "{rtt} ms: {most} of {}", peak * product);
+        // Product times round trips of waiting in a probe: a triangle.
+        let probe = 0.5 * peak * (peak / up + peak / down) * product * rtt as f64 * 1e-3;
+        let seconds = |wait: f64| wait + rtt as f64 * 1e-3 * (1.0 + peak / up);
+        let (often, seldom) = (probe / seconds(f64::min(2.0, 0.062 * rtt as f64)), probe / seconds(5.0));
+        println!("{rtt} ms: {waiting:.1} packets wait, {seldom:.1} to {often:.1}, at most {most}");
+        assert!((seldom..often).contains(&waiting), "{rtt} ms: {waiting} of {seldom} to {often}");
+        assert_eq!(lengths.quantile(0.5), Some(0), "{rtt} ms");
+        assert!((0.97..0.99).contains(&outcome.link.utilization), "{}", outcome.link.utilization);
+    }
+}
+
 /// Random loss of 1 % leaves Reno 2 % of the link (1.22/sqrt(0.01) packets per round trip) and BBR most of it.
 #[test]
 fn bbr_keeps_its_rate_on_a_lossy_path() {

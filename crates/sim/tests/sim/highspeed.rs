@@ -68,15 +68,23 @@ fn case_1(buffer: u64, seed: u64) -> Plan {
     plan
 }
 
+/// Utilization of one run.
+fn used(case: u64, buffer: u64, seed: u64) -> f64 {
+    let plan = if case == 2 { case_2(buffer, seed) } else { case_1(buffer, seed) };
+    1.0 - Simulation::new(plan, NoRecorder).run().link.idle_fraction
+}
+
 #[test]
 fn ten_highspeed_flows_use_the_link_as_in_ns2_at_every_buffer() {
     let rows = rows();
     assert_eq!(rows.len(), 7);
     let mut missed = Vec::new();
     for row in &rows {
-        // At the two smallest a run is chance: ns-2's own twelve at B = 125 are between 0.161 and 0.192, this row's at 0.166
-        // among the lowest. So we take the mean of some; the next test holds means against means.
-        let seeds = if row.buffer <= 250 { 1..=5 } else { 1..=1 };
+        // At the two smallest a run is chance, so we take the mean of twelve, and of three beyond. From 250 on that is within the
+        // confidence interval of ns-2's one run. At 125 it is 0.022 off and the interval 0.009 wide: ns-2's own twelve are between
+        // 0.161 and 0.192, this row's at 0.166 among the lowest. The next test holds means against means.
+        let seeds = if row.buffer <= 250 { 1..=12 } else { 1..=3 };
+        let allowed = if row.buffer == 125 { 0.03 } else { row.half_width.max(0.001) };
         let runs = seeds.clone().count() as f64;
         let (mut utilization, mut loss, mut occupancy) = (0.0, 0.0, 0.0);
         for seed in seeds {
@@ -90,14 +98,14 @@ fn ten_highspeed_flows_use_the_link_as_in_ns2_at_every_buffer() {
             row.buffer, row.utilization, row.loss, row.occupancy
         );
         println!("{found}");
-        if (utilization - row.utilization).abs() > row.half_width.max(0.03) {
+        if (utilization - row.utilization).abs() > allowed {
             missed.push(found);
         }
     }
     assert!(missed.is_empty(), "ours (ns-2's):\n{}", missed.join("\n"));
 }
 
-/// Where we use the link by 0.05 more than ns-2 does, which counts lost segments as in flight (docs/papers/highspeed.md).
+/// Where we use the link by 0.05 more than ns-2 does; why was not found (docs/papers/highspeed.md).
 const DISAGREES: (u64, u64) = (2, 625);
 
 /// Means of runs against means of ns-2's (scripts/hstcp.tcl), and the case that the reference leaves out.
@@ -115,11 +123,8 @@ fn small_buffers_and_case_2_are_used_as_ns2_uses_them_on_average() {
         let found = rows.iter().filter(|row| (row[0] as u64, row[1] as u64) == (case, buffer));
         let theirs: Vec<f64> = found.map(|row| row[3]).collect();
         let theirs_mean = theirs.iter().sum::<f64>() / theirs.len() as f64;
-        let used = |seed| {
-            let plan = if case == 2 { case_2(buffer, seed) } else { case_1(buffer, seed) };
-            1.0 - Simulation::new(plan, NoRecorder).run().link.idle_fraction
-        };
-        let ours: Vec<f64> = (1..=if buffer > 250 { 2 } else { 6 }).map(used).collect();
+        let seeds = 1..=if buffer > 250 { 2 } else { 6 };
+        let ours: Vec<f64> = seeds.map(|seed| used(case, buffer, seed)).collect();
         let ours_mean = ours.iter().sum::<f64>() / ours.len() as f64;
         println!(
             "case {case}, B = {buffer}: {ours:.3?}, mean {ours_mean:.4}; ns-2 {theirs:.3?}, mean {theirs_mean:.4}"
@@ -128,5 +133,25 @@ fn small_buffers_and_case_2_are_used_as_ns2_uses_them_on_average() {
             (case, buffer) == DISAGREES || (ours_mean - theirs_mean).abs() < 0.03,
             "case {case}, B = {buffer}: {ours_mean} ({theirs_mean})"
         );
+    }
+}
+
+/// Mean of `values`, and half the width of its 95 % confidence interval (Student's t for twelve).
+fn mean_of_twelve(values: &[f64; 12]) -> (f64, f64) {
+    let mean = values.iter().sum::<f64>() / 12.0;
+    let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+    (mean, 2.201 * (squares / 11.0 / 12.0).sqrt())
+}
+
+/// The table of docs/papers/highspeed.md.
+#[test]
+#[ignore = "a hundred runs: cargo test --release -p tightlink-sim --test sim twelve_seeds -- --ignored --nocapture"]
+fn twelve_seeds_at_every_buffer() {
+    for (case, buffers) in [(1, &[125, 250, 625, 1250, 2500, 5000, 10000][..]), (2, &[63, 125, 625])] {
+        for &buffer in buffers {
+            let runs: [f64; 12] = std::array::from_fn(|seed| used(case, buffer, 1 + seed as u64));
+            let (mean, half_width) = mean_of_twelve(&runs);
+            println!("case {case}, B = {buffer}: {mean:.4} +- {half_width:.4}, {runs:.3?}");
+        }
     }
 }

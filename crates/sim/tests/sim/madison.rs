@@ -63,33 +63,30 @@ fn backlog(outcome: &Outcome<NoRecorder>, capacity: f64) -> f64 {
     outcome.link.mean_waiting_packets * share / outcome.link.utilization
 }
 
-/// 2b/(1 + 2b) with b = 5.085, until 10/p packets without loss have made p less and b 10.
+/// 2b/(1 + 2b) with b = 5.085.
 #[test]
 fn a_lone_flow_is_held_to_what_its_target_backlog_allows() {
-    let even = run(shared("madison-even", &[50], 0, (5, 9)));
+    let even = run(shared("madison-even", &[50], 0, (5, 40)));
     assert!((even.link.utilization - 0.9105).abs() < 0.002, "{}", even.link.utilization);
     assert!(even.link.queue_length.max() <= 2, "{}", even.link.queue_length.max());
-    let patient = run(shared("madison-even", &[50], 0, (30, 40)));
-    assert!((patient.link.utilization - 0.9524).abs() < 0.002, "{}", patient.link.utilization);
     // A Poisson process: the queue is M/D/1's, and the backlog the target's.
     let random = run(shared("madison", &[50], 0, (30, 90)));
-    assert!((random.link.utilization - 0.9524).abs() < 0.02, "{}", random.link.utilization);
+    assert!((random.link.utilization - 0.9105).abs() < 0.02, "{}", random.link.utilization);
     let backlog = backlog(&random, 100e6);
-    assert!((7.0..10.5).contains(&backlog), "{backlog}");
+    assert!((3.5..5.5).contains(&backlog), "{backlog}");
 }
 
 /// The paper's claims: within 15 % of equal, a few losses per 10 000, fewer than 10 packets of backlog a flow. These
-/// cases were looked at while the rules were made. They are measured when all flows have sent 10/p = 100 000 packets, or none:
-/// in between the first has twice the target of the last.
+/// cases were looked at while the rules were made. The flows start 5 s apart; measured from 10 s after the last has.
 #[test]
 fn three_flows_share_equally_whatever_their_round_trip_times() {
-    for (cross, measured) in [(0, (70, 130)), (40, (130, 190)), (70, (30, 80))] {
-        let outcome = run(shared("madison", &[50, 100, 250], cross, measured));
+    for cross in [0, 10, 40, 70] {
+        let outcome = run(shared("madison", &[50, 100, 250], cross, (20, 80)));
         assert!(unfairness(&outcome) < 0.15, "{cross}: {}", unfairness(&outcome));
         assert_eq!(outcome.link.loss_rate(), 0.0, "{cross}");
-        assert!(outcome.link.utilization > 0.94, "{cross}: {}", outcome.link.utilization);
+        assert!(outcome.link.utilization > 0.92, "{cross}: {}", outcome.link.utilization);
         let backlog = backlog(&outcome, 100e6);
-        assert!((3.5..10.0).contains(&backlog), "{cross}: {backlog}");
+        assert!((3.5..5.5).contains(&backlog), "{cross}: {backlog}");
     }
 }
 
@@ -108,24 +105,68 @@ fn flows_share_equally_on_paths_that_no_rule_was_chosen_by() {
         assert!(unfairness(&outcome) < 0.15, "{mbps}: {}", unfairness(&outcome));
         assert_eq!(outcome.link.loss_rate(), 0.0, "{mbps}");
         let backlog = backlog(&outcome, mbps as f64 * 1e6);
-        assert!((3.5..10.0).contains(&backlog), "{mbps}: {backlog}");
+        assert!((3.5..5.5).contains(&backlog), "{mbps}: {backlog}");
     }
 }
 
-/// What the unequal shares of flows of different age come from: with one loss rate for all they are gone.
+/// Why `p_min` is not the paper's: with that, a flow that has sent 10/p packets has twice the target of one that has not.
 #[test]
-fn flows_of_one_target_have_one_share() {
-    // A minute after the last one has begun.
-    let mut plan = shared("madison", &[50, 100, 250], 40, (60, 120));
-    for flow in &mut plan.flows {
-        let start = Start { segment: flow.payload, window: flow.payload * 10, threshold: Bytes::MAX };
-        let one = MadisonParameters { least_loss: 1e-4, ..MadisonParameters::default() };
-        flow.control = Box::new(Madison::with(start, one));
+fn with_the_printed_least_loss_rate_shares_grow_with_age() {
+    // The first has sent its 100 000 packets by 20 s, the last by a minute.
+    let with = |least_loss: f64| {
+        let mut plan = shared("madison", &[50, 50], 40, (35, 58));
+        plan.flows[1].start = seconds(20);
+        for flow in &mut plan.flows {
+            let start = Start { segment: flow.payload, window: flow.payload * 10, threshold: Bytes::MAX };
+            let parameters = MadisonParameters { least_loss, ..MadisonParameters::default() };
+            flow.control = Box::new(Madison::with(start, parameters));
+        }
+        unfairness(&run(plan))
+    };
+    let (printed, ours) = (with(2.55e-5), with(1e-4));
+    assert!(printed > 0.2 && ours < 0.1, "{printed} {ours}");
+}
+
+/// Seconds from the second flow's start, 20 s after the first's, until its rate over a second is first within a fifth of
+/// half of what both have at the end.
+fn joining(control: &str, cross: u64) -> f64 {
+    let mut plan = shared(control, &[250, 250], cross, (80, 280));
+    plan.flows[1].start = seconds(20);
+    let outcome = Simulation::new(plan, Delivered::default()).run();
+    let (looks, last) = (&outcome.recorder.0, outcome.recorder.0.len() - 1);
+    let rate =
+        |flow: usize, from: usize, to: usize| (looks[to][flow] - looks[from][flow]) / (to - from) as f64;
+    let share = f64::midpoint(rate(0, 80, last), rate(1, 80, last));
+    let found = (21..=last).find(|at| (rate(1, at - 1, *at) / share - 1.0).abs() < 0.2);
+    found.map_or(f64::INFINITY, |at| at as f64 - 20.0)
+}
+
+/// What each flow had delivered at each second, bits.
+#[derive(Default)]
+struct Delivered(Vec<[f64; 2]>);
+
+impl Recorder for Delivered {
+    fn interval(&self) -> Option<Span> {
+        Some(Span::from_secs(1))
     }
-    let outcome = run(plan);
-    assert!(unfairness(&outcome) < 0.07, "{}", unfairness(&outcome));
-    let backlog = backlog(&outcome, 100e6);
-    assert!((3.5..5.1).contains(&backlog), "{backlog}");
+    fn link(&mut self, _at: Time, _state: &link::LinkState) {
+        self.0.push([0.0; 2]);
+    }
+    fn flow(&mut self, _at: Time, index: usize, view: &FlowView) {
+        if let Some(look) = self.0.last_mut() {
+            look[index] = view.delivered.bits_f64();
+        }
+    }
+}
+
+/// Issue 5's bound: five times sooner at 250 ms. The paper says that FAST takes over 30 s on such paths.
+#[test]
+fn a_second_flow_has_its_share_five_times_sooner_than_with_fast() {
+    for cross in [0, 40] {
+        let (fast, madison) = (joining("fast", cross), joining("madison", cross));
+        println!("{cross} %: FAST {fast} s, Madison {madison} s");
+        assert!(fast > 30.0 && 5.0 * madison < fast, "{cross}: {madison} {fast}");
+    }
 }
 
 /// Utilization by six probes of a moment is biased low: by the letter, flows ask for more than there is.
