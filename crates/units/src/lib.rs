@@ -33,8 +33,8 @@ pub use time::{Span, Time};
 /// Without the call into the mathematics library that `f64::round` is where the processor need not have SSE 4.1.
 #[inline]
 fn rounded(value: f64) -> u64 {
-    // Beyond this all numbers are whole.
-    if value > 4e15 {
+    // From 2^52 on all numbers are whole.
+    if value >= 4_503_599_627_370_496.0 {
         return value as u64;
     }
     let whole = value as i64;
@@ -48,8 +48,19 @@ mod tests {
 
     #[test]
     fn rounding_is_that_of_the_mathematics_library() {
-        let cases =
-            [0.0, 0.2, 0.5, 0.49999999999999994, 1.5, 2.5, 4e15 - 0.5, 4e15 + 0.5, 9007199254740993.0];
+        let cases = [
+            0.0,
+            0.2,
+            0.5,
+            0.49999999999999994,
+            1.5,
+            2.5,
+            4e15 - 0.5,
+            4e15 + 0.5,
+            4503599627370495.5,
+            4503599627370496.0,
+            9007199254740993.0,
+        ];
         let beyond = [1.8e19, 1.9e19, f64::INFINITY, -0.3, -0.7, -1e30, f64::NEG_INFINITY, f64::NAN, 1e-300];
         for value in cases.into_iter().chain(beyond) {
             assert_eq!(rounded(value), value.round() as u64, "{value}");

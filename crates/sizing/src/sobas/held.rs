@@ -29,9 +29,8 @@ const LARGEST_STEP: f64 = 1.2;
 /// With this share of C' a transfer is taken to be alone on the path: others have no share worth a trial.
 const ALONE: f64 = 0.9;
 
-/// And with this one the path is full; with this one nothing is left to try for.
-const FULL: f64 = 0.96;
-const BRIMFUL: f64 = 0.98;
+/// And with this one the path is full.
+const FULL: f64 = 0.98;
 
 /// S is in force.
 #[derive(Clone, Copy, Debug)]
@@ -135,7 +134,7 @@ impl Sobas {
         let limits = self.config.thresholds;
         let room = level.median < times.exogenous + self.aim();
         let share = self.share(level).unwrap_or(0.0);
-        let (alone, full) = (share >= ALONE, share >= BRIMFUL);
+        let (alone, full) = (share >= ALONE, share >= FULL);
         let at_maximum = self.window >= self.maximum();
         let overflows = self.overflowed.is_some_and(|(when, at)| {
             now.since(when) < OVERFLOW_MEMORY && self.window * limits.trial > at * 0.97
