@@ -139,7 +139,6 @@ impl Sobas {
         let overflows = self.overflowed.is_some_and(|(when, at)| {
             now.since(when) < OVERFLOW_MEMORY && self.window * limits.trial > at * 0.97
         });
-        let crowded = level.median > hold.target + limits.hint(times.base);
         // A paced sender leaves no queue to tell by, and what it sends is what trains have measured.
         if self.paced && full && self.idle_trials < PACED_REST {
             self.idle_trials += 1;
@@ -147,7 +146,7 @@ impl Sobas {
         }
         // Others have come: S says nothing of them.
         let hold = if self.rate_based { Hold { level, ..hold } } else { hold };
-        if !sample.limited || at_maximum || overflows || (!room && (alone || crowded)) {
+        if !sample.limited || at_maximum || overflows || (!room && alone) {
             return self.next_segment(now, hold);
         }
         self.reason =
