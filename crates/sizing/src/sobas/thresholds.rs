@@ -2,8 +2,8 @@
 
 use units::{Span, Time};
 
-/// The parameters of SOBAS. Those marked (to be fitted) are chosen, and are to be fitted by the sweep over
-/// simulated paths in `crates/sim/examples/sobas/decisions.rs`.
+/// The parameters of SOBAS. Those marked (swept) are what a sweep over 210 simulated paths left standing:
+/// `crates/sim/examples/sobas/decisions.rs`, its table in `docs/papers/sobas.md`, section 6. The others are chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Thresholds {
     /// Goodput samples last this many round trips: 2 [sobas:IV].
@@ -12,14 +12,14 @@ pub struct Thresholds {
     /// 40 segments in a sample make its last one count for more than half of [`nearly_equal`](Self::nearly_equal).
     pub sample_least: Span,
     /// Samples are nearly equal when their spread is within this share of their median: 5 % (the source says "almost
-    /// equal") (to be fitted).
+    /// equal") (swept).
     pub nearly_equal: f64,
     /// Nearly equal samples that make a rate flat during start-up: 2 [sobas:IV].
     pub flat_starting: usize,
     /// And later: 5 [sobas:IV].
     pub flat_later: usize,
     /// The queue stands when the RTT has risen by this share of its base: 5 %. In congestion avoidance samples grow by
-    /// 2 segments a window, so a flat rate alone says nothing (to be fitted).
+    /// 2 segments a window, so a flat rate alone says nothing (swept).
     pub rise_share: f64,
     /// And by this much at least: 1 ms is more than hosts add.
     pub rise_least: Span,
@@ -29,7 +29,7 @@ pub struct Thresholds {
     /// And by this much at least: kernel time stamps are good to 0.1 ms on a busy host.
     pub hint_least: Span,
     /// The rate has dropped when a sample is below this share of the nearly equal ones before: 70 %. A window that was
-    /// halved at an overflow leaves between 50 % and 100 %, the less the smaller the buffer (to be fitted).
+    /// halved at an overflow leaves between 50 % and 100 %, the less the smaller the buffer (swept).
     pub dropped: f64,
     /// Nearly equal samples before a drop: 2 [sobas:IV].
     pub equal_before_drop: usize,
