@@ -11,9 +11,8 @@
 //! wakes, and lateness shows as added delay, which is measured and reported. While the machine does not run the
 //! thread at all, the path stands still.
 //!
-//! Reading order: `config.rs` (what is asked), `time.rs` (the path's time), `behind.rs`
-//! (for others), `lane.rs` (one direction), `driver.rs` (the
-//! thread), `report.rs`.
+//! Reading order: `config.rs` (what is asked), `time.rs` (the path's time), `behind.rs` (the same for those at its ends),
+//! `lane.rs` (one direction), `driver.rs` (the thread), `report.rs`.
 
 mod behind;
 mod config;
