@@ -23,6 +23,8 @@
 //! | | loss | otherwise | open | maximum |
 //! | hold | sample | a queue stands above what was decided, twice | hold | S anew |
 //! | | sample | that did not help: the queue is not ours | hold | as before; the base RTT is risen |
+//! | | sample | that cost goodput: others took it | hold | as before |
+//! | | sample | the segment is over, others have a share, and a trial would overflow the buffer | contend | maximum |
 //! | | sample | the segment is over, and the path is not known to be full | trial | x1.016 per RTT |
 //! | | loss | | hold | S with half the margin |
 //! | | loss | the third in 20 s | open | maximum |
@@ -30,6 +32,7 @@
 //! | | sample | goodput grew with the window | trial | stays; a larger step follows at once |
 //! | | sample | it did not | hold | as before; the next trial waits longer |
 //! | | loss | | hold | as before, less 3 % |
+//! | contend | sample | it cost 5 % of all that was delivered, against what S brought | hold | S |
 //! | hold | any | R is below 0.9 C', and the sender finds its own rate | open | maximum |
 //! | open | sample | flat-rate (5) with a standing queue, no loss | hold | S |
 //! | | loss | the third in a row after a standing queue | hold | S |
@@ -41,9 +44,10 @@
 //! is the limit, without trains the ramp ends at the first standing queue.
 //!
 //! Reading order: here, `sobas/growth.rs` (ramp and linear), `sobas/port.rs` (inputs and actions), `sobas/thresholds.rs`,
-//! `sobas/path.rs`, `sobas/trains.rs`, `sobas/held.rs` (what happens in hold and trial), `sobas/pace.rs`.
+//! `sobas/path.rs`, `sobas/trains.rs`, `sobas/held.rs` (what happens in hold and trial), `sobas/contend.rs`, `sobas/pace.rs`.
 
 mod config;
+mod contend;
 mod growth;
 mod held;
 mod pace;
@@ -53,6 +57,7 @@ mod thresholds;
 mod trains;
 
 pub use config::{SobasConfig, TRAINS};
+use contend::Contend;
 use held::{Hold, Trial};
 use pace::burst;
 use path::{Before, Level, Path, Sign};
@@ -103,6 +108,10 @@ pub struct Sobas {
     idle_trials: u32,
     /// A larger window was tried since the last decision that the path forced.
     tried: bool,
+    /// The first payload came.
+    began: Time,
+    /// The window is not opened for the sake of others' share before.
+    contends_from: Time,
     /// The sender's congestion control does not yield to loss.
     rate_based: bool,
 }
@@ -117,6 +126,7 @@ enum Phase {
     },
     Hold(Hold),
     Trial(Trial),
+    Contend(Contend),
     Open {
         /// The window is not limited again before.
         until: Time,
@@ -159,6 +169,8 @@ impl Sobas {
             overflowed: None,
             idle_trials: 0,
             tried: false,
+            began: Time::NEVER,
+            contends_from: Time::ZERO,
             rate_based: false,
             config,
         }
@@ -234,6 +246,8 @@ impl Sobas {
             (Phase::Trial(trial), Sign::Delivered(bytes)) => self.grow_in_trial(now, trial, bytes),
             (Phase::Trial(trial), Sign::Sample(sample)) => self.judge(now, trial, &sample),
             (Phase::Trial(trial), Sign::Loss(before)) => self.lost_in_trial(now, trial, before),
+
+            (Phase::Contend(contend), Sign::Sample(sample)) => self.contended(now, contend, &sample),
 
             (Phase::Open { until, .. }, Sign::Sample(sample)) if now >= until => {
                 let calm = self.path.last_loss().is_none_or(|last| {

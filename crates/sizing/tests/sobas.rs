@@ -15,6 +15,10 @@ struct Fluid {
     buffer: f64,
     /// Every so many seconds a segment is lost, whatever the queue.
     random_loss: Option<f64>,
+    /// Another transfer: what it has in flight, its socket buffer, and what an overflow leaves it.
+    other: f64,
+    other_most: f64,
+    other_keeps: f64,
     probes: bool,
     trains: bool,
     look_every: f64,
@@ -47,6 +51,9 @@ impl Fluid {
             base,
             buffer: buffer_bdp * capacity * base,
             random_loss: None,
+            other: 0.0,
+            other_most: 0.0,
+            other_keeps: 1.0,
             probes: true,
             trains: settings.trains > 0,
             look_every: 0.01,
@@ -67,6 +74,13 @@ impl Fluid {
         }
     }
 
+    /// With another transfer on the path, limited to `share` of it, that keeps `keeps` of its window at an overflow.
+    fn beside(mut self, share: f64, keeps: f64) -> Self {
+        self.other_most = share * self.capacity * self.base;
+        (self.other, self.other_keeps) = (self.other_most, keeps);
+        self
+    }
+
     fn at(&self) -> Time {
         Time::from_nanos((self.now * 1e9) as u64)
     }
@@ -81,6 +95,7 @@ impl Fluid {
             self.recovers = self.now + self.base;
             self.threshold = self.cwnd.min(self.window) / 2.0;
             self.cwnd = self.threshold;
+            self.other *= self.other_keeps;
             self.tell(Input::OutOfOrder(3));
         }
     }
@@ -96,8 +111,9 @@ impl Fluid {
             }
             let in_flight = self.cwnd.min(self.window);
             let wait = self.base + self.queue / self.capacity;
-            let rate = (in_flight / wait).min(self.capacity);
-            self.queue = (in_flight - self.capacity * self.base).max(0.0);
+            let rate = (in_flight / wait).min(self.capacity * in_flight / (in_flight + self.other));
+            self.queue = (in_flight + self.other - self.capacity * self.base).max(0.0);
+            self.other = (self.other + SEGMENT * step / wait).min(self.other_most);
             if self.queue > self.buffer {
                 self.queue = self.buffer;
                 self.lose();
@@ -254,6 +270,43 @@ fn a_small_buffer_overflows_twice_at_most_and_the_window_is_held_below() {
     path.run(30.0);
     assert!(path.lost <= 2, "{} losses: {:?}", path.lost, path.sizer.state());
     assert_full(&mut path, 20.0);
+}
+
+/// Runs until the window is opened for what others would give up: the path, and the goodput of the two seconds before.
+fn until_it_contends(buffer: f64, share: f64, keeps: f64) -> (Fluid, f64) {
+    let mut path = Fluid::new(97.0, 40.0, buffer, |_| {}).beside(share, keeps);
+    let mut delivered = VecDeque::from(vec![0.0; 200]);
+    while path.phase() != "contend" {
+        assert!(path.now < 60.0, "never opened: {:?}", path.sizer.state());
+        path.run(0.01);
+        delivered.push_back(path.delivered);
+        delivered.pop_front();
+    }
+    let held = (path.delivered - delivered[0]) / 2.0 / path.capacity;
+    (path, held)
+}
+
+#[test]
+fn beside_one_that_gives_way_at_overflows_the_window_is_opened_and_stays_open() {
+    let (mut path, held) = until_it_contends(0.25, 0.6, 0.2);
+    let (goodput, ..) = path.measure(120.0);
+    assert!(goodput > 1.05 * held, "{goodput:.3} of C, {held:.3} before");
+    assert_eq!(path.phase(), "contend", "{:?}", path.sizer.state());
+}
+
+#[test]
+fn beside_one_that_does_not_give_way_to_find_out_costs_little() {
+    let (mut path, held) = until_it_contends(0.05, 0.5, 1.0);
+    let (began, before) = (path.now, path.delivered);
+    while path.phase() == "contend" {
+        assert!(path.now < 60.0, "still open: {:?}", path.sizer.state());
+        path.run(0.01);
+    }
+    let missing = held * path.capacity * (path.now - began) - (path.delivered - before);
+    let share = missing / path.delivered;
+    assert!((0.03..0.07).contains(&share), "a regret of 0.05 cost {share:.3}: {:?}", path.sizer.state());
+    let (goodput, ..) = path.measure(120.0);
+    assert!(goodput > 0.95 * held, "{goodput:.3} of C, {held:.3} before");
 }
 
 #[test]

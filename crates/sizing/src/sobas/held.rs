@@ -91,19 +91,18 @@ impl Sobas {
             let Some(level) = self.path.level_of(2) else { return self.phase };
             hold.before = None;
             let excess = before.median.saturating_sub(hold.target);
+            let shrunk = 1.0 - self.window / window;
             if level.median + excess / 3 > before.median {
                 // Less of us made no less of a queue.
-                self.window = window;
                 let base = self.path.least().unwrap_or(level.median);
                 self.path.rebase(base);
-                self.reason =
+                let why =
                     format!("a smaller window left the RTT as it was: {} is the path's", shown_ms(base));
-                return self.hold(
-                    now,
-                    times.base * 2,
-                    before,
-                    before.median.max(base.scale(1.0 + self.margin)),
-                );
+                return self.restore(now, window, before, base, why);
+            }
+            if 1.0 - level.rate / before.rate >= limits.trial_pays * shrunk {
+                let why = format!("a smaller window brought {} for {}", level.rate(), before.rate());
+                return self.restore(now, window, before, times.base, why + ": others took the rest");
             }
         }
         let beyond = sample.limited && sample.waits.least >= hold.target + limits.rise(times.base);
@@ -126,6 +125,14 @@ impl Sobas {
         self.end_of_segment(now, hold, sample)
     }
 
+    /// S was lowered for nothing: back to `window` and the queue that belongs to it.
+    fn restore(&mut self, now: Time, window: f64, before: Level, base: Span, why: String) -> Phase {
+        self.window = window;
+        self.reason = why;
+        let target = before.median.max(base.scale(1.0 + self.margin));
+        self.hold(now, base * 2, before, target)
+    }
+
     /// The transfer's segment is over: is there more to be had?
     fn end_of_segment(&mut self, now: Time, hold: Hold, sample: &Sample) -> Phase {
         let (Some(times), Some(level)) = (self.path.times(), self.path.level_of_limited()) else {
@@ -146,7 +153,13 @@ impl Sobas {
         }
         // Others have come: S says nothing of them.
         let hold = if self.rate_based { Hold { level, ..hold } } else { hold };
-        if !sample.limited || at_maximum || overflows || (!room && alone) {
+        if !sample.limited || at_maximum {
+            return self.next_segment(now, hold);
+        }
+        if overflows && self.may_contend(now, level) {
+            return self.contend(now, level, hold.target);
+        }
+        if overflows || (!room && alone) {
             return self.next_segment(now, hold);
         }
         self.reason =
@@ -159,6 +172,11 @@ impl Sobas {
     fn share(&self, level: Level) -> Option<f64> {
         let capacity = self.path.payload_capacity(self.config.segment, self.config.header)?;
         Some(level.rate / capacity)
+    }
+
+    /// Others are known to have a share of the path.
+    pub(super) fn has_company(&self, level: Level) -> bool {
+        self.share(level).is_some_and(|share| share < ALONE)
     }
 
     /// What S was decided by, where others share the path and the sender, which keeps to a rate that it measures, is the one to
@@ -271,7 +289,10 @@ impl Sobas {
         if self.path.level_of(JUDGED_AT_MOST).is_none() {
             return Phase::Trial(trial);
         }
-        self.idle_trials += 1;
+        // A goodput that falls while the window grows tells of others who are on their way up: another trial soon.
+        if gained >= -limits.trial_pays * grown {
+            self.idle_trials += 1;
+        }
         self.window = trial.from;
         self.reason = format!("{found}: back to {}", self.shown());
         self.hold(now, times.average * 2, trial.level, trial.target)
@@ -300,10 +321,11 @@ impl Sobas {
     /// A loss while a larger window is tried: it was too large.
     pub(super) fn lost_in_trial(&mut self, now: Time, trial: Trial, before: Before) -> Phase {
         let Some(times) = self.path.times() else { return self.phase };
-        self.idle_trials += 2;
         if before != Before::Calm {
             self.note_overflow(now);
         }
+        // Where others have a share, the next segment tries an open window.
+        self.idle_trials = if self.may_contend(now, trial.level) { 0 } else { self.idle_trials + 2 };
         self.window = trial.from * 0.97;
         let hold = self.hold(now, times.average * 2, trial.level, trial.target);
         self.reason = format!("loss in a trial: back to {}", self.shown());

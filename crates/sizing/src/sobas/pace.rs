@@ -18,7 +18,7 @@ impl Sobas {
     /// or above what the window gives if that is more; a sender that finds its own rate, at C'.
     #[must_use]
     pub fn pace(&self) -> Option<Rate> {
-        if !self.paced || matches!(self.phase, Phase::Measure | Phase::Open { .. }) {
+        if !self.paced || matches!(self.phase, Phase::Measure | Phase::Contend(_) | Phase::Open { .. }) {
             return None;
         }
         let limits = &self.config.thresholds;

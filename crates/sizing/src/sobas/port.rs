@@ -13,6 +13,7 @@ impl BufferSizer for Sobas {
         match input {
             Input::Delivered(bytes) => {
                 self.delivered += bytes;
+                self.began = self.began.min(now);
                 self.path.begin_transfer();
             }
             Input::Train(rate) => {
@@ -68,6 +69,7 @@ impl BufferSizer for Sobas {
             Phase::Linear { .. } => "linear",
             Phase::Hold(_) => "hold",
             Phase::Trial(_) => "trial",
+            Phase::Contend(_) => "contend",
             Phase::Open { .. } => "open",
         };
         SizerState { phase, reason: self.reason.clone() }

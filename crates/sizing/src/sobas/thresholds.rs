@@ -65,6 +65,9 @@ pub struct Thresholds {
     pub trial: f64,
     /// The trial pays if the goodput grows by at least this share of what the window does: cross traffic gives way.
     pub trial_pays: f64,
+    /// What it may cost, as a share of all that was delivered, to find out whether an open window takes more from others than
+    /// S leaves them.
+    pub regret: f64,
     /// Pacing at this share of C' leaves nothing to queue: C' counts whole packets, pacing payload.
     pub pace_share: f64,
     /// During the ramp packets are spread over the round trip, this much faster than the window moves.
@@ -98,6 +101,7 @@ impl Default for Thresholds {
             segment_rounds: 50,
             trial: 1.06,
             trial_pays: 0.3,
+            regret: 0.05,
             pace_share: 0.96,
             pace_ahead: 1.25,
         }
