@@ -28,7 +28,7 @@ test: setup-test ## everything must pass: lints, unit and property tests, kernel
 check: setup-rust ## the published claims, all engines (minutes)
 	$(TIGHTLINK) check
 
-bench: setup-rust ## speed of the simulator beside ns-2, accuracy of the emulator
+bench: setup-rust ## speed of the simulator beside ns-2, accuracy of the emulator, the transfer over loopback
 	scripts/bench
 
 figures: setup-rust ## every published result with its report, in results/

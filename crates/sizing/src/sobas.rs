@@ -30,6 +30,7 @@
 //! | | loss | the third in 20 s | open | maximum |
 //! | trial | sample | the path had room, and has a queue now | hold | stays |
 //! | | sample | goodput grew with the window | trial | stays; a larger step follows at once |
+//! | | sample | it did, but too little to go on | hold | stays |
 //! | | sample | it did not | hold | as before; the next trial waits longer |
 //! | | loss | | hold | as before, less 3 % |
 //! | contend | sample | it cost 5 % of all that was delivered, against what S brought | hold | S |

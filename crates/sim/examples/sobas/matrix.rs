@@ -45,7 +45,11 @@ pub fn print(words: &[String]) {
                     loss,
                     control,
                     taken,
-                    seconds: duration.unwrap_or(if loss > 0.0 { 60 } else { 12 }),
+                    seconds: duration.unwrap_or(match cross {
+                        _ if loss > 0.0 => 60,
+                        Cross::Tcp if rate == 97 => 30,
+                        _ => 12,
+                    }),
                     start: Time::ZERO + Span::from_secs(1),
                     seed: 1,
                 };

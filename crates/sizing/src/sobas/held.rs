@@ -26,6 +26,9 @@ const OVERFLOW_MEMORY: Span = Span::from_secs(60);
 /// little, and to judge it takes longer than to climb it.
 const LARGEST_STEP: f64 = 1.2;
 
+/// A step that is wider than this says more than goodput samples differ by themselves.
+const WIDE: f64 = 0.15;
+
 /// With this share of C' a transfer is taken to be alone on the path: others have no share worth a trial.
 const ALONE: f64 = 0.9;
 
@@ -288,6 +291,13 @@ impl Sobas {
         }
         if self.path.level_of(JUDGED_AT_MOST).is_none() {
             return Phase::Trial(trial);
+        }
+        if grown >= WIDE && gained >= limits.trial_keeps * grown {
+            // Beyond it there is less still, and then the end of the buffer.
+            self.idle_trials += 2;
+            self.reason = format!("{found}: not enough to go on, it stays at {}", self.shown());
+            let target = trial.target.max(level.median);
+            return self.hold(now, times.average * 2, level, target);
         }
         // A goodput that falls while the window grows tells of others who are on their way up: another trial soon.
         if gained >= -limits.trial_pays * grown {

@@ -65,6 +65,8 @@ pub struct Thresholds {
     pub trial: f64,
     /// The trial pays if the goodput grows by at least this share of what the window does: cross traffic gives way.
     pub trial_pays: f64,
+    /// A wide one that does not pay is kept, but not gone beyond, if the goodput grows by at least this share.
+    pub trial_keeps: f64,
     /// What it may cost, as a share of all that was delivered, to find out whether an open window takes more from others than
     /// S leaves them.
     pub regret: f64,
@@ -101,6 +103,7 @@ impl Default for Thresholds {
             segment_rounds: 50,
             trial: 1.06,
             trial_pays: 0.3,
+            trial_keeps: 0.2,
             regret: 0.05,
             pace_share: 0.96,
             pace_ahead: 1.25,
