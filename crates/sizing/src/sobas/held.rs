@@ -294,7 +294,7 @@ impl Sobas {
         }
         if grown >= WIDE && gained >= limits.trial_keeps * grown {
             // Beyond it there is less still, and then the end of the buffer.
-            self.idle_trials += 2;
+            self.idle_trials += 3;
             self.reason = format!("{found}: not enough to go on, it stays at {}", self.shown());
             let target = trial.target.max(level.median);
             return self.hold(now, times.average * 2, level, target);
