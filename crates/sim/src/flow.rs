@@ -285,7 +285,12 @@ impl Flow {
 
     #[inline]
     fn send_as<F: Features, M: Medium>(&mut self, now: Time, medium: &mut M) {
-        while let Some(sent) = self.sender.transmit::<F>(now) {
+        loop {
+            if F::PACED && self.sender.is_held(now) {
+                self.sends_at = self.sender.released_at::<F>(now).unwrap_or(self.sends_at);
+                break;
+            }
+            let Some(sent) = self.sender.transmit::<F>(now) else { break };
             self.counts.sent += 1;
             self.counts.again += u64::from(sent.again);
             let number = sent.segment;
@@ -305,11 +310,6 @@ impl Flow {
             if !admitted {
                 self.on_drop();
             }
-        }
-        if F::PACED
-            && let Some(at) = self.sender.released_at::<F>(now)
-        {
-            self.sends_at = at;
         }
     }
 

@@ -11,14 +11,16 @@ use units::{Bytes, Rate, Span, Time};
 /// When the next segment may leave.
 #[derive(Clone, Debug)]
 pub(super) struct Pacer {
+    /// All that has left has had its time.
+    free_at: Time,
+    /// A segment may leave so much sooner, by the rest of a quantum.
+    opens_at: Time,
     /// The controller's, as of last time; zero: it has none.
     rate: Rate,
     gap: Span,
     /// However fast the controller would be.
     least_gap: Span,
-    /// All that has left has had its time.
-    free_at: Time,
-    /// A segment may leave so much sooner: the rest of a quantum.
+    /// How much sooner.
     early: Span,
     /// Every segment by itself, whatever the rate.
     single: bool,
@@ -29,23 +31,21 @@ impl Pacer {
     pub(super) fn new(single: bool) -> Self {
         let (rate, gap) = (Rate::ZERO, Span::ZERO);
         let free_at = Time::ZERO;
-        Self { rate, gap, least_gap: gap, free_at, early: gap, single }
+        Self { free_at, opens_at: free_at, rate, gap, least_gap: gap, early: gap, single }
+    }
+
+    /// Whether `rate` is what it goes by. Mostly it is.
+    #[inline]
+    pub(super) fn is_at(&self, rate: Rate) -> bool {
+        rate == self.rate && self.free_at != Time::NEVER
     }
 
     /// Segments of `payload` leave at `rate`, counted in payload as windows are.
-    #[inline]
     pub(super) fn at_rate(&mut self, rate: Rate, payload: u64) {
-        // Mostly it is what it was.
-        if rate != self.rate || self.free_at == Time::NEVER {
-            self.change(rate, payload);
-        }
-    }
-
-    fn change(&mut self, rate: Rate, payload: u64) {
         let gap = rate.max(Rate::from_bps(1)).serialization(Bytes::new(payload));
         // What waits for a slower rate's slot need not wait for all of it.
         let (old, new) = (self.gap.max(self.least_gap), gap.max(self.least_gap));
-        self.free_at = match self.free_at {
+        let free_at = match self.free_at {
             // A controller that places departures held everything back, and now has a rate.
             Time::NEVER => Time::ZERO,
             at => at - old.saturating_sub(new),
@@ -53,6 +53,7 @@ impl Pacer {
         let single = self.single || self.least_gap > Span::ZERO;
         let quantum = if single { 1 } else { send_quantum(rate) };
         (self.rate, self.gap, self.early) = (rate, gap, gap * (quantum - 1));
+        self.frees_at(free_at);
     }
 
     /// Nothing leaves faster than `cap` from now on (`SO_MAX_PACING_RATE`), and nothing together.
@@ -60,6 +61,7 @@ impl Pacer {
         let cap = cap.filter(|cap| *cap > Rate::ZERO);
         self.least_gap = cap.map_or(Span::ZERO, |cap| cap.serialization(Bytes::new(payload)));
         (self.rate, self.early) = (Rate::ZERO, Span::ZERO);
+        self.frees_at(self.free_at);
     }
 
     /// For a controller that has no rate: `window / smoothed`, times 2 below half the slow-start threshold and 1.2
@@ -73,12 +75,18 @@ impl Pacer {
         let gap = smoothed * u128::from(payload) * down / (u128::from(window) * up);
         self.gap = Span::from_nanos(gap as u64);
         (self.rate, self.early) = (Rate::ZERO, Span::ZERO);
+        self.frees_at(self.free_at);
+    }
+
+    #[inline]
+    fn frees_at(&mut self, at: Time) {
+        (self.free_at, self.opens_at) = (at, at - self.early);
     }
 
     /// Whether nothing may leave at `now`.
     #[inline]
     pub(super) fn holds(&self, now: Time) -> bool {
-        self.free_at > now + self.early
+        self.opens_at > now
     }
 
     /// When a whole quantum may leave.
@@ -87,11 +95,15 @@ impl Pacer {
         self.free_at
     }
 
-    /// A segment leaves; the next may `gap` later, if the controller says so, and else at the pace.
-    pub(super) fn on_sent(&mut self, now: Time, gap: Option<Span>) {
-        self.free_at = match gap {
-            Some(gap) => now + gap.max(self.least_gap),
-            None => self.free_at.max(now) + self.gap.max(self.least_gap),
-        };
+    /// A segment leaves; the next may at the pace.
+    #[inline]
+    pub(super) fn on_sent(&mut self, now: Time) {
+        self.frees_at(self.free_at.max(now) + self.gap.max(self.least_gap));
+    }
+
+    /// A segment leaves; the next may `gap` later, as the controller says.
+    #[inline]
+    pub(super) fn on_placed(&mut self, now: Time, gap: Span) {
+        self.frees_at(now + gap.max(self.least_gap));
     }
 }

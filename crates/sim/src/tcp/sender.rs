@@ -93,13 +93,10 @@ pub(crate) struct Sender {
     round_ends: u64,
     /// Routers are told and answer.
     assisted: bool,
-    /// What the controller, or the flow, wants of a pace; a plain sender has nothing to look at here, nor next.
-    pacing: Option<Box<Pacing>>,
-    /// The controller wants to know of every delivery and loss; and of delivery rates.
-    deliveries: bool,
-    rated: bool,
     /// What else the flow turned on.
     options: Option<Box<Options>>,
+    /// What the controller, or the flow, wants of a pace; a plain sender has nothing to look at here.
+    pacing: Pacing,
 }
 
 impl Sender {
@@ -126,10 +123,8 @@ impl Sender {
             limited_below: 0,
             round: 0,
             round_ends: 0,
-            deliveries: pacing.as_ref().is_some_and(|pacing| pacing.deliveries),
-            rated: pacing.as_ref().is_some_and(|pacing| pacing.delivery.is_some()),
-            pacing,
             options,
+            pacing,
         };
         sender.adopt::<Full>();
         sender
@@ -162,7 +157,7 @@ impl Sender {
     /// Whether windows are all it goes by ([`Plain`]).
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
-        self.pacing.is_none() && self.options.is_none()
+        !self.pacing.is_on() && self.options.is_none()
     }
 
     /// Whether PRR, RACK-TLP or ECN is on ([`Full`]).
@@ -252,7 +247,7 @@ impl Sender {
 
     #[inline(always)]
     fn transmit_as<F: Features>(&mut self, now: Time) -> Option<Transmission> {
-        if F::PACED && self.is_held::<F>(now) {
+        if F::PACED && self.is_held(now) {
             return None;
         }
         let sent = if self.episode != Episode::None {
@@ -335,7 +330,7 @@ impl Sender {
         self.buffer_segments = ack.window;
         if F::OPTIONS || (F::PACED && !blocks.is_empty()) {
             self.note_delivered(now, ack, blocks);
-        } else if F::PACED && self.rated {
+        } else if F::PACED && self.pacing.delivery.is_some() {
             self.note_deliveries(now, ack);
         }
         if !self.sack {
@@ -365,33 +360,34 @@ impl Sender {
             self.follow_episode(now, newly);
             recovering |= matches!(self.episode, Episode::FastRecovery { .. });
         }
-        let (mut delivered, mut rate) = (newly, None);
-        if F::PACED && self.deliveries {
+        let mut delivered = newly;
+        if F::PACED && self.pacing.deliveries {
             if self.sack {
                 delivered = newly + self.board.sacked() - sacked;
             }
             self.tell_losses();
-            if self.rated {
-                rate = self.sample_rate();
-            }
         }
         if newly > 0 || (F::PACED && delivered > 0) {
             if self.board.una() > self.round_ends {
                 self.round += 1;
                 self.round_ends = self.board.next();
             }
-            self.control.on_ack(&Ack {
+            let mut told = Ack {
                 now,
                 acked: Bytes::new(newly * self.payload),
                 delivered: Bytes::new(delivered * self.payload),
                 newest_sent: ack.newest_sent,
                 in_flight: Bytes::new(self.board.pipe() * self.payload),
                 rtt: self.rtt.view(sample),
-                rate,
+                rate: None,
                 window_limited: first < self.limited_below,
                 recovering,
                 round: self.round,
-            });
+            };
+            if F::PACED && self.pacing.delivery.is_some() {
+                told.rate = self.sample_rate();
+            }
+            self.control.on_ack(&told);
             self.adopt::<F>();
         } else if self.assisted {
             self.adopt::<F>();

@@ -126,7 +126,7 @@ impl Sender {
             options.before = (board.una(), board.sacked());
             rack = options.rack.as_mut();
         }
-        let mut rates = self.pacing.as_deref_mut().and_then(|pacing| pacing.delivery.as_mut());
+        let mut rates = self.pacing.delivery.as_deref_mut();
         if rack.is_none() && rates.is_none() {
             return;
         }

@@ -10,60 +10,64 @@ use link::assist::CongestionHeader;
 use units::{Bytes, Rate, Span, Time};
 
 /// The state of that.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Pacing {
-    pacer: Option<Pacer>,
-    pub(super) delivery: Option<Delivery>,
-    /// The controller wants to know of every delivery and loss.
-    pub(super) deliveries: bool,
-    /// Segments below this, as far as they were lost, have been told of.
-    told_below: u64,
+    /// There is a pace; without, the pacer holds nothing back.
+    paced: bool,
     /// The controller places departures.
     placed: bool,
+    /// The controller wants to know of every delivery and loss.
+    pub(super) deliveries: bool,
+    pacer: Pacer,
+    pub(super) delivery: Option<Box<Delivery>>,
+    /// Segments below this, as far as they were lost, have been told of.
+    told_below: u64,
 }
 
 impl Pacing {
-    /// What `config` asks for; `None` if nothing.
-    pub(super) fn of(config: &SenderConfig) -> Option<Box<Self>> {
+    /// What `config` asks for.
+    pub(super) fn of(config: &SenderConfig) -> Self {
         let wants = config.control.wants();
-        let pacing = Self {
-            pacer: (config.pacing || wants.departures).then(|| Pacer::new(wants.departures)),
-            delivery: wants.rate.then(Delivery::default),
-            deliveries: wants.deliveries || wants.rate,
-            told_below: 0,
+        Self {
+            paced: config.pacing || wants.departures,
             placed: wants.departures,
-        };
-        (pacing.pacer.is_some() || pacing.deliveries).then(|| Box::new(pacing))
+            deliveries: wants.deliveries || wants.rate,
+            pacer: Pacer::new(wants.departures),
+            delivery: wants.rate.then(Box::default),
+            told_below: 0,
+        }
+    }
+
+    /// Whether there is anything to do.
+    #[inline]
+    pub(super) fn is_on(&self) -> bool {
+        self.paced || self.deliveries
     }
 }
 
 impl Sender {
-    #[inline]
-    fn pacer(&self) -> Option<&Pacer> {
-        self.pacing.as_deref().and_then(|pacing| pacing.pacer.as_ref())
-    }
-
     /// Whether the pacer lets nothing leave at `now`.
     #[inline]
-    pub(super) fn is_held<F: Features>(&mut self, now: Time) -> bool {
-        let held = self.pacer().is_some_and(|pacer| pacer.holds(now));
-        if held && !self.has_room_in_episode::<F>() {
-            self.limited_below = self.board.next();
-        }
-        held
+    pub(crate) fn is_held(&self, now: Time) -> bool {
+        self.pacing.pacer.holds(now)
     }
 
     /// When the pacer lets go what the windows allow; `None` if nothing waits for it.
     #[inline]
-    pub(crate) fn released_at<F: Features>(&self, now: Time) -> Option<Time> {
-        let pacer = self.pacer()?;
-        (pacer.holds(now) && self.may_transmit::<F>()).then(|| pacer.free_at())
+    pub(crate) fn released_at<F: Features>(&mut self, now: Time) -> Option<Time> {
+        if !self.is_held(now) {
+            return None;
+        }
+        if !self.has_room_in_episode::<F>() {
+            self.limited_below = self.board.next();
+        }
+        self.may_transmit::<F>().then(|| self.pacing.pacer.free_at())
     }
 
     /// Whether `at` is when the pacer lets the next quantum go.
     #[inline]
     pub(crate) fn waits_until(&self, at: Time) -> bool {
-        self.pacer().is_some_and(|pacer| pacer.free_at() == at)
+        self.pacing.pacer.free_at() == at
     }
 
     /// What the controller tells routers, if it has an assist.
@@ -88,49 +92,42 @@ impl Sender {
     /// The sender sends no faster than `cap`, if any. From then on it is paced, as Linux is under
     /// `SO_MAX_PACING_RATE`: by its window where that is slower.
     pub(crate) fn cap_pace(&mut self, cap: Option<Rate>) {
-        if cap.is_none() && self.pacing.is_none() {
-            return;
+        if cap.is_some() || self.pacing.is_on() {
+            self.pacing.paced = true;
+            self.pacing.pacer.cap(cap, self.payload);
         }
-        let payload = self.payload;
-        self.pacing.get_or_insert_default().pacer.get_or_insert_with(|| Pacer::new(false)).cap(cap, payload);
     }
 
     /// The controller's pace is `rate`; `None`: it has none.
     #[inline]
     pub(super) fn set_pace(&mut self, rate: Option<Rate>) {
-        let Some(rate) = rate else { return self.pace_by_window() };
-        match self.pacing.as_deref_mut().and_then(|pacing| pacing.pacer.as_mut()) {
-            Some(pacer) => pacer.at_rate(rate, self.payload),
-            None => self.begin_pacing(rate),
+        match rate {
+            Some(rate) if self.pacing.pacer.is_at(rate) => {}
+            Some(rate) => self.change_pace(rate),
+            None => self.pace_by_window(),
         }
     }
 
     /// A controller with a rate is paced, asked for or not.
-    #[cold]
-    fn begin_pacing(&mut self, rate: Rate) {
-        let payload = self.payload;
-        self.pacing
-            .get_or_insert_default()
-            .pacer
-            .get_or_insert_with(|| Pacer::new(false))
-            .at_rate(rate, payload);
+    fn change_pace(&mut self, rate: Rate) {
+        self.pacing.paced = true;
+        self.pacing.pacer.at_rate(rate, self.payload);
     }
 
     #[cold]
     fn pace_by_window(&mut self) {
-        let (payload, smoothed) = (self.payload, self.rtt.smoothed());
-        if let Some(pacer) = self.pacing.as_deref_mut().and_then(|pacing| pacing.pacer.as_mut()) {
-            pacer.by_window(&self.control.state(), smoothed, payload);
+        if self.pacing.paced {
+            self.pacing.pacer.by_window(&self.control.state(), self.rtt.smoothed(), self.payload);
         }
     }
 
     /// A segment left: when the next may, and what its delivery rate will be computed from.
     #[inline(always)]
     pub(super) fn note_paced(&mut self, now: Time, sent: &Transmission) {
-        let Some(pacing) = self.pacing.as_deref_mut() else { return };
-        if let Some(pacer) = &mut pacing.pacer {
-            let gap = if pacing.placed { self.control.gap_after(now) } else { None };
-            pacer.on_sent(now, gap);
+        let pacing = &mut self.pacing;
+        match if pacing.placed { self.control.gap_after(now) } else { None } {
+            Some(gap) => pacing.pacer.on_placed(now, gap),
+            None => pacing.pacer.on_sent(now),
         }
         if let Some(delivery) = &mut pacing.delivery {
             let pipe = self.board.pipe();
@@ -145,9 +142,7 @@ impl Sender {
     #[inline(always)]
     pub(super) fn note_deliveries(&mut self, now: Time, ack: &Acknowledgement) {
         let board = &self.board;
-        let Some(delivery) = self.pacing.as_deref_mut().and_then(|pacing| pacing.delivery.as_mut()) else {
-            return;
-        };
+        let Some(delivery) = self.pacing.delivery.as_deref_mut() else { return };
         let mut from = board.una();
         while from < ack.cumulative
             && let Some(segment) = board.hole_within(from, ack.cumulative)
@@ -166,13 +161,13 @@ impl Sender {
     #[inline(always)]
     pub(super) fn tell_losses(&mut self) {
         let edge = self.board.loss_edge();
-        if self.pacing.as_ref().is_some_and(|pacing| pacing.told_below < edge) {
+        if self.pacing.told_below < edge {
             self.tell_losses_below(edge);
         }
     }
 
     fn tell_losses_below(&mut self, edge: u64) {
-        let Some(pacing) = self.pacing.as_deref_mut() else { return };
+        let pacing = &mut self.pacing;
         let mut from = std::mem::replace(&mut pacing.told_below, edge);
         let size = Bytes::new(self.payload);
         while let Some(segment) = self.board.hole_within(from, edge) {
@@ -190,7 +185,7 @@ impl Sender {
     /// The delivery rate by the acknowledgement at hand, if the controller wants it.
     #[inline(always)]
     pub(super) fn sample_rate(&mut self) -> Option<RateSample> {
-        let delivery = self.pacing.as_deref_mut()?.delivery.as_mut()?;
+        let delivery = self.pacing.delivery.as_deref_mut()?;
         let sample = delivery.sample(self.rtt.min(), self.payload);
         delivery.forget_below(self.board.una());
         sample
