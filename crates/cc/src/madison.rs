@@ -129,6 +129,10 @@ pub struct Madison {
     /// Packets per second (`S`), and as a pace.
     rate: f64,
     pace: Rate,
+    /// The window at that rate without the round-trip time, bytes, what a nanosecond of it adds, and the sum.
+    window_alone: f64,
+    window_per_nano: f64,
+    window: Bytes,
     changed: Time,
     /// The rate is to be computed anew as soon as the period allows.
     due: bool,
@@ -161,6 +165,9 @@ impl Madison {
             first: Vec::new(),
             rate: 0.0,
             pace: Rate::from_bps(1),
+            window_alone: 0.0,
+            window_per_nano: 0.0,
+            window: start.segment,
             changed: Time::ZERO,
             due: false,
             measures: Measures::default(),
@@ -274,15 +281,20 @@ impl Madison {
         self.pace = Rate::from_bps_f64(self.segment.bits_f64() * self.rate).max(Rate::from_bps(1));
         self.windows.send_at(now, self.rate);
         self.schedule.set_gap(1.0 / self.rate);
+        let bytes_per_s = self.rate * self.segment.get() as f64;
+        self.window_per_nano = bytes_per_s * 1e-9;
+        self.window_alone = bytes_per_s * PATIENCE.as_secs_f64() + 2.0 * self.segment.get() as f64;
     }
-}
 
-impl CongestionControl for Madison {
-    fn on_ack(&mut self, ack: &Ack) {
-        self.quiet = false;
-        self.smoothed = ack.rtt.smoothed;
-        let delivered = self.segments(ack.delivered);
-        self.loss.on_delivered(delivered);
+    /// What is sent until an acknowledgement is missing, and two segments.
+    #[inline]
+    fn resize(&mut self) {
+        let window = self.window_alone + self.window_per_nano * self.smoothed.as_nanos() as f64;
+        self.window = Bytes::new((window + 0.5) as u64).max(self.segment);
+    }
+
+    /// An acknowledgement that ends a round trip, tells of a probe or a pair, or comes during start-up.
+    fn learn(&mut self, ack: &Ack, delivered: f64) {
         let (is_probe, pair) = self.schedule.on_ack(ack.now, ack.newest_sent, delivered);
         if let Some(dispersion) = pair {
             self.path.observe_pair(dispersion);
@@ -310,6 +322,30 @@ impl CongestionControl for Madison {
         self.round = ack.round;
     }
 
+    /// During start-up, as much as its script has, at the least spacing.
+    #[cold]
+    fn first_allowance(&self) -> Allowance {
+        let segments = if self.quiet { 1 } else { self.schedule.script_len() as u64 };
+        // The rate is said for who reads it: departures are placed.
+        let spaced = Rate::from_bps_f64(self.segment.bits_f64() / FIRST_SPACING.1).max(Rate::from_bps(1));
+        let pacing = (!self.schedule.is_held()).then_some(spaced);
+        Allowance { window: (self.segment * segments).max(self.segment), pacing }
+    }
+}
+
+impl CongestionControl for Madison {
+    fn on_ack(&mut self, ack: &Ack) {
+        self.quiet = false;
+        self.smoothed = ack.rtt.smoothed;
+        let delivered = self.segments(ack.delivered);
+        self.loss.on_delivered(delivered);
+        let is_calm = self.stage != Stage::StartUp && ack.round == self.round;
+        if !is_calm || self.schedule.awaits(ack.newest_sent) {
+            self.learn(ack, delivered);
+        }
+        self.resize();
+    }
+
     fn on_congestion(&mut self, event: &Congestion) {
         match event.kind {
             // Counted packet by packet.
@@ -317,6 +353,7 @@ impl CongestionControl for Madison {
             CongestionKind::EcnMark => self.loss.on_lost(),
             CongestionKind::Timeout | CongestionKind::PersistentLoss => {
                 self.quiet = true;
+                self.window = self.segment;
                 if self.stage == Stage::StartUp {
                     self.first.clear();
                     self.schedule.restart();
@@ -338,21 +375,10 @@ impl CongestionControl for Madison {
     }
 
     fn allowance(&self) -> Allowance {
-        let segments = match self.stage {
-            _ if self.quiet => 1.0,
-            Stage::StartUp => self.schedule.script_len() as f64,
-            Stage::Starting | Stage::Later => self.rate * (self.smoothed + PATIENCE).as_secs_f64() + 2.0,
-        };
-        let window = self.segment.scale(segments.min(1e12)).max(self.segment);
-        let pacing = match self.stage {
-            Stage::StartUp if self.schedule.is_held() => None,
-            // Departures are placed; the rate is said for who reads it.
-            Stage::StartUp => {
-                Some(Rate::from_bps_f64(self.segment.bits_f64() / FIRST_SPACING.1).max(Rate::from_bps(1)))
-            }
-            Stage::Starting | Stage::Later => Some(self.pace),
-        };
-        Allowance { window, pacing }
+        if self.stage == Stage::StartUp {
+            return self.first_allowance();
+        }
+        Allowance { window: self.window, pacing: Some(self.pace) }
     }
 
     fn state(&self) -> CcState {

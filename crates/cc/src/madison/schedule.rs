@@ -61,6 +61,8 @@ pub(super) struct Schedule {
     probes: VecDeque<Time>,
     pairs: VecDeque<Time>,
     open: Option<Burst>,
+    /// The acknowledgement of nothing sent before this tells anything.
+    awaited: Time,
     stream: Stream,
 }
 
@@ -81,6 +83,7 @@ impl Schedule {
             probes: VecDeque::new(),
             pairs: VecDeque::new(),
             open: None,
+            awaited: Time::NEVER,
             stream: Stream::new(0, "madison probes"),
         }
     }
@@ -103,6 +106,7 @@ impl Schedule {
         self.probes.clear();
         self.pairs.clear();
         self.open = None;
+        self.awaited = Time::NEVER;
     }
 
     /// Start-up has ended at `now`: probes from here on come every `spacing` seconds on average.
@@ -149,10 +153,10 @@ impl Schedule {
         let within = step % half;
         match within {
             0 => {
-                remember(&mut self.pairs, now);
+                self.remember_pair(now);
                 self.sent_pairs += 1;
             }
-            within if within >= self.burst => remember(&mut self.probes, now),
+            within if within >= self.burst => self.remember_probe(now),
             _ => {}
         }
         self.script = Some(step + 1);
@@ -168,11 +172,11 @@ impl Schedule {
         let gap = Span::from_secs_f64(self.gap + self.randomness * (random - self.gap));
         match self.leaving {
             Leaving::Probe => {
-                remember(&mut self.probes, now);
+                self.remember_probe(now);
                 // A sender that was held back by the window does not catch up on probes.
                 self.next_probe = now + Span::from_secs_f64(self.stream.exponential(self.spacing));
             }
-            Leaving::Pair(left) if left + 1 == self.burst => remember(&mut self.pairs, now),
+            Leaving::Pair(left) if left + 1 == self.burst => self.remember_pair(now),
             Leaving::Pair(_) | Leaving::Regular => {}
         }
         // The probe takes the place of the packet after it; who is late by more than that begins anew.
@@ -190,6 +194,22 @@ impl Schedule {
         self.leaving = if self.pair_wanted { Leaving::Pair(self.burst - 1) } else { Leaving::Regular };
         self.pair_wanted = false;
         self.next_regular.since(now)
+    }
+
+    fn remember_pair(&mut self, now: Time) {
+        remember(&mut self.pairs, now);
+        self.awaited = self.awaited.min(now);
+    }
+
+    fn remember_probe(&mut self, now: Time) {
+        remember(&mut self.probes, now);
+        self.awaited = self.awaited.min(now);
+    }
+
+    /// Whether [`on_ack`](Schedule::on_ack) would learn anything from the acknowledgement of a segment sent at `sent`.
+    #[inline]
+    pub(super) fn awaits(&self, sent: Time) -> bool {
+        sent >= self.awaited
     }
 
     /// An acknowledgement came at `now`, caused by a segment sent at `sent`, of so many segments. True if that was a
@@ -212,7 +232,13 @@ impl Schedule {
                 }
             }
         }
-        (take(&mut self.probes, sent), dispersion)
+        let is_probe = take(&mut self.probes, sent);
+        let first = |times: &VecDeque<Time>| times.front().copied().unwrap_or(Time::NEVER);
+        self.awaited = match self.open {
+            Some(_) => Time::ZERO,
+            None => first(&self.probes).min(first(&self.pairs)),
+        };
+        (is_probe, dispersion)
     }
 }
 
