@@ -4,6 +4,9 @@
 //! The distributions are written out here rather than taken from a library so that "same seed, same bytes"
 //! outlives the library's next version.
 
+mod logarithm;
+
+use logarithm::ln;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -24,6 +27,7 @@ impl Stream {
     }
 
     /// Uniform in [0, 1), 53 bits.
+    #[inline]
     pub fn uniform(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
@@ -41,9 +45,10 @@ impl Stream {
     }
 
     /// Exponential with the given mean.
+    #[inline]
     pub fn exponential(&mut self, mean: f64) -> f64 {
         // 1 - u lies in (0, 1], so the logarithm is finite.
-        -mean * (1.0 - self.uniform()).ln()
+        -mean * ln(1.0 - self.uniform())
     }
 
     /// Pareto with `shape` > 1 and the given mean: P(X > x) = (x/scale)^-shape, scale = mean (shape-1)/shape.
