@@ -52,6 +52,17 @@ impl BitRing {
         self.words[(bit / 64) as usize] &= !(1 << (bit % 64));
     }
 
+    /// Clears `from..to`.
+    pub(super) fn clear_range(&mut self, from: u64, to: u64) {
+        let mut at = from;
+        while at < to {
+            let bit = at & self.mask;
+            let take = (64 - bit % 64).min(to - at);
+            self.words[(bit / 64) as usize] &= !(u64::MAX >> (64 - take) << (bit % 64));
+            at += take;
+        }
+    }
+
     /// The first clear bit in `from..to`.
     pub(super) fn first_clear(&self, from: u64, to: u64) -> Option<u64> {
         let mut at = from;
@@ -100,8 +111,7 @@ impl BitRing {
             let bit = at & self.mask;
             let take = (64 - bit % 64).min(to - at);
             let word = self.words[(bit / 64) as usize] >> (bit % 64);
-            let kept = if take == 64 { word } else { word & ((1 << take) - 1) };
-            count += u64::from(kept.count_ones());
+            count += u64::from((word & (u64::MAX >> (64 - take))).count_ones());
             at += take;
         }
         count

@@ -234,10 +234,11 @@ impl Receiver {
     }
 
     fn absorb_early(&mut self) {
-        while self.early_count > 0 && self.early.get(self.expected) {
-            self.early.clear(self.expected);
-            self.early_count -= 1;
-            self.expected += 1;
+        let next = self.early.first_clear(self.expected, self.highest).unwrap_or(self.highest);
+        if next > self.expected {
+            self.early.clear_range(self.expected, next);
+            self.early_count -= next - self.expected;
+            self.expected = next;
         }
         if let Some(reported) = &mut self.reported {
             reported.forget_below(self.expected);

@@ -34,6 +34,8 @@ pub(super) struct Scoreboard {
     sacked_count: u64,
     lost_count: u64,
     resent_count: u64,
+    /// Holes found lost since the start.
+    total_lost: u64,
     /// Every hole below this is lost.
     loss_edge: u64,
     /// Holes below this have been sent again if they were lost (HighRxt + 1).
@@ -97,9 +99,22 @@ impl Scoreboard {
         segment
     }
 
+    /// Where lost holes not yet sent again may be; mostly nowhere.
+    #[inline]
+    fn to_resend(&self) -> (u64, u64) {
+        (self.resend_from.max(self.una), self.loss_edge.min(self.next))
+    }
+
+    /// Whether [`resend_lost`](Scoreboard::resend_lost) may find a hole.
+    #[inline]
+    pub(super) fn may_resend_lost(&self) -> bool {
+        let (from, to) = self.to_resend();
+        from < to
+    }
+
     /// The first lost hole not yet sent again, marked as sent again (`NextSeg`, rule 1).
     pub(super) fn resend_lost(&mut self) -> Option<u64> {
-        let (from, to) = (self.resend_from.max(self.una), self.loss_edge.min(self.next));
+        let (from, to) = self.to_resend();
         if from >= to {
             return None;
         }
@@ -166,7 +181,9 @@ impl Scoreboard {
         self.resent_count = 0;
         self.sacked_count = if self.selective { self.sacked_count } else { 0 };
         self.loss_edge = self.next;
-        self.lost_count = self.outstanding() - self.sacked_count;
+        let lost = self.outstanding() - self.sacked_count;
+        self.total_lost += lost - self.lost_count;
+        self.lost_count = lost;
         self.resend_from = self.una;
     }
 
@@ -190,6 +207,7 @@ impl Scoreboard {
     }
 
     /// `segment` was selectively acknowledged; true if that is news.
+    #[inline]
     pub(super) fn sack(&mut self, segment: u64) -> bool {
         if segment < self.una || segment >= self.next || self.sacked.get(segment) {
             return false;
@@ -208,11 +226,14 @@ impl Scoreboard {
 
     /// `segment`, unless `cumulative` covers it (RFC 2883's report of a repeat), and `blocks` were selectively
     /// acknowledged.
+    #[inline]
     pub(super) fn sack_beyond(&mut self, cumulative: u64, segment: u64, blocks: &[Block]) {
         if segment >= cumulative {
             self.sack(segment);
         }
-        self.sack_blocks(cumulative, blocks);
+        if !blocks.is_empty() {
+            self.sack_blocks(cumulative, blocks);
+        }
     }
 
     /// `blocks` were selectively acknowledged, as far as they lie beyond `cumulative`.
@@ -226,36 +247,48 @@ impl Scoreboard {
         }
     }
 
-    fn raise_loss_edge(&mut self, mut sacked: u64) {
+    #[inline]
+    fn raise_loss_edge(&mut self, sacked: u64) {
         let [first, second, _] = self.highest_sacked;
         if sacked > first {
             // Mostly it is the newest.
             self.highest_sacked = [sacked, first, second];
         } else {
-            for high in &mut self.highest_sacked {
-                if sacked > *high {
-                    std::mem::swap(&mut sacked, high);
-                }
-            }
+            self.insert_sacked(sacked);
         }
         // One past the third-highest: holes below that segment have three above them.
         self.lose_below(self.highest_sacked[DUP_THRESH - 1].saturating_sub(1));
     }
 
-    /// Every hole below `edge` is lost.
-    pub(super) fn lose_below(&mut self, edge: u64) {
-        let from = self.loss_edge.max(self.una);
-        if edge > from {
-            let sacked = if edge == from + 1 {
-                u64::from(self.sacked.get(from))
-            } else {
-                self.sacked.count(from, edge)
-            };
-            self.lost_count += edge - from - sacked;
-            self.loss_edge = edge;
+    /// Puts `sacked` where it belongs among the highest.
+    fn insert_sacked(&mut self, mut sacked: u64) {
+        for high in &mut self.highest_sacked {
+            if sacked > *high {
+                std::mem::swap(&mut sacked, high);
+            }
         }
     }
 
+    /// Every hole below `edge` is lost.
+    #[inline]
+    pub(super) fn lose_below(&mut self, edge: u64) {
+        let from = self.loss_edge.max(self.una);
+        if edge <= from {
+            return;
+        }
+        self.loss_edge = edge;
+        let sacked =
+            if edge == from + 1 { u64::from(self.sacked.get(from)) } else { self.sacked.count(from, edge) };
+        let lost = edge - from - sacked;
+        self.lost_count += lost;
+        self.total_lost += lost;
+        if lost == 0 && !self.timed && self.resend_from >= from {
+            // Nothing here is to be sent again.
+            self.resend_from = edge;
+        }
+    }
+
+    #[inline]
     fn forget_resent(&mut self, segment: u64) {
         if self.resent_count > 0 && self.resent.get(segment) {
             self.resent.clear(segment);
@@ -298,14 +331,14 @@ impl Scoreboard {
 
     /// Takes the acknowledged segments out of every count.
     fn sweep(&mut self, una: u64) {
-        for segment in self.una..una {
-            if self.sacked.get(segment) {
-                self.sacked.clear(segment);
-                self.sacked_count -= 1;
-            } else {
-                self.lost_count -= u64::from(segment < self.loss_edge);
-                self.forget_resent(segment);
-            }
+        let (from, edge) = (self.una, self.loss_edge.clamp(self.una, una));
+        let sacked_below_edge = self.sacked.count(from, edge);
+        self.lost_count -= edge - from - sacked_below_edge;
+        self.sacked_count -= sacked_below_edge + self.sacked.count(edge, una);
+        self.sacked.clear_range(from, una);
+        if self.resent_count > 0 {
+            self.resent_count -= self.resent.count(from, una);
+            self.resent.clear_range(from, una);
         }
     }
 }

@@ -8,6 +8,11 @@ impl Scoreboard {
         self.loss_edge
     }
 
+    /// Holes found lost since the start.
+    pub(in crate::tcp) fn total_lost(&self) -> u64 {
+        self.total_lost
+    }
+
     /// As many segments are selectively acknowledged as duplicates would tell a loss.
     pub(in crate::tcp) fn enough_sacked(&self) -> bool {
         self.sacked_count >= DUP_THRESH as u64

@@ -20,8 +20,9 @@ pub(super) struct Pacing {
     pub(super) deliveries: bool,
     pacer: Pacer,
     pub(super) delivery: Option<Box<Delivery>>,
-    /// Segments below this, as far as they were lost, have been told of.
+    /// Segments below this, as far as they were lost, have been told of; and how many were then.
     told_below: u64,
+    told: u64,
 }
 
 impl Pacing {
@@ -35,6 +36,7 @@ impl Pacing {
             pacer: Pacer::new(wants.departures),
             delivery: wants.rate.then(Box::default),
             told_below: 0,
+            told: 0,
         }
     }
 
@@ -160,14 +162,14 @@ impl Sender {
     /// Tells of the losses that the acknowledgement at hand reveals.
     #[inline(always)]
     pub(super) fn tell_losses(&mut self) {
-        let edge = self.board.loss_edge();
-        if self.pacing.told_below < edge {
-            self.tell_losses_below(edge);
+        if self.pacing.told != self.board.total_lost() {
+            self.tell_losses_below(self.board.loss_edge());
         }
     }
 
     fn tell_losses_below(&mut self, edge: u64) {
         let pacing = &mut self.pacing;
+        pacing.told = self.board.total_lost();
         let mut from = std::mem::replace(&mut pacing.told_below, edge);
         let size = Bytes::new(self.payload);
         while let Some(segment) = self.board.hole_within(from, edge) {

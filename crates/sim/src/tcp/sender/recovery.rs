@@ -7,12 +7,21 @@ use units::{Bytes, Time};
 
 impl Sender {
     /// RFC 6675's NextSeg: lost segments, then new ones, then holes not yet lost, then once the last.
+    #[inline]
     pub(super) fn transmit_in_episode<F: Features>(&mut self) -> Option<Transmission> {
-        let again = |segment| Transmission { segment, again: true };
         if !self.has_room_in_episode::<F>() && !self.owed {
             self.limited_below = self.board.next();
             return None;
         }
+        // Mostly what is lost has been sent again.
+        if self.sack && !self.board.may_resend_lost() && self.may_send_new() {
+            return Some(Transmission { segment: self.board.send_next(), again: false });
+        }
+        self.transmit_repair()
+    }
+
+    fn transmit_repair(&mut self) -> Option<Transmission> {
+        let again = |segment| Transmission { segment, again: true };
         let hole = match self.episode {
             Episode::FastRecovery { .. } if !self.sack => self.board.first().filter(|_| self.owed),
             _ => self.board.resend_lost(),
@@ -48,29 +57,38 @@ impl Sender {
     }
 
     /// Ends the episode that this acknowledgement completes, begins the one it reveals.
+    #[inline]
     pub(super) fn follow_episode(&mut self, now: Time, newly: u64) {
         let una = self.board.una();
         match self.episode {
             Episode::FastRecovery { until, .. } | Episode::Timeout { until } if una >= until => {
-                self.episode = Episode::None;
-                self.board.end_recovery();
-                self.note_recovered();
+                self.end_episode();
             }
             // RFC 6582: a partial acknowledgement names the next hole.
             Episode::FastRecovery { .. } => self.owed |= !self.sack && newly > 0,
             Episode::None | Episode::Timeout { .. } => {}
         }
         if self.episode == Episode::None && self.board.first_is_lost() {
-            self.board.begin_recovery();
-            self.episode = Episode::FastRecovery { until: self.board.next(), rescued: false };
-            self.owed = true;
-            let outstanding = self.board.outstanding();
-            self.congestion(now, CongestionKind::Loss, outstanding);
-            self.begin_reduction(outstanding);
+            self.begin_fast_recovery(now);
         }
         if self.options.is_some() {
             self.reduce();
         }
+    }
+
+    fn end_episode(&mut self) {
+        self.episode = Episode::None;
+        self.board.end_recovery();
+        self.note_recovered();
+    }
+
+    fn begin_fast_recovery(&mut self, now: Time) {
+        self.board.begin_recovery();
+        self.episode = Episode::FastRecovery { until: self.board.next(), rescued: false };
+        self.owed = true;
+        let outstanding = self.board.outstanding();
+        self.congestion(now, CongestionKind::Loss, outstanding);
+        self.begin_reduction(outstanding);
     }
 
     /// The controller learns of congestion, with so many segments outstanding just before.
