@@ -55,8 +55,12 @@ pub struct Bbr1 {
     pacing: f64,
     pace: Rate,
     state: State,
+    /// Of pacing and of the window, as the state has them.
+    gains: (f64, f64),
     rounds: Rounds,
     filter: WindowedMax<RATE_ROUNDS>,
+    /// The round's largest rate.
+    fastest: Rate,
     /// The filter's largest, bits per second (`BtlBw`).
     bandwidth: f64,
     /// `RTprop`, and when it was seen.
@@ -73,8 +77,9 @@ pub struct Bbr1 {
     recovering: bool,
     conserving_until: u64,
     stream: Stream,
-    /// The window's target, and the gain, bandwidth and RTT it was computed for.
-    target: (Bytes, f64, f64, Span),
+    /// Gains, bandwidth or RTT have changed since the pace and the window's target were computed from them.
+    moved: bool,
+    target: Bytes,
 }
 
 impl Bbr1 {
@@ -91,8 +96,10 @@ impl Bbr1 {
             pacing: 0.0,
             pace: Rate::ZERO,
             state: State::Startup,
+            gains: (HIGH_GAIN, HIGH_GAIN),
             rounds: Rounds::default(),
             filter: WindowedMax::new(),
+            fastest: Rate::ZERO,
             bandwidth: 0.0,
             min_rtt: Span::MAX,
             min_rtt_at: Time::ZERO,
@@ -106,7 +113,8 @@ impl Bbr1 {
             recovering: false,
             conserving_until: 0,
             stream: Stream::new(0, "bbr cycle"),
-            target: (window, HIGH_GAIN, 0.0, Span::MAX),
+            moved: true,
+            target: window,
         };
         // Before a round-trip time is known it counts for 1 ms.
         own.pace_at(HIGH_GAIN * window.bits_f64() / 1e-3);
@@ -120,13 +128,15 @@ impl Bbr1 {
         }
     }
 
-    fn gains(&self) -> (f64, f64) {
-        match self.state {
+    fn enter(&mut self, state: State) {
+        self.state = state;
+        self.gains = match state {
             State::Startup => (HIGH_GAIN, HIGH_GAIN),
             State::Drain => (1.0 / HIGH_GAIN, HIGH_GAIN),
             State::ProbeBandwidth => (CYCLE[self.cycle], WINDOW_GAIN),
             State::ProbeRtt => (1.0, 1.0),
-        }
+        };
+        self.moved = true;
     }
 
     /// `gain` times the bandwidth-delay product, and room for three segments at each end as the draft's quanta.
@@ -138,21 +148,23 @@ impl Bbr1 {
         Bytes::new((bits / 8.0).ceil() as u64) + self.segment * 3
     }
 
-    /// The same for the window's gain, computed when something of it has changed.
-    fn window_target(&mut self) -> Bytes {
-        let (_, gain) = self.gains();
-        let (_, of_gain, of_bandwidth, of_rtt) = self.target;
-        if gain != of_gain || self.bandwidth != of_bandwidth || self.min_rtt != of_rtt {
-            self.target = (self.target(gain), gain, self.bandwidth, self.min_rtt);
-        }
-        self.target.0
-    }
-
     fn update_bandwidth(&mut self, sample: &RateSample) {
         self.rounds.on_ack(sample);
-        let Some(rate) = sample.rate().map(Rate::as_bps_f64) else { return };
-        if rate >= self.bandwidth || !self.rounds.is_limited(sample) {
-            self.bandwidth = self.filter.update(self.rounds.count, rate, RATE_ROUNDS as u64);
+        // Mostly the round has seen a faster one.
+        let fastest = self.filter.of_unit(self.rounds.count).map(|_| self.fastest);
+        if fastest.is_none_or(|fastest| sample.exceeds(fastest)) {
+            self.take_rate(sample);
+        }
+    }
+
+    fn take_rate(&mut self, sample: &RateSample) {
+        let Some(rate) = sample.rate() else { return };
+        let bits = rate.as_bps_f64();
+        if bits >= self.bandwidth || !self.rounds.is_limited(sample) {
+            let bandwidth = self.filter.update(self.rounds.count, bits, RATE_ROUNDS as u64);
+            self.moved |= bandwidth != self.bandwidth;
+            self.bandwidth = bandwidth;
+            self.fastest = rate;
         }
     }
 
@@ -161,15 +173,19 @@ impl Bbr1 {
             return;
         }
         let elapsed = ack.now.since(self.cycle_at) > self.min_rtt;
-        let before = ack.in_flight + sample.newly_delivered + sample.newly_lost;
-        let over = match CYCLE[self.cycle] {
-            gain if gain > 1.0 => elapsed && (sample.newly_lost > Bytes::ZERO || before >= self.target(gain)),
-            gain if gain < 1.0 => elapsed || before <= self.target(1.0),
-            _ => elapsed,
+        let before = || ack.in_flight + sample.newly_delivered + sample.newly_lost;
+        let gain = self.gains.0;
+        let over = if gain == 1.0 {
+            elapsed
+        } else if gain > 1.0 {
+            elapsed && (sample.newly_lost > Bytes::ZERO || before() >= self.target(gain))
+        } else {
+            elapsed || before() <= self.target(1.0)
         };
         if over {
             self.cycle = (self.cycle + 1) % CYCLE.len();
             self.cycle_at = ack.now;
+            self.enter(State::ProbeBandwidth);
         }
     }
 
@@ -187,7 +203,7 @@ impl Bbr1 {
 
     fn check_drain(&mut self, ack: &Ack) {
         if self.state == State::Startup && self.filled {
-            self.state = State::Drain;
+            self.enter(State::Drain);
         }
         if self.state == State::Drain && ack.in_flight <= self.target(1.0) {
             self.probe_bandwidth(ack.now);
@@ -196,10 +212,10 @@ impl Bbr1 {
 
     /// Begins at any phase but the one that drains.
     fn probe_bandwidth(&mut self, now: Time) {
-        self.state = State::ProbeBandwidth;
         let others = CYCLE.len() as u64 - 1;
         self.cycle = (self.stream.integer(2, others + 1) % (others + 1)) as usize;
         self.cycle_at = now;
+        self.enter(State::ProbeBandwidth);
     }
 
     fn check_probe_rtt(&mut self, ack: &Ack, sample: &RateSample) {
@@ -208,9 +224,10 @@ impl Bbr1 {
             && (rtt <= self.min_rtt || expired)
         {
             (self.min_rtt, self.min_rtt_at) = (rtt.max(Span::from_nanos(1)), ack.now);
+            self.moved = true;
         }
         if expired && self.state != State::ProbeRtt {
-            self.state = State::ProbeRtt;
+            self.enter(State::ProbeRtt);
             self.save_window();
             self.probe_rtt_until = None;
         }
@@ -230,7 +247,7 @@ impl Bbr1 {
                 if self.probe_rtt_round && ack.now > until {
                     self.min_rtt_at = ack.now;
                     self.window = self.window.max(self.prior_window);
-                    if self.filled { self.probe_bandwidth(ack.now) } else { self.state = State::Startup }
+                    if self.filled { self.probe_bandwidth(ack.now) } else { self.enter(State::Startup) }
                 }
             }
         }
@@ -245,12 +262,18 @@ impl Bbr1 {
         if !self.seen_rtt && ack.rtt.smoothed > Span::ZERO {
             // The first acknowledgement: the initial window over the RTT it took, not over 1 ms.
             self.seen_rtt = true;
+            self.moved = true;
             self.pace_at(HIGH_GAIN * self.initial_window.bits_f64() / ack.rtt.smoothed.as_secs_f64());
         }
-        let rate = self.gains().0 * self.bandwidth;
+        if !self.moved {
+            return;
+        }
+        self.moved = false;
+        let rate = self.gains.0 * self.bandwidth;
         if self.filled || rate > self.pacing {
             self.pace_at(rate);
         }
+        self.target = self.target(self.gains.1);
     }
 
     fn set_window(&mut self, ack: &Ack, sample: &RateSample) {
@@ -266,7 +289,7 @@ impl Bbr1 {
         if self.recovering && self.rounds.count < self.conserving_until {
             self.window = self.window.max(ack.in_flight + acked);
         } else {
-            let target = self.window_target();
+            let target = self.target;
             if self.filled {
                 self.window = (self.window + acked).min(target);
             } else if self.window < target || sample.delivered_total < self.initial_window {

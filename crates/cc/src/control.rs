@@ -44,6 +44,15 @@ impl RateSample {
     pub fn rate(&self) -> Option<Rate> {
         (self.interval > Span::ZERO).then(|| Rate::of(self.delivered, self.interval))
     }
+
+    /// Whether [`rate`](RateSample::rate) is above `rate`, without the division that computes it.
+    #[must_use]
+    #[inline]
+    pub fn exceeds(&self, rate: Rate) -> bool {
+        let scaled = u128::from(self.delivered.get()) * 8_000_000_000;
+        let least = (u128::from(rate.as_bps()) + 1) * u128::from(self.interval.as_nanos());
+        self.interval > Span::ZERO && scaled >= least
+    }
 }
 
 /// A segment was found lost; only for a controller that [wants](Wants) rates or deliveries. What was in flight and lost

@@ -16,6 +16,7 @@ pub(crate) struct Rounds {
 }
 
 impl Rounds {
+    #[inline]
     pub(crate) fn on_ack(&mut self, sample: &RateSample) {
         self.started = sample.delivered_before >= self.next;
         if self.started {
@@ -46,7 +47,8 @@ impl Rounds {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WindowedMax<const N: usize> {
     slots: [(u64, f64); N],
-    /// The largest, of the unit and over the length that it was last asked for.
+    /// The unit's own largest, and the largest over the length, both as last asked for.
+    of_unit: f64,
     largest: f64,
     at: u64,
     length: u64,
@@ -54,7 +56,7 @@ pub(crate) struct WindowedMax<const N: usize> {
 
 impl<const N: usize> WindowedMax<N> {
     pub(crate) fn new() -> Self {
-        Self { slots: [(0, 0.0); N], largest: 0.0, at: 0, length: 0 }
+        Self { slots: [(0, 0.0); N], of_unit: 0.0, largest: 0.0, at: 0, length: 0 }
     }
 
     /// `value` came at `at`; returns the largest since `at - length`, for a length of at most `N`.
@@ -63,12 +65,18 @@ impl<const N: usize> WindowedMax<N> {
         if at != self.at || length != self.length {
             self.turn(at, length);
         }
-        let slot = &mut self.slots[(at % N as u64) as usize];
-        if value > slot.1 {
-            slot.1 = value;
+        if value > self.of_unit {
+            self.slots[(at % N as u64) as usize].1 = value;
+            self.of_unit = value;
             self.largest = self.largest.max(value);
         }
         self.largest
+    }
+
+    /// The largest value of the unit `at`; `None` if it has none yet.
+    #[inline]
+    pub(crate) fn of_unit(&self, at: u64) -> Option<f64> {
+        (at == self.at && self.length > 0).then_some(self.of_unit)
     }
 
     /// Another unit begins, or another length is asked for.
@@ -78,6 +86,7 @@ impl<const N: usize> WindowedMax<N> {
         if slot.0 != at {
             *slot = (at, 0.0);
         }
+        self.of_unit = slot.1;
         let within = |when: u64| when <= at && at - when < length;
         let values = self.slots.iter().filter(|(when, _)| within(*when)).map(|(_, value)| *value);
         self.largest = values.fold(0.0, f64::max);
