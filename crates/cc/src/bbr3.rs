@@ -108,6 +108,9 @@ impl FullPipe {
 #[derive(Clone, Debug)]
 pub struct Bbr3 {
     segment: Bytes,
+    /// The same as a number, and the least window.
+    segment_bytes: f64,
+    least_window: f64,
     initial_window: f64,
     window: f64,
     prior_window: f64,
@@ -116,6 +119,8 @@ pub struct Bbr3 {
     pace: Rate,
     seen_rtt: bool,
     state: State,
+    /// Of pacing and of the window, as the state has them.
+    gains: (f64, f64),
     now: Time,
     rounds: Rounds,
     /// Delivered since the start, as of the last acknowledgement.
@@ -125,6 +130,8 @@ pub struct Bbr3 {
     max_rate: f64,
     rate: f64,
     min_rtt: Option<Span>,
+    /// The same in seconds; zero before there is one.
+    min_rtt_seconds: f64,
     min_rtt_at: Time,
     probe_rtt_window: f64,
     probe_rtt_until: Option<Time>,
@@ -151,13 +158,22 @@ pub struct Bbr3 {
     stream: Stream,
 }
 
+/// Bytes as a number, below 2^63: a signed one becomes a fraction in one step, an unsigned in seven.
+#[inline]
+fn amount(bytes: Bytes) -> f64 {
+    bytes.get() as i64 as f64
+}
+
 impl Bbr3 {
     /// A controller at its start.
     #[must_use]
     pub fn new(start: Start) -> Self {
         let window = start.window.max(start.segment).get() as f64;
+        let segment_bytes = start.segment.get().max(1) as f64;
         let mut own = Self {
             segment: start.segment,
+            segment_bytes,
+            least_window: LEAST_WINDOW * segment_bytes,
             initial_window: window.min(MOST),
             window: window.min(MOST),
             prior_window: 0.0,
@@ -165,6 +181,7 @@ impl Bbr3 {
             pace: Rate::ZERO,
             seen_rtt: false,
             state: State::Startup,
+            gains: (STARTUP_GAIN, WINDOW_GAINS.0),
             now: Time::ZERO,
             rounds: Rounds::default(),
             delivered: Bytes::ZERO,
@@ -173,6 +190,7 @@ impl Bbr3 {
             max_rate: 0.0,
             rate: 0.0,
             min_rtt: None,
+            min_rtt_seconds: 0.0,
             min_rtt_at: Time::ZERO,
             probe_rtt_window: window,
             probe_rtt_until: None,
@@ -210,17 +228,9 @@ impl Bbr3 {
         }
     }
 
-    fn segment_bytes(&self) -> f64 {
-        self.segment.get().max(1) as f64
-    }
-
-    fn least_window(&self) -> f64 {
-        LEAST_WINDOW * self.segment_bytes()
-    }
-
     /// `BDPMultiple` at `rate`.
     fn bdp(&self, rate: f64) -> f64 {
-        self.min_rtt.map_or(self.initial_window, |rtt| rate * rtt.as_secs_f64())
+        if self.min_rtt.is_some() { rate * self.min_rtt_seconds } else { self.initial_window }
     }
 
     /// `Inflight(1.0)` at `rate`.
@@ -229,12 +239,12 @@ impl Bbr3 {
     }
 
     fn with_quanta(&self, inflight: f64) -> f64 {
-        let up = if self.state == State::Probe(Probe::Up) { 2.0 * self.segment_bytes() } else { 0.0 };
-        larger(inflight, self.least_window()) + up
+        let up = if self.state == State::Probe(Probe::Up) { 2.0 * self.segment_bytes } else { 0.0 };
+        larger(inflight, self.least_window) + up
     }
 
     fn with_headroom(&self) -> f64 {
-        self.bounds.with_headroom(self.segment_bytes(), self.least_window())
+        self.bounds.with_headroom(self.segment_bytes, self.least_window)
     }
 
     fn target_inflight(&self) -> f64 {
@@ -245,14 +255,15 @@ impl Bbr3 {
         self.rounds.restart(self.delivered);
     }
 
-    fn gains(&self) -> (f64, f64) {
-        match self.state {
+    fn enter(&mut self, state: State) {
+        self.state = state;
+        self.gains = match state {
             State::Startup => (STARTUP_GAIN, WINDOW_GAINS.0),
             State::Drain => (DRAIN_GAIN, WINDOW_GAINS.0),
             State::Probe(Probe::Up) => (PROBE_GAINS[Probe::Up as usize], WINDOW_GAINS.1),
             State::Probe(probe) => (PROBE_GAINS[probe as usize], WINDOW_GAINS.0),
             State::ProbeRtt => (1.0, WINDOW_GAINS.2),
-        }
+        };
     }
 
     /// `UpdateCongestionSignals`.
@@ -277,7 +288,7 @@ impl Bbr3 {
         if self.extra_delivered <= expected {
             (self.extra_delivered, self.extra_from, expected) = (0.0, self.now, 0.0);
         }
-        self.extra_delivered += sample.newly_delivered.get() as f64;
+        self.extra_delivered += amount(sample.newly_delivered);
         let extra = smaller(self.extra_delivered - expected, self.window);
         let rounds = if self.full.reached { EXTRA_ROUNDS as u64 } else { 1 };
         self.extra_acked = self.extra.update(self.rounds.count, extra, rounds);
@@ -297,14 +308,14 @@ impl Bbr3 {
         {
             self.undo = Some(State::Startup);
             self.full.reached = true;
-            self.bounds.inflight_long = self.bdp(self.rate).max(self.bounds.inflight_latest);
+            self.bounds.inflight_long = self.bdp(self.rate).max(amount(self.bounds.inflight_latest));
         }
         if self.state == State::Startup && self.full.reached {
-            self.state = State::Drain;
+            self.enter(State::Drain);
             self.drain_from = self.rounds.count;
         }
         if self.state == State::Drain {
-            let drained = ack.in_flight.get() as f64 <= self.inflight_at(self.rate);
+            let drained = amount(ack.in_flight) <= self.inflight_at(self.rate);
             if drained || self.rounds.count > self.drain_from + 3 {
                 self.enter_probe_bandwidth();
             }
@@ -322,7 +333,7 @@ impl Bbr3 {
             self.seen_rtt = true;
             self.pace_at(STARTUP_GAIN * self.initial_window / ack.rtt.smoothed.as_secs_f64());
         }
-        let rate = self.gains().0 * self.rate * PACING_MARGIN;
+        let rate = self.gains.0 * self.rate * PACING_MARGIN;
         if self.full.reached || rate > self.pacing {
             self.pace_at(rate.min(MOST));
         }
@@ -333,14 +344,14 @@ impl Bbr3 {
             self.recovering = false;
             self.window = self.window.max(self.prior_window);
         }
-        let most = self.with_quanta(self.gains().1 * self.bdp(self.rate) + self.extra_acked);
-        let grown = self.window + sample.newly_delivered.get() as f64;
+        let most = self.with_quanta(self.gains.1 * self.bdp(self.rate) + self.extra_acked);
+        let grown = self.window + amount(sample.newly_delivered);
         if self.full.reached {
             self.window = smaller(grown, most);
-        } else if self.window < most || (sample.delivered_total.get() as f64) < self.initial_window {
+        } else if self.window < most || amount(sample.delivered_total) < self.initial_window {
             self.window = grown;
         }
-        self.window = larger(self.window, self.least_window());
+        self.window = larger(self.window, self.least_window);
         if self.state == State::ProbeRtt {
             self.window = self.window.min(self.probe_rtt_window);
         }
@@ -349,7 +360,7 @@ impl Bbr3 {
             State::Probe(_) => self.bounds.inflight_long,
             State::Startup | State::Drain => f64::INFINITY,
         };
-        let bound = larger(smaller(long, self.bounds.inflight_short), self.least_window());
+        let bound = larger(smaller(long, self.bounds.inflight_short), self.least_window);
         self.window = smaller(smaller(self.window, bound), MOST);
     }
 }
@@ -379,13 +390,13 @@ impl CongestionControl for Bbr3 {
     }
 
     fn on_lost(&mut self, lost: &LostSegment) {
-        self.bounds.note_loss(self.delivered.get() as f64);
+        self.bounds.note_loss(self.delivered);
         if !self.is_probe_sample || !is_too_high(lost.lost, lost.sent_in_flight) {
             return;
         }
         // What was in flight as losses crossed the threshold, `InflightAtLoss`.
-        let size = lost.size.get() as f64;
-        let (in_flight, lost) = (lost.sent_in_flight.get() as f64 - size, lost.lost.get() as f64 - size);
+        let size = amount(lost.size);
+        let (in_flight, lost) = (amount(lost.sent_in_flight) - size, amount(lost.lost) - size);
         let prefix = (LOSS_THRESHOLD * in_flight - lost) / (1.0 - LOSS_THRESHOLD);
         self.handle_too_high((in_flight + prefix).max(0.0));
     }
@@ -399,13 +410,13 @@ impl CongestionControl for Bbr3 {
                 self.recovering = true;
             }
             // A mark counts as a loss does.
-            CongestionKind::EcnMark => self.bounds.note_loss(self.delivered.get() as f64),
+            CongestionKind::EcnMark => self.bounds.note_loss(self.delivered),
             CongestionKind::Timeout | CongestionKind::PersistentLoss => {
                 self.save_window();
                 self.bounds.save();
                 // Everything is lost; the window grows back with what arrives.
                 self.recovering = false;
-                self.window = self.segment_bytes();
+                self.window = self.segment_bytes;
             }
         }
     }
@@ -423,7 +434,8 @@ impl CongestionControl for Bbr3 {
     }
 
     fn allowance(&self) -> Allowance {
-        let window = Bytes::new(self.window as u64).max(self.segment);
+        // Far below 2^63, see `amount`.
+        let window = Bytes::new(self.window as i64 as u64).max(self.segment);
         Allowance { window, pacing: Some(self.pace) }
     }
 

@@ -1,7 +1,9 @@
 //! What BBR v3 takes from loss: how much may be in flight in the long run, and how fast and how much for now
 //! [draft-ietf-ccwg-bbr:5.5.10].
 
+use super::amount;
 use crate::RateSample;
+use units::Bytes;
 
 /// `BBR.LossThresh`: more loss than this in a round trip is too much.
 pub(super) const LOSS_THRESHOLD: f64 = 0.02;
@@ -28,9 +30,9 @@ pub(super) struct Bounds {
     pub(super) rate_short: f64,
     /// The largest of a round.
     rate_latest: f64,
-    pub(super) inflight_latest: f64,
+    pub(super) inflight_latest: Bytes,
     /// Delivered as the round began in which losses are gathered.
-    round_delivered: f64,
+    round_delivered: Bytes,
     pub(super) round_started: bool,
     pub(super) lost_in_round: bool,
     /// Acknowledgements of the round that told of losses: about as many separate ranges were lost.
@@ -47,8 +49,8 @@ impl Bounds {
             inflight_short: infinite,
             rate_short: infinite,
             rate_latest: 0.0,
-            inflight_latest: 0.0,
-            round_delivered: 0.0,
+            inflight_latest: Bytes::ZERO,
+            round_delivered: Bytes::ZERO,
             round_started: false,
             lost_in_round: false,
             loss_events: 0,
@@ -59,10 +61,10 @@ impl Bounds {
     /// `UpdateLatestDeliverySignals`; `rate` in bytes per second, zero if there is none.
     pub(super) fn observe(&mut self, sample: &RateSample, rate: f64) {
         self.rate_latest = larger(self.rate_latest, rate);
-        self.inflight_latest = larger(self.inflight_latest, sample.delivered.get() as f64);
-        self.round_started = sample.delivered_before.get() as f64 >= self.round_delivered;
+        self.inflight_latest = self.inflight_latest.max(sample.delivered);
+        self.round_started = sample.delivered_before >= self.round_delivered;
         if self.round_started {
-            self.round_delivered = sample.delivered_total.get() as f64;
+            self.round_delivered = sample.delivered_total;
         }
         if sample.newly_lost.get() > 0 {
             self.loss_events = self.loss_events.saturating_add(1);
@@ -73,12 +75,12 @@ impl Bounds {
     pub(super) fn advance(&mut self, sample: &RateSample, rate: f64) {
         if self.round_started {
             self.rate_latest = rate;
-            self.inflight_latest = sample.delivered.get() as f64;
+            self.inflight_latest = sample.delivered;
         }
     }
 
     /// The first loss of a round, when so much had been delivered.
-    pub(super) fn note_loss(&mut self, delivered: f64) {
+    pub(super) fn note_loss(&mut self, delivered: Bytes) {
         if !self.lost_in_round {
             self.round_delivered = delivered;
             self.save();
@@ -95,7 +97,7 @@ impl Bounds {
             self.inflight_short = window;
         }
         self.rate_short = self.rate_latest.max(BETA * self.rate_short);
-        self.inflight_short = self.inflight_latest.max(BETA * self.inflight_short);
+        self.inflight_short = amount(self.inflight_latest).max(BETA * self.inflight_short);
     }
 
     /// `ResetShortTermModel`.
@@ -108,7 +110,7 @@ impl Bounds {
     pub(super) fn reset_signals(&mut self) {
         self.lost_in_round = false;
         self.rate_latest = 0.0;
-        self.inflight_latest = 0.0;
+        self.inflight_latest = Bytes::ZERO;
     }
 
     /// `InflightWithHeadroom`.

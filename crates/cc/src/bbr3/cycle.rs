@@ -1,7 +1,7 @@
 //! BBR v3's bandwidth probing: down, cruise, refill, up [draft-ietf-ccwg-bbr:5.3.3].
 
 use super::bounds::{BETA, LOSS_THRESHOLD, larger};
-use super::{Acks, Bbr3, Probe, State};
+use super::{Acks, Bbr3, Probe, State, amount};
 use crate::{Ack, RateSample};
 use units::{Bytes, Span};
 
@@ -23,7 +23,7 @@ impl Bbr3 {
         self.cycle_at = self.now;
         self.acks = Acks::Stopping;
         self.restart_round();
-        self.state = State::Probe(Probe::Down);
+        self.enter(State::Probe(Probe::Down));
     }
 
     fn start_refill(&mut self) {
@@ -33,7 +33,7 @@ impl Bbr3 {
         self.probed_with_care = false;
         self.acks = Acks::Refilling;
         self.restart_round();
-        self.state = State::Probe(Probe::Refill);
+        self.enter(State::Probe(Probe::Refill));
     }
 
     fn start_up(&mut self, rate: f64) {
@@ -41,7 +41,7 @@ impl Bbr3 {
         self.restart_round();
         self.full.reset();
         self.full.rate = rate;
-        self.state = State::Probe(Probe::Up);
+        self.enter(State::Probe(Probe::Up));
         self.raise_slope();
     }
 
@@ -50,14 +50,14 @@ impl Bbr3 {
         if !self.full.reached || self.adapt_long_term(ack, sample) {
             return;
         }
-        let in_flight = ack.in_flight.get() as f64;
+        let in_flight = amount(ack.in_flight);
         let state = self.state;
         match state {
             State::Probe(Probe::Down) => {
                 if self.is_time_to_probe() {
                     self.start_refill();
                 } else if in_flight <= self.with_headroom() && in_flight <= self.inflight_at(self.max_rate) {
-                    self.state = State::Probe(Probe::Cruise);
+                    self.enter(State::Probe(Probe::Cruise));
                 }
             }
             State::Probe(Probe::Cruise) if self.is_time_to_probe() => self.start_refill(),
@@ -74,12 +74,14 @@ impl Bbr3 {
     }
 
     fn is_time_to_probe(&self) -> bool {
-        let reno_rounds = (self.target_inflight() / self.segment_bytes()).min(MOST_ROUNDS);
-        self.now > self.cycle_at + self.probe_wait || self.rounds_since_probe as f64 >= reno_rounds
+        let rounds = amount(Bytes::new(self.rounds_since_probe));
+        self.now > self.cycle_at + self.probe_wait
+            || rounds >= MOST_ROUNDS
+            || rounds * self.segment_bytes >= self.target_inflight()
     }
 
     fn is_time_to_go_down(&mut self, ack: &Ack, rate: f64) -> bool {
-        if self.last_was_too_high && ack.in_flight.get() as f64 >= self.bounds.inflight_long {
+        if self.last_was_too_high && amount(ack.in_flight) >= self.bounds.inflight_long {
             self.probed_with_care = true;
             return true;
         }
@@ -94,7 +96,7 @@ impl Bbr3 {
     fn raise_slope(&mut self) {
         let growth = (1u64 << self.probe_up_rounds) as f64;
         self.probe_up_rounds = (self.probe_up_rounds + 1).min(30);
-        self.probe_up_acked_per_increase = (self.window / growth).max(self.segment_bytes());
+        self.probe_up_acked_per_increase = (self.window / growth).max(self.segment_bytes);
     }
 
     /// `ProbeInflightLongtermUpward`.
@@ -102,11 +104,11 @@ impl Bbr3 {
         if !ack.window_limited || self.window < self.bounds.inflight_long {
             return;
         }
-        self.probe_up_acked += sample.newly_delivered.get() as f64;
+        self.probe_up_acked += amount(sample.newly_delivered);
         let steps = (self.probe_up_acked / self.probe_up_acked_per_increase).floor();
         if steps >= 1.0 {
             self.probe_up_acked -= steps * self.probe_up_acked_per_increase;
-            self.bounds.inflight_long += steps * self.segment_bytes();
+            self.bounds.inflight_long += steps * self.segment_bytes;
         }
         if self.rounds.started {
             self.raise_slope();
@@ -133,8 +135,8 @@ impl Bbr3 {
                 _ => {}
             }
         }
-        if !is_too_high(sample.lost, sample.sent_in_flight) && self.bounds.inflight_long.is_finite() {
-            let sent_in_flight = sample.sent_in_flight.get() as f64;
+        if self.bounds.inflight_long.is_finite() && !is_too_high(sample.lost, sample.sent_in_flight) {
+            let sent_in_flight = amount(sample.sent_in_flight);
             self.bounds.inflight_long = larger(self.bounds.inflight_long, sent_in_flight);
             if self.state == State::Probe(Probe::Up) {
                 self.raise_long_term(ack, sample);
@@ -160,7 +162,7 @@ impl Bbr3 {
             Some(State::Startup) if self.state != State::Startup => {
                 self.full.reached = false;
                 if self.state != State::ProbeRtt {
-                    self.state = State::Startup;
+                    self.enter(State::Startup);
                 }
             }
             Some(State::Probe(_)) if !matches!(self.state, State::Probe(Probe::Up) | State::ProbeRtt) => {
@@ -173,5 +175,5 @@ impl Bbr3 {
 
 /// `IsInflightTooHigh`.
 pub(super) fn is_too_high(lost: Bytes, in_flight: Bytes) -> bool {
-    lost.get() as f64 > in_flight.get() as f64 * LOSS_THRESHOLD
+    lost > Bytes::ZERO && amount(lost) > amount(in_flight) * LOSS_THRESHOLD
 }

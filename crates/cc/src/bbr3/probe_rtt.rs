@@ -1,7 +1,7 @@
 //! BBR v3's probing of the round-trip time: less in flight for a while, so that the queue empties
 //! [draft-ietf-ccwg-bbr:5.3.4].
 
-use super::{Acks, Bbr3, Probe, State, WINDOW_GAINS};
+use super::{Acks, Bbr3, Probe, State, WINDOW_GAINS, amount};
 use crate::{Ack, RateSample};
 use units::{Span, Time};
 
@@ -13,18 +13,19 @@ const DURATION: Span = Span::from_millis(200);
 impl Bbr3 {
     /// `UpdateMinRTT`, `CheckProbeRTT`.
     pub(super) fn check_probe_rtt(&mut self, ack: &Ack, sample: &RateSample) {
-        let expired = self.min_rtt.is_some() && ack.now > self.min_rtt_at + EVERY;
+        let expired = ack.now > self.min_rtt_at + EVERY && self.min_rtt.is_some();
         if expired && self.state != State::ProbeRtt {
-            self.probe_rtt_window = (WINDOW_GAINS.2 * self.bdp(self.rate)).max(self.least_window());
+            self.probe_rtt_window = (WINDOW_GAINS.2 * self.bdp(self.rate)).max(self.least_window);
         }
         if let Some(rtt) = ack.rtt.latest
             && (expired || self.min_rtt.is_none_or(|least| rtt < least))
         {
             (self.min_rtt, self.min_rtt_at) = (Some(rtt), ack.now);
+            self.min_rtt_seconds = rtt.as_secs_f64();
         }
         if expired && self.state != State::ProbeRtt {
             self.save_window();
-            self.state = State::ProbeRtt;
+            self.enter(State::ProbeRtt);
             self.probe_rtt_until = None;
             self.acks = Acks::Stopping;
             self.restart_round();
@@ -34,7 +35,7 @@ impl Bbr3 {
         }
         self.rounds.limit(sample, ack.in_flight);
         match self.probe_rtt_until {
-            None if ack.in_flight.get() as f64 <= self.probe_rtt_window => {
+            None if amount(ack.in_flight) <= self.probe_rtt_window => {
                 self.probe_rtt_until = Some(ack.now + DURATION);
                 self.probe_rtt_round = false;
                 self.restart_round();
@@ -55,9 +56,9 @@ impl Bbr3 {
         self.bounds.reset_short();
         if self.full.reached {
             self.start_down();
-            self.state = State::Probe(Probe::Cruise);
+            self.enter(State::Probe(Probe::Cruise));
         } else {
-            self.state = State::Startup;
+            self.enter(State::Startup);
         }
     }
 }
