@@ -1,5 +1,6 @@
 //! Controls that routers assist: the senders of XCP and RCP. The routers' part is the link's.
 
+use crate::in_flight::InFlight;
 use crate::{
     Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, Phase, RouterHeader, Start,
 };
@@ -92,9 +93,10 @@ impl CongestionControl for Xcp {
 #[derive(Clone, Copy, Debug)]
 pub struct Rcp {
     segment: Bytes,
-    /// Bytes/s, and as a pace.
+    /// Bytes/s, as a pace, and for the window.
     rate: Option<f64>,
     pace: Rate,
+    in_flight: InFlight,
     rtt: Option<Span>,
     window: Bytes,
 }
@@ -104,14 +106,14 @@ impl Rcp {
     #[must_use]
     pub fn new(start: Start) -> Self {
         let window = start.window.max(start.segment);
-        Self { segment: start.segment, window, rate: None, pace: Rate::ZERO, rtt: None }
+        let (rate, pace, in_flight) = (None, Rate::ZERO, InFlight::default());
+        Self { segment: start.segment, window, rate, pace, in_flight, rtt: None }
     }
 
     /// The window that the rate and the round-trip time make.
     fn resize(&mut self) {
-        if let Some((rate, rtt)) = self.rate.zip(self.rtt) {
-            let in_flight = (ROOM * rate * rtt.as_secs_f64()).min(MOST) as u64;
-            self.window = Bytes::new(in_flight).max(self.segment * 2);
+        if let Some((_, rtt)) = self.rate.zip(self.rtt) {
+            self.window = self.in_flight.over(rtt).max(self.segment * 2);
         }
     }
 }
@@ -139,6 +141,7 @@ impl CongestionControl for Rcp {
             let rate = feedback.clamp(1.0, MOST);
             self.rate = Some(rate);
             self.pace = Rate::from_bps_f64(8.0 * rate);
+            self.in_flight = InFlight::at(ROOM * rate);
             self.resize();
         }
     }

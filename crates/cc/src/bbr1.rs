@@ -128,6 +128,7 @@ impl Bbr1 {
         }
     }
 
+    #[inline(never)]
     fn enter(&mut self, state: State) {
         self.state = state;
         self.gains = match state {
@@ -140,6 +141,7 @@ impl Bbr1 {
     }
 
     /// `gain` times the bandwidth-delay product, and room for three segments at each end as the draft's quanta.
+    #[inline(never)]
     fn target(&self, gain: f64) -> Bytes {
         if self.min_rtt == Span::MAX || self.bandwidth == 0.0 {
             return self.initial_window;
@@ -157,6 +159,7 @@ impl Bbr1 {
         }
     }
 
+    #[inline(never)]
     fn take_rate(&mut self, sample: &RateSample) {
         let Some(rate) = sample.rate() else { return };
         let bits = rate.as_bps_f64();
@@ -183,16 +186,24 @@ impl Bbr1 {
             elapsed || before() <= self.target(1.0)
         };
         if over {
-            self.cycle = (self.cycle + 1) % CYCLE.len();
-            self.cycle_at = ack.now;
-            self.enter(State::ProbeBandwidth);
+            self.next_phase(ack.now);
         }
     }
 
+    #[inline(never)]
+    fn next_phase(&mut self, now: Time) {
+        self.cycle = (self.cycle + 1) % CYCLE.len();
+        self.cycle_at = now;
+        self.enter(State::ProbeBandwidth);
+    }
+
     fn check_full(&mut self, sample: &RateSample) {
-        if self.filled || !self.rounds.started || self.rounds.is_limited(sample) {
-            return;
+        if !self.filled && self.rounds.started && !self.rounds.is_limited(sample) {
+            self.judge_growth();
         }
+    }
+
+    fn judge_growth(&mut self) {
         if self.bandwidth >= self.full_bandwidth * FULL.0 {
             (self.full_bandwidth, self.full_rounds) = (self.bandwidth, 0);
             return;
@@ -202,6 +213,9 @@ impl Bbr1 {
     }
 
     fn check_drain(&mut self, ack: &Ack) {
+        if matches!(self.state, State::ProbeBandwidth | State::ProbeRtt) {
+            return;
+        }
         if self.state == State::Startup && self.filled {
             self.enter(State::Drain);
         }
@@ -231,9 +245,13 @@ impl Bbr1 {
             self.save_window();
             self.probe_rtt_until = None;
         }
-        if self.state != State::ProbeRtt {
-            return;
+        if self.state == State::ProbeRtt {
+            self.probe_rtt(ack, sample);
         }
+    }
+
+    #[inline(never)]
+    fn probe_rtt(&mut self, ack: &Ack, sample: &RateSample) {
         self.rounds.limit(sample, ack.in_flight);
         match self.probe_rtt_until {
             None if ack.in_flight <= self.segment * LEAST_WINDOW => {
@@ -265,9 +283,14 @@ impl Bbr1 {
             self.moved = true;
             self.pace_at(HIGH_GAIN * self.initial_window.bits_f64() / ack.rtt.smoothed.as_secs_f64());
         }
-        if !self.moved {
-            return;
+        if self.moved {
+            self.follow_model();
         }
+    }
+
+    /// Pace and target are those of the gains, the bandwidth and the RTT.
+    #[inline(never)]
+    fn follow_model(&mut self) {
         self.moved = false;
         let rate = self.gains.0 * self.bandwidth;
         if self.filled || rate > self.pacing {

@@ -6,7 +6,7 @@
 //! Reading order: `control.rs` (the trait and its events), `loss_based.rs` (slow start x growth), the parts in
 //! `slow_start/` and `growth/`, `byte_counting.rs` (what an acknowledgement counts for), `fixed.rs`, then
 //! the controllers that go by delay or rate, `vegas.rs`, `fast.rs`,
-//! `bbr1.rs`, `bbr3.rs` (with `round_trips.rs`) and `madison.rs`, those that routers assist, `assisted.rs`, and `registry.rs` (names).
+//! `bbr1.rs`, `bbr3.rs` (with `round_trips.rs`) and `madison.rs`, those that routers assist, `assisted.rs` (with `in_flight.rs`), and `registry.rs` (names).
 
 mod assisted;
 mod bbr1;
@@ -16,6 +16,7 @@ mod control;
 mod fast;
 mod fixed;
 pub mod growth;
+mod in_flight;
 mod loss_based;
 mod madison;
 mod quantum;

@@ -21,6 +21,7 @@ mod schedule;
 #[cfg(test)]
 mod tests;
 
+use crate::in_flight::InFlight;
 use crate::{
     Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, LostSegment, Phase, Start, Wants,
 };
@@ -41,8 +42,6 @@ const NEAR: f64 = 0.2;
 /// A requested acknowledgement is missing if it comes so much later than a smoothed RTT: the sender is quiet until the
 /// next one comes [madison:4.3]. How late is not printed: the longest mean time between probes `[D]`.
 const PATIENCE: Span = Span::from_millis(100);
-/// A window is added up in so small parts of a byte.
-const PARTS: u64 = 1 << 32;
 /// No rate is below a packet in this time, seconds `[D]`.
 const SLOWEST: f64 = 1.0;
 
@@ -131,10 +130,8 @@ pub struct Madison {
     /// Packets per second (`S`), and as a pace.
     rate: f64,
     pace: Rate,
-    /// The window at that rate: what it has without the round-trip time and what a nanosecond of that adds, both in
-    /// [`PARTS`] of a byte, and the sum.
-    window_alone: u128,
-    window_per_nano: u64,
+    /// The same for the window, and that.
+    in_flight: InFlight,
     window: Bytes,
     changed: Time,
     /// The rate is to be computed anew as soon as the period allows.
@@ -168,8 +165,7 @@ impl Madison {
             first: Vec::new(),
             rate: 0.0,
             pace: Rate::from_bps(1),
-            window_alone: 0,
-            window_per_nano: 0,
+            in_flight: InFlight::default(),
             window: start.segment,
             changed: Time::ZERO,
             due: false,
@@ -284,20 +280,13 @@ impl Madison {
         self.pace = Rate::from_bps_f64(self.segment.bits_f64() * self.rate).max(Rate::from_bps(1));
         self.windows.send_at(now, self.rate);
         self.schedule.set_gap(1.0 / self.rate);
-        let parts_per_s = self.rate * self.segment.get() as f64 * PARTS as f64;
-        self.window_per_nano = (parts_per_s * 1e-9) as u64;
-        // To the nearest byte.
-        self.window_alone = (parts_per_s * PATIENCE.as_secs_f64()) as u128
-            + u128::from(2 * self.segment.get()) * u128::from(PARTS)
-            + u128::from(PARTS / 2);
+        self.in_flight = InFlight::at(self.rate * self.segment.get() as f64);
     }
 
     /// What is sent until an acknowledgement is missing, and two segments.
     #[inline]
     fn resize(&mut self) {
-        let of_rtt = u128::from(self.window_per_nano) * u128::from(self.smoothed.as_nanos());
-        let bytes = (self.window_alone + of_rtt) / u128::from(PARTS);
-        self.window = Bytes::new(bytes as u64).max(self.segment);
+        self.window = self.in_flight.over(self.smoothed + PATIENCE) + self.segment + self.segment;
     }
 
     /// An acknowledgement that ends a round trip, tells of a probe or a pair, or comes during start-up.

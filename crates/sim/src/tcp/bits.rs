@@ -105,6 +105,7 @@ impl BitRing {
     }
 
     /// How many bits of `from..to` are set.
+    #[inline(never)]
     pub(super) fn count(&self, from: u64, to: u64) -> u64 {
         let (mut at, mut count) = (from, 0);
         while at < to {

@@ -79,7 +79,8 @@ impl Sender {
         }
         let header = self.control.header();
         Some(CongestionHeader {
-            window: header.window.get() as f64,
+            // Far below 2^63: a step, and not seven.
+            window: header.window.get() as i64 as f64,
             rtt: header.rtt.map_or(0.0, Span::as_secs_f64),
             feedback: header.feedback,
         })
@@ -146,8 +147,9 @@ impl Sender {
         let board = &self.board;
         let Some(delivery) = self.pacing.delivery.as_deref_mut() else { return };
         let mut from = board.una();
+        let all = !board.has_sacked();
         while from < ack.cumulative
-            && let Some(segment) = board.hole_within(from, ack.cumulative)
+            && let Some(segment) = if all { Some(from) } else { board.hole_within(from, ack.cumulative) }
         {
             delivery.on_delivered(now, segment);
             from = segment + 1;
