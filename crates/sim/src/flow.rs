@@ -180,17 +180,8 @@ impl Flow {
 
     /// Every deadline that has come by `now`.
     pub(crate) fn on_deadline<M: Medium>(&mut self, now: Time, medium: &mut M) {
-        if self.receiver.deadline() <= now && self.receiver.sizer().is_some() {
-            self.on_sized_deadline(now, medium);
-        } else if self.receiver.deadline() <= now {
-            let ack = self.receiver.on_deadline();
-            if M::CARRIES_ACKNOWLEDGEMENTS && self.way_back.is_some() {
-                if let Some(packet) = self.acknowledge(now, ack) {
-                    medium.offer(now, packet);
-                }
-            } else {
-                self.on_ack(now, &ack, &[], medium);
-            }
+        if self.receiver.deadline() <= now {
+            self.on_receiver_deadline(now, medium);
         }
         if self.sends_at <= now {
             self.sends_at = Time::NEVER;
@@ -199,6 +190,22 @@ impl Flow {
         if self.sender.timer() <= now {
             self.sender.on_timer(now);
             self.send(now, medium);
+        }
+    }
+
+    #[inline(never)]
+    fn on_receiver_deadline<M: Medium>(&mut self, now: Time, medium: &mut M) {
+        if self.receiver.sizer().is_some() {
+            self.on_sized_deadline(now, medium);
+            return;
+        }
+        let ack = self.receiver.on_deadline();
+        if M::CARRIES_ACKNOWLEDGEMENTS && self.way_back.is_some() {
+            if let Some(packet) = self.acknowledge(now, ack) {
+                medium.offer(now, packet);
+            }
+        } else {
+            self.on_ack(now, &ack, &[], medium);
         }
     }
 

@@ -148,6 +148,7 @@ impl Schedule {
         }
     }
 
+    #[cold]
     fn left_in_script(&mut self, now: Time, step: usize) -> Span {
         let half = self.burst + PROBES;
         let within = step % half;
@@ -170,14 +171,8 @@ impl Schedule {
     fn left_regularly(&mut self, now: Time) -> Span {
         let random = self.stream.exponential(self.gap);
         let gap = Span::from_secs_f64(self.gap + self.randomness * (random - self.gap));
-        match self.leaving {
-            Leaving::Probe => {
-                self.remember_probe(now);
-                // A sender that was held back by the window does not catch up on probes.
-                self.next_probe = now + Span::from_secs_f64(self.stream.exponential(self.spacing));
-            }
-            Leaving::Pair(left) if left + 1 == self.burst => self.remember_pair(now),
-            Leaving::Pair(_) | Leaving::Regular => {}
+        if self.leaving != Leaving::Regular {
+            self.left_to_measure(now);
         }
         // The probe takes the place of the packet after it; who is late by more than that begins anew.
         self.next_regular = (self.next_regular + gap).max(now);
@@ -194,6 +189,19 @@ impl Schedule {
         self.leaving = if self.pair_wanted { Leaving::Pair(self.burst - 1) } else { Leaving::Regular };
         self.pair_wanted = false;
         self.next_regular.since(now)
+    }
+
+    #[inline(never)]
+    fn left_to_measure(&mut self, now: Time) {
+        match self.leaving {
+            Leaving::Probe => {
+                self.remember_probe(now);
+                // A sender that was held back by the window does not catch up on probes.
+                self.next_probe = now + Span::from_secs_f64(self.stream.exponential(self.spacing));
+            }
+            Leaving::Pair(left) if left + 1 == self.burst => self.remember_pair(now),
+            Leaving::Pair(_) | Leaving::Regular => {}
+        }
     }
 
     fn remember_pair(&mut self, now: Time) {

@@ -39,7 +39,8 @@ pub(super) fn ln(value: f64) -> f64 {
     let mantissa = f64::from_bits(bits % (1 << MANTISSA) | ONE);
     // Within 2^-8 of nothing; what the series leaves out is below its seventh power.
     let x = mantissa * reciprocal - 1.0;
-    let series = x * (1.0 - x * (1.0 / 2.0 - x * (1.0 / 3.0 - x * (1.0 / 4.0 - x * (1.0 / 5.0 - x / 6.0)))));
+    let [half, third, fourth, fifth, sixth] = [1.0 / 2.0, 1.0 / 3.0, 1.0 / 4.0, 1.0 / 5.0, 1.0 / 6.0];
+    let series = x * (1.0 - x * (half - x * (third - x * (fourth - x * (fifth - x * sixth)))));
     exponent as f64 * LN_2 + (logarithm + series)
 }
 
