@@ -137,7 +137,7 @@ impl CongestionControl for Rcp {
 
     fn on_feedback(&mut self, feedback: f64) {
         // A rate holds for many packets.
-        if feedback.is_finite() && self.rate != Some(feedback) {
+        if self.rate != Some(feedback) && feedback.is_finite() {
             let rate = feedback.clamp(1.0, MOST);
             self.rate = Some(rate);
             self.pace = Rate::from_bps_f64(8.0 * rate);

@@ -23,7 +23,7 @@ pub(crate) struct AssistedLink {
 
 #[derive(Clone, Copy, Debug)]
 struct Attached {
-    number: Option<u64>,
+    number: u64,
     sent: Time,
     feedback: f64,
 }
@@ -56,7 +56,7 @@ impl Medium for AssistedLink {
     fn offer_with(&mut self, now: Time, packet: Packet, mut header: CongestionHeader) -> bool {
         let admitted = self.pass(now, packet, Some(&mut header));
         if admitted && let Some(headers) = self.headers.get_mut(packet.flow as usize) {
-            let number = packet.segment.plain_number();
+            let number = packet.segment.number();
             headers.push_back(Attached { number, sent: packet.sent, feedback: header.feedback });
         }
         admitted
@@ -65,7 +65,7 @@ impl Medium for AssistedLink {
     #[inline]
     fn feedback(&mut self, flow: u32, segment: Tagged, sent: Time) -> Option<f64> {
         let headers = self.headers.get_mut(flow as usize)?;
-        let number = segment.plain_number();
+        let number = segment.number();
         let is_its = |header: &Attached| header.sent == sent && header.number == number;
         let first = headers.front()?;
         if !is_its(first) {

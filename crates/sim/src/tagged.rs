@@ -52,6 +52,7 @@ impl Tagged {
         (self.0 < Self::PROBE).then_some(self.0)
     }
 
+    #[inline]
     pub(crate) fn number(self) -> u64 {
         self.0 & (Self::PROBE - 1)
     }
