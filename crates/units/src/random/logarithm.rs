@@ -36,7 +36,7 @@ pub(super) fn ln(value: f64) -> f64 {
     let bits = value.to_bits();
     let exponent = (bits >> MANTISSA) as i64 - 1023;
     let (reciprocal, logarithm) = TABLE[(bits >> (MANTISSA - BITS)) as usize % ROWS];
-    let mantissa = f64::from_bits(bits % (1 << MANTISSA) | ONE);
+    let mantissa = f64::from_bits((bits % (1 << MANTISSA)) | ONE);
     // Within 2^-8 of nothing; what the series leaves out is below its seventh power.
     let x = mantissa * reciprocal - 1.0;
     let [half, third, fourth, fifth, sixth] = [1.0 / 2.0, 1.0 / 3.0, 1.0 / 4.0, 1.0 / 5.0, 1.0 / 6.0];
