@@ -283,8 +283,8 @@ impl Scoreboard {
         self.lost_count += lost;
         self.total_lost += lost;
         if lost == 0 && !self.timed && self.resend_from >= from {
-            // Nothing here is to be sent again.
-            self.resend_from = edge;
+            // Nothing here is to be sent again; rule 3 may have gone further.
+            self.resend_from = self.resend_from.max(edge);
         }
     }
 

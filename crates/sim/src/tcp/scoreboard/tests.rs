@@ -40,6 +40,20 @@ fn lost_holes_are_sent_again_once_in_order() {
     assert_eq!(board.pipe(), 12 - 5 - 3 + 6);
 }
 
+/// What rule 3 has sent again stays sent again when the loss edge moves behind it.
+#[test]
+fn holes_sent_again_before_they_are_lost_are_not_sent_once_more() {
+    let mut board = sent(12);
+    for segment in [1, 3, 5, 7, 9] {
+        board.sack(segment);
+    }
+    board.begin_recovery();
+    while board.resend_lost().is_some() {}
+    assert_eq!([board.resend_hole(), board.resend_hole()], [Some(6), Some(8)]);
+    assert!(board.sack(6));
+    assert_eq!([board.resend_lost(), board.resend_hole()], [None, None]);
+}
+
 #[test]
 fn a_cumulative_acknowledgement_clears_the_counts() {
     let mut board = sent(12);
