@@ -2,11 +2,10 @@
 //! [draft-cheng-iccrg-delivery-rate-estimation], with the losses beside them that BBR wants [draft-ietf-ccwg-bbr].
 
 use cc::{LostSegment, RateSample};
-use std::collections::VecDeque;
 use units::{Bytes, Span, Time};
 
 /// What is remembered of a segment under way, as it was last sent. Counts are segments since the start.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Sent {
     at: Time,
     /// When the first segment of its flight was sent (`P.first_sent_time`).
@@ -19,12 +18,47 @@ struct Sent {
     application_limited: bool,
 }
 
+/// What is remembered of the segments in `first..next`, each at its number modulo the ring's length, a power of two.
+#[derive(Debug, Default)]
+struct Records {
+    ring: Vec<Sent>,
+    first: u64,
+    next: u64,
+}
+
+impl Records {
+    #[inline]
+    fn get(&self, segment: u64) -> Option<&Sent> {
+        let under_way = segment >= self.first && segment < self.next;
+        if under_way { self.ring.get(segment as usize & (self.ring.len() - 1)) } else { None }
+    }
+
+    #[inline]
+    fn set(&mut self, segment: u64, sent: Sent) {
+        if segment - self.first >= self.ring.len() as u64 {
+            self.grow(segment);
+        }
+        let place = segment as usize & (self.ring.len() - 1);
+        self.ring[place] = sent;
+        self.next = self.next.max(segment + 1);
+    }
+
+    /// Makes room from the first to `segment`.
+    #[cold]
+    fn grow(&mut self, segment: u64) {
+        let length = (segment - self.first + 1).next_power_of_two().max(16) as usize;
+        let mut ring = vec![Sent::default(); length];
+        for segment in self.first..self.next {
+            ring[segment as usize & (length - 1)] = self.ring[segment as usize & (self.ring.len() - 1)];
+        }
+        self.ring = ring;
+    }
+}
+
 /// A sender's delivery rates.
 #[derive(Debug, Default)]
 pub(super) struct Delivery {
-    /// Of the segments from `first` on.
-    records: VecDeque<Sent>,
-    first: u64,
+    records: Records,
     first_sent: Time,
     delivered: u64,
     delivered_at: Time,
@@ -32,7 +66,7 @@ pub(super) struct Delivery {
     limited_until: u64,
     lost: u64,
     /// The acknowledgement at hand.
-    newest: Option<usize>,
+    newest: Option<u64>,
     newly_delivered: u64,
     newly_lost: u64,
 }
@@ -54,12 +88,7 @@ impl Delivery {
             in_flight,
             application_limited: self.limited_until > 0,
         };
-        let place = (segment - self.first) as usize;
-        if place >= self.records.len() {
-            self.records.push_back(sent);
-        } else {
-            self.records[place] = sent;
-        }
+        self.records.set(segment, sent);
     }
 
     /// Nothing is left to send, with `in_flight` segments in the network.
@@ -70,21 +99,19 @@ impl Delivery {
     /// An acknowledgement says for the first time that `segment` has arrived.
     #[inline]
     pub(super) fn on_delivered(&mut self, now: Time, segment: u64) {
-        // What lies below the first is far beyond the last, too.
-        let place = segment.wrapping_sub(self.first) as usize;
-        let Some(sent) = self.records.get(place) else { return };
+        let Some(sent) = self.records.get(segment) else { return };
         self.delivered += 1;
         self.delivered_at = now;
         self.newly_delivered += 1;
         let newer = |newest: &Sent| (sent.delivered, sent.at) >= (newest.delivered, newest.at);
         if self.newest.and_then(|newest| self.records.get(newest)).is_none_or(newer) {
-            self.newest = Some(place);
+            self.newest = Some(segment);
         }
     }
 
     /// `segment` is lost, unless that has been told already.
     pub(super) fn on_lost(&mut self, segment: u64, payload: u64) -> Option<LostSegment> {
-        let sent = self.records.get(segment.checked_sub(self.first)? as usize)?;
+        let sent = self.records.get(segment)?;
         self.lost += 1;
         self.newly_lost += 1;
         Some(LostSegment {
@@ -97,9 +124,7 @@ impl Delivery {
     /// Everything below `una` is acknowledged for good.
     #[inline]
     pub(super) fn forget_below(&mut self, una: u64) {
-        while self.first < una && self.records.pop_front().is_some() {
-            self.first += 1;
-        }
+        self.records.first = self.records.first.max(una.min(self.records.next));
     }
 
     /// What the acknowledgement at hand tells, after all its segments and before what it acknowledges is forgotten; `None` if
