@@ -53,6 +53,9 @@ pub(super) struct Schedule {
     spacing: f64,
     /// 0: packets are evenly spaced; 1: they are a Poisson process.
     randomness: f64,
+    /// After the packet that leaves next: drawn, of mean one, and so the gap. Ahead of time, as nothing need wait for it then.
+    drawn: f64,
+    next_gap: Span,
     next_regular: Time,
     next_probe: Time,
     pair_wanted: bool,
@@ -76,6 +79,8 @@ impl Schedule {
             gap: 0.0,
             spacing: 0.0,
             randomness,
+            drawn: 1.0,
+            next_gap: Span::ZERO,
             next_regular: Time::ZERO,
             next_probe: Time::ZERO,
             pair_wanted: false,
@@ -119,6 +124,20 @@ impl Schedule {
         self.stream = Stream::new(now.as_nanos(), "madison probes");
         self.next_regular = now;
         self.next_probe = now + Span::from_secs_f64(self.stream.exponential(spacing));
+        self.draw();
+    }
+
+    /// Draws the gap after next.
+    #[inline]
+    fn draw(&mut self) {
+        self.drawn = self.stream.exponential(1.0);
+        self.next_gap = self.random_gap();
+    }
+
+    #[inline]
+    fn random_gap(&self) -> Span {
+        let random = self.gap * self.drawn;
+        Span::from_secs_f64(self.gap + self.randomness * (random - self.gap))
     }
 
     /// Between probes on average, seconds.
@@ -130,6 +149,7 @@ impl Schedule {
     /// Packets leave every `gap` seconds.
     pub(super) fn set_gap(&mut self, gap: f64) {
         self.gap = gap;
+        self.next_gap = self.random_gap();
     }
 
     /// The next packet is a pair, unless so many have been.
@@ -169,11 +189,11 @@ impl Schedule {
     }
 
     fn left_regularly(&mut self, now: Time) -> Span {
-        let random = self.stream.exponential(self.gap);
-        let gap = Span::from_secs_f64(self.gap + self.randomness * (random - self.gap));
+        let gap = self.next_gap;
         if self.leaving != Leaving::Regular {
             self.left_to_measure(now);
         }
+        self.draw();
         // The probe takes the place of the packet after it; who is late by more than that begins anew.
         self.next_regular = (self.next_regular + gap).max(now);
         if let Leaving::Pair(left) = self.leaving
