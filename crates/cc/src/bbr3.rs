@@ -12,11 +12,12 @@
 //! | probe RTT | 1 | 0.5 | |
 //!
 //! `bbr3/cycle.rs` has the probing of bandwidth, `bbr3/probe_rtt.rs` that of the RTT,
-//! `bbr3/bounds.rs` what losses teach. Data are not sent in aggregates
+//! `bbr3/bounds.rs` what losses teach, `bbr3/full_pipe.rs` when the pipe is full. Data are not sent in aggregates
 //! here, so the offload budget is nothing; a transport that is never idle does not restart.
 
 mod bounds;
 mod cycle;
+mod full_pipe;
 mod probe_rtt;
 
 use crate::round_trips::{Rounds, WindowedMax};
@@ -26,6 +27,7 @@ use crate::{
 };
 use bounds::{Bounds, LOSS_THRESHOLD, larger, smaller};
 use cycle::is_too_high;
+use full_pipe::FullPipe;
 use units::random::Stream;
 use units::{Bytes, Rate, Span, Time};
 
@@ -47,8 +49,6 @@ const RATE_CYCLES: usize = 2;
 const EXTRA_ROUNDS: usize = 10;
 /// `BBRStartupFullLossCnt`.
 const STARTUP_LOSSES: u32 = 6;
-/// Growth of the rate in a round below this counts for none; the pipe is full after so many rounds without.
-const FULL: (f64, u32) = (1.25, 3);
 /// No window is larger, bytes.
 const MOST: f64 = 1e15;
 
@@ -76,32 +76,6 @@ enum Acks {
     Starting,
     Feedback,
     Stopping,
-}
-
-/// Whether the pipe is full: the rate does not grow any more.
-#[derive(Clone, Copy, Debug, Default)]
-struct FullPipe {
-    rate: f64,
-    count: u32,
-    now: bool,
-    reached: bool,
-}
-
-impl FullPipe {
-    fn reset(&mut self) {
-        *self = Self { reached: self.reached, ..Self::default() };
-    }
-
-    fn on_round(&mut self, rate: f64) {
-        if rate >= self.rate * FULL.0 {
-            self.reset();
-            self.rate = rate;
-            return;
-        }
-        self.count += 1;
-        self.now = self.count >= FULL.1;
-        self.reached |= self.now;
-    }
 }
 
 /// BBR v3. Amounts in bytes, rates in bytes per second.
