@@ -3,7 +3,7 @@
 use units::{Bytes, Span};
 
 /// Parts of a byte that are counted.
-const PARTS: u128 = 1 << 32;
+const PARTS: u128 = 1 << 44;
 /// No more bytes than this: far beyond any path, far below where numbers end.
 const MOST: u128 = 1_000_000_000_000_000;
 
