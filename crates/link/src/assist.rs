@@ -11,7 +11,7 @@ pub use rcp::Rcp;
 pub use xcp::Xcp;
 
 use std::fmt::Debug;
-use units::{Bytes, Rate, Time};
+use units::{Bytes, Rate, Span, Time};
 
 /// What a packet of an assisted flow carries.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,6 +41,15 @@ pub struct AssistName {
     /// Where it is defined.
     pub source: &'static str,
     build: fn(Rate) -> Box<dyn Assist>,
+}
+
+impl CongestionHeader {
+    /// The header of a sender with this window and smoothed round-trip time, if it has one, that wishes for `feedback`.
+    #[must_use]
+    #[inline]
+    pub fn new(window: Bytes, rtt: Option<Span>, feedback: f64) -> Self {
+        Self { window: amount(window), rtt: rtt.map_or(0.0, seconds), feedback }
+    }
 }
 
 /// Every router's part that can be named.
@@ -74,4 +83,10 @@ fn capacity(rate: Rate) -> f64 {
 #[inline]
 fn amount(bytes: Bytes) -> f64 {
     bytes.get() as i64 as f64
+}
+
+/// Seconds of a time far below 2^63 ns, in one step as well.
+#[inline]
+fn seconds(span: Span) -> f64 {
+    span.as_nanos() as i64 as f64 * 1e-9
 }

@@ -42,23 +42,9 @@ fn rounded(value: f64) -> u64 {
     (whole + i64::from(up)).max(0) as u64
 }
 
-/// `value` as a number. Below 2^63, where nearly all lie, that is one step of a processor which has no such step for
-/// unsigned numbers.
-#[inline]
-fn real(value: u64) -> f64 {
-    if value <= i64::MAX as u64 { value as i64 as f64 } else { value as f64 }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{real, rounded};
-
-    #[test]
-    fn a_number_is_the_nearest_whatever_its_size() {
-        for value in [0, 1, 1 << 53, (1 << 53) + 1, (1 << 63) - 1, 1 << 63, u64::MAX] {
-            assert_eq!(real(value), value as f64);
-        }
-    }
+    use super::rounded;
 
     #[test]
     fn rounding_is_that_of_the_mathematics_library() {

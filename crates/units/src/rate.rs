@@ -72,7 +72,7 @@ impl Rate {
     /// Bits per second, for formulas.
     #[must_use]
     pub fn as_bps_f64(self) -> f64 {
-        crate::real(self.0)
+        self.0 as f64
     }
 
     /// The time `amount` takes on the wire at this rate, rounded up to a nanosecond. A serializer that must

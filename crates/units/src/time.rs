@@ -48,7 +48,7 @@ impl Time {
     /// Seconds since the start of the run, for display and statistics.
     #[must_use]
     pub fn as_secs_f64(self) -> f64 {
-        crate::real(self.0) * 1e-9
+        self.0 as f64 * 1e-9
     }
 
     /// The time passed since `earlier`; zero if `earlier` is not earlier.
@@ -104,7 +104,7 @@ impl Span {
     /// Seconds, for formulas, display and statistics.
     #[must_use]
     pub fn as_secs_f64(self) -> f64 {
-        crate::real(self.0) * 1e-9
+        self.0 as f64 * 1e-9
     }
 
     /// Milliseconds, for display and statistics.

@@ -1,6 +1,6 @@
 //! RCP's router: one rate for every flow, as if each had its share of the processor.
 
-use super::{Assist, CongestionHeader, amount, capacity};
+use super::{Assist, CongestionHeader, amount, capacity, seconds};
 use units::{Bytes, Rate, Time};
 
 /// Weight of spare capacity: stable for any number of flows, as XCP's is `[D]`: the authors leave the choice open.
@@ -68,7 +68,7 @@ impl Assist for Rcp {
         backlog: Bytes,
         header: Option<&mut CongestionHeader>,
     ) {
-        let elapsed = now.since(self.began).as_secs_f64();
+        let elapsed = seconds(now.since(self.began));
         if elapsed >= self.mean_rtt.min(PERIOD) {
             self.update(now, elapsed, amount(backlog));
         }

@@ -78,12 +78,7 @@ impl Sender {
             return None;
         }
         let header = self.control.header();
-        Some(CongestionHeader {
-            // Far below 2^63: a step, and not seven.
-            window: header.window.get() as i64 as f64,
-            rtt: header.rtt.map_or(0.0, Span::as_secs_f64),
-            feedback: header.feedback,
-        })
+        Some(CongestionHeader::new(header.window, header.rtt, header.feedback))
     }
 
     /// A router has answered. What it says holds from the acknowledgement that it comes with.
