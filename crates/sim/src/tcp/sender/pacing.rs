@@ -7,7 +7,7 @@ use crate::tcp::delivery::Delivery;
 use crate::tcp::pacer::Pacer;
 use cc::{LostSegment, RateSample};
 use link::assist::CongestionHeader;
-use units::{Bytes, Rate, Span, Time};
+use units::{Bytes, Rate, Time};
 
 /// The state of that.
 #[derive(Debug)]
