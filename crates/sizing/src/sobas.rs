@@ -20,6 +20,7 @@
 //! | linear | delivered | | | + 1 segment per RTT; without a queue x1.016, far below C'T x1.06 |
 //! | | sample | flat-rate (2, after a loss 5) or const-rate-drop | hold | S |
 //! | | loss | after a queue, near the most that was seen | hold | S |
+//! | | loss | a burst, and no train came whole; twice | linear | as before |
 //! | | loss | otherwise | open | maximum |
 //! | hold | sample | a queue stands above what was decided, twice | hold | S anew |
 //! | | sample | that did not help: the queue is not ours | hold | as before; the base RTT is risen |
@@ -236,7 +237,13 @@ impl Sobas {
                 match before {
                     Before::Standing => self.decide_by_loss(now),
                     Before::Burst if full => self.decide_by_loss(now),
-                    Before::Burst if self.path.capacity.whole() == 0 => self.phase,
+                    // Bursts that a small buffer does not hold are had at the start, not again and again.
+                    Before::Burst
+                        if self.path.capacity.whole() == 0 && self.losses + 1 < limits.losses_held =>
+                    {
+                        self.losses += 1;
+                        self.phase
+                    }
                     Before::Burst | Before::Calm => self.release(now, "loss without a queue before it"),
                 }
             }

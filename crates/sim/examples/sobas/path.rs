@@ -143,7 +143,7 @@ pub struct Run {
     pub flat: Option<f64>,
     /// The same by a drop of the rate or a loss after a queue.
     pub dropped: Option<f64>,
-    /// Seconds to the first time that the path was taken for congested.
+    /// Seconds to the first time that the path was taken for congested; the window is its maximum.
     pub opened: Option<f64>,
     /// Phases, for people.
     pub told: Vec<String>,
@@ -164,7 +164,10 @@ pub fn run(path: &Path, thresholds: Option<Thresholds>) -> Run {
         flat: decided(&["flat rate"]),
         dropped: decided(&["constant rate", "loss after"]),
         opened: (flow.sizing.iter())
-            .find(|change| change.state.phase == "open")
+            .find(|change| {
+                // Beside others to contend is no release.
+                change.state.phase == "open" || (change.state.phase == "contend" && path.loss > 0.0)
+            })
             .map(|change| change.at.as_secs_f64()),
         told: flow
             .sizing
