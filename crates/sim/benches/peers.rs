@@ -59,11 +59,12 @@ fn scenario(flows: usize, rate: u64, rtt: u64, limit: u64, seconds: u64, warmup:
     }
 }
 
-/// The same with another controller, and the router that it needs.
-fn with(control: &str, mut plan: Plan) -> Plan {
+/// The same with another controller, and the router that it needs; all that leaves is `paced`.
+fn with(control: &str, paced: bool, mut plan: Plan) -> Plan {
     let segment = Bytes::new(1448);
     let start = Start { segment, window: segment * 10, threshold: Bytes::MAX };
     for flow in &mut plan.flows {
+        flow.pacing = paced;
         flow.control = build(control, "standard", start).expect("a registered control");
         if control == "fixed" {
             flow.socket_buffer = segment * 60;
@@ -101,9 +102,10 @@ fn main() {
     let once = arguments.iter().any(|word| word == "once");
     let option = |key: &str| arguments.iter().find_map(|word| word.strip_prefix(key)?.strip_prefix('='));
     let control = option("control").unwrap_or("reno");
+    let paced = arguments.iter().any(|word| word == "paced");
     let length = option("seconds").map(|seconds| seconds.parse().expect("whole seconds"));
     let names: Vec<&String> =
-        arguments.iter().filter(|word| *word != "once" && !word.contains('=')).collect();
+        arguments.iter().filter(|word| *word != "once" && *word != "paced" && !word.contains('=')).collect();
     let named = |name: &str| names.is_empty() || names.iter().any(|word| *word == name);
     println!("scenario  Mpackets/CPU-s  simulated-s/CPU-s   packets   utilization   loss   peak-MB");
     for (name, flows, rate, rtt, limit, seconds, warmup) in SCENARIOS {
@@ -114,11 +116,8 @@ fn main() {
         // The best of three: the machine is shared.
         let runs = (0..if once || seconds < 20 { 1 } else { 3 }).map(|_| {
             let before = cpu_seconds();
-            let outcome = Simulation::new(
-                with(control, scenario(flows, rate, rtt, limit, seconds, warmup)),
-                NoRecorder,
-            )
-            .run();
+            let plan = with(control, paced, scenario(flows, rate, rtt, limit, seconds, warmup));
+            let outcome = Simulation::new(plan, NoRecorder).run();
             (cpu_seconds() - before, outcome)
         });
         let (took, outcome) = runs.min_by(|a, b| a.0.total_cmp(&b.0)).expect("a run");
