@@ -5,7 +5,9 @@ use link::traffic::{Pattern, TrafficConfig};
 use link::{Limit, LinkConfig};
 use sizing::registry::build_with;
 use sizing::{Action, BufferSizer, Input, SobasConfig};
-use tightlink_sim::{FlowPlan, FlowReport, NoRecorder, Plan, Simulation, TrafficPlan};
+use tightlink_sim::{
+    FlowPlan, FlowReport, LossDetection, NoRecorder, Plan, Recovery, Simulation, TrafficPlan,
+};
 use units::{Bytes, Fraction, Rate, Span, Time};
 
 const RTT: Span = Span::from_millis(40);
@@ -148,6 +150,29 @@ fn a_path_with_random_loss_gets_the_maximum_within_five_seconds() {
             assert!(opened.at < Time::ZERO + Span::from_secs(5), "{loss}: {opened:?}");
             assert_eq!(report.sizing.last().map(|change| change.state.phase), Some("open"), "{loss}");
         }
+    }
+}
+
+#[test]
+fn so_does_one_whose_buffer_is_a_few_packets() {
+    // No train comes whole, and every loss may be that of a burst that the buffer did not hold.
+    for seed in 1..=50 {
+        let target = FlowPlan {
+            recovery: Recovery::Prr,
+            loss_detection: LossDetection::Rack,
+            ..sized("sobas", RTT, true)
+        };
+        let mut plan = path(target, 0.25);
+        let slow = Rate::from_bps(10_000_000);
+        plan.links[0].config =
+            LinkConfig { rate: slow, loss: Fraction::new(0.01).expect("a share"), ..plan.links[0].config };
+        plan.links[0].limit = Limit::Bytes(slow.volume(RTT).scale(0.25));
+        plan.end = Some(Time::ZERO + Span::from_secs(6));
+        plan.seed = seed;
+        let report = run(plan);
+        let opened = report.sizing.iter().find(|change| matches!(change.state.phase, "open" | "contend"));
+        let opened = opened.unwrap_or_else(|| panic!("{seed}: {:?}", report.sizing));
+        assert!(opened.at < Time::ZERO + Span::from_secs(5), "{seed}: {opened:?}");
     }
 }
 
