@@ -5,8 +5,8 @@ use crate::path::{Cross, Path, Run, runs};
 use sizing::sobas::Thresholds;
 use units::{Span, Time};
 
-/// Name, Mbit/s, RTT in ms, cross traffic, its share of the capacity, share of packets lost at random, seconds: where the path is
-/// shared, about what the source's transfers take, 200 MB at 97 Mbit/s and 1 GB above.
+/// Name, Mbit/s, RTT in ms, cross traffic, its share of the capacity, share of packets lost at random, seconds: beside others
+/// at 97 Mbit/s about what the source's 200 MB take.
 const PATHS: [(&str, u64, u64, Cross, f64, f64, u64); 12] = [
     ("alone", 97, 40, Cross::None, 0.0, 0.0, 12),
     ("unresponsive", 97, 40, Cross::Poisson, 0.5, 0.0, 30),

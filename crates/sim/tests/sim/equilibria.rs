@@ -102,8 +102,9 @@ fn a_bbr3_flow_probes_to_nine_tenths_of_a_product_and_cruises_with_an_empty_queu
         let (often, seldom) = (probe / seconds(f64::min(2.0, 0.062 * rtt as f64)), probe / seconds(5.0));
         println!("{rtt} ms: {waiting:.1} packets wait, {seldom:.1} to {often:.1}, at most {most}");
         assert!((seldom..often).contains(&waiting), "{rtt} ms: {waiting} of {seldom} to {often}");
-        // At most the second of a quantum waits, for the first.
-        assert!(lengths.quantile(0.5) <= Some(1), "{rtt} ms: {:?}", lengths.quantile(0.5));
+        // Cruising, at most the second of a quantum waits, for the first, and half of the time nothing does.
+        let usual = [0.3, 0.5].map(|share| lengths.quantile(share));
+        assert_eq!(usual, [Some(0), Some(1)], "{rtt} ms");
         assert!((0.97..0.99).contains(&outcome.link.utilization), "{}", outcome.link.utilization);
     }
 }
