@@ -25,9 +25,9 @@
 //! | hold | sample | a queue stands above what was decided, twice | hold | S anew |
 //! | | sample | that did not help: the queue is not ours | hold | as before; the base RTT is risen |
 //! | | sample | that cost goodput: others took it | hold | as before |
-//! | | sample | the segment is over, others have a share, and a trial would overflow the buffer | contend | maximum |
+//! | | sample | the segment is over, others have a share, and steps up would overflow the buffer | contend | maximum |
 //! | | sample | the segment is over, and the path is not known to be full | trial | x1.016 per RTT |
-//! | | loss | | hold | S with half the margin |
+//! | | loss | | hold | S with half the margin; after a climb beside others, less 3 % |
 //! | | loss | the third in 20 s | open | maximum |
 //! | trial | sample | the path had room, and has a queue now | hold | stays |
 //! | | sample | goodput grew with the window | trial | stays; a larger step follows at once |
@@ -35,6 +35,7 @@
 //! | | sample | it did not | hold | as before; the next trial waits longer |
 //! | | loss | | hold | as before, less 3 % |
 //! | contend | sample | it cost 5 % of all that was delivered, against what S brought | hold | S |
+//! | | sample | flat-rate (5) with a standing queue, and nobody else has a share | hold | S anew |
 //! | hold | any | R is below 0.9 C', and the sender finds its own rate | open | maximum |
 //! | open | sample | flat-rate (5) with a standing queue, no loss | hold | S |
 //! | | loss | the third in a row after a standing queue | hold | S |

@@ -272,17 +272,17 @@ fn a_small_buffer_overflows_twice_at_most_and_the_window_is_held_below() {
     assert_full(&mut path, 20.0);
 }
 
-/// Runs until the window is opened for what others would give up: the path, and the goodput of the two seconds before.
+/// Runs until the window is opened for what others would give up: the path, and the share of it that S brings beside another
+/// who has all that it wants.
 fn until_it_contends(buffer: f64, share: f64, keeps: f64) -> (Fluid, f64) {
     let mut path = Fluid::new(97.0, 40.0, buffer, |_| {}).beside(share, keeps);
-    let mut delivered = VecDeque::from(vec![0.0; 200]);
+    let mut window = 0.0;
     while path.phase() != "contend" {
         assert!(path.now < 60.0, "never opened: {:?}", path.sizer.state());
+        window = path.window;
         path.run(0.01);
-        delivered.push_back(path.delivered);
-        delivered.pop_front();
     }
-    let held = (path.delivered - delivered[0]) / 2.0 / path.capacity;
+    let held = window / (window + path.other_most).max(path.capacity * path.base);
     (path, held)
 }
 
@@ -292,6 +292,16 @@ fn beside_one_that_gives_way_at_overflows_the_window_is_opened_and_stays_open() 
     let (goodput, ..) = path.measure(120.0);
     assert!(goodput > 1.05 * held, "{goodput:.3} of C, {held:.3} before");
     assert_eq!(path.phase(), "contend", "{:?}", path.sizer.state());
+}
+
+#[test]
+fn a_window_opened_beside_one_that_leaves_is_held_again() {
+    let (mut path, _) = until_it_contends(0.5, 0.6, 0.2);
+    path.run(20.0);
+    assert_eq!(path.phase(), "contend", "{:?}", path.sizer.state());
+    (path.other, path.other_most) = (0.0, 0.0);
+    path.run(30.0);
+    assert_full(&mut path, 20.0);
 }
 
 #[test]
@@ -307,6 +317,18 @@ fn beside_one_that_does_not_give_way_to_find_out_costs_little() {
     assert!((0.03..0.07).contains(&share), "a regret of 0.05 cost {share:.3}: {:?}", path.sizer.state());
     let (goodput, ..) = path.measure(120.0);
     assert!(goodput > 0.95 * held, "{goodput:.3} of C, {held:.3} before");
+}
+
+#[test]
+fn a_loss_after_a_climb_beside_another_takes_a_little_of_it_and_not_all() {
+    let mut path = Fluid::new(97.0, 40.0, 1.0, |_| {}).beside(0.5, 1.0);
+    path.run(15.0);
+    let (climbed, bdp) = (path.window, path.capacity * path.base);
+    assert!(path.phase() == "hold" && climbed > 0.8 * bdp, "{climbed} of {bdp}: {:?}", path.sizer.state());
+    path.lose();
+    path.run(1.0);
+    let share = path.window / climbed;
+    assert!((0.96..0.98).contains(&share), "{share}: {:?}", path.sizer.state());
 }
 
 #[test]

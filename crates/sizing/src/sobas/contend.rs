@@ -46,7 +46,13 @@ impl Sobas {
         let most = self.config.thresholds.regret * self.delivered.get() as f64;
         contend.deficit = (contend.deficit + missing).max(-most);
         if contend.deficit <= most {
-            return Phase::Contend(contend);
+            // The others may have left.
+            return match self.path.flat_rate(self.config.thresholds.flat_later, false) {
+                Some((level, true)) if !self.has_company(level) => {
+                    self.decide(now, level, "flat rate, and nobody else has a share")
+                }
+                _ => Phase::Contend(contend),
+            };
         }
         // What is spent on this grows with the transfer.
         self.contends_from = now + now.since(self.began);

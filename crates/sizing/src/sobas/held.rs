@@ -8,12 +8,14 @@ use units::{Bytes, Span, Time};
 /// a window that grows by a segment per RTT grows by 1 % within these on all but the longest paths.
 const PATIENCE: u32 = 25;
 
-/// Round trips in the first segment.
+/// Round trips in the first segment, and where others have a share, which is had by trials.
 const FIRST_ROUNDS: u64 = 12;
+const FIRST_ROUNDS_SHARED: u64 = 4;
 
 /// Samples by which a trial's goodput is judged, and how many of them a sender may take to use a larger window: one that
 /// probes for bandwidth does so once in eight round trips.
 const JUDGED: usize = 3;
+const JUDGED_WIDE: usize = 2;
 const JUDGED_AT_MOST: usize = 6;
 
 /// Doublings of the segment before a paced sender that fills C' tries for more: a minute at least.
@@ -28,6 +30,9 @@ const LARGEST_STEP: f64 = 1.2;
 
 /// A step that is wider than this says more than goodput samples differ by themselves.
 const WIDE: f64 = 0.15;
+
+/// A window that overflowed the buffer is lowered by this share.
+const LESS: f64 = 0.03;
 
 /// With this share of C' a transfer is taken to be alone on the path: others have no share worth a trial.
 const ALONE: f64 = 0.9;
@@ -78,7 +83,8 @@ impl Sobas {
         let begins = now + settle;
         let end = self.config.thresholds.segment_end(begins, base, self.idle_trials);
         // The first decision was made in a hurry.
-        let until = if self.tried { end } else { end.min(begins + base * FIRST_ROUNDS) };
+        let rounds = if self.has_company(level) { FIRST_ROUNDS_SHARED } else { FIRST_ROUNDS };
+        let until = if self.tried { end } else { end.min(begins + base * rounds) };
         Phase::Hold(Hold { level, target, until, over: 0, before: None })
     }
 
@@ -146,9 +152,13 @@ impl Sobas {
         let share = self.share(level).unwrap_or(0.0);
         let (alone, full) = (share >= ALONE, share >= FULL);
         let at_maximum = self.window >= self.maximum();
-        let overflows = self.overflowed.is_some_and(|(when, at)| {
-            now.since(when) < OVERFLOW_MEMORY && self.window * limits.trial > at * 0.97
-        });
+        // What others give way by has to show beyond what goodput differs by.
+        let step = if room || !self.has_company(level) { limits.trial } else { limits.trial * limits.trial };
+        let overflows_by = |step: f64| {
+            self.overflowed
+                .is_some_and(|(when, at)| now.since(when) < OVERFLOW_MEMORY && self.window * step > at * 0.97)
+        };
+        let (overflows, may_overflow) = (overflows_by(step), overflows_by(LARGEST_STEP));
         // A paced sender leaves no queue to tell by, and what it sends is what trains have measured.
         if self.paced && full && self.idle_trials < PACED_REST {
             self.idle_trials += 1;
@@ -159,8 +169,9 @@ impl Sobas {
         if !sample.limited || at_maximum {
             return self.next_segment(now, hold);
         }
-        if overflows && self.may_contend(now, level) {
-            return self.contend(now, level, hold.target);
+        if may_overflow && self.may_contend(now, level) {
+            // Not as of now: whoever lost at the last overflow, we or others, may not have all of its part back yet.
+            return self.contend(now, hold.level, hold.target);
         }
         if overflows || (!room && alone) {
             return self.next_segment(now, hold);
@@ -168,7 +179,7 @@ impl Sobas {
         self.reason =
             format!("segment over, {} at {}: trying a larger window", level.rate(), shown_ms(level.median));
         self.tried = true;
-        self.trial(level, hold.target, room, self.config.thresholds.trial)
+        self.trial(level, hold.target, room, step)
     }
 
     /// R's part of C', if that is known.
@@ -273,13 +284,18 @@ impl Sobas {
             self.reason = "the window was not the limit in a trial: it stays".to_owned();
             return self.hold(now, times.base * 2, trial.level, trial.target);
         }
-        let Some(level) = self.path.level_of(JUDGED).filter(|_| trial.judging) else {
+        let grown = self.window / trial.from - 1.0;
+        let judged = if grown >= WIDE { JUDGED_WIDE } else { JUDGED };
+        let Some(level) = self.path.level_of(judged).filter(|_| trial.judging) else {
             return Phase::Trial(trial);
         };
-        let grown = self.window / trial.from - 1.0;
         let gained = level.rate / trial.level.rate - 1.0;
         let limits = self.config.thresholds;
-        let pays = gained >= limits.trial_pays * grown && grown > 0.0;
+        let keeps = grown >= WIDE && gained >= limits.trial_keeps * grown;
+        // A window that grows takes of what others have, so their share is what the next step can bring.
+        let left = 1.0 - self.share(level).unwrap_or(1.0);
+        let pays =
+            grown > 0.0 && (gained >= limits.trial_pays * grown || (keeps && left >= limits.trial_pays));
         let found =
             format!("the window grew by {:.1} %, the goodput by {:.1} %", grown * 100.0, gained * 100.0);
         if pays {
@@ -292,7 +308,7 @@ impl Sobas {
         if self.path.level_of(JUDGED_AT_MOST).is_none() {
             return Phase::Trial(trial);
         }
-        if grown >= WIDE && gained >= limits.trial_keeps * grown {
+        if keeps {
             // Beyond it there is less still, and then the end of the buffer.
             self.idle_trials += 3;
             self.reason = format!("{found}: not enough to go on, it stays at {}", self.shown());
@@ -323,9 +339,23 @@ impl Sobas {
         self.margin = if self.margin < 0.005 { 0.0 } else { self.margin / 2.0 };
         let level = self.path.level_of_limited().unwrap_or(hold.level);
         let window = self.window;
+        if self.has_climbed(&hold) {
+            // R T without a queue would leave others all that they gave up.
+            self.window *= 1.0 - LESS;
+            self.reason = format!("loss with S in force, beside others: a little less, {}", self.shown());
+            return self.hold(now, level.average * 2, hold.level, hold.target);
+        }
         let next = self.decide(now, level, "loss with S in force");
         self.window = self.window.min(window);
         next
+    }
+
+    /// S was climbed to by trials that paid, and has a queue with it.
+    fn has_climbed(&self, hold: &Hold) -> bool {
+        self.path.times().is_some_and(|times| {
+            let limits = self.config.thresholds;
+            hold.target > times.exogenous.scale(1.0 + limits.margin) + limits.rise(times.base)
+        })
     }
 
     /// A loss while a larger window is tried: it was too large.
@@ -336,7 +366,7 @@ impl Sobas {
         }
         // Where others have a share, the next segment tries an open window.
         self.idle_trials = if self.may_contend(now, trial.level) { 0 } else { self.idle_trials + 2 };
-        self.window = trial.from * 0.97;
+        self.window = trial.from * (1.0 - LESS);
         let hold = self.hold(now, times.average * 2, trial.level, trial.target);
         self.reason = format!("loss in a trial: back to {}", self.shown());
         match (hold, before) {
