@@ -25,7 +25,7 @@
 //! | hold | sample | a queue stands above what was decided, twice | hold | S anew |
 //! | | sample | that did not help: the queue is not ours | hold | as before; the base RTT is risen |
 //! | | sample | that cost goodput: others took it | hold | as before |
-//! | | sample | the segment is over, others have a share, and steps up would overflow the buffer | contend | maximum |
+//! | | sample | the segment is over, others have a share, give way, and steps up would overflow the buffer | contend | maximum |
 //! | | sample | the segment is over, and the path is not known to be full | trial | x1.016 per RTT |
 //! | | loss | | hold | S with half the margin; after a climb beside others, less 3 % |
 //! | | loss | the third in 20 s | open | maximum |
@@ -111,6 +111,8 @@ pub struct Sobas {
     idle_trials: u32,
     /// A larger window was tried since the last decision that the path forced.
     tried: bool,
+    /// Others were seen to give way to a larger window.
+    others_yield: bool,
     /// The first payload came.
     began: Time,
     /// The window is not opened for the sake of others' share before.
@@ -172,6 +174,7 @@ impl Sobas {
             overflowed: None,
             idle_trials: 0,
             tried: false,
+            others_yield: false,
             began: Time::NEVER,
             contends_from: Time::ZERO,
             rate_based: false,

@@ -306,7 +306,7 @@ fn a_window_opened_beside_one_that_leaves_is_held_again() {
 
 #[test]
 fn beside_one_that_does_not_give_way_to_find_out_costs_little() {
-    let (mut path, held) = until_it_contends(0.05, 0.5, 1.0);
+    let (mut path, held) = until_it_contends(0.25, 0.5, 1.0);
     let (began, before) = (path.now, path.delivered);
     while path.phase() == "contend" {
         assert!(path.now < 60.0, "still open: {:?}", path.sizer.state());

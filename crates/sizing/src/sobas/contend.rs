@@ -21,9 +21,9 @@ pub(super) struct Contend {
 }
 
 impl Sobas {
-    /// Whether to open the window: others have a share, and where the buffer overflows is known.
+    /// Whether to open the window: others have a share and give way, and where the buffer overflows is known.
     pub(super) fn may_contend(&self, now: Time, level: Level) -> bool {
-        !self.rate_based && now >= self.contends_from && self.has_company(level)
+        !self.rate_based && self.others_yield && now >= self.contends_from && self.has_company(level)
     }
 
     /// Opens the window, from what is S now.

@@ -178,6 +178,8 @@ impl Sobas {
         }
         self.reason =
             format!("segment over, {} at {}: trying a larger window", level.rate(), shown_ms(level.median));
+        // The first segment is short: one bad sample in it would make the trial look good.
+        let level = if !self.tried && hold.level.rate > level.rate { hold.level } else { level };
         self.tried = true;
         self.trial(level, hold.target, room, step)
     }
@@ -300,6 +302,7 @@ impl Sobas {
             format!("the window grew by {:.1} %, the goodput by {:.1} %", grown * 100.0, gained * 100.0);
         if pays {
             self.idle_trials = 0;
+            self.others_yield |= self.has_company(level);
             self.reason = format!("{found}: others give way, it stays at {}", self.shown());
             let target = trial.target.max(level.median);
             // Without a pause: the next step up, a larger one.
