@@ -179,6 +179,8 @@ pub enum Recovery {
     Rfc6675,
     /// Proportional rate reduction (RFC 6937).
     Prr,
+    /// What the window has room for, with what is lost counted as in the network (ns-2's Sack1).
+    Sack1,
 }
 
 /// `loss_detection = …`.

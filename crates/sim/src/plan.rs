@@ -114,6 +114,9 @@ pub enum Recovery {
     Rfc6675,
     /// Proportional rate reduction with the slow-start reduction bound (RFC 6937).
     Prr,
+    /// As RFC 6675, but what is lost counts as in the network until it is acknowledged (K. Fall and S. Floyd,
+    /// "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP", 1996; ns-2's Sack1). Only with names.
+    Sack1,
 }
 
 /// How losses are found.

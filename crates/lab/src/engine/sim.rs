@@ -165,6 +165,7 @@ fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
         recovery: match flow.recovery {
             scenario::Recovery::Rfc6675 => sim::Recovery::Rfc6675,
             scenario::Recovery::Prr => sim::Recovery::Prr,
+            scenario::Recovery::Sack1 => sim::Recovery::Sack1,
         },
         loss_detection: match flow.loss_detection {
             scenario::LossDetection::DupAck => sim::LossDetection::DupAck,

@@ -156,7 +156,8 @@ fn stop(keys: &Keys<'_>, start: Option<&Spread<Span>>) -> Option<Option<Span>> {
 }
 
 /// How fast recovery may go.
-const RECOVERIES: &[(&str, Recovery)] = &[("rfc6675", Recovery::Rfc6675), ("prr", Recovery::Prr)];
+const RECOVERIES: &[(&str, Recovery)] =
+    &[("rfc6675", Recovery::Rfc6675), ("prr", Recovery::Prr), ("sack1", Recovery::Sack1)];
 /// How losses are found.
 const LOSS_DETECTIONS: &[(&str, LossDetection)] =
     &[("dupack", LossDetection::DupAck), ("rack", LossDetection::Rack)];

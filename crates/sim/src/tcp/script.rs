@@ -19,6 +19,7 @@ mod prr;
 mod rack;
 mod reno;
 mod sack;
+mod sack1;
 mod timer;
 mod timestamps;
 

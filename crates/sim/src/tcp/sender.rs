@@ -225,7 +225,13 @@ impl Sender {
 
     #[inline]
     fn has_room(&self) -> bool {
-        (self.board.pipe() + 1) * self.payload <= self.window
+        self.has_room_beside(0)
+    }
+
+    /// Whether one more has room if so many more are in the network than the scoreboard says.
+    #[inline]
+    fn has_room_beside(&self, more: u64) -> bool {
+        (self.board.pipe() + more + 1) * self.payload <= self.window
     }
 
     #[inline]

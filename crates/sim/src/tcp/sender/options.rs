@@ -1,4 +1,4 @@
-//! What a flow may turn on: PRR, RACK-TLP, ECN. Each is a file of its own; here the sender drives them.
+//! What a flow may turn on: PRR, ns-2's count of what is in the network, RACK-TLP, ECN. Each that is more than a line is a file of its own; here the sender drives them.
 
 use super::{Episode, Features, Sender, SenderConfig, Transmission};
 use crate::plan::{LossDetection, Recovery};
@@ -15,6 +15,8 @@ use units::{Span, Time};
 #[derive(Debug, Default)]
 pub(super) struct Options {
     prr: Option<Prr>,
+    /// In fast recovery what is lost counts as in the network until it is acknowledged.
+    counts_lost: bool,
     pub(super) rack: Option<Timed>,
     ecn: Option<Reaction>,
     /// When the retransmission timer expires.
@@ -40,12 +42,14 @@ impl Options {
         let timed = config.loss_detection == LossDetection::Rack && config.sack;
         let options = Self {
             prr: (config.recovery == Recovery::Prr).then(Prr::default),
+            counts_lost: config.recovery == Recovery::Sack1 && config.sack,
             rack: timed.then(Timed::default),
             ecn: config.ecn.then(Reaction::default),
             retransmission: Time::NEVER,
             before: (0, 0),
         };
-        let none = options.prr.is_none() && options.rack.is_none() && options.ecn.is_none();
+        let none =
+            options.prr.is_none() && !options.counts_lost && options.rack.is_none() && options.ecn.is_none();
         (!none).then(|| Box::new(options))
     }
 
@@ -73,15 +77,21 @@ impl Sender {
         self.options.as_mut()?.ecn.as_mut().map(Reaction::take_cwr)
     }
 
-    /// The window's room, or what PRR has allotted in fast recovery.
+    /// The window's room; in fast recovery what PRR has allotted, or the room beside what is lost.
     #[inline]
     pub(super) fn has_room_in_episode<F: Features>(&self) -> bool {
         if !F::OPTIONS {
             return self.has_room();
         }
-        match self.option(|options| options.prr.as_ref()) {
-            Some(prr) if matches!(self.episode, Episode::FastRecovery { .. }) => prr.has_room(),
-            _ => self.has_room(),
+        let Some(options) =
+            self.options.as_deref().filter(|_| matches!(self.episode, Episode::FastRecovery { .. }))
+        else {
+            return self.has_room();
+        };
+        match &options.prr {
+            Some(prr) => prr.has_room(),
+            None if options.counts_lost => self.has_room_beside(self.board.lost()),
+            None => self.has_room(),
         }
     }
 
