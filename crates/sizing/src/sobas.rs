@@ -46,11 +46,12 @@
 //! Without probes the receiver's own round-trip times serve, without the sender's report R T shows whether the window
 //! is the limit, without trains the ramp ends at the first standing queue.
 //!
-//! Reading order: here, `sobas/growth.rs` (ramp and linear), `sobas/port.rs` (inputs and actions), `sobas/thresholds.rs`,
+//! Reading order: here, `sobas/growth.rs` (ramp and linear), `sobas/decide.rs` (S = R T), `sobas/port.rs` (inputs and actions), `sobas/thresholds.rs`,
 //! `sobas/path.rs`, `sobas/trains.rs`, `sobas/held.rs` (what happens in hold and trial), `sobas/contend.rs`, `sobas/pace.rs`.
 
 mod config;
 mod contend;
+mod decide;
 mod growth;
 mod held;
 mod pace;
@@ -63,7 +64,7 @@ pub use config::{SobasConfig, TRAINS};
 use contend::Contend;
 use held::{Hold, Trial};
 use pace::burst;
-use path::{Before, Level, Path, Sign};
+use path::{Before, Path, Sign};
 pub use thresholds::Thresholds;
 pub(crate) use trains::Trains;
 use units::{Bytes, Rate, Span, Time};
@@ -290,70 +291,6 @@ impl Sobas {
             );
             self.phase = self.open(now, why + ": a limit would only leave them more");
         }
-    }
-
-    fn decide_if_flat(&mut self, now: Time, equal: usize) -> Phase {
-        // A limit by the window says that the path is full only where the window is what the path takes.
-        let at_ceiling = self.ceiling().is_some_and(|ceiling| self.window >= 0.999 * ceiling);
-        let flat = if self.rate_based {
-            // Such a sender stops by itself where the path ends, at the latest at its pace.
-            self.path.equal(equal).map(|level| (level, true))
-        } else {
-            self.path.flat_rate(equal, at_ceiling)
-        };
-        if let Some((level, risen)) = flat {
-            let window = self.window;
-            let next = self.decide(now, level, "flat rate");
-            if !risen {
-                // The samples still know of smaller windows.
-                self.window = window;
-                self.reason = format!("flat rate: R = {}, by the window: S = {}", level.rate(), self.shown());
-            }
-            return next;
-        }
-        match self.path.const_rate_drop() {
-            Some(level) => {
-                self.margin /= 2.0;
-                self.decide(now, level, "constant rate, then a drop")
-            }
-            None => self.phase,
-        }
-    }
-
-    /// A loss after a queue: what the path gave before it is what it gives.
-    fn decide_by_loss(&mut self, now: Time) -> Phase {
-        self.note_overflow(now);
-        self.margin /= 2.0;
-        match self.path.best() {
-            Some(level) => self.decide(now, level, "loss after a queue stood"),
-            None => self.phase,
-        }
-    }
-
-    fn note_overflow(&mut self, now: Time) {
-        self.overflowed = self.path.best().map(|level| (now, level.in_flight().min(self.window)));
-    }
-
-    /// S = R T.
-    fn decide(&mut self, now: Time, level: Level, why: &str) -> Phase {
-        let Some(times) = self.path.times() else { return self.phase };
-        let most = times.exogenous.scale(1.0 + self.margin);
-        let wait = level.average.min(most).max(times.base);
-        let segment = self.config.segment.get() as f64;
-        let window = (level.rate / 8.0 * wait.as_secs_f64() / segment).ceil() * segment;
-        let before = self.window;
-        self.window = window.clamp(self.segments(LEAST_SEGMENTS), self.maximum());
-        self.reason = format!(
-            "{why}: R = {}, T = {} of {} without a queue, S = {}",
-            level.rate(),
-            shown_ms(wait),
-            shown_ms(times.exogenous),
-            self.shown()
-        );
-        // What was promised beyond S drains first, and what was sent takes a round trip.
-        let promised = (before - self.window).max(0.0).min(level.rate / 8.0 * level.average.as_secs_f64());
-        let drain = Span::from_secs_f64(promised * 8.0 / level.rate.max(1.0));
-        self.hold(now, drain + times.base * 2, level, most)
     }
 
     /// Loss that is not ours: the path is congested, and a limit would only cost [sobas:III.B].

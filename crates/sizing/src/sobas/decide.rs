@@ -1,0 +1,71 @@
+//! S = R T: when it is decided, and what it then is.
+
+use super::path::Level;
+use super::{LEAST_SEGMENTS, Phase, Sobas, shown_ms};
+use units::{Span, Time};
+
+impl Sobas {
+    pub(super) fn decide_if_flat(&mut self, now: Time, equal: usize) -> Phase {
+        // A limit by the window says that the path is full only where the window is what the path takes.
+        let at_ceiling = self.ceiling().is_some_and(|ceiling| self.window >= 0.999 * ceiling);
+        let flat = if self.rate_based {
+            // Such a sender stops by itself where the path ends, at the latest at its pace.
+            self.path.equal(equal).map(|level| (level, true))
+        } else {
+            self.path.flat_rate(equal, at_ceiling)
+        };
+        if let Some((level, risen)) = flat {
+            let window = self.window;
+            let next = self.decide(now, level, "flat rate");
+            if !risen {
+                // The samples still know of smaller windows.
+                self.window = window;
+                self.reason = format!("flat rate: R = {}, by the window: S = {}", level.rate(), self.shown());
+            }
+            return next;
+        }
+        match self.path.const_rate_drop() {
+            Some(level) => {
+                self.margin /= 2.0;
+                self.decide(now, level, "constant rate, then a drop")
+            }
+            None => self.phase,
+        }
+    }
+
+    /// A loss after a queue: what the path gave before it is what it gives.
+    pub(super) fn decide_by_loss(&mut self, now: Time) -> Phase {
+        self.note_overflow(now);
+        self.margin /= 2.0;
+        match self.path.best() {
+            Some(level) => self.decide(now, level, "loss after a queue stood"),
+            None => self.phase,
+        }
+    }
+
+    pub(super) fn note_overflow(&mut self, now: Time) {
+        self.overflowed = self.path.best().map(|level| (now, level.in_flight().min(self.window)));
+    }
+
+    /// S = R T.
+    pub(super) fn decide(&mut self, now: Time, level: Level, why: &str) -> Phase {
+        let Some(times) = self.path.times() else { return self.phase };
+        let most = times.exogenous.scale(1.0 + self.margin);
+        let wait = level.average.min(most).max(times.base);
+        let segment = self.config.segment.get() as f64;
+        let window = (level.rate / 8.0 * wait.as_secs_f64() / segment).ceil() * segment;
+        let before = self.window;
+        self.window = window.clamp(self.segments(LEAST_SEGMENTS), self.maximum());
+        self.reason = format!(
+            "{why}: R = {}, T = {} of {} without a queue, S = {}",
+            level.rate(),
+            shown_ms(wait),
+            shown_ms(times.exogenous),
+            self.shown()
+        );
+        // What was promised beyond S drains first, and what was sent takes a round trip.
+        let promised = (before - self.window).max(0.0).min(level.rate / 8.0 * level.average.as_secs_f64());
+        let drain = Span::from_secs_f64(promised * 8.0 / level.rate.max(1.0));
+        self.hold(now, drain + times.base * 2, level, most)
+    }
+}
