@@ -80,6 +80,8 @@ pub struct Bbr1 {
     /// Gains, bandwidth or RTT have changed since the pace and the window's target were computed from them.
     moved: bool,
     target: Bytes,
+    /// Until then only another bandwidth or a lower RTT has anything looked at.
+    calm_until: Time,
 }
 
 impl Bbr1 {
@@ -115,6 +117,7 @@ impl Bbr1 {
             stream: Stream::new(0, "bbr cycle"),
             moved: true,
             target: window,
+            calm_until: Time::ZERO,
         };
         // Before a round-trip time is known it counts for 1 ms.
         own.pace_at(HIGH_GAIN * window.bits_f64() / 1e-3);
@@ -169,6 +172,25 @@ impl Bbr1 {
             self.bandwidth = bandwidth;
             self.fastest = rate;
         }
+    }
+
+    /// Cruising at the bandwidth, nothing happens before the phase is over, or the least RTT too old.
+    fn is_calm(&self, ack: &Ack) -> bool {
+        !self.moved && ack.now <= self.calm_until && ack.rtt.latest.is_none_or(|rtt| rtt > self.min_rtt)
+    }
+
+    /// States, gains, pace and target.
+    #[inline(never)]
+    fn update_state(&mut self, ack: &Ack, sample: &RateSample) {
+        self.check_cycle(ack, sample);
+        self.check_full(sample);
+        self.check_drain(ack);
+        self.check_probe_rtt(ack, sample);
+        self.set_pacing(ack);
+        let cruising =
+            self.state == State::ProbeBandwidth && self.gains.0 == 1.0 && self.filled && self.seen_rtt;
+        let until = (self.cycle_at + self.min_rtt).min(self.min_rtt_at + RTT_AGE);
+        self.calm_until = if cruising { until } else { Time::ZERO };
     }
 
     fn check_cycle(&mut self, ack: &Ack, sample: &RateSample) {
@@ -334,11 +356,9 @@ impl CongestionControl for Bbr1 {
             self.stream = Stream::new(ack.now.as_nanos(), "bbr cycle");
         }
         self.update_bandwidth(sample);
-        self.check_cycle(ack, sample);
-        self.check_full(sample);
-        self.check_drain(ack);
-        self.check_probe_rtt(ack, sample);
-        self.set_pacing(ack);
+        if !self.is_calm(ack) {
+            self.update_state(ack, sample);
+        }
         self.set_window(ack, sample);
     }
 

@@ -12,13 +12,14 @@
 //! | probe RTT | 1 | 0.5 | |
 //!
 //! `bbr3/cycle.rs` has the probing of bandwidth, `bbr3/probe_rtt.rs` that of the RTT,
-//! `bbr3/bounds.rs` what losses teach, `bbr3/full_pipe.rs` when the pipe is full. Data are not sent in aggregates
+//! `bbr3/signals.rs` what each acknowledgement tells of the path, `bbr3/bounds.rs` what losses teach, `bbr3/full_pipe.rs` when the pipe is full. Data are not sent in aggregates
 //! here, so the offload budget is nothing; a transport that is never idle does not restart.
 
 mod bounds;
 mod cycle;
 mod full_pipe;
 mod probe_rtt;
+mod signals;
 
 use crate::round_trips::{Rounds, WindowedMax};
 use crate::{
@@ -102,6 +103,8 @@ pub struct Bbr3 {
     filter: WindowedMax<RATE_CYCLES>,
     cycles: u64,
     max_rate: f64,
+    /// What is slower than this tells nothing: the largest rate of the round, as the filter knows it.
+    known: Rate,
     rate: f64,
     min_rtt: Option<Span>,
     /// The same in seconds; zero before there is one.
@@ -121,8 +124,8 @@ pub struct Bbr3 {
     probe_up_acked: f64,
     probe_up_acked_per_increase: f64,
     rounds_since_probe: u64,
-    probe_wait: Span,
-    cycle_at: Time,
+    /// When bandwidth is probed again at the latest.
+    probe_at: Time,
     extra: WindowedMax<EXTRA_ROUNDS>,
     extra_acked: f64,
     extra_from: Time,
@@ -162,6 +165,7 @@ impl Bbr3 {
             filter: WindowedMax::new(),
             cycles: 0,
             max_rate: 0.0,
+            known: Rate::ZERO,
             rate: 0.0,
             min_rtt: None,
             min_rtt_seconds: 0.0,
@@ -180,8 +184,7 @@ impl Bbr3 {
             probe_up_acked: 0.0,
             probe_up_acked_per_increase: f64::INFINITY,
             rounds_since_probe: 0,
-            probe_wait: Span::ZERO,
-            cycle_at: Time::ZERO,
+            probe_at: Time::ZERO,
             extra: WindowedMax::new(),
             extra_acked: 0.0,
             extra_from: Time::ZERO,
@@ -222,7 +225,7 @@ impl Bbr3 {
     }
 
     fn target_inflight(&self) -> f64 {
-        self.bdp(self.rate).min(self.window)
+        smaller(self.bdp(self.rate), self.window)
     }
 
     fn restart_round(&mut self) {
@@ -238,34 +241,6 @@ impl Bbr3 {
             State::Probe(probe) => (PROBE_GAINS[probe as usize], WINDOW_GAINS.0),
             State::ProbeRtt => (1.0, WINDOW_GAINS.2),
         };
-    }
-
-    /// `UpdateCongestionSignals`.
-    fn update_signals(&mut self, sample: &RateSample, rate: f64) {
-        self.rounds.on_ack(sample);
-        self.rounds_since_probe = self.rounds_since_probe.saturating_add(u64::from(self.rounds.started));
-        if rate > 0.0 && (rate >= self.max_rate || !self.rounds.is_limited(sample)) {
-            self.max_rate = self.filter.update(self.cycles, rate, RATE_CYCLES as u64);
-        }
-        if !self.bounds.round_started {
-            return;
-        }
-        let accelerates = matches!(self.state, State::Startup | State::Probe(Probe::Refill | Probe::Up));
-        if self.bounds.lost_in_round && !accelerates {
-            self.bounds.adapt(self.max_rate, self.window);
-        }
-    }
-
-    /// `UpdateACKAggregation`.
-    fn update_aggregation(&mut self, sample: &RateSample) {
-        let mut expected = self.rate * self.now.since(self.extra_from).as_secs_f64();
-        if self.extra_delivered <= expected {
-            (self.extra_delivered, self.extra_from, expected) = (0.0, self.now, 0.0);
-        }
-        self.extra_delivered += amount(sample.newly_delivered);
-        let extra = smaller(self.extra_delivered - expected, self.window);
-        let rounds = if self.full.reached { EXTRA_ROUNDS as u64 } else { 1 };
-        self.extra_acked = self.extra.update(self.rounds.count, extra, rounds);
     }
 
     fn check_startup(&mut self, ack: &Ack, sample: &RateSample, rate: f64) {
@@ -347,9 +322,11 @@ impl CongestionControl for Bbr3 {
             self.stream = Stream::new(ack.now.as_nanos(), "bbr probes");
         }
         (self.now, self.delivered) = (ack.now, sample.delivered_total);
-        let rate = sample.rate().map_or(0.0, |rate| rate.as_bps_f64() / 8.0);
-        self.bounds.observe(sample, rate);
-        self.update_signals(sample, rate);
+        self.rounds.on_ack(sample);
+        self.bounds.observe(sample);
+        let rate = self.rate_of(sample);
+        self.bounds.observe_rate(rate);
+        self.update_signals();
         self.update_aggregation(sample);
         self.check_startup(ack, sample, rate);
         if self.bounds.round_started {
@@ -357,7 +334,10 @@ impl CongestionControl for Bbr3 {
         }
         self.update_cycle(ack, sample, rate);
         self.check_probe_rtt(ack, sample);
-        self.bounds.advance(sample, rate);
+        if self.bounds.round_started {
+            self.bounds.advance(sample, rate);
+            self.known = Rate::ZERO;
+        }
         self.rate = smaller(self.max_rate, self.bounds.rate_short);
         self.set_pacing(ack);
         self.set_window(ack, sample);

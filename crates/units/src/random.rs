@@ -29,7 +29,8 @@ impl Stream {
     /// Uniform in [0, 1), 53 bits.
     #[inline]
     pub fn uniform(&mut self) -> f64 {
-        (self.0.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+        // As a signed number, which becomes a fraction in one step.
+        (self.0.next_u64() >> 11) as i64 as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
     /// Uniform in [low, high).

@@ -58,9 +58,8 @@ impl Bounds {
         }
     }
 
-    /// `UpdateLatestDeliverySignals`; `rate` in bytes per second, zero if there is none.
-    pub(super) fn observe(&mut self, sample: &RateSample, rate: f64) {
-        self.rate_latest = larger(self.rate_latest, rate);
+    /// `UpdateLatestDeliverySignals`, but for the rate.
+    pub(super) fn observe(&mut self, sample: &RateSample) {
         self.inflight_latest = self.inflight_latest.max(sample.delivered);
         self.round_started = sample.delivered_before >= self.round_delivered;
         if self.round_started {
@@ -71,12 +70,15 @@ impl Bounds {
         }
     }
 
-    /// `AdvanceLatestDeliverySignals`.
+    /// The same of the rate, in bytes per second, zero if there is none.
+    pub(super) fn observe_rate(&mut self, rate: f64) {
+        self.rate_latest = larger(self.rate_latest, rate);
+    }
+
+    /// `AdvanceLatestDeliverySignals`, as a round starts.
     pub(super) fn advance(&mut self, sample: &RateSample, rate: f64) {
-        if self.round_started {
-            self.rate_latest = rate;
-            self.inflight_latest = sample.delivered;
-        }
+        self.rate_latest = rate;
+        self.inflight_latest = sample.delivered;
     }
 
     /// The first loss of a round, when so much had been delivered.

@@ -3,7 +3,7 @@
 use super::bounds::{BETA, LOSS_THRESHOLD, larger};
 use super::{Acks, Bbr3, Probe, State, amount};
 use crate::{Ack, RateSample};
-use units::{Bytes, Span};
+use units::{Bytes, Rate, Span};
 
 /// `T_bbr`: the time between probes is this and a random part of a second more.
 const LEAST_WAIT: f64 = 2.0;
@@ -17,10 +17,10 @@ impl Bbr3 {
 
     pub(super) fn start_down(&mut self) {
         self.bounds.reset_signals();
+        self.known = Rate::ZERO;
         self.probe_up_acked_per_increase = f64::INFINITY;
         self.rounds_since_probe = self.stream.integer(0, 1);
-        self.probe_wait = Span::from_secs_f64(LEAST_WAIT + self.stream.uniform());
-        self.cycle_at = self.now;
+        self.probe_at = self.now + Span::from_secs_f64(LEAST_WAIT + self.stream.uniform());
         self.acks = Acks::Stopping;
         self.restart_round();
         self.enter(State::Probe(Probe::Down));
@@ -75,7 +75,7 @@ impl Bbr3 {
 
     fn is_time_to_probe(&self) -> bool {
         let rounds = amount(Bytes::new(self.rounds_since_probe));
-        self.now > self.cycle_at + self.probe_wait
+        self.now > self.probe_at
             || rounds >= MOST_ROUNDS
             || rounds * self.segment_bytes >= self.target_inflight()
     }
@@ -126,6 +126,7 @@ impl Bbr3 {
                     self.acks = Acks::Idle;
                     if probing && !self.rounds.is_limited(sample) {
                         self.cycles += 1;
+                        self.known = Rate::ZERO;
                     }
                     if probing && self.probed_with_care && !self.last_was_too_high {
                         self.start_refill();
