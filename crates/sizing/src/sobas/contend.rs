@@ -55,7 +55,7 @@ impl Sobas {
             };
         }
         // What is spent on this grows with the transfer.
-        self.contends_from = now + now.since(self.began);
+        self.contends_from = now + now.since(self.began) * 3;
         self.note_overflow(now);
         self.window = contend.window;
         self.reason = format!(

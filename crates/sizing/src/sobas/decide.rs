@@ -44,7 +44,8 @@ impl Sobas {
     }
 
     pub(super) fn note_overflow(&mut self, now: Time) {
-        self.overflowed = self.path.best().map(|level| (now, level.in_flight().min(self.window)));
+        let most = self.path.best().map_or(self.window, |level| level.in_flight());
+        self.overflowed = Some((now, most.min(self.window)));
     }
 
     /// S = R T.
