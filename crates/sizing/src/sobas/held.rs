@@ -152,13 +152,12 @@ impl Sobas {
         let share = self.share(level).unwrap_or(0.0);
         let (alone, full) = (share >= ALONE, share >= FULL);
         let at_maximum = self.window >= self.maximum();
-        // What others give way by has to show beyond what goodput differs by.
-        let step = if room || !self.has_company(level) { limits.trial } else { limits.trial * limits.trial };
-        let overflows_by = |step: f64| {
-            self.overflowed
-                .is_some_and(|(when, at)| now.since(when) < OVERFLOW_MEMORY && self.window * step > at * 0.97)
-        };
-        let (overflows, may_overflow) = (overflows_by(step), overflows_by(LARGEST_STEP));
+        // What others give way by has to show beyond what goodput differs by; but it is no more than a burst that fits.
+        let fits = if self.has_company(level) { 1.0 + self.room / self.window } else { 1.0 };
+        let step = fits.clamp(limits.trial, LARGEST_STEP);
+        let overflows = self
+            .overflowed
+            .is_some_and(|(when, at)| now.since(when) < OVERFLOW_MEMORY && self.window * step > at * 0.97);
         // A paced sender leaves no queue to tell by, and what it sends is what trains have measured.
         if self.paced && full && self.idle_trials < PACED_REST {
             self.idle_trials += 1;
@@ -169,7 +168,7 @@ impl Sobas {
         if !sample.limited || at_maximum {
             return self.next_segment(now, hold);
         }
-        if may_overflow && self.may_contend(now, level) {
+        if overflows && self.may_contend(now, level) {
             // Not as of now: whoever lost at the last overflow, we or others, may not have all of its part back yet.
             return self.contend(now, hold.level, hold.target);
         }
