@@ -25,7 +25,7 @@
 //! | hold | sample | a queue stands above what was decided, twice | hold | S anew |
 //! | | sample | that did not help: the queue is not ours | hold | as before; the base RTT is risen |
 //! | | sample | that cost goodput: others took it | hold | as before |
-//! | | sample | the segment is over, others have a share, give way, and steps up would overflow the buffer | contend | maximum |
+//! | | sample | the segment is over, others have a share, have given way before, and a trial would overflow the buffer | contend | maximum |
 //! | | sample | the segment is over, and the path is not known to be full | trial | x1.016 per RTT |
 //! | | loss | | hold | S with half the margin; after a climb beside others, less 3 % |
 //! | | loss | the third in 20 s | open | maximum |
