@@ -295,8 +295,9 @@ impl Sobas {
         let keeps = grown >= WIDE && gained >= limits.trial_keeps * grown;
         // A window that grows takes of what others have, so their share is what the next step can bring.
         let left = 1.0 - self.share(level).unwrap_or(1.0);
-        let pays =
-            grown > 0.0 && (gained >= limits.trial_pays * grown || (keeps && left >= limits.trial_pays));
+        let pays = grown > 0.0
+            && (gained >= limits.trial_pays * grown
+                || (keeps && self.others_yield && left >= limits.trial_pays));
         let found =
             format!("the window grew by {:.1} %, the goodput by {:.1} %", grown * 100.0, gained * 100.0);
         if pays {
