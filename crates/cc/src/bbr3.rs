@@ -12,7 +12,8 @@
 //! | probe RTT | 1 | 0.5 | |
 //!
 //! `bbr3/cycle.rs` has the probing of bandwidth, `bbr3/probe_rtt.rs` that of the RTT,
-//! `bbr3/signals.rs` what each acknowledgement tells of the path, `bbr3/bounds.rs` what losses teach, `bbr3/full_pipe.rs` when the pipe is full. Data are not sent in aggregates
+//! `bbr3/signals.rs` what each acknowledgement tells of the path, `bbr3/bounds.rs` what losses teach,
+//! `bbr3/full_pipe.rs` when the pipe is full. Data are not sent in aggregates
 //! here, so the offload budget is nothing; a transport that is never idle does not restart.
 
 mod bounds;

@@ -12,7 +12,7 @@ const PATIENCE: u32 = 25;
 const FIRST_ROUNDS: u64 = 12;
 const FIRST_ROUNDS_SHARED: u64 = 4;
 
-/// Samples by which a trial's goodput is judged, and how many of them a sender may take to use a larger window: one that
+/// Samples by which a trial's goodput is judged, and a wide one's, which shows sooner; and how many of them a sender may take to use a larger window: one that
 /// probes for bandwidth does so once in eight round trips.
 const JUDGED: usize = 3;
 const JUDGED_WIDE: usize = 2;
