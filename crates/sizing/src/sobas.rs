@@ -187,7 +187,11 @@ impl Sobas {
     fn step(&mut self, now: Time, sign: Sign) {
         let limits = self.config.thresholds;
         self.phase = match (self.phase, sign) {
-            (Phase::Measure, Sign::Train) if self.trains.is_over() => self.begin_ramp(now),
+            (Phase::Measure, Sign::Train) if self.has_measured() => self.begin_ramp(now),
+            (Phase::Ramp | Phase::Linear { .. }, Sign::Train) => {
+                self.note_train(now);
+                self.phase
+            }
             (Phase::Measure, Sign::Delivered(bytes)) => {
                 let most = self.segments(4 * INITIAL_SEGMENTS);
                 self.grow_to(limits.ramp_gain, bytes, Some(most));
@@ -254,6 +258,7 @@ impl Sobas {
             }
 
             (Phase::Hold(hold), Sign::Sample(sample)) => self.held(now, hold, &sample),
+            (Phase::Hold(_), Sign::Loss(_)) if now < self.recovered => self.phase,
             (Phase::Hold(hold), Sign::Loss(before)) => self.lost_in_hold(now, hold, before),
 
             (Phase::Trial(trial), Sign::Delivered(bytes)) => self.grow_in_trial(now, trial, bytes),
@@ -321,7 +326,7 @@ impl Sobas {
     /// From when on a queue may stand. A false alarm only slows growth down, so little of it will do.
     fn hint(&self) -> Span {
         let base = self.path.times().map_or(Span::ZERO, |times| times.base);
-        self.config.thresholds.hint(base)
+        self.path.hint(base)
     }
 
     /// By what round trips were longer than the least one before the transfer: other traffic, or a machine that is late.

@@ -27,9 +27,9 @@ pub struct TrainLimits {
 }
 
 impl Default for TrainLimits {
-    /// 100 packets, 10 ms apart, 1000 in all: five for each of 200 decisions [sobas:IV].
+    /// 100 packets, 5 ms apart, 1000 in all: five for each of 200 decisions [sobas:IV].
     fn default() -> Self {
-        Self { packets: 100, apart: Span::from_millis(10), total: 1000 }
+        Self { packets: 100, apart: Span::from_millis(5), total: 1000 }
     }
 }
 

@@ -22,8 +22,9 @@ const HEADERS: [u16; 2] = [28, 48];
 const REMEMBERED: usize = 1000;
 /// More losses at once are not told one by one: whoever decides on them has decided by then.
 const LOSSES_TOLD: u64 = 100;
-/// Between trains, so that one does not run into the other's queue, and echoers do not refuse it.
-const TRAINS_APART: Span = Span::from_millis(20);
+/// Between requests for trains, at least: echoers refuse what comes sooner ([`super::TrainLimits`]), and a machine that stands
+/// still for some milliseconds brings two closer together.
+const TRAINS_APART: Span = Span::from_millis(15);
 /// A train, or its request, is lost if nothing came for this long; a train whose last packet came waits for those
 /// that it overtook.
 const TRAIN_SILENCE: Span = Span::from_secs(1);
@@ -109,7 +110,8 @@ pub struct Prober {
     trains_wanted: u32,
     trains_asked: u64,
     next_train: Time,
-    awaited: Option<Awaited>,
+    /// Trains on their way, oldest first.
+    awaited: VecDeque<Awaited>,
     /// Payload of a train's packets.
     train_length: u16,
     counts: ProbeCounts,
@@ -138,7 +140,7 @@ impl Prober {
             trains_wanted: 0,
             trains_asked: 0,
             next_train: Time::ZERO,
-            awaited: None,
+            awaited: VecDeque::new(),
             train_length: TRAIN_PACKET - headers,
             counts: ProbeCounts::default(),
         })
@@ -152,7 +154,7 @@ impl Prober {
         }
     }
 
-    /// Asks for one more train; trains come one after the other. Poll soon.
+    /// Asks for one more train, a little after the one before. Poll soon.
     pub fn ask_train(&mut self) {
         self.trains_wanted = self.trains_wanted.saturating_add(1);
         if self.cookie.is_none() && self.interval.is_none() {
@@ -172,7 +174,7 @@ impl Prober {
             });
             self.counts.ignored += u64::from(!ours);
         }
-        self.end_train(now, &mut events);
+        self.end_trains(now, &mut events);
         if now >= self.next_probe {
             self.send_probe(clock);
             // Missed times are left out, the rhythm is kept.
@@ -188,13 +190,11 @@ impl Prober {
     /// When to poll next, though nothing arrives.
     #[must_use]
     pub fn wakeup(&self) -> Time {
-        let train = match &self.awaited {
-            Some(awaited) => awaited.moved + patience(awaited),
-            // Without a cookie the next probe brings it.
-            None if self.trains_wanted > 0 && self.cookie.is_some() => self.next_train,
-            None => Time::NEVER,
-        };
-        self.next_probe.min(train)
+        let came = self.awaited.iter().map(|awaited| awaited.moved + patience(awaited)).min();
+        // Without a cookie the next probe brings it.
+        let asks = self.trains_wanted > 0 && self.cookie.is_some();
+        let train = if asks { self.next_train } else { Time::NEVER };
+        self.next_probe.min(train).min(came.unwrap_or(Time::NEVER))
     }
 
     /// What became of the probes.
@@ -229,9 +229,10 @@ impl Prober {
                 true
             }
             Message::Train { number, place, packets: TRAIN_PACKETS, length } => {
-                let Some(awaited) = &mut self.awaited else { return false };
+                let awaited = self.awaited.iter_mut().find(|awaited| awaited.number == number);
+                let Some(awaited) = awaited else { return false };
                 let new = awaited.arrivals.iter().all(|(came, _)| *came != place);
-                if awaited.number != number || length != self.train_length || place >= TRAIN_PACKETS || !new {
+                if length != self.train_length || place >= TRAIN_PACKETS || !new {
                     return false;
                 }
                 awaited.moved = arrival.now;
@@ -255,7 +256,7 @@ impl Prober {
     }
 
     fn start_train(&mut self, clock: &Clock) {
-        if self.trains_wanted == 0 || self.awaited.is_some() {
+        if self.trains_wanted == 0 {
             return;
         }
         let now = clock.now();
@@ -278,21 +279,23 @@ impl Prober {
         let number = self.trains_asked;
         let request =
             Message::TrainRequest { number, packets: TRAIN_PACKETS, length: self.train_length, cookie };
-        self.awaited =
-            Some(Awaited { number, moved: now, arrivals: Vec::with_capacity(TRAIN_PACKETS.into()) });
+        let arrivals = Vec::with_capacity(TRAIN_PACKETS.into());
+        self.awaited.push_back(Awaited { number, moved: now, arrivals });
         self.next_train = now + TRAINS_APART;
         self.socket.send(&request.encode(&self.key, self.session), None);
     }
 
-    /// Lets a train go that is whole, or has been waited for long enough.
-    fn end_train(&mut self, now: Time, events: &mut Vec<ProbeEvent>) {
-        let over = |awaited: &Awaited| now.since(awaited.moved) >= patience(awaited);
-        if !self.awaited.as_ref().is_some_and(over) {
-            return;
-        }
-        let Some(Awaited { arrivals, .. }) = self.awaited.take() else { return };
+    /// Lets trains go that are whole, or have been waited for long enough.
+    fn end_trains(&mut self, now: Time, events: &mut Vec<ProbeEvent>) {
         let packet = Bytes::new(TRAIN_PACKET.into());
-        events.push(ProbeEvent::Train(TrainArrivals { packets: TRAIN_PACKETS, packet, arrivals }));
+        self.awaited.retain_mut(|awaited| {
+            let over = now.since(awaited.moved) >= patience(awaited);
+            if over {
+                let arrivals = std::mem::take(&mut awaited.arrivals);
+                events.push(ProbeEvent::Train(TrainArrivals { packets: TRAIN_PACKETS, packet, arrivals }));
+            }
+            !over
+        });
     }
 }
 

@@ -1,5 +1,6 @@
 //! SOBAS against the maximum window: every control, every buffer, every kind of cross traffic. With words, only cells that
-//! have all of them, and what SOBAS said of each. A word like `30s` is how long each run lasts.
+//! have all of them, and what SOBAS said of each. A word like `30s` is how long each run lasts, one like
+//! `20seeds` how many there are of each.
 
 use crate::path::{Cross, Path, Run, runs};
 use sizing::sobas::Thresholds;
@@ -24,6 +25,7 @@ const PATHS: [(&str, u64, u64, Cross, f64, f64, u64); 12] = [
 
 pub fn print(words: &[String]) {
     let duration = words.iter().find_map(|word| word.strip_suffix('s')?.parse().ok());
+    let asked = words.iter().find_map(|word| word.strip_suffix("seeds")?.parse().ok());
     let words: Vec<_> = words
         .iter()
         .filter(|word| !word.starts_with(char::is_numeric) || word.parse::<f64>().is_ok())
@@ -53,11 +55,16 @@ pub fn print(words: &[String]) {
                 if words.iter().all(|word| label.split(' ').any(|part| part == *word)) {
                     // What is lost at random, and what others send, differs from seed to seed more than the windows do.
                     let seeds = match cross {
+                        _ if asked.is_some() => asked.unwrap_or(1),
                         _ if loss > 0.0 => 30,
                         Cross::None => 1,
                         _ => 5,
                     };
-                    cells.extend((1..=seeds).map(|seed| (label.clone(), Path { seed, ..path })));
+                    // Nothing else is random beside a TCP transfer: how the two meet is.
+                    let starts = |seed| path.start + Span::from_micros(7_300) * (seed - 1);
+                    cells.extend(
+                        (1..=seeds).map(|seed| (label.clone(), Path { seed, start: starts(seed), ..path })),
+                    );
                 }
             }
         }
@@ -87,6 +94,8 @@ pub fn print(words: &[String]) {
             again(maximum),
         );
         if !words.is_empty() {
+            let each = |runs: &[Run]| runs.iter().map(|run| (run.goodput / 1e6, run.rtt)).collect::<Vec<_>>();
+            println!("    Mbit/s and RTT of each: {:.2?} / {:.2?}", each(sobas), each(maximum));
             sobas[0].told.iter().for_each(|line| println!("    {line}"));
         }
     }

@@ -123,17 +123,21 @@ fn cross(rate: u64, pattern: Pattern) -> TrafficPlan {
 
 #[test]
 fn it_takes_what_unresponsive_traffic_leaves() {
-    for pattern in [Pattern::Cbr, Pattern::Poisson] {
-        let mut plan = path(sized("sobas", RTT, true), 0.5);
-        plan.traffic = vec![cross(40_000_000, pattern.clone())];
-        let report = run(plan);
+    // Poisson traffic gives and takes by chance, and once in a few transfers that looks like giving way: the mean of five.
+    for (pattern, seeds) in [(Pattern::Cbr, 1), (Pattern::Poisson, 5)] {
+        let runs: Vec<_> = (1..=seeds)
+            .map(|seed| {
+                let mut plan = path(sized("sobas", RTT, true), 0.5);
+                plan.traffic = vec![cross(40_000_000, pattern.clone())];
+                run(Plan { seed, ..plan })
+            })
+            .collect();
         let available = (RATE - 40_000_000) as f64 * 1448.0 / 1500.0;
-        let (goodput, rtt) = (report.goodput().as_bps_f64() / available, shares(&report, RTT).1);
-        assert!(
-            goodput > 0.95 && rtt < 1.12,
-            "{pattern:?}: {goodput:.3} of A, {rtt:.3} of T: {}",
-            last(&report)
-        );
+        let mean = |of: &dyn Fn(&FlowReport) -> f64| runs.iter().map(of).sum::<f64>() / seeds as f64;
+        let goodput = mean(&|report| report.goodput().as_bps_f64() / available);
+        let rtt = mean(&|report| shares(report, RTT).1);
+        let told: Vec<_> = runs.iter().map(last).collect();
+        assert!(goodput > 0.95 && rtt < 1.12, "{pattern:?}: {goodput:.3} of A, {rtt:.3} of T: {told:?}");
     }
 }
 

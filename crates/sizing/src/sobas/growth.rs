@@ -7,23 +7,39 @@ use estimate::Estimator;
 use units::{Bytes, Span, Time};
 
 impl Sobas {
-    /// The trains are over, one way or another.
-    pub(super) fn begin_ramp(&mut self, now: Time) -> Phase {
+    /// Whether the data need not wait for trains any longer: they are over, one way or another, or one has come whole and the others
+    /// will be here while the sender is still in its first round trips.
+    pub(super) fn has_measured(&self) -> bool {
+        let round_trip = self.path.times().map_or(Span::ZERO, |times| times.base);
+        self.trains.is_over() || (self.path.capacity.whole() > 0 && self.trains.soon_over(round_trip))
+    }
+
+    /// A train is back: what the path holds, and how long its queue is the trains'.
+    pub(super) fn note_train(&mut self, now: Time) {
         let base = self.path.times().map_or(Span::ZERO, |times| times.base);
         self.trains_until = now + base * 2;
         let (whole, lost) = (self.path.capacity.whole(), self.path.capacity.lost());
-        let trains = format!("{whole} of {} trains came whole", whole + lost);
         // A train is a burst that the path held, or did not. A ramp queues a fifth of its window; is that more than has
         // been shown to fit, its packets are better spread.
         let burst = burst().get() as f64;
         let ramp_queues = self.ceiling().map(|ceiling| ceiling / 5.0);
         self.room = if lost > 0 && whole == 0 { burst / 8.0 } else { burst };
+        let spread = self.rate_based || lost > 0 || ramp_queues.is_none_or(|queues| queues > burst);
+        self.paced = self.config.can_pace && spread;
+    }
+
+    /// Data flows.
+    pub(super) fn begin_ramp(&mut self, now: Time) -> Phase {
+        self.note_train(now);
+        let (whole, lost) = (self.path.capacity.whole(), self.path.capacity.lost());
+        let trains = match lost {
+            0 if !self.trains.is_over() => "the first train came whole".to_owned(),
+            _ => format!("{whole} of {} trains came whole", whole + lost),
+        };
         if whole == 0 {
             self.margin /= 2.0;
         }
-        self.paced = self.config.can_pace && (lost > 0 || ramp_queues.is_none_or(|queues| queues > burst));
         if let (true, Some(ceiling)) = (self.rate_based, self.ceiling()) {
-            self.paced = self.config.can_pace;
             self.window = self.window.max(2.0 * ceiling).min(self.maximum());
             let capacity = self.path.capacity.estimate().map_or(String::new(), mbps);
             self.reason = format!("C' is {capacity}, {trains}; the sender finds its rate itself, up to C'");
@@ -31,10 +47,9 @@ impl Sobas {
         }
         match (self.path.capacity.estimate(), self.ceiling()) {
             (Some(rate), Some(ceiling)) => {
-                // Doubling up to here queues half of it: no more than has been shown to fit, or very little.
-                let limits = self.config.thresholds;
-                let start =
-                    (ceiling * 2.0 * limits.ramp_start).min(1.5 * burst).max(ceiling * limits.ramp_start);
+                // Doubling up to here queues nothing if it is spread, else half of it: no more than has been shown to fit.
+                let fits = if self.paced { ceiling } else { 1.5 * self.room };
+                let start = fits.clamp(ceiling * self.config.thresholds.ramp_start, ceiling / 4.0);
                 self.window = self.window.max(start).min(ceiling);
                 self.reason = format!("C' is {}, {trains}; growing x1.25 per RTT to C'T", mbps(rate));
             }
@@ -52,7 +67,10 @@ impl Sobas {
         let begins = if self.paced { 0.5 } else { 0.25 };
         match ceiling {
             // The path fills: what is sent until that shows has to wait somewhere.
-            Some(_) if self.path.waits_by(now).is_some_and(|wait| wait >= self.hint() / 2) => {
+            Some(_)
+                if now >= self.trains_until
+                    && self.path.waits_by(now).is_some_and(|wait| wait >= self.hint() / 2) =>
+            {
                 limits.ramp_gain_late
             }
             Some(ceiling) if self.window > ceiling * begins => {

@@ -66,6 +66,10 @@ pub(super) struct Trial {
     step: f64,
     level: Level,
     target: Span,
+    /// The most that any sample before it brought.
+    best: f64,
+    /// Goodput differed from sample to sample before it, too.
+    varies: bool,
     /// The path had no queue: it may take more.
     room: bool,
     /// The window has grown as far as the trial goes, and what it brings is measured.
@@ -216,7 +220,22 @@ impl Sobas {
 
     fn trial(&self, level: Level, target: Span, room: bool, step: f64) -> Phase {
         let (origin, from, fastest) = (self.window, self.window, level.rate);
-        Phase::Trial(Trial { origin, from, step, level, target, room, judging: false, fastest, waited: 0 })
+        let best = self.path.best().map_or(level.rate, |level| level.rate);
+        let varies = self.path.varies();
+        let judging = false;
+        Phase::Trial(Trial {
+            origin,
+            from,
+            step,
+            level,
+            target,
+            best,
+            varies,
+            room,
+            judging,
+            fastest,
+            waited: 0,
+        })
     }
 
     pub(super) fn grow_in_trial(&mut self, now: Time, mut trial: Trial, bytes: Bytes) -> Phase {
@@ -286,7 +305,11 @@ impl Sobas {
             return self.hold(now, times.base * 2, trial.level, trial.target);
         }
         let grown = self.window / trial.from - 1.0;
-        let judged = if grown >= WIDE { JUDGED_WIDE } else { JUDGED };
+        let judged = match grown >= WIDE {
+            _ if trial.varies || self.path.varies() => JUDGED_AT_MOST,
+            true => JUDGED_WIDE,
+            false => JUDGED,
+        };
         let Some(level) = self.path.level_of(judged).filter(|_| trial.judging) else {
             return Phase::Trial(trial);
         };
@@ -296,13 +319,15 @@ impl Sobas {
         // A window that grows takes of what others have, so their share is what the next step can bring.
         let left = 1.0 - self.share(level).unwrap_or(1.0);
         let pays = grown > 0.0
+            && level.rate > trial.best
             && (gained >= limits.trial_pays * grown
                 || (keeps && self.others_yield && left >= limits.trial_pays));
         let found =
             format!("the window grew by {:.1} %, the goodput by {:.1} %", grown * 100.0, gained * 100.0);
         if pays {
             self.idle_trials = 0;
-            self.others_yield |= self.has_company(level);
+            // What comes of a path that had room is nobody's.
+            self.others_yield |= self.has_company(level) && !trial.room;
             self.reason = format!("{found}: others give way, it stays at {}", self.shown());
             let target = trial.target.max(level.median);
             // Without a pause: the next step up, a larger one.
@@ -339,6 +364,7 @@ impl Sobas {
             return self.phase;
         }
         self.note_overflow(now);
+        self.recover(now);
         self.margin = if self.margin < 0.005 { 0.0 } else { self.margin / 2.0 };
         let level = self.path.level_of_limited().unwrap_or(hold.level);
         let window = self.window;
@@ -351,6 +377,11 @@ impl Sobas {
         let next = self.decide(now, level, "loss with S in force");
         self.window = self.window.min(window);
         next
+    }
+
+    /// What is lost in the next round trips is of the overflow that was just seen.
+    fn recover(&mut self, now: Time) {
+        self.recovered = now + self.path.times().map_or(Span::ZERO, |times| times.average * 4);
     }
 
     /// S was climbed to by trials that paid, and has a queue with it.
@@ -366,6 +397,7 @@ impl Sobas {
         let Some(times) = self.path.times() else { return self.phase };
         if before != Before::Calm {
             self.note_overflow(now);
+            self.recover(now);
         }
         // Where others have a share, the next segment tries an open window.
         self.idle_trials = if self.may_contend(now, trial.level) { 0 } else { self.idle_trials + 2 };

@@ -31,11 +31,12 @@ impl Sobas {
         Some(Rate::from_bps_f64(capacity.map_or(ahead, |capacity| ahead.min(capacity.max(by_window)))))
     }
 
-    /// The pace, if it is to be said: changes of less than a twentieth are not.
+    /// The pace, if it is to be said: changes of less than a twentieth are not, with S in force of less than a hundredth.
     pub(super) fn new_pace(&mut self) -> Option<Action> {
         let (pace, said) = (self.pace(), self.said_pace);
+        let least = if matches!(self.phase, Phase::Hold(_)) { 0.01 } else { 0.05 };
         let differs = match (pace, said) {
-            (Some(pace), Some(said)) => (pace.as_bps_f64() / said.as_bps_f64() - 1.0).abs() > 0.05,
+            (Some(pace), Some(said)) => (pace.as_bps_f64() / said.as_bps_f64() - 1.0).abs() > least,
             (pace, said) => pace != said,
         };
         differs.then(|| {

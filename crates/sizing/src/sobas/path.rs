@@ -9,6 +9,9 @@ use units::{Bytes, Rate, Span, Time};
 /// As many samples are remembered as any decision looks at.
 const REMEMBERED: usize = 8;
 
+/// A full packet, IP layer.
+const PACKET: Bytes = Bytes::new(1500);
+
 /// A goodput sample and what belongs to it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sample {
@@ -203,13 +206,19 @@ impl Path {
         let round = self.round(base);
         let least = self.rtt().since(behind(now, round)).map(|waits| waits.least);
         let greatest = self.rtt().since(behind(now, round * 3)).map(|waits| waits.greatest);
-        if least.is_some_and(|least| least >= base + self.thresholds.hint(base)) {
+        if least.is_some_and(|least| least >= base + self.hint(base)) {
             Before::Standing
-        } else if greatest.is_some_and(|greatest| greatest >= exogenous + self.thresholds.hint(base)) {
+        } else if greatest.is_some_and(|greatest| greatest >= exogenous + self.hint(base)) {
             Before::Burst
         } else {
             Before::Calm
         }
+    }
+
+    /// From when on there is some queue: more than the packet that is just being sent.
+    pub(super) fn hint(&self, base: Span) -> Span {
+        let packet = self.capacity.estimate().map_or(Span::ZERO, |rate| rate.serialization(PACKET));
+        self.thresholds.hint(base).max(packet)
     }
 
     /// When the last sign of loss came.
@@ -223,6 +232,12 @@ impl Path {
         let last: Vec<Sample> = self.samples.range(end.checked_sub(count)?..end).copied().collect();
         let rates: Vec<f64> = last.iter().map(|sample| sample.rate).collect();
         spread(&rates).filter(|spread| *spread <= self.thresholds.nearly_equal).map(|_| last)
+    }
+
+    /// The samples so far are not nearly equal: other traffic varies.
+    pub(super) fn varies(&self) -> bool {
+        let rates: Vec<f64> = self.samples.iter().map(|sample| sample.rate).collect();
+        spread(&rates).is_some_and(|spread| spread > self.thresholds.nearly_equal)
     }
 
     /// R and T of the last `count` samples, if they are nearly equal.
@@ -276,7 +291,7 @@ impl Path {
     pub(super) fn has_room(&self, now: Time) -> bool {
         let Some(RoundTripTimes { base, .. }) = self.times() else { return false };
         let round = self.rtt().since(behind(now, self.round(base)));
-        round.is_some_and(|round| round.least < base + self.thresholds.hint(base))
+        round.is_some_and(|round| round.least < base + self.hint(base))
             && self.samples.back().is_none_or(|sample| sample.limited)
     }
 

@@ -37,7 +37,7 @@ impl BufferSizer for Sobas {
             self.undisturbed_until = self.undisturbed_until.min(now + base.unwrap_or_default());
             return Some(Action::Train);
         }
-        if matches!(self.phase, Phase::Measure) && self.trains.is_over() {
+        if matches!(self.phase, Phase::Measure) && self.has_measured() {
             self.step(now, Sign::Train);
         }
         // In whole segments, as senders use it.

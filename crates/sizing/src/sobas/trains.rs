@@ -49,6 +49,11 @@ impl Trains {
         self.answered >= self.wanted || self.unanswered >= UNANSWERED || self.overflows()
     }
 
+    /// What is still to come takes no longer than the data needs to get under way.
+    pub(crate) fn soon_over(&self, round_trip: Span) -> bool {
+        self.spacing * (self.wanted.saturating_sub(1)) as u64 <= round_trip * 2
+    }
+
     /// The path holds no train: more of them would only cost others their packets.
     const fn overflows(&self) -> bool {
         self.broken >= BROKEN && self.broken == self.answered
