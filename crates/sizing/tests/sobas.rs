@@ -237,6 +237,60 @@ fn random_loss_opens_the_window_and_it_stays_open() {
 }
 
 #[test]
+fn data_waits_for_one_whole_train_where_the_others_come_soon_and_else_for_all() {
+    // A train takes 6 ms of the path's 40 in the first case, 60 in the second.
+    for (mbps, least, most) in [(97.0, 0.04, 0.06), (10.0, 0.4, 0.7)] {
+        let mut path = Fluid::new(mbps, 40.0, 4.0, |_| {});
+        while path.sizer.wants_quiet() {
+            assert!(path.now < 2.0, "{:?}", path.sizer.state());
+            path.run(0.001);
+        }
+        assert!(
+            (least..most).contains(&path.now),
+            "{mbps} Mb/s: {:.3} s: {:?}",
+            path.now,
+            path.sizer.state()
+        );
+        assert_eq!(path.phase(), "ramp");
+    }
+}
+
+#[test]
+fn a_packet_that_waits_for_another_is_no_queue() {
+    let mut path = Fluid::new(15.0, 40.0, 1.0, |_| {});
+    while path.phase() != "ramp" {
+        path.run(0.001);
+    }
+    path.run(0.05);
+    path.probes = false;
+    // A packet takes 0.8 ms here.
+    for _ in 0..10 {
+        path.tell(Input::Probe(Some(Span::from_micros(40_700))));
+        path.run(0.004);
+    }
+    path.tell(Input::OutOfOrder(3));
+    assert_eq!(path.phase(), "open", "{:?}", path.sizer.state());
+}
+
+#[test]
+fn what_is_lost_in_the_wake_of_an_overflow_is_no_other_loss() {
+    let mut path = Fluid::new(97.0, 40.0, 0.25, |_| {});
+    path.run(10.0);
+    path.queue = 0.1 * path.capacity * path.base;
+    for _ in 0..2 {
+        for _ in 0..5 {
+            path.tell(Input::Probe(Some(Span::from_millis(46))));
+        }
+        path.tell(Input::OutOfOrder(3));
+        path.run(0.1);
+    }
+    path.run(3.0);
+    path.tell(Input::OutOfOrder(3));
+    path.run(1.0);
+    assert_eq!(path.phase(), "hold", "{:?}", path.sizer.state());
+}
+
+#[test]
 fn a_capacity_that_falls_is_followed_down() {
     let mut path = Fluid::new(97.0, 40.0, 4.0, |_| {});
     path.run(10.0);

@@ -6,7 +6,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::thread;
 use std::time::Duration;
 use tightlink_live::Clock;
-use tightlink_live::probe::{EchoCounts, Echoer, ProbeEvent, ProbeKey, Prober, TrainLimits};
+use tightlink_live::probe::{EchoCounts, Echoer, ProbeEvent, ProbeKey, Prober, TrainArrivals, TrainLimits};
 use units::{Bytes, Span, Time};
 
 const SESSION: u64 = 7;
@@ -118,7 +118,7 @@ fn lost(events: &[ProbeEvent]) -> usize {
     events.iter().filter(|event| **event == ProbeEvent::Lost).count()
 }
 
-fn train(events: &[ProbeEvent]) -> Option<&tightlink_live::probe::TrainArrivals> {
+fn train(events: &[ProbeEvent]) -> Option<&TrainArrivals> {
     events.iter().find_map(|event| match event {
         ProbeEvent::Train(train) => Some(train),
         _ => None,
@@ -262,6 +262,20 @@ fn a_train_with_a_hole_is_told_as_such_and_one_that_never_comes_too() {
         .collect();
     assert_eq!(arrived.len(), 2, "{events:?}");
     assert!(arrived[0] == 49 && arrived[1] <= 1, "{arrived:?}");
+}
+
+#[test]
+fn a_train_does_not_wait_for_the_one_before_it() {
+    let mut bench = Bench::new(TrainLimits::default());
+    bench.prober.ask_train();
+    bench.prober.ask_train();
+    let whole = |events: &[ProbeEvent]| train(events).map(TrainArrivals::is_whole);
+    // Nothing of the first train comes through; it is given up after a second.
+    let lost = 1..51;
+    let events = bench.run(|back, number| back || !lost.contains(&number), |events| whole(events).is_some());
+    assert_eq!(whole(&events), Some(true), "{events:?}");
+    let events = bench.run(|_, _| true, |events| whole(events).is_some());
+    assert_eq!(whole(&events), Some(false), "{events:?}");
 }
 
 #[test]
