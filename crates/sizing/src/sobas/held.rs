@@ -87,7 +87,10 @@ impl Sobas {
         let begins = now + settle;
         let end = self.config.thresholds.segment_end(begins, base, self.idle_trials);
         // The first decision was made in a hurry.
-        let rounds = if self.has_company(level) { FIRST_ROUNDS_SHARED } else { FIRST_ROUNDS };
+        let company = self.has_company(level);
+        let rounds = if company { FIRST_ROUNDS_SHARED } else { FIRST_ROUNDS };
+        // What is spread meets fewer of the others' bursts.
+        self.paced |= self.config.can_pace && company;
         let until = if self.tried { end } else { end.min(begins + base * rounds) };
         Phase::Hold(Hold { level, target, until, over: 0, before: None })
     }
