@@ -19,14 +19,25 @@ impl Sobas {
         let base = self.path.times().map_or(Span::ZERO, |times| times.base);
         self.trains_until = now + base * 2;
         let (whole, lost) = (self.path.capacity.whole(), self.path.capacity.lost());
-        // A train is a burst that the path held, or did not. Where none came whole, or the ramp at its slowest queues more than a
-        // train, its packets are better spread. Not elsewhere: who was paced once stays so, and a path that loses at random
-        // then gives 2 to 4 % less.
+        // A train is a burst that the path held, or did not.
         let burst = burst().get() as f64;
-        let ramp_queues = self.ceiling().map(|ceiling| ceiling * self.config.thresholds.ramp_gain_late);
         self.room = if lost > 0 && whole == 0 { burst / 8.0 } else { burst };
-        let spread = self.rate_based || whole == 0 || ramp_queues.is_none_or(|queues| queues > burst);
-        self.paced |= self.config.can_pace && spread;
+        // Packets are better spread where no train came whole, or a ramp, which queues a fifth of its window, queues more than
+        // a train. Not where some came whole and some did not: so does a path that loses at random, and who was paced once
+        // stays so and gets 2 to 4 % less there.
+        let ramp_queues = self.ceiling().map(|ceiling| ceiling / 5.0);
+        let spread = match (whole, lost) {
+            _ if self.rate_based => true,
+            (0, _) => true,
+            (_, 0) => ramp_queues.is_none_or(|queues| queues > burst),
+            _ => false,
+        };
+        if self.config.can_pace && spread && (self.rate_based || self.trains.is_over()) {
+            self.paced = true;
+            if let (Phase::Ramp, Some(ceiling)) = (self.phase, self.ceiling()) {
+                self.window = self.window.max(ceiling / 4.0);
+            }
+        }
     }
 
     /// Data flows.
