@@ -22,24 +22,15 @@ pub struct Entry {
 /// Congestion controls.
 #[must_use]
 pub fn controls() -> Vec<Entry> {
-    let own = cc::registry::CONTROLS.iter().map(|control| Entry {
+    let entry = |control: &cc::registry::Control| Entry {
         name: control.name,
         runs_on: if KERNEL_CONTROLS.contains(&control.name) { "sim live" } else { "sim" },
         summary: control.summary,
         source: control.source,
         status: control.status,
         settings: &[],
-    });
-    let kernel = [("bbr", "paces at the measured bottleneck bandwidth", "kernel, BBRv1")];
-    let kernel = kernel.map(|(name, summary, source)| Entry {
-        name,
-        runs_on: "live",
-        summary,
-        source,
-        status: "experimental",
-        settings: &[],
-    });
-    own.chain(kernel).collect()
+    };
+    cc::registry::CONTROLS.iter().map(entry).collect()
 }
 
 /// Slow starts.

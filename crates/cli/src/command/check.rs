@@ -29,11 +29,12 @@ pub(crate) fn run(options: &CheckOptions) -> Result<ExitCode, Problem> {
         return Err(Problem::usage(format!("unknown paper \"{asked}\"\n  accepted: {}", papers.join(", "))));
     }
     let mut all_held = true;
-    let (mut prepared, mut left_out) = (false, 0);
+    let (mut prepared, mut known_claims, mut left_out) = (false, 0, 0);
     let engines = chosen(&options.engines);
     for figure in chosen_figures {
         let mut claims = claims(&figure.id)?;
         let all = claims.len();
+        known_claims += all;
         claims.retain(|claim| claim.engines.iter().all(|engine| engines.contains(engine)));
         left_out += all - claims.len();
         if claims.is_empty() {
@@ -56,6 +57,9 @@ pub(crate) fn run(options: &CheckOptions) -> Result<ExitCode, Problem> {
             print::data(format_args!("{}: {}", figure.id, figure.title))?;
             all_held &= table::print_verdicts(&verdicts)?;
         }
+    }
+    if let (0, Some(paper)) = (known_claims, &options.paper) {
+        print::talk(format_args!("no claims about the figures of {paper}: nothing checked"));
     }
     if left_out > 0 {
         print::talk(format_args!("{left_out} claims ask an engine that --engines leaves out: not checked"));

@@ -37,6 +37,12 @@ fn list_of_one_kind_is_that_block_alone() {
     for control in ["fixed", "reno", "cubic", "bbr"] {
         assert!(ended.out.lines().any(|line| line.trim_start().starts_with(control)), "{}", ended.out);
     }
+    let names = || ended.out.lines().filter_map(|line| line.split_whitespace().next());
+    assert!(
+        names().all(|name| names().filter(|other| *other == name).count() == 1),
+        "once each: {}",
+        ended.out
+    );
     assert!(!ended.out.contains("controls:") && !ended.out.contains("drop-tail"), "{}", ended.out);
 }
 
@@ -74,6 +80,13 @@ fn an_unknown_figure_is_told_the_known_ones() {
 #[test]
 fn an_unknown_paper_is_told_the_known_ones() {
     Place::new().run(&["check", "nopaper"]).failed(2, &["unknown paper \"nopaper\"", "accepted: ", "sobas"]);
+}
+
+#[test]
+fn a_paper_without_claims_is_said_to_be_unchecked() {
+    let ended = Place::new().run(&["check", "protocols"]).well();
+    assert_eq!(ended.out, "");
+    assert!(ended.err.contains("no claims about the figures of protocols: nothing checked"), "{}", ended.err);
 }
 
 #[test]

@@ -13,6 +13,7 @@
 //! window in segments, `w=5`, what is in the network, `pipe=4`, and when the earliest timer expires, `timer=1200`.
 
 mod ecn;
+mod losses;
 mod newreno;
 mod pacing;
 mod prr;

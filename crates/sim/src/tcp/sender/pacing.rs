@@ -164,6 +164,14 @@ impl Sender {
         }
     }
 
+    /// The same of the first outstanding segment, which duplicates or a partial acknowledgement have said is missing. Without
+    /// names the scoreboard has no loss edge to find it by.
+    pub(super) fn tell_first_lost(&mut self) {
+        if self.pacing.deliveries {
+            self.tell_losses_below(self.board.una() + 1);
+        }
+    }
+
     fn tell_losses_below(&mut self, edge: u64) {
         let pacing = &mut self.pacing;
         pacing.told = self.board.total_lost();

@@ -65,7 +65,11 @@ impl Sender {
                 self.end_episode();
             }
             // RFC 6582: a partial acknowledgement names the next hole.
-            Episode::FastRecovery { .. } => self.owed |= !self.sack && newly > 0,
+            Episode::FastRecovery { .. } if !self.sack && newly > 0 => {
+                self.owed = true;
+                self.tell_first_lost();
+            }
+            Episode::FastRecovery { .. } => {}
             Episode::None | Episode::Timeout { .. } => {}
         }
         if self.episode == Episode::None && self.board.first_is_lost() {
@@ -89,6 +93,15 @@ impl Sender {
         let outstanding = self.board.outstanding();
         self.congestion(now, CongestionKind::Loss, outstanding);
         self.begin_reduction(outstanding);
+        if !self.sack {
+            self.tell_first_lost();
+        }
+    }
+
+    /// Segments known to be lost. Without names the scoreboard does not count the hole that fast recovery is at.
+    fn known_lost(&self) -> u64 {
+        let unnamed = !self.sack && matches!(self.episode, Episode::FastRecovery { .. });
+        self.board.lost() + u64::from(unnamed)
     }
 
     /// The controller learns of congestion, with so many segments outstanding just before.
@@ -98,7 +111,7 @@ impl Sender {
         self.control.on_congestion(&Congestion {
             now,
             kind,
-            lost: Bytes::new(self.board.lost() * self.payload),
+            lost: Bytes::new(self.known_lost() * self.payload),
             in_flight: Bytes::new(in_flight),
         });
         self.note_reduced(now);

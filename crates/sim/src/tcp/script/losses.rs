@@ -1,0 +1,132 @@
+//! What a controller that wants every loss is told of, with selective acknowledgements and without.
+
+use super::{SEGMENT, config, perform};
+use crate::tcp::{Full, Sender};
+use cc::{Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, LostSegment, Phase, Wants};
+use units::Bytes;
+
+/// A window of eight segments, four after a loss and one after a timeout, and what it has heard.
+#[derive(Debug)]
+struct Heard {
+    rate: bool,
+    window: u64,
+    /// Losses told of; the greatest number lost since one of them was sent.
+    told: u64,
+    beside: Bytes,
+    /// Segments known to be lost as an episode began.
+    known: Bytes,
+}
+
+impl CongestionControl for Heard {
+    fn on_ack(&mut self, _ack: &Ack) {}
+    fn on_congestion(&mut self, event: &Congestion) {
+        self.window = if event.kind == CongestionKind::Loss { 4 } else { 1 };
+        self.known = event.lost;
+    }
+    fn on_lost(&mut self, lost: &LostSegment) {
+        assert_eq!(lost.size, SEGMENT);
+        self.told += 1;
+        self.beside = self.beside.max(lost.lost);
+    }
+    fn wants(&self) -> Wants {
+        Wants { rate: self.rate, deliveries: true, departures: false }
+    }
+    fn allowance(&self) -> Allowance {
+        Allowance { window: SEGMENT * self.window, pacing: None }
+    }
+    fn state(&self) -> CcState {
+        CcState { phase: Phase::Fixed, window: SEGMENT * self.window, threshold: None }
+    }
+    fn measures(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        show("told", self.told as f64);
+        show("beside", (self.beside.get() / SEGMENT.get()) as f64);
+        show("known", (self.known.get() / SEGMENT.get()) as f64);
+    }
+}
+
+/// A line is `time ms · event · told beside known`; whatever may leave leaves after each.
+#[track_caller]
+fn hears(sack: bool, rate: bool, script: &str) {
+    let heard = Heard { rate, window: 8, told: 0, beside: Bytes::ZERO, known: Bytes::ZERO };
+    let mut config = config(8);
+    (config.sack, config.control) = (sack, Box::new(heard));
+    let mut sender = Sender::new(config);
+    for line in script.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let [time, event, expected] = line.split('·').map(str::trim).collect::<Vec<_>>()[..] else {
+            panic!("time · event · told beside known: {line}");
+        };
+        let now = super::ms(super::number(time));
+        perform(&mut sender, now, event, line);
+        while sender.transmit::<Full>(now).is_some() {}
+        let mut found = Vec::new();
+        sender.measures(&mut |_, value| found.push(value.to_string()));
+        // Without rates what was lost beside a segment is not known.
+        if !rate {
+            found[1] = "-".into();
+        }
+        let expected: Vec<&str> = expected.split_whitespace().collect();
+        let expected: Vec<&str> =
+            (0..3).map(|at| if at == 1 && !rate { "-" } else { expected[at] }).collect();
+        assert_eq!(found, expected, "{line}");
+    }
+}
+
+/// Of eight segments 0 and 4 are lost: three duplicates tell of the first, the partial acknowledgement of the second, and
+/// nothing else does.
+#[test]
+fn without_names_fast_retransmit_tells_of_each_hole_it_repairs() {
+    for rate in [true, false] {
+        hears(
+            false,
+            rate,
+            "  0 · go     · 0 0 0
+             101 · ack 0  · 0 0 0
+             102 · ack 0  · 0 0 0
+             103 · ack 0  · 1 1 1
+             105 · ack 0  · 1 1 1
+             106 · ack 0  · 1 1 1
+             107 · ack 0  · 1 1 1
+             203 · ack 4  · 2 2 1
+             205 · ack 4  · 2 2 1
+             303 · ack 12 · 2 2 1
+             403 · ack 13 · 2 2 1",
+        );
+    }
+}
+
+/// The same with names.
+#[test]
+fn with_names_each_hole_is_told_of_once() {
+    for rate in [true, false] {
+        hears(
+            true,
+            rate,
+            "  0 · go           · 0 0 0
+             101 · ack 0 sack 1 · 0 0 0
+             102 · ack 0 sack 2 · 0 0 0
+             103 · ack 0 sack 3 · 1 1 1
+             105 · ack 0 sack 5 · 1 1 1
+             106 · ack 0 sack 6 · 1 1 1
+             107 · ack 0 sack 7 · 2 2 1
+             203 · ack 4        · 2 2 1
+             303 · ack 12       · 2 2 1",
+        );
+    }
+}
+
+/// A retransmission that is lost, too, ends in a timeout, which takes all that is outstanding for lost: what was told before is
+/// not told again.
+#[test]
+fn a_hole_told_of_is_not_told_of_again_after_a_timeout() {
+    hears(
+        false,
+        true,
+        "  0 · go     · 0 0 0
+         101 · ack 0  · 0 0 0
+         102 · ack 0  · 0 0 0
+         103 · ack 0  · 1 1 1
+         # 0 to 7, and what limited transmit sent: 8 and 9. Known before: the first.
+         1103 · timer · 1 1 1
+         1203 · ack 1 · 10 10 1",
+    );
+}
