@@ -57,6 +57,8 @@ pub fn print(words: &[String]) {
                     let seeds = match cross {
                         _ if asked.is_some() => asked.unwrap_or(1),
                         _ if loss > 0.0 => 30,
+                        // The one's chance is the other's.
+                        Cross::Poisson if control == "bbr" => 20,
                         Cross::None => 1,
                         _ => 5,
                     };

@@ -32,12 +32,7 @@ impl Sobas {
             (_, 0) => ramp_queues.is_none_or(|queues| queues > burst),
             _ => false,
         };
-        if self.config.can_pace && spread && (self.rate_based || self.trains.is_over()) {
-            self.paced = true;
-            if let (Phase::Ramp, Some(ceiling)) = (self.phase, self.ceiling()) {
-                self.window = self.window.max(ceiling / 4.0);
-            }
-        }
+        self.paced |= self.config.can_pace && spread;
     }
 
     /// Data flows.
