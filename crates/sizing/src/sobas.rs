@@ -47,7 +47,7 @@
 //! is the limit, without trains the ramp ends at the first standing queue.
 //!
 //! Reading order: here, `sobas/growth.rs` (ramp and linear), `sobas/decide.rs` (S = R T), `sobas/port.rs` (inputs and actions), `sobas/thresholds.rs`,
-//! `sobas/path.rs`, `sobas/trains.rs`, `sobas/held.rs` (what happens in hold and trial), `sobas/contend.rs`, `sobas/pace.rs`.
+//! `sobas/path.rs`, `sobas/trains.rs`, `sobas/held.rs`, `sobas/trial.rs`, `sobas/contend.rs`, `sobas/pace.rs`.
 
 mod config;
 mod contend;
@@ -59,14 +59,16 @@ mod path;
 mod port;
 mod thresholds;
 mod trains;
+mod trial;
 
 pub use config::{SobasConfig, TRAINS};
 use contend::Contend;
-use held::{Hold, Trial};
+use held::Hold;
 use pace::burst;
 use path::{Before, Path, Sign};
 pub use thresholds::Thresholds;
 pub(crate) use trains::Trains;
+use trial::Trial;
 use units::{Bytes, Rate, Span, Time};
 
 /// The source's probes: 100 bytes every 10 ms [sobas:IV].
