@@ -6,13 +6,13 @@
 //!
 //! | phase | sign | if | next | window |
 //! |---|---|---|---|---|
-//! | measure | train | one came whole and the others will be here within two round trips; all are back, three came with losses, or none will come | ramp | C'T/4 if the sender is paced, else a train and a half, C'T/16 to C'T/4 |
+//! | measure | train | one came whole and the others are asked for within three round trips; all are back, three came with losses, or none will come | ramp | C'T/4 if the sender is paced, else one and a half of what has been shown to fit, C'T/16 to C'T/4 |
 //! | | train | the same, and the sender finds its own rate | linear | 2 C'T, paced at C' |
 //! | | delivered | | | x1.25 per RTT, 40 segments at most |
 //! | | delivered | no RTT is ever seen | open | maximum |
 //! | ramp | delivered | | | x1.25 per RTT; from C'T/4 on, C'T/2 if the sender is paced, by no more than a train is; when probes begin to wait x1.06 |
 //! | | delivered | the window is C'T | linear | C'T |
-//! | | wait | a queue begins to stand: 1.5 % above the base RTT | linear | /1.06 |
+//! | | wait | a queue begins to stand: 1.5 % above the base RTT, and a packet | linear | /1.06 |
 //! | | sample | flat-rate (2) or const-rate-drop | hold | S = R T |
 //! | | loss | after a standing queue | hold | S |
 //! | | loss | after a burst | linear | C'T: now congestion control is slow enough |
@@ -28,9 +28,9 @@
 //! | | sample | the segment is over, others have a share, have given way before, and a trial would overflow the buffer | contend | maximum |
 //! | | sample | the segment is over, and the path is not known to be full | trial | x1.016 per RTT |
 //! | | loss | | hold | S with half the margin; after a climb beside others, less 3 % |
-//! | | loss | the third in 20 s, what is lost in four round trips being one | open | maximum |
+//! | | loss | the third in 20 s; what is lost in four round trips after an overflow is one | open | maximum |
 //! | trial | sample | the path had room, and has a queue now | hold | stays |
-//! | | sample | goodput grew with the window, judged by 2 samples, by 6 where it varies by itself | trial | stays; a larger step follows at once |
+//! | | sample | goodput grew with the window, judged by 3 samples, a wide step by 2, by 6 where it varies by itself | trial | stays; a larger step follows at once |
 //! | | sample | it did, but too little to go on | hold | stays |
 //! | | sample | it did not | hold | as before; the next trial waits longer |
 //! | | loss | | hold | as before, less 3 % |
@@ -215,7 +215,11 @@ impl Sobas {
                 }
             }
             // What the trains left behind.
-            (Phase::Ramp, Sign::Wait(_) | Sign::Loss(_)) if now < self.trains_until => self.phase,
+            (Phase::Ramp | Phase::Linear { .. }, Sign::Wait(_) | Sign::Loss(_))
+                if now < self.trains_until =>
+            {
+                self.phase
+            }
             (Phase::Ramp, Sign::Wait(wait))
                 if wait >= self.hint() + self.noise()
                     || self.path.waits_by(now).is_some_and(|wait| wait >= self.hint() * 2) =>

@@ -133,9 +133,10 @@ impl Echoer {
                 let known = self.cookies.holds(cookie, from, now);
                 let fits = (1..=self.limits.packets).contains(&packets)
                     && (LENGTH..=LONGEST).contains(&usize::from(length));
-                let early = self.last_train.is_some_and(|last| now.since(last) < self.limits.apart);
+                // By when they came: a machine that stood still looks at several at once.
+                let early = self.last_train.is_some_and(|last| at.since(last) < self.limits.apart);
                 if known && fits && !early && self.counts.trains < self.limits.total {
-                    self.last_train = Some(now);
+                    self.last_train = Some(at);
                     self.counts.trains += 1;
                     self.send_train(id, number, packets, length, from);
                 } else {

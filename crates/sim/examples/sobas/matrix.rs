@@ -57,12 +57,12 @@ pub fn print(words: &[String]) {
                     let seeds = match cross {
                         _ if asked.is_some() => asked.unwrap_or(1),
                         _ if loss > 0.0 => 30,
-                        // The one's chance is the other's.
+                        // Beside Poisson traffic BBR's goodput differs by a third from seed to seed.
                         Cross::Poisson if control == "bbr" => 20,
                         Cross::None => 1,
                         _ => 5,
                     };
-                    // Nothing else is random beside a TCP transfer: how the two meet is.
+                    // How two transfers meet is chance, and beside a TCP transfer nothing else is.
                     let starts = |seed| path.start + Span::from_micros(7_300) * (seed - 1);
                     cells.extend(
                         (1..=seeds).map(|seed| (label.clone(), Path { seed, start: starts(seed), ..path })),

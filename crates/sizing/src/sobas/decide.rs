@@ -36,6 +36,7 @@ impl Sobas {
     /// A loss after a queue: what the path gave before it is what it gives.
     pub(super) fn decide_by_loss(&mut self, now: Time) -> Phase {
         self.note_overflow(now);
+        self.recover(now);
         self.margin /= 2.0;
         match self.path.best() {
             Some(level) => self.decide(now, level, "loss after a queue stood"),

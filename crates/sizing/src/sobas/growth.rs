@@ -8,7 +8,7 @@ use units::{Bytes, Span, Time};
 
 impl Sobas {
     /// Whether the data need not wait for trains any longer: they are over, one way or another, or one has come whole and the others
-    /// will be here while the sender is still in its first round trips.
+    /// are asked for while the sender is still in its first round trips.
     pub(super) fn has_measured(&self) -> bool {
         let round_trip = self.path.times().map_or(Span::ZERO, |times| times.base);
         self.trains.is_over() || (self.path.capacity.whole() > 0 && self.trains.soon_over(round_trip))
@@ -22,6 +22,12 @@ impl Sobas {
         // A train is a burst that the path held, or did not.
         let burst = burst().get() as f64;
         self.room = if lost > 0 && whole == 0 { burst / 8.0 } else { burst };
+    }
+
+    /// Data may flow.
+    pub(super) fn begin_ramp(&mut self, now: Time) -> Phase {
+        self.note_train(now);
+        let (whole, lost) = (self.path.capacity.whole(), self.path.capacity.lost());
         // Packets are better spread where no train came whole, or a ramp, which queues a fifth of its window, queues more than
         // a train. Not where some came whole and some did not: so does a path that loses at random, and who was paced once
         // stays so and gets 2 to 4 % less there.
@@ -29,16 +35,10 @@ impl Sobas {
         let spread = match (whole, lost) {
             _ if self.rate_based => true,
             (0, _) => true,
-            (_, 0) => ramp_queues.is_none_or(|queues| queues > burst),
+            (_, 0) => ramp_queues.is_none_or(|queues| queues > burst().get() as f64),
             _ => false,
         };
         self.paced |= self.config.can_pace && spread;
-    }
-
-    /// Data flows.
-    pub(super) fn begin_ramp(&mut self, now: Time) -> Phase {
-        self.note_train(now);
-        let (whole, lost) = (self.path.capacity.whole(), self.path.capacity.lost());
         let trains = match lost {
             0 if !self.trains.is_over() => "the first train came whole".to_owned(),
             _ => format!("{whole} of {} trains came whole", whole + lost),
@@ -54,9 +54,9 @@ impl Sobas {
         }
         match (self.path.capacity.estimate(), self.ceiling()) {
             (Some(rate), Some(ceiling)) => {
-                // Doubling up to here queues nothing if it is spread, else half of it: no more than has been shown to fit.
+                // Doubling up to here queues nothing if it is spread, else half of it: no more than has been shown to fit, or little.
                 let fits = if self.paced { ceiling } else { 1.5 * self.room };
-                let start = fits.clamp(ceiling * self.config.thresholds.ramp_start, ceiling / 4.0);
+                let start = fits.min(ceiling / 4.0).max(ceiling * self.config.thresholds.ramp_start);
                 self.window = self.window.max(start).min(ceiling);
                 self.reason = format!("C' is {}, {trains}; growing x1.25 per RTT to C'T", mbps(rate));
             }

@@ -190,7 +190,7 @@ impl Sobas {
             return self.release(now, "losses go on with S in force");
         }
         if before == Before::Calm {
-            return self.phase;
+            return Phase::Hold(hold);
         }
         self.note_overflow(now);
         self.recover(now);

@@ -40,7 +40,7 @@ pub struct Thresholds {
     /// The same near C'T, x1.0625 per RTT: where cross traffic leaves less than C' the path is full before the end of
     /// the ramp, and what is let out before the queue is noticed, more than a round trip later, waits in it.
     pub ramp_gain_late: f64,
-    /// The share of C'T at which the ramp begins once C' is known: doubling up to here queues half of it.
+    /// The least share of C'T at which the ramp begins once C' is known; the greatest is a quarter.
     pub ramp_start: f64,
     /// Growth per delivered byte while no queue stands, after the ramp: 1/64, x1.016 per RTT. One segment per RTT, as the
     /// source has it, is what remains when there is a queue; alone it would take minutes where C' reads low.

@@ -14,9 +14,12 @@ const BROKEN: usize = 3;
 /// Between trains, before the first has told how fast the path is.
 const SPACING: Span = Span::from_millis(100);
 
+/// No prober asks sooner after the last time.
+const ASKED_APART: Span = Span::from_millis(15);
+
 /// Trains to be asked for. The first waits for a round-trip time, so that this is known without a train in the queue;
 /// the others follow one after another, twice as far apart as one of them takes: what the trains queue is gone before
-/// the next, and the whole takes about two round trips.
+/// the next. All of it takes two to five round trips, and data may flow after the first of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trains {
     wanted: usize,
@@ -49,9 +52,9 @@ impl Trains {
         self.answered >= self.wanted || self.unanswered >= UNANSWERED || self.overflows()
     }
 
-    /// What is still to come takes no longer than the data needs to get under way.
+    /// All are asked for before the data is well under way.
     pub(crate) fn soon_over(&self, round_trip: Span) -> bool {
-        self.spacing * (self.wanted.saturating_sub(1)) as u64 <= round_trip * 2
+        self.spacing.max(ASKED_APART) * self.wanted.saturating_sub(1) as u64 <= round_trip * 3
     }
 
     /// The path holds no train: more of them would only cost others their packets.
