@@ -234,7 +234,7 @@ impl Sobas {
             (Phase::Ramp, Sign::Loss(Before::Standing)) => self.decide_by_loss(now),
             (Phase::Ramp, Sign::Loss(Before::Burst)) => {
                 self.window = self.ceiling().unwrap_or(self.window * 2.0).min(self.maximum());
-                self.recovered = now + self.path.times().map_or(Span::ZERO, |times| times.average * 4);
+                self.recover(now);
                 self.linear(false, "a burst overflowed a small buffer".to_owned())
             }
             (Phase::Ramp, Sign::Loss(Before::Calm)) => self.release(now, "loss without a queue before it"),

@@ -54,14 +54,14 @@ pub fn print(words: &[String]) {
                 };
                 if words.iter().all(|word| label.split(' ').any(|part| part == *word)) {
                     // What is lost at random, and what others send, differs from seed to seed more than the windows do.
-                    let seeds = match cross {
-                        _ if asked.is_some() => asked.unwrap_or(1),
+                    let usual = match cross {
                         _ if loss > 0.0 => 30,
                         // Beside Poisson traffic BBR's goodput differs by a third from seed to seed.
                         Cross::Poisson if control == "bbr" => 20,
                         Cross::None => 1,
                         _ => 5,
                     };
+                    let seeds = asked.unwrap_or(usual);
                     // How two transfers meet is chance, and beside a TCP transfer nothing else is.
                     let starts = |seed| path.start + Span::from_micros(7_300) * (seed - 1);
                     cells.extend(

@@ -6,7 +6,7 @@ use estimate::{Estimator, TRAIN_PACKETS};
 use units::{Bytes, Rate};
 
 /// A full packet of a train, IP layer.
-const TRAIN_PACKET: Bytes = Bytes::new(1500);
+pub(super) const TRAIN_PACKET: Bytes = Bytes::new(1500);
 
 /// What a train puts into the queue at once.
 pub(super) fn burst() -> Bytes {

@@ -1,5 +1,6 @@
 //! What SOBAS sees of the path: inputs become signs.
 
+use super::pace::TRAIN_PACKET;
 use super::thresholds::Thresholds;
 use crate::{Input, SenderReport};
 use estimate::{Capacity, Episodes, Estimator, Goodput, RoundTrip, RoundTripTimes, Waits, median, spread};
@@ -8,9 +9,6 @@ use units::{Bytes, Rate, Span, Time};
 
 /// As many samples are remembered as any decision looks at.
 const REMEMBERED: usize = 8;
-
-/// A full packet, IP layer.
-const PACKET: Bytes = Bytes::new(1500);
 
 /// A goodput sample and what belongs to it.
 #[derive(Clone, Copy, Debug)]
@@ -217,7 +215,7 @@ impl Path {
 
     /// From when on there is some queue: more than the packet that is just being sent.
     pub(super) fn hint(&self, base: Span) -> Span {
-        let packet = self.capacity.estimate().map_or(Span::ZERO, |rate| rate.serialization(PACKET));
+        let packet = self.capacity.estimate().map_or(Span::ZERO, |rate| rate.serialization(TRAIN_PACKET));
         self.thresholds.hint(base).max(packet)
     }
 
