@@ -1,7 +1,11 @@
 //! Goodput in successive windows of time.
 
 use crate::Estimator;
+use std::collections::VecDeque;
 use units::{Bytes, Rate, Span, Time};
+
+/// What is remembered for [`Goodput::recent`] lies this part of a window apart.
+const MARKS: u64 = 16;
 
 /// What was delivered in one window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +38,11 @@ pub struct Goodput {
     not_before: Time,
     bytes: Bytes,
     last: Option<GoodputSample>,
+    /// Delivered since the first delivery, and when the last was.
+    total: Bytes,
+    newest: Time,
+    /// The same at earlier deliveries of the last window's length, oldest first.
+    marks: VecDeque<(Time, Bytes)>,
 }
 
 impl Goodput {
@@ -59,8 +68,30 @@ impl Goodput {
         self.bytes = Bytes::ZERO;
     }
 
+    fn mark(&mut self, at: Time, bytes: Bytes) {
+        self.total += bytes;
+        self.newest = at;
+        if self.marks.back().is_none_or(|(last, _)| at.since(*last) >= self.length / MARKS) {
+            self.marks.push_back((at, self.total));
+        }
+        // The one that is a length old is the last to be asked for.
+        while self.marks.get(1).is_some_and(|(second, _)| at.since(*second) >= self.length) {
+            self.marks.pop_front();
+        }
+    }
+
+    /// What was delivered in the last `span` or a little more, whatever window it lies in: a window may have begun long before
+    /// what is of interest. `None` if deliveries do not go back so far; they are remembered for a window's length.
+    #[must_use]
+    pub fn recent(&self, span: Span) -> Option<GoodputSample> {
+        let (from, before) =
+            *self.marks.iter().rfind(|(at, _)| *at < self.newest && self.newest.since(*at) >= span)?;
+        Some(GoodputSample { from, to: self.newest, bytes: self.total - before })
+    }
+
     /// The same as [`observe`](Estimator::observe), and returns the sample if this ends a window.
     pub fn sample(&mut self, at: Time, bytes: Bytes) -> Option<GoodputSample> {
+        self.mark(at, bytes);
         let Some(from) = self.from else {
             // What comes with the beginning was sent before it.
             if at >= self.not_before {
@@ -132,6 +163,23 @@ mod tests {
         let sample = samples[4].expect("10 ms after the first that counts");
         assert_eq!((sample.from, sample.bytes), (at(55_000), Bytes::new(200)));
         assert!(samples[..4].iter().all(Option::is_none));
+    }
+
+    #[test]
+    fn the_last_of_a_growing_rate_is_more_than_its_window() {
+        // A delivery per millisecond, each of 100 bytes more than the one before.
+        let mut goodput = Goodput::new(Span::from_millis(80));
+        let mut last = None;
+        for ms in 0..100u64 {
+            last = goodput.sample(at(ms * 1000), Bytes::new(ms * 100)).or(last);
+        }
+        let recent = goodput.recent(Span::from_millis(20)).expect("a hundred milliseconds");
+        assert!((20..=25).contains(&(recent.to.since(recent.from).as_nanos() / 1_000_000)), "{recent:?}");
+        let from = recent.from.as_nanos() / 1_000_000;
+        assert_eq!(recent.bytes, Bytes::new((from + 1..100).map(|ms| ms * 100).sum()));
+        assert!(recent.rate() > last.expect("a window is over").rate().scale(2.0));
+        assert_eq!(goodput.recent(Span::from_millis(90)), None, "more than a window's length ago");
+        assert_eq!(Goodput::new(Span::from_millis(80)).recent(Span::ZERO), None);
     }
 
     #[test]

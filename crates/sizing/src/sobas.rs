@@ -14,7 +14,7 @@
 //! | | delivered | the window is C'T | linear | C'T |
 //! | | wait | a queue begins to stand: 1.5 % above the base RTT, and a packet | linear | /1.06 |
 //! | | sample | flat-rate (2) or const-rate-drop | hold | S = R T |
-//! | | loss | after a standing queue | hold | S |
+//! | | loss | after a standing queue | hold | S, R of the best sample or of the last round trip |
 //! | | loss | after a burst | linear | C'T: now congestion control is slow enough |
 //! | | loss | after no queue | open | maximum |
 //! | linear | delivered | | | + 1 segment per RTT; without a queue x1.016, far below C'T x1.06 |
@@ -322,10 +322,10 @@ impl Sobas {
         Phase::Open { until, explained: 0 }
     }
 
-    /// The best of the last samples is what the path can give, as far as is known.
+    /// What the path gave lately is what it can give, as far as is known.
     fn is_near_capacity(&self) -> bool {
         let capacity = self.path.payload_capacity(self.config.segment, self.config.header);
-        let best = self.path.best().map_or(0.0, |level| level.rate);
+        let best = self.before_loss().map_or(0.0, |level| level.rate);
         capacity.is_some_and(|capacity| best >= self.config.thresholds.dropped * capacity)
     }
 

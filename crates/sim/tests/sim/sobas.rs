@@ -141,6 +141,22 @@ fn it_takes_what_unresponsive_traffic_leaves() {
     }
 }
 
+/// Round trips of 10 ms: the window has outgrown its samples, of 50 ms each, by the time of the first loss.
+#[test]
+fn a_loss_soon_after_the_start_is_judged_by_the_last_round_trip() {
+    let (rate, rtt) = (400_000_000, Span::from_millis(10));
+    for buffer in [0.1, 0.25, 0.5] {
+        let mut shared = path(sized("sobas", rtt, true), buffer);
+        shared.links[0].config.rate = Rate::from_bps(rate);
+        shared.links[0].limit = Limit::Bytes(Rate::from_bps(rate).volume(rtt).scale(buffer));
+        shared.traffic = vec![cross(rate / 2, Pattern::Cbr)];
+        shared.end = Some(Time::ZERO + Span::from_secs(6));
+        let report = run(shared);
+        let taken = report.goodput().as_bps_f64() / (rate as f64 / 2.0 * 1448.0 / 1500.0);
+        assert!(taken > 0.9, "{buffer} BDP: {taken:.3} of what is left: {}", last(&report));
+    }
+}
+
 #[test]
 fn a_path_with_random_loss_gets_the_maximum_within_five_seconds() {
     for loss in [0.001, 0.003, 0.01] {

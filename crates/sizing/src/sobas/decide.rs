@@ -38,14 +38,24 @@ impl Sobas {
         self.note_overflow(now);
         self.recover(now);
         self.margin /= 2.0;
-        match self.path.best() {
+        match self.before_loss() {
             Some(level) => self.decide(now, level, "loss after a queue stood"),
             None => self.phase,
         }
     }
 
+    /// What the path gave before a loss that shows now. A window that grows fast has outgrown its samples; a sender that finds
+    /// its own rate does not grow so, and whether it is alone is not told by one round trip.
+    pub(super) fn before_loss(&self) -> Option<Level> {
+        let (best, last) = (self.path.best(), self.path.last_round().filter(|_| !self.rate_based));
+        match (best, last) {
+            (Some(best), Some(last)) if last.rate > best.rate => Some(last),
+            (best, last) => best.or(last),
+        }
+    }
+
     pub(super) fn note_overflow(&mut self, now: Time) {
-        let most = self.path.best().map_or(self.window, |level| level.in_flight());
+        let most = self.before_loss().map_or(self.window, |level| level.in_flight());
         self.overflowed = Some((now, most.min(self.window)));
     }
 

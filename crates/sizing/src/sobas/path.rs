@@ -269,6 +269,13 @@ impl Path {
         Level::of(&[*best])
     }
 
+    /// R and T of the last round trip.
+    pub(super) fn last_round(&self) -> Option<Level> {
+        let sample = self.goodput.recent(self.round(self.times()?.base))?;
+        let waits = self.rtt().since(sample.from)?;
+        Some(Level { rate: sample.rate().as_bps_f64(), average: waits.mean, median: waits.median })
+    }
+
     /// R and T over the last `count` samples, if there are so many.
     pub(super) fn level_of(&self, count: usize) -> Option<Level> {
         let from = self.samples.len().checked_sub(count)?;
