@@ -17,6 +17,7 @@
 //! here, so the offload budget is nothing; a transport that is never idle does not restart.
 
 mod bounds;
+mod calm;
 mod cycle;
 mod full_pipe;
 mod probe_rtt;
@@ -28,6 +29,7 @@ use crate::{
     Start, Wants,
 };
 use bounds::{Bounds, LOSS_THRESHOLD, larger, smaller};
+use calm::Calm;
 use cycle::is_too_high;
 use full_pipe::FullPipe;
 use units::random::Stream;
@@ -90,6 +92,9 @@ pub struct Bbr3 {
     initial_window: f64,
     window: f64,
     prior_window: f64,
+    /// What the model wants in flight, and the most that losses have taught allows.
+    wanted: f64,
+    most_window: f64,
     /// Bytes per second; and as it is allowed.
     pacing: f64,
     pace: Rate,
@@ -97,6 +102,9 @@ pub struct Bbr3 {
     state: State,
     /// Of pacing and of the window, as the state has them.
     gains: (f64, f64),
+    /// Room for segments that leave together, where the state has any.
+    quanta: f64,
+    calm: Calm,
     now: Time,
     rounds: Rounds,
     /// Delivered since the start, as of the last acknowledgement.
@@ -107,7 +115,8 @@ pub struct Bbr3 {
     /// What is slower than this tells nothing: the largest rate of the round, as the filter knows it.
     known: Rate,
     rate: f64,
-    min_rtt: Option<Span>,
+    /// The longest span before there is one.
+    min_rtt: Span,
     /// The same in seconds; zero before there is one.
     min_rtt_seconds: f64,
     min_rtt_at: Time,
@@ -155,11 +164,15 @@ impl Bbr3 {
             initial_window: window.min(MOST),
             window: window.min(MOST),
             prior_window: 0.0,
+            wanted: 0.0,
+            most_window: MOST,
             pacing: 0.0,
             pace: Rate::ZERO,
             seen_rtt: false,
             state: State::Startup,
             gains: (STARTUP_GAIN, WINDOW_GAINS.0),
+            quanta: 0.0,
+            calm: Calm::NOT,
             now: Time::ZERO,
             rounds: Rounds::default(),
             delivered: Bytes::ZERO,
@@ -168,7 +181,7 @@ impl Bbr3 {
             max_rate: 0.0,
             known: Rate::ZERO,
             rate: 0.0,
-            min_rtt: None,
+            min_rtt: Span::MAX,
             min_rtt_seconds: 0.0,
             min_rtt_at: Time::ZERO,
             probe_rtt_window: window,
@@ -208,7 +221,7 @@ impl Bbr3 {
 
     /// `BDPMultiple` at `rate`.
     fn bdp(&self, rate: f64) -> f64 {
-        if self.min_rtt.is_some() { rate * self.min_rtt_seconds } else { self.initial_window }
+        if self.min_rtt != Span::MAX { rate * self.min_rtt_seconds } else { self.initial_window }
     }
 
     /// `Inflight(1.0)` at `rate`.
@@ -216,9 +229,9 @@ impl Bbr3 {
         self.with_quanta(self.bdp(rate))
     }
 
+    /// `QuantizationBudget`.
     fn with_quanta(&self, inflight: f64) -> f64 {
-        let up = if self.state == State::Probe(Probe::Up) { 2.0 * self.segment_bytes } else { 0.0 };
-        larger(inflight, self.least_window) + up
+        larger(inflight, self.least_window) + self.quanta
     }
 
     fn with_headroom(&self) -> f64 {
@@ -235,6 +248,8 @@ impl Bbr3 {
 
     fn enter(&mut self, state: State) {
         self.state = state;
+        self.calm = Calm::NOT;
+        self.quanta = if state == State::Probe(Probe::Up) { 2.0 * self.segment_bytes } else { 0.0 };
         self.gains = match state {
             State::Startup => (STARTUP_GAIN, WINDOW_GAINS.0),
             State::Drain => (DRAIN_GAIN, WINDOW_GAINS.0),
@@ -272,6 +287,28 @@ impl Bbr3 {
         }
     }
 
+    /// What the acknowledgement tells of the path, the state, and what follows of both.
+    #[inline(never)]
+    fn update_model(&mut self, ack: &Ack, sample: &RateSample) {
+        let rate = self.rate_of(sample);
+        self.bounds.observe_rate(rate);
+        self.update_signals();
+        self.check_startup(ack, sample, rate);
+        if self.bounds.round_started {
+            (self.bounds.lost_in_round, self.bounds.loss_events) = (false, 0);
+        }
+        self.update_cycle(ack, sample, rate);
+        self.check_probe_rtt(ack, sample);
+        if self.bounds.round_started {
+            self.bounds.advance(sample, rate);
+            self.known = Rate::ZERO;
+        }
+        self.rate = smaller(self.max_rate, self.bounds.rate_short);
+        self.set_pacing(ack);
+        self.set_bounds();
+        self.foresee();
+    }
+
     fn save_window(&mut self) {
         let keeps = self.recovering || self.state == State::ProbeRtt;
         self.prior_window = if keeps { self.prior_window.max(self.window) } else { self.window };
@@ -289,12 +326,24 @@ impl Bbr3 {
         }
     }
 
+    /// What the model wants in flight, and what losses have taught allows.
+    fn set_bounds(&mut self) {
+        self.wanted = self.gains.1 * self.bdp(self.rate);
+        let long = match self.state {
+            State::ProbeRtt | State::Probe(Probe::Cruise) => self.with_headroom(),
+            State::Probe(_) => self.bounds.inflight_long,
+            State::Startup | State::Drain => f64::INFINITY,
+        };
+        let bound = larger(smaller(long, self.bounds.inflight_short), self.least_window);
+        self.most_window = smaller(bound, MOST);
+    }
+
     fn set_window(&mut self, ack: &Ack, sample: &RateSample) {
         if self.recovering && !ack.recovering {
             self.recovering = false;
             self.window = self.window.max(self.prior_window);
         }
-        let most = self.with_quanta(self.gains.1 * self.bdp(self.rate) + self.extra_acked);
+        let most = self.with_quanta(self.wanted + self.extra_acked);
         let grown = self.window + amount(sample.newly_delivered);
         if self.full.reached {
             self.window = smaller(grown, most);
@@ -305,42 +354,24 @@ impl Bbr3 {
         if self.state == State::ProbeRtt {
             self.window = self.window.min(self.probe_rtt_window);
         }
-        let long = match self.state {
-            State::ProbeRtt | State::Probe(Probe::Cruise) => self.with_headroom(),
-            State::Probe(_) => self.bounds.inflight_long,
-            State::Startup | State::Drain => f64::INFINITY,
-        };
-        let bound = larger(smaller(long, self.bounds.inflight_short), self.least_window);
-        self.window = smaller(smaller(self.window, bound), MOST);
+        self.window = smaller(self.window, self.most_window);
     }
 }
 
 impl CongestionControl for Bbr3 {
     fn on_ack(&mut self, ack: &Ack) {
         let Some(sample) = &ack.rate else { return };
-        if self.min_rtt.is_none() {
+        if self.min_rtt == Span::MAX {
             // Flows that begin at different times do not probe in step.
             self.stream = Stream::new(ack.now.as_nanos(), "bbr probes");
         }
         (self.now, self.delivered) = (ack.now, sample.delivered_total);
         self.rounds.on_ack(sample);
         self.bounds.observe(sample);
-        let rate = self.rate_of(sample);
-        self.bounds.observe_rate(rate);
-        self.update_signals();
         self.update_aggregation(sample);
-        self.check_startup(ack, sample, rate);
-        if self.bounds.round_started {
-            (self.bounds.lost_in_round, self.bounds.loss_events) = (false, 0);
+        if !self.is_calm(ack, sample) {
+            self.update_model(ack, sample);
         }
-        self.update_cycle(ack, sample, rate);
-        self.check_probe_rtt(ack, sample);
-        if self.bounds.round_started {
-            self.bounds.advance(sample, rate);
-            self.known = Rate::ZERO;
-        }
-        self.rate = smaller(self.max_rate, self.bounds.rate_short);
-        self.set_pacing(ack);
         self.set_window(ack, sample);
     }
 
@@ -378,6 +409,7 @@ impl CongestionControl for Bbr3 {
 
     fn on_spurious(&mut self) {
         self.recovering = false;
+        self.calm = Calm::NOT;
         self.window = self.window.max(self.prior_window);
         self.full.reset();
         self.bounds.restore();
@@ -406,7 +438,7 @@ impl CongestionControl for Bbr3 {
 
     fn measures(&self, show: &mut dyn FnMut(&'static str, f64)) {
         show("bandwidth_bps", self.max_rate * 8.0);
-        show("least_rtt_s", self.min_rtt.unwrap_or_default().as_secs_f64());
+        show("least_rtt_s", self.min_rtt_seconds);
         show("inflight_longterm_bytes", self.bounds.inflight_long.min(MOST));
     }
 }

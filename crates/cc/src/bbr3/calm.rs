@@ -1,0 +1,58 @@
+//! When an acknowledgement tells BBR v3 no more than that data arrived: most of them do, and only what each may change is
+//! looked at then.
+//!
+//! The model, the state and what follows of them move as a round begins, with a faster sample, a lower RTT or more in flight
+//! than the long-term bound, and when the state has what it waits for. The last is noted whenever the model has moved.
+
+use super::probe_rtt::EVERY;
+use super::{Bbr3, Probe, State, amount};
+use crate::{Ack, RateSample};
+use units::Time;
+
+/// What the state waits for: nothing of it has come.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Calm {
+    /// Not after this; the start of the run: everything is looked at.
+    until: Time,
+    /// While more than this is in flight, and the window is larger than this, bytes.
+    in_flight_above: f64,
+    window_above: f64,
+}
+
+impl Calm {
+    /// Everything is looked at.
+    pub(super) const NOT: Self = Self { until: Time::ZERO, in_flight_above: 0.0, window_above: 0.0 };
+}
+
+impl Bbr3 {
+    /// Whether nothing but the window follows of `ack`.
+    #[inline]
+    pub(super) fn is_calm(&self, ack: &Ack, sample: &RateSample) -> bool {
+        ack.now <= self.calm.until
+            && !(self.rounds.started || self.bounds.round_started)
+            && ack.rtt.latest.is_none_or(|rtt| rtt >= self.min_rtt)
+            && amount(sample.sent_in_flight) <= self.bounds.inflight_long
+            && amount(ack.in_flight) > self.calm.in_flight_above
+            && self.window > self.calm.window_above
+            && !sample.exceeds(self.known)
+    }
+
+    /// What the state waits for from here on.
+    pub(super) fn foresee(&mut self) {
+        let State::Probe(probe @ (Probe::Down | Probe::Cruise | Probe::Refill)) = self.state else {
+            self.calm = Calm::NOT;
+            return;
+        };
+        let mut calm = Calm { until: self.min_rtt_at + EVERY, in_flight_above: -1.0, window_above: -1.0 };
+        if probe != Probe::Refill {
+            let grown = self.grown_meanwhile();
+            let is_due = grown >= self.bdp(self.rate);
+            calm.until = if is_due { Time::ZERO } else { calm.until.min(self.probe_at) };
+            calm.window_above = grown;
+        }
+        if probe == Probe::Down {
+            calm.in_flight_above = self.drained();
+        }
+        self.calm = calm;
+    }
+}
