@@ -137,7 +137,6 @@ pub struct Bbr3 {
     /// When bandwidth is probed again at the latest.
     probe_at: Time,
     extra: WindowedMax<EXTRA_ROUNDS>,
-    extra_acked: f64,
     extra_from: Time,
     extra_delivered: f64,
     recovering: bool,
@@ -149,6 +148,12 @@ pub struct Bbr3 {
 #[inline]
 fn amount(bytes: Bytes) -> f64 {
     bytes.get() as i64 as f64
+}
+
+/// The same of a time.
+#[inline]
+fn seconds(span: Span) -> f64 {
+    span.as_nanos() as i64 as f64 * 1e-9
 }
 
 impl Bbr3 {
@@ -200,7 +205,6 @@ impl Bbr3 {
             rounds_since_probe: 0,
             probe_at: Time::ZERO,
             extra: WindowedMax::new(),
-            extra_acked: 0.0,
             extra_from: Time::ZERO,
             extra_delivered: 0.0,
             recovering: false,
@@ -290,9 +294,16 @@ impl Bbr3 {
     /// What the acknowledgement tells of the path, the state, and what follows of both.
     #[inline(never)]
     fn update_model(&mut self, ack: &Ack, sample: &RateSample) {
+        if self.min_rtt == Span::MAX {
+            // Flows that begin at different times do not probe in step.
+            self.stream = Stream::new(ack.now.as_nanos(), "bbr probes");
+        }
+        self.rounds.on_ack(sample);
+        self.bounds.observe(sample);
         let rate = self.rate_of(sample);
         self.bounds.observe_rate(rate);
         self.update_signals();
+        self.update_aggregation(sample);
         self.check_startup(ack, sample, rate);
         if self.bounds.round_started {
             (self.bounds.lost_in_round, self.bounds.loss_events) = (false, 0);
@@ -307,6 +318,7 @@ impl Bbr3 {
         self.set_pacing(ack);
         self.set_bounds();
         self.foresee();
+        self.set_window(ack, sample);
     }
 
     fn save_window(&mut self) {
@@ -343,7 +355,7 @@ impl Bbr3 {
             self.recovering = false;
             self.window = self.window.max(self.prior_window);
         }
-        let most = self.with_quanta(self.wanted + self.extra_acked);
+        let most = self.with_quanta(self.wanted + self.extra.largest());
         let grown = self.window + amount(sample.newly_delivered);
         if self.full.reached {
             self.window = smaller(grown, most);
@@ -361,18 +373,12 @@ impl Bbr3 {
 impl CongestionControl for Bbr3 {
     fn on_ack(&mut self, ack: &Ack) {
         let Some(sample) = &ack.rate else { return };
-        if self.min_rtt == Span::MAX {
-            // Flows that begin at different times do not probe in step.
-            self.stream = Stream::new(ack.now.as_nanos(), "bbr probes");
-        }
         (self.now, self.delivered) = (ack.now, sample.delivered_total);
-        self.rounds.on_ack(sample);
-        self.bounds.observe(sample);
-        self.update_aggregation(sample);
-        if !self.is_calm(ack, sample) {
+        if self.is_calm(ack, sample) {
+            self.carry_on(sample);
+        } else {
             self.update_model(ack, sample);
         }
-        self.set_window(ack, sample);
     }
 
     fn on_lost(&mut self, lost: &LostSegment) {

@@ -50,8 +50,9 @@ impl RateSample {
     #[inline]
     pub fn exceeds(&self, rate: Rate) -> bool {
         let scaled = u128::from(self.delivered.get()) * 8_000_000_000;
-        let least = (u128::from(rate.as_bps()) + 1) * u128::from(self.interval.as_nanos());
-        self.interval > Span::ZERO && scaled >= least
+        let interval = u128::from(self.interval.as_nanos());
+        let least = u128::from(rate.as_bps()) * interval + interval;
+        scaled >= least && self.interval > Span::ZERO
     }
 }
 

@@ -18,11 +18,17 @@ pub(crate) struct Rounds {
 impl Rounds {
     #[inline]
     pub(crate) fn on_ack(&mut self, sample: &RateSample) {
-        self.started = sample.delivered_before >= self.next;
+        self.started = self.starts(sample);
         if self.started {
             self.restart(sample.delivered_total);
             self.count += 1;
         }
+    }
+
+    /// Whether [`on_ack`](Rounds::on_ack) would begin a round.
+    #[inline]
+    pub(crate) fn starts(&self, sample: &RateSample) -> bool {
+        sample.delivered_before >= self.next
     }
 
     /// The controller itself limits the rate, with so much in flight: samples of it are marked as an application's
@@ -65,12 +71,28 @@ impl<const N: usize> WindowedMax<N> {
         if at != self.at || length != self.length {
             self.turn(at, length);
         }
-        if value > self.of_unit {
-            self.slots[(at % N as u64) as usize].1 = value;
-            self.of_unit = value;
-            self.largest = self.largest.max(value);
-        }
+        self.raise(value);
         self.largest
+    }
+
+    /// The same of another value at the time and for the length of the last.
+    #[inline]
+    pub(crate) fn raise(&mut self, value: f64) {
+        if value > self.of_unit {
+            self.slots[(self.at % N as u64) as usize].1 = value;
+            self.of_unit = value;
+            self.largest = if value > self.largest { value } else { self.largest };
+        }
+    }
+
+    /// The largest value and over what length, as last asked for.
+    #[inline]
+    pub(crate) fn largest(&self) -> f64 {
+        self.largest
+    }
+
+    pub(crate) fn length(&self) -> u64 {
+        self.length
     }
 
     /// The largest value of the unit `at`; `None` if it has none yet.

@@ -4,8 +4,9 @@
 //! The model, the state and what follows of them move as a round begins, with a faster sample, a lower RTT or more in flight
 //! than the long-term bound, and when the state has what it waits for. The last is noted whenever the model has moved.
 
+use super::bounds::{larger, smaller};
 use super::probe_rtt::EVERY;
-use super::{Bbr3, Probe, State, amount};
+use super::{Bbr3, EXTRA_ROUNDS, Probe, State, amount};
 use crate::{Ack, RateSample};
 use units::Time;
 
@@ -29,12 +30,25 @@ impl Bbr3 {
     #[inline]
     pub(super) fn is_calm(&self, ack: &Ack, sample: &RateSample) -> bool {
         ack.now <= self.calm.until
-            && !(self.rounds.started || self.bounds.round_started)
+            && !self.rounds.starts(sample)
+            && !self.bounds.round_starts(sample)
+            && (ack.recovering || !self.recovering)
             && ack.rtt.latest.is_none_or(|rtt| rtt >= self.min_rtt)
             && amount(sample.sent_in_flight) <= self.bounds.inflight_long
             && amount(ack.in_flight) > self.calm.in_flight_above
             && self.window > self.calm.window_above
             && !sample.exceeds(self.known)
+    }
+
+    /// An acknowledgement while all is calm: what has arrived is counted, and the window follows.
+    #[inline]
+    pub(super) fn carry_on(&mut self, sample: &RateSample) {
+        self.bounds.observe_within_round(sample);
+        let extra = self.extra_delivered(sample);
+        self.extra.raise(extra);
+        let most = larger(self.wanted + self.extra.largest(), self.least_window);
+        let grown = smaller(self.window + amount(sample.newly_delivered), most);
+        self.window = smaller(larger(grown, self.least_window), self.most_window);
     }
 
     /// What the state waits for from here on.
@@ -43,6 +57,10 @@ impl Bbr3 {
             self.calm = Calm::NOT;
             return;
         };
+        if self.extra.length() != EXTRA_ROUNDS as u64 {
+            self.calm = Calm::NOT;
+            return;
+        }
         let mut calm = Calm { until: self.min_rtt_at + EVERY, in_flight_above: -1.0, window_above: -1.0 };
         if probe != Probe::Refill {
             let grown = self.grown_meanwhile();
