@@ -90,7 +90,9 @@ pub struct Bbr3 {
     segment_bytes: f64,
     least_window: f64,
     initial_window: f64,
+    /// Also as it is allowed.
     window: f64,
+    whole_window: Bytes,
     prior_window: f64,
     /// What the model wants in flight, and the most that losses have taught allows.
     wanted: f64,
@@ -167,7 +169,8 @@ impl Bbr3 {
             segment_bytes,
             least_window: LEAST_WINDOW * segment_bytes,
             initial_window: window.min(MOST),
-            window: window.min(MOST),
+            window: 0.0,
+            whole_window: start.segment,
             prior_window: 0.0,
             wanted: 0.0,
             most_window: MOST,
@@ -211,6 +214,7 @@ impl Bbr3 {
             undo: None,
             stream: Stream::new(0, "bbr probes"),
         };
+        own.resize(window.min(MOST));
         // Before a round-trip time is known it counts for 1 ms.
         own.pace_at(STARTUP_GAIN * window / 1e-3);
         own
@@ -351,22 +355,33 @@ impl Bbr3 {
     }
 
     fn set_window(&mut self, ack: &Ack, sample: &RateSample) {
+        let mut window = self.window;
         if self.recovering && !ack.recovering {
             self.recovering = false;
-            self.window = self.window.max(self.prior_window);
+            window = window.max(self.prior_window);
         }
         let most = self.with_quanta(self.wanted + self.extra.largest());
-        let grown = self.window + amount(sample.newly_delivered);
+        let grown = window + amount(sample.newly_delivered);
         if self.full.reached {
-            self.window = smaller(grown, most);
-        } else if self.window < most || amount(sample.delivered_total) < self.initial_window {
-            self.window = grown;
+            window = smaller(grown, most);
+        } else if window < most || amount(sample.delivered_total) < self.initial_window {
+            window = grown;
         }
-        self.window = larger(self.window, self.least_window);
+        window = larger(window, self.least_window);
         if self.state == State::ProbeRtt {
-            self.window = self.window.min(self.probe_rtt_window);
+            window = window.min(self.probe_rtt_window);
         }
-        self.window = smaller(self.window, self.most_window);
+        self.resize(smaller(window, self.most_window));
+    }
+
+    /// The window is `window`, which mostly it was before.
+    #[inline]
+    fn resize(&mut self, window: f64) {
+        if window != self.window {
+            self.window = window;
+            // Far below 2^63, see `amount`.
+            self.whole_window = Bytes::new(window as i64 as u64).max(self.segment);
+        }
     }
 }
 
@@ -408,7 +423,7 @@ impl CongestionControl for Bbr3 {
                 self.bounds.save();
                 // Everything is lost; the window grows back with what arrives.
                 self.recovering = false;
-                self.window = self.segment_bytes;
+                self.resize(self.segment_bytes);
             }
         }
     }
@@ -416,7 +431,7 @@ impl CongestionControl for Bbr3 {
     fn on_spurious(&mut self) {
         self.recovering = false;
         self.calm = Calm::NOT;
-        self.window = self.window.max(self.prior_window);
+        self.resize(self.window.max(self.prior_window));
         self.full.reset();
         self.bounds.restore();
         self.resume();
@@ -427,9 +442,7 @@ impl CongestionControl for Bbr3 {
     }
 
     fn allowance(&self) -> Allowance {
-        // Far below 2^63, see `amount`.
-        let window = Bytes::new(self.window as i64 as u64).max(self.segment);
-        Allowance { window, pacing: Some(self.pace) }
+        Allowance { window: self.whole_window, pacing: Some(self.pace) }
     }
 
     fn state(&self) -> CcState {

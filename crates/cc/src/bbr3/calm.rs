@@ -46,9 +46,9 @@ impl Bbr3 {
         self.bounds.observe_within_round(sample);
         let extra = self.extra_delivered(sample);
         self.extra.raise(extra);
-        let most = larger(self.wanted + self.extra.largest(), self.least_window);
+        let most = self.with_quanta(self.wanted + self.extra.largest());
         let grown = smaller(self.window + amount(sample.newly_delivered), most);
-        self.window = smaller(larger(grown, self.least_window), self.most_window);
+        self.resize(smaller(larger(grown, self.least_window), self.most_window));
     }
 
     /// What the state waits for from here on.

@@ -52,7 +52,7 @@ impl Bbr3 {
 
     fn exit_probe_rtt(&mut self, now: Time) {
         self.min_rtt_at = now;
-        self.window = self.window.max(self.prior_window);
+        self.resize(self.window.max(self.prior_window));
         self.bounds.reset_short();
         if self.full.reached {
             self.start_down();
