@@ -389,10 +389,12 @@ impl CongestionControl for Bbr3 {
     fn on_ack(&mut self, ack: &Ack) {
         let Some(sample) = &ack.rate else { return };
         (self.now, self.delivered) = (ack.now, sample.delivered_total);
-        if self.is_calm(ack, sample) {
-            self.carry_on(sample);
-        } else {
+        if !self.is_calm(ack, sample) {
             self.update_model(ack, sample);
+        } else if sample.exceeds(self.known) {
+            self.on_faster(ack, sample);
+        } else {
+            self.carry_on(sample);
         }
     }
 

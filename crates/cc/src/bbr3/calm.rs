@@ -5,6 +5,7 @@
 //! than the long-term bound, and when the state has what it waits for. The last is noted whenever the model has moved.
 
 use super::bounds::{larger, smaller};
+use super::cycle::is_too_high;
 use super::probe_rtt::EVERY;
 use super::{Bbr3, EXTRA_ROUNDS, Probe, State, amount};
 use crate::{Ack, RateSample};
@@ -34,10 +35,23 @@ impl Bbr3 {
             && !self.bounds.round_starts(sample)
             && (ack.recovering || !self.recovering)
             && ack.rtt.latest.is_none_or(|rtt| rtt >= self.min_rtt)
-            && amount(sample.sent_in_flight) <= self.bounds.inflight_long
+            && (amount(sample.sent_in_flight) <= self.bounds.inflight_long
+                || is_too_high(sample.lost, sample.sent_in_flight))
             && amount(ack.in_flight) > self.calm.in_flight_above
             && self.window > self.calm.window_above
-            && !sample.exceeds(self.known)
+    }
+
+    /// All is calm but for a rate above those the round has seen: mostly another round has seen one above it.
+    #[inline(never)]
+    pub(super) fn on_faster(&mut self, ack: &Ack, sample: &RateSample) {
+        let before = self.max_rate;
+        let rate = self.rate_of(sample);
+        self.bounds.observe_rate(rate);
+        if self.max_rate == before {
+            self.carry_on(sample);
+        } else {
+            self.update_model(ack, sample);
+        }
     }
 
     /// An acknowledgement while all is calm: what has arrived is counted, and the window follows.
