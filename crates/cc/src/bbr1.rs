@@ -59,8 +59,8 @@ pub struct Bbr1 {
     gains: (f64, f64),
     rounds: Rounds,
     filter: WindowedMax<RATE_ROUNDS>,
-    /// The round's largest rate.
-    fastest: Rate,
+    /// Rates from this one on are new to the filter in this round.
+    unseen: Rate,
     /// The filter's largest, bits per second (`BtlBw`).
     bandwidth: f64,
     /// `RTprop`, and when it was seen.
@@ -101,7 +101,7 @@ impl Bbr1 {
             gains: (HIGH_GAIN, HIGH_GAIN),
             rounds: Rounds::default(),
             filter: WindowedMax::new(),
-            fastest: Rate::ZERO,
+            unseen: Rate::ZERO,
             bandwidth: 0.0,
             min_rtt: Span::MAX,
             min_rtt_at: Time::ZERO,
@@ -155,9 +155,10 @@ impl Bbr1 {
 
     fn update_bandwidth(&mut self, sample: &RateSample) {
         self.rounds.on_ack(sample);
-        // Mostly the round has seen a faster one.
-        let fastest = self.filter.of_unit(self.rounds.count).map(|_| self.fastest);
-        if fastest.is_none_or(|fastest| sample.exceeds(fastest)) {
+        if self.rounds.started {
+            self.unseen = Rate::ZERO;
+        }
+        if sample.reaches(self.unseen) {
             self.take_rate(sample);
         }
     }
@@ -170,7 +171,7 @@ impl Bbr1 {
             let bandwidth = self.filter.update(self.rounds.count, bits, RATE_ROUNDS as u64);
             self.moved |= bandwidth != self.bandwidth;
             self.bandwidth = bandwidth;
-            self.fastest = rate;
+            self.unseen = rate + Rate::from_bps(1);
         }
     }
 

@@ -114,8 +114,8 @@ pub struct Bbr3 {
     filter: WindowedMax<RATE_CYCLES>,
     cycles: u64,
     max_rate: f64,
-    /// What is slower than this tells nothing: the largest rate of the round, as the filter knows it.
-    known: Rate,
+    /// Rates from this one on are new to the filter in this round.
+    unseen: Rate,
     rate: f64,
     /// The longest span before there is one.
     min_rtt: Span,
@@ -187,7 +187,7 @@ impl Bbr3 {
             filter: WindowedMax::new(),
             cycles: 0,
             max_rate: 0.0,
-            known: Rate::ZERO,
+            unseen: Rate::ZERO,
             rate: 0.0,
             min_rtt: Span::MAX,
             min_rtt_seconds: 0.0,
@@ -316,7 +316,7 @@ impl Bbr3 {
         self.check_probe_rtt(ack, sample);
         if self.bounds.round_started {
             self.bounds.advance(sample, rate);
-            self.known = Rate::ZERO;
+            self.unseen = Rate::ZERO;
         }
         self.rate = smaller(self.max_rate, self.bounds.rate_short);
         self.set_pacing(ack);
@@ -391,7 +391,7 @@ impl CongestionControl for Bbr3 {
         (self.now, self.delivered) = (ack.now, sample.delivered_total);
         if !self.is_calm(ack, sample) {
             self.update_model(ack, sample);
-        } else if sample.exceeds(self.known) {
+        } else if sample.reaches(self.unseen) {
             self.on_faster(ack, sample);
         } else {
             self.carry_on(sample);

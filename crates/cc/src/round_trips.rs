@@ -95,12 +95,6 @@ impl<const N: usize> WindowedMax<N> {
         self.length
     }
 
-    /// The largest value of the unit `at`; `None` if it has none yet.
-    #[inline]
-    pub(crate) fn of_unit(&self, at: u64) -> Option<f64> {
-        (at == self.at && self.length > 0).then_some(self.of_unit)
-    }
-
     /// Another unit begins, or another length is asked for.
     #[cold]
     fn turn(&mut self, at: u64, length: u64) {

@@ -33,7 +33,7 @@ impl Bbr3 {
         ack.now <= self.calm.until
             && !self.rounds.starts(sample)
             && !self.bounds.round_starts(sample)
-            && (ack.recovering || !self.recovering)
+            && (!self.recovering || ack.recovering)
             && ack.rtt.latest.is_none_or(|rtt| rtt >= self.min_rtt)
             && (amount(sample.sent_in_flight) <= self.bounds.inflight_long
                 || is_too_high(sample.lost, sample.sent_in_flight))

@@ -18,7 +18,7 @@ impl Bbr3 {
 
     pub(super) fn start_down(&mut self) {
         self.bounds.reset_signals();
-        self.known = Rate::ZERO;
+        self.unseen = Rate::ZERO;
         self.probe_up_acked_per_increase = f64::INFINITY;
         self.rounds_since_probe = self.stream.integer(0, 1);
         self.probe_at = self.now + Span::from_secs_f64(LEAST_WAIT + self.stream.uniform());
@@ -134,7 +134,7 @@ impl Bbr3 {
                     self.acks = Acks::Idle;
                     if probing && !self.rounds.is_limited(sample) {
                         self.cycles += 1;
-                        self.known = Rate::ZERO;
+                        self.unseen = Rate::ZERO;
                     }
                     if probing && self.probed_with_care && !self.last_was_too_high {
                         self.start_refill();

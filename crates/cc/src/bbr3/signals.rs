@@ -4,19 +4,20 @@
 use super::bounds::smaller;
 use super::{Bbr3, EXTRA_ROUNDS, Probe, RATE_CYCLES, State, amount, seconds};
 use crate::RateSample;
+use units::Rate;
 
 impl Bbr3 {
     /// The rate of `sample` in bytes per second; zero if there is none, or if it tells nothing.
     pub(super) fn rate_of(&mut self, sample: &RateSample) -> f64 {
         let asked = self.rounds.started || self.bounds.round_started || self.state == State::Probe(Probe::Up);
-        if !asked && !sample.exceeds(self.known) {
+        if !asked && !sample.reaches(self.unseen) {
             return 0.0;
         }
         let Some(rate) = sample.rate() else { return 0.0 };
         let bytes = rate.as_bps_f64() / 8.0;
         if bytes > 0.0 && (bytes >= self.max_rate || !self.rounds.is_limited(sample)) {
             self.max_rate = self.filter.update(self.cycles, bytes, RATE_CYCLES as u64);
-            self.known = self.known.max(rate);
+            self.unseen = self.unseen.max(rate + Rate::from_bps(1));
         }
         bytes
     }
