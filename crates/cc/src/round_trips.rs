@@ -52,6 +52,7 @@ impl Rounds {
 /// value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WindowedMax<const N: usize> {
+    /// Of each unit but the one at hand.
     slots: [(u64, f64); N],
     /// The unit's own largest, and the largest over the length, both as last asked for.
     of_unit: f64,
@@ -79,7 +80,6 @@ impl<const N: usize> WindowedMax<N> {
     #[inline]
     pub(crate) fn raise(&mut self, value: f64) {
         if value > self.of_unit {
-            self.slots[(self.at % N as u64) as usize].1 = value;
             self.of_unit = value;
             self.largest = if value > self.largest { value } else { self.largest };
         }
@@ -98,6 +98,7 @@ impl<const N: usize> WindowedMax<N> {
     /// Another unit begins, or another length is asked for.
     #[cold]
     fn turn(&mut self, at: u64, length: u64) {
+        self.slots[(self.at % N as u64) as usize] = (self.at, self.of_unit);
         let slot = &mut self.slots[(at % N as u64) as usize];
         if slot.0 != at {
             *slot = (at, 0.0);
