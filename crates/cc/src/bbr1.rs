@@ -206,7 +206,7 @@ impl Bbr1 {
         if self.rounds.started {
             self.unseen = Rate::ZERO;
         }
-        if sample.reaches(self.unseen) {
+        if !sample.falls_short_of(self.unseen) {
             self.take_rate(sample);
         }
     }
@@ -355,14 +355,15 @@ impl Bbr1 {
     fn set_window(&mut self, ack: &Ack, sample: &RateSample) {
         let acked = sample.newly_delivered;
         let mut window = self.window;
-        if self.recovering && !ack.recovering {
+        let mut conserves = false;
+        if self.recovering && ack.recovering {
+            window = window.saturating_sub(sample.newly_lost).max(self.segment);
+            conserves = self.rounds.count < self.conserving_until;
+        } else if self.recovering {
             self.recovering = false;
             window = window.max(self.prior_window);
         }
-        if self.recovering {
-            window = window.saturating_sub(sample.newly_lost).max(self.segment);
-        }
-        if self.recovering && self.rounds.count < self.conserving_until {
+        if conserves {
             window = window.max(ack.in_flight + acked);
         } else {
             if self.filled {
@@ -384,10 +385,10 @@ impl CongestionControl for Bbr1 {
         let Some(sample) = &ack.rate else { return };
         if !self.is_calm(ack, sample) {
             self.update_model(ack, sample);
-        } else if sample.reaches(self.unseen) {
-            self.on_faster(ack, sample);
-        } else {
+        } else if sample.falls_short_of(self.unseen) {
             self.set_window(ack, sample);
+        } else {
+            self.on_faster(ack, sample);
         }
     }
 

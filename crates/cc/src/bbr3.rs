@@ -391,10 +391,10 @@ impl CongestionControl for Bbr3 {
         (self.now, self.delivered) = (ack.now, sample.delivered_total);
         if !self.is_calm(ack, sample) {
             self.update_model(ack, sample);
-        } else if sample.reaches(self.unseen) {
-            self.on_faster(ack, sample);
-        } else {
+        } else if sample.falls_short_of(self.unseen) {
             self.carry_on(sample);
+        } else {
+            self.on_faster(ack, sample);
         }
     }
 

@@ -10,7 +10,7 @@ impl Bbr3 {
     /// The rate of `sample` in bytes per second; zero if there is none, or if it tells nothing.
     pub(super) fn rate_of(&mut self, sample: &RateSample) -> f64 {
         let asked = self.rounds.started || self.bounds.round_started || self.state == State::Probe(Probe::Up);
-        if !asked && !sample.reaches(self.unseen) {
+        if !asked && sample.falls_short_of(self.unseen) {
             return 0.0;
         }
         let Some(rate) = sample.rate() else { return 0.0 };
