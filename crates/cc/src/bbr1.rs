@@ -11,6 +11,8 @@
 //! Loss ends nothing: it holds the window to what is in flight for a round (packet conservation), and the window from
 //! before returns with the end of recovery. Long-term sampling of token-bucket policers is left out, as the draft does.
 
+mod control_parameters;
+
 use crate::round_trips::{Rounds, WindowedMax};
 use crate::{
     Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, Phase, RateSample, Start, Wants,
@@ -128,13 +130,6 @@ impl Bbr1 {
         own
     }
 
-    fn pace_at(&mut self, pacing: f64) {
-        if pacing != self.pacing {
-            self.pacing = pacing;
-            self.pace = Rate::from_bps_f64(pacing).max(Rate::from_bps(1));
-        }
-    }
-
     #[inline(never)]
     fn enter(&mut self, state: State) {
         self.state = state;
@@ -145,16 +140,6 @@ impl Bbr1 {
             State::ProbeRtt => (1.0, 1.0),
         };
         self.moved = true;
-    }
-
-    /// `gain` times the bandwidth-delay product, and room for three segments at each end as the draft's quanta.
-    #[inline(never)]
-    fn target(&self, gain: f64) -> Bytes {
-        if self.min_rtt == Span::MAX || self.bandwidth == 0.0 {
-            return self.initial_window;
-        }
-        let bits = gain * self.bandwidth * self.min_rtt.as_secs_f64();
-        Bytes::new((bits / 8.0).ceil() as u64) + self.segment * 3
     }
 
     /// Whether nothing but the window follows of `ack`, unless its rate is a new one: in a phase of the cycle nothing
@@ -321,62 +306,6 @@ impl Bbr1 {
                 }
             }
         }
-    }
-
-    fn save_window(&mut self) {
-        let keeps = self.recovering || self.state == State::ProbeRtt;
-        self.prior_window = if keeps { self.prior_window.max(self.window) } else { self.window };
-    }
-
-    fn set_pacing(&mut self, ack: &Ack) {
-        if !self.seen_rtt && ack.rtt.smoothed > Span::ZERO {
-            // The first acknowledgement: the initial window over the RTT it took, not over 1 ms.
-            self.seen_rtt = true;
-            self.moved = true;
-            self.pace_at(HIGH_GAIN * self.initial_window.bits_f64() / ack.rtt.smoothed.as_secs_f64());
-        }
-        if self.moved {
-            self.follow_model();
-        }
-    }
-
-    /// Pace and target are those of the gains, the bandwidth and the RTT.
-    #[inline(never)]
-    fn follow_model(&mut self) {
-        self.moved = false;
-        let rate = self.gains.0 * self.bandwidth;
-        if self.filled || rate > self.pacing {
-            self.pace_at(rate);
-        }
-        self.target = self.target(self.gains.1);
-    }
-
-    #[inline]
-    fn set_window(&mut self, ack: &Ack, sample: &RateSample) {
-        let acked = sample.newly_delivered;
-        let mut window = self.window;
-        let mut conserves = false;
-        if self.recovering && ack.recovering {
-            window = window.saturating_sub(sample.newly_lost).max(self.segment);
-            conserves = self.rounds.count < self.conserving_until;
-        } else if self.recovering {
-            self.recovering = false;
-            window = window.max(self.prior_window);
-        }
-        if conserves {
-            window = window.max(ack.in_flight + acked);
-        } else {
-            if self.filled {
-                window = (window + acked).min(self.target);
-            } else if window < self.target || sample.delivered_total < self.initial_window {
-                window += acked;
-            }
-            window = window.max(self.least_window);
-        }
-        if self.state == State::ProbeRtt {
-            window = window.min(self.least_window);
-        }
-        self.window = window;
     }
 }
 

@@ -13,11 +13,13 @@
 //!
 //! `bbr3/cycle.rs` has the probing of bandwidth, `bbr3/probe_rtt.rs` that of the RTT,
 //! `bbr3/signals.rs` what each acknowledgement tells of the path, `bbr3/bounds.rs` what losses teach,
-//! `bbr3/full_pipe.rs` when the pipe is full. Data are not sent in aggregates
-//! here, so the offload budget is nothing; a transport that is never idle does not restart.
+//! `bbr3/full_pipe.rs` when the pipe is full, `bbr3/control_parameters.rs` the pace and the window, and `bbr3/calm.rs` when
+//! nothing else needs to be looked at. Data are not sent in aggregates here, so the offload budget is nothing; a transport that
+//! is never idle does not restart.
 
 mod bounds;
 mod calm;
+mod control_parameters;
 mod cycle;
 mod full_pipe;
 mod probe_rtt;
@@ -220,13 +222,6 @@ impl Bbr3 {
         own
     }
 
-    fn pace_at(&mut self, pacing: f64) {
-        if pacing != self.pacing {
-            self.pacing = pacing;
-            self.pace = Rate::from_bps_f64(pacing * 8.0).max(Rate::from_bps(1));
-        }
-    }
-
     /// `BDPMultiple` at `rate`.
     fn bdp(&self, rate: f64) -> f64 {
         if self.min_rtt != Span::MAX { rate * self.min_rtt_seconds } else { self.initial_window }
@@ -323,65 +318,6 @@ impl Bbr3 {
         self.set_bounds();
         self.foresee();
         self.set_window(ack, sample);
-    }
-
-    fn save_window(&mut self) {
-        let keeps = self.recovering || self.state == State::ProbeRtt;
-        self.prior_window = if keeps { self.prior_window.max(self.window) } else { self.window };
-    }
-
-    fn set_pacing(&mut self, ack: &Ack) {
-        if !self.seen_rtt && ack.rtt.smoothed > Span::ZERO {
-            // Until now the round-trip time counted for 1 ms.
-            self.seen_rtt = true;
-            self.pace_at(STARTUP_GAIN * self.initial_window / ack.rtt.smoothed.as_secs_f64());
-        }
-        let rate = self.gains.0 * self.rate * PACING_MARGIN;
-        if self.full.reached || rate > self.pacing {
-            self.pace_at(rate.min(MOST));
-        }
-    }
-
-    /// What the model wants in flight, and what losses have taught allows.
-    fn set_bounds(&mut self) {
-        self.wanted = self.gains.1 * self.bdp(self.rate);
-        let long = match self.state {
-            State::ProbeRtt | State::Probe(Probe::Cruise) => self.with_headroom(),
-            State::Probe(_) => self.bounds.inflight_long,
-            State::Startup | State::Drain => f64::INFINITY,
-        };
-        let bound = larger(smaller(long, self.bounds.inflight_short), self.least_window);
-        self.most_window = smaller(bound, MOST);
-    }
-
-    fn set_window(&mut self, ack: &Ack, sample: &RateSample) {
-        let mut window = self.window;
-        if self.recovering && !ack.recovering {
-            self.recovering = false;
-            window = window.max(self.prior_window);
-        }
-        let most = self.with_quanta(self.wanted + self.extra.largest());
-        let grown = window + amount(sample.newly_delivered);
-        if self.full.reached {
-            window = smaller(grown, most);
-        } else if window < most || amount(sample.delivered_total) < self.initial_window {
-            window = grown;
-        }
-        window = larger(window, self.least_window);
-        if self.state == State::ProbeRtt {
-            window = window.min(self.probe_rtt_window);
-        }
-        self.resize(smaller(window, self.most_window));
-    }
-
-    /// The window is `window`, which mostly it was before.
-    #[inline]
-    fn resize(&mut self, window: f64) {
-        if window != self.window {
-            self.window = window;
-            // Far below 2^63, see `amount`.
-            self.whole_window = Bytes::new(window as i64 as u64).max(self.segment);
-        }
     }
 }
 

@@ -9,12 +9,12 @@ use super::cycle::is_too_high;
 use super::probe_rtt::EVERY;
 use super::{Bbr3, EXTRA_ROUNDS, Probe, State, amount};
 use crate::{Ack, RateSample};
-use units::Time;
+use units::{Span, Time};
 
 /// What the state waits for: nothing of it has come.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Calm {
-    /// Not after this; the start of the run: everything is looked at.
+    /// Not after this.
     until: Time,
     /// While more than this is in flight, and the window is larger than this, bytes.
     in_flight_above: f64,
@@ -23,11 +23,12 @@ pub(super) struct Calm {
 
 impl Calm {
     /// Everything is looked at.
-    pub(super) const NOT: Self = Self { until: Time::ZERO, in_flight_above: 0.0, window_above: 0.0 };
+    pub(super) const NOT: Self =
+        Self { until: Time::ZERO, in_flight_above: f64::INFINITY, window_above: f64::INFINITY };
 }
 
 impl Bbr3 {
-    /// Whether nothing but the window follows of `ack`.
+    /// Whether nothing but the window follows of `ack`, unless its rate is a new one.
     #[inline]
     pub(super) fn is_calm(&self, ack: &Ack, sample: &RateSample) -> bool {
         ack.now <= self.calm.until
@@ -41,7 +42,7 @@ impl Bbr3 {
             && self.window > self.calm.window_above
     }
 
-    /// All is calm but for a rate above those the round has seen: mostly another round has seen one above it.
+    /// All is calm but for a rate that the round has not seen: mostly another round has.
     #[inline(never)]
     pub(super) fn on_faster(&mut self, ack: &Ack, sample: &RateSample) {
         let before = self.max_rate;
@@ -67,24 +68,25 @@ impl Bbr3 {
 
     /// What the state waits for from here on.
     pub(super) fn foresee(&mut self) {
-        let State::Probe(probe @ (Probe::Down | Probe::Cruise | Probe::Refill)) = self.state else {
-            self.calm = Calm::NOT;
-            return;
+        // As the pipe fills, the filter of what came together goes over one round for one acknowledgement more.
+        let is_settled = self.min_rtt != Span::MAX && self.extra.length() == EXTRA_ROUNDS as u64;
+        self.calm = match self.state {
+            // Probing upwards, the bound may rise with each acknowledgement.
+            State::Probe(probe) if is_settled && probe != Probe::Up => self.calm_in(probe),
+            _ => Calm::NOT,
         };
-        if self.extra.length() != EXTRA_ROUNDS as u64 {
-            self.calm = Calm::NOT;
-            return;
+    }
+
+    fn calm_in(&self, probe: Probe) -> Calm {
+        let (always, until) = (-1.0, self.min_rtt_at + EVERY);
+        if probe == Probe::Refill {
+            return Calm { until, in_flight_above: always, window_above: always };
         }
-        let mut calm = Calm { until: self.min_rtt_at + EVERY, in_flight_above: -1.0, window_above: -1.0 };
-        if probe != Probe::Refill {
-            let grown = self.grown_meanwhile();
-            let is_due = grown >= self.bdp(self.rate);
-            calm.until = if is_due { Time::ZERO } else { calm.until.min(self.probe_at) };
-            calm.window_above = grown;
+        let grown = self.grown_meanwhile();
+        if grown >= self.bdp(self.rate) {
+            return Calm::NOT;
         }
-        if probe == Probe::Down {
-            calm.in_flight_above = self.drained();
-        }
-        self.calm = calm;
+        let in_flight_above = if probe == Probe::Down { self.drained() } else { always };
+        Calm { until: until.min(self.probe_at), in_flight_above, window_above: grown }
     }
 }
