@@ -92,13 +92,15 @@ impl CongestionControl for Xcp {
 /// RCP's sender: it sends at the rate that the routers name, and so from the first answer on.
 #[derive(Clone, Copy, Debug)]
 pub struct Rcp {
-    segment: Bytes,
-    /// Bytes/s, as a pace, and for the window.
-    rate: Option<f64>,
+    least_window: Bytes,
+    /// Bytes/s, as a pace, and for the window. Infinite, zero and zero until a router has answered.
+    rate: f64,
     pace: Rate,
     in_flight: InFlight,
-    rtt: Option<Span>,
+    /// Smoothed; zero before there is one.
+    rtt: Span,
     window: Bytes,
+    pacing: Option<Rate>,
 }
 
 impl Rcp {
@@ -106,21 +108,35 @@ impl Rcp {
     #[must_use]
     pub fn new(start: Start) -> Self {
         let window = start.window.max(start.segment);
-        let (rate, pace, in_flight) = (None, Rate::ZERO, InFlight::default());
-        Self { segment: start.segment, window, rate, pace, in_flight, rtt: None }
+        let (rate, pace, in_flight) = (f64::INFINITY, Rate::ZERO, InFlight::default());
+        let least_window = start.segment * 2;
+        Self { least_window, window, rate, pace, in_flight, rtt: Span::ZERO, pacing: None }
     }
 
-    /// The window that the rate and the round-trip time make.
+    /// The window that the rate and the round-trip time make, once there are both.
+    #[inline]
     fn resize(&mut self) {
-        if let Some((_, rtt)) = self.rate.zip(self.rtt) {
-            self.window = self.in_flight.over(rtt).max(self.segment * 2);
+        if self.pace > Rate::ZERO && self.rtt > Span::ZERO {
+            self.window = self.in_flight.over(self.rtt).max(self.least_window);
+            self.pacing = Some(self.pace);
+        }
+    }
+
+    /// A rate holds for many packets.
+    #[inline(never)]
+    fn adopt(&mut self, rate: f64) {
+        if rate.is_finite() {
+            self.rate = rate.clamp(1.0, MOST);
+            self.pace = Rate::from_bps_f64(8.0 * self.rate);
+            self.in_flight = InFlight::at(ROOM * self.rate);
+            self.resize();
         }
     }
 }
 
 impl CongestionControl for Rcp {
     fn on_ack(&mut self, ack: &Ack) {
-        self.rtt = (ack.rtt.smoothed > Span::ZERO).then_some(ack.rtt.smoothed);
+        self.rtt = ack.rtt.smoothed;
         self.resize();
     }
 
@@ -132,23 +148,18 @@ impl CongestionControl for Rcp {
     }
 
     fn header(&self) -> RouterHeader {
-        RouterHeader { window: self.window, rtt: self.rtt, feedback: f64::INFINITY }
+        let rtt = (self.rtt > Span::ZERO).then_some(self.rtt);
+        RouterHeader { window: self.window, rtt, feedback: f64::INFINITY }
     }
 
     fn on_feedback(&mut self, feedback: f64) {
-        // A rate holds for many packets.
-        if self.rate != Some(feedback) && feedback.is_finite() {
-            let rate = feedback.clamp(1.0, MOST);
-            self.rate = Some(rate);
-            self.pace = Rate::from_bps_f64(8.0 * rate);
-            self.in_flight = InFlight::at(ROOM * rate);
-            self.resize();
+        if feedback != self.rate {
+            self.adopt(feedback);
         }
     }
 
     fn allowance(&self) -> Allowance {
-        let pacing = self.rate.and(self.rtt).map(|_| self.pace);
-        Allowance { window: self.window, pacing }
+        Allowance { window: self.window, pacing: self.pacing }
     }
 
     fn state(&self) -> CcState {
@@ -156,6 +167,6 @@ impl CongestionControl for Rcp {
     }
 
     fn measures(&self, show: &mut dyn FnMut(&'static str, f64)) {
-        show("granted_bytes_per_s", self.rate.unwrap_or(0.0));
+        show("granted_bytes_per_s", if self.rate.is_finite() { self.rate } else { 0.0 });
     }
 }

@@ -11,6 +11,8 @@
 //! Loss ends nothing: it holds the window to what is in flight for a round (packet conservation), and the window from
 //! before returns with the end of recovery. Long-term sampling of token-bucket policers is left out, as the draft does.
 
+mod control_parameters;
+
 use crate::round_trips::{Rounds, WindowedMax};
 use crate::{
     Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, Phase, RateSample, Start, Wants,
@@ -47,6 +49,7 @@ enum State {
 #[derive(Clone, Debug)]
 pub struct Bbr1 {
     segment: Bytes,
+    least_window: Bytes,
     initial_window: Bytes,
     window: Bytes,
     prior_window: Bytes,
@@ -59,8 +62,8 @@ pub struct Bbr1 {
     gains: (f64, f64),
     rounds: Rounds,
     filter: WindowedMax<RATE_ROUNDS>,
-    /// The round's largest rate.
-    fastest: Rate,
+    /// Rates from this one on are new to the filter in this round.
+    unseen: Rate,
     /// The filter's largest, bits per second (`BtlBw`).
     bandwidth: f64,
     /// `RTprop`, and when it was seen.
@@ -80,8 +83,9 @@ pub struct Bbr1 {
     /// Gains, bandwidth or RTT have changed since the pace and the window's target were computed from them.
     moved: bool,
     target: Bytes,
-    /// Until then only another bandwidth or a lower RTT has anything looked at.
+    /// Until then, and with more than this in flight, only a round, a new rate or a lower RTT has anything looked at.
     calm_until: Time,
+    calm_above: Bytes,
 }
 
 impl Bbr1 {
@@ -91,6 +95,7 @@ impl Bbr1 {
         let window = start.window.max(start.segment);
         let mut own = Self {
             segment: start.segment,
+            least_window: start.segment * LEAST_WINDOW,
             initial_window: window,
             window,
             prior_window: Bytes::ZERO,
@@ -101,7 +106,7 @@ impl Bbr1 {
             gains: (HIGH_GAIN, HIGH_GAIN),
             rounds: Rounds::default(),
             filter: WindowedMax::new(),
-            fastest: Rate::ZERO,
+            unseen: Rate::ZERO,
             bandwidth: 0.0,
             min_rtt: Span::MAX,
             min_rtt_at: Time::ZERO,
@@ -118,17 +123,11 @@ impl Bbr1 {
             moved: true,
             target: window,
             calm_until: Time::ZERO,
+            calm_above: Bytes::MAX,
         };
         // Before a round-trip time is known it counts for 1 ms.
         own.pace_at(HIGH_GAIN * window.bits_f64() / 1e-3);
         own
-    }
-
-    fn pace_at(&mut self, pacing: f64) {
-        if pacing != self.pacing {
-            self.pacing = pacing;
-            self.pace = Rate::from_bps_f64(pacing).max(Rate::from_bps(1));
-        }
     }
 
     #[inline(never)]
@@ -143,21 +142,56 @@ impl Bbr1 {
         self.moved = true;
     }
 
-    /// `gain` times the bandwidth-delay product, and room for three segments at each end as the draft's quanta.
+    /// Whether nothing but the window follows of `ack`, unless its rate is a new one: in a phase of the cycle nothing
+    /// happens before it is over, what it drains is drained, or the least RTT is too old.
+    #[inline]
+    fn is_calm(&self, ack: &Ack, sample: &RateSample) -> bool {
+        ack.now <= self.calm_until
+            && ack.in_flight > self.calm_above
+            && !self.rounds.starts(sample)
+            && ack.rtt.latest.is_none_or(|rtt| rtt > self.min_rtt)
+    }
+
+    /// All is calm but for a rate that the round has not seen: mostly another round has.
     #[inline(never)]
-    fn target(&self, gain: f64) -> Bytes {
-        if self.min_rtt == Span::MAX || self.bandwidth == 0.0 {
-            return self.initial_window;
+    fn on_faster(&mut self, ack: &Ack, sample: &RateSample) {
+        self.take_rate(sample);
+        if self.moved { self.update_model(ack, sample) } else { self.set_window(ack, sample) }
+    }
+
+    /// What the acknowledgement tells of the path, the state, and what follows of both.
+    #[inline(never)]
+    fn update_model(&mut self, ack: &Ack, sample: &RateSample) {
+        if self.min_rtt == Span::MAX {
+            // Flows that begin at different times do not cycle in step.
+            self.stream = Stream::new(ack.now.as_nanos(), "bbr cycle");
         }
-        let bits = gain * self.bandwidth * self.min_rtt.as_secs_f64();
-        Bytes::new((bits / 8.0).ceil() as u64) + self.segment * 3
+        self.update_bandwidth(sample);
+        self.check_cycle(ack, sample);
+        self.check_full(sample);
+        self.check_drain(ack);
+        self.check_probe_rtt(ack, sample);
+        self.set_pacing(ack);
+        self.foresee();
+        self.set_window(ack, sample);
+    }
+
+    /// What ends the calm.
+    fn foresee(&mut self) {
+        if self.state != State::ProbeBandwidth || !self.filled || !self.seen_rtt {
+            self.calm_above = Bytes::MAX;
+            return;
+        }
+        self.calm_until = (self.cycle_at + self.min_rtt).min(self.min_rtt_at + RTT_AGE);
+        self.calm_above = if self.gains.0 < 1.0 { self.target(1.0) } else { Bytes::ZERO };
     }
 
     fn update_bandwidth(&mut self, sample: &RateSample) {
         self.rounds.on_ack(sample);
-        // Mostly the round has seen a faster one.
-        let fastest = self.filter.of_unit(self.rounds.count).map(|_| self.fastest);
-        if fastest.is_none_or(|fastest| sample.exceeds(fastest)) {
+        if self.rounds.started {
+            self.unseen = Rate::ZERO;
+        }
+        if !sample.falls_short_of(self.unseen) {
             self.take_rate(sample);
         }
     }
@@ -170,27 +204,8 @@ impl Bbr1 {
             let bandwidth = self.filter.update(self.rounds.count, bits, RATE_ROUNDS as u64);
             self.moved |= bandwidth != self.bandwidth;
             self.bandwidth = bandwidth;
-            self.fastest = rate;
+            self.unseen = rate + Rate::from_bps(1);
         }
-    }
-
-    /// Cruising at the bandwidth, nothing happens before the phase is over, or the least RTT too old.
-    fn is_calm(&self, ack: &Ack) -> bool {
-        !self.moved && ack.now <= self.calm_until && ack.rtt.latest.is_none_or(|rtt| rtt > self.min_rtt)
-    }
-
-    /// States, gains, pace and target.
-    #[inline(never)]
-    fn update_state(&mut self, ack: &Ack, sample: &RateSample) {
-        self.check_cycle(ack, sample);
-        self.check_full(sample);
-        self.check_drain(ack);
-        self.check_probe_rtt(ack, sample);
-        self.set_pacing(ack);
-        let cruising =
-            self.state == State::ProbeBandwidth && self.gains.0 == 1.0 && self.filled && self.seen_rtt;
-        let until = (self.cycle_at + self.min_rtt).min(self.min_rtt_at + RTT_AGE);
-        self.calm_until = if cruising { until } else { Time::ZERO };
     }
 
     fn check_cycle(&mut self, ack: &Ack, sample: &RateSample) {
@@ -276,7 +291,7 @@ impl Bbr1 {
     fn probe_rtt(&mut self, ack: &Ack, sample: &RateSample) {
         self.rounds.limit(sample, ack.in_flight);
         match self.probe_rtt_until {
-            None if ack.in_flight <= self.segment * LEAST_WINDOW => {
+            None if ack.in_flight <= self.least_window => {
                 self.probe_rtt_until = Some(ack.now + PROBE_RTT);
                 self.probe_rtt_round = false;
                 self.rounds.restart(sample.delivered_total);
@@ -292,74 +307,18 @@ impl Bbr1 {
             }
         }
     }
-
-    fn save_window(&mut self) {
-        let keeps = self.recovering || self.state == State::ProbeRtt;
-        self.prior_window = if keeps { self.prior_window.max(self.window) } else { self.window };
-    }
-
-    fn set_pacing(&mut self, ack: &Ack) {
-        if !self.seen_rtt && ack.rtt.smoothed > Span::ZERO {
-            // The first acknowledgement: the initial window over the RTT it took, not over 1 ms.
-            self.seen_rtt = true;
-            self.moved = true;
-            self.pace_at(HIGH_GAIN * self.initial_window.bits_f64() / ack.rtt.smoothed.as_secs_f64());
-        }
-        if self.moved {
-            self.follow_model();
-        }
-    }
-
-    /// Pace and target are those of the gains, the bandwidth and the RTT.
-    #[inline(never)]
-    fn follow_model(&mut self) {
-        self.moved = false;
-        let rate = self.gains.0 * self.bandwidth;
-        if self.filled || rate > self.pacing {
-            self.pace_at(rate);
-        }
-        self.target = self.target(self.gains.1);
-    }
-
-    fn set_window(&mut self, ack: &Ack, sample: &RateSample) {
-        let acked = sample.newly_delivered;
-        if self.recovering && !ack.recovering {
-            self.recovering = false;
-            self.window = self.window.max(self.prior_window);
-        }
-        let reduced = self.window.saturating_sub(sample.newly_lost).max(self.segment);
-        if self.recovering {
-            self.window = reduced;
-        }
-        if self.recovering && self.rounds.count < self.conserving_until {
-            self.window = self.window.max(ack.in_flight + acked);
-        } else {
-            let target = self.target;
-            if self.filled {
-                self.window = (self.window + acked).min(target);
-            } else if self.window < target || sample.delivered_total < self.initial_window {
-                self.window += acked;
-            }
-            self.window = self.window.max(self.segment * LEAST_WINDOW);
-        }
-        if self.state == State::ProbeRtt {
-            self.window = self.window.min(self.segment * LEAST_WINDOW);
-        }
-    }
 }
 
 impl CongestionControl for Bbr1 {
     fn on_ack(&mut self, ack: &Ack) {
         let Some(sample) = &ack.rate else { return };
-        if self.min_rtt == Span::MAX {
-            // Flows that begin at different times do not cycle in step.
-            self.stream = Stream::new(ack.now.as_nanos(), "bbr cycle");
+        if !self.is_calm(ack, sample) {
+            self.update_model(ack, sample);
+        } else if sample.falls_short_of(self.unseen) {
+            self.set_window(ack, sample);
+        } else {
+            self.on_faster(ack, sample);
         }
-        self.update_bandwidth(sample);
-        if !self.is_calm(ack) {
-            self.update_state(ack, sample);
-        }
-        self.set_window(ack, sample);
     }
 
     fn on_congestion(&mut self, event: &Congestion) {
@@ -393,7 +352,7 @@ impl CongestionControl for Bbr1 {
     }
 
     fn allowance(&self) -> Allowance {
-        Allowance { window: self.window.max(self.segment), pacing: Some(self.pace) }
+        Allowance { window: self.window, pacing: Some(self.pace) }
     }
 
     fn state(&self) -> CcState {

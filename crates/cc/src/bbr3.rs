@@ -13,10 +13,13 @@
 //!
 //! `bbr3/cycle.rs` has the probing of bandwidth, `bbr3/probe_rtt.rs` that of the RTT,
 //! `bbr3/signals.rs` what each acknowledgement tells of the path, `bbr3/bounds.rs` what losses teach,
-//! `bbr3/full_pipe.rs` when the pipe is full. Data are not sent in aggregates
-//! here, so the offload budget is nothing; a transport that is never idle does not restart.
+//! `bbr3/full_pipe.rs` when the pipe is full, `bbr3/control_parameters.rs` the pace and the window, and `bbr3/calm.rs` when
+//! nothing else needs to be looked at. Data are not sent in aggregates here, so the offload budget is nothing; a transport that
+//! is never idle does not restart.
 
 mod bounds;
+mod calm;
+mod control_parameters;
 mod cycle;
 mod full_pipe;
 mod probe_rtt;
@@ -28,6 +31,7 @@ use crate::{
     Start, Wants,
 };
 use bounds::{Bounds, LOSS_THRESHOLD, larger, smaller};
+use calm::Calm;
 use cycle::is_too_high;
 use full_pipe::FullPipe;
 use units::random::Stream;
@@ -88,8 +92,13 @@ pub struct Bbr3 {
     segment_bytes: f64,
     least_window: f64,
     initial_window: f64,
+    /// Also as it is allowed.
     window: f64,
+    whole_window: Bytes,
     prior_window: f64,
+    /// What the model wants in flight, and the most that losses have taught allows.
+    wanted: f64,
+    most_window: f64,
     /// Bytes per second; and as it is allowed.
     pacing: f64,
     pace: Rate,
@@ -97,6 +106,9 @@ pub struct Bbr3 {
     state: State,
     /// Of pacing and of the window, as the state has them.
     gains: (f64, f64),
+    /// Room for segments that leave together, where the state has any.
+    quanta: f64,
+    calm: Calm,
     now: Time,
     rounds: Rounds,
     /// Delivered since the start, as of the last acknowledgement.
@@ -104,10 +116,11 @@ pub struct Bbr3 {
     filter: WindowedMax<RATE_CYCLES>,
     cycles: u64,
     max_rate: f64,
-    /// What is slower than this tells nothing: the largest rate of the round, as the filter knows it.
-    known: Rate,
+    /// Rates from this one on are new to the filter in this round.
+    unseen: Rate,
     rate: f64,
-    min_rtt: Option<Span>,
+    /// The longest span before there is one.
+    min_rtt: Span,
     /// The same in seconds; zero before there is one.
     min_rtt_seconds: f64,
     min_rtt_at: Time,
@@ -128,7 +141,6 @@ pub struct Bbr3 {
     /// When bandwidth is probed again at the latest.
     probe_at: Time,
     extra: WindowedMax<EXTRA_ROUNDS>,
-    extra_acked: f64,
     extra_from: Time,
     extra_delivered: f64,
     recovering: bool,
@@ -142,6 +154,12 @@ fn amount(bytes: Bytes) -> f64 {
     bytes.get() as i64 as f64
 }
 
+/// The same of a time.
+#[inline]
+fn seconds(span: Span) -> f64 {
+    span.as_nanos() as i64 as f64 * 1e-9
+}
+
 impl Bbr3 {
     /// A controller at its start.
     #[must_use]
@@ -153,22 +171,27 @@ impl Bbr3 {
             segment_bytes,
             least_window: LEAST_WINDOW * segment_bytes,
             initial_window: window.min(MOST),
-            window: window.min(MOST),
+            window: 0.0,
+            whole_window: start.segment,
             prior_window: 0.0,
+            wanted: 0.0,
+            most_window: MOST,
             pacing: 0.0,
             pace: Rate::ZERO,
             seen_rtt: false,
             state: State::Startup,
             gains: (STARTUP_GAIN, WINDOW_GAINS.0),
+            quanta: 0.0,
+            calm: Calm::NOT,
             now: Time::ZERO,
             rounds: Rounds::default(),
             delivered: Bytes::ZERO,
             filter: WindowedMax::new(),
             cycles: 0,
             max_rate: 0.0,
-            known: Rate::ZERO,
+            unseen: Rate::ZERO,
             rate: 0.0,
-            min_rtt: None,
+            min_rtt: Span::MAX,
             min_rtt_seconds: 0.0,
             min_rtt_at: Time::ZERO,
             probe_rtt_window: window,
@@ -187,28 +210,21 @@ impl Bbr3 {
             rounds_since_probe: 0,
             probe_at: Time::ZERO,
             extra: WindowedMax::new(),
-            extra_acked: 0.0,
             extra_from: Time::ZERO,
             extra_delivered: 0.0,
             recovering: false,
             undo: None,
             stream: Stream::new(0, "bbr probes"),
         };
+        own.resize(window.min(MOST));
         // Before a round-trip time is known it counts for 1 ms.
         own.pace_at(STARTUP_GAIN * window / 1e-3);
         own
     }
 
-    fn pace_at(&mut self, pacing: f64) {
-        if pacing != self.pacing {
-            self.pacing = pacing;
-            self.pace = Rate::from_bps_f64(pacing * 8.0).max(Rate::from_bps(1));
-        }
-    }
-
     /// `BDPMultiple` at `rate`.
     fn bdp(&self, rate: f64) -> f64 {
-        if self.min_rtt.is_some() { rate * self.min_rtt_seconds } else { self.initial_window }
+        if self.min_rtt != Span::MAX { rate * self.min_rtt_seconds } else { self.initial_window }
     }
 
     /// `Inflight(1.0)` at `rate`.
@@ -216,9 +232,9 @@ impl Bbr3 {
         self.with_quanta(self.bdp(rate))
     }
 
+    /// `QuantizationBudget`.
     fn with_quanta(&self, inflight: f64) -> f64 {
-        let up = if self.state == State::Probe(Probe::Up) { 2.0 * self.segment_bytes } else { 0.0 };
-        larger(inflight, self.least_window) + up
+        larger(inflight, self.least_window) + self.quanta
     }
 
     fn with_headroom(&self) -> f64 {
@@ -235,6 +251,8 @@ impl Bbr3 {
 
     fn enter(&mut self, state: State) {
         self.state = state;
+        self.calm = Calm::NOT;
+        self.quanta = if state == State::Probe(Probe::Up) { 2.0 * self.segment_bytes } else { 0.0 };
         self.gains = match state {
             State::Startup => (STARTUP_GAIN, WINDOW_GAINS.0),
             State::Drain => (DRAIN_GAIN, WINDOW_GAINS.0),
@@ -272,57 +290,13 @@ impl Bbr3 {
         }
     }
 
-    fn save_window(&mut self) {
-        let keeps = self.recovering || self.state == State::ProbeRtt;
-        self.prior_window = if keeps { self.prior_window.max(self.window) } else { self.window };
-    }
-
-    fn set_pacing(&mut self, ack: &Ack) {
-        if !self.seen_rtt && ack.rtt.smoothed > Span::ZERO {
-            // Until now the round-trip time counted for 1 ms.
-            self.seen_rtt = true;
-            self.pace_at(STARTUP_GAIN * self.initial_window / ack.rtt.smoothed.as_secs_f64());
-        }
-        let rate = self.gains.0 * self.rate * PACING_MARGIN;
-        if self.full.reached || rate > self.pacing {
-            self.pace_at(rate.min(MOST));
-        }
-    }
-
-    fn set_window(&mut self, ack: &Ack, sample: &RateSample) {
-        if self.recovering && !ack.recovering {
-            self.recovering = false;
-            self.window = self.window.max(self.prior_window);
-        }
-        let most = self.with_quanta(self.gains.1 * self.bdp(self.rate) + self.extra_acked);
-        let grown = self.window + amount(sample.newly_delivered);
-        if self.full.reached {
-            self.window = smaller(grown, most);
-        } else if self.window < most || amount(sample.delivered_total) < self.initial_window {
-            self.window = grown;
-        }
-        self.window = larger(self.window, self.least_window);
-        if self.state == State::ProbeRtt {
-            self.window = self.window.min(self.probe_rtt_window);
-        }
-        let long = match self.state {
-            State::ProbeRtt | State::Probe(Probe::Cruise) => self.with_headroom(),
-            State::Probe(_) => self.bounds.inflight_long,
-            State::Startup | State::Drain => f64::INFINITY,
-        };
-        let bound = larger(smaller(long, self.bounds.inflight_short), self.least_window);
-        self.window = smaller(smaller(self.window, bound), MOST);
-    }
-}
-
-impl CongestionControl for Bbr3 {
-    fn on_ack(&mut self, ack: &Ack) {
-        let Some(sample) = &ack.rate else { return };
-        if self.min_rtt.is_none() {
+    /// What the acknowledgement tells of the path, the state, and what follows of both.
+    #[inline(never)]
+    fn update_model(&mut self, ack: &Ack, sample: &RateSample) {
+        if self.min_rtt == Span::MAX {
             // Flows that begin at different times do not probe in step.
             self.stream = Stream::new(ack.now.as_nanos(), "bbr probes");
         }
-        (self.now, self.delivered) = (ack.now, sample.delivered_total);
         self.rounds.on_ack(sample);
         self.bounds.observe(sample);
         let rate = self.rate_of(sample);
@@ -337,11 +311,27 @@ impl CongestionControl for Bbr3 {
         self.check_probe_rtt(ack, sample);
         if self.bounds.round_started {
             self.bounds.advance(sample, rate);
-            self.known = Rate::ZERO;
+            self.unseen = Rate::ZERO;
         }
         self.rate = smaller(self.max_rate, self.bounds.rate_short);
         self.set_pacing(ack);
+        self.set_bounds();
+        self.foresee();
         self.set_window(ack, sample);
+    }
+}
+
+impl CongestionControl for Bbr3 {
+    fn on_ack(&mut self, ack: &Ack) {
+        let Some(sample) = &ack.rate else { return };
+        (self.now, self.delivered) = (ack.now, sample.delivered_total);
+        if !self.is_calm(ack, sample) {
+            self.update_model(ack, sample);
+        } else if sample.falls_short_of(self.unseen) {
+            self.carry_on(sample);
+        } else {
+            self.on_faster(ack, sample);
+        }
     }
 
     fn on_lost(&mut self, lost: &LostSegment) {
@@ -371,14 +361,15 @@ impl CongestionControl for Bbr3 {
                 self.bounds.save();
                 // Everything is lost; the window grows back with what arrives.
                 self.recovering = false;
-                self.window = self.segment_bytes;
+                self.resize(self.segment_bytes);
             }
         }
     }
 
     fn on_spurious(&mut self) {
         self.recovering = false;
-        self.window = self.window.max(self.prior_window);
+        self.calm = Calm::NOT;
+        self.resize(self.window.max(self.prior_window));
         self.full.reset();
         self.bounds.restore();
         self.resume();
@@ -389,9 +380,7 @@ impl CongestionControl for Bbr3 {
     }
 
     fn allowance(&self) -> Allowance {
-        // Far below 2^63, see `amount`.
-        let window = Bytes::new(self.window as i64 as u64).max(self.segment);
-        Allowance { window, pacing: Some(self.pace) }
+        Allowance { window: self.whole_window, pacing: Some(self.pace) }
     }
 
     fn state(&self) -> CcState {
@@ -406,7 +395,7 @@ impl CongestionControl for Bbr3 {
 
     fn measures(&self, show: &mut dyn FnMut(&'static str, f64)) {
         show("bandwidth_bps", self.max_rate * 8.0);
-        show("least_rtt_s", self.min_rtt.unwrap_or_default().as_secs_f64());
+        show("least_rtt_s", self.min_rtt_seconds);
         show("inflight_longterm_bytes", self.bounds.inflight_long.min(MOST));
     }
 }

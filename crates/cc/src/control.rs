@@ -45,13 +45,12 @@ impl RateSample {
         (self.interval > Span::ZERO).then(|| Rate::of(self.delivered, self.interval))
     }
 
-    /// Whether [`rate`](RateSample::rate) is above `rate`, without the division that computes it.
+    /// Whether there is a [`rate`](RateSample::rate) below `rate`, without the division that computes it.
     #[must_use]
     #[inline]
-    pub fn exceeds(&self, rate: Rate) -> bool {
+    pub fn falls_short_of(&self, rate: Rate) -> bool {
         let scaled = u128::from(self.delivered.get()) * 8_000_000_000;
-        let least = (u128::from(rate.as_bps()) + 1) * u128::from(self.interval.as_nanos());
-        self.interval > Span::ZERO && scaled >= least
+        scaled < u128::from(rate.as_bps()) * u128::from(self.interval.as_nanos())
     }
 }
 

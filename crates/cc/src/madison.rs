@@ -132,10 +132,11 @@ impl Madison {
     }
 
     fn segments(&self, bytes: Bytes) -> f64 {
-        // Mostly it is one.
-        if bytes == self.segment {
-            return 1.0;
-        }
+        if bytes == self.segment { 1.0 } else { self.part_of_segment(bytes) }
+    }
+
+    #[cold]
+    fn part_of_segment(&self, bytes: Bytes) -> f64 {
         bytes.get() as f64 / self.segment.get().max(1) as f64
     }
 
@@ -262,6 +263,7 @@ impl Madison {
             }
         }
         self.round = ack.round;
+        self.resize();
     }
 
     /// During start-up, as much as its script has, at the least spacing.
@@ -284,8 +286,9 @@ impl CongestionControl for Madison {
         let is_calm = self.stage != Stage::StartUp && ack.round == self.round;
         if !is_calm || self.schedule.awaits(ack.newest_sent) {
             self.learn(ack, delivered);
+        } else {
+            self.resize();
         }
-        self.resize();
     }
 
     fn on_congestion(&mut self, event: &Congestion) {

@@ -18,11 +18,17 @@ pub(crate) struct Rounds {
 impl Rounds {
     #[inline]
     pub(crate) fn on_ack(&mut self, sample: &RateSample) {
-        self.started = sample.delivered_before >= self.next;
+        self.started = self.starts(sample);
         if self.started {
             self.restart(sample.delivered_total);
             self.count += 1;
         }
+    }
+
+    /// Whether [`on_ack`](Rounds::on_ack) would begin a round.
+    #[inline]
+    pub(crate) fn starts(&self, sample: &RateSample) -> bool {
+        sample.delivered_before >= self.next
     }
 
     /// The controller itself limits the rate, with so much in flight: samples of it are marked as an application's
@@ -46,6 +52,7 @@ impl Rounds {
 /// value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WindowedMax<const N: usize> {
+    /// Of each unit but the one at hand.
     slots: [(u64, f64); N],
     /// The unit's own largest, and the largest over the length, both as last asked for.
     of_unit: f64,
@@ -65,23 +72,33 @@ impl<const N: usize> WindowedMax<N> {
         if at != self.at || length != self.length {
             self.turn(at, length);
         }
-        if value > self.of_unit {
-            self.slots[(at % N as u64) as usize].1 = value;
-            self.of_unit = value;
-            self.largest = self.largest.max(value);
-        }
+        self.raise(value);
         self.largest
     }
 
-    /// The largest value of the unit `at`; `None` if it has none yet.
+    /// The same of another value at the time and for the length of the last.
     #[inline]
-    pub(crate) fn of_unit(&self, at: u64) -> Option<f64> {
-        (at == self.at && self.length > 0).then_some(self.of_unit)
+    pub(crate) fn raise(&mut self, value: f64) {
+        if value > self.of_unit {
+            self.of_unit = value;
+            self.largest = if value > self.largest { value } else { self.largest };
+        }
+    }
+
+    /// The largest value and over what length, as last asked for.
+    #[inline]
+    pub(crate) fn largest(&self) -> f64 {
+        self.largest
+    }
+
+    pub(crate) fn length(&self) -> u64 {
+        self.length
     }
 
     /// Another unit begins, or another length is asked for.
     #[cold]
     fn turn(&mut self, at: u64, length: u64) {
+        self.slots[(self.at % N as u64) as usize] = (self.at, self.of_unit);
         let slot = &mut self.slots[(at % N as u64) as usize];
         if slot.0 != at {
             *slot = (at, 0.0);

@@ -6,7 +6,7 @@
 
 mod logarithm;
 
-use logarithm::ln;
+use logarithm::minus_ln;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -49,7 +49,7 @@ impl Stream {
     #[inline]
     pub fn exponential(&mut self, mean: f64) -> f64 {
         // 1 - u lies in (0, 1], so the logarithm is finite.
-        -mean * ln(1.0 - self.uniform())
+        mean * minus_ln(1.0 - self.uniform())
     }
 
     /// Pareto with `shape` > 1 and the given mean: P(X > x) = (x/scale)^-shape, scale = mean (shape-1)/shape.

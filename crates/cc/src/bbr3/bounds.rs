@@ -60,11 +60,23 @@ impl Bounds {
 
     /// `UpdateLatestDeliverySignals`, but for the rate.
     pub(super) fn observe(&mut self, sample: &RateSample) {
-        self.inflight_latest = self.inflight_latest.max(sample.delivered);
-        self.round_started = sample.delivered_before >= self.round_delivered;
+        self.round_started = self.round_starts(sample);
         if self.round_started {
             self.round_delivered = sample.delivered_total;
         }
+        self.observe_within_round(sample);
+    }
+
+    /// Whether [`observe`](Bounds::observe) would begin a round.
+    #[inline]
+    pub(super) fn round_starts(&self, sample: &RateSample) -> bool {
+        sample.delivered_before >= self.round_delivered
+    }
+
+    /// What a sample tells that does not begin a round.
+    #[inline]
+    pub(super) fn observe_within_round(&mut self, sample: &RateSample) {
+        self.inflight_latest = self.inflight_latest.max(sample.delivered);
         if sample.newly_lost.get() > 0 {
             self.loss_events = self.loss_events.saturating_add(1);
         }

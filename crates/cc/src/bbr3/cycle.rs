@@ -1,6 +1,7 @@
 //! BBR v3's bandwidth probing: down, cruise, refill, up [draft-ietf-ccwg-bbr:5.3.3].
 
-use super::bounds::{BETA, LOSS_THRESHOLD, larger};
+use super::bounds::{BETA, LOSS_THRESHOLD, larger, smaller};
+use super::calm::Calm;
 use super::{Acks, Bbr3, Probe, State, amount};
 use crate::{Ack, RateSample};
 use units::{Bytes, Rate, Span};
@@ -17,7 +18,7 @@ impl Bbr3 {
 
     pub(super) fn start_down(&mut self) {
         self.bounds.reset_signals();
-        self.known = Rate::ZERO;
+        self.unseen = Rate::ZERO;
         self.probe_up_acked_per_increase = f64::INFINITY;
         self.rounds_since_probe = self.stream.integer(0, 1);
         self.probe_at = self.now + Span::from_secs_f64(LEAST_WAIT + self.stream.uniform());
@@ -50,13 +51,12 @@ impl Bbr3 {
         if !self.full.reached || self.adapt_long_term(ack, sample) {
             return;
         }
-        let in_flight = amount(ack.in_flight);
         let state = self.state;
         match state {
             State::Probe(Probe::Down) => {
                 if self.is_time_to_probe() {
                     self.start_refill();
-                } else if in_flight <= self.with_headroom() && in_flight <= self.inflight_at(self.max_rate) {
+                } else if amount(ack.in_flight) <= self.drained() {
                     self.enter(State::Probe(Probe::Cruise));
                 }
             }
@@ -73,11 +73,19 @@ impl Bbr3 {
         }
     }
 
-    fn is_time_to_probe(&self) -> bool {
+    /// No more in flight than this ends the draining of what a probe has left.
+    pub(super) fn drained(&self) -> f64 {
+        smaller(self.with_headroom(), self.inflight_at(self.max_rate))
+    }
+
+    /// What Reno's window has grown by since the last probe, bytes; infinite if that is long enough ago.
+    pub(super) fn grown_meanwhile(&self) -> f64 {
         let rounds = amount(Bytes::new(self.rounds_since_probe));
-        self.now > self.probe_at
-            || rounds >= MOST_ROUNDS
-            || rounds * self.segment_bytes >= self.target_inflight()
+        if rounds >= MOST_ROUNDS { f64::INFINITY } else { rounds * self.segment_bytes }
+    }
+
+    fn is_time_to_probe(&self) -> bool {
+        self.now > self.probe_at || self.grown_meanwhile() >= self.target_inflight()
     }
 
     fn is_time_to_go_down(&mut self, ack: &Ack, rate: f64) -> bool {
@@ -126,7 +134,7 @@ impl Bbr3 {
                     self.acks = Acks::Idle;
                     if probing && !self.rounds.is_limited(sample) {
                         self.cycles += 1;
-                        self.known = Rate::ZERO;
+                        self.unseen = Rate::ZERO;
                     }
                     if probing && self.probed_with_care && !self.last_was_too_high {
                         self.start_refill();
@@ -150,6 +158,7 @@ impl Bbr3 {
     pub(super) fn handle_too_high(&mut self, in_flight: f64) {
         self.last_was_too_high = true;
         self.is_probe_sample = false;
+        self.calm = Calm::NOT;
         self.bounds.inflight_long = in_flight.max(self.target_inflight() * BETA);
         if self.state == State::Probe(Probe::Up) {
             self.undo = Some(State::Probe(Probe::Up));

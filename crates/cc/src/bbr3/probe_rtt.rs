@@ -6,21 +6,21 @@ use crate::{Ack, RateSample};
 use units::{Span, Time};
 
 /// `BBR.MinRTTFilterLen`: without a lower RTT for so long, one is looked for.
-const EVERY: Span = Span::from_secs(10);
+pub(super) const EVERY: Span = Span::from_secs(10);
 /// `BBR.ProbeRTTDuration`.
 const DURATION: Span = Span::from_millis(200);
 
 impl Bbr3 {
     /// `UpdateMinRTT`, `CheckProbeRTT`.
     pub(super) fn check_probe_rtt(&mut self, ack: &Ack, sample: &RateSample) {
-        let expired = ack.now > self.min_rtt_at + EVERY && self.min_rtt.is_some();
+        let expired = ack.now > self.min_rtt_at + EVERY && self.min_rtt != Span::MAX;
         if expired && self.state != State::ProbeRtt {
             self.probe_rtt_window = (WINDOW_GAINS.2 * self.bdp(self.rate)).max(self.least_window);
         }
         if let Some(rtt) = ack.rtt.latest
-            && (expired || self.min_rtt.is_none_or(|least| rtt < least))
+            && (expired || rtt < self.min_rtt)
         {
-            (self.min_rtt, self.min_rtt_at) = (Some(rtt), ack.now);
+            (self.min_rtt, self.min_rtt_at) = (rtt, ack.now);
             self.min_rtt_seconds = rtt.as_secs_f64();
         }
         if expired && self.state != State::ProbeRtt {
@@ -52,7 +52,7 @@ impl Bbr3 {
 
     fn exit_probe_rtt(&mut self, now: Time) {
         self.min_rtt_at = now;
-        self.window = self.window.max(self.prior_window);
+        self.resize(self.window.max(self.prior_window));
         self.bounds.reset_short();
         if self.full.reached {
             self.start_down();

@@ -24,6 +24,8 @@ const MOST_REMEMBERED: usize = 4096;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Leaving {
     Regular,
+    /// The packet at this position of the start-up's script.
+    Script(usize),
     Probe,
     /// Of a pair, with so many to come after it.
     Pair(usize),
@@ -42,8 +44,6 @@ struct Burst {
 /// When packets leave.
 #[derive(Clone, Debug)]
 pub(super) struct Schedule {
-    /// Position in the start-up's script; `None` after it.
-    script: Option<usize>,
     burst: usize,
     /// Nothing leaves until start-up ends.
     held: bool,
@@ -72,10 +72,9 @@ pub(super) struct Schedule {
 impl Schedule {
     pub(super) fn new(randomness: f64) -> Self {
         Self {
-            script: Some(0),
             burst: 2,
             held: false,
-            leaving: Leaving::Pair(1),
+            leaving: Leaving::Script(0),
             gap: 0.0,
             spacing: 0.0,
             randomness,
@@ -106,7 +105,7 @@ impl Schedule {
     /// Start-up once more: the last one told too little.
     pub(super) fn restart(&mut self) {
         self.burst = (self.burst * 2).min(MOST_BURST);
-        self.script = Some(0);
+        self.leaving = Leaving::Script(0);
         self.held = false;
         self.probes.clear();
         self.pairs.clear();
@@ -116,7 +115,6 @@ impl Schedule {
 
     /// Start-up has ended at `now`: probes from here on come every `spacing` seconds on average.
     pub(super) fn begin(&mut self, now: Time, spacing: f64) {
-        self.script = None;
         self.held = false;
         self.spacing = spacing;
         self.leaving = Leaving::Regular;
@@ -161,11 +159,9 @@ impl Schedule {
     }
 
     /// A packet leaves at `now`; returns how much later the next one does.
+    #[inline]
     pub(super) fn left(&mut self, now: Time) -> Span {
-        match self.script {
-            Some(step) => self.left_in_script(now, step),
-            None => self.left_regularly(now),
-        }
+        if self.leaving == Leaving::Regular { self.left_regularly(now) } else { self.left_to_measure(now) }
     }
 
     #[cold]
@@ -180,7 +176,7 @@ impl Schedule {
             within if within >= self.burst => self.remember_probe(now),
             _ => {}
         }
-        self.script = Some(step + 1);
+        self.leaving = Leaving::Script(step + 1);
         if step + 1 >= 2 * half {
             self.held = true;
             return Span::MAX;
@@ -188,40 +184,58 @@ impl Schedule {
         if within + 1 < self.burst { Span::ZERO } else { STARTUP_SPACING }
     }
 
+    #[inline(always)]
     fn left_regularly(&mut self, now: Time) -> Span {
-        let gap = self.next_gap;
-        if self.leaving != Leaving::Regular {
-            self.left_to_measure(now);
+        self.advance(now);
+        if self.pair_wanted || self.next_probe <= self.next_regular {
+            return self.measure_next(now);
         }
-        self.draw();
-        // The probe takes the place of the packet after it; who is late by more than that begins anew.
-        self.next_regular = (self.next_regular + gap).max(now);
-        if let Leaving::Pair(left) = self.leaving
-            && left > 0
-        {
-            self.leaving = Leaving::Pair(left - 1);
-            return Span::ZERO;
-        }
-        if self.next_probe <= self.next_regular {
-            self.leaving = Leaving::Probe;
-            return self.next_probe.since(now);
-        }
-        self.leaving = if self.pair_wanted { Leaving::Pair(self.burst - 1) } else { Leaving::Regular };
-        self.pair_wanted = false;
         self.next_regular.since(now)
     }
 
+    /// The packet that leaves at `now` takes its place in the pace; who is late by more than a gap begins anew.
+    #[inline]
+    fn advance(&mut self, now: Time) {
+        let gap = self.next_gap;
+        self.draw();
+        self.next_regular = (self.next_regular + gap).max(now);
+    }
+
     #[inline(never)]
-    fn left_to_measure(&mut self, now: Time) {
+    fn left_to_measure(&mut self, now: Time) -> Span {
         match self.leaving {
+            Leaving::Script(step) => return self.left_in_script(now, step),
             Leaving::Probe => {
                 self.remember_probe(now);
                 // A sender that was held back by the window does not catch up on probes.
                 self.next_probe = now + Span::from_secs_f64(self.stream.exponential(self.spacing));
             }
-            Leaving::Pair(left) if left + 1 == self.burst => self.remember_pair(now),
-            Leaving::Pair(_) | Leaving::Regular => {}
+            Leaving::Pair(left) => {
+                if left + 1 == self.burst {
+                    self.remember_pair(now);
+                }
+                if left > 0 {
+                    self.advance(now);
+                    self.leaving = Leaving::Pair(left - 1);
+                    return Span::ZERO;
+                }
+            }
+            Leaving::Regular => {}
         }
+        self.leaving = Leaving::Regular;
+        self.left_regularly(now)
+    }
+
+    /// A probe leaves next, in the place of the packet after it, or a pair.
+    #[inline(never)]
+    fn measure_next(&mut self, now: Time) -> Span {
+        if self.next_probe <= self.next_regular {
+            self.leaving = Leaving::Probe;
+            return self.next_probe.since(now);
+        }
+        self.leaving = Leaving::Pair(self.burst - 1);
+        self.pair_wanted = false;
+        self.next_regular.since(now)
     }
 
     fn remember_pair(&mut self, now: Time) {
