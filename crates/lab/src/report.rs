@@ -1,7 +1,7 @@
 //! The report: one self-contained HTML page about one or more cases, each answered by one or more engines.
 //!
 //! Reading order: the structs here are all a page shows; `charts` turns records into curves ([`flows`] chooses
-//! them, [`decimate`] thins them), `table` and `page` write the HTML within `frame`, [`text`] makes numbers and strangers' text fit
+//! them, [`decimate`] thins them), `table`, `flow_table` and `page` write the HTML within `frame`, [`text`] makes numbers and strangers' text fit
 //! for it.
 //! A figure over a sweep has its own page ([`figure`]). How a chart looks is decided in `assets/report.js` (`assets/figure.js`) and
 //! `assets/report.css`.
@@ -10,6 +10,7 @@ pub mod charts;
 mod data;
 pub mod decimate;
 pub mod figure;
+mod flow_table;
 pub mod flows;
 mod frame;
 mod heat;

@@ -274,3 +274,73 @@ fn the_page_fetches_nothing() {
 fn the_same_report_gives_the_same_bytes() {
     assert_eq!(report(2, 2).html(), report(2, 2).html());
 }
+
+/// The cells of the row for `flow` within `engine`'s part of the flows' table, as `data-value` has them.
+fn flow_row(html: &str, engine: Engine, flow: &str) -> Vec<String> {
+    let table = html.split("<table class=\"flows\">").nth(1).and_then(|rest| rest.split("</table>").next());
+    let groups = table.expect("a table of flows").split("<tbody>");
+    let group = groups.skip(1).find(|group| group.contains(&format!("class=\"engine {engine}\"")));
+    let row = group
+        .expect("the engine")
+        .split("<tr>")
+        .find(|row| row.starts_with(&format!("<th scope=\"row\">{flow}<")));
+    let cells = row.unwrap_or_else(|| panic!("no row of {flow}")).split("data-value=\"").skip(1);
+    cells.map(|cell| cell.split('"').next().expect("a value").to_owned()).collect()
+}
+
+#[test]
+fn several_flows_have_a_table_with_their_losses_per_10_000_and_their_backlog() {
+    let mut report = report(1, 3);
+    let records = &mut report.cases[0].records;
+    for record in records.iter_mut() {
+        for (i, flow) in record.summary.flows.iter_mut().enumerate() {
+            flow.name = format!("flow-{i}");
+            if record.summary.engine == Engine::Sim {
+                flow.loss_rate = Some(0.25 * i as f64);
+                flow.backlog_packets = (i > 0).then_some(i as f64 * 1.5);
+            }
+        }
+    }
+    let html = report.html();
+    let each = (77.2e6_f64 / 3.0 / 1e6).to_string();
+    let known = [each.as_str(), "25.1"];
+    assert_eq!(flow_row(&html, Engine::Sim, "flow-1"), [&known[..], &["2500", "12345", "1.5"]].concat());
+    // What an engine does not know of a flow is an en dash.
+    assert_eq!(flow_row(&html, Engine::Sim, "flow-0"), [&known[..], &["0", "12345", ""]].concat());
+    assert_eq!(flow_row(&html, Engine::Live, "flow-2"), [&known[..], &["", "12345", ""]].concat());
+    let titles = ["goodput", "mean RTT", "loss", "retransmits", "mean backlog"];
+    let head = html.split("<table class=\"flows\">").nth(1).and_then(|rest| rest.split("</thead>").next());
+    let head = head.expect("a head");
+    assert!(
+        titles.iter().all(|title| head.contains(&format!("<th scope=\"col\">{title} <small>"))),
+        "{head}"
+    );
+}
+
+#[test]
+fn a_column_of_flows_that_nobody_knows_is_left_out_and_a_lone_flow_has_no_table() {
+    let html = report(1, 2).html();
+    let head = html.split("<table class=\"flows\">").nth(1).and_then(|rest| rest.split("</thead>").next());
+    assert_eq!(
+        head.expect("a head").matches("<th scope=\"col\">").count(),
+        4,
+        "flow, goodput, RTT, retransmits"
+    );
+    assert!(!report(2, 1).html().contains("<table class=\"flows\">"));
+    assert_eq!(report(2, 2).html().matches("<table class=\"flows\">").count(), 2, "one in each case");
+}
+
+#[test]
+fn of_many_flows_the_table_has_those_that_are_drawn_and_the_mean_of_the_others() {
+    let mut report = report(1, 30);
+    for (i, flow) in report.cases[0].records[1].summary.flows.iter_mut().enumerate() {
+        flow.name = format!("flow-{i}");
+        flow.backlog_packets = Some(i as f64);
+    }
+    let html = report.html();
+    assert_eq!(flow_row(&html, Engine::Sim, "flow-11").last().map(String::as_str), Some("11"));
+    // Of 12 to 29.
+    let others = flow_row(&html, Engine::Sim, "mean of the other 18");
+    assert_eq!(others.last().map(String::as_str), Some("20.5"));
+    assert!(!html.contains("flow-12<"));
+}

@@ -1,6 +1,7 @@
 //! The page around the charts: the template and what is filled into it.
 
 use super::charts::{CaseData, MAX_FLOWS, MAX_POINTS, page_data};
+use super::flow_table::flow_table;
 use super::flows::Role;
 use super::frame::Frame;
 use super::table::{goodput_bps, mark, table, tag};
@@ -187,7 +188,12 @@ fn cases(report: &Report, data: &[CaseData]) -> String {
     both.map(|(i, (case, data))| {
         let n = i + 1;
         if !several {
-            return format!("<section id=\"case-1\"><h2>Against time</h2>{}</section>", case_body(i, case, data, false));
+            let flows = flow_table(case).map(|table| format!("<section><h2>Flows</h2>{table}</section>"));
+            return format!(
+                "{}<section id=\"case-1\"><h2>Against time</h2>{}</section>",
+                flows.unwrap_or_default(),
+                case_body(i, case, data, false)
+            );
         }
         let (open, label) = (if i == 0 { " open" } else { "" }, escape_html(&case.label));
         format!(
@@ -198,13 +204,17 @@ fn cases(report: &Report, data: &[CaseData]) -> String {
     .collect()
 }
 
-fn case_body(index: usize, case: &Case, data: &CaseData, with_sentences: bool) -> String {
+/// Of one of several cases it has the sentences and the table of flows, too, which a lone case has elsewhere on the page.
+fn case_body(index: usize, case: &Case, data: &CaseData, several: bool) -> String {
     let mut out = String::new();
-    if with_sentences {
+    if several {
         out += &paragraphs(&case.sentences);
     }
     for absent in &case.absent {
         let _ = write!(out, "<p class=\"absent\">{}</p>", escape_html(absent));
+    }
+    if several && let Some(table) = flow_table(case) {
+        let _ = write!(out, "<h3>Flows</h3>{table}");
     }
     if data.charts.is_empty() {
         return out + "<p class=\"absent\">Nothing was recorded against time.</p>";

@@ -118,7 +118,7 @@ fn link_row(case: &Case, link: &LinkSummary) -> String {
     out + "</tr>"
 }
 
-fn cell(value: Option<f64>, reference: Option<f64>, decimals: usize) -> String {
+pub(super) fn cell(value: Option<f64>, reference: Option<f64>, decimals: usize) -> String {
     let raw = value.map(|v| v.to_string()).unwrap_or_default();
     let mut out = format!("<td data-value=\"{raw}\"><span>{}</span>", number(value, decimals));
     if let (Some(value), Some(reference)) = (value, reference)
@@ -130,18 +130,18 @@ fn cell(value: Option<f64>, reference: Option<f64>, decimals: usize) -> String {
     out + "</td>"
 }
 
-/// The same decimals for all engines of a case, so that digits stand under each other: three significant digits
-/// for the greatest value, two for the least.
+/// The same decimals for all engines of a case, so that digits stand under each other.
 fn decimals(case: &Case, column: &Column) -> usize {
     if column.count {
         return 0;
     }
-    let values = || {
-        let all = case.records.iter().filter_map(|r| (column.value)(&r.summary));
-        all.map(f64::abs).filter(|v| v.is_finite() && *v > 0.0)
-    };
-    let most = values().fold(0.0, f64::max);
-    let least = values().fold(f64::INFINITY, f64::min);
+    decimals_of(case.records.iter().filter_map(|r| (column.value)(&r.summary)))
+}
+
+/// Three significant digits for the greatest of `values`, two for the least.
+pub(super) fn decimals_of(values: impl Iterator<Item = f64>) -> usize {
+    let known = values.map(f64::abs).filter(|v| v.is_finite() && *v > 0.0);
+    let (most, least) = known.fold((0.0, f64::INFINITY), |(most, least), v| (v.max(most), v.min(least)));
     decimals_for(most, 3).max(decimals_for(least, 2))
 }
 

@@ -109,6 +109,16 @@ impl Delivery {
         }
     }
 
+    /// Where duplicates name nothing: `known` of the segments just taken as delivered had been counted before, and a
+    /// `duplicate` says that one more has arrived.
+    pub(super) fn on_unnamed(&mut self, now: Time, known: u64, duplicate: bool) {
+        self.delivered = self.delivered - known + u64::from(duplicate);
+        self.newly_delivered = self.newly_delivered - known + u64::from(duplicate);
+        if duplicate {
+            self.delivered_at = now;
+        }
+    }
+
     /// `segment` is lost, unless that has been told already.
     pub(super) fn on_lost(&mut self, segment: u64, payload: u64) -> Option<LostSegment> {
         let sent = self.records.get(segment)?;
@@ -135,7 +145,15 @@ impl Delivery {
         if delivered == 0 {
             return None;
         }
-        let newest = self.records.get(self.newest.take()?)?;
+        let Some(newest) = self.newest.take().and_then(|newest| self.records.get(newest)) else {
+            // A duplicate without a name: something arrived, and nothing is known of when it was sent.
+            return Some(RateSample {
+                delivered_total: Bytes::new(self.delivered * payload),
+                newly_delivered: Bytes::new(delivered * payload),
+                newly_lost: Bytes::new(std::mem::take(&mut self.newly_lost) * payload),
+                ..RateSample::default()
+            });
+        };
         if self.limited_until > 0 && self.delivered > self.limited_until {
             self.limited_until = 0;
         }

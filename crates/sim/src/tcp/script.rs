@@ -12,6 +12,7 @@
 //! Expected is what leaves, `3 4 5` and `3r` for what is sent again (`+` after a number: with CWR); after `|` the
 //! window in segments, `w=5`, what is in the network, `pipe=4`, and when the earliest timer expires, `timer=1200`.
 
+mod deliveries;
 mod ecn;
 mod losses;
 mod newreno;

@@ -346,7 +346,12 @@ impl Sender {
         } else if !blocks.is_empty() {
             self.board.sack_blocks(ack.cumulative, blocks);
         }
+        let duplicate = !self.sack && self.board.sacked() > sacked;
         let newly = self.board.advance(ack.cumulative);
+        let mut delivered = newly;
+        if F::PACED && !self.sack && self.pacing.deliveries {
+            delivered = self.note_unnamed(now, newly, duplicate);
+        }
         // RFC 7323: only an acknowledgement that moves the left edge gives a sample.
         let sample = if newly > 0 { self.sample(now, ack) } else { None };
         if let Some(sample) = sample {
@@ -366,7 +371,6 @@ impl Sender {
             self.follow_episode(now, newly);
             recovering |= matches!(self.episode, Episode::FastRecovery { .. });
         }
-        let mut delivered = newly;
         if F::PACED && self.pacing.deliveries {
             if self.sack {
                 delivered = newly + self.board.sacked() - sacked;

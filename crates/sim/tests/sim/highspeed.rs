@@ -172,6 +172,33 @@ fn every_case_is_used_as_ns2_uses_it_on_average() {
     }
 }
 
+/// Two flows whose RTTs are 1 : 2: the nearer one's share of what both have, means of runs against means of ns-2's twelve.
+#[test]
+fn two_flows_share_the_link_as_in_ns2_on_average() {
+    let path = REFERENCE.replace("ns2.csv", "ns2_two_flows.csv");
+    let text = std::fs::read_to_string(path).expect("the reference");
+    let mut shares = Vec::new();
+    for buffer in [250_u64, 2500, 10_000] {
+        let rows = text.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>());
+        let rows = rows.filter(|row| row[1].parse() == Ok(buffer));
+        let ratios = rows.map(|row| row[6].parse::<f64>().expect("a number"));
+        let theirs: Vec<f64> = ratios.map(|ratio| ratio / (1.0 + ratio)).collect();
+        assert_eq!(theirs.len(), 12);
+        let share = |seed| {
+            let plan = Setting::drop_tail(3, buffer, Recovery::Sack1).plan(seed);
+            let flows = Simulation::new(plan, NoRecorder).run().flows;
+            let [near, far] = [0, 1].map(|index: usize| flows[index].goodput().as_bps_f64());
+            near / (near + far)
+        };
+        let ours: Vec<f64> = (1..=4).map(share).collect();
+        let [ours, theirs] = [ours, theirs].map(|all| all.iter().sum::<f64>() / all.len() as f64);
+        println!("B = {buffer}: {ours:.4} ({theirs:.4})");
+        assert!((ours - theirs).abs() < 0.03, "B = {buffer}: {ours} ({theirs})");
+        shares.push(ours);
+    }
+    assert!(shares.is_sorted_by(|small, large| small > large), "a larger buffer is fairer: {shares:?}");
+}
+
 /// Mean of `values`, and half the width of its 95 % confidence interval (Student's t for twelve).
 fn mean_of_twelve(values: &[f64; 12]) -> (f64, f64) {
     let mean = values.iter().sum::<f64>() / 12.0;

@@ -27,3 +27,23 @@ fn a_lost_retransmission_ends_in_a_timeout() {
         }
     }
 }
+
+/// BBR goes by delivery rates. Without names each duplicate is a delivery, whichever; were deliveries counted as they are
+/// acknowledged, each hole that is filled would look like a burst and the path like one of twice its capacity.
+#[test]
+fn delivery_rates_are_those_of_the_path_without_names_too() {
+    for limit in [17, 33] {
+        let goodput = |sack| {
+            let mut plan = plan(20_000_000, limit);
+            plan.warmup = Time::ZERO + Span::from_secs(10);
+            plan.end = Some(Time::ZERO + Span::from_secs(60));
+            let mut flow = flow("target", "bbr", Span::from_millis(40));
+            flow.sack = sack;
+            plan.flows = vec![flow];
+            Simulation::new(plan, NoRecorder).run().flows[0].goodput().as_bps_f64()
+        };
+        let (with, without) = (goodput(true), goodput(false));
+        assert!(with > 18e6, "limit {limit}: {with} bit/s with names");
+        assert!(without > 0.95 * with, "limit {limit}: {without} bit/s without names, {with} with");
+    }
+}

@@ -130,3 +130,22 @@ fn a_hole_told_of_is_not_told_of_again_after_a_timeout() {
          1203 · ack 1 · 10 10 1",
     );
 }
+
+/// With names all that is neither acknowledged nor named is marked lost at a timeout, and told of then: also what the very next
+/// acknowledgement covers [draft-ietf-ccwg-bbr, RFC 6675 section 5.1].
+#[test]
+fn with_names_a_timeout_tells_of_all_that_it_marks_lost() {
+    for rate in [true, false] {
+        hears(
+            true,
+            rate,
+            "   0 · go           · 0 0 0
+              101 · ack 0 sack 1 · 0 0 0
+              102 · ack 0 sack 2 · 0 0 0
+             # 0 and 3 to 9, of which limited transmit sent the last two.
+             1000 · timer        · 8 8 0
+             1100 · ack 3        · 8 8 0
+             1200 · ack 10       · 8 8 0",
+        );
+    }
+}

@@ -23,6 +23,8 @@ pub(super) struct Pacing {
     /// Segments below this, as far as they were lost, have been told of; and how many were then.
     told_below: u64,
     told: u64,
+    /// Without names: segments that duplicates say have arrived, and that are not acknowledged yet.
+    unnamed: u64,
 }
 
 impl Pacing {
@@ -37,6 +39,7 @@ impl Pacing {
             delivery: wants.rate.then(Box::default),
             told_below: 0,
             told: 0,
+            unnamed: 0,
         }
     }
 
@@ -154,6 +157,22 @@ impl Sender {
         {
             delivery.on_delivered(now, segment);
         }
+    }
+
+    /// Without names: how many segments the acknowledgement at hand says have just arrived, of which `newly` are acknowledged.
+    /// A duplicate says that one has, whichever. What a later acknowledgement covers has then been counted, but for the hole
+    /// it fills [Linux, `tcp_add_reno_sack()`, `tcp_remove_reno_sacks()`]; a timeout does not make it news.
+    pub(super) fn note_unnamed(&mut self, now: Time, newly: u64, duplicate: bool) -> u64 {
+        let pacing = &mut self.pacing;
+        let known = pacing.unnamed.min(newly.saturating_sub(1));
+        pacing.unnamed = pacing.unnamed - known + u64::from(duplicate);
+        if self.board.outstanding() == 0 {
+            pacing.unnamed = 0;
+        }
+        if let Some(delivery) = pacing.delivery.as_deref_mut() {
+            delivery.on_unnamed(now, known, duplicate);
+        }
+        newly - known + u64::from(duplicate)
     }
 
     /// Tells of the losses that the acknowledgement at hand reveals.

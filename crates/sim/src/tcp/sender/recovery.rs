@@ -144,6 +144,10 @@ impl Sender {
         } else {
             self.board.lose_everything();
         }
+        // Without names duplicates have said how much of it arrived: what the next acknowledgement covers is not told of.
+        if self.sack && self.pacing.deliveries {
+            self.tell_losses();
+        }
         self.timed = None;
         self.episode = Episode::Timeout { until: self.board.next() };
         self.owed = true;
