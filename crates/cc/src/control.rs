@@ -98,7 +98,7 @@ pub struct Ack {
     /// Payload newly acknowledged, cumulatively.
     pub acked: Bytes,
     /// Payload newly delivered, cumulatively or selectively, where the controller [wants](Wants) deliveries or rates; else as
-    /// [`Ack::acked`].
+    /// [`Ack::acked`]. Without selective acknowledgements a duplicate is one segment, whichever, and its rate sample has no rate.
     pub delivered: Bytes,
     /// When the newest segment it acknowledges was sent.
     pub newest_sent: Time,
