@@ -308,7 +308,7 @@ fn several_flows_have_a_table_with_their_losses_per_10_000_and_their_backlog() {
     // What an engine does not know of a flow is an en dash.
     assert_eq!(flow_row(&html, Engine::Sim, "flow-0"), [&known[..], &["0", "12345", ""]].concat());
     assert_eq!(flow_row(&html, Engine::Live, "flow-2"), [&known[..], &["", "12345", ""]].concat());
-    let titles = ["goodput", "mean RTT", "loss", "retransmits", "mean backlog"];
+    let titles = ["goodput", "mean RTT", "loss rate", "retransmits", "mean backlog"];
     let head = html.split("<table class=\"flows\">").nth(1).and_then(|rest| rest.split("</thead>").next());
     let head = head.expect("a head");
     assert!(

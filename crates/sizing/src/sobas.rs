@@ -19,7 +19,7 @@
 //! | | loss | after no queue | open | maximum |
 //! | linear | delivered | | | + 1 segment per RTT; without a queue x1.016, far below C'T x1.06 |
 //! | | sample | flat-rate (2, after a loss 5) or const-rate-drop | hold | S |
-//! | | loss | after a queue, near the most that was seen | hold | S |
+//! | | loss | after a queue, near the most that was seen | hold | S, R as in the ramp |
 //! | | loss | a burst, and no train came whole; twice | linear | as before |
 //! | | loss | otherwise | open | maximum |
 //! | hold | sample | a queue stands above what was decided, twice | hold | S anew |
@@ -325,7 +325,7 @@ impl Sobas {
     /// What the path gave lately is what it can give, as far as is known.
     fn is_near_capacity(&self) -> bool {
         let capacity = self.path.payload_capacity(self.config.segment, self.config.header);
-        let best = self.before_loss().map_or(0.0, |level| level.rate);
+        let best = self.given().map_or(0.0, |level| level.rate);
         capacity.is_some_and(|capacity| best >= self.config.thresholds.dropped * capacity)
     }
 

@@ -19,7 +19,7 @@ struct Column {
 const COLUMNS: [Column; 5] = [
     Column { title: "goodput", unit: "Mbit/s", value: |f| Some(f.goodput_bps / 1e6), count: false },
     Column { title: "mean RTT", unit: "ms", value: |f| f.rtt_s.map(|rtt| rtt.mean * 1e3), count: false },
-    Column { title: "loss", unit: "per 10 000", value: |f| f.loss_rate.map(|v| v * 1e4), count: false },
+    Column { title: "loss rate", unit: "per 10 000", value: |f| f.loss_rate.map(|v| v * 1e4), count: false },
     Column {
         title: "retransmits",
         unit: "segments",

@@ -145,6 +145,9 @@ impl Delivery {
         if delivered == 0 {
             return None;
         }
+        if self.limited_until > 0 && self.delivered > self.limited_until {
+            self.limited_until = 0;
+        }
         let Some(newest) = self.newest.take().and_then(|newest| self.records.get(newest)) else {
             // A duplicate without a name: something arrived, and nothing is known of when it was sent.
             return Some(RateSample {
@@ -154,9 +157,6 @@ impl Delivery {
                 ..RateSample::default()
             });
         };
-        if self.limited_until > 0 && self.delivered > self.limited_until {
-            self.limited_until = 0;
-        }
         self.first_sent = newest.at;
         let sending = newest.at.since(newest.first_sent);
         let interval = sending.max(self.delivered_at.since(newest.delivered_at));

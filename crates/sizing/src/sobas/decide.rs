@@ -38,24 +38,27 @@ impl Sobas {
         self.note_overflow(now);
         self.recover(now);
         self.margin /= 2.0;
-        match self.before_loss() {
+        match self.given() {
             Some(level) => self.decide(now, level, "loss after a queue stood"),
             None => self.phase,
         }
     }
 
-    /// What the path gave before a loss that shows now. A window that grows fast has outgrown its samples; a sender that finds
-    /// its own rate does not grow so, and whether it is alone is not told by one round trip.
-    pub(super) fn before_loss(&self) -> Option<Level> {
-        let (best, last) = (self.path.best(), self.path.last_round().filter(|_| !self.rate_based));
-        match (best, last) {
+    /// What the path gave until now: the best of the last samples, or the last round trip if that was better and S is not decided
+    /// yet. A window that grows fast has outgrown its samples. A sender that finds its own rate does not grow so, and whether it
+    /// is alone is not told by one round trip.
+    pub(super) fn given(&self) -> Option<Level> {
+        let grows = matches!(self.phase, Phase::Ramp | Phase::Linear { .. }) && !self.rate_based;
+        let capacity = self.path.payload_capacity(self.config.segment, self.config.header);
+        let last = if grows { self.path.last_round(capacity) } else { None };
+        match (self.path.best(), last) {
             (Some(best), Some(last)) if last.rate > best.rate => Some(last),
             (best, last) => best.or(last),
         }
     }
 
     pub(super) fn note_overflow(&mut self, now: Time) {
-        let most = self.before_loss().map_or(self.window, |level| level.in_flight());
+        let most = self.given().map_or(self.window, |level| level.in_flight());
         self.overflowed = Some((now, most.min(self.window)));
     }
 

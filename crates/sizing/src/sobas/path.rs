@@ -7,6 +7,9 @@ use estimate::{Capacity, Episodes, Estimator, Goodput, RoundTrip, RoundTripTimes
 use std::collections::VecDeque;
 use units::{Bytes, Rate, Span, Time};
 
+/// A round trip is taken to last this long at least: a few probes.
+const LEAST_ROUND: Span = Span::from_millis(25);
+
 /// As many samples are remembered as any decision looks at.
 const REMEMBERED: usize = 8;
 
@@ -167,7 +170,7 @@ impl Path {
 
     /// A round trip, but at least as long as a few probes; a receiver's own round-trip times come once in each.
     fn round(&self, base: Span) -> Span {
-        if self.probed { base.max(Span::from_millis(25)) } else { (base * 4).max(Span::from_millis(25)) }
+        if self.probed { base.max(LEAST_ROUND) } else { (base * 4).max(LEAST_ROUND) }
     }
 
     fn on_delivered(&mut self, now: Time, bytes: Bytes, window: Bytes) -> Option<Sample> {
@@ -269,11 +272,13 @@ impl Path {
         Level::of(&[*best])
     }
 
-    /// R and T of the last round trip.
-    pub(super) fn last_round(&self) -> Option<Level> {
-        let sample = self.goodput.recent(self.round(self.times()?.base))?;
+    /// R and T of the last round trip, or a few probes' time if that is more. `capacity`, C' in payload: what fills a hole comes
+    /// in order in one lump, but no path gives more than that.
+    pub(super) fn last_round(&self, capacity: Option<f64>) -> Option<Level> {
+        let sample = self.goodput.recent(self.times()?.base.max(LEAST_ROUND))?;
         let waits = self.rtt().since(sample.from)?;
-        Some(Level { rate: sample.rate().as_bps_f64(), average: waits.mean, median: waits.median })
+        let rate = sample.rate().as_bps_f64().min(capacity.unwrap_or(f64::INFINITY));
+        Some(Level { rate, average: waits.mean, median: waits.median })
     }
 
     /// R and T over the last `count` samples, if there are so many.

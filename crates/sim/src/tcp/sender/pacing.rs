@@ -166,9 +166,8 @@ impl Sender {
         let pacing = &mut self.pacing;
         let known = pacing.unnamed.min(newly.saturating_sub(1));
         pacing.unnamed = pacing.unnamed - known + u64::from(duplicate);
-        if self.board.outstanding() == 0 {
-            pacing.unnamed = 0;
-        }
+        // The first outstanding one has not arrived.
+        pacing.unnamed = pacing.unnamed.min(self.board.outstanding().saturating_sub(1));
         if let Some(delivery) = pacing.delivery.as_deref_mut() {
             delivery.on_unnamed(now, known, duplicate);
         }

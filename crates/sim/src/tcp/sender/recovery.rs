@@ -147,6 +147,7 @@ impl Sender {
         // Without names duplicates have said how much of it arrived: what the next acknowledgement covers is not told of.
         if self.sack && self.pacing.deliveries {
             self.tell_losses();
+            self.adopt::<Full>();
         }
         self.timed = None;
         self.episode = Episode::Timeout { until: self.board.next() };
