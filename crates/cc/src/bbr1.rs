@@ -80,6 +80,9 @@ pub struct Bbr1 {
     recovering: bool,
     conserving_until: u64,
     stream: Stream,
+    /// For the test that what is calm may be left alone.
+    #[cfg(test)]
+    looks_always: bool,
     /// Gains, bandwidth or RTT have changed since the pace and the window's target were computed from them.
     moved: bool,
     target: Bytes,
@@ -120,6 +123,8 @@ impl Bbr1 {
             recovering: false,
             conserving_until: 0,
             stream: Stream::new(0, "bbr cycle"),
+            #[cfg(test)]
+            looks_always: false,
             moved: true,
             target: window,
             calm_until: Time::ZERO,
@@ -146,6 +151,10 @@ impl Bbr1 {
     /// happens before it is over, what it drains is drained, or the least RTT is too old.
     #[inline]
     fn is_calm(&self, ack: &Ack, sample: &RateSample) -> bool {
+        #[cfg(test)]
+        if self.looks_always {
+            return false;
+        }
         ack.now <= self.calm_until
             && ack.in_flight > self.calm_above
             && !self.rounds.starts(sample)
@@ -368,5 +377,17 @@ impl CongestionControl for Bbr1 {
     fn measures(&self, show: &mut dyn FnMut(&'static str, f64)) {
         show("bandwidth_bps", self.bandwidth);
         show("least_rtt_s", if self.min_rtt == Span::MAX { 0.0 } else { self.min_rtt.as_secs_f64() });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Bbr1;
+    use crate::lives::{compare, start};
+
+    #[test]
+    fn what_is_left_alone_while_all_is_calm_would_not_have_changed() {
+        let calm = compare(|| Bbr1::new(start()), |own| own.looks_always = true, Bbr1::is_calm);
+        assert!(calm > 0.3, "{calm}");
     }
 }

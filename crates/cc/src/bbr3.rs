@@ -146,6 +146,9 @@ pub struct Bbr3 {
     recovering: bool,
     undo: Option<State>,
     stream: Stream,
+    /// For the test that what is calm may be left alone.
+    #[cfg(test)]
+    looks_always: bool,
 }
 
 /// Bytes as a number, below 2^63: a signed one becomes a fraction in one step, an unsigned in seven.
@@ -215,6 +218,8 @@ impl Bbr3 {
             recovering: false,
             undo: None,
             stream: Stream::new(0, "bbr probes"),
+            #[cfg(test)]
+            looks_always: false,
         };
         own.resize(window.min(MOST));
         // Before a round-trip time is known it counts for 1 ms.

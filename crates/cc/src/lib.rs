@@ -17,6 +17,8 @@ mod fast;
 mod fixed;
 pub mod growth;
 mod in_flight;
+#[cfg(test)]
+mod lives;
 mod loss_based;
 mod madison;
 mod quantum;

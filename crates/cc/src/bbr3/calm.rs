@@ -31,6 +31,10 @@ impl Bbr3 {
     /// Whether nothing but the window follows of `ack`, unless its rate is a new one.
     #[inline]
     pub(super) fn is_calm(&self, ack: &Ack, sample: &RateSample) -> bool {
+        #[cfg(test)]
+        if self.looks_always {
+            return false;
+        }
         ack.now <= self.calm.until
             && !self.rounds.starts(sample)
             && !self.bounds.round_starts(sample)
@@ -88,5 +92,17 @@ impl Bbr3 {
         }
         let in_flight_above = if probe == Probe::Down { self.drained() } else { always };
         Calm { until: until.min(self.probe_at), in_flight_above, window_above: grown }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Bbr3;
+    use crate::lives::{compare, start};
+
+    #[test]
+    fn what_is_left_alone_while_all_is_calm_would_not_have_changed() {
+        let calm = compare(|| Bbr3::new(start()), |own| own.looks_always = true, Bbr3::is_calm);
+        assert!(calm > 0.3, "{calm}");
     }
 }

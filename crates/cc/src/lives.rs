@@ -1,0 +1,172 @@
+//! Random lives of a controller, played to two copies of it that must not be told apart: for those that look at little while
+//! nothing can have changed.
+
+use crate::{Ack, Congestion, CongestionControl, CongestionKind, LostSegment, RateSample, RttView, Start};
+use units::random::Stream;
+use units::{Bytes, Rate, Span, Time};
+
+const SEGMENT: u64 = 1448;
+
+pub(crate) fn start() -> Start {
+    Start { segment: Bytes::new(SEGMENT), window: Bytes::new(10 * SEGMENT), threshold: Bytes::MAX }
+}
+
+/// A path and a transfer over it, roughly: what is acknowledged follows the window, the rate and the round-trip time jump, and
+/// losses, marks, timeouts, false alarms and pauses come by chance.
+struct Life {
+    stream: Stream,
+    now: Time,
+    rate: f64,
+    base: f64,
+    loss: f64,
+    delivered: u64,
+    lost: u64,
+    recovered_at: Option<u64>,
+}
+
+impl Life {
+    fn new(seed: u64) -> Self {
+        let mut stream = Stream::new(seed, "life");
+        let loss = [0.0, 0.001, 0.02][stream.integer(0, 2) as usize];
+        Self {
+            stream,
+            now: Time::ZERO,
+            rate: 2e7,
+            base: 0.04,
+            loss,
+            delivered: 0,
+            lost: 0,
+            recovered_at: None,
+        }
+    }
+
+    /// What happens to a window of `window` bytes next: the events before an acknowledgement, and it.
+    fn next(&mut self, window: Bytes) -> (Vec<Told>, Ack) {
+        if self.stream.chance(0.001) {
+            self.rate = 10f64.powf(self.stream.uniform_in(6.0, 9.0));
+        }
+        if self.stream.chance(0.0005) {
+            self.base = self.stream.uniform_in(0.005, 0.2);
+        }
+        if self.stream.chance(0.0005) {
+            let pause = self.stream.uniform_in(0.0, 12.0);
+            self.now += Span::from_secs_f64(pause);
+        }
+        let share = if self.stream.chance(0.7) { 1.0 } else { self.stream.uniform_in(0.1, 1.2) };
+        let in_flight = ((window.get() as f64 * share) as u64).clamp(SEGMENT, 1 << 40);
+        let full = in_flight as f64 * 8.0 / self.rate;
+        let rtt = Span::from_secs_f64(self.base.max(full) * self.stream.uniform_in(1.0, 1.05));
+        let newly = SEGMENT * self.stream.integer(1, 3);
+        let apart = newly as f64 * 8.0 / self.rate * self.stream.uniform_in(0.5, 1.5);
+        self.now += Span::from_secs_f64(apart);
+        let before = self.delivered;
+        self.delivered += newly;
+        let mut told = Vec::new();
+        let lost = if self.stream.chance(self.loss) { SEGMENT * self.stream.integer(1, 4) } else { 0 };
+        for _ in 0..lost / SEGMENT {
+            self.lost += SEGMENT;
+            let lost = Bytes::new(self.stream.integer(1, 8) * SEGMENT);
+            told.push(Told::Lost(LostSegment {
+                size: Bytes::new(SEGMENT),
+                sent_in_flight: Bytes::new(in_flight),
+                lost,
+            }));
+        }
+        let congestion = |now, kind| {
+            let (lost, in_flight) = (Bytes::new(lost), Bytes::new(in_flight));
+            Told::Congestion(Congestion { now, kind, lost, in_flight })
+        };
+        if lost > 0 && self.recovered_at.is_none() {
+            self.recovered_at = Some(self.delivered + in_flight);
+            told.push(congestion(self.now, CongestionKind::Loss));
+        }
+        for (kind, probability) in [
+            (CongestionKind::EcnMark, 0.001),
+            (CongestionKind::Timeout, 0.0003),
+            (CongestionKind::PersistentLoss, 0.0001),
+        ] {
+            if self.stream.chance(probability) {
+                told.push(congestion(self.now, kind));
+            }
+        }
+        if self.stream.chance(0.0003) {
+            told.push(Told::Spurious);
+        }
+        let sent = before.saturating_sub(in_flight);
+        if self.recovered_at.is_some_and(|at| sent >= at) {
+            self.recovered_at = None;
+        }
+        let interval =
+            if self.stream.chance(0.02) { Span::ZERO } else { rtt.scale(self.stream.uniform_in(0.95, 1.3)) };
+        let sample = RateSample {
+            delivered: Bytes::new(self.delivered - sent),
+            interval,
+            application_limited: self.stream.chance(0.02),
+            delivered_before: Bytes::new(sent),
+            delivered_total: Bytes::new(self.delivered),
+            newly_delivered: Bytes::new(newly),
+            newly_lost: Bytes::new(lost),
+            lost: Bytes::new(lost),
+            sent_in_flight: Bytes::new(in_flight),
+        };
+        let latest = (!self.stream.chance(0.02)).then_some(rtt);
+        let ack = Ack {
+            now: self.now,
+            acked: Bytes::new(newly),
+            delivered: Bytes::new(newly),
+            newest_sent: self.now,
+            in_flight: Bytes::new(in_flight.saturating_sub(newly)),
+            rtt: RttView { latest, smoothed: rtt, min: Span::from_secs_f64(self.base) },
+            rate: (!self.stream.chance(0.01)).then_some(sample),
+            window_limited: share >= 1.0,
+            recovering: self.recovered_at.is_some(),
+            round: 0,
+        };
+        (told, ack)
+    }
+}
+
+enum Told {
+    Lost(LostSegment),
+    Congestion(Congestion),
+    Spurious,
+}
+
+/// Plays a hundred lives to what `make` makes, once as it is and once with `looks_always`, and holds every answer of the two against
+/// each other. Returns the share of acknowledgements at which the first looked at little.
+pub(crate) fn compare<C: CongestionControl>(
+    make: impl Fn() -> C,
+    looks_always: impl Fn(&mut C),
+    is_calm: impl Fn(&C, &Ack, &RateSample) -> bool,
+) -> f64 {
+    let (mut calm, mut acks) = (0, 0);
+    for seed in 0..100 {
+        let mut life = Life::new(seed);
+        let (mut one, mut other) = (make(), make());
+        looks_always(&mut other);
+        for step in 0..5_000 {
+            let (told, ack) = life.next(one.allowance().window);
+            for told in told {
+                for control in [&mut one, &mut other] {
+                    match &told {
+                        Told::Lost(lost) => control.on_lost(lost),
+                        Told::Congestion(congestion) => control.on_congestion(congestion),
+                        Told::Spurious => control.on_spurious(),
+                    }
+                }
+            }
+            acks += 1;
+            calm += u32::from(ack.rate.is_some_and(|sample| is_calm(&one, &ack, &sample)));
+            one.on_ack(&ack);
+            other.on_ack(&ack);
+            assert_eq!(answers(&one), answers(&other), "life {seed}, step {step}: {ack:?}");
+        }
+    }
+    f64::from(calm) / f64::from(acks)
+}
+
+fn answers(control: &impl CongestionControl) -> (Bytes, Option<Rate>, String, Vec<(&'static str, u64)>) {
+    let (allowance, mut measures) = (control.allowance(), Vec::new());
+    control.measures(&mut |name, value| measures.push((name, value.to_bits())));
+    (allowance.window, allowance.pacing, format!("{:?}", control.state()), measures)
+}
