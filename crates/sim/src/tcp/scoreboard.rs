@@ -187,11 +187,11 @@ impl Scoreboard {
         self.resend_from = self.una;
     }
 
-    /// A duplicate acknowledgement that names nothing: some segment has left the network.
-    pub(super) fn duplicate(&mut self) {
-        if self.pipe() > 0 {
-            self.sacked_count += 1;
-        }
+    /// A duplicate acknowledgement that names nothing: some segment has left the network, if any is in it.
+    pub(super) fn duplicate(&mut self) -> bool {
+        let any = self.pipe() > 0;
+        self.sacked_count += u64::from(any);
+        any
     }
 
     /// The first outstanding segment.

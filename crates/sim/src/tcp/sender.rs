@@ -339,19 +339,15 @@ impl Sender {
         } else if F::PACED && self.pacing.delivery.is_some() {
             self.note_deliveries(now, ack);
         }
+        let mut duplicate = false;
         if !self.sack {
-            self.count_duplicate(ack);
+            duplicate = self.count_duplicate(ack);
         } else if let Some(segment) = ack.sacked {
             self.board.sack_beyond(ack.cumulative, segment, blocks);
         } else if !blocks.is_empty() {
             self.board.sack_blocks(ack.cumulative, blocks);
         }
-        let duplicate = !self.sack && self.board.sacked() > sacked;
         let newly = self.board.advance(ack.cumulative);
-        let mut delivered = newly;
-        if F::PACED && !self.sack && self.pacing.deliveries {
-            delivered = self.note_unnamed(now, newly, duplicate);
-        }
         // RFC 7323: only an acknowledgement that moves the left edge gives a sample.
         let sample = if newly > 0 { self.sample(now, ack) } else { None };
         if let Some(sample) = sample {
@@ -371,10 +367,13 @@ impl Sender {
             self.follow_episode(now, newly);
             recovering |= matches!(self.episode, Episode::FastRecovery { .. });
         }
+        let mut delivered = newly;
         if F::PACED && self.pacing.deliveries {
-            if self.sack {
-                delivered = newly + self.board.sacked() - sacked;
-            }
+            delivered = if self.sack {
+                newly + self.board.sacked() - sacked
+            } else {
+                self.note_unnamed(now, newly, duplicate)
+            };
             self.tell_losses();
         }
         if newly > 0 || (F::PACED && delivered > 0) {

@@ -162,6 +162,7 @@ impl Sender {
     /// Without names: how many segments the acknowledgement at hand says have just arrived, of which `newly` are acknowledged.
     /// A duplicate says that one has, whichever. What a later acknowledgement covers has then been counted, but for the hole
     /// it fills [Linux, `tcp_add_reno_sack()`, `tcp_remove_reno_sacks()`]; a timeout does not make it news.
+    #[cold]
     pub(super) fn note_unnamed(&mut self, now: Time, newly: u64, duplicate: bool) -> u64 {
         let pacing = &mut self.pacing;
         let known = pacing.unnamed.min(newly.saturating_sub(1));

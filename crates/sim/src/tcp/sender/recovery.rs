@@ -48,12 +48,10 @@ impl Sender {
     }
 
     /// RFC 5681's duplicate: data are outstanding and it moves nothing. After a timeout duplicates tell of what was
-    /// sent again needlessly.
-    pub(super) fn count_duplicate(&mut self, ack: &Acknowledgement) {
+    /// sent again needlessly. True if it says that one more has arrived.
+    pub(super) fn count_duplicate(&mut self, ack: &Acknowledgement) -> bool {
         let moves_nothing = ack.cumulative == self.board.una() && self.board.outstanding() > 0;
-        if moves_nothing && !matches!(self.episode, Episode::Timeout { .. }) {
-            self.board.duplicate();
-        }
+        moves_nothing && !matches!(self.episode, Episode::Timeout { .. }) && self.board.duplicate()
     }
 
     /// Ends the episode that this acknowledgement completes, begins the one it reveals.
