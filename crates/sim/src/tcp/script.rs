@@ -67,11 +67,7 @@ fn number(text: &str) -> u64 {
 #[track_caller]
 fn play(config: SenderConfig, script: &str) {
     let mut sender = Sender::new(config);
-    for line in script.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
-        let [time, event, expected] = line.split('·').map(str::trim).collect::<Vec<_>>()[..] else {
-            panic!("time · event · expected: {line}");
-        };
-        let now = ms(number(time));
+    for (now, event, expected, line) in lines(script) {
         perform(&mut sender, now, event, line);
         let (sent, state) = expected.split_once('|').unwrap_or((expected, ""));
         assert_eq!(leaving(&mut sender, now), sent.split_whitespace().collect::<Vec<_>>(), "{line}");
@@ -84,6 +80,31 @@ fn play(config: SenderConfig, script: &str) {
             };
             assert_eq!(found, number(value), "{key} in: {line}");
         }
+    }
+}
+
+/// The lines of a script, each with its time, its event and what is expected.
+fn lines(script: &str) -> impl Iterator<Item = (Time, &str, &str, &str)> {
+    let lines = script.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines.map(|line| {
+        let [time, event, expected] = line.split('·').map(str::trim).collect::<Vec<_>>()[..] else {
+            panic!("time · event · expected: {line}");
+        };
+        (ms(number(time)), event, expected, line)
+    })
+}
+
+/// Plays `script` to a sender whose controller shows what it has heard. After each line whatever may leave leaves, and `hold` is
+/// given what is shown, what is expected, and the line.
+#[track_caller]
+fn hear(config: SenderConfig, script: &str, mut hold: impl FnMut(&[u64], &str, &str)) {
+    let mut sender = Sender::new(config);
+    for (now, event, expected, line) in lines(script) {
+        perform(&mut sender, now, event, line);
+        while sender.transmit::<Full>(now).is_some() {}
+        let mut shown = Vec::new();
+        sender.measures(&mut |_, value| shown.push(value as u64));
+        hold(&shown, expected, line);
     }
 }
 

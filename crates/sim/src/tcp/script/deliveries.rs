@@ -1,7 +1,6 @@
 //! How many segments a controller that wants every delivery hears of, with selective acknowledgements and without: the same.
 
-use super::{SEGMENT, config, perform};
-use crate::tcp::{Full, Sender};
+use super::{SEGMENT, config, hear, number};
 use cc::{Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, Phase, Wants};
 use units::Bytes;
 
@@ -50,23 +49,11 @@ fn hears(script: &str) {
         let heard = Heard { rate, window: 8, delivered: Bytes::ZERO, by_rates: Bytes::ZERO };
         let mut config = config(8);
         (config.sack, config.control) = (sack, Box::new(heard));
-        let mut sender = Sender::new(config);
-        for line in script.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
-            let [time, event, expected] = line.split('·').map(str::trim).collect::<Vec<_>>()[..] else {
-                panic!("time · event · delivered: {line}");
-            };
-            let now = super::ms(super::number(time));
-            perform(&mut sender, now, event, line);
-            while sender.transmit::<Full>(now).is_some() {}
-            let mut found = Vec::new();
-            sender.measures(&mut |_, value| found.push(value as u64));
-            let expected = super::number(expected);
-            assert_eq!(
-                found,
-                [expected, if rate { expected } else { 0 }],
-                "sack {sack}, rate {rate}: {line}"
-            );
-        }
+        hear(config, script, |shown, expected, line| {
+            let expected = number(expected);
+            let by_rates = if rate { expected } else { 0 };
+            assert_eq!(shown, [expected, by_rates], "sack {sack}, rate {rate}: {line}");
+        });
     }
 }
 

@@ -1,7 +1,6 @@
 //! What a controller that wants every loss is told of, with selective acknowledgements and without.
 
-use super::{SEGMENT, config, perform};
-use crate::tcp::{Full, Sender};
+use super::{SEGMENT, config, hear, number};
 use cc::{Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, LostSegment, Phase, Wants};
 use units::Bytes;
 
@@ -50,25 +49,12 @@ fn hears(sack: bool, rate: bool, script: &str) {
     let heard = Heard { rate, window: 8, told: 0, beside: Bytes::ZERO, known: Bytes::ZERO };
     let mut config = config(8);
     (config.sack, config.control) = (sack, Box::new(heard));
-    let mut sender = Sender::new(config);
-    for line in script.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
-        let [time, event, expected] = line.split('·').map(str::trim).collect::<Vec<_>>()[..] else {
-            panic!("time · event · told beside known: {line}");
-        };
-        let now = super::ms(super::number(time));
-        perform(&mut sender, now, event, line);
-        while sender.transmit::<Full>(now).is_some() {}
-        let mut found = Vec::new();
-        sender.measures(&mut |_, value| found.push(value.to_string()));
+    hear(config, script, |shown, expected, line| {
+        let expected: Vec<u64> = expected.split_whitespace().map(number).collect();
         // Without rates what was lost beside a segment is not known.
-        if !rate {
-            found[1] = "-".into();
-        }
-        let expected: Vec<&str> = expected.split_whitespace().collect();
-        let expected: Vec<&str> =
-            (0..3).map(|at| if at == 1 && !rate { "-" } else { expected[at] }).collect();
-        assert_eq!(found, expected, "{line}");
-    }
+        let known = |values: &[u64]| if rate { values.to_vec() } else { vec![values[0], values[2]] };
+        assert_eq!(known(shown), known(&expected), "{line}");
+    });
 }
 
 /// Of eight segments 0 and 4 are lost: three duplicates tell of the first, the partial acknowledgement of the second, and
