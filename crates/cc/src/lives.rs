@@ -16,11 +16,13 @@ pub(crate) fn start() -> Start {
 struct Life {
     stream: Stream,
     now: Time,
+    /// Bit/s, and the least round trip in seconds.
     rate: f64,
     base: f64,
+    /// How likely an acknowledgement reveals losses.
     loss: f64,
+    /// Bytes, and of them those that end a recovery.
     delivered: u64,
-    lost: u64,
     recovered_at: Option<u64>,
 }
 
@@ -28,16 +30,7 @@ impl Life {
     fn new(seed: u64) -> Self {
         let mut stream = Stream::new(seed, "life");
         let loss = [0.0, 0.001, 0.02][stream.integer(0, 2) as usize];
-        Self {
-            stream,
-            now: Time::ZERO,
-            rate: 2e7,
-            base: 0.04,
-            loss,
-            delivered: 0,
-            lost: 0,
-            recovered_at: None,
-        }
+        Self { stream, now: Time::ZERO, rate: 2e7, base: 0.04, loss, delivered: 0, recovered_at: None }
     }
 
     /// What happens to a window of `window` bytes next: the events before an acknowledgement, and it.
@@ -64,7 +57,6 @@ impl Life {
         let mut told = Vec::new();
         let lost = if self.stream.chance(self.loss) { SEGMENT * self.stream.integer(1, 4) } else { 0 };
         for _ in 0..lost / SEGMENT {
-            self.lost += SEGMENT;
             let lost = Bytes::new(self.stream.integer(1, 8) * SEGMENT);
             told.push(Told::Lost(LostSegment {
                 size: Bytes::new(SEGMENT),

@@ -14,6 +14,7 @@
 
 mod deliveries;
 mod ecn;
+mod heard;
 mod losses;
 mod newreno;
 mod pacing;
@@ -92,20 +93,6 @@ fn lines(script: &str) -> impl Iterator<Item = (Time, &str, &str, &str)> {
         };
         (ms(number(time)), event, expected, line)
     })
-}
-
-/// Plays `script` to a sender whose controller shows what it has heard. After each line whatever may leave leaves, and `hold` is
-/// given what is shown, what is expected, and the line.
-#[track_caller]
-fn hear(config: SenderConfig, script: &str, mut hold: impl FnMut(&[u64], &str, &str)) {
-    let mut sender = Sender::new(config);
-    for (now, event, expected, line) in lines(script) {
-        perform(&mut sender, now, event, line);
-        while sender.transmit::<Full>(now).is_some() {}
-        let mut shown = Vec::new();
-        sender.measures(&mut |_, value| shown.push(value as u64));
-        hold(&shown, expected, line);
-    }
 }
 
 fn perform(sender: &mut Sender, now: Time, event: &str, line: &str) {

@@ -1,60 +1,11 @@
 //! What a controller that wants every loss is told of, with selective acknowledgements and without.
 
-use super::{SEGMENT, config, hear, number};
-use cc::{Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, LostSegment, Phase, Wants};
-use units::Bytes;
+use super::heard;
 
-/// A window of eight segments, four after a loss and one after a timeout, and what it has heard.
-#[derive(Debug)]
-struct Heard {
-    rate: bool,
-    window: u64,
-    /// Losses told of; the greatest number lost since one of them was sent.
-    told: u64,
-    beside: Bytes,
-    /// Segments known to be lost as an episode began.
-    known: Bytes,
-}
-
-impl CongestionControl for Heard {
-    fn on_ack(&mut self, _ack: &Ack) {}
-    fn on_congestion(&mut self, event: &Congestion) {
-        self.window = if event.kind == CongestionKind::Loss { 4 } else { 1 };
-        self.known = event.lost;
-    }
-    fn on_lost(&mut self, lost: &LostSegment) {
-        assert_eq!(lost.size, SEGMENT);
-        self.told += 1;
-        self.beside = self.beside.max(lost.lost);
-    }
-    fn wants(&self) -> Wants {
-        Wants { rate: self.rate, deliveries: true, departures: false }
-    }
-    fn allowance(&self) -> Allowance {
-        Allowance { window: SEGMENT * self.window, pacing: None }
-    }
-    fn state(&self) -> CcState {
-        CcState { phase: Phase::Fixed, window: SEGMENT * self.window, threshold: None }
-    }
-    fn measures(&self, show: &mut dyn FnMut(&'static str, f64)) {
-        show("told", self.told as f64);
-        show("beside", (self.beside.get() / SEGMENT.get()) as f64);
-        show("known", (self.known.get() / SEGMENT.get()) as f64);
-    }
-}
-
-/// A line is `time ms · event · told beside known`; whatever may leave leaves after each.
+/// A line is `time ms · event · told beside known`: losses told of, the most lost beside one, known as an episode began.
 #[track_caller]
 fn hears(sack: bool, rate: bool, script: &str) {
-    let heard = Heard { rate, window: 8, told: 0, beside: Bytes::ZERO, known: Bytes::ZERO };
-    let mut config = config(8);
-    (config.sack, config.control) = (sack, Box::new(heard));
-    hear(config, script, |shown, expected, line| {
-        let expected: Vec<u64> = expected.split_whitespace().map(number).collect();
-        // Without rates what was lost beside a segment is not known.
-        let known = |values: &[u64]| if rate { values.to_vec() } else { vec![values[0], values[2]] };
-        assert_eq!(known(shown), known(&expected), "{line}");
-    });
+    heard::hears(sack, rate, &["told", "beside", "known"], script);
 }
 
 /// Of eight segments 0 and 4 are lost: three duplicates tell of the first, the partial acknowledgement of the second, and
