@@ -1,11 +1,12 @@
 //! Exact quantities: time, bytes, rates, fractions, and the text forms people type for them.
 //!
 //! What lives here: integer nanoseconds ([`Time`], [`Span`]), [`Bytes`], [`Rate`] in bits per second,
-//! [`Fraction`], their parsing and printing ("20ms", "1Gbit/s", "512kB", "0.5%"), and named random streams
-//! ([`random::Stream`]). What does not: anything that knows what a packet or a network is.
+//! [`Fraction`], their parsing and printing ("20ms", "1Gbit/s", "512kB", "0.5%"), named random streams
+//! ([`random::Stream`]), and how text that somebody else chose is shown ([`Foreign`]). What does not: anything that knows
+//! what a packet or a network is.
 //!
 //! Reading order: `time.rs`, `bytes.rs`, `rate.rs`, `fraction.rs`, then `text.rs` (how they are read and
-//! printed) and `random.rs`.
+//! printed), `random.rs` and `foreign.rs`.
 //!
 //! ```
 //! use tightlink_units::{Bytes, Rate, Span};
@@ -17,6 +18,7 @@
 //! ```
 
 mod bytes;
+mod foreign;
 mod fraction;
 pub mod random;
 mod rate;
@@ -24,6 +26,7 @@ mod text;
 mod time;
 
 pub use bytes::Bytes;
+pub use foreign::Foreign;
 pub use fraction::Fraction;
 pub use rate::Rate;
 pub use text::{TextError, split_quantity};

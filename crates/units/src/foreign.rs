@@ -1,0 +1,128 @@
+//! [`Foreign`]: text that somebody else chose, made safe to show.
+
+use std::ffi::OsStr;
+use std::fmt::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// Letters shown at most; more would fill a terminal.
+const LONGEST: usize = 200;
+
+/// Bytes that a peer, a file or another user of the machine chose, for a person to read: the reason that the other side
+/// gives, the name of a received file, the name of another user's process.
+///
+/// It is shown on one line of at most 200 letters (`…` says that it was cut). Controls, invisible letters, letters that
+/// turn the direction of writing, backslashes and bytes that are no UTF-8 are escaped, so the text cannot move the
+/// cursor, change the terminal's title or clipboard, or look like a line of this program. `{:#}` puts it in double quotes,
+/// which marks it as somebody else's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Foreign<'a>(&'a [u8]);
+
+impl<'a> Foreign<'a> {
+    /// Text of any origin.
+    #[must_use]
+    pub fn new(text: &'a (impl AsRef<[u8]> + ?Sized)) -> Self {
+        Self(text.as_ref())
+    }
+
+    /// A path of any origin.
+    #[must_use]
+    pub fn path(path: &'a Path) -> Self {
+        Self::os(path.as_os_str())
+    }
+
+    /// Part of a path.
+    #[must_use]
+    pub fn os(text: &'a OsStr) -> Self {
+        Self(text.as_bytes())
+    }
+}
+
+impl fmt::Display for Foreign<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let quoted = formatter.alternate();
+        if quoted {
+            formatter.write_char('"')?;
+        }
+        let mut left = LONGEST;
+        'text: for chunk in self.0.utf8_chunks() {
+            for letter in chunk.valid().chars() {
+                if left == 0 {
+                    formatter.write_char('…')?;
+                    break 'text;
+                }
+                left -= 1;
+                if is_plain(letter) && !(quoted && letter == '"') {
+                    formatter.write_char(letter)?;
+                } else {
+                    write!(formatter, "{}", letter.escape_default())?;
+                }
+            }
+            for byte in chunk.invalid() {
+                if left == 0 {
+                    formatter.write_char('…')?;
+                    break 'text;
+                }
+                left -= 1;
+                write!(formatter, "\\x{byte:02x}")?;
+            }
+        }
+        if quoted {
+            formatter.write_char('"')?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a letter shows as itself and nothing else: no control, no format character (Unicode's Cf), no separator of
+/// lines, no backslash, with which the escapes begin.
+fn is_plain(letter: char) -> bool {
+    let hidden = matches!(letter,
+        '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{8e2}'
+        | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+        | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{110bd}' | '\u{110cd}' | '\u{13430}'..='\u{1345f}'
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}');
+    !hidden && !letter.is_control() && letter != '\\'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn ordinary_text_shows_as_it_is() {
+        for text in ["a file", "naïve Straße", "日本語", "", "it's"] {
+            assert_eq!(Foreign::new(text).to_string(), text);
+        }
+        assert_eq!(format!("{:#}", Foreign::new("say \"yes\"")), r#""say \"yes\"""#);
+    }
+
+    #[test]
+    fn what_moves_a_terminal_is_escaped() {
+        let text = "\x1b]0;owned\x07\r\nreceived: all verified\u{9b}2J\u{202e}\u{200b}\u{2028}\\";
+        let shown = Foreign::new(text).to_string();
+        assert_eq!(shown, r"\u{1b}]0;owned\u{7}\r\nreceived: all verified\u{9b}2J\u{202e}\u{200b}\u{2028}\\");
+        assert_eq!(Foreign::new(b"a\xff\n").to_string(), r"a\xff\n");
+    }
+
+    #[test]
+    fn long_text_is_cut() {
+        let shown = Foreign::new(&"ä".repeat(5000)).to_string();
+        assert_eq!(shown.chars().count(), LONGEST + 1);
+        assert!(shown.ends_with('…'));
+        assert!(format!("{:#}", Foreign::new(&[0xff; 5000])).ends_with("…\""));
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_reach_the_terminal_as_controls(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
+            for shown in [Foreign::new(&bytes).to_string(), format!("{:#}", Foreign::new(&bytes))] {
+                let plain = shown.chars().all(|letter| is_plain(letter) || letter == '\\');
+                prop_assert!(plain, "{}", shown.escape_debug());
+                prop_assert!(shown.chars().count() <= LONGEST * 10 + 3);
+            }
+        }
+    }
+}
