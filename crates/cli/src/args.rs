@@ -265,6 +265,9 @@ pub(crate) struct SendOptions {
     /// Send no faster than this, e.g. 200Mbit/s
     #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     pub(crate) limit: Option<Rate>,
+    /// For how long a connection that broke is tried again, e.g. 1h; 0s: not at all
+    #[arg(long, value_name = "TIME", default_value = "10min")]
+    pub(crate) retry: Span,
     /// Write a page about the transfer to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,

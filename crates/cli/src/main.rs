@@ -1,7 +1,6 @@
 //! The `tightlink` command: reads arguments, calls the `lab`, prints. No domain logic lives here.
 //!
-//! stdout is data, stderr is talk. Exit codes: 0 done, 1 a claim failed, 2 usage (also a faulty scenario), 3 the
-//! environment cannot, and how to mend it.
+//! stdout is data, stderr is talk. Exit codes: `problem.rs`.
 //!
 //! Reading order: `args.rs` (what can be typed), `command/` (one file per command), `problem.rs` (how it can end),
 //! `source.rs` (scenario files), `table.rs`, `progress.rs`, `talk.rs` and `print.rs` (what is shown, and how it gets out).

@@ -13,6 +13,14 @@ pub(crate) const CLAIM_FAILED: u8 = 1;
 pub(crate) const USAGE: u8 = 2;
 /// The machine or the user's rights lack something.
 pub(crate) const ENVIRONMENT: u8 = 3;
+/// Some of a transfer's files are there, some are not.
+pub(crate) const PARTIAL: u8 = 4;
+/// A transfer was interrupted by the network or the other program's end: the same commands go on.
+pub(crate) const NETWORK: u8 = 5;
+/// The other side does not want the transfer, or the receiver's user does not.
+pub(crate) const REFUSED: u8 = 6;
+/// A disk is full, or fails.
+pub(crate) const DISK: u8 = 7;
 
 /// The reader of our output has left: 128 + SIGPIPE, what a shell reports of any other program in a pipe.
 const READER_LEFT: u8 = 141;
@@ -77,7 +85,16 @@ impl From<ClaimError> for Problem {
 }
 impl From<transfer::TransferError> for Problem {
     fn from(error: transfer::TransferError) -> Self {
-        if error.is_usage() { Self::usage(error) } else { Self::environment(error) }
+        use transfer::Ending;
+        let code = match error.ending() {
+            Ending::Usage => USAGE,
+            Ending::Environment => ENVIRONMENT,
+            Ending::Partial => PARTIAL,
+            Ending::Network => NETWORK,
+            Ending::Refused => REFUSED,
+            Ending::Disk => DISK,
+        };
+        Self { message: error.to_string(), code }
     }
 }
 impl From<live::tune::TuneError> for Problem {

@@ -86,6 +86,12 @@ impl Clock {
         self.behind(to).saturating_sub(self.behind(from))
     }
 
+    /// The system's clock: the time since 1970. Somebody may set it at any time.
+    #[must_use]
+    pub fn since_1970(&self) -> Time {
+        self.both().1
+    }
+
     /// When something was stamped by the kernel on the system's clock (time since 1970), a moment ago: in real time, and
     /// by the stamp. Without a stamp, or with one that does not lie within the last second, it was now; the system's clock
     /// may have been set meanwhile.

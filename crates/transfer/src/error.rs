@@ -4,6 +4,24 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
+use units::Foreign;
+
+/// The kind of an ending, for programs: what somebody who automates transfers would do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The command line or the ticket is not right.
+    Usage,
+    /// This machine or this user's rights lack something.
+    Environment,
+    /// Some entries are there, and some are not.
+    Partial,
+    /// The network or the other program's end: the same commands go on.
+    Network,
+    /// The other side does not want it, or the receiver's user does not.
+    Refused,
+    /// A disk is full, or fails.
+    Disk,
+}
 
 /// Why a transfer could not begin, or ended before it was done. What had arrived by then is kept at the receiver.
 #[derive(Debug, Error)]
@@ -42,22 +60,39 @@ pub enum TransferError {
         address: SocketAddr,
     },
     /// The receiver turned the sender away.
-    #[error("the receiver refuses: {0}")]
+    #[error("the receiver refuses: {:#}", Foreign::new(.0))]
     Refused(String),
+    /// The receiver's user, or its options, do not accept what was announced.
+    #[error("not accepted: {0}")]
+    NotAccepted(String),
+    /// The ticket's time is over, and no sender came.
+    #[error(
+        "the ticket has expired: {0}\n  help: run `tightlink receive` on the folder again; what has arrived is kept, and a new \
+         ticket is printed"
+    )]
+    Expired(String),
+    /// No sender came, or came back, in the time that was given.
+    #[error(
+        "no sender for {wait}; what has arrived is kept\n  help: run `tightlink receive` on the folder again to go on waiting"
+    )]
+    NobodyCame {
+        /// How long it was waited.
+        wait: units::Span,
+    },
     /// The connection broke, or nothing came for a long time.
     #[error(
-        "the other side is gone ({reason}); what has arrived is kept\n  help: run the same `tightlink send` again to go on; \
-         if the receiver has ended, run `tightlink receive` on its folder first"
+        "the other side is gone ({}); what has arrived is kept\n  help: run the same `tightlink send` again to go on; \
+         if the receiver has ended, run `tightlink receive` on its folder first", Foreign::new(.reason)
     )]
     PeerGone {
         /// How it showed.
         reason: String,
     },
     /// The other side gave up and said why.
-    #[error("the other side gave up: {0}")]
+    #[error("the other side gave up and says {:#}", Foreign::new(.0))]
     Aborted(String),
     /// What came does not follow the protocol.
-    #[error("{peer} does not follow the protocol: {reason}")]
+    #[error("{peer} does not follow the protocol: {}", Foreign::new(.reason))]
     Protocol {
         /// Who.
         peer: SocketAddr,
@@ -73,7 +108,7 @@ pub enum TransferError {
         source: rustls::Error,
     },
     /// A file or folder of this machine cannot be read or written.
-    #[error("{}: cannot {doing}: {source}{}", path.display(), help(source))]
+    #[error("{}: cannot {doing}: {source}{}", Foreign::path(path), help(source))]
     File {
         /// Which.
         path: PathBuf,
@@ -83,18 +118,37 @@ pub enum TransferError {
         source: io::Error,
     },
     /// The folder is in use by another receiver.
-    #[error("{}: another `tightlink receive` is at work in this folder\n  help: end it, or choose another folder", path.display())]
+    #[error(
+        "{}: another `tightlink receive` is at work in this folder\n  help: end it, or choose another folder",
+        Foreign::path(path)
+    )]
     Busy {
         /// The folder.
         path: PathBuf,
     },
     /// The session's files cannot be read.
-    #[error("{}: {reason}\n  help: `tightlink receive --new` begins a new session there; files under way are sent again", path.display())]
+    #[error(
+        "{}: {reason}\n  help: `tightlink receive --new` begins a new session there; files under way are sent again",
+        Foreign::path(path)
+    )]
     State {
         /// Which file.
         path: PathBuf,
         /// What is wrong with it.
         reason: String,
+    },
+    /// The disk has less room than was announced; nothing was written.
+    #[error(
+        "{}: {announced} are announced, and {free} are free\n  help: free some room, or let it be tried with --yes",
+        Foreign::path(path)
+    )]
+    NoRoom {
+        /// The folder.
+        path: PathBuf,
+        /// How much is to come.
+        announced: units::Bytes,
+        /// How much room there is.
+        free: units::Bytes,
     },
     /// Some of what was to be sent is not there.
     #[error("{failed} of {all} files and folders were not transferred; the first: {first}")]
@@ -151,16 +205,39 @@ impl TransferError {
         Self::PeerGone { reason: reason.to_string() }
     }
 
-    /// Whether the command line, and not the machine or the network, is at fault.
+    /// What kind of an ending this is.
     #[must_use]
-    pub const fn is_usage(&self) -> bool {
-        matches!(
-            self,
+    pub fn ending(&self) -> Ending {
+        match self {
             Self::Ticket(_)
-                | Self::Usage(_)
-                | Self::OtherReceiver { .. }
-                | Self::TicketRefused { .. }
-                | Self::Live(live::LiveError::Control { .. })
-        )
+            | Self::Usage(_)
+            | Self::Expired(_)
+            | Self::OtherReceiver { .. }
+            | Self::TicketRefused { .. }
+            | Self::Live(live::LiveError::Control { .. }) => Ending::Usage,
+            Self::Incomplete { .. } => Ending::Partial,
+            Self::Unreachable { .. }
+            | Self::PeerGone { .. }
+            | Self::Tls { .. }
+            | Self::Protocol { .. }
+            | Self::NobodyCame { .. } => Ending::Network,
+            Self::Refused(_) | Self::Aborted(_) | Self::NotAccepted(_) => Ending::Refused,
+            Self::File { source, .. } if is_of_the_disk(source) => Ending::Disk,
+            Self::NoRoom { .. } => Ending::Disk,
+            Self::File { .. }
+            | Self::Busy { .. }
+            | Self::State { .. }
+            | Self::Live(_)
+            | Self::System { .. } => Ending::Environment,
+        }
     }
+}
+
+/// Whether an error is one of a disk, which every file would meet.
+pub(crate) fn is_of_the_disk(error: &io::Error) -> bool {
+    let full = matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::ReadOnlyFilesystem
+    );
+    full || error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error())
 }

@@ -25,12 +25,12 @@ mod ticket;
 mod window;
 pub mod wire;
 
-pub use error::TransferError;
+pub use error::{Ending, TransferError};
 pub use history::{History, PhaseEntry, Sample};
 pub use live::Clock;
 pub use measure::{KernelTimes, Limit, Limits, ReceiverTimes, SenderTimes};
-pub use progress::{Observer, Silent, Snapshot};
-pub use receive::{ReceiveOptions, Receiver};
+pub use progress::{Moved, Observer, Question, Silent, Snapshot};
+pub use receive::{Accept, Existing, ReceiveOptions, Receiver};
 pub use send::{SendOptions, send};
 pub use summary::{Side, Summary};
 pub use ticket::{Fingerprint, Secret, Ticket, TicketError};

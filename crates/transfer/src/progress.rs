@@ -1,5 +1,6 @@
-//! [`Observer`]: who is told how a transfer goes; [`Snapshot`]: what it is told.
+//! [`Observer`]: who is told how a transfer goes, and asked whether it shall; [`Snapshot`]: what it is told.
 
+use crate::name::Name;
 use units::{Bytes, Span};
 
 /// How far a transfer is.
@@ -27,12 +28,37 @@ pub struct Snapshot {
     pub reason: String,
 }
 
+/// What became of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moved {
+    /// It went from one side to the other.
+    Sent,
+    /// It was there before.
+    There,
+    /// Another one of its name was kept.
+    Kept,
+}
+
+/// What a sender wants to send, for the receiver's user to decide about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// One sentence: from which address, how many files, how much, and what is unusual about it.
+    pub text: String,
+}
+
 /// Who is told how a transfer goes. Threads may tell it.
 pub trait Observer: Sync {
     /// One line for a person.
     fn say(&self, line: &str);
     /// How far it is, several times a second.
     fn progress(&self, snapshot: &Snapshot);
+    /// What became of an entry.
+    fn moved(&self, _name: &Name, _fate: Moved) {}
+    /// Whether the receiver's user wants it. May take as long as a person takes; `is_over` says that the sender has left
+    /// and nobody waits for the answer any more.
+    fn accept(&self, _question: &Question, _is_over: &dyn Fn() -> bool) -> bool {
+        true
+    }
 }
 
 /// Hears nothing.

@@ -21,11 +21,38 @@ use landing::Landing;
 use live::Clock;
 use state::State;
 use std::net::{IpAddr, SocketAddr, TcpListener};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use units::{Bytes, Span};
+
+/// What becomes of an entry whose name a file or link has already that this session did not store. A file with the same
+/// content, or of the same size and time, and a link to the same target count as already there in any case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Existing {
+    /// The entry is refused.
+    #[default]
+    Refuse,
+    /// The entry gets a number behind its name.
+    Rename,
+    /// The one with the later time stays, or comes.
+    Update,
+    /// The entry takes its place.
+    Replace,
+}
+
+/// How much is accepted, and who decides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Accept {
+    /// The observer is asked about what is announced; otherwise the ticket is the consent.
+    pub ask: bool,
+    /// Whatever is announced is accepted, unasked.
+    pub all: bool,
+    /// So many bytes of files are accepted unasked, and no more without being asked for.
+    pub limit: Option<Bytes>,
+}
 
 /// How to receive.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct ReceiveOptions {
     /// Where to listen; `None`: on every address, any free port.
     pub listen: Option<SocketAddr>,
@@ -35,6 +62,41 @@ pub struct ReceiveOptions {
     pub window: WindowChoice,
     /// Begin a new session although an earlier one is not finished.
     pub new: bool,
+    /// What becomes of names that are taken.
+    pub existing: Existing,
+    /// The sender's permission bits are kept as they are; otherwise the umask takes its bits from them.
+    pub preserve_mode: bool,
+    /// Links that point outside the tree they came with are stored, too.
+    pub outside_links: bool,
+    /// How much is accepted.
+    pub accept: Accept,
+    /// For how long the ticket lets a sender in that comes for the first time, or comes back.
+    pub expire: Span,
+    /// How long it is waited without a sender; `None`: until the ticket expires.
+    pub wait: Option<Span>,
+    /// Keep the BLAKE3 digests of the received files in this new file.
+    pub digests: Option<PathBuf>,
+}
+
+/// A day: who was told a ticket in the evening can send in the morning.
+const EXPIRE: Span = Span::from_secs(24 * 3600);
+
+impl Default for ReceiveOptions {
+    fn default() -> Self {
+        Self {
+            listen: None,
+            addresses: Vec::new(),
+            window: WindowChoice::default(),
+            new: false,
+            existing: Existing::default(),
+            preserve_mode: false,
+            outside_links: false,
+            accept: Accept::default(),
+            expire: EXPIRE,
+            wait: None,
+            digests: None,
+        }
+    }
 }
 
 /// A receiver that listens.

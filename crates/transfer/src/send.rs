@@ -23,7 +23,7 @@ use crate::ticket::Ticket;
 use flight::Flight;
 use live::Clock;
 use std::path::PathBuf;
-use units::Rate;
+use units::{Rate, Span};
 
 /// How to send.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,6 +34,8 @@ pub struct SendOptions {
     pub control: Option<String>,
     /// No faster than this, over all data connections.
     pub limit: Option<Rate>,
+    /// For how long a connection that broke is tried again; zero: not at all.
+    pub retry: Span,
 }
 
 /// Sends files and trees to the receiver that gave out `ticket`.

@@ -16,8 +16,13 @@ use serde::{Deserialize, Serialize};
 /// What the control connection's exporter is asked for the probes' key by.
 pub(crate) const PROBE_KEY: &str = "EXPORTER-tightlink-probes";
 
-/// Both sides must speak the same; the first message of each connection says it.
-pub const VERSION: u16 = 1;
+/// The version of the protocol that a sender of this program speaks; the first message of each connection says it.
+///
+/// Version 2 added [`control::ToReceiver::Counted`], [`control::Verdict::Check`], [`control::Verdict::Kept`] and
+/// [`data::Data::Differs`].
+pub const VERSION: u16 = 2;
+/// The oldest version that a receiver of this program accepts.
+pub const OLDEST: u16 = 1;
 
 /// The first message of every connection, from the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -15,6 +15,7 @@ pub(crate) fn run(options: &ReceiveOptions) -> Result<ExitCode, Problem> {
         addresses: options.address.clone(),
         window: options.window,
         new: options.new,
+        ..transfer::ReceiveOptions::default()
     };
     let receiver = Receiver::open(&options.folder, &how, &Clock::start())?;
     let ticket = receiver.ticket().to_string();

@@ -21,6 +21,7 @@ pub(crate) fn run(options: &SendOptions) -> Result<ExitCode, Problem> {
         streams: options.streams,
         control: options.control.clone(),
         limit: options.limit,
+        retry: options.retry,
     };
     let talk = Talk::new();
     talk.waiting("connecting");

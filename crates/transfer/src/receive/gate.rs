@@ -194,10 +194,12 @@ impl House<'_> {
 
     /// A sender that holds the ticket begins, once the one before has left.
     fn begin(&self, channel: &Channel, version: u16, streams: u16, echo: u16) -> Result<Arc<Visit>, String> {
-        if version != crate::wire::VERSION {
-            let own = crate::wire::VERSION;
+        let known = crate::wire::OLDEST..=crate::wire::VERSION;
+        if !known.contains(&version) {
+            let (oldest, latest) = known.into_inner();
             return Err(format!(
-                "the sender speaks version {version} of the protocol, this receiver {own}; use the same tightlink"
+                "the sender speaks version {version} of the protocol, this receiver {oldest} to {latest}; use the same \
+                 tightlink"
             ));
         }
         let guard = locked(&self.visit);

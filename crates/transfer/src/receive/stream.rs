@@ -44,7 +44,8 @@ impl Stream<'_> {
                 | Data::Piece { id, .. }
                 | Data::ChunkEnd { id, .. }
                 | Data::FileEnd { id, .. }
-                | Data::Gone { id } => id,
+                | Data::Gone { id }
+                | Data::Differs { id } => id,
             };
             match self.take(message) {
                 // This file is lost, the others are not.
@@ -80,7 +81,7 @@ impl Stream<'_> {
                 open.map_or(Ok(()), |open| landing.chunk_end(open, &digest))
             }
             Data::FileEnd { id, digest } => landing.file_end(id, &digest),
-            Data::Gone { id } => {
+            Data::Gone { id } | Data::Differs { id } => {
                 self.open = None;
                 landing.gone(id)
             }

@@ -286,6 +286,11 @@ impl Control<'_> {
                 frame::append(&mut self.out, &ToSender::Answer { id, verdict });
             }
             ToReceiver::Totals { entries, bytes } => self.totals = Some((entries, bytes)),
+            ToReceiver::Counted(counted) => {
+                if counted.complete {
+                    self.totals = Some((counted.entries, counted.bytes));
+                }
+            }
             ToReceiver::Report(report) => *locked(&self.visit.report) = report,
             ToReceiver::Complete { failed, .. } => self.complete = Some(failed),
             ToReceiver::Bye => {}

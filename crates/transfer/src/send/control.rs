@@ -110,7 +110,8 @@ impl Control<'_> {
                         queue.want(id);
                     }
                 }
-                Verdict::Have => {
+                Verdict::Check(_) => return Err(inlet.protocol("a check of a file, which was not announced")),
+                Verdict::Have | Verdict::Kept => {
                     if queue.end(id).is_some() {
                         self.flight.skipped.fetch_add(1, Relaxed);
                     }

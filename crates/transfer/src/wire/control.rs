@@ -99,7 +99,7 @@ pub enum ToReceiver {
         /// What it is.
         entry: Entry,
     },
-    /// How much there will be in all, so far as it was looked for.
+    /// How much there is in all. Senders of version 2 say [`ToReceiver::Counted`] instead.
     Totals {
         /// Entries.
         entries: u64,
@@ -122,6 +122,22 @@ pub enum ToReceiver {
         /// Why, for a person.
         reason: String,
     },
+    /// What the sender has counted so far, which the receiver's user is told and asked about: before the first offer, and
+    /// again when there is more. Since version 2.
+    Counted(Counted),
+}
+
+/// How much there is to send.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counted {
+    /// Entries: files, folders and links.
+    pub entries: u64,
+    /// Bytes of files, holes included.
+    pub bytes: u64,
+    /// Bytes of files, holes left out.
+    pub disk: u64,
+    /// All was counted; otherwise it is at least this.
+    pub complete: bool,
 }
 
 /// What becomes of an offer.
@@ -135,6 +151,11 @@ pub enum Verdict {
     Rest(Vec<(u32, Digest)>),
     /// It cannot be had; the reason is for a person.
     Refused(String),
+    /// A file of this size has the name already, and its chunks have these digests, in order. Is it the same? The sender
+    /// answers with `FileEnd` if it is, and with `Differs` if not. Since version 2.
+    Check(Vec<Digest>),
+    /// Another entry of this name is kept, as the receiver was told to. Since version 2.
+    Kept,
 }
 
 /// What a receiver says.

@@ -90,7 +90,7 @@ fn a_ticket_with_another_secret_is_refused_by_the_receiver() {
         let other = Bench::new().receiver().ticket().secret.clone();
         let error = attempt(&Ticket { secret: other, ..ticket.clone() });
         assert!(matches!(error, TransferError::TicketRefused { .. }), "{error}");
-        assert!(error.is_usage());
+        assert_eq!(error.ending(), tightlink_transfer::Ending::Usage);
         hears(ear, "it does not hold this session's ticket");
     });
 }
