@@ -214,7 +214,7 @@ impl House<'_> {
             address: SocketAddr::new(channel.peer().ip(), echo),
             key: ProbeKey::from_secret(&secret),
         });
-        let visit = Arc::new(Visit::new(channel.peer(), streams, echo));
+        let visit = Arc::new(Visit::new(channel.peer(), version, streams, echo));
         *guard = Some(Arc::clone(&visit));
         Ok(visit)
     }
