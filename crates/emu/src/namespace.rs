@@ -123,7 +123,7 @@ impl Namespace {
         let mut command = Command::new(program);
         let namespace = Arc::clone(&self.descriptor);
         let parent = std::process::id();
-        before_exec(&mut command, move || {
+        let step = move || {
             setns(&*namespace, CloneFlags::CLONE_NEWNET)?;
             nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?;
             // If the parent died before the line above, no signal will come.
@@ -131,7 +131,12 @@ impl Namespace {
                 return Err(io::Error::from(nix::Error::ESRCH));
             }
             Ok(())
-        });
+        };
+        #[expect(unsafe_code, reason = "Command::pre_exec, by before_exec")]
+        // SAFETY: the step makes three system calls with a descriptor and a number that it owns; its errors are codes.
+        unsafe {
+            before_exec(&mut command, step);
+        }
         command
     }
 
@@ -143,12 +148,17 @@ impl Namespace {
 }
 
 /// Has `step` run in the child between fork and exec.
+///
+/// # Safety
+/// The child is a copy of one thread of this process: another thread may have held any lock, the allocator's included,
+/// when it was made. So `step` may only make calls that are async-signal-safe, on values that it owns; it may not
+/// allocate, free, lock, panic, or read the environment.
 #[expect(unsafe_code, reason = "Command::pre_exec")]
-pub(crate) fn before_exec<F>(command: &mut Command, step: F)
+pub(crate) unsafe fn before_exec<F>(command: &mut Command, step: F)
 where
     F: FnMut() -> io::Result<()> + Send + Sync + 'static,
 {
-    // SAFETY: callers pass closures that only make system calls on values they own: no allocation, no locks.
+    // SAFETY: the caller's promise is the one that `pre_exec` asks for.
     unsafe { command.pre_exec(step) };
 }
 

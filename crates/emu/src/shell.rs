@@ -134,7 +134,11 @@ impl Signals {
     /// Lets a child start with the signals as we found them.
     fn restored_in(&self, command: &mut std::process::Command) {
         let before = self.before;
-        before_exec(command, move || Ok(before.thread_set_mask()?));
+        #[expect(unsafe_code, reason = "Command::pre_exec, by before_exec")]
+        // SAFETY: the step makes one system call with a mask that it owns; its error is a code.
+        unsafe {
+            before_exec(command, move || Ok(before.thread_set_mask()?));
+        }
     }
 
     /// Waits for `child` to end, passing signals on.
