@@ -2,6 +2,7 @@
 
 use crate::place::{Ended, Place, SOON, end, root, within};
 use crate::tries::{in_one_of_five, in_time};
+use live::TcpInfo;
 use live::options::{RECEIVE_LOCK, buffer_lock, receive_buffer, window_clamp};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -258,5 +259,51 @@ fn another_users_program_is_refused_with_the_remedy() {
     match program.output() {
         Ok(output) => Ended::from(output).failed(3, &["may not be tuned", "run as root"]),
         Err(error) => println!("skipped: nobody may not run the program ({error})"),
+    }
+}
+
+#[test]
+fn a_programs_name_cannot_write_to_the_terminal() {
+    let place = Place::new();
+    // A program's name is that of its file; whoever runs it may also set it (prctl).
+    let name = "\x1b]0;owned\x07\n";
+    let start = |program: &str, arguments: &[&str]| {
+        let copy = place.path().join(name);
+        // By a process of its own: a child of another test could hold the copy open for writing.
+        assert!(Command::new("cp").arg(program).arg(&copy).status().expect("cp runs").success());
+        Command::new(copy).args(arguments).stdin(Stdio::null()).spawn().expect("the copy starts")
+    };
+    let mut idle = start("/bin/sleep", &["60"]);
+    let refused = place.run(&["tune", "--pid", &idle.id().to_string()]);
+    idle.kill().and_then(|()| idle.wait()).expect("ours to end");
+    refused.failed(2, &["(\\u{1b}]0;owned\\u{7}\\n) has no TCP socket"]);
+    assert!(!refused.err.contains('\x1b'), "{:?}", refused.err);
+    if !root() {
+        return;
+    }
+    for json in [false, true] {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let port = listener.local_addr().expect("bound").port().to_string();
+        let line = format!("exec 3<>/dev/tcp/127.0.0.1/{port}; read line <&3");
+        let mut program = start("/bin/bash", &["-c", &line]);
+        let (mut stream, _) = listener.accept().expect("the program connects");
+        let pid = program.id().to_string();
+        let arguments = ["tune", "--window", "50kB", "--pid", &pid];
+        let child = place.start(&[&arguments[..], if json { &["--json"] } else { &[] }].concat());
+        // The window that the program grants shrinks as data comes.
+        let held = |stream: &mut TcpStream| {
+            stream.write_all(&[b'x'; 2000]).expect("it reads");
+            TcpInfo::of(stream).expect("a TCP socket").snd_wnd.expect("Linux 5.4") <= Bytes::new(60_000)
+        };
+        assert!(within(SOON, || held(&mut stream)), "it is not tuned");
+        stream.write_all(b"over\n").expect("it reads");
+        program.wait().expect("it ends");
+        let ended = ended(child).well();
+        assert!(!(ended.out.clone() + &ended.err).contains('\x1b'), "{:?} {:?}", ended.out, ended.err);
+        if json {
+            assert_eq!(ended.json()[0]["program"], name, "data stays data");
+        } else {
+            assert!(ended.out.contains(", \\u{1b}]0;owned\\u{7}\\n)"), "{}", ended.out);
+        }
     }
 }

@@ -12,7 +12,7 @@ use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
-use units::{Bytes, Rate, Span, Time};
+use units::{Bytes, Foreign, Rate, Span, Time};
 
 /// The kernel's numbers of the states in which data may come.
 const STATES_THAT_RECEIVE: [u8; 3] = [1, 4, 5];
@@ -136,7 +136,7 @@ impl TunedConnection {
         })
     }
 
-    /// The process that has it, and the program's name.
+    /// The process that has it, and the program's name as data: show it as [`Foreign`].
     #[must_use]
     pub fn process(&self) -> (u32, &str) {
         (self.process.id(), &self.program)
@@ -297,6 +297,7 @@ const UNLIMITED: Bytes = Bytes::new(1 << 30);
 
 impl fmt::Display for TunedConnection {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} (process {}, {})", self.ends, self.process.id(), self.program)
+        let program = Foreign::new(&self.program);
+        write!(formatter, "{} (process {}, {program})", self.ends, self.process.id())
     }
 }

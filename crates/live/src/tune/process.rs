@@ -46,10 +46,13 @@ impl Process {
         self.id
     }
 
-    /// Its name, as far as it can be told.
+    /// Its name, as far as it can be told. Whoever runs it chose the name: it is shown as [`units::Foreign`].
     pub(super) fn name(&self) -> String {
-        fs::read_to_string(format!("/proc/{}/comm", self.id))
-            .map_or_else(|_| "?".into(), |name| name.trim().into())
+        let read = fs::read(format!("/proc/{}/comm", self.id));
+        read.map_or_else(
+            |_| "?".into(),
+            |name| String::from_utf8_lossy(name.strip_suffix(b"\n").unwrap_or(&name)).into_owned(),
+        )
     }
 
     pub(super) fn is_alive(&self) -> bool {
