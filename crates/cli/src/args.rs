@@ -290,6 +290,9 @@ pub(crate) struct TuneOptions {
     /// The largest window a sizer may ask for
     #[arg(long, value_name = "SIZE", default_value = "32MB", allow_hyphen_values = true)]
     pub(crate) max: Bytes,
+    /// Tune nothing: give the windows back that a killed `tightlink tune` has left limited, and end
+    #[arg(long, requires = "pid", conflicts_with_all = ["program", "window", "max"])]
+    pub(crate) restore: bool,
     /// Print the report as JSON, one object per connection
     #[arg(long)]
     pub(crate) json: bool,
