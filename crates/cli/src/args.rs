@@ -217,6 +217,9 @@ pub(crate) struct EmulateOptions {
     /// A program to run at the far end first, e.g. --server "iperf3 -s"
     #[arg(long, value_name = "COMMAND")]
     pub(crate) server: Option<String>,
+    /// Under sudo, run both programs as root and not as the user who called sudo
+    #[arg(long)]
+    pub(crate) as_root: bool,
     /// The program to run behind the link, and its arguments. It finds the far end's address in $TIGHTLINK_FAR
     #[arg(last = true, required = true, value_name = "CMD")]
     pub(crate) program: Vec<String>,
@@ -290,6 +293,9 @@ pub(crate) struct TuneOptions {
     /// The largest window a sizer may ask for
     #[arg(long, value_name = "SIZE", default_value = "32MB", allow_hyphen_values = true)]
     pub(crate) max: Bytes,
+    /// Tune nothing: give the windows back that a killed `tightlink tune` has left limited, and end
+    #[arg(long, requires = "pid", conflicts_with_all = ["program", "window", "max"])]
+    pub(crate) restore: bool,
     /// Print the report as JSON, one object per connection
     #[arg(long)]
     pub(crate) json: bool,
