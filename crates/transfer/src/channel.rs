@@ -13,7 +13,7 @@ use std::io::{self, BufRead, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use units::{Span, Time};
 
 /// Ciphertext read from the kernel at once: sixteen full records.
@@ -22,7 +22,7 @@ const RAW: usize = 256 << 10;
 /// One TLS connection.
 #[derive(Debug)]
 pub(crate) struct Channel {
-    tcp: TcpStream,
+    tcp: Arc<TcpStream>,
     tls: Mutex<Connection>,
     peer: SocketAddr,
     clock: Clock,
@@ -51,11 +51,12 @@ impl Channel {
     /// # Errors
     /// [`TransferError::Tls`] and [`TransferError::PeerGone`], the latter also when `until` has come.
     pub(crate) fn establish(
-        tcp: TcpStream,
+        tcp: impl Into<Arc<TcpStream>>,
         tls: impl Into<Connection>,
         clock: Clock,
         until: Time,
     ) -> Result<Self, TransferError> {
+        let tcp = tcp.into();
         let peer = tcp.peer_addr().map_err(TransferError::gone)?;
         tcp.set_nonblocking(true).map_err(TransferError::system("make a socket non-blocking"))?;
         live::options::set_no_delay(&tcp)?;
@@ -82,7 +83,7 @@ impl Channel {
         self.peer
     }
 
-    pub(crate) const fn tcp(&self) -> &TcpStream {
+    pub(crate) fn tcp(&self) -> &TcpStream {
         &self.tcp
     }
 
@@ -118,7 +119,7 @@ impl Channel {
                     if !tls.wants_write() {
                         return Ok(());
                     }
-                    match tls.write_tls(&mut &self.tcp) {
+                    match tls.write_tls(&mut &*self.tcp) {
                         Ok(_) => {}
                         Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                         Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -159,7 +160,7 @@ impl Channel {
     /// One read from the kernel; what it decrypts to is appended to `plain`.
     fn read_raw(&self, raw: &mut [u8], plain: &mut Vec<u8>, until: Time) -> Result<Got, TransferError> {
         let length = loop {
-            match (&self.tcp).read(raw) {
+            match (&*self.tcp).read(raw) {
                 Ok(length) => break length,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     if !self.wait(PollFlags::IN, until)? {
@@ -185,7 +186,7 @@ impl Channel {
                 Ok(state) => state,
                 Err(error) => {
                     // The alert that says why; nobody may be there to read it.
-                    let _ = tls.write_tls(&mut &self.tcp);
+                    let _ = tls.write_tls(&mut &*self.tcp);
                     return Err(error);
                 }
             };
