@@ -5,8 +5,10 @@
 //! [`control`] has the messages of the control connection in both directions, [`data`] those of the data connections,
 //! which go from sender to receiver only and are followed by the file's bytes. ADR 10 shows a session.
 //!
-//! Every message is untrusted: reading one never panics and allocates no more than its frame is long.
+//! Every message is untrusted: reading one never panics, and a frame
+//! ([`frame::Framed`]), the lists and the texts in it have a greatest length for each kind of message.
 
+pub(crate) mod bounded;
 pub mod control;
 pub mod data;
 pub mod frame;

@@ -240,7 +240,7 @@ fn sum(report: &Report) -> Option<SenderReport> {
     let sum = streams.fold(SenderReport::default(), |sum, stream| SenderReport {
         busy: sum.busy + Span::from_nanos(stream.busy),
         window_limited: sum.window_limited + Span::from_nanos(stream.window_limited),
-        retransmits: sum.retransmits + stream.retransmits,
+        retransmits: sum.retransmits.saturating_add(stream.retransmits),
     });
     (!report.streams.is_empty()).then_some(sum)
 }

@@ -403,8 +403,11 @@ impl Control<'_> {
         self.tell()?;
         let ended = clock.now();
         let counts = landing.counts();
-        let finished =
-            Finished { entries: counts.entries, bytes: counts.bytes, failed: counts.failed + failed };
+        let finished = Finished {
+            entries: counts.entries,
+            bytes: counts.bytes,
+            failed: counts.failed.saturating_add(failed),
+        };
         frame::append(&mut self.out, &ToSender::Finished(finished));
         self.flush()?;
         let until = clock.now() + FAREWELL;
@@ -420,7 +423,7 @@ impl Control<'_> {
         if finished.failed > 0 {
             return Err(TransferError::Incomplete {
                 failed: finished.failed,
-                all: counts.entries + finished.failed,
+                all: counts.entries.saturating_add(finished.failed),
                 first: self.first_lost.take().unwrap_or_else(|| "the sender could not read it".into()),
             });
         }
