@@ -23,7 +23,7 @@ use state::State;
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use units::{Bytes, Span};
+use units::{Bytes, Span, Time};
 
 /// What becomes of an entry whose name a file or link has already that this session did not store. A file with the same
 /// content, or of the same size and time, and a link to the same target count as already there in any case.
@@ -76,7 +76,12 @@ pub struct ReceiveOptions {
     pub wait: Option<Span>,
     /// Keep the BLAKE3 digests of the received files in this new file.
     pub digests: Option<PathBuf>,
+    /// For tests: how long the end of a session stays unconfirmed, and a sender without progress keeps its place.
+    #[doc(hidden)]
+    pub patience: Span,
 }
+
+const PATIENCE: Span = Span::from_secs(60);
 
 /// A day: who was told a ticket in the evening can send in the morning.
 const EXPIRE: Span = Span::from_secs(24 * 3600);
@@ -95,6 +100,7 @@ impl Default for ReceiveOptions {
             expire: EXPIRE,
             wait: None,
             digests: None,
+            patience: PATIENCE,
         }
     }
 }
@@ -110,6 +116,10 @@ pub struct Receiver {
     window: WindowChoice,
     clock: Clock,
     resumed: bool,
+    /// When its ticket ends, since 1970.
+    expires: Time,
+    wait: Option<Span>,
+    patience: Span,
 }
 
 impl Receiver {
@@ -144,7 +154,10 @@ impl Receiver {
         let ticket = Ticket { addresses, port: address.port(), fingerprint: key.fingerprint(), secret };
         let tls = receiver_tls(&key, &ticket.secret);
         let landing = Landing::open(folder, state.journal()?, *clock)?;
-        Ok(Self { state, listener, landing, tls, ticket, window: options.window, clock: *clock, resumed })
+        let expires = clock.since_1970() + options.expire;
+        let (window, wait, patience) = (options.window, options.wait, options.patience);
+        let clock = *clock;
+        Ok(Self { state, listener, landing, tls, ticket, window, clock, resumed, expires, wait, patience })
     }
 
     /// What the sender needs.

@@ -18,6 +18,11 @@ use serde::{Deserialize, Serialize};
 /// What the control connection's exporter is asked for the probes' key by.
 pub(crate) const PROBE_KEY: &str = "EXPORTER-tightlink-probes";
 
+/// The reason of a receiver that turns a sender away because of another one.
+pub(crate) const ANOTHER_SENDER: &str = "another sender is using this ticket";
+/// The reason of a receiver that gives a sender's place to another one.
+pub(crate) const TAKEN_OVER: &str = "another sender took over";
+
 /// The version of the protocol that a sender of this program speaks; the first message of each connection says it.
 ///
 /// Version 2 added [`control::ToReceiver::Counted`], [`control::Verdict::Check`], [`control::Verdict::Kept`] and

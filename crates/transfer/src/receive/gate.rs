@@ -5,35 +5,41 @@
 //! second.
 
 mod listen;
+mod standing;
+#[cfg(test)]
+mod tests;
+mod turns;
 mod unproved;
 
 pub(super) use listen::{listen, own_addresses};
+pub(super) use standing::Standing;
 
 use super::Receiver;
-use super::keeper::{self, Echo, Keeper};
+use super::keeper::{self, Keeper};
 use super::stream;
 use super::visit::{self, Visit};
-use crate::channel::{Channel, Inlet, Message};
+use crate::channel::{Channel, Inlet, Message, STUCK};
 use crate::error::TransferError;
 use crate::progress::Observer;
 use crate::summary::Summary;
-use crate::wire::{Greeting, PROBE_KEY};
-use live::probe::ProbeKey;
+use crate::wire::Greeting;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::net::sockopt::set_tcp_user_timeout;
 use rustls::ServerConnection;
 use std::collections::HashMap;
 use std::net::{Shutdown, SocketAddr, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, Scope};
 use std::time::Duration;
-use units::Time;
+use turns::{Busy, Complete};
+use units::{Span, Time};
 use unproved::{PATIENCE, Stranger, Unproved};
 
 /// Lines per second about strangers.
 const MOST_LINES: u32 = 5;
-/// A sender that comes while another one is there waits so long for its end: it may be the same one, killed.
-const TURNOVER: Duration = Duration::from_secs(5);
+/// For a sender that is turned away to read why.
+const LAST_WORD: Span = Span::from_secs(2);
 /// Connections accepted before it is looked at those that are there.
 const AT_ONCE: usize = 16;
 /// When no more sockets can be opened, the listener waits so long before it tries again.
@@ -47,6 +53,11 @@ pub(super) struct House<'a> {
     pub(super) observer: &'a dyn Observer,
     visit: Mutex<Option<Arc<Visit>>>,
     left: Condvar,
+    /// Senders that wait for their turn.
+    waiting: AtomicUsize,
+    /// Since when no sender is there.
+    alone_since: Mutex<Time>,
+    complete: Mutex<Option<Complete>>,
     result: Mutex<Option<Result<Summary, TransferError>>>,
     done: AtomicBool,
     unproved: Unproved,
@@ -64,6 +75,9 @@ pub(super) fn serve(receiver: &Receiver, observer: &dyn Observer) -> Result<Summ
         observer,
         visit: Mutex::default(),
         left: Condvar::new(),
+        waiting: AtomicUsize::new(0),
+        alone_since: Mutex::new(receiver.clock.now()),
+        complete: Mutex::default(),
         result: Mutex::default(),
         done: AtomicBool::new(false),
         unproved: Unproved::default(),
@@ -76,6 +90,7 @@ pub(super) fn serve(receiver: &Receiver, observer: &dyn Observer) -> Result<Summ
             house.wait();
             house.hear_strangers(threads);
             house.accept();
+            house.look();
         }
         house.unproved.close();
         for socket in locked(&house.sockets).values() {
@@ -112,6 +127,8 @@ impl House<'_> {
                 }
                 Err(_) => return,
             };
+            // As at the sender's end: a path that is cut shows.
+            let _ = set_tcp_user_timeout(&socket, STUCK.as_nanos() as u32 / 1_000_000);
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             let now = self.receiver.clock.now();
             if let Some(closed) = self.unproved.admit(number, Arc::new(socket), peer, now) {
@@ -175,13 +192,17 @@ impl House<'_> {
                         visit.begin_quiet();
                     }
                     let keeper = Keeper { visit: &visit, control: channel, clock };
-                    threads.spawn(move || keeper.keep(choice));
+                    if let Err(error) = Builder::new().spawn_scoped(threads, move || keeper.keep(choice)) {
+                        visit.end_quiet();
+                        self.observer.say(&format!("the window is left to the kernel: {error}"));
+                    }
                     let ended = visit::serve(self, &visit, channel);
                     self.end(&visit, ended);
                 }),
-                Err(reason) => {
-                    self.observer.say(&format!("{} must wait: {reason}", channel.peer()));
-                    visit::turn_away(channel, reason, self.receiver.clock.now());
+                Err(Busy { reason, crowded }) => {
+                    self.limited(&format!("{} must wait: {reason}", channel.peer()));
+                    let patience = if crowded { Span::ZERO } else { LAST_WORD };
+                    visit::turn_away(channel, reason, self.receiver.clock.now() + patience);
                 }
             },
             Greeting::Data { token, .. } => {
@@ -192,55 +213,6 @@ impl House<'_> {
                 }
             }
         }
-    }
-
-    /// A sender that holds the ticket begins, once the one before has left.
-    fn begin(&self, channel: &Channel, version: u16, streams: u16, echo: u16) -> Result<Arc<Visit>, String> {
-        let known = crate::wire::OLDEST..=crate::wire::VERSION;
-        if !known.contains(&version) {
-            let (oldest, latest) = known.into_inner();
-            return Err(format!(
-                "the sender speaks version {version} of the protocol, this receiver {oldest} to {latest}; use the same \
-                 tightlink"
-            ));
-        }
-        let guard = locked(&self.visit);
-        let (mut guard, _) = self
-            .left
-            .wait_timeout_while(guard, TURNOVER, |visit| visit.is_some() && !self.is_done())
-            .unwrap_or_else(PoisonError::into_inner);
-        if guard.is_some() || self.is_done() {
-            return Err("another sender is using this ticket".into());
-        }
-        let echo = channel.exporter(PROBE_KEY).ok().filter(|_| echo != 0).map(|secret| Echo {
-            address: SocketAddr::new(channel.peer().ip(), echo),
-            key: ProbeKey::from_secret(&secret),
-        });
-        let visit = Arc::new(Visit::new(channel.peer(), streams, echo));
-        *guard = Some(Arc::clone(&visit));
-        Ok(visit)
-    }
-
-    fn end(&self, visit: &Visit, ended: Result<Option<Summary>, TransferError>) {
-        // Numbers of files begin anew with the next sender: nobody may be left who has old ones.
-        visit.close();
-        match ended {
-            Ok(Some(received)) => self.finish(Ok(received)),
-            Ok(None) => {}
-            // The sender's doing, or the network's: it may come back.
-            Err(
-                error @ (TransferError::PeerGone { .. }
-                | TransferError::Tls { .. }
-                | TransferError::Protocol { .. }
-                | TransferError::Aborted(_)),
-            ) => {
-                let line = format!("{}: {}; waiting for it to come back", visit.peer, why(&error));
-                self.observer.say(&line);
-            }
-            Err(error) => self.finish(Err(error)),
-        }
-        *locked(&self.visit) = None;
-        self.left.notify_all();
     }
 
     fn finish(&self, result: Result<Summary, TransferError>) {

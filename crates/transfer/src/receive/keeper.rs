@@ -244,3 +244,17 @@ fn sum(report: &Report) -> Option<SenderReport> {
     });
     (!report.streams.is_empty()).then_some(sum)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::control::StreamReport;
+
+    #[test]
+    fn the_sum_of_the_largest_numbers_is_the_largest() {
+        let (busy, retransmits) = (u64::MAX, u64::MAX);
+        let stream = StreamReport { busy, window_limited: busy, retransmits, ..StreamReport::default() };
+        let sum = sum(&Report { streams: vec![stream; 2], ..Report::default() }).unwrap();
+        assert_eq!((sum.busy, sum.retransmits), (Span::MAX, u64::MAX));
+    }
+}

@@ -1,6 +1,6 @@
 //! One sender's control connection, from its greeting to its end.
 
-use super::gate::{House, locked};
+use super::gate::{House, Standing, locked};
 use super::keeper::{Echo, WindowState};
 use super::landing::{Counts, Trouble};
 use crate::channel::{Channel, Inlet, Message};
@@ -11,7 +11,7 @@ use crate::measure::ReceiverTimes;
 use crate::progress::Snapshot;
 use crate::summary::{Side, Summary, sample};
 use crate::wire::control::{Finished, Id, Kind, Progress, Report, ToReceiver, ToSender, Verdict};
-use crate::wire::frame;
+use crate::wire::{TAKEN_OVER, frame};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -36,9 +36,6 @@ const LINGER: Span = Span::from_secs(2);
 const MOST_STREAMS: u16 = 64;
 /// Between looks at whether threads have left.
 const BREATH: Duration = Duration::from_millis(5);
-/// For the sender's last word.
-const FAREWELL: Span = Span::from_secs(30);
-
 /// What the connections of one sender share.
 #[derive(Debug)]
 pub(super) struct Visit {
@@ -61,10 +58,12 @@ pub(super) struct Visit {
     pub(super) echo: Option<Echo>,
     /// Nanoseconds that data connections which have ended waited for the network.
     waited: AtomicU64,
+    /// Whether it keeps its place when another sender comes.
+    pub(super) standing: Standing,
 }
 
 impl Visit {
-    pub(super) fn new(peer: SocketAddr, streams: u16, echo: Option<Echo>) -> Self {
+    pub(super) fn new(peer: SocketAddr, streams: u16, echo: Option<Echo>, standing: Standing) -> Self {
         let mut token = [0; 16];
         fill_random(&mut token);
         Self {
@@ -80,6 +79,7 @@ impl Visit {
             quiet: AtomicBool::new(false),
             echo,
             waited: AtomicU64::new(0),
+            standing,
         }
     }
 
@@ -158,9 +158,8 @@ impl Visit {
     }
 }
 
-/// Says that it cannot be now.
-pub(super) fn turn_away(channel: &Channel, reason: String, now: Time) {
-    let until = now + LINGER;
+/// Says that it cannot be now, and gives the sender until then to read it.
+pub(super) fn turn_away(channel: &Channel, reason: String, until: Time) {
     let mut out = Vec::new();
     frame::append(&mut out, &ToSender::Busy(reason));
     let _ = channel.write(&out);
@@ -219,9 +218,11 @@ pub(super) fn serve(
     let ended = control.flush().and_then(|()| control.run());
     if let Err(error) = &ended {
         match error {
-            TransferError::PeerGone { .. } => control.linger(),
+            TransferError::PeerGone { .. } if !visit.standing.is_replaced() => control.linger(),
             other => {
-                frame::append(&mut control.out, &ToSender::Abort { reason: other.to_string() });
+                let replaced = visit.standing.is_replaced();
+                let reason = if replaced { TAKEN_OVER.to_owned() } else { other.to_string() };
+                frame::append(&mut control.out, &ToSender::Abort { reason });
                 let _ = channel.write(&control.out);
                 channel.finish();
                 // Closed with something unread, the connection would be reset, and the reason lost.
@@ -241,10 +242,13 @@ impl Control<'_> {
             if let Some(error) = locked(&self.visit.fatal).take() {
                 return Err(error);
             }
+            if self.visit.standing.is_replaced() {
+                return Err(TransferError::gone(TAKEN_OVER));
+            }
             if let Some(failed) = self.complete
                 && landing.is_settled()
             {
-                return self.finish(&mut inlet, failed).map(Some);
+                return self.finish(&mut inlet, failed);
             }
             let quiet = self.is_quiet();
             if !quiet && (inlet.held().is_empty() || self.out.len() >= GATHER) {
@@ -281,6 +285,7 @@ impl Control<'_> {
                 match &verdict {
                     Verdict::Refused(reason) => self.lost(reason.clone()),
                     Verdict::Have if is_file => self.skipped += 1,
+                    Verdict::Want | Verdict::Rest(_) => self.house.goes_on(),
                     _ => {}
                 }
                 frame::append(&mut self.out, &ToSender::Answer { id, verdict });
@@ -322,6 +327,7 @@ impl Control<'_> {
         let counts = landing.counts();
         let passed = now.since(self.told).as_secs_f64().max(1e-3);
         let shown = counts.bytes + counts.arriving;
+        self.visit.standing.counted(counts.entries, shown);
         let last = shown.saturating_sub(self.told_bytes) as f64 * 8.0 / passed;
         // Half of it within two looks: steady enough to read.
         self.rate_bps = (self.rate_bps + last) / 2.0;
@@ -378,7 +384,7 @@ impl Control<'_> {
     }
 
     /// All is there. The session is over when the sender knows, or had time to ask again.
-    fn finish(&mut self, inlet: &mut Inlet<'_>, failed: u64) -> Result<Summary, TransferError> {
+    fn finish(&mut self, inlet: &mut Inlet<'_>, failed: u64) -> Result<Option<Summary>, TransferError> {
         let (landing, clock) = (&self.house.receiver.landing, &self.house.receiver.clock);
         self.tell()?;
         let streams = self.visit.streams;
@@ -410,16 +416,19 @@ impl Control<'_> {
         };
         frame::append(&mut self.out, &ToSender::Finished(finished));
         self.flush()?;
-        let until = clock.now() + FAREWELL;
-        loop {
-            match inlet.message::<ToReceiver>(until)? {
-                Message::Is(ToReceiver::Bye) => break,
-                Message::Is(_) => {}
-                Message::Nothing | Message::End => {
-                    return Err(TransferError::gone("it left before the last word"));
-                }
+        let result = self.result(finished, ended, counts);
+        let until = self.house.complete(self.visit, result);
+        while !self.visit.standing.is_replaced() && clock.now() < until {
+            match inlet.message::<ToReceiver>(until.min(clock.now() + TICK))? {
+                Message::Is(ToReceiver::Bye) => return self.house.confirmed(),
+                Message::Is(_) | Message::Nothing => {}
+                Message::End => break,
             }
         }
+        Err(TransferError::gone("it left before the last word"))
+    }
+
+    fn result(&mut self, finished: Finished, ended: Time, counts: Counts) -> Result<Summary, TransferError> {
         if finished.failed > 0 {
             return Err(TransferError::Incomplete {
                 failed: finished.failed,

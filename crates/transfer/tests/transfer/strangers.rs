@@ -216,3 +216,57 @@ fn a_second_sender_waits_its_turn_and_is_told() {
     });
     assert!(!bench.to().join("other").exists());
 }
+
+/// The processor time that process `pid` has taken, in seconds.
+fn processor_seconds(pid: u32) -> f64 {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
+    fields[11..13].iter().map(|ticks| ticks.parse::<f64>().unwrap()).sum::<f64>() / 100.0
+}
+
+#[test]
+fn a_receiver_that_can_open_no_more_sockets_neither_spins_nor_ends() {
+    const FOLDER: &str = "TIGHTLINK_TEST_FOLDER";
+    // This test in a process of its own is the receiver.
+    if let Some(folder) = std::env::var_os(FOLDER).map(std::path::PathBuf::from) {
+        let clock = tightlink_transfer::Clock::start();
+        let receiver = tightlink_transfer::Receiver::open(&folder, &Bench::options(), &clock).unwrap();
+        fs::write(folder.with_extension("writing"), receiver.ticket().to_string()).unwrap();
+        fs::rename(folder.with_extension("writing"), folder.with_extension("ticket")).unwrap();
+        receiver.run(&Silent).unwrap();
+        return;
+    }
+    let bench = Bench::new();
+    let path = bench.write("file", "content");
+    let mut child = std::process::Command::new("sh")
+        .args(["-c", "ulimit -n 20; exec \"$0\" \"$@\""])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", "strangers::a_receiver_that_can_open_no_more_sockets_neither_spins_nor_ends"])
+        .env(FOLDER, bench.to())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let ticket = bench.to().with_extension("ticket");
+    while !ticket.exists() {
+        assert!(child.try_wait().unwrap().is_none(), "the receiver has ended");
+        std::thread::park_timeout(Duration::from_millis(10));
+    }
+    let ticket: Ticket = fs::read_to_string(ticket).unwrap().parse().unwrap();
+    let address = ticket.sockets().next().unwrap();
+    // They say something, so they are not silent, and are too many.
+    let sockets: Vec<TcpStream> = (0..60)
+        .map(|_| {
+            let mut socket = TcpStream::connect(address).unwrap();
+            let _ = socket.write_all(&[0x16, 3, 1, 2, 0]);
+            socket
+        })
+        .collect();
+    let before = processor_seconds(child.id());
+    std::thread::park_timeout(Duration::from_millis(1500));
+    let took = processor_seconds(child.id()) - before;
+    assert!(took < 0.5, "{took} s of 1.5");
+    send(&[path], &ticket, &SendOptions::default(), &bench.clock, &Silent).unwrap();
+    assert!(child.wait().unwrap().success());
+    drop(sockets);
+    assert!(bench.to().join("file").exists());
+}
