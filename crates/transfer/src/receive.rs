@@ -78,7 +78,12 @@ pub struct ReceiveOptions {
     pub wait: Option<Span>,
     /// Keep the BLAKE3 digests of the received files in this new file.
     pub digests: Option<PathBuf>,
+    /// For tests: how long the end of a session stays unconfirmed, and a sender without progress keeps its place.
+    #[doc(hidden)]
+    pub patience: Span,
 }
+
+const PATIENCE: Span = Span::from_secs(60);
 
 /// A day: who was told a ticket in the evening can send in the morning.
 const EXPIRE: Span = Span::from_secs(24 * 3600);
@@ -97,6 +102,7 @@ impl Default for ReceiveOptions {
             expire: EXPIRE,
             wait: None,
             digests: None,
+            patience: PATIENCE,
         }
     }
 }
@@ -114,6 +120,8 @@ pub struct Receiver {
     digests: Option<PathBuf>,
     clock: Clock,
     origins: Origins,
+    wait: Option<Span>,
+    patience: Span,
 }
 
 impl Receiver {
@@ -155,8 +163,20 @@ impl Receiver {
             listed: options.digests.is_some(),
         };
         let landing = Landing::open(store, state.journal()?, rules, *clock);
-        let (window, accept, digests) = (options.window, options.accept, options.digests.clone());
-        Ok(Self { state, listener, landing, tls, ticket, window, accept, digests, clock: *clock, origins })
+        Ok(Self {
+            state,
+            listener,
+            landing,
+            tls,
+            ticket,
+            window: options.window,
+            accept: options.accept,
+            digests: options.digests.clone(),
+            clock: *clock,
+            origins,
+            wait: options.wait,
+            patience: options.patience,
+        })
     }
 
     /// What the sender needs.

@@ -65,5 +65,8 @@ pub fn send(
         flight.close();
     });
     flight.unsaid().iter().for_each(|line| observer.say(line));
+    if flight.not_shown() > 0 {
+        observer.say(&format!("and {} more that the receiver could not store", flight.not_shown()));
+    }
     flight.result()
 }

@@ -7,7 +7,7 @@ mod control;
 mod workers;
 
 use super::consent::Consent;
-use super::gate::{House, locked};
+use super::gate::{House, Standing, locked};
 use super::keeper::{Echo, WindowState};
 use super::landing::{Examination, Trouble};
 use crate::channel::Channel;
@@ -16,7 +16,7 @@ use crate::keys::fill_random;
 use crate::progress::Question;
 use crate::summary::Summary;
 use crate::wire::control::{Id, Report, ToSender, Verdict};
-use crate::wire::frame;
+use crate::wire::{TAKEN_OVER, frame};
 use control::Control;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -61,6 +61,8 @@ pub(super) struct Visit {
     pub(super) echo: Option<Echo>,
     /// Nanoseconds that data connections which have ended waited for the network.
     waited: AtomicU64,
+    /// Whether it keeps its place when another sender comes.
+    pub(super) standing: Standing,
 }
 
 /// What is to be done beside the control connection.
@@ -74,7 +76,13 @@ struct Jobs {
 }
 
 impl Visit {
-    pub(super) fn new(peer: SocketAddr, version: u16, streams: u16, echo: Option<Echo>) -> Self {
+    pub(super) fn new(
+        peer: SocketAddr,
+        version: u16,
+        streams: u16,
+        echo: Option<Echo>,
+        standing: Standing,
+    ) -> Self {
         let mut token = [0; 16];
         fill_random(&mut token);
         Self {
@@ -94,6 +102,7 @@ impl Visit {
             quiet: AtomicBool::new(false),
             echo,
             waited: AtomicU64::new(0),
+            standing,
         }
     }
 
@@ -177,9 +186,8 @@ impl Visit {
     }
 }
 
-/// Says that it cannot be now.
-pub(super) fn turn_away(channel: &Channel, reason: String, now: Time) {
-    let until = now + LINGER;
+/// Says that it cannot be now, and gives the sender until then to read it.
+pub(super) fn turn_away(channel: &Channel, reason: String, until: Time) {
     let mut out = Vec::new();
     frame::append(&mut out, &ToSender::Busy(reason));
     let _ = channel.write(&out);
@@ -203,10 +211,12 @@ pub(super) fn serve(
     let ended = workers::beside(house, visit, || control.flush().and_then(|()| control.run()));
     if let Err(error) = &ended {
         match error {
-            TransferError::PeerGone { .. } => control.linger(),
+            TransferError::PeerGone { .. } if !visit.standing.is_replaced() => control.linger(),
             other => {
                 // Without the help, which is for this side's user.
-                let reason = other.to_string().lines().next().unwrap_or_default().to_owned();
+                let words =
+                    if visit.standing.is_replaced() { TAKEN_OVER.to_owned() } else { other.to_string() };
+                let reason = words.lines().next().unwrap_or_default().to_owned();
                 control.drop_out();
                 frame::append(&mut control.out, &ToSender::Abort { reason });
                 let _ = control.flush();

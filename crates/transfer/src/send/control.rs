@@ -12,7 +12,7 @@ use crate::wire::control::{Progress, Report, StreamReport, ToReceiver, ToSender,
 use crate::wire::frame;
 use live::{TcpInfo, options};
 use std::sync::atomic::Ordering::Relaxed;
-use units::{Bytes, Rate, Span, Time};
+use units::{Bytes, Foreign, Rate, Span, Time};
 
 /// The kernel takes the largest number as no limit.
 const UNPACED: Rate = Rate::from_bps(u64::MAX);
@@ -156,8 +156,10 @@ impl Control<'_> {
     }
 
     fn lost(&self, reason: String) {
-        self.observer.say(&reason);
-        self.flight.lost(reason);
+        let line = Foreign::new(&reason).to_string();
+        if self.flight.lost_there(reason) {
+            self.observer.say(&line);
+        }
     }
 
     fn progress(&mut self, progress: Progress) {

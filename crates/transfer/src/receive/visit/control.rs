@@ -13,7 +13,7 @@ use crate::summary::{Side, Summary, sample};
 use crate::wire::control::{
     Counted, Entry, Finished, Id, Kind, Progress, Report, ToReceiver, ToSender, Verdict,
 };
-use crate::wire::frame;
+use crate::wire::{TAKEN_OVER, frame};
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use units::{Bytes, Span, Time};
@@ -30,8 +30,6 @@ const QUIET_WORTH: u64 = 4_000_000;
 const QUIET_TICK: Span = Span::from_millis(5);
 /// Answers are gathered up to so much.
 const GATHER: usize = 32 << 10;
-/// For the sender's last word.
-const FAREWELL: Span = Span::from_secs(30);
 /// What the sender's user is told while the receiver's is asked.
 const ASKING: &str = "asking";
 
@@ -100,12 +98,15 @@ impl<'a> Control<'a> {
             if let Some(error) = locked(&self.visit.fatal).take() {
                 return Err(error);
             }
+            if self.visit.standing.is_replaced() {
+                return Err(TransferError::gone(TAKEN_OVER));
+            }
             self.catch_up()?;
             if let Some(failed) = self.complete
                 && self.held.is_empty()
                 && landing.is_settled()
             {
-                return self.finish(&mut inlet, failed).map(Some);
+                return self.finish(&mut inlet, failed);
             }
             let quiet = self.is_quiet();
             if !quiet && (inlet.held().is_empty() || self.out.len() >= GATHER) {
@@ -215,6 +216,7 @@ impl<'a> Control<'a> {
         match &verdict {
             Verdict::Refused(reason) => self.lost(reason.clone()),
             Verdict::Have | Verdict::Kept if is_file => self.skipped += 1,
+            Verdict::Want | Verdict::Rest(_) | Verdict::Check(_) => self.house.goes_on(),
             _ => {}
         }
         // A sender of version 1 knows of nothing that is kept.
@@ -288,6 +290,10 @@ impl<'a> Control<'a> {
         let counts = landing.counts();
         let passed = now.since(self.told).as_secs_f64().max(1e-3);
         let shown = counts.bytes + counts.arriving;
+        self.visit.standing.counted(counts.entries, shown.wrapping_add(counts.read));
+        if self.consent.is_asking() {
+            self.visit.standing.touch();
+        }
         let last = shown.saturating_sub(self.told_bytes) as f64 * 8.0 / passed;
         // Half of it within two looks: steady enough to read.
         self.rate_bps = (self.rate_bps + last) / 2.0;
@@ -349,7 +355,7 @@ impl<'a> Control<'a> {
     }
 
     /// All is there. The session is over when the sender knows, or had time to ask again.
-    fn finish(&mut self, inlet: &mut Inlet<'_>, failed: u64) -> Result<Summary, TransferError> {
+    fn finish(&mut self, inlet: &mut Inlet<'_>, failed: u64) -> Result<Option<Summary>, TransferError> {
         let (landing, clock) = (&self.house.receiver.landing, &self.house.receiver.clock);
         self.tell()?;
         let streams = self.visit.streams;
@@ -363,6 +369,7 @@ impl<'a> Control<'a> {
                     Message::End => return Err(TransferError::gone("it left before the last word")),
                 }
                 if clock.now().since(self.told) >= TICK * 4 {
+                    self.visit.standing.touch();
                     self.tell()?;
                 }
             }
@@ -382,16 +389,19 @@ impl<'a> Control<'a> {
         };
         frame::append(&mut self.out, &ToSender::Finished(finished));
         self.flush()?;
-        let until = clock.now() + FAREWELL;
-        loop {
-            match inlet.message::<ToReceiver>(until)? {
-                Message::Is(ToReceiver::Bye) => break,
-                Message::Is(_) => {}
-                Message::Nothing | Message::End => {
-                    return Err(TransferError::gone("it left before the last word"));
-                }
+        let result = self.result(finished, ended, counts);
+        let until = self.house.complete(self.visit, result);
+        while !self.visit.standing.is_replaced() && clock.now() < until {
+            match inlet.message::<ToReceiver>(until.min(clock.now() + TICK))? {
+                Message::Is(ToReceiver::Bye) => return self.house.confirmed(),
+                Message::Is(_) | Message::Nothing => {}
+                Message::End => break,
             }
         }
+        Err(TransferError::gone("it left before the last word"))
+    }
+
+    fn result(&mut self, finished: Finished, ended: Time, counts: Counts) -> Result<Summary, TransferError> {
         if finished.failed > 0 {
             return Err(TransferError::Incomplete {
                 failed: finished.failed,
