@@ -151,7 +151,8 @@ pub(crate) fn parse(text: &str, units: &[Unit], accepted: &str) -> Result<u64, T
         return Err(error(text, quantity.number_column, found, accepted));
     }
     // Digits finer than the base unit are rounded to it, half up.
-    u64::try_from((scaled + divisor / 2) / divisor).map_err(|_| quantity.out_of_range(accepted))
+    let (whole, rest) = (scaled / divisor, scaled % divisor);
+    u64::try_from(whole + u128::from(rest >= divisor - rest)).map_err(|_| quantity.out_of_range(accepted))
 }
 
 /// Prints a whole number of base units in the largest unit that keeps it at or above one, exactly.

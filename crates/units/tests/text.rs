@@ -59,6 +59,13 @@ fn a_share_is_the_same_number_as_a_percentage_and_after_printing() {
     assert_eq!(Fraction::new(-0.0).unwrap().to_string(), "0%");
 }
 
+/// The sum that rounds half up must not overflow: without overflow checks this was read as nothing at all.
+#[test]
+fn a_number_at_the_end_of_128_bits_is_read_exactly() {
+    assert_eq!("9.4522879700260684295381835h".parse(), Ok(Span::from_nanos(34_028_236_692_094)));
+    assert_eq!("9.4522879700260684295381836h".parse::<Span>().unwrap_err().found, "a number out of range");
+}
+
 #[test]
 fn rates_convert_without_floating_point() {
     let rate = Rate::from_bps(97_000_000);
