@@ -20,6 +20,8 @@ mod clock;
 mod ecn;
 mod error;
 mod flow;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod interface;
 mod namespace;
 mod path;

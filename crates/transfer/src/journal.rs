@@ -201,6 +201,19 @@ fn read(bytes: &[u8]) -> Option<(Record, usize)> {
     Some((postcard::from_bytes(body).ok()?, HEAD + length))
 }
 
+/// See [`crate::fuzzing::journal`].
+#[cfg(fuzzing)]
+pub(crate) fn whole(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some((record, length)) = read(&bytes[at..]) {
+        let body = postcard::to_stdvec(&record).expect("a record can be written to memory");
+        let again: Record = postcard::from_bytes(&body).expect("a written record can be read");
+        assert_eq!(postcard::to_stdvec(&again).as_ref(), Ok(&body));
+        at += length;
+    }
+    at
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
