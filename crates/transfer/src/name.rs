@@ -9,6 +9,13 @@ use thiserror::Error;
 
 /// The receiver's own folder, at the top of the one it receives into.
 pub const RESERVED: &str = ".tightlink";
+
+/// Whether `part` of a name is [`RESERVED`], or would be on a file system that takes capitals for small letters.
+#[must_use]
+pub fn is_reserved(part: &[u8]) -> bool {
+    part.eq_ignore_ascii_case(RESERVED.as_bytes())
+}
+
 /// What Linux takes in one system call.
 const LONGEST: usize = 4095;
 /// What its file systems take as one part.

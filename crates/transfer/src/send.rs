@@ -1,6 +1,6 @@
 //! Sending: paths and a ticket.
 //!
-//! Reading order: `sources.rs` (what is sent under which name), `connect.rs`, then the threads of a transfer: `walk.rs`
+//! Reading order: `sources.rs` (what is sent under which name), `root.rs` and `tree.rs` (how it is found), `connect.rs`, then the threads of a transfer: `walk.rs`
 //! offers entries, `control.rs` hears the answers, `stream.rs` (one thread per data connection) sends what is wanted.
 //! Between them `flight.rs` (what they share), `queue.rs` (what is to be sent), `outgoing.rs` (one file) and `limit.rs`
 //! (how fast). `echo.rs` answers the receiver's probes.
@@ -12,8 +12,10 @@ mod flight;
 mod limit;
 mod outgoing;
 mod queue;
+mod root;
 mod sources;
 mod stream;
+mod tree;
 mod walk;
 
 use crate::error::TransferError;

@@ -3,6 +3,7 @@
 use super::flight::Flight;
 use super::outgoing::Outgoing;
 use super::queue::Job;
+use super::root::is_change;
 use crate::channel::Channel;
 use crate::chunks::{ChunkHasher, small_file_digest};
 use crate::error::TransferError;
@@ -14,6 +15,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use units::Foreign;
 
 /// Handed to TLS at once: sixteen full records, and one system call.
 const GATHER: usize = 256 << 10;
@@ -79,7 +81,7 @@ impl Stream<'_> {
         let length = file.chunks.size() as usize;
         let mut content = vec![0; length];
         let handle = self.read(|| {
-            let handle = super::outgoing::open(&file.path)?;
+            let handle = file.open()?;
             handle.read_exact_at(&mut content, 0)?;
             Ok(handle)
         })?;
@@ -95,7 +97,7 @@ impl Stream<'_> {
     }
 
     fn chunk(&mut self, file: &Arc<Outgoing>, index: u32) -> Result<(), Lost> {
-        let handle = self.read(|| file.file())?;
+        let handle = self.file(file)?;
         let range = file.chunks.range(index);
         let mut hasher = ChunkHasher::default();
         let mut at = range.start;
@@ -158,7 +160,7 @@ impl Stream<'_> {
 
     /// All chunks are sent, or were there before.
     fn end(&mut self, file: &Arc<Outgoing>) -> Result<(), Lost> {
-        let handle = self.read(|| file.file())?;
+        let handle = self.file(file)?;
         if !file.is_unchanged(&handle) {
             return Err(Lost::Changed);
         }
@@ -178,11 +180,17 @@ impl Stream<'_> {
         // Whoever offers it again must not overtake this.
         self.flush()?;
         if let Lost::Unreadable(error) = lost {
-            self.flight.lost_file(file, format!("{}: {error}", file.path.display()));
+            let path = file.shown();
+            self.flight.lost_file(file, format!("{}: {error}", Foreign::path(&path)));
         } else {
             self.flight.queue.again(file);
         }
         Ok(())
+    }
+
+    /// The open file, as it was offered.
+    fn file(&self, file: &Outgoing) -> Result<Arc<File>, Lost> {
+        self.read(|| file.file())?.ok_or(Lost::Changed)
     }
 
     fn read<T>(&self, read: impl FnOnce() -> io::Result<T>) -> Result<T, Lost> {
@@ -202,11 +210,13 @@ impl Stream<'_> {
     }
 }
 
-/// A file that is shorter than it was has changed, and one that is not there has too.
+/// A file that is shorter than it was has changed, and one that is not there has too. So has one that would be reached
+/// through a link: the walk looks why.
 fn fault(error: io::Error) -> Lost {
-    match error.kind() {
-        io::ErrorKind::UnexpectedEof | io::ErrorKind::NotFound => Lost::Changed,
-        _ => Lost::Unreadable(error),
+    if error.kind() == io::ErrorKind::UnexpectedEof || is_change(&error) {
+        Lost::Changed
+    } else {
+        Lost::Unreadable(error)
     }
 }
 

@@ -6,5 +6,6 @@ mod bench;
 mod proxy;
 mod resume;
 mod strangers;
+mod swaps;
 mod trees;
 mod whole;
