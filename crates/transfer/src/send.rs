@@ -7,6 +7,7 @@
 
 mod connect;
 mod control;
+mod count;
 mod echo;
 mod flight;
 mod limit;
@@ -53,17 +54,29 @@ pub fn send(
     observer: &dyn Observer,
 ) -> Result<Summary, TransferError> {
     let sources = sources::sources(paths)?;
+    count::counting(&sources, clock, |count| attempt(ticket, options, clock, observer, &sources, count))
+}
+
+/// One connection's work.
+fn attempt(
+    ticket: &Ticket,
+    options: &SendOptions,
+    clock: &Clock,
+    observer: &dyn Observer,
+    sources: &[sources::Source],
+    count: &count::Count,
+) -> Result<Summary, TransferError> {
     let began = clock.now();
     let link = connect::connect(ticket, options, clock, observer)?;
     let flight = Flight::new(link, options, clock, began);
     std::thread::scope(|threads| {
         for stream in 0..flight.data.len() {
             let flight = &flight;
-            threads.spawn(move || flight.guard_other(|| stream::serve(flight, stream)));
+            threads.spawn(move || flight.guard_other(|| stream::serve(flight, stream, observer)));
         }
         threads.spawn(|| echo::serve(&flight));
-        threads.spawn(|| flight.guard_other(|| walk::offer(&flight, &sources, observer)));
-        flight.guard(|| control::serve(&flight, &sources, observer));
+        threads.spawn(|| flight.guard_other(|| walk::offer(&flight, sources, observer)));
+        flight.guard(|| control::serve(&flight, count, observer));
         flight.close();
     });
     flight.unsaid().iter().for_each(|line| observer.say(line));

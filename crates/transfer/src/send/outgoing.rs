@@ -62,17 +62,14 @@ impl Outgoing {
     }
 
     /// The receiver has these chunks.
-    pub(super) fn there(&self, there: Vec<(u32, Digest)>) -> u64 {
+    pub(super) fn there(&self, there: Vec<(u32, Digest)>) {
         let mut state = locked(&self.state);
-        let mut bytes = 0;
         for (index, digest) in there {
             if let Some(slot @ None) = state.digests.get_mut(index as usize) {
                 *slot = Some(digest);
                 state.left -= 1;
-                bytes += self.chunks.length(index);
             }
         }
-        bytes
     }
 
     /// The next chunk to send, and whether it is the last to be given out.
@@ -132,6 +129,11 @@ impl Outgoing {
         // Read once, from front to back.
         let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Sequential);
         Ok(Some(Arc::clone(state.file.insert(file))))
+    }
+
+    /// Closes it until it is needed again, which may be long.
+    pub(super) fn close(&self) {
+        locked(&self.state).file = None;
     }
 
     /// Whether `file` is still as it was offered.

@@ -2,6 +2,7 @@
 
 use super::flight::Flight;
 use super::outgoing::{MOST_ATTEMPTS, Outgoing};
+use super::queue::Offered;
 use super::root::{Root, There, reason};
 use super::sources::Source;
 use super::tree::{Found, Tree};
@@ -37,6 +38,9 @@ pub(super) fn offer(
     observer: &dyn Observer,
 ) -> Result<(), TransferError> {
     let mut walk = Walk { flight, observer, out: Vec::new(), next: 0, failed: 0 };
+    if !flight.queue.wait_for_begin() {
+        return Ok(());
+    }
     for source in sources {
         walk.tree(source)?;
     }
@@ -79,9 +83,10 @@ impl Walk<'_> {
                 }
                 Found::Entry(name, there, target) => {
                     let kind = target.map_or(Kind::Folder, |target| Kind::Link { target });
+                    let made = Offered::Made(name.clone());
                     let entry = Entry { name, kind, mode: there.mode, modified: there.modified };
                     let id = self.number();
-                    self.put(&ToReceiver::Offer { id, entry })?;
+                    self.put(id, made, entry)?;
                 }
                 Found::Left(path, why) => self.observer.say(&format!("{}: {why}", Foreign::path(&path))),
                 Found::Lost(path, why) => self.lost(&path, &why),
@@ -101,13 +106,8 @@ impl Walk<'_> {
         there: &There,
     ) -> Result<(), TransferError> {
         let file = Arc::new(Outgoing::new(self.number(), Arc::clone(root), name, attempt, there));
-        let offer = ToReceiver::Offer { id: file.id, entry: file.entry(there) };
-        if !self.flight.queue.has_room() {
-            // What is gathered may be what the queue waits for.
-            self.flush()?;
-        }
-        self.flight.queue.open(&file);
-        self.put(&offer)
+        let entry = file.entry(there);
+        self.put(file.id, Offered::File(file), entry)
     }
 
     fn number(&mut self) -> Id {
@@ -115,8 +115,18 @@ impl Walk<'_> {
         self.next - 1
     }
 
-    fn put(&mut self, message: &ToReceiver) -> Result<(), TransferError> {
-        frame::append(&mut self.out, message);
+    /// Makes an offer.
+    fn put(&mut self, id: Id, offered: Offered, entry: Entry) -> Result<(), TransferError> {
+        let start = self.out.len();
+        frame::append(&mut self.out, &ToReceiver::Offer { id, entry });
+        let bytes = self.out.len() - start;
+        if !self.flight.queue.has_room(bytes) {
+            // What was gathered before may be what the queue waits for.
+            let offer = self.out.split_off(start);
+            self.flush()?;
+            self.out = offer;
+        }
+        self.flight.queue.open(id, offered, bytes);
         if self.out.len() >= GATHER { self.flush() } else { Ok(()) }
     }
 
@@ -134,19 +144,4 @@ impl Walk<'_> {
         self.observer.say(&line);
         self.flight.lost(line);
     }
-}
-
-/// Entries and bytes in all, for who wants to know how long it will take; `None` if it was no longer asked for.
-pub(super) fn totals(sources: &[Source], flight: &Flight) -> Option<(u64, u64)> {
-    let (mut entries, mut bytes) = (0, 0);
-    for found in sources.iter().flat_map(Tree::new) {
-        if let Found::Entry(_, there, _) = found {
-            entries += 1;
-            bytes += if there.is_file() { there.size } else { 0 };
-        }
-        if flight.queue.is_closed() {
-            return None;
-        }
-    }
-    Some((entries, bytes))
 }
