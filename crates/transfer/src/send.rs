@@ -1,19 +1,22 @@
 //! Sending: paths and a ticket.
 //!
-//! Reading order: `sources.rs` (what is sent under which name), `connect.rs`, then the threads of a transfer: `walk.rs`
+//! Reading order: `sources.rs` (what is sent under which name), `root.rs` and `tree.rs` (how it is found), `connect.rs`, then the threads of a transfer: `walk.rs`
 //! offers entries, `control.rs` hears the answers, `stream.rs` (one thread per data connection) sends what is wanted.
 //! Between them `flight.rs` (what they share), `queue.rs` (what is to be sent), `outgoing.rs` (one file) and `limit.rs`
 //! (how fast). `echo.rs` answers the receiver's probes.
 
 mod connect;
 mod control;
+mod count;
 mod echo;
 mod flight;
 mod limit;
 mod outgoing;
 mod queue;
+mod root;
 mod sources;
 mod stream;
+mod tree;
 mod walk;
 
 use crate::error::TransferError;
@@ -51,17 +54,29 @@ pub fn send(
     observer: &dyn Observer,
 ) -> Result<Summary, TransferError> {
     let sources = sources::sources(paths)?;
+    count::counting(&sources, clock, |count| attempt(ticket, options, clock, observer, &sources, count))
+}
+
+/// One connection's work.
+fn attempt(
+    ticket: &Ticket,
+    options: &SendOptions,
+    clock: &Clock,
+    observer: &dyn Observer,
+    sources: &[sources::Source],
+    count: &count::Count,
+) -> Result<Summary, TransferError> {
     let began = clock.now();
     let link = connect::connect(ticket, options, clock, observer)?;
     let flight = Flight::new(link, options, clock, began);
     std::thread::scope(|threads| {
         for stream in 0..flight.data.len() {
             let flight = &flight;
-            threads.spawn(move || flight.guard_other(|| stream::serve(flight, stream)));
+            threads.spawn(move || flight.guard_other(|| stream::serve(flight, stream, observer)));
         }
         threads.spawn(|| echo::serve(&flight));
-        threads.spawn(|| flight.guard_other(|| walk::offer(&flight, &sources, observer)));
-        flight.guard(|| control::serve(&flight, &sources, observer));
+        threads.spawn(|| flight.guard_other(|| walk::offer(&flight, count, sources, observer)));
+        flight.guard(|| control::serve(&flight, count, observer));
         flight.close();
     });
     flight.unsaid().iter().for_each(|line| observer.say(line));

@@ -38,7 +38,7 @@ struct Session {
     version: u16,
     /// The folder it was made in.
     home: Home,
-    /// When its ticket ends, seconds since 1970.
+    /// When its ticket ends, nanoseconds since 1970.
     expires: u64,
     seed: [u8; 32],
     secret: [u8; 16],
@@ -133,14 +133,14 @@ impl State {
         let home = Origin::of(&folder)
             .and_then(|folder| Ok(Home { folder, own: Origin::of(&own)? }))
             .map_err(TransferError::file(path, "examine the folder"))?;
-        let expires = (now + expire).as_nanos() / 1_000_000_000;
+        let expires = (now + expire).as_nanos();
         let (session, origins) = match read_session(&own, path)? {
             Some(session) if session.home != home => {
                 let reason = "the session there was begun in another folder, and copied or moved here";
                 return Err(fault(path, "session", reason.into()));
             }
             // What has arrived stays; whoever has the old ticket does not get in.
-            Some(session) if session.expires <= now.as_nanos() / 1_000_000_000 => {
+            Some(session) if session.expires <= now.as_nanos() => {
                 (Session::new(home, expires), Origins::Renewed)
             }
             Some(session) => (session, Origins::Resumed),
@@ -173,7 +173,7 @@ impl State {
 
     /// When its ticket ends: time since 1970.
     pub(super) fn expires(&self) -> Time {
-        Time::ZERO + Span::from_secs(self.session.expires)
+        Time::from_nanos(self.session.expires)
     }
 
     /// The folder received into, and the state folder in it.

@@ -9,5 +9,6 @@ mod planted;
 mod proxy;
 mod resume;
 mod strangers;
+mod swaps;
 mod trees;
 mod whole;
