@@ -9,7 +9,7 @@ use crate::clock::Clock;
 use crate::error::LiveError;
 use sizing::{Input, TRAINS_APART};
 use std::collections::VecDeque;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd};
 use units::{Bytes, Span, Time};
 
@@ -116,12 +116,26 @@ impl Prober {
     /// # Errors
     /// [`LiveError::Probe`].
     pub fn connect(echoer: SocketAddr, key: &ProbeKey, session: u64) -> Result<Self, LiveError> {
-        let (local, headers) = match echoer {
-            SocketAddr::V4(_) => (SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)), HEADERS[0]),
-            SocketAddr::V6(_) => (SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)), HEADERS[1]),
+        let any = match echoer {
+            SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+            SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
         };
+        Self::connect_from(any, echoer, key, session)
+    }
+
+    /// The same from one of this machine's addresses, for an echoer that answers this one alone.
+    ///
+    /// # Errors
+    /// As [`Prober::connect`].
+    pub fn connect_from(
+        local: IpAddr,
+        echoer: SocketAddr,
+        key: &ProbeKey,
+        session: u64,
+    ) -> Result<Self, LiveError> {
+        let headers = HEADERS[usize::from(echoer.is_ipv6())];
         Ok(Self {
-            socket: Datagrams::bind(local, Some(echoer))?,
+            socket: Datagrams::bind(SocketAddr::new(local, 0), Some(echoer))?,
             key: key.clone(),
             session,
             interval: None,
