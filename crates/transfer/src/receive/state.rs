@@ -7,12 +7,12 @@ use crate::error::TransferError;
 use crate::journal::Journal;
 use crate::keys::fill_random;
 use crate::name::RESERVED;
-use crate::ticket::Secret;
+use crate::ticket::{Host, Secret};
 use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,7 @@ struct Session {
     /// Where it was listened; `None` before it was, and then without a port.
     listen: Option<SocketAddr>,
     /// What the ticket names.
-    addresses: Vec<IpAddr>,
+    addresses: Vec<Host>,
 }
 
 /// The session's files.
@@ -115,12 +115,12 @@ impl State {
     }
 
     /// The addresses its ticket names.
-    pub(super) fn addresses(&self) -> &[IpAddr] {
+    pub(super) fn addresses(&self) -> &[Host] {
         &self.session.addresses
     }
 
     /// Writes the session down, with what its ticket names.
-    pub(super) fn keep(&mut self, listen: SocketAddr, addresses: &[IpAddr]) -> Result<(), TransferError> {
+    pub(super) fn keep(&mut self, listen: SocketAddr, addresses: &[Host]) -> Result<(), TransferError> {
         self.session.listen = Some(listen);
         self.session.addresses = addresses.to_vec();
         let (path, under_way) = (self.own.join("session"), self.own.join("session-under-way"));
