@@ -13,12 +13,15 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::str::FromStr;
 use thiserror::Error;
+use zeroize::{Zeroize, Zeroizing};
 
 /// What the text begins with: the kind and its version.
 const PREFIX: &str = "tl1";
 /// More would be no ticket but a list.
 const MOST_ADDRESSES: usize = 8;
 const CHECKSUM: usize = 4;
+/// Bytes of a ticket at most: number of hosts, port, hosts, fingerprint, secret, checksum.
+const LONGEST: usize = 1 + 2 + MOST_ADDRESSES * 255 + 16 + 16 + CHECKSUM;
 
 /// 128 bits of a key's BLAKE3 hash: enough against a second key of the same fingerprint, which is the only thing an
 /// impostor could use.
@@ -38,6 +41,13 @@ impl Fingerprint {
 /// 128 random bits that only the receiver and who holds the ticket know. Never shown by `Debug`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(pub(crate) [u8; 16]);
+
+/// Nothing of it stays in memory.
+impl Drop for Secret {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
 
 impl fmt::Debug for Secret {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -101,7 +111,9 @@ impl Ticket {
 impl fmt::Display for Ticket {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let addresses = &self.addresses[..self.addresses.len().min(MOST_ADDRESSES)];
-        let mut bytes = vec![addresses.len() as u8];
+        // Room for all of it: what a growing vector leaves behind would not be wiped.
+        let mut bytes = Zeroizing::new(Vec::with_capacity(LONGEST));
+        bytes.push(addresses.len() as u8);
         bytes.extend(self.port.to_be_bytes());
         for address in addresses {
             let host = address.bytes();
@@ -110,8 +122,9 @@ impl fmt::Display for Ticket {
         }
         bytes.extend(self.fingerprint.0);
         bytes.extend(self.secret.0);
-        bytes.extend(checksum(&bytes));
-        write!(formatter, "{PREFIX}{}", text::encode(&bytes))
+        let sum = checksum(&bytes);
+        bytes.extend(sum);
+        write!(formatter, "{PREFIX}{}", *Zeroizing::new(text::encode(&bytes)))
     }
 }
 
@@ -126,6 +139,7 @@ impl FromStr for Ticket {
             .map(|_| &text[PREFIX.len()..])
             .ok_or_else(|| TicketError::Prefix(text.chars().take(12).collect()))?;
         let bytes = text::decode(body)
+            .map(Zeroizing::new)
             .map_err(|(at, found)| TicketError::Letter { at: at + PREFIX.len() + 1, found })?;
         let content = bytes.len().checked_sub(CHECKSUM).ok_or(TicketError::Checksum)?;
         let (content, sum) = bytes.split_at(content);
