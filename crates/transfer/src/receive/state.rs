@@ -11,14 +11,14 @@ use crate::error::TransferError;
 use crate::journal::Journal;
 use crate::keys::fill_random;
 use crate::name::RESERVED;
-use crate::ticket::Secret;
+use crate::ticket::{Host, Secret};
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, StatxFlags};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{Read, Write};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ struct Session {
     /// Where it was listened; `None` before it was, and then without a port.
     listen: Option<SocketAddr>,
     /// What the ticket names.
-    addresses: Vec<IpAddr>,
+    addresses: Vec<Host>,
 }
 
 impl Drop for Session {
@@ -167,7 +167,7 @@ impl State {
     }
 
     /// The addresses its ticket names.
-    pub(super) fn addresses(&self) -> &[IpAddr] {
+    pub(super) fn addresses(&self) -> &[Host] {
         &self.session.addresses
     }
 
@@ -182,7 +182,7 @@ impl State {
     }
 
     /// Writes the session down, with what its ticket names.
-    pub(super) fn keep(&mut self, listen: SocketAddr, addresses: &[IpAddr]) -> Result<(), TransferError> {
+    pub(super) fn keep(&mut self, listen: SocketAddr, addresses: &[Host]) -> Result<(), TransferError> {
         self.session.listen = Some(listen);
         self.session.addresses = addresses.to_vec();
         let mut text = serde_json::to_vec(&self.session).expect("a session can be written to memory");
