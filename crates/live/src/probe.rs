@@ -35,3 +35,5 @@ pub use echoer::{EchoCounts, Echoer, TrainLimits};
 pub use key::ProbeKey;
 pub use prober::{ProbeCounts, ProbeEvent, Prober};
 pub use train::TrainArrivals;
+#[cfg(fuzzing)]
+pub(crate) use wire::{decoded, signed};

@@ -4,25 +4,27 @@
 //! that waits for the other side's reader. Shutting the socket down wakes everybody.
 
 use crate::error::TransferError;
-use crate::wire::frame;
+use crate::wire::frame::{self, Framed};
 use live::Clock;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustls::{Connection, Error as TlsError};
-use serde::de::DeserializeOwned;
 use std::io::{self, BufRead, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use units::{Span, Time};
 
 /// Ciphertext read from the kernel at once: sixteen full records.
 const RAW: usize = 256 << 10;
 
+/// A peer that takes nothing for so long is gone; a slow one takes something now and then.
+pub(crate) const STUCK: Span = Span::from_secs(30);
+
 /// One TLS connection.
 #[derive(Debug)]
 pub(crate) struct Channel {
-    tcp: TcpStream,
+    tcp: Arc<TcpStream>,
     tls: Mutex<Connection>,
     peer: SocketAddr,
     clock: Clock,
@@ -51,11 +53,12 @@ impl Channel {
     /// # Errors
     /// [`TransferError::Tls`] and [`TransferError::PeerGone`], the latter also when `until` has come.
     pub(crate) fn establish(
-        tcp: TcpStream,
+        tcp: impl Into<Arc<TcpStream>>,
         tls: impl Into<Connection>,
         clock: Clock,
         until: Time,
     ) -> Result<Self, TransferError> {
+        let tcp = tcp.into();
         let peer = tcp.peer_addr().map_err(TransferError::gone)?;
         tcp.set_nonblocking(true).map_err(TransferError::system("make a socket non-blocking"))?;
         live::options::set_no_delay(&tcp)?;
@@ -71,8 +74,8 @@ impl Channel {
                 return Ok(channel);
             }
             match channel.read_raw(&mut raw, &mut plain, until)? {
-                Got::Bytes => {}
-                Got::Nothing => return Err(TransferError::gone("no handshake in time")),
+                Got::Bytes if clock.now() <= until => {}
+                Got::Bytes | Got::Nothing => return Err(TransferError::gone("no handshake in time")),
                 Got::End => return Err(TransferError::gone("closed during the handshake")),
             }
         }
@@ -82,7 +85,7 @@ impl Channel {
         self.peer
     }
 
-    pub(crate) const fn tcp(&self) -> &TcpStream {
+    pub(crate) fn tcp(&self) -> &TcpStream {
         &self.tcp
     }
 
@@ -101,16 +104,22 @@ impl Channel {
         Span::from_nanos(self.waited[1].load(Ordering::Relaxed))
     }
 
-    /// Encrypts `bytes` and hands them to the kernel.
+    /// Encrypts `bytes` and hands them to the kernel. The other side is gone if nothing can be handed over for [`STUCK`].
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), TransferError> {
         {
             let mut tls = self.lock();
             tls.writer().write_all(bytes).map_err(TransferError::gone)?;
         }
-        self.flush(Time::NEVER)
+        self.hand_over(Time::NEVER, STUCK)
     }
 
     fn flush(&self, until: Time) -> Result<(), TransferError> {
+        self.hand_over(until, Span::MAX)
+    }
+
+    /// Hands over what is encrypted, until `until`, and as long as the kernel takes something within each `stuck`.
+    fn hand_over(&self, until: Time, stuck: Span) -> Result<(), TransferError> {
+        let mut last = self.clock.now();
         loop {
             {
                 let mut tls = self.lock();
@@ -118,15 +127,15 @@ impl Channel {
                     if !tls.wants_write() {
                         return Ok(());
                     }
-                    match tls.write_tls(&mut &self.tcp) {
-                        Ok(_) => {}
+                    match tls.write_tls(&mut &*self.tcp) {
+                        Ok(_) => last = self.clock.now(),
                         Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                         Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                         Err(error) => return Err(TransferError::gone(error)),
                     }
                 }
             }
-            if !self.wait(PollFlags::OUT, until)? {
+            if !self.wait(PollFlags::OUT, until.min(last + stuck))? {
                 return Err(TransferError::gone("nothing could be sent in time"));
             }
         }
@@ -159,7 +168,7 @@ impl Channel {
     /// One read from the kernel; what it decrypts to is appended to `plain`.
     fn read_raw(&self, raw: &mut [u8], plain: &mut Vec<u8>, until: Time) -> Result<Got, TransferError> {
         let length = loop {
-            match (&self.tcp).read(raw) {
+            match (&*self.tcp).read(raw) {
                 Ok(length) => break length,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     if !self.wait(PollFlags::IN, until)? {
@@ -185,7 +194,7 @@ impl Channel {
                 Ok(state) => state,
                 Err(error) => {
                     // The alert that says why; nobody may be there to read it.
-                    let _ = tls.write_tls(&mut &self.tcp);
+                    let _ = tls.write_tls(&mut &*self.tcp);
                     return Err(error);
                 }
             };
@@ -222,6 +231,7 @@ impl Channel {
     pub(crate) fn drain(&self, until: Time) {
         let (mut raw, mut plain) = (vec![0; 16 << 10], Vec::new());
         while !self.ended.load(Ordering::Relaxed)
+            && self.clock.now() < until
             && matches!(self.read_raw(&mut raw, &mut plain, until), Ok(Got::Bytes))
         {
             plain.clear();
@@ -308,13 +318,19 @@ impl Inlet<'_> {
     ///
     /// # Errors
     /// [`TransferError::Protocol`] for what is no message, and what reading can end with.
-    pub(crate) fn message<M: DeserializeOwned>(&mut self, until: Time) -> Result<Message<M>, TransferError> {
+    pub(crate) fn message<M: Framed>(&mut self, until: Time) -> Result<Message<M>, TransferError> {
+        let mut overdue = false;
         loop {
             let first = frame::first(self.held()).map_err(|error| self.protocol(error))?;
             if let Some((message, length)) = first {
                 self.consume(length);
                 return Ok(Message::Is(message));
             }
+            // What comes without an end is no message either.
+            if overdue {
+                return Ok(Message::Nothing);
+            }
+            overdue = self.channel.clock.now() > until;
             match self.more(until)? {
                 Got::Bytes => {}
                 Got::Nothing => return Ok(Message::Nothing),
@@ -346,3 +362,6 @@ pub(crate) enum Message<M> {
     /// None will come.
     End,
 }
+
+#[cfg(test)]
+mod tests;

@@ -30,8 +30,10 @@ pub struct PhaseEntry {
     /// Milliseconds since the sender was let in.
     pub at_ms: u64,
     /// Which phase.
+    #[serde(with = "crate::wire::bounded::text")]
     pub phase: String,
     /// Why.
+    #[serde(with = "crate::wire::bounded::text")]
     pub reason: String,
 }
 

@@ -3,6 +3,7 @@
 //! Reading order: `state.rs` (what of a session outlives the process), `gate.rs` (who is let in), `visit.rs` (one sender's
 //! control connection), `stream.rs` (one data connection), `landing.rs` (what becomes of entries and bytes).
 
+mod consent;
 mod gate;
 mod incoming;
 mod keeper;
@@ -14,12 +15,13 @@ mod visit;
 use crate::error::TransferError;
 use crate::keys::{Key, receiver_tls};
 use crate::progress::Observer;
+use crate::store::Store;
 use crate::summary::Summary;
 use crate::ticket::Ticket;
 use crate::window::WindowChoice;
-use landing::Landing;
+use landing::{Landing, Rules};
 use live::Clock;
-use state::State;
+use state::{Origins, State};
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -76,7 +78,12 @@ pub struct ReceiveOptions {
     pub wait: Option<Span>,
     /// Keep the BLAKE3 digests of the received files in this new file.
     pub digests: Option<PathBuf>,
+    /// For tests: how long the end of a session stays unconfirmed, and a sender without progress keeps its place.
+    #[doc(hidden)]
+    pub patience: Span,
 }
+
+const PATIENCE: Span = Span::from_secs(60);
 
 /// A day: who was told a ticket in the evening can send in the morning.
 const EXPIRE: Span = Span::from_secs(24 * 3600);
@@ -95,6 +102,7 @@ impl Default for ReceiveOptions {
             expire: EXPIRE,
             wait: None,
             digests: None,
+            patience: PATIENCE,
         }
     }
 }
@@ -108,8 +116,12 @@ pub struct Receiver {
     tls: Arc<rustls::ServerConfig>,
     ticket: Ticket,
     window: WindowChoice,
+    accept: Accept,
+    digests: Option<PathBuf>,
     clock: Clock,
-    resumed: bool,
+    origins: Origins,
+    wait: Option<Span>,
+    patience: Span,
 }
 
 impl Receiver {
@@ -119,7 +131,7 @@ impl Receiver {
     /// # Errors
     /// The folder cannot be used, or the address not be listened on.
     pub fn open(folder: &Path, options: &ReceiveOptions, clock: &Clock) -> Result<Self, TransferError> {
-        let (mut state, resumed) = State::open(folder, options.new)?;
+        let (mut state, origins) = State::open(folder, options.new, clock.since_1970(), options.expire)?;
         // The ticket of an interrupted session must lead here again.
         let before = state.listen();
         let asked = match (options.listen, before) {
@@ -143,8 +155,28 @@ impl Receiver {
         let secret = state.secret();
         let ticket = Ticket { addresses, port: address.port(), fingerprint: key.fingerprint(), secret };
         let tls = receiver_tls(&key, &ticket.secret);
-        let landing = Landing::open(folder, state.journal()?, *clock)?;
-        Ok(Self { state, listener, landing, tls, ticket, window: options.window, clock: *clock, resumed })
+        let (top, own) = state.folders();
+        let store = Store::open(folder, top, own, options.preserve_mode)?;
+        let rules = Rules {
+            existing: options.existing,
+            outside_links: options.outside_links,
+            listed: options.digests.is_some(),
+        };
+        let landing = Landing::open(store, state.journal()?, rules, *clock);
+        Ok(Self {
+            state,
+            listener,
+            landing,
+            tls,
+            ticket,
+            window: options.window,
+            accept: options.accept,
+            digests: options.digests.clone(),
+            clock: *clock,
+            origins,
+            wait: options.wait,
+            patience: options.patience,
+        })
     }
 
     /// What the sender needs.
@@ -155,8 +187,14 @@ impl Receiver {
 
     /// Whether this takes up a session that was interrupted.
     #[must_use]
-    pub const fn resumed(&self) -> bool {
-        self.resumed
+    pub fn resumed(&self) -> bool {
+        self.origins != Origins::New
+    }
+
+    /// Whether the session's earlier ticket has expired, and this one is new.
+    #[must_use]
+    pub fn renewed(&self) -> bool {
+        self.origins == Origins::Renewed
     }
 
     /// Receives until the session is finished, and then forgets it: its ticket is of no use any more. A sender that goes

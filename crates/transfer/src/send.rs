@@ -80,5 +80,8 @@ fn attempt(
         flight.close();
     });
     flight.unsaid().iter().for_each(|line| observer.say(line));
+    if flight.not_shown() > 0 {
+        observer.say(&format!("and {} more that the receiver could not store", flight.not_shown()));
+    }
     flight.result()
 }

@@ -2,7 +2,7 @@
 
 use crate::history::{History, Sample};
 use crate::measure::{KernelTimes, Limits};
-use crate::wire::control::{Progress, Report};
+use crate::wire::control::{Progress, Report, StreamReport};
 use serde::{Serialize, Serializer};
 use std::fmt;
 use units::{Bytes, Rate, Span};
@@ -60,8 +60,7 @@ impl Summary {
         report: &Report,
         history: History,
     ) -> Self {
-        let sum =
-            |part: fn(&crate::wire::control::StreamReport) -> u64| report.streams.iter().map(part).sum();
+        let sum = |part| sum(report, part);
         let kernel = KernelTimes {
             busy: sum(|stream| stream.busy),
             window: sum(|stream| stream.window_limited),
@@ -99,9 +98,14 @@ pub(crate) fn sample(elapsed: Span, progress: &Progress, report: &Report) -> Sam
         bytes: progress.bytes,
         rtt_s: report.streams.first().map_or(0.0, |stream| Span::from_nanos(stream.rtt).as_secs_f64()),
         window: progress.window,
-        congestion_window: report.streams.iter().map(|stream| stream.congestion_window).sum(),
-        retransmits: report.streams.iter().map(|stream| stream.retransmits).sum(),
+        congestion_window: sum(report, |stream| stream.congestion_window),
+        retransmits: sum(report, |stream| stream.retransmits),
     }
+}
+
+/// Over all data connections. The other side said the numbers: their sum may be none.
+fn sum(report: &Report, part: fn(&StreamReport) -> u64) -> u64 {
+    report.streams.iter().map(part).fold(0, u64::saturating_add)
 }
 
 fn seconds<S: Serializer>(span: &Span, serializer: S) -> Result<S::Ok, S::Error> {

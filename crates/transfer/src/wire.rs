@@ -5,8 +5,10 @@
 //! [`control`] has the messages of the control connection in both directions, [`data`] those of the data connections,
 //! which go from sender to receiver only and are followed by the file's bytes. ADR 10 shows a session.
 //!
-//! Every message is untrusted: reading one never panics and allocates no more than its frame is long.
+//! Every message is untrusted: reading one never panics, and a frame
+//! ([`frame::Framed`]), the lists and the texts in it have a greatest length for each kind of message.
 
+pub(crate) mod bounded;
 pub mod control;
 pub mod data;
 pub mod frame;
@@ -15,6 +17,11 @@ use serde::{Deserialize, Serialize};
 
 /// What the control connection's exporter is asked for the probes' key by.
 pub(crate) const PROBE_KEY: &str = "EXPORTER-tightlink-probes";
+
+/// The reason of a receiver that turns a sender away because of another one.
+pub(crate) const ANOTHER_SENDER: &str = "another sender is using this ticket";
+/// The reason of a receiver that gives a sender's place to another one.
+pub(crate) const TAKEN_OVER: &str = "another sender took over";
 
 /// The version of the protocol that a sender of this program speaks; the first message of each connection says it.
 ///

@@ -264,6 +264,22 @@ fn a_folder_that_cannot_be_used_is_told() {
 }
 
 #[test]
+fn a_report_goes_through_no_link_that_is_planted_in_its_folder() {
+    let place = Place::new();
+    place.write("file", "data");
+    place.write("victim", "precious");
+    for link in ["here.under-way", "here.html"] {
+        std::os::unix::fs::symlink("victim", place.path().join(link)).expect("a link");
+    }
+    let receiving = Receiving::start(&place, &["there"]);
+    place.run(&["send", "file", &receiving.ticket, "--report", "here.html"]).well();
+    receiving.ended().well();
+    let read = |name: &str| fs::read_to_string(place.path().join(name)).expect("text");
+    assert!(read("here.html").contains("Goodput"));
+    assert_eq!(read("victim"), "precious");
+}
+
+#[test]
 fn a_limit_is_kept_and_said_to_be_what_limited_the_transfer() {
     in_one_of_five(|| {
         let place = Place::new();

@@ -100,6 +100,28 @@ impl Message {
     }
 }
 
+/// See [`crate::fuzzing::probe`].
+#[cfg(fuzzing)]
+pub(crate) fn decoded(datagram: &[u8]) -> Option<Vec<u8>> {
+    let key = ProbeKey::from_secret(&[1; 32]);
+    let (session, message) = Message::decode(&key, datagram)?;
+    let mut bytes = message.encode(&key, session).to_vec();
+    if let Message::Train { length, .. } = message {
+        bytes.resize(usize::from(length), 0);
+    }
+    Some(bytes)
+}
+
+/// See [`crate::fuzzing::probe_signed`].
+#[cfg(fuzzing)]
+pub(crate) fn signed(mut datagram: Vec<u8>) -> Vec<u8> {
+    if datagram.len() >= LENGTH {
+        let code = ProbeKey::from_secret(&[1; 32]).code(&[&datagram[..SIGNED]]);
+        datagram[SIGNED..LENGTH].copy_from_slice(&code);
+    }
+    datagram
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

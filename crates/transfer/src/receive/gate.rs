@@ -1,82 +1,51 @@
 //! The door: listening, and who is let in.
 //!
-//! Whoever connects has [`PATIENCE`] to prove that it holds the ticket, and no more than [`MOST_UNKNOWN`] connections may
-//! be trying; further ones are closed at once. Each that is turned away leaves one line, up to a number per second.
+//! Whoever connects has [`PATIENCE`] to prove that it holds the ticket. How many may be trying, and which of them are
+//! closed when there are more, is [`Unproved`]'s to decide. Each that is turned away leaves one line, up to a number per
+//! second.
+
+mod listen;
+mod standing;
+#[cfg(test)]
+mod tests;
+mod turns;
+mod unproved;
+
+pub(super) use listen::{listen, own_addresses};
+pub(super) use standing::Standing;
 
 use super::Receiver;
-use super::keeper::{self, Echo, Keeper};
+use super::keeper::{self, Keeper};
 use super::stream;
 use super::visit::{self, Visit};
-use crate::channel::{Channel, Inlet, Message};
+use crate::channel::{Channel, Inlet, Message, STUCK};
 use crate::error::TransferError;
 use crate::progress::Observer;
 use crate::summary::Summary;
-use crate::wire::{Greeting, PROBE_KEY};
-use live::probe::ProbeKey;
+use crate::wire::Greeting;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::net::sockopt::set_tcp_user_timeout;
 use rustls::ServerConnection;
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{Builder, Scope};
 use std::time::Duration;
+use turns::{Busy, Complete};
 use units::{Span, Time};
+use unproved::{PATIENCE, Stranger, Unproved};
 
-/// To prove oneself, in all: a handshake takes two round trips.
-const PATIENCE: Span = Span::from_secs(10);
-/// Connections that have not proved themselves.
-const MOST_UNKNOWN: usize = 16;
 /// Lines per second about strangers.
 const MOST_LINES: u32 = 5;
-/// A sender that comes while another one is there waits so long for its end: it may be the same one, killed.
-const TURNOVER: Duration = Duration::from_secs(5);
+/// For a sender that is turned away to read why.
+const LAST_WORD: Span = Span::from_secs(2);
+/// Connections accepted before it is looked at those that are there.
+const AT_ONCE: usize = 16;
+/// When no more sockets can be opened, the listener waits so long before it tries again.
+const SCARCITY: Duration = Duration::from_millis(50);
 /// How often the listener looks whether it is done.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
-
-/// Listens where `asked`, or on every address and any free port.
-pub(super) fn listen(asked: Option<SocketAddr>) -> Result<TcpListener, TransferError> {
-    let listener = match asked {
-        Some(address) => TcpListener::bind(address).map_err(|error| (address, error)),
-        None => {
-            let four = SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), 0);
-            // IPv6 takes IPv4 in as well, where there is IPv6.
-            TcpListener::bind(SocketAddr::new(Ipv6Addr::UNSPECIFIED.into(), 0))
-                .or_else(|_| TcpListener::bind(four))
-                .map_err(|error| (four, error))
-        }
-    };
-    let listener = listener.map_err(|(address, source)| live::LiveError::Listen { address, source })?;
-    listener.set_nonblocking(true).map_err(TransferError::system("make a socket non-blocking"))?;
-    Ok(listener)
-}
-
-/// This machine's addresses, for a ticket: IPv4 first, loopback only if there is no other.
-pub(super) fn own_addresses() -> Vec<IpAddr> {
-    let interfaces = nix::ifaddrs::getifaddrs().into_iter().flatten();
-    let up = interfaces.filter(|interface| {
-        let flags = interface.flags;
-        flags.contains(nix::net::if_::InterfaceFlags::IFF_UP)
-            && !flags.contains(nix::net::if_::InterfaceFlags::IFF_LOOPBACK)
-    });
-    let mut addresses: Vec<IpAddr> = up
-        .filter_map(|interface| {
-            let address = interface.address?;
-            let four = address.as_sockaddr_in().map(|four| IpAddr::V4(four.ip()));
-            four.or_else(|| {
-                // Link-local ones mean nothing without an interface's name.
-                let six = address.as_sockaddr_in6()?.ip();
-                (!six.is_unicast_link_local()).then_some(IpAddr::V6(six))
-            })
-        })
-        .collect();
-    addresses.sort_by_key(IpAddr::is_ipv6);
-    addresses.dedup();
-    addresses.truncate(4);
-    if addresses.is_empty() {
-        addresses.push(Ipv4Addr::LOCALHOST.into());
-    }
-    addresses
-}
 
 /// What the threads of a receiver share.
 pub(super) struct House<'a> {
@@ -84,11 +53,16 @@ pub(super) struct House<'a> {
     pub(super) observer: &'a dyn Observer,
     visit: Mutex<Option<Arc<Visit>>>,
     left: Condvar,
+    /// Senders that wait for their turn.
+    waiting: AtomicUsize,
+    /// Since when no sender is there.
+    alone_since: Mutex<Time>,
+    complete: Mutex<Option<Complete>>,
     result: Mutex<Option<Result<Summary, TransferError>>>,
     done: AtomicBool,
-    unknown: AtomicUsize,
+    unproved: Unproved,
     /// To end what waits when all is done.
-    sockets: Mutex<HashMap<u64, TcpStream>>,
+    sockets: Mutex<HashMap<u64, Arc<TcpStream>>>,
     next: AtomicU64,
     /// The second in which lines were written last, and how many.
     lines: Mutex<(u64, u32)>,
@@ -101,28 +75,24 @@ pub(super) fn serve(receiver: &Receiver, observer: &dyn Observer) -> Result<Summ
         observer,
         visit: Mutex::default(),
         left: Condvar::new(),
+        waiting: AtomicUsize::new(0),
+        alone_since: Mutex::new(receiver.clock.now()),
+        complete: Mutex::default(),
         result: Mutex::default(),
         done: AtomicBool::new(false),
-        unknown: AtomicUsize::new(0),
+        unproved: Unproved::default(),
         sockets: Mutex::default(),
         next: AtomicU64::new(0),
         lines: Mutex::default(),
     };
     std::thread::scope(|threads| {
         while !house.is_done() {
-            let ready = poll(&mut [PollFd::new(&receiver.listener, PollFlags::IN)], Some(&LOOK));
-            if ready.is_ok_and(|ready| ready == 0) {
-                continue;
-            }
-            let Ok((socket, peer)) = receiver.listener.accept() else { continue };
-            if house.unknown.fetch_add(1, Ordering::Relaxed) >= MOST_UNKNOWN {
-                house.unknown.fetch_sub(1, Ordering::Relaxed);
-                house.turned_away(peer, "too many connections are trying at once");
-                continue;
-            }
-            let house = &house;
-            threads.spawn(move || house.enter(socket, peer));
+            house.wait();
+            house.hear_strangers(threads);
+            house.accept();
+            house.look();
         }
+        house.unproved.close();
         for socket in locked(&house.sockets).values() {
             let _ = socket.shutdown(Shutdown::Both);
         }
@@ -132,25 +102,74 @@ pub(super) fn serve(receiver: &Receiver, observer: &dyn Observer) -> Result<Summ
 }
 
 impl House<'_> {
-    fn enter(&self, socket: TcpStream, peer: SocketAddr) {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        if let Ok(twin) = socket.try_clone() {
-            locked(&self.sockets).insert(number, twin);
+    /// Until somebody connects, or says the first word, or it is time to look around.
+    fn wait(&self) {
+        let silent = self.unproved.silent();
+        let mut sockets = vec![PollFd::new(&self.receiver.listener, PollFlags::IN)];
+        sockets.extend(silent.iter().map(|socket| PollFd::new(socket, PollFlags::IN)));
+        // Interrupted or not: it is looked again.
+        let _ = poll(&mut sockets, Some(&LOOK));
+    }
+
+    /// Takes in those who wait at the door.
+    fn accept(&self) {
+        for _ in 0..AT_ONCE {
+            let (socket, peer) = match self.receiver.listener.accept() {
+                Ok(accepted) => accepted,
+                Err(error) if is_scarcity(&error) => {
+                    self.limited(&format!("a connection cannot be accepted: {error}"));
+                    if let Some(closed) = self.unproved.give_way() {
+                        self.turned_away(closed, "its place is needed");
+                    }
+                    // The connection still waits, and the listener would be ready at once.
+                    std::thread::park_timeout(SCARCITY);
+                    return;
+                }
+                Err(_) => return,
+            };
+            // As at the sender's end: a path that is cut shows.
+            let _ = set_tcp_user_timeout(&socket, STUCK.as_nanos() as u32 / 1_000_000);
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            let now = self.receiver.clock.now();
+            if let Some(closed) = self.unproved.admit(number, Arc::new(socket), peer, now) {
+                self.turned_away(closed, "too many connections are trying at once");
+            }
         }
-        let known = self.greet(socket);
-        self.unknown.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// A thread for each connection that has sent something.
+    fn hear_strangers<'s>(&'s self, threads: &'s Scope<'s, '_>) {
+        let changes = self.unproved.changes(self.receiver.clock.now());
+        for (peer, reason) in changes.closed {
+            self.turned_away(peer, reason);
+        }
+        for stranger in changes.speaking {
+            let (number, peer) = (stranger.number, stranger.peer);
+            if let Err(error) = Builder::new().spawn_scoped(threads, move || self.enter(stranger)) {
+                self.unproved.leave(number);
+                self.turned_away(peer, &format!("no thread can be started: {error}"));
+            }
+        }
+    }
+
+    fn enter(&self, stranger: Stranger) {
+        let Stranger { number, peer, since, socket, .. } = stranger;
+        locked(&self.sockets).insert(number, Arc::clone(&socket));
+        let known = self.greet(socket, since);
+        // One that was closed to make room has its line already.
+        let was_there = self.unproved.leave(number);
         match known {
             Ok((channel, greeting)) => self.welcome(&Arc::new(channel), greeting),
-            Err(_) if self.is_done() => {}
+            Err(_) if self.is_done() || !was_there => {}
             Err(error) => self.turned_away(peer, &why(&error)),
         }
         locked(&self.sockets).remove(&number);
     }
 
     /// Who is it?
-    fn greet(&self, socket: TcpStream) -> Result<(Channel, Greeting), TransferError> {
+    fn greet(&self, socket: Arc<TcpStream>, since: Time) -> Result<(Channel, Greeting), TransferError> {
         let clock = &self.receiver.clock;
-        let until = clock.now() + PATIENCE;
+        let until = since + PATIENCE;
         let tls = ServerConnection::new(Arc::clone(&self.receiver.tls)).expect("the configuration is whole");
         let channel = Channel::establish(socket, tls, *clock, until)?;
         let mut inlet = Inlet::new(&channel);
@@ -173,13 +192,17 @@ impl House<'_> {
                         visit.begin_quiet();
                     }
                     let keeper = Keeper { visit: &visit, control: channel, clock };
-                    threads.spawn(move || keeper.keep(choice));
+                    if let Err(error) = Builder::new().spawn_scoped(threads, move || keeper.keep(choice)) {
+                        visit.end_quiet();
+                        self.observer.say(&format!("the window is left to the kernel: {error}"));
+                    }
                     let ended = visit::serve(self, &visit, channel);
                     self.end(&visit, ended);
                 }),
-                Err(reason) => {
-                    self.observer.say(&format!("{} must wait: {reason}", channel.peer()));
-                    visit::turn_away(channel, reason, self.receiver.clock.now());
+                Err(Busy { reason, crowded }) => {
+                    self.limited(&format!("{} must wait: {reason}", channel.peer()));
+                    let patience = if crowded { Span::ZERO } else { LAST_WORD };
+                    visit::turn_away(channel, reason, self.receiver.clock.now() + patience);
                 }
             },
             Greeting::Data { token, .. } => {
@@ -192,55 +215,6 @@ impl House<'_> {
         }
     }
 
-    /// A sender that holds the ticket begins, once the one before has left.
-    fn begin(&self, channel: &Channel, version: u16, streams: u16, echo: u16) -> Result<Arc<Visit>, String> {
-        let known = crate::wire::OLDEST..=crate::wire::VERSION;
-        if !known.contains(&version) {
-            let (oldest, latest) = known.into_inner();
-            return Err(format!(
-                "the sender speaks version {version} of the protocol, this receiver {oldest} to {latest}; use the same \
-                 tightlink"
-            ));
-        }
-        let guard = locked(&self.visit);
-        let (mut guard, _) = self
-            .left
-            .wait_timeout_while(guard, TURNOVER, |visit| visit.is_some() && !self.is_done())
-            .unwrap_or_else(PoisonError::into_inner);
-        if guard.is_some() || self.is_done() {
-            return Err("another sender is using this ticket".into());
-        }
-        let echo = channel.exporter(PROBE_KEY).ok().filter(|_| echo != 0).map(|secret| Echo {
-            address: SocketAddr::new(channel.peer().ip(), echo),
-            key: ProbeKey::from_secret(&secret),
-        });
-        let visit = Arc::new(Visit::new(channel.peer(), streams, echo));
-        *guard = Some(Arc::clone(&visit));
-        Ok(visit)
-    }
-
-    fn end(&self, visit: &Visit, ended: Result<Option<Summary>, TransferError>) {
-        // Numbers of files begin anew with the next sender: nobody may be left who has old ones.
-        visit.close();
-        match ended {
-            Ok(Some(received)) => self.finish(Ok(received)),
-            Ok(None) => {}
-            // The sender's doing, or the network's: it may come back.
-            Err(
-                error @ (TransferError::PeerGone { .. }
-                | TransferError::Tls { .. }
-                | TransferError::Protocol { .. }
-                | TransferError::Aborted(_)),
-            ) => {
-                let line = format!("{}: {}; waiting for it to come back", visit.peer, why(&error));
-                self.observer.say(&line);
-            }
-            Err(error) => self.finish(Err(error)),
-        }
-        *locked(&self.visit) = None;
-        self.left.notify_all();
-    }
-
     fn finish(&self, result: Result<Summary, TransferError>) {
         locked(&self.result).get_or_insert(result);
         self.done.store(true, Ordering::Release);
@@ -251,19 +225,31 @@ impl House<'_> {
     }
 
     fn turned_away(&self, peer: SocketAddr, reason: &str) {
+        self.limited(&format!("turned away {peer}: {reason}"));
+    }
+
+    /// Says something that strangers can cause, up to a number of lines per second.
+    fn limited(&self, line: &str) {
         let second = self.receiver.clock.now().since(Time::ZERO).as_nanos() / 1_000_000_000;
         let mut lines = locked(&self.lines);
         if lines.0 != second {
             if lines.1 > MOST_LINES {
-                self.observer.say(&format!("turned away {} more", lines.1 - MOST_LINES));
+                self.observer.say(&format!("and {} more like this", lines.1 - MOST_LINES));
             }
             *lines = (second, 0);
         }
         lines.1 += 1;
         if lines.1 <= MOST_LINES {
-            self.observer.say(&format!("turned away {peer}: {reason}"));
+            self.observer.say(line);
         }
     }
+}
+
+/// Whether an error says that this machine or process has no room for another socket.
+fn is_scarcity(error: &std::io::Error) -> bool {
+    use rustix::io::Errno;
+    let scarce = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::NOBUFS];
+    scarce.iter().any(|scarce| error.raw_os_error() == Some(scarce.raw_os_error()))
 }
 
 /// In words for the log.

@@ -240,7 +240,21 @@ fn sum(report: &Report) -> Option<SenderReport> {
     let sum = streams.fold(SenderReport::default(), |sum, stream| SenderReport {
         busy: sum.busy + Span::from_nanos(stream.busy),
         window_limited: sum.window_limited + Span::from_nanos(stream.window_limited),
-        retransmits: sum.retransmits + stream.retransmits,
+        retransmits: sum.retransmits.saturating_add(stream.retransmits),
     });
     (!report.streams.is_empty()).then_some(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::control::StreamReport;
+
+    #[test]
+    fn the_sum_of_the_largest_numbers_is_the_largest() {
+        let (busy, retransmits) = (u64::MAX, u64::MAX);
+        let stream = StreamReport { busy, window_limited: busy, retransmits, ..StreamReport::default() };
+        let sum = sum(&Report { streams: vec![stream; 2], ..Report::default() }).unwrap();
+        assert_eq!((sum.busy, sum.retransmits), (Span::MAX, u64::MAX));
+    }
 }

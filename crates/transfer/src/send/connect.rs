@@ -15,11 +15,20 @@ use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use units::{Rate, Span};
 
 /// Data connections that are opened together.
 const AT_ONCE: usize = 8;
+/// A receiver accepts no more data connections.
+const MOST_STREAMS: u16 = 64;
+/// A connection that the receiver closes before it has proved itself is tried again for so long.
+const INSIST: Span = Span::from_secs(15);
+/// Before the second attempt; twice as long before each further one.
+const FIRST_PAUSE: Span = Span::from_millis(100);
+/// Between two attempts at most.
+const LONGEST_PAUSE: Span = Span::from_secs(2);
 /// For each of the ticket's addresses.
 const CONNECT: Duration = Duration::from_secs(5);
 /// For the handshake, and for the receiver to look after the sender that was there before.
@@ -42,27 +51,29 @@ pub(super) fn connect(
     observer: &dyn Observer,
 ) -> Result<Link, TransferError> {
     let tls = sender_tls(&ticket.secret, ticket.fingerprint);
-    let streams = options.streams.max(1);
-    let (socket, address) = reach(ticket)?;
-    let control = open(socket, &tls, address, clock)?;
-    let echoer = echoer(&control, streams);
-    let echo = echoer.as_ref().and_then(|echoer| echoer.address().ok()).map_or(0, |address| address.port());
-    greet(&control, &Greeting::Control { version: VERSION, streams, echo })?;
-    let mut inlet = Inlet::new(&control);
-    // What the receiver says first also shows whether it accepted this sender's key.
-    let first = match inlet.message(clock.now() + PATIENCE).map_err(|error| refused(error, address))? {
-        Message::Is(first) => first,
-        Message::Nothing => return Err(TransferError::gone("no answer to the greeting")),
-        Message::End => return Err(TransferError::gone("it left without an answer")),
-    };
-    inlet.put_back();
+    let streams = options.streams.clamp(1, MOST_STREAMS);
+    let persistence = Persistence::new(clock, observer);
+    let (control, address, echoer, first) = persistence.insist(|| {
+        let (socket, address) = reach(ticket)?;
+        let control = open(socket, &tls, address, clock)?;
+        let echoer = echoer(&control, streams);
+        let echo = echoer.as_ref().and_then(|echoer| echoer.address().ok()).map_or(0, |at| at.port());
+        greet(&control, &Greeting::Control { version: VERSION, streams, echo })?;
+        let mut inlet = Inlet::new(&control);
+        // What the receiver says first also shows whether it accepted this sender's key.
+        let first = inlet.message(clock.now() + PATIENCE).map_err(|error| refused(error, address))?;
+        inlet.put_back();
+        Ok((control, address, echoer, first))
+    })?;
     let (token, resumed) = match first {
-        ToSender::Welcome { token, resumed } => (token, resumed),
-        ToSender::Busy(reason) => return Err(TransferError::Refused(reason)),
-        other => {
+        Message::Is(ToSender::Welcome { token, resumed }) => (token, resumed),
+        Message::Is(ToSender::Busy(reason)) => return Err(TransferError::Refused(reason)),
+        Message::Is(other) => {
             let reason = format!("{other:?} for a welcome");
             return Err(TransferError::Protocol { peer: address, reason });
         }
+        Message::Nothing => return Err(TransferError::gone("no answer to the greeting")),
+        Message::End => return Err(TransferError::gone("it left without an answer")),
     };
     let open_data = |stream: u16| -> Result<Channel, TransferError> {
         let socket = dial(address).map_err(TransferError::gone)?;
@@ -77,13 +88,14 @@ pub(super) fn connect(
         greet(&channel, &Greeting::Data { token, stream })?;
         Ok(channel)
     };
-    let open_data = &open_data;
-    // At once: each takes two round trips. A receiver has patience with no more than 16 strangers.
+    let (open_data, persistence) = (&open_data, &persistence);
+    // At once: each takes two round trips. A receiver has room for 16 unproved connections of one address.
     let mut data = Vec::with_capacity(streams.into());
     for first in (0..streams).step_by(AT_ONCE) {
         let some = first..streams.min(first + AT_ONCE as u16);
         let opened: Vec<Result<Channel, TransferError>> = std::thread::scope(|threads| {
-            let opening: Vec<_> = some.map(|stream| threads.spawn(move || open_data(stream))).collect();
+            let opening: Vec<_> =
+                some.map(|stream| threads.spawn(move || persistence.insist(|| open_data(stream)))).collect();
             opening.into_iter().map(|one| one.join().expect("opening a connection does not panic")).collect()
         });
         for channel in opened {
@@ -94,6 +106,47 @@ pub(super) fn connect(
         observer.say("an earlier transfer was interrupted: going on with it");
     }
     Ok(Link { control, data, echoer })
+}
+
+/// Tries again while the receiver closes connections before they have proved themselves, as it does with some when
+/// strangers hold too many.
+struct Persistence<'a> {
+    clock: &'a Clock,
+    observer: &'a dyn Observer,
+    said: AtomicBool,
+}
+
+impl<'a> Persistence<'a> {
+    const fn new(clock: &'a Clock, observer: &'a dyn Observer) -> Self {
+        Self { clock, observer, said: AtomicBool::new(false) }
+    }
+
+    fn insist<T>(&self, attempt: impl Fn() -> Result<T, TransferError>) -> Result<T, TransferError> {
+        let until = self.clock.now() + INSIST;
+        let mut pause = FIRST_PAUSE;
+        loop {
+            match attempt() {
+                Err(TransferError::PeerGone { .. }) if self.clock.now() + pause < until => {}
+                other => return other,
+            }
+            if !self.said.swap(true, Ordering::Relaxed) {
+                self.observer.say(
+                    "the receiver closed the connection early: it is busy with connections that did not prove \
+                     themselves; trying again",
+                );
+            }
+            wait(self.clock, pause);
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+}
+
+/// Waits for `pause`.
+fn wait(clock: &Clock, pause: Span) {
+    let until = clock.now() + pause;
+    while clock.now() < until {
+        std::thread::park_timeout(Duration::from_nanos(until.since(clock.now()).as_nanos()));
+    }
 }
 
 /// At the address from which the receiver is reached, so that its probes go the way of the data.

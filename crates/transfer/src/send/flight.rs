@@ -20,6 +20,9 @@ use units::{Rate, Span, Time};
 /// For the receiver's own reason to arrive.
 const BETTER_REASON: Duration = Duration::from_millis(1500);
 
+/// Lines that the receiver can have shown about lost entries.
+const MOST_LINES: u64 = 1000;
+
 /// A transfer under way.
 #[derive(Debug)]
 pub(super) struct Flight {
@@ -48,10 +51,31 @@ pub(super) struct Flight {
     /// What the receiver and this side said last.
     pub(super) last: Mutex<(Progress, Report)>,
     told: Condvar,
-    lost: Mutex<Vec<String>>,
+    lost: Mutex<Lost>,
     /// Of these, such as nobody has been told of.
     unsaid: Mutex<Vec<String>>,
     ended: Mutex<Option<Result<Finished, TransferError>>>,
+}
+
+/// What cannot be had. The receiver may say without an end that entries are lost: only the first is kept.
+#[derive(Debug, Default)]
+struct Lost {
+    first: Option<String>,
+    /// Lines of the receiver's.
+    lines: u64,
+}
+
+impl Lost {
+    /// One that the receiver tells of; whether its line is shown.
+    fn add(&mut self, reason: String) -> bool {
+        self.first.get_or_insert(reason);
+        self.lines = self.lines.saturating_add(1);
+        self.lines <= MOST_LINES
+    }
+
+    const fn not_shown(&self) -> u64 {
+        self.lines.saturating_sub(MOST_LINES)
+    }
 }
 
 /// How long data connections had nothing to send, all together.
@@ -158,7 +182,17 @@ impl Flight {
 
     /// An entry cannot be had.
     pub(super) fn lost(&self, reason: String) {
-        locked(&self.lost).push(reason);
+        locked(&self.lost).first.get_or_insert(reason);
+    }
+
+    /// An entry cannot be had, as the receiver says; whether that is shown.
+    pub(super) fn lost_there(&self, reason: String) -> bool {
+        locked(&self.lost).add(reason)
+    }
+
+    /// Lines of the receiver's about lost entries that were not shown.
+    pub(super) fn not_shown(&self) -> u64 {
+        locked(&self.lost).not_shown()
     }
 
     /// A file that was wanted cannot be read.
@@ -178,8 +212,8 @@ impl Flight {
         let ended = self.ended.into_inner().unwrap_or_else(PoisonError::into_inner);
         let finished = ended.unwrap_or_else(|| Err(TransferError::gone("it ended early")))?;
         let lost = self.lost.into_inner().unwrap_or_else(PoisonError::into_inner);
-        if let Some(first) = lost.into_iter().next() {
-            let all = finished.entries + finished.failed;
+        if let Some(first) = lost.first {
+            let all = finished.entries.saturating_add(finished.failed);
             return Err(TransferError::Incomplete { failed: finished.failed.max(1), all, first });
         }
         let (progress, report) = self.last.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -204,4 +238,18 @@ impl Flight {
 
 pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_receiver_that_says_failed_without_an_end_fills_neither_memory_nor_screen() {
+        let lost = Mutex::new(Lost::default());
+        let shown = (0..5 * MOST_LINES).filter(|line| locked(&lost).add(line.to_string())).count();
+        assert_eq!(shown as u64, MOST_LINES);
+        let lost = lost.into_inner().unwrap();
+        assert_eq!((lost.first.as_deref(), lost.not_shown()), (Some("0"), 4 * MOST_LINES));
+    }
 }

@@ -96,7 +96,7 @@ impl Stream<'_> {
         if !file.is_unchanged(&handle) {
             return Err(Lost::Changed);
         }
-        let digest = small_file_digest(&content);
+        let (digest, _) = small_file_digest(&content);
         frame::append(&mut self.out, &Data::Small { id: file.id, length: length as u32, digest });
         self.out.extend(&content);
         self.flight.sent.fetch_add(length as u64, Relaxed);

@@ -1,5 +1,6 @@
 //! Messages of the control connection.
 
+use super::bounded;
 use crate::chunks::{Digest, Log2};
 use crate::history::PhaseEntry;
 use crate::measure::{ReceiverTimes, SenderTimes};
@@ -81,7 +82,8 @@ pub struct StreamReport {
 /// How a sender's data connections are doing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
-    /// Each of them, in their order.
+    /// Each of them, in their order; at most 64.
+    #[serde(deserialize_with = "bounded::streams")]
     pub streams: Vec<StreamReport>,
     /// Their congestion control sends at a rate that it measures.
     pub rate_based: bool,
@@ -119,7 +121,8 @@ pub enum ToReceiver {
     Bye,
     /// The sender gives up.
     Abort {
-        /// Why, for a person.
+        /// Why, for a person; at most 1000 bytes.
+        #[serde(with = "bounded::text")]
         reason: String,
     },
     /// What the sender has counted so far, which the receiver's user is told and asked about: before the first offer, and
@@ -150,7 +153,7 @@ pub enum Verdict {
     /// Send what is missing of it: these chunks are there, with their digests.
     Rest(Vec<(u32, Digest)>),
     /// It cannot be had; the reason is for a person.
-    Refused(String),
+    Refused(#[serde(with = "bounded::text")] String),
     /// A file of this size has the name already, and its chunks have these digests, in order. Is it the same? The sender
     /// answers with `FileEnd` if it is, and with `Differs` if not. Since version 2.
     Check(Vec<Digest>),
@@ -169,7 +172,7 @@ pub enum ToSender {
         resumed: bool,
     },
     /// The other answer: it cannot be now, and why, for a person.
-    Busy(String),
+    Busy(#[serde(with = "bounded::text")] String),
     /// The answer to an offer.
     Answer {
         /// The offer's number.
@@ -181,7 +184,8 @@ pub enum ToSender {
     Failed {
         /// Its number.
         id: Id,
-        /// Why, for a person.
+        /// Why, for a person; at most 1000 bytes.
+        #[serde(with = "bounded::text")]
         reason: String,
     },
     /// How far the receiver is, a few times a second.
@@ -197,7 +201,8 @@ pub enum ToSender {
     Finished(Finished),
     /// The receiver gives up.
     Abort {
-        /// Why, for a person.
+        /// Why, for a person; at most 1000 bytes.
+        #[serde(with = "bounded::text")]
         reason: String,
     },
 }
@@ -212,10 +217,13 @@ pub struct Progress {
     /// The receive window in force, bytes, over all data connections; `None`: as large as the kernel allows.
     pub window: Option<u64>,
     /// The window's phase.
+    #[serde(with = "bounded::text")]
     pub phase: String,
     /// Why it is in it.
+    #[serde(with = "bounded::text")]
     pub reason: String,
-    /// Phases that it entered since this was said last, each with its own time and reason.
+    /// Phases that it entered since this was said last, each with its own time and reason; at most 16.
+    #[serde(deserialize_with = "bounded::entered")]
     pub entered: Vec<PhaseEntry>,
     /// The window is held below the maximum on purpose.
     pub sized: bool,

@@ -1,19 +1,51 @@
 //! Frames: four bytes of length, little-endian, and a message.
 
+use super::Greeting;
+use super::control::{ToReceiver, ToSender};
+use super::data::Data;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 
-/// No message is longer: the digests of a file with the most chunks there can be, and something around it.
-pub const LONGEST: usize = 4 << 20;
 const LENGTH: usize = 4;
+
+/// A message that travels in a frame.
+pub trait Framed: Serialize + DeserializeOwned {
+    /// No frame with such a message is longer, in bytes. Nobody has to hold more than this of what a peer claims.
+    const LONGEST: usize;
+}
+
+/// A name and a link's target, 4095 bytes each, or the reports of 64 connections, 90 bytes each, and something around it.
+impl Framed for ToReceiver {
+    const LONGEST: usize = 16 << 10;
+}
+
+/// The digests of a file with the most chunks there can be, and something around it.
+impl Framed for ToSender {
+    const LONGEST: usize = 4 << 20;
+}
+
+/// Numbers and a token, with room for what later versions add.
+impl Framed for Greeting {
+    const LONGEST: usize = 1 << 10;
+}
+
+/// Numbers and a digest, with room for what later versions add.
+impl Framed for Data {
+    const LONGEST: usize = 1 << 10;
+}
 
 /// Why bytes are no frame.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum FrameError {
     /// A length that no message has.
-    #[error("a message of {0} bytes, at most {LONGEST} are accepted")]
-    Long(usize),
+    #[error("a message of {length} bytes, at most {most} are accepted")]
+    Long {
+        /// How long it claims to be.
+        length: usize,
+        /// How long such a message may be.
+        most: usize,
+    },
     /// Not a message of this kind.
     #[error("a message that cannot be read: {0}")]
     Malformed(postcard::Error),
@@ -25,14 +57,14 @@ pub enum FrameError {
 /// Appends `message` to `out` as a frame.
 ///
 /// # Panics
-/// If the message is longer than [`LONGEST`]: it must be cut before.
-pub fn append<M: Serialize>(out: &mut Vec<u8>, message: &M) {
+/// If the message is longer than [`Framed::LONGEST`]: it must be cut before.
+pub fn append<M: Framed>(out: &mut Vec<u8>, message: &M) {
     let start = out.len();
     out.extend([0; LENGTH]);
     let taken = std::mem::take(out);
     *out = postcard::to_extend(message, taken).expect("a message can be written to memory");
     let length = out.len() - start - LENGTH;
-    assert!(length <= LONGEST, "a message of {length} bytes");
+    assert!(length <= M::LONGEST, "a message of {length} bytes");
     out[start..start + LENGTH].copy_from_slice(&(length as u32).to_le_bytes());
 }
 
@@ -40,11 +72,11 @@ pub fn append<M: Serialize>(out: &mut Vec<u8>, message: &M) {
 ///
 /// # Errors
 /// [`FrameError`].
-pub fn first<M: DeserializeOwned>(bytes: &[u8]) -> Result<Option<(M, usize)>, FrameError> {
+pub fn first<M: Framed>(bytes: &[u8]) -> Result<Option<(M, usize)>, FrameError> {
     let Some((length, rest)) = bytes.split_first_chunk::<LENGTH>() else { return Ok(None) };
     let length = u32::from_le_bytes(*length) as usize;
-    if length > LONGEST {
-        return Err(FrameError::Long(length));
+    if length > M::LONGEST {
+        return Err(FrameError::Long { length, most: M::LONGEST });
     }
     let Some(body) = rest.get(..length) else { return Ok(None) };
     let (message, left) = postcard::take_from_bytes(body).map_err(FrameError::Malformed)?;
@@ -58,13 +90,14 @@ pub fn first<M: DeserializeOwned>(bytes: &[u8]) -> Result<Option<(M, usize)>, Fr
 mod tests {
     use super::*;
     use crate::chunks::Chunks;
+    use crate::history::PhaseEntry;
+    use crate::measure::SenderTimes;
     use crate::name::Name;
-    use crate::wire::Greeting;
-    use crate::wire::control::{Entry, Kind, Stamp, ToReceiver, ToSender, Verdict};
-    use crate::wire::data::Data;
+    use crate::wire::bounded::{MOST_ENTERED, MOST_STREAMS};
+    use crate::wire::control::{Entry, Kind, Progress, Report, Stamp, StreamReport, Verdict};
     use proptest::prelude::*;
 
-    fn round_trip<M: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(message: &M) {
+    fn round_trip<M: Framed + PartialEq + std::fmt::Debug>(message: &M) {
         let mut bytes = vec![1, 2, 3];
         append(&mut bytes, message);
         append(&mut bytes, message);
@@ -109,8 +142,84 @@ mod tests {
     }
 
     #[test]
+    fn the_longest_messages_to_a_receiver_fit() {
+        let part = [&[b'n'; 254][..], b"/"].concat().repeat(16);
+        let name = Name::new([&part[..], &[b'n'; 15]].concat()).unwrap();
+        assert_eq!(name.bytes().len(), 4095);
+        let kind = Kind::Link { target: vec![b't'; 4095] };
+        let modified = Stamp { seconds: i64::MIN, nanos: u32::MAX };
+        round_trip_once(&ToReceiver::Offer {
+            id: u64::MAX,
+            entry: Entry { name, kind, mode: u32::MAX, modified },
+        });
+        round_trip_once(&ToReceiver::Report(most(MOST_STREAMS)));
+    }
+
+    fn round_trip_once<M: Framed + PartialEq + std::fmt::Debug>(message: &M) {
+        let mut bytes = Vec::new();
+        append(&mut bytes, message);
+        assert_eq!(first::<M>(&bytes).unwrap().unwrap().0, *message);
+    }
+
+    fn most(streams: usize) -> Report {
+        let most = u64::MAX;
+        let stream = StreamReport {
+            busy: most,
+            window_limited: most,
+            buffer_limited: most,
+            retransmits: most,
+            rtt: most,
+            min_rtt: most,
+            congestion_window: most,
+            acknowledged: most,
+            segment: most,
+        };
+        let times = SenderTimes { network: most, disk: most, limit: most, idle: most };
+        Report { streams: vec![stream; streams], rate_based: true, times }
+    }
+
+    #[test]
+    fn lists_and_texts_longer_than_an_honest_peers_are_no_message() {
+        let mut bytes = Vec::new();
+        append(&mut bytes, &ToReceiver::Report(most(MOST_STREAMS + 1)));
+        assert!(matches!(first::<ToReceiver>(&bytes), Err(FrameError::Malformed(_))));
+        let entry = PhaseEntry { at_ms: 1, phase: "hold".into(), reason: "why".into() };
+        for (count, fits) in [(MOST_ENTERED, true), (MOST_ENTERED + 1, false)] {
+            let mut bytes = Vec::new();
+            let entered = vec![entry.clone(); count];
+            append(&mut bytes, &ToSender::Progress(Progress { entered, ..Progress::default() }));
+            assert_eq!(first::<ToSender>(&bytes).is_ok(), fits, "{count}");
+        }
+        // Abort and its text, which no honest sender would leave so long.
+        let text = [&[5u8][..], &[0xd2, 0x0f], &[b'a'; 2002]].concat();
+        let frame = [&(text.len() as u32).to_le_bytes()[..], &text].concat();
+        assert!(matches!(first::<ToReceiver>(&frame), Err(FrameError::Malformed(_))));
+    }
+
+    #[test]
+    fn a_reason_of_any_length_can_be_said() {
+        let reason = "ä".repeat(5000);
+        let mut bytes = Vec::new();
+        append(&mut bytes, &ToSender::Failed { id: 1, reason: reason.clone() });
+        append(&mut bytes, &ToSender::Answer { id: 1, verdict: Verdict::Refused(reason.clone()) });
+        append(&mut bytes, &ToSender::Busy(reason.clone()));
+        let Some((ToSender::Failed { reason: read, .. }, _)) = first::<ToSender>(&bytes).unwrap() else {
+            panic!()
+        };
+        assert!(read.len() > 900 && read.starts_with("ää") && read.ends_with('…'), "{read}");
+        let mut bytes = Vec::new();
+        append(&mut bytes, &ToReceiver::Abort { reason });
+        assert!(first::<ToReceiver>(&bytes).unwrap().is_some());
+    }
+
+    #[test]
     fn a_length_beyond_all_messages_is_refused_before_anything_is_read() {
-        assert_eq!(first::<Data>(&u32::MAX.to_le_bytes()), Err(FrameError::Long(u32::MAX as usize)));
+        let long = |length: u32| length.to_le_bytes();
+        let error = |most, length: u32| Err(FrameError::Long { length: length as usize, most });
+        assert_eq!(first::<Data>(&long(u32::MAX)).map(drop), error(1 << 10, u32::MAX));
+        assert_eq!(first::<ToReceiver>(&long(16 << 10 | 1)).map(drop), error(16 << 10, 16 << 10 | 1));
+        assert_eq!(first::<ToReceiver>(&long(16 << 10)).map(drop), Ok(()));
+        assert_eq!(first::<ToSender>(&long(4 << 20)).map(drop), Ok(()));
     }
 
     proptest! {

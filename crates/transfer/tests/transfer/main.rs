@@ -3,6 +3,9 @@
 //! `bench.rs` has the two ends, the other files one topic each.
 
 mod bench;
+mod consent;
+mod existing;
+mod planted;
 mod proxy;
 mod resume;
 mod strangers;

@@ -1,10 +1,12 @@
 //! Who is not let in: strangers, wrong tickets, replayed ones. The receiver goes on listening.
 
 use crate::bench::{Bench, Ear, noise};
+use socket2::{Domain, Socket, Type};
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tightlink_transfer::{SendOptions, Silent, Ticket, TransferError, send};
 
@@ -21,7 +23,12 @@ fn hears(ear: &Ear, words: &str) {
 }
 
 /// `act` while a receiver listens; then the right sender comes, and is let in.
-fn in_spite_of(act: impl Fn(&Ticket, SocketAddr, &Ear)) -> Arc<Ear> {
+fn in_spite_of(act: impl FnOnce(&Ticket, SocketAddr, &Ear)) -> Arc<Ear> {
+    in_spite_of_with(1, act)
+}
+
+/// The same, with so many data connections.
+fn in_spite_of_with(streams: u16, act: impl FnOnce(&Ticket, SocketAddr, &Ear)) -> Arc<Ear> {
     let bench = Bench::new();
     let path = bench.write("file", noise(200_000, 5));
     let receiver = bench.receiver();
@@ -31,7 +38,8 @@ fn in_spite_of(act: impl Fn(&Ticket, SocketAddr, &Ear)) -> Arc<Ear> {
     let listener = Arc::clone(&ear);
     let receiving = std::thread::spawn(move || receiver.run(&*listener));
     act(&ticket, ticket.sockets().next().unwrap(), &ear);
-    send(&[path], &ticket, &SendOptions::default(), &bench.clock, &Silent).unwrap();
+    let options = SendOptions { streams, ..SendOptions::default() };
+    send(&[path], &ticket, &options, &bench.clock, &Silent).unwrap();
     receiving.join().unwrap().unwrap();
     assert!(fs::read(bench.to().join("file")).unwrap() == noise(200_000, 5));
     assert_eq!(fs::read_dir(bench.to()).unwrap().count(), 1, "nothing else came in");
@@ -71,16 +79,73 @@ fn random_bytes_are_turned_away() {
     });
 }
 
+/// Keeps `count` connections from `source` to `to` open, each with `says` sent, and opens those again that are closed,
+/// until `over`; how many it has opened.
+fn flood(source: &str, to: SocketAddr, count: usize, says: &[u8], over: &AtomicBool) -> usize {
+    // None once the receiver has ended.
+    let connect = || {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        socket.bind(&SocketAddr::new(source.parse().unwrap(), 0).into()).unwrap();
+        socket.connect(&to.into()).ok()?;
+        let mut socket = TcpStream::from(socket);
+        socket.set_nonblocking(true).unwrap();
+        let _ = socket.write_all(says);
+        Some(socket)
+    };
+    let is_open = |mut socket: &TcpStream| match socket.read(&mut [0; 100]) {
+        Ok(length) => length > 0,
+        Err(error) => error.kind() == ErrorKind::WouldBlock,
+    };
+    let (mut sockets, mut opened) = (Vec::new(), 0);
+    while !over.load(Ordering::Relaxed) {
+        sockets.retain(is_open);
+        while sockets.len() < count
+            && let Some(socket) = connect()
+        {
+            sockets.push(socket);
+            opened += 1;
+        }
+        std::thread::park_timeout(Duration::from_millis(20));
+    }
+    opened
+}
+
+/// `senders` one after the other, each with `streams`, get in while `count` connections are held against each receiver.
+fn get_in_spite_of_a_flood(source: &str, count: usize, says: &[u8], senders: usize, streams: u16) {
+    for _ in 0..senders {
+        let over = AtomicBool::new(false);
+        std::thread::scope(|threads| {
+            let mut flooding = None;
+            let ear = in_spite_of_with(streams, |_, address, ear| {
+                flooding = Some(threads.spawn({
+                    let over = &over;
+                    move || flood(source, address, count, says, over)
+                }));
+                hears(ear, "too many connections are trying at once");
+            });
+            over.store(true, Ordering::Relaxed);
+            let opened = flooding.unwrap().join().unwrap();
+            assert!(opened > count, "none was closed");
+            assert!(ear.0.lock().unwrap().len() < 100, "the log is not flooded");
+        });
+    }
+}
+
 #[test]
 fn silent_connections_do_not_keep_the_sender_out() {
-    let ear = in_spite_of(|_, address, ear| {
-        let idle: Vec<_> = (0..40).map(|_| TcpStream::connect(address).unwrap()).collect();
-        hears(ear, "too many connections are trying at once");
-        drop(idle);
-        // They are seen to have left.
-        std::thread::park_timeout(Duration::from_millis(500));
-    });
-    assert!(ear.0.lock().unwrap().len() < 40, "the log is not flooded");
+    get_in_spite_of_a_flood("127.0.0.1", 40, b"", 3, 1);
+}
+
+#[test]
+fn silent_connections_of_another_address_do_not_keep_the_sender_out() {
+    get_in_spite_of_a_flood("127.0.0.2", 100, b"", 3, 8);
+}
+
+#[test]
+fn connections_that_begin_a_handshake_and_go_silent_do_not_keep_the_sender_out() {
+    // The head of a record whose rest does not come.
+    get_in_spite_of_a_flood("127.0.0.1", 40, &[0x16, 3, 1, 2, 0, 1], 2, 4);
+    get_in_spite_of_a_flood("127.0.0.2", 40, &[0x16, 3, 1, 2, 0, 1], 2, 4);
 }
 
 #[test]
@@ -150,4 +215,58 @@ fn a_second_sender_waits_its_turn_and_is_told() {
         receiving.join().unwrap().unwrap();
     });
     assert!(!bench.to().join("other").exists());
+}
+
+/// The processor time that process `pid` has taken, in seconds.
+fn processor_seconds(pid: u32) -> f64 {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
+    fields[11..13].iter().map(|ticks| ticks.parse::<f64>().unwrap()).sum::<f64>() / 100.0
+}
+
+#[test]
+fn a_receiver_that_can_open_no_more_sockets_neither_spins_nor_ends() {
+    const FOLDER: &str = "TIGHTLINK_TEST_FOLDER";
+    // This test in a process of its own is the receiver.
+    if let Some(folder) = std::env::var_os(FOLDER).map(std::path::PathBuf::from) {
+        let clock = tightlink_transfer::Clock::start();
+        let receiver = tightlink_transfer::Receiver::open(&folder, &Bench::options(), &clock).unwrap();
+        fs::write(folder.with_extension("writing"), receiver.ticket().to_string()).unwrap();
+        fs::rename(folder.with_extension("writing"), folder.with_extension("ticket")).unwrap();
+        receiver.run(&Silent).unwrap();
+        return;
+    }
+    let bench = Bench::new();
+    let path = bench.write("file", "content");
+    let mut child = std::process::Command::new("sh")
+        .args(["-c", "ulimit -n 20; exec \"$0\" \"$@\""])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", "strangers::a_receiver_that_can_open_no_more_sockets_neither_spins_nor_ends"])
+        .env(FOLDER, bench.to())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let ticket = bench.to().with_extension("ticket");
+    while !ticket.exists() {
+        assert!(child.try_wait().unwrap().is_none(), "the receiver has ended");
+        std::thread::park_timeout(Duration::from_millis(10));
+    }
+    let ticket: Ticket = fs::read_to_string(ticket).unwrap().parse().unwrap();
+    let address = ticket.sockets().next().unwrap();
+    // They say something, so they are not silent, and are too many.
+    let sockets: Vec<TcpStream> = (0..60)
+        .map(|_| {
+            let mut socket = TcpStream::connect(address).unwrap();
+            let _ = socket.write_all(&[0x16, 3, 1, 2, 0]);
+            socket
+        })
+        .collect();
+    let before = processor_seconds(child.id());
+    std::thread::park_timeout(Duration::from_millis(1500));
+    let took = processor_seconds(child.id()) - before;
+    assert!(took < 0.5, "{took} s of 1.5");
+    send(&[path], &ticket, &SendOptions::default(), &bench.clock, &Silent).unwrap();
+    assert!(child.wait().unwrap().success());
+    drop(sockets);
+    assert!(bench.to().join("file").exists());
 }

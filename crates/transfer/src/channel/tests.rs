@@ -1,0 +1,79 @@
+//! Peers that take nothing, never end, or say things slowly.
+
+use super::*;
+use crate::keys::{Key, receiver_tls, sender_tls, server_name};
+use crate::ticket::Secret;
+use rustls::{ClientConnection, ServerConnection};
+use std::net::TcpListener;
+use std::time::Duration;
+
+fn pair(clock: Clock) -> (Channel, Channel) {
+    let (key, secret) = (Key::new(&[1; 32]), Secret([2; 16]));
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let until = clock.now() + Span::from_secs(10);
+    let client = ClientConnection::new(sender_tls(&secret, key.fingerprint()), server_name()).unwrap();
+    let near = std::thread::spawn(move || {
+        Channel::establish(TcpStream::connect(address).unwrap(), client, clock, until).unwrap()
+    });
+    let server = ServerConnection::new(receiver_tls(&key, &secret)).unwrap();
+    let far = Channel::establish(listener.accept().unwrap().0, server, clock, until).unwrap();
+    (near.join().unwrap(), far)
+}
+
+#[test]
+fn a_peer_that_takes_nothing_is_gone_and_a_slow_one_is_not() {
+    let clock = Clock::start();
+    let (near, far) = pair(clock);
+    let stuck = Span::from_millis(300);
+    // More than all buffers on the way hold.
+    near.lock().writer().write_all(&vec![7; 16 << 20]).unwrap();
+    let began = clock.now();
+    let error = near.hand_over(Time::NEVER, stuck).unwrap_err();
+    assert!(matches!(error, TransferError::PeerGone { .. }), "{error}");
+    assert!(clock.now().since(began) >= stuck);
+    // What is left of it goes when the peer reads, however slowly.
+    let began = clock.now();
+    std::thread::scope(|threads| {
+        let sending = threads.spawn(|| near.hand_over(Time::NEVER, stuck));
+        let mut inlet = Inlet::new(&far);
+        while !sending.is_finished() {
+            // Five times slower than the path; the kernel gives room in large steps.
+            std::thread::park_timeout(Duration::from_millis(10));
+            inlet.more(clock.now() + stuck).unwrap();
+            inlet.consume(inlet.held().len());
+        }
+        sending.join().unwrap().unwrap();
+    });
+    assert!(clock.now().since(began) > stuck, "it was not slow: {}", clock.now().since(began));
+}
+
+#[test]
+fn a_peer_that_never_ends_is_drained_no_longer_than_until_then() {
+    let clock = Clock::start();
+    let (near, far) = pair(clock);
+    std::thread::scope(|threads| {
+        threads.spawn(|| while near.write(&[0; 1 << 16]).is_ok() {});
+        let until = clock.now() + Span::from_millis(200);
+        far.drain(until);
+        assert!(clock.now() >= until && clock.now() < until + Span::from_secs(5));
+        near.cut();
+    });
+}
+
+#[test]
+fn a_message_whose_bytes_trickle_in_is_not_waited_for_longer_than_until_then() {
+    let clock = Clock::start();
+    let (near, far) = pair(clock);
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            let _ = near.write(&(4u32 << 20).to_le_bytes());
+            while near.write(&[0]).is_ok() {}
+        });
+        let until = clock.now() + Span::from_millis(100);
+        let message = Inlet::new(&far).message::<crate::wire::control::ToSender>(until);
+        assert!(matches!(message, Ok(Message::Nothing)), "{message:?}");
+        assert!(clock.now() < until + Span::from_millis(400));
+        near.cut();
+    });
+}

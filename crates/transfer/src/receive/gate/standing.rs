@@ -1,0 +1,79 @@
+//! [`Standing`]: whether a sender keeps its place when another one comes.
+
+use crate::channel::Channel;
+use crate::receive::gate::locked;
+use live::Clock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use units::{Span, Time};
+
+/// One sender's standing.
+#[derive(Debug)]
+pub(in crate::receive) struct Standing {
+    control: Arc<Channel>,
+    clock: Clock,
+    /// When there was progress last, nanoseconds.
+    progressed: AtomicU64,
+    /// Entries and bytes there were then.
+    counts: Mutex<(u64, u64)>,
+    finished: AtomicBool,
+    replaced: AtomicBool,
+}
+
+impl Standing {
+    /// Of the sender on this control connection, which has just begun.
+    pub(super) fn new(control: Arc<Channel>, clock: Clock) -> Self {
+        Self {
+            control,
+            clock,
+            progressed: AtomicU64::new(clock.now().as_nanos()),
+            counts: Mutex::default(),
+            finished: AtomicBool::new(false),
+            replaced: AtomicBool::new(false),
+        }
+    }
+
+    /// There is progress.
+    pub(in crate::receive) fn touch(&self) {
+        self.progressed.store(self.clock.now().as_nanos(), Ordering::Relaxed);
+    }
+
+    /// So many entries and bytes are there. A change is progress.
+    pub(in crate::receive) fn counted(&self, entries: u64, bytes: u64) {
+        let before = std::mem::replace(&mut *locked(&self.counts), (entries, bytes));
+        if before != (entries, bytes) {
+            self.touch();
+        }
+    }
+
+    /// Another sender has taken the place of this one.
+    pub(in crate::receive) fn is_replaced(&self) -> bool {
+        self.replaced.load(Ordering::Acquire)
+    }
+
+    /// It has been told that all is there, and only its last word is missing.
+    pub(super) fn finish(&self) {
+        self.finished.store(true, Ordering::Release);
+    }
+
+    /// Whether nothing has moved for `patience`.
+    pub(super) fn stands_still(&self, patience: Span) -> bool {
+        let progressed = Time::from_nanos(self.progressed.load(Ordering::Relaxed));
+        self.clock.now().since(progressed) >= patience
+    }
+
+    /// Whether another sender may take its place: nothing has moved for `patience`, or all is there.
+    pub(super) fn yields(&self, patience: Span) -> bool {
+        self.finished.load(Ordering::Acquire) || self.stands_still(patience)
+    }
+
+    /// Another sender takes its place.
+    pub(super) fn replace(&self) {
+        self.replaced.store(true, Ordering::Release);
+    }
+
+    /// Ends its control connection, whatever its thread is doing.
+    pub(super) fn cut(&self) {
+        self.control.cut();
+    }
+}

@@ -1,0 +1,286 @@
+//! Senders that hold the ticket and do not behave, played by hand; and times that run out.
+
+use super::locked;
+use crate::channel::{Channel, Inlet, Message};
+use crate::keys::{sender_tls, server_name};
+use crate::progress::{Observer, Snapshot};
+use crate::wire::control::{Report, StreamReport, ToReceiver, ToSender};
+use crate::wire::{Greeting, VERSION, frame};
+use crate::{ReceiveOptions, Receiver, SendOptions, Silent, Summary, Ticket, TransferError};
+use live::Clock;
+use rustls::ClientConnection;
+use std::net::TcpStream;
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use units::{Span, Time};
+
+#[derive(Debug, Default)]
+struct Ear(Mutex<Vec<String>>);
+
+impl Observer for Ear {
+    fn say(&self, line: &str) {
+        locked(&self.0).push(line.to_owned());
+    }
+    fn progress(&self, _snapshot: &Snapshot) {}
+}
+
+/// A receiver at work.
+struct Bench {
+    folder: tempfile::TempDir,
+    clock: Clock,
+    ticket: Ticket,
+    ear: Arc<Ear>,
+    receiving: JoinHandle<Result<Summary, TransferError>>,
+}
+
+impl Bench {
+    fn new(options: ReceiveOptions) -> Self {
+        let (folder, clock) = (tempfile::tempdir().unwrap(), Clock::start());
+        let options = ReceiveOptions { listen: Some("127.0.0.1:0".parse().unwrap()), ..options };
+        let receiver = Receiver::open(&folder.path().join("to"), &options, &clock).unwrap();
+        let (ticket, ear) = (receiver.ticket().clone(), Arc::new(Ear::default()));
+        let listener = Arc::clone(&ear);
+        let receiving = std::thread::spawn(move || receiver.run(&*listener));
+        Self { folder, clock, ticket, ear, receiving }
+    }
+
+    fn patient_for(patience: Span) -> Self {
+        Self::new(ReceiveOptions { patience, ..ReceiveOptions::default() })
+    }
+
+    /// A control connection that has greeted.
+    fn greet(&self) -> Sender {
+        let address = self.ticket.sockets().next().unwrap();
+        let tls = sender_tls(&self.ticket.secret, self.ticket.fingerprint);
+        let tls = ClientConnection::new(tls, server_name()).unwrap();
+        let until = self.clock.now() + Span::from_secs(10);
+        let socket = TcpStream::connect(address).unwrap();
+        let channel = Channel::establish(socket, tls, self.clock, until).unwrap();
+        let sender = Sender { channel, clock: self.clock };
+        sender.say(&Greeting::Control { version: VERSION, streams: 1, echo: 0 });
+        sender
+    }
+
+    /// The same, let in.
+    fn welcome(&self) -> Sender {
+        let sender = self.greet();
+        assert!(matches!(sender.hear(), ToSender::Welcome { .. }));
+        sender
+    }
+
+    /// Sends a file as everybody does.
+    fn send(&self) -> Result<Summary, TransferError> {
+        let path = self.folder.path().join("file");
+        std::fs::write(&path, "content").unwrap();
+        crate::send(&[path], &self.ticket, &SendOptions::default(), &self.clock, &Silent)
+    }
+
+    fn heard(&self) -> String {
+        locked(&self.ear.0).join("\n")
+    }
+}
+
+/// A sender that is played by hand.
+struct Sender {
+    channel: Channel,
+    clock: Clock,
+}
+
+impl Sender {
+    fn say(&self, message: &impl frame::Framed) {
+        let mut out = Vec::new();
+        frame::append(&mut out, message);
+        self.channel.write(&out).unwrap();
+    }
+
+    /// The next message but progress.
+    fn hear(&self) -> ToSender {
+        let until = self.clock.now() + Span::from_secs(20);
+        loop {
+            let mut inlet = Inlet::new(&self.channel);
+            let message = inlet.message(until).unwrap();
+            inlet.put_back();
+            match message {
+                Message::Is(ToSender::Progress(_)) => {}
+                Message::Is(message) => return message,
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    /// Has nothing to send, and hears that all is there.
+    fn is_told_the_end(&self) {
+        self.say(&ToReceiver::Complete { offers: 0, failed: 0 });
+        assert!(matches!(self.hear(), ToSender::Finished(_)));
+    }
+}
+
+fn since(clock: Clock, began: Time) -> Span {
+    clock.now().since(began)
+}
+
+#[test]
+fn a_session_whose_end_the_sender_does_not_confirm_ends_well_after_a_while() {
+    let patience = Span::from_millis(700);
+    let bench = Bench::patient_for(patience);
+    let sender = bench.welcome();
+    sender.is_told_the_end();
+    let (began, clock) = (bench.clock.now(), bench.clock);
+    drop(sender);
+    let heard = Arc::clone(&bench.ear);
+    bench.receiving.join().unwrap().unwrap();
+    assert!(since(clock, began) >= patience - Span::from_millis(200), "it was waited for");
+    let heard = locked(&heard.0).join("\n");
+    assert!(heard.contains("the sender did not confirm the end"), "{heard}");
+    assert!(!bench.folder.path().join("to/.tightlink").exists(), "the session is forgotten");
+}
+
+#[test]
+fn a_sender_that_is_silent_after_the_end_does_not_keep_the_session_open() {
+    let bench = Bench::patient_for(Span::from_millis(700));
+    let sender = bench.welcome();
+    sender.is_told_the_end();
+    bench.receiving.join().unwrap().unwrap();
+    drop(sender);
+}
+
+#[test]
+fn a_sender_that_comes_back_to_confirm_the_end_is_told_it_again() {
+    let bench = Bench::patient_for(Span::from_secs(60));
+    bench.welcome().is_told_the_end();
+    let began = bench.clock.now();
+    let again = bench.welcome();
+    again.is_told_the_end();
+    again.say(&ToReceiver::Bye);
+    let clock = bench.clock;
+    bench.receiving.join().unwrap().unwrap();
+    assert!(since(clock, began) < Span::from_secs(30));
+}
+
+#[test]
+fn a_sender_that_comes_back_with_more_makes_the_session_go_on() {
+    let bench = Bench::patient_for(Span::from_secs(2));
+    bench.welcome().is_told_the_end();
+    bench.send().unwrap();
+    assert!(bench.folder.path().join("to/file").exists());
+    bench.receiving.join().unwrap().unwrap();
+}
+
+#[test]
+fn an_expired_ticket_lets_nobody_in_and_the_visit_under_way_goes_on() {
+    let expire = Span::from_secs(1);
+    let bench = Bench::new(ReceiveOptions { expire, ..ReceiveOptions::default() });
+    let early = bench.welcome();
+    std::thread::park_timeout(Duration::from_millis(1200));
+    let error = bench.send().unwrap_err();
+    assert!(error.to_string().contains("the ticket has expired"), "{error}");
+    early.is_told_the_end();
+    early.say(&ToReceiver::Bye);
+    bench.receiving.join().unwrap().unwrap();
+}
+
+#[test]
+fn a_receiver_ends_when_its_ticket_expires_and_no_sender_is_there() {
+    let expire = Span::from_millis(400);
+    let bench = Bench::new(ReceiveOptions { expire, ..ReceiveOptions::default() });
+    drop(bench.welcome());
+    let error = bench.receiving.join().unwrap().unwrap_err();
+    assert!(matches!(error, TransferError::Expired(_)), "{error}");
+    assert_eq!(error.ending(), crate::Ending::Usage);
+}
+
+#[test]
+fn a_receiver_ends_when_no_sender_came_in_the_time_given() {
+    let wait = Some(Span::from_secs(1));
+    let bench = Bench::new(ReceiveOptions { wait, ..ReceiveOptions::default() });
+    std::thread::park_timeout(Duration::from_millis(700));
+    let sender = bench.welcome();
+    std::thread::park_timeout(Duration::from_millis(700));
+    assert!(!bench.receiving.is_finished(), "a sender is there");
+    let (began, clock) = (bench.clock.now(), bench.clock);
+    drop(sender);
+    let error = bench.receiving.join().unwrap().unwrap_err();
+    assert!(matches!(error, TransferError::NobodyCame { .. }), "{error}");
+    assert!(since(clock, began) >= Span::from_millis(900), "it is counted anew");
+}
+
+#[test]
+fn a_sender_without_progress_has_to_give_its_place_up() {
+    let patience = Span::from_secs(1);
+    let bench = Bench::patient_for(patience);
+    let holder = bench.welcome();
+    std::thread::scope(|threads| {
+        let holding = threads.spawn(|| {
+            let mut inlet = Inlet::new(&holder.channel);
+            loop {
+                let mut out = Vec::new();
+                frame::append(&mut out, &ToReceiver::Report(Report::default()));
+                let _ = holder.channel.write(&out);
+                match inlet.message(holder.clock.now() + Span::from_millis(100)) {
+                    Ok(Message::Is(ToSender::Abort { reason })) => return reason,
+                    Ok(Message::Is(_) | Message::Nothing) => {}
+                    other => panic!("{other:?}"),
+                }
+            }
+        });
+        std::thread::park_timeout(Duration::from_millis(1200));
+        bench.send().unwrap();
+        assert_eq!(holding.join().unwrap(), "another sender took over");
+    });
+    assert!(bench.heard().contains("another sender took over"));
+    bench.receiving.join().unwrap().unwrap();
+}
+
+#[test]
+fn more_than_eight_waiting_senders_are_turned_away_at_once() {
+    let bench = Bench::patient_for(Span::from_secs(60));
+    let present = bench.welcome();
+    let began = bench.clock.now();
+    std::thread::scope(|threads| {
+        let waiting: Vec<_> = (0..12)
+            .map(|_| {
+                threads.spawn(|| {
+                    let answer = bench.greet().hear();
+                    assert!(matches!(answer, ToSender::Busy(_)), "{answer:?}");
+                    since(bench.clock, began)
+                })
+            })
+            .collect();
+        let waited: Vec<Span> = waiting.into_iter().map(|one| one.join().unwrap()).collect();
+        let soon = waited.iter().filter(|&&waited| waited < Span::from_secs(4)).count();
+        assert_eq!(soon, 4, "{waited:?}");
+    });
+    present.is_told_the_end();
+    present.say(&ToReceiver::Bye);
+    bench.receiving.join().unwrap().unwrap();
+}
+
+#[test]
+fn the_largest_numbers_of_a_sender_do_no_harm() {
+    let bench = Bench::patient_for(Span::from_secs(60));
+    let sender = bench.welcome();
+    let most = u64::MAX;
+    let stream = StreamReport {
+        busy: most,
+        window_limited: most,
+        buffer_limited: most,
+        retransmits: most,
+        rtt: most,
+        min_rtt: most,
+        congestion_window: most,
+        acknowledged: most,
+        segment: most,
+    };
+    for _ in 0..3 {
+        sender.say(&ToReceiver::Report(Report { streams: vec![stream; 64], ..Report::default() }));
+        sender.say(&ToReceiver::Totals { entries: most, bytes: most });
+        std::thread::park_timeout(Duration::from_millis(250));
+    }
+    sender.say(&ToReceiver::Complete { offers: 0, failed: most });
+    let ToSender::Finished(finished) = sender.hear() else { panic!() };
+    assert_eq!(finished.failed, most);
+    sender.say(&ToReceiver::Bye);
+    let error = bench.receiving.join().unwrap().unwrap_err();
+    assert!(matches!(error, TransferError::Incomplete { failed: u64::MAX, .. }), "{error}");
+}

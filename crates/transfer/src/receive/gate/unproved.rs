@@ -1,0 +1,290 @@
+//! [`Unproved`]: the connections that have not yet proved that they hold the ticket.
+//!
+//! Their number is limited, in all and per address. A newcomer is never refused: when there is no room for it, one of the
+//! connections that are there is closed (random early drop, as `MaxStartups` of sshd). It is one of the address with the
+//! most connections; one that has sent nothing if there is such a one, the oldest of them; otherwise a random one. So
+//! connections that only wait cost a sender nothing, and those that send bytes hit it seldom while it proves itself.
+
+use crate::keys::fill_random;
+use rustix::net::{RecvFlags, recv};
+use std::net::{IpAddr, Ipv6Addr, Shutdown, SocketAddr, TcpStream};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use units::{Span, Time};
+
+/// Connections in all.
+pub(super) const ROOM: usize = 64;
+/// Connections of one address.
+pub(super) const SHARE: usize = 16;
+/// A sender's first bytes follow its connection at once.
+pub(super) const FIRST_BYTE: Span = Span::from_secs(3);
+/// To prove oneself, in all: a handshake takes two round trips.
+pub(super) const PATIENCE: Span = Span::from_secs(10);
+
+/// A connection whose proof is awaited.
+#[derive(Clone, Debug)]
+pub(super) struct Stranger {
+    pub(super) number: u64,
+    pub(super) peer: SocketAddr,
+    pub(super) since: Time,
+    pub(super) socket: Arc<TcpStream>,
+    /// It has sent something, and a thread reads it.
+    speaks: bool,
+}
+
+/// All of them.
+#[derive(Debug, Default)]
+pub(super) struct Unproved(Mutex<Vec<Stranger>>);
+
+/// What is to be done about connections that nothing had come from.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    /// These have sent something.
+    pub(super) speaking: Vec<Stranger>,
+    /// These have left, or waited too long, and are closed.
+    pub(super) closed: Vec<(SocketAddr, &'static str)>,
+}
+
+impl Unproved {
+    /// Takes a newcomer in; returns the address of the connection that was closed for it, if one had to be.
+    pub(super) fn admit(
+        &self,
+        number: u64,
+        socket: Arc<TcpStream>,
+        peer: SocketAddr,
+        now: Time,
+    ) -> Option<SocketAddr> {
+        let mut all = self.lock();
+        let newcomer = origin(peer.ip());
+        let victim = if count(&all, newcomer) >= SHARE {
+            Some(choose(&all, &[newcomer]))
+        } else if all.len() >= ROOM {
+            let most = all.iter().map(|one| count(&all, origin(one.peer.ip()))).max().unwrap_or(0);
+            let mut crowded: Vec<IpAddr> = all.iter().map(|one| origin(one.peer.ip())).collect();
+            crowded.retain(|&address| count(&all, address) == most);
+            Some(choose(&all, &crowded))
+        } else {
+            None
+        };
+        let closed = victim.map(|at| close(&mut all, at));
+        all.push(Stranger { number, peer, since: now, socket, speaks: false });
+        closed
+    }
+
+    /// Closes one to free a file descriptor, if there is one; its address.
+    pub(super) fn give_way(&self) -> Option<SocketAddr> {
+        let mut all = self.lock();
+        if all.is_empty() {
+            return None;
+        }
+        let everyone: Vec<IpAddr> = all.iter().map(|one| origin(one.peer.ip())).collect();
+        let at = choose(&all, &everyone);
+        Some(close(&mut all, at))
+    }
+
+    /// The sockets that nothing has come from.
+    pub(super) fn silent(&self) -> Vec<Arc<TcpStream>> {
+        self.lock().iter().filter(|one| !one.speaks).map(|one| Arc::clone(&one.socket)).collect()
+    }
+
+    /// Looks at those that nothing had come from.
+    pub(super) fn changes(&self, now: Time) -> Changes {
+        let mut changes = Changes::default();
+        self.lock().retain_mut(|one| {
+            if one.speaks {
+                return true;
+            }
+            match heard(&one.socket) {
+                Heard::Bytes => {
+                    one.speaks = true;
+                    changes.speaking.push(one.clone());
+                    return true;
+                }
+                Heard::End => changes.closed.push((one.peer, "it left without a word")),
+                Heard::Nothing if now.since(one.since) >= FIRST_BYTE => {
+                    changes.closed.push((one.peer, "it said nothing"));
+                }
+                Heard::Nothing => return true,
+            }
+            // The listener is not the only one that holds the socket.
+            let _ = one.socket.shutdown(Shutdown::Both);
+            false
+        });
+        changes
+    }
+
+    /// Connection `number` has proved itself, or failed to. False if it was closed before, to make room.
+    pub(super) fn leave(&self, number: u64) -> bool {
+        let mut all = self.lock();
+        let before = all.len();
+        all.retain(|one| one.number != number);
+        all.len() < before
+    }
+
+    /// Closes all.
+    pub(super) fn close(&self) {
+        for one in self.lock().drain(..) {
+            let _ = one.socket.shutdown(Shutdown::Both);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Stranger>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// An address that one person may have: an IPv4 address, or the /64 of an IPv6 one.
+fn origin(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(six) => Ipv6Addr::from_bits(six.to_bits() & !u128::from(u64::MAX)).into(),
+        four @ IpAddr::V4(_) => four,
+    }
+}
+
+fn count(all: &[Stranger], address: IpAddr) -> usize {
+    all.iter().filter(|one| origin(one.peer.ip()) == address).count()
+}
+
+/// Which connection of these addresses is closed: the oldest that has sent nothing, or a random one.
+fn choose(all: &[Stranger], addresses: &[IpAddr]) -> usize {
+    let of_these = || (0..all.len()).filter(|&at| addresses.contains(&origin(all[at].peer.ip())));
+    // The oldest come first.
+    let silent = of_these().find(|&at| !all[at].speaks && heard(&all[at].socket) != Heard::Bytes);
+    silent.unwrap_or_else(|| {
+        let mut random = [0; 8];
+        fill_random(&mut random);
+        let at = u64::from_le_bytes(random) % of_these().count().max(1) as u64;
+        of_these().nth(at as usize).unwrap_or(0)
+    })
+}
+
+fn close(all: &mut Vec<Stranger>, at: usize) -> SocketAddr {
+    let one = all.remove(at);
+    let _ = one.socket.shutdown(Shutdown::Both);
+    one.peer
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Heard {
+    Nothing,
+    Bytes,
+    End,
+}
+
+/// Whether something has come, without taking it.
+fn heard(socket: &TcpStream) -> Heard {
+    match recv(socket, &mut [0u8; 1], RecvFlags::PEEK | RecvFlags::DONTWAIT) {
+        Ok((0, _)) => Heard::End,
+        Ok(_) => Heard::Bytes,
+        Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => Heard::Nothing,
+        Err(_) => Heard::End,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::net::TcpListener;
+
+    /// Connections to a listener, from these addresses of loopback.
+    struct Bench {
+        listener: TcpListener,
+        unproved: Unproved,
+        next: u64,
+    }
+
+    impl Bench {
+        fn new() -> Self {
+            Self {
+                listener: TcpListener::bind("127.0.0.1:0").unwrap(),
+                unproved: Unproved::default(),
+                next: 0,
+            }
+        }
+
+        /// One more, said to come from `from`; and the connection closed for it.
+        fn connect(&mut self, from: &str, says: &[u8]) -> (TcpStream, Option<SocketAddr>) {
+            let mut near = TcpStream::connect(self.listener.local_addr().unwrap()).unwrap();
+            let (far, _) = self.listener.accept().unwrap();
+            near.write_all(says).unwrap();
+            while heard(&far) == Heard::Nothing && !says.is_empty() {
+                std::thread::park_timeout(std::time::Duration::from_millis(1));
+            }
+            self.next += 1;
+            let peer = SocketAddr::new(from.parse().unwrap(), self.next as u16);
+            let closed = self.unproved.admit(self.next, Arc::new(far), peer, Time::from_nanos(self.next));
+            (near, closed)
+        }
+    }
+
+    #[test]
+    fn the_oldest_silent_connection_of_the_newcomers_address_gives_way() {
+        let mut bench = Bench::new();
+        let mut open = vec![bench.connect("192.0.2.1", b"first"), bench.connect("192.0.2.9", b"")];
+        open.extend((1..SHARE).map(|_| bench.connect("192.0.2.1", b"")));
+        assert!(open.iter().all(|(_, closed)| closed.is_none()));
+        for number in 3..3 + 2 * SHARE as u16 {
+            open.push(bench.connect("192.0.2.1", b""));
+            let closed = open.last().unwrap().1.unwrap();
+            assert_eq!((closed.ip().to_string(), closed.port()), ("192.0.2.1".into(), number));
+        }
+        assert_eq!(bench.unproved.changes(Time::ZERO).speaking.len(), 1, "the first is there");
+    }
+
+    #[test]
+    fn when_the_room_is_full_the_address_with_the_most_gives_way() {
+        let mut bench = Bench::new();
+        let mut open = vec![bench.connect("192.0.2.77", b"")];
+        for address in 0..ROOM / SHARE {
+            let most = if address == 2 { SHARE } else { SHARE - 1 };
+            open.extend((0..most).map(|_| bench.connect(&format!("192.0.2.{address}"), b"x")));
+        }
+        while bench.unproved.lock().len() < ROOM {
+            let other = format!("198.51.100.{}", bench.next);
+            open.push(bench.connect(&other, b""));
+        }
+        let closed = bench.connect("203.0.113.1", b"").1.unwrap();
+        assert_eq!(closed.ip().to_string(), "192.0.2.2", "although others were silent for longer");
+        assert_eq!(bench.unproved.lock().len(), ROOM);
+    }
+
+    #[test]
+    fn a_random_one_gives_way_when_all_have_sent_something() {
+        let mut bench = Bench::new();
+        let mut open: Vec<_> = (0..SHARE).map(|_| bench.connect("192.0.2.1", b"x")).collect();
+        assert_eq!(bench.unproved.changes(Time::ZERO).speaking.len(), SHARE);
+        let mut ports = std::collections::HashSet::new();
+        for _ in 0..20 {
+            open.push(bench.connect("192.0.2.1", b"x"));
+            bench.unproved.changes(Time::ZERO);
+            ports.insert(open.last().unwrap().1.unwrap().port());
+        }
+        let first_come: std::collections::HashSet<u16> = (1..=20).collect();
+        assert!(ports != first_come, "they went in the order in which they came");
+    }
+
+    #[test]
+    fn addresses_of_one_ipv6_network_count_together_and_mapped_ones_as_ipv4() {
+        let origin = |text: &str| origin(text.parse().unwrap());
+        assert_eq!(origin("2001:db8::1"), origin("2001:db8::ffff:1:2:3"));
+        assert_ne!(origin("2001:db8::1"), origin("2001:db8:0:1::1"));
+        assert_eq!(origin("::ffff:192.0.2.1"), origin("192.0.2.1"));
+        assert_ne!(origin("192.0.2.2"), origin("192.0.2.1"));
+    }
+
+    #[test]
+    fn who_says_nothing_is_closed_after_three_seconds() {
+        let mut bench = Bench::new();
+        let (near, _) = bench.connect("192.0.2.1", b"");
+        assert!(
+            bench.unproved.changes(Time::from_nanos(1) + FIRST_BYTE - Span::from_nanos(2)).closed.is_empty()
+        );
+        let changes = bench.unproved.changes(Time::from_nanos(1) + FIRST_BYTE);
+        assert_eq!(changes.closed[0].1, "it said nothing");
+        assert_eq!(heard(&near), Heard::End);
+        let (near, _) = bench.connect("192.0.2.1", b"");
+        drop(near);
+        while bench.unproved.changes(Time::ZERO).closed.is_empty() {}
+        assert!(bench.unproved.silent().is_empty());
+    }
+}
