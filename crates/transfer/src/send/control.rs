@@ -24,8 +24,6 @@ const SOON: Span = Span::from_millis(10);
 const LAST_WORD: Span = Span::from_secs(1);
 /// Between announcements of what has been counted.
 const COUNT_TICK: Span = Span::from_secs(1);
-/// Phases of a window in one report; an honest one has a few.
-const MOST_ENTERED: usize = 64;
 /// A receiver says something at least this often, or it is gone.
 const SILENCE: Span = Span::from_secs(30);
 
@@ -219,7 +217,6 @@ impl Control<'_> {
     fn progress(&mut self, mut progress: Progress) {
         // Words of the other side, which are shown and kept.
         let shown = |text: &mut String| *text = Foreign::new(text).to_string();
-        progress.entered.truncate(MOST_ENTERED);
         shown(&mut progress.phase);
         shown(&mut progress.reason);
         for entry in &mut progress.entered {

@@ -2,7 +2,7 @@
 
 use super::root::{Root, There};
 use crate::error::TransferError;
-use crate::name::{Name, is_reserved};
+use crate::name::Name;
 use rustix::fs::{CWD, FileType};
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit, setrlimit};
@@ -47,11 +47,8 @@ pub(super) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, TransferError> {
         let last = named.file_name().ok_or_else(|| {
             TransferError::Usage("/: has no name at the receiver\n  accepted: folders below it".into())
         })?;
-        let name = match Name::new(last.as_bytes().to_vec()) {
-            Ok(_) if is_reserved(last.as_bytes()) => Err("this name belongs to tightlink".into()),
-            name => name.map_err(|error| error.to_string()),
-        };
-        let name = name.map_err(|error| TransferError::Usage(format!("{shown}: {error}")))?;
+        let name = Name::new(last.as_bytes().to_vec())
+            .map_err(|error| TransferError::Usage(format!("{shown}: {error}")))?;
         if let Some(other) = seen.insert(name.clone(), path) {
             let one = Foreign::path(other);
             return Err(TransferError::Usage(format!(
