@@ -359,7 +359,7 @@ impl<'a> Control<'a> {
         let (landing, clock) = (&self.house.receiver.landing, &self.house.receiver.clock);
         self.tell()?;
         let streams = self.visit.streams;
-        let (lost, faults) = std::thread::scope(|threads| {
+        let faults = std::thread::scope(|threads| {
             let finishing = threads.spawn(move || landing.finish(streams));
             // A slow disk may take minutes, and a sender that hears nothing leaves.
             while !finishing.is_finished() {
@@ -375,8 +375,8 @@ impl<'a> Control<'a> {
             }
             finishing.join().expect("it does not panic")
         })?;
-        locked(&self.visit.lost).extend(lost);
-        for fault in faults {
+        locked(&self.visit.lost).extend(faults.lost);
+        for fault in faults.folders {
             self.lost(fault);
         }
         self.tell()?;
