@@ -3,7 +3,7 @@
 //! Reading order: `sources.rs` (what is sent under which name), `connect.rs`, then the threads of a transfer: `walk.rs`
 //! offers entries, `control.rs` hears the answers, `stream.rs` (one thread per data connection) sends what is wanted.
 //! Between them `flight.rs` (what they share), `queue.rs` (what is to be sent), `outgoing.rs` (one file) and `limit.rs`
-//! (how fast). `echo.rs` answers the receiver's probes.
+//! (how fast). `echo.rs` answers the receiver's probes. `retry.rs` says when a connection that broke is made again.
 
 mod connect;
 mod control;
@@ -12,16 +12,19 @@ mod flight;
 mod limit;
 mod outgoing;
 mod queue;
+mod retry;
 mod sources;
 mod stream;
 mod walk;
 
 use crate::error::TransferError;
+use crate::history::History;
 use crate::progress::Observer;
 use crate::summary::Summary;
 use crate::ticket::Ticket;
-use flight::Flight;
+use flight::{Flight, locked};
 use live::Clock;
+use retry::{Earlier, Retry};
 use std::path::PathBuf;
 use units::{Rate, Span};
 
@@ -34,7 +37,7 @@ pub struct SendOptions {
     pub control: Option<String>,
     /// No faster than this, over all data connections.
     pub limit: Option<Rate>,
-    /// For how long a connection that broke is tried again; zero: not at all.
+    /// For how long without progress a connection that broke is made again; zero: not at all.
     pub retry: Span,
 }
 
@@ -51,22 +54,46 @@ pub fn send(
     observer: &dyn Observer,
 ) -> Result<Summary, TransferError> {
     let sources = sources::sources(paths)?;
-    let began = clock.now();
-    let link = connect::connect(ticket, options, clock, observer)?;
-    let flight = Flight::new(link, options, clock, began);
+    let mut retry = Retry::new(options.retry, *clock);
+    let mut earlier = Earlier { began: clock.now(), sent: 0, history: History::default() };
+    loop {
+        let error = match attempt(&sources, ticket, options, clock, observer, &mut retry, &mut earlier) {
+            Ok(summary) => return Ok(summary),
+            Err(error) => error,
+        };
+        let Some(pause) = retry.pause(&error) else { return Err(error) };
+        observer.say(&format!("{}; connecting again in {pause}", retry::why(&error)));
+        connect::wait(clock, pause);
+    }
+}
+
+/// Sends until all is there or the connection breaks.
+fn attempt(
+    sources: &[sources::Source],
+    ticket: &Ticket,
+    options: &SendOptions,
+    clock: &Clock,
+    observer: &dyn Observer,
+    retry: &mut Retry,
+    earlier: &mut Earlier,
+) -> Result<Summary, TransferError> {
+    let link = connect::connect(ticket, options, clock, observer, retry.is_first())?;
+    retry.reached();
+    let flight = Flight::new(link, options, clock, earlier);
     std::thread::scope(|threads| {
         for stream in 0..flight.data.len() {
             let flight = &flight;
             threads.spawn(move || flight.guard_other(|| stream::serve(flight, stream)));
         }
         threads.spawn(|| echo::serve(&flight));
-        threads.spawn(|| flight.guard_other(|| walk::offer(&flight, &sources, observer)));
-        flight.guard(|| control::serve(&flight, &sources, observer));
+        threads.spawn(|| flight.guard_other(|| walk::offer(&flight, sources, observer)));
+        flight.guard(|| control::serve(&flight, sources, observer));
         flight.close();
     });
     flight.unsaid().iter().for_each(|line| observer.say(line));
     if flight.not_shown() > 0 {
         observer.say(&format!("and {} more that the receiver could not store", flight.not_shown()));
     }
-    flight.result()
+    retry.got(&locked(&flight.last).0);
+    flight.result(earlier)
 }

@@ -5,6 +5,7 @@
 mod addresses;
 mod bench;
 mod proxy;
+mod reconnect;
 mod resume;
 mod strangers;
 mod trees;
