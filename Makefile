@@ -3,11 +3,13 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .ONESHELL:
-.PHONY: demo test check bench figures soak fuzz setup setup-rust setup-test clean help
+.PHONY: demo test check bench figures soak power-cut fuzz setup setup-rust setup-test clean help
 .DEFAULT_GOAL := help
 
 TIGHTLINK := target/release/tightlink
 PYTHON := .venv/bin/python
+# Options of scripts/power-cut, e.g. --receive-options "--existing replace".
+POWER_CUT :=
 
 help: ## show this
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -34,11 +36,16 @@ bench: setup-rust ## speed of the simulator beside ns-2, accuracy of the emulato
 figures: setup-rust ## every published result with its report, in results/
 	$(TIGHTLINK) figure all
 
-soak: setup-rust ## long properties: many more random cases than `make test`, twelve seeds of HighSpeed beside ns-2, fifty kills, small files beside scp
+soak: setup-rust ## long properties: many more random cases than `make test`, twelve seeds of HighSpeed beside ns-2, fifty kills, small files beside scp, power cuts
 	PROPTEST_CASES=2000 cargo test --workspace --release
 	cargo test --release -p tightlink-sim --test sim twelve_seeds -- --ignored --nocapture
 	TIGHTLINK_KILLS=50 cargo test --release -p tightlink --test cli kill_9 -- --nocapture
 	scripts/small-files
+	scripts/power-cut --control naive --cuts 6 --seconds 12 --commit 5 > /dev/null
+	scripts/power-cut --cuts 12 --seconds 15 --commit 5 $(POWER_CUT)
+
+power-cut: setup-rust ## power cuts during transfers onto ext4, xfs and btrfs: no file may be damaged (root, FUSE; 4 minutes)
+	scripts/power-cut $(POWER_CUT)
 
 fuzz: ## throw random input at the parsers for ten minutes
 	scripts/fuzz

@@ -4,7 +4,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use lab::record::Engine;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use transfer::{Host, WindowChoice};
+use transfer::{Existing, Host, WindowChoice};
 use units::{Bytes, Fraction, Rate, Span};
 
 /// Makes the buffers on a TCP path the right size.
@@ -217,6 +217,9 @@ pub(crate) struct EmulateOptions {
     /// A program to run at the far end first, e.g. --server "iperf3 -s"
     #[arg(long, value_name = "COMMAND")]
     pub(crate) server: Option<String>,
+    /// Under sudo, run both programs as root and not as the user who called sudo
+    #[arg(long)]
+    pub(crate) as_root: bool,
     /// The program to run behind the link, and its arguments. It finds the far end's address in $TIGHTLINK_FAR
     #[arg(last = true, required = true, value_name = "CMD")]
     pub(crate) program: Vec<String>,
@@ -241,12 +244,66 @@ pub(crate) struct ReceiveOptions {
     /// unfinished files are thrown away
     #[arg(long)]
     pub(crate) new: bool,
+    /// What becomes of a file or link whose name is taken by other content
+    #[arg(long, value_enum, default_value = "refuse")]
+    pub(crate) existing: ExistingName,
+    /// Accept whatever the sender announces, without a question
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    /// Accept this much without a question, and no more without one, e.g. 20GB
+    #[arg(long, value_name = "SIZE", conflicts_with = "yes")]
+    pub(crate) accept: Option<Bytes>,
+    /// Keep the sender's permission bits as they are, without the umask
+    #[arg(long)]
+    pub(crate) preserve_mode: bool,
+    /// Store symbolic links that point outside the tree they came with, too
+    #[arg(long)]
+    pub(crate) outside_links: bool,
+    /// For how long the ticket lets a sender in, e.g. 2h
+    #[arg(long, value_name = "TIME", default_value = "24h")]
+    pub(crate) expire: Span,
+    /// End after this time without a sender, e.g. 10min (if absent when the ticket expires)
+    #[arg(long, value_name = "TIME")]
+    pub(crate) wait: Option<Span>,
+    /// Write the ticket to this new file, which only you can read, and not to standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ticket_file: Option<PathBuf>,
+    /// Write the BLAKE3 digests of the received files to this new file, for `tightlink verify` or `b3sum --check`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) digests: Option<PathBuf>,
+    /// Say what became of each entry
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
     /// Write a page about the transfer to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
     /// Print the ticket and, at the end, the summary as JSON, one object per line
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// What becomes of an entry whose name is taken. The same content, or the same size and time, counts as there in any case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExistingName {
+    /// It is refused
+    Refuse,
+    /// It gets a number behind its name
+    Rename,
+    /// It replaces the one that is there if it is later
+    Update,
+    /// It replaces the one that is there
+    Replace,
+}
+
+impl From<ExistingName> for Existing {
+    fn from(name: ExistingName) -> Self {
+        match name {
+            ExistingName::Refuse => Self::Refuse,
+            ExistingName::Rename => Self::Rename,
+            ExistingName::Update => Self::Update,
+            ExistingName::Replace => Self::Replace,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -291,6 +348,9 @@ pub(crate) struct TuneOptions {
     /// The largest window a sizer may ask for
     #[arg(long, value_name = "SIZE", default_value = "32MB", allow_hyphen_values = true)]
     pub(crate) max: Bytes,
+    /// Tune nothing: give the windows back that a killed `tightlink tune` has left limited, and end
+    #[arg(long, requires = "pid", conflicts_with_all = ["program", "window", "max"])]
+    pub(crate) restore: bool,
     /// Print the report as JSON, one object per connection
     #[arg(long)]
     pub(crate) json: bool,

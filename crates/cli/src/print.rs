@@ -12,6 +12,11 @@ pub(crate) fn data(line: impl Display) -> Result<(), Problem> {
     writeln!(io::stdout(), "{line}").map_err(|error| Problem::output(&error))
 }
 
+/// Writes a question to stderr; the answer is typed behind it.
+pub(crate) fn ask(question: impl Display) {
+    let _ = write!(io::stderr(), "{question}").and_then(|()| io::stderr().flush());
+}
+
 /// Writes a line of talk to stderr. That nobody listens is no error.
 pub(crate) fn talk(line: impl Display) {
     let _ = writeln!(io::stderr(), "{line}");

@@ -2,7 +2,7 @@
 
 use crate::print;
 use crate::problem::Problem;
-use std::fs;
+use lab::store::replace;
 use std::path::Path;
 use transfer::Summary;
 
@@ -11,11 +11,7 @@ pub(crate) fn write(file: &Path, transfer: &Summary) -> Result<(), Problem> {
     let command: Vec<String> =
         std::env::args().take(2).map(|word| word.rsplit('/').next().unwrap_or_default().to_owned()).collect();
     let page = lab::transfers::page(transfer, &command.join(" "));
-    let under_way = file.with_extension("under-way");
-    let written = fs::write(&under_way, page).and_then(|()| fs::rename(&under_way, file));
-    written.map_err(|error| {
-        // Nothing was there before, or it is of no use.
-        let _ = fs::remove_file(&under_way);
+    replace(file, page.as_bytes()).map_err(|error| {
         Problem::environment(format!(
             "{}: cannot write the report: {error}\n  help: choose another file with --report; the transfer itself is done",
             file.display()

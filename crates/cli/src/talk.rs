@@ -1,31 +1,40 @@
 //! How a transfer goes, on stderr: one line that changes on a terminal; elsewhere a plain one now and then.
 
 use crate::print;
-use indicatif::{ProgressBar, ProgressStyle};
-use std::io::{IsTerminal, stderr};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use std::io::{IsTerminal, stderr, stdin};
+use std::os::fd::AsFd;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-use transfer::{Observer, Snapshot};
+use transfer::name::Name;
+use transfer::{Moved, Observer, Question, Snapshot};
 use units::Span;
 
 /// Between plain lines at least.
 const PAUSE: Span = Span::from_secs(10);
 
-/// Tells a person.
+/// How often it is looked whether a question has become pointless, milliseconds.
+const LOOK: u8 = 100;
+
+/// Tells a person, and asks.
 pub(crate) struct Talk {
     bar: ProgressBar,
     terminal: bool,
+    verbose: bool,
     /// When a plain line was written last.
     told: Mutex<Span>,
 }
 
 impl Talk {
-    pub(crate) fn new() -> Self {
+    /// `verbose`: tells of each entry.
+    pub(crate) fn new(verbose: bool) -> Self {
         let bar = ProgressBar::new_spinner();
         let style = ProgressStyle::with_template("{spinner} {wide_msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
         bar.enable_steady_tick(Duration::from_millis(200));
-        Self { bar, terminal: stderr().is_terminal(), told: Mutex::new(Span::ZERO) }
+        Self { bar, terminal: stderr().is_terminal(), verbose, told: Mutex::new(Span::ZERO) }
     }
 
     /// Nothing moves yet.
@@ -39,6 +48,11 @@ impl Talk {
     }
 }
 
+/// Whether there is somebody to ask.
+pub(crate) fn can_ask() -> bool {
+    stdin().is_terminal() && stderr().is_terminal()
+}
+
 impl Drop for Talk {
     fn drop(&mut self) {
         self.end();
@@ -48,6 +62,26 @@ impl Drop for Talk {
 impl Observer for Talk {
     fn say(&self, line: &str) {
         self.bar.suspend(|| print::talk(line));
+    }
+
+    fn moved(&self, name: &Name, fate: Moved) {
+        if self.verbose {
+            let fate = match fate {
+                Moved::Sent => "",
+                Moved::There => " (was there)",
+                Moved::Kept => " (another one was kept)",
+            };
+            self.say(&format!("{name}{fate}"));
+        }
+    }
+
+    fn accept(&self, question: &Question, is_over: &dyn Fn() -> bool) -> bool {
+        self.bar.suspend(|| print::talk(&question.text));
+        // Nothing may be drawn over what is typed.
+        self.bar.set_draw_target(ProgressDrawTarget::hidden());
+        let answer = answer(is_over);
+        self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        answer
     }
 
     fn progress(&self, snapshot: &Snapshot) {
@@ -63,6 +97,33 @@ impl Observer for Talk {
         if snapshot.elapsed >= *told + PAUSE {
             *told = snapshot.elapsed;
             print::talk(line(snapshot));
+        }
+    }
+}
+
+/// Whether a person types yes.
+fn answer(is_over: &dyn Fn() -> bool) -> bool {
+    loop {
+        print::ask("Accept? [y/n] ");
+        let mut line = String::new();
+        loop {
+            match poll(&mut [PollFd::new(stdin().as_fd(), PollFlags::POLLIN)], PollTimeout::from(LOOK)) {
+                _ if is_over() => {
+                    print::talk("the sender has left");
+                    return false;
+                }
+                Ok(0) | Err(Errno::EINTR) => {}
+                Ok(_) => break,
+                Err(_) => return false,
+            }
+        }
+        if stdin().read_line(&mut line).is_ok_and(|length| length == 0) {
+            return false;
+        }
+        match line.trim().to_lowercase().as_str() {
+            "y" | "yes" => return true,
+            "n" | "no" => return false,
+            _ => {}
         }
     }
 }

@@ -191,35 +191,67 @@ fn architecture_md_shows_the_rooms_as_they_are() {
     }
 }
 
-#[test]
-fn source_files_are_short_and_none_is_called_mod_rs() {
-    let mut wrong = Vec::new();
-    for room in existing() {
-        let mut folders = vec![root().join("crates").join(room).join("src")];
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
-            {
-                let path = entry.expect("a folder that can be listed").path();
-                if path.is_dir() {
-                    folders.push(path);
-                    continue;
-                }
-                if path.extension().is_none_or(|extension| extension != "rs") {
-                    continue;
-                }
-                if path.file_name().is_some_and(|name| name == "mod.rs") {
-                    wrong.push(format!(
-                        "{}: write {}.rs beside the folder",
-                        path.display(),
-                        folder.display()
-                    ));
-                }
-                let lines = fs::read_to_string(&path).expect("a source file is text").lines().count();
-                if lines > MOST_LINES {
-                    wrong.push(format!("{}: {lines} lines, at most {MOST_LINES}", path.display()));
-                }
+/// The source files of all rooms, by their paths below `crates/`, and their text.
+fn sources() -> BTreeMap<PathBuf, String> {
+    let crates = root().join("crates");
+    let mut found = BTreeMap::new();
+    let mut folders: Vec<PathBuf> =
+        existing().into_iter().map(|room| crates.join(room).join("src")).collect();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+            let path = entry.expect("a folder that can be listed").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = fs::read_to_string(&path).expect("a source file is text");
+                found.insert(path.strip_prefix(&crates).expect("below crates/").to_owned(), text);
             }
         }
     }
+    found
+}
+
+#[test]
+fn source_files_are_short_and_none_is_called_mod_rs() {
+    let mut wrong = Vec::new();
+    for (path, text) in sources() {
+        if path.file_name().is_some_and(|name| name == "mod.rs") {
+            let folder = path.parent().expect("it has one").display();
+            wrong.push(format!("{}: write {folder}.rs beside the folder", path.display()));
+        }
+        let lines = text.lines().count();
+        if lines > MOST_LINES {
+            wrong.push(format!("{}: {lines} lines, at most {MOST_LINES}", path.display()));
+        }
+    }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Rows of the table look like `` | `emu/src/tun.rs` | what for | ``.
+#[test]
+fn architecture_md_lists_the_files_with_unsafe_code() {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
+    let section = text.split("\n## Unsafe code\n").nth(1).expect("the section");
+    let section = section.split("\n## ").next().expect("its text");
+    let listed: BTreeSet<PathBuf> = section
+        .lines()
+        .filter_map(|line| Some(PathBuf::from(line.strip_prefix("| `")?.split_once('`')?.0)))
+        .collect();
+    let used: BTreeSet<PathBuf> = sources()
+        .into_iter()
+        .filter(|(_, text)| text.contains("(unsafe_code"))
+        .map(|(path, _)| path)
+        .collect();
+    assert_eq!(listed, used, "ARCHITECTURE.md, then the source files");
+}
+
+/// What `pre_exec` asks for is asked for by whoever wraps it.
+#[test]
+fn a_function_that_hands_a_closure_to_pre_exec_is_unsafe_itself() {
+    for (path, text) in sources() {
+        for (before, _) in text.match_indices(".pre_exec(").map(|(at, _)| text.split_at(at)) {
+            let function = before.lines().rev().find(|line| line.contains("fn ")).expect("inside a function");
+            assert!(function.contains("unsafe fn "), "{}: {function}", path.display());
+        }
+    }
 }

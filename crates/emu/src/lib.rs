@@ -14,12 +14,14 @@
 //! - `interface.rs`, `tun.rs`, `vnet.rs`: the device.
 //! - `segment.rs`, `flow.rs`, `ecn.rs`, `pool.rs`: packets: their segments, their flows, their marks, their buffers.
 //! - `path.rs` and `path/`: the path itself; `realtime.rs`: its thread's priority.
-//! - `shell.rs`: `tightlink emulate -- CMD`.
+//! - `shell.rs`: `tightlink emulate -- CMD`; `user.rs`: as whom CMD runs.
 
 mod clock;
 mod ecn;
 mod error;
 mod flow;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod interface;
 mod namespace;
 mod path;
@@ -29,6 +31,7 @@ mod realtime;
 mod segment;
 pub mod shell;
 mod tun;
+mod user;
 mod vnet;
 
 pub use error::EmuError;
@@ -38,3 +41,4 @@ pub use path::{Behind, Lateness, LinkSample, Path, PathConfig, PathReport, Stall
 pub use privilege::{Privilege, prepare};
 pub use realtime::run_ahead;
 pub use tun::DEVICE;
+pub use user::User;

@@ -9,7 +9,7 @@
 //! depend on it), and the namespace, with no device in it any more, stays as long. A path that ends by itself
 //! shortens this to about a second.
 
-use crate::{EmuError, interface};
+use crate::{EmuError, User, interface};
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::signal::Signal;
 use std::ffi::OsStr;
@@ -120,18 +120,35 @@ impl Namespace {
     /// as long as the program should.
     #[must_use]
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        self.command_as(program, None)
+    }
+
+    /// The same as [`Self::command`], run by `user` with the rights of that user; `None`: with ours.
+    #[must_use]
+    pub fn command_as(&self, program: impl AsRef<OsStr>, user: Option<&User>) -> Command {
         let mut command = Command::new(program);
+        command.envs(user.into_iter().flat_map(User::environment));
+        let user = user.cloned();
         let namespace = Arc::clone(&self.descriptor);
         let parent = std::process::id();
-        before_exec(&mut command, move || {
+        let step = move || {
             setns(&*namespace, CloneFlags::CLONE_NEWNET)?;
+            // Entering takes rights that the user may not have, and another user's process forgets the signal below.
+            if let Some(user) = &user {
+                user.take_over()?;
+            }
             nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?;
             // If the parent died before the line above, no signal will come.
             if nix::unistd::getppid().as_raw() as u32 != parent {
                 return Err(io::Error::from(nix::Error::ESRCH));
             }
             Ok(())
-        });
+        };
+        #[expect(unsafe_code, reason = "Command::pre_exec, by before_exec")]
+        // SAFETY: the step makes system calls only, with a descriptor, numbers and a list that it owns; errors are codes.
+        unsafe {
+            before_exec(&mut command, step);
+        }
         command
     }
 
@@ -143,12 +160,17 @@ impl Namespace {
 }
 
 /// Has `step` run in the child between fork and exec.
+///
+/// # Safety
+/// The child is a copy of one thread of this process: another thread may have held any lock, the allocator's included,
+/// when it was made. So `step` may only make calls that are async-signal-safe, on values that it owns; it may not
+/// allocate, free, lock, panic, or read the environment.
 #[expect(unsafe_code, reason = "Command::pre_exec")]
-pub(crate) fn before_exec<F>(command: &mut Command, step: F)
+pub(crate) unsafe fn before_exec<F>(command: &mut Command, step: F)
 where
     F: FnMut() -> io::Result<()> + Send + Sync + 'static,
 {
-    // SAFETY: callers pass closures that only make system calls on values they own: no allocation, no locks.
+    // SAFETY: the caller's promise is the one that `pre_exec` asks for.
     unsafe { command.pre_exec(step) };
 }
 

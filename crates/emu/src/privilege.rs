@@ -137,11 +137,21 @@ fn enter_user_namespace() -> Result<(), EmuError> {
 /// Why the system's settings forbid user namespaces, where they do.
 fn namespaces_forbidden() -> Option<String> {
     let setting = |key: &str| fs::read_to_string(format!("/proc/sys/{}", key.replace('.', "/"))).ok();
+    let label = ["/proc/self/attr/apparmor/current", "/proc/self/attr/current"]
+        .into_iter()
+        .find_map(|file| fs::read_to_string(file).ok());
+    forbidding(setting, label.as_deref())
+}
+
+/// The setting that forbids user namespaces to a process with AppArmor's `label`.
+fn forbidding(setting: impl Fn(&str) -> Option<String>, label: Option<&str>) -> Option<String> {
+    // Ubuntu's switch is for programs without a profile; what a profile allows shows when it is tried.
+    let profiled = label.is_some_and(|label| label.trim_end_matches(['\n', '\0']) != "unconfined");
     let forbidding = [
         ("user.max_user_namespaces", "0"),
         // Debian's switch and Ubuntu's.
         ("kernel.unprivileged_userns_clone", "0"),
-        ("kernel.apparmor_restrict_unprivileged_userns", "1"),
+        ("kernel.apparmor_restrict_unprivileged_userns", if profiled { "none" } else { "1" }),
     ];
     forbidding
         .into_iter()
@@ -153,7 +163,9 @@ fn user_namespace_refused(found: &str) -> EmuError {
     EmuError::Missing {
         what: "root rights or a user namespace".into(),
         found: found.into(),
-        mend: "run as root, or allow user namespaces: sudo sysctl user.max_user_namespaces=10000 \
+        mend: "run it with sudo (the command of emulate then runs as you, not as root); or, where AppArmor is in the way, \
+               give this program a profile with `userns,` (/etc/apparmor.d/tightlink, see docs/guide/troubleshooting.md); \
+               or allow user namespaces to every program of the machine: sudo sysctl user.max_user_namespaces=10000 \
                kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0 \
                (those of the three that exist)"
             .into(),
@@ -183,8 +195,28 @@ mod tests {
     }
 
     #[test]
-    fn forbidden_namespaces_name_their_sysctls() {
+    fn a_switch_for_the_whole_machine_is_the_last_remedy_for_forbidden_namespaces() {
         let error = user_namespace_refused("user.max_user_namespaces = 0").to_string();
-        assert!(error.contains("user.max_user_namespaces=10000"), "{error}");
+        let remedies = [
+            "user.max_user_namespaces = 0",
+            "with sudo",
+            "/etc/apparmor.d/tightlink",
+            "every program of the machine",
+            "user.max_user_namespaces=10000",
+        ];
+        let places = remedies.map(|remedy| error.find(remedy).unwrap_or_else(|| panic!("{remedy}: {error}")));
+        assert!(places.is_sorted(), "{error}");
+    }
+
+    #[test]
+    fn the_apparmor_switch_forbids_nothing_to_a_program_with_a_profile() {
+        let key = "kernel.apparmor_restrict_unprivileged_userns";
+        let restricted = |asked: &str| (asked == key).then(|| "1\n".to_owned());
+        for label in [None, Some("unconfined"), Some("unconfined\n")] {
+            assert_eq!(forbidding(restricted, label), Some(format!("{key} = 1")), "{label:?}");
+        }
+        assert_eq!(forbidding(restricted, Some("tightlink (unconfined)\n")), None);
+        let none = |asked: &str| (asked == "user.max_user_namespaces").then(|| "0\n".to_owned());
+        assert!(forbidding(none, Some("tightlink (unconfined)\n")).is_some(), "a profile does not help here");
     }
 }

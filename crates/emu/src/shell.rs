@@ -16,7 +16,7 @@
 //! background are theirs to end, and keep their namespace until they do.
 
 use crate::namespace::before_exec;
-use crate::{EmuError, Namespace, Path, PathConfig, PathReport};
+use crate::{EmuError, Namespace, Path, PathConfig, PathReport, User};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill, killpg};
@@ -43,6 +43,8 @@ pub struct Shell {
     pub command: Vec<OsString>,
     /// A line for `sh` to run at the far end, started first and ended last.
     pub server: Option<String>,
+    /// The user as whom both run; `None`: as the calling process.
+    pub user: Option<User>,
 }
 
 /// How it went.
@@ -73,11 +75,11 @@ pub fn run(shell: Shell) -> Result<Outcome, EmuError> {
     let signals = Signals::take()?;
     let mut path = Path::start(shell.path)?;
     let mut server = match &shell.server {
-        Some(line) => Some(Server::start(&path, line, &signals)?),
+        Some(line) => Some(Server::start(&path, line, shell.user.as_ref(), &signals)?),
         None => None,
     };
     path.begin(Span::ZERO)?;
-    let mut command = path.sender().command(program);
+    let mut command = path.sender().command_as(program, shell.user.as_ref());
     command.args(arguments);
     at_ends(&path, &mut command);
     signals.restored_in(&mut command);
@@ -134,7 +136,11 @@ impl Signals {
     /// Lets a child start with the signals as we found them.
     fn restored_in(&self, command: &mut std::process::Command) {
         let before = self.before;
-        before_exec(command, move || Ok(before.thread_set_mask()?));
+        #[expect(unsafe_code, reason = "Command::pre_exec, by before_exec")]
+        // SAFETY: the step makes one system call with a mask that it owns; its error is a code.
+        unsafe {
+            before_exec(command, move || Ok(before.thread_set_mask()?));
+        }
     }
 
     /// Waits for `child` to end, passing signals on.
@@ -186,8 +192,8 @@ struct Server {
 }
 
 impl Server {
-    fn start(path: &Path, line: &str, signals: &Signals) -> Result<Self, EmuError> {
-        let mut command = path.receiver().command("sh");
+    fn start(path: &Path, line: &str, user: Option<&User>, signals: &Signals) -> Result<Self, EmuError> {
+        let mut command = path.receiver().command_as("sh", user);
         // A group of its own: Ctrl-C is for the command, and everything the line starts ends together.
         command.arg("-c").arg(line).process_group(0);
         at_ends(path, &mut command);

@@ -10,11 +10,14 @@
 //! name and renamed when whole.
 
 mod columns;
+mod replace;
 
 use crate::compare::Task;
 use crate::record::Record;
 pub use columns::{Column, write_table};
 use columns::{write_fairness, write_flows, write_link, write_queue};
+pub(crate) use replace::replace_by;
+pub use replace::{replace, try_replace};
 use scenario::Document;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -133,48 +136,6 @@ impl Store {
             StoreError { path: folder.clone(), what: "cannot keep the results", mend: CHOOSE, source }
         })
     }
-}
-
-/// Tries that [`replace`] will be able to write `path`, so that a run does not fail after it.
-///
-/// # Errors
-/// What the file system says.
-pub fn try_replace(path: &Path) -> io::Result<()> {
-    if path.is_dir() {
-        return Err(io::ErrorKind::IsADirectory.into());
-    }
-    let trial = beside(path);
-    let tried = write_new(&trial, &[0; 4096]);
-    let _ = fs::remove_file(&trial);
-    tried
-}
-
-/// Where a file is made before it gets its name.
-fn beside(path: &Path) -> PathBuf {
-    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    folder.join(format!("{UNDER_WAY}{name}-{}", std::process::id()))
-}
-
-/// Writes a file of ours for a person, under a temporary name first.
-///
-/// # Errors
-/// What the file system says.
-pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    replace_by(path, |under_way| write_new(under_way, content))
-}
-
-/// As [`replace`], with the content written by `write` to the path it is given.
-///
-/// # Errors
-/// What `write` or the file system says.
-pub(crate) fn replace_by(path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
-    let under_way = beside(path);
-    let written = write(&under_way).and_then(|()| fs::rename(&under_way, path));
-    if written.is_err() {
-        let _ = fs::remove_file(&under_way);
-    }
-    written
 }
 
 fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {

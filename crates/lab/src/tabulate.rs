@@ -79,7 +79,7 @@ pub fn tabulate(folder: &Path, name: &str, results: &[PointResult]) -> io::Resul
     let [csv, parquet] = ["csv", "parquet"].map(|kind| folder.join(format!("{name}.{kind}")));
     let columns = columns(results);
     replace(&csv, csv_text(&columns, results.len()).as_bytes())?;
-    replace_by(&parquet, |under_way| write_table(under_way, &columns))?;
+    replace_by(&parquet, |file| write_table(file, &columns))?;
     Ok([csv, parquet])
 }
 

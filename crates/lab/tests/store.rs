@@ -4,6 +4,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 use scenario::Document;
 use std::fs::{self, File};
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use tightlink_lab::compare::{Task, tasks};
 use tightlink_lab::engine;
@@ -212,4 +213,41 @@ fn a_trial_says_beforehand_what_replacing_would_say() {
         assert!(try_replace(&wrong).is_err() && replace(&wrong, b"two").is_err(), "{}", wrong.display());
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_link_planted_where_a_file_is_made_or_goes_leaves_its_target_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::write(at("victim"), b"precious").unwrap();
+    // Names that were used under way.
+    let own = std::process::id();
+    for link in [&format!(".under-way-page.html-{own}"), "page.under-way", "page.html"] {
+        symlink("victim", at(link)).unwrap();
+    }
+    try_replace(&at("page.html")).unwrap();
+    replace(&at("page.html"), b"page").unwrap();
+    assert_eq!(fs::read(at("victim")).unwrap(), b"precious");
+    assert!(fs::symlink_metadata(at("page.html")).unwrap().is_file(), "the link is replaced");
+    assert_eq!(fs::read(at("page.html")).unwrap(), b"page");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4, "nothing else is left");
+}
+
+#[test]
+fn a_replaced_file_has_the_mode_of_any_new_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let [page, plain] = ["page", "plain"].map(|name| folder.path().join(name));
+    replace(&page, b"page").unwrap();
+    fs::write(&plain, b"plain").unwrap();
+    let mode = |path| fs::metadata(path).unwrap().permissions().mode();
+    assert_eq!(mode(&page), mode(&plain));
+}
+
+#[test]
+fn a_file_of_the_longest_name_can_be_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("ä".repeat(127));
+    try_replace(&page).unwrap();
+    replace(&page, b"page").unwrap();
+    assert_eq!(fs::read(&page).unwrap(), b"page");
 }

@@ -12,6 +12,8 @@ pub mod assist;
 mod buckets;
 mod delay;
 mod fifo;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod histogram;
 mod link;
 mod loss;

@@ -1,6 +1,7 @@
 //! Who listens on a port: for the error message only, so every step may fail and leave a vaguer answer.
 
 use std::fs;
+use units::Foreign;
 
 /// The programs that listen on `port` in this thread's network namespace: "process 4711 (nginx)".
 pub(crate) fn of_port(port: u16) -> String {
@@ -42,7 +43,7 @@ fn holders_of(inode: u64) -> Vec<String> {
         if holds {
             let name = fs::read_to_string(process.path().join("comm")).unwrap_or_default();
             let own = if id == std::process::id() { ", this one" } else { "" };
-            holders.push(format!("process {id} ({}{own})", name.trim()));
+            holders.push(format!("process {id} ({}{own})", Foreign::new(name.trim())));
         }
     }
     holders

@@ -33,6 +33,8 @@
 
 mod clock;
 mod error;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod holder;
 mod liaison;
 pub mod options;

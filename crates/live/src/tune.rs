@@ -10,14 +10,16 @@
 //! is found within about a tenth of a second.
 //!
 //! Reading order: here, `tune/process.rs` (processes and their descriptors), `tune/connection.rs` (one connection, what
-//! it was before and how that comes back), `tune/error.rs`.
+//! it was before and how that comes back), `tune/restore.rs` (the same where nobody knows what it was), `tune/error.rs`.
 
 mod connection;
 mod error;
 mod process;
+mod restore;
 
 pub use connection::{Left, Restored, TunedConnection};
 pub use error::TuneError;
+pub use restore::{GivenBack, WindowLimits, restore};
 
 use crate::clock::Clock;
 use crate::error::LiveError;
@@ -120,23 +122,7 @@ impl Tuner {
     /// # Errors
     /// [`TuneError::NoSocket`], [`TuneError::NoPort`] with the ports there are; [`TuneError::NotPermitted`].
     pub fn check(&self) -> Result<(), TuneError> {
-        let mut ports = BTreeSet::new();
-        for process in self.root.family() {
-            for descriptor in process.descriptors()? {
-                if let Some(ends) = process.borrow(descriptor)?.as_ref().and_then(Ends::of) {
-                    ports.extend(ends.ports());
-                }
-            }
-        }
-        let (pid, name) = (self.root.id(), self.root.name());
-        match self.config.port {
-            _ if ports.is_empty() => Err(TuneError::NoSocket { pid, name }),
-            Some(port) if !ports.contains(&port) => {
-                let ports = ports.iter().map(u16::to_string).collect::<Vec<_>>().join(", ");
-                Err(TuneError::NoPort { pid, name, port, ports })
-            }
-            _ => Ok(()),
-        }
+        check(&self.root, self.config.port)
     }
 
     /// Looks for new connections if it is time to, and has those sizers measure that are due.
@@ -256,5 +242,26 @@ impl Tuner {
             }
         }
         Ok(())
+    }
+}
+
+/// That the process or one it started has a TCP socket, and one with the port.
+fn check(root: &Process, port: Option<u16>) -> Result<(), TuneError> {
+    let mut ports = BTreeSet::new();
+    for process in root.family() {
+        for descriptor in process.descriptors()? {
+            if let Some(ends) = process.borrow(descriptor)?.as_ref().and_then(Ends::of) {
+                ports.extend(ends.ports());
+            }
+        }
+    }
+    let (pid, name) = (root.id(), root.name());
+    match port {
+        _ if ports.is_empty() => Err(TuneError::NoSocket { pid, name }),
+        Some(port) if !ports.contains(&port) => {
+            let ports = ports.iter().map(u16::to_string).collect::<Vec<_>>().join(", ");
+            Err(TuneError::NoPort { pid, name, port, ports })
+        }
+        _ => Ok(()),
     }
 }

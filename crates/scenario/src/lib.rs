@@ -37,6 +37,8 @@
 mod document;
 mod fault;
 mod figure;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod hash;
 mod limit;
 mod near;

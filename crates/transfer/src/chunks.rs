@@ -40,11 +40,11 @@ impl Chunks {
         Self { size, log2 }
     }
 
-    /// As the other side says; `None` if no file is cut like that.
+    /// As the other side says; `None` if no file is cut like that: there is one way to cut a file.
     #[must_use]
     pub fn checked(size: u64, log2: Log2) -> Option<Self> {
-        let chunks = Self { size, log2 };
-        let sane = (SMALLEST..=LARGEST).contains(&log2) && size.div_ceil(1 << log2) <= MOST_CHUNKS;
+        let chunks = Self::new(size);
+        let sane = log2 == chunks.log2 && size.div_ceil(1 << log2) <= MOST_CHUNKS;
         (sane && i64::try_from(size).is_ok()).then_some(chunks)
     }
 
@@ -92,11 +92,11 @@ pub fn file_digest<'a>(size: u64, chunks: impl IntoIterator<Item = &'a Digest>) 
     *hasher.finalize().as_bytes()
 }
 
-/// The digest of a file that is one chunk, or empty.
+/// The digest of a file that is one chunk, or empty, and that of the chunk.
 #[must_use]
-pub fn small_file_digest(bytes: &[u8]) -> Digest {
+pub fn small_file_digest(bytes: &[u8]) -> (Digest, Option<Digest>) {
     let chunk = (!bytes.is_empty()).then(|| *blake3::hash(bytes).as_bytes());
-    file_digest(bytes.len() as u64, &chunk)
+    (file_digest(bytes.len() as u64, &chunk), chunk)
 }
 
 static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
@@ -143,20 +143,37 @@ impl ChunkHasher {
         }
     }
 
-    /// The digest of a chunk of `length` bytes; what has not come is a hole. A chunk of [`SMALLEST`] size that is
-    /// nothing but hole is not hashed again each time.
+    /// The digest of a chunk of `length` bytes; what has not come is a hole. A whole chunk that is nothing but hole is not
+    /// hashed again each time.
     #[must_use]
     pub fn finish(mut self, length: u64) -> Digest {
-        static HOLLOW: OnceLock<Digest> = OnceLock::new();
+        static HOLLOW: [OnceLock<Digest>; (LARGEST - SMALLEST + 1) as usize] =
+            [const { OnceLock::new() }; (LARGEST - SMALLEST + 1) as usize];
+        let known = self.known_hollow(length);
         let zeros = |mut hasher: Self| {
             hasher.skip_to(length);
             *hasher.hasher.finalize().as_bytes()
         };
-        if self.hollow && self.at == 0 && length == 1 << SMALLEST {
-            return *HOLLOW.get_or_init(|| zeros(self));
+        if let Some(known) = known {
+            return *HOLLOW[known].get_or_init(|| zeros(self));
         }
         self.skip_to(length);
         *self.hasher.finalize().as_bytes()
+    }
+
+    /// How many zeros [`finish`](Self::finish) will hash.
+    #[must_use]
+    pub fn zeros_to(&self, length: u64) -> u64 {
+        if self.known_hollow(length).is_some() { 0 } else { length.saturating_sub(self.at) }
+    }
+
+    /// Where the digest of a chunk that is nothing but hole is kept, if this is one.
+    fn known_hollow(&self, length: u64) -> Option<usize> {
+        let whole = length.is_power_of_two() && self.hollow && self.at == 0;
+        let log2 = whole.then(|| length.trailing_zeros())?;
+        (u32::from(SMALLEST)..=u32::from(LARGEST))
+            .contains(&log2)
+            .then(|| (log2 - u32::from(SMALLEST)) as usize)
     }
 }
 
@@ -184,6 +201,7 @@ mod tests {
         assert_eq!(Chunks::checked(1 << 40, 20), None, "too many chunks");
         assert_eq!(Chunks::checked(1, 40), None);
         assert_eq!(Chunks::checked(1, 3), None);
+        assert_eq!(Chunks::checked(5 << 30, 32), None, "larger chunks than it is cut into");
     }
 
     #[test]
@@ -211,7 +229,7 @@ mod tests {
                     *blake3::hash(&bytes[range.start as usize..range.end as usize]).as_bytes()
                 })
                 .collect();
-            prop_assert_eq!(small_file_digest(&bytes), file_digest(bytes.len() as u64, &digests));
+            prop_assert_eq!(small_file_digest(&bytes), (file_digest(bytes.len() as u64, &digests), digests.first().copied()));
         }
     }
 }

@@ -137,6 +137,17 @@ pub enum TransferError {
         /// What is wrong with it.
         reason: String,
     },
+    /// What lies where a session's files belong is not this user's own, or is open to others.
+    #[error(
+        "{}: {reason}\n  help: receive into a folder of your own; or, if nobody else needs it, remove it and try again",
+        Foreign::path(path)
+    )]
+    NotOwn {
+        /// Which file.
+        path: PathBuf,
+        /// Whose it is, or who may use it.
+        reason: String,
+    },
     /// The disk has less room than was announced; nothing was written.
     #[error(
         "{}: {announced} are announced, and {free} are free\n  help: free some room, or let it be tried with --yes",
@@ -227,6 +238,7 @@ impl TransferError {
             Self::File { .. }
             | Self::Busy { .. }
             | Self::State { .. }
+            | Self::NotOwn { .. }
             | Self::Live(_)
             | Self::System { .. } => Ending::Environment,
         }

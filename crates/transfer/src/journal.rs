@@ -4,20 +4,19 @@
 //! so a process that is killed at any point claims too little at worst. A record that was cut off is dropped when the
 //! log is opened.
 //!
-//! Nothing is forced to the disk on the way. If the machine itself goes down, the log may know of bytes that never
-//! reached the disk; so it remembers in which boot each record was made, and what an earlier boot claims is believed
-//! only after it was hashed again ([`Journal::doubtful`]).
+//! The log itself is not forced to the disk, so after a power cut it may claim bytes that never reached it, or not know of
+//! some that did. Nothing rests on it alone: what is there of a file under way is hashed again whenever it is taken up,
+//! and a file gets its name only after its bytes have reached the disk (`receive/naming.rs`).
 
 use crate::chunks::Digest;
 use crate::error::TransferError;
 use crate::name::Name;
-use crate::store::Key;
+use crate::store::{Key, There};
 use crate::wire::control::Stamp;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
-use std::fs::{self, File, OpenOptions};
-use std::io::{Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// A record is a length (two bytes would do for all but none), a checksum and a message.
@@ -28,25 +27,25 @@ const GATHER: usize = 16 << 10;
 
 #[derive(Debug, Serialize, Deserialize)]
 enum Record {
-    /// The machine's boot in which the records that follow are made.
-    Boot([u8; 16]),
-    /// A folder to finish at the end.
-    Folder(Name, u32, Stamp),
-    /// A file that has its name, with its digest.
-    Stored(Key, Digest),
+    /// A folder to finish at the end: with these rights, if the session made it, and this time.
+    Folder(Name, Option<u32>, Stamp),
+    /// An entry that has its name; the second key is the one that it had while it was under way.
+    Stored(Key, Key, Stored),
     /// A chunk of a file under way.
     Chunk(Key, u32, Digest),
     /// A file under way that is of no use.
     Dropped(Key),
 }
 
-/// What is there of a file under way.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Partial {
-    /// Chunks and their digests.
-    pub(crate) chunks: BTreeMap<u32, Digest>,
-    /// Some were recorded in an earlier boot.
-    pub(crate) doubtful: bool,
+/// A file or link that this session stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Stored {
+    /// The sender's stamp; zeros for a link.
+    pub(crate) version: [u8; 16],
+    /// How it looked when it got its name: as long as it looks so, it is the same file with the same content.
+    pub(crate) there: There,
+    /// Its name, if it is not the one that was offered.
+    pub(crate) other: Option<Name>,
 }
 
 /// The log, and what it says.
@@ -55,70 +54,51 @@ pub(crate) struct Journal {
     path: PathBuf,
     file: File,
     waiting: Vec<u8>,
-    stored: HashMap<Key, bool>,
-    digests: HashMap<Key, Digest>,
-    partial: HashMap<Key, Partial>,
-    folders: BTreeMap<Name, (u32, Stamp)>,
+    /// By the key of the name offered.
+    stored: HashMap<Key, Stored>,
+    /// Chunks and their digests, by the key of name and version.
+    partial: HashMap<Key, BTreeMap<u32, Digest>>,
+    folders: BTreeMap<Name, (Option<u32>, Stamp)>,
 }
 
 impl Journal {
-    /// Opens the log at `path`, or begins one. `boot` tells this boot of the machine from others.
-    pub(crate) fn open(path: &Path, boot: [u8; 16]) -> Result<Self, TransferError> {
+    /// Reads the log in `file`, which lies at `path`, and goes on with it.
+    pub(crate) fn open(mut file: File, path: &Path) -> Result<Self, TransferError> {
         let fault = |doing| TransferError::file(path, doing);
-        let bytes = match fs::read(path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
-            Err(error) => return Err(fault("read the journal")(error)),
-        };
-        let file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .open(path)
-            .map_err(fault("open the journal"))?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(fault("read the journal"))?;
         let mut journal = Self {
             path: path.to_owned(),
             file,
             waiting: Vec::new(),
             stored: HashMap::new(),
-            digests: HashMap::new(),
             partial: HashMap::new(),
             folders: BTreeMap::new(),
         };
         let mut at = 0;
-        let mut same_boot = true;
         while let Some((record, length)) = read(&bytes[at..]) {
-            journal.learn(record, &mut same_boot, boot);
+            journal.learn(record);
             at += length;
         }
         journal.file.set_len(at as u64).map_err(fault("cut the journal"))?;
         journal.file.seek(SeekFrom::End(0)).map_err(fault("open the journal"))?;
-        journal.write(&Record::Boot(boot))?;
         Ok(journal)
     }
 
-    fn learn(&mut self, record: Record, same_boot: &mut bool, boot: [u8; 16]) {
+    fn learn(&mut self, record: Record) {
         match record {
-            Record::Boot(then) => *same_boot = then == boot,
             Record::Folder(name, mode, modified) => {
                 self.folders.insert(name, (mode, modified));
             }
-            Record::Stored(key, digest) => {
-                self.partial.remove(&key);
-                self.stored.insert(key, !*same_boot);
-                if !*same_boot {
-                    self.digests.insert(key, digest);
-                }
+            Record::Stored(key, partial, stored) => {
+                self.partial.remove(&partial);
+                self.stored.insert(key, stored);
             }
             Record::Chunk(key, index, digest) => {
-                let partial = self.partial.entry(key).or_default();
-                partial.chunks.insert(index, digest);
-                partial.doubtful |= !*same_boot;
+                self.partial.entry(key).or_default().insert(index, digest);
             }
             Record::Dropped(key) => {
                 self.partial.remove(&key);
-                self.stored.remove(&key);
             }
         }
     }
@@ -143,47 +123,48 @@ impl Journal {
     }
 
     /// A folder is there and must be finished at the end.
-    pub(crate) fn folder(&mut self, name: &Name, mode: u32, modified: Stamp) -> Result<(), TransferError> {
+    pub(crate) fn folder(
+        &mut self,
+        name: &Name,
+        mode: Option<u32>,
+        modified: Stamp,
+    ) -> Result<(), TransferError> {
         if self.folders.insert(name.clone(), (mode, modified)) != Some((mode, modified)) {
             self.write(&Record::Folder(name.clone(), mode, modified))?;
         }
         Ok(())
     }
 
-    /// A file has its name.
-    pub(crate) fn stored(&mut self, key: Key, digest: Digest) -> Result<(), TransferError> {
-        self.partial.remove(&key);
-        self.digests.remove(&key);
-        self.stored.insert(key, false);
-        self.write(&Record::Stored(key, digest))
+    /// Whether a folder is to be finished at the end, and whether the session made it.
+    pub(crate) fn known_folder(&self, name: &Name) -> Option<bool> {
+        self.folders.get(name).map(|(mode, _)| mode.is_some())
     }
 
-    /// A chunk of a file under way is written and verified. It is a checkpoint: handed to the kernel at once.
+    /// The entry offered under the name with the key `name` has its name; `partial` is its key while it was under way.
+    pub(crate) fn stored(&mut self, name: Key, partial: Key, stored: Stored) -> Result<(), TransferError> {
+        self.partial.remove(&partial);
+        self.stored.insert(name, stored.clone());
+        self.write(&Record::Stored(name, partial, stored))
+    }
+
+    /// A chunk of a file under way is written and verified.
     pub(crate) fn chunk(&mut self, key: Key, index: u32, digest: Digest) -> Result<(), TransferError> {
-        self.partial.entry(key).or_default().chunks.insert(index, digest);
-        self.write(&Record::Chunk(key, index, digest))?;
-        self.flush()
+        self.partial.entry(key).or_default().insert(index, digest);
+        self.write(&Record::Chunk(key, index, digest))
     }
 
-    /// What there was of a file is of no use.
+    /// What there was of a file under way is of no use.
     pub(crate) fn dropped(&mut self, key: Key) -> Result<(), TransferError> {
-        let known = self.partial.remove(&key).is_some() | self.stored.remove(&key).is_some();
-        if known { self.write(&Record::Dropped(key)) } else { Ok(()) }
+        if self.partial.remove(&key).is_some() { self.write(&Record::Dropped(key)) } else { Ok(()) }
     }
 
-    /// Whether the file has its name.
-    pub(crate) fn has_stored(&self, key: Key) -> bool {
-        self.stored.contains_key(&key)
+    /// What this session stored for the name with this key.
+    pub(crate) fn find_stored(&self, name: Key) -> Option<&Stored> {
+        self.stored.get(&name)
     }
 
-    /// The digest by which a stored file must be checked before it is believed to be there; `None`: believe it.
-    pub(crate) fn doubtful(&self, key: Key) -> Option<Digest> {
-        self.stored.get(&key).filter(|&&doubtful| doubtful)?;
-        self.digests.get(&key).copied()
-    }
-
-    /// What is there of a file under way.
-    pub(crate) fn partial(&self, key: Key) -> Option<&Partial> {
+    /// What the log says is there of a file under way.
+    pub(crate) fn partial(&self, key: Key) -> Option<&BTreeMap<u32, Digest>> {
         self.partial.get(&key)
     }
 
@@ -193,7 +174,7 @@ impl Journal {
     }
 
     /// The folders, inner ones after those they lie in.
-    pub(crate) fn folders(&self) -> Vec<(Name, u32, Stamp)> {
+    pub(crate) fn folders(&self) -> Vec<(Name, Option<u32>, Stamp)> {
         self.folders.iter().map(|(name, &(mode, modified))| (name.clone(), mode, modified)).collect()
     }
 
@@ -220,19 +201,43 @@ fn read(bytes: &[u8]) -> Option<(Record, usize)> {
     Some((postcard::from_bytes(body).ok()?, HEAD + length))
 }
 
+/// See [`crate::fuzzing::journal`].
+#[cfg(fuzzing)]
+pub(crate) fn whole(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some((record, length)) = read(&bytes[at..]) {
+        let body = postcard::to_stdvec(&record).expect("a record can be written to memory");
+        let again: Record = postcard::from_bytes(&body).expect("a written record can be read");
+        assert_eq!(postcard::to_stdvec(&again).as_ref(), Ok(&body));
+        at += length;
+    }
+    at
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::fs::{self, OpenOptions};
 
     fn name(text: &str) -> Name {
         Name::new(text.into()).unwrap()
     }
 
+    fn open(path: &Path) -> Journal {
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).unwrap();
+        Journal::open(file, path).unwrap()
+    }
+
+    fn one() -> Stored {
+        let modified = Stamp { seconds: 7, nanos: 8 };
+        Stored { version: [1; 16], there: There { size: 3, modified, inode: 9 }, other: None }
+    }
+
     fn filled(path: &Path) {
-        let mut journal = Journal::open(path, [1; 16]).unwrap();
-        journal.folder(&name("a"), 0o755, Stamp { seconds: 1, nanos: 2 }).unwrap();
-        journal.stored(1, [1; 32]).unwrap();
+        let mut journal = open(path);
+        journal.folder(&name("a"), Some(0o755), Stamp { seconds: 1, nanos: 2 }).unwrap();
+        journal.stored(1, 11, one()).unwrap();
         journal.chunk(2, 0, [2; 32]).unwrap();
         journal.chunk(2, 7, [3; 32]).unwrap();
         journal.chunk(3, 0, [3; 32]).unwrap();
@@ -244,31 +249,15 @@ mod tests {
     fn what_was_written_is_known_after_opening_again() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
-        assert!(Journal::open(&path, [1; 16]).unwrap().is_empty());
+        assert!(open(&path).is_empty());
         filled(&path);
-        let journal = Journal::open(&path, [1; 16]).unwrap();
+        let journal = open(&path);
         assert!(!journal.is_empty());
-        assert!(journal.has_stored(1) && !journal.has_stored(2));
-        assert_eq!(journal.doubtful(1), None);
-        let partial = journal.partial(2).unwrap();
-        assert_eq!(partial.chunks, BTreeMap::from([(0, [2; 32]), (7, [3; 32])]));
-        assert!(!partial.doubtful);
+        assert_eq!(journal.find_stored(1), Some(&one()));
+        assert_eq!(journal.find_stored(2), None);
+        assert_eq!(journal.partial(2), Some(&BTreeMap::from([(0, [2; 32]), (7, [3; 32])])));
         assert!(journal.partial(3).is_none());
-        assert_eq!(journal.folders(), [(name("a"), 0o755, Stamp { seconds: 1, nanos: 2 })]);
-    }
-
-    #[test]
-    fn what_an_earlier_boot_claims_is_doubtful() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("journal");
-        filled(&path);
-        let mut journal = Journal::open(&path, [2; 16]).unwrap();
-        assert_eq!(journal.doubtful(1), Some([1; 32]));
-        assert!(journal.partial(2).unwrap().doubtful);
-        journal.stored(4, [4; 32]).unwrap();
-        journal.flush().unwrap();
-        let journal = Journal::open(&path, [2; 16]).unwrap();
-        assert_eq!((journal.doubtful(1), journal.doubtful(4)), (Some([1; 32]), None));
+        assert_eq!(journal.folders(), [(name("a"), Some(0o755), Stamp { seconds: 1, nanos: 2 })]);
     }
 
     #[test]
@@ -279,11 +268,11 @@ mod tests {
         let whole = fs::read(&path).unwrap();
         for length in 0..whole.len() {
             fs::write(&path, &whole[..length]).unwrap();
-            let mut journal = Journal::open(&path, [1; 16]).unwrap();
-            assert!(journal.partial(2).is_none_or(|partial| partial.chunks.len() <= 2));
-            journal.stored(9, [9; 32]).unwrap();
+            let mut journal = open(&path);
+            assert!(journal.partial(2).is_none_or(|chunks| chunks.len() <= 2));
+            journal.stored(9, 19, one()).unwrap();
             journal.flush().unwrap();
-            assert!(Journal::open(&path, [1; 16]).unwrap().has_stored(9), "cut to {length}");
+            assert!(open(&path).find_stored(9).is_some(), "cut to {length}");
         }
     }
 

@@ -11,6 +11,8 @@
 mod channel;
 pub mod chunks;
 mod error;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod history;
 mod journal;
 mod keys;

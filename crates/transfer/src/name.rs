@@ -6,9 +6,13 @@ use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use thiserror::Error;
+use units::Foreign;
 
-/// The receiver's own folder, at the top of the one it receives into.
+/// The receiver's own folder, at the top of the one it receives into. No part of a received name may be it: a later
+/// receiver may be started in any folder of what arrived.
 pub const RESERVED: &str = ".tightlink";
+/// How FAT and its kin write it in eight letters: this, and a number.
+const RESERVED_SHORT: &str = "tightl~";
 /// What Linux takes in one system call.
 const LONGEST: usize = 4095;
 /// What its file systems take as one part.
@@ -36,7 +40,7 @@ pub enum NameError {
     #[error("the name is longer than 4095 bytes, or a part of it than 255")]
     Long,
     /// The receiver's own folder.
-    #[error("the name begins with {RESERVED}, which belongs to tightlink")]
+    #[error("a part of the name is {RESERVED}, or the same to some file systems; it belongs to tightlink")]
     Reserved,
 }
 
@@ -58,11 +62,9 @@ impl Name {
                 b"." => return Err(NameError::Leads(".")),
                 b".." => return Err(NameError::Leads("..")),
                 _ if part.len() > LONGEST_PART => return Err(NameError::Long),
+                _ if is_reserved(part) => return Err(NameError::Reserved),
                 _ => {}
             }
-        }
-        if bytes.split(|&byte| byte == b'/').next() == Some(RESERVED.as_bytes()) {
-            return Err(NameError::Reserved);
         }
         Ok(Self(bytes))
     }
@@ -88,6 +90,33 @@ impl Name {
         }
     }
 
+    /// This name with a number before its extension: `a/photo (1).jpg`.
+    ///
+    /// # Errors
+    /// [`NameError::Long`].
+    pub fn numbered(&self, number: u32) -> Result<Self, NameError> {
+        let start = self.0.iter().rposition(|&byte| byte == b'/').map_or(0, |at| at + 1);
+        let dot = self.0[start..].iter().rposition(|&byte| byte == b'.').filter(|&at| at > 0);
+        let (stem, extension) = self.0.split_at(dot.map_or(self.0.len(), |at| start + at));
+        Self::new([stem, format!(" ({number})").as_bytes(), extension].concat())
+    }
+
+    /// Whether a symbolic link of this name with this target may lead out of the tree that it came with: below its first
+    /// part, or, for a name of one part, below the folder received into.
+    ///
+    /// An absolute target does. So does one that goes up further than the link lies deep, and one that goes up after it went
+    /// down: what it went down may be a link.
+    #[must_use]
+    pub fn leads_out(&self, target: &[u8]) -> bool {
+        if target.starts_with(b"/") {
+            return true;
+        }
+        let deep = self.0.iter().filter(|&&byte| byte == b'/').count().saturating_sub(1);
+        let mut parts = target.split(|&byte| byte == b'/').filter(|part| !matches!(part, [] | [b'.']));
+        let ups = parts.clone().take_while(|part| *part == b"..").count();
+        ups > deep || parts.by_ref().skip(ups).any(|part| part == b"..")
+    }
+
     /// Its bytes.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
@@ -107,22 +136,32 @@ impl fmt::Debug for Name {
     }
 }
 
-/// For a person: what is not UTF-8, and control characters, are escaped.
+/// Whether a part of a path is [`RESERVED`] to some file system: in whatever case, with letters that are not seen, with
+/// dots, blanks or a stream's name behind it, or in its short form.
+#[must_use]
+pub fn is_reserved(part: &[u8]) -> bool {
+    let Ok(text) = str::from_utf8(part) else { return false };
+    let text = text.split(':').next().unwrap_or_default();
+    let folded: String =
+        text.chars().filter(|&letter| !is_unseen(letter)).flat_map(char::to_lowercase).collect();
+    let folded = folded.trim_end_matches(['.', ' ']);
+    let short = folded.strip_prefix(RESERVED_SHORT);
+    folded == RESERVED || short.is_some_and(|number| number.bytes().all(|digit| digit.is_ascii_digit()))
+}
+
+/// Letters that file systems which fold case leave out (Unicode's Default_Ignorable_Code_Point).
+fn is_unseen(letter: char) -> bool {
+    matches!(letter,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}' | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// For a person, as [`Foreign`] shows it.
 impl fmt::Display for Name {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for chunk in self.0.utf8_chunks() {
-            for letter in chunk.valid().chars() {
-                if letter.is_control() {
-                    write!(formatter, "{}", letter.escape_default())?;
-                } else {
-                    write!(formatter, "{letter}")?;
-                }
-            }
-            for byte in chunk.invalid() {
-                write!(formatter, "\\x{byte:02x}")?;
-            }
-        }
-        Ok(())
+        Foreign::new(&self.0).fmt(formatter)
     }
 }
 
@@ -163,11 +202,28 @@ mod tests {
     }
 
     #[test]
-    fn the_receivers_own_folder_is_out_of_reach() {
+    fn the_receivers_own_folder_is_out_of_reach_at_every_depth_and_in_every_spelling() {
         assert_eq!(name(".tightlink"), Err(NameError::Reserved));
         assert_eq!(name(".tightlink/session"), Err(NameError::Reserved));
-        assert!(name("a/.tightlink").is_ok(), "only at the top");
-        assert!(name(".tightlinks").is_ok());
+        for part in [
+            ".tightlink",
+            ".TIGHTLINK",
+            ".TightLink",
+            ".tightlin\u{212a}",
+            ".tight\u{200c}link",
+            ".tightlink. .",
+            ".tightlink:x",
+            "TIGHTL~1",
+        ] {
+            for text in
+                [part.to_owned(), format!("a/{part}"), format!("a/b/{part}/session"), format!("{part}/x")]
+            {
+                assert_eq!(name(&text), Err(NameError::Reserved), "{text:?}");
+            }
+        }
+        for text in [".tightlinks", "tightlink", "x.tightlink", "a/tightl~x", "tightl~1x"] {
+            assert!(name(text).is_ok(), "{text:?}");
+        }
     }
 
     #[test]
@@ -178,6 +234,42 @@ mod tests {
         let odd = Name::new(b"a\xff\n/b".to_vec()).unwrap();
         assert_eq!(odd.to_string(), "a\\xff\\n/b");
         assert_eq!(odd.split(), (Some(&b"a\xff\n"[..]), OsStr::new("b")));
+    }
+
+    #[test]
+    fn a_number_stands_before_the_extension() {
+        for (text, numbered) in
+            [("a/photo.jpg", "a/photo (2).jpg"), ("b.c/file", "b.c/file (2)"), (".profile", ".profile (2)")]
+        {
+            assert_eq!(name(text).unwrap().numbered(2).unwrap().to_string(), numbered);
+        }
+        assert_eq!(name(&"a".repeat(255)).unwrap().numbered(1), Err(NameError::Long));
+    }
+
+    #[test]
+    fn links_that_may_lead_out_of_their_tree_are_known() {
+        let out = |link: &str, target: &str| name(link).unwrap().leads_out(target.as_bytes());
+        for (link, target) in [
+            ("l", "x"),
+            ("t/l", "x/y"),
+            ("t/a/l", ".."),
+            ("t/a/l", "../b"),
+            ("t/a/b/l", "../../c"),
+            ("t/l", "./x//y"),
+        ] {
+            assert!(!out(link, target), "{link} -> {target}");
+        }
+        for (link, target) in [
+            ("l", "/etc"),
+            ("l", ".."),
+            ("t/l", ".."),
+            ("t/l", "../x"),
+            ("t/a/l", "../../x"),
+            ("t/a/l", "b/../../../x"),
+            ("t/a/l", "b/.."),
+        ] {
+            assert!(out(link, target), "{link} -> {target}");
+        }
     }
 
     proptest! {

@@ -3,6 +3,7 @@
 //! Reading order: `state.rs` (what of a session outlives the process), `gate.rs` (who is let in), `visit.rs` (one sender's
 //! control connection), `stream.rs` (one data connection), `landing.rs` (what becomes of entries and bytes).
 
+mod consent;
 mod gate;
 mod incoming;
 mod keeper;
@@ -14,16 +15,17 @@ mod visit;
 use crate::error::TransferError;
 use crate::keys::{Key, receiver_tls};
 use crate::progress::Observer;
+use crate::store::Store;
 use crate::summary::Summary;
 use crate::ticket::{Host, Ticket};
 use crate::window::WindowChoice;
-use landing::Landing;
+use landing::{Landing, Rules};
 use live::Clock;
-use state::State;
+use state::{Origins, State};
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use units::{Bytes, Span, Time};
+use units::{Bytes, Span};
 
 /// What becomes of an entry whose name a file or link has already that this session did not store. A file with the same
 /// content, or of the same size and time, and a link to the same target count as already there in any case.
@@ -114,10 +116,10 @@ pub struct Receiver {
     tls: Arc<rustls::ServerConfig>,
     ticket: Ticket,
     window: WindowChoice,
+    accept: Accept,
+    digests: Option<PathBuf>,
     clock: Clock,
-    resumed: bool,
-    /// When its ticket ends, since 1970.
-    expires: Time,
+    origins: Origins,
     wait: Option<Span>,
     patience: Span,
 }
@@ -129,7 +131,7 @@ impl Receiver {
     /// # Errors
     /// The folder cannot be used, or the address not be listened on.
     pub fn open(folder: &Path, options: &ReceiveOptions, clock: &Clock) -> Result<Self, TransferError> {
-        let (mut state, resumed) = State::open(folder, options.new)?;
+        let (mut state, origins) = State::open(folder, options.new, clock.since_1970(), options.expire)?;
         // The ticket of an interrupted session must lead here again.
         let before = state.listen();
         let asked = match (options.listen, before) {
@@ -153,11 +155,28 @@ impl Receiver {
         let secret = state.secret();
         let ticket = Ticket { addresses, port: address.port(), fingerprint: key.fingerprint(), secret };
         let tls = receiver_tls(&key, &ticket.secret);
-        let landing = Landing::open(folder, state.journal()?, *clock)?;
-        let expires = clock.since_1970() + options.expire;
-        let (window, wait, patience) = (options.window, options.wait, options.patience);
-        let clock = *clock;
-        Ok(Self { state, listener, landing, tls, ticket, window, clock, resumed, expires, wait, patience })
+        let (top, own) = state.folders();
+        let store = Store::open(folder, top, own, options.preserve_mode)?;
+        let rules = Rules {
+            existing: options.existing,
+            outside_links: options.outside_links,
+            listed: options.digests.is_some(),
+        };
+        let landing = Landing::open(store, state.journal()?, rules, *clock);
+        Ok(Self {
+            state,
+            listener,
+            landing,
+            tls,
+            ticket,
+            window: options.window,
+            accept: options.accept,
+            digests: options.digests.clone(),
+            clock: *clock,
+            origins,
+            wait: options.wait,
+            patience: options.patience,
+        })
     }
 
     /// What the sender needs.
@@ -168,8 +187,14 @@ impl Receiver {
 
     /// Whether this takes up a session that was interrupted.
     #[must_use]
-    pub const fn resumed(&self) -> bool {
-        self.resumed
+    pub fn resumed(&self) -> bool {
+        self.origins != Origins::New
+    }
+
+    /// Whether the session's earlier ticket has expired, and this one is new.
+    #[must_use]
+    pub fn renewed(&self) -> bool {
+        self.origins == Origins::Renewed
     }
 
     /// Receives until the session is finished, and then forgets it: its ticket is of no use any more. A sender that goes

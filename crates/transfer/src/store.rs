@@ -1,14 +1,16 @@
 //! [`Store`]: the receiver's folder. Everything in it is reached from its descriptor, part by part, without following
-//! a symbolic link, so no name and no link that was received leads out of it.
+//! a symbolic link, so no name and no link that was received leads out of it, and none into its state folder.
 //!
-//! A file grows under a temporary name in `.tightlink/partial` and gets its own name by one rename when it is whole and
-//! verified. It replaces a file or link of that name, and never a folder.
+//! A file grows under a temporary name in `.tightlink/partial` and gets its own name by one rename when it is whole,
+//! verified and on the disk. Whether it may take the place of a file or link is said with the rename; it never takes that of
+//! a folder.
 
 use crate::error::TransferError;
-use crate::name::{Name, RESERVED};
+use crate::name::Name;
 use crate::wire::control::Stamp;
-use rustix::fs::{AtFlags, Mode, OFlags, Timespec, Timestamps, UTIME_OMIT};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps, UTIME_OMIT};
 use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -23,9 +25,64 @@ const OPEN_FOLDERS: usize = 128;
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 /// Set-user-id and set-group-id are not taken over: whoever sends does not decide with whose rights a program runs here.
 const MODE: u32 = 0o1777;
+/// Numbers tried behind a name that is taken.
+const MOST_NUMBERS: u32 = 9999;
 
 /// Names a file's content under way: of its name and version.
 pub(crate) type Key = u128;
+
+/// How a file or link looks. As long as nobody touches it, it looks the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct There {
+    pub(crate) size: u64,
+    pub(crate) modified: Stamp,
+    pub(crate) inode: u64,
+}
+
+/// What has a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    Nothing,
+    File(There),
+    Link {
+        there: There,
+        target: Vec<u8>,
+    },
+    Folder,
+    /// A device, socket or pipe.
+    Other,
+}
+
+/// What a name that is taken means for the entry that wants it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Taken {
+    /// It does not get it.
+    Refuse,
+    /// It gets it.
+    Replace,
+    /// It gets it with a number.
+    Number,
+}
+
+/// What became of a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Named {
+    /// The entry has it.
+    Here,
+    /// The entry has this one.
+    As(Name),
+    /// Another entry has it.
+    Not,
+}
+
+/// How a folder was come by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Made {
+    /// It was made.
+    New,
+    /// It was there, with this time.
+    There(Stamp),
+}
 
 /// The folder received into.
 #[derive(Debug)]
@@ -33,23 +90,39 @@ pub(crate) struct Store {
     path: PathBuf,
     top: Arc<OwnedFd>,
     partial: OwnedFd,
+    /// Device and inode of the state folder, into which no name leads.
+    own: (u64, u64),
+    /// Permission bits that new files and folders do not get.
+    mask: u32,
     open: Mutex<HashMap<Vec<u8>, Arc<OwnedFd>>>,
 }
 
 impl Store {
-    /// Opens the folder at `path`, which exists, and the one for files under way, `partial`, inside `own`.
-    pub(crate) fn open(path: &Path) -> Result<Self, TransferError> {
-        let open = |path: &Path, flags: OFlags| {
-            rustix::fs::open(path, flags, Mode::empty()).map_err(TransferError::file(path, "open the folder"))
+    /// The folder `top`, which lies at `path`, with the state folder `own` in it. `preserve`: permission bits are taken over
+    /// as they come, without the umask.
+    pub(crate) fn open(
+        path: &Path,
+        top: &OwnedFd,
+        own: &OwnedFd,
+        preserve: bool,
+    ) -> Result<Self, TransferError> {
+        let opened = || -> io::Result<Self> {
+            match rustix::fs::mkdirat(own, "partial", Mode::RWXU) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(error) => return Err(error.into()),
+            }
+            let partial = rustix::fs::openat(own, "partial", FOLDER, Mode::empty())?;
+            let stat = rustix::fs::fstat(own)?;
+            Ok(Self {
+                path: path.to_owned(),
+                top: Arc::new(top.try_clone()?),
+                partial,
+                own: (stat.st_dev, stat.st_ino),
+                mask: if preserve { 0 } else { umask() },
+                open: Mutex::default(),
+            })
         };
-        let top = open(path, OFlags::DIRECTORY | OFlags::CLOEXEC)?;
-        let partial = path.join(RESERVED).join("partial");
-        match rustix::fs::mkdir(&partial, Mode::RWXU) {
-            Ok(()) | Err(Errno::EXIST) => {}
-            Err(error) => return Err(TransferError::file(&partial, "make the folder")(error)),
-        }
-        let partial = open(&partial, FOLDER)?;
-        Ok(Self { path: path.to_owned(), top: Arc::new(top), partial, open: Mutex::default() })
+        opened().map_err(TransferError::file(path, "open the folder"))
     }
 
     /// The folder called `name`, which must exist.
@@ -61,6 +134,10 @@ impl Store {
         let mut at = Arc::clone(&self.top);
         for part in name.split(|&byte| byte == b'/') {
             at = Arc::new(rustix::fs::openat(&*at, OsStr::from_bytes(part), FOLDER, Mode::empty())?);
+            let stat = rustix::fs::fstat(&*at)?;
+            if (stat.st_dev, stat.st_ino) == self.own {
+                return Err(io::Error::other("this is the folder of the session's own files"));
+            }
         }
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if open.len() >= OPEN_FOLDERS {
@@ -70,100 +147,186 @@ impl Store {
         Ok(at)
     }
 
-    /// Makes a folder, or takes the one that is there. Its rights allow to fill it, until
+    /// Makes a folder, or takes the one that is there. If it is this session's `own`, its rights allow to fill it until
     /// [`Store::finish_folder`].
-    pub(crate) fn make_folder(&self, name: &Name) -> io::Result<()> {
+    pub(crate) fn make_folder(&self, name: &Name, own: bool) -> io::Result<Made> {
         let (folder, last) = name.split();
         let folder = self.folder(folder)?;
         match rustix::fs::mkdirat(&*folder, last, Mode::RWXU) {
-            Ok(()) => Ok(()),
+            Ok(()) => Ok(Made::New),
             Err(Errno::EXIST) => {
                 // A link to a folder is not a folder: it may lead out. One that may not be read can still be held.
                 let there = rustix::fs::openat(&*folder, last, FOLDER.union(OFlags::PATH), Mode::empty())
                     .map_err(|_| io::Error::other("something that is no folder has this name"))?;
-                let mode = Mode::from_raw_mode(rustix::fs::fstat(&there)?.st_mode);
-                if !mode.contains(Mode::RWXU) {
+                let stat = rustix::fs::fstat(&there)?;
+                let mode = Mode::from_raw_mode(stat.st_mode);
+                if own && !mode.contains(Mode::RWXU) {
                     let held = format!("/proc/self/fd/{}", there.as_raw_fd());
                     rustix::fs::chmod(held, mode | Mode::RWXU)?;
                 }
-                Ok(())
+                Ok(Made::There(stamp(&stat)))
             }
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Gives a folder its rights and time, when nothing more is put into it.
-    pub(crate) fn finish_folder(&self, name: &Name, mode: u32, modified: Stamp) -> io::Result<()> {
+    /// Gives a folder its time, and its rights if it is this session's, when nothing more is put into it.
+    pub(crate) fn finish_folder(&self, name: &Name, mode: Option<u32>, modified: Stamp) -> io::Result<()> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(name.bytes());
         let folder = self.folder(Some(name.bytes()))?;
         rustix::fs::futimens(&*folder, &times(modified))?;
-        rustix::fs::fchmod(&*folder, Mode::from_raw_mode(mode & MODE))?;
+        if let Some(mode) = mode {
+            rustix::fs::fchmod(&*folder, self.mode(mode))?;
+        }
         Ok(())
     }
 
-    /// Makes a symbolic link, in place of a file or link that is there.
-    pub(crate) fn make_link(&self, name: &Name, target: &[u8], modified: Stamp, key: Key) -> io::Result<()> {
+    /// What has this name.
+    pub(crate) fn find(&self, name: &Name) -> io::Result<Found> {
         let (folder, last) = name.split();
-        let folder = self.folder(folder)?;
+        let folder = match self.folder(folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
+            folder => folder?,
+        };
+        let stat = match rustix::fs::statat(&*folder, last, AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOENT) => return Ok(Found::Nothing),
+            stat => stat?,
+        };
+        Ok(match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => Found::File(there(&stat)),
+            FileType::Directory => Found::Folder,
+            FileType::Symlink => {
+                let target = rustix::fs::readlinkat(&*folder, last, Vec::new())?.into_bytes();
+                Found::Link { there: there(&stat), target }
+            }
+            _ => Found::Other,
+        })
+    }
+
+    /// Makes a symbolic link; how it looks.
+    pub(crate) fn make_link(
+        &self,
+        name: &Name,
+        target: &[u8],
+        modified: Stamp,
+        key: Key,
+        taken: Taken,
+    ) -> io::Result<(Named, There)> {
         let under_way = partial_name(key);
-        match rustix::fs::unlinkat(&self.partial, &under_way, AtFlags::empty()) {
-            Ok(()) | Err(Errno::NOENT) => {}
-            Err(error) => return Err(error.into()),
-        }
+        self.remove(&under_way)?;
         rustix::fs::symlinkat(OsStr::from_bytes(target), &self.partial, &under_way)?;
         let stamp = times(modified);
         rustix::fs::utimensat(&self.partial, &under_way, &stamp, AtFlags::SYMLINK_NOFOLLOW)?;
-        self.rename(&under_way, &folder, last)
+        let stat = rustix::fs::statat(&self.partial, &under_way, AtFlags::SYMLINK_NOFOLLOW)?;
+        let named = self.place(key, name, taken);
+        if !matches!(named, Ok(Named::Here | Named::As(_))) {
+            self.discard(key);
+        }
+        Ok((named?, there(&stat)))
     }
 
     /// Opens a file under way, to go on with it: it must be there.
     pub(crate) fn reopen(&self, key: Key) -> io::Result<File> {
-        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         Ok(rustix::fs::openat(&self.partial, partial_name(key), flags, Mode::empty())?.into())
     }
 
-    /// Opens an empty file under way.
+    /// Opens a new file under way.
     pub(crate) fn create(&self, key: Key) -> io::Result<File> {
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        Ok(rustix::fs::openat(&self.partial, partial_name(key), flags, Mode::RUSR | Mode::WUSR)?.into())
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let name = partial_name(key);
+        let create = || rustix::fs::openat(&self.partial, &name, flags, Mode::RUSR | Mode::WUSR);
+        match create() {
+            Err(Errno::EXIST) => {
+                self.remove(&name)?;
+                Ok(create()?.into())
+            }
+            created => Ok(created?.into()),
+        }
     }
 
     /// Throws a file under way away.
     pub(crate) fn discard(&self, key: Key) {
-        let _ = rustix::fs::unlinkat(&self.partial, partial_name(key), AtFlags::empty());
+        let _ = self.remove(&partial_name(key));
     }
 
-    /// Gives a whole file its rights, time and name.
-    pub(crate) fn settle(
-        &self,
-        file: &File,
-        key: Key,
-        name: &Name,
-        mode: u32,
-        modified: Stamp,
-    ) -> io::Result<()> {
+    fn remove(&self, under_way: &str) -> io::Result<()> {
+        match rustix::fs::unlinkat(&self.partial, under_way, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Gives a whole file under way its rights and time; how it looks then.
+    pub(crate) fn dress(&self, file: &File, mode: u32, modified: Stamp) -> io::Result<There> {
+        rustix::fs::fchmod(file, self.mode(mode))?;
+        rustix::fs::futimens(file, &times(modified))?;
+        Ok(there(&rustix::fs::fstat(file)?))
+    }
+
+    fn mode(&self, mode: u32) -> Mode {
+        Mode::from_raw_mode(mode & MODE & !self.mask)
+    }
+
+    /// Gives a whole file or link its name.
+    pub(crate) fn place(&self, key: Key, name: &Name, taken: Taken) -> io::Result<Named> {
+        let under_way = partial_name(key);
         let (folder, last) = name.split();
         let folder = self.folder(folder)?;
-        rustix::fs::fchmod(file, Mode::from_raw_mode(mode & MODE))?;
-        rustix::fs::futimens(file, &times(modified))?;
-        self.rename(&partial_name(key), &folder, last)
+        if taken == Taken::Replace {
+            return self.replace(&under_way, &folder, last).map(|()| Named::Here);
+        }
+        if self.rename_new(&under_way, &folder, last)? {
+            return Ok(Named::Here);
+        }
+        if taken == Taken::Number {
+            for number in 1..=MOST_NUMBERS {
+                let numbered = name.numbered(number).map_err(io::Error::other)?;
+                if self.rename_new(&under_way, &folder, numbered.split().1)? {
+                    return Ok(Named::As(numbered));
+                }
+            }
+        }
+        Ok(Named::Not)
     }
 
-    fn rename(&self, under_way: &str, folder: &OwnedFd, last: &OsStr) -> io::Result<()> {
+    /// Whether it could be had: nothing had the name.
+    fn rename_new(&self, under_way: &str, folder: &OwnedFd, last: &OsStr) -> io::Result<bool> {
+        let partial = &self.partial;
+        match rustix::fs::renameat_with(partial, under_way, folder, last, RenameFlags::NOREPLACE) {
+            Ok(()) => return Ok(true),
+            Err(Errno::EXIST) => return Ok(false),
+            // A file system that cannot say so.
+            Err(Errno::INVAL | Errno::NOSYS) => {}
+            Err(error) => return Err(fault(error)),
+        }
+        match rustix::fs::linkat(partial, under_way, folder, last, AtFlags::empty()) {
+            Ok(()) => {
+                rustix::fs::unlinkat(partial, under_way, AtFlags::empty())?;
+                return Ok(true);
+            }
+            Err(Errno::EXIST) => return Ok(false),
+            // Nor that: then another program may come between the two.
+            Err(Errno::PERM | Errno::OPNOTSUPP | Errno::NOSYS | Errno::MLINK) => {}
+            Err(error) => return Err(fault(error)),
+        }
+        match rustix::fs::statat(folder, last, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(_) => Ok(false),
+            Err(Errno::NOENT) => {
+                rustix::fs::renameat(partial, under_way, folder, last).map(|()| true).map_err(fault)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn replace(&self, under_way: &str, folder: &OwnedFd, last: &OsStr) -> io::Result<()> {
         if let Ok(there) = rustix::fs::statat(folder, last, AtFlags::SYMLINK_NOFOLLOW) {
-            use rustix::fs::FileType as Kind;
-            let kind = Kind::from_raw_mode(there.st_mode);
-            if !matches!(kind, Kind::RegularFile | Kind::Symlink | Kind::Directory) {
+            let kind = FileType::from_raw_mode(there.st_mode);
+            if !matches!(kind, FileType::RegularFile | FileType::Symlink | FileType::Directory) {
                 return Err(io::Error::other("a device, socket or pipe has this name"));
             }
         }
-        rustix::fs::renameat(&self.partial, under_way, folder, last).map_err(|error| match error {
-            Errno::ISDIR | Errno::NOTEMPTY | Errno::EXIST => io::Error::other("a folder has this name"),
-            Errno::XDEV => {
-                io::Error::other("another file system is mounted there; receive into that folder by itself")
-            }
-            _ => error.into(),
-        })
+        rustix::fs::renameat(&self.partial, under_way, folder, last).map_err(fault)
     }
 
     /// Opens a file under its own name.
@@ -173,29 +336,48 @@ impl Store {
         Ok(rustix::fs::openat(&*self.folder(folder)?, last, flags, Mode::empty())?.into())
     }
 
-    /// Whether a plain file of `size` has this name.
-    pub(crate) fn has(&self, name: &Name, size: u64) -> bool {
-        let (folder, last) = name.split();
-        let Ok(folder) = self.folder(folder) else { return false };
-        rustix::fs::statat(&*folder, last, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|stat| {
-            rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::RegularFile
-                && u64::try_from(stat.st_size) == Ok(size)
-        })
-    }
-
     /// Waits until all that was written lies on the disk.
     pub(crate) fn sync(&self) -> Result<(), TransferError> {
         rustix::fs::syncfs(&*self.top)
             .map_err(TransferError::file(&self.path, "write the folder to its disk"))
     }
 
+    /// Bytes that this user may still write.
+    pub(crate) fn free(&self) -> Option<u64> {
+        let free = rustix::fs::fstatvfs(&*self.top).ok()?;
+        Some(free.f_bavail.saturating_mul(free.f_frsize))
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    pub(crate) fn top(&self) -> &OwnedFd {
+        &self.top
+    }
+}
+
+/// Why a rename failed, in words.
+fn fault(error: Errno) -> io::Error {
+    match error {
+        Errno::ISDIR | Errno::NOTEMPTY | Errno::EXIST => io::Error::other("a folder has this name"),
+        Errno::XDEV => {
+            io::Error::other("another file system is mounted there; receive into that folder by itself")
+        }
+        _ => error.into(),
     }
 }
 
 fn partial_name(key: Key) -> String {
     format!("{key:032x}")
+}
+
+fn there(stat: &Stat) -> There {
+    There { size: stat.st_size.try_into().unwrap_or(0), modified: stamp(stat), inode: stat.st_ino }
+}
+
+fn stamp(stat: &Stat) -> Stamp {
+    Stamp { seconds: stat.st_mtime, nanos: stat.st_mtime_nsec as u32 }
 }
 
 fn times(modified: Stamp) -> Timestamps {
@@ -206,4 +388,12 @@ fn times(modified: Stamp) -> Timestamps {
             tv_nsec: modified.nanos.min(999_999_999).into(),
         },
     }
+}
+
+/// The process's umask, read where that does not change it.
+fn umask() -> u32 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let said = status.lines().find_map(|line| line.strip_prefix("Umask:"));
+    // A kernel that does not say it has the usual one.
+    said.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()).unwrap_or(0o022)
 }

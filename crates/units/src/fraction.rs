@@ -35,12 +35,13 @@ impl FromStr for Fraction {
     type Err = TextError;
     fn from_str(text: &str) -> Result<Self, TextError> {
         let quantity = split_quantity(text, ACCEPTED)?;
-        let scale = match quantity.unit {
-            "" => 1.0,
-            "%" => 0.01,
+        let places = match quantity.unit {
+            "" => 0,
+            "%" => 2,
             _ => return Err(quantity.unknown_unit(ACCEPTED)),
         };
-        Self::new(quantity.value() * scale).ok_or_else(|| quantity.out_of_range(ACCEPTED))
+        // "70%" is the same number as "0.7", which 70 * 0.01 is not.
+        Self::new(quantity.shifted(places)).ok_or_else(|| quantity.out_of_range(ACCEPTED))
     }
 }
 impl TryFrom<String> for Fraction {
@@ -56,8 +57,17 @@ impl From<Fraction> for String {
 }
 impl fmt::Display for Fraction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Twelve digits hide the binary rounding of a product such as 0.07 * 100.
-        let percent = (self.0 * 100.0 * 1e12).round() / 1e12;
-        write!(f, "{percent}%")
+        // The fewest digits that name this number and no other: d.ddde-x, with the point two places further on.
+        let scientific = format!("{:e}", self.0);
+        let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+        let digits = digits.replace('.', "");
+        let whole = exponent.parse::<isize>().unwrap_or(0) + 3;
+        let percent = match usize::try_from(whole) {
+            Ok(0) | Err(_) => format!("0.{}{digits}", "0".repeat(whole.unsigned_abs())),
+            Ok(whole) if whole < digits.len() => format!("{}.{}", &digits[..whole], &digits[whole..]),
+            Ok(whole) => format!("{digits:0<whole$}"),
+        };
+        // Zero is 0e0.
+        f.pad(&format!("{}%", if self.0 == 0.0 { "0" } else { &percent }))
     }
 }

@@ -20,6 +20,8 @@
 mod bytes;
 mod foreign;
 mod fraction;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 pub mod random;
 mod rate;
 mod text;

@@ -61,7 +61,13 @@ impl Quantity<'_> {
     /// The number as a real, without its unit.
     #[must_use]
     pub fn value(&self) -> f64 {
-        self.mantissa as f64 / 10f64.powi(self.decimals as i32)
+        self.shifted(0)
+    }
+
+    /// The real number nearest to this one over 10^`places`.
+    pub(crate) fn shifted(&self, places: u32) -> f64 {
+        let digits = format!("{}e-{}", self.mantissa, self.decimals + places);
+        digits.parse().expect("digits and an exponent are a number")
     }
 
     /// The error for a unit that this quantity does not know.
@@ -86,7 +92,7 @@ fn error(text: &str, column: usize, found: String, accepted: &str) -> TextError 
 /// Splits "2.5 bdp" into 2.5 and "bdp". `accepted` is quoted in the error.
 ///
 /// # Errors
-/// If the text does not begin with a plain non-negative decimal number of at most 30 digits.
+/// If the text does not begin with a plain non-negative decimal number of at most 30 digits, zeros in front not counted.
 pub fn split_quantity<'a>(text: &'a str, accepted: &str) -> Result<Quantity<'a>, TextError> {
     let lead = text.chars().take_while(|c| c.is_whitespace()).count();
     let number_column = lead + 1;
@@ -97,19 +103,21 @@ pub fn split_quantity<'a>(text: &'a str, accepted: &str) -> Result<Quantity<'a>,
     if body.starts_with('-') {
         return Err(error(text, number_column, "a negative number".into(), accepted));
     }
-    let (mut mantissa, mut decimals, mut digits, mut point) = (0u128, 0u32, 0u32, false);
+    let (mut mantissa, mut decimals, mut digits, mut number, mut point) = (0u128, 0u32, 0u32, false, false);
     let mut end = body.len();
     for (at, c) in body.char_indices() {
         match c {
+            '0' if mantissa == 0 && !point => number = true,
             '0'..='9' if digits < 30 => {
                 mantissa = mantissa * 10 + u128::from(c as u32 - '0' as u32);
                 digits += 1;
+                number = true;
                 decimals += u32::from(point);
             }
             '0'..='9' => {
                 return Err(error(text, number_column, "a number of over 30 digits".into(), accepted));
             }
-            '_' if digits > 0 => {}
+            '_' if number => {}
             '.' if !point => point = true,
             _ => {
                 end = at;
@@ -117,7 +125,7 @@ pub fn split_quantity<'a>(text: &'a str, accepted: &str) -> Result<Quantity<'a>,
             }
         }
     }
-    if digits == 0 {
+    if !number {
         let found = body.chars().next().map_or_else(String::new, |c| format!("'{c}', not a number"));
         return Err(error(text, number_column, found, accepted));
     }
@@ -143,7 +151,8 @@ pub(crate) fn parse(text: &str, units: &[Unit], accepted: &str) -> Result<u64, T
         return Err(error(text, quantity.number_column, found, accepted));
     }
     // Digits finer than the base unit are rounded to it, half up.
-    u64::try_from((scaled + divisor / 2) / divisor).map_err(|_| quantity.out_of_range(accepted))
+    let (whole, rest) = (scaled / divisor, scaled % divisor);
+    u64::try_from(whole + u128::from(rest >= divisor - rest)).map_err(|_| quantity.out_of_range(accepted))
 }
 
 /// Prints a whole number of base units in the largest unit that keeps it at or above one, exactly.

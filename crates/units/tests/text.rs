@@ -35,6 +35,37 @@ fn an_error_points_at_the_column_and_says_what_is_accepted() {
     assert_eq!("101%".parse::<Fraction>().unwrap_err().found, "a number out of range");
 }
 
+/// Found by fuzzing: 70 * 0.01 is not 0.7, and twelve digits do not tell all shares apart.
+#[test]
+fn a_share_is_the_same_number_as_a_percentage_and_after_printing() {
+    assert_eq!("70%".parse::<Fraction>(), "0.7".parse());
+    assert_eq!("35%".parse::<Fraction>().unwrap().get(), 0.35);
+    for (text, printed) in [
+        ("0", "0%"),
+        ("-0.0", "0%"),
+        ("1", "100%"),
+        ("0.07", "7%"),
+        ("0.5%", "0.5%"),
+        ("12.345%", "12.345%"),
+        ("0.1234567890123456", "12.34567890123456%"),
+        ("0.1", "10%"),
+        ("0.000_01", "0.001%"),
+        (".000000000000000000000000000001%", "0.000000000000000000000000000001%"),
+    ] {
+        let share: Fraction = text.trim_start_matches('-').parse().unwrap();
+        assert_eq!(share.to_string(), printed);
+        assert_eq!(printed.parse(), Ok(share));
+    }
+    assert_eq!(Fraction::new(-0.0).unwrap().to_string(), "0%");
+}
+
+/// The sum that rounds half up must not overflow: without overflow checks this was read as nothing at all.
+#[test]
+fn a_number_at_the_end_of_128_bits_is_read_exactly() {
+    assert_eq!("9.4522879700260684295381835h".parse(), Ok(Span::from_nanos(34_028_236_692_094)));
+    assert_eq!("9.4522879700260684295381836h".parse::<Span>().unwrap_err().found, "a number out of range");
+}
+
 #[test]
 fn rates_convert_without_floating_point() {
     let rate = Rate::from_bps(97_000_000);
@@ -50,6 +81,12 @@ proptest! {
         prop_assert_eq!(Span::from_nanos(n).to_string().parse(), Ok(Span::from_nanos(n)));
         prop_assert_eq!(Bytes::new(n).to_string().parse(), Ok(Bytes::new(n)));
         prop_assert_eq!(Rate::from_bps(n).to_string().parse(), Ok(Rate::from_bps(n)));
+    }
+
+    #[test]
+    fn a_printed_share_reads_back(value in 1e-13f64..=1.0) {
+        let share = Fraction::new(value).unwrap();
+        prop_assert_eq!(share.to_string().parse(), Ok(share));
     }
 
     #[test]

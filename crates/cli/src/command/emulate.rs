@@ -3,8 +3,8 @@
 use crate::args::EmulateOptions;
 use crate::print;
 use crate::problem::Problem;
-use emu::PathConfig;
 use emu::shell::{Shell, run as run_shell};
+use emu::{PathConfig, User};
 use link::traffic::{Pattern, TrafficConfig};
 use link::{Limit, LinkConfig};
 use std::process::ExitCode;
@@ -13,10 +13,17 @@ use units::{Bytes, Rate, Span, Time};
 pub(crate) fn run(options: EmulateOptions) -> Result<ExitCode, Problem> {
     let path = path(&options)?;
     path.check()?;
+    let user = if options.as_root { None } else { User::behind_sudo()? };
     emu::prepare()?;
+    if let Some(user) = &user {
+        let (name, id) = (user.name(), user.id());
+        print::talk(format_args!(
+            "note: the command runs as {name} (uid {id}), who called sudo; --as-root runs it as root"
+        ));
+    }
     let base_rtt = options.delay * 2;
     let program = options.program.into_iter().map(Into::into).collect();
-    let outcome = run_shell(Shell { path, command: program, server: options.server })?;
+    let outcome = run_shell(Shell { path, command: program, server: options.server, user })?;
     let report = &outcome.report;
     let link = &report.link;
     print::talk(format_args!(

@@ -4,30 +4,46 @@ use crate::args::ReceiveOptions;
 use crate::print;
 use crate::problem::Problem;
 use crate::report;
-use crate::talk::Talk;
+use crate::talk::{Talk, can_ask};
 use serde_json::json;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 use std::process::ExitCode;
-use transfer::{Clock, Receiver};
+use transfer::{Accept, Clock, Receiver, Ticket};
+use units::{Foreign, Span};
 
 pub(crate) fn run(options: &ReceiveOptions) -> Result<ExitCode, Problem> {
+    if options.expire == Span::ZERO || options.wait == Some(Span::ZERO) {
+        return Err(Problem::usage(
+            "--expire or --wait 0s: no sender could come in that time\n  accepted: a time above zero, such as 2h",
+        ));
+    }
+    // A dump of this process would hold the ticket.
+    let _ = nix::sys::prctl::set_dumpable(false);
     let how = transfer::ReceiveOptions {
         listen: options.listen,
         addresses: options.address.clone(),
         window: options.window,
         new: options.new,
+        existing: options.existing.into(),
+        preserve_mode: options.preserve_mode,
+        outside_links: options.outside_links,
+        accept: Accept { ask: can_ask() && !options.yes, all: options.yes, limit: options.accept },
+        expire: options.expire,
+        wait: options.wait,
+        digests: options.digests.clone(),
         ..transfer::ReceiveOptions::default()
     };
     let receiver = Receiver::open(&options.folder, &how, &Clock::start())?;
-    let ticket = receiver.ticket().to_string();
-    if options.json {
-        print::data(json!({ "ticket": ticket }))?;
-    } else {
-        print::data(&ticket)?;
-    }
-    if receiver.resumed() {
+    give_out(receiver.ticket(), options)?;
+    if receiver.renewed() {
+        print::talk("taking up an interrupted session: its ticket has expired, and this is a new one");
+    } else if receiver.resumed() {
         print::talk("taking up an interrupted session: its ticket still holds");
     }
-    let talk = Talk::new();
+    let talk = Talk::new(options.verbose);
     talk.waiting("waiting for the sender: tightlink send PATH… TICKET");
     let received = receiver.run(&talk)?;
     talk.end();
@@ -40,4 +56,35 @@ pub(crate) fn run(options: &ReceiveOptions) -> Result<ExitCode, Problem> {
         print::talk(&received);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// To standard output, or to the file that was asked for.
+fn give_out(ticket: &Ticket, options: &ReceiveOptions) -> Result<(), Problem> {
+    let Some(file) = &options.ticket_file else {
+        let ticket = ticket.to_string();
+        return if options.json { print::data(json!({ "ticket": ticket })) } else { print::data(ticket) };
+    };
+    keep(file, &format!("{ticket}\n")).map_err(|error| {
+        let problem = format!("{}: cannot write the ticket: {error}", Foreign::path(file));
+        if error.kind() == io::ErrorKind::AlreadyExists {
+            Problem::usage(format!("{problem}\n  help: choose another file with --ticket-file, or remove it"))
+        } else {
+            Problem::environment(problem)
+        }
+    })?;
+    print::talk(format_args!("ticket: {}", Foreign::path(file)));
+    if options.json { print::data(json!({ "ticket_file": file.to_string_lossy() })) } else { Ok(()) }
+}
+
+/// Writes a new file for this user's eyes only. One that has this content already is as good.
+fn keep(file: &Path, content: &str) -> io::Result<()> {
+    let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(file);
+    match made {
+        Ok(mut made) => made.write_all(content.as_bytes()).and_then(|()| made.sync_all()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            let plain = fs::symlink_metadata(file)?.is_file();
+            if plain && fs::read(file)? == content.as_bytes() { Ok(()) } else { Err(error) }
+        }
+        Err(error) => Err(error),
+    }
 }

@@ -23,7 +23,7 @@ pub(crate) fn run(options: &SendOptions) -> Result<ExitCode, Problem> {
         limit: options.limit,
         retry: options.retry,
     };
-    let talk = Talk::new();
+    let talk = Talk::new(false);
     talk.waiting("connecting");
     let sent = transfer::send(&options.paths, &ticket, &how, &Clock::start(), &talk)?;
     talk.end();

@@ -1,4 +1,6 @@
-//! `tightlink tune`: a sizer at the connections of a program that knows nothing of it.
+//! `tightlink tune`: a sizer at the connections of a program that knows nothing of it. `tune/restore.rs`: `--restore`.
+
+mod restore;
 
 use crate::args::TuneOptions;
 use crate::print;
@@ -24,6 +26,9 @@ const LOOK: Span = Span::from_millis(50);
 const PHASES_TOLD: usize = 8;
 
 pub(crate) fn run(options: &TuneOptions) -> Result<ExitCode, Problem> {
+    if let Some(pid) = options.pid.filter(|_| options.restore) {
+        return restore::run(pid, options);
+    }
     let config = config(options)?;
     let clock = Clock::start();
     let (mut tuner, mut child) = match options.pid {

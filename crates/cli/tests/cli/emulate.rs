@@ -1,14 +1,17 @@
 //! `tightlink emulate`.
 
 use crate::kill::{all_gone, made_by, signal};
-use crate::place::{Place, SOON, alone, root, within};
+use crate::place::{Ended, Place, SOON, alone, end, root, within};
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 const LINK: [&str; 6] = ["emulate", "--rate", "20Mbit/s", "--delay", "10ms", "--"];
+
+/// What `sudo` leaves in the environment when nobody calls it.
+const SUDO: [(&str, &str); 2] = [("SUDO_UID", "65534"), ("SUDO_GID", "65534")];
 
 fn behind_the_link<'a>(program: &[&'a str]) -> Vec<&'a str> {
     LINK.into_iter().chain(program.iter().copied()).collect()
@@ -129,14 +132,114 @@ fn kill_9_takes_the_program_and_its_server_along() {
             "-c",
             "echo $$; exec sleep 1000",
         ];
-        let mut child = Place::new().start(&arguments);
-        let made = made_by(&child);
-        let program = line(&mut child);
-        assert!(runs(&program));
-        child.kill().unwrap();
-        assert_eq!(child.wait().unwrap().signal(), Some(9));
-        assert!(within(SOON, || !runs(&program)), "the program lives on");
-        all_gone(&made);
+        for sudo in [false, true] {
+            let place = Place::new();
+            let mut command = place.program(&arguments);
+            if sudo {
+                command.envs(SUDO);
+            }
+            let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+            let made = made_by(&child);
+            let program = line(&mut child);
+            assert!(runs(&program));
+            child.kill().unwrap();
+            assert_eq!(child.wait().unwrap().signal(), Some(9));
+            assert!(within(SOON, || !runs(&program)), "the program lives on (as another user: {sudo})");
+            all_gone(&made);
+        }
+    }
+}
+
+/// Runs `tightlink emulate` with `options` before the command, as `sudo` called by nobody would.
+fn under_sudo(variables: &[(&str, &str)], options: &[&str], program: &[&str]) -> Ended {
+    let arguments: Vec<&str> =
+        LINK[..5].iter().chain(options).chain(&["--"]).chain(program).copied().collect();
+    let place = Place::new();
+    let mut command = place.program(&arguments);
+    command.env("HOME", "/root").env("USER", "root").env("LOGNAME", "root").envs(variables.iter().copied());
+    end(command)
+}
+
+#[test]
+fn sudo_does_not_run_the_command_as_root() {
+    let _alone = alone();
+    if root() {
+        let ended = under_sudo(&SUDO, &[], &["sh", "-c", "id -u; id -g; echo $USER $LOGNAME $HOME"]).well();
+        let home = "/nonexistent";
+        assert_eq!(ended.out, format!("65534\n65534\nnobody nobody {home}\n"), "{}", ended.err);
+        let said = "note: the command runs as nobody (uid 65534), who called sudo; --as-root runs it as root";
+        assert_eq!(ended.err.lines().filter(|line| *line == said).count(), 1, "{}", ended.err);
+    }
+}
+
+#[test]
+fn sudo_does_not_run_the_server_as_root() {
+    let _alone = alone();
+    if root() {
+        let ended = under_sudo(&SUDO, &["--server", "id -u"], &["true"]).well();
+        assert_eq!(ended.out, "65534\n", "{}", ended.err);
+    }
+}
+
+#[test]
+fn under_sudo_nothing_of_roots_rights_is_left_or_can_be_had_again() {
+    let _alone = alone();
+    if root() {
+        // Root is in more groups than its own.
+        let place = Place::new();
+        let mut command = Command::new("setpriv");
+        command.args(["--groups", "0,4,6", env!("CARGO_BIN_EXE_tightlink")]).args(LINK);
+        let mut command = place.here(command);
+        command.args(["cat", "/proc/self/status"]).envs(SUDO);
+        let ended = end(command).well();
+        let field = |name: &str| {
+            let line = ended.out.lines().find_map(|line| line.strip_prefix(name)).expect("a line of status");
+            line.split_whitespace().collect::<Vec<_>>()
+        };
+        // Real, effective, saved, and that of the file system.
+        assert_eq!((field("Uid:"), field("Gid:")), (vec!["65534"; 4], vec!["65534"; 4]));
+        assert_eq!(field("Groups:"), ["65534"]);
+        for set in ["CapPrm:", "CapEff:", "CapAmb:"] {
+            assert_eq!(field(set), ["0000000000000000"], "{set}");
+        }
+        let again = under_sudo(&SUDO, &[], &["setpriv", "--reuid=0", "id", "-u"]);
+        assert!(again.code != Some(0) && again.out.is_empty(), "{again:?}");
+    }
+}
+
+#[test]
+fn the_link_is_between_the_programs_of_a_user_behind_sudo_too() {
+    let _alone = alone();
+    if root() {
+        let line = "grep -c tight /proc/net/dev; begin=$EPOCHREALTIME; (: < /dev/tcp/$TIGHTLINK_FAR/9) 2> /dev/null; \
+                    end=$EPOCHREALTIME; echo $(( ${end/./} - ${begin/./} ))";
+        let ended = under_sudo(&SUDO, &[], &["bash", "-c", line]).well();
+        let numbers: Vec<u32> = ended.out.lines().map(|line| line.parse().expect("a number")).collect();
+        assert!(numbers[0] == 1 && numbers[1] >= 20_000, "a device, and a round trip: {numbers:?}");
+    }
+}
+
+#[test]
+fn as_root_and_a_root_that_called_sudo_keep_root() {
+    let _alone = alone();
+    if root() {
+        let cases = [(SUDO, &["--as-root"][..]), ([("SUDO_UID", "0"), ("SUDO_GID", "0")], &[])];
+        for (variables, options) in cases {
+            let ended = under_sudo(&variables, options, &["sh", "-c", "id -u; echo $USER"]).well();
+            assert_eq!(ended.out, "0\nroot\n", "{}", ended.err);
+            assert!(!ended.err.contains("sudo"), "{}", ended.err);
+        }
+    }
+}
+
+#[test]
+fn a_caller_of_sudo_who_is_not_known_is_an_error_and_nothing_runs() {
+    if root() {
+        let run = |id: &str| under_sudo(&[("SUDO_UID", id)], &[], &["echo", "ran"]);
+        for id in ["", "nobody", "-1", "4294967295", "1e3"] {
+            run(id).failed(2, &["SUDO_UID = ", "accepted is 0 to 4294967294", "--as-root"]);
+        }
+        run("3999999999").failed(3, &["3999999999", "no user of this machine has the number", "--as-root"]);
     }
 }
 

@@ -120,6 +120,8 @@ impl Place {
     pub fn here(&self, mut command: Command) -> Command {
         command.current_dir(self.path()).stdin(Stdio::null()).env("RUST_BACKTRACE", "1");
         command.env("TIGHTLINK", env!("CARGO_BIN_EXE_tightlink"));
+        // The tests may run under sudo, which must not decide as whom programs run.
+        command.env_remove("SUDO_UID").env_remove("SUDO_GID");
         command
     }
 

@@ -2,6 +2,7 @@
 
 use crate::place::{Ended, Place, SOON, end, root, within};
 use crate::tries::{in_one_of_five, in_time};
+use live::TcpInfo;
 use live::options::{RECEIVE_LOCK, buffer_lock, receive_buffer, window_clamp};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -258,5 +259,131 @@ fn another_users_program_is_refused_with_the_remedy() {
     match program.output() {
         Ok(output) => Ended::from(output).failed(3, &["may not be tuned", "run as root"]),
         Err(error) => println!("skipped: nobody may not run the program ({error})"),
+    }
+}
+
+#[test]
+fn a_programs_name_cannot_write_to_the_terminal() {
+    let place = Place::new();
+    // A program's name is that of its file; whoever runs it may also set it (prctl).
+    let name = "\x1b]0;owned\x07\n";
+    let start = |program: &str, arguments: &[&str]| {
+        let copy = place.path().join(name);
+        // By a process of its own: a child of another test could hold the copy open for writing.
+        assert!(Command::new("cp").arg(program).arg(&copy).status().expect("cp runs").success());
+        Command::new(copy).args(arguments).stdin(Stdio::null()).spawn().expect("the copy starts")
+    };
+    let mut idle = start("/bin/sleep", &["60"]);
+    let refused = place.run(&["tune", "--pid", &idle.id().to_string()]);
+    idle.kill().and_then(|()| idle.wait()).expect("ours to end");
+    refused.failed(2, &["(\\u{1b}]0;owned\\u{7}\\n) has no TCP socket"]);
+    assert!(!refused.err.contains('\x1b'), "{:?}", refused.err);
+    if !root() {
+        return;
+    }
+    for json in [false, true] {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let port = listener.local_addr().expect("bound").port().to_string();
+        let line = format!("exec 3<>/dev/tcp/127.0.0.1/{port}; read line <&3");
+        let mut program = start("/bin/bash", &["-c", &line]);
+        let (mut stream, _) = listener.accept().expect("the program connects");
+        let pid = program.id().to_string();
+        let arguments = ["tune", "--window", "50kB", "--pid", &pid];
+        let child = place.start(&[&arguments[..], if json { &["--json"] } else { &[] }].concat());
+        // The window that the program grants shrinks as data comes.
+        let held = |stream: &mut TcpStream| {
+            stream.write_all(&[b'x'; 2000]).expect("it reads");
+            TcpInfo::of(stream).expect("a TCP socket").snd_wnd.expect("Linux 5.4") <= Bytes::new(60_000)
+        };
+        assert!(within(SOON, || held(&mut stream)), "it is not tuned");
+        stream.write_all(b"over\n").expect("it reads");
+        program.wait().expect("it ends");
+        let ended = ended(child).well();
+        assert!(!(ended.out.clone() + &ended.err).contains('\x1b'), "{:?} {:?}", ended.out, ended.err);
+        if json {
+            assert_eq!(ended.json()[0]["program"], name, "data stays data");
+        } else {
+            assert!(ended.out.contains(", \\u{1b}]0;owned\\u{7}\\n)"), "{}", ended.out);
+        }
+    }
+}
+
+#[test]
+fn what_a_killed_tune_left_is_given_back_by_restore() {
+    if !root() {
+        return;
+    }
+    for json in [false, true] {
+        let (place, listener) = (Place::new(), TcpListener::bind("127.0.0.1:0").expect("a free port"));
+        let port = listener.local_addr().expect("bound").port().to_string();
+        // The connection is that of a child of the process that is named.
+        let line = format!("exec 3<>/dev/tcp/127.0.0.1/{port}; cat <&3 >/dev/null; exit 0");
+        let mut program = Command::new("bash").args(["-c", &line]).spawn().expect("bash");
+        let (mut stream, _) = listener.accept().expect("the program connects");
+        let pid = program.id().to_string();
+        let mut window = || {
+            stream.write_all(&[0; 200_000]).expect("it reads");
+            TcpInfo::of(&stream).expect("a TCP socket").snd_wnd.expect("Linux 5.4")
+        };
+        let mut child = place.start(&["tune", "--window", "100kB", "--pid", &pid]);
+        let small = |window: Bytes| window > Bytes::new(90_000) && window < Bytes::new(103_000);
+        // For a while: the kernel overwrites the limit once, after the first data.
+        assert!(within(SOON, || (0..50).all(|_| small(window()))), "the window is {}", window());
+        child.kill().expect("it runs");
+        child.wait().expect("it was killed");
+        for _ in 0..50 {
+            assert!(small(window()), "it stays where it was left: {}", window());
+        }
+        let arguments = ["tune", "--restore", "--port", &port, "--pid", &pid];
+        let ended = place.run(&[&arguments[..], if json { &["--json"] } else { &[] }].concat()).well();
+        assert!(within(SOON, || window() > Bytes::new(150_000)), "the window is {}", window());
+        if json {
+            let report = ended.json();
+            assert_eq!(report.len(), 1, "{report:?}");
+            assert_eq!(report[0]["before"]["autotuned"], false, "{}", report[0]);
+            assert_eq!(report[0]["now"]["autotuned"], true, "{}", report[0]);
+            assert_eq!((&report[0]["given_back"], &report[0]["program"]), (&true.into(), &"bash".into()));
+            let buffer = |when: &str| report[0][when]["buffer_bytes"].as_u64().expect("a number");
+            assert!(buffer("now") < 1_000_000 && buffer("before") > 10_000_000, "{}", report[0]);
+        } else {
+            for words in
+                [&format!("127.0.0.1:{port} -> 127.0.0.1:")[..], "window limit 100kB lifted", "on again"]
+            {
+                assert!(ended.out.contains(words), "{words:?}: {}", ended.out);
+            }
+        }
+        // Again: nothing is left to do, and nothing is harmed.
+        let again = place.run(&arguments).well();
+        assert!(again.out.contains("autotuning was on"), "{}", again.out);
+        drop(stream);
+        assert!(program.wait().expect("it ends").success());
+    }
+}
+
+#[test]
+fn what_cannot_be_restored_is_said() {
+    let (place, pid) = (Place::new(), own_pid());
+    place.run(&["tune", "--restore", "--pid", "4194303"]).failed(2, &["no process has the id 4194303"]);
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let port = listener.local_addr().expect("bound").port().to_string();
+    place
+        .run(&["tune", "--restore", "--pid", &pid, "--port", "1"])
+        .failed(2, &["port 1 at either end", &port]);
+    let usage: [&[&str]; 3] = [
+        &["tune", "--restore"],
+        &["tune", "--restore", "--", "true"],
+        &["tune", "--restore", "--pid", &pid, "--window", "1MB"],
+    ];
+    for arguments in usage {
+        let ended = place.run(arguments);
+        assert_eq!((ended.code, ended.out.as_str()), (Some(2), ""), "{arguments:?}: {}", ended.err);
+    }
+    if root() {
+        let mut program = place.program(&["tune", "--restore", "--pid", &pid]);
+        program.uid(65_534).gid(65_534).current_dir("/");
+        match program.output() {
+            Ok(output) => Ended::from(output).failed(3, &["may not be tuned", "run as root"]),
+            Err(error) => println!("skipped: nobody may not run the program ({error})"),
+        }
     }
 }

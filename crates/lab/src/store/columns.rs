@@ -52,7 +52,7 @@ pub(super) fn write_flows(path: &Path, flows: &[FlowSeries]) -> io::Result<()> {
         let values = flows.iter().flat_map(|flow| padded(measured(flow, name), flow.t_s.len()));
         (name.to_owned(), Column::Number(values.collect()))
     }));
-    write_table(path, &columns)
+    write_table(File::create(path)?, &columns)
 }
 
 /// `t_s, backlog_bytes, drops`: one row per sample.
@@ -60,7 +60,7 @@ pub(super) fn write_link(path: &Path, link: &LinkSeries) -> io::Result<()> {
     let drops: Vec<f64> = link.drops.iter().map(|count| *count as f64).collect();
     let samples = link.t_s.len();
     write_table(
-        path,
+        File::create(path)?,
         &[
             ("t_s".into(), Column::Required(link.t_s.clone())),
             ("backlog_bytes".into(), Column::Number(padded(&link.backlog_bytes, samples))),
@@ -73,7 +73,7 @@ pub(super) fn write_link(path: &Path, link: &LinkSeries) -> io::Result<()> {
 pub(super) fn write_fairness(path: &Path, fairness: &FairnessSeries) -> io::Result<()> {
     let index = padded(&fairness.jain_index, fairness.t_s.len());
     let t_s = Column::Required(fairness.t_s.clone());
-    write_table(path, &[("t_s".into(), t_s), ("jain_index".into(), Column::Number(index))])
+    write_table(File::create(path)?, &[("t_s".into(), t_s), ("jain_index".into(), Column::Number(index))])
 }
 
 /// `packets, time_share, at_least`: for each length of the queue the share of the measured interval it lasted, and the
@@ -90,7 +90,7 @@ pub(super) fn write_queue(path: &Path, shares: &[f64]) -> io::Result<()> {
         .collect();
     at_least.reverse();
     write_table(
-        path,
+        File::create(path)?,
         &[
             ("packets".into(), Column::Required((0..shares.len()).map(|packets| packets as f64).collect())),
             ("time_share".into(), Column::Required(shares.to_vec())),
@@ -104,17 +104,17 @@ fn padded(values: &[f64], samples: usize) -> Vec<Option<f64>> {
     (0..samples).map(|index| values.get(index).copied().filter(|value| value.is_finite())).collect()
 }
 
-/// Writes columns of equal length under their names, which may have dots in them as keys do.
+/// Writes columns of equal length to an empty file, under their names, which may have dots in them as keys do.
 ///
 /// # Errors
 /// What the file system says.
-pub fn write_table(path: &Path, columns: &[(String, Column)]) -> io::Result<()> {
+pub fn write_table(file: File, columns: &[(String, Column)]) -> io::Result<()> {
     let write = || -> Result<File, ParquetError> {
         let fields = columns.iter().map(|(name, column)| Ok(Arc::new(field(name, column)?)));
         let fields = fields.collect::<Result<Vec<_>, ParquetError>>()?;
         let schema = Arc::new(Type::group_type_builder("table").with_fields(fields).build()?);
         let properties = Arc::new(WriterProperties::builder().set_compression(Compression::SNAPPY).build());
-        let mut file = SerializedFileWriter::new(File::create(path)?, schema, properties)?;
+        let mut file = SerializedFileWriter::new(file, schema, properties)?;
         let mut group = file.next_row_group()?;
         for (_, values) in columns {
             let Some(mut column) = group.next_column()? else {

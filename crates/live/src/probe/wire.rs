@@ -18,8 +18,6 @@ use units::Span;
 
 /// Bytes of every datagram but a train's packets, and of their heads.
 pub(super) const LENGTH: usize = 72;
-/// The longest packet of a train that will be sent: UDP over IPv4 in 9000 bytes.
-pub(super) const LONGEST: usize = 8972;
 const SIGNED: usize = LENGTH - CODE;
 const MAGIC: [u8; 2] = *b"tL";
 const VERSION: u8 = 1;
@@ -98,6 +96,28 @@ impl Message {
         (LENGTH + filling.len() == length && message.fields().2 == [word(2), word(3), word(4)])
             .then_some((session, message))
     }
+}
+
+/// See [`crate::fuzzing::probe`].
+#[cfg(fuzzing)]
+pub(crate) fn decoded(datagram: &[u8]) -> Option<Vec<u8>> {
+    let key = ProbeKey::from_secret(&[1; 32]);
+    let (session, message) = Message::decode(&key, datagram)?;
+    let mut bytes = message.encode(&key, session).to_vec();
+    if let Message::Train { length, .. } = message {
+        bytes.resize(usize::from(length), 0);
+    }
+    Some(bytes)
+}
+
+/// See [`crate::fuzzing::probe_signed`].
+#[cfg(fuzzing)]
+pub(crate) fn signed(mut datagram: Vec<u8>) -> Vec<u8> {
+    if datagram.len() >= LENGTH {
+        let code = ProbeKey::from_secret(&[1; 32]).code(&[&datagram[..SIGNED]]);
+        datagram[SIGNED..LENGTH].copy_from_slice(&code);
+    }
+    datagram
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
-use units::{Bytes, Rate, Span, Time};
+use units::{Bytes, Foreign, Rate, Span, Time};
 
 /// The kernel's numbers of the states in which data may come.
 const STATES_THAT_RECEIVE: [u8; 3] = [1, 4, 5];
@@ -38,6 +38,11 @@ impl Ends {
         let peer = reference.peer_addr().ok().and_then(|peer| peer.as_socket());
         let state = TcpInfo::of(socket).ok()?.state;
         Some(Self { local, peer, stands: peer.is_some() && STATES_THAT_RECEIVE.contains(&state) })
+    }
+
+    /// The end at the program, and the other.
+    pub(super) const fn addresses(self) -> (SocketAddr, Option<SocketAddr>) {
+        (self.local, self.peer)
     }
 
     /// The ports at both ends.
@@ -136,7 +141,7 @@ impl TunedConnection {
         })
     }
 
-    /// The process that has it, and the program's name.
+    /// The process that has it, and the program's name as data: show it as [`Foreign`].
     #[must_use]
     pub fn process(&self) -> (u32, &str) {
         (self.process.id(), &self.program)
@@ -145,7 +150,7 @@ impl TunedConnection {
     /// Its end at the program, and the other.
     #[must_use]
     pub fn ends(&self) -> (SocketAddr, Option<SocketAddr>) {
-        (self.ends.local, self.ends.peer)
+        self.ends.addresses()
     }
 
     /// When it was taken over.
@@ -268,11 +273,7 @@ impl TunedConnection {
         // No smaller than what the sender was promised needs, or the kernel would throw it away.
         let promised = TcpInfo::of(socket)?.rcv_wnd.or(self.requested()).unwrap_or(Bytes::ZERO);
         let room = (self.before.buffer / 2).max(promised);
-        if options::force_receive_buffer(socket, room)?.is_none()
-            && room * 2 < options::receive_buffer(socket)?
-        {
-            options::set_receive_buffer(socket, room)?;
-        }
+        set_room(socket, room)?;
         let unlocked = self.before.lock.is_some_and(|lock| options::set_buffer_lock(socket, lock).is_ok());
         let autotuned = unlocked && self.before.lock.is_some_and(|lock| lock & options::RECEIVE_LOCK == 0);
         // Autotuning raises the limit only together with the buffer, which may be large enough already.
@@ -280,9 +281,7 @@ impl TunedConnection {
         options::set_window_clamp(socket, clamp)?;
         let (buffer, before) = (options::receive_buffer(socket)?, self.before.buffer);
         if !unlocked {
-            left.push(Left(format!(
-                "this kernel cannot turn autotuning on again (Linux 5.14 and later can): the receive buffer stays at {buffer}"
-            )));
+            left.push(Left(autotuning_stays_off(buffer)));
         } else if buffer > before {
             left.push(Left(format!(
                 "the receive buffer is {buffer}, it was {before}: the sender may still use the window it was given"
@@ -293,10 +292,26 @@ impl TunedConnection {
 }
 
 /// A window no connection reaches.
-const UNLIMITED: Bytes = Bytes::new(1 << 30);
+pub(super) const UNLIMITED: Bytes = Bytes::new(1 << 30);
+
+/// Makes room for `room` of payload in the receive buffer; without privilege it is only made smaller.
+pub(super) fn set_room(socket: &impl AsFd, room: Bytes) -> Result<(), LiveError> {
+    if options::force_receive_buffer(socket, room)?.is_none() && room * 2 < options::receive_buffer(socket)? {
+        options::set_receive_buffer(socket, room)?;
+    }
+    Ok(())
+}
+
+/// What is said of a kernel without `SO_BUF_LOCK`.
+pub(super) fn autotuning_stays_off(buffer: Bytes) -> String {
+    format!(
+        "this kernel cannot turn autotuning on again (Linux 5.14 and later can): the receive buffer stays at {buffer}"
+    )
+}
 
 impl fmt::Display for TunedConnection {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} (process {}, {})", self.ends, self.process.id(), self.program)
+        let program = Foreign::new(&self.program);
+        write!(formatter, "{} (process {}, {program})", self.ends, self.process.id())
     }
 }

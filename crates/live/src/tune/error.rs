@@ -2,6 +2,7 @@
 
 use std::io;
 use thiserror::Error;
+use units::Foreign;
 
 /// Why tuning could not begin, or go on.
 #[derive(Debug, Error)]
@@ -21,7 +22,8 @@ pub enum TuneError {
     },
     /// The process has no TCP socket.
     #[error(
-        "process {pid} ({name}) has no TCP socket, nor has a program it started; is it the right process, and does it listen already?"
+        "process {pid} ({}) has no TCP socket, nor has a program it started; is it the right process, and does it listen already?",
+        Foreign::new(.name)
     )]
     NoSocket {
         /// The process.
@@ -31,7 +33,8 @@ pub enum TuneError {
     },
     /// None of its sockets has the port.
     #[error(
-        "process {pid} ({name}) has no TCP socket with port {port} at either end; the ports of its sockets are {ports}"
+        "process {pid} ({}) has no TCP socket with port {port} at either end; the ports of its sockets are {ports}",
+        Foreign::new(.name)
     )]
     NoPort {
         /// The process.
@@ -44,7 +47,7 @@ pub enum TuneError {
         ports: String,
     },
     /// The kernel does not let us at the process's sockets.
-    #[error("process {pid} ({name}) may not be tuned ({source}); {mend}")]
+    #[error("process {pid} ({}) may not be tuned ({source}); {mend}", Foreign::new(.name))]
     NotPermitted {
         /// The process.
         pid: u32,

@@ -46,10 +46,13 @@ impl Process {
         self.id
     }
 
-    /// Its name, as far as it can be told.
+    /// Its name, as far as it can be told. Whoever runs it chose the name: it is shown as [`units::Foreign`].
     pub(super) fn name(&self) -> String {
-        fs::read_to_string(format!("/proc/{}/comm", self.id))
-            .map_or_else(|_| "?".into(), |name| name.trim().into())
+        let read = fs::read(format!("/proc/{}/comm", self.id));
+        read.map_or_else(
+            |_| "?".into(),
+            |name| String::from_utf8_lossy(name.strip_suffix(b"\n").unwrap_or(&name)).into_owned(),
+        )
     }
 
     pub(super) fn is_alive(&self) -> bool {
@@ -71,9 +74,18 @@ impl Process {
         while let Some(member) = family.get(next) {
             next += 1;
             let young = children.remove(&member.id).unwrap_or_default();
-            family.extend(young.into_iter().filter_map(|id| Self::open(id).ok()));
+            let young: Vec<Self> = young.into_iter().filter_map(|id| member.child(id)).collect();
+            family.extend(young);
         }
         family
+    }
+
+    /// The process `id`, if it runs and this one, which runs too, has started it.
+    fn child(&self, id: u32) -> Option<Self> {
+        let child = Self::open(id).ok()?;
+        // Since its parent was read the process may have ended, and another may have its id. What is read now is true
+        // of the process that was opened if that runs still: its id is its own until it has ended. So is the parent's.
+        (parent(id) == Some(self.id) && child.is_alive() && self.is_alive()).then_some(child)
     }
 
     /// The sockets it has open.
@@ -134,4 +146,52 @@ fn ids(folder: &str) -> Vec<u32> {
 fn parent(id: u32) -> Option<u32> {
     let text = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
     text.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{BufRead, BufReader};
+    use std::process::{Command, Stdio};
+
+    fn own() -> Process {
+        Process::open(std::process::id()).expect("this process runs")
+    }
+
+    #[test]
+    fn a_child_is_family_until_it_ends() {
+        let mut child = Command::new("sleep").arg("60").spawn().expect("sleep");
+        let id = child.id();
+        assert!(own().family().iter().any(|member| member.id() == id));
+        child.kill().expect("it runs");
+        // Ended, but not collected: /proc still says whose child it is.
+        let handle = Process::open(id).expect("it is not collected");
+        while handle.is_alive() {
+            std::thread::yield_now();
+        }
+        assert_eq!(parent(id), Some(own().id()));
+        assert!(own().child(id).is_none(), "it has ended");
+        child.wait().expect("it was killed");
+        assert!(own().child(id).is_none());
+    }
+
+    #[test]
+    fn a_process_that_has_another_parent_by_the_time_it_is_opened_is_not_family() {
+        // The shell ends at once, and its child gets another parent.
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "sleep 60 > /dev/null & echo $!"]).stdout(Stdio::piped());
+        let mut shell = shell.spawn().expect("sh");
+        let mut line = String::new();
+        BufReader::new(shell.stdout.take().expect("piped")).read_line(&mut line).expect("text");
+        let former = Process::open(shell.id()).expect("it is not collected");
+        while former.is_alive() {
+            std::thread::yield_now();
+        }
+        let orphan = line.trim().parse().expect("a number");
+        let opened = Process::open(orphan).expect("it sleeps");
+        assert!(opened.is_alive() && former.child(orphan).is_none() && own().child(orphan).is_none());
+        let killed = Command::new("kill").arg(line.trim()).status();
+        assert!(killed.expect("kill runs").success());
+        shell.wait().expect("it has ended");
+    }
 }

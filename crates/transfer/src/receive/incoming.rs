@@ -2,9 +2,9 @@
 
 use crate::chunks::{ChunkHasher, Chunks, Digest};
 use crate::name::Name;
-use crate::store::Key;
+use crate::store::{Key, Taken};
 use crate::wire::control::{Entry, Id};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -15,19 +15,29 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Debug)]
 pub(super) struct Incoming {
     pub(super) id: Id,
+    /// By which the store knows it while it is under way.
     pub(super) key: Key,
     pub(super) entry: Entry,
+    /// The name that it gets: the entry's, or the one that this session gave it before.
+    pub(super) name: Name,
     pub(super) chunks: Chunks,
+    pub(super) version: [u8; 16],
     pub(super) state: Mutex<Assembly>,
 }
 
 /// What is there of it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Assembly {
     pub(super) file: Option<Arc<File>>,
     pub(super) digests: BTreeMap<u32, Digest>,
+    /// Chunks that are being written: none is by two connections.
+    pub(super) written: HashSet<u32>,
     /// What the sender says of the whole.
     pub(super) end: Option<Digest>,
+    /// What it means that its name is taken.
+    pub(super) taken: Taken,
+    /// The digests are those of the file that has the name, and the sender is asked whether it is the same.
+    pub(super) compared: bool,
 }
 
 /// A chunk that is being written.
@@ -41,16 +51,18 @@ pub(super) struct OpenChunk {
 }
 
 /// Bytes of chunks that are being written count in what is shown, so that a slow path is seen to move. They leave it with
-/// their chunk, whether that is complete then or not.
+/// their chunk, whether that is complete then or not, and the chunk may be written again.
 #[derive(Debug)]
 pub(super) struct Tally {
     arriving: Arc<AtomicU64>,
     came: u64,
+    incoming: Arc<Incoming>,
+    index: u32,
 }
 
 impl Tally {
-    pub(super) fn new(arriving: &Arc<AtomicU64>) -> Self {
-        Self { arriving: Arc::clone(arriving), came: 0 }
+    pub(super) fn new(arriving: &Arc<AtomicU64>, incoming: &Arc<Incoming>, index: u32) -> Self {
+        Self { arriving: Arc::clone(arriving), came: 0, incoming: Arc::clone(incoming), index }
     }
 
     pub(super) fn add(&mut self, bytes: u64) {
@@ -62,6 +74,7 @@ impl Tally {
 impl Drop for Tally {
     fn drop(&mut self) {
         self.arriving.fetch_sub(self.came, Relaxed);
+        self.incoming.lock().written.remove(&self.index);
     }
 }
 
@@ -71,11 +84,12 @@ impl Incoming {
     }
 }
 
-/// The digests of these chunks as they lie in `file`.
+/// The digests of these chunks as they lie in `file`; each byte read counts in `read`.
 pub(super) fn hashed(
     file: &File,
     chunks: Chunks,
     indices: impl IntoIterator<Item = u32>,
+    read: &AtomicU64,
 ) -> io::Result<BTreeMap<u32, Digest>> {
     let mut buffer = vec![0; 256 << 10];
     let mut found = BTreeMap::new();
@@ -87,13 +101,14 @@ pub(super) fn hashed(
             file.read_exact_at(&mut buffer[..length], at)?;
             hasher.update(at - range.start, &buffer[..length]);
             at += length as u64;
+            read.fetch_add(length as u64, Relaxed);
         }
         found.insert(index, hasher.finish(range.end - range.start));
     }
     Ok(found)
 }
 
-/// What the journal and the store know a file's content by: its name and version.
+/// What the journal and the store know an entry by: its name and version. With a version of zeros: its name alone.
 pub(super) fn key(name: &Name, version: &[u8; 16]) -> Key {
     let mut hasher = blake3::Hasher::new();
     hasher.update(version).update(name.bytes());

@@ -1,28 +1,37 @@
 //! [`Landing`]: what becomes of offers and of the bytes that follow them. It outlives the connections of a session.
+//!
+//! Here: the bytes. `landing/offers.rs`: what an offer is answered, `landing/naming.rs`: how a whole file gets its name,
+//! `landing/holes.rs`: how much hashing of holes is allowed.
 
 #[cfg(test)]
 mod fuzz;
+mod holes;
+mod naming;
+mod offers;
 #[cfg(test)]
 mod tests;
 
-use super::incoming::{Assembly, Incoming, OpenChunk, Tally, hashed, key};
-use crate::chunks::{ChunkHasher, Chunks, Digest, file_digest, small_file_digest};
-use crate::error::TransferError;
-use crate::journal::{Journal, Partial};
-use crate::store::Store;
-use crate::wire::control::{Entry, Id, Kind, Verdict};
+pub(super) use offers::{Examination, MOST_HELD, Offered, weight};
+
+use super::Existing;
+use super::incoming::{Incoming, OpenChunk, Tally};
+use crate::chunks::{ChunkHasher, Digest, file_digest, small_file_digest};
+use crate::error::{TransferError, is_of_the_disk};
+use crate::journal::Journal;
+use crate::name::Name;
+use crate::progress::Moved;
+use crate::store::{Key, Store, Taken};
+use crate::wire::control::{Entry, Id};
+use holes::Holes;
 use live::Clock;
-use std::collections::HashMap;
+use naming::Ready;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use units::Span;
-
-/// A sender has no more offers open than this (`send/window.rs`), so who has more is not one.
-const MOST_OPEN: usize = 1 << 16;
+use units::{Foreign, Span};
 
 /// What cannot go on: this file only, or nothing at all.
 #[derive(Debug)]
@@ -52,14 +61,31 @@ pub(super) struct Counts {
     pub(super) disk: Span,
     /// Bytes that came in this run, holes left out.
     pub(super) came: u64,
+    /// Bytes of files that were there and have been read.
+    pub(super) read: u64,
+}
+
+/// What the receiver's user decided on entries.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Rules {
+    pub(super) existing: Existing,
+    pub(super) outside_links: bool,
+    /// The names of all files are kept, for their digests.
+    pub(super) listed: bool,
 }
 
 /// The receiving end of a session.
 #[derive(Debug)]
 pub(super) struct Landing {
     store: Store,
+    rules: Rules,
     journal: Mutex<Journal>,
-    open: Mutex<HashMap<Id, Arc<Incoming>>>,
+    open: Mutex<Open>,
+    /// Whole files without their names yet.
+    waiting: Mutex<Vec<Ready>>,
+    /// One thread at a time gives names.
+    naming: Mutex<()>,
+    holes: Holes,
     entries: AtomicU64,
     bytes: AtomicU64,
     arriving: Arc<AtomicU64>,
@@ -67,155 +93,98 @@ pub(super) struct Landing {
     disk: AtomicU64,
     /// Bytes that came, holes left out.
     came: AtomicU64,
+    read: AtomicU64,
+    listed: Mutex<Vec<Name>>,
+    /// What became of entries, for who wants to be told of each.
+    news: Mutex<Vec<(Name, Moved)>>,
     clock: Clock,
 }
 
+/// Files that were asked for.
+#[derive(Debug, Default)]
+struct Open {
+    files: HashMap<Id, Arc<Incoming>>,
+    /// Of those, and of whole ones without a name: none is under way twice.
+    keys: HashSet<Key>,
+    /// Bytes that the names of open ones take.
+    held: usize,
+    /// Files of which nothing more comes and that do not wait for their names yet.
+    claimed: usize,
+    /// How often a file that was there was read to be compared, by its name's key.
+    compared: HashMap<Key, u32>,
+}
+
+impl Open {
+    /// Nothing more comes for it. Its key stays while it has no name.
+    fn end(&mut self, id: Id) -> Option<Arc<Incoming>> {
+        let ended = self.files.remove(&id)?;
+        self.held -= weight(&ended.entry);
+        Some(ended)
+    }
+}
+
 impl Landing {
-    pub(super) fn open(folder: &Path, journal: Journal, clock: Clock) -> Result<Self, TransferError> {
-        Ok(Self {
-            store: Store::open(folder)?,
+    pub(super) fn open(store: Store, journal: Journal, rules: Rules, clock: Clock) -> Self {
+        Self {
+            store,
+            rules,
             journal: Mutex::new(journal),
             open: Mutex::default(),
+            waiting: Mutex::default(),
+            naming: Mutex::default(),
+            holes: Holes::new(clock),
             entries: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
             arriving: Arc::default(),
             failed: AtomicU64::new(0),
             disk: AtomicU64::new(0),
             came: AtomicU64::new(0),
+            read: AtomicU64::new(0),
+            listed: Mutex::default(),
+            news: Mutex::default(),
             clock,
-        })
+        }
     }
 
-    /// A sender has come: what is counted is counted from here, what another one left open is forgotten.
-    pub(super) fn begin(&self) -> bool {
-        self.open_files().clear();
+    /// A sender has come: what is counted is counted from here, what another one left open is forgotten. Whether anything
+    /// was received in this session before.
+    pub(super) fn begin(&self) -> Result<bool, TransferError> {
+        // Whole files that the sender before left without their names.
+        self.name_waiting()?;
+        *self.open_files() = Open::default();
         for counter in [&self.entries, &self.bytes, &self.came, &self.failed, &self.disk] {
             counter.store(0, Relaxed);
         }
-        !self.journal().is_empty()
-    }
-
-    /// What becomes of an offer.
-    pub(super) fn offer(&self, id: Id, entry: Entry) -> Result<Verdict, Trouble> {
-        let made = match &entry.kind {
-            Kind::Folder => {
-                let made = self.store.make_folder(&entry.name);
-                if made.is_ok() {
-                    self.journal().folder(&entry.name, entry.mode, entry.modified)?;
-                }
-                made
-            }
-            Kind::Link { target } => {
-                self.store.make_link(&entry.name, target, entry.modified, key(&entry.name, &[0; 16]))
-            }
-            &Kind::File { size, chunk, version } => {
-                let chunks = Chunks::checked(size, chunk)
-                    .ok_or_else(|| Trouble::Protocol(format!("a file of {size} bytes cut at 2^{chunk}")))?;
-                return self.offer_file(id, entry, chunks, &version);
-            }
-        };
-        match made {
-            Ok(()) => {
-                self.entries.fetch_add(1, Relaxed);
-                Ok(Verdict::Have)
-            }
-            Err(error) => self.trouble(&entry, "make it", error).map(Verdict::Refused),
-        }
-    }
-
-    fn offer_file(
-        &self,
-        id: Id,
-        entry: Entry,
-        chunks: Chunks,
-        version: &[u8; 16],
-    ) -> Result<Verdict, Trouble> {
-        let key = key(&entry.name, version);
-        let (stored, doubt, partial) = {
-            let journal = self.journal();
-            (journal.has_stored(key), journal.doubtful(key), journal.partial(key).cloned())
-        };
-        if stored && self.store.has(&entry.name, chunks.size()) {
-            let whole = match doubt {
-                None => true,
-                Some(digest) => self.store.read(&entry.name).is_ok_and(|file| {
-                    hashed(&file, chunks, 0..chunks.count())
-                        .is_ok_and(|found| file_digest(chunks.size(), found.values()) == digest)
-                }),
-            };
-            if whole {
-                if let Some(digest) = doubt {
-                    self.journal().stored(key, digest)?;
-                }
-                self.entries.fetch_add(1, Relaxed);
-                self.bytes.fetch_add(chunks.size(), Relaxed);
-                return Ok(Verdict::Have);
-            }
-        }
-        let mut assembly = Assembly::default();
-        if let Some(partial) = &partial
-            && let Ok(file) = self.store.reopen(key)
-            && file.metadata().is_ok_and(|there| there.len() == chunks.size())
-        {
-            let mut there = partial.chunks.clone();
-            there.retain(|&index, _| index < chunks.count());
-            if partial.doubtful {
-                let found = hashed(&file, chunks, there.keys().copied()).unwrap_or_default();
-                there.retain(|index, digest| found.get(index) == Some(digest));
-            }
-            assembly.file = Some(Arc::new(file));
-            assembly.digests = there;
-        } else if let Some(digest) = partial.and_then(|partial| self.renamed(&entry, chunks, &partial)) {
-            self.journal().stored(key, digest)?;
-            self.entries.fetch_add(1, Relaxed);
-            self.bytes.fetch_add(chunks.size(), Relaxed);
-            return Ok(Verdict::Have);
-        } else {
-            self.journal().dropped(key)?;
-        }
-        let there: Vec<(u32, Digest)> =
-            assembly.digests.iter().map(|(&index, &digest)| (index, digest)).collect();
-        let incoming = Incoming { id, key, entry, chunks, state: Mutex::new(assembly) };
-        let mut open = self.open_files();
-        if open.len() >= MOST_OPEN || open.contains_key(&id) {
-            return Err(Trouble::Protocol("more offers than may be open".into()));
-        }
-        open.insert(id, Arc::new(incoming));
-        drop(open);
-        let bytes = there.iter().map(|&(index, _)| chunks.length(index)).sum();
-        self.bytes.fetch_add(bytes, Relaxed);
-        Ok(if there.is_empty() { Verdict::Want } else { Verdict::Rest(there) })
-    }
-
-    /// The digest of a file that is whole under its own name although the journal knows only its chunks: this process was
-    /// killed between the two. It is believed after it was hashed again, since another file may have the name.
-    fn renamed(&self, entry: &Entry, chunks: Chunks, partial: &Partial) -> Option<Digest> {
-        if partial.chunks.len() != chunks.count() as usize || !self.store.has(&entry.name, chunks.size()) {
-            return None;
-        }
-        let file = self.store.read(&entry.name).ok()?;
-        let found = hashed(&file, chunks, 0..chunks.count()).ok()?;
-        (found == partial.chunks).then(|| file_digest(chunks.size(), found.values()))
+        lock(&self.listed).clear();
+        Ok(!self.journal().is_empty())
     }
 
     /// A whole small file. Nothing happens if it was given up meanwhile.
     pub(super) fn small(&self, id: Id, bytes: &[u8], digest: &Digest) -> Result<(), Trouble> {
         let Some(incoming) = self.find(id) else { return Ok(()) };
-        if incoming.chunks.size() != bytes.len() as u64 {
-            return Err(Trouble::Protocol(format!("{} bytes of {:?}", bytes.len(), incoming.entry.name)));
+        let size = bytes.len() as u64;
+        if incoming.chunks.size() != size || incoming.lock().compared {
+            return Err(Trouble::Protocol(format!("{size} bytes of {}", incoming.entry.name)));
         }
-        if small_file_digest(bytes) != *digest {
+        let (found, chunk) = small_file_digest(bytes);
+        if found != *digest {
             return self.damaged(&incoming);
+        }
+        if !self.claim(&incoming) {
+            return Ok(());
         }
         let began = self.clock.now();
         let written = self.store.create(incoming.key).and_then(|file| {
             file.write_all_at(bytes, 0)?;
-            self.settle(&incoming, &file)
+            self.store.dress(&file, incoming.entry.mode, incoming.entry.modified)
         });
         self.spent(began);
-        self.ended(&incoming, *digest, written)?;
-        self.bytes.fetch_add(bytes.len() as u64, Relaxed);
-        self.came.fetch_add(bytes.len() as u64, Relaxed);
+        self.is_written(&incoming, *digest, written)?;
+        if let Some(chunk) = chunk {
+            self.journal().chunk(incoming.key, 0, chunk)?;
+        }
+        self.came.fetch_add(size, Relaxed);
+        self.bytes.fetch_add(size, Relaxed);
         Ok(())
     }
 
@@ -223,11 +192,11 @@ impl Landing {
     pub(super) fn chunk(&self, id: Id, index: u32) -> Result<Option<OpenChunk>, Trouble> {
         let Some(incoming) = self.find(id) else { return Ok(None) };
         if index >= incoming.chunks.count() {
-            return Err(Trouble::Protocol(format!("chunk {index} of {:?}", incoming.entry.name)));
+            return Err(Trouble::Protocol(format!("chunk {index} of {}", incoming.entry.name)));
         }
         let mut state = incoming.lock();
-        if state.digests.contains_key(&index) {
-            return Err(Trouble::Protocol(format!("chunk {index} of {:?} again", incoming.entry.name)));
+        if state.digests.contains_key(&index) || state.compared || !state.written.insert(index) {
+            return Err(Trouble::Protocol(format!("chunk {index} of {} again", incoming.entry.name)));
         }
         let file = match &state.file {
             Some(file) => Arc::clone(file),
@@ -239,6 +208,7 @@ impl Landing {
                 match made {
                     Ok(file) => Arc::clone(state.file.insert(Arc::new(file))),
                     Err(error) => {
+                        state.written.remove(&index);
                         drop(state);
                         return Err(self.give_up(&incoming, "make it", error));
                     }
@@ -246,16 +216,18 @@ impl Landing {
             }
         };
         drop(state);
-        let tally = Tally::new(&self.arriving);
+        let tally = Tally::new(&self.arriving, &incoming, index);
         Ok(Some(OpenChunk { incoming, file, index, hasher: ChunkHasher::default(), tally }))
     }
 
     /// Bytes of an open chunk.
     pub(super) fn piece(&self, chunk: &mut OpenChunk, offset: u64, bytes: &[u8]) -> Result<(), Trouble> {
         let length = chunk.incoming.chunks.length(chunk.index);
-        if offset < chunk.hasher.at() || offset + bytes.len() as u64 > length {
+        let end = offset.checked_add(bytes.len() as u64);
+        if offset < chunk.hasher.at() || end.is_none_or(|end| end > length) {
             return Err(Trouble::Protocol(format!("bytes at {offset} of a chunk of {length}")));
         }
+        self.holes.take(chunk.hasher.zeros_to(offset));
         let began = self.clock.now();
         let at = chunk.incoming.chunks.range(chunk.index).start + offset;
         let written = chunk.file.write_all_at(bytes, at);
@@ -269,38 +241,85 @@ impl Landing {
         Ok(())
     }
 
-    /// The chunk is complete: a checkpoint.
+    /// The chunk is complete: a checkpoint, handed to the kernel at once.
     pub(super) fn chunk_end(&self, chunk: OpenChunk, digest: &Digest) -> Result<(), Trouble> {
         let OpenChunk { incoming, index, hasher, .. } = chunk;
         let length = incoming.chunks.length(index);
+        self.holes.take(hasher.zeros_to(length));
         if hasher.finish(length) != *digest {
             return self.damaged(&incoming);
         }
-        self.journal().chunk(incoming.key, index, *digest)?;
-        incoming.lock().digests.insert(index, *digest);
+        let mut state = incoming.lock();
+        // Given up meanwhile, or sent twice at the same time.
+        if self.find(incoming.id).is_none() || state.digests.contains_key(&index) {
+            return Ok(());
+        }
+        {
+            let mut journal = self.journal();
+            journal.chunk(incoming.key, index, *digest)?;
+            journal.flush()?;
+        }
+        state.digests.insert(index, *digest);
+        drop(state);
         self.bytes.fetch_add(length, Relaxed);
         self.try_settle(&incoming)
     }
 
-    /// The sender has sent all of the file.
+    /// The sender has sent all of the file, or finds the one that is there the same.
     pub(super) fn file_end(&self, id: Id, digest: &Digest) -> Result<(), Trouble> {
         let Some(incoming) = self.find(id) else { return Ok(()) };
-        incoming.lock().end = Some(*digest);
+        let mut state = incoming.lock();
+        if state.compared {
+            let same = file_digest(incoming.chunks.size(), state.digests.values()) == *digest;
+            drop(state);
+            if !same {
+                return Err(Trouble::Protocol(format!("another digest of {}", incoming.entry.name)));
+            }
+            self.forget(&incoming);
+            self.is_there(&incoming.entry.name, incoming.chunks.size());
+            return Ok(());
+        }
+        state.end = Some(*digest);
+        drop(state);
         self.try_settle(&incoming)
+    }
+
+    /// The file that has the name is another one. Whether the sender's shall come.
+    pub(super) fn differs(&self, id: Id) -> Result<bool, Trouble> {
+        let Some(incoming) = self.find(id) else { return Ok(false) };
+        let mut state = incoming.lock();
+        if !state.compared {
+            return Err(Trouble::Protocol(format!("nobody asked whether {} differs", incoming.entry.name)));
+        }
+        if self.rules.existing == Existing::Refuse {
+            drop(state);
+            self.forget(&incoming);
+            return Err(Trouble::File(self.refuse(&incoming.entry.name, offers::TAKEN)));
+        }
+        state.compared = false;
+        state.digests.clear();
+        state.taken = Taken::Number;
+        Ok(true)
     }
 
     /// The file changed or went away at the sender.
     pub(super) fn gone(&self, id: Id) -> Result<(), Trouble> {
-        let Some(incoming) = self.open_files().remove(&id) else { return Ok(()) };
-        let there: u64 = incoming.lock().digests.keys().map(|&index| incoming.chunks.length(index)).sum();
-        self.bytes.fetch_sub(there, Relaxed);
-        self.journal().dropped(incoming.key)?;
-        self.store.discard(incoming.key);
+        let Some(incoming) = self.find(id) else { return Ok(()) };
+        if !self.forget(&incoming) {
+            return Ok(());
+        }
+        let state = incoming.lock();
+        if !state.compared {
+            let there: u64 = state.digests.keys().map(|&index| incoming.chunks.length(index)).sum();
+            self.bytes.fetch_sub(there, Relaxed);
+            self.journal().dropped(incoming.key)?;
+            self.store.discard(incoming.key);
+        }
         Ok(())
     }
 
     fn try_settle(&self, incoming: &Arc<Incoming>) -> Result<(), Trouble> {
-        let state = incoming.lock();
+        let mut state = incoming.lock();
         let Some(end) = state.end else { return Ok(()) };
         if state.digests.len() < incoming.chunks.count() as usize {
             return Ok(());
@@ -309,46 +328,79 @@ impl Landing {
             drop(state);
             return self.damaged(incoming);
         }
-        let file = state.file.clone();
+        if !self.claim(incoming) {
+            return Ok(());
+        }
+        let file = state.file.take();
         drop(state);
         let began = self.clock.now();
         let file = file.map_or_else(|| self.store.create(incoming.key).map(Arc::new), Ok);
-        let settled = file.and_then(|file| self.settle(incoming, &file));
-        self.spent(began);
-        self.ended(incoming, end, settled)
-    }
-
-    fn settle(&self, incoming: &Incoming, file: &File) -> io::Result<()> {
         let entry = &incoming.entry;
-        self.store.settle(file, incoming.key, &entry.name, entry.mode, entry.modified)
+        let there = file.and_then(|file: Arc<File>| self.store.dress(&file, entry.mode, entry.modified));
+        self.spent(began);
+        self.is_written(incoming, end, there)
     }
 
-    /// A file has its name, or cannot get it.
-    fn ended(&self, incoming: &Incoming, digest: Digest, result: io::Result<()>) -> Result<(), Trouble> {
-        if let Err(error) = result {
-            return Err(self.give_up(incoming, "store it", error));
-        }
-        self.journal().stored(incoming.key, digest)?;
-        self.entries.fetch_add(1, Relaxed);
-        self.open_files().remove(&incoming.id);
-        Ok(())
+    /// Nothing more comes for a file, and it is about to wait for its name. False if somebody else said so before.
+    fn claim(&self, incoming: &Incoming) -> bool {
+        let mut open = self.open_files();
+        let claimed = open.end(incoming.id).is_some();
+        open.claimed += usize::from(claimed);
+        claimed
     }
 
     /// What came is not what was sent, although TLS lets no error through: memory or a program is at fault.
     fn damaged<T>(&self, incoming: &Incoming) -> Result<T, Trouble> {
         self.gone(incoming.id)?;
+        Err(Trouble::File(
+            self.refuse(&incoming.entry.name, "its BLAKE3 digest is wrong; nothing of it is kept"),
+        ))
+    }
+
+    /// Nothing more comes for this file, and nothing is waited for. False if somebody else said so before.
+    fn forget(&self, incoming: &Incoming) -> bool {
+        let mut open = self.open_files();
+        let ended = open.end(incoming.id).is_some();
+        if ended {
+            open.keys.remove(&incoming.key);
+        }
+        ended
+    }
+
+    /// A file was there already, as it should be.
+    fn is_there(&self, name: &Name, size: u64) {
+        self.entries.fetch_add(1, Relaxed);
+        self.bytes.fetch_add(size, Relaxed);
+        self.list(name);
+        self.tell(name, Moved::There);
+    }
+
+    fn list(&self, name: &Name) {
+        if self.rules.listed {
+            lock(&self.listed).push(name.clone());
+        }
+    }
+
+    fn tell(&self, name: &Name, fate: Moved) {
+        lock(&self.news).push((name.clone(), fate));
+    }
+
+    /// What became of entries since this was asked last.
+    pub(super) fn news(&self) -> Vec<(Name, Moved)> {
+        std::mem::take(&mut *lock(&self.news))
+    }
+
+    /// Counts an entry that cannot be had, and says why.
+    pub(super) fn refuse(&self, name: &Name, reason: &str) -> String {
         self.failed.fetch_add(1, Relaxed);
-        Err(Trouble::File(format!(
-            "{}: its BLAKE3 digest is wrong; nothing of it is kept",
-            incoming.entry.name
-        )))
+        format!("{name}: {reason}")
     }
 
     fn give_up(&self, incoming: &Incoming, doing: &'static str, error: io::Error) -> Trouble {
         match self.trouble(&incoming.entry, doing, error) {
             Err(trouble) => trouble,
             Ok(reason) => {
-                self.open_files().remove(&incoming.id);
+                self.forget(incoming);
                 Trouble::File(reason)
             }
         }
@@ -357,16 +409,12 @@ impl Landing {
     /// What an error on one entry means: a reason not to have it, or the end of the session if the next entry would
     /// meet it too.
     fn trouble(&self, entry: &Entry, doing: &'static str, error: io::Error) -> Result<String, Trouble> {
-        let everywhere = matches!(
-            error.kind(),
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::ReadOnlyFilesystem
-        );
-        if everywhere || error.raw_os_error() == Some(5) {
+        if is_of_the_disk(&error) {
             let path = self.store.path().join(entry.name.path());
             return Err(Trouble::Session(TransferError::file(&path, doing)(error)));
         }
-        self.failed.fetch_add(1, Relaxed);
-        Ok(format!("{}: the receiver cannot {doing}: {error}", entry.name))
+        let words = error.to_string();
+        Ok(self.refuse(&entry.name, &format!("the receiver cannot {doing}: {}", Foreign::new(&words))))
     }
 
     fn spent(&self, began: units::Time) {
@@ -375,32 +423,13 @@ impl Landing {
 
     /// Whether nothing that was asked for is missing.
     pub(super) fn is_settled(&self) -> bool {
-        self.open_files().is_empty()
+        let open = self.open_files();
+        open.files.is_empty() && open.claimed == 0
     }
 
     /// Hands the journal to the kernel.
     pub(super) fn checkpoint(&self) -> Result<(), TransferError> {
         self.journal().flush()
-    }
-
-    /// Everything has come: folders get their rights and times, and all of it reaches the disk, for which all `streams` wait.
-    pub(super) fn finish(&self, streams: u16) -> Result<Vec<String>, TransferError> {
-        let began = self.clock.now();
-        self.checkpoint()?;
-        let mut faults = Vec::new();
-        // Inner folders first: the outer ones may then lose the right to enter.
-        for (name, mode, modified) in self.journal().folders().into_iter().rev() {
-            if let Err(error) = self.store.finish_folder(&name, mode, modified) {
-                faults.push(format!("{name}: cannot set its mode and time: {error}"));
-            }
-        }
-        for key in self.journal().partials() {
-            self.store.discard(key);
-        }
-        self.store.sync()?;
-        let took = self.clock.now().since(began).as_nanos();
-        self.disk.fetch_add(took * u64::from(streams), Relaxed);
-        Ok(faults)
     }
 
     pub(super) fn counts(&self) -> Counts {
@@ -411,18 +440,37 @@ impl Landing {
             failed: self.failed.load(Relaxed),
             disk: Span::from_nanos(self.disk.load(Relaxed)),
             came: self.came.load(Relaxed),
+            read: self.read.load(Relaxed),
         }
     }
 
-    fn find(&self, id: Id) -> Option<Arc<Incoming>> {
-        self.open_files().get(&id).map(Arc::clone)
+    /// Bytes that the disk has room for; `None` if that is not known.
+    pub(super) fn free(&self) -> Option<u64> {
+        self.store.free()
     }
 
-    fn open_files(&self) -> MutexGuard<'_, HashMap<Id, Arc<Incoming>>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) const fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The names of the files that are there, if they were to be listed.
+    pub(super) fn take_listed(&self) -> Vec<Name> {
+        std::mem::take(&mut *lock(&self.listed))
+    }
+
+    fn find(&self, id: Id) -> Option<Arc<Incoming>> {
+        self.open_files().files.get(&id).map(Arc::clone)
+    }
+
+    fn open_files(&self) -> MutexGuard<'_, Open> {
+        lock(&self.open)
     }
 
     fn journal(&self) -> MutexGuard<'_, Journal> {
-        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.journal)
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -2,24 +2,44 @@
 //!
 //! `session` has the key and the secret, `journal` what has arrived, `partial/` the files under way, `lock` keeps a
 //! second receiver out. All of it goes when the session is finished, and with it the ticket.
+//!
+//! Whoever can put files into the folder can put such a folder there, too. So it is believed only if it is this user's own
+//! and closed to others, it is opened once without following links, everything in it is reached from that descriptor and
+//! checked likewise, and a session holds only in the folder that it was made in.
 
 use crate::error::TransferError;
 use crate::journal::Journal;
 use crate::keys::fill_random;
 use crate::name::RESERVED;
 use crate::ticket::{Host, Secret};
-use rustix::fs::FlockOperation;
+use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, StatxFlags};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Write};
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{Read, Write};
 use std::net::SocketAddr;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use units::{Span, Time};
+use zeroize::Zeroize;
+
+/// A session's file is some hundred bytes.
+const LONGEST_SESSION: u64 = 64 << 10;
+/// The forms of the session's file: 1 knew neither home nor expiry.
+const FORM: u16 = 2;
+const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+const PLAIN: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Session {
     version: u16,
+    /// The folder it was made in.
+    home: Home,
+    /// When its ticket ends, nanoseconds since 1970.
+    expires: u64,
     seed: [u8; 32],
     secret: [u8; 16],
     /// Where it was listened; `None` before it was, and then without a port.
@@ -28,77 +48,109 @@ struct Session {
     addresses: Vec<Host>,
 }
 
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.seed.zeroize();
+        self.secret.zeroize();
+    }
+}
+
+/// Tells a folder and the state folder in it from every other pair of folders, and from copies of them: their inodes and,
+/// where the file system knows them, the times at which they were made, which nobody can choose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Home {
+    folder: Origin,
+    own: Origin,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Origin {
+    inode: u64,
+    born: Option<(i64, u32)>,
+}
+
+impl Origin {
+    fn of(folder: &OwnedFd) -> rustix::io::Result<Self> {
+        let stat = rustix::fs::fstat(folder)?;
+        let wanted = StatxFlags::BTIME | StatxFlags::INO;
+        let born = rustix::fs::statx(folder, "", AtFlags::EMPTY_PATH, wanted).ok().and_then(|found| {
+            let known = found.stx_mask & StatxFlags::BTIME.bits() != 0;
+            known.then_some((found.stx_btime.tv_sec, found.stx_btime.tv_nsec))
+        });
+        Ok(Self { inode: stat.st_ino, born })
+    }
+}
+
 /// The session's files.
 #[derive(Debug)]
 pub(super) struct State {
-    own: PathBuf,
+    path: PathBuf,
+    /// The folder received into.
+    folder: OwnedFd,
+    /// `.tightlink` in it.
+    own: OwnedFd,
     /// Held for its lock.
     _lock: File,
     session: Session,
 }
 
+/// How a session was come by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origins {
+    /// It begins now.
+    New,
+    /// It was interrupted; its ticket still holds.
+    Resumed,
+    /// It was interrupted, and its ticket has expired: it has a new one.
+    Renewed,
+}
+
 impl State {
-    /// Takes up the session in `folder`, or begins one; whether it was taken up. `new`: always begins one.
-    pub(super) fn open(folder: &Path, new: bool) -> Result<(Self, bool), TransferError> {
-        fs::create_dir_all(folder).map_err(TransferError::file(folder, "make the folder"))?;
-        let own = folder.join(RESERVED);
-        match DirBuilder::new().mode(0o700).create(&own) {
-            Ok(()) => {}
-            // A link there would lead the key out of the folder.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                if !fs::symlink_metadata(&own).is_ok_and(|there| there.is_dir()) {
-                    return Err(TransferError::State { path: own, reason: "this is no folder".into() });
-                }
-            }
-            Err(error) => return Err(TransferError::file(&own, "make the folder")(error)),
-        }
-        let lock = own.join("lock");
-        let lock = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .open(&lock)
-            .map_err(TransferError::file(&lock, "open the file"))?;
+    /// Takes up the session in the folder at `path`, or begins one. `new`: always begins one. A new ticket lasts for `expire`
+    /// from `now`, the time since 1970.
+    pub(super) fn open(
+        path: &Path,
+        new: bool,
+        now: Time,
+        expire: Span,
+    ) -> Result<(Self, Origins), TransferError> {
+        fs::create_dir_all(path).map_err(TransferError::file(path, "make the folder"))?;
+        let folder = rustix::fs::open(path, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+            .map_err(TransferError::file(path, "open the folder"))?;
+        let own = open_own(&folder, path)?;
+        let lock = match open_plain(&own, path, "lock", OFlags::RDWR | OFlags::CREATE)? {
+            Some(lock) => lock,
+            None => return Err(fault(path, "lock", "it went away".into())),
+        };
         match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {}
-            Err(rustix::io::Errno::WOULDBLOCK) => {
-                return Err(TransferError::Busy { path: folder.to_owned() });
-            }
-            Err(error) => return Err(TransferError::file(folder, "lock the folder")(error)),
+            Err(Errno::WOULDBLOCK) => return Err(TransferError::Busy { path: path.to_owned() }),
+            Err(error) => return Err(TransferError::file(path, "lock the folder")(error)),
         }
-        let path = own.join("session");
         if new {
-            forget(&own)?;
+            forget(&own, path)?;
         }
-        let (session, resumed) = match fs::read(&path) {
-            Ok(bytes) => (
-                serde_json::from_slice(&bytes)
-                    .ok()
-                    .filter(|session: &Session| session.version == crate::wire::VERSION)
-                    .ok_or_else(|| TransferError::State {
-                        path,
-                        reason: "not a session of this version".into(),
-                    })?,
-                true,
-            ),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                // What is left of a session without a key belongs to nobody.
-                forget(&own)?;
-                let mut session = Session {
-                    version: crate::wire::VERSION,
-                    seed: [0; 32],
-                    secret: [0; 16],
-                    listen: None,
-                    addresses: Vec::new(),
-                };
-                fill_random(&mut session.seed);
-                fill_random(&mut session.secret);
-                (session, false)
+        let home = Origin::of(&folder)
+            .and_then(|folder| Ok(Home { folder, own: Origin::of(&own)? }))
+            .map_err(TransferError::file(path, "examine the folder"))?;
+        let expires = (now + expire).as_nanos();
+        let (session, origins) = match read_session(&own, path)? {
+            Some(session) if session.home != home => {
+                let reason = "the session there was begun in another folder, and copied or moved here";
+                return Err(fault(path, "session", reason.into()));
             }
-            Err(error) => return Err(TransferError::file(&path, "read the session")(error)),
+            // What has arrived stays; whoever has the old ticket does not get in.
+            Some(session) if session.expires <= now.as_nanos() => {
+                (Session::new(home, expires), Origins::Renewed)
+            }
+            Some(session) => (session, Origins::Resumed),
+            None => {
+                // What is left of a session without a key belongs to nobody.
+                forget(&own, path)?;
+                (Session::new(home, expires), Origins::New)
+            }
         };
-        Ok((Self { own, _lock: lock, session }, resumed))
+        Ok((Self { path: path.to_owned(), folder, own, _lock: lock, session }, origins))
     }
 
     pub(super) const fn seed(&self) -> &[u8; 32] {
@@ -119,60 +171,199 @@ impl State {
         &self.session.addresses
     }
 
+    /// When its ticket ends: time since 1970.
+    pub(super) fn expires(&self) -> Time {
+        Time::from_nanos(self.session.expires)
+    }
+
+    /// The folder received into, and the state folder in it.
+    pub(super) const fn folders(&self) -> (&OwnedFd, &OwnedFd) {
+        (&self.folder, &self.own)
+    }
+
     /// Writes the session down, with what its ticket names.
     pub(super) fn keep(&mut self, listen: SocketAddr, addresses: &[Host]) -> Result<(), TransferError> {
         self.session.listen = Some(listen);
         self.session.addresses = addresses.to_vec();
-        let (path, under_way) = (self.own.join("session"), self.own.join("session-under-way"));
-        let text = serde_json::to_vec(&self.session).expect("a session can be written to memory");
-        OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(&under_way)
-            .and_then(|mut file| file.write_all(&text).and_then(|()| file.sync_all()))
-            .and_then(|()| fs::rename(&under_way, &path))
-            .map_err(TransferError::file(&path, "write the session"))
+        let mut text = serde_json::to_vec(&self.session).expect("a session can be written to memory");
+        let written = remove(&self.own, "session-under-way")
+            .and_then(|()| {
+                let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | PLAIN;
+                rustix::fs::openat(&self.own, "session-under-way", flags, Mode::RUSR | Mode::WUSR)
+            })
+            .map_err(std::io::Error::from)
+            .and_then(|file| {
+                let mut file = File::from(file);
+                file.write_all(&text).and_then(|()| file.sync_all())
+            })
+            .and_then(|()| Ok(rustix::fs::renameat(&self.own, "session-under-way", &self.own, "session")?))
+            .and_then(|()| Ok(rustix::fs::fsync(&self.own)?));
+        text.zeroize();
+        written.map_err(TransferError::file(&own_path(&self.path, "session"), "write the session"))
     }
 
     pub(super) fn journal(&self) -> Result<Journal, TransferError> {
-        Journal::open(&self.own.join("journal"), boot())
+        let file = open_plain(&self.own, &self.path, "journal", OFlags::RDWR)?;
+        let file = match file {
+            Some(file) => file,
+            None => {
+                let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
+                open_plain(&self.own, &self.path, "journal", flags)?
+                    .ok_or_else(|| fault(&self.path, "journal", "it went away".into()))?
+            }
+        };
+        Journal::open(file, &own_path(&self.path, "journal"))
     }
 
-    /// The session is finished: nothing of it is left.
+    /// The session is finished: nothing of it is left, on the disk either.
     pub(super) fn finish(self) -> Result<(), TransferError> {
-        forget(&self.own)?;
-        fs::remove_dir_all(&self.own).map_err(TransferError::file(&self.own, "remove the folder"))
+        forget(&self.own, &self.path)?;
+        remove(&self.own, "lock")
+            .and_then(|()| rustix::fs::unlinkat(&self.folder, RESERVED, AtFlags::REMOVEDIR))
+            .and_then(|()| rustix::fs::fsync(&self.folder))
+            .map_err(TransferError::file(&own_path(&self.path, ""), "remove the folder"))
     }
+}
+
+impl Session {
+    fn new(home: Home, expires: u64) -> Self {
+        let mut session = Self {
+            version: FORM,
+            home,
+            expires,
+            seed: [0; 32],
+            secret: [0; 16],
+            listen: None,
+            addresses: Vec::new(),
+        };
+        fill_random(&mut session.seed);
+        fill_random(&mut session.secret);
+        session
+    }
+}
+
+/// Opens `.tightlink` in `folder`, which is made if need be. It must be this user's own and closed to others.
+fn open_own(folder: &OwnedFd, path: &Path) -> Result<OwnedFd, TransferError> {
+    match rustix::fs::mkdirat(folder, RESERVED, Mode::RWXU) {
+        Ok(()) | Err(Errno::EXIST) => {}
+        Err(error) => return Err(TransferError::file(&own_path(path, ""), "make the folder")(error)),
+    }
+    let own = match rustix::fs::openat(folder, RESERVED, FOLDER, Mode::empty()) {
+        Ok(own) => own,
+        // A link there would lead the key out of the folder.
+        Err(Errno::LOOP | Errno::NOTDIR) => return Err(fault(path, "", "this is no folder".into())),
+        Err(error) => return Err(TransferError::file(&own_path(path, ""), "open the folder")(error)),
+    };
+    let stat =
+        rustix::fs::fstat(&own).map_err(TransferError::file(&own_path(path, ""), "examine the folder"))?;
+    check(path, "", stat.st_uid, stat.st_mode)?;
+    Ok(own)
+}
+
+/// Only what is this user's own and closed to others is believed.
+fn check(path: &Path, name: &str, owner: u32, mode: u32) -> Result<(), TransferError> {
+    let me = rustix::process::geteuid().as_raw();
+    if owner != me {
+        let user = nix::unistd::User::from_uid(owner.into()).ok().flatten();
+        let user = user.map_or_else(String::new, |user| format!(" ({})", units::Foreign::new(&user.name)));
+        let reason = format!("it belongs to user {owner}{user}, not to user {me}");
+        return Err(TransferError::NotOwn { path: own_path(path, name), reason });
+    }
+    if mode & 0o077 != 0 {
+        let reason = format!("others may use it (mode {:04o})", mode & 0o7777);
+        return Err(TransferError::NotOwn { path: own_path(path, name), reason });
+    }
+    Ok(())
+}
+
+/// Opens a plain file of the state folder without following a link; `None` if it is not there.
+fn open_plain(own: &OwnedFd, path: &Path, name: &str, flags: OFlags) -> Result<Option<File>, TransferError> {
+    let file = match rustix::fs::openat(own, name, flags | PLAIN, Mode::RUSR | Mode::WUSR) {
+        Ok(file) => file,
+        Err(Errno::NOENT) => return Ok(None),
+        Err(Errno::LOOP | Errno::ISDIR | Errno::NXIO) => {
+            return Err(fault(path, name, "this is no plain file".into()));
+        }
+        Err(error) => return Err(TransferError::file(&own_path(path, name), "open the file")(error)),
+    };
+    let stat =
+        rustix::fs::fstat(&file).map_err(TransferError::file(&own_path(path, name), "examine the file"))?;
+    if rustix::fs::FileType::from_raw_mode(stat.st_mode) != rustix::fs::FileType::RegularFile {
+        return Err(fault(path, name, "this is no plain file".into()));
+    }
+    if stat.st_nlink != 1 {
+        return Err(fault(
+            path,
+            name,
+            format!("it has {} names; its content may be elsewhere, too", stat.st_nlink),
+        ));
+    }
+    check(path, name, stat.st_uid, stat.st_mode)?;
+    Ok(Some(file.into()))
+}
+
+fn read_session(own: &OwnedFd, path: &Path) -> Result<Option<Session>, TransferError> {
+    let Some(file) = open_plain(own, path, "session", OFlags::RDONLY)? else { return Ok(None) };
+    let mut bytes = Vec::new();
+    file.take(LONGEST_SESSION)
+        .read_to_end(&mut bytes)
+        .map_err(TransferError::file(&own_path(path, "session"), "read the session"))?;
+    let session = session(&bytes);
+    bytes.zeroize();
+    match session {
+        Some(session) => Ok(Some(session)),
+        None => Err(fault(path, "session", "not a session of this version".into())),
+    }
+}
+
+/// The session that a file says.
+fn session(bytes: &[u8]) -> Option<Session> {
+    serde_json::from_slice(bytes).ok().filter(|session: &Session| session.version == FORM)
 }
 
 /// The key goes first: what is left without it is of no use to anybody.
-fn forget(own: &Path) -> Result<(), TransferError> {
+fn forget(own: &OwnedFd, path: &Path) -> Result<(), TransferError> {
     for name in ["session", "session-under-way", "journal"] {
-        let path = own.join(name);
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(TransferError::file(&path, "remove the file")(error));
-            }
-            _ => {}
-        }
+        remove(own, name).map_err(TransferError::file(&own_path(path, name), "remove the file"))?;
     }
-    let partial = own.join("partial");
-    match fs::remove_dir_all(&partial) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(TransferError::file(&partial, "remove the folder")(error))
+    // A ticket must not come back with a power cut.
+    rustix::fs::fsync(own)
+        .map_err(TransferError::file(&own_path(path, ""), "write the folder to its disk"))?;
+    let partial = own_path(path, "partial");
+    let files = match rustix::fs::openat(own, "partial", FOLDER, Mode::empty()) {
+        Ok(files) => files,
+        Err(Errno::NOENT) => return Ok(()),
+        Err(Errno::LOOP | Errno::NOTDIR) => {
+            return remove(own, "partial").map_err(TransferError::file(&partial, "remove the file"));
         }
-        _ => Ok(()),
+        Err(error) => return Err(TransferError::file(&partial, "open the folder")(error)),
+    };
+    let emptied = rustix::fs::Dir::read_from(&files).and_then(|listing| {
+        for entry in listing {
+            let entry = entry?;
+            let name = entry.file_name().to_bytes();
+            if name != b"." && name != b".." {
+                rustix::fs::unlinkat(&files, OsStr::from_bytes(name), AtFlags::empty())?;
+            }
+        }
+        rustix::fs::unlinkat(own, "partial", AtFlags::REMOVEDIR)
+    });
+    emptied.map_err(TransferError::file(&partial, "remove the folder"))
+}
+
+/// Removes a name, if it is there; never what a link leads to.
+fn remove(own: &OwnedFd, name: &str) -> rustix::io::Result<()> {
+    match rustix::fs::unlinkat(own, name, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => Ok(()),
+        Err(error) => Err(error),
     }
 }
 
-/// Tells this boot of the machine from others; if the kernel does not say, no earlier record is believed unseen.
-fn boot() -> [u8; 16] {
-    let mut boot = [0; 16];
-    match fs::read("/proc/sys/kernel/random/boot_id") {
-        Ok(id) => boot.copy_from_slice(&blake3::hash(&id).as_bytes()[..16]),
-        Err(_) => fill_random(&mut boot),
-    }
-    boot
+fn own_path(path: &Path, name: &str) -> PathBuf {
+    let own = path.join(RESERVED);
+    if name.is_empty() { own } else { own.join(name) }
+}
+
+fn fault(path: &Path, name: &str, reason: String) -> TransferError {
+    TransferError::State { path: own_path(path, name), reason }
 }

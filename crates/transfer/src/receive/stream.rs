@@ -81,9 +81,15 @@ impl Stream<'_> {
                 open.map_or(Ok(()), |open| landing.chunk_end(open, &digest))
             }
             Data::FileEnd { id, digest } => landing.file_end(id, &digest),
-            Data::Gone { id } | Data::Differs { id } => {
+            Data::Gone { id } => {
                 self.open = None;
                 landing.gone(id)
+            }
+            Data::Differs { id } => {
+                if landing.differs(id)? {
+                    self.visit.want(id);
+                }
+                Ok(())
             }
         }
     }

@@ -61,7 +61,7 @@ pub(super) fn connect(
     let span = if insist { INSIST } else { Span::ZERO };
     let (control, address, echoer, first) = persistence.insist(span, || {
         let (control, address) = race::race(ticket, &tls, clock)?;
-        let echoer = echoer(&control, streams);
+        let echoer = echoer(&control);
         let echo = echoer.as_ref().and_then(|echoer| echoer.address().ok()).map_or(0, |at| at.port());
         greet(&control, &Greeting::Control { version: VERSION, streams, echo })?;
         let mut inlet = Inlet::new(&control);
@@ -172,11 +172,15 @@ pub(super) fn wait(clock: &Clock, pause: Span) {
     }
 }
 
-/// At the address from which the receiver is reached, so that its probes go the way of the data.
-fn echoer(control: &Channel, streams: u16) -> Option<Echoer> {
+/// The session of a receiver's probes: one for all data connections.
+const PROBES: u64 = 0;
+
+/// At the address from which the receiver is reached, so that its probes go the way of the data; for nobody else.
+fn echoer(control: &Channel) -> Option<Echoer> {
     let key = ProbeKey::from_secret(&control.exporter(PROBE_KEY).ok()?);
     let here = SocketAddr::new(control.tcp().local_addr().ok()?.ip(), 0);
-    Echoer::bind(here, &key, 0..u64::from(streams), TrainLimits::default()).ok()
+    let peer = control.tcp().peer_addr().ok()?.ip();
+    Some(Echoer::bind(here, &key, [PROBES], TrainLimits::default()).ok()?.only_from(peer))
 }
 
 fn dial(address: SocketAddr) -> io::Result<TcpStream> {

@@ -1,14 +1,14 @@
 //! The control connection: the receiver's answers, and reports to it.
 
+use super::count::Count;
 use super::flight::{Flight, locked};
-use super::sources::Source;
-use super::walk;
+use super::queue::Offered;
 use crate::channel::{Inlet, Message};
 use crate::error::TransferError;
 use crate::measure::SenderTimes;
-use crate::progress::{Observer, Snapshot};
+use crate::progress::{Moved, Observer, Snapshot};
 use crate::summary::sample;
-use crate::wire::control::{Progress, Report, StreamReport, ToReceiver, ToSender, Verdict};
+use crate::wire::control::{Counted, Id, Progress, Report, StreamReport, ToReceiver, ToSender, Verdict};
 use crate::wire::frame;
 use live::{TcpInfo, options};
 use std::sync::atomic::Ordering::Relaxed;
@@ -22,110 +22,119 @@ const TICK: Span = Span::from_millis(100);
 const SOON: Span = Span::from_millis(10);
 /// A receiver that gives up says why.
 const LAST_WORD: Span = Span::from_secs(1);
+/// Between announcements of what has been counted.
+const COUNT_TICK: Span = Span::from_secs(1);
+/// Phases of a window in one report; an honest one has a few.
+const MOST_ENTERED: usize = 64;
 /// A receiver says something at least this often, or it is gone.
 const SILENCE: Span = Span::from_secs(30);
 
-/// Hears the receiver until its last word.
-pub(super) fn serve(
-    flight: &Flight,
-    sources: &[Source],
-    observer: &dyn Observer,
-) -> Result<(), TransferError> {
-    std::thread::scope(|threads| {
-        let totals = threads.spawn(|| walk::totals(sources, flight));
-        let mut totals = Some(totals);
-        let mut control = Control { flight, observer, heard: flight.clock.now(), all: None, before: None };
-        let mut inlet = Inlet::new(&flight.control);
-        let mut due = flight.clock.now();
-        // Nothing can be said any more; the receiver may have said why.
-        let mut broken: Option<TransferError> = None;
-        loop {
-            let message = match (inlet.message(due), broken.take()) {
-                (Err(_) | Ok(Message::Nothing | Message::End), Some(broken)) => return Err(broken),
-                (message, was) => {
-                    broken = was;
-                    message?
-                }
-            };
-            match message {
-                Message::Is(message) => {
-                    control.heard = flight.clock.now();
-                    if control.hear(message, &inlet)? {
-                        return Ok(());
-                    }
-                }
-                Message::Nothing if flight.clock.now().since(control.heard) > SILENCE => {
-                    return Err(TransferError::gone(format!("the receiver said nothing for {SILENCE}")));
-                }
-                Message::Nothing => {}
-                Message::End => return Err(TransferError::gone("the receiver left before the end")),
+/// Says how much there is to send, and hears the receiver until its last word.
+pub(super) fn serve(flight: &Flight, count: &Count, observer: &dyn Observer) -> Result<(), TransferError> {
+    let now = flight.clock.now();
+    let said = (Counted::default(), now);
+    let mut control =
+        Control { flight, count, observer, heard: now, failures: 0, said, all: None, before: None };
+    let mut inlet = Inlet::new(&flight.control);
+    // Nothing can be said any more; the receiver may have said why.
+    let mut broken: Option<TransferError> = None;
+    let mut due = flight.clock.now();
+    if let Err(error) = control.announce() {
+        (broken, due) = (Some(error), flight.clock.now() + LAST_WORD);
+    }
+    loop {
+        let message = match (inlet.message(due), broken.take()) {
+            (Err(_) | Ok(Message::Nothing | Message::End), Some(broken)) => return Err(broken),
+            (message, was) => {
+                broken = was;
+                message?
             }
-            if flight.clock.now() >= due {
-                flight.unsaid().iter().for_each(|line| observer.say(line));
-                // The receiver may be waiting for the totals.
-                due = flight.clock.now() + if totals.is_some() { SOON } else { TICK };
-                let mut out = Vec::new();
-                if totals.as_ref().is_some_and(std::thread::ScopedJoinHandle::is_finished)
-                    && let Some(counted) = totals.take()
-                    && let Ok(Some((entries, bytes))) = counted.join()
-                {
-                    control.all = Some((entries, bytes));
-                    frame::append(&mut out, &ToReceiver::Totals { entries, bytes });
+        };
+        match message {
+            Message::Is(message) => {
+                control.heard = flight.clock.now();
+                if control.hear(message, &inlet)? {
+                    return Ok(());
                 }
-                let report = report(flight);
-                locked(&flight.last).1 = report.clone();
-                frame::append(&mut out, &ToReceiver::Report(report));
-                if broken.is_none()
-                    && let Err(error) = flight.control.write(&out)
-                {
-                    (broken, due) = (Some(error), flight.clock.now() + LAST_WORD);
-                }
+            }
+            Message::Nothing if flight.clock.now().since(control.heard) > SILENCE => {
+                return Err(TransferError::gone(format!("the receiver said nothing for {SILENCE}")));
+            }
+            Message::Nothing => {}
+            Message::End => return Err(TransferError::gone("the receiver left before the end")),
+        }
+        if flight.clock.now() >= due {
+            flight.unsaid().iter().for_each(|line| observer.say(line));
+            // The receiver may be waiting for the totals.
+            due = flight.clock.now() + if control.all.is_none() { SOON } else { TICK };
+            if broken.is_none()
+                && let Err(error) = control.tell()
+            {
+                (broken, due) = (Some(error), flight.clock.now() + LAST_WORD);
             }
         }
-    })
+    }
 }
 
 struct Control<'a> {
     flight: &'a Flight,
     observer: &'a dyn Observer,
+    count: &'a Count,
     heard: Time,
+    /// Entries that the receiver has refused, or failed to store.
+    failures: u64,
+    /// What was announced last, and when.
+    said: (Counted, Time),
+    /// Entries and bytes, once all are counted.
     all: Option<(u64, u64)>,
     /// Bytes at the receiver, and when.
     before: Option<(Time, u64, f64)>,
 }
 
 impl Control<'_> {
+    /// The first message, before any offer: how much there is.
+    fn announce(&mut self) -> Result<(), TransferError> {
+        let mut out = Vec::new();
+        self.announced(self.count.at_first(), &mut out);
+        let written = self.flight.control.write(&out);
+        self.flight.queue.begin();
+        written
+    }
+
+    fn announced(&mut self, counted: Counted, out: &mut Vec<u8>) {
+        self.all = counted.complete.then_some((counted.entries, counted.bytes));
+        self.said = (counted, self.flight.clock.now());
+        frame::append(out, &ToReceiver::Counted(counted));
+    }
+
+    /// What has been counted meanwhile, and how the data connections are doing.
+    fn tell(&mut self) -> Result<(), TransferError> {
+        let mut out = Vec::new();
+        if self.all.is_none() {
+            let counted = self.count.so_far();
+            let due = self.flight.clock.now().since(self.said.1) >= COUNT_TICK;
+            if counted.complete || due && counted != self.said.0 {
+                self.announced(counted, &mut out);
+            }
+        }
+        let report = report(self.flight);
+        locked(&self.flight.last).1 = report.clone();
+        frame::append(&mut out, &ToReceiver::Report(report));
+        self.flight.control.write(&out)
+    }
+
     /// Whether this was the last word.
     fn hear(&mut self, message: ToSender, inlet: &Inlet<'_>) -> Result<bool, TransferError> {
-        let queue = &self.flight.queue;
         match message {
             ToSender::Welcome { .. } | ToSender::Busy(_) => return Err(inlet.protocol("a second welcome")),
-            ToSender::Answer { id, verdict } => match verdict {
-                Verdict::Want => {
-                    queue.want(id);
-                }
-                Verdict::Rest(there) => {
-                    if let Some(file) = queue.find(id) {
-                        file.there(there);
-                        queue.want(id);
-                    }
-                }
-                Verdict::Check(_) => return Err(inlet.protocol("a check of a file, which was not announced")),
-                Verdict::Have | Verdict::Kept => {
-                    if queue.end(id).is_some() {
-                        self.flight.skipped.fetch_add(1, Relaxed);
-                    }
-                }
-                Verdict::Refused(reason) => {
-                    queue.end(id);
-                    self.lost(reason);
-                }
-            },
+            ToSender::Answer { id, verdict } => {
+                self.answer(id, verdict).map_err(|reason| inlet.protocol(reason))?;
+            }
             ToSender::Failed { id, reason } => {
-                if let Some(file) = queue.end(id) {
+                if let Some(Offered::File(file)) = self.flight.queue.end(id) {
                     file.give_up();
                 }
-                self.lost(reason);
+                self.lost(&reason).map_err(|reason| inlet.protocol(reason))?;
             }
             ToSender::Progress(progress) => self.progress(progress),
             ToSender::Pace { stream, bps } => self.pace(stream, bps.map(Rate::from_bps)),
@@ -143,6 +152,45 @@ impl Control<'_> {
         Ok(false)
     }
 
+    /// Does what an answer asks for. An answer to an offer that is not open any more asks for nothing.
+    ///
+    /// # Errors
+    /// How it breaks the protocol.
+    fn answer(&mut self, id: Id, verdict: Verdict) -> Result<(), String> {
+        let queue = &self.flight.queue;
+        match verdict {
+            Verdict::Want => queue.want(id, Vec::new()),
+            Verdict::Rest(there) => queue.want(id, there),
+            Verdict::Check(theirs) => queue.check(id, theirs),
+            Verdict::Have => {
+                self.settled(queue.settle(id)?, Moved::There);
+                Ok(())
+            }
+            Verdict::Kept => {
+                self.settled(queue.settle(id)?, Moved::Kept);
+                Ok(())
+            }
+            Verdict::Refused(reason) => {
+                queue.settle(id)?;
+                self.lost(&reason)
+            }
+        }
+    }
+
+    /// The receiver needs nothing more of an entry.
+    fn settled(&self, offered: Option<Offered>, fate: Moved) {
+        let Some(offered) = offered else { return };
+        // A folder or link that was not there before has been made.
+        let fate = match (&offered, fate) {
+            (Offered::Made(_), Moved::There) => Moved::Sent,
+            _ => {
+                self.flight.skipped.fetch_add(1, Relaxed);
+                fate
+            }
+        };
+        self.observer.moved(offered.name(), fate);
+    }
+
     /// Paces one data connection, within what `--limit` leaves it. That the kernel does not is no reason to stop.
     fn pace(&self, stream: u16, rate: Option<Rate>) {
         let share = self
@@ -155,14 +203,29 @@ impl Control<'_> {
         }
     }
 
-    fn lost(&self, reason: String) {
-        let line = Foreign::new(&reason).to_string();
-        if self.flight.lost_there(reason) {
+    /// An entry is lost for a reason that the receiver gives, each at most once.
+    fn lost(&mut self, reason: &str) -> Result<(), String> {
+        self.failures += 1;
+        if self.failures > self.flight.queue.offers() {
+            return Err("more failures than offers".into());
+        }
+        let line = format!("the receiver says {:#}", Foreign::new(reason));
+        if self.flight.lost_there(line.clone()) {
             self.observer.say(&line);
         }
+        Ok(())
     }
 
-    fn progress(&mut self, progress: Progress) {
+    fn progress(&mut self, mut progress: Progress) {
+        // Words of the other side, which are shown and kept.
+        let shown = |text: &mut String| *text = Foreign::new(text).to_string();
+        progress.entered.truncate(MOST_ENTERED);
+        shown(&mut progress.phase);
+        shown(&mut progress.reason);
+        for entry in &mut progress.entered {
+            shown(&mut entry.phase);
+            shown(&mut entry.reason);
+        }
         let now = self.flight.clock.now();
         let rate_bps = match self.before {
             Some((then, bytes, rate)) => {

@@ -1,13 +1,13 @@
 //! [`Outgoing`]: one file that was offered, from its offer to its end.
 
 use super::flight::locked;
+use super::root::{Root, There};
 use crate::chunks::{Chunks, Digest, file_digest};
 use crate::name::Name;
-use crate::wire::control::{Entry, Id, Kind, Stamp};
+use crate::wire::control::{Entry, Id, Kind};
 use crate::wire::data::SMALL;
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -18,7 +18,8 @@ pub(super) const MOST_ATTEMPTS: u32 = 3;
 #[derive(Debug)]
 pub(super) struct Outgoing {
     pub(super) id: Id,
-    pub(super) path: PathBuf,
+    /// Below it the file lies.
+    pub(super) root: Arc<Root>,
     pub(super) name: Name,
     pub(super) attempt: u32,
     pub(super) chunks: Chunks,
@@ -41,17 +42,18 @@ struct State {
 }
 
 impl Outgoing {
-    pub(super) fn new(id: Id, path: PathBuf, name: Name, attempt: u32, there: &Metadata) -> Self {
-        let chunks = Chunks::new(there.len());
+    pub(super) fn new(id: Id, root: Arc<Root>, name: Name, attempt: u32, there: &There) -> Self {
+        let chunks = Chunks::new(there.size);
         let state =
             State { digests: vec![None; chunks.count() as usize], left: chunks.count(), ..State::default() };
-        let sparse = there.blocks() * 512 < there.len();
-        Self { id, path, name, attempt, chunks, version: version(there), sparse, state: Mutex::new(state) }
+        let sparse = there.disk < there.size;
+        let version = there.version();
+        Self { id, root, name, attempt, chunks, version, sparse, state: Mutex::new(state) }
     }
 
-    pub(super) fn entry(&self, there: &Metadata) -> Entry {
+    pub(super) fn entry(&self, there: &There) -> Entry {
         let kind = Kind::File { size: self.chunks.size(), chunk: self.chunks.log2(), version: self.version };
-        Entry { name: self.name.clone(), kind, mode: there.mode() & 0o7777, modified: modified(there) }
+        Entry { name: self.name.clone(), kind, mode: there.mode, modified: there.modified }
     }
 
     /// Whether it goes in one message.
@@ -60,17 +62,14 @@ impl Outgoing {
     }
 
     /// The receiver has these chunks.
-    pub(super) fn there(&self, there: Vec<(u32, Digest)>) -> u64 {
+    pub(super) fn there(&self, there: Vec<(u32, Digest)>) {
         let mut state = locked(&self.state);
-        let mut bytes = 0;
         for (index, digest) in there {
             if let Some(slot @ None) = state.digests.get_mut(index as usize) {
                 *slot = Some(digest);
                 state.left -= 1;
-                bytes += self.chunks.length(index);
             }
         }
-        bytes
     }
 
     /// The next chunk to send, and whether it is the last to be given out.
@@ -107,21 +106,39 @@ impl Outgoing {
             .then(|| file_digest(self.chunks.size(), state.digests.iter().flatten()))
     }
 
-    /// Opens it, once.
-    pub(super) fn file(&self) -> io::Result<Arc<File>> {
+    /// The file as a path for a person.
+    pub(super) fn shown(&self) -> PathBuf {
+        self.root.shown(&self.name)
+    }
+
+    /// Opens it, and does not look whether it is still as it was offered.
+    pub(super) fn open(&self) -> io::Result<File> {
+        self.root.open(&self.name)
+    }
+
+    /// Opens it, once; `None` if it is not as it was offered, which shows before a byte of it is sent.
+    pub(super) fn file(&self) -> io::Result<Option<Arc<File>>> {
         let mut state = locked(&self.state);
         if let Some(file) = &state.file {
-            return Ok(Arc::clone(file));
+            return Ok(Some(Arc::clone(file)));
         }
-        let file = Arc::new(open(&self.path)?);
+        let file = Arc::new(self.open()?);
+        if !self.is_unchanged(&file) {
+            return Ok(None);
+        }
         // Read once, from front to back.
         let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Sequential);
-        Ok(Arc::clone(state.file.insert(file)))
+        Ok(Some(Arc::clone(state.file.insert(file))))
+    }
+
+    /// Closes it until it is needed again, which may be long.
+    pub(super) fn close(&self) {
+        locked(&self.state).file = None;
     }
 
     /// Whether `file` is still as it was offered.
     pub(super) fn is_unchanged(&self, file: &File) -> bool {
-        file.metadata().is_ok_and(|now| version(&now) == self.version)
+        There::of(file).is_ok_and(|now| now.is_file() && now.version() == self.version)
     }
 
     /// Nobody shall send more of it. True for the first who says so.
@@ -132,28 +149,4 @@ impl Outgoing {
     pub(super) fn is_given_up(&self) -> bool {
         locked(&self.state).given_up
     }
-}
-
-/// Opens a plain file, and nothing else that may have taken its place.
-pub(super) fn open(path: &std::path::Path) -> io::Result<File> {
-    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
-    OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path)
-}
-
-/// A hash of what changes when the content does.
-fn version(there: &Metadata) -> [u8; 16] {
-    let mut hasher = blake3::Hasher::new();
-    for number in [there.dev(), there.ino(), there.len()] {
-        hasher.update(&number.to_le_bytes());
-    }
-    for number in [there.mtime(), there.mtime_nsec(), there.ctime(), there.ctime_nsec()] {
-        hasher.update(&number.to_le_bytes());
-    }
-    let mut version = [0; 16];
-    version.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
-    version
-}
-
-pub(super) fn modified(there: &Metadata) -> Stamp {
-    Stamp { seconds: there.mtime(), nanos: u32::try_from(there.mtime_nsec()).unwrap_or(0) }
 }

@@ -1,13 +1,18 @@
-//! [`Queue`]: what the receiver wants and is not sent yet, and how many offers are open.
+//! [`Queue`]: what is offered and not ended yet, what of it the receiver wants to have sent or compared, and how much may
+//! be open at a time.
 
 use super::flight::locked;
 use super::outgoing::Outgoing;
+use crate::chunks::Digest;
+use crate::name::Name;
 use crate::wire::control::Id;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 /// Offers without an end: enough to fill a long path with small files, few enough to keep in memory.
 const MOST_OPEN: usize = 16 << 10;
+/// The same in bytes of their messages: names may be long.
+const MOST_BYTES: usize = 8 << 20;
 
 /// What a data connection does next.
 #[derive(Debug)]
@@ -18,16 +23,109 @@ pub(super) enum Job {
     Chunk(Arc<Outgoing>, u32),
     /// The receiver has all of the file's chunks.
     End(Arc<Outgoing>),
+    /// One chunk of a file is compared with the receiver's.
+    Check(Check),
+}
+
+/// A comparison with a file that the receiver has.
+#[derive(Debug)]
+pub(super) struct Check {
+    pub(super) file: Arc<Outgoing>,
+    /// The digests of the receiver's chunks, one for each of the file's.
+    pub(super) theirs: Vec<Digest>,
+    /// The next chunk to compare.
+    pub(super) next: u32,
+}
+
+/// An offer.
+#[derive(Clone, Debug)]
+pub(super) enum Offered {
+    /// Of a file.
+    File(Arc<Outgoing>),
+    /// Of a folder or link, which is made by its offer.
+    Made(Name),
+}
+
+impl Offered {
+    pub(super) fn name(&self) -> &Name {
+        match self {
+            Self::File(file) => &file.name,
+            Self::Made(name) => name,
+        }
+    }
+}
+
+/// How far the receiver's answers are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// There is none yet.
+    Open,
+    /// It is compared.
+    Checking,
+    /// It was compared, and differs: one more answer comes.
+    Differs,
+    /// It is wanted.
+    Wanted,
+}
+
+#[derive(Debug)]
+struct Open {
+    offered: Offered,
+    bytes: usize,
+    stage: Stage,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// Offered, and neither sent nor given up.
-    open: HashMap<Id, Arc<Outgoing>>,
+    /// The receiver knows how much there is.
+    begun: bool,
+    /// Offers made.
+    offers: u64,
+    /// Offered, and neither ended nor given up.
+    open: HashMap<Id, Open>,
+    /// Bytes of their messages.
+    bytes: usize,
     wanted: VecDeque<Arc<Outgoing>>,
+    checks: VecDeque<Check>,
     /// Files to be offered once more.
     again: Vec<Arc<Outgoing>>,
     closed: bool,
+}
+
+impl State {
+    /// Whether an offer of so many bytes must wait. One alone never does.
+    fn is_full(&self, bytes: usize) -> bool {
+        self.open.len() >= MOST_OPEN || (!self.open.is_empty() && self.bytes + bytes > MOST_BYTES)
+    }
+
+    fn remove(&mut self, id: Id) -> Option<Offered> {
+        let open = self.open.remove(&id)?;
+        self.bytes -= open.bytes;
+        Some(open.offered)
+    }
+
+    /// The offer that an answer is for, if it is still open. An answer comes once.
+    fn answered(&mut self, id: Id) -> Result<Option<&mut Open>, String> {
+        match self.open.get_mut(&id) {
+            Some(open) if matches!(open.stage, Stage::Checking | Stage::Wanted) => {
+                Err(format!("a second answer to offer {id}"))
+            }
+            open => Ok(open),
+        }
+    }
+
+    /// The same for an answer that only a file can have.
+    fn answered_file(&mut self, id: Id, stage: Stage) -> Result<Option<Arc<Outgoing>>, String> {
+        let Some(open) = self.answered(id)? else { return Ok(None) };
+        let Offered::File(file) = &open.offered else {
+            return Err(format!("offer {id} is no file, and is wanted like one"));
+        };
+        if open.stage == Stage::Differs && stage == Stage::Checking {
+            return Err(format!("offer {id} was compared before"));
+        }
+        open.stage = stage;
+        Ok(Some(Arc::clone(file)))
+    }
 }
 
 /// The meeting point of the walker, the control connection and the data connections.
@@ -36,43 +134,117 @@ pub(super) struct Queue {
     state: Mutex<State>,
     /// Something is wanted.
     work: Condvar,
-    /// Something has ended.
+    /// Something has ended, or all may begin.
     room: Condvar,
 }
 
 impl Queue {
-    /// A file is about to be offered. Waits while too many are open; false if all is over.
-    pub(super) fn open(&self, file: &Arc<Outgoing>) -> bool {
+    /// Offers may be made from now on.
+    pub(super) fn begin(&self) {
+        locked(&self.state).begun = true;
+        self.room.notify_all();
+    }
+
+    /// Waits until offers may be made; false if all is over.
+    pub(super) fn wait_for_begin(&self) -> bool {
+        let waiting = |state: &mut State| !state.begun && !state.closed;
+        let state = self.room.wait_while(locked(&self.state), waiting);
+        !state.unwrap_or_else(PoisonError::into_inner).closed
+    }
+
+    /// An offer in a message of so many bytes is about to be made. Waits while too much is open.
+    pub(super) fn open(&self, id: Id, offered: Offered, bytes: usize) {
         let mut state = self
             .room
-            .wait_while(locked(&self.state), |state| state.open.len() >= MOST_OPEN && !state.closed)
+            .wait_while(locked(&self.state), |state| state.is_full(bytes) && !state.closed)
             .unwrap_or_else(PoisonError::into_inner);
-        state.open.insert(file.id, Arc::clone(file));
-        !state.closed
+        state.offers += 1;
+        state.bytes += bytes;
+        state.open.insert(id, Open { offered, bytes, stage: Stage::Open });
     }
 
-    /// Whether another file may be offered without waiting.
-    pub(super) fn has_room(&self) -> bool {
-        locked(&self.state).open.len() < MOST_OPEN
+    /// Whether an offer in a message of so many bytes may be made without waiting.
+    pub(super) fn has_room(&self, bytes: usize) -> bool {
+        !locked(&self.state).is_full(bytes)
     }
 
-    /// The receiver wants it.
-    pub(super) fn want(&self, id: Id) -> Option<Arc<Outgoing>> {
+    /// Offers made so far.
+    pub(super) fn offers(&self) -> u64 {
+        locked(&self.state).offers
+    }
+
+    /// The receiver wants a file, and has these chunks of it. Nothing happens if the offer is not open any more.
+    ///
+    /// # Errors
+    /// How the answer breaks the protocol.
+    pub(super) fn want(&self, id: Id, there: Vec<(u32, Digest)>) -> Result<(), String> {
         let mut state = locked(&self.state);
-        let file = state.open.get(&id).map(Arc::clone)?;
-        state.wanted.push_back(Arc::clone(&file));
+        let Some(file) = state.answered_file(id, Stage::Wanted)? else { return Ok(()) };
+        let ascending = there.windows(2).all(|pair| pair[0].0 < pair[1].0);
+        if !ascending || there.last().is_some_and(|last| last.0 >= file.chunks.count()) {
+            return Err(format!("chunks of offer {id} that it does not have, or not in order"));
+        }
+        file.there(there);
+        state.wanted.push_back(file);
         // A file in chunks is work for all.
         self.work.notify_all();
-        Some(file)
+        Ok(())
     }
 
-    pub(super) fn find(&self, id: Id) -> Option<Arc<Outgoing>> {
-        locked(&self.state).open.get(&id).map(Arc::clone)
+    /// The receiver asks whether a file has these chunks.
+    ///
+    /// # Errors
+    /// How the answer breaks the protocol.
+    pub(super) fn check(&self, id: Id, theirs: Vec<Digest>) -> Result<(), String> {
+        let mut state = locked(&self.state);
+        let Some(file) = state.answered_file(id, Stage::Checking)? else { return Ok(()) };
+        if theirs.len() != file.chunks.count() as usize {
+            return Err(format!(
+                "{} digests for offer {id}, of {} chunks",
+                theirs.len(),
+                file.chunks.count()
+            ));
+        }
+        state.checks.push_back(Check { file, theirs, next: 0 });
+        self.work.notify_all();
+        Ok(())
+    }
+
+    /// A comparison goes on with its next chunk. It is the next one to go on, so that few files are open.
+    pub(super) fn check_on(&self, check: Check) {
+        locked(&self.state).checks.push_front(check);
+        self.work.notify_all();
+    }
+
+    /// The receiver's file differs; it will answer again. False if it has given the file up meanwhile.
+    pub(super) fn differs(&self, id: Id) -> bool {
+        match locked(&self.state).open.get_mut(&id) {
+            Some(open) => {
+                open.stage = Stage::Differs;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// The receiver needs nothing of it.
+    ///
+    /// # Errors
+    /// How the answer breaks the protocol.
+    pub(super) fn settle(&self, id: Id) -> Result<Option<Offered>, String> {
+        let mut state = locked(&self.state);
+        if state.answered(id)?.is_none() {
+            return Ok(None);
+        }
+        let settled = state.remove(id);
+        drop(state);
+        self.room.notify_all();
+        Ok(settled)
     }
 
     /// Nothing more is to be done about it.
-    pub(super) fn end(&self, id: Id) -> Option<Arc<Outgoing>> {
-        let ended = locked(&self.state).open.remove(&id);
+    pub(super) fn end(&self, id: Id) -> Option<Offered> {
+        let ended = locked(&self.state).remove(id);
         self.room.notify_all();
         ended
     }
@@ -80,7 +252,7 @@ impl Queue {
     /// It changed while it was sent: it will be offered again, under a new number.
     pub(super) fn again(&self, file: &Arc<Outgoing>) {
         let mut state = locked(&self.state);
-        state.open.remove(&file.id);
+        state.remove(file.id);
         state.again.push(Arc::clone(file));
         self.room.notify_all();
     }
@@ -127,12 +299,12 @@ impl Queue {
     }
 }
 
+/// What is wanted goes first: the network waits for it, and a comparison can wait.
 fn take(state: &mut State) -> Option<Job> {
     if state.closed {
         return None;
     }
-    loop {
-        let file = state.wanted.front()?;
+    while let Some(file) = state.wanted.front() {
         let job = if file.is_small() {
             Job::Small(Arc::clone(file))
         } else {
@@ -153,5 +325,11 @@ fn take(state: &mut State) -> Option<Job> {
         };
         state.wanted.pop_front();
         return Some(job);
+    }
+    loop {
+        let check = state.checks.pop_front()?;
+        if !check.file.is_given_up() {
+            return Some(Job::Check(check));
+        }
     }
 }

@@ -1,15 +1,23 @@
 //! What the paths on the command line stand for.
 
+use super::root::{Root, There};
 use crate::error::TransferError;
-use crate::name::Name;
+use crate::name::{Name, is_reserved};
+use rustix::fs::{CWD, FileType};
+use rustix::io::Errno;
+use rustix::process::{Resource, getrlimit, setrlimit};
 use std::collections::HashMap;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use units::Foreign;
 
-/// A path to send, and its name at the receiver.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A file, folder or link to send, and its name at the receiver.
+#[derive(Clone, Debug)]
 pub(super) struct Source {
-    pub(super) path: PathBuf,
+    /// The folder itself, or the one in which the file or link lies.
+    pub(super) root: Arc<Root>,
     pub(super) name: Name,
 }
 
@@ -17,19 +25,18 @@ pub(super) struct Source {
 pub(super) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, TransferError> {
     let mut sources = Vec::with_capacity(paths.len());
     let mut seen: HashMap<Name, &Path> = HashMap::new();
+    // Files of one folder share its descriptor.
+    let mut around: HashMap<&Path, Arc<Root>> = HashMap::new();
     for path in paths {
+        let shown = Foreign::path(path);
         // A missing path is a slip of the hand: nothing is sent then.
-        let there = std::fs::symlink_metadata(path).map_err(|error| {
-            TransferError::Usage(format!(
-                "{}: {error}\n  accepted: files and folders that exist",
-                path.display()
-            ))
-        })?;
-        let kind = there.file_type();
-        if !(kind.is_file() || kind.is_dir() || kind.is_symlink()) {
+        let missing = |error: io::Error| {
+            TransferError::Usage(format!("{shown}: {error}\n  accepted: files and folders that exist"))
+        };
+        let there = There::at(CWD, path).map_err(|error| missing(error.into()))?;
+        if !matches!(there.kind, FileType::RegularFile | FileType::Directory | FileType::Symlink) {
             return Err(TransferError::Usage(format!(
-                "{}: a device, socket or pipe\n  accepted: files, folders and symbolic links",
-                path.display()
+                "{shown}: a device, socket or pipe\n  accepted: files, folders and symbolic links"
             )));
         }
         // "." and "a/.." have a name too.
@@ -40,21 +47,51 @@ pub(super) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, TransferError> {
         let last = named.file_name().ok_or_else(|| {
             TransferError::Usage("/: has no name at the receiver\n  accepted: folders below it".into())
         })?;
-        let name = Name::new(last.as_bytes().to_vec())
-            .map_err(|error| TransferError::Usage(format!("{}: {error}", path.display())))?;
+        let name = match Name::new(last.as_bytes().to_vec()) {
+            Ok(_) if is_reserved(last.as_bytes()) => Err("this name belongs to tightlink".into()),
+            name => name.map_err(|error| error.to_string()),
+        };
+        let name = name.map_err(|error| TransferError::Usage(format!("{shown}: {error}")))?;
         if let Some(other) = seen.insert(name.clone(), path) {
-            let (one, two) = (other.display(), path.display());
+            let one = Foreign::path(other);
             return Err(TransferError::Usage(format!(
-                "{one} and {two} would both be {name} at the receiver\n  help: send them one after the other, into \
+                "{one} and {shown} would both be {name} at the receiver\n  help: send them one after the other, into \
                  different folders"
             )));
         }
-        sources.push(Source { path: path.clone(), name });
+        let root = if there.kind == FileType::Directory {
+            Arc::new(opened(|| Root::folder(path, &name)).map_err(missing)?)
+        } else {
+            let parent = path.parent().unwrap_or(Path::new(""));
+            match around.get(parent) {
+                Some(root) => Arc::clone(root),
+                None => {
+                    let root = Arc::new(opened(|| Root::around(parent)).map_err(missing)?);
+                    around.insert(parent, Arc::clone(&root));
+                    root
+                }
+            }
+        };
+        sources.push(Source { root, name });
     }
     if sources.is_empty() {
         return Err(TransferError::Usage("nothing to send".into()));
     }
     Ok(sources)
+}
+
+/// What `open` opens. Thousands of folders on a command line may be more than are allowed to be open by default; the
+/// user may raise that, so it is raised once it is reached.
+fn opened(open: impl Fn() -> io::Result<Root>) -> io::Result<Root> {
+    match open() {
+        Err(error) if error.raw_os_error() == Some(Errno::MFILE.raw_os_error()) => {
+            let mut most = getrlimit(Resource::Nofile);
+            most.current = most.maximum;
+            setrlimit(Resource::Nofile, most)?;
+            open()
+        }
+        result => result,
+    }
 }
 
 #[cfg(test)]

@@ -2,24 +2,32 @@
 
 use super::flight::Flight;
 use super::outgoing::Outgoing;
-use super::queue::Job;
+use super::queue::{Check, Job};
+use super::root::is_change;
 use crate::channel::Channel;
-use crate::chunks::{ChunkHasher, small_file_digest};
+use crate::chunks::{ChunkHasher, Digest, file_digest, small_file_digest};
 use crate::error::TransferError;
+use crate::progress::{Moved, Observer};
 use crate::wire::data::{Data, LONGEST_PIECE};
 use crate::wire::frame;
 use rustix::fs::SeekFrom;
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use units::Foreign;
 
 /// Handed to TLS at once: sixteen full records, and one system call.
 const GATHER: usize = 256 << 10;
 
+/// Results of comparisons are gathered up to so much, about a hundred.
+const FEW: usize = 8 << 10;
+
 struct Stream<'a> {
     flight: &'a Flight,
+    observer: &'a dyn Observer,
     channel: &'a Channel,
     out: Vec<u8>,
 }
@@ -41,8 +49,9 @@ impl From<TransferError> for Lost {
 }
 
 /// Sends until nothing more will come.
-pub(super) fn serve(flight: &Flight, stream: usize) -> Result<(), TransferError> {
-    let mut stream = Stream { flight, channel: &flight.data[stream], out: Vec::with_capacity(GATHER * 2) };
+pub(super) fn serve(flight: &Flight, stream: usize, observer: &dyn Observer) -> Result<(), TransferError> {
+    let out = Vec::with_capacity(GATHER * 2);
+    let mut stream = Stream { flight, observer, channel: &flight.data[stream], out };
     loop {
         let job = match flight.queue.take_now() {
             Some(job) => job,
@@ -54,12 +63,13 @@ pub(super) fn serve(flight: &Flight, stream: usize) -> Result<(), TransferError>
                 }
             }
         };
-        let (Job::Small(file) | Job::Chunk(file, _) | Job::End(file)) = &job;
+        let (Job::Small(file) | Job::Chunk(file, _) | Job::End(file) | Job::Check(Check { file, .. })) = &job;
         let file = Arc::clone(file);
         let result = match job {
             Job::Small(_) => stream.small(&file),
             Job::Chunk(_, index) => stream.chunk(&file, index),
             Job::End(_) => stream.end(&file),
+            Job::Check(check) => stream.check(check),
         };
         match result {
             Ok(()) => {}
@@ -79,35 +89,28 @@ impl Stream<'_> {
         let length = file.chunks.size() as usize;
         let mut content = vec![0; length];
         let handle = self.read(|| {
-            let handle = super::outgoing::open(&file.path)?;
+            let handle = file.open()?;
             handle.read_exact_at(&mut content, 0)?;
             Ok(handle)
         })?;
         if !file.is_unchanged(&handle) {
             return Err(Lost::Changed);
         }
-        let digest = small_file_digest(&content);
+        let (digest, _) = small_file_digest(&content);
         frame::append(&mut self.out, &Data::Small { id: file.id, length: length as u32, digest });
         self.out.extend(&content);
         self.flight.sent.fetch_add(length as u64, Relaxed);
-        self.flight.queue.end(file.id);
+        self.handed_over(file, Moved::Sent);
         Ok(())
     }
 
     fn chunk(&mut self, file: &Arc<Outgoing>, index: u32) -> Result<(), Lost> {
-        let handle = self.read(|| file.file())?;
+        let handle = self.file(file)?;
         let range = file.chunks.range(index);
         let mut hasher = ChunkHasher::default();
         let mut at = range.start;
         while at < range.end && !file.is_given_up() {
-            let data = if file.sparse {
-                match next_data(&handle, at, range.end)? {
-                    Some(data) => data,
-                    None => break,
-                }
-            } else {
-                at..range.end
-            };
+            let Some(data) = next_stretch(file, &handle, at, range.end)? else { break };
             at = data.start;
             while at < data.end {
                 let length = (data.end - at).min(LONGEST_PIECE.min(self.flight.limit.burst()) as u64);
@@ -158,15 +161,72 @@ impl Stream<'_> {
 
     /// All chunks are sent, or were there before.
     fn end(&mut self, file: &Arc<Outgoing>) -> Result<(), Lost> {
-        let handle = self.read(|| file.file())?;
+        let handle = self.file(file)?;
         if !file.is_unchanged(&handle) {
             return Err(Lost::Changed);
         }
         if let Some(digest) = file.digest() {
             frame::append(&mut self.out, &Data::FileEnd { id: file.id, digest });
-            self.flight.queue.end(file.id);
+            self.handed_over(file, Moved::Sent);
         }
         Ok(())
+    }
+
+    /// Compares one chunk with the receiver's. The first that differs decides, and so does the last.
+    fn check(&mut self, mut check: Check) -> Result<(), Lost> {
+        let file = Arc::clone(&check.file);
+        // A comparison may take long, and what was found before need not wait for it.
+        if !self.out.is_empty() && (!file.is_small() || self.out.len() >= FEW) {
+            self.flush()?;
+        }
+        let handle = self.file(&file)?;
+        if let Some(theirs) = check.theirs.get(check.next as usize) {
+            if self.digest(&file, &handle, check.next)? != *theirs {
+                file.close();
+                if self.flight.queue.differs(file.id) {
+                    frame::append(&mut self.out, &Data::Differs { id: file.id });
+                }
+                return Ok(());
+            }
+            check.next += 1;
+            if check.next < file.chunks.count() {
+                self.flight.queue.check_on(check);
+                return Ok(());
+            }
+        }
+        if !file.is_unchanged(&handle) {
+            return Err(Lost::Changed);
+        }
+        let digest = file_digest(file.chunks.size(), &check.theirs);
+        frame::append(&mut self.out, &Data::FileEnd { id: file.id, digest });
+        self.flight.skipped.fetch_add(1, Relaxed);
+        self.handed_over(&file, Moved::There);
+        Ok(())
+    }
+
+    /// The digest of a chunk as it is on this side.
+    fn digest(&self, file: &Outgoing, handle: &File, index: u32) -> Result<Digest, Lost> {
+        let range = file.chunks.range(index);
+        let (mut hasher, mut at) = (ChunkHasher::default(), range.start);
+        let mut buffer = vec![0; LONGEST_PIECE.min((range.end - range.start) as usize)];
+        while at < range.end && !file.is_given_up() {
+            let Some(data) = next_stretch(file, handle, at, range.end)? else { break };
+            at = data.start;
+            while at < data.end {
+                let length = (data.end - at).min(buffer.len() as u64) as usize;
+                self.read(|| handle.read_exact_at(&mut buffer[..length], at))?;
+                hasher.update(at - range.start, &buffer[..length]);
+                at += length as u64;
+            }
+        }
+        Ok(hasher.finish(range.end - range.start))
+    }
+
+    /// Nothing more is to be done about a file.
+    fn handed_over(&self, file: &Outgoing, fate: Moved) {
+        if self.flight.queue.end(file.id).is_some() {
+            self.observer.moved(&file.name, fate);
+        }
     }
 
     /// This file cannot be sent, now or at all.
@@ -178,11 +238,17 @@ impl Stream<'_> {
         // Whoever offers it again must not overtake this.
         self.flush()?;
         if let Lost::Unreadable(error) = lost {
-            self.flight.lost_file(file, format!("{}: {error}", file.path.display()));
+            let path = file.shown();
+            self.flight.lost_file(file, format!("{}: {error}", Foreign::path(&path)));
         } else {
             self.flight.queue.again(file);
         }
         Ok(())
+    }
+
+    /// The open file, as it was offered.
+    fn file(&self, file: &Outgoing) -> Result<Arc<File>, Lost> {
+        self.read(|| file.file())?.ok_or(Lost::Changed)
     }
 
     fn read<T>(&self, read: impl FnOnce() -> io::Result<T>) -> Result<T, Lost> {
@@ -202,16 +268,23 @@ impl Stream<'_> {
     }
 }
 
-/// A file that is shorter than it was has changed, and one that is not there has too.
+/// A file that is shorter than it was has changed, and one that is not there has too. So has one that would be reached
+/// through a link: the walk looks why.
 fn fault(error: io::Error) -> Lost {
-    match error.kind() {
-        io::ErrorKind::UnexpectedEof | io::ErrorKind::NotFound => Lost::Changed,
-        _ => Lost::Unreadable(error),
+    if error.kind() == io::ErrorKind::UnexpectedEof || is_change(&error) {
+        Lost::Changed
+    } else {
+        Lost::Unreadable(error)
     }
 }
 
+/// The next bytes between `at` and `end` that must be read.
+fn next_stretch(file: &Outgoing, handle: &File, at: u64, end: u64) -> Result<Option<Range<u64>>, Lost> {
+    if file.sparse { next_data(handle, at, end) } else { Ok(Some(at..end)) }
+}
+
 /// The next bytes between `at` and `end` that are no hole.
-fn next_data(file: &File, at: u64, end: u64) -> Result<Option<std::ops::Range<u64>>, Lost> {
+fn next_data(file: &File, at: u64, end: u64) -> Result<Option<Range<u64>>, Lost> {
     let seek = |from| rustix::fs::seek(file, from);
     let start = match seek(SeekFrom::Data(at)) {
         Ok(start) if start < end => start,

@@ -64,7 +64,12 @@ impl Bench {
 
     /// Sends `paths` to a new receiver.
     pub fn transfer(&self, paths: &[PathBuf], options: &SendOptions) -> Transfer {
-        let receiver = self.receiver();
+        self.transfer_to(&Self::options(), paths, options)
+    }
+
+    /// Sends `paths` to a new receiver with these options.
+    pub fn transfer_to(&self, there: &ReceiveOptions, paths: &[PathBuf], options: &SendOptions) -> Transfer {
+        let receiver = Receiver::open(&self.to(), there, &self.clock).unwrap();
         let ticket = receiver.ticket().clone();
         let (here, there) = (Ear::default(), Ear::default());
         let (sent, received) = std::thread::scope(|threads| {

@@ -4,9 +4,13 @@
 
 mod addresses;
 mod bench;
+mod consent;
+mod existing;
+mod planted;
 mod proxy;
 mod reconnect;
 mod resume;
 mod strangers;
+mod swaps;
 mod trees;
 mod whole;

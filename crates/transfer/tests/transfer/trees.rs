@@ -8,7 +8,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use tightlink_transfer::SendOptions;
+use tightlink_transfer::{Existing, ReceiveOptions, SendOptions};
 
 /// Everything below `top` that a transfer keeps: kind, rights, time, content or target.
 fn picture(top: &Path) -> BTreeMap<PathBuf, (u32, i64, i64, Vec<u8>)> {
@@ -70,8 +70,9 @@ fn a_tree_arrives_with_names_rights_times_links_and_empty_things() {
     }
     let before = picture(&tree);
     for streams in [1, 3] {
-        let transfer =
-            bench.transfer(std::slice::from_ref(&tree), &SendOptions { streams, ..SendOptions::default() });
+        let as_it_is = ReceiveOptions { preserve_mode: true, outside_links: true, ..Bench::options() };
+        let options = SendOptions { streams, ..SendOptions::default() };
+        let transfer = bench.transfer_to(&as_it_is, std::slice::from_ref(&tree), &options);
         assert_eq!(transfer.sent.unwrap().entries, before.len() as u64);
         transfer.received.unwrap();
         let after = picture(&bench.to().join("tree"));
@@ -129,7 +130,8 @@ fn files_are_replaced_but_no_folders_and_pipes() {
     fs::write(bench.to().join("x/other"), "stays").unwrap();
     bench.write("x/pipe", "new");
     make_pipe(&bench.to().join("x/pipe"));
-    let transfer = bench.transfer(&[bench.from().join("x")], &SendOptions::default());
+    let replacing = ReceiveOptions { existing: Existing::Replace, ..Bench::options() };
+    let transfer = bench.transfer_to(&replacing, &[bench.from().join("x")], &SendOptions::default());
     assert!(transfer.sent.unwrap_err().to_string().contains("2 of 4"));
     let heard = transfer.here.heard();
     for line in [
@@ -187,18 +189,4 @@ fn many_small_files_arrive_over_several_connections() {
         bench.transfer(&[bench.from().join("many")], &SendOptions { streams: 2, ..SendOptions::default() });
     assert_eq!(transfer.sent.unwrap().entries, 5051);
     assert!(picture(&bench.from().join("many")) == picture(&bench.to().join("many")));
-}
-
-#[test]
-fn a_receivers_own_folder_and_its_key_are_left_out_and_told() {
-    let bench = Bench::new();
-    bench.write("x/inbox/.tightlink/session", "a secret");
-    bench.write("x/inbox/file", "content");
-    bench.write("x/other/.tightlink/notes", "of somebody's own");
-    let transfer = bench.transfer(&[bench.from().join("x")], &SendOptions::default());
-    assert_eq!(transfer.sent.unwrap().entries, 6);
-    let heard = transfer.here.heard();
-    assert!(heard.contains("x/inbox/.tightlink: an unfinished session's own folder"), "{heard}");
-    assert!(!bench.to().join("x/inbox/.tightlink").exists());
-    assert!(bench.to().join("x/inbox/file").exists() && bench.to().join("x/other/.tightlink/notes").exists());
 }

@@ -71,7 +71,7 @@ impl House<'_> {
             key: ProbeKey::from_secret(&secret),
         });
         let standing = Standing::new(Arc::clone(channel), self.receiver.clock);
-        let visit = Arc::new(Visit::new(channel.peer(), streams, echo, standing));
+        let visit = Arc::new(Visit::new(channel.peer(), version, streams, echo, standing));
         *turn = Some(Arc::clone(&visit));
         Ok(visit)
     }
@@ -171,6 +171,6 @@ impl House<'_> {
     }
 
     fn is_expired(&self) -> bool {
-        self.receiver.clock.since_1970() >= self.receiver.expires
+        self.receiver.clock.since_1970() >= self.receiver.state.expires()
     }
 }

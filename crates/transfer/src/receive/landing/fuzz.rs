@@ -1,9 +1,9 @@
 //! Whoever has the ticket may still be a wrong program: no order of messages makes the receiving end panic, or write anywhere
 //! but in its folder.
 
+use super::tests::{landing, offered};
 use super::*;
-use crate::name::Name;
-use crate::wire::control::Stamp;
+use crate::wire::control::{Kind, Stamp};
 use proptest::prelude::*;
 
 /// What a sender may say, on either kind of connection.
@@ -35,6 +35,9 @@ enum Said {
     Gone {
         id: Id,
     },
+    Differs {
+        id: Id,
+    },
     /// Another sender comes.
     Begin,
 }
@@ -63,6 +66,7 @@ fn said() -> impl Strategy<Value = Said> {
         1 => (id(), chunks()).prop_map(|(id, chunk)| Said::ChunkEnd { id, chunk }),
         1 => id().prop_map(|id| Said::FileEnd { id }),
         1 => id().prop_map(|id| Said::Gone { id }),
+        1 => id().prop_map(|id| Said::Differs { id }),
         1 => Just(Said::Begin),
     ]
 }
@@ -73,11 +77,11 @@ fn hear(landing: &Landing, open: &mut Option<(Id, u32, OpenChunk)>, said: &Said)
         Said::Offer { id, ref name, ref kind } => {
             let name = Name::new(name.clone()).expect("a name");
             let entry = Entry { name, kind: kind.clone(), mode: 0o644, modified: Stamp::default() };
-            landing.offer(id, entry).map(drop)
+            offered(landing, id, entry, true).map(drop)
         }
         Said::Small { id, length, right } => {
             let bytes = vec![7; length];
-            let digest = if right { small_file_digest(&bytes) } else { [0; 32] };
+            let digest = if right { small_file_digest(&bytes).0 } else { [0; 32] };
             landing.small(id, &bytes, &digest)
         }
         Said::Piece { id, chunk, offset, length } => {
@@ -91,27 +95,29 @@ fn hear(landing: &Landing, open: &mut Option<(Id, u32, OpenChunk)>, said: &Said)
                 Some((file, index, open)) if (file, index) == (id, chunk) => Some(open),
                 _ => landing.chunk(id, chunk)?,
             };
-            // Large chunks take long to hash, and have nothing that small ones do not.
-            open.filter(|open| open.incoming.chunks.log2() <= 21)
-                .map_or(Ok(()), |open| landing.chunk_end(open, &[0; 32]))
+            open.map_or(Ok(()), |open| landing.chunk_end(open, &[0; 32]))
         }
         Said::FileEnd { id } => landing.file_end(id, &[0; 32]),
         Said::Gone { id } => landing.gone(id),
+        Said::Differs { id } => landing.differs(id).map(drop),
         Said::Begin => {
-            landing.begin();
-            Ok(())
+            *open = None;
+            landing.begin().map(drop).map_err(Trouble::from)
         }
     }
 }
 
 proptest! {
     #[test]
-    fn no_order_of_messages_makes_it_panic(all in prop::collection::vec(said(), 0..25)) {
+    fn no_order_of_messages_makes_it_panic(
+        all in prop::collection::vec(said(), 0..25),
+        existing in prop_oneof![Just(Existing::Refuse), Just(Existing::Rename), Just(Existing::Update), Just(Existing::Replace)],
+    ) {
         let place = tempfile::tempdir().unwrap();
         let folder = place.path().join("folder");
-        std::fs::create_dir_all(folder.join(".tightlink")).unwrap();
-        let journal = Journal::open(&folder.join(".tightlink/journal"), [1; 16]).unwrap();
-        let landing = Landing::open(&folder, journal, Clock::start()).unwrap();
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::write(folder.join("b"), b"there").unwrap();
+        let (_state, landing) = landing(&folder, existing);
         let mut open = None;
         for said in &all {
             // What is wrong is refused; the next message comes all the same.
@@ -119,6 +125,7 @@ proptest! {
         }
         open = None;
         prop_assert!(open.is_none() && landing.counts().arriving == 0, "nothing arrives any more");
+        let _ = landing.finish(1);
         prop_assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 1, "something lies outside");
     }
 }

@@ -1,59 +1,166 @@
-//! What a receiver that was killed believes of what it finds.
+//! What a receiver believes of what it finds.
 
 use super::*;
-use crate::name::Name;
-use crate::wire::control::Stamp;
+use crate::chunks::Digest;
+use crate::receive::state::State;
+use crate::wire::control::{Kind, Stamp, Verdict};
 use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use units::Time;
 
 const SIZE: usize = (1 << 20) + 5;
 
 fn entry() -> Entry {
     let kind = Kind::File { size: SIZE as u64, chunk: 20, version: [1; 16] };
-    Entry { name: Name::new(b"file".to_vec()).unwrap(), kind, mode: 0o644, modified: Stamp::default() }
+    Entry {
+        name: Name::new(b"file".to_vec()).unwrap(),
+        kind,
+        mode: 0o644,
+        modified: Stamp { seconds: 9, nanos: 8 },
+    }
 }
 
-fn landing(folder: &Path) -> Landing {
-    let journal = Journal::open(&folder.join(".tightlink/journal"), [1; 16]).unwrap();
-    Landing::open(folder, journal, Clock::start()).unwrap()
+/// A receiver's state, and the landing on it. The state holds the folder's lock.
+pub(super) fn landing(folder: &Path, existing: Existing) -> (State, Landing) {
+    let (state, _) = State::open(folder, false, Time::ZERO, Span::from_secs(60)).unwrap();
+    let mut state = state;
+    state.keep("127.0.0.1:1".parse().unwrap(), &[]).unwrap();
+    let (top, own) = state.folders();
+    let store = Store::open(folder, top, own, false).unwrap();
+    let rules = Rules { existing, ..Rules::default() };
+    let landing = Landing::open(store, state.journal().unwrap(), rules, Clock::start());
+    (state, landing)
+}
+
+/// What an offer is answered, whether at once or after something was read.
+pub(super) fn offered(landing: &Landing, id: Id, entry: Entry, asks: bool) -> Result<Verdict, Trouble> {
+    match landing.offer(id, entry, asks)? {
+        Offered::Now(verdict) => Ok(verdict),
+        Offered::Later(examination) => landing.examine(examination),
+    }
+}
+
+fn content() -> Vec<u8> {
+    (0..SIZE).map(|index| (index % 249) as u8).collect()
+}
+
+fn digests() -> Vec<Digest> {
+    content().chunks(1 << 20).map(|chunk| *blake3::hash(chunk).as_bytes()).collect()
+}
+
+/// Receives the chunks of the file.
+fn chunks(landing: &Landing, id: Id) {
+    for (index, bytes) in content().chunks(1 << 20).enumerate() {
+        let mut chunk = landing.chunk(id, index as u32).unwrap().unwrap();
+        landing.piece(&mut chunk, 0, bytes).unwrap();
+        landing.chunk_end(chunk, &digests()[index]).unwrap();
+    }
 }
 
 /// Receives the file, and forgets what the journal says after its last chunk: the process was killed there, when the file had
 /// its name already.
-fn killed_after_the_rename(folder: &Path) -> Vec<u8> {
-    fs::create_dir_all(folder.join(".tightlink")).unwrap();
-    let content: Vec<u8> = (0..SIZE).map(|index| (index % 249) as u8).collect();
+fn killed_after_the_rename(folder: &Path) {
+    let (state, landing) = landing(folder, Existing::Refuse);
+    assert_eq!(offered(&landing, 0, entry(), true).unwrap(), Verdict::Want);
+    chunks(&landing, 0);
     let journal = folder.join(".tightlink/journal");
-    let landing = landing(folder);
-    assert_eq!(landing.offer(0, entry()).unwrap(), Verdict::Want);
-    let mut digests = Vec::new();
-    for (index, bytes) in content.chunks(1 << 20).enumerate() {
-        let mut chunk = landing.chunk(0, index as u32).unwrap().unwrap();
-        landing.piece(&mut chunk, 0, bytes).unwrap();
-        digests.push(*blake3::hash(bytes).as_bytes());
-        landing.chunk_end(chunk, &digests[index]).unwrap();
-    }
     let before = fs::read(&journal).unwrap();
-    landing.file_end(0, &file_digest(SIZE as u64, &digests)).unwrap();
-    assert_eq!(fs::read(folder.join("file")).unwrap(), content);
-    drop(landing);
+    landing.file_end(0, &file_digest(SIZE as u64, &digests())).unwrap();
+    assert!(!folder.join("file").exists(), "it waits until its bytes have reached the disk");
+    assert!(landing.name_waiting().unwrap().is_empty());
+    assert_eq!(fs::read(folder.join("file")).unwrap(), content());
+    drop((landing, state));
     fs::write(&journal, before).unwrap();
-    content
 }
 
 #[test]
 fn a_file_that_got_its_name_just_before_a_kill_is_not_sent_again() {
     let place = tempfile::tempdir().unwrap();
     killed_after_the_rename(place.path());
-    let landing = landing(place.path());
-    assert_eq!(landing.offer(0, entry()).unwrap(), Verdict::Have);
+    let (_state, landing) = landing(place.path(), Existing::Refuse);
+    assert_eq!(offered(&landing, 0, entry(), true).unwrap(), Verdict::Have);
     assert_eq!(landing.counts().bytes, SIZE as u64);
+    // It is the session's own, so a later version of it may take its place.
+    let kind = Kind::File { size: 3, chunk: 20, version: [2; 16] };
+    let later = Entry { kind, ..entry() };
+    assert_eq!(offered(&landing, 1, later, true).unwrap(), Verdict::Want);
+    landing.small(1, b"new", &small_file_digest(b"new").0).unwrap();
+    assert!(landing.name_waiting().unwrap().is_empty());
+    assert_eq!(fs::read(place.path().join("file")).unwrap(), b"new");
 }
 
 #[test]
-fn another_file_of_that_name_and_size_is_not_taken_for_it() {
+fn another_file_of_that_name_and_size_is_compared_and_not_taken_for_it() {
     let place = tempfile::tempdir().unwrap();
-    let mut content = killed_after_the_rename(place.path());
-    content[SIZE - 1] ^= 1;
-    fs::write(place.path().join("file"), content).unwrap();
-    assert_eq!(landing(place.path()).offer(0, entry()).unwrap(), Verdict::Want);
+    killed_after_the_rename(place.path());
+    let mut other = content();
+    other[SIZE - 1] ^= 1;
+    fs::write(place.path().join("file"), &other).unwrap();
+    let (_state, landing) = landing(place.path(), Existing::Refuse);
+    let Verdict::Check(said) = offered(&landing, 0, entry(), true).unwrap() else { panic!("not compared") };
+    assert_eq!((said.len(), said[0] == digests()[0], said[1] == digests()[1]), (2, true, false));
+    assert!(matches!(landing.differs(0), Err(Trouble::File(reason)) if reason.contains("--existing")));
+    assert_eq!(fs::read(place.path().join("file")).unwrap(), other);
+}
+
+#[test]
+fn what_a_resume_takes_up_is_hashed_again() {
+    let place = tempfile::tempdir().unwrap();
+    let (state, one) = landing(place.path(), Existing::Refuse);
+    offered(&one, 0, entry(), true).unwrap();
+    chunks(&one, 0);
+    drop((one, state));
+    let partial =
+        fs::read_dir(place.path().join(".tightlink/partial")).unwrap().next().unwrap().unwrap().path();
+    let mut damaged = content();
+    damaged[..5000].fill(0xee);
+    fs::write(&partial, damaged).unwrap();
+    // In the same boot, and in the same process, too.
+    let (_state, again) = landing(place.path(), Existing::Refuse);
+    for _ in 0..2 {
+        again.begin().unwrap();
+        assert_eq!(offered(&again, 0, entry(), true).unwrap(), Verdict::Rest(vec![(1, digests()[1])]));
+    }
+    assert_eq!(again.counts().read, 2 * SIZE as u64, "each byte is read once for each time");
+    // The damaged chunk comes as a hole with an end: nothing of what was there may show through.
+    let mut chunk = again.chunk(0, 0).unwrap().unwrap();
+    again.piece(&mut chunk, (1 << 20) - 1, b"x").unwrap();
+    let mut hollow = vec![0; 1 << 20];
+    hollow[(1 << 20) - 1] = b'x';
+    again.chunk_end(chunk, blake3::hash(&hollow).as_bytes()).unwrap();
+    let all = [*blake3::hash(&hollow).as_bytes(), digests()[1]];
+    again.file_end(0, &file_digest(SIZE as u64, &all)).unwrap();
+    assert!(again.name_waiting().unwrap().is_empty());
+    assert!(fs::read(place.path().join("file")).unwrap()[..1 << 20] == hollow);
+}
+
+#[test]
+fn a_stored_file_counts_only_while_size_and_time_agree() {
+    let place = tempfile::tempdir().unwrap();
+    let (_state, landing) = landing(place.path(), Existing::Replace);
+    offered(&landing, 0, entry(), true).unwrap();
+    chunks(&landing, 0);
+    landing.file_end(0, &file_digest(SIZE as u64, &digests())).unwrap();
+    assert!(landing.name_waiting().unwrap().is_empty());
+    assert_eq!(offered(&landing, 1, entry(), true).unwrap(), Verdict::Have);
+    let path = place.path().join("file");
+    assert_eq!((fs::metadata(&path).unwrap().mtime(), fs::metadata(&path).unwrap().mtime_nsec()), (9, 8));
+    // Another program writes to it: the size is the same.
+    let mut other = content();
+    other[7] ^= 1;
+    fs::write(&path, other).unwrap();
+    assert_eq!(offered(&landing, 2, entry(), true).unwrap(), Verdict::Want);
+}
+
+#[test]
+fn no_file_is_under_way_twice() {
+    let place = tempfile::tempdir().unwrap();
+    let (_state, landing) = landing(place.path(), Existing::Refuse);
+    assert_eq!(offered(&landing, 0, entry(), true).unwrap(), Verdict::Want);
+    assert!(matches!(offered(&landing, 1, entry(), true).unwrap(), Verdict::Refused(_)));
+    let first = landing.chunk(0, 0).unwrap().unwrap();
+    assert!(matches!(landing.chunk(0, 0), Err(Trouble::Protocol(_))), "by two connections");
+    drop(first);
+    assert!(landing.chunk(0, 0).unwrap().is_some(), "its connection has ended");
 }

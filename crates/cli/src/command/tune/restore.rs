@@ -1,0 +1,67 @@
+//! `tightlink tune --restore`: gives back what a killed `tightlink tune` has left limited.
+
+use crate::args::TuneOptions;
+use crate::print;
+use crate::problem::{ENVIRONMENT, Problem};
+use live::tune::{GivenBack, WindowLimits, restore};
+use serde_json::{Value, json};
+use std::process::ExitCode;
+
+pub(super) fn run(pid: u32, options: &TuneOptions) -> Result<ExitCode, Problem> {
+    let connections = restore(pid, options.port)?;
+    for connection in &connections {
+        if options.json {
+            print::data(as_json(connection))?;
+        } else {
+            print::data(connection)?;
+            print::data(format_args!("  {}", in_words(connection)))?;
+        }
+    }
+    if connections.is_empty() {
+        print::talk("no connection stands that could be given back");
+    }
+    let failed = connections.iter().any(|connection| connection.limits().is_err());
+    Ok(if failed { ExitCode::from(ENVIRONMENT) } else { ExitCode::SUCCESS })
+}
+
+fn in_words(connection: &GivenBack) -> String {
+    let (before, now) = match connection.limits() {
+        Ok(limits) => limits,
+        Err(error) => return format!("could not be given back: {error}"),
+    };
+    let mut words = vec![format!("window limit {} lifted", before.clamp)];
+    if now.buffer != before.buffer {
+        words.push(format!("receive buffer {}, it was {}", now.buffer, before.buffer));
+    }
+    if now.autotuned == Some(true) {
+        let again = if before.autotuned == Some(true) { "was on" } else { "on again" };
+        words.push(format!("autotuning {again}"));
+    }
+    words.extend(connection.left());
+    format!("given back to the kernel: {}", words.join("; "))
+}
+
+fn as_json(connection: &GivenBack) -> Value {
+    let ((local, peer), (pid, program)) = (connection.ends(), connection.process());
+    let limits = |limits: WindowLimits| {
+        json!({
+            "window_clamp_bytes": limits.clamp.get(),
+            "buffer_bytes": limits.buffer.get(),
+            "autotuned": limits.autotuned,
+        })
+    };
+    let (before, now, left) = match connection.limits() {
+        Ok((before, now)) => (limits(before), limits(now), connection.left().into_iter().collect()),
+        Err(error) => (Value::Null, Value::Null, vec![error.to_string()]),
+    };
+    json!({
+        "local": local.to_string(),
+        "peer": peer.map(|peer| peer.to_string()),
+        "pid": pid,
+        "program": program,
+        "before": before,
+        "now": now,
+        "given_back": connection.limits().is_ok(),
+        "left": left,
+    })
+}

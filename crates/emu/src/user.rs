@@ -1,0 +1,127 @@
+//! [`User`]: the person who called `sudo`, as whom a command runs that does not need root.
+
+use crate::EmuError;
+use nix::errno::Errno;
+use nix::unistd::{Gid, Uid, getgrouplist, setgroups, setresgid, setresuid};
+use std::ffi::{CString, OsString};
+use std::io;
+use std::path::PathBuf;
+
+/// A user of this machine with its groups, looked up while that is allowed: not between fork and exec.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct User {
+    name: String,
+    home: PathBuf,
+    id: Uid,
+    group: Gid,
+    groups: Vec<Gid>,
+}
+
+impl User {
+    /// The user who called `sudo`, by its variables `SUDO_UID` and `SUDO_GID`. `None` where this process is not root,
+    /// or became root without `sudo`, or root called it.
+    ///
+    /// # Errors
+    /// [`EmuError::Refused`] if a variable is no number of a user; [`EmuError::Missing`] if no user has the number.
+    pub fn behind_sudo() -> Result<Option<Self>, EmuError> {
+        if !nix::unistd::geteuid().is_root() {
+            return Ok(None);
+        }
+        let Some(id) = number("SUDO_UID", std::env::var_os("SUDO_UID"))?.filter(|id| *id != 0) else {
+            return Ok(None);
+        };
+        // The group of root is given only to a user whose own group it is.
+        let group = number("SUDO_GID", std::env::var_os("SUDO_GID"))?.filter(|id| *id != 0);
+        Self::look_up(Uid::from_raw(id), group.map(Gid::from_raw)).map(Some)
+    }
+
+    fn look_up(id: Uid, group: Option<Gid>) -> Result<Self, EmuError> {
+        let missing = |found: String| EmuError::Missing {
+            what: format!("the user {id} who called sudo (SUDO_UID)"),
+            found,
+            mend: "give the command --as-root to run it as root, or unset SUDO_UID".into(),
+        };
+        let found = nix::unistd::User::from_uid(id)
+            .map_err(|errno| missing(format!("the lookup failed: {}", errno.desc())))?
+            .ok_or_else(|| missing("no user of this machine has the number".into()))?;
+        let group = group.unwrap_or(found.gid);
+        let groups = CString::new(found.name.as_str())
+            .map_err(|_| Errno::EINVAL)
+            .and_then(|name| getgrouplist(&name, group))
+            .map_err(|errno| missing(format!("its groups are not known: {}", errno.desc())))?;
+        Ok(Self { name: found.name, home: found.dir, id, group, groups })
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The number.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.id.as_raw()
+    }
+
+    /// The variables that name a user to its programs.
+    pub(crate) fn environment(&self) -> [(&'static str, OsString); 3] {
+        [("HOME", self.home.clone().into()), ("USER", self.name().into()), ("LOGNAME", self.name().into())]
+    }
+
+    /// Makes the calling process this user's for good. System calls only: it is called between fork and exec.
+    pub(crate) fn take_over(&self) -> io::Result<()> {
+        setgroups(&self.groups)?;
+        setresgid(self.group, self.group, self.group)?;
+        setresuid(self.id, self.id, self.id)?;
+        // Where a process keeps its capabilities (securebits) root would be one call away.
+        let root = Uid::from_raw(0);
+        if setresuid(root, root, root).is_ok() { Err(Errno::EPERM.into()) } else { Ok(()) }
+    }
+}
+
+/// The number in a variable of `sudo`; `None` without the variable.
+fn number(key: &'static str, value: Option<OsString>) -> Result<Option<u32>, EmuError> {
+    let Some(value) = value else { return Ok(None) };
+    let text = value.to_str().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+    // The largest number means "unchanged" to the kernel, which here would be root.
+    let number = text.and_then(|text| text.parse().ok()).filter(|number| *number != u32::MAX);
+    number.map(Some).ok_or_else(|| EmuError::Refused {
+        key,
+        found: format!("{value:?}"),
+        accepted: format!("0 to {}", u32::MAX - 1),
+        mend: "sudo sets it to the number of its caller; give the command --as-root to run it as root".into(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_number_of_a_user_is_accepted() {
+        let read = |text: &str| number("SUDO_UID", Some(text.into())).ok().flatten();
+        assert_eq!((read("1000"), read("0"), read("4294967294")), (Some(1000), Some(0), Some(u32::MAX - 1)));
+        for text in ["", "-1", "+1", " 1", "1x", "root", "4294967295", "4294967296", "1\n"] {
+            assert_eq!(read(text), None, "{text:?}");
+        }
+        assert!(number("SUDO_UID", None).is_ok_and(|found| found.is_none()));
+        let error = number("SUDO_UID", Some("1x".into())).expect_err("no number").to_string();
+        assert!(error.starts_with("SUDO_UID = \"1x\": accepted is 0 to 4294967294"), "{error}");
+    }
+
+    #[test]
+    fn a_number_that_no_user_has_is_an_error_with_the_remedy() {
+        let error = User::look_up(Uid::from_raw(3_999_999_999), None).expect_err("nobody has it").to_string();
+        assert!(error.contains("3999999999") && error.contains("--as-root"), "{error}");
+    }
+
+    #[test]
+    fn a_user_has_the_group_that_sudo_names_or_its_own() {
+        let nobody = Uid::from_raw(65_534);
+        let own = User::look_up(nobody, None).expect("every system has nobody");
+        let other = User::look_up(nobody, Some(Gid::from_raw(4711))).expect("the same");
+        assert_eq!((own.name(), own.id(), other.group), ("nobody", 65_534, Gid::from_raw(4711)));
+        assert!(other.groups.contains(&other.group) && !other.groups.contains(&Gid::from_raw(0)));
+    }
+}

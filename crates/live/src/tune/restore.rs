@@ -1,0 +1,144 @@
+//! [`restore`]: gives back to the kernel what a tuner has left behind that was killed.
+
+use super::connection::{Ends, UNLIMITED, set_room};
+use super::error::TuneError;
+use super::process::Process;
+use crate::error::LiveError;
+use crate::options::{self, RECEIVE_LOCK};
+use crate::tcp_info::TcpInfo;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::fs;
+use std::net::SocketAddr;
+use std::os::fd::AsFd;
+use units::{Bytes, Foreign};
+
+/// The kernel's own receive buffer of a new connection where the setting cannot be read.
+const USUAL_BUFFER: Bytes = Bytes::new(131_072);
+
+/// The limits of a connection's receive window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowLimits {
+    /// `TCP_WINDOW_CLAMP`.
+    pub clamp: Bytes,
+    /// The receive buffer.
+    pub buffer: Bytes,
+    /// Whether the kernel sizes the buffer by itself; `None`: this kernel does not tell.
+    pub autotuned: Option<bool>,
+}
+
+impl WindowLimits {
+    fn of(socket: &impl AsFd) -> Result<Self, LiveError> {
+        Ok(Self {
+            clamp: options::window_clamp(socket)?,
+            buffer: options::receive_buffer(socket)?,
+            autotuned: options::buffer_lock(socket).ok().map(|lock| lock & RECEIVE_LOCK == 0),
+        })
+    }
+}
+
+/// One connection that was given back, or could not be.
+#[derive(Debug)]
+pub struct GivenBack {
+    ends: Ends,
+    pid: u32,
+    program: String,
+    /// The limits before and after; what failed.
+    outcome: Result<(WindowLimits, WindowLimits), LiveError>,
+}
+
+impl GivenBack {
+    /// The process that has it, and the program's name as data: show it as [`Foreign`].
+    #[must_use]
+    pub fn process(&self) -> (u32, &str) {
+        (self.pid, &self.program)
+    }
+
+    /// Its end at the program, and the other.
+    #[must_use]
+    pub fn ends(&self) -> (SocketAddr, Option<SocketAddr>) {
+        self.ends.addresses()
+    }
+
+    /// Its limits as they were found and as they are now.
+    ///
+    /// # Errors
+    /// Why it could not be given back.
+    pub const fn limits(&self) -> Result<(WindowLimits, WindowLimits), &LiveError> {
+        match &self.outcome {
+            Ok(limits) => Ok(*limits),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What is not the kernel's again, in words.
+    #[must_use]
+    pub fn left(&self) -> Option<String> {
+        let (_, now) = *self.outcome.as_ref().ok()?;
+        (now.autotuned != Some(true)).then(|| super::connection::autotuning_stays_off(now.buffer))
+    }
+}
+
+impl fmt::Display for GivenBack {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} (process {}, {})", self.ends, self.pid, Foreign::new(&self.program))
+    }
+}
+
+/// Gives the receive window of every TCP connection of the process `pid`, and of those it started, back to the kernel:
+/// with `port` only those that have it at either end. Nothing has to be known of what the limits were before. A limit
+/// that the program set itself is lifted, too: nothing tells it from one that a tuner has left.
+///
+/// # Errors
+/// [`TuneError::NoProcess`], [`TuneError::NotPermitted`], [`TuneError::NoSocket`], [`TuneError::NoPort`].
+pub fn restore(pid: u32, port: Option<u16>) -> Result<Vec<GivenBack>, TuneError> {
+    let root = Process::open(pid)?;
+    super::check(&root, port)?;
+    let (mut seen, mut given_back) = (BTreeSet::new(), Vec::new());
+    for process in root.family() {
+        let descriptors = match process.descriptors() {
+            Ok(descriptors) => descriptors,
+            // It has ended meanwhile.
+            Err(TuneError::NoProcess { .. }) => continue,
+            Err(error) => return Err(error),
+        };
+        for descriptor in descriptors {
+            if seen.contains(&descriptor.inode) {
+                continue;
+            }
+            let Some(socket) = process.borrow(descriptor)? else { continue };
+            seen.insert(descriptor.inode);
+            let Some(ends) = Ends::of(&socket).filter(|ends| ends.stands) else { continue };
+            if port.is_none_or(|port| ends.ports().contains(&port)) {
+                let outcome = give_back(&socket);
+                given_back.push(GivenBack { ends, pid: process.id(), program: process.name(), outcome });
+            }
+        }
+    }
+    Ok(given_back)
+}
+
+fn give_back(socket: &impl AsFd) -> Result<(WindowLimits, WindowLimits), LiveError> {
+    let before = WindowLimits::of(socket)?;
+    if before.autotuned == Some(false) {
+        // As a new connection has it, but no smaller than what the sender was promised needs, or the kernel would throw
+        // that away. Autotuning makes it larger again.
+        let promised = TcpInfo::of(socket)?.rcv_wnd.unwrap_or(before.buffer / 2);
+        let room = (usual_buffer() / 2).max(promised);
+        if room * 2 < before.buffer {
+            set_room(socket, room)?;
+        }
+        let lock = options::buffer_lock(socket)?;
+        options::set_buffer_lock(socket, lock & !RECEIVE_LOCK)?;
+    }
+    // Autotuning raises the limit only together with the buffer, which may be large enough already.
+    options::set_window_clamp(socket, UNLIMITED)?;
+    Ok((before, WindowLimits::of(socket)?))
+}
+
+/// The receive buffer that a connection begins with: the second number of `net.ipv4.tcp_rmem`.
+fn usual_buffer() -> Bytes {
+    let text = fs::read_to_string("/proc/sys/net/ipv4/tcp_rmem").unwrap_or_default();
+    let middle = text.split_whitespace().nth(1).and_then(|number| number.parse().ok());
+    middle.map_or(USUAL_BUFFER, Bytes::new)
+}

@@ -1,0 +1,21 @@
+//! For the fuzz targets only (`--cfg fuzzing`).
+
+use crate::schema::{self, Key};
+
+units::fuzzing_checks!();
+
+/// Every key of the schema, once.
+#[must_use]
+pub fn keys() -> Vec<&'static str> {
+    fn collect(keys: &[Key], names: &mut Vec<&'static str>) {
+        for key in keys {
+            names.push(key.name);
+            collect(key.within, names);
+        }
+    }
+    let mut names = Vec::new();
+    collect(schema::ROOT, &mut names);
+    names.sort_unstable();
+    names.dedup();
+    names
+}

@@ -1,0 +1,311 @@
+//! [`Consent`]: what a sender has announced, and how much of it the receiver's user accepts.
+//!
+//! Nothing is stored before something was announced and accepted. What was accepted is a cap: more than that has to be
+//! announced, and is asked about again where there is somebody to ask. Without, the ticket is the consent to what is announced,
+//! up to the limit if there is one.
+
+use super::Accept;
+use crate::error::TransferError;
+use crate::name::Name;
+use crate::progress::Question;
+use crate::wire::control::{Counted, Entry, Kind};
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::path::Path;
+use units::{Bytes, Time};
+
+/// Files grow while they are sent: a hundredth more than a person accepted is not asked about.
+const GROWTH: u64 = 100;
+
+/// What follows from an announcement or an answer.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// Nothing.
+    None,
+    /// A person is told.
+    Say(String),
+    /// A person is asked, and offers wait.
+    Ask(Question),
+    /// It is not accepted.
+    Refuse(TransferError),
+}
+
+/// What becomes of an offer.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Admission {
+    /// It is looked at.
+    Yes,
+    /// It waits for an announcement or an answer.
+    Wait,
+    /// It is more than was accepted.
+    No(&'static str),
+}
+
+/// The state of one visit.
+#[derive(Debug)]
+pub(super) struct Consent {
+    accept: Accept,
+    peer: SocketAddr,
+    announced: Option<Counted>,
+    /// Entries and bytes that are accepted.
+    granted: Option<(u64, u64)>,
+    asking: Option<Counted>,
+    /// Entries and bytes offered so far.
+    offered: (u64, u64),
+    /// The size of each, by a hash of its name: a file that changed is offered again.
+    sizes: HashMap<u64, u64>,
+}
+
+impl Consent {
+    pub(super) fn new(accept: Accept, peer: SocketAddr) -> Self {
+        Self {
+            accept,
+            peer,
+            announced: None,
+            granted: None,
+            asking: None,
+            offered: (0, 0),
+            sizes: HashMap::new(),
+        }
+    }
+
+    /// What was announced last.
+    pub(super) const fn announced(&self) -> Option<Counted> {
+        self.announced
+    }
+
+    /// Whether a person has not answered yet.
+    pub(super) const fn is_asking(&self) -> bool {
+        self.asking.is_some()
+    }
+
+    /// The sender says how much there is. `free`: room on the disk of the folder at `path`; `resumed`: part of it is there
+    /// already.
+    pub(super) fn announce(
+        &mut self,
+        counted: Counted,
+        free: Option<u64>,
+        resumed: bool,
+        path: &Path,
+    ) -> Step {
+        let before = self.announced;
+        let known = before.unwrap_or_default();
+        // Two announcements may overtake each other, and what was announced does not become less.
+        let counted = Counted {
+            entries: counted.entries.max(known.entries),
+            bytes: counted.bytes.max(known.bytes),
+            disk: counted.disk.max(known.disk),
+            complete: counted.complete || known.complete,
+        };
+        self.announced = Some(counted);
+        let within =
+            self.granted.is_some_and(|(entries, bytes)| counted.entries <= entries && counted.bytes <= bytes);
+        if self.asking.is_some() {
+            return Step::None;
+        }
+        let lacks = free.filter(|&free| counted.disk > free);
+        let what = self.what(counted);
+        if self.accept.all {
+            self.granted = Some((u64::MAX, u64::MAX));
+            let lack = lacks.map(|free| format!("; only {} are free", Bytes::new(free)));
+            return if before.is_none() { Step::Say(what + &lack.unwrap_or_default()) } else { Step::None };
+        }
+        if within && (before.is_some_and(|before| before.complete) || !counted.complete) {
+            return Step::None;
+        }
+        let allowed = self.accept.limit.is_none_or(|limit| counted.bytes <= limit.get());
+        if self.accept.ask && (self.accept.limit.is_none() || !allowed) {
+            if within {
+                return Step::None;
+            }
+            self.asking = Some(counted);
+            let free = lacks.map_or_else(String::new, |free| format!(" Only {} are free.", Bytes::new(free)));
+            return Step::Ask(Question { text: format!("{what}.{free}") });
+        }
+        if !allowed {
+            let limit = self.accept.limit.unwrap_or(Bytes::ZERO);
+            return Step::Refuse(TransferError::NotAccepted(format!("{what}; --accept allows {limit}")));
+        }
+        if let Some(free) = lacks.filter(|_| !resumed) {
+            return Step::Refuse(TransferError::NoRoom {
+                path: path.to_owned(),
+                announced: Bytes::new(counted.disk),
+                free: Bytes::new(free),
+            });
+        }
+        self.granted = Some(match self.accept.limit {
+            Some(limit) => (u64::MAX, limit.get()),
+            None if counted.complete => (counted.entries, counted.bytes),
+            None => (u64::MAX, u64::MAX),
+        });
+        let news = match before {
+            None => true,
+            Some(before) => before.complete && before != counted,
+        };
+        if news { Step::Say(what) } else { Step::None }
+    }
+
+    /// A person has answered.
+    pub(super) fn answered(&mut self, yes: bool) -> Step {
+        let Some(asked) = self.asking.take() else { return Step::None };
+        if !yes {
+            return Step::Refuse(TransferError::NotAccepted("the receiver's user does not want it".into()));
+        }
+        let with_growth = |count: u64| count.saturating_add(count / GROWTH);
+        self.granted = Some((with_growth(asked.entries), with_growth(asked.bytes)));
+        Step::None
+    }
+
+    /// An entry is offered.
+    pub(super) fn admit(&mut self, entry: &Entry) -> Admission {
+        let Some(granted) = self.granted else { return Admission::Wait };
+        let size = if let Kind::File { size, .. } = entry.kind { size } else { 0 };
+        let key = hash(&entry.name);
+        let before = self.sizes.get(&key).copied();
+        let entries = self.offered.0.saturating_add(u64::from(before.is_none()));
+        let bytes = self.offered.1.saturating_sub(before.unwrap_or(0)).saturating_add(size);
+        if entries > granted.0 || bytes > granted.1 {
+            if self.asking.is_some() || self.accept.ask {
+                return Admission::Wait;
+            }
+            return Admission::No(if self.accept.limit.is_some() {
+                "it is more than --accept allows"
+            } else {
+                "it is more than the sender announced"
+            });
+        }
+        self.offered = (entries, bytes);
+        self.sizes.insert(key, size);
+        Admission::Yes
+    }
+
+    /// Offers wait, and nothing was announced that would decide about them: `waiting` entries of so many bytes are what
+    /// is known of it.
+    pub(super) fn unannounced(&self, waiting: (u64, u64)) -> Option<Counted> {
+        let known = self.announced.unwrap_or_default();
+        let entries = self.offered.0.saturating_add(waiting.0);
+        let bytes = self.offered.1.saturating_add(waiting.1);
+        let more = entries > known.entries || bytes > known.bytes || self.announced.is_none();
+        (more && self.asking.is_none()).then(|| Counted {
+            entries: entries.max(known.entries),
+            bytes: bytes.max(known.bytes),
+            disk: known.disk.max(bytes),
+            complete: false,
+        })
+    }
+
+    fn what(&self, counted: Counted) -> String {
+        let least = if counted.complete { "" } else { "at least " };
+        let entries = match counted.entries {
+            1 => "1 file or folder".to_owned(),
+            count => format!("{count} files and folders"),
+        };
+        format!("{} sends {least}{entries}, {}", self.peer, Bytes::new(counted.bytes))
+    }
+}
+
+/// 64 bits of a name's hash.
+fn hash(name: &Name) -> u64 {
+    let hash = blake3::hash(name.bytes());
+    u64::from_le_bytes(hash.as_bytes()[..8].try_into().expect("eight bytes"))
+}
+
+/// How long an announcement is waited for when offers have come without one.
+pub(super) fn patience_is_over(began: Time, now: Time) -> bool {
+    now.since(began) > units::Span::from_secs(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::control::Stamp;
+
+    fn consent(accept: Accept) -> Consent {
+        Consent::new(accept, "192.0.2.7:5".parse().unwrap())
+    }
+
+    fn counted(entries: u64, bytes: u64, complete: bool) -> Counted {
+        Counted { entries, bytes, disk: bytes, complete }
+    }
+
+    fn announce(consent: &mut Consent, counted: Counted) -> Step {
+        consent.announce(counted, Some(1_000_000), false, Path::new("/there"))
+    }
+
+    fn file(name: &str, size: u64) -> Entry {
+        let kind = Kind::File { size, chunk: 20, version: [1; 16] };
+        Entry { name: Name::new(name.into()).unwrap(), kind, mode: 0o644, modified: Stamp::default() }
+    }
+
+    #[test]
+    fn without_anybody_to_ask_the_ticket_is_the_consent_to_what_is_announced() {
+        let mut consent = consent(Accept::default());
+        assert_eq!(consent.admit(&file("a", 1)), Admission::Wait, "nothing was announced");
+        let said = announce(&mut consent, counted(2, 100, true));
+        assert!(
+            matches!(&said, Step::Say(line) if line == "192.0.2.7:5 sends 2 files and folders, 100B"),
+            "{said:?}"
+        );
+        assert_eq!(consent.admit(&file("a", 60)), Admission::Yes);
+        assert_eq!(consent.admit(&file("b", 60)), Admission::No("it is more than the sender announced"));
+        // It changed, and is offered again.
+        assert_eq!(consent.admit(&file("a", 40)), Admission::Yes);
+        assert_eq!(consent.admit(&file("b", 60)), Admission::Yes);
+        assert_eq!(consent.admit(&file("c", 0)), Admission::No("it is more than the sender announced"));
+        // More is announced, which is said.
+        assert!(matches!(announce(&mut consent, counted(3, 100, true)), Step::Say(_)));
+        assert_eq!(consent.admit(&file("c", 0)), Admission::Yes);
+    }
+
+    #[test]
+    fn while_the_sender_counts_nobody_waits() {
+        let mut consent = consent(Accept::default());
+        let said = announce(&mut consent, counted(1, 1, false));
+        assert!(matches!(&said, Step::Say(line) if line.contains("at least 1 file or folder")), "{said:?}");
+        assert_eq!(consent.admit(&file("a", 100)), Admission::Yes);
+        assert!(matches!(announce(&mut consent, counted(2, 150, true)), Step::None), "it was said before");
+        assert_eq!(consent.admit(&file("b", 60)), Admission::No("it is more than the sender announced"));
+    }
+
+    #[test]
+    fn a_person_is_asked_and_asked_again_about_more() {
+        let mut consent = consent(Accept { ask: true, ..Accept::default() });
+        let Step::Ask(question) = announce(&mut consent, counted(2, 1000, true)) else { panic!("not asked") };
+        assert_eq!(question.text, "192.0.2.7:5 sends 2 files and folders, 1kB.");
+        assert_eq!(consent.admit(&file("a", 1)), Admission::Wait);
+        assert!(matches!(consent.answered(true), Step::None));
+        assert_eq!(consent.admit(&file("a", 1005)), Admission::Yes, "a hundredth more");
+        assert_eq!(consent.admit(&file("b", 1000)), Admission::Wait);
+        let known = consent.unannounced((1, 1000)).unwrap();
+        assert!(matches!(announce(&mut consent, known), Step::Ask(_)));
+        assert!(matches!(consent.answered(false), Step::Refuse(TransferError::NotAccepted(_))));
+    }
+
+    #[test]
+    fn a_limit_is_kept_without_being_asked() {
+        let mut consent = consent(Accept { limit: Some(Bytes::new(500)), ..Accept::default() });
+        assert!(matches!(announce(&mut consent, counted(2, 400, false)), Step::Say(_)));
+        assert_eq!(consent.admit(&file("a", 400)), Admission::Yes);
+        assert_eq!(consent.admit(&file("b", 101)), Admission::No("it is more than --accept allows"));
+        assert!(matches!(
+            announce(&mut consent, counted(2, 501, true)),
+            Step::Refuse(TransferError::NotAccepted(_))
+        ));
+    }
+
+    #[test]
+    fn a_disk_without_room_is_told_before_anything_is_written() {
+        let mut all = consent(Accept { all: true, ..Accept::default() });
+        let said = announce(&mut all, counted(1, 2_000_000, true));
+        assert!(matches!(&said, Step::Say(line) if line.contains("only 1MB are free")), "{said:?}");
+        let mut ticket = consent(Accept::default());
+        let refused = announce(&mut ticket, counted(1, 2_000_000, true));
+        assert!(matches!(refused, Step::Refuse(TransferError::NoRoom { .. })), "{refused:?}");
+        let mut person = consent(Accept { ask: true, ..Accept::default() });
+        let asked = announce(&mut person, counted(1, 2_000_000, true));
+        assert!(
+            matches!(&asked, Step::Ask(question) if question.text.ends_with("Only 1MB are free.")),
+            "{asked:?}"
+        );
+    }
+}

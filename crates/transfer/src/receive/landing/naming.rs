@@ -1,0 +1,184 @@
+//! How whole files get their names: in batches, after their bytes have reached the disk.
+//!
+//! A rename may reach the disk before the bytes of the file that it names, and a power cut in between would leave a bad file
+//! under its final name, where a good one may have been. So a whole file waits under its temporary name until one `syncfs`
+//! has brought it to the disk with all the others that wait.
+
+use super::{Landing, Trouble, lock, offers};
+use crate::chunks::{Digest, file_digest};
+use crate::error::TransferError;
+use crate::journal::Stored;
+use crate::name::Name;
+use crate::progress::Moved;
+use crate::receive::Existing;
+use crate::receive::incoming::{Incoming, hashed, key};
+use crate::store::{Found, Named, Taken, There};
+use crate::wire::control::Id;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// More whole files than this do not wait: whoever brings the next one names them all.
+const MOST_WAITING: usize = 20_000;
+/// Nor more bytes.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// A whole file without its name.
+#[derive(Debug)]
+pub(super) struct Ready {
+    incoming: Arc<Incoming>,
+    digest: Digest,
+    there: There,
+}
+
+impl Landing {
+    /// A file that was claimed is whole and waits for its name, or it could not be written.
+    pub(super) fn is_written(
+        &self,
+        incoming: &Arc<Incoming>,
+        digest: Digest,
+        there: io::Result<There>,
+    ) -> Result<(), Trouble> {
+        let written = match there {
+            Ok(there) => {
+                lock(&self.waiting).push(Ready { incoming: Arc::clone(incoming), digest, there });
+                Ok(())
+            }
+            Err(error) => Err(error),
+        };
+        {
+            let mut open = self.open_files();
+            open.claimed = open.claimed.saturating_sub(1);
+            if written.is_err() {
+                open.keys.remove(&incoming.key);
+            }
+        }
+        written.map_err(|error| match self.trouble(&incoming.entry, "store it", error) {
+            Ok(reason) => Trouble::File(reason),
+            Err(trouble) => trouble,
+        })
+    }
+
+    /// Whether so much waits for names that it is time to give them.
+    pub(in crate::receive) fn is_full(&self) -> bool {
+        let waiting = lock(&self.waiting);
+        let bytes = || waiting.iter().map(|ready| ready.there.size).fold(0, u64::saturating_add);
+        waiting.len() >= MOST_WAITING || bytes() >= MOST_BYTES
+    }
+
+    /// Brings what waits to the disk and gives it its names; what could not have them, and why.
+    pub(in crate::receive) fn name_waiting(&self) -> Result<Vec<(Id, String)>, TransferError> {
+        let _one = lock(&self.naming);
+        let batch = std::mem::take(&mut *lock(&self.waiting));
+        if batch.is_empty() {
+            return Ok(Vec::new());
+        }
+        let began = self.clock.now();
+        let mut lost = Vec::new();
+        let mut rest = batch.into_iter();
+        let mut named = self.store.sync();
+        if named.is_ok() {
+            for ready in rest.by_ref() {
+                match self.name(&ready) {
+                    Ok(()) => {}
+                    Err(Trouble::File(reason)) => lost.push((ready.incoming.id, reason)),
+                    Err(Trouble::Session(error)) => {
+                        named = Err(error);
+                        lock(&self.waiting).push(ready);
+                        break;
+                    }
+                    Err(Trouble::Protocol(reason)) => unreachable!("no sender is asked: {reason}"),
+                }
+            }
+        }
+        // They are whole, and may have their names when there is room again.
+        lock(&self.waiting).extend(rest);
+        self.spent(began);
+        self.checkpoint()?;
+        named.map(|()| lost)
+    }
+
+    fn name(&self, ready: &Ready) -> Result<(), Trouble> {
+        let Ready { incoming, digest, there } = ready;
+        let taken = incoming.lock().taken;
+        let named = match self.store.place(incoming.key, &incoming.name, taken) {
+            Ok(Named::Not) => self.name_of_another(ready),
+            named => named.map(|named| Ok((named, *there))),
+        };
+        self.open_files().keys.remove(&incoming.key);
+        let (named, there) = match named {
+            Ok(Ok(named)) => named,
+            Ok(Err(reason)) => {
+                self.bytes.fetch_sub(incoming.chunks.size(), Relaxed);
+                self.journal().dropped(incoming.key)?;
+                self.store.discard(incoming.key);
+                return Err(Trouble::File(self.refuse(&incoming.entry.name, reason)));
+            }
+            Err(error) => {
+                let reason = self.trouble(&incoming.entry, "store it", error)?;
+                self.bytes.fetch_sub(incoming.chunks.size(), Relaxed);
+                return Err(Trouble::File(reason));
+            }
+        };
+        let name = match named {
+            Named::As(other) => other,
+            Named::Here | Named::Not => incoming.name.clone(),
+        };
+        self.entries.fetch_add(1, Relaxed);
+        self.list(&name);
+        self.tell(&name, Moved::Sent);
+        let other = (name != incoming.entry.name).then_some(name);
+        debug_assert!(there.size == incoming.chunks.size(), "{digest:?}");
+        let stored = Stored { version: incoming.version, there, other };
+        self.journal().stored(key(&incoming.entry.name, &[0; 16]), incoming.key, stored)?;
+        Ok(())
+    }
+
+    /// A file has taken the name since it was offered: it counts as this one if it has the same content.
+    #[expect(clippy::type_complexity, reason = "an error of the machine, or of this file, or neither")]
+    fn name_of_another(&self, ready: &Ready) -> io::Result<Result<(Named, There), &'static str>> {
+        let Ready { incoming, digest, .. } = ready;
+        if let Found::File(there) = self.store.find(&incoming.name)?
+            && there.size == incoming.chunks.size()
+            && let Ok(file) = self.store.read(&incoming.name)
+            && let Ok(found) = hashed(&file, incoming.chunks, 0..incoming.chunks.count(), &self.read)
+            && file_digest(there.size, found.values()) == *digest
+        {
+            self.store.discard(incoming.key);
+            return Ok(Ok((Named::Here, there)));
+        }
+        if self.rules.existing == Existing::Rename {
+            let named = self.store.place(incoming.key, &incoming.name, Taken::Number)?;
+            if named != Named::Not {
+                return Ok(Ok((named, ready.there)));
+            }
+        }
+        Ok(Err(offers::TAKEN))
+    }
+
+    /// Everything has come: files get their names, folders their rights and times, and all of it reaches the disk, for which
+    /// all `streams` wait. What could not have its name, and what else went wrong.
+    pub(in crate::receive) fn finish(
+        &self,
+        streams: u16,
+    ) -> Result<(Vec<(Id, String)>, Vec<String>), TransferError> {
+        let lost = self.name_waiting()?;
+        let began = self.clock.now();
+        let mut faults = Vec::new();
+        // Inner folders first: the outer ones may then lose the right to enter.
+        let folders: Vec<(Name, Option<u32>, _)> = self.journal().folders();
+        for (name, mode, modified) in folders.into_iter().rev() {
+            if let Err(error) = self.store.finish_folder(&name, mode, modified) {
+                faults.push(format!("{name}: cannot set its mode and time: {error}"));
+            }
+        }
+        let partials: Vec<_> = self.journal().partials().collect();
+        for key in partials {
+            self.store.discard(key);
+        }
+        self.store.sync()?;
+        let took = self.clock.now().since(began).as_nanos();
+        self.disk.fetch_add(took * u64::from(streams), Relaxed);
+        Ok((lost, faults))
+    }
+}

@@ -1,0 +1,440 @@
+//! What an offer is answered: whether its name is free, its content there, and a folder or link made.
+
+use super::{Landing, Rules, Trouble};
+use crate::chunks::{Chunks, Digest, file_digest};
+use crate::journal::Stored;
+use crate::name::Name;
+use crate::progress::Moved;
+use crate::receive::Existing;
+use crate::receive::incoming::{Assembly, Incoming, hashed, key};
+use crate::store::{Found, Key, Made, Named, Taken};
+use crate::wire::control::{Entry, Id, Kind, Stamp, Verdict};
+use rustix::io::Errno;
+use std::collections::{BTreeMap, HashSet};
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex};
+
+/// A sender has no more offers open than this (`send/queue.rs`), so whoever has more is not one.
+const MOST_OPEN: usize = 1 << 16;
+/// Nor do their names take more memory.
+pub(in crate::receive) const MOST_HELD: usize = 32 << 20;
+/// What an open offer takes beside its name.
+const OVERHEAD: usize = 512;
+/// What is there is hashed at once if it is no more than this, and beside the offers that follow otherwise.
+const AT_ONCE: u64 = 1 << 20;
+/// A file that is there is read so often to be compared, and no more: it may be large, and an offer costs little.
+const MOST_COMPARISONS: u32 = 3;
+
+/// Why an entry is refused whose name is taken.
+pub(super) const TAKEN: &str =
+    "another file has this name, and the receiver replaces nothing unasked (--existing)";
+const KIND_TAKEN: &str = "the receiver cannot store it: a folder has this name";
+const OTHER_TAKEN: &str = "the receiver cannot store it: a device, socket or pipe has this name";
+const LEADS_OUT: &str = "the link points outside the tree that it came with (--outside-links)";
+const TWICE: &str = "it is under way already";
+
+/// An answer, now or after something was read.
+#[derive(Debug)]
+pub(in crate::receive) enum Offered {
+    Now(Verdict),
+    Later(Examination),
+}
+
+/// Something to be read before an offer can be answered.
+#[derive(Debug)]
+pub(in crate::receive) struct Examination {
+    id: Id,
+    entry: Entry,
+    plan: Plan,
+    work: Work,
+}
+
+/// How a file would be received.
+#[derive(Clone, Debug)]
+struct Plan {
+    key: Key,
+    name: Name,
+    chunks: Chunks,
+    version: [u8; 16],
+    taken: Taken,
+}
+
+#[derive(Debug)]
+enum Work {
+    /// Some of it is there from an interrupted run, if these digests still hold.
+    Resume(File, BTreeMap<u32, Digest>),
+    /// A file of its name and size is there.
+    Compare,
+}
+
+impl Examination {
+    pub(in crate::receive) const fn id(&self) -> Id {
+        self.id
+    }
+}
+
+/// Memory that an open offer takes.
+pub(in crate::receive) fn weight(entry: &Entry) -> usize {
+    let target = if let Kind::Link { target } = &entry.kind { target.len() } else { 0 };
+    entry.name.bytes().len() + target + OVERHEAD
+}
+
+/// What to do about a name that is taken.
+enum Way {
+    /// It is there.
+    There,
+    /// What is there stays, as the user wanted.
+    Kept,
+    /// It may be the same.
+    Compare(Taken),
+    /// It comes.
+    Come(Taken),
+    /// It does not.
+    Refuse(&'static str),
+}
+
+impl Rules {
+    fn way(&self, found: &Found, size: u64, modified: Stamp) -> Way {
+        let there = match found {
+            Found::Nothing => return Way::Come(self.free()),
+            Found::Folder => return Way::Refuse(KIND_TAKEN),
+            Found::Other => return Way::Refuse(OTHER_TAKEN),
+            Found::File(there) | Found::Link { there, .. } => there,
+        };
+        let file = matches!(found, Found::File(_));
+        if file && there.size == size && (same_time(there.modified, modified) || size == 0) {
+            return Way::There;
+        }
+        let same_size = file && there.size == size;
+        match self.existing {
+            Existing::Refuse if same_size => Way::Compare(Taken::Refuse),
+            Existing::Refuse => Way::Refuse(TAKEN),
+            Existing::Rename if same_size => Way::Compare(Taken::Number),
+            Existing::Rename => Way::Come(Taken::Number),
+            Existing::Update if is_later(modified, there.modified) => Way::Come(Taken::Replace),
+            Existing::Update => Way::Kept,
+            Existing::Replace => Way::Come(Taken::Replace),
+        }
+    }
+
+    /// What it means if a name that is free now is taken when the entry is whole.
+    const fn free(&self) -> Taken {
+        match self.existing {
+            Existing::Refuse | Existing::Update => Taken::Refuse,
+            Existing::Rename => Taken::Number,
+            Existing::Replace => Taken::Replace,
+        }
+    }
+}
+
+/// Whether two times are the same, as far as the file system that keeps the first one tells.
+fn same_time(kept: Stamp, said: Stamp) -> bool {
+    kept.seconds == said.seconds && (kept.nanos == said.nanos || kept.nanos == 0)
+}
+
+fn is_later(one: Stamp, other: Stamp) -> bool {
+    (one.seconds, one.nanos) > (other.seconds, other.nanos)
+}
+
+impl Landing {
+    /// What becomes of an offer. `asks`: the sender can be asked whether a file is the same.
+    pub(in crate::receive) fn offer(&self, id: Id, entry: Entry, asks: bool) -> Result<Offered, Trouble> {
+        let made = match &entry.kind {
+            Kind::Folder => self.offer_folder(&entry)?,
+            Kind::Link { target } => self.offer_link(&entry, target)?,
+            &Kind::File { size, chunk, version } => {
+                let chunks = Chunks::checked(size, chunk)
+                    .ok_or_else(|| Trouble::Protocol(format!("a file of {size} bytes cut at 2^{chunk}")))?;
+                return self.offer_file(id, entry, chunks, version, asks);
+            }
+        };
+        Ok(Offered::Now(match made {
+            Ok(verdict) => {
+                self.entries.fetch_add(u64::from(verdict == Verdict::Have), Relaxed);
+                verdict
+            }
+            Err(error) => Verdict::Refused(self.trouble(&entry, "make it", error)?),
+        }))
+    }
+
+    fn offer_folder(&self, entry: &Entry) -> Result<io::Result<Verdict>, Trouble> {
+        let known = self.journal().known_folder(&entry.name);
+        let made = match self.store.make_folder(&entry.name, known == Some(true)) {
+            Ok(made) => made,
+            Err(error) => return Ok(Err(error)),
+        };
+        match (made, known) {
+            (Made::New, _) | (Made::There(_), Some(true)) => {
+                self.journal().folder(&entry.name, Some(entry.mode), entry.modified)?;
+            }
+            // One that this session did not make keeps its rights, and gets its time back.
+            (Made::There(then), None) => self.journal().folder(&entry.name, None, then)?,
+            (Made::There(_), Some(false)) => {}
+        }
+        Ok(Ok(Verdict::Have))
+    }
+
+    fn offer_link(&self, entry: &Entry, target: &[u8]) -> Result<io::Result<Verdict>, Trouble> {
+        if !self.rules.outside_links && entry.name.leads_out(target) {
+            return Ok(Ok(Verdict::Refused(self.refuse(&entry.name, LEADS_OUT))));
+        }
+        let name_key = key(&entry.name, &[0; 16]);
+        let (name, found, ours) = match self.own(&entry.name, name_key) {
+            Ok(own) => own,
+            Err(error) => return Ok(Err(error)),
+        };
+        if matches!(&found, Found::Link { target: there, .. } if there == target) {
+            return Ok(Ok(Verdict::Have));
+        }
+        let taken = if ours.is_some() {
+            Taken::Replace
+        } else {
+            match self.rules.way(&found, u64::MAX, entry.modified) {
+                Way::Come(taken) | Way::Compare(taken) => taken,
+                Way::There | Way::Kept => {
+                    self.tell(&entry.name, Moved::Kept);
+                    return Ok(Ok(Verdict::Kept));
+                }
+                Way::Refuse(reason) => return Ok(Ok(Verdict::Refused(self.refuse(&entry.name, reason)))),
+            }
+        };
+        let partial = key(&entry.name, &[1; 16]);
+        let (named, there) = match self.store.make_link(&name, target, entry.modified, partial, taken) {
+            Ok((Named::Not, _)) => return Ok(Ok(Verdict::Refused(self.refuse(&entry.name, TAKEN)))),
+            Ok(named) => named,
+            Err(error) => return Ok(Err(error)),
+        };
+        let other = match named {
+            Named::As(other) => Some(other),
+            Named::Here | Named::Not => (name != entry.name).then_some(name),
+        };
+        self.tell(other.as_ref().unwrap_or(&entry.name), Moved::Sent);
+        self.journal().stored(name_key, partial, Stored { version: [0; 16], there, other })?;
+        Ok(Ok(Verdict::Have))
+    }
+
+    /// Under which name this session stores what is offered as `name`, what has that name, and what this session
+    /// stored under it, if that is still there as it was.
+    fn own(&self, name: &Name, name_key: Key) -> io::Result<(Name, Found, Option<Stored>)> {
+        let stored = self.journal().find_stored(name_key).cloned();
+        if let Some(stored) = stored {
+            let at = stored.other.clone().unwrap_or_else(|| name.clone());
+            let found = self.store.find(&at)?;
+            if matches!(&found, Found::File(there) | Found::Link { there, .. } if *there == stored.there) {
+                return Ok((at, found, Some(stored)));
+            }
+        }
+        Ok((name.clone(), self.store.find(name)?, None))
+    }
+
+    fn offer_file(
+        &self,
+        id: Id,
+        entry: Entry,
+        chunks: Chunks,
+        version: [u8; 16],
+        asks: bool,
+    ) -> Result<Offered, Trouble> {
+        let name_key = key(&entry.name, &[0; 16]);
+        let (name, found, ours) = match self.own(&entry.name, name_key) {
+            Ok(own) => own,
+            Err(error) => return Ok(Offered::Now(Verdict::Refused(self.trouble(&entry, "make it", error)?))),
+        };
+        if ours.as_ref().is_some_and(|ours| ours.version == version) {
+            self.is_there(&name, chunks.size());
+            return Ok(Offered::Now(Verdict::Have));
+        }
+        let plan_key = key(&entry.name, &version);
+        let way = if ours.is_some() {
+            Way::Come(Taken::Replace)
+        } else {
+            self.rules.way(&found, chunks.size(), entry.modified)
+        };
+        let plan = |taken| Plan { key: plan_key, name: name.clone(), chunks, version, taken };
+        let work = match way {
+            Way::There => {
+                self.know(&entry.name, &plan(Taken::Refuse), &found)?;
+                self.is_there(&entry.name, chunks.size());
+                return Ok(Offered::Now(Verdict::Have));
+            }
+            Way::Kept => {
+                self.tell(&entry.name, Moved::Kept);
+                return Ok(Offered::Now(Verdict::Kept));
+            }
+            Way::Refuse(reason) => {
+                return Ok(Offered::Now(Verdict::Refused(self.refuse(&entry.name, reason))));
+            }
+            Way::Compare(taken) if asks => (plan(taken), Some(Work::Compare)),
+            Way::Compare(taken) | Way::Come(taken) => {
+                let claimed = self.journal().partial(plan_key).cloned();
+                let there = claimed.and_then(|claimed| {
+                    let file = self.store.reopen(plan_key).ok()?;
+                    let whole =
+                        file.metadata().is_ok_and(|meta| meta.is_file() && meta.len() == chunks.size());
+                    whole.then_some(Work::Resume(file, claimed))
+                });
+                (plan(taken), there)
+            }
+        };
+        let (plan, work) = match work {
+            (plan, Some(work)) => (plan, work),
+            (plan, None) => {
+                self.journal().dropped(plan.key)?;
+                return self.open_file(id, entry, plan, None, BTreeMap::new(), false).map(Offered::Now);
+            }
+        };
+        let to_read = match &work {
+            Work::Resume(_, claimed) => claimed.keys().map(|&index| chunks.length(index)).sum(),
+            Work::Compare => chunks.size(),
+        };
+        let examination = Examination { id, entry, plan, work };
+        if to_read <= AT_ONCE {
+            return self.examine(examination).map(Offered::Now);
+        }
+        Ok(Offered::Later(examination))
+    }
+
+    /// A file of the session got its name just before the process was killed: the journal does not know that yet.
+    fn know(&self, name: &Name, plan: &Plan, found: &Found) -> Result<(), Trouble> {
+        let mut journal = self.journal();
+        let whole =
+            journal.partial(plan.key).is_some_and(|there| there.len() == plan.chunks.count() as usize);
+        if let Found::File(there) = *found
+            && whole
+        {
+            let stored = Stored { version: plan.version, there, other: None };
+            journal.stored(key(name, &[0; 16]), plan.key, stored)?;
+        }
+        Ok(())
+    }
+
+    /// Reads what is there, and answers.
+    pub(in crate::receive) fn examine(&self, examination: Examination) -> Result<Verdict, Trouble> {
+        let Examination { id, entry, plan, work } = examination;
+        match work {
+            Work::Compare => self.compare(id, entry, plan),
+            Work::Resume(file, claimed) => self.resume(id, entry, plan, file, claimed),
+        }
+    }
+
+    fn compare(&self, id: Id, entry: Entry, plan: Plan) -> Result<Verdict, Trouble> {
+        let often = {
+            let mut open = self.open_files();
+            if open.compared.len() >= MOST_OPEN {
+                open.compared.clear();
+            }
+            let often = open.compared.entry(key(&entry.name, &[0; 16])).or_default();
+            *often += 1;
+            *often
+        };
+        if often > MOST_COMPARISONS {
+            return Ok(Verdict::Refused(self.refuse(&entry.name, TAKEN)));
+        }
+        let found = self.store.read(&plan.name).and_then(|file| {
+            if !file.metadata()?.is_file() {
+                return Err(io::Error::other("it is no plain file any more"));
+            }
+            hashed(&file, plan.chunks, 0..plan.chunks.count(), &self.read)
+        });
+        match found {
+            Ok(digests) => {
+                let said: Vec<Digest> = digests.values().copied().collect();
+                match self.open_file(id, entry, plan, None, digests, true)? {
+                    Verdict::Want | Verdict::Rest(_) => Ok(Verdict::Check(said)),
+                    other => Ok(other),
+                }
+            }
+            Err(error) => {
+                Ok(Verdict::Refused(self.trouble(&entry, "compare it with the one that is there", error)?))
+            }
+        }
+    }
+
+    fn resume(
+        &self,
+        id: Id,
+        entry: Entry,
+        plan: Plan,
+        file: File,
+        mut claimed: BTreeMap<u32, Digest>,
+    ) -> Result<Verdict, Trouble> {
+        let chunks = plan.chunks;
+        claimed.retain(|&index, _| index < chunks.count());
+        let found = hashed(&file, chunks, claimed.keys().copied(), &self.read).unwrap_or_default();
+        claimed.retain(|index, digest| found.get(index) == Some(digest));
+        // What comes may have holes, and must find nothing there.
+        let missing = (0..chunks.count()).filter(|index| !claimed.contains_key(index));
+        let cleared = missing.map(|index| chunks.range(index)).try_for_each(|range| clear(&file, range));
+        if let Err(error) = cleared {
+            return Ok(Verdict::Refused(self.trouble(&entry, "make it", error)?));
+        }
+        let whole = claimed.len() == chunks.count() as usize;
+        let digest = file_digest(chunks.size(), claimed.values());
+        let (mode, modified) = (entry.mode, entry.modified);
+        let there: u64 = claimed.keys().map(|&index| chunks.length(index)).sum();
+        let file = Arc::new(file);
+        let verdict = self.open_file(id, entry, plan, Some(Arc::clone(&file)), claimed, false)?;
+        if matches!(verdict, Verdict::Want | Verdict::Rest(_)) {
+            self.bytes.fetch_add(there, Relaxed);
+        }
+        let Some(incoming) = self.find(id).filter(|_| whole && matches!(verdict, Verdict::Rest(_))) else {
+            return Ok(verdict);
+        };
+        if self.claim(&incoming) {
+            incoming.lock().file = None;
+            match self.is_written(&incoming, digest, self.store.dress(&file, mode, modified)) {
+                Err(Trouble::File(reason)) => return Ok(Verdict::Refused(reason)),
+                written => written?,
+            }
+        }
+        Ok(Verdict::Have)
+    }
+
+    /// Asks for what is missing of a file.
+    fn open_file(
+        &self,
+        id: Id,
+        entry: Entry,
+        plan: Plan,
+        file: Option<Arc<File>>,
+        digests: BTreeMap<u32, Digest>,
+        compared: bool,
+    ) -> Result<Verdict, Trouble> {
+        let there: Vec<(u32, Digest)> = digests.iter().map(|(&index, &digest)| (index, digest)).collect();
+        let Plan { key, name, chunks, version, taken } = plan;
+        let state = Assembly { file, digests, written: HashSet::new(), end: None, taken, compared };
+        let state = Mutex::new(state);
+        let mut open = self.open_files();
+        if open.files.len() >= MOST_OPEN || open.held >= MOST_HELD || open.files.contains_key(&id) {
+            return Err(Trouble::Protocol("more offers than may be open".into()));
+        }
+        if !open.keys.insert(key) {
+            return Ok(Verdict::Refused(self.refuse(&entry.name, TWICE)));
+        }
+        open.held += weight(&entry);
+        open.files.insert(id, Arc::new(Incoming { id, key, entry, name, chunks, version, state }));
+        drop(open);
+        Ok(if there.is_empty() { Verdict::Want } else { Verdict::Rest(there) })
+    }
+}
+
+/// Makes a hole of a part of a file.
+fn clear(file: &File, range: Range<u64>) -> io::Result<()> {
+    use rustix::fs::FallocateFlags as Flags;
+    let (mut at, length) = (range.start, range.end - range.start);
+    match rustix::fs::fallocate(file, Flags::PUNCH_HOLE | Flags::KEEP_SIZE, at, length) {
+        Err(Errno::OPNOTSUPP | Errno::NOSYS) => {}
+        cleared => return Ok(cleared?),
+    }
+    let zeros = vec![0; length.min(256 << 10) as usize];
+    while at < range.end {
+        let length = (range.end - at).min(zeros.len() as u64);
+        file.write_all_at(&zeros[..length as usize], at)?;
+        at += length;
+    }
+    Ok(())
+}

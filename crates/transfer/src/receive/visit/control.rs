@@ -1,0 +1,437 @@
+//! A visit's control connection: offers and their answers, how far it is, the end.
+
+use super::Visit;
+use crate::channel::{Channel, Inlet, Message};
+use crate::error::TransferError;
+use crate::history::History;
+use crate::measure::ReceiverTimes;
+use crate::progress::Snapshot;
+use crate::receive::consent::{Admission, Consent, Step, patience_is_over};
+use crate::receive::gate::{House, locked};
+use crate::receive::landing::{Counts, MOST_HELD, Offered, Trouble, weight};
+use crate::summary::{Side, Summary, sample};
+use crate::wire::control::{
+    Counted, Entry, Finished, Id, Kind, Progress, Report, ToReceiver, ToSender, Verdict,
+};
+use crate::wire::{TAKEN_OVER, frame};
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
+use units::{Bytes, Span, Time};
+
+/// A sender says something at least this often, or it is gone.
+const SILENCE: Span = Span::from_secs(30);
+/// Between looks at what is to be said.
+const TICK: Span = Span::from_millis(50);
+/// The data waits no longer than this for the path to be measured without it.
+const QUIET: Span = Span::from_secs(2);
+/// And not at all if there is no more than this of it: at 300 Mbit/s a tenth of a second.
+const QUIET_WORTH: u64 = 4_000_000;
+/// While the path is measured, or all is brought to the disk, it is looked whether that is over.
+const QUIET_TICK: Span = Span::from_millis(5);
+/// Answers are gathered up to so much.
+const GATHER: usize = 32 << 10;
+/// What the sender's user is told while the receiver's is asked.
+const ASKING: &str = "asking";
+
+/// The visit as its control connection sees it.
+pub(super) struct Control<'a> {
+    house: &'a House<'a>,
+    visit: &'a Visit,
+    channel: &'a Channel,
+    pub(super) out: Vec<u8>,
+    began: Time,
+    heard: Time,
+    told: Time,
+    told_bytes: u64,
+    consent: Consent,
+    resumed: bool,
+    /// Offers that wait for an announcement or an answer, and the memory that they take.
+    held: VecDeque<(Id, Entry)>,
+    held_weight: usize,
+    /// Offers that have come.
+    offers: u64,
+    /// Entries that failed at the sender, once it has said all.
+    complete: Option<u64>,
+    rate_bps: f64,
+    history: History,
+    last: (Progress, Report),
+    skipped: u64,
+    first_lost: Option<String>,
+}
+
+impl<'a> Control<'a> {
+    pub(super) fn new(
+        house: &'a House<'a>,
+        visit: &'a Visit,
+        channel: &'a Channel,
+        consent: Consent,
+        resumed: bool,
+        now: Time,
+    ) -> Self {
+        Self {
+            house,
+            visit,
+            channel,
+            out: Vec::new(),
+            began: now,
+            heard: now,
+            told: now,
+            told_bytes: 0,
+            consent,
+            resumed,
+            held: VecDeque::new(),
+            held_weight: 0,
+            offers: 0,
+            complete: None,
+            rate_bps: 0.0,
+            history: History::default(),
+            last: Default::default(),
+            skipped: 0,
+            first_lost: None,
+        }
+    }
+
+    pub(super) fn run(&mut self) -> Result<Option<Summary>, TransferError> {
+        let (landing, clock) = (&self.house.receiver.landing, &self.house.receiver.clock);
+        let mut inlet = Inlet::new(self.channel);
+        loop {
+            if let Some(error) = locked(&self.visit.fatal).take() {
+                return Err(error);
+            }
+            if self.visit.standing.is_replaced() {
+                return Err(TransferError::gone(TAKEN_OVER));
+            }
+            self.catch_up()?;
+            if let Some(failed) = self.complete
+                && self.held.is_empty()
+                && landing.is_settled()
+            {
+                return self.finish(&mut inlet, failed);
+            }
+            let quiet = self.is_quiet();
+            if !quiet && (inlet.held().is_empty() || self.out.len() >= GATHER) {
+                self.flush()?;
+            }
+            let tick = if quiet { QUIET_TICK } else { TICK };
+            match inlet.message::<ToReceiver>(clock.now() + tick)? {
+                Message::Is(message) => {
+                    self.heard = clock.now();
+                    self.hear(message, &inlet)?;
+                }
+                Message::Nothing if clock.now().since(self.heard) > SILENCE => {
+                    return Err(TransferError::gone(format!("it said nothing for {SILENCE}")));
+                }
+                Message::Nothing => {}
+                Message::End => return Err(TransferError::gone("it left before the end")),
+            }
+            if !quiet && clock.now().since(self.told) >= TICK * 4 {
+                self.tell()?;
+            }
+        }
+    }
+
+    fn hear(&mut self, message: ToReceiver, inlet: &Inlet<'_>) -> Result<(), TransferError> {
+        match message {
+            ToReceiver::Offer { id, entry } => {
+                self.offers += 1;
+                if self.held.is_empty() && self.admitted(id, &entry)? {
+                    return Ok(());
+                }
+                self.held_weight += weight(&entry);
+                if self.held_weight > MOST_HELD {
+                    return Err(inlet.protocol("more offers than may be open"));
+                }
+                self.held.push_back((id, entry));
+            }
+            ToReceiver::Totals { entries, bytes } => {
+                self.announced(Counted { entries, bytes, disk: bytes, complete: true })?;
+            }
+            ToReceiver::Counted(counted) => self.announced(counted)?,
+            ToReceiver::Report(report) => *locked(&self.visit.report) = report,
+            ToReceiver::Complete { offers, failed } => {
+                if offers != self.offers {
+                    let reason = format!("it says that it made {offers} offers, and {} came", self.offers);
+                    return Err(inlet.protocol(reason));
+                }
+                self.complete = Some(failed);
+            }
+            ToReceiver::Bye => {}
+            ToReceiver::Abort { reason } => return Err(TransferError::Aborted(reason)),
+        }
+        Ok(())
+    }
+
+    fn announced(&mut self, counted: Counted) -> Result<(), TransferError> {
+        let landing = &self.house.receiver.landing;
+        let step = self.consent.announce(counted, landing.free(), self.resumed, landing.store().path());
+        self.step(step)
+    }
+
+    fn step(&mut self, step: Step) -> Result<(), TransferError> {
+        match step {
+            Step::None => {}
+            Step::Say(line) => self.house.observer.say(&line),
+            Step::Ask(question) => {
+                locked(&self.visit.jobs).question = Some(question);
+                self.visit.nudge.notify_all();
+            }
+            Step::Refuse(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Looks at an offer, or refuses it. False if it has to wait.
+    fn admitted(&mut self, id: Id, entry: &Entry) -> Result<bool, TransferError> {
+        match self.consent.admit(entry) {
+            Admission::Yes => self.offer(id, entry.clone())?,
+            Admission::Wait => return Ok(false),
+            Admission::No(reason) => {
+                let reason = self.house.receiver.landing.refuse(&entry.name, reason);
+                self.answer(id, Verdict::Refused(reason), false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn offer(&mut self, id: Id, entry: Entry) -> Result<(), TransferError> {
+        let is_file = matches!(entry.kind, Kind::File { .. });
+        let verdict = match self.house.receiver.landing.offer(id, entry, self.visit.asks) {
+            Ok(Offered::Now(verdict)) => verdict,
+            Ok(Offered::Later(examination)) => {
+                locked(&self.visit.jobs).examinations.push_back(examination);
+                self.visit.nudge.notify_all();
+                return Ok(());
+            }
+            Err(Trouble::Session(error)) => return Err(error),
+            Err(Trouble::Protocol(reason)) => {
+                return Err(TransferError::Protocol { peer: self.visit.peer, reason });
+            }
+            Err(Trouble::File(reason)) => Verdict::Refused(reason),
+        };
+        self.answer(id, verdict, is_file);
+        Ok(())
+    }
+
+    fn answer(&mut self, id: Id, verdict: Verdict, is_file: bool) {
+        match &verdict {
+            Verdict::Refused(reason) => self.lost(reason.clone()),
+            Verdict::Have | Verdict::Kept if is_file => self.skipped += 1,
+            Verdict::Want | Verdict::Rest(_) | Verdict::Check(_) => self.house.goes_on(),
+            _ => {}
+        }
+        // A sender of version 1 knows of nothing that is kept.
+        let verdict = if verdict == Verdict::Kept && !self.visit.asks { Verdict::Have } else { verdict };
+        frame::append(&mut self.out, &ToSender::Answer { id, verdict });
+    }
+
+    /// What others found out meanwhile: answers of the receiver's user, and of what was read.
+    fn catch_up(&mut self) -> Result<(), TransferError> {
+        let answer = locked(&self.visit.jobs).answer.take();
+        if let Some(answer) = answer {
+            let step = self.consent.answered(answer);
+            self.step(step)?;
+        }
+        let answers = std::mem::take(&mut *locked(&self.visit.answers));
+        for (id, verdict) in answers {
+            self.answer(id, verdict, true);
+        }
+        while let Some((id, entry)) = self.held.pop_front() {
+            if !self.admitted(id, &entry)? {
+                self.held.push_front((id, entry));
+                break;
+            }
+            self.held_weight -= weight(&entry);
+        }
+        // A sender that offers and announces nothing has announced what it offers.
+        if !self.held.is_empty() && patience_is_over(self.began, self.house.receiver.clock.now()) {
+            let size = |entry: &Entry| if let Kind::File { size, .. } = entry.kind { size } else { 0 };
+            let bytes = self.held.iter().map(|(_, entry)| size(entry)).fold(0, u64::saturating_add);
+            if let Some(known) = self.consent.unannounced((self.held.len() as u64, bytes)) {
+                self.announced(known)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What was not said yet is of no interest any more.
+    pub(super) fn drop_out(&mut self) {
+        self.out.clear();
+    }
+
+    /// Whether what lets the data flow must still wait. What is over sooner than the measurement does not.
+    fn is_quiet(&self) -> bool {
+        self.visit.quiet.load(Ordering::Acquire)
+            && self.all().is_none_or(|all| all.bytes > QUIET_WORTH)
+            && !self.consent.is_asking()
+            && self.house.receiver.clock.now().since(self.began) < QUIET
+    }
+
+    /// All that there is, once the sender has counted it.
+    fn all(&self) -> Option<Counted> {
+        self.consent.announced().filter(|counted| counted.complete)
+    }
+
+    fn lost(&mut self, reason: String) {
+        self.house.observer.say(&reason);
+        self.first_lost.get_or_insert(reason);
+    }
+
+    /// A few times a second: the journal, what was lost, how far it is.
+    fn tell(&mut self) -> Result<(), TransferError> {
+        let (landing, now) = (&self.house.receiver.landing, self.house.receiver.clock.now());
+        landing.checkpoint()?;
+        for (id, reason) in std::mem::take(&mut *locked(&self.visit.lost)) {
+            frame::append(&mut self.out, &ToSender::Failed { id, reason: reason.clone() });
+            self.lost(reason);
+        }
+        for (name, fate) in landing.news() {
+            self.house.observer.moved(&name, fate);
+        }
+        let counts = landing.counts();
+        let passed = now.since(self.told).as_secs_f64().max(1e-3);
+        let shown = counts.bytes + counts.arriving;
+        self.visit.standing.counted(counts.entries, shown.wrapping_add(counts.read));
+        if self.consent.is_asking() {
+            self.visit.standing.touch();
+        }
+        let last = shown.saturating_sub(self.told_bytes) as f64 * 8.0 / passed;
+        // Half of it within two looks: steady enough to read.
+        self.rate_bps = (self.rate_bps + last) / 2.0;
+        (self.told, self.told_bytes) = (now, shown);
+        let progress = self.progress(counts);
+        let report = locked(&self.visit.report).clone();
+        let elapsed = now.since(self.began);
+        let rtt = report.streams.first().map(|stream| Span::from_nanos(stream.rtt));
+        self.history.add(now, sample(elapsed, &progress, &report));
+        self.history.entered(&progress.entered);
+        self.house.observer.progress(&Snapshot {
+            elapsed,
+            entries: counts.entries,
+            bytes: shown,
+            all_entries: self.all().map(|all| all.entries),
+            all_bytes: self.all().map(|all| all.bytes),
+            rate_bps: self.rate_bps,
+            rtt: rtt.filter(|&rtt| rtt > Span::ZERO),
+            window: progress.window.map(Bytes::new),
+            phase: progress.phase.clone(),
+            reason: progress.reason.clone(),
+        });
+        self.last = (progress.clone(), report);
+        frame::append(&mut self.out, &ToSender::Progress(progress));
+        self.flush()
+    }
+
+    fn progress(&self, counts: Counts) -> Progress {
+        let (state, entered) = {
+            let mut state = locked(&self.visit.window);
+            let entered = std::mem::take(&mut state.entered);
+            (state.clone(), entered)
+        };
+        let window = state.window.map(Bytes::get);
+        let (phase, reason) = if self.consent.is_asking() {
+            (ASKING.to_owned(), "waiting for the receiver's user to accept".to_owned())
+        } else {
+            (state.phase, state.reason)
+        };
+        let times = ReceiverTimes { network: self.visit.waited(), disk: counts.disk.as_nanos() };
+        Progress {
+            entries: counts.entries,
+            bytes: counts.bytes + counts.arriving,
+            window,
+            phase,
+            reason,
+            entered,
+            sized: window.is_some(),
+            times,
+        }
+    }
+
+    pub(super) fn flush(&mut self) -> Result<(), TransferError> {
+        if !self.out.is_empty() {
+            self.channel.write(&self.out)?;
+            self.out.clear();
+        }
+        Ok(())
+    }
+
+    /// All is there. The session is over when the sender knows, or had time to ask again.
+    fn finish(&mut self, inlet: &mut Inlet<'_>, failed: u64) -> Result<Option<Summary>, TransferError> {
+        let (landing, clock) = (&self.house.receiver.landing, &self.house.receiver.clock);
+        self.tell()?;
+        let streams = self.visit.streams;
+        let (lost, faults) = std::thread::scope(|threads| {
+            let finishing = threads.spawn(move || landing.finish(streams));
+            // A slow disk may take minutes, and a sender that hears nothing leaves.
+            while !finishing.is_finished() {
+                match inlet.message(clock.now() + QUIET_TICK)? {
+                    Message::Is(message) => self.hear(message, inlet)?,
+                    Message::Nothing => {}
+                    Message::End => return Err(TransferError::gone("it left before the last word")),
+                }
+                if clock.now().since(self.told) >= TICK * 4 {
+                    self.visit.standing.touch();
+                    self.tell()?;
+                }
+            }
+            finishing.join().expect("it does not panic")
+        })?;
+        locked(&self.visit.lost).extend(lost);
+        for fault in faults {
+            self.lost(fault);
+        }
+        self.tell()?;
+        let ended = clock.now();
+        let counts = landing.counts();
+        let finished = Finished {
+            entries: counts.entries,
+            bytes: counts.bytes,
+            failed: counts.failed.saturating_add(failed),
+        };
+        frame::append(&mut self.out, &ToSender::Finished(finished));
+        self.flush()?;
+        let result = self.result(finished, ended, counts);
+        let until = self.house.complete(self.visit, result);
+        while !self.visit.standing.is_replaced() && clock.now() < until {
+            match inlet.message::<ToReceiver>(until.min(clock.now() + TICK))? {
+                Message::Is(ToReceiver::Bye) => return self.house.confirmed(),
+                Message::Is(_) | Message::Nothing => {}
+                Message::End => break,
+            }
+        }
+        Err(TransferError::gone("it left before the last word"))
+    }
+
+    fn result(&mut self, finished: Finished, ended: Time, counts: Counts) -> Result<Summary, TransferError> {
+        if finished.failed > 0 {
+            return Err(TransferError::Incomplete {
+                failed: finished.failed,
+                all: counts.entries.saturating_add(finished.failed),
+                first: self.first_lost.take().unwrap_or_else(|| "the sender could not read it".into()),
+            });
+        }
+        let (progress, report) = &self.last;
+        Ok(Summary {
+            side: Side::Received,
+            entries: counts.entries,
+            bytes: counts.bytes,
+            skipped: self.skipped,
+            streams: self.visit.streams,
+            ..Summary::new(
+                ended.since(self.began),
+                counts.came,
+                progress,
+                report,
+                std::mem::take(&mut self.history),
+            )
+        })
+    }
+
+    /// What a dead sender's kernel had sent is taken in before the next one begins.
+    pub(super) fn linger(&self) {
+        let clock = &self.house.receiver.clock;
+        let until = clock.now() + super::LINGER;
+        while clock.now() < until && !locked(&self.visit.data).is_empty() {
+            std::thread::park_timeout(super::BREATH);
+        }
+    }
+}

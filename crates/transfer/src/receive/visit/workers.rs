@@ -1,0 +1,87 @@
+//! What is done beside a visit's control connection, so that it goes on speaking meanwhile: reading what is there, giving
+//! names to whole files, asking the receiver's user.
+
+use super::{Jobs, Visit};
+use crate::receive::gate::{House, locked};
+use crate::receive::landing::Trouble;
+use crate::wire::control::Verdict;
+use std::sync::{MutexGuard, PoisonError};
+use std::time::Duration;
+use units::Span;
+
+/// Whole files wait no longer for their names.
+const NAMING: Span = Span::from_secs(5);
+/// Between looks at whether they are many.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Runs `control` with the workers beside it.
+pub(super) fn beside<T>(house: &House<'_>, visit: &Visit, control: impl FnOnce() -> T) -> T {
+    std::thread::scope(|threads| {
+        threads.spawn(|| examine(house, visit));
+        threads.spawn(|| name(house, visit));
+        threads.spawn(|| ask(house, visit));
+        let ended = control();
+        locked(&visit.jobs).over = true;
+        visit.nudge.notify_all();
+        ended
+    })
+}
+
+/// Answers the offers for which something has to be read.
+fn examine(house: &House<'_>, visit: &Visit) {
+    loop {
+        let mut jobs = wait(visit, |jobs| jobs.examinations.is_empty());
+        let Some(examination) = jobs.examinations.pop_front() else { return };
+        if jobs.over {
+            return;
+        }
+        drop(jobs);
+        let id = examination.id();
+        match house.receiver.landing.examine(examination) {
+            Ok(verdict) => locked(&visit.answers).push((id, verdict)),
+            Err(Trouble::File(reason)) => locked(&visit.answers).push((id, Verdict::Refused(reason))),
+            Err(trouble) => visit.trouble(trouble, id),
+        }
+    }
+}
+
+/// Gives names to whole files, some seconds after they came.
+fn name(house: &House<'_>, visit: &Visit) {
+    let (landing, clock) = (&house.receiver.landing, &house.receiver.clock);
+    let mut named = clock.now();
+    loop {
+        let jobs = locked(&visit.jobs);
+        let (jobs, _) = visit.nudge.wait_timeout(jobs, LOOK).unwrap_or_else(PoisonError::into_inner);
+        if jobs.over {
+            return;
+        }
+        drop(jobs);
+        if clock.now().since(named) < NAMING && !landing.is_full() {
+            continue;
+        }
+        match landing.name_waiting() {
+            Ok(lost) => lost.into_iter().for_each(|(id, reason)| visit.trouble(Trouble::File(reason), id)),
+            Err(error) => visit.trouble(Trouble::Session(error), 0),
+        }
+        named = clock.now();
+    }
+}
+
+/// Asks the receiver's user.
+fn ask(house: &House<'_>, visit: &Visit) {
+    loop {
+        let mut jobs = wait(visit, |jobs| jobs.question.is_none());
+        let Some(question) = jobs.question.take() else { return };
+        drop(jobs);
+        let answer = house.observer.accept(&question, &|| locked(&visit.jobs).over);
+        locked(&visit.jobs).answer = Some(answer);
+    }
+}
+
+/// Waits until `nothing` is to be done no more, or the visit is over.
+fn wait(visit: &Visit, nothing: impl Fn(&Jobs) -> bool) -> MutexGuard<'_, Jobs> {
+    visit
+        .nudge
+        .wait_while(locked(&visit.jobs), |jobs| nothing(jobs) && !jobs.over)
+        .unwrap_or_else(PoisonError::into_inner)
+}

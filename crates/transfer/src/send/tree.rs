@@ -1,0 +1,330 @@
+//! [`Tree`]: everything of one source, entry by entry, folders before what is in them.
+//!
+//! The walk holds the folders it is in by their descriptors, so a folder that is renamed or replaced meanwhile cannot
+//! lead it elsewhere. Trees may be deep: there is no recursion, and of the folders on the way down only the innermost
+//! ones are open. Of the others the remaining names are kept.
+
+use super::root::{LIST, Root, There, open_at, reason, target};
+use super::sources::Source;
+use crate::name::{Name, is_reserved};
+use rustix::fs::{FileType, RawDir};
+use std::ffi::{CStr, CString, OsStr};
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+/// Folders open at a time.
+const OPEN: usize = 64;
+/// Bytes for one call that reads names.
+const NAMES: usize = 32 << 10;
+
+/// One thing that a walk finds.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// A file, folder or link, to be offered; of a link also where it leads.
+    Entry(Name, There, Option<Vec<u8>>),
+    /// An entry that is left out on purpose, and why.
+    Left(PathBuf, &'static str),
+    /// An entry that cannot be had, and why.
+    Lost(PathBuf, String),
+}
+
+/// A walk through a source.
+#[derive(Debug)]
+pub(super) struct Tree<'a> {
+    source: &'a Source,
+    begun: bool,
+    levels: Vec<Level>,
+    /// So many of the outermost levels have been closed.
+    closed: usize,
+    /// Found beside something else, and not told yet.
+    pending: Option<Found>,
+    buffer: Vec<MaybeUninit<u8>>,
+}
+
+/// One folder on the way down.
+#[derive(Debug)]
+struct Level {
+    name: Name,
+    folder: Option<OwnedFd>,
+    /// Device and inode.
+    place: (u64, u64),
+    /// Names not looked at yet, each ended by a zero.
+    names: Vec<u8>,
+    at: usize,
+    /// All names have been read.
+    ended: bool,
+}
+
+impl Level {
+    /// Reads more names.
+    fn fill(&mut self, buffer: &mut [MaybeUninit<u8>]) -> io::Result<()> {
+        self.names.drain(..std::mem::take(&mut self.at));
+        let Some(folder) = &self.folder else { return Ok(()) };
+        let mut raw = RawDir::new(folder, buffer);
+        loop {
+            match raw.next() {
+                Some(Ok(entry)) if !matches!(entry.file_name().to_bytes(), b"." | b"..") => {
+                    self.names.extend(entry.file_name().to_bytes_with_nul());
+                }
+                Some(Ok(_)) => {}
+                Some(Err(error)) => {
+                    self.ended = true;
+                    return Err(error.into());
+                }
+                None => self.ended = true,
+            }
+            if self.ended || raw.is_buffer_empty() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The next name, if one has been read.
+    fn take(&mut self) -> Option<CString> {
+        let name = CStr::from_bytes_until_nul(self.names.get(self.at..)?).ok()?;
+        self.at += name.count_bytes() + 1;
+        Some(name.to_owned())
+    }
+}
+
+impl<'a> Tree<'a> {
+    pub(super) fn new(source: &'a Source) -> Self {
+        let buffer = vec![MaybeUninit::uninit(); NAMES];
+        Self { source, begun: false, levels: Vec::new(), closed: 0, pending: None, buffer }
+    }
+
+    fn root(&self) -> &'a Root {
+        &self.source.root
+    }
+
+    /// The source itself.
+    fn top(&mut self) -> Found {
+        let (root, name) = (self.root(), self.source.name.clone());
+        match root.look(&name) {
+            Err(error) => self.lost(&name, &error),
+            Ok(there) if there.kind == FileType::Directory => {
+                let folder = root.list(&name);
+                self.enter(name, folder)
+            }
+            // A source that is no folder lies in its root.
+            Ok(there) => {
+                let last = name.clone();
+                self.plain(name, there, root.descriptor().as_fd(), OsStr::from_bytes(last.bytes()))
+            }
+        }
+    }
+
+    /// What is called `last` in the innermost folder.
+    fn entry(&mut self, last: &CStr) -> Found {
+        let level = self.levels.last().expect("a name comes from a folder");
+        let part = OsStr::from_bytes(last.to_bytes());
+        if is_reserved(last.to_bytes()) {
+            let path = self.root().shown(&level.name).join(part);
+            return Found::Left(path, "this name belongs to tightlink; left out");
+        }
+        let name = match level.name.join(part) {
+            Ok(name) => name,
+            Err(error) => return Found::Lost(self.root().shown(&level.name).join(part), error.to_string()),
+        };
+        let folder = level.folder.as_ref().expect("the innermost folder is open").as_fd();
+        match There::at(folder, last) {
+            Err(error) => self.lost(&name, &error.into()),
+            Ok(there) if there.kind == FileType::Directory => {
+                let inner = open_at(folder, last, LIST);
+                self.enter(name, inner.map_err(io::Error::from))
+            }
+            Ok(there) => self.plain(name, there, folder, part),
+        }
+    }
+
+    /// An entry that is no folder.
+    fn plain(&self, name: Name, there: There, folder: BorrowedFd<'_>, last: &OsStr) -> Found {
+        match there.kind {
+            FileType::RegularFile => Found::Entry(name, there, None),
+            FileType::Symlink => match target(folder, last) {
+                Ok(target) => Found::Entry(name, there, Some(target)),
+                Err(error) => self.lost(&name, &error),
+            },
+            _ => Found::Left(self.root().shown(&name), "a device, socket or pipe; left out"),
+        }
+    }
+
+    /// A folder; what is in it comes next.
+    fn enter(&mut self, name: Name, folder: io::Result<OwnedFd>) -> Found {
+        let opened = folder.and_then(|folder| Ok((There::of(&folder)?, folder)));
+        let (there, folder) = match opened {
+            Ok(opened) => opened,
+            Err(error) => return self.lost(&name, &error),
+        };
+        let found = Found::Entry(name.clone(), there, None);
+        let (folder, place) = (Some(folder), there.place);
+        self.levels.push(Level { name, folder, place, names: Vec::new(), at: 0, ended: false });
+        if self.levels.len() - self.closed > OPEN {
+            self.close_outermost();
+        }
+        found
+    }
+
+    /// Keeps the names of the outermost open folder instead of the folder.
+    fn close_outermost(&mut self) {
+        let level = &mut self.levels[self.closed];
+        while !level.ended {
+            // What is read is behind what was not looked at yet.
+            if let Err(error) = level.fill(&mut self.buffer) {
+                self.pending = Some(Found::Lost(self.source.root.shown(&level.name), reason(&error)));
+            }
+        }
+        level.folder = None;
+        self.closed += 1;
+    }
+
+    /// Opens the innermost folder again; it must be the same one.
+    fn reopen(&mut self) -> Result<(), Found> {
+        let root = self.root();
+        let Some(level) = self.levels.last_mut() else { return Ok(()) };
+        let opened = root.list(&level.name).and_then(|folder| Ok((There::of(&folder)?, folder)));
+        let why = match opened {
+            Ok((there, folder)) if there.place == level.place => {
+                level.folder = Some(folder);
+                self.closed = self.closed.min(self.levels.len() - 1);
+                return Ok(());
+            }
+            Ok(_) => "another folder has taken its place; the rest of it is left out".into(),
+            Err(error) => reason(&error),
+        };
+        let lost = Found::Lost(root.shown(&level.name), why);
+        self.pop();
+        Err(lost)
+    }
+
+    fn pop(&mut self) {
+        self.levels.pop();
+        self.closed = self.closed.min(self.levels.len());
+    }
+
+    fn lost(&self, name: &Name, error: &io::Error) -> Found {
+        Found::Lost(self.root().shown(name), reason(error))
+    }
+}
+
+impl Iterator for Tree<'_> {
+    type Item = Found;
+
+    fn next(&mut self) -> Option<Found> {
+        if !std::mem::replace(&mut self.begun, true) {
+            return Some(self.top());
+        }
+        if let Some(found) = self.pending.take() {
+            return Some(found);
+        }
+        loop {
+            let level = self.levels.last_mut()?;
+            if level.at == level.names.len() {
+                if level.ended {
+                    self.pop();
+                } else if let Err(error) = level.fill(&mut self.buffer) {
+                    let name = level.name.clone();
+                    return Some(self.lost(&name, &error));
+                }
+                continue;
+            }
+            if level.folder.is_none()
+                && let Err(lost) = self.reopen()
+            {
+                return Some(lost);
+            }
+            let last = self.levels.last_mut()?.take()?;
+            return Some(self.entry(&last));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::send::sources::sources;
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::Path;
+
+    fn source(path: &Path) -> Source {
+        sources(&[path.to_owned()]).unwrap().remove(0)
+    }
+
+    fn open(tree: &Tree<'_>) -> usize {
+        tree.levels.iter().filter(|level| level.folder.is_some()).count()
+    }
+
+    #[test]
+    fn a_deep_tree_is_found_whole_with_few_folders_open() {
+        let bench = tempfile::tempdir().unwrap();
+        let mut folder = bench.path().join("top");
+        let mut expected = BTreeSet::new();
+        let mut put = |path: &Path| {
+            let below = path.strip_prefix(bench.path()).unwrap();
+            assert!(expected.insert(below.as_os_str().as_bytes().to_vec()));
+        };
+        for depth in 0..OPEN * 3 {
+            fs::create_dir(&folder).unwrap();
+            put(&folder);
+            for file in ["a", "x", "z"].map(|name| folder.join(name)) {
+                fs::write(&file, depth.to_string()).unwrap();
+                put(&file);
+            }
+            // A second branch of the same depth from the middle on.
+            if depth == OPEN {
+                let mut branch = folder.join("branch");
+                for _ in 0..OPEN * 2 {
+                    fs::create_dir(&branch).unwrap();
+                    put(&branch);
+                    branch.push("b");
+                }
+            }
+            folder.push("inner");
+        }
+        let source = source(&bench.path().join("top"));
+        let mut tree = Tree::new(&source);
+        let (mut found, mut most) = (BTreeSet::new(), 0);
+        while let Some(one) = tree.next() {
+            let Found::Entry(name, ..) = one else { panic!("{one:?}") };
+            assert!(found.insert(name.bytes().to_vec()), "{name} again");
+            most = most.max(open(&tree));
+        }
+        assert!(found == expected, "{} of {}", found.len(), expected.len());
+        assert_eq!(most, OPEN);
+    }
+
+    #[test]
+    fn a_folder_that_another_one_replaced_is_not_gone_on_with() {
+        let bench = tempfile::tempdir().unwrap();
+        let top = bench.path().join("top");
+        let mut folder = top.clone();
+        for _ in 0..OPEN + 5 {
+            fs::create_dir(&folder).unwrap();
+            folder.push("inner");
+        }
+        for name in ["one", "two"] {
+            fs::write(top.join("inner").join(name), "inside").unwrap();
+        }
+        let source = source(&top);
+        let mut tree = Tree::new(&source);
+        let is_file = |one: &Found| matches!(one, Found::Entry(_, there, _) if there.is_file());
+        let mut before = 0;
+        while tree.closed < 2 {
+            before += usize::from(is_file(&tree.next().unwrap()));
+        }
+        // Now the folder with files is closed; its files may have been found by then.
+        fs::rename(top.join("inner"), bench.path().join("aside")).unwrap();
+        fs::create_dir(top.join("inner")).unwrap();
+        let rest: Vec<Found> = tree.collect();
+        assert_eq!(rest.iter().filter(|one| is_file(one)).count(), 0, "{rest:?}");
+        let told = |one: &Found| match one {
+            Found::Lost(path, why) => path.ends_with("top/inner") && why.starts_with("another folder"),
+            _ => false,
+        };
+        assert_eq!(rest.iter().any(told), before < 2, "{rest:?}");
+    }
+}

@@ -1,0 +1,86 @@
+//! The receiver's user decides before anything is stored.
+
+use crate::bench::{Bench, noise};
+use std::fs;
+use std::sync::Mutex;
+use tightlink_transfer::{
+    Accept, Ending, Observer, Question, ReceiveOptions, Receiver, SendOptions, Silent, Snapshot,
+    TransferError, send,
+};
+use units::Bytes;
+
+/// Answers every question alike, after looking into the folder.
+struct Person<'a> {
+    bench: &'a Bench,
+    yes: bool,
+    asked: Mutex<Vec<String>>,
+}
+
+impl Observer for Person<'_> {
+    fn say(&self, _line: &str) {}
+    fn progress(&self, _snapshot: &Snapshot) {}
+    fn accept(&self, question: &Question, _is_over: &dyn Fn() -> bool) -> bool {
+        // A person takes a while.
+        std::thread::park_timeout(std::time::Duration::from_millis(700));
+        let here = fs::read_dir(self.bench.to()).unwrap().count();
+        assert_eq!(here, 1, "nothing but the state folder is there");
+        self.asked.lock().unwrap().push(question.text.clone());
+        self.yes
+    }
+}
+
+fn asked(yes: bool) -> (Bench, Result<u64, TransferError>, Result<u64, TransferError>, Vec<String>) {
+    let bench = Bench::new();
+    bench.write("x/one", noise(200_000, 1));
+    bench.write("x/two", "small");
+    fs::create_dir(bench.from().join("x/empty")).unwrap();
+    let options = ReceiveOptions { accept: Accept { ask: true, ..Accept::default() }, ..Bench::options() };
+    let receiver = Receiver::open(&bench.to(), &options, &bench.clock).unwrap();
+    let ticket = receiver.ticket().clone();
+    let person = Person { bench: &bench, yes, asked: Mutex::default() };
+    let (sent, received) = std::thread::scope(|threads| {
+        let receiving = threads.spawn(|| receiver.run(&person));
+        let path = bench.from().join("x");
+        let sent = send(&[path], &ticket, &SendOptions::default(), &bench.clock, &Silent);
+        (sent, receiving.join().unwrap())
+    });
+    let asked = person.asked.into_inner().unwrap();
+    (bench, sent.map(|sent| sent.entries), received.map(|received| received.entries), asked)
+}
+
+#[test]
+fn a_person_is_asked_once_and_yes_lets_it_in() {
+    let (bench, sent, received, asked) = asked(true);
+    assert_eq!((sent.unwrap(), received.unwrap()), (4, 4));
+    assert_eq!(asked.len(), 1, "{asked:?}");
+    assert!(
+        asked[0].contains("127.0.0.1:") && asked[0].contains("4 files and folders, 200.005kB"),
+        "{asked:?}"
+    );
+    assert!(fs::read(bench.to().join("x/one")).unwrap() == noise(200_000, 1));
+}
+
+#[test]
+fn no_keeps_everything_out_and_both_sides_are_told() {
+    let (bench, sent, received, _) = asked(false);
+    let (sent, received) = (sent.unwrap_err(), received.unwrap_err());
+    assert_eq!((sent.ending(), received.ending()), (Ending::Refused, Ending::Refused));
+    assert!(sent.to_string().contains("the receiver's user does not want it"), "{sent}");
+    assert!(!bench.to().join("x").exists());
+}
+
+#[test]
+fn more_than_the_limit_is_refused_before_anything_is_stored() {
+    let bench = Bench::new();
+    let path = bench.write("file", noise(200_000, 1));
+    let limited = |limit| {
+        let accept = Accept { limit: Some(Bytes::new(limit)), ..Accept::default() };
+        ReceiveOptions { accept, ..Bench::options() }
+    };
+    let transfer = bench.transfer_to(&limited(199_999), std::slice::from_ref(&path), &SendOptions::default());
+    let (sent, received) = (transfer.sent.unwrap_err(), transfer.received.unwrap_err());
+    assert_eq!((sent.ending(), received.ending()), (Ending::Refused, Ending::Refused));
+    assert!(received.to_string().contains("200kB; --accept allows 199.999kB"), "{received}");
+    assert!(!bench.to().join("file").exists());
+    bench.transfer_to(&limited(200_000), &[path], &SendOptions::default()).received.unwrap();
+}
