@@ -8,6 +8,7 @@ mod consent;
 mod existing;
 mod planted;
 mod proxy;
+mod reconnect;
 mod resume;
 mod strangers;
 mod swaps;
