@@ -360,7 +360,9 @@ impl<'a> Control<'a> {
         self.tell()?;
         let streams = self.visit.streams;
         let faults = std::thread::scope(|threads| {
-            let finishing = threads.spawn(move || landing.finish(streams));
+            let finishing = std::thread::Builder::new()
+                .spawn_scoped(threads, move || landing.finish(streams))
+                .map_err(TransferError::system("start a thread"))?;
             // A slow disk may take minutes, and a sender that hears nothing leaves.
             while !finishing.is_finished() {
                 match inlet.message(clock.now() + QUIET_TICK)? {
