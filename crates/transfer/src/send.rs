@@ -16,6 +16,8 @@ mod queue;
 mod root;
 mod sources;
 mod stream;
+#[cfg(test)]
+mod tests;
 mod tree;
 mod walk;
 
@@ -75,7 +77,7 @@ fn attempt(
             threads.spawn(move || flight.guard_other(|| stream::serve(flight, stream, observer)));
         }
         threads.spawn(|| echo::serve(&flight));
-        threads.spawn(|| flight.guard_other(|| walk::offer(&flight, sources, observer)));
+        threads.spawn(|| flight.guard_other(|| walk::offer(&flight, sources, count, observer)));
         flight.guard(|| control::serve(&flight, count, observer));
         flight.close();
     });

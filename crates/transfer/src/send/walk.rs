@@ -1,5 +1,6 @@
 //! Looking for what is to be sent, and offering it.
 
+use super::count::Count;
 use super::flight::Flight;
 use super::outgoing::{MOST_ATTEMPTS, Outgoing};
 use super::queue::Offered;
@@ -25,6 +26,7 @@ const BREATH: Duration = Duration::from_millis(200);
 
 struct Walk<'a> {
     flight: &'a Flight,
+    count: &'a Count,
     observer: &'a dyn Observer,
     out: Vec<u8>,
     next: Id,
@@ -35,9 +37,10 @@ struct Walk<'a> {
 pub(super) fn offer(
     flight: &Flight,
     sources: &[Source],
+    count: &Count,
     observer: &dyn Observer,
 ) -> Result<(), TransferError> {
-    let mut walk = Walk { flight, observer, out: Vec::new(), next: 0, failed: 0 };
+    let mut walk = Walk { flight, count, observer, out: Vec::new(), next: 0, failed: 0 };
     if !flight.queue.wait_for_begin() {
         return Ok(());
     }
@@ -61,7 +64,7 @@ pub(super) fn offer(
                 _ if file.attempt + 1 >= MOST_ATTEMPTS => {
                     walk.lost(&path, &"it kept changing while it was sent; send it again when it is at rest");
                 }
-                Ok(there) if there.is_file() => walk.file(&file.root, name, file.attempt + 1, &there)?,
+                Ok(there) if there.is_file() => walk.file(&file.root, name, Some(&file), &there)?,
                 Ok(_) => walk.lost(&path, &"it is no file any more"),
                 Err(error) => walk.lost(&path, &reason(&error)),
             }
@@ -79,13 +82,14 @@ impl Walk<'_> {
         for found in Tree::new(source) {
             match found {
                 Found::Entry(name, there, _) if there.is_file() => {
-                    self.file(&source.root, name, 0, &there)?;
+                    self.file(&source.root, name, None, &there)?;
                 }
                 Found::Entry(name, there, target) => {
                     let kind = target.map_or(Kind::Folder, |target| Kind::Link { target });
                     let made = Offered::Made(name.clone());
                     let entry = Entry { name, kind, mode: there.mode, modified: there.modified };
                     let id = self.number();
+                    self.announce((0, 0), None);
                     self.put(id, made, entry)?;
                 }
                 Found::Left(path, why) => self.observer.say(&format!("{}: {why}", Foreign::path(&path))),
@@ -102,9 +106,11 @@ impl Walk<'_> {
         &mut self,
         root: &Arc<Root>,
         name: Name,
-        attempt: u32,
+        before: Option<&Outgoing>,
         there: &There,
     ) -> Result<(), TransferError> {
+        self.announce((there.size, there.disk), before.map(|before| (before.chunks.size(), before.disk)));
+        let attempt = before.map_or(0, |before| before.attempt + 1);
         let file = Arc::new(Outgoing::new(self.number(), Arc::clone(root), name, attempt, there));
         let entry = file.entry(there);
         self.put(file.id, Offered::File(file), entry)
@@ -113,6 +119,13 @@ impl Walk<'_> {
     fn number(&mut self) -> Id {
         self.next += 1;
         self.next - 1
+    }
+
+    /// Says how much there is if the next offer makes it more.
+    fn announce(&mut self, size: (u64, u64), before: Option<(u64, u64)>) {
+        if let Some(more) = self.count.offer(size, before) {
+            frame::append(&mut self.out, &ToReceiver::Counted(more));
+        }
     }
 
     /// Makes an offer.
