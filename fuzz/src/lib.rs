@@ -1,9 +1,12 @@
 //! Shared by the targets: the check that they were built for fuzzing, and the forms of their inputs.
 
+/// `checked()` of a crate's `fuzzing.rs`.
+type Checked = fn() -> bool;
+
 /// Ends the process unless every crate under test panics on overflows and failed `debug_assert!`s. A target that lacks
 /// these checks finds much less, and would not say so.
 pub fn ready() {
-    let crates: [(&str, fn() -> bool); 6] = [
+    let crates: [(&str, Checked); 6] = [
         ("units", units::fuzzing::checked),
         ("link", link::fuzzing::checked),
         ("scenario", scenario::fuzzing::checked),

@@ -2,9 +2,9 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lab::record::Engine;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
-use transfer::{Existing, WindowChoice};
+use transfer::{Existing, Host, WindowChoice};
 use units::{Bytes, Fraction, Rate, Span};
 
 /// Makes the buffers on a TCP path the right size.
@@ -233,9 +233,10 @@ pub(crate) struct ReceiveOptions {
     /// Address and port to listen on, e.g. 192.0.2.7:4711 (every address and any free port if absent)
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) listen: Option<SocketAddr>,
-    /// An address to put into the ticket instead of this machine's own, e.g. that of a router in front of it
+    /// An address or host name to put into the ticket instead of this machine's own addresses, e.g. that of a router in
+    /// front of it
     #[arg(long, value_name = "ADDRESS")]
-    pub(crate) address: Vec<IpAddr>,
+    pub(crate) address: Vec<Host>,
     /// The receive window: sobas (found while the transfer runs), max, or a size such as 400kB
     #[arg(long, value_name = "WINDOW", default_value = "sobas")]
     pub(crate) window: WindowChoice,

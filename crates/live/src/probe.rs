@@ -16,7 +16,8 @@
 //! **Who may.** Every datagram is authenticated with a key that both sides share ([`ProbeKey`]), for one session, and counts
 //! once: what fails, or comes again, is ignored without an answer. An echo has the length of its probe. A train goes only to
 //! an address that shows a cookie it was sent within the last twenty seconds, so it cannot be turned on someone else, and
-//! an echoer sends a limited number of them ([`TrainLimits`]). Contents are not secret: there is nothing in them.
+//! an echoer sends them no larger and no more often than a prober of this project asks ([`TrainLimits`]). Its owner may count
+//! them in a limit of its own, and have only one address heard. Contents are not secret: there is nothing in them.
 //!
 //! Reading order: `key.rs`, `wire.rs` (the datagrams), `prober.rs`, `echoer.rs`, then what they are made of: `replay.rs`,
 //! `echoes.rs` (which echoes are missing), `train.rs` (what a train's arrivals say), `socket.rs`.

@@ -18,5 +18,5 @@ mod wad;
 pub use drs::{Drs, INITIAL_WINDOW};
 pub use fixed::Fixed;
 pub use sizer::{Action, BufferSizer, Input, SenderReport, SizerState};
-pub use sobas::{Sobas, SobasConfig};
+pub use sobas::{Sobas, SobasConfig, TRAINS, TRAINS_APART};
 pub use wad::Wad;

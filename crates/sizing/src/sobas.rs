@@ -67,6 +67,7 @@ use held::Hold;
 use pace::burst;
 use path::{Before, Path, Sign};
 pub use thresholds::Thresholds;
+pub use trains::TRAINS_APART;
 pub(crate) use trains::Trains;
 use trial::Trial;
 use units::{Bytes, Rate, Span, Time};

@@ -18,6 +18,7 @@ use rustls::{
     ServerConfig, SignatureScheme,
 };
 use std::sync::Arc;
+use zeroize::Zeroizing;
 
 /// What an Ed25519 private key looks like in PKCS #8 before its 32 bytes [rfc8410:7].
 const PKCS8: [u8; 16] = [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
@@ -37,8 +38,9 @@ impl Key {
     /// # Panics
     /// Never: every 32 bytes are a key.
     pub(crate) fn new(seed: &[u8; 32]) -> Self {
-        let der = [&PKCS8[..], seed].concat();
-        let signing = any_eddsa_type(&PrivatePkcs8KeyDer::from(der)).expect("every 32 bytes are a key");
+        let der = Zeroizing::new([&PKCS8[..], seed].concat());
+        let signing =
+            any_eddsa_type(&PrivatePkcs8KeyDer::from(der.as_slice())).expect("every 32 bytes are a key");
         let public = signing.public_key().expect("an Ed25519 key has a public part");
         let public = CertificateDer::from(public.to_vec());
         Self(Arc::new(CertifiedKey::new(vec![public], signing)))
@@ -46,7 +48,7 @@ impl Key {
 
     /// The key of whoever holds `secret`.
     pub(crate) fn of_sender(secret: &Secret) -> Self {
-        Self::new(&blake3::derive_key("tightlink 2026-11 sender key", &secret.0))
+        Self::new(&Zeroizing::new(blake3::derive_key("tightlink 2026-11 sender key", &secret.0)))
     }
 
     /// The public half, as SubjectPublicKeyInfo.

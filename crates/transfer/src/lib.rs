@@ -35,5 +35,5 @@ pub use progress::{Moved, Observer, Question, Silent, Snapshot};
 pub use receive::{Accept, Existing, ReceiveOptions, Receiver};
 pub use send::{SendOptions, send};
 pub use summary::{Side, Summary};
-pub use ticket::{Fingerprint, Secret, Ticket, TicketError};
+pub use ticket::{Fingerprint, Host, HostError, HostName, Secret, Ticket, TicketError};
 pub use window::WindowChoice;

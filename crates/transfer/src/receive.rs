@@ -17,12 +17,12 @@ use crate::keys::{Key, receiver_tls};
 use crate::progress::Observer;
 use crate::store::Store;
 use crate::summary::Summary;
-use crate::ticket::Ticket;
+use crate::ticket::{Host, Ticket};
 use crate::window::WindowChoice;
 use landing::{Landing, Rules};
 use live::Clock;
 use state::{Origins, State};
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use units::{Bytes, Span};
@@ -58,8 +58,8 @@ pub struct Accept {
 pub struct ReceiveOptions {
     /// Where to listen; `None`: on every address, any free port.
     pub listen: Option<SocketAddr>,
-    /// Addresses to put into the ticket; none: this machine's.
-    pub addresses: Vec<IpAddr>,
+    /// Addresses and host names to put into the ticket; none: this machine's addresses.
+    pub addresses: Vec<Host>,
     /// The receive window.
     pub window: WindowChoice,
     /// Begin a new session although an earlier one is not finished.
@@ -147,8 +147,8 @@ impl Receiver {
             options.listen.is_none() || options.listen.map(|asked| asked.ip()) == before.map(|was| was.ip());
         let addresses = match (&options.addresses[..], address.ip()) {
             ([], _) if same && !state.addresses().is_empty() => state.addresses().to_vec(),
-            ([], ip) if ip.is_unspecified() => gate::own_addresses(),
-            ([], ip) => vec![ip],
+            ([], ip) if ip.is_unspecified() => gate::own_addresses().into_iter().map(Host::Ip).collect(),
+            ([], ip) => vec![Host::Ip(ip)],
             (given, _) => given.to_vec(),
         };
         state.keep(address, &addresses)?;

@@ -1,9 +1,10 @@
 //! Sending: paths and a ticket.
 //!
-//! Reading order: `sources.rs` (what is sent under which name), `root.rs` and `tree.rs` (how it is found), `connect.rs`, then the threads of a transfer: `walk.rs`
-//! offers entries, `control.rs` hears the answers, `stream.rs` (one thread per data connection) sends what is wanted.
-//! Between them `flight.rs` (what they share), `queue.rs` (what is to be sent), `outgoing.rs` (one file) and `limit.rs`
-//! (how fast). `echo.rs` answers the receiver's probes.
+//! Reading order: `sources.rs` (what is sent under which name), `root.rs` and `tree.rs` (how it is found), `count.rs` (how
+//! much it is), `connect.rs`, then the threads of a transfer: `walk.rs` offers entries, `control.rs` hears the answers,
+//! `stream.rs` (one thread per data connection) sends what is wanted, and compares what the receiver has. Between them
+//! `flight.rs` (what they share), `queue.rs` (what is to be sent), `outgoing.rs` (one file) and `limit.rs` (how fast).
+//! `echo.rs` answers the receiver's probes.
 
 mod connect;
 mod control;
@@ -77,7 +78,7 @@ fn attempt(
             threads.spawn(move || flight.guard_other(|| stream::serve(flight, stream, observer)));
         }
         threads.spawn(|| echo::serve(&flight));
-        threads.spawn(|| flight.guard_other(|| walk::offer(&flight, sources, count, observer)));
+        threads.spawn(|| flight.guard_other(|| walk::offer(&flight, count, sources, observer)));
         flight.guard(|| control::serve(&flight, count, observer));
         flight.close();
     });

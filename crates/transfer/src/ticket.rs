@@ -1,21 +1,27 @@
 //! [`Ticket`]: where a receiver listens, which key it has, and the secret that lets one session's sender in.
 //!
-//! Its text is `tl1` and the base-32 form ([`text`]) of: the number of addresses, the port, each address (4 or 16 bytes
-//! behind its length), 16 bytes of key fingerprint, 16 bytes of secret, 4 bytes of checksum. It goes through a shell
+//! Its text is `tl1` and the base-32 form ([`text`]) of: the number of addresses, the port, each host (4 or 16 bytes of
+//! an address, or a host name, behind its length), 16 bytes of key fingerprint, 16 bytes of secret, 4 bytes of checksum. It goes through a shell
 //! and a chat window as one word, and a typing error is found before anything is connected.
 
+mod host;
 mod text;
 
+pub use host::{Host, HostError, HostName};
+
 use std::fmt;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::str::FromStr;
 use thiserror::Error;
+use zeroize::{Zeroize, Zeroizing};
 
 /// What the text begins with: the kind and its version.
 const PREFIX: &str = "tl1";
 /// More would be no ticket but a list.
 const MOST_ADDRESSES: usize = 8;
 const CHECKSUM: usize = 4;
+/// Bytes of a ticket at most: number of hosts, port, hosts, fingerprint, secret, checksum.
+const LONGEST: usize = 1 + 2 + MOST_ADDRESSES * 255 + 16 + 16 + CHECKSUM;
 
 /// 128 bits of a key's BLAKE3 hash: enough against a second key of the same fingerprint, which is the only thing an
 /// impostor could use.
@@ -36,6 +42,13 @@ impl Fingerprint {
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(pub(crate) [u8; 16]);
 
+/// Nothing of it stays in memory.
+impl Drop for Secret {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
+
 impl fmt::Debug for Secret {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Secret(…)")
@@ -46,7 +59,7 @@ impl fmt::Debug for Secret {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ticket {
     /// Where the receiver may be reached, at least one, best first.
-    pub addresses: Vec<IpAddr>,
+    pub addresses: Vec<Host>,
     /// Its port, for TCP and for UDP probes.
     pub port: u16,
     /// Its key.
@@ -86,33 +99,32 @@ pub enum TicketError {
 }
 
 impl Ticket {
-    /// The sockets to try, best first.
+    /// The sockets of the hosts that are addresses, best first.
     pub fn sockets(&self) -> impl Iterator<Item = SocketAddr> + '_ {
-        self.addresses.iter().map(|&address| SocketAddr::new(address, self.port))
+        self.addresses.iter().filter_map(|host| match host {
+            Host::Ip(address) => Some(SocketAddr::new(*address, self.port)),
+            Host::Name(_) => None,
+        })
     }
 }
 
 impl fmt::Display for Ticket {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let addresses = &self.addresses[..self.addresses.len().min(MOST_ADDRESSES)];
-        let mut bytes = vec![addresses.len() as u8];
+        // Room for all of it: what a growing vector leaves behind would not be wiped.
+        let mut bytes = Zeroizing::new(Vec::with_capacity(LONGEST));
+        bytes.push(addresses.len() as u8);
         bytes.extend(self.port.to_be_bytes());
         for address in addresses {
-            match address {
-                IpAddr::V4(four) => {
-                    bytes.push(4);
-                    bytes.extend(four.octets());
-                }
-                IpAddr::V6(six) => {
-                    bytes.push(16);
-                    bytes.extend(six.octets());
-                }
-            }
+            let host = address.bytes();
+            bytes.push(host.len() as u8);
+            bytes.extend(host);
         }
         bytes.extend(self.fingerprint.0);
         bytes.extend(self.secret.0);
-        bytes.extend(checksum(&bytes));
-        write!(formatter, "{PREFIX}{}", text::encode(&bytes))
+        let sum = checksum(&bytes);
+        bytes.extend(sum);
+        write!(formatter, "{PREFIX}{}", *Zeroizing::new(text::encode(&bytes)))
     }
 }
 
@@ -127,6 +139,7 @@ impl FromStr for Ticket {
             .map(|_| &text[PREFIX.len()..])
             .ok_or_else(|| TicketError::Prefix(text.chars().take(12).collect()))?;
         let bytes = text::decode(body)
+            .map(Zeroizing::new)
             .map_err(|(at, found)| TicketError::Letter { at: at + PREFIX.len() + 1, found })?;
         let content = bytes.len().checked_sub(CHECKSUM).ok_or(TicketError::Checksum)?;
         let (content, sum) = bytes.split_at(content);
@@ -141,11 +154,9 @@ impl FromStr for Ticket {
         let port = u16::from_be_bytes(rest.array()?);
         let mut addresses = Vec::with_capacity(count);
         for _ in 0..count {
-            addresses.push(match rest.array::<1>()?[0] {
-                4 => IpAddr::from(rest.array::<4>()?),
-                16 => IpAddr::from(rest.array::<16>()?),
-                _ => return Err(TicketError::Content("an address of unknown length")),
-            });
+            let length = usize::from(rest.array::<1>()?[0]);
+            let host = Host::from_bytes(rest.take(length)?);
+            addresses.push(host.ok_or(TicketError::Content("neither an address nor a host name"))?);
         }
         let (fingerprint, secret) = (Fingerprint(rest.array()?), Secret(rest.array()?));
         match rest.0 {
@@ -171,6 +182,12 @@ impl Rest<'_> {
         self.0 = rest;
         Ok(*first)
     }
+
+    fn take(&mut self, count: usize) -> Result<&[u8], TicketError> {
+        let (first, rest) = self.0.split_at_checked(count).ok_or(TicketError::Content("it is cut short"))?;
+        self.0 = rest;
+        Ok(first)
+    }
 }
 
 #[cfg(test)]
@@ -194,6 +211,24 @@ mod tests {
         assert!(text.len() < 80, "{} letters", text.len());
         assert!(text.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit()), "{text}");
         assert_eq!(text.parse(), Ok(one));
+    }
+
+    #[test]
+    fn the_text_of_a_ticket_with_addresses_stays_as_it_was() {
+        // Tickets of interrupted sessions lie in chats.
+        assert_eq!(
+            ticket().to_string(),
+            "tl10896e1600010e410046vg00000000000000000070w3ge1r70w3ge1r70w3ge1r70w4gj289144gj289144gj289144mdwcze8"
+        );
+    }
+
+    #[test]
+    fn a_ticket_may_name_hosts() {
+        let names = ["box.example.net", "host", "192.0.2.7", "host.example.org"];
+        let addresses = names.map(|name| name.parse().unwrap()).to_vec();
+        let named = Ticket { addresses, ..ticket() };
+        assert_eq!(named.to_string().parse(), Ok(named.clone()));
+        assert_eq!(named.sockets().count(), 1);
     }
 
     #[test]
@@ -235,9 +270,10 @@ mod tests {
 
         #[test]
         fn what_is_written_is_read(
-            addresses in prop::collection::vec(any::<IpAddr>(), 1..8), port in 1u16..,
+            addresses in prop::collection::vec(any::<std::net::IpAddr>(), 1..8), port in 1u16..,
             fingerprint in any::<[u8; 16]>(), secret in any::<[u8; 16]>(),
         ) {
+            let addresses = addresses.into_iter().map(Host::Ip).collect();
             let ticket = Ticket { addresses, port, fingerprint: Fingerprint(fingerprint), secret: Secret(secret) };
             prop_assert_eq!(ticket.to_string().parse(), Ok(ticket));
         }

@@ -4,32 +4,44 @@ use super::cookie::Cookies;
 use super::key::ProbeKey;
 use super::replay::ReplayWindow;
 use super::socket::Datagrams;
-use super::wire::{LENGTH, LONGEST, Message};
+use super::train::{HEADERS, PACKET, PACKETS};
+use super::wire::{LENGTH, Message};
 use crate::clock::Clock;
 use crate::error::LiveError;
+use sizing::{TRAINS, TRAINS_APART};
 use std::collections::HashMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd};
-use units::{Span, Time};
+use units::{Bytes, Span, Time};
 
 /// So many datagrams are looked at before others get their turn: a flood must not hold up a transfer.
 const AT_ONCE: u32 = 256;
 
-/// How many trains an echoer sends at most, all sessions together.
+/// How many trains an echoer sends at most, and how large they are.
+///
+/// A prober asks no sooner than [`TRAINS_APART`] after the last time. Its requests may still come closer together, where a
+/// machine or the path holds some up and then lets them go. So each session has a bucket of trains, which fills at the rate
+/// at which one is asked for: whoever keeps to that rate is refused nothing, and nobody gets more for long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrainLimits {
     /// Packets of one train.
     pub packets: u16,
-    /// The least time from one train to the next.
+    /// Payload of each.
+    pub length: u16,
+    /// The time from one train to the next of a session, on average.
     pub apart: Span,
-    /// Trains in all.
+    /// Trains of a session that may come at once; one at least.
+    pub at_once: u64,
+    /// Trains in all, all sessions together.
     pub total: u64,
 }
 
 impl Default for TrainLimits {
-    /// 100 packets, 5 ms apart, 1000 in all: five for each of 200 decisions [sobas:IV].
+    /// What a prober of this project asks for: 50 packets that Ethernet carries, 15 ms apart, the five of a decision at
+    /// once where they were held up, 1000 in all for 200 decisions [sobas:IV].
     fn default() -> Self {
-        Self { packets: 100, apart: Span::from_millis(5), total: 1000 }
+        let (length, at_once) = (PACKET - HEADERS[0], TRAINS as u64);
+        Self { packets: PACKETS, length, apart: TRAINS_APART, at_once, total: 1000 }
     }
 }
 
@@ -40,9 +52,9 @@ pub struct EchoCounts {
     pub echoed: u64,
     /// Trains sent.
     pub trains: u64,
-    /// Trains that were asked for and not sent: over a limit, or without a cookie that holds.
+    /// Trains that were asked for and not sent: over a limit, not allowed, or without a cookie that holds.
     pub trains_refused: u64,
-    /// Datagrams that were no message of this key and session, or came again.
+    /// Datagrams that were no message of this key and session, came again, or came from an address that is not heard.
     pub ignored: u64,
 }
 
@@ -52,6 +64,16 @@ struct Session {
     probes: ReplayWindow,
     requests: ReplayWindow,
     echoed: u64,
+    /// When the bucket of trains will be full again.
+    full: Time,
+}
+
+impl Session {
+    /// Whether the bucket has a train at `at`, and when it will be full without this one.
+    fn train(&self, at: Time, limits: &TrainLimits) -> Option<Time> {
+        let full = self.full.max(at);
+        (full.since(at) <= limits.apart * limits.at_once.saturating_sub(1)).then_some(full + limits.apart)
+    }
 }
 
 /// Echoes probes and sends trains for the sessions it was made for.
@@ -62,7 +84,7 @@ pub struct Echoer {
     cookies: Cookies,
     sessions: HashMap<u64, Session>,
     limits: TrainLimits,
-    last_train: Option<Time>,
+    only_from: Option<IpAddr>,
     counts: EchoCounts,
 }
 
@@ -84,9 +106,15 @@ impl Echoer {
             cookies: Cookies::new()?,
             sessions: sessions.into_iter().map(|session| (session, Session::default())).collect(),
             limits,
-            last_train: None,
+            only_from: None,
             counts: EchoCounts::default(),
         })
+    }
+
+    /// Hears nobody but who is at `address`, an IPv4 address also in its form as one of IPv6.
+    #[must_use]
+    pub fn only_from(self, address: IpAddr) -> Self {
+        Self { only_from: Some(address.to_canonical()), ..self }
     }
 
     /// Where it listens, the port filled in.
@@ -100,11 +128,18 @@ impl Echoer {
     /// Answers what has arrived. Call it whenever the socket is readable: what waits longer than about a second in the
     /// socket is echoed with a round trip that is too long.
     pub fn poll(&mut self, clock: &Clock) {
+        self.poll_allowing(clock, |_| true);
+    }
+
+    /// The same for a sender with a limit of its own: `allow` is asked about the payload of each train right before it is
+    /// sent, and counts it if it agrees.
+    pub fn poll_allowing(&mut self, clock: &Clock, mut allow: impl FnMut(Bytes) -> bool) {
         for _ in 0..AT_ONCE {
             let Some(received) = self.socket.receive(clock) else { return };
             let (from, at) = (received.from, received.at);
-            let message = Message::decode(&self.key, received.bytes);
-            self.counts.ignored += u64::from(!self.answer(message, from, at, clock));
+            let heard = self.only_from.is_none_or(|only| from.ip().to_canonical() == only);
+            let message = heard.then(|| Message::decode(&self.key, received.bytes)).flatten();
+            self.counts.ignored += u64::from(!self.answer(message, from, at, clock, &mut allow));
         }
     }
 
@@ -115,7 +150,14 @@ impl Echoer {
     }
 
     /// Whether the message was for us, and new.
-    fn answer(&mut self, message: Option<(u64, Message)>, from: SocketAddr, at: Time, clock: &Clock) -> bool {
+    fn answer(
+        &mut self,
+        message: Option<(u64, Message)>,
+        from: SocketAddr,
+        at: Time,
+        clock: &Clock,
+        allow: &mut impl FnMut(Bytes) -> bool,
+    ) -> bool {
         let Some((id, message)) = message else { return false };
         let Some(session) = self.sessions.get_mut(&id) else { return false };
         match message {
@@ -132,15 +174,18 @@ impl Echoer {
                 let now = clock.real();
                 let known = self.cookies.holds(cookie, from, now);
                 let fits = (1..=self.limits.packets).contains(&packets)
-                    && (LENGTH..=LONGEST).contains(&usize::from(length));
+                    && (LENGTH as u16..=self.limits.length).contains(&length);
+                let few = self.counts.trains < self.limits.total;
                 // By when they came: a machine that stood still looks at several at once.
-                let early = self.last_train.is_some_and(|last| at.since(last) < self.limits.apart);
-                if known && fits && !early && self.counts.trains < self.limits.total {
-                    self.last_train = Some(at);
-                    self.counts.trains += 1;
-                    self.send_train(id, number, packets, length, from);
-                } else {
-                    self.counts.trains_refused += 1;
+                let full = session.train(at, &self.limits).filter(|_| known && fits && few);
+                let payload = Bytes::new(u64::from(packets) * u64::from(length));
+                match full.filter(|_| allow(payload)) {
+                    Some(full) => {
+                        session.full = full;
+                        self.counts.trains += 1;
+                        self.send_train(id, number, packets, length, from);
+                    }
+                    None => self.counts.trains_refused += 1,
                 }
                 true
             }
@@ -162,5 +207,148 @@ impl Echoer {
 impl AsFd for Echoer {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{Ipv4Addr, UdpSocket};
+
+    const SESSION: u64 = 3;
+
+    /// An echoer and a prober that keeps no rules but has the key.
+    struct Bench {
+        echoer: Echoer,
+        key: ProbeKey,
+        clock: Clock,
+        socket: UdpSocket,
+        asked: u64,
+        cookie: u64,
+    }
+
+    impl Bench {
+        /// The prober is at `from`; `address` is the echoer's.
+        fn new(from: Ipv4Addr, address: &str, set_up: impl FnOnce(Echoer) -> Echoer) -> Self {
+            let key = ProbeKey::random().unwrap();
+            let limits = TrainLimits::default();
+            let echoer = Echoer::bind(address.parse().unwrap(), &key, [SESSION], limits).unwrap();
+            let echoer = set_up(echoer);
+            let socket = UdpSocket::bind((from, 0)).unwrap();
+            socket.connect((Ipv4Addr::LOCALHOST, echoer.address().unwrap().port())).unwrap();
+            socket.set_nonblocking(true).unwrap();
+            Self { echoer, key, clock: Clock::start(), socket, asked: 0, cookie: 0 }
+        }
+
+        fn send(&mut self, message: Message) {
+            self.socket.send(&message.encode(&self.key, SESSION)).unwrap();
+            self.echoer.poll(&self.clock);
+        }
+
+        /// Whether a probe is echoed; the cookie that came is kept.
+        fn probe(&mut self) -> bool {
+            self.asked += 1;
+            self.send(Message::Probe { number: self.asked });
+            let mut room = [0; 2000];
+            let Ok(length) = self.socket.recv(&mut room) else { return false };
+            match Message::decode(&self.key, &room[..length]) {
+                Some((SESSION, Message::Echo { cookie, .. })) => self.cookie = cookie,
+                other => panic!("{other:?} for an echo"),
+            }
+            true
+        }
+
+        /// Whether a train of `packets` of `length` is sent.
+        fn train(&mut self, packets: u16, length: u16) -> bool {
+            let before = self.echoer.counts();
+            self.asked += 1;
+            self.send(Message::TrainRequest { number: self.asked, packets, length, cookie: self.cookie });
+            let after = self.echoer.counts();
+            assert_eq!(after.trains + after.trains_refused, before.trains + before.trains_refused + 1);
+            after.trains > before.trains
+        }
+    }
+
+    fn here() -> Bench {
+        Bench::new(Ipv4Addr::LOCALHOST, "127.0.0.1:0", |echoer| echoer)
+    }
+
+    #[test]
+    fn no_train_is_larger_than_what_a_prober_asks_for() {
+        let mut bench = here();
+        assert!(bench.probe());
+        for (packets, length) in
+            [(100, 8972), (51, 1472), (50, 1473), (0, 1472), (50, 71), (u16::MAX, u16::MAX)]
+        {
+            assert!(!bench.train(packets, length), "{packets} of {length} bytes");
+        }
+        assert!(bench.train(50, 1472));
+    }
+
+    #[test]
+    fn what_a_prober_asks_for_is_sent_though_it_was_held_up_and_no_more() {
+        let limits = TrainLimits::default();
+        let apart = |count: u64| Time::ZERO + Span::from_secs(1) + limits.apart * count;
+        let mut session = Session::default();
+        let mut ask = |at: Time| match session.train(at, &limits) {
+            Some(full) => {
+                session.full = full;
+                true
+            }
+            None => false,
+        };
+        // Five at once, as if the machine had stood still, then one each 15 ms.
+        assert!((0..5).all(|_| ask(apart(0))) && !ask(apart(0)), "a sixth at once is too much");
+        assert!((1..100).all(|count| ask(apart(count)) && !ask(apart(count))));
+        // As fast as can be for a second more: as many as in a second at the prober's own rate.
+        let flood = (0..100_000).filter(|step| ask(apart(100) + Span::from_micros(*step * 10))).count();
+        assert!((66..=67).contains(&flood), "{flood}");
+    }
+
+    #[test]
+    fn a_flood_of_requests_gets_five_trains_and_one_each_fifteen_milliseconds() {
+        let mut bench = here();
+        assert!(bench.probe());
+        let began = bench.clock.real();
+        while bench.clock.real().since(began) < Span::from_millis(200) {
+            bench.train(50, 1472);
+        }
+        let most = 5 + bench.clock.real().since(began).as_nanos() / 15_000_000;
+        let counts = bench.echoer.counts();
+        assert!(counts.trains <= most && counts.trains_refused > 0, "{counts:?}, at most {most}");
+    }
+
+    #[test]
+    fn only_the_address_that_is_heard_gets_an_answer() {
+        let localhost = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        let stranger = Ipv4Addr::new(127, 0, 0, 2);
+        // The second echoer sees IPv4 addresses in their form as ones of IPv6.
+        for address in ["127.0.0.1:0", "[::]:0"] {
+            let mut heard = Bench::new(Ipv4Addr::LOCALHOST, address, |echoer| echoer.only_from(localhost));
+            assert!(heard.probe() && heard.train(50, 1472), "{address}");
+            let mut other = Bench::new(stranger, address, |echoer| echoer.only_from(localhost));
+            assert!(!other.probe(), "{address}");
+            let counts = other.echoer.counts();
+            assert_eq!(counts, EchoCounts { ignored: 1, ..EchoCounts::default() }, "{address}");
+        }
+    }
+
+    #[test]
+    fn a_train_that_its_sender_does_not_allow_is_refused_and_may_be_asked_for_again() {
+        let mut bench = here();
+        assert!(bench.probe());
+        for (allowed, sent) in [(false, 0), (false, 0), (true, 1)] {
+            bench.asked += 1;
+            let (number, cookie) = (bench.asked, bench.cookie);
+            let request = Message::TrainRequest { number, packets: 50, length: 1472, cookie };
+            bench.socket.send(&request.encode(&bench.key, SESSION)).unwrap();
+            let mut asked = Vec::new();
+            bench.echoer.poll_allowing(&bench.clock, |bytes| {
+                asked.push(bytes);
+                allowed
+            });
+            assert_eq!(asked, [Bytes::new(73_600)]);
+            assert_eq!(bench.echoer.counts().trains, sent);
+        }
     }
 }

@@ -3,28 +3,20 @@
 use super::echoes::Echoes;
 use super::key::ProbeKey;
 use super::socket::Datagrams;
-use super::train::TrainArrivals;
+use super::train::{HEADERS, PACKET, PACKETS, TrainArrivals};
 use super::wire::{LENGTH, Message};
 use crate::clock::Clock;
 use crate::error::LiveError;
-use sizing::Input;
+use sizing::{Input, TRAINS_APART};
 use std::collections::VecDeque;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd};
 use units::{Bytes, Span, Time};
 
-/// Packets of a train, and the length of each with its IP header: what Ethernet carries.
-const TRAIN_PACKETS: u16 = 50;
-const TRAIN_PACKET: u16 = 1500;
-/// Headers of IPv4 and of IPv6 with that of UDP.
-const HEADERS: [u16; 2] = [28, 48];
 /// Echoes are waited for this many probes long: ten seconds at one each 10 ms.
 const REMEMBERED: usize = 1000;
 /// More losses at once are not told one by one: whoever decides on them has decided by then.
 const LOSSES_TOLD: u64 = 100;
-/// Between requests for trains, at least: echoers refuse what comes sooner ([`super::TrainLimits`]), and a machine that stands
-/// still for some milliseconds brings two closer together.
-const TRAINS_APART: Span = Span::from_millis(15);
 /// A train, or its request, is lost if nothing came for this long; a train whose last packet came waits for those
 /// that it overtook.
 const TRAIN_SILENCE: Span = Span::from_secs(1);
@@ -124,12 +116,26 @@ impl Prober {
     /// # Errors
     /// [`LiveError::Probe`].
     pub fn connect(echoer: SocketAddr, key: &ProbeKey, session: u64) -> Result<Self, LiveError> {
-        let (local, headers) = match echoer {
-            SocketAddr::V4(_) => (SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)), HEADERS[0]),
-            SocketAddr::V6(_) => (SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)), HEADERS[1]),
+        let any = match echoer {
+            SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+            SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
         };
+        Self::connect_from(any, echoer, key, session)
+    }
+
+    /// The same from one of this machine's addresses, for an echoer that answers this one alone.
+    ///
+    /// # Errors
+    /// As [`Prober::connect`].
+    pub fn connect_from(
+        local: IpAddr,
+        echoer: SocketAddr,
+        key: &ProbeKey,
+        session: u64,
+    ) -> Result<Self, LiveError> {
+        let headers = HEADERS[usize::from(echoer.is_ipv6())];
         Ok(Self {
-            socket: Datagrams::bind(local, Some(echoer))?,
+            socket: Datagrams::bind(SocketAddr::new(local, 0), Some(echoer))?,
             key: key.clone(),
             session,
             interval: None,
@@ -141,7 +147,7 @@ impl Prober {
             trains_asked: 0,
             next_train: Time::ZERO,
             awaited: VecDeque::new(),
-            train_length: TRAIN_PACKET - headers,
+            train_length: PACKET - headers,
             counts: ProbeCounts::default(),
         })
     }
@@ -228,11 +234,11 @@ impl Prober {
                 }
                 true
             }
-            Message::Train { number, place, packets: TRAIN_PACKETS, length } => {
+            Message::Train { number, place, packets: PACKETS, length } => {
                 let awaited = self.awaited.iter_mut().find(|awaited| awaited.number == number);
                 let Some(awaited) = awaited else { return false };
                 let new = awaited.arrivals.iter().all(|(came, _)| *came != place);
-                if length != self.train_length || place >= TRAIN_PACKETS || !new {
+                if length != self.train_length || place >= PACKETS || !new {
                     return false;
                 }
                 awaited.moved = arrival.now;
@@ -277,22 +283,22 @@ impl Prober {
         self.trains_wanted -= 1;
         self.trains_asked += 1;
         let number = self.trains_asked;
-        let request =
-            Message::TrainRequest { number, packets: TRAIN_PACKETS, length: self.train_length, cookie };
-        let arrivals = Vec::with_capacity(TRAIN_PACKETS.into());
+        let request = Message::TrainRequest { number, packets: PACKETS, length: self.train_length, cookie };
+        let arrivals = Vec::with_capacity(PACKETS.into());
         self.awaited.push_back(Awaited { number, moved: now, arrivals });
+        // Echoers refuse what comes sooner for long: see `TrainLimits`.
         self.next_train = now + TRAINS_APART;
         self.socket.send(&request.encode(&self.key, self.session), None);
     }
 
     /// Lets trains go that are whole, or have been waited for long enough.
     fn end_trains(&mut self, now: Time, events: &mut Vec<ProbeEvent>) {
-        let packet = Bytes::new(TRAIN_PACKET.into());
+        let packet = Bytes::new(PACKET.into());
         self.awaited.retain_mut(|awaited| {
             let over = now.since(awaited.moved) >= patience(awaited);
             if over {
                 let arrivals = std::mem::take(&mut awaited.arrivals);
-                events.push(ProbeEvent::Train(TrainArrivals { packets: TRAIN_PACKETS, packet, arrivals }));
+                events.push(ProbeEvent::Train(TrainArrivals { packets: PACKETS, packet, arrivals }));
             }
             !over
         });
@@ -303,8 +309,8 @@ impl Prober {
 fn patience(awaited: &Awaited) -> Span {
     match awaited.arrivals.last() {
         None => TRAIN_SILENCE,
-        Some(_) if awaited.arrivals.len() == usize::from(TRAIN_PACKETS) => Span::ZERO,
-        Some((place, _)) if place + 1 == TRAIN_PACKETS => TRAIN_OVERTAKEN,
+        Some(_) if awaited.arrivals.len() == usize::from(PACKETS) => Span::ZERO,
+        Some((place, _)) if place + 1 == PACKETS => TRAIN_OVERTAKEN,
         Some(_) => TRAIN_BROKEN,
     }
 }
@@ -316,4 +322,4 @@ impl AsFd for Prober {
 }
 
 // Trains of a length that no echoer sends would never come.
-const _: () = assert!(TRAIN_PACKET as usize - 48 >= LENGTH);
+const _: () = assert!(PACKET as usize - 48 >= LENGTH);

@@ -18,8 +18,6 @@ use units::Span;
 
 /// Bytes of every datagram but a train's packets, and of their heads.
 pub(super) const LENGTH: usize = 72;
-/// The longest packet of a train that will be sent: UDP over IPv4 in 9000 bytes.
-pub(super) const LONGEST: usize = 8972;
 const SIGNED: usize = LENGTH - CODE;
 const MAGIC: [u8; 2] = *b"tL";
 const VERSION: u8 = 1;

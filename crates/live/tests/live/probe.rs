@@ -298,7 +298,7 @@ fn a_train_goes_to_no_address_but_the_one_that_has_its_cookie_and_only_once() {
 
 #[test]
 fn trains_are_limited_in_number_and_in_time() {
-    let limits = TrainLimits { packets: 50, apart: Span::from_millis(1), total: 2 };
+    let limits = TrainLimits { apart: Span::from_millis(1), total: 2, ..TrainLimits::default() };
     let mut bench = Bench::new(limits);
     for _ in 0..3 {
         bench.prober.ask_train();
@@ -314,7 +314,8 @@ fn trains_are_limited_in_number_and_in_time() {
     let counts = bench.echoer.counts();
     assert_eq!((counts.trains, counts.trains_refused), (2, 1));
 
-    let mut bench = Bench::new(TrainLimits { apart: Span::from_secs(5), ..TrainLimits::default() });
+    let mut bench =
+        Bench::new(TrainLimits { apart: Span::from_secs(5), at_once: 1, ..TrainLimits::default() });
     bench.prober.ask_train();
     bench.prober.ask_train();
     bench.run(|_, _| true, |_| false);

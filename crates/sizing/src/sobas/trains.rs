@@ -14,8 +14,8 @@ const BROKEN: usize = 3;
 /// Between trains, before the first has told how fast the path is.
 const SPACING: Span = Span::from_millis(100);
 
-/// No prober asks sooner after the last time.
-const ASKED_APART: Span = Span::from_millis(15);
+/// No prober asks for a train sooner after the last time.
+pub const TRAINS_APART: Span = Span::from_millis(15);
 
 /// Trains to be asked for. The first waits for a round-trip time, so that this is known without a train in the queue;
 /// the others follow one after another, twice as far apart as one of them takes: what the trains queue is gone before
@@ -54,7 +54,7 @@ impl Trains {
 
     /// All are asked for before the data is well under way.
     pub(crate) fn soon_over(&self, round_trip: Span) -> bool {
-        self.spacing.max(ASKED_APART) * self.wanted.saturating_sub(1) as u64 <= round_trip * 3
+        self.spacing.max(TRAINS_APART) * self.wanted.saturating_sub(1) as u64 <= round_trip * 3
     }
 
     /// The path holds no train: more of them would only cost others their packets.

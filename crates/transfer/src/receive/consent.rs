@@ -88,7 +88,16 @@ impl Consent {
         resumed: bool,
         path: &Path,
     ) -> Step {
-        let before = self.announced.replace(counted);
+        let before = self.announced;
+        let known = before.unwrap_or_default();
+        // Two announcements may overtake each other, and what was announced does not become less.
+        let counted = Counted {
+            entries: counted.entries.max(known.entries),
+            bytes: counted.bytes.max(known.bytes),
+            disk: counted.disk.max(known.disk),
+            complete: counted.complete || known.complete,
+        };
+        self.announced = Some(counted);
         let within =
             self.granted.is_some_and(|(entries, bytes)| counted.entries <= entries && counted.bytes <= bytes);
         if self.asking.is_some() {

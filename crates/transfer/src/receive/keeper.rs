@@ -132,7 +132,10 @@ impl Keeper<'_> {
         let Some(first) = self.first() else { return Ok(()) };
         let mut prober = None;
         if let Some(echo) = &self.visit.echo {
-            prober = Prober::connect(echo.address, &echo.key, 0).ok();
+            // From the address that the sender sees: it answers no other.
+            let local = self.control.tcp().local_addr().ok();
+            prober =
+                local.and_then(|local| Prober::connect_from(local.ip(), echo.address, &echo.key, 0).ok());
         }
         let segment = TcpInfo::of(first.tcp())?.snd_mss;
         let config = SobasConfig::new(segment, MAXIMUM);

@@ -11,14 +11,14 @@ use crate::error::TransferError;
 use crate::journal::Journal;
 use crate::keys::fill_random;
 use crate::name::RESERVED;
-use crate::ticket::Secret;
+use crate::ticket::{Host, Secret};
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, StatxFlags};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{Read, Write};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -38,14 +38,14 @@ struct Session {
     version: u16,
     /// The folder it was made in.
     home: Home,
-    /// When its ticket ends, seconds since 1970.
+    /// When its ticket ends, nanoseconds since 1970.
     expires: u64,
     seed: [u8; 32],
     secret: [u8; 16],
     /// Where it was listened; `None` before it was, and then without a port.
     listen: Option<SocketAddr>,
     /// What the ticket names.
-    addresses: Vec<IpAddr>,
+    addresses: Vec<Host>,
 }
 
 impl Drop for Session {
@@ -133,14 +133,14 @@ impl State {
         let home = Origin::of(&folder)
             .and_then(|folder| Ok(Home { folder, own: Origin::of(&own)? }))
             .map_err(TransferError::file(path, "examine the folder"))?;
-        let expires = (now + expire).as_nanos() / 1_000_000_000;
+        let expires = (now + expire).as_nanos();
         let (session, origins) = match read_session(&own, path)? {
             Some(session) if session.home != home => {
                 let reason = "the session there was begun in another folder, and copied or moved here";
                 return Err(fault(path, "session", reason.into()));
             }
             // What has arrived stays; whoever has the old ticket does not get in.
-            Some(session) if session.expires <= now.as_nanos() / 1_000_000_000 => {
+            Some(session) if session.expires <= now.as_nanos() => {
                 (Session::new(home, expires), Origins::Renewed)
             }
             Some(session) => (session, Origins::Resumed),
@@ -167,13 +167,13 @@ impl State {
     }
 
     /// The addresses its ticket names.
-    pub(super) fn addresses(&self) -> &[IpAddr] {
+    pub(super) fn addresses(&self) -> &[Host] {
         &self.session.addresses
     }
 
     /// When its ticket ends: time since 1970.
     pub(super) fn expires(&self) -> Time {
-        Time::ZERO + Span::from_secs(self.session.expires)
+        Time::from_nanos(self.session.expires)
     }
 
     /// The folder received into, and the state folder in it.
@@ -182,7 +182,7 @@ impl State {
     }
 
     /// Writes the session down, with what its ticket names.
-    pub(super) fn keep(&mut self, listen: SocketAddr, addresses: &[IpAddr]) -> Result<(), TransferError> {
+    pub(super) fn keep(&mut self, listen: SocketAddr, addresses: &[Host]) -> Result<(), TransferError> {
         self.session.listen = Some(listen);
         self.session.addresses = addresses.to_vec();
         let mut text = serde_json::to_vec(&self.session).expect("a session can be written to memory");

@@ -1,5 +1,7 @@
 //! From a ticket to connections that have proved themselves.
 
+mod race;
+
 use super::SendOptions;
 use crate::channel::{Channel, Inlet, Message};
 use crate::error::TransferError;
@@ -29,9 +31,11 @@ const INSIST: Span = Span::from_secs(15);
 const FIRST_PAUSE: Span = Span::from_millis(100);
 /// Between two attempts at most.
 const LONGEST_PAUSE: Span = Span::from_secs(2);
-/// For each of the ticket's addresses.
+/// For a TCP connection to stand.
 const CONNECT: Duration = Duration::from_secs(5);
-/// For the handshake, and for the receiver to look after the sender that was there before.
+/// For the handshake.
+const HANDSHAKE: Span = Span::from_secs(10);
+/// For the receiver to look after the sender that was there before.
 const PATIENCE: Span = Span::from_secs(20);
 
 /// Connections to a receiver that let this sender in.
@@ -54,9 +58,8 @@ pub(super) fn connect(
     let streams = options.streams.clamp(1, MOST_STREAMS);
     let persistence = Persistence::new(clock, observer);
     let (control, address, echoer, first) = persistence.insist(|| {
-        let (socket, address) = reach(ticket)?;
-        let control = open(socket, &tls, address, clock)?;
-        let echoer = echoer(&control, streams);
+        let (control, address) = race::race(ticket, &tls, clock)?;
+        let echoer = echoer(&control);
         let echo = echoer.as_ref().and_then(|echoer| echoer.address().ok()).map_or(0, |at| at.port());
         greet(&control, &Greeting::Control { version: VERSION, streams, echo })?;
         let mut inlet = Inlet::new(&control);
@@ -75,8 +78,9 @@ pub(super) fn connect(
         Message::Nothing => return Err(TransferError::gone("no answer to the greeting")),
         Message::End => return Err(TransferError::gone("it left without an answer")),
     };
-    let open_data = |stream: u16| -> Result<Channel, TransferError> {
-        let socket = dial(address).map_err(TransferError::gone)?;
+    let open_data = |stream: u16| -> Result<Channel, Failure> {
+        let socket =
+            dial(address).map_err(|error| Failure { error: TransferError::gone(error), early: false })?;
         if let Some(control) = &options.control {
             live::options::set_congestion_control(&socket, control)?;
         }
@@ -84,7 +88,7 @@ pub(super) fn connect(
             let share = Rate::from_bps((limit.as_bps() / u64::from(streams)).max(1));
             live::options::set_max_pacing_rate(&socket, share)?;
         }
-        let channel = open(socket, &tls, address, clock)?;
+        let channel = handshake(socket, &tls, address, clock)?;
         greet(&channel, &Greeting::Data { token, stream })?;
         Ok(channel)
     };
@@ -108,6 +112,22 @@ pub(super) fn connect(
     Ok(Link { control, data, echoer })
 }
 
+/// Why a connection does not stand.
+#[derive(Debug)]
+struct Failure {
+    error: TransferError,
+    /// The other end closed it before this one had proved itself.
+    early: bool,
+}
+
+impl<E: Into<TransferError>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        let error = error.into();
+        let early = matches!(error, TransferError::PeerGone { .. });
+        Self { error, early }
+    }
+}
+
 /// Tries again while the receiver closes connections before they have proved themselves, as it does with some when
 /// strangers hold too many.
 struct Persistence<'a> {
@@ -121,17 +141,17 @@ impl<'a> Persistence<'a> {
         Self { clock, observer, said: AtomicBool::new(false) }
     }
 
-    fn insist<T>(&self, attempt: impl Fn() -> Result<T, TransferError>) -> Result<T, TransferError> {
+    fn insist<T>(&self, attempt: impl Fn() -> Result<T, Failure>) -> Result<T, TransferError> {
         let until = self.clock.now() + INSIST;
         let mut pause = FIRST_PAUSE;
         loop {
             match attempt() {
-                Err(TransferError::PeerGone { .. }) if self.clock.now() + pause < until => {}
-                other => return other,
+                Err(Failure { early: true, .. }) if self.clock.now() + pause < until => {}
+                other => return other.map_err(|failure| failure.error),
             }
             if !self.said.swap(true, Ordering::Relaxed) {
                 self.observer.say(
-                    "the receiver closed the connection early: it is busy with connections that did not prove \
+                    "the receiver closed the connection: it seems busy with connections that did not prove \
                      themselves; trying again",
                 );
             }
@@ -149,23 +169,15 @@ fn wait(clock: &Clock, pause: Span) {
     }
 }
 
-/// At the address from which the receiver is reached, so that its probes go the way of the data.
-fn echoer(control: &Channel, streams: u16) -> Option<Echoer> {
+/// The session of a receiver's probes: one for all data connections.
+const PROBES: u64 = 0;
+
+/// At the address from which the receiver is reached, so that its probes go the way of the data; for nobody else.
+fn echoer(control: &Channel) -> Option<Echoer> {
     let key = ProbeKey::from_secret(&control.exporter(PROBE_KEY).ok()?);
     let here = SocketAddr::new(control.tcp().local_addr().ok()?.ip(), 0);
-    Echoer::bind(here, &key, 0..u64::from(streams), TrainLimits::default()).ok()
-}
-
-/// The first of the ticket's addresses that answers.
-fn reach(ticket: &Ticket) -> Result<(TcpStream, SocketAddr), TransferError> {
-    let mut tried = Vec::new();
-    for address in ticket.sockets() {
-        match dial(address) {
-            Ok(socket) => return Ok((socket, address)),
-            Err(error) => tried.push(format!("{address} ({error})")),
-        }
-    }
-    Err(TransferError::Unreachable { tried: tried.join(", ") })
+    let peer = control.tcp().peer_addr().ok()?.ip();
+    Some(Echoer::bind(here, &key, [PROBES], TrainLimits::default()).ok()?.only_from(peer))
 }
 
 fn dial(address: SocketAddr) -> io::Result<TcpStream> {
@@ -176,14 +188,14 @@ fn dial(address: SocketAddr) -> io::Result<TcpStream> {
     Ok(socket.into())
 }
 
-fn open(
-    socket: TcpStream,
+fn handshake(
+    socket: impl Into<Arc<TcpStream>>,
     tls: &Arc<ClientConfig>,
     address: SocketAddr,
     clock: &Clock,
 ) -> Result<Channel, TransferError> {
     let tls = ClientConnection::new(Arc::clone(tls), server_name()).expect("the configuration is whole");
-    Channel::establish(socket, tls, *clock, clock.now() + PATIENCE).map_err(|error| match error {
+    Channel::establish(socket, tls, *clock, clock.now() + HANDSHAKE).map_err(|error| match error {
         TransferError::Tls { source: TlsError::InvalidCertificate(_), .. } => {
             TransferError::OtherReceiver { address }
         }

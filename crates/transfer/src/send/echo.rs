@@ -1,6 +1,9 @@
-//! Echoing the receiver's probes, and sending it the packet trains it asks for.
+//! Echoing the receiver's probes, and sending it the packet trains it asks for, as far as `--limit` allows.
 
 use super::flight::{Flight, locked};
+use super::limit::Limit;
+use live::Clock;
+use live::probe::Echoer;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// The end of the transfer is looked for this often.
@@ -12,6 +15,54 @@ pub(super) fn serve(flight: &Flight) {
     while !flight.queue.is_closed() {
         // Interrupted or not: it is looked again.
         let _ = poll(&mut [PollFd::new(&echoer, PollFlags::IN)], Some(&LOOK));
-        echoer.poll(&flight.clock);
+        answer(&mut echoer, &flight.limit, &flight.clock);
+    }
+}
+
+/// Answers what has arrived. Trains count in the limit as data does.
+fn answer(echoer: &mut Echoer, limit: &Limit, clock: &Clock) {
+    echoer.poll_allowing(clock, |train| limit.take_for_train(train.get()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use live::probe::{EchoCounts, ProbeKey, Prober, TrainLimits};
+    use units::{Rate, Span};
+
+    /// What becomes of twenty trains that are asked for in half a second, or as soon after as `enough` says.
+    fn twenty_trains(limit: Option<Rate>, enough: fn(EchoCounts) -> bool) -> (EchoCounts, Span) {
+        let (clock, key) = (Clock::start(), ProbeKey::random().unwrap());
+        let limit = Limit::new(limit, clock);
+        let here = "127.0.0.1:0".parse().unwrap();
+        let mut echoer = Echoer::bind(here, &key, [0], TrainLimits::default()).unwrap();
+        let mut prober = Prober::connect(echoer.address().unwrap(), &key, 0).unwrap();
+        (0..20).for_each(|_| prober.ask_train());
+        let began = clock.now();
+        loop {
+            prober.poll(&clock);
+            answer(&mut echoer, &limit, &clock);
+            let took = clock.now().since(began);
+            let over = took > Span::from_millis(500) && enough(echoer.counts());
+            if over || took > Span::from_secs(20) {
+                return (echoer.counts(), took);
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn trains_count_in_the_limit() {
+        let rate = Rate::from_bps(1_000_000);
+        let (counts, took) = twenty_trains(Some(rate), |counts| counts.trains_refused > 0);
+        let (train, passes) = (50 * 1472, rate.volume(took + Span::from_millis(20)).get());
+        assert!(counts.trains_refused > 0, "{counts:?}");
+        assert!(counts.trains * train <= passes + 2 * train, "{counts:?} in {took}");
+    }
+
+    #[test]
+    fn without_a_limit_every_train_is_sent_that_a_prober_asks_for() {
+        let (counts, _) = twenty_trains(None, |counts| counts.trains == 20);
+        assert_eq!((counts.trains, counts.trains_refused), (20, 0));
     }
 }

@@ -1,4 +1,4 @@
-//! [`Limit`]: no faster than this, over all data connections together: a token bucket.
+//! [`Limit`]: no faster than this, over all data connections and packet trains together: a token bucket.
 
 use super::flight::locked;
 use live::Clock;
@@ -22,13 +22,15 @@ pub(super) struct Limit {
 struct State {
     /// When all that was taken has passed.
     until: Time,
+    /// How much of that has not been sent: data whose threads wait.
+    waiting: Span,
     waited: Span,
     closed: bool,
 }
 
 impl Limit {
     pub(super) fn new(rate: Option<Rate>, clock: Clock) -> Self {
-        let state = State { until: Time::ZERO, waited: Span::ZERO, closed: false };
+        let state = State { until: Time::ZERO, waiting: Span::ZERO, waited: Span::ZERO, closed: false };
         Self { rate, state: Mutex::new(state), changed: Condvar::new(), clock }
     }
 
@@ -37,12 +39,9 @@ impl Limit {
         let Some(rate) = self.rate else { return };
         let mut state = locked(&self.state);
         let began = self.clock.now();
-        // Time not used is not made up for, but for what the bucket holds.
-        let earliest = Time::from_nanos(began.as_nanos().saturating_sub(DEPTH.as_nanos()));
-        let begin = state.until.max(earliest);
-        let seconds = bytes as f64 * 8.0 / rate.as_bps_f64().max(1.0);
-        state.until = begin + Span::from_secs_f64(seconds);
-        let mine = state.until;
+        let cost = cost(bytes, rate);
+        let mine = state.charge(cost, began);
+        state.waiting += cost;
         loop {
             let left = mine.since(self.clock.now());
             if left == Span::ZERO || state.closed {
@@ -52,7 +51,22 @@ impl Limit {
             state =
                 self.changed.wait_timeout(state, wait).unwrap_or_else(std::sync::PoisonError::into_inner).0;
         }
+        state.waiting = state.waiting.saturating_sub(cost);
         state.waited += self.clock.now().since(began);
+    }
+
+    /// Takes `bytes` at once for a packet train, which cannot wait: the data waits longer instead. False, and nothing taken,
+    /// while trains owe more than one of this size, so that trains and data together keep to the rate.
+    pub(super) fn take_for_train(&self, bytes: u64) -> bool {
+        let Some(rate) = self.rate else { return true };
+        let mut state = locked(&self.state);
+        let (now, cost) = (self.clock.now(), cost(bytes, rate));
+        // Data that waits has not been sent: it owes nothing.
+        if state.until.since(now) > state.waiting + cost {
+            return false;
+        }
+        state.charge(cost, now);
+        true
     }
 
     /// The most that should be written at once.
@@ -72,9 +86,103 @@ impl Limit {
     }
 }
 
+impl State {
+    /// Counts what takes `cost` to pass; when it will have passed.
+    fn charge(&mut self, cost: Span, now: Time) -> Time {
+        // Time not used is not made up for, but for what the bucket holds.
+        let earliest = Time::from_nanos(now.as_nanos().saturating_sub(DEPTH.as_nanos()));
+        self.until = self.until.max(earliest) + cost;
+        self.until
+    }
+}
+
+/// How long `bytes` take at `rate`.
+fn cost(bytes: u64, rate: Rate) -> Span {
+    Span::from_secs_f64(bytes as f64 * 8.0 / rate.as_bps_f64().max(1.0))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+    const TRAIN: u64 = 50 * 1472;
+
+    /// Bytes of data and of trains that pass while trains are asked for as fast as can be, and how long that took: a second,
+    /// or until data has passed.
+    fn flooded(rate: Rate, streams: usize) -> (u64, u64, Span) {
+        let clock = Clock::start();
+        let limit = Limit::new(Some(rate), clock);
+        let (data, over, mut trains) = (AtomicU64::new(0), AtomicBool::new(false), 0);
+        let began = clock.now();
+        let send = || {
+            let chunk = limit.burst().min(64 << 10) as u64;
+            while !over.load(Relaxed) {
+                limit.take(chunk);
+                if !over.load(Relaxed) {
+                    data.fetch_add(chunk, Relaxed);
+                }
+            }
+        };
+        let mut took = Span::ZERO;
+        std::thread::scope(|threads| {
+            for _ in 0..streams {
+                threads.spawn(send);
+            }
+            let goes_on =
+                |took| took < Span::from_secs(1) || (data.load(Relaxed) == 0 && took < Span::from_secs(20));
+            while goes_on(clock.now().since(began)) {
+                trains += TRAIN * u64::from(limit.take_for_train(TRAIN));
+                std::thread::yield_now();
+            }
+            over.store(true, Relaxed);
+            took = clock.now().since(began);
+            limit.close();
+        });
+        (data.load(Relaxed), trains, took)
+    }
+
+    #[test]
+    fn data_and_a_flood_of_trains_together_stay_below_the_rate() {
+        for (rate, streams) in [(1_000_000, 1), (1_000_000, 4), (400_000_000, 3)] {
+            let rate = Rate::from_bps(rate);
+            let (data, trains, took) = flooded(rate, streams);
+            // One train ahead of the rate, one that was asked for while that one was owed, and what the bucket held.
+            let most = rate.volume(took + DEPTH).get() + 2 * TRAIN;
+            assert!(data + trains <= most, "{rate}: {data} of data, {trains} of trains, at most {most}");
+            assert!(trains > 0 && data > 0, "{rate}: {data} of data, {trains} of trains");
+        }
+    }
+
+    #[test]
+    fn trains_are_sent_while_data_waits_for_the_rate() {
+        let clock = Clock::start();
+        let limit = Limit::new(Some(Rate::from_bps(8_000_000)), clock);
+        std::thread::scope(|threads| {
+            for _ in 0..4 {
+                // Half a second each.
+                threads.spawn(|| limit.take(500_000));
+            }
+            let waiting = || locked(&limit.state).waiting > Span::from_millis(1900);
+            while !waiting() {
+                std::thread::yield_now();
+            }
+            assert!(limit.take_for_train(TRAIN), "what waits was not sent");
+            limit.close();
+        });
+    }
+
+    #[test]
+    fn a_train_makes_the_data_wait() {
+        let clock = Clock::start();
+        let limit = Limit::new(Some(Rate::from_bps(8_000_000)), clock);
+        let began = clock.now();
+        assert!(limit.take_for_train(TRAIN));
+        limit.take(1000);
+        // 73.6 kB at 1 MB/s, less what the bucket held.
+        assert!(clock.now().since(began) >= Span::from_millis(53), "{}", clock.now().since(began));
+        assert!(Limit::new(None, clock).take_for_train(u64::MAX), "without a limit");
+    }
 
     #[test]
     fn what_passes_stays_below_the_rate() {

@@ -36,8 +36,8 @@ struct Walk<'a> {
 /// Offers all entries, and what changes meanwhile again; then says that this is all.
 pub(super) fn offer(
     flight: &Flight,
-    sources: &[Source],
     count: &Count,
+    sources: &[Source],
     observer: &dyn Observer,
 ) -> Result<(), TransferError> {
     let mut walk = Walk { flight, count, observer, out: Vec::new(), next: 0, failed: 0 };

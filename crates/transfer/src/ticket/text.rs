@@ -4,7 +4,7 @@ const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
 /// `bytes` as letters, the last one filled up with zeros.
 pub(super) fn encode(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len() * 8 / 5 + 1);
+    let mut text = String::with_capacity(bytes.len() * 8 / 5 + 2);
     let (mut held, mut bits) = (0u32, 0);
     for &byte in bytes {
         held = held << 8 | u32::from(byte);
@@ -25,7 +25,7 @@ pub(super) fn encode(bytes: &[u8]) -> String {
 /// # Errors
 /// Where a letter stands that is none of the alphabet's, counted from zero, and which.
 pub(super) fn decode(text: &str) -> Result<Vec<u8>, (usize, char)> {
-    let mut bytes = Vec::with_capacity(text.len() * 5 / 8);
+    let mut bytes = Vec::with_capacity(text.len() * 5 / 8 + 1);
     let (mut held, mut bits) = (0u32, 0);
     for (at, letter) in text.chars().enumerate() {
         let lower = letter.to_ascii_lowercase();

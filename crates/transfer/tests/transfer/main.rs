@@ -2,6 +2,7 @@
 //!
 //! `bench.rs` has the two ends, the other files one topic each.
 
+mod addresses;
 mod bench;
 mod consent;
 mod existing;

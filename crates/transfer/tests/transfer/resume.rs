@@ -3,7 +3,8 @@
 use crate::bench::{Bench, no_session_in, noise};
 use crate::proxy::Proxy;
 use std::fs;
-use tightlink_transfer::{Receiver, SendOptions, Silent, TransferError, send};
+use tightlink_transfer::{ReceiveOptions, Receiver, SendOptions, Silent, TransferError, send};
+use units::Span;
 
 const MIB: u64 = 1 << 20;
 
@@ -49,39 +50,18 @@ fn a_path_that_breaks_costs_a_chunk_each_time_and_no_more() {
     }
 }
 
-/// Interrupts a transfer of `path` after `bytes`, by the path; the receiver's session is left as it is on disk.
+/// Interrupts a transfer of `path` after `bytes`, by the path, and ends the receiver: its session is left on disk.
 fn interrupted(bench: &Bench, path: &std::path::Path, bytes: u64) {
-    let receiver = bench.receiver();
+    let options = ReceiveOptions { wait: Some(Span::from_millis(300)), ..Bench::options() };
+    let receiver = Receiver::open(&bench.to(), &options, &bench.clock).unwrap();
     let mut ticket = receiver.ticket().clone();
     let proxy = Proxy::new(ticket.sockets().next().unwrap());
     ticket.port = proxy.port;
     proxy.allow(bytes);
-    // It never ends: its thread stays behind, waiting, with its folder's lock. A copy of the folder has none.
-    std::thread::spawn(move || receiver.run(&Silent));
+    let receiving = std::thread::spawn(move || receiver.run(&Silent));
     send(&[path.to_owned()], &ticket, &SendOptions::default(), &bench.clock, &Silent).unwrap_err();
-    comes_to_rest(&bench.to().join(".tightlink/journal"));
-    let copy = bench.to().with_extension("copy");
-    let copied = std::process::Command::new("cp").arg("-a").arg(bench.to()).arg(&copy).status().unwrap();
-    assert!(copied.success());
-}
-
-/// Waits until `file` has not grown for 300 ms: what the path let through has been stored.
-fn comes_to_rest(file: &std::path::Path) {
-    let size = || fs::metadata(file).unwrap().len();
-    let (mut before, mut same) = (size(), 0);
-    while same < 6 {
-        std::thread::park_timeout(std::time::Duration::from_millis(50));
-        same = if size() == before { same + 1 } else { 0 };
-        before = size();
-    }
-}
-
-/// Lets the session in `state` be listened on anywhere.
-fn anywhere(state: &std::path::Path) {
-    let session = fs::read_to_string(state.join("session")).unwrap();
-    let (before, rest) = session.split_once("\"listen\":\"").unwrap();
-    let (_, after) = rest.split_once('"').unwrap();
-    fs::write(state.join("session"), format!("{before}\"listen\":null{after}")).unwrap();
+    let error = receiving.join().unwrap().unwrap_err();
+    assert!(matches!(error, TransferError::NobodyCame { .. }), "{error}");
 }
 
 #[test]
@@ -89,47 +69,60 @@ fn a_file_that_changed_between_two_runs_is_sent_anew() {
     let bench = Bench::new();
     let path = bench.write("file", noise(8 << 20, 8));
     interrupted(&bench, &path, 5 * MIB);
-    let (folder, options) = (bench.to().with_extension("copy"), Bench::options());
     fs::write(&path, noise(8 << 20, 9)).unwrap();
-    // The interrupted session's port is still listened on by the first one.
-    anywhere(&folder.join(".tightlink"));
-    let receiver = Receiver::open(&folder, &options, &bench.clock).unwrap();
+    let receiver = bench.receiver();
     assert!(receiver.resumed());
     let ticket = receiver.ticket().clone();
     let receiving = std::thread::spawn(move || receiver.run(&Silent));
     let sent = send(&[path], &ticket, &SendOptions::default(), &bench.clock, &Silent).unwrap();
     receiving.join().unwrap().unwrap();
     assert_eq!(sent.sent, Some(8 * MIB), "nothing of the old one is of use");
-    assert!(fs::read(folder.join("file")).unwrap() == noise(8 << 20, 9));
-    no_session_in(&folder);
+    assert!(fs::read(bench.to().join("file")).unwrap() == noise(8 << 20, 9));
+    no_session_in(&bench.to());
 }
 
 #[test]
-fn after_a_reboot_what_does_not_hash_right_is_sent_again() {
+fn what_was_damaged_between_two_runs_is_sent_again_in_the_same_boot_too() {
     let bench = Bench::new();
     let path = bench.write("file", noise(8 << 20, 8));
     interrupted(&bench, &path, 5 * MIB);
-    let folder = bench.to().with_extension("copy");
-    let state = folder.join(".tightlink");
-    anywhere(&state);
-    // Another boot: the first record of the journal says which it was made in. A power cut ate half of what the
-    // journal claims.
-    let journal = fs::read(state.join("journal")).unwrap();
-    let body = [&[0][..], &[9; 16]].concat();
-    let boot = [&17u32.to_le_bytes()[..], &blake3::hash(&body).as_bytes()[..4], &body].concat();
-    assert_eq!(journal[8], 0, "a record of a boot");
-    fs::write(state.join("journal"), [&boot, &journal[25..]].concat()).unwrap();
-    let partial = fs::read_dir(state.join("partial")).unwrap().next().unwrap().unwrap().path();
+    let partial =
+        fs::read_dir(bench.to().join(".tightlink/partial")).unwrap().next().unwrap().unwrap().path();
     let mut content = fs::read(&partial).unwrap();
     content[MIB as usize..2 * MIB as usize].fill(0);
     fs::write(&partial, content).unwrap();
-    let receiver = Receiver::open(&folder, &Bench::options(), &bench.clock).unwrap();
+    let receiver = bench.receiver();
     let ticket = receiver.ticket().clone();
     let receiving = std::thread::spawn(move || receiver.run(&Silent));
     let sent = send(&[path], &ticket, &SendOptions::default(), &bench.clock, &Silent).unwrap();
     receiving.join().unwrap().unwrap();
     assert!((3 * MIB..=6 * MIB).contains(&sent.sent.unwrap()), "{:?} bytes were sent", sent.sent);
-    assert!(fs::read(folder.join("file")).unwrap() == noise(8 << 20, 8));
+    assert!(fs::read(bench.to().join("file")).unwrap() == noise(8 << 20, 8));
+}
+
+#[test]
+fn an_expired_ticket_lets_nobody_in_and_what_has_arrived_is_kept() {
+    let bench = Bench::new();
+    let path = bench.write("file", noise(8 << 20, 8));
+    let brief = ReceiveOptions { expire: Span::from_secs(2), ..Bench::options() };
+    let receiver = Receiver::open(&bench.to(), &brief, &bench.clock).unwrap();
+    let ticket = receiver.ticket().clone();
+    let mut through = ticket.clone();
+    let proxy = Proxy::new(ticket.sockets().next().unwrap());
+    through.port = proxy.port;
+    proxy.allow(5 * MIB);
+    let receiving = std::thread::spawn(move || receiver.run(&Silent));
+    send(std::slice::from_ref(&path), &through, &SendOptions::default(), &bench.clock, &Silent).unwrap_err();
+    let error = receiving.join().unwrap().unwrap_err();
+    assert!(matches!(error, TransferError::Expired(_)), "{error}");
+    let again = bench.receiver();
+    assert!(again.renewed() && again.ticket().secret != ticket.secret);
+    let renewed = again.ticket().clone();
+    let receiving = std::thread::spawn(move || again.run(&Silent));
+    send(std::slice::from_ref(&path), &ticket, &SendOptions::default(), &bench.clock, &Silent).unwrap_err();
+    let sent = send(&[path], &renewed, &SendOptions::default(), &bench.clock, &Silent).unwrap();
+    receiving.join().unwrap().unwrap();
+    assert!(sent.sent.unwrap() <= 5 * MIB, "{:?} bytes were sent", sent.sent);
 }
 
 #[test]

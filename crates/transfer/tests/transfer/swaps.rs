@@ -178,5 +178,5 @@ fn files_of_tightlinks_own_name_are_left_out_and_told() {
     }
     let named = [bench.from().join("tree/b/.TightLink")];
     let error = send(&named, &transfer.ticket, &SendOptions::default(), &bench.clock, &Silent).unwrap_err();
-    assert!(error.to_string().contains("it belongs to tightlink"), "{error}");
+    assert!(error.to_string().contains("belongs to tightlink"), "{error}");
 }

@@ -190,19 +190,3 @@ fn many_small_files_arrive_over_several_connections() {
     assert_eq!(transfer.sent.unwrap().entries, 5051);
     assert!(picture(&bench.from().join("many")) == picture(&bench.to().join("many")));
 }
-
-#[test]
-fn a_receivers_own_folder_and_its_key_are_left_out_and_told() {
-    let bench = Bench::new();
-    bench.write("x/inbox/.tightlink/session", "a secret");
-    bench.write("x/inbox/file", "content");
-    bench.write("x/other/.tightlink/notes", "of somebody's own");
-    let transfer = bench.transfer(&[bench.from().join("x")], &SendOptions::default());
-    assert_eq!(transfer.sent.unwrap().entries, 4);
-    let heard = transfer.here.heard();
-    for folder in ["inbox", "other"] {
-        assert!(heard.contains(&format!("x/{folder}/.tightlink: ")), "{heard}");
-        assert!(!bench.to().join("x").join(folder).join(".tightlink").exists());
-    }
-    assert!(bench.to().join("x/inbox/file").exists());
-}

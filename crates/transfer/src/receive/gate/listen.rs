@@ -30,29 +30,41 @@ fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     // The port of an interrupted session must not wait for its last connection's end.
     socket.set_reuse_address(true)?;
+    if address.ip() == IpAddr::V6(Ipv6Addr::UNSPECIFIED) {
+        // Whatever net.ipv6.bindv6only says: the ticket names IPv4 addresses, too.
+        socket.set_only_v6(false)?;
+    }
     socket.bind(&address.into())?;
     socket.listen(BACKLOG)?;
     Ok(socket.into())
 }
 
-/// This machine's addresses, for a ticket: IPv4 first, loopback only if there is no other.
+/// This machine's addresses, for a ticket: IPv4 first. Those of bridges to containers and virtual machines only if there
+/// are no others, loopback only if there is none at all.
 pub(in crate::receive) fn own_addresses() -> Vec<IpAddr> {
     let interfaces = nix::ifaddrs::getifaddrs().into_iter().flatten();
     let up = interfaces.filter(|interface| {
         let flags = interface.flags;
         flags.contains(InterfaceFlags::IFF_UP) && !flags.contains(InterfaceFlags::IFF_LOOPBACK)
     });
-    let mut addresses: Vec<IpAddr> = up
-        .filter_map(|interface| {
-            let address = interface.address?;
-            let four = address.as_sockaddr_in().map(|four| IpAddr::V4(four.ip()));
-            four.or_else(|| {
-                // Link-local ones mean nothing without an interface's name.
-                let six = address.as_sockaddr_in6()?.ip();
-                (!six.is_unicast_link_local()).then_some(IpAddr::V6(six))
-            })
-        })
-        .collect();
+    let addresses = up.filter_map(|interface| {
+        let address = interface.address?;
+        let four = address.as_sockaddr_in().map(|four| IpAddr::V4(four.ip()));
+        let address = four.or_else(|| {
+            // Link-local ones mean nothing without an interface's name.
+            let six = address.as_sockaddr_in6()?.ip();
+            (!six.is_unicast_link_local()).then_some(IpAddr::V6(six))
+        });
+        Some((interface.interface_name, address?))
+    });
+    chosen(addresses.collect())
+}
+
+/// The addresses that others may reach, of all there are with their interfaces' names.
+fn chosen(all: Vec<(String, IpAddr)>) -> Vec<IpAddr> {
+    let outer: Vec<IpAddr> = all.iter().filter(|(name, _)| !is_inner(name)).map(|&(_, ip)| ip).collect();
+    let mut addresses =
+        if outer.is_empty() { all.into_iter().map(|(_, address)| address).collect() } else { outer };
     addresses.sort_by_key(IpAddr::is_ipv6);
     addresses.dedup();
     addresses.truncate(4);
@@ -60,4 +72,33 @@ pub(in crate::receive) fn own_addresses() -> Vec<IpAddr> {
         addresses.push(Ipv4Addr::LOCALHOST.into());
     }
     addresses
+}
+
+/// Whether an interface leads to containers or virtual machines on this machine.
+fn is_inner(name: &str) -> bool {
+    const INNER: [&str; 9] =
+        ["docker", "veth", "virbr", "lxcbr", "lxdbr", "cni", "podman", "flannel", "cali"];
+    let bridge = name.strip_prefix("br-");
+    INNER.iter().any(|prefix| name.starts_with(prefix))
+        || bridge.is_some_and(|id| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn addresses(of: &[(&str, &str)]) -> Vec<String> {
+        let all = of.iter().map(|&(name, address)| (name.to_owned(), address.parse().unwrap()));
+        chosen(all.collect()).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn addresses_of_bridges_to_containers_are_left_out_while_there_are_others() {
+        let bridges =
+            [("docker0", "172.17.0.1"), ("br-0a1b2c3d4e5f", "172.18.0.1"), ("virbr0", "192.168.122.1")];
+        let own = [("eth0", "2001:db8::7"), ("br-lan", "192.0.2.8"), ("eth0", "192.0.2.7")];
+        assert_eq!(addresses(&[&bridges[..], &own].concat()), ["192.0.2.8", "192.0.2.7", "2001:db8::7"]);
+        assert_eq!(addresses(&bridges), ["172.17.0.1", "172.18.0.1", "192.168.122.1"]);
+        assert_eq!(addresses(&[]), ["127.0.0.1"]);
+    }
 }

@@ -1,0 +1,269 @@
+//! Of all hosts that a ticket names, the first one that proves to be the receiver.
+//!
+//! Attempts begin 250 ms after one another, or at once when one fails, in turn over IPv6 and IPv4 [rfc8305:5]. An attempt
+//! is through when the other end has proved the ticket's key in the TLS handshake: whoever else answers at one of the
+//! addresses is passed over.
+
+use super::{Failure, HANDSHAKE, dial, handshake};
+use crate::channel::Channel;
+use crate::error::TransferError;
+use crate::ticket::{Host, Ticket};
+use live::Clock;
+use rustls::ClientConfig;
+use std::collections::VecDeque;
+use std::io;
+use std::net::{Shutdown, SocketAddr, TcpStream, ToSocketAddrs};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::Builder;
+use std::time::Duration;
+use units::{Span, Time};
+
+/// Between the beginnings of two attempts [rfc8305:5].
+const STEP: Span = Span::from_millis(250);
+/// For the name service.
+const RESOLVE: Span = Span::from_secs(5);
+/// Attempts in all: a name may have any number of addresses.
+const MOST: usize = 32;
+
+/// What threads of a race tell.
+enum Event {
+    /// A host's name was looked up.
+    Known(String, io::Result<Vec<SocketAddr>>),
+    /// An attempt has ended.
+    Ended(SocketAddr, Result<Box<Channel>, TransferError>),
+}
+
+/// What the threads of a race share.
+#[derive(Debug, Default)]
+struct Shared {
+    over: AtomicBool,
+    sockets: Mutex<Vec<(SocketAddr, Arc<TcpStream>)>>,
+}
+
+impl Shared {
+    /// Closes all sockets but that of the winner.
+    fn end(&self, winner: Option<SocketAddr>) {
+        self.over.store(true, Ordering::SeqCst);
+        for (address, socket) in self.sockets.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            if Some(address) != winner {
+                let _ = socket.shutdown(Shutdown::Both);
+            }
+        }
+    }
+}
+
+struct Race<'a> {
+    tls: &'a Arc<ClientConfig>,
+    clock: Clock,
+    shared: Arc<Shared>,
+    events: Sender<Event>,
+    /// Addresses to try.
+    waiting: VecDeque<SocketAddr>,
+    started: Vec<SocketAddr>,
+    running: usize,
+    /// Names whose addresses are not known yet.
+    unknown: Vec<String>,
+    failed: Vec<(String, TransferError)>,
+}
+
+/// The first that proves to be the ticket's receiver.
+pub(super) fn race(
+    ticket: &Ticket,
+    tls: &Arc<ClientConfig>,
+    clock: &Clock,
+) -> Result<(Channel, SocketAddr), Failure> {
+    let (events, heard) = channel();
+    let mut race = Race {
+        tls,
+        clock: *clock,
+        shared: Arc::default(),
+        events,
+        waiting: interleaved(ticket.sockets().collect()),
+        started: Vec::new(),
+        running: 0,
+        unknown: Vec::new(),
+        failed: Vec::new(),
+    };
+    for host in &ticket.addresses {
+        if let Host::Name(name) = host {
+            race.look_up(name.as_str(), ticket.port);
+        }
+    }
+    // If the best host is a name, it gets a moment to become known.
+    let name_first = matches!(ticket.addresses.first(), Some(Host::Name(_)));
+    let winner = race.run(&heard, name_first);
+    race.shared.end(winner.as_ref().map(|(_, address)| *address));
+    winner.ok_or_else(|| race.failure())
+}
+
+impl Race<'_> {
+    fn run(&mut self, heard: &Receiver<Event>, name_first: bool) -> Option<(Channel, SocketAddr)> {
+        let began = self.clock.now();
+        let mut due = if name_first { began + STEP } else { began };
+        loop {
+            let now = self.clock.now();
+            if now >= began + RESOLVE {
+                for name in std::mem::take(&mut self.unknown) {
+                    let slow = TransferError::gone(format!("the name service did not answer for {RESOLVE}"));
+                    self.failed.push((name, slow));
+                }
+            }
+            if now >= due
+                && let Some(address) = self.waiting.pop_front()
+            {
+                self.start(address);
+                due = now + STEP;
+            }
+            if self.running == 0 && self.unknown.is_empty() && self.waiting.is_empty() {
+                return None;
+            }
+            let next = if self.waiting.is_empty() { Time::NEVER } else { due };
+            let resolved = if self.unknown.is_empty() { Time::NEVER } else { began + RESOLVE };
+            // Every attempt has its own limit and tells its end.
+            let wait = next.min(resolved).since(self.clock.now()).min(RESOLVE);
+            match heard.recv_timeout(Duration::from_nanos(wait.as_nanos())) {
+                Ok(Event::Ended(address, Ok(channel))) => return Some((*channel, address)),
+                Ok(Event::Ended(address, Err(error))) => {
+                    self.running -= 1;
+                    self.failed.push((address.to_string(), error));
+                    due = self.clock.now();
+                }
+                Ok(Event::Known(name, found)) => {
+                    let Some(at) = self.unknown.iter().position(|unknown| *unknown == name) else { continue };
+                    self.unknown.remove(at);
+                    match found {
+                        Ok(addresses) => self.add(addresses),
+                        Err(error) => self.failed.push((name, TransferError::gone(error))),
+                    }
+                    if self.running == 0 {
+                        due = self.clock.now();
+                    }
+                }
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+            }
+        }
+    }
+
+    fn add(&mut self, addresses: Vec<SocketAddr>) {
+        let mut all: Vec<SocketAddr> = self.waiting.drain(..).chain(addresses).collect();
+        let mut seen = self.started.clone();
+        all.retain(|address| {
+            let new = !seen.contains(address);
+            seen.push(*address);
+            new
+        });
+        all.truncate(MOST.saturating_sub(self.started.len()));
+        self.waiting = interleaved(all);
+    }
+
+    /// Nothing of the system's limits the time that looking a name up takes, so it has a thread of its own, which may
+    /// outlive the race.
+    fn look_up(&mut self, name: &str, port: u16) {
+        let (events, text) = (self.events.clone(), name.to_owned());
+        let looking = Builder::new().spawn(move || {
+            let found = (&*text, port).to_socket_addrs().map(Iterator::collect);
+            let _ = events.send(Event::Known(text, found));
+        });
+        match looking {
+            Ok(_) => self.unknown.push(name.to_owned()),
+            Err(error) => self.failed.push((name.to_owned(), TransferError::gone(error))),
+        }
+    }
+
+    fn start(&mut self, address: SocketAddr) {
+        self.started.push(address);
+        let (events, shared) = (self.events.clone(), Arc::clone(&self.shared));
+        let (tls, clock) = (Arc::clone(self.tls), self.clock);
+        let trying = Builder::new().spawn(move || {
+            let _ = events.send(Event::Ended(address, attempt(address, &tls, &clock, &shared).map(Box::new)));
+        });
+        match trying {
+            Ok(_) => self.running += 1,
+            Err(error) => self.failed.push((address.to_string(), TransferError::gone(error))),
+        }
+    }
+
+    /// Why nobody won.
+    fn failure(self) -> Failure {
+        // As a receiver does when strangers crowd it.
+        let closed =
+            |error: &TransferError| matches!(error, TransferError::PeerGone { reason } if reason == CLOSED);
+        let early = self.failed.iter().any(|(_, error)| closed(error));
+        let other =
+            |(_, error): &(String, TransferError)| matches!(error, TransferError::OtherReceiver { .. });
+        let error = if !self.failed.is_empty() && self.failed.iter().all(other) {
+            self.failed.into_iter().next().expect("it is not empty").1
+        } else {
+            let tried: Vec<String> =
+                self.failed.iter().map(|(place, error)| format!("{place} ({})", why(error))).collect();
+            TransferError::Unreachable { tried: tried.join(", ") }
+        };
+        Failure { error, early }
+    }
+}
+
+/// What an attempt ends with that was closed during the handshake.
+const CLOSED: &str = "it closed the connection before it proved its key";
+
+fn attempt(
+    address: SocketAddr,
+    tls: &Arc<ClientConfig>,
+    clock: &Clock,
+    shared: &Shared,
+) -> Result<Channel, TransferError> {
+    let socket = Arc::new(dial(address).map_err(TransferError::gone)?);
+    shared.sockets.lock().unwrap_or_else(PoisonError::into_inner).push((address, Arc::clone(&socket)));
+    if shared.over.load(Ordering::SeqCst) {
+        return Err(TransferError::gone("another address was sooner"));
+    }
+    let began = clock.now();
+    handshake(socket, tls, address, clock).map_err(|error| match error {
+        TransferError::PeerGone { .. } if clock.now().since(began) < HANDSHAKE => TransferError::gone(CLOSED),
+        other => other,
+    })
+}
+
+/// In words for a list of addresses.
+fn why(error: &TransferError) -> String {
+    match error {
+        TransferError::PeerGone { reason } => reason.clone(),
+        TransferError::OtherReceiver { .. } => "it has another key than the ticket says".into(),
+        TransferError::Tls { source, .. } => format!("it does not speak as a tightlink does: {source}"),
+        other => other.to_string(),
+    }
+}
+
+/// The families in turn, that of the first one first; within a family in order [rfc8305:4].
+fn interleaved(addresses: Vec<SocketAddr>) -> VecDeque<SocketAddr> {
+    let first_is_six = addresses.first().is_some_and(SocketAddr::is_ipv6);
+    let (first, second): (Vec<_>, Vec<_>) =
+        addresses.into_iter().partition(|address| address.is_ipv6() == first_is_six);
+    let (mut first, mut second) = (first.into_iter(), second.into_iter());
+    let mut turns = VecDeque::new();
+    loop {
+        let pair = [first.next(), second.next()];
+        if pair == [None, None] {
+            return turns;
+        }
+        turns.extend(pair.into_iter().flatten());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_families_take_turns_and_the_first_address_stays_first() {
+        let order = |texts: &[&str]| -> Vec<String> {
+            let sockets = texts.iter().map(|text| SocketAddr::new(text.parse().unwrap(), 1)).collect();
+            interleaved(sockets).iter().map(|socket| socket.ip().to_string()).collect()
+        };
+        let four = ["192.0.2.1", "192.0.2.2", "192.0.2.3"];
+        assert_eq!(order(&[&four[..], &["::1"]].concat()), ["192.0.2.1", "::1", "192.0.2.2", "192.0.2.3"]);
+        assert_eq!(order(&["::1", "::2", "192.0.2.1"]), ["::1", "192.0.2.1", "::2"]);
+        assert!(order(&[]).is_empty());
+    }
+}

@@ -1,0 +1,172 @@
+//! [`Host`]: an IP address or a host name, as a ticket names where a receiver may be reached.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::net::IpAddr;
+use std::str::FromStr;
+use thiserror::Error;
+
+/// Bytes of a host name and of one of its labels [rfc1035:2.3.4].
+const LONGEST: usize = 253;
+const LONGEST_LABEL: usize = 63;
+
+/// Where a receiver may be reached.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Host {
+    /// At an address.
+    Ip(IpAddr),
+    /// At the addresses that its name has when the sender asks.
+    Name(HostName),
+}
+
+/// A host name: labels of letters, digits and `-`, separated by dots, in lower case and without the root's dot.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct HostName(String);
+
+/// A text is neither an address nor a host name.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "{0:?} is neither an IP address nor a host name\n  accepted: an address such as 192.0.2.7 or 2001:db8::7, or a name of \
+     letters, digits, '-' and '.' such as box.example.net"
+)]
+pub struct HostError(String);
+
+impl HostName {
+    /// Its text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    fn new(text: &str) -> Option<Self> {
+        let name = text.strip_suffix('.').unwrap_or(text);
+        let is_label = |label: &str| {
+            let bytes = label.as_bytes();
+            let plain = bytes.iter().all(|&byte| byte.is_ascii_alphanumeric() || byte == b'-');
+            let ends = label.starts_with('-') || label.ends_with('-');
+            plain && !ends && (1..=LONGEST_LABEL).contains(&bytes.len())
+        };
+        // What ends in a number is a mistyped address.
+        let number =
+            name.rsplit('.').next().is_some_and(|last| last.bytes().all(|byte| byte.is_ascii_digit()));
+        let right = name.len() <= LONGEST && name.split('.').all(is_label) && !number;
+        right.then(|| Self(name.to_ascii_lowercase()))
+    }
+}
+
+impl Host {
+    /// As a ticket has it: the 4 or 16 bytes of an address, or a name. A name of 4 or 16 bytes gets the root's dot.
+    pub(super) fn bytes(&self) -> Vec<u8> {
+        match self {
+            Self::Ip(IpAddr::V4(four)) => four.octets().to_vec(),
+            Self::Ip(IpAddr::V6(six)) => six.octets().to_vec(),
+            Self::Name(HostName(name)) if matches!(name.len(), 4 | 16) => format!("{name}.").into_bytes(),
+            Self::Name(HostName(name)) => name.clone().into_bytes(),
+        }
+    }
+
+    /// The reverse of [`Host::bytes`]. `None` for what that does not give.
+    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let host = if let Ok(four) = <[u8; 4]>::try_from(bytes) {
+            Self::Ip(four.into())
+        } else if let Ok(six) = <[u8; 16]>::try_from(bytes) {
+            Self::Ip(six.into())
+        } else {
+            Self::Name(HostName::new(std::str::from_utf8(bytes).ok()?)?)
+        };
+        (host.bytes() == bytes).then_some(host)
+    }
+}
+
+impl FromStr for Host {
+    type Err = HostError;
+
+    fn from_str(text: &str) -> Result<Self, HostError> {
+        if let Ok(address) = text.parse() {
+            return Ok(Self::Ip(address));
+        }
+        HostName::new(text).map(Self::Name).ok_or_else(|| HostError(text.to_owned()))
+    }
+}
+
+impl TryFrom<String> for Host {
+    type Error = HostError;
+
+    fn try_from(text: String) -> Result<Self, HostError> {
+        text.parse()
+    }
+}
+
+impl From<Host> for String {
+    fn from(host: Host) -> Self {
+        host.to_string()
+    }
+}
+
+impl From<IpAddr> for Host {
+    fn from(address: IpAddr) -> Self {
+        Self::Ip(address)
+    }
+}
+
+impl fmt::Display for Host {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ip(address) => address.fmt(formatter),
+            Self::Name(HostName(name)) => name.fmt(formatter),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn names_and_addresses_are_told_apart() {
+        let read = |text: &str| text.parse::<Host>().map(|host| host.to_string());
+        for text in ["192.0.2.7", "2001:db8::7", "box", "box.example.net", "a-1.b2", "xn--bcher-kva.example"]
+        {
+            assert_eq!(read(text).as_deref(), Ok(text));
+        }
+        assert_eq!(read("Box.Example.NET.").as_deref(), Ok("box.example.net"));
+        assert!(matches!("192.0.2.7".parse(), Ok(Host::Ip(_))));
+        for text in
+            ["", ".", "a..b", "-a", "a-", "a b", "a_b", "bücher", "1", "192.168.1.300", "a/b", "x:1", "[::1]"]
+        {
+            assert!(read(text).is_err(), "{text}");
+        }
+        assert!(read(&"a".repeat(64)).is_err() && read(&format!("{}b", "ab.".repeat(84))).is_ok());
+        assert!(read(&format!("{}bc", "ab.".repeat(84))).is_err());
+    }
+
+    #[test]
+    fn a_name_as_long_as_an_address_is_not_taken_for_one() {
+        for text in ["host", "sixteen-letters1.x", "host.example.org", "abcd.example.com"] {
+            let host: Host = text.parse().unwrap();
+            assert_eq!(Host::from_bytes(&host.bytes()), Some(host.clone()), "{text}");
+            assert!(!matches!(host.bytes().len(), 4 | 16), "{text}");
+        }
+        for bytes in [&b"hosts."[..], b"Hosts", b"", b"a b", &[0; 5]] {
+            assert_eq!(Host::from_bytes(bytes), None, "only one form of each is read");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_host_is_read_as_it_was_written(text in "[a-z][a-z0-9]{0,20}(\\.[a-z][a-z0-9]{0,8}){0,3}") {
+            let host: Host = text.parse().unwrap();
+            prop_assert_eq!(Host::from_bytes(&host.bytes()), Some(host.clone()));
+            prop_assert_eq!(serde_json::from_str::<Host>(&serde_json::to_string(&host).unwrap()).unwrap(), host);
+        }
+
+        #[test]
+        fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            if let Some(host) = Host::from_bytes(&bytes) {
+                prop_assert_eq!(host.bytes(), bytes);
+            }
+        }
+    }
+}
