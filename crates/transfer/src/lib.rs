@@ -8,8 +8,10 @@
 //! verified), `receive.rs`, `send.rs`; below them `channel.rs` (TLS over a socket), `journal.rs` and `store.rs` (what
 //! outlives a process). ADR 10 has the reasons.
 
+mod beneath;
 mod channel;
 pub mod chunks;
+pub mod digests;
 mod error;
 #[cfg(fuzzing)]
 pub mod fuzzing;

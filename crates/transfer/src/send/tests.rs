@@ -134,7 +134,7 @@ fn against(
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let ticket = Ticket {
-        addresses: vec![address.ip()],
+        addresses: vec![address.ip().into()],
         port: address.port(),
         fingerprint: key.fingerprint(),
         secret,
