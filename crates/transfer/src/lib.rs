@@ -35,7 +35,7 @@ pub use live::Clock;
 pub use measure::{KernelTimes, Limit, Limits, ReceiverTimes, SenderTimes};
 pub use progress::{Moved, Observer, Question, Silent, Snapshot};
 pub use receive::{Accept, Existing, ReceiveOptions, Receiver};
-pub use send::{SendOptions, send};
+pub use send::{Listed, SendOptions, Shape, Totals, list, send};
 pub use summary::{Side, Summary};
 pub use ticket::{Fingerprint, Host, HostError, HostName, Secret, Ticket, TicketError};
 pub use window::WindowChoice;

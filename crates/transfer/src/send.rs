@@ -4,7 +4,8 @@
 //! much it is), `connect.rs`, then the threads of a transfer: `walk.rs` offers entries, `control.rs` hears the answers,
 //! `stream.rs` (one thread per data connection) sends what is wanted, and compares what the receiver has. Between them
 //! `flight.rs` (what they share), `queue.rs` (what is to be sent), `outgoing.rs` (one file) and `limit.rs` (how fast).
-//! `echo.rs` answers the receiver's probes.
+//! `echo.rs` answers the receiver's probes. `retry.rs` says when a connection that broke is made again. `listing.rs` lists
+//! what would be sent.
 
 mod connect;
 mod control;
@@ -12,8 +13,10 @@ mod count;
 mod echo;
 mod flight;
 mod limit;
+mod listing;
 mod outgoing;
 mod queue;
+mod retry;
 mod root;
 mod sources;
 mod stream;
@@ -23,11 +26,14 @@ mod tree;
 mod walk;
 
 use crate::error::TransferError;
+use crate::history::History;
 use crate::progress::Observer;
 use crate::summary::Summary;
 use crate::ticket::Ticket;
-use flight::Flight;
+use flight::{Flight, locked};
+pub use listing::{Listed, Shape, Totals, list};
 use live::Clock;
+use retry::{Earlier, Retry};
 use std::path::PathBuf;
 use units::{Rate, Span};
 
@@ -40,7 +46,7 @@ pub struct SendOptions {
     pub control: Option<String>,
     /// No faster than this, over all data connections.
     pub limit: Option<Rate>,
-    /// For how long a connection that broke is tried again; zero: not at all.
+    /// For how long without progress a connection that broke is made again; zero: not at all.
     pub retry: Span,
 }
 
@@ -57,34 +63,54 @@ pub fn send(
     observer: &dyn Observer,
 ) -> Result<Summary, TransferError> {
     let sources = sources::sources(paths)?;
-    count::counting(&sources, clock, |count| attempt(ticket, options, clock, observer, &sources, count))
+    count::counting(&sources, clock, |count| {
+        let task = Task { sources: &sources, count, ticket, options, clock, observer };
+        let mut retry = Retry::new(options.retry, *clock);
+        let mut earlier = Earlier { began: clock.now(), sent: 0, history: History::default() };
+        loop {
+            let error = match task.attempt(&mut retry, &mut earlier) {
+                Ok(summary) => return Ok(summary),
+                Err(error) => error,
+            };
+            let Some(pause) = retry.pause(&error) else { return Err(error) };
+            observer.say(&format!("{}; connecting again in {pause}", retry::why(&error)));
+            connect::wait(clock, pause);
+        }
+    })
 }
 
-/// One connection's work.
-fn attempt(
-    ticket: &Ticket,
-    options: &SendOptions,
-    clock: &Clock,
-    observer: &dyn Observer,
-    sources: &[sources::Source],
-    count: &count::Count,
-) -> Result<Summary, TransferError> {
-    let began = clock.now();
-    let link = connect::connect(ticket, options, clock, observer)?;
-    let flight = Flight::new(link, options, clock, began);
-    std::thread::scope(|threads| {
-        for stream in 0..flight.data.len() {
-            let flight = &flight;
-            threads.spawn(move || flight.guard_other(|| stream::serve(flight, stream, observer)));
+/// What is to be sent, where, and how.
+struct Task<'a> {
+    sources: &'a [sources::Source],
+    count: &'a count::Count,
+    ticket: &'a Ticket,
+    options: &'a SendOptions,
+    clock: &'a Clock,
+    observer: &'a dyn Observer,
+}
+
+impl Task<'_> {
+    /// Sends until all is there or the connection breaks.
+    fn attempt(&self, retry: &mut Retry, earlier: &mut Earlier) -> Result<Summary, TransferError> {
+        let Self { sources, count, ticket, options, clock, observer } = *self;
+        let link = connect::connect(ticket, options, clock, observer, retry.is_first())?;
+        retry.reached();
+        let flight = Flight::new(link, options, clock, earlier);
+        std::thread::scope(|threads| {
+            for stream in 0..flight.data.len() {
+                let flight = &flight;
+                threads.spawn(move || flight.guard_other(|| stream::serve(flight, stream, observer)));
+            }
+            threads.spawn(|| echo::serve(&flight));
+            threads.spawn(|| flight.guard_other(|| walk::offer(&flight, count, sources, observer)));
+            flight.guard(|| control::serve(&flight, count, observer));
+            flight.close();
+        });
+        flight.unsaid().iter().for_each(|line| observer.say(line));
+        if flight.not_shown() > 0 {
+            observer.say(&format!("and {} more that the receiver could not store", flight.not_shown()));
         }
-        threads.spawn(|| echo::serve(&flight));
-        threads.spawn(|| flight.guard_other(|| walk::offer(&flight, count, sources, observer)));
-        flight.guard(|| control::serve(&flight, count, observer));
-        flight.close();
-    });
-    flight.unsaid().iter().for_each(|line| observer.say(line));
-    if flight.not_shown() > 0 {
-        observer.say(&format!("and {} more that the receiver could not store", flight.not_shown()));
+        retry.got(&locked(&flight.last).0);
+        flight.result(earlier)
     }
-    flight.result()
 }

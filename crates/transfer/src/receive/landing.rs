@@ -1,8 +1,9 @@
 //! [`Landing`]: what becomes of offers and of the bytes that follow them. It outlives the connections of a session.
 //!
-//! Here: the bytes. `landing/offers.rs`: what an offer is answered, `landing/naming.rs`: how a whole file gets its name,
-//! `landing/holes.rs`: how much hashing of holes is allowed.
+//! Here: what it keeps account of. `landing/offers.rs`: what an offer is answered, `landing/bytes.rs`: bytes into files,
+//! `landing/naming.rs`: how a whole file gets its name, `landing/holes.rs`: how much hashing of holes is allowed.
 
+mod bytes;
 #[cfg(test)]
 mod fuzz;
 mod holes;
@@ -14,21 +15,18 @@ mod tests;
 pub(super) use offers::{Examination, MOST_HELD, Offered, weight};
 
 use super::Existing;
-use super::incoming::{Incoming, OpenChunk, Tally};
-use crate::chunks::{ChunkHasher, Digest, file_digest, small_file_digest};
+use super::incoming::Incoming;
 use crate::error::{TransferError, is_of_the_disk};
 use crate::journal::Journal;
 use crate::name::Name;
 use crate::progress::Moved;
-use crate::store::{Key, Store, Taken};
+use crate::store::{Key, Store};
 use crate::wire::control::{Entry, Id};
 use holes::Holes;
 use live::Clock;
 use naming::Ready;
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use units::{Foreign, Span};
@@ -157,204 +155,6 @@ impl Landing {
         }
         lock(&self.listed).clear();
         Ok(!self.journal().is_empty())
-    }
-
-    /// A whole small file. Nothing happens if it was given up meanwhile.
-    pub(super) fn small(&self, id: Id, bytes: &[u8], digest: &Digest) -> Result<(), Trouble> {
-        let Some(incoming) = self.find(id) else { return Ok(()) };
-        let size = bytes.len() as u64;
-        if incoming.chunks.size() != size || incoming.lock().compared {
-            return Err(Trouble::Protocol(format!("{size} bytes of {}", incoming.entry.name)));
-        }
-        let (found, chunk) = small_file_digest(bytes);
-        if found != *digest {
-            return self.damaged(&incoming);
-        }
-        if !self.claim(&incoming) {
-            return Ok(());
-        }
-        let began = self.clock.now();
-        let written = self.store.create(incoming.key).and_then(|file| {
-            file.write_all_at(bytes, 0)?;
-            self.store.dress(&file, incoming.entry.mode, incoming.entry.modified)
-        });
-        self.spent(began);
-        self.is_written(&incoming, *digest, written)?;
-        if let Some(chunk) = chunk {
-            self.journal().chunk(incoming.key, 0, chunk)?;
-        }
-        self.came.fetch_add(size, Relaxed);
-        self.bytes.fetch_add(size, Relaxed);
-        Ok(())
-    }
-
-    /// Begins a chunk; `None` if the file was given up.
-    pub(super) fn chunk(&self, id: Id, index: u32) -> Result<Option<OpenChunk>, Trouble> {
-        let Some(incoming) = self.find(id) else { return Ok(None) };
-        if index >= incoming.chunks.count() {
-            return Err(Trouble::Protocol(format!("chunk {index} of {}", incoming.entry.name)));
-        }
-        let mut state = incoming.lock();
-        if state.digests.contains_key(&index) || state.compared || !state.written.insert(index) {
-            return Err(Trouble::Protocol(format!("chunk {index} of {} again", incoming.entry.name)));
-        }
-        let file = match &state.file {
-            Some(file) => Arc::clone(file),
-            None => {
-                let made = self.store.create(incoming.key).and_then(|file| {
-                    file.set_len(incoming.chunks.size())?;
-                    Ok(file)
-                });
-                match made {
-                    Ok(file) => Arc::clone(state.file.insert(Arc::new(file))),
-                    Err(error) => {
-                        state.written.remove(&index);
-                        drop(state);
-                        return Err(self.give_up(&incoming, "make it", error));
-                    }
-                }
-            }
-        };
-        drop(state);
-        let tally = Tally::new(&self.arriving, &incoming, index);
-        Ok(Some(OpenChunk { incoming, file, index, hasher: ChunkHasher::default(), tally }))
-    }
-
-    /// Bytes of an open chunk.
-    pub(super) fn piece(&self, chunk: &mut OpenChunk, offset: u64, bytes: &[u8]) -> Result<(), Trouble> {
-        let length = chunk.incoming.chunks.length(chunk.index);
-        let end = offset.checked_add(bytes.len() as u64);
-        if offset < chunk.hasher.at() || end.is_none_or(|end| end > length) {
-            return Err(Trouble::Protocol(format!("bytes at {offset} of a chunk of {length}")));
-        }
-        self.holes.take(chunk.hasher.zeros_to(offset));
-        let began = self.clock.now();
-        let at = chunk.incoming.chunks.range(chunk.index).start + offset;
-        let written = chunk.file.write_all_at(bytes, at);
-        self.spent(began);
-        if let Err(error) = written {
-            return Err(self.give_up(&chunk.incoming, "write it", error));
-        }
-        chunk.hasher.update(offset, bytes);
-        chunk.tally.add(bytes.len() as u64);
-        self.came.fetch_add(bytes.len() as u64, Relaxed);
-        Ok(())
-    }
-
-    /// The chunk is complete: a checkpoint, handed to the kernel at once.
-    pub(super) fn chunk_end(&self, chunk: OpenChunk, digest: &Digest) -> Result<(), Trouble> {
-        let OpenChunk { incoming, index, hasher, .. } = chunk;
-        let length = incoming.chunks.length(index);
-        self.holes.take(hasher.zeros_to(length));
-        if hasher.finish(length) != *digest {
-            return self.damaged(&incoming);
-        }
-        let mut state = incoming.lock();
-        // Given up meanwhile, or sent twice at the same time.
-        if self.find(incoming.id).is_none() || state.digests.contains_key(&index) {
-            return Ok(());
-        }
-        {
-            let mut journal = self.journal();
-            journal.chunk(incoming.key, index, *digest)?;
-            journal.flush()?;
-        }
-        state.digests.insert(index, *digest);
-        drop(state);
-        self.bytes.fetch_add(length, Relaxed);
-        self.try_settle(&incoming)
-    }
-
-    /// The sender has sent all of the file, or finds the one that is there the same.
-    pub(super) fn file_end(&self, id: Id, digest: &Digest) -> Result<(), Trouble> {
-        let Some(incoming) = self.find(id) else { return Ok(()) };
-        let mut state = incoming.lock();
-        if state.compared {
-            let same = file_digest(incoming.chunks.size(), state.digests.values()) == *digest;
-            drop(state);
-            if !same {
-                return Err(Trouble::Protocol(format!("another digest of {}", incoming.entry.name)));
-            }
-            self.forget(&incoming);
-            self.is_there(&incoming.entry.name, incoming.chunks.size());
-            return Ok(());
-        }
-        state.end = Some(*digest);
-        drop(state);
-        self.try_settle(&incoming)
-    }
-
-    /// The file that has the name is another one. Whether the sender's shall come.
-    pub(super) fn differs(&self, id: Id) -> Result<bool, Trouble> {
-        let Some(incoming) = self.find(id) else { return Ok(false) };
-        let mut state = incoming.lock();
-        if !state.compared {
-            return Err(Trouble::Protocol(format!("nobody asked whether {} differs", incoming.entry.name)));
-        }
-        if self.rules.existing == Existing::Refuse {
-            drop(state);
-            self.forget(&incoming);
-            return Err(Trouble::File(self.refuse(&incoming.entry.name, offers::TAKEN)));
-        }
-        state.compared = false;
-        state.digests.clear();
-        state.taken = Taken::Number;
-        Ok(true)
-    }
-
-    /// The file changed or went away at the sender.
-    pub(super) fn gone(&self, id: Id) -> Result<(), Trouble> {
-        let Some(incoming) = self.find(id) else { return Ok(()) };
-        if !self.forget(&incoming) {
-            return Ok(());
-        }
-        let state = incoming.lock();
-        if !state.compared {
-            let there: u64 = state.digests.keys().map(|&index| incoming.chunks.length(index)).sum();
-            self.bytes.fetch_sub(there, Relaxed);
-            self.journal().dropped(incoming.key)?;
-            self.store.discard(incoming.key);
-        }
-        Ok(())
-    }
-
-    fn try_settle(&self, incoming: &Arc<Incoming>) -> Result<(), Trouble> {
-        let mut state = incoming.lock();
-        let Some(end) = state.end else { return Ok(()) };
-        if state.digests.len() < incoming.chunks.count() as usize {
-            return Ok(());
-        }
-        if file_digest(incoming.chunks.size(), state.digests.values()) != end {
-            drop(state);
-            return self.damaged(incoming);
-        }
-        if !self.claim(incoming) {
-            return Ok(());
-        }
-        let file = state.file.take();
-        drop(state);
-        let began = self.clock.now();
-        let file = file.map_or_else(|| self.store.create(incoming.key).map(Arc::new), Ok);
-        let entry = &incoming.entry;
-        let there = file.and_then(|file: Arc<File>| self.store.dress(&file, entry.mode, entry.modified));
-        self.spent(began);
-        self.is_written(incoming, end, there)
-    }
-
-    /// Nothing more comes for a file, and it is about to wait for its name. False if somebody else said so before.
-    fn claim(&self, incoming: &Incoming) -> bool {
-        let mut open = self.open_files();
-        let claimed = open.end(incoming.id).is_some();
-        open.claimed += usize::from(claimed);
-        claimed
-    }
-
-    /// What came is not what was sent, although TLS lets no error through: memory or a program is at fault.
-    fn damaged<T>(&self, incoming: &Incoming) -> Result<T, Trouble> {
-        self.gone(incoming.id)?;
-        Err(Trouble::File(
-            self.refuse(&incoming.entry.name, "its BLAKE3 digest is wrong; nothing of it is kept"),
-        ))
     }
 
     /// Nothing more comes for this file, and nothing is waited for. False if somebody else said so before.

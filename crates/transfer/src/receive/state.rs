@@ -118,9 +118,8 @@ impl State {
         let folder = rustix::fs::open(path, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
             .map_err(TransferError::file(path, "open the folder"))?;
         let own = open_own(&folder, path)?;
-        let lock = match open_plain(&own, path, "lock", OFlags::RDWR | OFlags::CREATE)? {
-            Some(lock) => lock,
-            None => return Err(fault(path, "lock", "it went away".into())),
+        let Some(lock) = open_plain(&own, path, "lock", OFlags::RDWR | OFlags::CREATE)? else {
+            return Err(fault(path, "lock", "it went away".into()));
         };
         match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {}

@@ -47,17 +47,19 @@ pub(super) struct Link {
     pub(super) echoer: Option<Echoer>,
 }
 
-/// Connects, proves, and opens the data connections.
+/// Connects, proves, and opens the data connections. `insist`: a control connection that is closed early is tried again.
 pub(super) fn connect(
     ticket: &Ticket,
     options: &SendOptions,
     clock: &Clock,
     observer: &dyn Observer,
+    insist: bool,
 ) -> Result<Link, TransferError> {
     let tls = sender_tls(&ticket.secret, ticket.fingerprint);
     let streams = options.streams.clamp(1, MOST_STREAMS);
     let persistence = Persistence::new(clock, observer);
-    let (control, address, echoer, first) = persistence.insist(|| {
+    let span = if insist { INSIST } else { Span::ZERO };
+    let (control, address, echoer, first) = persistence.insist(span, || {
         let (control, address) = race::race(ticket, &tls, clock)?;
         let echoer = echoer(&control);
         let echo = echoer.as_ref().and_then(|echoer| echoer.address().ok()).map_or(0, |at| at.port());
@@ -98,8 +100,9 @@ pub(super) fn connect(
     for first in (0..streams).step_by(AT_ONCE) {
         let some = first..streams.min(first + AT_ONCE as u16);
         let opened: Vec<Result<Channel, TransferError>> = std::thread::scope(|threads| {
-            let opening: Vec<_> =
-                some.map(|stream| threads.spawn(move || persistence.insist(|| open_data(stream)))).collect();
+            let opening: Vec<_> = some
+                .map(|stream| threads.spawn(move || persistence.insist(INSIST, || open_data(stream))))
+                .collect();
             opening.into_iter().map(|one| one.join().expect("opening a connection does not panic")).collect()
         });
         for channel in opened {
@@ -141,8 +144,8 @@ impl<'a> Persistence<'a> {
         Self { clock, observer, said: AtomicBool::new(false) }
     }
 
-    fn insist<T>(&self, attempt: impl Fn() -> Result<T, Failure>) -> Result<T, TransferError> {
-        let until = self.clock.now() + INSIST;
+    fn insist<T>(&self, span: Span, attempt: impl Fn() -> Result<T, Failure>) -> Result<T, TransferError> {
+        let until = self.clock.now() + span;
         let mut pause = FIRST_PAUSE;
         loop {
             match attempt() {
@@ -162,7 +165,7 @@ impl<'a> Persistence<'a> {
 }
 
 /// Waits for `pause`.
-fn wait(clock: &Clock, pause: Span) {
+pub(super) fn wait(clock: &Clock, pause: Span) {
     let until = clock.now() + pause;
     while clock.now() < until {
         std::thread::park_timeout(Duration::from_nanos(until.since(clock.now()).as_nanos()));

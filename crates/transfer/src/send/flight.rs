@@ -5,6 +5,7 @@ use super::connect::Link;
 use super::limit::Limit;
 use super::outgoing::Outgoing;
 use super::queue::Queue;
+use super::retry::Earlier;
 use crate::channel::Channel;
 use crate::error::TransferError;
 use crate::history::History;
@@ -15,7 +16,7 @@ use live::probe::Echoer;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
-use units::{Rate, Span, Time};
+use units::{Bytes, Rate, Span, Time};
 
 /// For the receiver's own reason to arrive.
 const BETTER_REASON: Duration = Duration::from_millis(1500);
@@ -31,7 +32,10 @@ pub(super) struct Flight {
     pub(super) queue: Queue,
     pub(super) limit: Limit,
     pub(super) clock: Clock,
+    /// When the first attempt began.
     pub(super) began: Time,
+    /// When this one did.
+    connected: Time,
     pub(super) echoer: Mutex<Option<Echoer>>,
     /// Bytes of files handed to the network.
     pub(super) sent: AtomicU64,
@@ -94,19 +98,20 @@ impl Idle {
 }
 
 impl Flight {
-    pub(super) fn new(link: Link, options: &SendOptions, clock: &Clock, began: Time) -> Self {
+    pub(super) fn new(link: Link, options: &SendOptions, clock: &Clock, earlier: &mut Earlier) -> Self {
         Self {
             control: link.control,
             data: link.data,
             queue: Queue::default(),
             limit: Limit::new(options.limit, *clock),
             clock: *clock,
-            began,
+            began: earlier.began,
+            connected: clock.now(),
             echoer: Mutex::new(link.echoer),
             own_limit: options.limit,
-            history: Mutex::default(),
+            history: Mutex::new(std::mem::take(&mut earlier.history)),
             last: Mutex::default(),
-            sent: AtomicU64::new(0),
+            sent: AtomicU64::new(earlier.sent),
             skipped: AtomicU64::new(0),
             disk: AtomicU64::new(0),
             idle: Mutex::default(),
@@ -208,30 +213,40 @@ impl Flight {
         std::mem::take(&mut locked(&self.unsaid))
     }
 
-    pub(super) fn result(self) -> Result<Summary, TransferError> {
+    /// How this attempt ended; the next one finds in `earlier` what it needs to know of it.
+    pub(super) fn result(self, earlier: &mut Earlier) -> Result<Summary, TransferError> {
+        let sent = self.sent.load(Relaxed);
+        let history = self.history.into_inner().unwrap_or_else(PoisonError::into_inner);
         let ended = self.ended.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let finished = ended.unwrap_or_else(|| Err(TransferError::gone("it ended early")))?;
+        let finished = match ended {
+            Some(Ok(finished)) => finished,
+            failed => {
+                (earlier.sent, earlier.history) = (sent, history);
+                return Err(failed
+                    .and_then(Result::err)
+                    .unwrap_or_else(|| TransferError::gone("it ended early")));
+            }
+        };
         let lost = self.lost.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(first) = lost.first {
             let all = finished.entries.saturating_add(finished.failed);
             return Err(TransferError::Incomplete { failed: finished.failed.max(1), all, first });
         }
         let (progress, report) = self.last.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let history = self.history.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let now = self.clock.now();
+        let elapsed = now.since(self.began);
+        // What limited it is known of this attempt only.
+        let limited = if earlier.sent == 0 { elapsed } else { now.since(self.connected) };
         Ok(Summary {
             side: Side::Sent,
             entries: finished.entries,
             bytes: finished.bytes,
-            sent: Some(self.sent.load(Relaxed)),
+            sent: Some(sent),
             skipped: self.skipped.load(Relaxed),
             streams: self.data.len() as u16,
-            ..Summary::new(
-                self.clock.now().since(self.began),
-                self.sent.load(Relaxed),
-                &progress,
-                &report,
-                history,
-            )
+            elapsed,
+            goodput_bps: Rate::of(Bytes::new(sent), elapsed).as_bps_f64(),
+            ..Summary::new(limited, sent, &progress, &report, history)
         })
     }
 }

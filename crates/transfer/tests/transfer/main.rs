@@ -9,6 +9,7 @@ mod digests;
 mod existing;
 mod planted;
 mod proxy;
+mod reconnect;
 mod resume;
 mod strangers;
 mod swaps;

@@ -23,6 +23,15 @@ const MOST_WAITING: usize = 20_000;
 /// Nor more bytes.
 const MOST_BYTES: u64 = 1 << 30;
 
+/// What went wrong at the end, each with its reason.
+#[derive(Debug, Default)]
+pub(in crate::receive) struct Faults {
+    /// Files that could not have their names.
+    pub(in crate::receive) lost: Vec<(Id, String)>,
+    /// Folders that are there, without their modes or times.
+    pub(in crate::receive) folders: Vec<String>,
+}
+
 /// A whole file without its name.
 #[derive(Debug)]
 pub(super) struct Ready {
@@ -135,7 +144,6 @@ impl Landing {
     }
 
     /// A file has taken the name since it was offered: it counts as this one if it has the same content.
-    #[expect(clippy::type_complexity, reason = "an error of the machine, or of this file, or neither")]
     fn name_of_another(&self, ready: &Ready) -> io::Result<Result<(Named, There), &'static str>> {
         let Ready { incoming, digest, .. } = ready;
         if let Found::File(there) = self.store.find(&incoming.name)?
@@ -158,18 +166,15 @@ impl Landing {
 
     /// Everything has come: files get their names, folders their rights and times, and all of it reaches the disk, for which
     /// all `streams` wait. What could not have its name, and what else went wrong.
-    pub(in crate::receive) fn finish(
-        &self,
-        streams: u16,
-    ) -> Result<(Vec<(Id, String)>, Vec<String>), TransferError> {
+    pub(in crate::receive) fn finish(&self, streams: u16) -> Result<Faults, TransferError> {
         let lost = self.name_waiting()?;
         let began = self.clock.now();
-        let mut faults = Vec::new();
+        let mut folders_left = Vec::new();
         // Inner folders first: the outer ones may then lose the right to enter.
         let folders: Vec<(Name, Option<u32>, _)> = self.journal().folders();
         for (name, mode, modified) in folders.into_iter().rev() {
             if let Err(error) = self.store.finish_folder(&name, mode, modified) {
-                faults.push(format!("{name}: cannot set its mode and time: {error}"));
+                folders_left.push(format!("{name}: cannot set its mode and time: {error}"));
             }
         }
         let partials: Vec<_> = self.journal().partials().collect();
@@ -179,6 +184,6 @@ impl Landing {
         self.store.sync()?;
         let took = self.clock.now().since(began).as_nanos();
         self.disk.fetch_add(took * u64::from(streams), Relaxed);
-        Ok((lost, faults))
+        Ok(Faults { lost, folders: folders_left })
     }
 }

@@ -1,7 +1,7 @@
 //! What a receiver believes of what it finds.
 
 use super::*;
-use crate::chunks::Digest;
+use crate::chunks::{Digest, file_digest, small_file_digest};
 use crate::receive::state::State;
 use crate::wire::control::{Kind, Stamp, Verdict};
 use std::fs;

@@ -359,8 +359,10 @@ impl<'a> Control<'a> {
         let (landing, clock) = (&self.house.receiver.landing, &self.house.receiver.clock);
         self.tell()?;
         let streams = self.visit.streams;
-        let (lost, faults) = std::thread::scope(|threads| {
-            let finishing = threads.spawn(move || landing.finish(streams));
+        let faults = std::thread::scope(|threads| {
+            let finishing = std::thread::Builder::new()
+                .spawn_scoped(threads, move || landing.finish(streams))
+                .map_err(TransferError::system("start a thread"))?;
             // A slow disk may take minutes, and a sender that hears nothing leaves.
             while !finishing.is_finished() {
                 match inlet.message(clock.now() + QUIET_TICK)? {
@@ -375,8 +377,8 @@ impl<'a> Control<'a> {
             }
             finishing.join().expect("it does not panic")
         })?;
-        locked(&self.visit.lost).extend(lost);
-        for fault in faults {
+        locked(&self.visit.lost).extend(faults.lost);
+        for fault in faults.folders {
             self.lost(fault);
         }
         self.tell()?;

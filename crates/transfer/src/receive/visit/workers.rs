@@ -2,10 +2,12 @@
 //! names to whole files, asking the receiver's user.
 
 use super::{Jobs, Visit};
+use crate::error::TransferError;
 use crate::receive::gate::{House, locked};
 use crate::receive::landing::Trouble;
 use crate::wire::control::Verdict;
 use std::sync::{MutexGuard, PoisonError};
+use std::thread::Builder;
 use std::time::Duration;
 use units::Span;
 
@@ -15,12 +17,21 @@ const NAMING: Span = Span::from_secs(5);
 const LOOK: Duration = Duration::from_millis(200);
 
 /// Runs `control` with the workers beside it.
-pub(super) fn beside<T>(house: &House<'_>, visit: &Visit, control: impl FnOnce() -> T) -> T {
+///
+/// # Errors
+/// What `control` ends with; [`TransferError::System`] if the system gives no threads.
+pub(super) fn beside<T>(
+    house: &House<'_>,
+    visit: &Visit,
+    control: impl FnOnce() -> Result<T, TransferError>,
+) -> Result<T, TransferError> {
+    let workers: [fn(&House<'_>, &Visit); 3] = [examine, name, ask];
     std::thread::scope(|threads| {
-        threads.spawn(|| examine(house, visit));
-        threads.spawn(|| name(house, visit));
-        threads.spawn(|| ask(house, visit));
-        let ended = control();
+        let ended = workers
+            .into_iter()
+            .try_for_each(|work| Builder::new().spawn_scoped(threads, move || work(house, visit)).map(drop))
+            .map_err(TransferError::system("start a thread"))
+            .and_then(|()| control());
         locked(&visit.jobs).over = true;
         visit.nudge.notify_all();
         ended
