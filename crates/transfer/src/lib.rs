@@ -8,8 +8,10 @@
 //! verified), `receive.rs`, `send.rs`; below them `channel.rs` (TLS over a socket), `journal.rs` and `store.rs` (what
 //! outlives a process). ADR 10 has the reasons.
 
+mod beneath;
 mod channel;
 pub mod chunks;
+pub mod digests;
 mod error;
 #[cfg(fuzzing)]
 pub mod fuzzing;
@@ -33,7 +35,7 @@ pub use live::Clock;
 pub use measure::{KernelTimes, Limit, Limits, ReceiverTimes, SenderTimes};
 pub use progress::{Moved, Observer, Question, Silent, Snapshot};
 pub use receive::{Accept, Existing, ReceiveOptions, Receiver};
-pub use send::{SendOptions, send};
+pub use send::{Listed, SendOptions, Shape, Totals, list, send};
 pub use summary::{Side, Summary};
 pub use ticket::{Fingerprint, Host, HostError, HostName, Secret, Ticket, TicketError};
 pub use window::WindowChoice;

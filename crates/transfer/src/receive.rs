@@ -12,6 +12,7 @@ mod state;
 mod stream;
 mod visit;
 
+use crate::digests;
 use crate::error::TransferError;
 use crate::keys::{Key, receiver_tls};
 use crate::progress::Observer;
@@ -131,6 +132,7 @@ impl Receiver {
     /// # Errors
     /// The folder cannot be used, or the address not be listened on.
     pub fn open(folder: &Path, options: &ReceiveOptions, clock: &Clock) -> Result<Self, TransferError> {
+        options.digests.as_deref().map_or(Ok(()), digests::is_free)?;
         let (mut state, origins) = State::open(folder, options.new, clock.since_1970(), options.expire)?;
         // The ticket of an interrupted session must lead here again.
         let before = state.listen();
@@ -206,6 +208,9 @@ impl Receiver {
         let received = gate::serve(&self, observer)?;
         drop(self.listener);
         self.state.finish()?;
+        if let Some(file) = &self.digests {
+            digests::write(self.landing.store().top(), self.landing.take_listed().iter(), file)?;
+        }
         Ok(received)
     }
 }

@@ -1,10 +1,11 @@
 //! Sending: paths and a ticket.
 //!
-//! Reading order: `sources.rs` (what is sent under which name), `root.rs` and `tree.rs` (how it is found), `connect.rs`,
-//! then the threads of a transfer: `walk.rs` offers entries, `control.rs` hears the answers, `stream.rs` (one thread per
-//! data connection) sends what is wanted. Between them `flight.rs` (what they share), `queue.rs` (what is to be sent),
-//! `outgoing.rs` (one file) and `limit.rs` (how fast). `echo.rs` answers the receiver's probes. `retry.rs` says when a
-//! connection that broke is made again.
+//! Reading order: `sources.rs` (what is sent under which name), `root.rs` and `tree.rs` (how it is found), `count.rs` (how
+//! much it is), `connect.rs`, then the threads of a transfer: `walk.rs` offers entries, `control.rs` hears the answers,
+//! `stream.rs` (one thread per data connection) sends what is wanted, and compares what the receiver has. Between them
+//! `flight.rs` (what they share), `queue.rs` (what is to be sent), `outgoing.rs` (one file) and `limit.rs` (how fast).
+//! `echo.rs` answers the receiver's probes. `retry.rs` says when a connection that broke is made again. `listing.rs` lists
+//! what would be sent.
 
 mod connect;
 mod control;
@@ -12,12 +13,15 @@ mod count;
 mod echo;
 mod flight;
 mod limit;
+mod listing;
 mod outgoing;
 mod queue;
 mod retry;
 mod root;
 mod sources;
 mod stream;
+#[cfg(test)]
+mod tests;
 mod tree;
 mod walk;
 
@@ -27,6 +31,7 @@ use crate::progress::Observer;
 use crate::summary::Summary;
 use crate::ticket::Ticket;
 use flight::{Flight, locked};
+pub use listing::{Listed, Shape, Totals, list};
 use live::Clock;
 use retry::{Earlier, Retry};
 use std::path::PathBuf;

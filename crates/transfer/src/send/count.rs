@@ -18,17 +18,35 @@ const AT_FIRST: Span = Span::from_millis(100);
 /// What has been counted so far. It goes on while connections come and go.
 #[derive(Debug)]
 pub(super) struct Count {
-    counted: Mutex<Counted>,
+    state: Mutex<State>,
     complete: Condvar,
     stopped: AtomicBool,
     clock: Clock,
     began: Time,
 }
 
+#[derive(Debug, Default)]
+struct State {
+    counted: Counted,
+    /// What has been offered over this connection: files grow, and folders are filled, after they were counted.
+    offered: Counted,
+}
+
+impl State {
+    fn at_least(&self) -> Counted {
+        Counted {
+            entries: self.counted.entries.max(self.offered.entries),
+            bytes: self.counted.bytes.max(self.offered.bytes),
+            disk: self.counted.disk.max(self.offered.disk),
+            complete: self.counted.complete,
+        }
+    }
+}
+
 /// Counts what is in `sources` while `work` runs, and no longer.
 pub(super) fn counting<T>(sources: &[Source], clock: &Clock, work: impl FnOnce(&Count) -> T) -> T {
     let count = Count {
-        counted: Mutex::default(),
+        state: Mutex::default(),
         complete: Condvar::new(),
         stopped: AtomicBool::new(false),
         clock: *clock,
@@ -53,32 +71,37 @@ impl Drop for Stop<'_> {
 impl Count {
     /// So far.
     pub(super) fn so_far(&self) -> Counted {
-        *locked(&self.counted)
+        locked(&self.state).at_least()
     }
 
     /// What is to be announced first: all of it, if it is counted within a moment from the beginning.
     pub(super) fn at_first(&self) -> Counted {
         let left = (self.began + AT_FIRST).since(self.clock.now());
-        let (counted, _) = self
+        let mut state = locked(&self.state);
+        state.offered = Counted::default();
+        let left = Duration::from_nanos(left.as_nanos());
+        let (state, _) = self
             .complete
-            .wait_timeout_while(locked(&self.counted), Duration::from_nanos(left.as_nanos()), |counted| {
-                !counted.complete
-            })
+            .wait_timeout_while(state, left, |state| !state.counted.complete)
             .unwrap_or_else(PoisonError::into_inner);
-        *counted
+        state.counted
     }
 
-    /// What is to be announced anew if so much was `offered`, or is about to be: files grow and come while others are
-    /// sent. `None` if it was announced, or is still being counted.
-    pub(super) fn grown(&self, offered: Counted) -> Option<Counted> {
-        let mut counted = locked(&self.counted);
-        let more = offered.entries > counted.entries || offered.bytes > counted.bytes;
-        (counted.complete && more).then(|| {
-            counted.entries = counted.entries.max(offered.entries);
-            counted.bytes = counted.bytes.max(offered.bytes);
-            counted.disk = counted.disk.max(offered.disk);
-            *counted
-        })
+    /// An entry is about to be offered, of so many bytes and so many on the disk; again, if it had `before`. If that makes
+    /// more than all that was counted, it is to be announced first.
+    pub(super) fn offer(&self, size: (u64, u64), before: Option<(u64, u64)>) -> Option<Counted> {
+        let mut state = locked(&self.state);
+        let offered = &mut state.offered;
+        offered.entries += u64::from(before.is_none());
+        let before = before.unwrap_or_default();
+        offered.bytes = offered.bytes.saturating_add(size.0).saturating_sub(before.0);
+        offered.disk = offered.disk.saturating_add(size.1).saturating_sub(before.1);
+        let more = state.at_least();
+        let announce = more.complete && more != state.counted;
+        if announce {
+            state.counted = more;
+        }
+        announce.then_some(more)
     }
 
     fn run(&self, sources: &[Source]) {
@@ -86,14 +109,14 @@ impl Count {
         for found in sources.iter().flat_map(Tree::new) {
             add(&mut counted, &found);
             if counted.entries % STEP == 0 {
-                *locked(&self.counted) = counted;
+                locked(&self.state).counted = counted;
             }
             if self.stopped.load(Relaxed) {
                 return;
             }
         }
         counted.complete = true;
-        *locked(&self.counted) = counted;
+        locked(&self.state).counted = counted;
         self.complete.notify_all();
     }
 }

@@ -24,6 +24,8 @@ pub(super) struct Outgoing {
     pub(super) attempt: u32,
     pub(super) chunks: Chunks,
     pub(super) version: [u8; 16],
+    /// Bytes on the disk.
+    pub(super) disk: u64,
     /// It has holes, or may have.
     pub(super) sparse: bool,
     state: Mutex<State>,
@@ -46,9 +48,9 @@ impl Outgoing {
         let chunks = Chunks::new(there.size);
         let state =
             State { digests: vec![None; chunks.count() as usize], left: chunks.count(), ..State::default() };
-        let sparse = there.disk < there.size;
+        let (disk, sparse) = (there.disk, there.disk < there.size);
         let version = there.version();
-        Self { id, root, name, attempt, chunks, version, sparse, state: Mutex::new(state) }
+        Self { id, root, name, attempt, chunks, version, disk, sparse, state: Mutex::new(state) }
     }
 
     pub(super) fn entry(&self, there: &There) -> Entry {

@@ -4,8 +4,9 @@
 //! lead it elsewhere. Trees may be deep: there is no recursion, and of the folders on the way down only the innermost
 //! ones are open. Of the others the remaining names are kept.
 
-use super::root::{LIST, Root, There, open_at, reason, target};
+use super::root::{LIST, Root, There, target};
 use super::sources::Source;
+use crate::beneath::{open_at, reason};
 use crate::name::{Name, is_reserved};
 use rustix::fs::{FileType, RawDir};
 use std::ffi::{CStr, CString, OsStr};

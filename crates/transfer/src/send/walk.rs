@@ -4,13 +4,14 @@ use super::count::Count;
 use super::flight::Flight;
 use super::outgoing::{MOST_ATTEMPTS, Outgoing};
 use super::queue::Offered;
-use super::root::{Root, There, reason};
+use super::root::{Root, There};
 use super::sources::Source;
 use super::tree::{Found, Tree};
+use crate::beneath::reason;
 use crate::error::TransferError;
 use crate::name::Name;
 use crate::progress::Observer;
-use crate::wire::control::{Counted, Entry, Id, Kind, ToReceiver};
+use crate::wire::control::{Entry, Id, Kind, ToReceiver};
 use crate::wire::frame;
 use std::path::Path;
 use std::sync::Arc;
@@ -26,13 +27,11 @@ const BREATH: Duration = Duration::from_millis(200);
 
 struct Walk<'a> {
     flight: &'a Flight,
-    observer: &'a dyn Observer,
     count: &'a Count,
+    observer: &'a dyn Observer,
     out: Vec<u8>,
     next: Id,
     failed: u64,
-    /// How much was offered.
-    offered: Counted,
 }
 
 /// Offers all entries, and what changes meanwhile again; then says that this is all.
@@ -42,8 +41,7 @@ pub(super) fn offer(
     sources: &[Source],
     observer: &dyn Observer,
 ) -> Result<(), TransferError> {
-    let offered = Counted::default();
-    let mut walk = Walk { flight, observer, count, out: Vec::new(), next: 0, failed: 0, offered };
+    let mut walk = Walk { flight, count, observer, out: Vec::new(), next: 0, failed: 0 };
     if !flight.queue.wait_for_begin() {
         return Ok(());
     }
@@ -67,10 +65,7 @@ pub(super) fn offer(
                 _ if file.attempt + 1 >= MOST_ATTEMPTS => {
                     walk.lost(&path, &"it kept changing while it was sent; send it again when it is at rest");
                 }
-                Ok(there) if there.is_file() => {
-                    walk.offered.bytes = walk.offered.bytes.saturating_sub(file.chunks.size());
-                    walk.file(&file.root, name, file.attempt + 1, &there)?;
-                }
+                Ok(there) if there.is_file() => walk.file(&file.root, name, Some(&file), &there)?,
                 Ok(_) => walk.lost(&path, &"it is no file any more"),
                 Err(error) => walk.lost(&path, &reason(&error)),
             }
@@ -88,13 +83,14 @@ impl Walk<'_> {
         for found in Tree::new(source) {
             match found {
                 Found::Entry(name, there, _) if there.is_file() => {
-                    self.file(&source.root, name, 0, &there)?;
+                    self.file(&source.root, name, None, &there)?;
                 }
                 Found::Entry(name, there, target) => {
                     let kind = target.map_or(Kind::Folder, |target| Kind::Link { target });
                     let made = Offered::Made(name.clone());
                     let entry = Entry { name, kind, mode: there.mode, modified: there.modified };
                     let id = self.number();
+                    self.announce((0, 0), None);
                     self.put(id, made, entry)?;
                 }
                 Found::Left(path, why) => self.observer.say(&format!("{}: {why}", Foreign::path(&path))),
@@ -111,11 +107,11 @@ impl Walk<'_> {
         &mut self,
         root: &Arc<Root>,
         name: Name,
-        attempt: u32,
+        before: Option<&Outgoing>,
         there: &There,
     ) -> Result<(), TransferError> {
-        self.offered.bytes = self.offered.bytes.saturating_add(there.size);
-        self.offered.disk = self.offered.disk.saturating_add(there.disk);
+        self.announce((there.size, there.disk), before.map(|before| (before.chunks.size(), before.disk)));
+        let attempt = before.map_or(0, |before| before.attempt + 1);
         let file = Arc::new(Outgoing::new(self.number(), Arc::clone(root), name, attempt, there));
         let entry = file.entry(there);
         self.put(file.id, Offered::File(file), entry)
@@ -126,13 +122,15 @@ impl Walk<'_> {
         self.next - 1
     }
 
+    /// Says how much there is if the next offer makes it more.
+    fn announce(&mut self, size: (u64, u64), before: Option<(u64, u64)>) {
+        if let Some(more) = self.count.offer(size, before) {
+            frame::append(&mut self.out, &ToReceiver::Counted(more));
+        }
+    }
+
     /// Makes an offer.
     fn put(&mut self, id: Id, offered: Offered, entry: Entry) -> Result<(), TransferError> {
-        let first = !matches!(&offered, Offered::File(file) if file.attempt > 0);
-        self.offered.entries += u64::from(first);
-        if let Some(counted) = self.count.grown(self.offered) {
-            frame::append(&mut self.out, &ToReceiver::Counted(counted));
-        }
         let start = self.out.len();
         frame::append(&mut self.out, &ToReceiver::Offer { id, entry });
         let bytes = self.out.len() - start;

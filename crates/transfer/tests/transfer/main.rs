@@ -5,6 +5,7 @@
 mod addresses;
 mod bench;
 mod consent;
+mod digests;
 mod existing;
 mod planted;
 mod proxy;

@@ -1,0 +1,395 @@
+//! A sender and a receiver that says what a test wants.
+
+use super::{SendOptions, send};
+use crate::channel::{Channel, Inlet, Message};
+use crate::chunks::{Chunks, Digest, file_digest};
+use crate::error::TransferError;
+use crate::keys::{Key, receiver_tls};
+use crate::name::Name;
+use crate::progress::{Moved, Observer, Snapshot};
+use crate::summary::Summary;
+use crate::ticket::{Secret, Ticket};
+use crate::wire::control::{Counted, Entry, Finished, Id, Kind, ToReceiver, ToSender, Verdict};
+use crate::wire::data::Data;
+use crate::wire::frame::{self, Framed};
+use crate::wire::{Greeting, VERSION};
+use live::Clock;
+use rustls::{ServerConfig, ServerConnection};
+use std::fs;
+use std::net::TcpListener;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use units::Span;
+
+const SOON: Span = Span::from_secs(20);
+
+/// Remembers what it is told.
+#[derive(Default)]
+struct Ear {
+    said: Mutex<Vec<String>>,
+    moved: Mutex<Vec<(String, Moved)>>,
+}
+
+impl Observer for Ear {
+    fn say(&self, line: &str) {
+        self.said.lock().unwrap().push(line.into());
+    }
+    fn progress(&self, _snapshot: &Snapshot) {}
+    fn moved(&self, name: &Name, fate: Moved) {
+        self.moved.lock().unwrap().push((name.to_string(), fate));
+    }
+}
+
+/// The receiver's end of one sender's connections.
+struct Peer<'a> {
+    control: &'a Channel,
+    answers: Inlet<'a>,
+    data: Inlet<'a>,
+    clock: Clock,
+}
+
+impl Peer<'_> {
+    fn say(&self, message: &ToSender) {
+        let mut out = Vec::new();
+        frame::append(&mut out, message);
+        let _ = self.control.write(&out);
+    }
+
+    fn answer(&self, id: Id, verdict: Verdict) {
+        self.say(&ToSender::Answer { id, verdict });
+    }
+
+    /// The next message that is no report, if one comes in time.
+    fn hear_within(&mut self, span: Span) -> Option<ToReceiver> {
+        let until = self.clock.now() + span;
+        loop {
+            match self.answers.message(until) {
+                Ok(Message::Is(ToReceiver::Report(_))) => {}
+                Ok(Message::Is(message)) => return Some(message),
+                _ => return None,
+            }
+        }
+    }
+
+    /// The offers of a tree, whose size is announced.
+    fn offers(&mut self) -> Vec<(Id, Entry)> {
+        let Some(ToReceiver::Counted(counted)) = self.hear_within(SOON) else { panic!("no announcement") };
+        assert!(counted.complete);
+        let offers: Vec<_> = (0..counted.entries)
+            .map(|_| match self.hear_within(SOON) {
+                Some(ToReceiver::Offer { id, entry }) => (id, entry),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        let sizes =
+            offers.iter().map(|(_, entry)| if let Kind::File { size, .. } = entry.kind { size } else { 0 });
+        assert_eq!(sizes.sum::<u64>(), counted.bytes);
+        offers
+    }
+
+    /// The next message of the data connection, behind which the file's bytes are thrown away.
+    fn data(&mut self) -> Data {
+        let until = self.clock.now() + SOON;
+        let Ok(Message::Is(message)) = self.data.message(until) else { panic!("no data") };
+        if let Data::Small { length, .. } | Data::Piece { length, .. } = message {
+            let mut left = length as usize;
+            while left > 0 {
+                let held = self.data.held().len().min(left);
+                self.data.consume(held);
+                left -= held;
+                if left > 0 {
+                    self.data.more(until).unwrap();
+                }
+            }
+        }
+        message
+    }
+
+    /// All is there.
+    fn finish(&mut self) {
+        while !matches!(self.hear_within(SOON).expect("the end"), ToReceiver::Complete { .. }) {}
+        self.say(&ToSender::Finished(Finished::default()));
+        while self.hear_within(SOON).is_some() {}
+    }
+}
+
+fn listen<M: Framed>(listener: &TcpListener, tls: &Arc<ServerConfig>, clock: &Clock) -> (Channel, M) {
+    let (socket, _) = listener.accept().unwrap();
+    let tls = ServerConnection::new(Arc::clone(tls)).unwrap();
+    let channel = Channel::establish(socket, tls, *clock, clock.now() + SOON).unwrap();
+    let mut inlet = Inlet::new(&channel);
+    let Ok(Message::Is(greeting)) = inlet.message(clock.now() + SOON) else { panic!("no greeting") };
+    inlet.put_back();
+    (channel, greeting)
+}
+
+/// Sends what lies in `folder` to a receiver that does `act`.
+fn against(
+    folder: &Path,
+    ear: &Ear,
+    act: impl FnOnce(&mut Peer<'_>) + Send,
+) -> Result<Summary, TransferError> {
+    let (clock, key, secret) = (Clock::start(), Key::new(&[1; 32]), Secret([2; 16]));
+    let tls = receiver_tls(&key, &secret);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let ticket = Ticket {
+        addresses: vec![address.ip().into()],
+        port: address.port(),
+        fingerprint: key.fingerprint(),
+        secret,
+    };
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            let (control, greeting) = listen(&listener, &tls, &clock);
+            assert!(matches!(greeting, Greeting::Control { version: VERSION, .. }));
+            let mut out = Vec::new();
+            frame::append(&mut out, &ToSender::Welcome { token: [3; 16], resumed: false });
+            control.write(&out).unwrap();
+            let (data, greeting) = listen(&listener, &tls, &clock);
+            assert!(matches!(greeting, Greeting::Data { .. }));
+            let (answers, data) = (Inlet::new(&control), Inlet::new(&data));
+            let mut peer = Peer { control: &control, answers, data, clock };
+            act(&mut peer);
+            // The sender says goodbye in its time.
+            while peer.hear_within(SOON).is_some() {}
+        });
+        let options = SendOptions { retry: Span::ZERO, ..SendOptions::default() };
+        send(&[folder.to_owned()], &ticket, &options, &clock, ear)
+    })
+}
+
+fn content(length: usize, seed: u8) -> Vec<u8> {
+    let mut bytes = vec![0; length];
+    blake3::Hasher::new_keyed(&[seed; 32]).finalize_xof().fill(&mut bytes);
+    bytes
+}
+
+fn digests(bytes: &[u8]) -> Vec<Digest> {
+    bytes.chunks(1 << 20).map(|chunk| *blake3::hash(chunk).as_bytes()).collect()
+}
+
+/// A tree with a file that the receiver has, one that it has otherwise, a small one, an empty one and a hollow one.
+fn tree() -> (tempfile::TempDir, std::path::PathBuf) {
+    let bench = tempfile::tempdir().unwrap();
+    let tree = bench.path().join("tree");
+    fs::create_dir(&tree).unwrap();
+    fs::write(tree.join("same"), content(3_000_000, 1)).unwrap();
+    fs::write(tree.join("other"), content(3_000_000, 2)).unwrap();
+    fs::write(tree.join("small"), content(1000, 3)).unwrap();
+    fs::write(tree.join("empty"), "").unwrap();
+    fs::File::create(tree.join("hollow")).unwrap().set_len(2_500_000).unwrap();
+    std::os::unix::fs::symlink("same", tree.join("link")).unwrap();
+    (bench, tree)
+}
+
+fn id(offers: &[(Id, Entry)], name: &str) -> Id {
+    let named = offers.iter().find(|(_, entry)| entry.name.to_string() == name);
+    named.unwrap_or_else(|| panic!("{name} was not offered")).0
+}
+
+#[test]
+fn a_file_that_the_receiver_has_is_compared_and_sent_if_it_differs() {
+    let (_bench, tree) = tree();
+    let ear = Ear::default();
+    let sent = against(&tree, &ear, |peer| {
+        let offers = peer.offers();
+        let [top, same, other, small, empty, hollow, link] =
+            ["tree", "tree/same", "tree/other", "tree/small", "tree/empty", "tree/hollow", "tree/link"]
+                .map(|name| id(&offers, name));
+        let mut theirs = digests(&content(3_000_000, 2));
+        theirs[1] = [0; 32];
+        peer.answer(same, Verdict::Check(digests(&content(3_000_000, 1))));
+        assert_eq!(
+            peer.data(),
+            Data::FileEnd { id: same, digest: file_digest(3_000_000, &digests(&content(3_000_000, 1))) }
+        );
+        peer.answer(other, Verdict::Check(theirs));
+        assert_eq!(peer.data(), Data::Differs { id: other });
+        peer.answer(hollow, Verdict::Check(digests(&vec![0; 2_500_000])));
+        assert!(matches!(peer.data(), Data::FileEnd { id, .. } if id == hollow));
+        peer.answer(small, Verdict::Check(vec![[9; 32]]));
+        assert_eq!(peer.data(), Data::Differs { id: small });
+        peer.answer(empty, Verdict::Check(Vec::new()));
+        assert_eq!(peer.data(), Data::FileEnd { id: empty, digest: file_digest(0, &[]) });
+        peer.answer(small, Verdict::Kept);
+        peer.answer(other, Verdict::Want);
+        let mut came = 0;
+        loop {
+            match peer.data() {
+                Data::Piece { id, length, .. } if id == other => came += length,
+                Data::ChunkEnd { id, .. } if id == other => {}
+                Data::FileEnd { id, digest } if id == other => {
+                    assert_eq!(digest, file_digest(3_000_000, &digests(&content(3_000_000, 2))));
+                    break;
+                }
+                odd => panic!("{odd:?}"),
+            }
+        }
+        assert_eq!(came, 3_000_000);
+        peer.answer(link, Verdict::Kept);
+        peer.answer(top, Verdict::Have);
+        // To offers that have ended, and that never were: nothing follows.
+        peer.answer(same, Verdict::Want);
+        peer.answer(u64::MAX, Verdict::Check(Vec::new()));
+        peer.finish();
+    });
+    let sent = sent.unwrap();
+    assert_eq!((sent.sent, sent.skipped), (Some(3_000_000), 5), "{sent:?}");
+    let mut moved = ear.moved.lock().unwrap().clone();
+    moved.sort_by(|one, other| one.0.cmp(&other.0));
+    use Moved::{Kept, Sent, There};
+    let expected = [
+        ("tree", Sent),
+        ("tree/empty", There),
+        ("tree/hollow", There),
+        ("tree/link", Kept),
+        ("tree/other", Sent),
+        ("tree/same", There),
+        ("tree/small", Kept),
+    ];
+    assert_eq!(moved, expected.map(|(name, fate)| (name.to_owned(), fate)));
+}
+
+#[test]
+fn a_file_that_changes_while_it_is_compared_is_offered_again() {
+    let (_bench, tree) = tree();
+    let sent = against(&tree, &Ear::default(), |peer| {
+        let offers = peer.offers();
+        let same = id(&offers, "tree/same");
+        fs::write(tree.join("same"), content(3_000_000, 4)).unwrap();
+        for (id, _) in offers.iter().filter(|(id, _)| *id != same) {
+            peer.answer(*id, Verdict::Have);
+        }
+        peer.answer(same, Verdict::Check(digests(&content(3_000_000, 1))));
+        assert_eq!(peer.data(), Data::Gone { id: same });
+        let Some(ToReceiver::Offer { id: again, entry }) = peer.hear_within(SOON) else { panic!() };
+        assert_eq!(entry.name.to_string(), "tree/same");
+        peer.answer(again, Verdict::Check(digests(&content(3_000_000, 4))));
+        assert!(matches!(peer.data(), Data::FileEnd { id, .. } if id == again));
+        peer.finish();
+    });
+    assert_eq!(sent.unwrap().sent, Some(0));
+}
+
+#[test]
+fn answers_that_break_the_protocol_end_the_transfer_and_nothing_else() {
+    assert_eq!(Chunks::new(3_000_000).count(), 3);
+    type Act = fn(&mut Peer<'_>, Id, Id);
+    let acts: [(Act, &str); 10] = [
+        (|peer, file, _| (0..2).for_each(|_| peer.answer(file, Verdict::Want)), "a second answer"),
+        (
+            |peer, file, _| {
+                peer.answer(file, Verdict::Check(vec![[0; 32]; 3]));
+                assert_eq!(peer.data(), Data::Differs { id: file });
+                peer.answer(file, Verdict::Check(vec![[0; 32]; 3]));
+            },
+            "compared before",
+        ),
+        (|peer, file, _| peer.answer(file, Verdict::Check(vec![[0; 32]; 4])), "4 digests for offer"),
+        (|peer, file, _| peer.answer(file, Verdict::Check(Vec::new())), "0 digests for offer"),
+        (|peer, file, _| peer.answer(file, Verdict::Rest(vec![(3, [0; 32])])), "does not have"),
+        (|peer, file, _| peer.answer(file, Verdict::Rest(vec![(1, [0; 32]), (0, [0; 32])])), "not in order"),
+        (|peer, file, _| peer.answer(file, Verdict::Rest(vec![(1, [0; 32]), (1, [0; 32])])), "not in order"),
+        (|peer, _, folder| peer.answer(folder, Verdict::Want), "is no file"),
+        (|peer, _, folder| peer.answer(folder, Verdict::Check(Vec::new())), "is no file"),
+        (
+            |peer, file, _| {
+                (0..100).for_each(|_| peer.say(&ToSender::Failed { id: file, reason: "no".into() }));
+            },
+            "more failures than offers",
+        ),
+    ];
+    for (act, reason) in acts {
+        let (_bench, tree) = tree();
+        let error = against(&tree, &Ear::default(), |peer| {
+            let offers = peer.offers();
+            act(peer, id(&offers, "tree/same"), id(&offers, "tree"));
+        });
+        let error = error.unwrap_err();
+        let expected = error.to_string().contains(reason);
+        assert!(matches!(error, TransferError::Protocol { .. }) && expected, "{reason}: {error}");
+    }
+}
+
+#[test]
+fn words_of_the_receiver_are_shown_as_its_words() {
+    let (_bench, tree) = tree();
+    let ear = Ear::default();
+    let sent = against(&tree, &ear, |peer| {
+        for (id, entry) in peer.offers() {
+            let lost = entry.name.to_string() == "tree/small";
+            let reason = "no \x1b]0;owned\x07\rsent 7 entries".into();
+            peer.answer(id, if lost { Verdict::Refused(reason) } else { Verdict::Have });
+        }
+        peer.finish();
+    });
+    let error = sent.unwrap_err().to_string();
+    let words = r#"the receiver says "no \u{1b}]0;owned\u{7}\rsent 7 entries""#;
+    assert!(error.contains(words), "{error}");
+    assert!(ear.said.lock().unwrap().iter().any(|line| line == words));
+}
+
+/// How many offers, and how many bytes of them, come to a receiver that answers none.
+fn unanswered(folder: &Path) -> (usize, usize) {
+    let (mut offers, mut bytes) = (0, 0);
+    let counts = (&mut offers, &mut bytes);
+    let error = against(folder, &Ear::default(), |peer| {
+        while let Some(message) = peer.hear_within(Span::from_secs(2)) {
+            if matches!(message, ToReceiver::Offer { .. }) {
+                let mut frame = Vec::new();
+                frame::append(&mut frame, &message);
+                *counts.0 += 1;
+                *counts.1 += frame.len();
+            }
+        }
+        peer.say(&ToSender::Abort { reason: "enough".into() });
+    });
+    assert!(matches!(error, Err(TransferError::Aborted(_))), "{error:?}");
+    (offers, bytes)
+}
+
+#[test]
+fn offers_of_every_kind_are_bounded_by_number_and_by_bytes() {
+    let bench = tempfile::tempdir().unwrap();
+    let many = bench.path().join("many");
+    for index in 0..17_000 {
+        fs::create_dir_all(many.join(index.to_string())).unwrap();
+    }
+    assert_eq!(unanswered(&many).0, 16 << 10);
+    let long = bench.path().join("long");
+    let mut deep = long.clone();
+    (0..14).for_each(|_| deep.push("x".repeat(250)));
+    fs::create_dir_all(&deep).unwrap();
+    for index in 0..3000 {
+        std::os::unix::fs::symlink("target", deep.join(index.to_string())).unwrap();
+    }
+    let (offers, bytes) = unanswered(&long);
+    assert!(offers < 3000 && (7 << 20..=8 << 20).contains(&bytes), "{offers} offers, {bytes} bytes");
+}
+
+#[test]
+fn what_grows_after_it_was_counted_is_announced_before_it_is_offered() {
+    let (_bench, tree) = tree();
+    let sent = against(&tree, &Ear::default(), |peer| {
+        let offers = peer.offers();
+        let before: u64 = 3_000_000 * 2 + 1000 + 2_500_000;
+        fs::write(tree.join("small"), content(5000, 4)).unwrap();
+        for (id, entry) in offers {
+            let grown = entry.name.to_string() == "tree/small";
+            peer.answer(id, if grown { Verdict::Want } else { Verdict::Have });
+        }
+        assert!(matches!(peer.data(), Data::Gone { .. }));
+        let Some(ToReceiver::Counted(Counted { entries: 7, bytes, complete: true, .. })) =
+            peer.hear_within(SOON)
+        else {
+            panic!("no announcement")
+        };
+        assert_eq!(bytes, before + 4000);
+        let Some(ToReceiver::Offer { id, .. }) = peer.hear_within(SOON) else { panic!("no offer") };
+        peer.answer(id, Verdict::Want);
+        assert!(matches!(peer.data(), Data::Small { length: 5000, .. }));
+        peer.finish();
+    });
+    sent.unwrap();
+}
