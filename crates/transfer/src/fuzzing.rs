@@ -1,5 +1,6 @@
 //! For the fuzz targets only (`--cfg fuzzing`): the private parts that they reach.
 
+use crate::channel::script::Segment;
 use live::{Behind, Clock};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -8,6 +9,7 @@ use std::time::Instant;
 use units::{Span, Time};
 
 pub use crate::receive::fuzzing::landing;
+pub use crate::send::fuzzing::sender_control;
 
 units::fuzzing_checks!();
 
@@ -52,6 +54,21 @@ impl<'a> Input<'a> {
         bytes[..taken.len()].copy_from_slice(taken);
         u64::from_le_bytes(bytes)
     }
+}
+
+/// A script: segments, each with a byte of kind, a byte of length, and its bytes. The kind's upper four bits count in the
+/// length, times 256. Its lower four: 0, bytes as they are; 1, the body of a frame; 2 and more, a turn of that number less 2.
+pub(crate) fn segments(mut input: Input<'_>) -> Vec<Segment> {
+    let mut segments = Vec::new();
+    while let (Some(kind), Some(length)) = (input.byte(), input.byte()) {
+        let bytes = input.take(usize::from(kind >> 4) << 8 | usize::from(length));
+        segments.push(match kind & 15 {
+            0 => Segment::Bytes(bytes.to_vec()),
+            1 => Segment::Bytes([&(bytes.len() as u32).to_le_bytes()[..], bytes].concat()),
+            turn => Segment::Turn(turn - 2, bytes.to_vec()),
+        });
+    }
+    segments
 }
 
 /// Nanoseconds on [`clock`].

@@ -1,5 +1,7 @@
 //! Writes first inputs: `seeds FOLDER` makes `FOLDER/TARGET/seed-NNN`, from real scenarios, messages, tickets and packets.
 
+mod sessions;
+
 // Its coverage counters are libFuzzer's.
 use libfuzzer_sys as _;
 use std::fs;
@@ -36,6 +38,7 @@ fn main() -> io::Result<()> {
     let out = PathBuf::from(std::env::args_os().nth(1).expect("seeds FOLDER"));
     fs::create_dir_all(&out)?;
     wire(&out)?;
+    sessions::sender_control(&out)?;
     names(&out)?;
     tickets(&out)?;
     scenarios(&out)?;
