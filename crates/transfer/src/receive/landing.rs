@@ -214,6 +214,11 @@ impl Landing {
         self.disk.fetch_add(self.clock.now().since(began).as_nanos(), Relaxed);
     }
 
+    /// Whether nothing was ever received in this session.
+    pub(super) fn is_untouched(&self) -> bool {
+        self.journal().is_empty()
+    }
+
     /// Whether nothing that was asked for is missing.
     pub(super) fn is_settled(&self) -> bool {
         let open = self.open_files();
