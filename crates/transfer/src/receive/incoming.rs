@@ -28,7 +28,10 @@ pub(super) struct Incoming {
 /// What is there of it.
 #[derive(Debug)]
 pub(super) struct Assembly {
+    /// Opened when the first chunk comes.
     pub(super) file: Option<Arc<File>>,
+    /// The file under way is there, from an earlier run or this one.
+    pub(super) begun: bool,
     pub(super) digests: BTreeMap<u32, Digest>,
     /// Chunks that are being written: none is by two connections.
     pub(super) written: HashSet<u32>,

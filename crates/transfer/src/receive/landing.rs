@@ -1,7 +1,8 @@
 //! [`Landing`]: what becomes of offers and of the bytes that follow them. It outlives the connections of a session.
 //!
-//! Here: what it keeps account of. `landing/offers.rs`: what an offer is answered, `landing/bytes.rs`: bytes into files,
-//! `landing/naming.rs`: how a whole file gets its name, `landing/holes.rs`: how much hashing of holes is allowed.
+//! Here: what it keeps account of. `landing/offers.rs`: what an offer is answered; `landing/rules.rs`: what the user decided
+//! about names; `landing/bytes.rs`: bytes into files; `landing/naming.rs`: how a whole file gets its name;
+//! `landing/holes.rs`: how much hashing of holes is allowed.
 
 mod bytes;
 #[cfg(test)]
@@ -9,12 +10,13 @@ mod fuzz;
 mod holes;
 mod naming;
 mod offers;
+mod rules;
 #[cfg(test)]
 mod tests;
 
 pub(super) use offers::{Examination, MOST_HELD, Offered, weight};
+pub(super) use rules::Rules;
 
-use super::Existing;
 use super::incoming::Incoming;
 use crate::error::{TransferError, is_of_the_disk};
 use crate::journal::Journal;
@@ -61,15 +63,6 @@ pub(super) struct Counts {
     pub(super) came: u64,
     /// Bytes of files that were there and have been read.
     pub(super) read: u64,
-}
-
-/// What the receiver's user decided on entries.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Rules {
-    pub(super) existing: Existing,
-    pub(super) outside_links: bool,
-    /// The names of all files are kept, for their digests.
-    pub(super) listed: bool,
 }
 
 /// The receiving end of a session.
@@ -219,6 +212,11 @@ impl Landing {
 
     fn spent(&self, began: units::Time) {
         self.disk.fetch_add(self.clock.now().since(began).as_nanos(), Relaxed);
+    }
+
+    /// Whether nothing was ever received in this session.
+    pub(super) fn is_untouched(&self) -> bool {
+        self.journal().is_empty()
     }
 
     /// Whether nothing that was asked for is missing.

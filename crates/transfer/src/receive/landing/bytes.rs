@@ -1,12 +1,13 @@
 //! Bytes into files: small files whole, larger ones by chunks, each verified before it counts.
 
-use super::{Landing, Trouble, offers};
+use super::{Landing, Trouble, rules};
 use crate::chunks::{ChunkHasher, Digest, file_digest, small_file_digest};
 use crate::receive::Existing;
-use crate::receive::incoming::{Incoming, OpenChunk, Tally};
+use crate::receive::incoming::{Assembly, Incoming, OpenChunk, Tally};
 use crate::store::Taken;
 use crate::wire::control::Id;
 use std::fs::File;
+use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -51,26 +52,33 @@ impl Landing {
         if state.digests.contains_key(&index) || state.compared || !state.written.insert(index) {
             return Err(Trouble::Protocol(format!("chunk {index} of {} again", incoming.entry.name)));
         }
-        let file = match &state.file {
-            Some(file) => Arc::clone(file),
-            None => {
-                let made = self.store.create(incoming.key).and_then(|file| {
-                    file.set_len(incoming.chunks.size())?;
-                    Ok(file)
-                });
-                match made {
-                    Ok(file) => Arc::clone(state.file.insert(Arc::new(file))),
-                    Err(error) => {
-                        state.written.remove(&index);
-                        drop(state);
-                        return Err(self.give_up(&incoming, "make it", error));
-                    }
-                }
+        let file = match self.under_way(&incoming, &mut state) {
+            Ok(file) => file,
+            Err(error) => {
+                state.written.remove(&index);
+                drop(state);
+                return Err(self.give_up(&incoming, "make it", error));
             }
         };
         drop(state);
         let tally = Tally::new(&self.arriving, &incoming, index);
         Ok(Some(OpenChunk { incoming, file, index, hasher: ChunkHasher::default(), tally }))
+    }
+
+    /// The file in which it grows.
+    fn under_way(&self, incoming: &Incoming, state: &mut Assembly) -> io::Result<Arc<File>> {
+        if let Some(file) = &state.file {
+            return Ok(Arc::clone(file));
+        }
+        let file = if state.begun {
+            self.store.reopen(incoming.key)?
+        } else {
+            let file = self.store.create(incoming.key)?;
+            file.set_len(incoming.chunks.size())?;
+            file
+        };
+        state.begun = true;
+        Ok(Arc::clone(state.file.insert(Arc::new(file))))
     }
 
     /// Bytes of an open chunk.
@@ -152,7 +160,7 @@ impl Landing {
         if self.rules.existing == Existing::Refuse {
             drop(state);
             self.forget(&incoming);
-            return Err(Trouble::File(self.refuse(&incoming.entry.name, offers::TAKEN)));
+            return Err(Trouble::File(self.refuse(&incoming.entry.name, rules::TAKEN)));
         }
         state.compared = false;
         state.digests.clear();
@@ -189,12 +197,12 @@ impl Landing {
         if !self.claim(incoming) {
             return Ok(());
         }
-        let file = state.file.take();
+        let file = self.under_way(incoming, &mut state);
+        state.file = None;
         drop(state);
         let began = self.clock.now();
-        let file = file.map_or_else(|| self.store.create(incoming.key).map(Arc::new), Ok);
         let entry = &incoming.entry;
-        let there = file.and_then(|file: Arc<File>| self.store.dress(&file, entry.mode, entry.modified));
+        let there = file.and_then(|file| self.store.dress(&file, entry.mode, entry.modified));
         self.spent(began);
         self.is_written(incoming, end, there)
     }

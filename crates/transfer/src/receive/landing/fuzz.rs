@@ -4,6 +4,7 @@
 use super::tests::{landing, offered};
 use super::*;
 use crate::chunks::small_file_digest;
+use crate::receive::Existing;
 use crate::receive::incoming::OpenChunk;
 use crate::wire::control::{Kind, Stamp};
 use proptest::prelude::*;

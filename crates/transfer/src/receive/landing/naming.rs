@@ -4,7 +4,7 @@
 //! under its final name, where a good one may have been. So a whole file waits under its temporary name until one `syncfs`
 //! has brought it to the disk with all the others that wait.
 
-use super::{Landing, Trouble, lock, offers};
+use super::{Landing, Trouble, lock, rules};
 use crate::chunks::{Digest, file_digest};
 use crate::error::TransferError;
 use crate::journal::Stored;
@@ -161,7 +161,7 @@ impl Landing {
                 return Ok(Ok((named, ready.there)));
             }
         }
-        Ok(Err(offers::TAKEN))
+        Ok(Err(rules::TAKEN))
     }
 
     /// Everything has come: files get their names, folders their rights and times, and all of it reaches the disk, for which

@@ -1,14 +1,14 @@
 //! What an offer is answered: whether its name is free, its content there, and a folder or link made.
 
-use super::{Landing, Rules, Trouble};
+use super::rules::{TAKEN, Way};
+use super::{Landing, Trouble};
 use crate::chunks::{Chunks, Digest, file_digest};
 use crate::journal::Stored;
 use crate::name::Name;
 use crate::progress::Moved;
-use crate::receive::Existing;
 use crate::receive::incoming::{Assembly, Incoming, hashed, key};
 use crate::store::{Found, Key, Made, Named, Taken};
-use crate::wire::control::{Entry, Id, Kind, Stamp, Verdict};
+use crate::wire::control::{Entry, Id, Kind, Verdict};
 use rustix::io::Errno;
 use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
@@ -29,11 +29,6 @@ const AT_ONCE: u64 = 1 << 20;
 /// A file that is there is read so often to be compared, and no more: it may be large, and an offer costs little.
 const MOST_COMPARISONS: u32 = 3;
 
-/// Why an entry is refused whose name is taken.
-pub(super) const TAKEN: &str =
-    "another file has this name, and the receiver replaces nothing unasked (--existing)";
-const KIND_TAKEN: &str = "the receiver cannot store it: a folder has this name";
-const OTHER_TAKEN: &str = "the receiver cannot store it: a device, socket or pipe has this name";
 const LEADS_OUT: &str = "the link points outside the tree that it came with (--outside-links)";
 const TWICE: &str = "it is under way already";
 
@@ -66,9 +61,20 @@ struct Plan {
 #[derive(Debug)]
 enum Work {
     /// Some of it is there from an interrupted run, if these digests still hold.
-    Resume(File, BTreeMap<u32, Digest>),
+    Resume(BTreeMap<u32, Digest>),
     /// A file of its name and size is there.
     Compare,
+}
+
+/// What is there of a file that is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Nothing.
+    New,
+    /// A file under way.
+    Begun,
+    /// Another file of its name and size, which the sender compares.
+    Compared,
 }
 
 impl Examination {
@@ -81,63 +87,6 @@ impl Examination {
 pub(in crate::receive) fn weight(entry: &Entry) -> usize {
     let target = if let Kind::Link { target } = &entry.kind { target.len() } else { 0 };
     entry.name.bytes().len() + target + OVERHEAD
-}
-
-/// What to do about a name that is taken.
-enum Way {
-    /// It is there.
-    There,
-    /// What is there stays, as the user wanted.
-    Kept,
-    /// It may be the same.
-    Compare(Taken),
-    /// It comes.
-    Come(Taken),
-    /// It does not.
-    Refuse(&'static str),
-}
-
-impl Rules {
-    fn way(&self, found: &Found, size: u64, modified: Stamp) -> Way {
-        let there = match found {
-            Found::Nothing => return Way::Come(self.free()),
-            Found::Folder => return Way::Refuse(KIND_TAKEN),
-            Found::Other => return Way::Refuse(OTHER_TAKEN),
-            Found::File(there) | Found::Link { there, .. } => there,
-        };
-        let file = matches!(found, Found::File(_));
-        if file && there.size == size && (same_time(there.modified, modified) || size == 0) {
-            return Way::There;
-        }
-        let same_size = file && there.size == size;
-        match self.existing {
-            Existing::Refuse if same_size => Way::Compare(Taken::Refuse),
-            Existing::Refuse => Way::Refuse(TAKEN),
-            Existing::Rename if same_size => Way::Compare(Taken::Number),
-            Existing::Rename => Way::Come(Taken::Number),
-            Existing::Update if is_later(modified, there.modified) => Way::Come(Taken::Replace),
-            Existing::Update => Way::Kept,
-            Existing::Replace => Way::Come(Taken::Replace),
-        }
-    }
-
-    /// What it means if a name that is free now is taken when the entry is whole.
-    const fn free(&self) -> Taken {
-        match self.existing {
-            Existing::Refuse | Existing::Update => Taken::Refuse,
-            Existing::Rename => Taken::Number,
-            Existing::Replace => Taken::Replace,
-        }
-    }
-}
-
-/// Whether two times are the same, as far as the file system that keeps the first one tells.
-fn same_time(kept: Stamp, said: Stamp) -> bool {
-    kept.seconds == said.seconds && (kept.nanos == said.nanos || kept.nanos == 0)
-}
-
-fn is_later(one: Stamp, other: Stamp) -> bool {
-    (one.seconds, one.nanos) > (other.seconds, other.nanos)
 }
 
 impl Landing {
@@ -275,7 +224,7 @@ impl Landing {
                     let file = self.store.reopen(plan_key).ok()?;
                     let whole =
                         file.metadata().is_ok_and(|meta| meta.is_file() && meta.len() == chunks.size());
-                    whole.then_some(Work::Resume(file, claimed))
+                    whole.then_some(Work::Resume(claimed))
                 });
                 (plan(taken), there)
             }
@@ -284,11 +233,11 @@ impl Landing {
             (plan, Some(work)) => (plan, work),
             (plan, None) => {
                 self.journal().dropped(plan.key)?;
-                return self.open_file(id, entry, plan, None, BTreeMap::new(), false).map(Offered::Now);
+                return self.open_file(id, entry, plan, BTreeMap::new(), Stage::New).map(Offered::Now);
             }
         };
         let to_read = match &work {
-            Work::Resume(_, claimed) => claimed.keys().map(|&index| chunks.length(index)).sum(),
+            Work::Resume(claimed) => claimed.keys().map(|&index| chunks.length(index)).sum(),
             Work::Compare => chunks.size(),
         };
         let examination = Examination { id, entry, plan, work };
@@ -317,7 +266,7 @@ impl Landing {
         let Examination { id, entry, plan, work } = examination;
         match work {
             Work::Compare => self.compare(id, entry, plan),
-            Work::Resume(file, claimed) => self.resume(id, entry, plan, file, claimed),
+            Work::Resume(claimed) => self.resume(id, entry, plan, claimed),
         }
     }
 
@@ -343,7 +292,7 @@ impl Landing {
         match found {
             Ok(digests) => {
                 let said: Vec<Digest> = digests.values().copied().collect();
-                match self.open_file(id, entry, plan, None, digests, true)? {
+                match self.open_file(id, entry, plan, digests, Stage::Compared)? {
                     Verdict::Want | Verdict::Rest(_) => Ok(Verdict::Check(said)),
                     other => Ok(other),
                 }
@@ -359,10 +308,13 @@ impl Landing {
         id: Id,
         entry: Entry,
         plan: Plan,
-        file: File,
         mut claimed: BTreeMap<u32, Digest>,
     ) -> Result<Verdict, Trouble> {
         let chunks = plan.chunks;
+        let Ok(file) = self.store.reopen(plan.key) else {
+            self.journal().dropped(plan.key)?;
+            return self.open_file(id, entry, plan, BTreeMap::new(), Stage::New);
+        };
         claimed.retain(|&index, _| index < chunks.count());
         let found = hashed(&file, chunks, claimed.keys().copied(), &self.read).unwrap_or_default();
         claimed.retain(|index, digest| found.get(index) == Some(digest));
@@ -376,8 +328,7 @@ impl Landing {
         let digest = file_digest(chunks.size(), claimed.values());
         let (mode, modified) = (entry.mode, entry.modified);
         let there: u64 = claimed.keys().map(|&index| chunks.length(index)).sum();
-        let file = Arc::new(file);
-        let verdict = self.open_file(id, entry, plan, Some(Arc::clone(&file)), claimed, false)?;
+        let verdict = self.open_file(id, entry, plan, claimed, Stage::Begun)?;
         if matches!(verdict, Verdict::Want | Verdict::Rest(_)) {
             self.bytes.fetch_add(there, Relaxed);
         }
@@ -385,7 +336,6 @@ impl Landing {
             return Ok(verdict);
         };
         if self.claim(&incoming) {
-            incoming.lock().file = None;
             match self.is_written(&incoming, digest, self.store.dress(&file, mode, modified)) {
                 Err(Trouble::File(reason)) => return Ok(Verdict::Refused(reason)),
                 written => written?,
@@ -400,13 +350,14 @@ impl Landing {
         id: Id,
         entry: Entry,
         plan: Plan,
-        file: Option<Arc<File>>,
         digests: BTreeMap<u32, Digest>,
-        compared: bool,
+        stage: Stage,
     ) -> Result<Verdict, Trouble> {
         let there: Vec<(u32, Digest)> = digests.iter().map(|(&index, &digest)| (index, digest)).collect();
         let Plan { key, name, chunks, version, taken } = plan;
-        let state = Assembly { file, digests, written: HashSet::new(), end: None, taken, compared };
+        let (begun, compared) = (stage == Stage::Begun, stage == Stage::Compared);
+        let (file, written, end) = (None, HashSet::new(), None);
+        let state = Assembly { file, begun, digests, written, end, taken, compared };
         let state = Mutex::new(state);
         let mut open = self.open_files();
         if open.files.len() >= MOST_OPEN || open.held >= MOST_HELD || open.files.contains_key(&id) {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::chunks::{Digest, file_digest, small_file_digest};
+use crate::receive::Existing;
 use crate::receive::state::State;
 use crate::wire::control::{Kind, Stamp, Verdict};
 use std::fs;
