@@ -68,3 +68,13 @@ pub fn pieces(mut bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
         Some(piece)
     })
 }
+
+/// A segment of a script (`transfer::fuzzing`): 0, bytes as they are; 1, the body of a frame; 2 and more, a turn.
+///
+/// # Panics
+/// If there are too many bytes for a segment.
+#[must_use]
+pub fn segment(kind: u8, bytes: &[u8]) -> Vec<u8> {
+    assert!(kind < 16 && bytes.len() < 4096);
+    [&[kind | (bytes.len() >> 8 << 4) as u8, bytes.len() as u8], bytes].concat()
+}

@@ -3,6 +3,9 @@
 //! The socket is non-blocking; who must wait polls it without holding the lock, so a reader never waits for a writer
 //! that waits for the other side's reader. Shutting the socket down wakes everybody.
 
+#[cfg(fuzzing)]
+pub(crate) mod script;
+
 use crate::error::TransferError;
 use crate::wire::frame::{self, Framed};
 use live::Clock;
@@ -34,6 +37,8 @@ pub(crate) struct Channel {
     waited: [AtomicU64; 2],
     /// The other side has said that nothing more comes.
     ended: AtomicBool,
+    #[cfg(fuzzing)]
+    script: Option<script::Script>,
 }
 
 /// What became of an attempt to read.
@@ -65,7 +70,17 @@ impl Channel {
         let mut tls = tls.into();
         tls.set_buffer_limit(None);
         let (early, waited, ended) = (Mutex::default(), Default::default(), AtomicBool::new(false));
-        let channel = Self { tcp, tls: Mutex::new(tls), peer, clock, early, waited, ended };
+        let channel = Self {
+            tcp,
+            tls: Mutex::new(tls),
+            peer,
+            clock,
+            early,
+            waited,
+            ended,
+            #[cfg(fuzzing)]
+            script: None,
+        };
         let (mut raw, mut plain) = (vec![0; 16 << 10], Vec::new());
         loop {
             channel.flush(until)?;
@@ -106,6 +121,11 @@ impl Channel {
 
     /// Encrypts `bytes` and hands them to the kernel. The other side is gone if nothing can be handed over for [`STUCK`].
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), TransferError> {
+        #[cfg(fuzzing)]
+        if let Some(script) = &self.script {
+            script.write(bytes);
+            return Ok(());
+        }
         {
             let mut tls = self.lock();
             tls.writer().write_all(bytes).map_err(TransferError::gone)?;
@@ -167,6 +187,10 @@ impl Channel {
 
     /// One read from the kernel; what it decrypts to is appended to `plain`.
     fn read_raw(&self, raw: &mut [u8], plain: &mut Vec<u8>, until: Time) -> Result<Got, TransferError> {
+        #[cfg(fuzzing)]
+        if let Some(script) = &self.script {
+            return Ok(script.read(plain));
+        }
         let length = loop {
             match (&*self.tcp).read(raw) {
                 Ok(length) => break length,
@@ -222,6 +246,10 @@ impl Channel {
 
     /// Says that nothing more comes, properly.
     pub(crate) fn finish(&self) {
+        #[cfg(fuzzing)]
+        if self.script.is_some() {
+            return;
+        }
         self.lock().send_close_notify();
         let _ = self.flush(self.clock.now() + Span::from_secs(1));
         let _ = self.tcp.shutdown(Shutdown::Write);
@@ -251,6 +279,10 @@ impl Channel {
     /// Ends the connection at once: every thread that waits on it gets an error.
     pub(crate) fn cut(&self) {
         self.ended.store(true, Ordering::Relaxed);
+        #[cfg(fuzzing)]
+        if self.script.is_some() {
+            return;
+        }
         let _ = self.tcp.shutdown(Shutdown::Both);
     }
 

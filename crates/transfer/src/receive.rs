@@ -4,6 +4,8 @@
 //! control connection), `stream.rs` (one data connection), `landing.rs` (what becomes of entries and bytes).
 
 mod consent;
+#[cfg(fuzzing)]
+pub(crate) mod fuzzing;
 mod gate;
 mod incoming;
 mod keeper;

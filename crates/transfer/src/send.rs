@@ -12,6 +12,8 @@ mod control;
 mod count;
 mod echo;
 mod flight;
+#[cfg(fuzzing)]
+pub(crate) mod fuzzing;
 mod limit;
 mod listing;
 mod outgoing;

@@ -119,3 +119,11 @@ pub(super) fn key(name: &Name, version: &[u8; 16]) -> Key {
     key.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
     Key::from_le_bytes(key)
 }
+
+/// What the store knows a link by while it is made: nothing that a sender can choose for a file.
+pub(super) fn link_key(name: &Name) -> Key {
+    let hash = blake3::derive_key("tightlink 2026-11 link under way", name.bytes());
+    let mut key = [0; 16];
+    key.copy_from_slice(&hash[..16]);
+    Key::from_le_bytes(key)
+}

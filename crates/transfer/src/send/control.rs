@@ -41,6 +41,8 @@ pub(super) fn serve(flight: &Flight, count: &Count, observer: &dyn Observer) -> 
         (broken, due) = (Some(error), flight.clock.now() + LAST_WORD);
     }
     loop {
+        #[cfg(fuzzing)]
+        observer.turn();
         let message = match (inlet.message(due), broken.take()) {
             (Err(_) | Ok(Message::Nothing | Message::End), Some(broken)) => return Err(broken),
             (message, was) => {

@@ -45,13 +45,7 @@ impl State {
 
 /// Counts what is in `sources` while `work` runs, and no longer.
 pub(super) fn counting<T>(sources: &[Source], clock: &Clock, work: impl FnOnce(&Count) -> T) -> T {
-    let count = Count {
-        state: Mutex::default(),
-        complete: Condvar::new(),
-        stopped: AtomicBool::new(false),
-        clock: *clock,
-        began: clock.now(),
-    };
+    let count = Count::new(clock);
     std::thread::scope(|threads| {
         threads.spawn(|| count.run(sources));
         let _stop = Stop(&count);
@@ -69,6 +63,16 @@ impl Drop for Stop<'_> {
 }
 
 impl Count {
+    pub(super) fn new(clock: &Clock) -> Self {
+        Self {
+            state: Mutex::default(),
+            complete: Condvar::new(),
+            stopped: AtomicBool::new(false),
+            clock: *clock,
+            began: clock.now(),
+        }
+    }
+
     /// So far.
     pub(super) fn so_far(&self) -> Counted {
         locked(&self.state).at_least()
@@ -104,7 +108,7 @@ impl Count {
         announce.then_some(more)
     }
 
-    fn run(&self, sources: &[Source]) {
+    pub(super) fn run(&self, sources: &[Source]) {
         let mut counted = Counted::default();
         for found in sources.iter().flat_map(Tree::new) {
             add(&mut counted, &found);

@@ -98,6 +98,11 @@ impl State {
         self.open.len() >= MOST_OPEN || (!self.open.is_empty() && self.bytes + bytes > MOST_BYTES)
     }
 
+    /// Something is open, and nothing is to be offered again.
+    fn is_busy(&self) -> bool {
+        self.again.is_empty() && !self.open.is_empty() && !self.closed
+    }
+
     fn remove(&mut self, id: Id) -> Option<Offered> {
         let open = self.open.remove(&id)?;
         self.bytes -= open.bytes;
@@ -261,11 +266,15 @@ impl Queue {
     pub(super) fn rest(&self) -> Vec<Arc<Outgoing>> {
         let mut state = self
             .room
-            .wait_while(locked(&self.state), |state| {
-                state.again.is_empty() && !state.open.is_empty() && !state.closed
-            })
+            .wait_while(locked(&self.state), |state| state.is_busy())
             .unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut state.again)
+    }
+
+    /// Whether [`rest`](Self::rest) would wait.
+    #[cfg(fuzzing)]
+    pub(super) fn is_busy(&self) -> bool {
+        locked(&self.state).is_busy()
     }
 
     /// What to do next, if there is something.

@@ -63,19 +63,7 @@ pub(super) fn serve(flight: &Flight, stream: usize, observer: &dyn Observer) -> 
                 }
             }
         };
-        let (Job::Small(file) | Job::Chunk(file, _) | Job::End(file) | Job::Check(Check { file, .. })) = &job;
-        let file = Arc::clone(file);
-        let result = match job {
-            Job::Small(_) => stream.small(&file),
-            Job::Chunk(_, index) => stream.chunk(&file, index),
-            Job::End(_) => stream.end(&file),
-            Job::Check(check) => stream.check(check),
-        };
-        match result {
-            Ok(()) => {}
-            Err(Lost::Transfer(error)) => return Err(error),
-            Err(lost) => stream.give_up(&file, lost)?,
-        }
+        stream.work(job)?;
         if stream.out.len() >= GATHER.min(flight.limit.burst()) {
             stream.flush()?;
         }
@@ -84,7 +72,40 @@ pub(super) fn serve(flight: &Flight, stream: usize, observer: &dyn Observer) -> 
     Ok(())
 }
 
+/// Does so many jobs, or as there are, without waiting for one.
+#[cfg(fuzzing)]
+pub(super) fn turn(
+    flight: &Flight,
+    stream: usize,
+    observer: &dyn Observer,
+    most: u8,
+) -> Result<(), TransferError> {
+    let mut stream = Stream { flight, observer, channel: &flight.data[stream], out: Vec::new() };
+    for _ in 0..most {
+        let Some(job) = flight.queue.take_now() else { break };
+        stream.work(job)?;
+    }
+    stream.flush()
+}
+
 impl Stream<'_> {
+    fn work(&mut self, job: Job) -> Result<(), TransferError> {
+        let (Job::Small(file) | Job::Chunk(file, _) | Job::End(file) | Job::Check(Check { file, .. })) = &job;
+        let file = Arc::clone(file);
+        let result = match job {
+            Job::Small(_) => self.small(&file),
+            Job::Chunk(_, index) => self.chunk(&file, index),
+            Job::End(_) => self.end(&file),
+            Job::Check(check) => self.check(check),
+        };
+        match result {
+            Ok(()) => {}
+            Err(Lost::Transfer(error)) => return Err(error),
+            Err(lost) => self.give_up(&file, lost)?,
+        }
+        Ok(())
+    }
+
     fn small(&mut self, file: &Arc<Outgoing>) -> Result<(), Lost> {
         let length = file.chunks.size() as usize;
         let mut content = vec![0; length];

@@ -25,7 +25,7 @@ const GATHER: usize = 8 << 10;
 /// Before what changed is looked at again.
 const BREATH: Duration = Duration::from_millis(200);
 
-struct Walk<'a> {
+pub(super) struct Walk<'a> {
     flight: &'a Flight,
     count: &'a Count,
     observer: &'a dyn Observer,
@@ -41,15 +41,12 @@ pub(super) fn offer(
     sources: &[Source],
     observer: &dyn Observer,
 ) -> Result<(), TransferError> {
-    let mut walk = Walk { flight, count, observer, out: Vec::new(), next: 0, failed: 0 };
+    let mut walk = Walk::new(flight, count, observer);
     if !flight.queue.wait_for_begin() {
         return Ok(());
     }
-    for source in sources {
-        walk.tree(source)?;
-    }
+    walk.trees(sources)?;
     loop {
-        walk.flush()?;
         let again = flight.queue.rest();
         if flight.queue.is_closed() {
             return Ok(());
@@ -59,25 +56,48 @@ pub(super) fn offer(
         }
         // Whoever is writing gets a moment to come to an end.
         std::thread::park_timeout(BREATH);
+        walk.again(again)?;
+    }
+    walk.complete()
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(flight: &'a Flight, count: &'a Count, observer: &'a dyn Observer) -> Self {
+        Self { flight, count, observer, out: Vec::new(), next: 0, failed: 0 }
+    }
+}
+
+impl Walk<'_> {
+    /// All sources.
+    pub(super) fn trees(&mut self, sources: &[Source]) -> Result<(), TransferError> {
+        sources.iter().try_for_each(|source| self.tree(source))?;
+        self.flush()
+    }
+
+    /// Offers files again that have changed.
+    pub(super) fn again(&mut self, again: Vec<Arc<Outgoing>>) -> Result<(), TransferError> {
         for file in again {
             let (path, name) = (file.shown(), file.name.clone());
             match file.root.look(&name) {
                 _ if file.attempt + 1 >= MOST_ATTEMPTS => {
-                    walk.lost(&path, &"it kept changing while it was sent; send it again when it is at rest");
+                    self.lost(&path, &"it kept changing while it was sent; send it again when it is at rest");
                 }
-                Ok(there) if there.is_file() => walk.file(&file.root, name, Some(&file), &there)?,
-                Ok(_) => walk.lost(&path, &"it is no file any more"),
-                Err(error) => walk.lost(&path, &reason(&error)),
+                Ok(there) if there.is_file() => self.file(&file.root, name, Some(&file), &there)?,
+                Ok(_) => self.lost(&path, &"it is no file any more"),
+                Err(error) => self.lost(&path, &reason(&error)),
             }
         }
+        self.flush()
     }
-    let failed = walk.failed + flight.unreadable.load(Relaxed);
-    let _ = flight.handed_over.set(flight.clock.now());
-    frame::append(&mut walk.out, &ToReceiver::Complete { offers: walk.next, failed });
-    walk.flush()
-}
 
-impl Walk<'_> {
+    /// This is all.
+    pub(super) fn complete(&mut self) -> Result<(), TransferError> {
+        let failed = self.failed + self.flight.unreadable.load(Relaxed);
+        let _ = self.flight.handed_over.set(self.flight.clock.now());
+        frame::append(&mut self.out, &ToReceiver::Complete { offers: self.next, failed });
+        self.flush()
+    }
+
     /// One source and all below it.
     fn tree(&mut self, source: &Source) -> Result<(), TransferError> {
         for found in Tree::new(source) {

@@ -112,11 +112,20 @@ impl Landing {
         let taken = incoming.lock().taken;
         let named = match self.store.place(incoming.key, &incoming.name, taken) {
             Ok(Named::Not) => self.name_of_another(ready),
-            named => named.map(|named| Ok((named, *there))),
+            named => named.map(|named| Ok(Some(named))),
         };
         self.open_files().keys.remove(&incoming.key);
-        let (named, there) = match named {
-            Ok(Ok(named)) => named,
+        let named = match named {
+            Ok(Ok(Some(named))) => named,
+            // It is another program's, and stays so: a later version of this one may not take its place.
+            Ok(Ok(None)) => {
+                self.journal().dropped(incoming.key)?;
+                self.store.discard(incoming.key);
+                self.entries.fetch_add(1, Relaxed);
+                self.list(&incoming.name);
+                self.tell(&incoming.name, Moved::There);
+                return Ok(());
+            }
             Ok(Err(reason)) => {
                 self.bytes.fetch_sub(incoming.chunks.size(), Relaxed);
                 self.journal().dropped(incoming.key)?;
@@ -138,13 +147,13 @@ impl Landing {
         self.tell(&name, Moved::Sent);
         let other = (name != incoming.entry.name).then_some(name);
         debug_assert!(there.size == incoming.chunks.size(), "{digest:?}");
-        let stored = Stored { version: incoming.version, there, other };
+        let stored = Stored { version: incoming.version, there: *there, other };
         self.journal().stored(key(&incoming.entry.name, &[0; 16]), incoming.key, stored)?;
         Ok(())
     }
 
-    /// A file has taken the name since it was offered: it counts as this one if it has the same content.
-    fn name_of_another(&self, ready: &Ready) -> io::Result<Result<(Named, There), &'static str>> {
+    /// A file has taken the name since it was offered. `None`: it has the same content, and counts as this one.
+    fn name_of_another(&self, ready: &Ready) -> io::Result<Result<Option<Named>, &'static str>> {
         let Ready { incoming, digest, .. } = ready;
         if let Found::File(there) = self.store.find(&incoming.name)?
             && there.size == incoming.chunks.size()
@@ -152,13 +161,12 @@ impl Landing {
             && let Ok(found) = hashed(&file, incoming.chunks, 0..incoming.chunks.count(), &self.read)
             && file_digest(there.size, found.values()) == *digest
         {
-            self.store.discard(incoming.key);
-            return Ok(Ok((Named::Here, there)));
+            return Ok(Ok(None));
         }
         if self.rules.existing == Existing::Rename {
             let named = self.store.place(incoming.key, &incoming.name, Taken::Number)?;
             if named != Named::Not {
-                return Ok(Ok((named, ready.there)));
+                return Ok(Ok(Some(named)));
             }
         }
         Ok(Err(rules::TAKEN))
@@ -179,6 +187,7 @@ impl Landing {
         }
         let partials: Vec<_> = self.journal().partials().collect();
         for key in partials {
+            self.journal().dropped(key)?;
             self.store.discard(key);
         }
         self.store.sync()?;

@@ -6,7 +6,7 @@ use crate::chunks::{Chunks, Digest, file_digest};
 use crate::journal::Stored;
 use crate::name::Name;
 use crate::progress::Moved;
-use crate::receive::incoming::{Assembly, Incoming, hashed, key};
+use crate::receive::incoming::{Assembly, Incoming, hashed, key, link_key};
 use crate::store::{Found, Key, Made, Named, Taken};
 use crate::wire::control::{Entry, Id, Kind, Verdict};
 use rustix::io::Errno;
@@ -151,7 +151,7 @@ impl Landing {
                 Way::Refuse(reason) => return Ok(Ok(Verdict::Refused(self.refuse(&entry.name, reason)))),
             }
         };
-        let partial = key(&entry.name, &[1; 16]);
+        let partial = link_key(&entry.name);
         let (named, there) = match self.store.make_link(&name, target, entry.modified, partial, taken) {
             Ok((Named::Not, _)) => return Ok(Ok(Verdict::Refused(self.refuse(&entry.name, TAKEN)))),
             Ok(named) => named,
@@ -252,8 +252,10 @@ impl Landing {
         let mut journal = self.journal();
         let whole =
             journal.partial(plan.key).is_some_and(|there| there.len() == plan.chunks.count() as usize);
+        // If its bytes still lie under the temporary name, another program's file has the name.
         if let Found::File(there) = *found
             && whole
+            && self.store.reopen(plan.key).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
         {
             let stored = Stored { version: plan.version, there, other: None };
             journal.stored(key(name, &[0; 16]), plan.key, stored)?;

@@ -183,3 +183,59 @@ fn offers_that_would_fill_the_memory_break_the_rules() {
         .unwrap();
     assert!((7_000..9_000).contains(&taken), "{taken} names of 3.8 kB are 32 MB");
 }
+
+/// An offer of a file of five bytes.
+fn five(version: u8, modified: Stamp) -> Entry {
+    Entry { kind: Kind::File { size: 5, chunk: 20, version: [version; 16] }, modified, ..entry() }
+}
+
+#[test]
+fn no_file_of_another_program_is_taken_for_the_sessions_own() {
+    // How the sender makes its claim: it comes again, it makes the bytes under way go, it finishes without a last word.
+    let ways: [fn(&Landing); 3] = [
+        |_| {},
+        |landing| {
+            let kind = Kind::Link { target: Vec::new() };
+            let _ = offered(landing, 5, Entry { kind, ..entry() }, true);
+        },
+        |landing| drop(landing.finish(1).unwrap()),
+    ];
+    for claim in ways {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("file");
+        fs::write(&file, b"there").unwrap();
+        let meta = fs::metadata(&file).unwrap();
+        let same = Stamp { seconds: meta.mtime(), nanos: meta.mtime_nsec() as u32 };
+        let (_state, landing) = landing(place.path(), Existing::Rename);
+        assert!(matches!(offered(&landing, 0, five(1, Stamp::default()), true).unwrap(), Verdict::Check(_)));
+        assert!(landing.differs(0).unwrap());
+        let mut chunk = landing.chunk(0, 0).unwrap().unwrap();
+        landing.piece(&mut chunk, 0, b"other").unwrap();
+        landing.chunk_end(chunk, blake3::hash(b"other").as_bytes()).unwrap();
+        landing.begin().unwrap();
+        claim(&landing);
+        landing.begin().unwrap();
+        assert_eq!(offered(&landing, 0, five(1, same), true).unwrap(), Verdict::Have);
+        let later = Entry { kind: Kind::File { size: 3, chunk: 20, version: [2; 16] }, ..entry() };
+        assert_eq!(offered(&landing, 1, later, true).unwrap(), Verdict::Want);
+        landing.small(1, b"new", &small_file_digest(b"new").0).unwrap();
+        assert!(landing.name_waiting().unwrap().is_empty());
+        assert_eq!(fs::read(&file).unwrap(), b"there");
+        assert_eq!(fs::read(place.path().join("file (1)")).unwrap(), b"new");
+    }
+}
+
+#[test]
+fn a_file_that_another_program_made_meanwhile_counts_if_it_is_the_same_and_stays_its_own() {
+    let place = tempfile::tempdir().unwrap();
+    let (_state, landing) = landing(place.path(), Existing::Refuse);
+    assert_eq!(offered(&landing, 0, five(1, Stamp::default()), true).unwrap(), Verdict::Want);
+    landing.small(0, b"there", &small_file_digest(b"there").0).unwrap();
+    fs::write(place.path().join("file"), b"there").unwrap();
+    assert!(landing.name_waiting().unwrap().is_empty());
+    let counts = landing.counts();
+    assert_eq!((counts.entries, counts.bytes, counts.failed), (1, 5, 0));
+    let kind = Kind::Link { target: b"x".to_vec() };
+    assert!(matches!(offered(&landing, 1, Entry { kind, ..entry() }, true).unwrap(), Verdict::Refused(_)));
+    assert_eq!(fs::read(place.path().join("file")).unwrap(), b"there");
+}

@@ -1,5 +1,7 @@
 //! Writes first inputs: `seeds FOLDER` makes `FOLDER/TARGET/seed-NNN`, from real scenarios, messages, tickets and packets.
 
+mod sessions;
+
 // Its coverage counters are libFuzzer's.
 use libfuzzer_sys as _;
 use std::fs;
@@ -11,7 +13,7 @@ use transfer::wire::control::{
     Entry, Finished, Kind, Progress, Report, Stamp, StreamReport, ToReceiver, ToSender, Verdict,
 };
 use transfer::wire::data::Data;
-use transfer::wire::frame::append;
+use transfer::wire::frame::{Framed, append};
 
 /// Where the seeds of a target go.
 struct Seeds {
@@ -36,6 +38,7 @@ fn main() -> io::Result<()> {
     let out = PathBuf::from(std::env::args_os().nth(1).expect("seeds FOLDER"));
     fs::create_dir_all(&out)?;
     wire(&out)?;
+    sessions::sender_control(&out)?;
     names(&out)?;
     tickets(&out)?;
     scenarios(&out)?;
@@ -82,7 +85,7 @@ fn to_sender() -> Vec<ToSender> {
 }
 
 fn wire(out: &Path) -> io::Result<()> {
-    fn add<M: serde::Serialize>(seeds: &mut Seeds, kind: u8, messages: &[M]) -> io::Result<()> {
+    fn add<M: Framed>(seeds: &mut Seeds, kind: u8, messages: &[M]) -> io::Result<()> {
         let mut all = vec![kind | 4];
         for message in messages {
             let mut frame = Vec::new();
@@ -194,11 +197,12 @@ fn packets(out: &Path) -> io::Result<()> {
     let mut seeds = Seeds::of(out, "journal")?;
     let digest = [5; 32];
     let bodies = [
-        [&[0][..], &[9; 16]].concat(),
-        b"\x01\x03a/b\xa4\x03\x02\x05".to_vec(),
-        [&[2, 1][..], &[6; 16], &digest].concat(),
-        [&[3, 1, 7][..], &digest].concat(),
-        vec![4, 1],
+        b"\x00\x03a/b\x01\xa4\x03\x02\x05".to_vec(),
+        b"\x00\x01c\x00\x02\x05".to_vec(),
+        [&[1, 1, 2][..], &[6; 16], &[9, 2, 5, 7, 0]].concat(),
+        [&[1, 3, 4][..], &[6; 16], &[9, 2, 5, 7, 1, 1, b'd']].concat(),
+        [&[2, 1, 7][..], &digest].concat(),
+        vec![3, 1],
     ];
     let pieces: Vec<u8> = bodies.iter().flat_map(|body| [&[body.len() as u8], &body[..]].concat()).collect();
     seeds.add([&[0], &pieces[..]].concat())?;

@@ -1,0 +1,200 @@
+//! For the fuzz targets only (`--cfg fuzzing`): a sender with a small tree that hears bytes of an input as its receiver's.
+
+mod tree;
+
+use super::connect::Link;
+use super::count::Count;
+use super::flight::{Flight, locked};
+use super::retry::Earlier;
+use super::walk::Walk;
+use super::{SendOptions, control, sources, stream};
+use crate::channel::Channel;
+use crate::channel::script::Segment;
+use crate::fuzzing::{Input, clock, pass, segments};
+use crate::history::History;
+use crate::name::Name;
+use crate::progress::{Moved, Observer, Silent, Snapshot};
+use crate::wire::control::{Entry, Id, Kind, ToReceiver};
+use crate::wire::data::{Data, LONGEST_PIECE, SMALL};
+use crate::wire::frame::{self, Framed};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use tree::Tree;
+use units::Span;
+
+/// Lines that a receiver can have shown about lost entries, and some about the tree.
+const MOST_LINES: u64 = 1100;
+
+/// A sender that hears its receiver's control connection from `input`, with all that must hold after that.
+///
+/// # Panics
+/// If something does not hold: the test.
+pub fn sender_control(input: &[u8]) {
+    thread_local! {
+        static TREE: RefCell<Tree> = RefCell::new(Tree::new());
+    }
+    TREE.with_borrow_mut(|tree| {
+        let mut input = Input(input);
+        let form = input.byte().unwrap_or_default();
+        run(tree, 1 + usize::from(form & 1), segments(input));
+        tree.reset();
+    });
+}
+
+fn run(tree: &mut Tree, streams: usize, script: Vec<Segment>) {
+    let sources = sources::sources(&tree.paths()).expect("the tree is there");
+    let clock = clock();
+    let count = Count::new(&clock);
+    count.run(&sources);
+    let data = (0..streams).map(|_| Channel::scripted([])).collect();
+    let link = Link { control: Channel::scripted(script), data, echoer: None };
+    let mut earlier = Earlier { began: clock.now(), sent: 0, history: History::default() };
+    let flight = Flight::new(link, &SendOptions::default(), &clock, &mut earlier);
+    let beside = Beside {
+        flight: &flight,
+        sources: &sources,
+        state: Mutex::new(State {
+            tree,
+            walk: Walk::new(&flight, &count, &Silent),
+            begun: false,
+            over: false,
+        }),
+        lines: AtomicU64::new(0),
+    };
+    flight.guard(|| control::serve(&flight, &count, &beside));
+    flight.close();
+    assert!(beside.lines.load(Relaxed) <= MOST_LINES, "the receiver fills the screen");
+    drop(beside);
+    let offered = offered(&flight.control.take_written());
+    for channel in &flight.data {
+        check_data(&channel.take_written(), &offered, tree);
+    }
+    assert!(flight.unsaid().len() <= offered.len());
+    let _ = flight.not_shown();
+    let _ = flight.result(&mut earlier);
+}
+
+/// What threads do otherwise.
+struct Beside<'a> {
+    flight: &'a Flight,
+    sources: &'a [sources::Source],
+    state: Mutex<State<'a>>,
+    lines: AtomicU64,
+}
+
+struct State<'a> {
+    tree: &'a mut Tree,
+    walk: Walk<'a>,
+    begun: bool,
+    over: bool,
+}
+
+impl Observer for Beside<'_> {
+    fn say(&self, line: &str) {
+        self.lines.fetch_add(1, Relaxed);
+        shown(line);
+    }
+
+    fn progress(&self, snapshot: &Snapshot) {
+        shown(&snapshot.phase);
+        shown(&snapshot.reason);
+    }
+
+    fn moved(&self, name: &Name, _fate: Moved) {
+        assert!(Tree::has(name), "{name} was not sent");
+    }
+
+    fn turn(&self) {
+        let state = &mut *locked(&self.state);
+        if !std::mem::replace(&mut state.begun, true) {
+            state.walk.trees(self.sources).expect("nothing breaks");
+        }
+        match self.flight.control.turn() {
+            Some((0, about)) => {
+                let about = about.first().copied().unwrap_or(4);
+                let stream = usize::from(about & 1) % self.flight.data.len();
+                stream::turn(self.flight, stream, &Silent, about / 2).expect("nothing breaks");
+            }
+            Some((1, about)) => state.tree.meddle(about.first().copied().unwrap_or_default()),
+            Some((2, about)) => {
+                pass(Span::from_millis(20 << about.first().copied().unwrap_or_default().min(11)));
+            }
+            _ => {}
+        }
+        let queue = &self.flight.queue;
+        while !state.over && !queue.is_busy() {
+            let again = queue.rest();
+            state.over = again.is_empty();
+            let said = if state.over { state.walk.complete() } else { state.walk.again(again) };
+            said.expect("nothing breaks");
+        }
+    }
+}
+
+/// Nothing that the receiver chose reaches the terminal as it is.
+fn shown(line: &str) {
+    let turns = |letter| matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    assert!(!line.chars().any(|letter| letter.is_control() || turns(letter)), "{line:?}");
+}
+
+/// The messages of `bytes`, which must be whole and of bounded length.
+fn messages<M: Framed>(mut bytes: &[u8]) -> impl Iterator<Item = M> {
+    std::iter::from_fn(move || {
+        if bytes.is_empty() {
+            return None;
+        }
+        let (message, length) = frame::first::<M>(bytes).expect("a message").expect("a whole one");
+        bytes = &bytes[length..];
+        Some(message)
+    })
+}
+
+/// The offers on the control connection.
+fn offered(written: &[u8]) -> HashMap<Id, Entry> {
+    let mut offered = HashMap::new();
+    let mut complete = None;
+    for (index, message) in messages::<ToReceiver>(written).enumerate() {
+        assert!(index > 0 || matches!(message, ToReceiver::Counted(_)), "offers before an announcement");
+        match message {
+            ToReceiver::Offer { id, entry } => {
+                assert!(id == offered.len() as u64 && complete.is_none());
+                assert!(Tree::has(&entry.name), "{} is offered", entry.name);
+                offered.insert(id, entry);
+            }
+            ToReceiver::Complete { offers, failed } => {
+                assert!(offers == offered.len() as u64 && failed <= 100, "{offers} offers, {failed} failed");
+                assert!(complete.replace(failed).is_none(), "complete twice");
+            }
+            ToReceiver::Abort { reason } => panic!("nobody gave up: {reason}"),
+            ToReceiver::Totals { .. } => panic!("this is not said any more"),
+            ToReceiver::Report(_) | ToReceiver::Counted(_) | ToReceiver::Bye => {}
+        }
+    }
+    offered
+}
+
+/// A data connection carries messages about offered files, and bytes of these files only.
+fn check_data(mut written: &[u8], offered: &HashMap<Id, Entry>, tree: &Tree) {
+    while !written.is_empty() {
+        let (message, length) = frame::first::<Data>(written).expect("a message").expect("a whole one");
+        written = &written[length..];
+        let (id, offset, length, most) = match message {
+            Data::Small { id, length, .. } => (id, 0, length as usize, SMALL),
+            Data::Piece { id, chunk, offset, length } => {
+                (id, (u64::from(chunk) << 20) + u64::from(offset), length as usize, LONGEST_PIECE)
+            }
+            Data::ChunkEnd { id, .. }
+            | Data::FileEnd { id, .. }
+            | Data::Gone { id }
+            | Data::Differs { id } => (id, 0, 0, 0),
+        };
+        let entry = offered.get(&id).expect("a file that was offered");
+        let Kind::File { size, .. } = entry.kind else { panic!("{} is no file", entry.name) };
+        assert!(length <= most && offset + length as u64 <= size, "{message:?} of {size} bytes");
+        let (bytes, rest) = written.split_at(length);
+        tree.check_content(&entry.name, offset, bytes);
+        written = rest;
+    }
+}
