@@ -88,7 +88,7 @@ fn a_ticket_that_is_typed_at_the_terminal_is_not_shown() {
     }
     let mut keys = child.stdin.take().unwrap();
     // A slip, taken back key by key and as a whole.
-    write!(keys, "wrong\x15x\x7f{}\n", receiving.ticket).unwrap();
+    writeln!(keys, "wrong\x15x\x7f{}", receiving.ticket).unwrap();
     out.read_to_end(&mut shown).unwrap();
     drop(keys);
     let shown = String::from_utf8_lossy(&shown).into_owned();
