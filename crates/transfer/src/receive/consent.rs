@@ -6,10 +6,10 @@
 
 use super::Accept;
 use crate::error::TransferError;
-use crate::name::Name;
 use crate::progress::Question;
 use crate::wire::control::{Counted, Entry, Kind};
 use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
 use std::net::SocketAddr;
 use std::path::Path;
 use units::{Bytes, Time};
@@ -54,6 +54,7 @@ pub(super) struct Consent {
     offered: (u64, u64),
     /// The size of each, by a hash of its name: a file that changed is offered again.
     sizes: HashMap<u64, u64>,
+    hasher: RandomState,
 }
 
 impl Consent {
@@ -66,6 +67,7 @@ impl Consent {
             asking: None,
             offered: (0, 0),
             sizes: HashMap::new(),
+            hasher: RandomState::new(),
         }
     }
 
@@ -160,7 +162,7 @@ impl Consent {
     pub(super) fn admit(&mut self, entry: &Entry) -> Admission {
         let Some(granted) = self.granted else { return Admission::Wait };
         let size = if let Kind::File { size, .. } = entry.kind { size } else { 0 };
-        let key = hash(&entry.name);
+        let key = self.hasher.hash_one(&entry.name);
         let before = self.sizes.get(&key).copied();
         let entries = self.offered.0.saturating_add(u64::from(before.is_none()));
         let bytes = self.offered.1.saturating_sub(before.unwrap_or(0)).saturating_add(size);
@@ -204,12 +206,6 @@ impl Consent {
     }
 }
 
-/// 64 bits of a name's hash.
-fn hash(name: &Name) -> u64 {
-    let hash = blake3::hash(name.bytes());
-    u64::from_le_bytes(hash.as_bytes()[..8].try_into().expect("eight bytes"))
-}
-
 /// How long an announcement is waited for when offers have come without one.
 pub(super) fn patience_is_over(began: Time, now: Time) -> bool {
     now.since(began) > units::Span::from_secs(1)
@@ -218,6 +214,7 @@ pub(super) fn patience_is_over(began: Time, now: Time) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::name::Name;
     use crate::wire::control::Stamp;
 
     fn consent(accept: Accept) -> Consent {

@@ -165,3 +165,21 @@ fn no_file_is_under_way_twice() {
     drop(first);
     assert!(landing.chunk(0, 0).unwrap().is_some(), "its connection has ended");
 }
+
+#[test]
+fn offers_that_would_fill_the_memory_break_the_rules() {
+    let place = tempfile::tempdir().unwrap();
+    let (_state, landing) = landing(place.path(), Existing::Refuse);
+    let part = [&[b'n'; 250][..], b"/"].concat().repeat(15);
+    let taken = (0..u64::MAX)
+        .find(|id| {
+            let name = Name::new([&part[..], id.to_string().as_bytes()].concat()).unwrap();
+            match offered(&landing, *id, Entry { name, ..entry() }, true) {
+                Ok(_) => false,
+                Err(Trouble::Protocol(reason)) => reason == "more offers than may be open",
+                Err(trouble) => panic!("{trouble:?}"),
+            }
+        })
+        .unwrap();
+    assert!((7_000..9_000).contains(&taken), "{taken} names of 3.8 kB are 32 MB");
+}

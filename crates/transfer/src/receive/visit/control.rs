@@ -134,9 +134,8 @@ impl<'a> Control<'a> {
         match message {
             ToReceiver::Offer { id, entry } => {
                 self.offers += 1;
-                if self.held.is_empty() && self.admitted(id, &entry)? {
-                    return Ok(());
-                }
+                let waits = if self.held.is_empty() { self.admit(id, entry)? } else { Some(entry) };
+                let Some(entry) = waits else { return Ok(()) };
                 self.held_weight += weight(&entry);
                 if self.held_weight > MOST_HELD {
                     return Err(inlet.protocol("more offers than may be open"));
@@ -180,17 +179,17 @@ impl<'a> Control<'a> {
         Ok(())
     }
 
-    /// Looks at an offer, or refuses it. False if it has to wait.
-    fn admitted(&mut self, id: Id, entry: &Entry) -> Result<bool, TransferError> {
-        match self.consent.admit(entry) {
-            Admission::Yes => self.offer(id, entry.clone())?,
-            Admission::Wait => return Ok(false),
+    /// Looks at an offer, or refuses it. It comes back if it has to wait.
+    fn admit(&mut self, id: Id, entry: Entry) -> Result<Option<Entry>, TransferError> {
+        match self.consent.admit(&entry) {
+            Admission::Yes => self.offer(id, entry)?,
+            Admission::Wait => return Ok(Some(entry)),
             Admission::No(reason) => {
                 let reason = self.house.receiver.landing.refuse(&entry.name, reason);
                 self.answer(id, Verdict::Refused(reason), false);
             }
         }
-        Ok(true)
+        Ok(None)
     }
 
     fn offer(&mut self, id: Id, entry: Entry) -> Result<(), TransferError> {
@@ -236,11 +235,12 @@ impl<'a> Control<'a> {
             self.answer(id, verdict, true);
         }
         while let Some((id, entry)) = self.held.pop_front() {
-            if !self.admitted(id, &entry)? {
+            let held = weight(&entry);
+            if let Some(entry) = self.admit(id, entry)? {
                 self.held.push_front((id, entry));
                 break;
             }
-            self.held_weight -= weight(&entry);
+            self.held_weight -= held;
         }
         // A sender that offers and announces nothing has announced what it offers.
         if !self.held.is_empty() && patience_is_over(self.began, self.house.receiver.clock.now()) {
