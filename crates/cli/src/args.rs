@@ -314,7 +314,7 @@ pub(crate) struct SendOptions {
     /// Files and folders, each of which arrives under its last part's name; and the ticket that `tightlink receive` printed,
     /// unless --ticket-file or $TIGHTLINK_TICKET gives it or it is typed at the terminal, where nobody else sees it. "-"
     /// reads it from standard input
-    #[arg(value_name = "PATH… [TICKET]", required = true)]
+    #[arg(value_name = "PATH", required = true)]
     pub(crate) words: Vec<PathBuf>,
     /// Read the ticket from this file
     #[arg(long, value_name = "FILE")]
