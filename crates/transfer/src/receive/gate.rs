@@ -70,21 +70,7 @@ pub(super) struct House<'a> {
 
 /// Lets senders in, one after the other, until the session is finished or cannot go on.
 pub(super) fn serve(receiver: &Receiver, observer: &dyn Observer) -> Result<Summary, TransferError> {
-    let house = House {
-        receiver,
-        observer,
-        visit: Mutex::default(),
-        left: Condvar::new(),
-        waiting: AtomicUsize::new(0),
-        alone_since: Mutex::new(receiver.clock.now()),
-        complete: Mutex::default(),
-        result: Mutex::default(),
-        done: AtomicBool::new(false),
-        unproved: Unproved::default(),
-        sockets: Mutex::default(),
-        next: AtomicU64::new(0),
-        lines: Mutex::default(),
-    };
+    let house = House::new(receiver, observer);
     std::thread::scope(|threads| {
         while !house.is_done() {
             house.wait();
@@ -99,6 +85,26 @@ pub(super) fn serve(receiver: &Receiver, observer: &dyn Observer) -> Result<Summ
         house.left.notify_all();
     });
     locked(&house.result).take().expect("a receiver that is done has a result")
+}
+
+impl<'a> House<'a> {
+    pub(super) fn new(receiver: &'a Receiver, observer: &'a dyn Observer) -> Self {
+        Self {
+            receiver,
+            observer,
+            visit: Mutex::default(),
+            left: Condvar::new(),
+            waiting: AtomicUsize::new(0),
+            alone_since: Mutex::new(receiver.clock.now()),
+            complete: Mutex::default(),
+            result: Mutex::default(),
+            done: AtomicBool::new(false),
+            unproved: Unproved::default(),
+            sockets: Mutex::default(),
+            next: AtomicU64::new(0),
+            lines: Mutex::default(),
+        }
+    }
 }
 
 impl House<'_> {
@@ -172,20 +178,28 @@ impl House<'_> {
         let until = since + PATIENCE;
         let tls = ServerConnection::new(Arc::clone(&self.receiver.tls)).expect("the configuration is whole");
         let channel = Channel::establish(socket, tls, *clock, until)?;
-        let mut inlet = Inlet::new(&channel);
+        let greeting = self.greeting(&channel, until)?;
+        Ok((channel, greeting))
+    }
+
+    /// The first message.
+    pub(super) fn greeting(&self, channel: &Channel, until: Time) -> Result<Greeting, TransferError> {
+        let mut inlet = Inlet::new(channel);
         let greeting = match inlet.message(until)? {
             Message::Is(greeting) => greeting,
             Message::Nothing => return Err(TransferError::gone("no greeting in time")),
             Message::End => return Err(TransferError::gone("it left without a greeting")),
         };
         inlet.put_back();
-        Ok((channel, greeting))
+        Ok(greeting)
     }
 
-    fn welcome(&self, channel: &Arc<Channel>, greeting: Greeting) {
+    pub(super) fn welcome(&self, channel: &Arc<Channel>, greeting: Greeting) {
         match greeting {
             Greeting::Control { version, streams, echo } => match self.begin(channel, version, streams, echo)
             {
+                // Without a keeper: there is no path, and no second thread.
+                Ok(visit) if cfg!(fuzzing) => self.end(&visit, visit::serve(self, &visit, channel)),
                 Ok(visit) => std::thread::scope(|threads| {
                     let (choice, clock) = (self.receiver.window, &self.receiver.clock);
                     if keeper::wants_quiet(&visit, choice) {
@@ -220,7 +234,7 @@ impl House<'_> {
         self.done.store(true, Ordering::Release);
     }
 
-    fn is_done(&self) -> bool {
+    pub(super) fn is_done(&self) -> bool {
         self.done.load(Ordering::Acquire)
     }
 

@@ -95,6 +95,8 @@ impl<'a> Control<'a> {
         let (landing, clock) = (&self.house.receiver.landing, &self.house.receiver.clock);
         let mut inlet = Inlet::new(self.channel);
         loop {
+            #[cfg(fuzzing)]
+            super::workers::turn(self.house, self.visit, self.channel);
             if let Some(error) = locked(&self.visit.fatal).take() {
                 return Err(error);
             }
@@ -363,6 +365,10 @@ impl<'a> Control<'a> {
             let finishing = std::thread::Builder::new()
                 .spawn_scoped(threads, move || landing.finish(streams))
                 .map_err(TransferError::system("start a thread"))?;
+            #[cfg(fuzzing)]
+            while !finishing.is_finished() {
+                std::thread::yield_now();
+            }
             // A slow disk may take minutes, and a sender that hears nothing leaves.
             while !finishing.is_finished() {
                 match inlet.message(clock.now() + QUIET_TICK)? {

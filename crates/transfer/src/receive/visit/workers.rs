@@ -2,9 +2,12 @@
 //! names to whole files, asking the receiver's user.
 
 use super::{Jobs, Visit};
+#[cfg(fuzzing)]
+use crate::channel::Channel;
 use crate::error::TransferError;
+use crate::progress::Question;
 use crate::receive::gate::{House, locked};
-use crate::receive::landing::Trouble;
+use crate::receive::landing::{Examination, Trouble};
 use crate::wire::control::Verdict;
 use std::sync::{MutexGuard, PoisonError};
 use std::thread::Builder;
@@ -26,10 +29,12 @@ pub(super) fn beside<T>(
     control: impl FnOnce() -> Result<T, TransferError>,
 ) -> Result<T, TransferError> {
     let workers: [fn(&House<'_>, &Visit); 3] = [examine, name, ask];
+    // There the script says whose turn it is.
+    let workers = &workers[if cfg!(fuzzing) { 3 } else { 0 }..];
     std::thread::scope(|threads| {
         let ended = workers
-            .into_iter()
-            .try_for_each(|work| Builder::new().spawn_scoped(threads, move || work(house, visit)).map(drop))
+            .iter()
+            .try_for_each(|&work| Builder::new().spawn_scoped(threads, move || work(house, visit)).map(drop))
             .map_err(TransferError::system("start a thread"))
             .and_then(|()| control());
         locked(&visit.jobs).over = true;
@@ -47,12 +52,16 @@ fn examine(house: &House<'_>, visit: &Visit) {
             return;
         }
         drop(jobs);
-        let id = examination.id();
-        match house.receiver.landing.examine(examination) {
-            Ok(verdict) => locked(&visit.answers).push((id, verdict)),
-            Err(Trouble::File(reason)) => locked(&visit.answers).push((id, Verdict::Refused(reason))),
-            Err(trouble) => visit.trouble(trouble, id),
-        }
+        examine_one(house, visit, examination);
+    }
+}
+
+fn examine_one(house: &House<'_>, visit: &Visit, examination: Examination) {
+    let id = examination.id();
+    match house.receiver.landing.examine(examination) {
+        Ok(verdict) => locked(&visit.answers).push((id, verdict)),
+        Err(Trouble::File(reason)) => locked(&visit.answers).push((id, Verdict::Refused(reason))),
+        Err(trouble) => visit.trouble(trouble, id),
     }
 }
 
@@ -70,11 +79,15 @@ fn name(house: &House<'_>, visit: &Visit) {
         if clock.now().since(named) < NAMING && !landing.is_full() {
             continue;
         }
-        match landing.name_waiting() {
-            Ok(lost) => lost.into_iter().for_each(|(id, reason)| visit.trouble(Trouble::File(reason), id)),
-            Err(error) => visit.trouble(Trouble::Session(error), 0),
-        }
+        name_all(house, visit);
         named = clock.now();
+    }
+}
+
+fn name_all(house: &House<'_>, visit: &Visit) {
+    match house.receiver.landing.name_waiting() {
+        Ok(lost) => lost.into_iter().for_each(|(id, reason)| visit.trouble(Trouble::File(reason), id)),
+        Err(error) => visit.trouble(Trouble::Session(error), 0),
     }
 }
 
@@ -84,8 +97,39 @@ fn ask(house: &House<'_>, visit: &Visit) {
         let mut jobs = wait(visit, |jobs| jobs.question.is_none());
         let Some(question) = jobs.question.take() else { return };
         drop(jobs);
-        let answer = house.observer.accept(&question, &|| locked(&visit.jobs).over);
-        locked(&visit.jobs).answer = Some(answer);
+        answer(house, visit, &question);
+    }
+}
+
+fn answer(house: &House<'_>, visit: &Visit, question: &Question) {
+    let answer = house.observer.accept(question, &|| locked(&visit.jobs).over);
+    locked(&visit.jobs).answer = Some(answer);
+}
+
+/// What the script of the control connection says to be done beside it: a data connection, whose bytes come so many at a
+/// time; names; time passes; an answer; an examination.
+#[cfg(fuzzing)]
+pub(super) fn turn(house: &House<'_>, visit: &Visit, control: &Channel) {
+    use crate::channel::script::Segment;
+    let Some((kind, about)) = control.turn() else { return };
+    let first = about.first().copied().unwrap_or_default();
+    match kind {
+        0 => {
+            let pieces =
+                about.get(1..).unwrap_or_default().chunks(if first == 0 { 4096 } else { first.into() });
+            let data = Channel::scripted(pieces.map(|piece| Segment::Bytes(piece.to_vec())));
+            crate::receive::stream::serve(house, visit, &std::sync::Arc::new(data));
+        }
+        2 => name_all(house, visit),
+        3 => crate::fuzzing::pass(Span::from_millis(60 << first.min(9))),
+        4 => {
+            let question = locked(&visit.jobs).question.take();
+            question.into_iter().for_each(|question| answer(house, visit, &question));
+        }
+        _ => {
+            let examination = locked(&visit.jobs).examinations.pop_front();
+            examination.into_iter().for_each(|examination| examine_one(house, visit, examination));
+        }
     }
 }
 
