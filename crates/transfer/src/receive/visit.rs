@@ -68,7 +68,7 @@ pub(super) struct Visit {
 /// What is to be done beside the control connection.
 #[derive(Debug, Default)]
 struct Jobs {
-    examinations: VecDeque<Examination>,
+    examinations: VecDeque<Box<Examination>>,
     question: Option<Question>,
     /// The receiver's user has answered.
     answer: Option<bool>,

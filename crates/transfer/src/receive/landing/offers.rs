@@ -36,7 +36,7 @@ const TWICE: &str = "it is under way already";
 #[derive(Debug)]
 pub(in crate::receive) enum Offered {
     Now(Verdict),
-    Later(Examination),
+    Later(Box<Examination>),
 }
 
 /// Something to be read before an offer can be answered.
@@ -139,8 +139,8 @@ impl Landing {
         if matches!(&found, Found::Link { target: there, .. } if there == target) {
             return Ok(Ok(Verdict::Have));
         }
-        let taken = if ours.is_some() {
-            Taken::Replace
+        let taken = if let Some(ours) = ours {
+            Taken::ReplaceThis(ours.there)
         } else {
             match self.rules.way(&found, u64::MAX, entry.modified) {
                 Way::Come(taken) | Way::Compare(taken) => taken,
@@ -198,8 +198,8 @@ impl Landing {
             return Ok(Offered::Now(Verdict::Have));
         }
         let plan_key = key(&entry.name, &version);
-        let way = if ours.is_some() {
-            Way::Come(Taken::Replace)
+        let way = if let Some(ours) = ours {
+            Way::Come(Taken::ReplaceThis(ours.there))
         } else {
             self.rules.way(&found, chunks.size(), entry.modified)
         };
@@ -244,7 +244,7 @@ impl Landing {
         if to_read <= AT_ONCE {
             return self.examine(examination).map(Offered::Now);
         }
-        Ok(Offered::Later(examination))
+        Ok(Offered::Later(Box::new(examination)))
     }
 
     /// A file of the session got its name just before the process was killed: the journal does not know that yet.

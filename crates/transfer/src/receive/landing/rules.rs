@@ -51,7 +51,7 @@ impl Rules {
             Existing::Refuse => Way::Refuse(TAKEN),
             Existing::Rename if same_size => Way::Compare(Taken::Number),
             Existing::Rename => Way::Come(Taken::Number),
-            Existing::Update if is_later(modified, there.modified) => Way::Come(Taken::Replace),
+            Existing::Update if is_later(modified, there.modified) => Way::Come(Taken::ReplaceThis(*there)),
             Existing::Update => Way::Kept,
             Existing::Replace => Way::Come(Taken::Replace),
         }

@@ -38,7 +38,7 @@ pub(super) fn landing(folder: &Path, existing: Existing) -> (State, Landing) {
 pub(super) fn offered(landing: &Landing, id: Id, entry: Entry, asks: bool) -> Result<Verdict, Trouble> {
     match landing.offer(id, entry, asks)? {
         Offered::Now(verdict) => Ok(verdict),
-        Offered::Later(examination) => landing.examine(examination),
+        Offered::Later(examination) => landing.examine(*examination),
     }
 }
 
@@ -238,4 +238,21 @@ fn a_file_that_another_program_made_meanwhile_counts_if_it_is_the_same_and_stays
     let kind = Kind::Link { target: b"x".to_vec() };
     assert!(matches!(offered(&landing, 1, Entry { kind, ..entry() }, true).unwrap(), Verdict::Refused(_)));
     assert_eq!(fs::read(place.path().join("file")).unwrap(), b"there");
+}
+
+#[test]
+fn what_somebody_changes_while_a_later_version_comes_is_not_replaced() {
+    for existing in [Existing::Refuse, Existing::Update] {
+        let place = tempfile::tempdir().unwrap();
+        let (_state, landing) = landing(place.path(), existing);
+        assert_eq!(offered(&landing, 0, five(1, Stamp::default()), true).unwrap(), Verdict::Want);
+        landing.small(0, b"first", &small_file_digest(b"first").0).unwrap();
+        assert!(landing.name_waiting().unwrap().is_empty());
+        let later = Stamp { seconds: 1_000, nanos: 0 };
+        assert_eq!(offered(&landing, 1, five(2, later), true).unwrap(), Verdict::Want);
+        fs::write(place.path().join("file"), b"the user's own work").unwrap();
+        landing.small(1, b"later", &small_file_digest(b"later").0).unwrap();
+        assert_eq!(landing.name_waiting().unwrap().len(), 1);
+        assert_eq!(fs::read(place.path().join("file")).unwrap(), b"the user's own work");
+    }
 }

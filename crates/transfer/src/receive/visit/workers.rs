@@ -58,7 +58,7 @@ fn examine(house: &House<'_>, visit: &Visit) {
 
 fn examine_one(house: &House<'_>, visit: &Visit, examination: Examination) {
     let id = examination.id();
-    match house.receiver.landing.examine(examination) {
+    match house.receiver.landing.examine(*examination) {
         Ok(verdict) => locked(&visit.answers).push((id, verdict)),
         Err(Trouble::File(reason)) => locked(&visit.answers).push((id, Verdict::Refused(reason))),
         Err(trouble) => visit.trouble(trouble, id),
