@@ -321,8 +321,7 @@ impl Landing {
         let found = hashed(&file, chunks, claimed.keys().copied(), &self.read).unwrap_or_default();
         claimed.retain(|index, digest| found.get(index) == Some(digest));
         // What comes may have holes, and must find nothing there.
-        let missing = (0..chunks.count()).filter(|index| !claimed.contains_key(index));
-        let cleared = missing.map(|index| chunks.range(index)).try_for_each(|range| clear(&file, range));
+        let cleared = gaps(chunks, &claimed).try_for_each(|range| clear(&file, range));
         if let Err(error) = cleared {
             return Ok(Verdict::Refused(self.trouble(&entry, "make it", error)?));
         }
@@ -375,6 +374,16 @@ impl Landing {
     }
 }
 
+/// The bytes that are not in these chunks, in few ranges: a file may have 65536 chunks.
+fn gaps(chunks: Chunks, there: &BTreeMap<u32, Digest>) -> impl Iterator<Item = Range<u64>> {
+    let end = chunks.size()..chunks.size();
+    let mut from = 0;
+    let ranges = there.keys().map(move |&index| chunks.range(index)).chain([end]);
+    ranges
+        .map(move |range| std::mem::replace(&mut from, range.end)..range.start)
+        .filter(|gap| !gap.is_empty())
+}
+
 /// Makes a hole of a part of a file.
 fn clear(file: &File, range: Range<u64>) -> io::Result<()> {
     use rustix::fs::FallocateFlags as Flags;
@@ -390,4 +399,22 @@ fn clear(file: &File, range: Range<u64>) -> io::Result<()> {
         at += length;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_lies_in_one_range_between_two_chunks() {
+        const M: u64 = 1 << 20;
+        let missing = |size, there: &[u32]| -> Vec<Range<u64>> {
+            let there = there.iter().map(|&index| (index, [0; 32])).collect();
+            gaps(Chunks::new(size), &there).collect()
+        };
+        assert!(matches!(&missing(1 << 36, &[])[..], [all] if *all == (0..1 << 36)));
+        assert_eq!(missing(4 * M + 5, &[1, 2]), [0..M, 3 * M..4 * M + 5]);
+        assert_eq!(missing(4 * M + 5, &[0, 2, 4]), [M..2 * M, 3 * M..4 * M]);
+        assert_eq!(missing(2 * M, &[0, 1]), []);
+    }
 }
