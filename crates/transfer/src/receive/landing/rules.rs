@@ -47,7 +47,8 @@ impl Rules {
         }
         let same_size = file && there.size == size;
         match self.existing {
-            Existing::Refuse if same_size => Way::Compare(Taken::Refuse),
+            // It comes, and is compared then: whoever offers it must not learn the digest of what is there.
+            Existing::Refuse if same_size => Way::Come(Taken::Refuse),
             Existing::Refuse => Way::Refuse(TAKEN),
             Existing::Rename if same_size => Way::Compare(Taken::Number),
             Existing::Rename => Way::Come(Taken::Number),

@@ -6,7 +6,7 @@ use crate::error::TransferError;
 use crate::history::History;
 use crate::measure::ReceiverTimes;
 use crate::progress::Snapshot;
-use crate::receive::consent::{Admission, Consent, Step, patience_is_over};
+use crate::receive::consent::{Admission, Consent, Spent, Step, patience_is_over};
 use crate::receive::gate::{House, locked};
 use crate::receive::landing::{Counts, MOST_HELD, Offered, Trouble, weight};
 use crate::summary::{Side, Summary, sample};
@@ -244,8 +244,11 @@ impl<'a> Control<'a> {
             }
             self.held_weight -= held;
         }
-        // A sender that offers and announces nothing has announced what it offers.
-        if !self.held.is_empty() && patience_is_over(self.began, self.house.receiver.clock.now()) {
+        // A sender of version 1 announces late, and has announced what it offers until then.
+        if !self.visit.asks
+            && !self.held.is_empty()
+            && patience_is_over(self.began, self.house.receiver.clock.now())
+        {
             let size = |entry: &Entry| if let Kind::File { size, .. } = entry.kind { size } else { 0 };
             let bytes = self.held.iter().map(|(_, entry)| size(entry)).fold(0, u64::saturating_add);
             if let Some(known) = self.consent.unannounced((self.held.len() as u64, bytes)) {
@@ -255,9 +258,9 @@ impl<'a> Control<'a> {
         Ok(())
     }
 
-    /// What was not said yet is of no interest any more.
-    pub(super) fn drop_out(&mut self) {
-        self.out.clear();
+    /// What the limit has been spent on.
+    pub(super) fn into_spent(self) -> Spent {
+        self.consent.into_spent()
     }
 
     /// Whether what lets the data flow must still wait. What is over sooner than the measurement does not.
