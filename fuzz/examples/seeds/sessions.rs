@@ -170,6 +170,12 @@ pub fn visit(out: &Path) -> io::Result<()> {
         let gone = data(&[(Data::Gone { id: 2 }, b"")]);
         seeds.add([&[form], &both[..], &gone, &segment(5, &[9]), &segment(5, &[9]), &end(3)].concat())?;
     }
+    // Digests that are wrong, of a small file and of a chunk.
+    let offers = [say(&file(0, "n", 5, 1)), say(&file(1, "m", 3, 1))].concat();
+    for wrong in [data(&[small(0, b"01234")]), data(&chunk(1, 0, b"abc"))] {
+        let as_it_is = [&[2], &wrong[1..]].concat();
+        seeds.add([&[2], &hello[..], &offers, &as_it_is, &names].concat())?;
+    }
     // As bytes, cut anywhere; without an announcement; of another version.
     let offers = [file(0, "n", 5, 1), offer(1, "d", Kind::Folder), ToReceiver::Report(Report::default())];
     for length in [1, 7, 40] {
