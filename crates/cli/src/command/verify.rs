@@ -21,6 +21,12 @@ pub(crate) fn run(options: &VerifyOptions) -> Result<ExitCode, Problem> {
     };
     let report = digests::check(&options.file, &options.dir, &mut each)?;
     written?;
+    if report == Report::default() {
+        return Err(Problem::usage(format!(
+            "{}: holds no digests\n  accepted: a file that `tightlink receive --digests` or `b3sum` wrote",
+            Foreign::path(&options.file)
+        )));
+    }
     if options.json {
         let Report { same, differ, missing, failed } = report;
         print::data(json!({ "same": same, "differ": differ, "missing": missing, "failed": failed }))?;
