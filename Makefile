@@ -8,8 +8,6 @@ SHELL := /bin/bash
 
 TIGHTLINK := target/release/tightlink
 PYTHON := .venv/bin/python
-# Options of scripts/power-cut, e.g. --receive-options "--existing replace".
-POWER_CUT :=
 
 help: ## show this
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -41,11 +39,13 @@ soak: setup-rust ## long properties: many more random cases than `make test`, tw
 	cargo test --release -p tightlink-sim --test sim twelve_seeds -- --ignored --nocapture
 	TIGHTLINK_KILLS=50 cargo test --release -p tightlink --test cli kill_9 -- --nocapture
 	scripts/small-files
+	scripts/setup disks
 	scripts/power-cut --control naive --cuts 6 --seconds 12 --commit 5 > /dev/null
-	scripts/power-cut --cuts 12 --seconds 15 --commit 5 $(POWER_CUT)
+	scripts/power-cut --cuts 12 --seconds 15 --commit 5
 
 power-cut: setup-rust ## power cuts during transfers onto ext4, xfs and btrfs: no file may be damaged (root, FUSE; 4 minutes)
-	scripts/power-cut $(POWER_CUT)
+	@scripts/setup disks
+	scripts/power-cut
 
 fuzz: ## throw random input at the parsers for ten minutes
 	scripts/fuzz

@@ -39,7 +39,10 @@ pub(crate) enum Command {
     /// Receive files into a folder: prints the ticket that lets one sender in
     Receive(ReceiveOptions),
     /// Send files and folders to whoever gave out a ticket; run it again to go on after an interruption
+    #[command(override_usage = "tightlink send [OPTIONS] PATH… [TICKET]")]
     Send(SendOptions),
+    /// Check files against their BLAKE3 digests: what `receive --digests` or `b3sum` wrote
+    Verify(VerifyOptions),
 }
 
 /// Changes to a scenario file.
@@ -308,12 +311,20 @@ impl From<ExistingName> for Existing {
 
 #[derive(Debug, Args)]
 pub(crate) struct SendOptions {
-    /// Files and folders; each arrives under its last part's name
+    /// Files and folders, each of which arrives under its last part's name; and the ticket that `tightlink receive` printed,
+    /// unless --ticket-file or $TIGHTLINK_TICKET gives it or it is typed at the terminal, where nobody else sees it. "-"
+    /// reads it from standard input
     #[arg(value_name = "PATH", required = true)]
-    pub(crate) paths: Vec<PathBuf>,
-    /// The ticket that `tightlink receive` printed; "-" reads it from standard input, where no other user sees it
-    #[arg(value_name = "TICKET", required = true)]
-    pub(crate) ticket: String,
+    pub(crate) words: Vec<PathBuf>,
+    /// Read the ticket from this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ticket_file: Option<PathBuf>,
+    /// List what would be sent, and send nothing; needs no ticket
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Say what became of each entry
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
     /// Parallel TCP connections
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(crate) streams: u16,
@@ -329,7 +340,22 @@ pub(crate) struct SendOptions {
     /// Write a page about the transfer to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
-    /// Print the summary as JSON
+    /// Print the summary as JSON; with --dry-run, one object per entry and one of the totals
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VerifyOptions {
+    /// The file of digests, as `tightlink receive --digests` and `b3sum` write it
+    pub(crate) file: PathBuf,
+    /// The folder that its paths are relative to
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) dir: PathBuf,
+    /// Tell of files without a fault, too
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
+    /// Print one JSON object per file that is told of, and one of the totals
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -12,3 +12,4 @@ pub(crate) mod run;
 pub(crate) mod send;
 pub(crate) mod sweep;
 pub(crate) mod tune;
+pub(crate) mod verify;

@@ -35,6 +35,7 @@ fn main() -> ExitCode {
         Command::Emulate(options) => command::emulate::run(options),
         Command::Receive(options) => command::receive::run(&options),
         Command::Send(options) => command::send::run(&options),
+        Command::Verify(options) => command::verify::run(&options),
     };
     match result {
         Ok(code) => code,

@@ -12,9 +12,9 @@ pub(crate) fn data(line: impl Display) -> Result<(), Problem> {
     writeln!(io::stdout(), "{line}").map_err(|error| Problem::output(&error))
 }
 
-/// Writes a question to stderr; the answer is typed behind it.
+/// Writes a question to the terminal, in place of its last line; the answer is typed behind it.
 pub(crate) fn ask(question: impl Display) {
-    let _ = write!(io::stderr(), "{question}").and_then(|()| io::stderr().flush());
+    let _ = write!(io::stderr(), "\r\x1b[2K{question}").and_then(|()| io::stderr().flush());
 }
 
 /// Writes a line of talk to stderr. That nobody listens is no error.

@@ -7,7 +7,7 @@ use scenario::Faults;
 use std::fmt::Display;
 use std::io;
 
-/// A claim failed.
+/// A claim failed, or a file is not as it was.
 pub(crate) const CLAIM_FAILED: u8 = 1;
 /// The command or the scenario is not right.
 pub(crate) const USAGE: u8 = 2;

@@ -78,10 +78,10 @@ fn taken(file: &Path) -> TransferError {
 }
 
 /// Writes the digests of the files called `names` beneath `folder` to the new `file`, which has its name when it is whole
-/// and on the disk. How many there are.
+/// and on the disk. How many there are. A file that cannot be read is left out.
 ///
 /// # Errors
-/// A file cannot be read, or `file` not be written; nothing is left of it then.
+/// [`TransferError::Incomplete`] if files were left out; otherwise `file` cannot be written, and nothing is left of it.
 pub(crate) fn write<'a>(
     folder: &OwnedFd,
     names: impl Iterator<Item = &'a Name>,
@@ -90,11 +90,18 @@ pub(crate) fn write<'a>(
     is_free(file)?;
     let under_way = Temporary::new(file)?;
     let mut out = BufWriter::new(&under_way.file);
-    let mut count = 0;
+    let (mut count, mut missed, mut first) = (0, 0, None);
     for name in names {
-        let digest = open(folder, name)
-            .and_then(|file| hash(&file))
-            .map_err(TransferError::file(name.path(), "read it for its digest"))?;
+        let digest = match open(folder, name).and_then(|file| hash(&file)) {
+            Ok(digest) => digest,
+            Err(error) => {
+                missed += 1;
+                first.get_or_insert_with(|| {
+                    format!("{name}: cannot be read for its digest: {}", reason(&error))
+                });
+                continue;
+            }
+        };
         let written = out.write_all(&line(&digest, name.bytes()));
         written.map_err(TransferError::file(file, "write the digests"))?;
         count += 1;
@@ -102,7 +109,10 @@ pub(crate) fn write<'a>(
     out.flush().map_err(TransferError::file(file, "write the digests"))?;
     drop(out);
     under_way.keep(file)?;
-    Ok(count)
+    match first {
+        Some(first) => Err(TransferError::Incomplete { failed: missed, all: count + missed, first }),
+        None => Ok(count),
+    }
 }
 
 /// A file beside the one that it becomes, and gone if it does not.

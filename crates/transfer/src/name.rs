@@ -105,7 +105,7 @@ impl Name {
     /// part, or, for a name of one part, below the folder received into.
     ///
     /// An absolute target does. So does one that goes up further than the link lies deep, and one that goes up after it went
-    /// down: what it went down may be a link.
+    /// down: what it went down may be a link. And so does one into the receiver's own folder.
     #[must_use]
     pub fn leads_out(&self, target: &[u8]) -> bool {
         if target.starts_with(b"/") {
@@ -114,7 +114,7 @@ impl Name {
         let deep = self.0.iter().filter(|&&byte| byte == b'/').count().saturating_sub(1);
         let mut parts = target.split(|&byte| byte == b'/').filter(|part| !matches!(part, [] | [b'.']));
         let ups = parts.clone().take_while(|part| *part == b"..").count();
-        ups > deep || parts.by_ref().skip(ups).any(|part| part == b"..")
+        ups > deep || parts.by_ref().skip(ups).any(|part| part == b".." || is_reserved(part))
     }
 
     /// Its bytes.

@@ -207,7 +207,14 @@ impl Receiver {
     /// # Errors
     /// What ends a session before it is finished; the same call on the same folder goes on with it then.
     pub fn run(self, observer: &dyn Observer) -> Result<Summary, TransferError> {
-        let received = gate::serve(&self, observer)?;
+        let received = match gate::serve(&self, observer) {
+            Err(error @ TransferError::NotAccepted(_)) if self.landing.is_untouched() => {
+                // Nothing is there to go on with, and whoever has the ticket is not wanted.
+                self.state.finish()?;
+                return Err(error);
+            }
+            received => received?,
+        };
         drop(self.listener);
         self.state.finish()?;
         if let Some(file) = &self.digests {

@@ -60,6 +60,8 @@ pub(crate) enum Taken {
     Refuse,
     /// It gets it.
     Replace,
+    /// It gets it as long as that which has it looks like this.
+    ReplaceThis(There),
     /// It gets it with a number.
     Number,
 }
@@ -273,7 +275,15 @@ impl Store {
         let under_way = partial_name(key);
         let (folder, last) = name.split();
         let folder = self.folder(folder)?;
-        if taken == Taken::Replace {
+        let replaces = match taken {
+            Taken::Replace => true,
+            // Somebody may have changed it since it was decided that it may go.
+            Taken::ReplaceThis(this) => matches!(
+                self.find(name)?, Found::File(there) | Found::Link { there, .. } if there == this
+            ),
+            Taken::Refuse | Taken::Number => false,
+        };
+        if replaces {
             return self.replace(&under_way, &folder, last).map(|()| Named::Here);
         }
         if self.rename_new(&under_way, &folder, last)? {

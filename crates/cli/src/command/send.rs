@@ -1,14 +1,17 @@
-//! `tightlink send`: paths to whoever gave out a ticket.
+//! `tightlink send`: paths to whoever gave out a ticket. `send/ticket.rs`: where the ticket comes from.
+
+mod ticket;
 
 use crate::args::SendOptions;
 use crate::print;
-use crate::problem::Problem;
+use crate::problem::{PARTIAL, Problem};
 use crate::report;
-use crate::talk::Talk;
-use std::io;
+use crate::talk::{Talk, bytes};
+use serde_json::{Value, json};
+use std::path::PathBuf;
 use std::process::ExitCode;
-use transfer::{Clock, Ticket, TransferError};
-use units::Rate;
+use transfer::{Clock, Listed, Shape, Totals};
+use units::{Foreign, Rate};
 
 pub(crate) fn run(options: &SendOptions) -> Result<ExitCode, Problem> {
     if options.limit == Some(Rate::ZERO) {
@@ -16,16 +19,21 @@ pub(crate) fn run(options: &SendOptions) -> Result<ExitCode, Problem> {
             "--limit 0: nothing would pass\n  accepted: a rate above zero, such as 200Mbit/s",
         ));
     }
-    let ticket = ticket(&options.ticket)?;
+    if options.dry_run {
+        return list(ticket::paths(options), options.json);
+    }
+    // A dump of this process would hold the ticket.
+    let _ = nix::sys::prctl::set_dumpable(false);
+    let (paths, ticket) = ticket::find(options)?;
     let how = transfer::SendOptions {
         streams: options.streams,
         control: options.control.clone(),
         limit: options.limit,
         retry: options.retry,
     };
-    let talk = Talk::new(false);
+    let talk = Talk::new(options.verbose);
     talk.waiting("connecting");
-    let sent = transfer::send(&options.paths, &ticket, &how, &Clock::start(), &talk)?;
+    let sent = transfer::send(paths, &ticket, &how, &Clock::start(), &talk)?;
     talk.end();
     if let Some(file) = &options.report {
         report::write(file, &sent)?;
@@ -38,14 +46,50 @@ pub(crate) fn run(options: &SendOptions) -> Result<ExitCode, Problem> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn ticket(given: &str) -> Result<Ticket, Problem> {
-    let mut line = String::new();
-    let text = if given == "-" {
-        let read = io::stdin().read_line(&mut line);
-        read.map_err(|error| Problem::environment(format!("standard input: {error}")))?;
-        &line
+/// `--dry-run`: what would be sent, and how much it is.
+fn list(paths: &[PathBuf], json: bool) -> Result<ExitCode, Problem> {
+    let talk = Talk::new(false);
+    // No line that changes among those of the list.
+    talk.end();
+    let mut written = Ok(());
+    let totals = transfer::list(paths, &talk, &mut |listed| {
+        written = print::data(if json { as_json(&listed).to_string() } else { line(&listed) });
+        written.is_ok()
+    })?;
+    written?;
+    let Totals { entries, bytes: all, disk, failed } = totals;
+    if json {
+        print::data(
+            json!({ "entries": entries, "bytes": all, "bytes_without_holes": disk, "failed": failed }),
+        )?;
     } else {
-        given
-    };
-    text.parse().map_err(|error| Problem::from(TransferError::Ticket(error)))
+        let entries = if entries == 1 { "1 entry".into() } else { format!("{entries} entries") };
+        let holes = if disk < all { format!(", {} without holes", bytes(disk)) } else { String::new() };
+        print::talk(format_args!("would send {entries}, {}{holes}", bytes(all)));
+    }
+    if failed == 0 {
+        return Ok(ExitCode::SUCCESS);
+    }
+    Err(Problem { message: format!("{failed} files and folders could not be read"), code: PARTIAL })
+}
+
+/// The size, and a name that says what the entry is.
+fn line(listed: &Listed<'_>) -> String {
+    let name = listed.name;
+    match listed.shape {
+        Shape::File => format!("{:>8}  {name}", bytes(listed.size.get())),
+        Shape::Folder => format!("{:>8}  {name}/", ""),
+        Shape::Link(target) => format!("{:>8}  {name} -> {}", "", Foreign::new(target)),
+    }
+}
+
+fn as_json(listed: &Listed<'_>) -> Value {
+    let name = listed.name.path().to_string_lossy();
+    match listed.shape {
+        Shape::File => json!({ "name": name, "kind": "file", "bytes": listed.size.get() }),
+        Shape::Folder => json!({ "name": name, "kind": "folder" }),
+        Shape::Link(target) => {
+            json!({ "name": name, "kind": "link", "target": String::from_utf8_lossy(target) })
+        }
+    }
 }

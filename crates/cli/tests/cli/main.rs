@@ -21,7 +21,9 @@ mod transfer;
 mod transfer_kill;
 mod transfer_limits;
 mod transfer_path;
+mod transfer_secrets;
 mod transfer_strangers;
+mod transfer_ticket;
 #[path = "../../../live/tests/live/tries.rs"]
 mod tries;
 mod tune;

@@ -55,8 +55,15 @@ fn digests_are_never_written_over_something() {
     }
     assert_eq!(fs::read(bench.path().join("precious")).unwrap(), b"mine");
     assert!(!bench.path().join("nowhere").exists());
-    let error = write(&top, [name(b"missing")].iter(), &bench.path().join("sums")).unwrap_err();
-    assert!(error.to_string().contains("missing: cannot read it for its digest"), "{error}");
+    // One that cannot be read costs no other its digest.
+    let sums = bench.path().join("sums");
+    let error = write(&top, [name(b"missing"), name(b"one")].iter(), &sums).unwrap_err();
+    assert!(
+        error.to_string().contains("1 of 2") && error.to_string().contains("missing: cannot be read"),
+        "{error}"
+    );
+    assert!(fs::read_to_string(&sums).unwrap().ends_with("  one\n"));
+    fs::remove_file(&sums).unwrap();
     // Taken while they were hashed.
     let temporary = Temporary::new(&bench.path().join("later")).unwrap();
     fs::write(bench.path().join("later"), "mine").unwrap();
@@ -111,7 +118,7 @@ fn a_line_without_an_end_takes_no_memory() {
     let bench = tempfile::tempdir().unwrap();
     fs::write(bench.path().join("same"), "content").unwrap();
     let digest = blake3::hash(b"content").to_hex();
-    let longest = format!("{digest}  {}same", "./".repeat(1));
+    let longest = format!("{digest}  {}same", "./");
     for length in [LONGEST - 1, LONGEST, LONGEST + 1, 5 * LONGEST] {
         let text = format!("{}\n{longest}\n", "a".repeat(length));
         let (all, report) = checked(bench.path(), text.as_bytes());

@@ -6,14 +6,16 @@
 
 use super::Accept;
 use crate::error::TransferError;
-use crate::name::Name;
 use crate::progress::Question;
 use crate::wire::control::{Counted, Entry, Kind};
 use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
 use std::net::SocketAddr;
 use std::path::Path;
 use units::{Bytes, Time};
 
+/// An honest sender offers a file that keeps changing three times.
+const MOST_OFFERS: u32 = 8;
 /// Files grow while they are sent: a hundredth more than a person accepted is not asked about.
 const GROWTH: u64 = 100;
 
@@ -50,23 +52,23 @@ pub(super) struct Consent {
     /// Entries and bytes that are accepted.
     granted: Option<(u64, u64)>,
     asking: Option<Counted>,
-    /// Entries and bytes offered so far.
+    spent: Spent,
+}
+
+/// What was offered and accepted.
+#[derive(Debug, Default)]
+pub(super) struct Spent {
+    /// Entries and bytes.
     offered: (u64, u64),
-    /// The size of each, by a hash of its name: a file that changed is offered again.
-    sizes: HashMap<u64, u64>,
+    /// The largest size of each, by a hash of its name, and how often it was offered: a file that changed is offered again.
+    sizes: HashMap<u64, (u64, u32)>,
+    hasher: RandomState,
 }
 
 impl Consent {
-    pub(super) fn new(accept: Accept, peer: SocketAddr) -> Self {
-        Self {
-            accept,
-            peer,
-            announced: None,
-            granted: None,
-            asking: None,
-            offered: (0, 0),
-            sizes: HashMap::new(),
-        }
+    /// `spent`: by earlier senders of the session, if a limit holds for all of them.
+    pub(super) fn new(accept: Accept, peer: SocketAddr, spent: Spent) -> Self {
+        Self { accept, peer, announced: None, granted: None, asking: None, spent }
     }
 
     /// What was announced last.
@@ -133,11 +135,8 @@ impl Consent {
                 free: Bytes::new(free),
             });
         }
-        self.granted = Some(match self.accept.limit {
-            Some(limit) => (u64::MAX, limit.get()),
-            None if counted.complete => (counted.entries, counted.bytes),
-            None => (u64::MAX, u64::MAX),
-        });
+        let bytes = self.accept.limit.map_or(counted.bytes, Bytes::get);
+        self.granted = Some((counted.entries, bytes));
         let news = match before {
             None => true,
             Some(before) => before.complete && before != counted,
@@ -159,13 +158,20 @@ impl Consent {
     /// An entry is offered.
     pub(super) fn admit(&mut self, entry: &Entry) -> Admission {
         let Some(granted) = self.granted else { return Admission::Wait };
-        let size = if let Kind::File { size, .. } = entry.kind { size } else { 0 };
-        let key = hash(&entry.name);
-        let before = self.sizes.get(&key).copied();
-        let entries = self.offered.0.saturating_add(u64::from(before.is_none()));
-        let bytes = self.offered.1.saturating_sub(before.unwrap_or(0)).saturating_add(size);
+        let size = self.size(entry);
+        let key = self.spent.hasher.hash_one(&entry.name);
+        let before = self.spent.sizes.get(&key).copied();
+        let (largest, times) = before.unwrap_or_default();
+        if times >= MOST_OFFERS || times > 0 && !matches!(entry.kind, Kind::File { .. }) {
+            return Admission::No("it was offered before");
+        }
+        let entries = self.spent.offered.0.saturating_add(u64::from(before.is_none()));
+        // What came of an earlier version may lie there still.
+        let grown = size.saturating_sub(largest);
+        let bytes = self.spent.offered.1.saturating_add(grown);
         if entries > granted.0 || bytes > granted.1 {
-            if self.asking.is_some() || self.accept.ask {
+            let counting = self.announced.is_some_and(|announced| !announced.complete);
+            if self.asking.is_some() || self.accept.ask || counting && bytes <= self.most() {
                 return Admission::Wait;
             }
             return Admission::No(if self.accept.limit.is_some() {
@@ -174,17 +180,40 @@ impl Consent {
                 "it is more than the sender announced"
             });
         }
-        self.offered = (entries, bytes);
-        self.sizes.insert(key, size);
+        self.spent.offered = (entries, bytes);
+        self.spent.sizes.insert(key, (size.max(largest), times + 1));
         Admission::Yes
+    }
+
+    /// Bytes that an entry takes. Targets of links are not announced, and count where there is a limit.
+    fn size(&self, entry: &Entry) -> u64 {
+        match &entry.kind {
+            Kind::File { size, .. } => *size,
+            Kind::Link { target } if self.accept.limit.is_some() => target.len() as u64,
+            Kind::Link { .. } | Kind::Folder => 0,
+        }
+    }
+
+    /// Bytes that no announcement can go beyond.
+    fn most(&self) -> u64 {
+        self.accept.limit.map_or(u64::MAX, Bytes::get)
+    }
+
+    /// What the limit has been spent on, for the next sender of the session; nothing if there is no limit.
+    pub(super) fn into_spent(mut self) -> Spent {
+        if self.accept.limit.is_none() {
+            return Spent::default();
+        }
+        self.spent.sizes.values_mut().for_each(|(_, times)| *times = 0);
+        self.spent
     }
 
     /// Offers wait, and nothing was announced that would decide about them: `waiting` entries of so many bytes are what
     /// is known of it.
     pub(super) fn unannounced(&self, waiting: (u64, u64)) -> Option<Counted> {
         let known = self.announced.unwrap_or_default();
-        let entries = self.offered.0.saturating_add(waiting.0);
-        let bytes = self.offered.1.saturating_add(waiting.1);
+        let entries = self.spent.offered.0.saturating_add(waiting.0);
+        let bytes = self.spent.offered.1.saturating_add(waiting.1);
         let more = entries > known.entries || bytes > known.bytes || self.announced.is_none();
         (more && self.asking.is_none()).then(|| Counted {
             entries: entries.max(known.entries),
@@ -204,12 +233,6 @@ impl Consent {
     }
 }
 
-/// 64 bits of a name's hash.
-fn hash(name: &Name) -> u64 {
-    let hash = blake3::hash(name.bytes());
-    u64::from_le_bytes(hash.as_bytes()[..8].try_into().expect("eight bytes"))
-}
-
 /// How long an announcement is waited for when offers have come without one.
 pub(super) fn patience_is_over(began: Time, now: Time) -> bool {
     now.since(began) > units::Span::from_secs(1)
@@ -218,10 +241,11 @@ pub(super) fn patience_is_over(began: Time, now: Time) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::name::Name;
     use crate::wire::control::Stamp;
 
     fn consent(accept: Accept) -> Consent {
-        Consent::new(accept, "192.0.2.7:5".parse().unwrap())
+        Consent::new(accept, "192.0.2.7:5".parse().unwrap(), Spent::default())
     }
 
     fn counted(entries: u64, bytes: u64, complete: bool) -> Counted {
@@ -248,9 +272,10 @@ mod tests {
         );
         assert_eq!(consent.admit(&file("a", 60)), Admission::Yes);
         assert_eq!(consent.admit(&file("b", 60)), Admission::No("it is more than the sender announced"));
-        // It changed, and is offered again.
+        // It changed, and is offered again; what came of it before may lie there still.
         assert_eq!(consent.admit(&file("a", 40)), Admission::Yes);
-        assert_eq!(consent.admit(&file("b", 60)), Admission::Yes);
+        assert_eq!(consent.admit(&file("b", 41)), Admission::No("it is more than the sender announced"));
+        assert_eq!(consent.admit(&file("b", 40)), Admission::Yes);
         assert_eq!(consent.admit(&file("c", 0)), Admission::No("it is more than the sender announced"));
         // More is announced, which is said.
         assert!(matches!(announce(&mut consent, counted(3, 100, true)), Step::Say(_)));
@@ -258,12 +283,13 @@ mod tests {
     }
 
     #[test]
-    fn while_the_sender_counts_nobody_waits() {
+    fn while_the_sender_counts_offers_wait_for_no_more_than_its_next_word() {
         let mut consent = consent(Accept::default());
         let said = announce(&mut consent, counted(1, 1, false));
         assert!(matches!(&said, Step::Say(line) if line.contains("at least 1 file or folder")), "{said:?}");
-        assert_eq!(consent.admit(&file("a", 100)), Admission::Yes);
+        assert_eq!(consent.admit(&file("a", 100)), Admission::Wait);
         assert!(matches!(announce(&mut consent, counted(2, 150, true)), Step::None), "it was said before");
+        assert_eq!(consent.admit(&file("a", 100)), Admission::Yes);
         assert_eq!(consent.admit(&file("b", 60)), Admission::No("it is more than the sender announced"));
     }
 

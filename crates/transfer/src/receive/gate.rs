@@ -15,6 +15,7 @@ pub(super) use listen::{listen, own_addresses};
 pub(super) use standing::Standing;
 
 use super::Receiver;
+use super::consent::Spent;
 use super::keeper::{self, Keeper};
 use super::stream;
 use super::visit::{self, Visit};
@@ -64,6 +65,8 @@ pub(super) struct House<'a> {
     /// To end what waits when all is done.
     sockets: Mutex<HashMap<u64, Arc<TcpStream>>>,
     next: AtomicU64,
+    /// What the limit of `--accept` has been spent on.
+    pub(super) spent: Mutex<Spent>,
     /// The second in which lines were written last, and how many.
     lines: Mutex<(u64, u32)>,
 }
@@ -102,6 +105,7 @@ impl<'a> House<'a> {
             unproved: Unproved::default(),
             sockets: Mutex::default(),
             next: AtomicU64::new(0),
+            spent: Mutex::default(),
             lines: Mutex::default(),
         }
     }

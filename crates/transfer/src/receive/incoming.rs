@@ -4,11 +4,13 @@ use crate::chunks::{ChunkHasher, Chunks, Digest};
 use crate::name::Name;
 use crate::store::{Key, Taken};
 use crate::wire::control::{Entry, Id};
+use rustix::fs::SeekFrom;
+use rustix::io::Errno;
 use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A file that was asked for.
@@ -87,19 +89,30 @@ impl Incoming {
     }
 }
 
-/// The digests of these chunks as they lie in `file`; each byte read counts in `read`.
+/// The digests of these chunks as they lie in `file`; each byte read counts in `read`. A chunk that is nothing but a hole is
+/// not read. Ends with an error when `stopped` is set.
 pub(super) fn hashed(
     file: &File,
     chunks: Chunks,
     indices: impl IntoIterator<Item = u32>,
     read: &AtomicU64,
+    stopped: &AtomicBool,
 ) -> io::Result<BTreeMap<u32, Digest>> {
     let mut buffer = vec![0; 256 << 10];
     let mut found = BTreeMap::new();
     for index in indices {
         let range = chunks.range(index);
         let (mut hasher, mut at) = (ChunkHasher::default(), range.start);
+        // Where a file system knows no holes, all is data.
+        match rustix::fs::seek(file, SeekFrom::Data(range.start)) {
+            Err(Errno::NXIO) => at = range.end,
+            Ok(data) if data >= range.end => at = range.end,
+            _ => {}
+        }
         while at < range.end {
+            if stopped.load(Relaxed) {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
             let length = (range.end - at).min(buffer.len() as u64) as usize;
             file.read_exact_at(&mut buffer[..length], at)?;
             hasher.update(at - range.start, &buffer[..length]);

@@ -29,7 +29,7 @@ use live::Clock;
 use naming::Ready;
 use std::collections::{HashMap, HashSet};
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use units::{Foreign, Span};
 
@@ -85,6 +85,8 @@ pub(super) struct Landing {
     /// Bytes that came, holes left out.
     came: AtomicU64,
     read: AtomicU64,
+    /// The visit is over: what is only read for its answers need not be read any further.
+    stopped: AtomicBool,
     listed: Mutex<Vec<Name>>,
     /// What became of entries, for who wants to be told of each.
     news: Mutex<Vec<(Name, Moved)>>,
@@ -99,6 +101,8 @@ struct Open {
     keys: HashSet<Key>,
     /// Bytes that the names of open ones take.
     held: usize,
+    /// Offers of files that are looked into before they are answered.
+    reserved: HashSet<Id>,
     /// Files of which nothing more comes and that do not wait for their names yet.
     claimed: usize,
     /// How often a file that was there was read to be compared, by its name's key.
@@ -131,6 +135,7 @@ impl Landing {
             disk: AtomicU64::new(0),
             came: AtomicU64::new(0),
             read: AtomicU64::new(0),
+            stopped: AtomicBool::new(false),
             listed: Mutex::default(),
             news: Mutex::default(),
             clock,
@@ -142,7 +147,12 @@ impl Landing {
     pub(super) fn begin(&self) -> Result<bool, TransferError> {
         // Whole files that the sender before left without their names.
         self.name_waiting()?;
-        *self.open_files() = Open::default();
+        {
+            let mut open = self.open_files();
+            let compared = std::mem::take(&mut open.compared);
+            *open = Open { compared, ..Open::default() };
+        }
+        self.stopped.store(false, Relaxed);
         for counter in [&self.entries, &self.bytes, &self.came, &self.failed, &self.disk] {
             counter.store(0, Relaxed);
         }
@@ -214,10 +224,20 @@ impl Landing {
         self.disk.fetch_add(self.clock.now().since(began).as_nanos(), Relaxed);
     }
 
+    /// Nobody waits for answers any more.
+    pub(super) fn stop(&self) {
+        self.stopped.store(true, Relaxed);
+    }
+
+    /// Whether nothing was ever received in this session.
+    pub(super) fn is_untouched(&self) -> bool {
+        self.journal().is_empty()
+    }
+
     /// Whether nothing that was asked for is missing.
     pub(super) fn is_settled(&self) -> bool {
         let open = self.open_files();
-        open.files.is_empty() && open.claimed == 0
+        open.files.is_empty() && open.reserved.is_empty() && open.claimed == 0
     }
 
     /// Hands the journal to the kernel.

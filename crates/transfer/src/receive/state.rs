@@ -196,7 +196,9 @@ impl State {
                 file.write_all(&text).and_then(|()| file.sync_all())
             })
             .and_then(|()| Ok(rustix::fs::renameat(&self.own, "session-under-way", &self.own, "session")?))
-            .and_then(|()| Ok(rustix::fs::fsync(&self.own)?));
+            .and_then(|()| Ok(rustix::fs::fsync(&self.own)?))
+            // The ticket is printed next, and must outlive a power cut from then on.
+            .and_then(|()| Ok(rustix::fs::fsync(&self.folder)?));
         text.zeroize();
         written.map_err(TransferError::file(&own_path(&self.path, "session"), "write the session"))
     }

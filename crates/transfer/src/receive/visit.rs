@@ -68,7 +68,7 @@ pub(super) struct Visit {
 /// What is to be done beside the control connection.
 #[derive(Debug, Default)]
 struct Jobs {
-    examinations: VecDeque<Examination>,
+    examinations: VecDeque<Box<Examination>>,
     question: Option<Question>,
     /// The receiver's user has answered.
     answer: Option<bool>,
@@ -205,7 +205,8 @@ pub(super) fn serve(
     let resumed = house.receiver.landing.begin()?;
     let word = if resumed { "goes on with the session" } else { "begins" };
     house.observer.say(&format!("{} {word}", visit.peer));
-    let consent = Consent::new(house.receiver.accept, visit.peer);
+    let spent = std::mem::take(&mut *locked(&house.spent));
+    let consent = Consent::new(house.receiver.accept, visit.peer, spent);
     let mut control = Control::new(house, visit, channel, consent, resumed, now);
     frame::append(&mut control.out, &ToSender::Welcome { token: visit.token, resumed });
     let ended = workers::beside(house, visit, || control.flush().and_then(|()| control.run()));
@@ -217,7 +218,8 @@ pub(super) fn serve(
                 let words =
                     if visit.standing.is_replaced() { TAKEN_OVER.to_owned() } else { other.to_string() };
                 let reason = words.lines().next().unwrap_or_default().to_owned();
-                control.drop_out();
+                // What was not said yet is of no interest any more.
+                control.out.clear();
                 frame::append(&mut control.out, &ToSender::Abort { reason });
                 let _ = control.flush();
                 channel.finish();
@@ -226,6 +228,7 @@ pub(super) fn serve(
             }
         }
     }
+    *locked(&house.spent) = control.into_spent();
     // Whole files that wait for their names get them, whatever ended the visit.
     let named = house.receiver.landing.name_waiting();
     house.receiver.landing.checkpoint()?;

@@ -232,6 +232,11 @@ impl Flight {
             let all = finished.entries.saturating_add(finished.failed);
             return Err(TransferError::Incomplete { failed: finished.failed.max(1), all, first });
         }
+        if finished.failed > 0 {
+            let all = finished.entries.saturating_add(finished.failed);
+            let first = "the receiver did not say which".to_owned();
+            return Err(TransferError::Incomplete { failed: finished.failed, all, first });
+        }
         let (progress, report) = self.last.into_inner().unwrap_or_else(PoisonError::into_inner);
         let now = self.clock.now();
         let elapsed = now.since(self.began);

@@ -57,13 +57,18 @@ pub(super) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, TransferError> {
             )));
         }
         let root = if there.kind == FileType::Directory {
-            Arc::new(opened(|| Root::folder(path, &name)).map_err(missing)?)
+            Arc::new(
+                opened(|| Root::folder(path, &name)).map_err(TransferError::file(path, "open the folder"))?,
+            )
         } else {
             let parent = path.parent().unwrap_or(Path::new(""));
             match around.get(parent) {
                 Some(root) => Arc::clone(root),
                 None => {
-                    let root = Arc::new(opened(|| Root::around(parent)).map_err(missing)?);
+                    let root = Arc::new(
+                        opened(|| Root::around(parent))
+                            .map_err(TransferError::file(path, "open its folder"))?,
+                    );
                     around.insert(parent, Arc::clone(&root));
                     root
                 }

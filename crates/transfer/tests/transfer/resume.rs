@@ -130,6 +130,7 @@ fn a_file_that_changes_while_it_is_sent_is_sent_again() {
     let bench = Bench::new();
     let path = bench.write("file", noise(8 << 20, 10));
     let slow = SendOptions { limit: Some(units::Rate::from_bps(40_000_000)), ..SendOptions::default() };
+    let ended = std::sync::atomic::AtomicBool::new(false);
     let transfer = std::thread::scope(|threads| {
         threads.spawn(|| {
             // It is under way when a file lies where files grow.
@@ -137,12 +138,14 @@ fn a_file_that_changes_while_it_is_sent_is_sent_again() {
                 fs::read_dir(bench.to().join(".tightlink/partial"))
                     .is_ok_and(|mut files| files.next().is_some())
             };
-            while !begun() {
+            while !begun() && !ended.load(std::sync::atomic::Ordering::Relaxed) {
                 std::thread::park_timeout(std::time::Duration::from_millis(20));
             }
             fs::write(bench.from().join("file"), noise(3 << 20, 11)).unwrap();
         });
-        bench.transfer(&[path], &slow)
+        let transfer = bench.transfer(&[path], &slow);
+        ended.store(true, std::sync::atomic::Ordering::Relaxed);
+        transfer
     });
     assert_eq!(transfer.sent.unwrap().bytes, 3 * MIB);
     transfer.received.unwrap();

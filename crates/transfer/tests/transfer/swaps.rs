@@ -50,10 +50,10 @@ fn outside(bench: &Bench) {
 }
 
 /// `pad` is under way by then, and the small tree behind it has been offered.
-fn until_all_is_offered(bench: &Bench) {
+fn until_all_is_offered(bench: &Bench, over: &AtomicBool) {
     let begun =
         || fs::read_dir(bench.to().join(".tightlink/partial")).is_ok_and(|mut files| files.next().is_some());
-    while !begun() {
+    while !begun() && !over.load(Relaxed) {
         std::thread::park_timeout(Duration::from_millis(5));
     }
     std::thread::park_timeout(Duration::from_millis(100));
@@ -72,8 +72,8 @@ fn nothing_from_outside(bench: &Bench) {
 fn a_folder_that_becomes_a_link_during_the_transfer_leads_nobody_out() {
     let bench = Bench::new();
     outside(&bench);
-    let transfer = slowly(&bench, |_| {
-        until_all_is_offered(&bench);
+    let transfer = slowly(&bench, |over| {
+        until_all_is_offered(&bench, over);
         fs::rename(bench.from().join("tree/d"), bench.from().join("aside")).unwrap();
         symlink("../outside", bench.from().join("tree/d")).unwrap();
     });
@@ -92,7 +92,7 @@ fn a_folder_swapped_for_a_link_again_and_again_leads_nobody_out() {
     fs::remove_file(bench.from().join("tree/d/large")).unwrap();
     symlink("../outside", bench.from().join("link")).unwrap();
     let transfer = slowly(&bench, |over| {
-        until_all_is_offered(&bench);
+        until_all_is_offered(&bench, over);
         while !over.load(Relaxed) {
             let (folder, link) = (bench.from().join("tree/d"), bench.from().join("link"));
             renameat_with(CWD, folder, CWD, link, RenameFlags::EXCHANGE).unwrap();

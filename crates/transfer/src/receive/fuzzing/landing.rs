@@ -260,7 +260,7 @@ impl Run<'_> {
                 Ok(())
             }
             Ok(Offered::Later(examination)) => {
-                self.later.push_back(examination);
+                self.later.push_back(*examination);
                 Ok(())
             }
             Err(trouble) => Err(trouble),

@@ -1,6 +1,15 @@
+//! Holes of files: found, made, and hashed.
+//!
 //! [`Holes`]: a hole costs nothing to send and as much to hash as data, so hashing holes has a budget.
 
+use crate::chunks::{Chunks, Digest};
 use live::Clock;
+use rustix::io::Errno;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use units::{Span, Time};
@@ -49,6 +58,33 @@ impl Holes {
 /// How long it takes to earn so many.
 fn earned(zeros: u64) -> Span {
     Span::from_nanos((u128::from(zeros) * 1_000_000_000 / u128::from(PER_SECOND)) as u64)
+}
+
+/// The bytes that are not in these chunks, in few ranges: a file may have 65536 chunks.
+pub(super) fn gaps(chunks: Chunks, there: &BTreeMap<u32, Digest>) -> impl Iterator<Item = Range<u64>> {
+    let end = chunks.size()..chunks.size();
+    let mut from = 0;
+    let ranges = there.keys().map(move |&index| chunks.range(index)).chain([end]);
+    ranges
+        .map(move |range| std::mem::replace(&mut from, range.end)..range.start)
+        .filter(|gap| !gap.is_empty())
+}
+
+/// Makes a hole of a part of a file.
+pub(super) fn clear(file: &File, range: Range<u64>) -> io::Result<()> {
+    use rustix::fs::FallocateFlags as Flags;
+    let (mut at, length) = (range.start, range.end - range.start);
+    match rustix::fs::fallocate(file, Flags::PUNCH_HOLE | Flags::KEEP_SIZE, at, length) {
+        Err(Errno::OPNOTSUPP | Errno::NOSYS) => {}
+        cleared => return Ok(cleared?),
+    }
+    let zeros = vec![0; length.min(256 << 10) as usize];
+    while at < range.end {
+        let length = (range.end - at).min(zeros.len() as u64);
+        file.write_all_at(&zeros[..length as usize], at)?;
+        at += length;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

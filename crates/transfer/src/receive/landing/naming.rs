@@ -16,7 +16,7 @@ use crate::store::{Found, Named, Taken, There};
 use crate::wire::control::Id;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// More whole files than this do not wait: whoever brings the next one names them all.
 const MOST_WAITING: usize = 20_000;
@@ -158,7 +158,13 @@ impl Landing {
         if let Found::File(there) = self.store.find(&incoming.name)?
             && there.size == incoming.chunks.size()
             && let Ok(file) = self.store.read(&incoming.name)
-            && let Ok(found) = hashed(&file, incoming.chunks, 0..incoming.chunks.count(), &self.read)
+            && let Ok(found) = hashed(
+                &file,
+                incoming.chunks,
+                0..incoming.chunks.count(),
+                &self.read,
+                &AtomicBool::new(false),
+            )
             && file_digest(there.size, found.values()) == *digest
         {
             return Ok(Ok(None));

@@ -1,20 +1,19 @@
 //! What an offer is answered: whether its name is free, its content there, and a folder or link made.
 
+use super::holes::{clear, gaps};
 use super::rules::{TAKEN, Way};
 use super::{Landing, Trouble};
 use crate::chunks::{Chunks, Digest, file_digest};
+use crate::error::TransferError;
 use crate::journal::Stored;
 use crate::name::Name;
 use crate::progress::Moved;
 use crate::receive::incoming::{Assembly, Incoming, hashed, key, link_key};
 use crate::store::{Found, Key, Made, Named, Taken};
 use crate::wire::control::{Entry, Id, Kind, Verdict};
-use rustix::io::Errno;
 use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::io;
-use std::ops::Range;
-use std::os::unix::fs::FileExt;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
@@ -36,7 +35,7 @@ const TWICE: &str = "it is under way already";
 #[derive(Debug)]
 pub(in crate::receive) enum Offered {
     Now(Verdict),
-    Later(Examination),
+    Later(Box<Examination>),
 }
 
 /// Something to be read before an offer can be answered.
@@ -60,8 +59,8 @@ struct Plan {
 
 #[derive(Debug)]
 enum Work {
-    /// Some of it is there from an interrupted run, if these digests still hold.
-    Resume(BTreeMap<u32, Digest>),
+    /// So many bytes of it are there from an interrupted run, if their digests still hold.
+    Resume(u64),
     /// A file of its name and size is there.
     Compare,
 }
@@ -139,8 +138,8 @@ impl Landing {
         if matches!(&found, Found::Link { target: there, .. } if there == target) {
             return Ok(Ok(Verdict::Have));
         }
-        let taken = if ours.is_some() {
-            Taken::Replace
+        let taken = if let Some(ours) = ours {
+            Taken::ReplaceThis(ours.there)
         } else {
             match self.rules.way(&found, u64::MAX, entry.modified) {
                 Way::Come(taken) | Way::Compare(taken) => taken,
@@ -198,8 +197,8 @@ impl Landing {
             return Ok(Offered::Now(Verdict::Have));
         }
         let plan_key = key(&entry.name, &version);
-        let way = if ours.is_some() {
-            Way::Come(Taken::Replace)
+        let way = if let Some(ours) = ours {
+            Way::Come(Taken::ReplaceThis(ours.there))
         } else {
             self.rules.way(&found, chunks.size(), entry.modified)
         };
@@ -219,7 +218,10 @@ impl Landing {
             }
             Way::Compare(taken) if asks => (plan(taken), Some(Work::Compare)),
             Way::Compare(taken) | Way::Come(taken) => {
-                let claimed = self.journal().partial(plan_key).cloned();
+                let claimed = self.journal().partial(plan_key).map(|claimed| {
+                    let lengths = claimed.keys().map(|&index| chunks.length(index));
+                    lengths.fold(0, u64::saturating_add)
+                });
                 let there = claimed.and_then(|claimed| {
                     let file = self.store.reopen(plan_key).ok()?;
                     let whole =
@@ -229,22 +231,23 @@ impl Landing {
                 (plan(taken), there)
             }
         };
-        let (plan, work) = match work {
-            (plan, Some(work)) => (plan, work),
-            (plan, None) => {
-                self.journal().dropped(plan.key)?;
-                return self.open_file(id, entry, plan, BTreeMap::new(), Stage::New).map(Offered::Now);
-            }
+        let (plan, work) = work;
+        if let Some(refused) = self.reserve(id, &entry, plan.key)? {
+            return Ok(Offered::Now(refused));
+        }
+        let Some(work) = work else {
+            self.journal().dropped(plan.key)?;
+            return self.open_file(id, entry, plan, BTreeMap::new(), Stage::New).map(Offered::Now);
         };
-        let to_read = match &work {
-            Work::Resume(claimed) => claimed.keys().map(|&index| chunks.length(index)).sum(),
+        let to_read = match work {
+            Work::Resume(to_read) => to_read,
             Work::Compare => chunks.size(),
         };
         let examination = Examination { id, entry, plan, work };
         if to_read <= AT_ONCE {
             return self.examine(examination).map(Offered::Now);
         }
-        Ok(Offered::Later(examination))
+        Ok(Offered::Later(Box::new(examination)))
     }
 
     /// A file of the session got its name just before the process was killed: the journal does not know that yet.
@@ -266,10 +269,34 @@ impl Landing {
     /// Reads what is there, and answers.
     pub(in crate::receive) fn examine(&self, examination: Examination) -> Result<Verdict, Trouble> {
         let Examination { id, entry, plan, work } = examination;
-        match work {
+        let (key, weight) = (plan.key, weight(&entry));
+        let verdict = match work {
             Work::Compare => self.compare(id, entry, plan),
-            Work::Resume(claimed) => self.resume(id, entry, plan, claimed),
+            Work::Resume(_) => self.resume(id, entry, plan),
+        };
+        // It is not asked for after all.
+        let mut open = self.open_files();
+        if open.reserved.remove(&id) {
+            open.keys.remove(&key);
+            open.held -= weight;
         }
+        verdict
+    }
+
+    /// Takes a place among the open offers before anything is read or asked for: no file is under way twice, and there are
+    /// not too many. Why it is refused, if it is.
+    fn reserve(&self, id: Id, entry: &Entry, key: Key) -> Result<Option<Verdict>, Trouble> {
+        let mut open = self.open_files();
+        let many = open.files.len() + open.reserved.len() >= MOST_OPEN || open.held >= MOST_HELD;
+        if many || open.files.contains_key(&id) || open.reserved.contains(&id) {
+            return Err(Trouble::Protocol("more offers than may be open".into()));
+        }
+        if !open.keys.insert(key) {
+            return Ok(Some(Verdict::Refused(self.refuse(&entry.name, TWICE))));
+        }
+        open.held += weight(entry);
+        open.reserved.insert(id);
+        Ok(None)
     }
 
     fn compare(&self, id: Id, entry: Entry, plan: Plan) -> Result<Verdict, Trouble> {
@@ -289,7 +316,7 @@ impl Landing {
             if !file.metadata()?.is_file() {
                 return Err(io::Error::other("it is no plain file any more"));
             }
-            hashed(&file, plan.chunks, 0..plan.chunks.count(), &self.read)
+            self.hashed(&file, plan.chunks, 0..plan.chunks.count())
         });
         match found {
             Ok(digests) => {
@@ -305,20 +332,21 @@ impl Landing {
         }
     }
 
-    fn resume(
-        &self,
-        id: Id,
-        entry: Entry,
-        plan: Plan,
-        mut claimed: BTreeMap<u32, Digest>,
-    ) -> Result<Verdict, Trouble> {
+    fn resume(&self, id: Id, entry: Entry, plan: Plan) -> Result<Verdict, Trouble> {
         let chunks = plan.chunks;
+        let mut claimed = self.journal().partial(plan.key).cloned().unwrap_or_default();
         let Ok(file) = self.store.reopen(plan.key) else {
             self.journal().dropped(plan.key)?;
             return self.open_file(id, entry, plan, BTreeMap::new(), Stage::New);
         };
         claimed.retain(|&index, _| index < chunks.count());
-        let found = hashed(&file, chunks, claimed.keys().copied(), &self.read).unwrap_or_default();
+        let found = match self.hashed(&file, chunks, claimed.keys().copied()) {
+            Err(_) if self.stopped.load(Relaxed) => {
+                return Err(TransferError::gone("it left while what is there was read").into());
+            }
+            // What cannot be read is sent again.
+            found => found.unwrap_or_default(),
+        };
         claimed.retain(|index, digest| found.get(index) == Some(digest));
         // What comes may have holes, and must find nothing there.
         let cleared = gaps(chunks, &claimed).try_for_each(|range| clear(&file, range));
@@ -345,6 +373,16 @@ impl Landing {
         Ok(Verdict::Have)
     }
 
+    /// The digests of these chunks, for an answer: no longer than somebody waits for it.
+    fn hashed(
+        &self,
+        file: &File,
+        chunks: Chunks,
+        indices: impl IntoIterator<Item = u32>,
+    ) -> io::Result<BTreeMap<u32, Digest>> {
+        hashed(file, chunks, indices, &self.read, &self.stopped)
+    }
+
     /// Asks for what is missing of a file.
     fn open_file(
         &self,
@@ -361,49 +399,17 @@ impl Landing {
         let state = Assembly { file, begun, digests, written, end, taken, compared };
         let state = Mutex::new(state);
         let mut open = self.open_files();
-        if open.files.len() >= MOST_OPEN || open.held >= MOST_HELD || open.files.contains_key(&id) {
-            return Err(Trouble::Protocol("more offers than may be open".into()));
-        }
-        if !open.keys.insert(key) {
-            return Ok(Verdict::Refused(self.refuse(&entry.name, TWICE)));
-        }
-        open.held += weight(&entry);
+        open.reserved.remove(&id);
         open.files.insert(id, Arc::new(Incoming { id, key, entry, name, chunks, version, state }));
         drop(open);
         Ok(if there.is_empty() { Verdict::Want } else { Verdict::Rest(there) })
     }
 }
 
-/// The bytes that are not in these chunks, in few ranges: a file may have 65536 chunks.
-fn gaps(chunks: Chunks, there: &BTreeMap<u32, Digest>) -> impl Iterator<Item = Range<u64>> {
-    let end = chunks.size()..chunks.size();
-    let mut from = 0;
-    let ranges = there.keys().map(move |&index| chunks.range(index)).chain([end]);
-    ranges
-        .map(move |range| std::mem::replace(&mut from, range.end)..range.start)
-        .filter(|gap| !gap.is_empty())
-}
-
-/// Makes a hole of a part of a file.
-fn clear(file: &File, range: Range<u64>) -> io::Result<()> {
-    use rustix::fs::FallocateFlags as Flags;
-    let (mut at, length) = (range.start, range.end - range.start);
-    match rustix::fs::fallocate(file, Flags::PUNCH_HOLE | Flags::KEEP_SIZE, at, length) {
-        Err(Errno::OPNOTSUPP | Errno::NOSYS) => {}
-        cleared => return Ok(cleared?),
-    }
-    let zeros = vec![0; length.min(256 << 10) as usize];
-    while at < range.end {
-        let length = (range.end - at).min(zeros.len() as u64);
-        file.write_all_at(&zeros[..length as usize], at)?;
-        at += length;
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::ops::Range;
 
     #[test]
     fn what_is_missing_lies_in_one_range_between_two_chunks() {

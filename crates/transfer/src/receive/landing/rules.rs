@@ -47,11 +47,12 @@ impl Rules {
         }
         let same_size = file && there.size == size;
         match self.existing {
-            Existing::Refuse if same_size => Way::Compare(Taken::Refuse),
+            // It comes, and is compared then: whoever offers it must not learn the digest of what is there.
+            Existing::Refuse if same_size => Way::Come(Taken::Refuse),
             Existing::Refuse => Way::Refuse(TAKEN),
             Existing::Rename if same_size => Way::Compare(Taken::Number),
             Existing::Rename => Way::Come(Taken::Number),
-            Existing::Update if is_later(modified, there.modified) => Way::Come(Taken::Replace),
+            Existing::Update if is_later(modified, there.modified) => Way::Come(Taken::ReplaceThis(*there)),
             Existing::Update => Way::Kept,
             Existing::Replace => Way::Come(Taken::Replace),
         }

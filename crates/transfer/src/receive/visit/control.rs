@@ -6,7 +6,7 @@ use crate::error::TransferError;
 use crate::history::History;
 use crate::measure::ReceiverTimes;
 use crate::progress::Snapshot;
-use crate::receive::consent::{Admission, Consent, Step, patience_is_over};
+use crate::receive::consent::{Admission, Consent, Spent, Step, patience_is_over};
 use crate::receive::gate::{House, locked};
 use crate::receive::landing::{Counts, MOST_HELD, Offered, Trouble, weight};
 use crate::summary::{Side, Summary, sample};
@@ -136,9 +136,8 @@ impl<'a> Control<'a> {
         match message {
             ToReceiver::Offer { id, entry } => {
                 self.offers += 1;
-                if self.held.is_empty() && self.admitted(id, &entry)? {
-                    return Ok(());
-                }
+                let waits = if self.held.is_empty() { self.admit(id, entry)? } else { Some(entry) };
+                let Some(entry) = waits else { return Ok(()) };
                 self.held_weight += weight(&entry);
                 if self.held_weight > MOST_HELD {
                     return Err(inlet.protocol("more offers than may be open"));
@@ -182,17 +181,17 @@ impl<'a> Control<'a> {
         Ok(())
     }
 
-    /// Looks at an offer, or refuses it. False if it has to wait.
-    fn admitted(&mut self, id: Id, entry: &Entry) -> Result<bool, TransferError> {
-        match self.consent.admit(entry) {
-            Admission::Yes => self.offer(id, entry.clone())?,
-            Admission::Wait => return Ok(false),
+    /// Looks at an offer, or refuses it. It comes back if it has to wait.
+    fn admit(&mut self, id: Id, entry: Entry) -> Result<Option<Entry>, TransferError> {
+        match self.consent.admit(&entry) {
+            Admission::Yes => self.offer(id, entry)?,
+            Admission::Wait => return Ok(Some(entry)),
             Admission::No(reason) => {
                 let reason = self.house.receiver.landing.refuse(&entry.name, reason);
                 self.answer(id, Verdict::Refused(reason), false);
             }
         }
-        Ok(true)
+        Ok(None)
     }
 
     fn offer(&mut self, id: Id, entry: Entry) -> Result<(), TransferError> {
@@ -238,14 +237,18 @@ impl<'a> Control<'a> {
             self.answer(id, verdict, true);
         }
         while let Some((id, entry)) = self.held.pop_front() {
-            if !self.admitted(id, &entry)? {
+            let held = weight(&entry);
+            if let Some(entry) = self.admit(id, entry)? {
                 self.held.push_front((id, entry));
                 break;
             }
-            self.held_weight -= weight(&entry);
+            self.held_weight -= held;
         }
-        // A sender that offers and announces nothing has announced what it offers.
-        if !self.held.is_empty() && patience_is_over(self.began, self.house.receiver.clock.now()) {
+        // A sender of version 1 announces late, and has announced what it offers until then.
+        if !self.visit.asks
+            && !self.held.is_empty()
+            && patience_is_over(self.began, self.house.receiver.clock.now())
+        {
             let size = |entry: &Entry| if let Kind::File { size, .. } = entry.kind { size } else { 0 };
             let bytes = self.held.iter().map(|(_, entry)| size(entry)).fold(0, u64::saturating_add);
             if let Some(known) = self.consent.unannounced((self.held.len() as u64, bytes)) {
@@ -255,9 +258,9 @@ impl<'a> Control<'a> {
         Ok(())
     }
 
-    /// What was not said yet is of no interest any more.
-    pub(super) fn drop_out(&mut self) {
-        self.out.clear();
+    /// What the limit has been spent on.
+    pub(super) fn into_spent(self) -> Spent {
+        self.consent.into_spent()
     }
 
     /// Whether what lets the data flow must still wait. What is over sooner than the measurement does not.

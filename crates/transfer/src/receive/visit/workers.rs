@@ -38,6 +38,7 @@ pub(super) fn beside<T>(
             .map_err(TransferError::system("start a thread"))
             .and_then(|()| control());
         locked(&visit.jobs).over = true;
+        house.receiver.landing.stop();
         visit.nudge.notify_all();
         ended
     })
@@ -56,9 +57,9 @@ fn examine(house: &House<'_>, visit: &Visit) {
     }
 }
 
-fn examine_one(house: &House<'_>, visit: &Visit, examination: Examination) {
+fn examine_one(house: &House<'_>, visit: &Visit, examination: Box<Examination>) {
     let id = examination.id();
-    match house.receiver.landing.examine(examination) {
+    match house.receiver.landing.examine(*examination) {
         Ok(verdict) => locked(&visit.answers).push((id, verdict)),
         Err(Trouble::File(reason)) => locked(&visit.answers).push((id, Verdict::Refused(reason))),
         Err(trouble) => visit.trouble(trouble, id),

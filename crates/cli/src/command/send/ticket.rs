@@ -1,0 +1,179 @@
+//! Where the ticket comes from: the last word, a file, standard input, the environment, or the terminal.
+//!
+//! It is a secret. Only the last word of the command line is seen by other users, and kept in a shell's history.
+
+use crate::args::SendOptions;
+use crate::print;
+use crate::problem::Problem;
+use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
+use std::ffi::OsStr;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use transfer::{Ticket, TransferError};
+use units::Foreign;
+use zeroize::Zeroizing;
+
+/// The environment variable that may give it.
+const VARIABLE: &str = "TIGHTLINK_TICKET";
+/// Much longer than any ticket.
+const LONGEST: u64 = 4096;
+/// What a shell says of a program that Ctrl-C ended.
+const INTERRUPTED: u8 = 130;
+
+const ACCEPTED: &str = "accepted: the ticket as the last word, --ticket-file FILE, the environment variable \
+                        TIGHTLINK_TICKET, or \"-\" for standard input";
+
+/// The words that are paths, where no ticket is needed.
+pub(super) fn paths(options: &SendOptions) -> &[PathBuf] {
+    match options.words.split_last() {
+        Some((last, paths)) if !paths.is_empty() && (is_dash(last) || as_ticket(last).is_some()) => paths,
+        _ => &options.words,
+    }
+}
+
+/// The words that are paths, and the ticket.
+pub(super) fn find(options: &SendOptions) -> Result<(&[PathBuf], Ticket), Problem> {
+    let words = &options.words[..];
+    let (last, before) = words.split_last().expect("the command line asks for one");
+    let given = as_ticket(last);
+    if let Some(file) = &options.ticket_file {
+        if given.is_some() {
+            return Err(Problem::usage("the ticket is given twice: as the last word, and by --ticket-file"));
+        }
+        return Ok((words, parsed(&of_file(file)?)?));
+    }
+    if let Some(ticket) = given {
+        return at_least_one(before, ticket);
+    }
+    if is_dash(last) {
+        let line = first_line(io::stdin().lock());
+        let line = line.map_err(|error| Problem::environment(format!("standard input: {error}")))?;
+        return at_least_one(before, parsed(&line)?);
+    }
+    if let Some(text) = std::env::var_os(VARIABLE).filter(|text| !text.is_empty()) {
+        let text = Zeroizing::new(text.into_string().unwrap_or_default());
+        return parsed(&text)
+            .map(|ticket| (words, ticket))
+            .map_err(|problem| Problem { message: format!("{VARIABLE}: {}", problem.message), ..problem });
+    }
+    // Neither a path nor a ticket: a ticket that was mistyped or cut.
+    let looks_like_one = last.as_os_str().as_encoded_bytes().starts_with(b"tl1");
+    if (!before.is_empty() || looks_like_one) && fs::symlink_metadata(last).is_err() {
+        parsed(&last.to_string_lossy())?;
+    }
+    if let Some(path) = words.iter().find(|path| fs::symlink_metadata(path).is_err()) {
+        // Before somebody types a ticket for nothing.
+        let error = fs::symlink_metadata(path).err().unwrap_or_else(|| io::ErrorKind::NotFound.into());
+        let path = Foreign::path(path);
+        return Err(Problem::usage(format!("{path}: {error}\n  accepted: files and folders that exist")));
+    }
+    Ok((words, parsed(&asked()?)?))
+}
+
+fn at_least_one(paths: &[PathBuf], ticket: Ticket) -> Result<(&[PathBuf], Ticket), Problem> {
+    if paths.is_empty() {
+        return Err(Problem::usage("nothing to send: there is a ticket and no path"));
+    }
+    Ok((paths, ticket))
+}
+
+fn is_dash(word: &Path) -> bool {
+    word.as_os_str() == OsStr::new("-")
+}
+
+fn as_ticket(word: &Path) -> Option<Ticket> {
+    word.to_str()?.parse().ok()
+}
+
+fn parsed(text: &str) -> Result<Ticket, Problem> {
+    text.parse().map_err(|error| Problem::from(TransferError::Ticket(error)))
+}
+
+/// The first line, which may be all there is.
+fn first_line(from: impl Read) -> io::Result<Zeroizing<String>> {
+    let mut line = Zeroizing::new(Vec::with_capacity(LONGEST as usize));
+    BufReader::new(from.take(LONGEST)).read_until(b'\n', &mut line)?;
+    let text = str::from_utf8(&line).map_err(|_| io::Error::other("this is no text"))?;
+    Ok(Zeroizing::new(text.to_owned()))
+}
+
+fn of_file(path: &Path) -> Result<Zeroizing<String>, Problem> {
+    let shown = Foreign::path(path);
+    let read = File::open(path).and_then(|file| {
+        let mode = file.metadata()?.permissions().mode();
+        Ok((first_line(file)?, mode))
+    });
+    let (line, mode) = read.map_err(|error| {
+        Problem::usage(format!("{shown}: {error}\n  accepted: a file that begins with the ticket"))
+    })?;
+    if mode & 0o044 != 0 {
+        print::talk(format_args!(
+            "warning: {shown}: other users of this machine may read this ticket; `chmod 600` keeps it from them"
+        ));
+    }
+    Ok(line)
+}
+
+/// What is typed at the terminal, and not shown.
+fn asked() -> Result<Zeroizing<String>, Problem> {
+    let terminal = OpenOptions::new().read(true).write(true).open("/dev/tty");
+    let terminal = terminal.map_err(|_| {
+        Problem::usage(format!("there is no ticket, and no terminal to ask for it\n  {ACCEPTED}"))
+    })?;
+    match typed(&terminal) {
+        Ok(Some(line)) => Ok(line),
+        Ok(None) => Err(Problem { message: String::new(), code: INTERRUPTED }),
+        Err(error) => Err(Problem::environment(format!("the terminal: {error}"))),
+    }
+}
+
+/// The terminal as it was, given back whatever happens.
+struct Quiet<'a> {
+    terminal: &'a File,
+    before: Termios,
+}
+
+impl<'a> Quiet<'a> {
+    /// Nothing that is typed is shown, and each key comes by itself, Ctrl-C too: it must not end the program before the
+    /// terminal is given back.
+    fn new(terminal: &'a File) -> io::Result<Self> {
+        let before = tcgetattr(terminal)?;
+        let mut quiet = before.clone();
+        quiet.local_flags.remove(LocalFlags::ECHO | LocalFlags::ICANON | LocalFlags::ISIG);
+        tcsetattr(terminal, SetArg::TCSAFLUSH, &quiet)?;
+        Ok(Self { terminal, before })
+    }
+}
+
+impl Drop for Quiet<'_> {
+    fn drop(&mut self) {
+        let _ = tcsetattr(self.terminal, SetArg::TCSAFLUSH, &self.before);
+    }
+}
+
+/// A line; `None` if Ctrl-C or Ctrl-D ended it.
+fn typed(mut terminal: &File) -> io::Result<Option<Zeroizing<String>>> {
+    let quiet = Quiet::new(terminal)?;
+    terminal.write_all(b"Ticket (it is not shown): ")?;
+    let mut line = Zeroizing::new(String::with_capacity(LONGEST as usize));
+    let ended = loop {
+        let mut key = [0];
+        if terminal.read(&mut key)? == 0 {
+            break false;
+        }
+        match key[0] {
+            b'\n' | b'\r' => break true,
+            3 | 4 => break false,
+            8 | 127 => drop(line.pop()),
+            // Ctrl-U: from the beginning.
+            21 => line.clear(),
+            key if line.len() < line.capacity() => line.push(char::from(key)),
+            _ => {}
+        }
+    };
+    terminal.write_all(b"\n")?;
+    drop(quiet);
+    Ok(ended.then_some(line))
+}
