@@ -159,7 +159,10 @@ fn a_dry_run_lists_what_would_be_sent_and_needs_no_receiver() {
 fn verbose_senders_say_what_became_of_each_entry() {
     let place = Place::small();
     fs::create_dir(place.path().join("there")).unwrap();
-    fs::copy(place.path().join("small.toml"), place.path().join("there/small.toml")).unwrap();
+    let (here, there) = (place.path().join("small.toml"), place.path().join("there/small.toml"));
+    fs::copy(&here, &there).unwrap();
+    let time = fs::metadata(&here).unwrap().modified().unwrap();
+    fs::File::options().write(true).open(&there).unwrap().set_modified(time).unwrap();
     place.write("new", "content");
     let receiving = Receiving::start(&place, &["there"]);
     let ended = place.run(&["send", "-v", "small.toml", "new", &receiving.ticket]).well();
