@@ -170,7 +170,8 @@ impl Landing {
             return Ok(Ok(None));
         }
         if self.rules.existing == Existing::Rename {
-            let named = self.store.place(incoming.key, &incoming.name, Taken::Number)?;
+            // The name that it was to get may have a number already.
+            let named = self.store.place(incoming.key, &incoming.entry.name, Taken::Number)?;
             if named != Named::Not {
                 return Ok(Ok(Some(named)));
             }

@@ -261,3 +261,22 @@ fn what_somebody_changes_while_a_later_version_comes_is_not_replaced() {
         assert_eq!(fs::read(place.path().join("file")).unwrap(), b"the user's own work");
     }
 }
+
+#[test]
+fn a_name_never_has_two_numbers() {
+    let place = tempfile::tempdir().unwrap();
+    fs::write(place.path().join("file"), b"the user's").unwrap();
+    let (_state, landing) = landing(place.path(), Existing::Rename);
+    let five = |version| five(version, Stamp::default());
+    for (ids, contents) in [(&[0][..], &[b"first"][..]), (&[1, 2], &[b"later", b"again"])] {
+        for &id in ids {
+            assert_eq!(offered(&landing, id, five(id as u8 + 1), true).unwrap(), Verdict::Want);
+        }
+        for (&id, content) in ids.iter().zip(contents) {
+            landing.small(id, &content[..], &small_file_digest(&content[..]).0).unwrap();
+        }
+        assert!(landing.name_waiting().unwrap().is_empty());
+    }
+    let read = |name| fs::read(place.path().join(name)).unwrap();
+    assert_eq!((read("file (1)"), read("file (2)")), (b"later".to_vec(), b"again".to_vec()));
+}
