@@ -24,6 +24,8 @@ pub(super) struct Incoming {
     pub(super) name: Name,
     pub(super) chunks: Chunks,
     pub(super) version: [u8; 16],
+    /// What it means that its name is taken.
+    pub(super) taken: Taken,
     pub(super) state: Mutex<Assembly>,
 }
 
@@ -39,10 +41,6 @@ pub(super) struct Assembly {
     pub(super) written: HashSet<u32>,
     /// What the sender says of the whole.
     pub(super) end: Option<Digest>,
-    /// What it means that its name is taken.
-    pub(super) taken: Taken,
-    /// The digests are those of the file that has the name, and the sender is asked whether it is the same.
-    pub(super) compared: bool,
 }
 
 /// A chunk that is being written.

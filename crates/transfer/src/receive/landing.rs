@@ -105,8 +105,6 @@ struct Open {
     reserved: HashSet<Id>,
     /// Files of which nothing more comes and that do not wait for their names yet.
     claimed: usize,
-    /// How often a file that was there was read to be compared, by its name's key.
-    compared: HashMap<Key, u32>,
 }
 
 impl Open {
@@ -147,11 +145,7 @@ impl Landing {
     pub(super) fn begin(&self) -> Result<bool, TransferError> {
         // Whole files that the sender before left without their names.
         self.name_waiting()?;
-        {
-            let mut open = self.open_files();
-            let compared = std::mem::take(&mut open.compared);
-            *open = Open { compared, ..Open::default() };
-        }
+        *self.open_files() = Open::default();
         self.stopped.store(false, Relaxed);
         for counter in [&self.entries, &self.bytes, &self.came, &self.failed, &self.disk] {
             counter.store(0, Relaxed);

@@ -44,8 +44,7 @@ impl Stream<'_> {
                 | Data::Piece { id, .. }
                 | Data::ChunkEnd { id, .. }
                 | Data::FileEnd { id, .. }
-                | Data::Gone { id }
-                | Data::Differs { id } => id,
+                | Data::Gone { id } => id,
             };
             match self.take(message) {
                 // This file is lost, the others are not.
@@ -84,12 +83,6 @@ impl Stream<'_> {
             Data::Gone { id } => {
                 self.open = None;
                 landing.gone(id)
-            }
-            Data::Differs { id } => {
-                if landing.differs(id)? {
-                    self.visit.want(id);
-                }
-                Ok(())
             }
         }
     }

@@ -48,8 +48,8 @@ pub(super) struct Visit {
     jobs: Mutex<Jobs>,
     /// There is something to do, or the visit is over.
     nudge: Condvar,
-    /// The sender speaks version 2 of the protocol or later.
-    asks: bool,
+    /// Of the protocol, as the sender speaks it.
+    version: u16,
     data: Mutex<Vec<Arc<Channel>>>,
     /// What the sender said of its connections last.
     pub(super) report: Mutex<Report>,
@@ -95,7 +95,7 @@ impl Visit {
             answers: Mutex::default(),
             jobs: Mutex::default(),
             nudge: Condvar::new(),
-            asks: version >= 2,
+            version,
             data: Mutex::default(),
             report: Mutex::default(),
             window: Mutex::default(),
@@ -164,11 +164,6 @@ impl Visit {
         while !locked(&self.data).is_empty() {
             std::thread::park_timeout(BREATH);
         }
-    }
-
-    /// A file is wanted after all.
-    pub(super) fn want(&self, id: Id) {
-        locked(&self.answers).push((id, Verdict::Want));
     }
 
     /// What a data connection ran into.

@@ -161,7 +161,6 @@ impl Control<'_> {
         match verdict {
             Verdict::Want => queue.want(id, Vec::new()),
             Verdict::Rest(there) => queue.want(id, there),
-            Verdict::Check(theirs) => queue.check(id, theirs),
             Verdict::Have => {
                 self.settled(queue.settle(id)?, Moved::There);
                 Ok(())

@@ -185,10 +185,7 @@ fn check_data(mut written: &[u8], offered: &HashMap<Id, Entry>, tree: &Tree) {
             Data::Piece { id, chunk, offset, length } => {
                 (id, (u64::from(chunk) << 20) + u64::from(offset), length as usize, LONGEST_PIECE)
             }
-            Data::ChunkEnd { id, .. }
-            | Data::FileEnd { id, .. }
-            | Data::Gone { id }
-            | Data::Differs { id } => (id, 0, 0, 0),
+            Data::ChunkEnd { id, .. } | Data::FileEnd { id, .. } | Data::Gone { id } => (id, 0, 0, 0),
         };
         let entry = offered.get(&id).expect("a file that was offered");
         let Kind::File { size, .. } = entry.kind else { panic!("{} is no file", entry.name) };

@@ -133,11 +133,6 @@ impl Outgoing {
         Ok(Some(Arc::clone(state.file.insert(file))))
     }
 
-    /// Closes it until it is needed again, which may be long.
-    pub(super) fn close(&self) {
-        locked(&self.state).file = None;
-    }
-
     /// Whether `file` is still as it was offered.
     pub(super) fn is_unchanged(&self, file: &File) -> bool {
         There::of(file).is_ok_and(|now| now.is_file() && now.version() == self.version)

@@ -1,5 +1,4 @@
-//! [`Queue`]: what is offered and not ended yet, what of it the receiver wants to have sent or compared, and how much may
-//! be open at a time.
+//! [`Queue`]: what is offered and not ended yet, what of it the receiver wants, and how much may be open at a time.
 
 use super::flight::locked;
 use super::outgoing::Outgoing;
@@ -23,18 +22,6 @@ pub(super) enum Job {
     Chunk(Arc<Outgoing>, u32),
     /// The receiver has all of the file's chunks.
     End(Arc<Outgoing>),
-    /// One chunk of a file is compared with the receiver's.
-    Check(Check),
-}
-
-/// A comparison with a file that the receiver has.
-#[derive(Debug)]
-pub(super) struct Check {
-    pub(super) file: Arc<Outgoing>,
-    /// The digests of the receiver's chunks, one for each of the file's.
-    pub(super) theirs: Vec<Digest>,
-    /// The next chunk to compare.
-    pub(super) next: u32,
 }
 
 /// An offer.
@@ -55,24 +42,12 @@ impl Offered {
     }
 }
 
-/// How far the receiver's answers are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    /// There is none yet.
-    Open,
-    /// It is compared.
-    Checking,
-    /// It was compared, and differs: one more answer comes.
-    Differs,
-    /// It is wanted.
-    Wanted,
-}
-
 #[derive(Debug)]
 struct Open {
     offered: Offered,
     bytes: usize,
-    stage: Stage,
+    /// The receiver has answered that it wants it.
+    wanted: bool,
 }
 
 #[derive(Debug, Default)]
@@ -86,7 +61,6 @@ struct State {
     /// Bytes of their messages.
     bytes: usize,
     wanted: VecDeque<Arc<Outgoing>>,
-    checks: VecDeque<Check>,
     /// Files to be offered once more.
     again: Vec<Arc<Outgoing>>,
     closed: bool,
@@ -112,23 +86,18 @@ impl State {
     /// The offer that an answer is for, if it is still open. An answer comes once.
     fn answered(&mut self, id: Id) -> Result<Option<&mut Open>, String> {
         match self.open.get_mut(&id) {
-            Some(open) if matches!(open.stage, Stage::Checking | Stage::Wanted) => {
-                Err(format!("a second answer to offer {id}"))
-            }
+            Some(open) if open.wanted => Err(format!("a second answer to offer {id}")),
             open => Ok(open),
         }
     }
 
-    /// The same for an answer that only a file can have.
-    fn answered_file(&mut self, id: Id, stage: Stage) -> Result<Option<Arc<Outgoing>>, String> {
+    /// The same for an answer that only a file can have: it is wanted.
+    fn wanted(&mut self, id: Id) -> Result<Option<Arc<Outgoing>>, String> {
         let Some(open) = self.answered(id)? else { return Ok(None) };
         let Offered::File(file) = &open.offered else {
             return Err(format!("offer {id} is no file, and is wanted like one"));
         };
-        if open.stage == Stage::Differs && stage == Stage::Checking {
-            return Err(format!("offer {id} was compared before"));
-        }
-        open.stage = stage;
+        open.wanted = true;
         Ok(Some(Arc::clone(file)))
     }
 }
@@ -165,7 +134,7 @@ impl Queue {
             .unwrap_or_else(PoisonError::into_inner);
         state.offers += 1;
         state.bytes += bytes;
-        state.open.insert(id, Open { offered, bytes, stage: Stage::Open });
+        state.open.insert(id, Open { offered, bytes, wanted: false });
     }
 
     /// Whether an offer in a message of so many bytes may be made without waiting.
@@ -184,7 +153,7 @@ impl Queue {
     /// How the answer breaks the protocol.
     pub(super) fn want(&self, id: Id, there: Vec<(u32, Digest)>) -> Result<(), String> {
         let mut state = locked(&self.state);
-        let Some(file) = state.answered_file(id, Stage::Wanted)? else { return Ok(()) };
+        let Some(file) = state.wanted(id)? else { return Ok(()) };
         let ascending = there.windows(2).all(|pair| pair[0].0 < pair[1].0);
         if !ascending || there.last().is_some_and(|last| last.0 >= file.chunks.count()) {
             return Err(format!("chunks of offer {id} that it does not have, or not in order"));
@@ -194,42 +163,6 @@ impl Queue {
         // A file in chunks is work for all.
         self.work.notify_all();
         Ok(())
-    }
-
-    /// The receiver asks whether a file has these chunks.
-    ///
-    /// # Errors
-    /// How the answer breaks the protocol.
-    pub(super) fn check(&self, id: Id, theirs: Vec<Digest>) -> Result<(), String> {
-        let mut state = locked(&self.state);
-        let Some(file) = state.answered_file(id, Stage::Checking)? else { return Ok(()) };
-        if theirs.len() != file.chunks.count() as usize {
-            return Err(format!(
-                "{} digests for offer {id}, of {} chunks",
-                theirs.len(),
-                file.chunks.count()
-            ));
-        }
-        state.checks.push_back(Check { file, theirs, next: 0 });
-        self.work.notify_all();
-        Ok(())
-    }
-
-    /// A comparison goes on with its next chunk. It is the next one to go on, so that few files are open.
-    pub(super) fn check_on(&self, check: Check) {
-        locked(&self.state).checks.push_front(check);
-        self.work.notify_all();
-    }
-
-    /// The receiver's file differs; it will answer again. False if it has given the file up meanwhile.
-    pub(super) fn differs(&self, id: Id) -> bool {
-        match locked(&self.state).open.get_mut(&id) {
-            Some(open) => {
-                open.stage = Stage::Differs;
-                true
-            }
-            None => false,
-        }
     }
 
     /// The receiver needs nothing of it.
@@ -308,7 +241,6 @@ impl Queue {
     }
 }
 
-/// What is wanted goes first: the network waits for it, and a comparison can wait.
 fn take(state: &mut State) -> Option<Job> {
     if state.closed {
         return None;
@@ -335,10 +267,5 @@ fn take(state: &mut State) -> Option<Job> {
         state.wanted.pop_front();
         return Some(job);
     }
-    loop {
-        let check = state.checks.pop_front()?;
-        if !check.file.is_given_up() {
-            return Some(Job::Check(check));
-        }
-    }
+    None
 }

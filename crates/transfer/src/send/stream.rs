@@ -2,10 +2,10 @@
 
 use super::flight::Flight;
 use super::outgoing::Outgoing;
-use super::queue::{Check, Job};
+use super::queue::Job;
 use super::root::is_change;
 use crate::channel::Channel;
-use crate::chunks::{ChunkHasher, Digest, file_digest, small_file_digest};
+use crate::chunks::{ChunkHasher, small_file_digest};
 use crate::error::TransferError;
 use crate::progress::{Moved, Observer};
 use crate::wire::data::{Data, LONGEST_PIECE};
@@ -21,9 +21,6 @@ use units::Foreign;
 
 /// Handed to TLS at once: sixteen full records, and one system call.
 const GATHER: usize = 256 << 10;
-
-/// Results of comparisons are gathered up to so much, about a hundred.
-const FEW: usize = 8 << 10;
 
 struct Stream<'a> {
     flight: &'a Flight,
@@ -90,13 +87,12 @@ pub(super) fn turn(
 
 impl Stream<'_> {
     fn work(&mut self, job: Job) -> Result<(), TransferError> {
-        let (Job::Small(file) | Job::Chunk(file, _) | Job::End(file) | Job::Check(Check { file, .. })) = &job;
+        let (Job::Small(file) | Job::Chunk(file, _) | Job::End(file)) = &job;
         let file = Arc::clone(file);
         let result = match job {
             Job::Small(_) => self.small(&file),
             Job::Chunk(_, index) => self.chunk(&file, index),
             Job::End(_) => self.end(&file),
-            Job::Check(check) => self.check(check),
         };
         match result {
             Ok(()) => {}
@@ -121,7 +117,7 @@ impl Stream<'_> {
         frame::append(&mut self.out, &Data::Small { id: file.id, length: length as u32, digest });
         self.out.extend(&content);
         self.flight.sent.fetch_add(length as u64, Relaxed);
-        self.handed_over(file, Moved::Sent);
+        self.handed_over(file);
         Ok(())
     }
 
@@ -188,65 +184,15 @@ impl Stream<'_> {
         }
         if let Some(digest) = file.digest() {
             frame::append(&mut self.out, &Data::FileEnd { id: file.id, digest });
-            self.handed_over(file, Moved::Sent);
+            self.handed_over(file);
         }
         Ok(())
-    }
-
-    /// Compares one chunk with the receiver's. The first that differs decides, and so does the last.
-    fn check(&mut self, mut check: Check) -> Result<(), Lost> {
-        let file = Arc::clone(&check.file);
-        // A comparison may take long, and what was found before need not wait for it.
-        if !self.out.is_empty() && (!file.is_small() || self.out.len() >= FEW) {
-            self.flush()?;
-        }
-        let handle = self.file(&file)?;
-        if let Some(theirs) = check.theirs.get(check.next as usize) {
-            if self.digest(&file, &handle, check.next)? != *theirs {
-                file.close();
-                if self.flight.queue.differs(file.id) {
-                    frame::append(&mut self.out, &Data::Differs { id: file.id });
-                }
-                return Ok(());
-            }
-            check.next += 1;
-            if check.next < file.chunks.count() {
-                self.flight.queue.check_on(check);
-                return Ok(());
-            }
-        }
-        if !file.is_unchanged(&handle) {
-            return Err(Lost::Changed);
-        }
-        let digest = file_digest(file.chunks.size(), &check.theirs);
-        frame::append(&mut self.out, &Data::FileEnd { id: file.id, digest });
-        self.flight.skipped.fetch_add(1, Relaxed);
-        self.handed_over(&file, Moved::There);
-        Ok(())
-    }
-
-    /// The digest of a chunk as it is on this side.
-    fn digest(&self, file: &Outgoing, handle: &File, index: u32) -> Result<Digest, Lost> {
-        let range = file.chunks.range(index);
-        let (mut hasher, mut at) = (ChunkHasher::default(), range.start);
-        let mut buffer = vec![0; LONGEST_PIECE.min((range.end - range.start) as usize)];
-        while at < range.end && !file.is_given_up() {
-            let Some(data) = next_stretch(file, handle, at, range.end)? else { break };
-            at = data.start;
-            while at < data.end {
-                let length = (data.end - at).min(buffer.len() as u64) as usize;
-                self.read(|| handle.read_exact_at(&mut buffer[..length], at))?;
-                hasher.update(at - range.start, &buffer[..length]);
-                at += length as u64;
-            }
-        }
-        Ok(hasher.finish(range.end - range.start))
     }
 
     /// Nothing more is to be done about a file.
-    fn handed_over(&self, file: &Outgoing, fate: Moved) {
+    fn handed_over(&self, file: &Outgoing) {
         if self.flight.queue.end(file.id).is_some() {
-            self.observer.moved(&file.name, fate);
+            self.observer.moved(&file.name, Moved::Sent);
         }
     }
 

@@ -154,9 +154,6 @@ pub enum Verdict {
     Rest(Vec<(u32, Digest)>),
     /// It cannot be had; the reason is for a person.
     Refused(#[serde(with = "bounded::text")] String),
-    /// A file of this size has the name already, and its chunks have these digests, in order. Is it the same? The sender
-    /// answers with `FileEnd` if it is, and with `Differs` if not. Since version 2.
-    Check(Vec<Digest>),
     /// Another entry of this name is kept, as the receiver was told to. Since version 2.
     Kept,
 }

@@ -54,10 +54,4 @@ pub enum Data {
         /// The file.
         id: Id,
     },
-    /// The file at the receiver, whose digests came with `Check`, is another one. The receiver then says `Want` or
-    /// `Failed`. Since version 2.
-    Differs {
-        /// The file.
-        id: Id,
-    },
 }

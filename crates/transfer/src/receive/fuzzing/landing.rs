@@ -85,7 +85,6 @@ struct Run<'a> {
     place: &'a mut Place,
     rules: Rules,
     preserve: bool,
-    asks: bool,
     session: Option<Session>,
     model: Model,
     lanes: [Lane; LANES],
@@ -118,7 +117,6 @@ pub fn landing(input: &[u8]) {
             place,
             rules,
             preserve: form & 16 == 0,
-            asks: form & 32 == 0,
             session: None,
             model: Model::default(),
             lanes: Default::default(),
@@ -189,12 +187,7 @@ impl Run<'_> {
                 let id = id(input)?;
                 self.landing().gone(id)
             }
-            10 => {
-                let id = id(input)?;
-                self.digests.remove(&id);
-                self.landing().differs(id).map(drop)
-            }
-            11 => {
+            10 | 11 => {
                 self.forget();
                 self.landing().begin().map(drop).map_err(Trouble::from)
             }
@@ -254,7 +247,7 @@ impl Run<'_> {
             self.cuts.insert(id, Chunks::new(size));
             self.digests.remove(&id);
         }
-        Some(match self.landing().offer(id, entry, self.asks) {
+        Some(match self.landing().offer(id, entry) {
             Ok(Offered::Now(verdict)) => {
                 self.answered(id, &verdict);
                 Ok(())
@@ -269,11 +262,8 @@ impl Run<'_> {
 
     /// A sender learns which chunks are there.
     fn answered(&mut self, id: Id, verdict: &Verdict) {
-        let known = self.digests.entry(id).or_default();
-        match verdict {
-            Verdict::Rest(there) => known.extend(there.iter().copied()),
-            Verdict::Check(said) => known.extend((0..).zip(said.iter().copied())),
-            _ => {}
+        if let Verdict::Rest(there) = verdict {
+            self.digests.entry(id).or_default().extend(there.iter().copied());
         }
     }
 

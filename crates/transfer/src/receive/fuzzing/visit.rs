@@ -253,7 +253,7 @@ impl Sent {
                     }
                     model.file_end(*id, digest);
                 }
-                Data::Piece { .. } | Data::Gone { .. } | Data::Differs { .. } => {}
+                Data::Piece { .. } | Data::Gone { .. } => {}
             }
             frame::append(&mut out, &message);
             out.extend(content);

@@ -1,10 +1,8 @@
 //! Bytes into files: small files whole, larger ones by chunks, each verified before it counts.
 
-use super::{Landing, Trouble, rules};
+use super::{Landing, Trouble};
 use crate::chunks::{ChunkHasher, Digest, file_digest, small_file_digest};
-use crate::receive::Existing;
 use crate::receive::incoming::{Assembly, Incoming, OpenChunk, Tally};
-use crate::store::Taken;
 use crate::wire::control::Id;
 use std::fs::File;
 use std::io;
@@ -17,7 +15,7 @@ impl Landing {
     pub(in crate::receive) fn small(&self, id: Id, bytes: &[u8], digest: &Digest) -> Result<(), Trouble> {
         let Some(incoming) = self.find(id) else { return Ok(()) };
         let size = bytes.len() as u64;
-        if incoming.chunks.size() != size || incoming.lock().compared {
+        if incoming.chunks.size() != size {
             return Err(Trouble::Protocol(format!("{size} bytes of {}", incoming.entry.name)));
         }
         let (found, chunk) = small_file_digest(bytes);
@@ -49,7 +47,7 @@ impl Landing {
             return Err(Trouble::Protocol(format!("chunk {index} of {}", incoming.entry.name)));
         }
         let mut state = incoming.lock();
-        if state.digests.contains_key(&index) || state.compared || !state.written.insert(index) {
+        if state.digests.contains_key(&index) || !state.written.insert(index) {
             return Err(Trouble::Protocol(format!("chunk {index} of {} again", incoming.entry.name)));
         }
         let file = match self.under_way(&incoming, &mut state) {
@@ -131,41 +129,11 @@ impl Landing {
         self.try_settle(&incoming)
     }
 
-    /// The sender has sent all of the file, or finds the one that is there the same.
+    /// The sender has sent all of the file.
     pub(in crate::receive) fn file_end(&self, id: Id, digest: &Digest) -> Result<(), Trouble> {
         let Some(incoming) = self.find(id) else { return Ok(()) };
-        let mut state = incoming.lock();
-        if state.compared {
-            let same = file_digest(incoming.chunks.size(), state.digests.values()) == *digest;
-            drop(state);
-            if !same {
-                return Err(Trouble::Protocol(format!("another digest of {}", incoming.entry.name)));
-            }
-            self.forget(&incoming);
-            self.is_there(&incoming.entry.name, incoming.chunks.size());
-            return Ok(());
-        }
-        state.end = Some(*digest);
-        drop(state);
+        incoming.lock().end = Some(*digest);
         self.try_settle(&incoming)
-    }
-
-    /// The file that has the name is another one. Whether the sender's shall come.
-    pub(in crate::receive) fn differs(&self, id: Id) -> Result<bool, Trouble> {
-        let Some(incoming) = self.find(id) else { return Ok(false) };
-        let mut state = incoming.lock();
-        if !state.compared {
-            return Err(Trouble::Protocol(format!("nobody asked whether {} differs", incoming.entry.name)));
-        }
-        if self.rules.existing == Existing::Refuse {
-            drop(state);
-            self.forget(&incoming);
-            return Err(Trouble::File(self.refuse(&incoming.entry.name, rules::TAKEN)));
-        }
-        state.compared = false;
-        state.digests.clear();
-        state.taken = Taken::Number;
-        Ok(true)
     }
 
     /// The file changed or went away at the sender.
@@ -175,12 +143,10 @@ impl Landing {
             return Ok(());
         }
         let state = incoming.lock();
-        if !state.compared {
-            let there: u64 = state.digests.keys().map(|&index| incoming.chunks.length(index)).sum();
-            self.bytes.fetch_sub(there, Relaxed);
-            self.journal().dropped(incoming.key)?;
-            self.store.discard(incoming.key);
-        }
+        let there: u64 = state.digests.keys().map(|&index| incoming.chunks.length(index)).sum();
+        self.bytes.fetch_sub(there, Relaxed);
+        self.journal().dropped(incoming.key)?;
+        self.store.discard(incoming.key);
         Ok(())
     }
 

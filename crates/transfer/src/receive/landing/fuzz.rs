@@ -38,9 +38,6 @@ enum Said {
     Gone {
         id: Id,
     },
-    Differs {
-        id: Id,
-    },
     /// Another sender comes.
     Begin,
 }
@@ -69,7 +66,6 @@ fn said() -> impl Strategy<Value = Said> {
         1 => (id(), chunks()).prop_map(|(id, chunk)| Said::ChunkEnd { id, chunk }),
         1 => id().prop_map(|id| Said::FileEnd { id }),
         1 => id().prop_map(|id| Said::Gone { id }),
-        1 => id().prop_map(|id| Said::Differs { id }),
         1 => Just(Said::Begin),
     ]
 }
@@ -80,7 +76,7 @@ fn hear(landing: &Landing, open: &mut Option<(Id, u32, OpenChunk)>, said: &Said)
         Said::Offer { id, ref name, ref kind } => {
             let name = Name::new(name.clone()).expect("a name");
             let entry = Entry { name, kind: kind.clone(), mode: 0o644, modified: Stamp::default() };
-            offered(landing, id, entry, true).map(drop)
+            offered(landing, id, entry).map(drop)
         }
         Said::Small { id, length, right } => {
             let bytes = vec![7; length];
@@ -102,7 +98,6 @@ fn hear(landing: &Landing, open: &mut Option<(Id, u32, OpenChunk)>, said: &Said)
         }
         Said::FileEnd { id } => landing.file_end(id, &[0; 32]),
         Said::Gone { id } => landing.gone(id),
-        Said::Differs { id } => landing.differs(id).map(drop),
         Said::Begin => {
             *open = None;
             landing.begin().map(drop).map_err(Trouble::from)

@@ -14,6 +14,8 @@ use crate::receive::Existing;
 use crate::receive::incoming::{Incoming, hashed, key};
 use crate::store::{Found, Named, Taken, There};
 use crate::wire::control::Id;
+use std::collections::BTreeMap;
+use std::fs::File;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -109,8 +111,7 @@ impl Landing {
 
     fn name(&self, ready: &Ready) -> Result<(), Trouble> {
         let Ready { incoming, digest, there } = ready;
-        let taken = incoming.lock().taken;
-        let named = match self.store.place(incoming.key, &incoming.name, taken) {
+        let named = match self.store.place(incoming.key, &incoming.name, incoming.taken) {
             Ok(Named::Not) => self.name_of_another(ready),
             named => named.map(|named| Ok(Some(named))),
         };
@@ -158,14 +159,7 @@ impl Landing {
         if let Found::File(there) = self.store.find(&incoming.name)?
             && there.size == incoming.chunks.size()
             && let Ok(file) = self.store.read(&incoming.name)
-            && let Ok(found) = hashed(
-                &file,
-                incoming.chunks,
-                0..incoming.chunks.count(),
-                &self.read,
-                &AtomicBool::new(false),
-            )
-            && file_digest(there.size, found.values()) == *digest
+            && self.is_same(&file, incoming, digest)
         {
             return Ok(Ok(None));
         }
@@ -177,6 +171,23 @@ impl Landing {
             }
         }
         Ok(Err(rules::TAKEN))
+    }
+
+    /// Whether `file` has the content of one that has come, as far as it can be read. It ends at the first chunk that differs:
+    /// a hollow file costs its sender nothing, and must not have a large one read.
+    fn is_same(&self, file: &File, incoming: &Incoming, digest: &Digest) -> bool {
+        let (chunks, came) = (incoming.chunks, incoming.lock().digests.clone());
+        let mut found = BTreeMap::new();
+        for index in 0..chunks.count() {
+            let Ok(one) = hashed(file, chunks, [index], &self.read, &AtomicBool::new(false)) else {
+                return false;
+            };
+            if came.get(&index).is_some_and(|came| one.get(&index) != Some(came)) {
+                return false;
+            }
+            found.extend(one);
+        }
+        file_digest(chunks.size(), found.values()) == *digest
     }
 
     /// Everything has come: files get their names, folders their rights and times, and all of it reaches the disk, for which

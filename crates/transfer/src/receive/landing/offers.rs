@@ -12,7 +12,6 @@ use crate::receive::incoming::{Assembly, Incoming, hashed, key, link_key};
 use crate::store::{Found, Key, Made, Named, Taken};
 use crate::wire::control::{Entry, Id, Kind, Verdict};
 use std::collections::{BTreeMap, HashSet};
-use std::fs::File;
 use std::io;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
@@ -25,9 +24,6 @@ pub(in crate::receive) const MOST_HELD: usize = 32 << 20;
 const OVERHEAD: usize = 512;
 /// What is there is hashed at once if it is no more than this, and beside the offers that follow otherwise.
 const AT_ONCE: u64 = 1 << 20;
-/// A file that is there is read so often to be compared, and no more: it may be large, and an offer costs little.
-const MOST_COMPARISONS: u32 = 3;
-
 const LEADS_OUT: &str = "the link points outside the tree that it came with (--outside-links)";
 const TWICE: &str = "it is under way already";
 
@@ -38,13 +34,12 @@ pub(in crate::receive) enum Offered {
     Later(Box<Examination>),
 }
 
-/// Something to be read before an offer can be answered.
+/// A file under way that is read before its offer can be answered: what its chunks hash to decides what is missing.
 #[derive(Debug)]
 pub(in crate::receive) struct Examination {
     id: Id,
     entry: Entry,
     plan: Plan,
-    work: Work,
 }
 
 /// How a file would be received.
@@ -55,25 +50,6 @@ struct Plan {
     chunks: Chunks,
     version: [u8; 16],
     taken: Taken,
-}
-
-#[derive(Debug)]
-enum Work {
-    /// So many bytes of it are there from an interrupted run, if their digests still hold.
-    Resume(u64),
-    /// A file of its name and size is there.
-    Compare,
-}
-
-/// What is there of a file that is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    /// Nothing.
-    New,
-    /// A file under way.
-    Begun,
-    /// Another file of its name and size, which the sender compares.
-    Compared,
 }
 
 impl Examination {
@@ -89,15 +65,15 @@ pub(in crate::receive) fn weight(entry: &Entry) -> usize {
 }
 
 impl Landing {
-    /// What becomes of an offer. `asks`: the sender can be asked whether a file is the same.
-    pub(in crate::receive) fn offer(&self, id: Id, entry: Entry, asks: bool) -> Result<Offered, Trouble> {
+    /// What becomes of an offer.
+    pub(in crate::receive) fn offer(&self, id: Id, entry: Entry) -> Result<Offered, Trouble> {
         let made = match &entry.kind {
             Kind::Folder => self.offer_folder(&entry)?,
             Kind::Link { target } => self.offer_link(&entry, target)?,
             &Kind::File { size, chunk, version } => {
                 let chunks = Chunks::checked(size, chunk)
                     .ok_or_else(|| Trouble::Protocol(format!("a file of {size} bytes cut at 2^{chunk}")))?;
-                return self.offer_file(id, entry, chunks, version, asks);
+                return self.offer_file(id, entry, chunks, version);
             }
         };
         Ok(Offered::Now(match made {
@@ -142,7 +118,7 @@ impl Landing {
             Taken::ReplaceThis(ours.there)
         } else {
             match self.rules.way(&found, u64::MAX, entry.modified) {
-                Way::Come(taken) | Way::Compare(taken) => taken,
+                Way::Come(taken) => taken,
                 Way::There | Way::Kept => {
                     self.tell(&entry.name, Moved::Kept);
                     return Ok(Ok(Verdict::Kept));
@@ -185,7 +161,6 @@ impl Landing {
         entry: Entry,
         chunks: Chunks,
         version: [u8; 16],
-        asks: bool,
     ) -> Result<Offered, Trouble> {
         let name_key = key(&entry.name, &[0; 16]);
         let (name, found, ours) = match self.own(&entry.name, name_key) {
@@ -203,7 +178,8 @@ impl Landing {
             self.rules.way(&found, chunks.size(), entry.modified)
         };
         let plan = |taken| Plan { key: plan_key, name: name.clone(), chunks, version, taken };
-        let work = match way {
+        let taken = match way {
+            Way::Come(taken) => taken,
             Way::There => {
                 self.know(&entry.name, &plan(Taken::Refuse), &found)?;
                 self.is_there(&entry.name, chunks.size());
@@ -216,38 +192,31 @@ impl Landing {
             Way::Refuse(reason) => {
                 return Ok(Offered::Now(Verdict::Refused(self.refuse(&entry.name, reason))));
             }
-            Way::Compare(taken) if asks => (plan(taken), Some(Work::Compare)),
-            Way::Compare(taken) | Way::Come(taken) => {
-                let claimed = self.journal().partial(plan_key).map(|claimed| {
-                    let lengths = claimed.keys().map(|&index| chunks.length(index));
-                    lengths.fold(0, u64::saturating_add)
-                });
-                let there = claimed.and_then(|claimed| {
-                    let file = self.store.reopen(plan_key).ok()?;
-                    let whole =
-                        file.metadata().is_ok_and(|meta| meta.is_file() && meta.len() == chunks.size());
-                    whole.then_some(Work::Resume(claimed))
-                });
-                (plan(taken), there)
-            }
         };
-        let (plan, work) = work;
+        let plan = plan(taken);
         if let Some(refused) = self.reserve(id, &entry, plan.key)? {
             return Ok(Offered::Now(refused));
         }
-        let Some(work) = work else {
+        let Some(to_read) = self.claimed(&plan) else {
             self.journal().dropped(plan.key)?;
-            return self.open_file(id, entry, plan, BTreeMap::new(), Stage::New).map(Offered::Now);
+            return Ok(Offered::Now(self.open_file(id, entry, plan, BTreeMap::new(), false)));
         };
-        let to_read = match work {
-            Work::Resume(to_read) => to_read,
-            Work::Compare => chunks.size(),
-        };
-        let examination = Examination { id, entry, plan, work };
+        let examination = Examination { id, entry, plan };
         if to_read <= AT_ONCE {
             return self.examine(examination).map(Offered::Now);
         }
         Ok(Offered::Later(Box::new(examination)))
+    }
+
+    /// How many bytes of a file are there from an interrupted run, if their digests still hold; `None`: there is no file.
+    fn claimed(&self, plan: &Plan) -> Option<u64> {
+        let claimed = {
+            let journal = self.journal();
+            let lengths = journal.partial(plan.key)?.keys().map(|&index| plan.chunks.length(index));
+            lengths.fold(0, u64::saturating_add)
+        };
+        let there = self.store.reopen(plan.key).ok()?.metadata().ok()?;
+        (there.is_file() && there.len() == plan.chunks.size()).then_some(claimed)
     }
 
     /// A file of the session got its name just before the process was killed: the journal does not know that yet.
@@ -268,12 +237,9 @@ impl Landing {
 
     /// Reads what is there, and answers.
     pub(in crate::receive) fn examine(&self, examination: Examination) -> Result<Verdict, Trouble> {
-        let Examination { id, entry, plan, work } = examination;
+        let Examination { id, entry, plan } = examination;
         let (key, weight) = (plan.key, weight(&entry));
-        let verdict = match work {
-            Work::Compare => self.compare(id, entry, plan),
-            Work::Resume(_) => self.resume(id, entry, plan),
-        };
+        let verdict = self.resume(id, entry, plan);
         // It is not asked for after all.
         let mut open = self.open_files();
         if open.reserved.remove(&id) {
@@ -299,48 +265,16 @@ impl Landing {
         Ok(None)
     }
 
-    fn compare(&self, id: Id, entry: Entry, plan: Plan) -> Result<Verdict, Trouble> {
-        let often = {
-            let mut open = self.open_files();
-            if open.compared.len() >= MOST_OPEN {
-                open.compared.clear();
-            }
-            let often = open.compared.entry(key(&entry.name, &[0; 16])).or_default();
-            *often += 1;
-            *often
-        };
-        if often > MOST_COMPARISONS {
-            return Ok(Verdict::Refused(self.refuse(&entry.name, TAKEN)));
-        }
-        let found = self.store.read(&plan.name).and_then(|file| {
-            if !file.metadata()?.is_file() {
-                return Err(io::Error::other("it is no plain file any more"));
-            }
-            self.hashed(&file, plan.chunks, 0..plan.chunks.count())
-        });
-        match found {
-            Ok(digests) => {
-                let said: Vec<Digest> = digests.values().copied().collect();
-                match self.open_file(id, entry, plan, digests, Stage::Compared)? {
-                    Verdict::Want | Verdict::Rest(_) => Ok(Verdict::Check(said)),
-                    other => Ok(other),
-                }
-            }
-            Err(error) => {
-                Ok(Verdict::Refused(self.trouble(&entry, "compare it with the one that is there", error)?))
-            }
-        }
-    }
-
     fn resume(&self, id: Id, entry: Entry, plan: Plan) -> Result<Verdict, Trouble> {
         let chunks = plan.chunks;
         let mut claimed = self.journal().partial(plan.key).cloned().unwrap_or_default();
         let Ok(file) = self.store.reopen(plan.key) else {
             self.journal().dropped(plan.key)?;
-            return self.open_file(id, entry, plan, BTreeMap::new(), Stage::New);
+            return Ok(self.open_file(id, entry, plan, BTreeMap::new(), false));
         };
         claimed.retain(|&index, _| index < chunks.count());
-        let found = match self.hashed(&file, chunks, claimed.keys().copied()) {
+        let indices = claimed.keys().copied();
+        let found = match hashed(&file, chunks, indices, &self.read, &self.stopped) {
             Err(_) if self.stopped.load(Relaxed) => {
                 return Err(TransferError::gone("it left while what is there was read").into());
             }
@@ -357,7 +291,7 @@ impl Landing {
         let digest = file_digest(chunks.size(), claimed.values());
         let (mode, modified) = (entry.mode, entry.modified);
         let there: u64 = claimed.keys().map(|&index| chunks.length(index)).sum();
-        let verdict = self.open_file(id, entry, plan, claimed, Stage::Begun)?;
+        let verdict = self.open_file(id, entry, plan, claimed, true);
         if matches!(verdict, Verdict::Want | Verdict::Rest(_)) {
             self.bytes.fetch_add(there, Relaxed);
         }
@@ -373,36 +307,23 @@ impl Landing {
         Ok(Verdict::Have)
     }
 
-    /// The digests of these chunks, for an answer: no longer than somebody waits for it.
-    fn hashed(
-        &self,
-        file: &File,
-        chunks: Chunks,
-        indices: impl IntoIterator<Item = u32>,
-    ) -> io::Result<BTreeMap<u32, Digest>> {
-        hashed(file, chunks, indices, &self.read, &self.stopped)
-    }
-
-    /// Asks for what is missing of a file.
+    /// Asks for what is missing of a file. `begun`: it is under way.
     fn open_file(
         &self,
         id: Id,
         entry: Entry,
         plan: Plan,
         digests: BTreeMap<u32, Digest>,
-        stage: Stage,
-    ) -> Result<Verdict, Trouble> {
+        begun: bool,
+    ) -> Verdict {
         let there: Vec<(u32, Digest)> = digests.iter().map(|(&index, &digest)| (index, digest)).collect();
         let Plan { key, name, chunks, version, taken } = plan;
-        let (begun, compared) = (stage == Stage::Begun, stage == Stage::Compared);
-        let (file, written, end) = (None, HashSet::new(), None);
-        let state = Assembly { file, begun, digests, written, end, taken, compared };
-        let state = Mutex::new(state);
+        let state = Mutex::new(Assembly { file: None, begun, digests, written: HashSet::new(), end: None });
         let mut open = self.open_files();
         open.reserved.remove(&id);
-        open.files.insert(id, Arc::new(Incoming { id, key, entry, name, chunks, version, state }));
+        open.files.insert(id, Arc::new(Incoming { id, key, entry, name, chunks, version, taken, state }));
         drop(open);
-        Ok(if there.is_empty() { Verdict::Want } else { Verdict::Rest(there) })
+        if there.is_empty() { Verdict::Want } else { Verdict::Rest(there) }
     }
 }
 

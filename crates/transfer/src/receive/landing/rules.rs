@@ -25,9 +25,7 @@ pub(super) enum Way {
     There,
     /// What is there stays, as the user wanted.
     Kept,
-    /// It may be the same.
-    Compare(Taken),
-    /// It comes.
+    /// It comes. With [`Taken::Refuse`] it is compared with the file that has the name when it is whole.
     Come(Taken),
     /// It does not.
     Refuse(&'static str),
@@ -47,10 +45,9 @@ impl Rules {
         }
         let same_size = file && there.size == size;
         match self.existing {
-            // It comes, and is compared then: whoever offers it must not learn the digest of what is there.
-            Existing::Refuse if same_size => Way::Come(Taken::Refuse),
+            // It may be the same. It comes, and is compared then: a sender must not learn the digest of the file here.
+            Existing::Refuse | Existing::Rename if same_size => Way::Come(Taken::Refuse),
             Existing::Refuse => Way::Refuse(TAKEN),
-            Existing::Rename if same_size => Way::Compare(Taken::Number),
             Existing::Rename => Way::Come(Taken::Number),
             Existing::Update if is_later(modified, there.modified) => Way::Come(Taken::ReplaceThis(*there)),
             Existing::Update => Way::Kept,

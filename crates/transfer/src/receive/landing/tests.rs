@@ -35,8 +35,8 @@ pub(super) fn landing(folder: &Path, existing: Existing) -> (State, Landing) {
 }
 
 /// What an offer is answered, whether at once or after something was read.
-pub(super) fn offered(landing: &Landing, id: Id, entry: Entry, asks: bool) -> Result<Verdict, Trouble> {
-    match landing.offer(id, entry, asks)? {
+pub(super) fn offered(landing: &Landing, id: Id, entry: Entry) -> Result<Verdict, Trouble> {
+    match landing.offer(id, entry)? {
         Offered::Now(verdict) => Ok(verdict),
         Offered::Later(examination) => landing.examine(*examination),
     }
@@ -63,7 +63,7 @@ fn chunks(landing: &Landing, id: Id) {
 /// its name already.
 fn killed_after_the_rename(folder: &Path) {
     let (state, landing) = landing(folder, Existing::Refuse);
-    assert_eq!(offered(&landing, 0, entry(), true).unwrap(), Verdict::Want);
+    assert_eq!(offered(&landing, 0, entry()).unwrap(), Verdict::Want);
     chunks(&landing, 0);
     let journal = folder.join(".tightlink/journal");
     let before = fs::read(&journal).unwrap();
@@ -80,12 +80,12 @@ fn a_file_that_got_its_name_just_before_a_kill_is_not_sent_again() {
     let place = tempfile::tempdir().unwrap();
     killed_after_the_rename(place.path());
     let (_state, landing) = landing(place.path(), Existing::Refuse);
-    assert_eq!(offered(&landing, 0, entry(), true).unwrap(), Verdict::Have);
+    assert_eq!(offered(&landing, 0, entry()).unwrap(), Verdict::Have);
     assert_eq!(landing.counts().bytes, SIZE as u64);
     // It is the session's own, so a later version of it may take its place.
     let kind = Kind::File { size: 3, chunk: 20, version: [2; 16] };
     let later = Entry { kind, ..entry() };
-    assert_eq!(offered(&landing, 1, later, true).unwrap(), Verdict::Want);
+    assert_eq!(offered(&landing, 1, later).unwrap(), Verdict::Want);
     landing.small(1, b"new", &small_file_digest(b"new").0).unwrap();
     assert!(landing.name_waiting().unwrap().is_empty());
     assert_eq!(fs::read(place.path().join("file")).unwrap(), b"new");
@@ -93,23 +93,47 @@ fn a_file_that_got_its_name_just_before_a_kill_is_not_sent_again() {
 
 #[test]
 fn another_file_of_that_name_and_size_is_compared_and_not_taken_for_it() {
+    for (existing, same) in [(Existing::Rename, false), (Existing::Refuse, false), (Existing::Rename, true)] {
+        let place = tempfile::tempdir().unwrap();
+        killed_after_the_rename(place.path());
+        let mut other = content();
+        other[SIZE - 1] ^= u8::from(!same);
+        fs::write(place.path().join("file"), &other).unwrap();
+        let (_state, landing) = landing(place.path(), existing);
+        assert_eq!(offered(&landing, 0, entry()).unwrap(), Verdict::Want, "the sender learns nothing of it");
+        chunks(&landing, 0);
+        landing.file_end(0, &file_digest(SIZE as u64, &digests())).unwrap();
+        let lost = landing.name_waiting().unwrap();
+        assert_eq!(lost.len(), usize::from(existing == Existing::Refuse), "{lost:?}");
+        assert_eq!(fs::read(place.path().join("file")).unwrap(), other);
+        let numbered = place.path().join("file (1)");
+        assert_eq!(numbered.exists(), existing == Existing::Rename && !same);
+        assert!(!numbered.exists() || fs::read(numbered).unwrap() == content());
+    }
+}
+
+#[test]
+fn comparing_ends_at_the_first_chunk_that_differs() {
     let place = tempfile::tempdir().unwrap();
-    killed_after_the_rename(place.path());
-    let mut other = content();
-    other[SIZE - 1] ^= 1;
-    fs::write(place.path().join("file"), &other).unwrap();
-    let (_state, landing) = landing(place.path(), Existing::Rename);
-    let Verdict::Check(said) = offered(&landing, 0, entry(), true).unwrap() else { panic!("not compared") };
-    assert_eq!((said.len(), said[0] == digests()[0], said[1] == digests()[1]), (2, true, false));
-    assert!(landing.differs(0).unwrap(), "it is wanted, under another name");
-    assert_eq!(fs::read(place.path().join("file")).unwrap(), other);
+    let size = 64u64 << 20;
+    fs::write(place.path().join("file"), vec![7; size as usize]).unwrap();
+    let (_state, landing) = landing(place.path(), Existing::Refuse);
+    let kind = Kind::File { size, chunk: 20, version: [1; 16] };
+    assert_eq!(offered(&landing, 0, Entry { kind, ..entry() }).unwrap(), Verdict::Want);
+    let hollow = *blake3::hash(&vec![0; 1 << 20]).as_bytes();
+    for index in 0..64 {
+        landing.chunk_end(landing.chunk(0, index).unwrap().unwrap(), &hollow).unwrap();
+    }
+    landing.file_end(0, &file_digest(size, &[hollow; 64])).unwrap();
+    assert_eq!(landing.name_waiting().unwrap().len(), 1);
+    assert_eq!(landing.counts().read, 1 << 20);
 }
 
 #[test]
 fn what_a_resume_takes_up_is_hashed_again() {
     let place = tempfile::tempdir().unwrap();
     let (state, one) = landing(place.path(), Existing::Refuse);
-    offered(&one, 0, entry(), true).unwrap();
+    offered(&one, 0, entry()).unwrap();
     chunks(&one, 0);
     drop((one, state));
     let partial =
@@ -121,7 +145,7 @@ fn what_a_resume_takes_up_is_hashed_again() {
     let (_state, again) = landing(place.path(), Existing::Refuse);
     for _ in 0..2 {
         again.begin().unwrap();
-        assert_eq!(offered(&again, 0, entry(), true).unwrap(), Verdict::Rest(vec![(1, digests()[1])]));
+        assert_eq!(offered(&again, 0, entry()).unwrap(), Verdict::Rest(vec![(1, digests()[1])]));
     }
     let read = again.counts().read;
     assert_eq!(
@@ -145,26 +169,26 @@ fn what_a_resume_takes_up_is_hashed_again() {
 fn a_stored_file_counts_only_while_size_and_time_agree() {
     let place = tempfile::tempdir().unwrap();
     let (_state, landing) = landing(place.path(), Existing::Replace);
-    offered(&landing, 0, entry(), true).unwrap();
+    offered(&landing, 0, entry()).unwrap();
     chunks(&landing, 0);
     landing.file_end(0, &file_digest(SIZE as u64, &digests())).unwrap();
     assert!(landing.name_waiting().unwrap().is_empty());
-    assert_eq!(offered(&landing, 1, entry(), true).unwrap(), Verdict::Have);
+    assert_eq!(offered(&landing, 1, entry()).unwrap(), Verdict::Have);
     let path = place.path().join("file");
     assert_eq!((fs::metadata(&path).unwrap().mtime(), fs::metadata(&path).unwrap().mtime_nsec()), (9, 8));
     // Another program writes to it: the size is the same.
     let mut other = content();
     other[7] ^= 1;
     fs::write(&path, other).unwrap();
-    assert_eq!(offered(&landing, 2, entry(), true).unwrap(), Verdict::Want);
+    assert_eq!(offered(&landing, 2, entry()).unwrap(), Verdict::Want);
 }
 
 #[test]
 fn no_file_is_under_way_twice() {
     let place = tempfile::tempdir().unwrap();
     let (_state, landing) = landing(place.path(), Existing::Refuse);
-    assert_eq!(offered(&landing, 0, entry(), true).unwrap(), Verdict::Want);
-    assert!(matches!(offered(&landing, 1, entry(), true).unwrap(), Verdict::Refused(_)));
+    assert_eq!(offered(&landing, 0, entry()).unwrap(), Verdict::Want);
+    assert!(matches!(offered(&landing, 1, entry()).unwrap(), Verdict::Refused(_)));
     let first = landing.chunk(0, 0).unwrap().unwrap();
     assert!(matches!(landing.chunk(0, 0), Err(Trouble::Protocol(_))), "by two connections");
     drop(first);
@@ -179,7 +203,7 @@ fn offers_that_would_fill_the_memory_break_the_rules() {
     let taken = (0..u64::MAX)
         .find(|id| {
             let name = Name::new([&part[..], id.to_string().as_bytes()].concat()).unwrap();
-            match offered(&landing, *id, Entry { name, ..entry() }, true) {
+            match offered(&landing, *id, Entry { name, ..entry() }) {
                 Ok(_) => false,
                 Err(Trouble::Protocol(reason)) => reason == "more offers than may be open",
                 Err(trouble) => panic!("{trouble:?}"),
@@ -201,7 +225,7 @@ fn no_file_of_another_program_is_taken_for_the_sessions_own() {
         |_| {},
         |landing| {
             let kind = Kind::Link { target: Vec::new() };
-            let _ = offered(landing, 5, Entry { kind, ..entry() }, true);
+            let _ = offered(landing, 5, Entry { kind, ..entry() });
         },
         |landing| drop(landing.finish(1).unwrap()),
     ];
@@ -212,17 +236,16 @@ fn no_file_of_another_program_is_taken_for_the_sessions_own() {
         let meta = fs::metadata(&file).unwrap();
         let same = Stamp { seconds: meta.mtime(), nanos: meta.mtime_nsec() as u32 };
         let (_state, landing) = landing(place.path(), Existing::Rename);
-        assert!(matches!(offered(&landing, 0, five(1, Stamp::default()), true).unwrap(), Verdict::Check(_)));
-        assert!(landing.differs(0).unwrap());
+        assert_eq!(offered(&landing, 0, five(1, Stamp::default())).unwrap(), Verdict::Want);
         let mut chunk = landing.chunk(0, 0).unwrap().unwrap();
         landing.piece(&mut chunk, 0, b"other").unwrap();
         landing.chunk_end(chunk, blake3::hash(b"other").as_bytes()).unwrap();
         landing.begin().unwrap();
         claim(&landing);
         landing.begin().unwrap();
-        assert_eq!(offered(&landing, 0, five(1, same), true).unwrap(), Verdict::Have);
+        assert_eq!(offered(&landing, 0, five(1, same)).unwrap(), Verdict::Have);
         let later = Entry { kind: Kind::File { size: 3, chunk: 20, version: [2; 16] }, ..entry() };
-        assert_eq!(offered(&landing, 1, later, true).unwrap(), Verdict::Want);
+        assert_eq!(offered(&landing, 1, later).unwrap(), Verdict::Want);
         landing.small(1, b"new", &small_file_digest(b"new").0).unwrap();
         assert!(landing.name_waiting().unwrap().is_empty());
         assert_eq!(fs::read(&file).unwrap(), b"there");
@@ -234,14 +257,14 @@ fn no_file_of_another_program_is_taken_for_the_sessions_own() {
 fn a_file_that_another_program_made_meanwhile_counts_if_it_is_the_same_and_stays_its_own() {
     let place = tempfile::tempdir().unwrap();
     let (_state, landing) = landing(place.path(), Existing::Refuse);
-    assert_eq!(offered(&landing, 0, five(1, Stamp::default()), true).unwrap(), Verdict::Want);
+    assert_eq!(offered(&landing, 0, five(1, Stamp::default())).unwrap(), Verdict::Want);
     landing.small(0, b"there", &small_file_digest(b"there").0).unwrap();
     fs::write(place.path().join("file"), b"there").unwrap();
     assert!(landing.name_waiting().unwrap().is_empty());
     let counts = landing.counts();
     assert_eq!((counts.entries, counts.bytes, counts.failed), (1, 5, 0));
     let kind = Kind::Link { target: b"x".to_vec() };
-    assert!(matches!(offered(&landing, 1, Entry { kind, ..entry() }, true).unwrap(), Verdict::Refused(_)));
+    assert!(matches!(offered(&landing, 1, Entry { kind, ..entry() }).unwrap(), Verdict::Refused(_)));
     assert_eq!(fs::read(place.path().join("file")).unwrap(), b"there");
 }
 
@@ -250,11 +273,11 @@ fn what_somebody_changes_while_a_later_version_comes_is_not_replaced() {
     for existing in [Existing::Refuse, Existing::Update] {
         let place = tempfile::tempdir().unwrap();
         let (_state, landing) = landing(place.path(), existing);
-        assert_eq!(offered(&landing, 0, five(1, Stamp::default()), true).unwrap(), Verdict::Want);
+        assert_eq!(offered(&landing, 0, five(1, Stamp::default())).unwrap(), Verdict::Want);
         landing.small(0, b"first", &small_file_digest(b"first").0).unwrap();
         assert!(landing.name_waiting().unwrap().is_empty());
         let later = Stamp { seconds: 1_000, nanos: 0 };
-        assert_eq!(offered(&landing, 1, five(2, later), true).unwrap(), Verdict::Want);
+        assert_eq!(offered(&landing, 1, five(2, later)).unwrap(), Verdict::Want);
         fs::write(place.path().join("file"), b"the user's own work").unwrap();
         landing.small(1, b"later", &small_file_digest(b"later").0).unwrap();
         assert_eq!(landing.name_waiting().unwrap().len(), 1);
@@ -270,7 +293,7 @@ fn a_name_never_has_two_numbers() {
     let five = |version| five(version, Stamp::default());
     for (ids, contents) in [(&[0][..], &[b"first"][..]), (&[1, 2], &[b"later", b"again"])] {
         for &id in ids {
-            assert_eq!(offered(&landing, id, five(id as u8 + 1), true).unwrap(), Verdict::Want);
+            assert_eq!(offered(&landing, id, five(id as u8 + 1)).unwrap(), Verdict::Want);
         }
         for (&id, content) in ids.iter().zip(contents) {
             landing.small(id, &content[..], &small_file_digest(&content[..]).0).unwrap();

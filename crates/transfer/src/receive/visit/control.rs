@@ -196,7 +196,7 @@ impl<'a> Control<'a> {
 
     fn offer(&mut self, id: Id, entry: Entry) -> Result<(), TransferError> {
         let is_file = matches!(entry.kind, Kind::File { .. });
-        let verdict = match self.house.receiver.landing.offer(id, entry, self.visit.asks) {
+        let verdict = match self.house.receiver.landing.offer(id, entry) {
             Ok(Offered::Now(verdict)) => verdict,
             Ok(Offered::Later(examination)) => {
                 locked(&self.visit.jobs).examinations.push_back(examination);
@@ -217,11 +217,12 @@ impl<'a> Control<'a> {
         match &verdict {
             Verdict::Refused(reason) => self.lost(reason.clone()),
             Verdict::Have | Verdict::Kept if is_file => self.skipped += 1,
-            Verdict::Want | Verdict::Rest(_) | Verdict::Check(_) => self.house.goes_on(),
+            Verdict::Want | Verdict::Rest(_) => self.house.goes_on(),
             _ => {}
         }
         // A sender of version 1 knows of nothing that is kept.
-        let verdict = if verdict == Verdict::Kept && !self.visit.asks { Verdict::Have } else { verdict };
+        let verdict =
+            if verdict == Verdict::Kept && self.visit.version < 2 { Verdict::Have } else { verdict };
         frame::append(&mut self.out, &ToSender::Answer { id, verdict });
     }
 
@@ -245,7 +246,7 @@ impl<'a> Control<'a> {
             self.held_weight -= held;
         }
         // A sender of version 1 announces late, and has announced what it offers until then.
-        if !self.visit.asks
+        if self.visit.version < 2
             && !self.held.is_empty()
             && patience_is_over(self.began, self.house.receiver.clock.now())
         {
