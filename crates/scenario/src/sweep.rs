@@ -67,11 +67,12 @@ impl Document {
     /// Reads `[sweep]`: lists of values by key path, such as `"link.queue.limit" = ["0.1 bdp", "1 bdp"]`.
     ///
     /// # Errors
-    /// For a key that no scenario has or that leads to no flow of this one, for what is no list or an empty
-    /// one, for a value given twice, and for more than 100 000 points.
+    /// For a key that no scenario has or that leads nowhere in this one, for a key within another swept one, for what is no
+    /// list or an empty one, for a value given twice, and for more than 100 000 points.
     pub fn sweep(&self) -> Result<Sweep, Faults> {
         let mut faults = Vec::new();
         let sweep = Sweep { axes: self.axes(&mut faults) };
+        self.nested(&sweep, &mut faults);
         let points = sweep.axes.iter().try_fold(1usize, |points, axis| points.checked_mul(axis.values.len()));
         if faults.is_empty() && points.is_none_or(|points| points > MOST) {
             let sizes: Vec<String> = sweep.axes.iter().map(|axis| axis.values.len().to_string()).collect();
@@ -214,7 +215,35 @@ impl Document {
                 return None;
             }
         }
+        if let Err(trouble) = self.without("sweep").place(&key, &entry.origin, &nodes[0]) {
+            faults.push(trouble.fault(entry.origin.clone(), format!("sweep.\"{key}\"")));
+            return None;
+        }
         Some(Axis { key, values })
+    }
+
+    /// Axes that lie within others: what one sets the other would replace.
+    fn nested(&self, sweep: &Sweep, faults: &mut Vec<Fault>) {
+        let places: Vec<Vec<Vec<Step>>> = sweep
+            .axes
+            .iter()
+            .map(|axis| split(&axis.key).and_then(|path| targets(self.root(), &path)).unwrap_or_default())
+            .collect();
+        for (axis, inner) in sweep.axes.iter().zip(&places) {
+            let within = |outer: &Vec<Step>| {
+                inner.iter().any(|inner| inner.len() > outer.len() && inner.starts_with(outer))
+            };
+            let outer = sweep.axes.iter().zip(&places).find(|(_, outer)| outer.iter().any(within));
+            if let (Some((outer, _)), Some(entry)) = (outer, self.swept(&axis.key)) {
+                faults.push(Fault {
+                    origin: entry.origin.clone(),
+                    key: format!("sweep.\"{}\"", axis.key),
+                    found: format!("a part of what \"{}\" varies", outer.key),
+                    accepted: "keys of which none lies within another".into(),
+                    help: None,
+                });
+            }
+        }
     }
 
     /// The path without what picks one link, flow or traffic.

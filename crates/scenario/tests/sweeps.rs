@@ -96,6 +96,24 @@ fn swept_keys_exist() {
 }
 
 #[test]
+fn swept_keys_can_be_set_at_every_point() {
+    let text = SCENARIO.replace("[link]", "[link]\nqueue = 'far'").replace("queue.limit", "# queue.limit");
+    let text = format!("{text}[sweep]\n\"link.queue.limit\" = ['9 packets']\n");
+    let document = Document::parse("x.toml", &text).unwrap();
+    says(
+        &document.sweep().expect_err("a fault").to_string(),
+        &["sweep.\"link.queue.limit\"", "within \"far\""],
+    );
+    let queue = "\"link.queue\" = ['far', { limit = '9 packets' }]";
+    for (inner, outer) in [("link.queue.limit", "link.queue"), ("link.0.queue.kind", "link.queue")] {
+        let part = format!("sweep.\"{inner}\": a part of what \"{outer}\" varies");
+        refused(&format!("\"{inner}\" = ['9 packets']\n{queue}"), &[&part]);
+        refused(&format!("{queue}\n\"{inner}\" = ['9 packets']"), &[&part]);
+    }
+    assert_eq!(sweep("\"flow.rtt\" = ['9ms']\n\"flow.0.rtt\" = ['8ms']").len(), 1);
+}
+
+#[test]
 fn axes_are_lists_with_something_in_them() {
     refused("\"link.delay\" = []", &["x.toml:10:16: sweep.\"link.delay\": an empty list"]);
     refused("\"link.delay\" = '5ms'", &["sweep.\"link.delay\": \"5ms\"", "help: write ['5ms']"]);
