@@ -65,6 +65,9 @@ pub enum TransferError {
     /// The receiver's user, or its options, do not accept what was announced.
     #[error("not accepted: {0}")]
     NotAccepted(String),
+    /// The receiver's user, or its options, do not accept it, as the receiver says.
+    #[error("the receiver does not accept it and says {:#}", Foreign::new(.0))]
+    Declined(String),
     /// The ticket's time is over, and no sender came.
     #[error(
         "the ticket has expired: {0}\n  help: run `tightlink receive` on the folder again; what has arrived is kept, and a new \
@@ -216,6 +219,18 @@ impl TransferError {
         Self::PeerGone { reason: reason.to_string() }
     }
 
+    /// Why this side gives up, for the other one: in one line, without paths of this machine and without the help.
+    pub(crate) fn for_the_other_side(&self) -> String {
+        match self {
+            Self::File { doing, source, .. } => format!("cannot {doing}: {source}"),
+            Self::NoRoom { announced, free, .. } => format!("{announced} are announced, and {free} are free"),
+            Self::Busy { .. } | Self::State { .. } | Self::NotOwn { .. } => {
+                "the files of its session cannot be used".into()
+            }
+            other => other.to_string().lines().next().unwrap_or_default().to_owned(),
+        }
+    }
+
     /// What kind of an ending this is.
     #[must_use]
     pub fn ending(&self) -> Ending {
@@ -231,8 +246,9 @@ impl TransferError {
             | Self::PeerGone { .. }
             | Self::Tls { .. }
             | Self::Protocol { .. }
+            | Self::Aborted(_)
             | Self::NobodyCame { .. } => Ending::Network,
-            Self::Refused(_) | Self::Aborted(_) | Self::NotAccepted(_) => Ending::Refused,
+            Self::Refused(_) | Self::Declined(_) | Self::NotAccepted(_) => Ending::Refused,
             Self::File { source, .. } if is_of_the_disk(source) => Ending::Disk,
             Self::NoRoom { .. } => Ending::Disk,
             Self::File { .. }

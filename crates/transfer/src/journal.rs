@@ -11,12 +11,12 @@
 use crate::chunks::Digest;
 use crate::error::TransferError;
 use crate::name::Name;
-use crate::store::{Key, There};
-use crate::wire::control::Stamp;
+use crate::store::{Finish, Key, There};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io;
+use std::io::{BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// A record is a length (two bytes would do for all but none), a checksum and a message.
@@ -24,11 +24,17 @@ const HEAD: usize = 8;
 const LONGEST: usize = 16 << 10;
 /// Records wait in memory up to so much, or until [`Journal::flush`].
 const GATHER: usize = 16 << 10;
+/// What the session remembers takes no more memory: some ten million files.
+const MOST_MEMORY: usize = 2 << 30;
+/// Of that a folder takes so much beside its name, a stored file beside another name, and a chunk.
+const FOLDER: usize = 160;
+const STORED: usize = 120;
+const CHUNK: usize = 64;
 
 #[derive(Debug, Serialize, Deserialize)]
 enum Record {
-    /// A folder to finish at the end: with these rights, if the session made it, and this time.
-    Folder(Name, Option<u32>, Stamp),
+    /// A folder to finish at the end.
+    Folder(Name, Finish),
     /// An entry that has its name; the second key is the one that it had while it was under way.
     Stored(Key, Key, Stored),
     /// A chunk of a file under way.
@@ -48,6 +54,13 @@ pub(crate) struct Stored {
     pub(crate) other: Option<Name>,
 }
 
+impl Stored {
+    /// Bytes that it takes in memory, about.
+    fn memory(&self) -> usize {
+        STORED + self.other.as_ref().map_or(0, |other| other.bytes().len())
+    }
+}
+
 /// The log, and what it says.
 #[derive(Debug)]
 pub(crate) struct Journal {
@@ -58,15 +71,16 @@ pub(crate) struct Journal {
     stored: HashMap<Key, Stored>,
     /// Chunks and their digests, by the key of name and version.
     partial: HashMap<Key, BTreeMap<u32, Digest>>,
-    folders: BTreeMap<Name, (Option<u32>, Stamp)>,
+    folders: BTreeMap<Name, Finish>,
+    /// Bytes that all this takes in memory, about.
+    memory: usize,
 }
 
 impl Journal {
     /// Reads the log in `file`, which lies at `path`, and goes on with it.
-    pub(crate) fn open(mut file: File, path: &Path) -> Result<Self, TransferError> {
+    pub(crate) fn open(file: File, path: &Path) -> Result<Self, TransferError> {
         let fault = |doing| TransferError::file(path, doing);
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(fault("read the journal"))?;
+        let mut log = BufReader::new(file.try_clone().map_err(fault("read the journal"))?);
         let mut journal = Self {
             path: path.to_owned(),
             file,
@@ -74,33 +88,56 @@ impl Journal {
             stored: HashMap::new(),
             partial: HashMap::new(),
             folders: BTreeMap::new(),
+            memory: 0,
         };
         let mut at = 0;
-        while let Some((record, length)) = read(&bytes[at..]) {
+        while let Some((record, length)) = read(&mut log).map_err(fault("read the journal"))? {
             journal.learn(record);
-            at += length;
+            at += length as u64;
         }
-        journal.file.set_len(at as u64).map_err(fault("cut the journal"))?;
+        journal.file.set_len(at).map_err(fault("cut the journal"))?;
         journal.file.seek(SeekFrom::End(0)).map_err(fault("open the journal"))?;
         Ok(journal)
     }
 
     fn learn(&mut self, record: Record) {
         match record {
-            Record::Folder(name, mode, modified) => {
-                self.folders.insert(name, (mode, modified));
+            Record::Folder(name, finish) => {
+                let new = name.bytes().len() + FOLDER;
+                if self.folders.insert(name, finish).is_none() {
+                    self.memory += new;
+                }
             }
             Record::Stored(key, partial, stored) => {
-                self.partial.remove(&partial);
-                self.stored.insert(key, stored);
+                self.drop_partial(partial);
+                self.memory += stored.memory();
+                if let Some(before) = self.stored.insert(key, stored) {
+                    self.memory -= before.memory();
+                }
             }
             Record::Chunk(key, index, digest) => {
-                self.partial.entry(key).or_default().insert(index, digest);
+                let new = self.partial.entry(key).or_default().insert(index, digest).is_none();
+                self.memory += if new { CHUNK } else { 0 };
             }
-            Record::Dropped(key) => {
-                self.partial.remove(&key);
-            }
+            Record::Dropped(key) => self.drop_partial(key),
         }
+    }
+
+    fn drop_partial(&mut self, key: Key) {
+        let dropped = self.partial.remove(&key);
+        self.memory -= dropped.map_or(0, |chunks| chunks.len() * CHUNK);
+    }
+
+    /// Whether it remembers as much as it may.
+    pub(crate) const fn is_full(&self) -> bool {
+        self.memory >= MOST_MEMORY
+    }
+
+    /// Learns a record, and writes it.
+    fn add(&mut self, record: Record) -> Result<(), TransferError> {
+        self.write(&record)?;
+        self.learn(record);
+        Ok(())
     }
 
     fn write(&mut self, record: &Record) -> Result<(), TransferError> {
@@ -123,39 +160,31 @@ impl Journal {
     }
 
     /// A folder is there and must be finished at the end.
-    pub(crate) fn folder(
-        &mut self,
-        name: &Name,
-        mode: Option<u32>,
-        modified: Stamp,
-    ) -> Result<(), TransferError> {
-        if self.folders.insert(name.clone(), (mode, modified)) != Some((mode, modified)) {
-            self.write(&Record::Folder(name.clone(), mode, modified))?;
+    pub(crate) fn folder(&mut self, name: &Name, finish: Finish) -> Result<(), TransferError> {
+        if self.folders.get(name) == Some(&finish) {
+            return Ok(());
         }
-        Ok(())
+        self.add(Record::Folder(name.clone(), finish))
     }
 
-    /// Whether a folder is to be finished at the end, and whether the session made it.
-    pub(crate) fn known_folder(&self, name: &Name) -> Option<bool> {
-        self.folders.get(name).map(|(mode, _)| mode.is_some())
+    /// What is to be done to a folder at the end, if it is one of the session.
+    pub(crate) fn known_folder(&self, name: &Name) -> Option<Finish> {
+        self.folders.get(name).copied()
     }
 
     /// The entry offered under the name with the key `name` has its name; `partial` is its key while it was under way.
     pub(crate) fn stored(&mut self, name: Key, partial: Key, stored: Stored) -> Result<(), TransferError> {
-        self.partial.remove(&partial);
-        self.stored.insert(name, stored.clone());
-        self.write(&Record::Stored(name, partial, stored))
+        self.add(Record::Stored(name, partial, stored))
     }
 
     /// A chunk of a file under way is written and verified.
     pub(crate) fn chunk(&mut self, key: Key, index: u32, digest: Digest) -> Result<(), TransferError> {
-        self.partial.entry(key).or_default().insert(index, digest);
-        self.write(&Record::Chunk(key, index, digest))
+        self.add(Record::Chunk(key, index, digest))
     }
 
     /// What there was of a file under way is of no use.
     pub(crate) fn dropped(&mut self, key: Key) -> Result<(), TransferError> {
-        if self.partial.remove(&key).is_some() { self.write(&Record::Dropped(key)) } else { Ok(()) }
+        if self.partial.contains_key(&key) { self.add(Record::Dropped(key)) } else { Ok(()) }
     }
 
     /// What this session stored for the name with this key.
@@ -174,8 +203,8 @@ impl Journal {
     }
 
     /// The folders, inner ones after those they lie in.
-    pub(crate) fn folders(&self) -> Vec<(Name, Option<u32>, Stamp)> {
-        self.folders.iter().map(|(name, &(mode, modified))| (name.clone(), mode, modified)).collect()
+    pub(crate) fn folders(&self) -> Vec<(Name, Finish)> {
+        self.folders.iter().map(|(name, &finish)| (name.clone(), finish)).collect()
     }
 
     /// Whether anything was ever received.
@@ -190,22 +219,37 @@ fn checksum(body: &[u8]) -> [u8; 4] {
     sum
 }
 
-/// The record that `bytes` begins with, and its length; `None` if it is not whole.
-fn read(bytes: &[u8]) -> Option<(Record, usize)> {
-    let (head, rest) = bytes.split_first_chunk::<HEAD>()?;
-    let length = u32::from_le_bytes([head[0], head[1], head[2], head[3]]) as usize;
-    let body = rest.get(..length).filter(|_| length <= LONGEST)?;
-    if checksum(body) != head[4..] {
-        return None;
+/// The next record, and its length; `None` if it is not whole.
+fn read(log: &mut impl Read) -> io::Result<Option<(Record, usize)>> {
+    let mut head = [0; HEAD];
+    if !fill(log, &mut head)? {
+        return Ok(None);
     }
-    Some((postcard::from_bytes(body).ok()?, HEAD + length))
+    let length = u32::from_le_bytes([head[0], head[1], head[2], head[3]]) as usize;
+    if length > LONGEST {
+        return Ok(None);
+    }
+    let mut body = vec![0; length];
+    if !fill(log, &mut body)? || checksum(&body) != head[4..] {
+        return Ok(None);
+    }
+    Ok(postcard::from_bytes(&body).ok().map(|record| (record, HEAD + length)))
+}
+
+/// Whether there was enough to fill `bytes`.
+fn fill(log: &mut impl Read, bytes: &mut [u8]) -> io::Result<bool> {
+    match log.read_exact(bytes) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// See [`crate::fuzzing::journal`].
 #[cfg(fuzzing)]
-pub(crate) fn whole(bytes: &[u8]) -> usize {
+pub(crate) fn whole(mut bytes: &[u8]) -> usize {
     let mut at = 0;
-    while let Some((record, length)) = read(&bytes[at..]) {
+    while let Some((record, length)) = read(&mut bytes).expect("memory can be read") {
         let body = postcard::to_stdvec(&record).expect("a record can be written to memory");
         let again: Record = postcard::from_bytes(&body).expect("a written record can be read");
         assert_eq!(postcard::to_stdvec(&again).as_ref(), Ok(&body));
@@ -217,6 +261,8 @@ pub(crate) fn whole(bytes: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::origin::Origin;
+    use crate::wire::control::Stamp;
     use proptest::prelude::*;
     use std::fs::{self, OpenOptions};
 
@@ -234,9 +280,14 @@ mod tests {
         Stored { version: [1; 16], there: There { size: 3, modified, inode: 9 }, other: None }
     }
 
+    fn finish() -> Finish {
+        let origin = Origin::of(File::open("/").unwrap()).unwrap();
+        Finish { origin, mode: Some(0o755), modified: Stamp { seconds: 1, nanos: 2 } }
+    }
+
     fn filled(path: &Path) {
         let mut journal = open(path);
-        journal.folder(&name("a"), Some(0o755), Stamp { seconds: 1, nanos: 2 }).unwrap();
+        journal.folder(&name("a"), finish()).unwrap();
         journal.stored(1, 11, one()).unwrap();
         journal.chunk(2, 0, [2; 32]).unwrap();
         journal.chunk(2, 7, [3; 32]).unwrap();
@@ -257,7 +308,27 @@ mod tests {
         assert_eq!(journal.find_stored(2), None);
         assert_eq!(journal.partial(2), Some(&BTreeMap::from([(0, [2; 32]), (7, [3; 32])])));
         assert!(journal.partial(3).is_none());
-        assert_eq!(journal.folders(), [(name("a"), Some(0o755), Stamp { seconds: 1, nanos: 2 })]);
+        assert_eq!(journal.folders(), [(name("a"), finish())]);
+    }
+
+    #[test]
+    fn what_is_remembered_is_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut journal = open(&folder.path().join("journal"));
+        let all = FOLDER + 1 + STORED + 2 * CHUNK;
+        filled(&folder.path().join("other"));
+        assert_eq!(open(&folder.path().join("other")).memory, all);
+        for _ in 0..2 {
+            journal.folder(&name("abc"), finish()).unwrap();
+            journal.stored(1, 11, one()).unwrap();
+            journal.chunk(2, 0, [2; 32]).unwrap();
+        }
+        assert_eq!(journal.memory, FOLDER + 3 + STORED + CHUNK);
+        journal.stored(7, 2, Stored { other: Some(name("ab")), ..one() }).unwrap();
+        assert_eq!(journal.memory, FOLDER + 3 + 2 * STORED + 2);
+        assert!(!journal.is_full());
+        journal.memory = MOST_MEMORY;
+        assert!(journal.is_full());
     }
 
     #[test]
@@ -279,11 +350,11 @@ mod tests {
     proptest! {
         #[test]
         fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            let _ = read(&bytes);
+            let _ = read(&mut &bytes[..]);
             let mut record = (bytes.len() as u32).to_le_bytes().to_vec();
             record.extend(checksum(&bytes));
             record.extend(&bytes);
-            let _ = read(&record);
+            let _ = read(&mut &record[..]);
         }
     }
 }

@@ -20,6 +20,7 @@ mod journal;
 mod keys;
 mod measure;
 pub mod name;
+mod origin;
 mod progress;
 mod receive;
 mod send;

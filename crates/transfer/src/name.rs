@@ -158,10 +158,16 @@ fn is_unseen(letter: char) -> bool {
         | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// For a person, as [`Foreign`] shows it.
+/// For a person, as [`Foreign`] shows it; in single quotes if it could pass for a sentence.
 impl fmt::Display for Name {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Foreign::new(&self.0).fmt(formatter)
+        let text = Foreign::new(&self.0).to_string();
+        let ordinary = |letter: char| letter.is_alphanumeric() || "._-+@=,~%#/…".contains(letter);
+        if text.chars().all(ordinary) {
+            formatter.write_str(&text)
+        } else {
+            write!(formatter, "'{}'", text.replace('\'', r"\'"))
+        }
     }
 }
 
@@ -232,8 +238,20 @@ mod tests {
             assert!(Name::new(bytes.to_vec()).is_ok(), "{bytes:?}");
         }
         let odd = Name::new(b"a\xff\n/b".to_vec()).unwrap();
-        assert_eq!(odd.to_string(), "a\\xff\\n/b");
+        assert_eq!(odd.to_string(), r"'a\xff\n/b'");
         assert_eq!(odd.split(), (Some(&b"a\xff\n"[..]), OsStr::new("b")));
+    }
+
+    #[test]
+    fn a_name_that_reads_like_a_sentence_stands_in_quotes() {
+        for text in ["photos/2026-11/straße_1.jpg", "a+b=c,d~", "日本語"] {
+            assert_eq!(name(text).unwrap().to_string(), text);
+        }
+        for text in ["all: verified", "it's", "received 3 files", "(x)", "a\u{202e}b"] {
+            let shown = name(text).unwrap().to_string();
+            assert!(shown.starts_with('\'') && shown.ends_with('\''), "{shown}");
+        }
+        assert_eq!(name("it's").unwrap().to_string(), r"'it\'s'");
     }
 
     #[test]
@@ -241,7 +259,7 @@ mod tests {
         for (text, numbered) in
             [("a/photo.jpg", "a/photo (2).jpg"), ("b.c/file", "b.c/file (2)"), (".profile", ".profile (2)")]
         {
-            assert_eq!(name(text).unwrap().numbered(2).unwrap().to_string(), numbered);
+            assert_eq!(name(text).unwrap().numbered(2), name(numbered));
         }
         assert_eq!(name(&"a".repeat(255)).unwrap().numbered(1), Err(NameError::Long));
     }

@@ -213,13 +213,21 @@ impl Receiver {
                 self.state.finish()?;
                 return Err(error);
             }
+            // The session stays, for what is missing. What could be had is there.
+            Err(error @ TransferError::Incomplete { .. }) => {
+                write_digests(&self.landing, self.digests.as_deref())?;
+                return Err(error);
+            }
             received => received?,
         };
         drop(self.listener);
         self.state.finish()?;
-        if let Some(file) = &self.digests {
-            digests::write(self.landing.store().top(), self.landing.take_listed().iter(), file)?;
-        }
+        write_digests(&self.landing, self.digests.as_deref())?;
         Ok(received)
     }
+}
+
+fn write_digests(landing: &Landing, file: Option<&Path>) -> Result<(), TransferError> {
+    let Some(file) = file else { return Ok(()) };
+    digests::write(landing.store().top(), landing.take_listed().iter(), file).map(drop)
 }

@@ -7,6 +7,7 @@
 
 use crate::error::TransferError;
 use crate::name::Name;
+use crate::origin::Origin;
 use crate::wire::control::Stamp;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps, UTIME_OMIT};
 use rustix::io::Errno;
@@ -79,11 +80,21 @@ pub(crate) enum Named {
 
 /// How a folder was come by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Made {
-    /// It was made.
-    New,
-    /// It was there, with this time.
-    There(Stamp),
+pub(crate) struct Made {
+    pub(crate) origin: Origin,
+    /// The time that it had, if it was there before.
+    pub(crate) there: Option<Stamp>,
+}
+
+/// What is to be done to a folder when nothing more is put into it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Finish {
+    /// The folder that is meant. Another one of its name stays as it is.
+    pub(crate) origin: Origin,
+    /// The rights that it gets, if the session made it.
+    pub(crate) mode: Option<u32>,
+    /// The time that it gets.
+    pub(crate) modified: Stamp,
 }
 
 /// The folder received into.
@@ -149,35 +160,36 @@ impl Store {
         Ok(at)
     }
 
-    /// Makes a folder, or takes the one that is there. If it is this session's `own`, its rights allow to fill it until
+    /// Makes a folder, or takes the one that is there. If that is this session's `own`, its rights allow to fill it until
     /// [`Store::finish_folder`].
-    pub(crate) fn make_folder(&self, name: &Name, own: bool) -> io::Result<Made> {
+    pub(crate) fn make_folder(&self, name: &Name, own: Option<Origin>) -> io::Result<Made> {
         let (folder, last) = name.split();
         let folder = self.folder(folder)?;
-        match rustix::fs::mkdirat(&*folder, last, Mode::RWXU) {
-            Ok(()) => Ok(Made::New),
-            Err(Errno::EXIST) => {
-                // A link to a folder is not a folder: it may lead out. One that may not be read can still be held.
-                let there = rustix::fs::openat(&*folder, last, FOLDER.union(OFlags::PATH), Mode::empty())
-                    .map_err(|_| io::Error::other("something that is no folder has this name"))?;
-                let stat = rustix::fs::fstat(&there)?;
-                let mode = Mode::from_raw_mode(stat.st_mode);
-                if own && !mode.contains(Mode::RWXU) {
-                    let held = format!("/proc/self/fd/{}", there.as_raw_fd());
-                    rustix::fs::chmod(held, mode | Mode::RWXU)?;
-                }
-                Ok(Made::There(stamp(&stat)))
-            }
-            Err(error) => Err(error.into()),
+        let new = match rustix::fs::mkdirat(&*folder, last, Mode::RWXU) {
+            Ok(()) => true,
+            Err(Errno::EXIST) => false,
+            Err(error) => return Err(error.into()),
+        };
+        // A link to a folder is not a folder: it may lead out. One that may not be read can still be held.
+        let held = rustix::fs::openat(&*folder, last, FOLDER.union(OFlags::PATH), Mode::empty())
+            .map_err(|_| io::Error::other("something that is no folder has this name"))?;
+        let (origin, stat) = (Origin::of(&held)?, rustix::fs::fstat(&held)?);
+        let mode = Mode::from_raw_mode(stat.st_mode);
+        if own == Some(origin) && !mode.contains(Mode::RWXU) {
+            rustix::fs::chmod(format!("/proc/self/fd/{}", held.as_raw_fd()), mode | Mode::RWXU)?;
         }
+        Ok(Made { origin, there: (!new).then(|| stamp(&stat)) })
     }
 
     /// Gives a folder its time, and its rights if it is this session's, when nothing more is put into it.
-    pub(crate) fn finish_folder(&self, name: &Name, mode: Option<u32>, modified: Stamp) -> io::Result<()> {
+    pub(crate) fn finish_folder(&self, name: &Name, finish: Finish) -> io::Result<()> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(name.bytes());
         let folder = self.folder(Some(name.bytes()))?;
-        rustix::fs::futimens(&*folder, &times(modified))?;
-        if let Some(mode) = mode {
+        if Origin::of(&folder)? != finish.origin {
+            return Ok(());
+        }
+        rustix::fs::futimens(&*folder, &times(finish.modified))?;
+        if let Some(mode) = finish.mode {
             rustix::fs::fchmod(&*folder, self.mode(mode))?;
         }
         Ok(())

@@ -52,7 +52,7 @@ impl fmt::Display for Foreign<'_> {
                     break 'text;
                 }
                 left -= 1;
-                if is_plain(letter) && !(quoted && letter == '"') {
+                if is_visible(letter) && letter != '\\' && !(quoted && letter == '"') {
                     formatter.write_char(letter)?;
                 } else {
                     write!(formatter, "{}", letter.escape_default())?;
@@ -74,16 +74,16 @@ impl fmt::Display for Foreign<'_> {
     }
 }
 
-/// Whether a letter shows as itself and nothing else: no control, no format character (Unicode's Cf), no separator of
-/// lines, no backslash, with which the escapes begin.
-fn is_plain(letter: char) -> bool {
+/// Whether a letter shows as itself and nothing else: no control, no format character (Unicode's Cf), no separator of lines.
+#[must_use]
+pub fn is_visible(letter: char) -> bool {
     let hidden = matches!(letter,
         '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{8e2}'
         | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}'
         | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
         | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{110bd}' | '\u{110cd}' | '\u{13430}'..='\u{1345f}'
         | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}');
-    !hidden && !letter.is_control() && letter != '\\'
+    !hidden && !letter.is_control()
 }
 
 #[cfg(test)]
@@ -119,7 +119,7 @@ mod tests {
         #[test]
         fn no_bytes_reach_the_terminal_as_controls(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
             for shown in [Foreign::new(&bytes).to_string(), format!("{:#}", Foreign::new(&bytes))] {
-                let plain = shown.chars().all(|letter| is_plain(letter) || letter == '\\');
+                let plain = shown.chars().all(is_visible);
                 prop_assert!(plain, "{}", shown.escape_debug());
                 prop_assert!(shown.chars().count() <= LONGEST * 10 + 3);
             }

@@ -28,7 +28,7 @@ mod text;
 mod time;
 
 pub use bytes::Bytes;
-pub use foreign::Foreign;
+pub use foreign::{Foreign, is_visible};
 pub use fraction::Fraction;
 pub use rate::Rate;
 pub use text::{TextError, split_quantity};

@@ -50,7 +50,7 @@ pub(crate) fn run(options: &CheckOptions) -> Result<ExitCode, Problem> {
         };
         if options.json {
             for verdict in &verdicts {
-                print::data(serde_json::to_string(verdict).map_err(Problem::environment)?)?;
+                print::json(verdict)?;
             }
             all_held &= !verdicts.iter().any(Verdict::failed);
         } else {

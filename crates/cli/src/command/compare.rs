@@ -138,7 +138,7 @@ pub(super) fn chosen(names: &[EngineName]) -> Vec<Engine> {
 
 fn print_json(answer: &Answer) -> Result<(), Problem> {
     for record in &answer.records {
-        print::data(serde_json::to_string(&record.summary).map_err(Problem::environment)?)?;
+        print::json(&record.summary)?;
     }
     Ok(())
 }

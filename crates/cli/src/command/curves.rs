@@ -52,10 +52,10 @@ pub(crate) fn figure(
     replace(&file, page.html().as_bytes()).map_err(|error| super::compare::cannot_write(&file, &error))?;
     if options.json {
         for chart in &page.curves.charts {
-            print::data(serde_json::to_string(chart).map_err(Problem::environment)?)?;
+            print::json(chart)?;
         }
         for map in &page.curves.maps {
-            print::data(serde_json::to_string(map).map_err(Problem::environment)?)?;
+            print::json(map)?;
         }
     } else {
         table::print_curves(&page.curves)?;

@@ -40,7 +40,7 @@ fn as_json(what: Listed, entries: &[catalogue::Entry]) -> Result<(), Problem> {
     let kind = what.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
     for entry in entries {
         let engines: Vec<&str> = entry.runs_on.split_whitespace().collect();
-        print::data(serde_json::json!({
+        print::json(&serde_json::json!({
             "kind": kind,
             "name": entry.name,
             "runs_on": engines,
@@ -55,7 +55,7 @@ fn as_json(what: Listed, entries: &[catalogue::Entry]) -> Result<(), Problem> {
 
 fn figures_as_json() -> Result<(), Problem> {
     for figure in lab::figures::figures()? {
-        print::data(serde_json::json!({
+        print::json(&serde_json::json!({
             "kind": "figures",
             "name": figure.id,
             "title": figure.title,

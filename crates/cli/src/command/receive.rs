@@ -51,7 +51,7 @@ pub(crate) fn run(options: &ReceiveOptions) -> Result<ExitCode, Problem> {
         report::write(file, &received)?;
     }
     if options.json {
-        print::data(serde_json::to_value(&received).expect("a summary is plain data"))?;
+        print::json(&received)?;
     } else {
         print::talk(&received);
     }
@@ -62,7 +62,7 @@ pub(crate) fn run(options: &ReceiveOptions) -> Result<ExitCode, Problem> {
 fn give_out(ticket: &Ticket, options: &ReceiveOptions) -> Result<(), Problem> {
     let Some(file) = &options.ticket_file else {
         let ticket = ticket.to_string();
-        return if options.json { print::data(json!({ "ticket": ticket })) } else { print::data(ticket) };
+        return if options.json { print::json(&json!({ "ticket": ticket })) } else { print::data(ticket) };
     };
     keep(file, &format!("{ticket}\n")).map_err(|error| {
         let problem = format!("{}: cannot write the ticket: {error}", Foreign::path(file));
@@ -73,7 +73,7 @@ fn give_out(ticket: &Ticket, options: &ReceiveOptions) -> Result<(), Problem> {
         }
     })?;
     print::talk(format_args!("ticket: {}", Foreign::path(file)));
-    if options.json { print::data(json!({ "ticket_file": file.to_string_lossy() })) } else { Ok(()) }
+    if options.json { print::json(&json!({ "ticket_file": file.to_string_lossy() })) } else { Ok(()) }
 }
 
 /// Writes a new file for this user's eyes only. One that has this content already is as good.

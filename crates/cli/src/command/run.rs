@@ -40,7 +40,7 @@ pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Problem> {
         }
         if options.json {
             for record in &answered.records {
-                print::data(serde_json::to_string(&record.summary).map_err(Problem::environment)?)?;
+                print::json(&record.summary)?;
             }
         }
         answers.push(answered);

@@ -39,7 +39,7 @@ pub(crate) fn run(options: &SendOptions) -> Result<ExitCode, Problem> {
         report::write(file, &sent)?;
     }
     if options.json {
-        print::data(serde_json::to_value(&sent).expect("a summary is plain data"))?;
+        print::json(&sent)?;
     } else {
         print::talk(&sent);
     }
@@ -53,14 +53,14 @@ fn list(paths: &[PathBuf], json: bool) -> Result<ExitCode, Problem> {
     talk.end();
     let mut written = Ok(());
     let totals = transfer::list(paths, &talk, &mut |listed| {
-        written = print::data(if json { as_json(&listed).to_string() } else { line(&listed) });
+        written = if json { print::json(&as_json(&listed)) } else { print::data(line(&listed)) };
         written.is_ok()
     })?;
     written?;
     let Totals { entries, bytes: all, disk, failed } = totals;
     if json {
-        print::data(
-            json!({ "entries": entries, "bytes": all, "bytes_without_holes": disk, "failed": failed }),
+        print::json(
+            &json!({ "entries": entries, "bytes": all, "bytes_without_holes": disk, "failed": failed }),
         )?;
     } else {
         let entries = if entries == 1 { "1 entry".into() } else { format!("{entries} entries") };

@@ -11,6 +11,7 @@ use lab::store::Store;
 use lab::sweep::{PointResult, SweepError, sweep};
 use lab::tabulate::tabulate;
 use scenario::Document;
+use serde_json::{Value, json};
 use std::process::ExitCode;
 
 pub(crate) fn run(options: &SweepOptions) -> Result<ExitCode, Problem> {
@@ -65,7 +66,7 @@ fn every_point(
     })?;
     if options.json {
         for result in &results {
-            print::data(serde_json::to_string(result).map_err(Problem::environment)?)?;
+            print::json(result)?;
         }
     } else {
         table::print_answers(&answers(tasks, &results))?;
@@ -119,23 +120,22 @@ fn search(
     let target = Target { metric: metric.into(), at_most };
     Store::open(&options.out)?;
     let count = Count::new(tasks.len());
-    let (mut lines, mut cautions) = (Vec::new(), Vec::new());
+    let mut answers = Vec::new();
     for (done, task) in tasks.iter().enumerate() {
         let doing = |value: &str, runs: usize| count.doing(format!("{over} = {value}, {runs} runs"));
         let found = smallest(document, &task.point, over, &target, jobs, &options.out, &doing)?;
         count.tell(done + 1);
-        cautions.extend(caution(over, &target, &found));
-        lines.push(if options.json {
-            as_json(task, over, &target, &found)?
-        } else {
-            as_text(task, over, &target, &found)
-        });
+        answers.push((task, found));
     }
     drop(count);
-    for line in lines {
-        print::data(line)?;
+    for (task, found) in &answers {
+        if options.json {
+            print::json(&as_json(task, over, &target, found))?;
+        } else {
+            print::data(as_text(task, over, &target, found))?;
+        }
     }
-    for line in cautions {
+    for line in answers.iter().filter_map(|(_, found)| caution(over, &target, found)) {
         print::talk(line);
     }
     Ok(ExitCode::SUCCESS)
@@ -166,8 +166,8 @@ fn caution(over: &str, target: &Target, found: &Found) -> Option<String> {
     })
 }
 
-fn as_json(task: &Task, over: &str, target: &Target, found: &Found) -> Result<String, Problem> {
-    let value = serde_json::json!({
+fn as_json(task: &Task, over: &str, target: &Target, found: &Found) -> Value {
+    json!({
         "point": task.point,
         "over": over,
         "value": found.value,
@@ -178,8 +178,7 @@ fn as_json(task: &Task, over: &str, target: &Target, found: &Found) -> Result<St
         "ci95": found.half_width,
         "runs": found.runs,
         "misses_above": found.misses_above,
-    });
-    serde_json::to_string(&value).map_err(Problem::environment)
+    })
 }
 
 impl From<SweepError> for Problem {

@@ -147,7 +147,7 @@ fn window(requested: Option<Bytes>) -> String {
 fn report(tuner: &Tuner, json: bool) -> Result<(), Problem> {
     for connection in tuner.connections() {
         if json {
-            print::data(as_json(connection))?;
+            print::json(&as_json(connection))?;
         } else {
             as_text(connection)?;
         }

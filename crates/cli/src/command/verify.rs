@@ -12,11 +12,11 @@ pub(crate) fn run(options: &VerifyOptions) -> Result<ExitCode, Problem> {
     let mut written = Ok(());
     let mut each = |name: &[u8], found: Checked| {
         if written.is_ok() && (options.verbose || found != Checked::Same) {
-            written = print::data(if options.json {
-                as_json(name, &found).to_string()
+            written = if options.json {
+                print::json(&as_json(name, &found))
             } else {
-                line(name, &found)
-            });
+                print::data(line(name, &found))
+            };
         }
     };
     let report = digests::check(&options.file, &options.dir, &mut each)?;
@@ -29,7 +29,7 @@ pub(crate) fn run(options: &VerifyOptions) -> Result<ExitCode, Problem> {
     }
     if options.json {
         let Report { same, differ, missing, failed } = report;
-        print::data(json!({ "same": same, "differ": differ, "missing": missing, "failed": failed }))?;
+        print::json(&json!({ "same": same, "differ": differ, "missing": missing, "failed": failed }))?;
     } else {
         print::talk(summary(report));
     }

@@ -11,8 +11,9 @@ use crate::error::TransferError;
 use crate::journal::Journal;
 use crate::keys::fill_random;
 use crate::name::RESERVED;
+use crate::origin::Origin;
 use crate::ticket::{Host, Secret};
-use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, StatxFlags};
+use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
@@ -55,30 +56,11 @@ impl Drop for Session {
     }
 }
 
-/// Tells a folder and the state folder in it from every other pair of folders, and from copies of them: their inodes and,
-/// where the file system knows them, the times at which they were made, which nobody can choose.
+/// Tells a folder and the state folder in it from every other pair of folders, and from copies of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Home {
     folder: Origin,
     own: Origin,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Origin {
-    inode: u64,
-    born: Option<(i64, u32)>,
-}
-
-impl Origin {
-    fn of(folder: &OwnedFd) -> rustix::io::Result<Self> {
-        let stat = rustix::fs::fstat(folder)?;
-        let wanted = StatxFlags::BTIME | StatxFlags::INO;
-        let born = rustix::fs::statx(folder, "", AtFlags::EMPTY_PATH, wanted).ok().and_then(|found| {
-            let known = found.stx_mask & StatxFlags::BTIME.bits() != 0;
-            known.then_some((found.stx_btime.tv_sec, found.stx_btime.tv_nsec))
-        });
-        Ok(Self { inode: stat.st_ino, born })
-    }
 }
 
 /// The session's files.

@@ -166,6 +166,17 @@ impl Visit {
         }
     }
 
+    /// What the sender is told when the visit ends by `error`.
+    fn last_word(&self, error: &TransferError) -> ToSender {
+        match error {
+            _ if self.standing.is_replaced() => ToSender::Abort { reason: TAKEN_OVER.to_owned() },
+            TransferError::NotAccepted(reason) if self.version >= 2 => {
+                ToSender::Declined { reason: reason.clone() }
+            }
+            other => ToSender::Abort { reason: other.for_the_other_side() },
+        }
+    }
+
     /// What a data connection ran into.
     pub(super) fn trouble(&self, trouble: Trouble, id: Id) {
         match trouble {
@@ -209,13 +220,9 @@ pub(super) fn serve(
         match error {
             TransferError::PeerGone { .. } if !visit.standing.is_replaced() => control.linger(),
             other => {
-                // Without the help, which is for this side's user.
-                let words =
-                    if visit.standing.is_replaced() { TAKEN_OVER.to_owned() } else { other.to_string() };
-                let reason = words.lines().next().unwrap_or_default().to_owned();
                 // What was not said yet is of no interest any more.
                 control.out.clear();
-                frame::append(&mut control.out, &ToSender::Abort { reason });
+                frame::append(&mut control.out, &visit.last_word(other));
                 let _ = control.flush();
                 channel.finish();
                 // Closed with something unread, the connection would be reset, and the reason lost.

@@ -148,6 +148,7 @@ impl Control<'_> {
                 return Ok(true);
             }
             ToSender::Abort { reason } => return Err(TransferError::Aborted(reason)),
+            ToSender::Declined { reason } => return Err(TransferError::Declined(reason)),
         }
         Ok(false)
     }

@@ -60,7 +60,7 @@ pub(super) fn serve(flight: &Flight, stream: usize, observer: &dyn Observer) -> 
                 }
             }
         };
-        stream.work(job)?;
+        stream.work(&job)?;
         if stream.out.len() >= GATHER.min(flight.limit.burst()) {
             stream.flush()?;
         }
@@ -80,24 +80,23 @@ pub(super) fn turn(
     let mut stream = Stream { flight, observer, channel: &flight.data[stream], out: Vec::new() };
     for _ in 0..most {
         let Some(job) = flight.queue.take_now() else { break };
-        stream.work(job)?;
+        stream.work(&job)?;
     }
     stream.flush()
 }
 
 impl Stream<'_> {
-    fn work(&mut self, job: Job) -> Result<(), TransferError> {
-        let (Job::Small(file) | Job::Chunk(file, _) | Job::End(file)) = &job;
-        let file = Arc::clone(file);
-        let result = match job {
-            Job::Small(_) => self.small(&file),
-            Job::Chunk(_, index) => self.chunk(&file, index),
-            Job::End(_) => self.end(&file),
+    fn work(&mut self, job: &Job) -> Result<(), TransferError> {
+        let (Job::Small(file) | Job::Chunk(file, _) | Job::End(file)) = job;
+        let result = match *job {
+            Job::Small(_) => self.small(file),
+            Job::Chunk(_, index) => self.chunk(file, index),
+            Job::End(_) => self.end(file),
         };
         match result {
             Ok(()) => {}
             Err(Lost::Transfer(error)) => return Err(error),
-            Err(lost) => self.give_up(&file, lost)?,
+            Err(lost) => self.give_up(file, lost)?,
         }
         Ok(())
     }

@@ -91,6 +91,27 @@ pub struct Report {
     pub times: SenderTimes,
 }
 
+#[cfg(test)]
+impl Report {
+    /// Of so many data connections, with the largest numbers that there are.
+    pub(crate) fn largest(streams: usize) -> Self {
+        let most = u64::MAX;
+        let stream = StreamReport {
+            busy: most,
+            window_limited: most,
+            buffer_limited: most,
+            retransmits: most,
+            rtt: most,
+            min_rtt: most,
+            congestion_window: most,
+            acknowledged: most,
+            segment: most,
+        };
+        let times = SenderTimes { network: most, disk: most, limit: most, idle: most };
+        Self { streams: vec![stream; streams], rate_based: true, times }
+    }
+}
+
 /// What a sender says on the control connection.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ToReceiver {
@@ -198,6 +219,13 @@ pub enum ToSender {
     Finished(Finished),
     /// The receiver gives up.
     Abort {
+        /// Why, for a person; at most 1000 bytes.
+        #[serde(with = "bounded::text")]
+        reason: String,
+    },
+    /// The receiver's user, or its options, do not accept what was announced. Since version 2; senders of version 1 hear
+    /// `Abort`.
+    Declined {
         /// Why, for a person; at most 1000 bytes.
         #[serde(with = "bounded::text")]
         reason: String,

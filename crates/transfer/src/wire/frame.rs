@@ -91,10 +91,9 @@ mod tests {
     use super::*;
     use crate::chunks::Chunks;
     use crate::history::PhaseEntry;
-    use crate::measure::SenderTimes;
     use crate::name::Name;
     use crate::wire::bounded::{MOST_ENTERED, MOST_STREAMS};
-    use crate::wire::control::{Entry, Kind, Progress, Report, Stamp, StreamReport, Verdict};
+    use crate::wire::control::{Entry, Kind, Progress, Report, Stamp, Verdict};
     use proptest::prelude::*;
 
     fn round_trip<M: Framed + PartialEq + std::fmt::Debug>(message: &M) {
@@ -152,7 +151,7 @@ mod tests {
             id: u64::MAX,
             entry: Entry { name, kind, mode: u32::MAX, modified },
         });
-        round_trip_once(&ToReceiver::Report(most(MOST_STREAMS)));
+        round_trip_once(&ToReceiver::Report(Report::largest(MOST_STREAMS)));
     }
 
     fn round_trip_once<M: Framed + PartialEq + std::fmt::Debug>(message: &M) {
@@ -161,27 +160,10 @@ mod tests {
         assert_eq!(first::<M>(&bytes).unwrap().unwrap().0, *message);
     }
 
-    fn most(streams: usize) -> Report {
-        let most = u64::MAX;
-        let stream = StreamReport {
-            busy: most,
-            window_limited: most,
-            buffer_limited: most,
-            retransmits: most,
-            rtt: most,
-            min_rtt: most,
-            congestion_window: most,
-            acknowledged: most,
-            segment: most,
-        };
-        let times = SenderTimes { network: most, disk: most, limit: most, idle: most };
-        Report { streams: vec![stream; streams], rate_based: true, times }
-    }
-
     #[test]
     fn lists_and_texts_longer_than_an_honest_peers_are_no_message() {
         let mut bytes = Vec::new();
-        append(&mut bytes, &ToReceiver::Report(most(MOST_STREAMS + 1)));
+        append(&mut bytes, &ToReceiver::Report(Report::largest(MOST_STREAMS + 1)));
         assert!(matches!(first::<ToReceiver>(&bytes), Err(FrameError::Malformed(_))));
         let entry = PhaseEntry { at_ms: 1, phase: "hold".into(), reason: "why".into() };
         for (count, fits) in [(MOST_ENTERED, true), (MOST_ENTERED + 1, false)] {

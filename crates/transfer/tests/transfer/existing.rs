@@ -61,7 +61,8 @@ fn by_default_other_content_is_refused_and_the_same_content_is_there() {
     assert_eq!(error.ending(), Ending::Partial);
     let heard = transfer.here.heard();
     for name in ["same size", "later.txt", "earlier", "link"] {
-        assert!(heard.contains(&format!("x/{name}: another file has this name")), "{name}: {heard}");
+        let shown = if name.contains(' ') { format!("'x/{name}'") } else { format!("x/{name}") };
+        assert!(heard.contains(&format!("{shown}: another file has this name")), "{name}: {heard}");
     }
     assert!(error.to_string().contains("4 of 7"), "{error}");
     assert!(!heard.contains("same content"), "{heard}");

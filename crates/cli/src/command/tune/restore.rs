@@ -11,7 +11,7 @@ pub(super) fn run(pid: u32, options: &TuneOptions) -> Result<ExitCode, Problem> 
     let connections = restore(pid, options.port)?;
     for connection in &connections {
         if options.json {
-            print::data(as_json(connection))?;
+            print::json(&as_json(connection))?;
         } else {
             print::data(connection)?;
             print::data(format_args!("  {}", in_words(connection)))?;

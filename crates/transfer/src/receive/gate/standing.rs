@@ -1,11 +1,15 @@
 //! [`Standing`]: whether a sender keeps its place when another one comes.
 
 use crate::channel::Channel;
-use crate::receive::gate::locked;
 use live::Clock;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use units::{Span, Time};
+
+/// So many bytes are progress: what a path of 10 kbit/s brings in a minute. A byte now and then holds no place.
+const ENOUGH: u64 = 64 << 10;
+/// An entry counts as much as so many bytes.
+const ENTRY: u64 = 4 << 10;
 
 /// One sender's standing.
 #[derive(Debug)]
@@ -14,8 +18,8 @@ pub(in crate::receive) struct Standing {
     clock: Clock,
     /// When there was progress last, nanoseconds.
     progressed: AtomicU64,
-    /// Entries and bytes there were then.
-    counts: Mutex<(u64, u64)>,
+    /// What [`Standing::counted`] made of entries and bytes then.
+    worth: AtomicU64,
     finished: AtomicBool,
     replaced: AtomicBool,
 }
@@ -27,7 +31,7 @@ impl Standing {
             control,
             clock,
             progressed: AtomicU64::new(clock.now().as_nanos()),
-            counts: Mutex::default(),
+            worth: AtomicU64::new(0),
             finished: AtomicBool::new(false),
             replaced: AtomicBool::new(false),
         }
@@ -38,11 +42,16 @@ impl Standing {
         self.progressed.store(self.clock.now().as_nanos(), Ordering::Relaxed);
     }
 
-    /// So many entries and bytes are there. A change is progress.
+    /// So many entries and bytes are there. Enough more than at the last progress is progress.
     pub(in crate::receive) fn counted(&self, entries: u64, bytes: u64) {
-        let before = std::mem::replace(&mut *locked(&self.counts), (entries, bytes));
-        if before != (entries, bytes) {
-            self.touch();
+        let worth = bytes.wrapping_add(entries.wrapping_mul(ENTRY));
+        let before = self.worth.load(Ordering::Relaxed);
+        // What was given up and comes again counts when it is more than before.
+        if worth < before || worth - before >= ENOUGH {
+            if worth > before {
+                self.touch();
+            }
+            self.worth.store(worth, Ordering::Relaxed);
         }
     }
 

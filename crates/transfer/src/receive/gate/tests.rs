@@ -3,8 +3,9 @@
 use super::locked;
 use crate::channel::{Channel, Inlet, Message};
 use crate::keys::{sender_tls, server_name};
+use crate::name::Name;
 use crate::progress::{Observer, Snapshot};
-use crate::wire::control::{Report, StreamReport, ToReceiver, ToSender};
+use crate::wire::control::{Entry, Kind, Report, Stamp, ToReceiver, ToSender};
 use crate::wire::{Greeting, VERSION, frame};
 use crate::{Accept, ReceiveOptions, Receiver, SendOptions, Silent, Summary, Ticket, TransferError};
 use live::Clock;
@@ -210,19 +211,25 @@ fn a_sender_without_progress_has_to_give_its_place_up() {
     let patience = Span::from_secs(1);
     let bench = Bench::patient_for(patience);
     let holder = bench.welcome();
+    holder.say(&ToReceiver::Totals { entries: 1000, bytes: 0 });
     std::thread::scope(|threads| {
         let holding = threads.spawn(|| {
             let mut inlet = Inlet::new(&holder.channel);
-            loop {
+            for id in 0.. {
+                // An entry now and then is not enough.
+                let name = Name::new(format!("folder-{id}").into()).unwrap();
+                let entry = Entry { name, kind: Kind::Folder, mode: 0o755, modified: Stamp::default() };
                 let mut out = Vec::new();
+                frame::append(&mut out, &ToReceiver::Offer { id, entry });
                 frame::append(&mut out, &ToReceiver::Report(Report::default()));
                 let _ = holder.channel.write(&out);
-                match inlet.message(holder.clock.now() + Span::from_millis(100)) {
+                match inlet.message(holder.clock.now() + Span::from_millis(500)) {
                     Ok(Message::Is(ToSender::Abort { reason })) => return reason,
                     Ok(Message::Is(_) | Message::Nothing) => {}
                     other => panic!("{other:?}"),
                 }
             }
+            unreachable!("it goes on for ever");
         });
         std::thread::park_timeout(Duration::from_millis(1200));
         bench.send().unwrap();
@@ -262,19 +269,8 @@ fn the_largest_numbers_of_a_sender_do_no_harm() {
     let bench = Bench::new(ReceiveOptions { accept, ..ReceiveOptions::default() });
     let sender = bench.welcome();
     let most = u64::MAX;
-    let stream = StreamReport {
-        busy: most,
-        window_limited: most,
-        buffer_limited: most,
-        retransmits: most,
-        rtt: most,
-        min_rtt: most,
-        congestion_window: most,
-        acknowledged: most,
-        segment: most,
-    };
     for _ in 0..3 {
-        sender.say(&ToReceiver::Report(Report { streams: vec![stream; 64], ..Report::default() }));
+        sender.say(&ToReceiver::Report(Report::largest(64)));
         sender.say(&ToReceiver::Totals { entries: most, bytes: most });
         std::thread::park_timeout(Duration::from_millis(250));
     }

@@ -8,7 +8,6 @@ use super::{Landing, Trouble, lock, rules};
 use crate::chunks::{Digest, file_digest};
 use crate::error::TransferError;
 use crate::journal::Stored;
-use crate::name::Name;
 use crate::progress::Moved;
 use crate::receive::Existing;
 use crate::receive::incoming::{Incoming, hashed, key};
@@ -197,9 +196,9 @@ impl Landing {
         let began = self.clock.now();
         let mut folders_left = Vec::new();
         // Inner folders first: the outer ones may then lose the right to enter.
-        let folders: Vec<(Name, Option<u32>, _)> = self.journal().folders();
-        for (name, mode, modified) in folders.into_iter().rev() {
-            if let Err(error) = self.store.finish_folder(&name, mode, modified) {
+        let folders = self.journal().folders();
+        for (name, finish) in folders.into_iter().rev() {
+            if let Err(error) = self.store.finish_folder(&name, finish) {
                 folders_left.push(format!("{name}: cannot set its mode and time: {error}"));
             }
         }

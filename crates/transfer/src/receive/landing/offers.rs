@@ -9,7 +9,7 @@ use crate::journal::Stored;
 use crate::name::Name;
 use crate::progress::Moved;
 use crate::receive::incoming::{Assembly, Incoming, hashed, key, link_key};
-use crate::store::{Found, Key, Made, Named, Taken};
+use crate::store::{Finish, Found, Key, Made, Named, Taken};
 use crate::wire::control::{Entry, Id, Kind, Verdict};
 use std::collections::{BTreeMap, HashSet};
 use std::io;
@@ -25,6 +25,7 @@ const OVERHEAD: usize = 512;
 /// What is there is hashed at once if it is no more than this, and beside the offers that follow otherwise.
 const AT_ONCE: u64 = 1 << 20;
 const LEADS_OUT: &str = "the link points outside the tree that it came with (--outside-links)";
+const FULL: &str = "this session remembers as many entries as it may; send the rest under a new ticket";
 const TWICE: &str = "it is under way already";
 
 /// An answer, now or after something was read.
@@ -67,6 +68,9 @@ pub(in crate::receive) fn weight(entry: &Entry) -> usize {
 impl Landing {
     /// What becomes of an offer.
     pub(in crate::receive) fn offer(&self, id: Id, entry: Entry) -> Result<Offered, Trouble> {
+        if self.journal().is_full() {
+            return Ok(Offered::Now(Verdict::Refused(self.refuse(&entry.name, FULL))));
+        }
         let made = match &entry.kind {
             Kind::Folder => self.offer_folder(&entry)?,
             Kind::Link { target } => self.offer_link(&entry, target)?,
@@ -87,18 +91,20 @@ impl Landing {
 
     fn offer_folder(&self, entry: &Entry) -> Result<io::Result<Verdict>, Trouble> {
         let known = self.journal().known_folder(&entry.name);
-        let made = match self.store.make_folder(&entry.name, known == Some(true)) {
+        let own = known.filter(|known| known.mode.is_some()).map(|known| known.origin);
+        let Made { origin, there } = match self.store.make_folder(&entry.name, own) {
             Ok(made) => made,
             Err(error) => return Ok(Err(error)),
         };
-        match (made, known) {
-            (Made::New, _) | (Made::There(_), Some(true)) => {
-                self.journal().folder(&entry.name, Some(entry.mode), entry.modified)?;
-            }
-            // One that this session did not make keeps its rights, and gets its time back.
-            (Made::There(then), None) => self.journal().folder(&entry.name, None, then)?,
-            (Made::There(_), Some(false)) => {}
-        }
+        let finish = match there {
+            Some(then) if own != Some(origin) => match known {
+                Some(known) if known.origin == origin => known,
+                // One that this session did not make keeps its rights, and gets its time back.
+                _ => Finish { origin, mode: None, modified: then },
+            },
+            _ => Finish { origin, mode: Some(entry.mode), modified: entry.modified },
+        };
+        self.journal().folder(&entry.name, finish)?;
         Ok(Ok(Verdict::Have))
     }
 

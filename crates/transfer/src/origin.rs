@@ -1,0 +1,25 @@
+//! [`Origin`]: what tells a folder from another one that later has its name.
+
+use rustix::fs::{AtFlags, StatxFlags};
+use serde::{Deserialize, Serialize};
+use std::os::fd::AsFd;
+
+/// A folder's inode and, where the file system knows it, the time at which it was made, which nobody can choose. Inodes alone
+/// are given out again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Origin {
+    inode: u64,
+    born: Option<(i64, u32)>,
+}
+
+impl Origin {
+    pub(crate) fn of(folder: impl AsFd) -> rustix::io::Result<Self> {
+        let stat = rustix::fs::fstat(&folder)?;
+        let wanted = StatxFlags::BTIME | StatxFlags::INO;
+        let born = rustix::fs::statx(&folder, "", AtFlags::EMPTY_PATH, wanted).ok().and_then(|found| {
+            let known = found.stx_mask & StatxFlags::BTIME.bits() != 0;
+            known.then_some((found.stx_btime.tv_sec, found.stx_btime.tv_nsec))
+        });
+        Ok(Self { inode: stat.st_ino, born })
+    }
+}
