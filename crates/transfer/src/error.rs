@@ -68,6 +68,12 @@ pub enum TransferError {
     /// The receiver's user, or its options, do not accept it, as the receiver says.
     #[error("the receiver does not accept it and says {:#}", Foreign::new(.0))]
     Declined(String),
+    /// The receiver's disk is full, or fails, as the receiver says.
+    #[error(
+        "the receiver's disk stops the transfer: {:#}; what has arrived is kept\n  help: when there is room, run the same \
+         commands again, the receiver's first", Foreign::new(.0)
+    )]
+    ReceiversDisk(String),
     /// The ticket's time is over, and no sender came.
     #[error(
         "the ticket has expired: {0}\n  help: run `tightlink receive` on the folder again; what has arrived is kept, and a new \
@@ -250,7 +256,7 @@ impl TransferError {
             | Self::NobodyCame { .. } => Ending::Network,
             Self::Refused(_) | Self::Declined(_) | Self::NotAccepted(_) => Ending::Refused,
             Self::File { source, .. } if is_of_the_disk(source) => Ending::Disk,
-            Self::NoRoom { .. } => Ending::Disk,
+            Self::NoRoom { .. } | Self::ReceiversDisk(_) => Ending::Disk,
             Self::File { .. }
             | Self::Busy { .. }
             | Self::State { .. }

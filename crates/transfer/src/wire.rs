@@ -25,7 +25,7 @@ pub(crate) const TAKEN_OVER: &str = "another sender took over";
 
 /// The version of the protocol that a sender of this program speaks; the first message of each connection says it.
 ///
-/// Version 2 added [`control::ToReceiver::Counted`], [`control::Verdict::Kept`] and [`control::ToSender::Declined`].
+/// Version 2 added [`control::ToReceiver::Counted`], [`control::Verdict::Kept`] and [`control::ToSender::GivesUp`].
 pub const VERSION: u16 = 2;
 /// The oldest version that a receiver of this program accepts.
 pub const OLDEST: u16 = 1;

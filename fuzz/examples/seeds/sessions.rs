@@ -33,15 +33,12 @@ pub fn sender_control(out: &Path) -> io::Result<()> {
     let mut seeds = Seeds::of(out, "sender_control")?;
     let answer = |id, verdict| ToSender::Answer { id, verdict };
     let finished = ToSender::Finished(Finished { entries: OFFERS, bytes: 9, failed: 0 });
-    let check = |count| Verdict::Check(vec![[7; 32]; count]);
     let verdicts = [
         Verdict::Want,
         Verdict::Have,
         Verdict::Kept,
         Verdict::Rest(vec![(0, [7; 32])]),
         Verdict::Rest(Vec::new()),
-        check(1),
-        check(2),
         Verdict::Refused("no\x1b".into()),
     ];
     // Files in one go, then one by one with their data.
@@ -153,10 +150,8 @@ pub fn visit(out: &Path) -> io::Result<()> {
             examine.clone(),
         ]
         .concat();
-        let differs = |id| (Data::Differs { id }, &b""[..]);
-        let check = data(&[differs(0), differs(2), differs(6)]);
         let all = data(&[small(0, b"other"), small(1, b"others"), small(2, b"other"), small(4, b"other")]);
-        seeds.add([&[form], &hello[..], &others, &check, &all, &names, &end(7)].concat())?;
+        seeds.add([&[form], &hello[..], &others, &all, &names, &end(7)].concat())?;
         // Chunks, with a hole; the connection breaks; a second sender goes on.
         let offers =
             [folder(0, "t"), say(&file(1, "t/a", 300, 1)), say(&file(2, "t/b", (1 << 20) + 9, 1))].concat();

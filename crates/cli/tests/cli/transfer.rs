@@ -168,8 +168,8 @@ fn a_full_disk_ends_both_and_keeps_what_has_arrived() {
         command.args(["--mount", "sh", "-c", script]);
         let mut receiving = Receiving::of(place.here(command));
         // It is known before anything is written that there is no room.
-        let send = |words: &[&str]| place.run(&["send", "large", &receiving.ticket]).failed(6, words);
-        send(&["the other side gave up and says", "full: 24MB are announced, and "]);
+        let send = |words: &[&str]| place.run(&["send", "large", &receiving.ticket]).failed(7, words);
+        send(&["the receiver's disk stops the transfer: \"24MB are announced, and "]);
         let mut next = |word: &str| {
             let mut line = String::new();
             while !line.starts_with(word) {
@@ -181,7 +181,7 @@ fn a_full_disk_ends_both_and_keeps_what_has_arrived() {
         assert_eq!(next("code"), "code 7");
         assert_eq!(next("tl1"), receiving.ticket, "the session goes on");
         // With --yes it is tried.
-        send(&["full/large: cannot write it: No space left"]);
+        send(&["cannot write it: No space left"]);
         assert_eq!(next("code"), "code 7");
         fs::write(place.path().join("go"), "on\n").unwrap();
         assert_eq!(next("tl1"), receiving.ticket, "the session goes on");

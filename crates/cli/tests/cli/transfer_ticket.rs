@@ -134,7 +134,7 @@ fn a_dry_run_lists_what_would_be_sent_and_needs_no_receiver() {
     let mut lines: Vec<&str> = listed.out.lines().map(str::trim).collect();
     lines.sort_unstable();
     let expected =
-        [r"0 B  tree/odd\n\u{1b}[2J", "1.50 kB  tree/in/file", "tree/", "tree/in/", "tree/link -> in/file"];
+        [r"0 B  'tree/odd\n\u{1b}[2J'", "1.50 kB  tree/in/file", "tree/", "tree/in/", "tree/link -> in/file"];
     assert_eq!(lines, expected);
     assert!(listed.err.contains("would send 5 entries, 1.50 kB"), "{}", listed.err);
     assert!(

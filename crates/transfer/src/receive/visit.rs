@@ -11,11 +11,11 @@ use super::gate::{House, Standing, locked};
 use super::keeper::{Echo, WindowState};
 use super::landing::{Examination, Trouble};
 use crate::channel::Channel;
-use crate::error::TransferError;
+use crate::error::{Ending, TransferError};
 use crate::keys::fill_random;
 use crate::progress::Question;
 use crate::summary::Summary;
-use crate::wire::control::{Id, Report, ToSender, Verdict};
+use crate::wire::control::{Id, Report, ToSender, Verdict, Why};
 use crate::wire::{TAKEN_OVER, frame};
 use control::Control;
 use std::collections::VecDeque;
@@ -171,7 +171,10 @@ impl Visit {
         match error {
             _ if self.standing.is_replaced() => ToSender::Abort { reason: TAKEN_OVER.to_owned() },
             TransferError::NotAccepted(reason) if self.version >= 2 => {
-                ToSender::Declined { reason: reason.clone() }
+                ToSender::GivesUp { why: Why::Declined, reason: reason.clone() }
+            }
+            full if full.ending() == Ending::Disk && self.version >= 2 => {
+                ToSender::GivesUp { why: Why::Disk, reason: full.for_the_other_side() }
             }
             other => ToSender::Abort { reason: other.for_the_other_side() },
         }

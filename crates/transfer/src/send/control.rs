@@ -8,7 +8,7 @@ use crate::error::TransferError;
 use crate::measure::SenderTimes;
 use crate::progress::{Moved, Observer, Snapshot};
 use crate::summary::sample;
-use crate::wire::control::{Counted, Id, Progress, Report, StreamReport, ToReceiver, ToSender, Verdict};
+use crate::wire::control::{Counted, Id, Progress, Report, StreamReport, ToReceiver, ToSender, Verdict, Why};
 use crate::wire::frame;
 use live::{TcpInfo, options};
 use std::sync::atomic::Ordering::Relaxed;
@@ -148,7 +148,8 @@ impl Control<'_> {
                 return Ok(true);
             }
             ToSender::Abort { reason } => return Err(TransferError::Aborted(reason)),
-            ToSender::Declined { reason } => return Err(TransferError::Declined(reason)),
+            ToSender::GivesUp { why: Why::Declined, reason } => return Err(TransferError::Declined(reason)),
+            ToSender::GivesUp { why: Why::Disk, reason } => return Err(TransferError::ReceiversDisk(reason)),
         }
         Ok(false)
     }

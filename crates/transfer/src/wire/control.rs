@@ -223,13 +223,23 @@ pub enum ToSender {
         #[serde(with = "bounded::text")]
         reason: String,
     },
-    /// The receiver's user, or its options, do not accept what was announced. Since version 2; senders of version 1 hear
-    /// `Abort`.
-    Declined {
+    /// The receiver gives up for a reason that programs know. Since version 2; senders of version 1 hear `Abort`.
+    GivesUp {
+        /// The kind of the reason.
+        why: Why,
         /// Why, for a person; at most 1000 bytes.
         #[serde(with = "bounded::text")]
         reason: String,
     },
+}
+
+/// Why a receiver gives up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Why {
+    /// Its user, or its options, do not accept what was announced.
+    Declined,
+    /// Its disk is full, or fails.
+    Disk,
 }
 
 /// How far a receiver is, and what its window is doing.

@@ -6,7 +6,7 @@ use crate::receive::Existing;
 use crate::receive::state::State;
 use crate::wire::control::{Kind, Stamp, Verdict};
 use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use units::Time;
 
@@ -302,4 +302,37 @@ fn a_name_never_has_two_numbers() {
     }
     let read = |name| fs::read(place.path().join(name)).unwrap();
     assert_eq!((read("file (1)"), read("file (2)")), (b"later".to_vec(), b"again".to_vec()));
+}
+
+#[test]
+fn a_folder_that_somebody_made_anew_stays_as_it_is() {
+    let place = tempfile::tempdir().unwrap();
+    let (inner, outer) = (place.path().join("outer/inner"), place.path().join("outer"));
+    let (_state, landing) = landing(place.path(), Existing::Refuse);
+    let folder = |name: &str, mode| Entry {
+        name: Name::new(name.into()).unwrap(),
+        kind: Kind::Folder,
+        mode,
+        modified: Stamp { seconds: 9, nanos: 0 },
+    };
+    for again in 0..2 {
+        for (id, name) in ["outer", "outer/inner"].into_iter().enumerate() {
+            let offer = folder(name, 0o777);
+            assert_eq!(offered(&landing, again * 2 + id as u64, offer).unwrap(), Verdict::Have);
+        }
+        if again == 0 {
+            // The user takes it away, and makes one of the same name for something of their own.
+            fs::remove_dir(&inner).unwrap();
+            fs::create_dir(&inner).unwrap();
+            fs::set_permissions(&inner, fs::Permissions::from_mode(0o500)).unwrap();
+            assert!(landing.finish(1).unwrap().folders.is_empty());
+            assert_ne!(fs::metadata(&inner).unwrap().mtime(), 9);
+            assert_eq!(fs::metadata(&outer).unwrap().mtime(), 9);
+        }
+    }
+    let before = fs::metadata(&inner).unwrap().mtime();
+    assert!(landing.finish(1).unwrap().folders.is_empty());
+    let (inner, outer) = (fs::metadata(&inner).unwrap(), fs::metadata(&outer).unwrap());
+    assert_eq!((inner.mode() & 0o7777, inner.mtime()), (0o500, before));
+    assert_eq!((outer.mode() & 0o700, outer.mtime()), (0o700, 9));
 }
