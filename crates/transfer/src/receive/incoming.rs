@@ -30,7 +30,7 @@ pub(super) struct Incoming {
 }
 
 /// What is there of it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Assembly {
     /// Opened when the first chunk comes.
     pub(super) file: Option<Arc<File>>,
@@ -39,6 +39,8 @@ pub(super) struct Assembly {
     pub(super) digests: BTreeMap<u32, Digest>,
     /// Chunks that are being written: none is by two connections.
     pub(super) written: HashSet<u32>,
+    /// Chunks that were given up half written: what lies there must not show through holes when they come again.
+    pub(super) stale: HashSet<u32>,
     /// What the sender says of the whole.
     pub(super) end: Option<Digest>,
 }
@@ -77,7 +79,11 @@ impl Tally {
 impl Drop for Tally {
     fn drop(&mut self) {
         self.arriving.fetch_sub(self.came, Relaxed);
-        self.incoming.lock().written.remove(&self.index);
+        let mut state = self.incoming.lock();
+        state.written.remove(&self.index);
+        if !state.digests.contains_key(&self.index) {
+            state.stale.insert(self.index);
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Bytes into files: small files whole, larger ones by chunks, each verified before it counts.
 
+use super::holes::clear;
 use super::{Landing, Trouble};
 use crate::chunks::{ChunkHasher, Digest, file_digest, small_file_digest};
 use crate::receive::incoming::{Assembly, Incoming, OpenChunk, Tally};
@@ -50,7 +51,13 @@ impl Landing {
         if state.digests.contains_key(&index) || !state.written.insert(index) {
             return Err(Trouble::Protocol(format!("chunk {index} of {} again", incoming.entry.name)));
         }
-        let file = match self.under_way(&incoming, &mut state) {
+        let opened = self.under_way(&incoming, &mut state).and_then(|file| {
+            if state.stale.remove(&index) {
+                clear(&file, incoming.chunks.range(index))?;
+            }
+            Ok(file)
+        });
+        let file = match opened {
             Ok(file) => file,
             Err(error) => {
                 state.written.remove(&index);

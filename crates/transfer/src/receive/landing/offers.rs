@@ -11,7 +11,7 @@ use crate::progress::Moved;
 use crate::receive::incoming::{Assembly, Incoming, hashed, key, link_key};
 use crate::store::{Finish, Found, Key, Made, Named, Taken};
 use crate::wire::control::{Entry, Id, Kind, Verdict};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
@@ -324,7 +324,7 @@ impl Landing {
     ) -> Verdict {
         let there: Vec<(u32, Digest)> = digests.iter().map(|(&index, &digest)| (index, digest)).collect();
         let Plan { key, name, chunks, version, taken } = plan;
-        let state = Mutex::new(Assembly { file: None, begun, digests, written: HashSet::new(), end: None });
+        let state = Mutex::new(Assembly { begun, digests, ..Assembly::default() });
         let mut open = self.open_files();
         open.reserved.remove(&id);
         open.files.insert(id, Arc::new(Incoming { id, key, entry, name, chunks, version, taken, state }));

@@ -336,3 +336,20 @@ fn a_folder_that_somebody_made_anew_stays_as_it_is() {
     assert_eq!((inner.mode() & 0o7777, inner.mtime()), (0o500, before));
     assert_eq!((outer.mode() & 0o700, outer.mtime()), (0o700, 9));
 }
+
+#[test]
+fn a_chunk_that_is_given_up_and_begun_again_has_nothing_of_the_first_time() {
+    let place = tempfile::tempdir().unwrap();
+    let (_state, landing) = landing(place.path(), Existing::Refuse);
+    assert_eq!(offered(&landing, 0, five(1, Stamp::default())).unwrap(), Verdict::Want);
+    let mut first = landing.chunk(0, 0).unwrap().unwrap();
+    landing.piece(&mut first, 0, b"stale").unwrap();
+    drop(first);
+    let mut again = landing.chunk(0, 0).unwrap().unwrap();
+    landing.piece(&mut again, 4, b"x").unwrap();
+    let digest = *blake3::hash(b"\0\0\0\0x").as_bytes();
+    landing.chunk_end(again, &digest).unwrap();
+    landing.file_end(0, &file_digest(5, &[digest])).unwrap();
+    assert!(landing.name_waiting().unwrap().is_empty());
+    assert_eq!(fs::read(place.path().join("file")).unwrap(), b"\0\0\0\0x");
+}
