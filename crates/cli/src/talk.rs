@@ -4,6 +4,7 @@ use crate::print;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::termios::{FlushArg, tcflush};
 use std::io::{IsTerminal, stderr, stdin};
 use std::os::fd::AsFd;
 use std::sync::{Mutex, PoisonError};
@@ -17,6 +18,9 @@ const PAUSE: Span = Span::from_secs(10);
 
 /// How often it is looked whether a question has become pointless, milliseconds.
 const LOOK: u8 = 100;
+
+/// A longer time is not told: 100 days.
+const LONGEST_LEFT_S: f64 = 100.0 * 86_400.0;
 
 /// Tells a person, and asks.
 pub(crate) struct Talk {
@@ -104,6 +108,8 @@ impl Observer for Talk {
 /// Whether a person types yes.
 fn answer(is_over: &dyn Fn() -> bool) -> bool {
     loop {
+        // An answer that came too late for another question is none to this one.
+        let _ = tcflush(stdin(), FlushArg::TCIFLUSH);
         print::ask("Accept? [y/n] ");
         let mut line = String::new();
         loop {
@@ -162,7 +168,10 @@ fn line(snapshot: &Snapshot) -> String {
         && all > snapshot.bytes
     {
         let left = (all - snapshot.bytes) as f64 * 8.0 / snapshot.rate_bps;
-        parts.push(format!("{} left", time(left)));
+        // At a rate near zero nothing is known.
+        if left < LONGEST_LEFT_S {
+            parts.push(format!("{} left", time(left)));
+        }
     }
     parts.join(", ")
 }
@@ -233,6 +242,9 @@ mod tests {
              flat), 16 s left"
         );
         assert_eq!(line(&Snapshot { bytes: 12, entries: 1, ..Snapshot::default() }), "12 B, 0 bit/s");
+        let stalled =
+            Snapshot { bytes: 12, entries: 1, all_bytes: Some(1000), rate_bps: 1e-4, ..Snapshot::default() };
+        assert_eq!(line(&stalled), "1 %, 12 B of 1.00 kB, 0 bit/s");
     }
 
     #[test]

@@ -70,6 +70,23 @@ pub(crate) fn is_free(file: &Path) -> Result<(), TransferError> {
     }
 }
 
+/// Whether `file` lies elsewhere than below `folder`, where a sender may take its name.
+///
+/// # Errors
+/// [`TransferError::Usage`] if it does not.
+pub(crate) fn is_outside(file: &Path, folder: &Path) -> Result<(), TransferError> {
+    let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // One that does not exist is found when the file is written.
+    let (Ok(parent), Ok(folder)) = (parent.canonicalize(), folder.canonicalize()) else { return Ok(()) };
+    if !parent.starts_with(folder) {
+        return Ok(());
+    }
+    Err(TransferError::Usage(format!(
+        "{}: lies in the folder that is received into, where a sender may take its name\n  help: choose a file elsewhere",
+        Foreign::path(file)
+    )))
+}
+
 fn taken(file: &Path) -> TransferError {
     TransferError::Usage(format!(
         "{}: exists, and digests are never written over something\n  help: choose another file, or remove this one",

@@ -11,6 +11,7 @@
 use crate::chunks::Digest;
 use crate::error::TransferError;
 use crate::name::Name;
+use crate::origin::Origin;
 use crate::store::{Finish, Key, There};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
@@ -26,10 +27,13 @@ const LONGEST: usize = 16 << 10;
 const GATHER: usize = 16 << 10;
 /// What the session remembers takes no more memory: some ten million files.
 const MOST_MEMORY: usize = 2 << 30;
-/// Of that a folder takes so much beside its name, a stored file beside another name, and a chunk.
+/// Of that a folder takes so much beside its name, a stored file beside another name, a file under way, and each of its chunks.
 const FOLDER: usize = 160;
 const STORED: usize = 120;
-const CHUNK: usize = 64;
+const BEGUN: usize = 48;
+const PARTIAL: usize = 800;
+/// While the file is open its digests are in memory twice.
+const CHUNK: usize = 128;
 
 #[derive(Debug, Serialize, Deserialize)]
 enum Record {
@@ -37,8 +41,12 @@ enum Record {
     Folder(Name, Finish),
     /// An entry that has its name; the second key is the one that it had while it was under way.
     Stored(Key, Key, Stored),
+    /// A file under way is begun: the first key is that of its name.
+    Begun(Key, Key),
     /// A chunk of a file under way.
     Chunk(Key, u32, Digest),
+    /// A file under way is whole, and gets its name next: this one, and no other of its name, is the session's.
+    Whole(Key, Origin),
     /// A file under way that is of no use.
     Dropped(Key),
 }
@@ -61,6 +69,14 @@ impl Stored {
     }
 }
 
+/// What is there of a file under way.
+#[derive(Debug, Default)]
+struct Partial {
+    chunks: BTreeMap<u32, Digest>,
+    /// Which file it is, once it is whole.
+    whole: Option<Origin>,
+}
+
 /// The log, and what it says.
 #[derive(Debug)]
 pub(crate) struct Journal {
@@ -69,8 +85,10 @@ pub(crate) struct Journal {
     waiting: Vec<u8>,
     /// By the key of the name offered.
     stored: HashMap<Key, Stored>,
-    /// Chunks and their digests, by the key of name and version.
-    partial: HashMap<Key, BTreeMap<u32, Digest>>,
+    /// What is there of a file under way, by the key of name and version.
+    partial: HashMap<Key, Partial>,
+    /// The file that was begun last under a name.
+    begun: HashMap<Key, Key>,
     folders: BTreeMap<Name, Finish>,
     /// Bytes that all this takes in memory, about.
     memory: usize,
@@ -87,6 +105,7 @@ impl Journal {
             waiting: Vec::new(),
             stored: HashMap::new(),
             partial: HashMap::new(),
+            begun: HashMap::new(),
             folders: BTreeMap::new(),
             memory: 0,
         };
@@ -115,17 +134,28 @@ impl Journal {
                     self.memory -= before.memory();
                 }
             }
+            Record::Begun(name, key) => {
+                self.memory += if self.begun.insert(name, key).is_none() { BEGUN } else { 0 };
+            }
             Record::Chunk(key, index, digest) => {
-                let new = self.partial.entry(key).or_default().insert(index, digest).is_none();
+                let new = self.partial(key).chunks.insert(index, digest).is_none();
                 self.memory += if new { CHUNK } else { 0 };
             }
+            Record::Whole(key, origin) => self.partial(key).whole = Some(origin),
             Record::Dropped(key) => self.drop_partial(key),
         }
     }
 
     fn drop_partial(&mut self, key: Key) {
         let dropped = self.partial.remove(&key);
-        self.memory -= dropped.map_or(0, |chunks| chunks.len() * CHUNK);
+        self.memory -= dropped.map_or(0, |partial| PARTIAL + partial.chunks.len() * CHUNK);
+    }
+
+    fn partial(&mut self, key: Key) -> &mut Partial {
+        self.partial.entry(key).or_insert_with(|| {
+            self.memory += PARTIAL;
+            Partial::default()
+        })
     }
 
     /// Whether it remembers as much as it may.
@@ -182,6 +212,25 @@ impl Journal {
         self.add(Record::Chunk(key, index, digest))
     }
 
+    /// A file under way is begun, of this name. The one that was begun under the name before, if another one is.
+    pub(crate) fn begin(&mut self, name: Key, key: Key) -> Result<Option<Key>, TransferError> {
+        let before = self.begun.get(&name).copied();
+        if before != Some(key) {
+            self.add(Record::Begun(name, key))?;
+        }
+        Ok(before.filter(|before| *before != key))
+    }
+
+    /// A file under way is whole.
+    pub(crate) fn whole(&mut self, key: Key, origin: Origin) -> Result<(), TransferError> {
+        self.add(Record::Whole(key, origin))
+    }
+
+    /// Which file it is that was under way, if it was whole.
+    pub(crate) fn find_whole(&self, key: Key) -> Option<Origin> {
+        self.partial.get(&key)?.whole
+    }
+
     /// What there was of a file under way is of no use.
     pub(crate) fn dropped(&mut self, key: Key) -> Result<(), TransferError> {
         if self.partial.contains_key(&key) { self.add(Record::Dropped(key)) } else { Ok(()) }
@@ -192,9 +241,9 @@ impl Journal {
         self.stored.get(&name)
     }
 
-    /// What the log says is there of a file under way.
-    pub(crate) fn partial(&self, key: Key) -> Option<&BTreeMap<u32, Digest>> {
-        self.partial.get(&key)
+    /// The chunks that the log says are there of a file under way.
+    pub(crate) fn chunks(&self, key: Key) -> Option<&BTreeMap<u32, Digest>> {
+        self.partial.get(&key).map(|partial| &partial.chunks)
     }
 
     /// Files under way.
@@ -261,7 +310,6 @@ pub(crate) fn whole(mut bytes: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::origin::Origin;
     use crate::wire::control::Stamp;
     use proptest::prelude::*;
     use std::fs::{self, OpenOptions};
@@ -306,8 +354,8 @@ mod tests {
         assert!(!journal.is_empty());
         assert_eq!(journal.find_stored(1), Some(&one()));
         assert_eq!(journal.find_stored(2), None);
-        assert_eq!(journal.partial(2), Some(&BTreeMap::from([(0, [2; 32]), (7, [3; 32])])));
-        assert!(journal.partial(3).is_none());
+        assert_eq!(journal.chunks(2), Some(&BTreeMap::from([(0, [2; 32]), (7, [3; 32])])));
+        assert!(journal.chunks(3).is_none());
         assert_eq!(journal.folders(), [(name("a"), finish())]);
     }
 
@@ -315,7 +363,7 @@ mod tests {
     fn what_is_remembered_is_counted() {
         let folder = tempfile::tempdir().unwrap();
         let mut journal = open(&folder.path().join("journal"));
-        let all = FOLDER + 1 + STORED + 2 * CHUNK;
+        let all = FOLDER + 1 + STORED + PARTIAL + 2 * CHUNK;
         filled(&folder.path().join("other"));
         assert_eq!(open(&folder.path().join("other")).memory, all);
         for _ in 0..2 {
@@ -323,7 +371,7 @@ mod tests {
             journal.stored(1, 11, one()).unwrap();
             journal.chunk(2, 0, [2; 32]).unwrap();
         }
-        assert_eq!(journal.memory, FOLDER + 3 + STORED + CHUNK);
+        assert_eq!(journal.memory, FOLDER + 3 + STORED + PARTIAL + CHUNK);
         journal.stored(7, 2, Stored { other: Some(name("ab")), ..one() }).unwrap();
         assert_eq!(journal.memory, FOLDER + 3 + 2 * STORED + 2);
         assert!(!journal.is_full());
@@ -340,7 +388,7 @@ mod tests {
         for length in 0..whole.len() {
             fs::write(&path, &whole[..length]).unwrap();
             let mut journal = open(&path);
-            assert!(journal.partial(2).is_none_or(|chunks| chunks.len() <= 2));
+            assert!(journal.chunks(2).is_none_or(|chunks| chunks.len() <= 2));
             journal.stored(9, 19, one()).unwrap();
             journal.flush().unwrap();
             assert!(open(&path).find_stored(9).is_some(), "cut to {length}");

@@ -1,10 +1,10 @@
-//! [`Origin`]: what tells a folder from another one that later has its name.
+//! [`Origin`]: what tells a file or folder from another one that later has its name.
 
 use rustix::fs::{AtFlags, StatxFlags};
 use serde::{Deserialize, Serialize};
 use std::os::fd::AsFd;
 
-/// A folder's inode and, where the file system knows it, the time at which it was made, which nobody can choose. Inodes alone
+/// The inode of a file or folder and, where the file system knows it, the time at which it was made, which nobody can choose. Inodes alone
 /// are given out again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Origin {
@@ -14,12 +14,15 @@ pub(crate) struct Origin {
 
 impl Origin {
     pub(crate) fn of(folder: impl AsFd) -> rustix::io::Result<Self> {
-        let stat = rustix::fs::fstat(&folder)?;
         let wanted = StatxFlags::BTIME | StatxFlags::INO;
-        let born = rustix::fs::statx(&folder, "", AtFlags::EMPTY_PATH, wanted).ok().and_then(|found| {
-            let known = found.stx_mask & StatxFlags::BTIME.bits() != 0;
-            known.then_some((found.stx_btime.tv_sec, found.stx_btime.tv_nsec))
-        });
-        Ok(Self { inode: stat.st_ino, born })
+        match rustix::fs::statx(&folder, "", AtFlags::EMPTY_PATH, wanted) {
+            Ok(found) => {
+                let known = found.stx_mask & StatxFlags::BTIME.bits() != 0;
+                let born = known.then_some((found.stx_btime.tv_sec, found.stx_btime.tv_nsec));
+                Ok(Self { inode: found.stx_ino, born })
+            }
+            // A sandbox without it.
+            Err(_) => Ok(Self { inode: rustix::fs::fstat(&folder)?.st_ino, born: None }),
+        }
     }
 }

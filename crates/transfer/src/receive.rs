@@ -136,6 +136,7 @@ impl Receiver {
     pub fn open(folder: &Path, options: &ReceiveOptions, clock: &Clock) -> Result<Self, TransferError> {
         options.digests.as_deref().map_or(Ok(()), digests::is_free)?;
         let (mut state, origins) = State::open(folder, options.new, clock.since_1970(), options.expire)?;
+        options.digests.as_deref().map_or(Ok(()), |file| digests::is_outside(file, folder))?;
         // The ticket of an interrupted session must lead here again.
         let before = state.listen();
         let asked = match (options.listen, before) {

@@ -68,7 +68,7 @@ pub fn send(
     count::counting(&sources, clock, |count| {
         let task = Task { sources: &sources, count, ticket, options, clock, observer };
         let mut retry = Retry::new(options.retry, *clock);
-        let mut earlier = Earlier { began: clock.now(), sent: 0, history: History::default() };
+        let mut earlier = Earlier { began: clock.now(), sent: 0, history: History::default(), lines: 0 };
         loop {
             let error = match task.attempt(&mut retry, &mut earlier) {
                 Ok(summary) => return Ok(summary),
@@ -112,7 +112,7 @@ impl Task<'_> {
         if flight.not_shown() > 0 {
             observer.say(&format!("and {} more that the receiver could not store", flight.not_shown()));
         }
-        retry.got(&locked(&flight.last).0);
+        retry.got(&locked(&flight.last).0, (flight.queue.offers(), count.so_far().bytes));
         flight.result(earlier)
     }
 }

@@ -5,10 +5,12 @@
 //! verified and on the disk. Whether it may take the place of a file or link is said with the rename; it never takes that of
 //! a folder.
 
+use crate::beneath;
 use crate::error::TransferError;
 use crate::name::Name;
 use crate::origin::Origin;
 use crate::wire::control::Stamp;
+use live::Clock;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps, UTIME_OMIT};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
@@ -16,13 +18,16 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use units::{Span, Time};
 
 /// Folders kept open: files come folder by folder.
 const OPEN_FOLDERS: usize = 128;
+/// For so long a folder's name is not looked up again. It may be moved at any time, and what comes later is not for it.
+const FRESH: Span = Span::from_millis(2);
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 /// Set-user-id and set-group-id are not taken over: whoever sends does not decide with whose rights a program runs here.
 const MODE: u32 = 0o1777;
@@ -97,17 +102,26 @@ pub(crate) struct Finish {
     pub(crate) modified: Stamp,
 }
 
+/// A folder below the one received into, and when it was found under its name.
+#[derive(Debug)]
+struct Opened {
+    folder: Arc<OwnedFd>,
+    then: Time,
+}
+
 /// The folder received into.
 #[derive(Debug)]
 pub(crate) struct Store {
     path: PathBuf,
     top: Arc<OwnedFd>,
     partial: OwnedFd,
-    /// Device and inode of the state folder, into which no name leads.
-    own: (u64, u64),
+    /// Device and inode of the state folder and of the one in it, into which no name leads.
+    own: [(u64, u64); 2],
     /// Permission bits that new files and folders do not get.
     mask: u32,
-    open: Mutex<HashMap<Vec<u8>, Arc<OwnedFd>>>,
+    /// Folders that were found a moment ago.
+    open: Mutex<HashMap<Vec<u8>, Opened>>,
+    clock: Clock,
 }
 
 impl Store {
@@ -125,14 +139,15 @@ impl Store {
                 Err(error) => return Err(error.into()),
             }
             let partial = rustix::fs::openat(own, "partial", FOLDER, Mode::empty())?;
-            let stat = rustix::fs::fstat(own)?;
+            let (stat, inner) = (rustix::fs::fstat(own)?, rustix::fs::fstat(&partial)?);
             Ok(Self {
                 path: path.to_owned(),
                 top: Arc::new(top.try_clone()?),
                 partial,
-                own: (stat.st_dev, stat.st_ino),
+                own: [(stat.st_dev, stat.st_ino), (inner.st_dev, inner.st_ino)],
                 mask: if preserve { 0 } else { umask() },
                 open: Mutex::default(),
+                clock: Clock::start(),
             })
         };
         opened().map_err(TransferError::file(path, "open the folder"))
@@ -141,23 +156,23 @@ impl Store {
     /// The folder called `name`, which must exist.
     fn folder(&self, name: Option<&[u8]>) -> io::Result<Arc<OwnedFd>> {
         let Some(name) = name else { return Ok(Arc::clone(&self.top)) };
-        if let Some(open) = self.open.lock().unwrap_or_else(PoisonError::into_inner).get(name) {
-            return Ok(Arc::clone(open));
+        let now = self.clock.now();
+        if let Some(open) = self.open.lock().unwrap_or_else(PoisonError::into_inner).get(name)
+            && now.since(open.then) < FRESH
+        {
+            return Ok(Arc::clone(&open.folder));
         }
-        let mut at = Arc::clone(&self.top);
-        for part in name.split(|&byte| byte == b'/') {
-            at = Arc::new(rustix::fs::openat(&*at, OsStr::from_bytes(part), FOLDER, Mode::empty())?);
-            let stat = rustix::fs::fstat(&*at)?;
-            if (stat.st_dev, stat.st_ino) == self.own {
-                return Err(io::Error::other("this is the folder of the session's own files"));
-            }
+        let found = Arc::new(beneath::open(self.top.as_fd(), OsStr::from_bytes(name), FOLDER)?);
+        let stat = rustix::fs::fstat(&*found)?;
+        if self.own.contains(&(stat.st_dev, stat.st_ino)) {
+            return Err(io::Error::other("this is the folder of the session's own files"));
         }
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if open.len() >= OPEN_FOLDERS {
             open.clear();
         }
-        open.insert(name.to_owned(), Arc::clone(&at));
-        Ok(at)
+        open.insert(name.to_owned(), Opened { folder: Arc::clone(&found), then: now });
+        Ok(found)
     }
 
     /// Makes a folder, or takes the one that is there. If that is this session's `own`, its rights allow to fill it until
@@ -271,11 +286,18 @@ impl Store {
         }
     }
 
-    /// Gives a whole file under way its rights and time; how it looks then.
-    pub(crate) fn dress(&self, file: &File, mode: u32, modified: Stamp) -> io::Result<There> {
+    /// Gives a whole file under way its rights and time; how it looks then, and which one it is.
+    pub(crate) fn dress(&self, file: &File, mode: u32, modified: Stamp) -> io::Result<(There, Origin)> {
         rustix::fs::fchmod(file, self.mode(mode))?;
         rustix::fs::futimens(file, &times(modified))?;
-        Ok(there(&rustix::fs::fstat(file)?))
+        Ok((there(&rustix::fs::fstat(file)?), Origin::of(file)?))
+    }
+
+    /// Which file has this name.
+    pub(crate) fn origin(&self, name: &Name) -> io::Result<Origin> {
+        let (folder, last) = name.split();
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Ok(Origin::of(rustix::fs::openat(&*self.folder(folder)?, last, flags, Mode::empty())?)?)
     }
 
     fn mode(&self, mode: u32) -> Mode {

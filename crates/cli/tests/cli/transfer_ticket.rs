@@ -39,8 +39,26 @@ fn the_ticket_comes_from_a_file_or_the_environment_or_the_last_word() {
     assert!(!quiet.err.contains("warning"), "{}", quiet.err);
     sent(&place, &["send", "small.toml"], Some("@")).well();
     sent(&place, &["send", "small.toml"], Some(" @\n")).well();
-    sent(&place, &["send", "small.toml", "@"], Some("tl1abcde")).well();
+    sent(&place, &["send", "small.toml", "@"], None).well();
     sent(&place, &["send", "small.toml", "--ticket-file", "ticket"], Some("tl1abcde")).well();
+}
+
+/// Somebody else has put a file into the folder: `tightlink send *` must not go to whoever chose its name.
+#[test]
+fn a_file_that_is_named_like_a_ticket_chooses_no_receiver() {
+    let place = Place::small();
+    let evil = Receiving::start(&place, &["evil"]);
+    place.write(&evil.ticket, "");
+    for variable in [None, Some("@")] {
+        sent(&place, &["send", "small.toml", &evil.ticket], variable)
+            .failed(2, &["a file here has that name", "./ before the name"]);
+    }
+    let name = evil.ticket.clone();
+    evil.kill();
+    assert!(!place.path().join("evil/small.toml").exists());
+    // With the ticket in a file it is a path like any other.
+    let listed = place.run(&["send", "--dry-run", "small.toml", &format!("./{name}")]).well();
+    assert!(listed.out.contains(&name), "{}", listed.out);
 }
 
 #[test]
@@ -48,6 +66,8 @@ fn a_ticket_that_is_missing_wrong_or_given_twice_is_told() {
     let place = Place::small();
     sent(&place, &["send", "small.toml", "@", "--ticket-file", "ticket"], None)
         .failed(2, &["given twice: as the last word, and by --ticket-file"]);
+    sent(&place, &["send", "small.toml", "@"], Some("@"))
+        .failed(2, &["given twice: as the last word, and by TIGHTLINK"]);
     sent(&place, &["send", "small.toml"], Some("tl1abcde"))
         .failed(2, &["TIGHTLINK_TICKET: the ticket was changed"]);
     sent(&place, &["send", "@"], None).failed(2, &["nothing to send"]);
@@ -212,4 +232,6 @@ fn what_was_received_is_verified_against_its_digests() {
     place.run(&["verify", "sums", "--dir", "nowhere"]).failed(3, &["nowhere: cannot open the folder"]);
     let taken = place.run(&["receive", "other", "--digests", "sums"]);
     taken.failed(2, &["sums: exists, and digests are never written over something"]);
+    let inside = place.run(&["receive", "there", "--digests", "there/new-sums"]);
+    inside.failed(2, &["there/new-sums: lies in the folder that is received into"]);
 }

@@ -16,6 +16,12 @@ use units::{Bytes, Time};
 
 /// An honest sender offers a file that keeps changing three times.
 const MOST_OFFERS: u32 = 8;
+/// With a limit so many entries are accepted, and one more for each 512 bytes of it: folders, links and empty files take
+/// room, too.
+const FREE_ENTRIES: u64 = 1000;
+const BYTES_PER_ENTRY: u64 = 512;
+/// No session has more entries: what is known of each takes memory.
+const MOST_ENTRIES: usize = 20_000_000;
 /// Files grow while they are sent: a hundredth more than a person accepted is not asked about.
 const GROWTH: u64 = 100;
 
@@ -135,8 +141,10 @@ impl Consent {
                 free: Bytes::new(free),
             });
         }
-        let bytes = self.accept.limit.map_or(counted.bytes, Bytes::get);
-        self.granted = Some((counted.entries, bytes));
+        self.granted = Some(match self.accept.limit.map(Bytes::get) {
+            Some(limit) => (counted.entries.min(FREE_ENTRIES + limit / BYTES_PER_ENTRY), limit),
+            None => (counted.entries, counted.bytes),
+        });
         let news = match before {
             None => true,
             Some(before) => before.complete && before != counted,
@@ -164,6 +172,9 @@ impl Consent {
         let (largest, times) = before.unwrap_or_default();
         if times >= MOST_OFFERS || times > 0 && !matches!(entry.kind, Kind::File { .. }) {
             return Admission::No("it was offered before");
+        }
+        if before.is_none() && self.spent.sizes.len() >= MOST_ENTRIES {
+            return Admission::No("it is one more entry than a session may have");
         }
         let entries = self.spent.offered.0.saturating_add(u64::from(before.is_none()));
         // What came of an earlier version may lie there still.
@@ -317,6 +328,15 @@ mod tests {
             announce(&mut consent, counted(2, 501, true)),
             Step::Refuse(TransferError::NotAccepted(_))
         ));
+    }
+
+    #[test]
+    fn a_limit_counts_entries_that_have_no_bytes() {
+        let mut consent = consent(Accept { limit: Some(Bytes::new(5120)), ..Accept::default() });
+        assert!(matches!(announce(&mut consent, counted(1_000_000, 0, true)), Step::Say(_)));
+        let admitted =
+            (0..2000).filter(|index| consent.admit(&file(&index.to_string(), 0)) == Admission::Yes).count();
+        assert_eq!(admitted, 1010);
     }
 
     #[test]

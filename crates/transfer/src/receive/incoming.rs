@@ -2,6 +2,7 @@
 
 use crate::chunks::{ChunkHasher, Chunks, Digest};
 use crate::name::Name;
+use crate::receive::landing::Holes;
 use crate::store::{Key, Taken};
 use crate::wire::control::{Entry, Id};
 use rustix::fs::SeekFrom;
@@ -9,9 +10,10 @@ use rustix::io::Errno;
 use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// A file that was asked for.
 #[derive(Debug)]
@@ -19,6 +21,8 @@ pub(super) struct Incoming {
     pub(super) id: Id,
     /// By which the store knows it while it is under way.
     pub(super) key: Key,
+    /// The key of the name that was offered.
+    pub(super) name_key: Key,
     pub(super) entry: Entry,
     /// The name that it gets: the entry's, or the one that this session gave it before.
     pub(super) name: Name,
@@ -32,8 +36,8 @@ pub(super) struct Incoming {
 /// What is there of it.
 #[derive(Debug, Default)]
 pub(super) struct Assembly {
-    /// Opened when the first chunk comes.
-    pub(super) file: Option<Arc<File>>,
+    /// Open while a chunk comes.
+    pub(super) file: Weak<File>,
     /// The file under way is there, from an earlier run or this one.
     pub(super) begun: bool,
     pub(super) digests: BTreeMap<u32, Digest>,
@@ -93,13 +97,13 @@ impl Incoming {
     }
 }
 
-/// The digests of these chunks as they lie in `file`; each byte read counts in `read`. A chunk that is nothing but a hole is
-/// not read. Ends with an error when `stopped` is set.
+/// The digests of these chunks as they lie in `file`; each byte read counts in `read`. Holes are not read, and hashed as
+/// `holes` allows. Ends with an error when `stopped` is set.
 pub(super) fn hashed(
     file: &File,
     chunks: Chunks,
     indices: impl IntoIterator<Item = u32>,
-    read: &AtomicU64,
+    (read, holes): (&AtomicU64, &Holes),
     stopped: &AtomicBool,
 ) -> io::Result<BTreeMap<u32, Digest>> {
     let mut buffer = vec![0; 256 << 10];
@@ -107,25 +111,37 @@ pub(super) fn hashed(
     for index in indices {
         let range = chunks.range(index);
         let (mut hasher, mut at) = (ChunkHasher::default(), range.start);
-        // Where a file system knows no holes, all is data.
-        match rustix::fs::seek(file, SeekFrom::Data(range.start)) {
-            Err(Errno::NXIO) => at = range.end,
-            Ok(data) if data >= range.end => at = range.end,
-            _ => {}
-        }
         while at < range.end {
-            if stopped.load(Relaxed) {
-                return Err(io::ErrorKind::Interrupted.into());
+            let data = next_data(file, at, range.end);
+            holes.take(hasher.zeros_to(data.start - range.start));
+            at = data.start;
+            while at < data.end {
+                if stopped.load(Relaxed) {
+                    return Err(io::ErrorKind::Interrupted.into());
+                }
+                let length = (data.end - at).min(buffer.len() as u64) as usize;
+                file.read_exact_at(&mut buffer[..length], at)?;
+                hasher.update(at - range.start, &buffer[..length]);
+                at += length as u64;
+                read.fetch_add(length as u64, Relaxed);
             }
-            let length = (range.end - at).min(buffer.len() as u64) as usize;
-            file.read_exact_at(&mut buffer[..length], at)?;
-            hasher.update(at - range.start, &buffer[..length]);
-            at += length as u64;
-            read.fetch_add(length as u64, Relaxed);
         }
-        found.insert(index, hasher.finish(range.end - range.start));
+        let length = range.end - range.start;
+        holes.take(hasher.zeros_to(length));
+        found.insert(index, hasher.finish(length));
     }
     Ok(found)
+}
+
+/// The next bytes between `at` and `end` that are no hole; none at `end` if there are no more. Where a file system knows no
+/// holes, all is data.
+fn next_data(file: &File, at: u64, end: u64) -> Range<u64> {
+    match rustix::fs::seek(file, SeekFrom::Data(at)) {
+        Err(Errno::NXIO) => end..end,
+        Err(_) => at..end,
+        Ok(start) if start >= end => end..end,
+        Ok(start) => start..rustix::fs::seek(file, SeekFrom::Hole(start)).map_or(end, |stop| stop.min(end)),
+    }
 }
 
 /// What the journal and the store know an entry by: its name and version. With a version of zeros: its name alone.

@@ -8,12 +8,15 @@ mod bytes;
 #[cfg(test)]
 mod fuzz;
 mod holes;
+#[cfg(test)]
+mod hostile;
 mod naming;
 mod offers;
 mod rules;
 #[cfg(test)]
 mod tests;
 
+pub(super) use holes::Holes;
 pub(super) use offers::{Examination, MOST_HELD, Offered, weight};
 pub(super) use rules::Rules;
 
@@ -24,9 +27,8 @@ use crate::name::Name;
 use crate::progress::Moved;
 use crate::store::{Key, Store};
 use crate::wire::control::{Entry, Id};
-use holes::Holes;
 use live::Clock;
-use naming::Ready;
+use naming::Waiting;
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -73,7 +75,7 @@ pub(super) struct Landing {
     journal: Mutex<Journal>,
     open: Mutex<Open>,
     /// Whole files without their names yet.
-    waiting: Mutex<Vec<Ready>>,
+    waiting: Mutex<Waiting>,
     /// One thread at a time gives names.
     naming: Mutex<()>,
     holes: Holes,
@@ -99,6 +101,8 @@ struct Open {
     files: HashMap<Id, Arc<Incoming>>,
     /// Of those, and of whole ones without a name: none is under way twice.
     keys: HashSet<Key>,
+    /// The keys of the names of files of which something may still come: no two versions of one do at a time.
+    names: HashSet<Key>,
     /// Bytes that the names of open ones take.
     held: usize,
     /// Offers of files that are looked into before they are answered.
@@ -112,6 +116,7 @@ impl Open {
     fn end(&mut self, id: Id) -> Option<Arc<Incoming>> {
         let ended = self.files.remove(&id)?;
         self.held -= weight(&ended.entry);
+        self.names.remove(&ended.name_key);
         Some(ended)
     }
 }
@@ -162,6 +167,18 @@ impl Landing {
             open.keys.remove(&incoming.key);
         }
         ended
+    }
+
+    /// What there is of a file under way is of no use. The journal says so first: what it says of a file that is gone could be
+    /// taken for another one.
+    fn throw_away(&self, key: Key) -> Result<(), TransferError> {
+        {
+            let mut journal = self.journal();
+            journal.dropped(key)?;
+            journal.flush()?;
+        }
+        self.store.discard(key);
+        Ok(())
     }
 
     /// A file was there already, as it should be.
@@ -262,7 +279,10 @@ impl Landing {
 
     /// The names of the files that are there, if they were to be listed.
     pub(super) fn take_listed(&self) -> Vec<Name> {
-        std::mem::take(&mut *lock(&self.listed))
+        let mut listed = std::mem::take(&mut *lock(&self.listed));
+        listed.sort_unstable();
+        listed.dedup();
+        listed
     }
 
     fn find(&self, id: Id) -> Option<Arc<Incoming>> {

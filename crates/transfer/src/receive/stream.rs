@@ -46,7 +46,11 @@ impl Stream<'_> {
                 | Data::FileEnd { id, .. }
                 | Data::Gone { id } => id,
             };
-            match self.take(message) {
+            let taken = self.take(message);
+            if self.house.receiver.landing.is_full() {
+                super::visit::name_all(self.house, self.visit);
+            }
+            match taken {
                 // This file is lost, the others are not.
                 Err(trouble @ Trouble::File(_)) => self.visit.trouble(trouble, id),
                 Err(Trouble::Session(TransferError::PeerGone { .. })) => return Ok(()),

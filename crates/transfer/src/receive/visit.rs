@@ -24,6 +24,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 use units::{Span, Time};
+pub(super) use workers::name_all;
 
 /// Data that a dead sender had sent may still arrive.
 const LINGER: Span = Span::from_secs(2);

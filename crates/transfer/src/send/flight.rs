@@ -118,7 +118,7 @@ impl Flight {
             handed_over: OnceLock::new(),
             unreadable: AtomicU64::new(0),
             told: Condvar::new(),
-            lost: Mutex::default(),
+            lost: Mutex::new(Lost { first: None, lines: earlier.lines }),
             unsaid: Mutex::default(),
             ended: Mutex::default(),
         }
@@ -218,16 +218,17 @@ impl Flight {
         let sent = self.sent.load(Relaxed);
         let history = self.history.into_inner().unwrap_or_else(PoisonError::into_inner);
         let ended = self.ended.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let lost = self.lost.into_inner().unwrap_or_else(PoisonError::into_inner);
         let finished = match ended {
             Some(Ok(finished)) => finished,
             failed => {
                 (earlier.sent, earlier.history) = (sent, history);
+                earlier.lines = lost.lines;
                 return Err(failed
                     .and_then(Result::err)
                     .unwrap_or_else(|| TransferError::gone("it ended early")));
             }
         };
-        let lost = self.lost.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(first) = lost.first {
             let all = finished.entries.saturating_add(finished.failed);
             return Err(TransferError::Incomplete { failed: finished.failed.max(1), all, first });

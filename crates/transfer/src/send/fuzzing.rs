@@ -50,7 +50,7 @@ fn run(tree: &mut Tree, streams: usize, script: Vec<Segment>) {
     count.run(&sources);
     let data = (0..streams).map(|_| Channel::scripted([])).collect();
     let link = Link { control: Channel::scripted(script), data, echoer: None };
-    let mut earlier = Earlier { began: clock.now(), sent: 0, history: History::default() };
+    let mut earlier = Earlier { began: clock.now(), sent: 0, history: History::default(), lines: 0 };
     let flight = Flight::new(link, &SendOptions::default(), &clock, &mut earlier);
     let beside = Beside {
         flight: &flight,

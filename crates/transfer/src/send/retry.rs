@@ -20,6 +20,8 @@ pub(super) struct Earlier {
     /// Bytes of files handed to the network.
     pub(super) sent: u64,
     pub(super) history: History,
+    /// Lines of the receiver's about lost entries.
+    pub(super) lines: u64,
 }
 
 /// Whether and when it is tried again.
@@ -53,8 +55,10 @@ impl Retry {
 
     /// How far an attempt that has ended got. What is sent again and again is no progress: only what the receiver has more
     /// than ever before.
-    pub(super) fn got(&mut self, progress: &Progress) {
-        let most = (self.most.0.max(progress.entries), self.most.1.max(progress.bytes));
+    /// And no more than the `offered` entries and bytes: a receiver that claims more would be tried for ever.
+    pub(super) fn got(&mut self, progress: &Progress, offered: (u64, u64)) {
+        let (entries, bytes) = (progress.entries.min(offered.0), progress.bytes.min(offered.1));
+        let most = (self.most.0.max(entries), self.most.1.max(bytes));
         if most != self.most {
             (self.most, self.progressed, self.pause) = (most, self.clock.now(), FIRST_PAUSE);
         }
@@ -115,10 +119,12 @@ mod tests {
         let pauses: Vec<Span> = (0..9).map(|_| retry.pause(&gone()).unwrap()).collect();
         let expected = [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000];
         assert_eq!(pauses, expected.map(Span::from_millis));
-        retry.got(&Progress { bytes: 1, ..Progress::default() });
+        retry.got(&Progress { bytes: 1, ..Progress::default() }, (1, 1));
         assert_eq!(retry.pause(&gone()), Some(FIRST_PAUSE));
-        retry.got(&Progress { bytes: 1, ..Progress::default() });
+        retry.got(&Progress { bytes: 1, ..Progress::default() }, (1, 1));
         assert_ne!(retry.pause(&gone()), Some(FIRST_PAUSE), "the same again is no progress");
+        retry.got(&Progress { bytes: 9, entries: 9, ..Progress::default() }, (0, 1));
+        assert_ne!(retry.pause(&gone()), Some(FIRST_PAUSE), "nor is more than there is");
     }
 
     #[test]

@@ -39,12 +39,26 @@ pub(super) fn find(options: &SendOptions) -> Result<(&[PathBuf], Ticket), Proble
     let (last, before) = words.split_last().expect("the command line asks for one");
     let given = as_ticket(last);
     if let Some(file) = &options.ticket_file {
-        if given.is_some() {
+        // A file may be called so.
+        if given.is_some() && fs::symlink_metadata(last).is_err() {
             return Err(Problem::usage("the ticket is given twice: as the last word, and by --ticket-file"));
         }
         return Ok((words, parsed(&of_file(file)?)?));
     }
+    let variable = std::env::var_os(VARIABLE).filter(|text| !text.is_empty());
     if let Some(ticket) = given {
+        // Whoever can put a file into a folder must not choose the receiver of `tightlink send *`.
+        if fs::symlink_metadata(last).is_ok() {
+            return Err(Problem::usage(format!(
+                "the last word is a ticket, and a file here has that name\n  accepted: ./ before the name to send the file; \
+                 --ticket-file, {VARIABLE} or - for the ticket"
+            )));
+        }
+        if variable.is_some() {
+            return Err(Problem::usage(format!(
+                "the ticket is given twice: as the last word, and by {VARIABLE}"
+            )));
+        }
         return at_least_one(before, ticket);
     }
     if is_dash(last) {
@@ -52,7 +66,7 @@ pub(super) fn find(options: &SendOptions) -> Result<(&[PathBuf], Ticket), Proble
         let line = line.map_err(|error| Problem::environment(format!("standard input: {error}")))?;
         return at_least_one(before, parsed(&line)?);
     }
-    if let Some(text) = std::env::var_os(VARIABLE).filter(|text| !text.is_empty()) {
+    if let Some(text) = variable {
         let text = Zeroizing::new(text.into_string().unwrap_or_default());
         return parsed(&text)
             .map(|ticket| (words, ticket))

@@ -1,8 +1,10 @@
 //! Bytes into files: small files whole, larger ones by chunks, each verified before it counts.
 
 use super::holes::clear;
+use super::offers::FULL;
 use super::{Landing, Trouble};
 use crate::chunks::{ChunkHasher, Digest, file_digest, small_file_digest};
+use crate::error::TransferError;
 use crate::receive::incoming::{Assembly, Incoming, OpenChunk, Tally};
 use crate::wire::control::Id;
 use std::fs::File;
@@ -32,10 +34,10 @@ impl Landing {
             self.store.dress(&file, incoming.entry.mode, incoming.entry.modified)
         });
         self.spent(began);
-        self.is_written(&incoming, *digest, written)?;
-        if let Some(chunk) = chunk {
+        if let (Ok(_), Some(chunk)) = (&written, chunk) {
             self.journal().chunk(incoming.key, 0, chunk)?;
         }
+        self.is_written(&incoming, *digest, written)?;
         self.came.fetch_add(size, Relaxed);
         self.bytes.fetch_add(size, Relaxed);
         Ok(())
@@ -72,18 +74,31 @@ impl Landing {
 
     /// The file in which it grows.
     fn under_way(&self, incoming: &Incoming, state: &mut Assembly) -> io::Result<Arc<File>> {
-        if let Some(file) = &state.file {
-            return Ok(Arc::clone(file));
+        if let Some(file) = state.file.upgrade() {
+            return Ok(file);
         }
         let file = if state.begun {
             self.store.reopen(incoming.key)?
         } else {
+            self.replace_earlier(incoming).map_err(io::Error::other)?;
             let file = self.store.create(incoming.key)?;
             file.set_len(incoming.chunks.size())?;
             file
         };
         state.begun = true;
-        Ok(Arc::clone(state.file.insert(Arc::new(file))))
+        let file = Arc::new(file);
+        state.file = Arc::downgrade(&file);
+        Ok(file)
+    }
+
+    /// An earlier version of a file, of which something lies there, makes room.
+    fn replace_earlier(&self, incoming: &Incoming) -> Result<(), TransferError> {
+        let before = self.journal().begin(incoming.name_key, incoming.key)?;
+        // One that waits for its name gets it first.
+        match before.filter(|before| !self.open_files().keys.contains(before)) {
+            Some(before) => self.throw_away(before),
+            None => Ok(()),
+        }
     }
 
     /// Bytes of an open chunk.
@@ -120,6 +135,11 @@ impl Landing {
         if hasher.finish(length) != *digest {
             return self.damaged(&incoming);
         }
+        // Chunks of files that were offered before it was full.
+        if self.journal().is_full() {
+            self.gone(incoming.id)?;
+            return Err(Trouble::File(self.refuse(&incoming.entry.name, FULL)));
+        }
         let mut state = incoming.lock();
         // Given up meanwhile, or sent twice at the same time.
         if self.find(incoming.id).is_none() || state.digests.contains_key(&index) {
@@ -146,15 +166,18 @@ impl Landing {
     /// The file changed or went away at the sender.
     pub(in crate::receive) fn gone(&self, id: Id) -> Result<(), Trouble> {
         let Some(incoming) = self.find(id) else { return Ok(()) };
-        if !self.forget(&incoming) {
+        if self.open_files().end(incoming.id).is_none() {
             return Ok(());
         }
-        let state = incoming.lock();
-        let there: u64 = state.digests.keys().map(|&index| incoming.chunks.length(index)).sum();
+        let there: u64 = {
+            let state = incoming.lock();
+            state.digests.keys().map(|&index| incoming.chunks.length(index)).sum()
+        };
         self.bytes.fetch_sub(there, Relaxed);
-        self.journal().dropped(incoming.key)?;
-        self.store.discard(incoming.key);
-        Ok(())
+        let thrown_away = self.throw_away(incoming.key);
+        // Only now may it be offered again.
+        self.open_files().keys.remove(&incoming.key);
+        Ok(thrown_away?)
     }
 
     fn try_settle(&self, incoming: &Arc<Incoming>) -> Result<(), Trouble> {
@@ -171,7 +194,6 @@ impl Landing {
             return Ok(());
         }
         let file = self.under_way(incoming, &mut state);
-        state.file = None;
         drop(state);
         let began = self.clock.now();
         let entry = &incoming.entry;

@@ -23,7 +23,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// A token bucket of zeros.
 #[derive(Debug)]
-pub(super) struct Holes {
+pub(in crate::receive) struct Holes {
     clock: Clock,
     /// When all that was taken has been earned.
     until: Mutex<Time>,
@@ -35,7 +35,7 @@ impl Holes {
     }
 
     /// Waits until `zeros` may be hashed.
-    pub(super) fn take(&self, zeros: u64) {
+    pub(in crate::receive) fn take(&self, zeros: u64) {
         if zeros == 0 {
             return;
         }

@@ -8,9 +8,10 @@ use super::{Landing, Trouble, lock, rules};
 use crate::chunks::{Digest, file_digest};
 use crate::error::TransferError;
 use crate::journal::Stored;
+use crate::origin::Origin;
 use crate::progress::Moved;
 use crate::receive::Existing;
-use crate::receive::incoming::{Incoming, hashed, key};
+use crate::receive::incoming::{Incoming, hashed};
 use crate::store::{Found, Named, Taken, There};
 use crate::wire::control::Id;
 use std::collections::BTreeMap;
@@ -35,10 +36,24 @@ pub(in crate::receive) struct Faults {
 
 /// A whole file without its name.
 #[derive(Debug)]
-pub(super) struct Ready {
+struct Ready {
     incoming: Arc<Incoming>,
     digest: Digest,
     there: There,
+}
+
+/// Whole files without their names, and their bytes.
+#[derive(Debug, Default)]
+pub(super) struct Waiting {
+    ready: Vec<Ready>,
+    bytes: u64,
+}
+
+impl Waiting {
+    fn push(&mut self, ready: Ready) {
+        self.bytes = self.bytes.saturating_add(ready.there.size);
+        self.ready.push(ready);
+    }
 }
 
 impl Landing {
@@ -47,10 +62,11 @@ impl Landing {
         &self,
         incoming: &Arc<Incoming>,
         digest: Digest,
-        there: io::Result<There>,
+        there: io::Result<(There, Origin)>,
     ) -> Result<(), Trouble> {
         let written = match there {
-            Ok(there) => {
+            Ok((there, origin)) => {
+                self.journal().whole(incoming.key, origin)?;
                 lock(&self.waiting).push(Ready { incoming: Arc::clone(incoming), digest, there });
                 Ok(())
             }
@@ -72,21 +88,21 @@ impl Landing {
     /// Whether so much waits for names that it is time to give them.
     pub(in crate::receive) fn is_full(&self) -> bool {
         let waiting = lock(&self.waiting);
-        let bytes = || waiting.iter().map(|ready| ready.there.size).fold(0, u64::saturating_add);
-        waiting.len() >= MOST_WAITING || bytes() >= MOST_BYTES
+        waiting.ready.len() >= MOST_WAITING || waiting.bytes >= MOST_BYTES
     }
 
     /// Brings what waits to the disk and gives it its names; what could not have them, and why.
     pub(in crate::receive) fn name_waiting(&self) -> Result<Vec<(Id, String)>, TransferError> {
         let _one = lock(&self.naming);
-        let batch = std::mem::take(&mut *lock(&self.waiting));
+        let batch = std::mem::take(&mut *lock(&self.waiting)).ready;
         if batch.is_empty() {
             return Ok(Vec::new());
         }
         let began = self.clock.now();
         let mut lost = Vec::new();
         let mut rest = batch.into_iter();
-        let mut named = self.store.sync();
+        // The journal says which files are whole before one of them has its name.
+        let mut named = self.checkpoint().and_then(|()| self.store.sync());
         if named.is_ok() {
             for ready in rest.by_ref() {
                 match self.name(&ready) {
@@ -102,25 +118,30 @@ impl Landing {
             }
         }
         // They are whole, and may have their names when there is room again.
-        lock(&self.waiting).extend(rest);
+        rest.for_each(|ready| lock(&self.waiting).push(ready));
         self.spent(began);
         self.checkpoint()?;
         named.map(|()| lost)
     }
 
     fn name(&self, ready: &Ready) -> Result<(), Trouble> {
+        let named = self.name_one(ready);
+        // Only now may it be offered again: what there was of it is gone, or has its name.
+        self.open_files().keys.remove(&ready.incoming.key);
+        named
+    }
+
+    fn name_one(&self, ready: &Ready) -> Result<(), Trouble> {
         let Ready { incoming, digest, there } = ready;
         let named = match self.store.place(incoming.key, &incoming.name, incoming.taken) {
             Ok(Named::Not) => self.name_of_another(ready),
             named => named.map(|named| Ok(Some(named))),
         };
-        self.open_files().keys.remove(&incoming.key);
         let named = match named {
             Ok(Ok(Some(named))) => named,
             // It is another program's, and stays so: a later version of this one may not take its place.
             Ok(Ok(None)) => {
-                self.journal().dropped(incoming.key)?;
-                self.store.discard(incoming.key);
+                self.throw_away(incoming.key)?;
                 self.entries.fetch_add(1, Relaxed);
                 self.list(&incoming.name);
                 self.tell(&incoming.name, Moved::There);
@@ -128,8 +149,7 @@ impl Landing {
             }
             Ok(Err(reason)) => {
                 self.bytes.fetch_sub(incoming.chunks.size(), Relaxed);
-                self.journal().dropped(incoming.key)?;
-                self.store.discard(incoming.key);
+                self.throw_away(incoming.key)?;
                 return Err(Trouble::File(self.refuse(&incoming.entry.name, reason)));
             }
             Err(error) => {
@@ -148,7 +168,7 @@ impl Landing {
         let other = (name != incoming.entry.name).then_some(name);
         debug_assert!(there.size == incoming.chunks.size(), "{digest:?}");
         let stored = Stored { version: incoming.version, there: *there, other };
-        self.journal().stored(key(&incoming.entry.name, &[0; 16]), incoming.key, stored)?;
+        self.journal().stored(incoming.name_key, incoming.key, stored)?;
         Ok(())
     }
 
@@ -178,7 +198,8 @@ impl Landing {
         let (chunks, came) = (incoming.chunks, incoming.lock().digests.clone());
         let mut found = BTreeMap::new();
         for index in 0..chunks.count() {
-            let Ok(one) = hashed(file, chunks, [index], &self.read, &AtomicBool::new(false)) else {
+            let Ok(one) = hashed(file, chunks, [index], (&self.read, &self.holes), &AtomicBool::new(false))
+            else {
                 return false;
             };
             if came.get(&index).is_some_and(|came| one.get(&index) != Some(came)) {
@@ -199,13 +220,13 @@ impl Landing {
         let folders = self.journal().folders();
         for (name, finish) in folders.into_iter().rev() {
             if let Err(error) = self.store.finish_folder(&name, finish) {
+                self.failed.fetch_add(1, Relaxed);
                 folders_left.push(format!("{name}: cannot set its mode and time: {error}"));
             }
         }
         let partials: Vec<_> = self.journal().partials().collect();
         for key in partials {
-            self.journal().dropped(key)?;
-            self.store.discard(key);
+            self.throw_away(key)?;
         }
         self.store.sync()?;
         let took = self.clock.now().since(began).as_nanos();

@@ -25,7 +25,8 @@ const OVERHEAD: usize = 512;
 /// What is there is hashed at once if it is no more than this, and beside the offers that follow otherwise.
 const AT_ONCE: u64 = 1 << 20;
 const LEADS_OUT: &str = "the link points outside the tree that it came with (--outside-links)";
-const FULL: &str = "this session remembers as many entries as it may; send the rest under a new ticket";
+pub(super) const FULL: &str =
+    "this session remembers as many entries as it may; send the rest under a new ticket";
 const TWICE: &str = "it is under way already";
 
 /// An answer, now or after something was read.
@@ -47,6 +48,7 @@ pub(in crate::receive) struct Examination {
 #[derive(Clone, Debug)]
 struct Plan {
     key: Key,
+    name_key: Key,
     name: Name,
     chunks: Chunks,
     version: [u8; 16],
@@ -183,11 +185,11 @@ impl Landing {
         } else {
             self.rules.way(&found, chunks.size(), entry.modified)
         };
-        let plan = |taken| Plan { key: plan_key, name: name.clone(), chunks, version, taken };
+        let plan = |taken| Plan { key: plan_key, name_key, name: name.clone(), chunks, version, taken };
         let taken = match way {
             Way::Come(taken) => taken,
             Way::There => {
-                self.know(&entry.name, &plan(Taken::Refuse), &found)?;
+                self.know(&plan(Taken::Refuse), &found)?;
                 self.is_there(&entry.name, chunks.size());
                 return Ok(Offered::Now(Verdict::Have));
             }
@@ -200,7 +202,7 @@ impl Landing {
             }
         };
         let plan = plan(taken);
-        if let Some(refused) = self.reserve(id, &entry, plan.key)? {
+        if let Some(refused) = self.reserve(id, &entry, (plan.key, plan.name_key))? {
             return Ok(Offered::Now(refused));
         }
         let Some(to_read) = self.claimed(&plan) else {
@@ -218,7 +220,7 @@ impl Landing {
     fn claimed(&self, plan: &Plan) -> Option<u64> {
         let claimed = {
             let journal = self.journal();
-            let lengths = journal.partial(plan.key)?.keys().map(|&index| plan.chunks.length(index));
+            let lengths = journal.chunks(plan.key)?.keys().map(|&index| plan.chunks.length(index));
             lengths.fold(0, u64::saturating_add)
         };
         let there = self.store.reopen(plan.key).ok()?.metadata().ok()?;
@@ -226,17 +228,15 @@ impl Landing {
     }
 
     /// A file of the session got its name just before the process was killed: the journal does not know that yet.
-    fn know(&self, name: &Name, plan: &Plan, found: &Found) -> Result<(), Trouble> {
-        let mut journal = self.journal();
-        let whole =
-            journal.partial(plan.key).is_some_and(|there| there.len() == plan.chunks.count() as usize);
-        // If its bytes still lie under the temporary name, another program's file has the name.
+    fn know(&self, plan: &Plan, found: &Found) -> Result<(), Trouble> {
+        let whole = self.journal().find_whole(plan.key);
+        // Another program's file is another one, whatever its size and time.
         if let Found::File(there) = *found
-            && whole
-            && self.store.reopen(plan.key).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+            && whole.is_some()
+            && self.store.origin(&plan.name).ok() == whole
         {
             let stored = Stored { version: plan.version, there, other: None };
-            journal.stored(key(name, &[0; 16]), plan.key, stored)?;
+            self.journal().stored(plan.name_key, plan.key, stored)?;
         }
         Ok(())
     }
@@ -244,12 +244,13 @@ impl Landing {
     /// Reads what is there, and answers.
     pub(in crate::receive) fn examine(&self, examination: Examination) -> Result<Verdict, Trouble> {
         let Examination { id, entry, plan } = examination;
-        let (key, weight) = (plan.key, weight(&entry));
+        let (key, name_key, weight) = (plan.key, plan.name_key, weight(&entry));
         let verdict = self.resume(id, entry, plan);
         // It is not asked for after all.
         let mut open = self.open_files();
         if open.reserved.remove(&id) {
             open.keys.remove(&key);
+            open.names.remove(&name_key);
             open.held -= weight;
         }
         verdict
@@ -257,15 +258,17 @@ impl Landing {
 
     /// Takes a place among the open offers before anything is read or asked for: no file is under way twice, and there are
     /// not too many. Why it is refused, if it is.
-    fn reserve(&self, id: Id, entry: &Entry, key: Key) -> Result<Option<Verdict>, Trouble> {
+    fn reserve(&self, id: Id, entry: &Entry, (key, name): (Key, Key)) -> Result<Option<Verdict>, Trouble> {
         let mut open = self.open_files();
         let many = open.files.len() + open.reserved.len() >= MOST_OPEN || open.held >= MOST_HELD;
         if many || open.files.contains_key(&id) || open.reserved.contains(&id) {
             return Err(Trouble::Protocol("more offers than may be open".into()));
         }
-        if !open.keys.insert(key) {
+        if open.keys.contains(&key) || open.names.contains(&name) {
             return Ok(Some(Verdict::Refused(self.refuse(&entry.name, TWICE))));
         }
+        open.keys.insert(key);
+        open.names.insert(name);
         open.held += weight(entry);
         open.reserved.insert(id);
         Ok(None)
@@ -273,14 +276,14 @@ impl Landing {
 
     fn resume(&self, id: Id, entry: Entry, plan: Plan) -> Result<Verdict, Trouble> {
         let chunks = plan.chunks;
-        let mut claimed = self.journal().partial(plan.key).cloned().unwrap_or_default();
+        let mut claimed = self.journal().chunks(plan.key).cloned().unwrap_or_default();
         let Ok(file) = self.store.reopen(plan.key) else {
             self.journal().dropped(plan.key)?;
             return Ok(self.open_file(id, entry, plan, BTreeMap::new(), false));
         };
         claimed.retain(|&index, _| index < chunks.count());
         let indices = claimed.keys().copied();
-        let found = match hashed(&file, chunks, indices, &self.read, &self.stopped) {
+        let found = match hashed(&file, chunks, indices, (&self.read, &self.holes), &self.stopped) {
             Err(_) if self.stopped.load(Relaxed) => {
                 return Err(TransferError::gone("it left while what is there was read").into());
             }
@@ -323,11 +326,12 @@ impl Landing {
         begun: bool,
     ) -> Verdict {
         let there: Vec<(u32, Digest)> = digests.iter().map(|(&index, &digest)| (index, digest)).collect();
-        let Plan { key, name, chunks, version, taken } = plan;
+        let Plan { key, name_key, name, chunks, version, taken } = plan;
         let state = Mutex::new(Assembly { begun, digests, ..Assembly::default() });
         let mut open = self.open_files();
         open.reserved.remove(&id);
-        open.files.insert(id, Arc::new(Incoming { id, key, entry, name, chunks, version, taken, state }));
+        open.files
+            .insert(id, Arc::new(Incoming { id, key, name_key, entry, name, chunks, version, taken, state }));
         drop(open);
         if there.is_empty() { Verdict::Want } else { Verdict::Rest(there) }
     }

@@ -1,5 +1,7 @@
 //! A visit's control connection: offers and their answers, how far it is, the end.
 
+mod ending;
+
 use super::Visit;
 use crate::channel::{Channel, Inlet, Message};
 use crate::error::TransferError;
@@ -9,9 +11,9 @@ use crate::progress::Snapshot;
 use crate::receive::consent::{Admission, Consent, Spent, Step, patience_is_over};
 use crate::receive::gate::{House, locked};
 use crate::receive::landing::{Counts, MOST_HELD, Offered, Trouble, weight};
-use crate::summary::{Side, Summary, sample};
+use crate::summary::{Summary, sample};
 use crate::wire::control::{
-    Counted, Entry, Finished, Id, Kind, Progress, Report, ToReceiver, ToSender, Verdict,
+    Counted, Entry, Id, Kind, Progress, Report, ToReceiver, ToSender, Verdict,
 };
 use crate::wire::{TAKEN_OVER, frame};
 use std::collections::VecDeque;
@@ -30,6 +32,8 @@ const QUIET_WORTH: u64 = 4_000_000;
 const QUIET_TICK: Span = Span::from_millis(5);
 /// Answers are gathered up to so much.
 const GATHER: usize = 32 << 10;
+/// Lines about one sender.
+const MOST_LINES: u64 = 1000;
 /// What the sender's user is told while the receiver's is asked.
 const ASKING: &str = "asking";
 
@@ -57,6 +61,8 @@ pub(super) struct Control<'a> {
     last: (Progress, Report),
     skipped: u64,
     first_lost: Option<String>,
+    /// Lines about what the sender does.
+    lines: u64,
 }
 
 impl<'a> Control<'a> {
@@ -88,6 +94,7 @@ impl<'a> Control<'a> {
             last: Default::default(),
             skipped: 0,
             first_lost: None,
+            lines: 0,
         }
     }
 
@@ -171,7 +178,7 @@ impl<'a> Control<'a> {
     fn step(&mut self, step: Step) -> Result<(), TransferError> {
         match step {
             Step::None => {}
-            Step::Say(line) => self.house.observer.say(&line),
+            Step::Say(line) => self.say(&line),
             Step::Ask(question) => {
                 locked(&self.visit.jobs).question = Some(question);
                 self.visit.nudge.notify_all();
@@ -278,8 +285,20 @@ impl<'a> Control<'a> {
     }
 
     fn lost(&mut self, reason: String) {
-        self.house.observer.say(&reason);
+        self.say(&reason);
         self.first_lost.get_or_insert(reason);
+    }
+
+    /// A line about what the sender does: it could do so without an end.
+    fn say(&mut self, line: &str) {
+        self.lines += 1;
+        match self.lines {
+            ..=MOST_LINES => self.house.observer.say(line),
+            line if line == MOST_LINES + 1 => {
+                self.house.observer.say("further lines about this sender are not shown");
+            }
+            _ => {}
+        }
     }
 
     /// A few times a second: the journal, what was lost, how far it is.
@@ -296,7 +315,7 @@ impl<'a> Control<'a> {
         let counts = landing.counts();
         let passed = now.since(self.told).as_secs_f64().max(1e-3);
         let shown = counts.bytes + counts.arriving;
-        self.visit.standing.counted(counts.entries, shown.wrapping_add(counts.read));
+        self.visit.standing.counted(counts.entries, counts.came.wrapping_add(counts.read));
         if self.consent.is_asking() {
             self.visit.standing.touch();
         }
@@ -358,92 +377,5 @@ impl<'a> Control<'a> {
             self.out.clear();
         }
         Ok(())
-    }
-
-    /// All is there. The session is over when the sender knows, or had time to ask again.
-    fn finish(&mut self, inlet: &mut Inlet<'_>, failed: u64) -> Result<Option<Summary>, TransferError> {
-        let (landing, clock) = (&self.house.receiver.landing, &self.house.receiver.clock);
-        self.tell()?;
-        let streams = self.visit.streams;
-        let faults = std::thread::scope(|threads| {
-            let finishing = std::thread::Builder::new()
-                .spawn_scoped(threads, move || landing.finish(streams))
-                .map_err(TransferError::system("start a thread"))?;
-            #[cfg(fuzzing)]
-            while !finishing.is_finished() {
-                std::thread::yield_now();
-            }
-            // A slow disk may take minutes, and a sender that hears nothing leaves.
-            while !finishing.is_finished() {
-                match inlet.message(clock.now() + QUIET_TICK)? {
-                    Message::Is(message) => self.hear(message, inlet)?,
-                    Message::Nothing => {}
-                    Message::End => return Err(TransferError::gone("it left before the last word")),
-                }
-                if clock.now().since(self.told) >= TICK * 4 {
-                    self.visit.standing.touch();
-                    self.tell()?;
-                }
-            }
-            finishing.join().expect("it does not panic")
-        })?;
-        locked(&self.visit.lost).extend(faults.lost);
-        for fault in faults.folders {
-            self.lost(fault);
-        }
-        self.tell()?;
-        let ended = clock.now();
-        let counts = landing.counts();
-        let finished = Finished {
-            entries: counts.entries,
-            bytes: counts.bytes,
-            failed: counts.failed.saturating_add(failed),
-        };
-        frame::append(&mut self.out, &ToSender::Finished(finished));
-        self.flush()?;
-        let result = self.result(finished, ended, counts);
-        let until = self.house.complete(self.visit, result);
-        while !self.visit.standing.is_replaced() && clock.now() < until {
-            match inlet.message::<ToReceiver>(until.min(clock.now() + TICK))? {
-                Message::Is(ToReceiver::Bye) => return self.house.confirmed(),
-                Message::Is(_) | Message::Nothing => {}
-                Message::End => break,
-            }
-        }
-        Err(TransferError::gone("it left before the last word"))
-    }
-
-    fn result(&mut self, finished: Finished, ended: Time, counts: Counts) -> Result<Summary, TransferError> {
-        if finished.failed > 0 {
-            return Err(TransferError::Incomplete {
-                failed: finished.failed,
-                all: counts.entries.saturating_add(finished.failed),
-                first: self.first_lost.take().unwrap_or_else(|| "the sender could not read it".into()),
-            });
-        }
-        let (progress, report) = &self.last;
-        Ok(Summary {
-            side: Side::Received,
-            entries: counts.entries,
-            bytes: counts.bytes,
-            skipped: self.skipped,
-            streams: self.visit.streams,
-            ..Summary::new(
-                ended.since(self.began),
-                counts.came,
-                progress,
-                report,
-                std::mem::take(&mut self.history),
-            )
-        })
-    }
-
-    /// What a dead sender's kernel had sent is taken in before the next one begins.
-    pub(super) fn linger(&self) {
-        let clock = &self.house.receiver.clock;
-        let until = clock.now() + super::LINGER;
-        while clock.now() < until && !locked(&self.visit.data).is_empty() {
-            std::thread::park_timeout(super::BREATH);
-        }
     }
 }

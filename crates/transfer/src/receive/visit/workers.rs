@@ -85,7 +85,7 @@ fn name(house: &House<'_>, visit: &Visit) {
     }
 }
 
-fn name_all(house: &House<'_>, visit: &Visit) {
+pub(in crate::receive) fn name_all(house: &House<'_>, visit: &Visit) {
     match house.receiver.landing.name_waiting() {
         Ok(lost) => lost.into_iter().for_each(|(id, reason)| visit.trouble(Trouble::File(reason), id)),
         Err(error) => visit.trouble(Trouble::Session(error), 0),
