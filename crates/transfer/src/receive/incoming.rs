@@ -144,10 +144,15 @@ fn next_data(file: &File, at: u64, end: u64) -> Range<u64> {
     }
 }
 
-/// What the journal and the store know an entry by: its name and version. With a version of zeros: its name alone.
-pub(super) fn key(name: &Name, version: &[u8; 16]) -> Key {
+/// What the journal knows an entry's name by.
+pub(super) fn name_key(name: &Name) -> Key {
+    content_key(name, &[0; 16], 0)
+}
+
+/// What the journal and the store know a file under way by: its name, version and size.
+pub(super) fn content_key(name: &Name, version: &[u8; 16], size: u64) -> Key {
     let mut hasher = blake3::Hasher::new();
-    hasher.update(version).update(name.bytes());
+    hasher.update(version).update(&size.to_le_bytes()).update(name.bytes());
     let mut key = [0; 16];
     key.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
     Key::from_le_bytes(key)

@@ -191,7 +191,13 @@ impl Place {
                     fs::set_permissions(&file, fs::Permissions::from_mode(0o600))?;
                     fs::read(&file)
                 });
-                assert!(model.has_sent(&name, &content.unwrap()), "{name}: its content was not sent");
+                let content = content.unwrap();
+                assert!(
+                    model.has_sent(&name, &content),
+                    "{name}: its content was not sent: {} bytes, {} not zero; offered {model:?}",
+                    content.len(),
+                    content.iter().filter(|byte| **byte != 0).count()
+                );
             } else {
                 assert!(model.has_offered_file(&name, seen.size), "{name}: nobody offered it");
             }

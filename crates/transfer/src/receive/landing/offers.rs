@@ -8,7 +8,7 @@ use crate::error::TransferError;
 use crate::journal::Stored;
 use crate::name::Name;
 use crate::progress::Moved;
-use crate::receive::incoming::{Assembly, Incoming, hashed, key, link_key};
+use crate::receive::incoming::{Assembly, Incoming, content_key, hashed, link_key, name_key};
 use crate::store::{Finish, Found, Key, Made, Named, Taken};
 use crate::wire::control::{Entry, Id, Kind, Verdict};
 use std::collections::BTreeMap;
@@ -114,7 +114,7 @@ impl Landing {
         if !self.rules.outside_links && entry.name.leads_out(target) {
             return Ok(Ok(Verdict::Refused(self.refuse(&entry.name, LEADS_OUT))));
         }
-        let name_key = key(&entry.name, &[0; 16]);
+        let name_key = name_key(&entry.name);
         let (name, found, ours) = match self.own(&entry.name, name_key) {
             Ok(own) => own,
             Err(error) => return Ok(Err(error)),
@@ -170,16 +170,16 @@ impl Landing {
         chunks: Chunks,
         version: [u8; 16],
     ) -> Result<Offered, Trouble> {
-        let name_key = key(&entry.name, &[0; 16]);
+        let name_key = name_key(&entry.name);
         let (name, found, ours) = match self.own(&entry.name, name_key) {
             Ok(own) => own,
             Err(error) => return Ok(Offered::Now(Verdict::Refused(self.trouble(&entry, "make it", error)?))),
         };
-        if ours.as_ref().is_some_and(|ours| ours.version == version) {
+        if ours.as_ref().is_some_and(|ours| ours.version == version && ours.there.size == chunks.size()) {
             self.is_there(&name, chunks.size());
             return Ok(Offered::Now(Verdict::Have));
         }
-        let plan_key = key(&entry.name, &version);
+        let plan_key = content_key(&entry.name, &version, chunks.size());
         let way = if let Some(ours) = ours {
             Way::Come(Taken::ReplaceThis(ours.there))
         } else {

@@ -12,9 +12,7 @@ use crate::receive::consent::{Admission, Consent, Spent, Step, patience_is_over}
 use crate::receive::gate::{House, locked};
 use crate::receive::landing::{Counts, MOST_HELD, Offered, Trouble, weight};
 use crate::summary::{Summary, sample};
-use crate::wire::control::{
-    Counted, Entry, Id, Kind, Progress, Report, ToReceiver, ToSender, Verdict,
-};
+use crate::wire::control::{Counted, Entry, Id, Kind, Progress, Report, ToReceiver, ToSender, Verdict};
 use crate::wire::{TAKEN_OVER, frame};
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
