@@ -150,14 +150,17 @@ pub(crate) struct FigureOptions {
 pub(crate) struct CheckOptions {
     /// Only this paper's claims: sobas or nonhomogeneous
     pub(crate) paper: Option<String>,
-    /// Only claims that ask these engines alone, separated by commas
+    /// Judge claims for these engines, separated by commas
     #[arg(long, value_enum, value_delimiter = ',', default_values = ["model", "sim", "live"])]
     pub(crate) engines: Vec<EngineName>,
-    /// Run each point so often, with seeds that follow each other, judge the run with the median goodput, and keep every
-    /// run (1 if absent, or what a [figure] says)
+    /// Simulate each case whose numbers depend on the seed with so many seeds that follow each other
+    #[arg(long, value_name = "N", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=scenario::MOST_REPEATS))]
+    pub(crate) seeds: u64,
+    /// Run the kernel so often at each case, and judge the run with the median goodput where engines are compared (1 if
+    /// absent, or what a [figure] says)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=scenario::MOST_REPEATS))]
     pub(crate) repeat: Option<u64>,
-    /// Folder in which finished points of figures over sweeps are kept
+    /// Folder in which finished runs are kept
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub(crate) out: PathBuf,
     /// Print the verdicts as JSON, one object per line

@@ -107,6 +107,12 @@ impl Count {
         self.tell(0);
     }
 
+    /// So many are finished, of how many.
+    pub(crate) fn of(&self, finished: usize, all: usize) {
+        self.bar.set_length(all as u64);
+        self.tell(finished);
+    }
+
     /// So many are finished.
     pub(crate) fn tell(&self, finished: usize) {
         let finished = self.bar.position().max(finished as u64);

@@ -2,6 +2,7 @@
 
 use crate::print;
 use crate::problem::Problem;
+use lab::claims::Tally;
 use lab::compare::Answer;
 use lab::curves::{Axis, Curves, HeatMap};
 use lab::record::{LinkSummary, Record, SessionsSummary, Summary};
@@ -169,9 +170,18 @@ fn print_map(map: &HeatMap) -> Result<(), Problem> {
     print_aligned(&rows, &vec![None; rows.len()])
 }
 
-/// Prints verdicts; true if none failed.
+/// Prints verdicts, and what they come to; true if none failed.
 pub(crate) fn print_verdicts(verdicts: &[Verdict]) -> Result<bool, Problem> {
-    for verdict in verdicts {
+    print_each(verdicts)?;
+    let mut tally = Tally::default();
+    tally.add(verdicts);
+    print::data(&tally)?;
+    Ok(tally.is_good())
+}
+
+/// Prints those verdicts that were judged.
+pub(crate) fn print_each(verdicts: &[Verdict]) -> Result<(), Problem> {
+    for verdict in verdicts.iter().filter(|verdict| !verdict.is_left_out()) {
         let word = if verdict.failed() { "FAILED" } else { verdict.word() };
         print::data(format_args!("{word:<6}  {}", verdict.claim))?;
         for detail in verdict.detail.split("; ") {
@@ -181,12 +191,5 @@ pub(crate) fn print_verdicts(verdicts: &[Verdict]) -> Result<bool, Problem> {
             print::data(format_args!("          why: {reason}"))?;
         }
     }
-    let held = verdicts.iter().filter(|verdict| verdict.held).count();
-    let failed = verdicts.iter().filter(|verdict| verdict.failed()).count();
-    let disagree = match verdicts.len() - held - failed {
-        0 => String::new(),
-        known => format!(", {known} disagree"),
-    };
-    print::data(format_args!("claims: {held} held, {failed} failed{disagree}"))?;
-    Ok(failed == 0)
+    Ok(())
 }

@@ -46,8 +46,10 @@ pub fn shown(value: &str) -> &str {
 pub struct Answer {
     /// The task.
     pub task: Task,
-    /// One record per engine that could answer.
+    /// One record per engine that could answer; of several runs the one with the median goodput.
     pub records: Vec<Record>,
+    /// Every run of the engines that ran several times, in the order of their seeds.
+    pub runs: Vec<Record>,
     /// Engines that could not, and why.
     pub absent: Vec<String>,
     /// What a search found at this point, where one was asked for.
@@ -116,7 +118,7 @@ pub fn answer(
             Err(error) => return Err(error),
         }
     }
-    Ok(Answer { task, records, absent, found: None })
+    Ok(Answer { task, records, runs: Vec::new(), absent, found: None })
 }
 
 impl Answer {
@@ -124,6 +126,14 @@ impl Answer {
     #[must_use]
     pub fn record(&self, engine: Engine) -> Option<&Record> {
         self.records.iter().find(|record| record.summary.engine == engine)
+    }
+
+    /// Every run of `engine`.
+    #[must_use]
+    pub fn runs(&self, engine: Engine) -> Vec<&Record> {
+        let of = |record: &&Record| record.summary.engine == engine;
+        let runs: Vec<&Record> = self.runs.iter().filter(of).collect();
+        if runs.is_empty() { self.records.iter().filter(of).collect() } else { runs }
     }
 
     /// The answer as a page shows it.

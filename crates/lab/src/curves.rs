@@ -154,7 +154,7 @@ pub fn draw(
 
 fn answer(task: Task, summary: Summary, found: Option<Found>) -> Answer {
     let record = Record { summary, series: Series::default(), notes: Vec::new() };
-    Answer { task, records: vec![record], absent: Vec::new(), found }
+    Answer { task, records: vec![record], runs: Vec::new(), absent: Vec::new(), found }
 }
 
 /// Every point with every target.

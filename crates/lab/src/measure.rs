@@ -126,6 +126,7 @@ pub(crate) fn summary(
         seed: resolved.seed,
         measured_s: link.measured.as_secs_f64(),
         packets_forwarded: Some(link.conservation.forwarded),
+        packets_dropped: Some(link.conservation.dropped),
         wall_s,
         peak_rss_bytes: peak_rss_bytes(),
         utilization: Some(link.utilization),

@@ -55,6 +55,8 @@ pub struct Summary {
     pub measured_s: f64,
     /// Packets the tight link sent over the whole run, warm-up included.
     pub packets_forwarded: Option<u64>,
+    /// Packets that were dropped at the tight link, for any reason, over the whole run.
+    pub packets_dropped: Option<u64>,
     /// Wall-clock time the run took.
     pub wall_s: f64,
     /// Largest resident memory of the process so far.

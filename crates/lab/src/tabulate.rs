@@ -22,6 +22,7 @@ const NUMBERS: &[Number] = &[
     ("seed", Whole(|s| Some(s.seed))),
     ("measured_s", Real(|s| Some(s.measured_s))),
     ("packets_forwarded", Whole(|s| s.packets_forwarded)),
+    ("packets_dropped", Whole(|s| s.packets_dropped)),
     ("utilization", Real(|s| s.utilization)),
     ("utilization_ci95", Real(|s| s.utilization_ci95)),
     ("idle_fraction", Real(|s| s.idle_fraction)),

@@ -97,6 +97,7 @@ fn record(transfer: &transfer::Summary) -> Record {
         seed: 0,
         measured_s: elapsed,
         packets_forwarded: None,
+        packets_dropped: None,
         wall_s: elapsed,
         peak_rss_bytes: 0,
         utilization: None,

@@ -49,6 +49,7 @@ fn record(engine: Engine, flows: usize, samples: usize) -> Record {
             seed: 1,
             measured_s: 50.0,
             packets_forwarded: None,
+            packets_dropped: None,
             wall_s: 0.1,
             peak_rss_bytes: 0,
             utilization: None,
@@ -102,6 +103,8 @@ fn report(cases: usize, flows: usize) -> Report {
             held: false,
             detail: HOSTILE.into(),
             disagrees: None,
+            judged: vec![Engine::Sim],
+            left_out: Vec::new(),
         }],
         command: HOSTILE.into(),
     }

@@ -1,19 +1,17 @@
 //! `tightlink check`: the published claims, without a report.
 
 use super::compare::chosen;
-use super::curves;
-use super::repeated::{Asked, answer, count};
 use crate::args::CheckOptions;
 use crate::problem::{CLAIM_FAILED, Problem};
-use crate::progress::Progress;
-use crate::{print, source, table};
-use lab::claims::{Claim, check};
-use lab::compare::{Task, tasks};
+use crate::progress::Count;
+use crate::{print, table};
+use lab::claims::{Claim, Judging, Tally, check, evidence, judged_by, kernel_runs};
 use lab::figures::{Figure, claims, figures};
 use lab::record::Engine;
 use lab::report::Verdict;
 use lab::store::Store;
 use std::process::ExitCode;
+use units::Span;
 
 pub(crate) fn run(options: &CheckOptions) -> Result<ExitCode, Problem> {
     let known = figures()?;
@@ -28,73 +26,71 @@ pub(crate) fn run(options: &CheckOptions) -> Result<ExitCode, Problem> {
         let asked = options.paper.as_deref().unwrap_or_default();
         return Err(Problem::usage(format!("unknown paper \"{asked}\"\n  accepted: {}", papers.join(", "))));
     }
-    let mut all_held = true;
-    let (mut prepared, mut known_claims, mut left_out) = (false, 0, 0);
-    let engines = chosen(&options.engines);
+    let (mut prepared, mut tally) = (false, Tally::default());
+    let asked = chosen(&options.engines);
+    Store::open(&options.out)?;
+    let judging = Judging {
+        asked: &asked,
+        seeds: options.seeds,
+        live: options.repeat,
+        jobs: std::thread::available_parallelism().map_or(1, usize::from),
+        folder: &options.out,
+        progress: &|_, _| (),
+    };
+    tell_length(&chosen_figures, &judging)?;
     for figure in chosen_figures {
-        let mut claims = claims(&figure.id)?;
-        let all = claims.len();
-        known_claims += all;
-        claims.retain(|claim| claim.engines.iter().all(|engine| engines.contains(engine)));
-        left_out += all - claims.len();
+        let claims = claims(&figure.id)?;
         if claims.is_empty() {
             continue;
         }
-        if !prepared && claims.iter().any(|claim| claim.engines.contains(&Engine::Live)) {
+        if !prepared && judged_by(&claims, &asked).contains(&Engine::Live) {
             emu::prepare()?;
             prepared = true;
         }
-        let verdicts = match figure.document.figure()? {
-            Some(spec) => curves::verdicts(&figure.document, &spec, &claims, options)?,
-            None => verdicts(figure, &claims, options)?,
-        };
+        let count = Count::new(0);
+        count.doing(figure.id.clone());
+        let judging = Judging { progress: &|done, all| count.of(done, all), ..judging };
+        let evidence = evidence(&figure.document, &claims, &judging)?;
+        drop(count);
+        let judged: Vec<Claim> = claims.iter().filter(|claim| !claim.validity).cloned().collect();
+        let verdicts = check(&judged, &evidence.answers, &asked);
         if options.json {
             for verdict in &verdicts {
                 print::json(verdict)?;
             }
-            all_held &= !verdicts.iter().any(Verdict::failed);
-        } else {
+        } else if !verdicts.iter().all(Verdict::is_left_out) {
             print::data(format_args!("{}: {}", figure.id, figure.title))?;
-            all_held &= table::print_verdicts(&verdicts)?;
+            if let Some((tried, valid)) = evidence.tried {
+                print::data(format_args!("series  {valid} of {tried} that were run are valid, and count"))?;
+            }
+            table::print_each(&verdicts)?;
         }
+        tally.add(&verdicts);
     }
-    if let (0, Some(paper)) = (known_claims, &options.paper) {
+    if let (true, Some(paper)) = (tally.is_empty(), &options.paper) {
         print::talk(format_args!("no claims about the figures of {paper}: nothing checked"));
+    } else if options.json {
+        print::talk(&tally);
+    } else {
+        print::data(&tally)?;
     }
-    if left_out > 0 {
-        print::talk(format_args!("{left_out} claims ask an engine that --engines leaves out: not checked"));
-    }
-    Ok(if all_held { ExitCode::SUCCESS } else { ExitCode::from(CLAIM_FAILED) })
+    Ok(if tally.is_good() { ExitCode::SUCCESS } else { ExitCode::from(CLAIM_FAILED) })
 }
 
-/// Runs the figure on the engines its claims ask, each point that one of them looks at, and checks them. Single runs
-/// are not kept.
-fn verdicts(figure: &Figure, claims: &[Claim], options: &CheckOptions) -> Result<Vec<Verdict>, Problem> {
-    let tasks = tasks(&figure.document)?;
-    let repeat = options.repeat.unwrap_or(1);
-    let store = if repeat > 1 { Some(Store::open(&options.out)?) } else { None };
-    let command = source::command_line();
-    let all: Vec<Vec<Engine>> = tasks.iter().map(|task| engines(claims, task)).collect();
-    let mut progress = Progress::new(all.iter().map(|engines| count(engines, repeat)).sum());
-    let (mut answers, mut before) = (Vec::new(), 0);
-    for (task, engines) in tasks.into_iter().zip(&all) {
-        let label = task.label();
-        let store = store.as_ref().map(|store| (store, command.as_str()));
-        let asked = Asked { document: &figure.document, engines, repeat, store };
-        let answered = answer(task, &asked, &mut |ended, engine, passed, end| {
-            progress.at(before + ended);
-            progress.tell(&label, engine, passed, end);
-        })?;
-        answers.push(answered);
-        before += count(engines, repeat);
-        progress.finished(before);
+/// How long the runs of the kernel take, which go one after the other in real time.
+fn tell_length(figures: &[&Figure], judging: &Judging<'_>) -> Result<(), Problem> {
+    let (mut runs, mut time) = (0, Span::ZERO);
+    for figure in figures {
+        let (more, longer) = kernel_runs(&figure.document, &claims(&figure.id)?, judging)?;
+        runs += more;
+        time += longer;
     }
-    Ok(check(claims, &answers))
-}
-
-/// The engines that claims ask about this task.
-fn engines(claims: &[Claim], task: &Task) -> Vec<Engine> {
-    let asks =
-        |engine: &Engine| claims.iter().any(|claim| claim.engines.contains(engine) && claim.concerns(task));
-    Engine::ALL.into_iter().filter(asks).collect()
+    if runs > 0 {
+        let minutes = (time.as_secs_f64() / 60.0).ceil();
+        print::talk(format_args!(
+            "{runs} runs of the kernel take {minutes} minutes; those that are finished are kept in {}",
+            judging.folder.display()
+        ));
+    }
+    Ok(())
 }

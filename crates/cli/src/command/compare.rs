@@ -81,13 +81,7 @@ pub(crate) fn compare(
         answers.push(answered);
     }
     drop(progress);
-    let (asked, others): (Vec<Claim>, Vec<Claim>) = (claims.iter().cloned())
-        .partition(|claim| claim.engines.iter().all(|engine| engines.contains(engine)));
-    if !others.is_empty() {
-        let count = others.len();
-        print::talk(format_args!("{count} claims ask an engine that --engines leaves out: not checked"));
-    }
-    let verdicts = check(&asked, &answers);
+    let verdicts = check(claims, &answers, &engines);
     let first = &answers[0].task.resolved;
     let report = Report {
         title: first.title.clone(),

@@ -1,7 +1,7 @@
 //! A figure over a sweep: what `figure`, `compare` and `check` do with a scenario that has a `[figure]`.
 
 use super::compare::chosen;
-use crate::args::{CheckOptions, EngineName, ReportOptions};
+use crate::args::{EngineName, ReportOptions};
 use crate::problem::Problem;
 use crate::progress::Count;
 use crate::{print, source, table};
@@ -31,13 +31,7 @@ pub(crate) fn figure(
     Store::open(&options.out)?;
     try_replace(&file).map_err(|error| super::compare::cannot_write(&file, &error))?;
     let (curves, answers) = computed(document, spec, &tasks, &options.out)?;
-    let (asked, others): (Vec<Claim>, Vec<Claim>) = (claims.iter().cloned())
-        .partition(|claim| claim.engines.iter().all(|engine| engines(spec).contains(engine)));
-    if !others.is_empty() {
-        let count = others.len();
-        print::talk(format_args!("{count} claims ask an engine that --engines leaves out: not checked"));
-    }
-    let verdicts = check(&asked, &answers);
+    let verdicts = check(claims, &answers, &engines(spec));
     let first = &tasks[0].resolved;
     let page = FigurePage {
         title: first.title.clone(),
@@ -66,22 +60,6 @@ pub(crate) fn figure(
         table::print_verdicts(&page.verdicts)?
     };
     super::compare::ended(options, &file, held)
-}
-
-/// The verdicts alone; finished points are kept in `folder`.
-pub(crate) fn verdicts(
-    document: &Document,
-    spec: &FigureSpec,
-    claims: &[Claim],
-    options: &CheckOptions,
-) -> Result<Vec<Verdict>, Problem> {
-    // Only the engines that claims ask.
-    let mut asked = options.engines.clone();
-    asked.retain(|name| claims.iter().any(|claim| claim.engines.contains(&Engine::from(*name))));
-    let spec = narrowed(spec, &asked, options.repeat)?;
-    Store::open(&options.out)?;
-    let (_, answers) = computed(document, &spec, &tasks(document)?, &options.out)?;
-    Ok(check(claims, &answers))
 }
 
 /// The figure from those of its engines that the command line leaves, repeated as it says.
@@ -144,7 +122,12 @@ fn headline(answers: &[Answer], spec: &FigureSpec, verdicts: &[Verdict]) -> Stri
     text.truncate(text.trim_end().len());
     if !verdicts.is_empty() {
         let held = verdicts.iter().filter(|verdict| verdict.held).count();
-        text += &format!(" {held} of {} published claims held.", verdicts.len());
+        let judged = verdicts.iter().filter(|verdict| !verdict.is_left_out()).count();
+        text += &format!(" {held} of {judged} published claims held.");
+        if judged < verdicts.len() {
+            text +=
+                &format!(" {} were left out, as no engine that they ask was asked.", verdicts.len() - judged);
+        }
     }
     text
 }

@@ -3,7 +3,7 @@
 use crate::problem::Problem;
 use lab::compare::{self, Answer, Task};
 use lab::record::Engine;
-use lab::repeat::{median, repeats, runs};
+use lab::repeat::{self, median, repeats};
 use lab::store::Store;
 use scenario::Document;
 
@@ -18,7 +18,7 @@ pub(super) struct Asked<'a> {
 
 /// How many runs there are at each point.
 pub(super) fn count(engines: &[Engine], repeat: u64) -> usize {
-    engines.iter().map(|engine| runs(*engine, repeat) as usize).sum()
+    engines.iter().map(|engine| repeat::runs(*engine, repeat) as usize).sum()
 }
 
 /// Runs the point; of several runs the answer has the one with the median goodput. `tell` learns how many runs of the
@@ -28,9 +28,9 @@ pub(super) fn answer(
     asked: &Asked<'_>,
     tell: &mut dyn FnMut(usize, Engine, f64, Option<f64>),
 ) -> Result<Answer, Problem> {
-    let (mut records, mut absent, mut ended) = (Vec::new(), Vec::new(), 0);
+    let (mut records, mut runs, mut absent, mut ended) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for engine in asked.engines {
-        let tasks = repeats(asked.document, &task, runs(*engine, asked.repeat))?;
+        let tasks = repeats(asked.document, &task, repeat::runs(*engine, asked.repeat))?;
         let (mut found, next) = (Vec::new(), ended + tasks.len());
         for one in &tasks {
             let answered = compare::answer(one.clone(), &[*engine], &mut |engine, passed, end| {
@@ -48,6 +48,9 @@ pub(super) fn answer(
             ended += 1;
         }
         ended = next;
+        if found.len() > 1 {
+            runs.extend(found.clone());
+        }
         if let Some(record) = median(found) {
             // Once more, now that what the others found is known.
             if let Some(one) = tasks.iter().find(|one| one.resolved.hash == record.summary.scenario_hash)
@@ -58,7 +61,7 @@ pub(super) fn answer(
             records.push(record);
         }
     }
-    Ok(Answer { task, records, absent, found: None })
+    Ok(Answer { task, records, runs, absent, found: None })
 }
 
 impl Asked<'_> {

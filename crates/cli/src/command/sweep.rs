@@ -87,6 +87,7 @@ fn answers(tasks: &[Task], results: &[PointResult]) -> Vec<Answer> {
             notes: Vec::new(),
         }],
         absent: Vec::new(),
+        runs: Vec::new(),
         found: None,
     };
     tasks.iter().zip(results).map(answer).collect()

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 /// The keys of `summary.json`, DESIGN section 3.
-const SUMMARY: [&str; 21] = [
+const SUMMARY: [&str; 22] = [
     "convergence_s",
     "engine",
     "flows",
@@ -18,6 +18,7 @@ const SUMMARY: [&str; 21] = [
     "mean_backlog_bytes",
     "mean_occupancy",
     "measured_s",
+    "packets_dropped",
     "packets_forwarded",
     "peak_rss_bytes",
     "queue_empty_fraction",

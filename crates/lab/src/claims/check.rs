@@ -1,60 +1,115 @@
 //! Checking claims against answers.
 
-use super::quantity::drops;
-use super::{Claim, trend};
+use super::quantity::Quantity;
+use super::tally::listed;
+use super::{Claim, Relation, trend};
 use crate::compare::{Answer, Task, shown as shown_value};
+use crate::record::Engine;
 use crate::report::Verdict;
 use std::collections::BTreeMap;
+use std::fmt::Write;
 
-/// What became of each claim. A claim that selects no case, or asks an engine that did not answer, has failed:
-/// nothing may pass by not being looked at.
+/// What became of each claim, for those of its engines that were asked. A claim that selects no case, or whose engine did not
+/// answer, has failed: nothing may pass by not being looked at.
 #[must_use]
-pub fn check(claims: &[Claim], answers: &[Answer]) -> Vec<Verdict> {
-    claims.iter().map(|claim| verdict(claim, answers)).collect()
+pub fn check(claims: &[Claim], answers: &[Answer], asked: &[Engine]) -> Vec<Verdict> {
+    claims.iter().map(|claim| verdict(claim, answers, asked)).collect()
 }
 
-fn verdict(claim: &Claim, answers: &[Answer]) -> Verdict {
-    let cases: Vec<&Answer> = answers.iter().filter(|answer| selected(claim, answer)).collect();
-    let result = if cases.is_empty() {
-        Err("no case fits".to_owned())
-    } else if claim.falls_with.is_some() || claim.rises_with.is_some() {
-        trend::trends(claim, &cases)
-    } else {
-        cases.iter().map(|case| relation(claim, case, answers)).collect::<Result<Vec<_>, _>>()
+fn verdict(claim: &Claim, answers: &[Answer], asked: &[Engine]) -> Verdict {
+    let judged = claim.judged(asked);
+    let left_out: Vec<Engine> =
+        claim.engines.iter().copied().filter(|engine| !judged.contains(engine)).collect();
+    let says = |held, detail: String, disagrees| {
+        let (judged, left_out) = (judged.clone(), left_out.clone());
+        Verdict { claim: claim.says.clone(), held, detail, disagrees, judged, left_out }
     };
-    match result {
-        Ok(outcomes) => {
-            let held = outcomes.iter().all(|(held, _)| *held);
-            // All numbers when it failed; the closest call is not known, so all when it held, too.
-            let details: Vec<String> = outcomes.into_iter().map(|(_, detail)| detail).collect();
-            let disagrees = claim.disagrees.clone().filter(|_| !held);
-            Verdict { claim: claim.says.clone(), held, detail: details.join("; "), disagrees }
-        }
-        // What cannot be judged disagrees with nothing.
-        Err(reason) => Verdict { claim: claim.says.clone(), held: false, detail: reason, disagrees: None },
+    if judged.is_empty() {
+        let kind = if claim.relation() == Relation::Between { "between" } else { "of" };
+        return says(false, format!("{kind} {}", listed(&claim.engines)), None);
     }
+    // Those that are known to disagree, and those that must not.
+    let known = |engine: &Engine| {
+        let known = claim.disagrees.as_ref();
+        known.is_some_and(|known| known.engines.as_ref().is_none_or(|engines| engines.contains(engine)))
+    };
+    let (differing, holding): (Vec<Engine>, Vec<Engine>) =
+        if claim.relation() == Relation::Between && claim.disagrees.is_some() {
+            (judged.clone(), Vec::new())
+        } else {
+            judged.iter().partition(|engine| known(engine))
+        };
+    let outcomes = |engines: &[Engine]| {
+        if engines.is_empty() { Ok(Vec::new()) } else { outcomes(claim, engines, answers) }
+    };
+    let (holding, differing) = match (outcomes(&holding), outcomes(&differing)) {
+        (Ok(holding), Ok(differing)) => (holding, differing),
+        // What cannot be judged disagrees with nothing.
+        (Err(reason), _) | (_, Err(reason)) => return says(false, reason, None),
+    };
+    let held = holding.iter().all(|outcome| outcome.held);
+    // All numbers when it failed; the closest call is not known, so all when it held, too.
+    let mut details: Vec<String> =
+        holding.iter().chain(&differing).map(|outcome| outcome.detail.clone()).collect();
+    let Some(known) = claim.disagrees.as_ref().filter(|_| !differing.is_empty()) else {
+        return says(held, details.join("; "), None);
+    };
+    if differing.iter().all(|outcome| outcome.held) {
+        details.push("it holds now, and `disagrees` is to be taken from it".into());
+        return says(false, details.join("; "), None);
+    }
+    let within = differing.iter().all(|outcome| outcome.within);
+    if !within {
+        let end = |word, bound: &Option<String>| bound.as_ref().map(|bound| format!("{word} {bound}"));
+        let ends = [end("at least", &known.at_least), end("at most", &known.at_most)];
+        let ends: Vec<String> = ends.into_iter().flatten().collect();
+        details.push(format!("outside of what was found before: {}", ends.join(", ")));
+    }
+    says(false, details.join("; "), (held && within).then(|| known.reason.clone()))
+}
+
+/// What became of a claim in one case.
+pub(super) struct Outcome {
+    pub(super) held: bool,
+    /// The value lies in the band of `disagrees`.
+    pub(super) within: bool,
+    pub(super) detail: String,
+}
+
+fn outcomes(claim: &Claim, engines: &[Engine], answers: &[Answer]) -> Result<Vec<Outcome>, String> {
+    let cases: Vec<&Answer> = answers.iter().filter(|answer| selected(claim, engines, answer)).collect();
+    if cases.is_empty() {
+        return Err("no case fits".into());
+    }
+    if claim.relation() == Relation::Trend {
+        return trend::trends(claim, engines, &cases);
+    }
+    if claim.relation() == Relation::Between {
+        return cases.iter().map(|case| between(claim, engines, case)).collect();
+    }
+    let pairs = cases.iter().flat_map(|case| engines.iter().map(move |engine| (*case, *engine)));
+    pairs.map(|(case, engine)| each(claim, engine, case, answers)).collect()
 }
 
 /// Whether the claim is about this answer.
-fn selected(claim: &Claim, answer: &Answer) -> bool {
+fn selected(claim: &Claim, engines: &[Engine], answer: &Answer) -> bool {
     claim.cases.iter().all(|(key, value)| match (key.as_str(), value.as_str()) {
-        ("loss", "none") => !lost(claim, answer),
-        ("loss", "some") => lost(claim, answer),
+        ("loss", "none") => !lost(engines, answer),
+        ("loss", "some") => lost(engines, answer),
         _ => has(answer, key, value),
     })
 }
 
-/// Whether any engine the claim asks saw loss, the warm-up included: what a slow start lost can take a window
+/// Whether any of these engines saw loss, the warm-up included: what a slow start lost can take a window
 /// tens of seconds to regain.
-fn lost(claim: &Claim, answer: &Answer) -> bool {
-    let mut records = answer.records.iter().filter(|record| claim.engines.contains(&record.summary.engine));
-    records.any(|record| {
-        let measured = record
-            .summary
+fn lost(engines: &[Engine], answer: &Answer) -> bool {
+    engines.iter().flat_map(|engine| answer.runs(*engine)).any(|record| {
+        let summary = &record.summary;
+        let measured = summary
             .flows
             .first()
             .is_some_and(|flow| flow.retransmits.unwrap_or(0) > 0 || flow.loss_rate.unwrap_or(0.0) > 0.0);
-        measured || drops(record).is_some_and(|drops| drops > 0.0)
+        measured || summary.packets_dropped.is_some_and(|drops| drops > 0)
     })
 }
 
@@ -89,69 +144,138 @@ pub(super) fn names(key: &str, full: &str) -> bool {
     full == key || full.rsplit('.').next() == Some(key)
 }
 
-fn relation(claim: &Claim, case: &Answer, answers: &[Answer]) -> Result<(bool, String), String> {
-    let values = claim
-        .engines
-        .iter()
-        .map(|engine| claim.quantity.value(case, *engine))
-        .collect::<Result<Vec<_>, _>>()?;
-    let label = case.task.label();
-    let at = if label.is_empty() { String::new() } else { format!("{label}: ") };
-    let shown: Vec<String> = (claim.engines.iter().zip(&values))
+/// A relation between engines, by the medians of their runs.
+fn between(claim: &Claim, engines: &[Engine], case: &Answer) -> Result<Outcome, String> {
+    let values =
+        engines.iter().map(|engine| claim.quantity.value(case, *engine)).collect::<Result<Vec<_>, _>>()?;
+    let shown: Vec<String> = (engines.iter().zip(&values))
         .map(|(engine, value)| format!("{engine} {}", claim.quantity.show(*value)))
         .collect();
-    let shown = shown.join(", ");
+    let shown = format!("{}{}", at(case), shown.join(", "));
+    let band = claim.disagrees.as_ref();
+    let least = band.and_then(|band| band.at_least.as_ref());
+    let most = band.and_then(|band| band.at_most.as_ref());
     let (low, high) = values.iter().fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(*v), high.max(*v)));
     if let Some(factor) = claim.within_factor {
         // Of something and nothing there is no factor, and a negative one would hold by accident.
-        let held = low >= 0.0 && high <= factor * low;
+        let is_within = |factor: f64| low >= 0.0 && high <= factor * low;
+        let least = least.map(|end| number(end)).transpose()?;
+        let most = most.map(|end| number(end)).transpose()?;
+        let within = least.is_none_or(|least| !is_within(least)) && most.is_none_or(is_within);
         let apart = if low > 0.0 { format!("a factor of {:.2}", high / low) } else { "no factor".into() };
-        return Ok((held, format!("{at}{shown}, {apart} apart, allowed {factor}")));
+        let detail = format!("{shown}, {apart} apart, allowed {factor}");
+        return Ok(Outcome { held: is_within(factor), within, detail });
     }
-    if let Some(band) = &claim.agree {
-        let allowed = claim.quantity.amount(band, case, high)?;
-        let apart = claim.quantity.show(high - low);
-        return Ok((high - low <= allowed, format!("{at}{shown}, apart {apart}, allowed {band}")));
-    }
-    if let Some(bound) = &claim.at_least {
-        let (bounds, of) = bounds(claim, bound, case, answers)?;
-        let held = values.iter().zip(bounds).all(|(value, bound)| *value >= bound);
-        return Ok((held, format!("{at}{shown}, at least {bound}{of}")));
-    }
-    if let Some(bound) = &claim.at_most {
-        let (bounds, of) = bounds(claim, bound, case, answers)?;
-        let held = values.iter().zip(bounds).all(|(value, bound)| *value <= bound);
-        return Ok((held, format!("{at}{shown}, at most {bound}{of}")));
-    }
-    let other = claim.exceeds.as_ref().ok_or("the claim states no relation")?;
-    let (rival, rivals) = rivals(claim, case, other, answers)?;
-    let held = values.iter().zip(&rivals).all(|(own, other)| own > other);
-    Ok((held, format!("{at}{shown}, against {} with {}", listed(claim, &rivals), rival.task.label())))
+    let allowed = claim.agree.as_ref().ok_or("the claim states no relation between engines")?;
+    let apart = high - low;
+    let amount = |text: &String| claim.quantity.amount(text, case, high);
+    let within = least.map(amount).transpose()?.is_none_or(|least| apart >= least)
+        && most.map(amount).transpose()?.is_none_or(|most| apart <= most);
+    let detail = format!("{shown}, apart {}, allowed {allowed}", claim.quantity.show(apart));
+    Ok(Outcome { held: apart <= amount(allowed)?, within, detail })
 }
 
-/// The bound for each engine, and of what it is a share.
-fn bounds(
-    claim: &Claim,
-    bound: &str,
-    case: &Answer,
-    answers: &[Answer],
-) -> Result<(Vec<f64>, String), String> {
-    if let Some(other) = &claim.of {
-        let found = claim.engines.iter().map(|engine| other.value(case, *engine));
-        let found: Vec<f64> = found.collect::<Result<_, _>>()?;
-        let share = factor(bound)?;
-        let shown: Vec<String> = found.iter().map(|value| other.show(*value)).collect();
-        let of = format!(" of {}, {}", shown.join(", "), other.name());
-        return Ok((found.iter().map(|value| value * share).collect(), of));
-    }
-    let Some(other) = &claim.baseline else {
-        let same = claim.quantity.amount(bound, case, 0.0)?;
-        return Ok((vec![same; claim.engines.len()], String::new()));
+/// A relation of one engine by itself: it holds if it does in enough of its runs.
+fn each(claim: &Claim, engine: Engine, case: &Answer, answers: &[Answer]) -> Result<Outcome, String> {
+    let values = claim.quantity.values(case, engine)?;
+    let reference = Reference::of(claim, engine, case, answers)?;
+    let count = values.len().max(reference.values.len());
+    // Where one side depends on no seed, it is the same beside every run of the other.
+    let at_run = |values: &[f64], run: usize| values.get(if values.len() == 1 { 0 } else { run }).copied();
+    let pairs: Vec<(f64, Option<f64>)> = (0..count)
+        .filter_map(|run| {
+            let other =
+                if reference.values.is_empty() { None } else { Some(at_run(&reference.values, run)?) };
+            Some((at_run(&values, run)?, other))
+        })
+        .collect();
+    let inside = |(value, other): &(f64, Option<f64>), least: Option<&String>, most: Option<&String>| {
+        let bound = |text: &String| match other {
+            Some(other) => factor(text).map(|share| share * other),
+            None => claim.quantity.amount(text, case, 0.0),
+        };
+        let above = least.map(bound).transpose()?.is_none_or(|least| *value >= least);
+        let below = most.map(bound).transpose()?.is_none_or(|most| *value <= most);
+        Ok::<bool, String>(above && below)
     };
-    let (rival, rivals) = rivals(claim, case, other, answers)?;
-    let share = factor(bound)?;
-    let of = format!(" of {} with {}", listed(claim, &rivals), rival.task.label());
-    Ok((rivals.iter().map(|value| value * share).collect(), of))
+    let holds = |pair: &(f64, Option<f64>)| match pair {
+        (value, Some(other)) if claim.exceeds.is_some() => Ok(value > other),
+        pair => inside(pair, claim.at_least.as_ref(), claim.at_most.as_ref()),
+    };
+    let held =
+        pairs.iter().map(holds).collect::<Result<Vec<bool>, _>>()?.into_iter().filter(|held| *held).count();
+    let mut sorted = pairs.clone();
+    let size = |(value, other): &(f64, Option<f64>)| other.map_or(*value, |other| value / other);
+    sorted.sort_by(|one, other| size(one).total_cmp(&size(other)));
+    let (median, first, last) = (sorted[(sorted.len() - 1) / 2], sorted[0], sorted[sorted.len() - 1]);
+    let band = claim.disagrees.as_ref();
+    let within = inside(
+        &median,
+        band.and_then(|band| band.at_least.as_ref()),
+        band.and_then(|band| band.at_most.as_ref()),
+    )?;
+    let show = |value| claim.quantity.show(value);
+    let mut detail = format!("{}{engine} {}", at(case), show(median.0));
+    let against = match median.1 {
+        Some(other) if claim.exceeds.is_some() => format!("against {}", reference.shown(other)),
+        other => {
+            let words = [("at least", &claim.at_least), ("at most", &claim.at_most)];
+            let words = words.into_iter().filter_map(|(word, end)| Some(format!("{word} {}", end.as_ref()?)));
+            let of = other.map_or_else(String::new, |other| format!(" of {}", reference.shown(other)));
+            format!("{}{of}", words.collect::<Vec<_>>().join(", "))
+        }
+    };
+    let _ = write!(detail, ", {against}");
+    if count > 1 {
+        let ends = |(value, other): (f64, Option<f64>)| {
+            other.map_or_else(|| show(value), |other| format!("{:.1} %", 100.0 * value / other))
+        };
+        let _ =
+            write!(detail, "; {} to {} in {count} runs, in {held} of them it holds", ends(first), ends(last));
+    }
+    Ok(Outcome { held: held as f64 >= claim.share() * pairs.len() as f64, within, detail })
+}
+
+fn at(case: &Answer) -> String {
+    let label = case.task.label();
+    if label.is_empty() { label } else { format!("{label}: ") }
+}
+
+/// What the bounds of a claim are shares of: what the engine found in another case, or of another quantity.
+struct Reference {
+    /// In each run; none where bounds are amounts.
+    values: Vec<f64>,
+    /// Of which quantity.
+    quantity: Quantity,
+    /// What tells it from the claim's own.
+    name: String,
+}
+
+impl Reference {
+    fn of(claim: &Claim, engine: Engine, case: &Answer, answers: &[Answer]) -> Result<Self, String> {
+        if let Some(other) = &claim.of {
+            let (values, name) = (other.values(case, engine)?, format!(", {}", other.name()));
+            return Ok(Self { values, quantity: other.clone(), name });
+        }
+        let quantity = claim.quantity.clone();
+        let Some(other) = claim.baseline.as_ref().or(claim.exceeds.as_ref()) else {
+            return Ok(Self { values: Vec::new(), quantity, name: String::new() });
+        };
+        let label = case.task.label();
+        let rival = rival(case, other, answers)
+            .ok_or_else(|| format!("{label}: no case {other:?} to compare with"))?;
+        let name = format!(" with {}", rival.task.label());
+        Ok(Self { values: quantity.values(rival, engine)?, quantity, name })
+    }
+
+    fn shown(&self, value: f64) -> String {
+        format!("{}{}", self.quantity.show(value), self.name)
+    }
+}
+
+fn number(text: &str) -> Result<f64, String> {
+    let found = text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+    found.ok_or_else(|| format!("{text}: a number is needed"))
 }
 
 /// "115%" as 1.15.
@@ -159,24 +283,6 @@ fn factor(text: &str) -> Result<f64, String> {
     let number = text.trim().strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
     let factor = number.map(|number| number / 100.0).filter(|factor| factor.is_finite() && *factor >= 0.0);
     factor.ok_or_else(|| format!("{text}: a percentage of the baseline is needed"))
-}
-
-/// What `case` is compared with, and what each engine found there.
-fn rivals<'a>(
-    claim: &Claim,
-    case: &Answer,
-    other: &BTreeMap<String, String>,
-    answers: &'a [Answer],
-) -> Result<(&'a Answer, Vec<f64>), String> {
-    let label = case.task.label();
-    let rival =
-        rival(case, other, answers).ok_or_else(|| format!("{label}: no case {other:?} to compare with"))?;
-    let found = claim.engines.iter().map(|engine| claim.quantity.value(rival, *engine));
-    Ok((rival, found.collect::<Result<_, _>>()?))
-}
-
-fn listed(claim: &Claim, values: &[f64]) -> String {
-    values.iter().map(|value| claim.quantity.show(*value)).collect::<Vec<_>>().join(", ")
 }
 
 /// The case that differs from `case` only in what `other` sets.

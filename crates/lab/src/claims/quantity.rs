@@ -40,20 +40,33 @@ impl From<String> for Quantity {
 impl Quantity {
     /// What `engine` found in `case`.
     pub(super) fn value(&self, case: &Answer, engine: Engine) -> Result<f64, String> {
-        let record: &Record = case.record(engine).ok_or_else(|| {
-            let own = format!("{engine}: ");
-            let absent = case.absent.iter().find_map(|absent| absent.strip_prefix(&own));
-            format!("{engine} gave no answer: {}", absent.unwrap_or("it was not asked"))
-        })?;
+        self.of(case, case.record(engine).ok_or_else(|| no_answer(case, engine))?)
+    }
+
+    /// What `engine` found in each of its runs of `case`.
+    pub(super) fn values(&self, case: &Answer, engine: Engine) -> Result<Vec<f64>, String> {
+        let runs = case.runs(engine);
+        if runs.is_empty() {
+            return Err(no_answer(case, engine));
+        }
+        runs.into_iter().map(|record| self.of(case, record)).collect()
+    }
+
+    fn of(&self, case: &Answer, record: &Record) -> Result<f64, String> {
+        let engine = record.summary.engine;
         let flow = || record.summary.flows.first().ok_or("there is no flow");
         let value = match self {
             Self::Goodput => Some(flow()?.goodput_bps),
             Self::Rtt => flow()?.rtt_s.map(|rtt| rtt.mean),
             Self::Retransmits => flow()?.retransmits.map(|count| count as f64),
-            Self::Drops => drops(record),
+            Self::Drops => record.summary.packets_dropped.map(|count| count as f64),
             Self::Smallest => {
                 let found = case.found.as_ref().ok_or("nothing was searched")?;
                 split_quantity(&found.value, "a number").ok().map(|quantity| quantity.value())
+            }
+            // A flow that never came to its share has no time for it.
+            Self::Summary(key) if key.ends_with("convergence_s") => {
+                return Ok(metric(&record.summary, key).unwrap_or(f64::INFINITY));
             }
             Self::Summary(key) => metric(&record.summary, key),
         };
@@ -113,6 +126,7 @@ impl Quantity {
             Self::Smallest => format!("{value:.4}").trim_end_matches('0').trim_end_matches('.').to_owned(),
             Self::Summary(key) if is_share(key) => format!("{:.3} %", value * 100.0),
             Self::Summary(key) if key.ends_with("_bps") => format!("{:.2} Mbit/s", value / 1e6),
+            Self::Summary(key) if key.ends_with("convergence_s") && value.is_infinite() => "never".into(),
             Self::Summary(key) if key.ends_with("convergence_s") => format!("{value:.1} s"),
             Self::Summary(key) if key.contains("_s.") || key.ends_with("_s") => {
                 format!("{:.2} ms", value * 1e3)
@@ -126,8 +140,8 @@ fn is_share(key: &str) -> bool {
     ["fraction", "rate", "utilization", "occupancy", "share"].iter().any(|end| key.ends_with(end))
 }
 
-/// Drops over the whole run; `None` if the series does not count them.
-pub(super) fn drops(record: &Record) -> Option<f64> {
-    let drops = &record.series.link.drops;
-    (!drops.is_empty()).then(|| drops.iter().sum::<u64>() as f64)
+fn no_answer(case: &Answer, engine: Engine) -> String {
+    let own = format!("{engine}: ");
+    let absent = case.absent.iter().find_map(|absent| absent.strip_prefix(&own));
+    format!("{engine} gave no answer: {}", absent.unwrap_or("it was not asked"))
 }

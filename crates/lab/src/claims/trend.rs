@@ -1,13 +1,13 @@
 //! Whether a quantity falls or rises with a swept key.
 
 use super::Claim;
-use super::check::names;
+use super::check::{Outcome, names};
 use crate::compare::Answer;
 use crate::record::Engine;
 use units::split_quantity;
 
 /// One outcome per engine and group of cases that differ only in the key.
-pub(super) fn trends(claim: &Claim, cases: &[&Answer]) -> Result<Vec<(bool, String)>, String> {
+pub(super) fn trends(claim: &Claim, engines: &[Engine], cases: &[&Answer]) -> Result<Vec<Outcome>, String> {
     let (key, rises) = match (&claim.falls_with, &claim.rises_with) {
         (Some(key), _) => (key, false),
         (None, Some(key)) => (key, true),
@@ -15,8 +15,9 @@ pub(super) fn trends(claim: &Claim, cases: &[&Answer]) -> Result<Vec<(bool, Stri
     };
     let mut outcomes = Vec::new();
     for group in groups(key, cases)? {
-        for engine in &claim.engines {
-            outcomes.push(trend(claim, *engine, rises, &group)?);
+        for engine in engines {
+            let (held, detail) = trend(claim, *engine, rises, &group)?;
+            outcomes.push(Outcome { held, within: true, detail });
         }
     }
     Ok(outcomes)

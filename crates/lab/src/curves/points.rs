@@ -20,7 +20,9 @@ impl Measured {
     /// The point as claims look at it: of each engine the run with the median goodput.
     pub(super) fn answer(&self) -> Answer {
         let records = self.runs.iter().filter_map(|(_, records)| median(records.clone())).collect();
-        Answer { task: self.task.clone(), records, absent: self.absent.clone(), found: None }
+        let several = self.runs.iter().filter(|(_, records)| records.len() > 1);
+        let runs = several.flat_map(|(_, records)| records.clone()).collect();
+        Answer { task: self.task.clone(), records, runs, absent: self.absent.clone(), found: None }
     }
 
     pub(super) fn summaries(&self) -> impl Iterator<Item = (Engine, Vec<&Summary>)> {

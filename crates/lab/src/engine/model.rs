@@ -178,6 +178,7 @@ fn record(resolved: &Resolved, path: &Path, prediction: &Prediction, wall_s: f64
         seed: resolved.seed,
         measured_s: end - resolved.warmup.as_secs_f64(),
         packets_forwarded: None,
+        packets_dropped: None,
         wall_s,
         peak_rss_bytes: peak_rss_bytes(),
         utilization: Some(utilization),

@@ -135,7 +135,11 @@ pub(super) fn verdicts(verdicts: &[Verdict]) -> String {
     let mut out = String::from("<section><h2>Published claims</h2><ul class=\"verdicts\">");
     for v in verdicts {
         let word = v.word();
-        let (class, mark) = if v.held { ("held", "✓") } else { ("failed", "✗") };
+        let (class, mark) = match (v.held, v.is_left_out()) {
+            (_, true) => ("", "–"),
+            (true, _) => ("held", "✓"),
+            (false, _) => ("failed", "✗"),
+        };
         let (claim, mut detail) = (escape_html(&v.claim), escape_html(&v.detail));
         if let Some(reason) = &v.disagrees {
             let _ = write!(detail, "<br>{}", escape_html(reason));
