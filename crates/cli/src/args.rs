@@ -153,7 +153,7 @@ pub(crate) struct CheckOptions {
     /// Judge claims for these engines, separated by commas
     #[arg(long, value_enum, value_delimiter = ',', default_values = ["model", "sim", "live"])]
     pub(crate) engines: Vec<EngineName>,
-    /// Simulate each case whose numbers depend on the seed with so many seeds that follow each other
+    /// Number of seeds for a simulated case whose numbers depend on the seed
     #[arg(long, value_name = "N", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=scenario::MOST_REPEATS))]
     pub(crate) seeds: u64,
     /// Run the kernel so often at each case, and judge the run with the median goodput where engines are compared (1 if

@@ -108,7 +108,7 @@ impl Observer for Talk {
 /// Whether a person types yes.
 fn answer(is_over: &dyn Fn() -> bool) -> bool {
     loop {
-        // An answer that came too late for another question is none to this one.
+        // What was typed before the question appeared is not an answer to it.
         let _ = tcflush(stdin(), FlushArg::TCIFLUSH);
         print::ask("Accept? [y/n] ");
         let mut line = String::new();

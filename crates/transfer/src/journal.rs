@@ -85,7 +85,7 @@ pub(crate) struct Journal {
     waiting: Vec<u8>,
     /// By the key of the name offered.
     stored: HashMap<Key, Stored>,
-    /// What is there of a file under way, by the key of name and version.
+    /// What is there of a file under way, by the key of name, version and size.
     partial: HashMap<Key, Partial>,
     /// The file that was begun last under a name.
     begun: HashMap<Key, Key>,

@@ -43,7 +43,7 @@ fn the_ticket_comes_from_a_file_or_the_environment_or_the_last_word() {
     sent(&place, &["send", "small.toml", "--ticket-file", "ticket"], Some("tl1abcde")).well();
 }
 
-/// Somebody else has put a file into the folder: `tightlink send *` must not go to whoever chose its name.
+/// Another user has put a file into the folder. Its name must not choose the receiver of `tightlink send *`.
 #[test]
 fn a_file_that_is_named_like_a_ticket_chooses_no_receiver() {
     let place = Place::small();

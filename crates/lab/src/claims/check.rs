@@ -180,7 +180,7 @@ fn each(claim: &Claim, engine: Engine, case: &Answer, answers: &[Answer]) -> Res
     let values = claim.quantity.values(case, engine)?;
     let reference = Reference::of(claim, engine, case, answers)?;
     let count = values.len().max(reference.values.len());
-    // Where one side depends on no seed, it is the same beside every run of the other.
+    // A side that does not depend on the seed has one run, which is compared with every run of the other side.
     let at_run = |values: &[f64], run: usize| values.get(if values.len() == 1 { 0 } else { run }).copied();
     let pairs: Vec<(f64, Option<f64>)> = (0..count)
         .filter_map(|run| {

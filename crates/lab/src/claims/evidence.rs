@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use units::Span;
 
-/// Of one run that is to be valid, so many are tried.
+/// At most this many runs are made for each valid run that is wanted.
 const MOST_TRIES: u64 = 10;
 
 /// How claims are to be judged.
