@@ -5,8 +5,9 @@
 //! ```
 //!
 //! Slow start lasts while the path shows no queue: the equation with an `alpha` proportional to `w`, which the source
-//! names for that case. Loss halves the window. `alpha` follows paper P3: twice the largest throughput seen, in
-//! packets per millisecond, and at least 8 [madison:5.1].
+//! names for that case. Loss halves the window. `alpha` belongs to the path, the same for all its flows: twice the largest
+//! throughput that FAST had there in 200 s, in packets per millisecond, and at least 8 [madison:5.1]. A flow that is not told
+//! goes by the largest that it has had itself.
 
 use crate::{Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, Phase, Start};
 use units::{Bytes, Rate, Span, Time};
@@ -38,6 +39,8 @@ pub struct Fast {
     window: f64,
     bytes: Bytes,
     threshold: f64,
+    /// The backlog it is told to want, packets.
+    told: Option<f64>,
     before: (f64, f64),
     base_rtt: Span,
     /// Average RTT, seconds; zero before there is a sample.
@@ -53,9 +56,15 @@ pub struct Fast {
 }
 
 impl Fast {
-    /// A controller at its start.
+    /// A controller at its start, which finds `alpha` by its own throughput.
     #[must_use]
     pub fn new(start: Start) -> Self {
+        Self::with_alpha(start, None)
+    }
+
+    /// The same with the path's `alpha`, packets.
+    #[must_use]
+    pub fn with_alpha(start: Start, alpha: Option<u64>) -> Self {
         let segments =
             |bytes: Bytes| (bytes.get() as f64 / start.segment.get().max(1) as f64).clamp(1.0, MOST);
         let (window, threshold) = (segments(start.window), segments(start.threshold));
@@ -64,6 +73,7 @@ impl Fast {
             window,
             bytes: start.segment.scale(window).max(start.segment),
             threshold,
+            told: alpha.map(|packets| packets as f64),
             before: (window, threshold),
             base_rtt: Span::MAX,
             rtt: 0.0,
@@ -81,7 +91,7 @@ impl Fast {
 
     /// The backlog it wants, packets.
     fn alpha(&self) -> f64 {
-        LEAST_ALPHA.max(ALPHA_PER_RATE * self.largest)
+        self.told.unwrap_or_else(|| LEAST_ALPHA.max(ALPHA_PER_RATE * self.largest))
     }
 
     /// `baseRTT / RTT`.

@@ -37,6 +37,6 @@ pub use control::{
 pub use fast::Fast;
 pub use fixed::FixedWindow;
 pub use loss_based::{LossBased, Start};
-pub use madison::{Madison, Parameters as MadisonParameters, Rules as MadisonRules};
+pub use madison::{Losses as MadisonLosses, Madison, Parameters as MadisonParameters, Rules as MadisonRules};
 pub use quantum::send_quantum;
 pub use vegas::Vegas;

@@ -30,7 +30,7 @@ use averaged::Averaged;
 use estimate::{Bottleneck, PAIRS, ProbeWindows};
 use loss_rate::LossRate;
 use model::bottleneck::{Measures, starting_rate, target_backlog, utilization};
-pub use parameters::{Parameters, Rules};
+pub use parameters::{Losses, Parameters, Rules};
 use printed::Printed;
 use schedule::Schedule;
 use units::{Bytes, Rate, Span, Time};
@@ -106,7 +106,7 @@ impl Madison {
             stage: Stage::StartUp,
             path: Bottleneck::default(),
             schedule: Schedule::new(parameters.randomness.clamp(0.0, 1.0)),
-            loss: LossRate::new(parameters.initial_loss, parameters.least_loss),
+            loss: LossRate::new(parameters.initial_loss, parameters.least_loss, parameters.losses),
             first: Vec::new(),
             rate: 0.0,
             pace: Rate::from_bps(1),
@@ -293,10 +293,10 @@ impl CongestionControl for Madison {
 
     fn on_congestion(&mut self, event: &Congestion) {
         match event.kind {
-            // Counted packet by packet.
-            CongestionKind::Loss => {}
-            CongestionKind::EcnMark => self.loss.on_lost(),
+            CongestionKind::Loss => self.loss.on_event(),
+            CongestionKind::EcnMark => self.loss.on_mark(),
             CongestionKind::Timeout | CongestionKind::PersistentLoss => {
+                self.loss.on_event();
                 self.quiet = true;
                 self.window = self.segment;
                 if self.stage == Stage::StartUp {

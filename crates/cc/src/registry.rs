@@ -3,8 +3,8 @@
 use crate::growth::{Africa, Bic, Cubic, Growth, HighSpeed, LowPriority, Reno, Scalable, Westwood};
 use crate::slow_start::{HyStartPlusPlus, Limited, Standard};
 use crate::{
-    Bbr1, Bbr3, CongestionControl, Fast, FixedWindow, LossBased, Madison, MadisonParameters, Rcp, Start,
-    Vegas, Xcp,
+    Bbr1, Bbr3, CongestionControl, Fast, FixedWindow, LossBased, Madison, MadisonLosses, MadisonParameters,
+    Rcp, Start, Vegas, Xcp,
 };
 use units::Bytes;
 
@@ -156,7 +156,7 @@ pub const CONTROLS: &[Control] = &[
         summary: "paced; an equation for the window keeps alpha packets in the queue; slow start of its own",
         source: "Jin, Wei and Low, INFOCOM 2004; alpha as in madison:5.1",
         status: PAPER,
-        build: |recipe| Box::new(Fast::new(recipe.start)),
+        build: |recipe| Box::new(Fast::with_alpha(recipe.start, recipe.tuning.fast_alpha)),
     },
     Control {
         name: "bbr",
@@ -178,6 +178,27 @@ pub const CONTROLS: &[Control] = &[
         source: "Kola and Vernon 2007 (paper P3)",
         status: PAPER,
         build: |recipe| Box::new(Madison::new(recipe.start)),
+    },
+    Control {
+        name: "madison-events",
+        summary: "TCP-Madison that counts the losses of one round trip as one in its loss rate",
+        source: "Kola and Vernon 2007 (paper P3)",
+        status: PAPER,
+        build: |recipe| {
+            let events = MadisonParameters { losses: MadisonLosses::Events, ..MadisonParameters::default() };
+            Box::new(Madison::with(recipe.start, events))
+        },
+    },
+    Control {
+        name: "madison-aging",
+        summary: "TCP-Madison with the paper's least loss rate, by which the target of a flow without losses grows with its age",
+        source: "Kola and Vernon 2007 (paper P3)",
+        status: PAPER,
+        build: |recipe| {
+            let least_loss = MadisonParameters::printed().least_loss;
+            let aging = MadisonParameters { least_loss, ..MadisonParameters::default() };
+            Box::new(Madison::with(recipe.start, aging))
+        },
     },
     Control {
         name: "madison-even",
@@ -246,12 +267,14 @@ pub struct Tuning {
     pub byte_counting: u64,
     /// Where limited slow start begins to be slower, segments.
     pub max_ssthresh: u64,
+    /// Packets that FAST wants in the queue; `None`: by its own throughput.
+    pub fast_alpha: Option<u64>,
 }
 
 impl Default for Tuning {
     /// RFC 5681's `min(N, SMSS)`, and what RFC 3742 recommends.
     fn default() -> Self {
-        Self { byte_counting: 1, max_ssthresh: crate::slow_start::MAX_SSTHRESH }
+        Self { byte_counting: 1, max_ssthresh: crate::slow_start::MAX_SSTHRESH, fast_alpha: None }
     }
 }
 

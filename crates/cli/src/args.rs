@@ -142,20 +142,27 @@ pub(crate) struct SweepOptions {
 pub(crate) struct FigureOptions {
     /// A figure's id such as sobas:fig1-4; "list" to see them, "all" for every one
     pub(crate) id: String,
+    /// Number of seeds that claims are judged by, for a simulated case whose numbers depend on the seed
+    #[arg(long, value_name = "N", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=scenario::MOST_REPEATS))]
+    pub(crate) seeds: u64,
     #[command(flatten)]
     pub(crate) output: ReportOptions,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckOptions {
-    /// Only this paper's claims: sobas or nonhomogeneous
-    pub(crate) paper: Option<String>,
+    /// Only the claims about these papers, such as madison, and figures, such as madison:fig8b
+    #[arg(value_name = "PAPER|FIGURE")]
+    pub(crate) about: Vec<String>,
     /// Judge claims for these engines, separated by commas
     #[arg(long, value_enum, value_delimiter = ',', default_values = ["model", "sim", "live"])]
     pub(crate) engines: Vec<EngineName>,
     /// Number of seeds for a simulated case whose numbers depend on the seed
     #[arg(long, value_name = "N", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=scenario::MOST_REPEATS))]
     pub(crate) seeds: u64,
+    /// First of these seeds (the scenario's own if absent)
+    #[arg(long, value_name = "SEED")]
+    pub(crate) seed: Option<u64>,
     /// Run the kernel so often at each case, and judge the run with the median goodput where engines are compared (1 if
     /// absent, or what a [figure] says)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=scenario::MOST_REPEATS))]

@@ -12,8 +12,10 @@
 //! A claim picks cases (by the sweep's values, or by whether loss occurred), a quantity, engines, and one relation:
 //! `agree`, `within_factor`, `at_least`, `at_most` or both (also of a `baseline`), `exceeds` another case, or `falls_with` and
 //! `rises_with` a swept key. The quantity is one of the first flow ([`Quantity`]), or any number of the summary by its key.
-//! Each engine that was asked is judged; `agree` and `within_factor` need two of them. A claim that is known not to hold has
-//! `disagrees`: the reason, and the band in which the value is found instead.
+//! Each engine that was asked is judged; `agree` and `within_factor` need two of them. A `*` at the end of a flow's name in the
+//! quantity, or of a value in `cases`, stands for any ending: each flow, and each case, is judged. A claim that is known not to hold
+//! has one `[[claim.disagrees]]` or more: the reason, the engines and cases it is about, and the band in which the value is found
+//! instead.
 
 mod check;
 mod evidence;
@@ -44,7 +46,7 @@ pub struct Claim {
     pub quantity: Quantity,
     /// The engines it is asked of.
     pub engines: Vec<Engine>,
-    /// Which cases: sweep keys (or their last part) and values; `loss = "none"` or `"some"` by what happened in
+    /// Which cases: sweep keys (or their last part) and values, of which the end may be `*`; `loss = "none"` or `"some"` by what happened in
     /// every engine asked. Absent: all.
     #[serde(default)]
     pub cases: BTreeMap<String, String>,
@@ -73,7 +75,8 @@ pub struct Claim {
     pub share: Option<String>,
     /// Of a claim that is known not to hold here. Then it is reported as a disagreement with the source, and is no failure as
     /// long as it does not hold and the value lies in the band.
-    pub disagrees: Option<Disagreement>,
+    #[serde(default)]
+    pub disagrees: Vec<Disagreement>,
     /// Among cases that differ only in this swept key, the quantity never rises with it, and falls over all.
     pub falls_with: Option<String>,
     /// Among cases that differ only in this swept key, the quantity never falls with it, and rises over all.
@@ -88,6 +91,9 @@ pub struct Disagreement {
     pub reason: String,
     /// The engines that disagree, of those of the claim. Absent: all.
     pub engines: Option<Vec<Engine>>,
+    /// The cases that disagree, of those of the claim. Absent: all.
+    #[serde(default)]
+    pub cases: BTreeMap<String, String>,
     /// The band's lower end, in the form of the claim's own bound: of a claim with a `baseline` or `of`, a share of that.
     pub at_least: Option<String>,
     /// The band's upper end. Of `agree`: how far the engines are apart; of `within_factor`: the factor.
@@ -218,7 +224,11 @@ fn fault(claim: &Claim) -> Option<String> {
             "validity is of one run: a bound, of an amount or of another quantity, is needed".into(),
         );
     }
-    let known = claim.disagrees.as_ref()?;
+    claim.disagrees.iter().find_map(|known| fault_of(known, claim))
+}
+
+/// What is wrong with a disagreement.
+fn fault_of(known: &Disagreement, claim: &Claim) -> Option<String> {
     if known.reason.trim().is_empty() {
         return Some("disagrees without a reason".into());
     }

@@ -19,16 +19,24 @@ pub fn runs(engine: Engine, asked: u64) -> u64 {
 pub fn repeats(document: &Document, task: &Task, count: u64) -> Result<Vec<Task>, Faults> {
     let mut tasks = vec![task.clone()];
     for more in 1..count {
-        let mut point = task.point.clone();
-        point.retain(|(key, _)| key != "seed");
         // Beyond the greatest seed there is none, and none is used twice.
-        let seed = (u128::from(task.resolved.seed) + u128::from(more)).to_string();
-        let mut document = document.at(&task.point)?;
-        document.set("seed", &seed)?;
-        point.push(("seed".into(), seed));
-        tasks.push(Task { point, resolved: resolve(&document)? });
+        tasks.push(seeded(document, task, u128::from(task.resolved.seed) + u128::from(more))?);
     }
     Ok(tasks)
+}
+
+/// `task` with another seed, which is in its point.
+///
+/// # Errors
+/// A seed beyond what a scenario may have.
+pub fn seeded(document: &Document, task: &Task, seed: u128) -> Result<Task, Faults> {
+    let mut point = task.point.clone();
+    point.retain(|(key, _)| key != "seed");
+    let seed = seed.to_string();
+    let mut document = document.at(&task.point)?;
+    document.set("seed", &seed)?;
+    point.push(("seed".into(), seed));
+    Ok(Task { point, resolved: resolve(&document)? })
 }
 
 /// The run with the median goodput of the first flow, the lower of two, with what the others found in its summary and

@@ -99,6 +99,8 @@ pub struct ResolvedFlow {
     pub ecn: bool,
     /// Whether packets leave at a rate.
     pub pacing: bool,
+    /// The rate of its own line, on the wire; `None`: without limit.
+    pub access_rate: Option<Rate>,
     /// Propagation there and back.
     pub base_rtt: Span,
     /// Data to move; `None`: greedy.
@@ -315,6 +317,7 @@ fn transfers(
             tuning: cc::registry::Tuning {
                 byte_counting: flow.byte_counting,
                 max_ssthresh: flow.max_ssthresh,
+                fast_alpha: flow.fast_alpha,
             },
             payload: flow.payload(),
             header: spec::Flow::header(flow.timestamps),
@@ -324,6 +327,7 @@ fn transfers(
             loss_detection: flow.loss_detection,
             ecn: flow.ecn,
             pacing: flow.pacing,
+            access_rate: None,
             // A drawn RTT below what the links take is theirs.
             base_rtt: rtt.max(least),
             size: flow.size,

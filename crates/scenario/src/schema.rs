@@ -79,6 +79,7 @@ pub(crate) const FLOW: &[Key] = &[
     leaf("initial_ssthresh"),
     leaf("slow_start"),
     leaf("max_ssthresh"),
+    leaf("fast_alpha"),
     leaf("byte_counting"),
     leaf("min_rto"),
     leaf("initial_rto"),
@@ -130,6 +131,7 @@ const USERS: &[Key] = &[
     table("session", SPREAD),
     table("think", SPREAD),
     leaf("handshake"),
+    leaf("access_rate"),
 ];
 const NOT_USERS: &[Key] = &[leaf("count"), leaf("size"), leaf("stop")];
 /// `[[traffic]]` of kind "engset".

@@ -68,6 +68,8 @@ fn a_key_of_flow_means_every_flow_and_a_name_or_index_one() {
     assert_eq!(buffers("flow.1.socket_buffer"), [false, true, false]);
     assert_eq!(buffers("flow[1].socket_buffer"), [false, true, false]);
     assert_eq!(buffers("flow.\"cross flow\".socket_buffer"), [false, true, false]);
+    assert_eq!(buffers("flow.\"c*\".socket_buffer"), [false, true, false], "a name that begins so");
+    assert_eq!(buffers("flow.*.socket_buffer"), [true, true, true]);
     assert_eq!(buffers("flow.flow.socket_buffer"), [false, false, true], "the name it gets by default");
 }
 
@@ -106,7 +108,7 @@ fn an_unknown_key_is_refused_once_however_many_flows_there_are() {
         "--set: flow[0].socket_bufer: unknown key
   --set flow.socket_bufer=400kB
         ^^^^^^^^^^^^^^^^^
-  accepted: name, count, control, size, rtt, segment, delayed_ack, delayed_ack_timeout, socket_buffer, start, stop, send_jitter, initial_window, initial_ssthresh, slow_start, max_ssthresh, byte_counting, min_rto, initial_rto, timestamps, sack, recovery, loss_detection, ecn, pacing, path, direction
+  accepted: name, count, control, size, rtt, segment, delayed_ack, delayed_ack_timeout, socket_buffer, start, stop, send_jitter, initial_window, initial_ssthresh, slow_start, max_ssthresh, fast_alpha, byte_counting, min_rto, initial_rto, timestamps, sack, recovery, loss_detection, ecn, pacing, path, direction
   help: did you mean \"socket_buffer\"?"
     );
 }

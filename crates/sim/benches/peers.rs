@@ -40,6 +40,7 @@ fn scenario(flows: usize, rate: u64, rtt: u64, limit: u64, seconds: u64, warmup:
         loss_detection: LossDetection::DupAck,
         ecn: false,
         pacing: false,
+        access_rate: None,
     };
     let config = LinkConfig { rate: Rate::from_bps(rate), delay: Span::ZERO, loss: Fraction::ZERO };
     Plan {

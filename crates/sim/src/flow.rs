@@ -98,6 +98,9 @@ impl Flow {
             loss_detection: plan.loss_detection,
             ecn: plan.ecn,
             pacing: plan.pacing,
+            line_gap: plan
+                .access_rate
+                .map_or(Span::ZERO, |rate| rate.serialization(plan.payload + plan.header)),
         });
         let mut flow = Self {
             index,

@@ -7,7 +7,7 @@ use link::{Limit, LinkConfig};
 use sizing::BufferSizer;
 use std::fmt;
 use units::random::{Distribution, Stream};
-use units::{Bytes, Span, Time};
+use units::{Bytes, Rate, Span, Time};
 
 /// A whole run.
 #[derive(Debug)]
@@ -104,6 +104,9 @@ pub struct FlowPlan {
     /// Packets leave at a rate: the controller's, or else by window and round-trip time. A controller with a rate is
     /// paced in any case.
     pub pacing: bool,
+    /// The rate of the sender's own line, on the wire: segments leave one after the other at no more than this, and the host holds
+    /// back what the line has no room for, as one with byte queue limits does; `None`: without limit.
+    pub access_rate: Option<Rate>,
 }
 
 /// How much fast recovery may send for what is acknowledged.

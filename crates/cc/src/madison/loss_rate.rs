@@ -1,24 +1,27 @@
 //! The loss rate that sets the target backlog `[madison:4.3]`.
 
+use super::parameters::Losses;
+
 /// Packets without a loss, over 1/p, after which the path is taken to be better than `p` `[madison:4.3]`.
 const CLEAN: f64 = 10.0;
 
 /// Loss events per packet, as a Madison flow estimates them.
 #[derive(Clone, Debug)]
 pub(super) struct LossRate {
+    counts: Losses,
     /// `p`.
     value: f64,
     least: f64,
     /// Packets sent since the last loss (`q`).
     sent: f64,
-    /// Packets lost since the last recomputation.
+    /// Lost since the last recomputation.
     lost: f64,
 }
 
 impl LossRate {
     /// Begins at `initial`; never below `least`.
-    pub(super) fn new(initial: f64, least: f64) -> Self {
-        Self { value: initial, least, sent: 0.0, lost: 0.0 }
+    pub(super) fn new(initial: f64, least: f64, counts: Losses) -> Self {
+        Self { counts, value: initial, least, sent: 0.0, lost: 0.0 }
     }
 
     pub(super) fn value(&self) -> f64 {
@@ -30,10 +33,24 @@ impl LossRate {
         self.sent = (self.sent + packets).min(1e18);
     }
 
-    /// A packet is lost, or marked.
+    /// A packet is lost.
     pub(super) fn on_lost(&mut self) {
-        self.lost += 1.0;
         self.sent += 1.0;
+        if self.counts == Losses::Packets {
+            self.lost += 1.0;
+        }
+    }
+
+    /// Packets of one round trip are lost.
+    pub(super) fn on_event(&mut self) {
+        if self.counts == Losses::Events {
+            self.lost += 1.0;
+        }
+    }
+
+    /// Packets of one round trip are marked.
+    pub(super) fn on_mark(&mut self) {
+        self.lost += 1.0;
     }
 
     /// A probe's acknowledgement has come: recomputes; true if the rate is another one.
@@ -66,7 +83,7 @@ mod tests {
 
     #[test]
     fn a_loss_after_as_many_packets_as_expected_changes_nothing() {
-        let mut rate = LossRate::new(1e-4, 2.55e-5);
+        let mut rate = LossRate::new(1e-4, 2.55e-5, Losses::Packets);
         assert!((after(&mut rate, 9_999.0, 1) - 1e-4).abs() < 1e-12);
         // Sooner: worse; later: better.
         assert!((after(&mut rate, 2_499.0, 1) - 2.0 / 12_500.0).abs() < 1e-12);
@@ -75,10 +92,24 @@ mod tests {
 
     #[test]
     fn ten_times_as_many_packets_without_loss_say_that_the_path_is_better() {
-        let mut rate = LossRate::new(1e-3, 2.55e-5);
+        let mut rate = LossRate::new(1e-3, 2.55e-5, Losses::Packets);
         assert!((after(&mut rate, 10_000.0, 0) - 1e-3).abs() < 1e-12);
         assert!((after(&mut rate, 1.0, 0) - 1.0 / 10_001.0).abs() < 1e-12);
         assert!((after(&mut rate, 1e9, 0) - 2.55e-5).abs() < 1e-12);
         assert!(!rate.recompute(), "the least rate is not news again");
+    }
+
+    #[test]
+    fn losses_of_one_round_trip_are_three_packets_or_one_event() {
+        let seen = |counts| {
+            let mut rate = LossRate::new(1e-4, 1e-6, counts);
+            rate.on_delivered(9_997.0);
+            (0..3).for_each(|_| rate.on_lost());
+            rate.on_event();
+            rate.recompute();
+            rate.value()
+        };
+        assert!((seen(Losses::Packets) - 4.0 / 20_000.0).abs() < 1e-12);
+        assert!((seen(Losses::Events) - 2.0 / 20_000.0).abs() < 1e-12);
     }
 }

@@ -24,6 +24,18 @@ pub struct Parameters {
     pub randomness: f64,
     /// When to change the rate, and to what.
     pub rules: Rules,
+    /// What counts as a loss in `p`.
+    pub losses: Losses,
+}
+
+/// What the loss rate counts. The paper calls `p` the rate of loss events, and its formula has "packets lost" [madison:3.1, 4.3].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Losses {
+    /// Each packet.
+    #[default]
+    Packets,
+    /// The packets of one round trip as one.
+    Events,
 }
 
 /// When the rate changes, and to what.
@@ -47,6 +59,7 @@ impl Default for Parameters {
             noise: Span::from_micros(10),
             randomness: 1.0,
             rules: Rules::Averaged,
+            losses: Losses::Packets,
         }
     }
 }

@@ -57,7 +57,7 @@ fn a_round_trip_adds_at_most_half_of_max_ssthresh() {
 /// RFC 3465 and RFC 3742 together: what counts is divided.
 #[test]
 fn with_byte_counting_the_bytes_are_divided() {
-    let tuning = Tuning { byte_counting: 2, max_ssthresh: 100 };
+    let tuning = Tuning { byte_counting: 2, max_ssthresh: 100, ..Tuning::default() };
     play(
         &Setup { slow_start: "limited", window: 200, tuning, ..Setup::default() },
         "

@@ -14,23 +14,31 @@ use std::process::ExitCode;
 use units::Span;
 
 pub(crate) fn run(options: &CheckOptions) -> Result<ExitCode, Problem> {
-    let known = figures()?;
-    let of_paper = |figure: &&Figure| {
-        let paper = figure.id.split(':').next();
-        options.paper.is_none() || paper == options.paper.as_deref()
-    };
-    let chosen_figures: Vec<&Figure> = known.iter().filter(of_paper).collect();
-    if chosen_figures.is_empty() {
-        let mut papers: Vec<&str> = known.iter().filter_map(|figure| figure.id.split(':').next()).collect();
-        papers.dedup();
-        let asked = options.paper.as_deref().unwrap_or_default();
-        return Err(Problem::usage(format!("unknown paper \"{asked}\"\n  accepted: {}", papers.join(", "))));
+    let mut known = figures()?;
+    if let Some(seed) = options.seed {
+        for figure in &mut known {
+            figure.document.set("seed", &seed.to_string())?;
+        }
     }
+    let paper = |figure: &Figure| figure.id.split(':').next().unwrap_or_default().to_owned();
+    let names = |about: &str, figure: &Figure| about == figure.id || about == paper(figure);
+    if let Some(about) = options.about.iter().find(|about| !known.iter().any(|figure| names(about, figure))) {
+        let mut papers: Vec<String> = known.iter().map(paper).collect();
+        papers.dedup();
+        return Err(Problem::usage(format!(
+            "no paper and no figure is called \"{about}\"\n  accepted: {}; or a figure, see tightlink figure list",
+            papers.join(", ")
+        )));
+    }
+    let asked_for =
+        |figure: &&Figure| options.about.is_empty() || options.about.iter().any(|about| names(about, figure));
+    let chosen_figures: Vec<&Figure> = known.iter().filter(asked_for).collect();
     let (mut prepared, mut tally) = (false, Tally::default());
     let asked = chosen(&options.engines);
     Store::open(&options.out)?;
     let judging = Judging {
         asked: &asked,
+        run: &asked,
         seeds: options.seeds,
         live: options.repeat,
         jobs: std::thread::available_parallelism().map_or(1, usize::from),
@@ -67,8 +75,8 @@ pub(crate) fn run(options: &CheckOptions) -> Result<ExitCode, Problem> {
         }
         tally.add(&verdicts);
     }
-    if let (true, Some(paper)) = (tally.is_empty(), &options.paper) {
-        print::talk(format_args!("no claims about the figures of {paper}: nothing checked"));
+    if tally.is_empty() && !options.about.is_empty() {
+        print::talk(format_args!("no claims about {}: nothing checked", options.about.join(", ")));
     } else if options.json {
         print::talk(&tally);
     } else {

@@ -5,7 +5,7 @@ use crate::args::{CompareOptions, EngineName, ReportOptions};
 use crate::problem::{CLAIM_FAILED, Problem};
 use crate::progress::Progress;
 use crate::{print, source, table};
-use lab::claims::{Claim, check, parse_claims};
+use lab::claims::{Claim, Evidence, check, parse_claims};
 use lab::compare::{Answer, Task, hopeless, tasks};
 use lab::record::Engine;
 use lab::report::Report;
@@ -18,7 +18,13 @@ use std::process::ExitCode;
 pub(crate) fn run(options: &CompareOptions) -> Result<ExitCode, Problem> {
     let document = source::document(&options.file, &options.changes)?;
     let claims = options.claims.as_ref().map_or(Ok(Vec::new()), |file| own_claims(file, &document))?;
-    compare(&document, &claims, &options.output)
+    compare(&document, &Judged { claims: &claims, evidence: &Evidence::default() }, &options.output)
+}
+
+/// Claims, and the simulated runs that they are judged by beside those that are shown.
+pub(crate) struct Judged<'a> {
+    pub(crate) claims: &'a [Claim],
+    pub(crate) evidence: &'a Evidence,
 }
 
 /// The claims of a file that are about this scenario.
@@ -40,14 +46,15 @@ fn own_claims(file: &Path, document: &Document) -> Result<Vec<Claim>, Problem> {
 /// checks them, too.
 pub(crate) fn compare(
     document: &Document,
-    claims: &[Claim],
+    judged: &Judged<'_>,
     options: &ReportOptions,
 ) -> Result<ExitCode, Problem> {
     if let Some(spec) = document.figure()? {
-        return super::curves::figure(document, &spec, claims, options);
+        return super::curves::figure(document, &spec, judged, options);
     }
     // Everything that can be wrong with the scenario or the folder is found before anything runs.
-    let tasks = tasks(document)?;
+    let first = |task| judged.evidence.first(document, task);
+    let tasks = tasks(document)?.into_iter().map(first).collect::<Result<Vec<Task>, _>>()?;
     let engines = engines(options);
     if let Some(reasons) = hopeless(&tasks, &engines) {
         let reasons = reasons.join("\n  ");
@@ -81,7 +88,7 @@ pub(crate) fn compare(
         answers.push(answered);
     }
     drop(progress);
-    let verdicts = check(claims, &answers, &engines);
+    let verdicts = check(judged.claims, &judged.evidence.beside(&answers), &engines);
     let first = &answers[0].task.resolved;
     let report = Report {
         title: first.title.clone(),

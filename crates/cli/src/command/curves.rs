@@ -1,11 +1,11 @@
 //! A figure over a sweep: what `figure`, `compare` and `check` do with a scenario that has a `[figure]`.
 
-use super::compare::chosen;
+use super::compare::{Judged, chosen};
 use crate::args::{EngineName, ReportOptions};
 use crate::problem::Problem;
 use crate::progress::Count;
 use crate::{print, source, table};
-use lab::claims::{Claim, check};
+use lab::claims::check;
 use lab::compare::{Answer, Task, tasks};
 use lab::curves::{Curves, CurvesError, check as suits, draw, engines, steps};
 use lab::engine;
@@ -22,7 +22,7 @@ use std::process::ExitCode;
 pub(crate) fn figure(
     document: &Document,
     spec: &FigureSpec,
-    claims: &[Claim],
+    judged: &Judged<'_>,
     options: &ReportOptions,
 ) -> Result<ExitCode, Problem> {
     let spec = &narrowed(spec, &options.engines, options.repeat)?;
@@ -31,7 +31,7 @@ pub(crate) fn figure(
     Store::open(&options.out)?;
     try_replace(&file).map_err(|error| super::compare::cannot_write(&file, &error))?;
     let (curves, answers) = computed(document, spec, &tasks, &options.out)?;
-    let verdicts = check(claims, &answers, &engines(spec));
+    let verdicts = check(judged.claims, &judged.evidence.beside(&answers), &engines(spec));
     let first = &tasks[0].resolved;
     let page = FigurePage {
         title: first.title.clone(),

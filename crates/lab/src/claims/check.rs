@@ -28,49 +28,50 @@ fn verdict(claim: &Claim, answers: &[Answer], asked: &[Engine]) -> Verdict {
         let kind = if claim.relation() == Relation::Between { "between" } else { "of" };
         return says(false, format!("{kind} {}", listed(&claim.engines)), None);
     }
-    // Those that are known to disagree, and those that must not.
-    let known = |engine: &Engine| {
-        let known = claim.disagrees.as_ref();
-        known.is_some_and(|known| known.engines.as_ref().is_none_or(|engines| engines.contains(engine)))
-    };
-    let (differing, holding): (Vec<Engine>, Vec<Engine>) =
-        if claim.relation() == Relation::Between && claim.disagrees.is_some() {
-            (judged.clone(), Vec::new())
-        } else {
-            judged.iter().partition(|engine| known(engine))
-        };
-    let outcomes = |engines: &[Engine]| {
-        if engines.is_empty() { Ok(Vec::new()) } else { outcomes(claim, engines, answers) }
-    };
-    let (holding, differing) = match (outcomes(&holding), outcomes(&differing)) {
-        (Ok(holding), Ok(differing)) => (holding, differing),
+    let outcomes = match outcomes(claim, &judged, answers) {
+        Ok(outcomes) => outcomes,
         // What cannot be judged disagrees with nothing.
-        (Err(reason), _) | (_, Err(reason)) => return says(false, reason, None),
+        Err(reason) => return says(false, reason, None),
     };
-    let held = holding.iter().all(|outcome| outcome.held);
+    let mut held = outcomes.iter().all(|outcome| outcome.held || outcome.known.is_some());
     // All numbers when it failed; the closest call is not known, so all when it held, too.
-    let mut details: Vec<String> =
-        holding.iter().chain(&differing).map(|outcome| outcome.detail.clone()).collect();
-    let Some(known) = claim.disagrees.as_ref().filter(|_| !differing.is_empty()) else {
-        return says(held, details.join("; "), None);
-    };
-    if differing.iter().all(|outcome| outcome.held) {
-        details.push("it holds now, and `disagrees` is to be taken from it".into());
-        return says(false, details.join("; "), None);
+    let mut details: Vec<String> = outcomes.iter().map(|outcome| outcome.detail.clone()).collect();
+    let mut reasons = Vec::new();
+    for (place, known) in claim.disagrees.iter().enumerate() {
+        let differing: Vec<&Outcome> =
+            outcomes.iter().filter(|outcome| outcome.known == Some(place)).collect();
+        if differing.is_empty() {
+            if known
+                .engines
+                .as_ref()
+                .is_none_or(|engines| engines.iter().any(|engine| judged.contains(engine)))
+            {
+                details.push(format!("no case fits `disagrees` with {:?}", known.cases));
+                held = false;
+            }
+            continue;
+        }
+        if differing.iter().all(|outcome| outcome.held) {
+            details.push("it holds now, and `disagrees` is to be taken from it".into());
+            held = false;
+        } else if !differing.iter().all(|outcome| outcome.within) {
+            let end = |word, bound: &Option<String>| bound.as_ref().map(|bound| format!("{word} {bound}"));
+            let ends = [end("at least", &known.at_least), end("at most", &known.at_most)];
+            let ends: Vec<String> = ends.into_iter().flatten().collect();
+            details.push(format!("outside of what was found before: {}", ends.join(", ")));
+            held = false;
+        }
+        reasons.push(known.reason.clone());
     }
-    let within = differing.iter().all(|outcome| outcome.within);
-    if !within {
-        let end = |word, bound: &Option<String>| bound.as_ref().map(|bound| format!("{word} {bound}"));
-        let ends = [end("at least", &known.at_least), end("at most", &known.at_most)];
-        let ends: Vec<String> = ends.into_iter().flatten().collect();
-        details.push(format!("outside of what was found before: {}", ends.join(", ")));
-    }
-    says(false, details.join("; "), (held && within).then(|| known.reason.clone()))
+    let disagrees = (held && !reasons.is_empty()).then(|| reasons.join(" "));
+    says(held && reasons.is_empty(), details.join("; "), disagrees)
 }
 
 /// What became of a claim in one case.
 pub(super) struct Outcome {
     pub(super) held: bool,
+    /// The place in `disagrees` of what is known about this case.
+    pub(super) known: Option<usize>,
     /// The value lies in the band of `disagrees`.
     pub(super) within: bool,
     pub(super) detail: String,
@@ -87,8 +88,15 @@ fn outcomes(claim: &Claim, engines: &[Engine], answers: &[Answer]) -> Result<Vec
     if claim.relation() == Relation::Between {
         return cases.iter().map(|case| between(claim, engines, case)).collect();
     }
-    let pairs = cases.iter().flat_map(|case| engines.iter().map(move |engine| (*case, *engine)));
-    pairs.map(|(case, engine)| each(claim, engine, case, answers)).collect()
+    let mut all = Vec::new();
+    for case in cases {
+        for engine in engines {
+            for quantity in claim.quantity.of_each_flow(case, *engine)? {
+                all.push(each(claim, &quantity, *engine, case, answers)?);
+            }
+        }
+    }
+    Ok(all)
 }
 
 /// Whether the claim is about this answer.
@@ -120,10 +128,24 @@ fn has(answer: &Answer, key: &str, value: &str) -> bool {
 
 fn sets(task: &Task, key: &str, value: &str) -> bool {
     let (point, value) = (task.point.iter(), shown_value(value));
-    point.clone().any(|(full, set)| names(key, full) && shown_value(set) == value)
+    point.clone().any(|(full, set)| names(key, full) && fits(&value, &shown_value(set)))
+}
+
+/// Whether `pattern`, whose end may be `*`, stands for `text`.
+pub(super) fn fits(pattern: &str, text: &str) -> bool {
+    pattern.strip_suffix('*').map_or(pattern == text, |beginning| text.starts_with(beginning))
 }
 
 impl Claim {
+    /// What is known of a case for which an engine does not bear the claim out; for a relation between engines, of any of them.
+    fn known(&self, engine: Option<Engine>, case: &Answer) -> Option<usize> {
+        self.disagrees.iter().position(|known| {
+            let asked = engine.zip(known.engines.as_ref());
+            asked.is_none_or(|(engine, engines)| engines.contains(&engine))
+                && known.cases.iter().all(|(key, value)| has(case, key, value))
+        })
+    }
+
     /// Whether the claim looks at this task, as one of its cases or as what they are compared with. Of whether loss
     /// occurred nothing is known before.
     #[must_use]
@@ -152,7 +174,8 @@ fn between(claim: &Claim, engines: &[Engine], case: &Answer) -> Result<Outcome, 
         .map(|(engine, value)| format!("{engine} {}", claim.quantity.show(*value)))
         .collect();
     let shown = format!("{}{}", at(case), shown.join(", "));
-    let band = claim.disagrees.as_ref();
+    let known = claim.known(None, case);
+    let band = known.map(|place| &claim.disagrees[place]);
     let least = band.and_then(|band| band.at_least.as_ref());
     let most = band.and_then(|band| band.at_most.as_ref());
     let (low, high) = values.iter().fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(*v), high.max(*v)));
@@ -164,7 +187,7 @@ fn between(claim: &Claim, engines: &[Engine], case: &Answer) -> Result<Outcome, 
         let within = least.is_none_or(|least| !is_within(least)) && most.is_none_or(is_within);
         let apart = if low > 0.0 { format!("a factor of {:.2}", high / low) } else { "no factor".into() };
         let detail = format!("{shown}, {apart} apart, allowed {factor}");
-        return Ok(Outcome { held: is_within(factor), within, detail });
+        return Ok(Outcome { held: is_within(factor), known, within, detail });
     }
     let allowed = claim.agree.as_ref().ok_or("the claim states no relation between engines")?;
     let apart = high - low;
@@ -172,13 +195,19 @@ fn between(claim: &Claim, engines: &[Engine], case: &Answer) -> Result<Outcome, 
     let within = least.map(amount).transpose()?.is_none_or(|least| apart >= least)
         && most.map(amount).transpose()?.is_none_or(|most| apart <= most);
     let detail = format!("{shown}, apart {}, allowed {allowed}", claim.quantity.show(apart));
-    Ok(Outcome { held: apart <= amount(allowed)?, within, detail })
+    Ok(Outcome { held: apart <= amount(allowed)?, known, within, detail })
 }
 
 /// A relation of one engine by itself: it holds if it does in enough of its runs.
-fn each(claim: &Claim, engine: Engine, case: &Answer, answers: &[Answer]) -> Result<Outcome, String> {
-    let values = claim.quantity.values(case, engine)?;
-    let reference = Reference::of(claim, engine, case, answers)?;
+fn each(
+    claim: &Claim,
+    quantity: &Quantity,
+    engine: Engine,
+    case: &Answer,
+    answers: &[Answer],
+) -> Result<Outcome, String> {
+    let values = quantity.values(case, engine)?;
+    let reference = Reference::of(claim, quantity, engine, case, answers)?;
     let count = values.len().max(reference.values.len());
     // A side that does not depend on the seed has one run, which is compared with every run of the other side.
     let at_run = |values: &[f64], run: usize| values.get(if values.len() == 1 { 0 } else { run }).copied();
@@ -192,7 +221,7 @@ fn each(claim: &Claim, engine: Engine, case: &Answer, answers: &[Answer]) -> Res
     let inside = |(value, other): &(f64, Option<f64>), least: Option<&String>, most: Option<&String>| {
         let bound = |text: &String| match other {
             Some(other) => factor(text).map(|share| share * other),
-            None => claim.quantity.amount(text, case, 0.0),
+            None => quantity.amount(text, case, 0.0),
         };
         let above = least.map(bound).transpose()?.is_none_or(|least| *value >= least);
         let below = most.map(bound).transpose()?.is_none_or(|most| *value <= most);
@@ -208,14 +237,16 @@ fn each(claim: &Claim, engine: Engine, case: &Answer, answers: &[Answer]) -> Res
     let size = |(value, other): &(f64, Option<f64>)| other.map_or(*value, |other| value / other);
     sorted.sort_by(|one, other| size(one).total_cmp(&size(other)));
     let (median, first, last) = (sorted[(sorted.len() - 1) / 2], sorted[0], sorted[sorted.len() - 1]);
-    let band = claim.disagrees.as_ref();
+    let known = claim.known(Some(engine), case);
+    let band = known.map(|place| &claim.disagrees[place]);
     let within = inside(
         &median,
         band.and_then(|band| band.at_least.as_ref()),
         band.and_then(|band| band.at_most.as_ref()),
     )?;
-    let show = |value| claim.quantity.show(value);
-    let mut detail = format!("{}{engine} {}", at(case), show(median.0));
+    let show = |value| quantity.show(value);
+    let mut detail =
+        format!("{}{engine} {}{}", at(case), quantity.flow_told(&claim.quantity), show(median.0));
     let against = match median.1 {
         Some(other) if claim.exceeds.is_some() => format!("against {}", reference.shown(other)),
         other => {
@@ -233,7 +264,7 @@ fn each(claim: &Claim, engine: Engine, case: &Answer, answers: &[Answer]) -> Res
         let _ =
             write!(detail, "; {} to {} in {count} runs, in {held} of them it holds", ends(first), ends(last));
     }
-    Ok(Outcome { held: held as f64 >= claim.share() * pairs.len() as f64, within, detail })
+    Ok(Outcome { held: held as f64 >= claim.share() * pairs.len() as f64, known, within, detail })
 }
 
 fn at(case: &Answer) -> String {
@@ -252,12 +283,18 @@ struct Reference {
 }
 
 impl Reference {
-    fn of(claim: &Claim, engine: Engine, case: &Answer, answers: &[Answer]) -> Result<Self, String> {
+    fn of(
+        claim: &Claim,
+        quantity: &Quantity,
+        engine: Engine,
+        case: &Answer,
+        answers: &[Answer],
+    ) -> Result<Self, String> {
         if let Some(other) = &claim.of {
             let (values, name) = (other.values(case, engine)?, format!(", {}", other.name()));
             return Ok(Self { values, quantity: other.clone(), name });
         }
-        let quantity = claim.quantity.clone();
+        let quantity = quantity.clone();
         let Some(other) = claim.baseline.as_ref().or(claim.exceeds.as_ref()) else {
             return Ok(Self { values: Vec::new(), quantity, name: String::new() });
         };

@@ -5,11 +5,11 @@
 
 use super::check::check;
 use super::{Claim, judged_by};
-use crate::compare::{Answer, tasks};
+use crate::compare::{Answer, Task, tasks};
 use crate::curves::{CurvesError, draw, engines};
 use crate::engine;
 use crate::record::{Engine, Record, Series, Summary};
-use crate::repeat::{median, repeats};
+use crate::repeat::{median, repeats, seeded};
 use crate::sweep::sweep;
 use scenario::{Document, Drawn, Faults};
 use std::path::Path;
@@ -24,6 +24,8 @@ const MOST_TRIES: u64 = 10;
 pub struct Judging<'a> {
     /// The engines asked.
     pub asked: &'a [Engine],
+    /// Those of them that are run here.
+    pub run: &'a [Engine],
     /// Seeds of a simulation whose numbers depend on its seed.
     pub seeds: u64,
     /// Runs of the kernel at each case; `None`: as many as the figure states, or one.
@@ -101,7 +103,7 @@ pub fn evidence(
         needed: 0,
         tried: None,
     };
-    for engine in asked {
+    for engine in asked.into_iter().filter(|engine| judging.run.contains(engine)) {
         let concerned: Vec<Claim> =
             claims.iter().filter(|claim| claim.judged(judging.asked).contains(&engine)).cloned().collect();
         let mut places = Vec::new();
@@ -133,6 +135,45 @@ pub fn evidence(
     }
     answers.retain(|answer| !answer.records.is_empty() || !answer.absent.is_empty());
     Ok(Evidence { answers, tried })
+}
+
+impl Evidence {
+    /// The task with the seed of the first run that counts, if that is another than the task's own.
+    ///
+    /// # Errors
+    /// A seed that the scenario cannot have.
+    pub fn first(&self, document: &Document, task: Task) -> Result<Task, Faults> {
+        let runs = self.of(&task).map(|answer| answer.runs(Engine::Sim)).unwrap_or_default();
+        match runs.first().map(|record| record.summary.seed) {
+            Some(seed) if seed != task.resolved.seed => seeded(document, &task, u128::from(seed)),
+            _ => Ok(task),
+        }
+    }
+
+    /// These answers, with every run that counts in place of the simulated run that they have.
+    #[must_use]
+    pub fn beside(&self, answers: &[Answer]) -> Vec<Answer> {
+        let merged = |answer: &Answer| {
+            let mut merged = answer.clone();
+            let Some(own) = self.of(&answer.task) else { return merged };
+            merged.task = own.task.clone();
+            let is_other = |record: &Record| record.summary.engine != Engine::Sim;
+            merged.records.retain(is_other);
+            merged.runs.retain(is_other);
+            merged.records.extend(own.record(Engine::Sim).cloned());
+            merged.runs.extend(own.runs(Engine::Sim).into_iter().cloned());
+            merged
+        };
+        answers.iter().map(merged).collect()
+    }
+
+    /// The answer to this task, whatever its seed.
+    fn of(&self, task: &Task) -> Option<&Answer> {
+        let bare =
+            |task: &Task| task.point.iter().filter(|(key, _)| key != "seed").cloned().collect::<Vec<_>>();
+        let wanted = bare(task);
+        self.answers.iter().find(|answer| bare(&answer.task) == wanted)
+    }
 }
 
 struct Gathering<'a> {

@@ -1,5 +1,6 @@
 //! What a claim compares: where it is found, how it is read and how it is shown.
 
+use super::check::fits;
 use crate::compare::Answer;
 use crate::record::{Engine, Record};
 use crate::search::metric;
@@ -50,6 +51,31 @@ impl Quantity {
             return Err(no_answer(case, engine));
         }
         runs.into_iter().map(|record| self.of(case, record)).collect()
+    }
+
+    /// The same of each flow that a `*` at the end of the flow's name stands for; itself, if there is none.
+    pub(super) fn of_each_flow(&self, case: &Answer, engine: Engine) -> Result<Vec<Self>, String> {
+        let Some((beginning, key)) = self.flow().filter(|(flow, _)| flow.ends_with('*')) else {
+            return Ok(vec![self.clone()]);
+        };
+        let record = case.record(engine).ok_or_else(|| no_answer(case, engine))?;
+        let flows = record.summary.flows.iter().filter(|flow| fits(beginning, &flow.name));
+        let each: Vec<Self> = flows.map(|flow| Self::Summary(format!("flows.{}.{key}", flow.name))).collect();
+        if each.is_empty() { Err(format!("no flow is named {beginning}")) } else { Ok(each) }
+    }
+
+    /// The name of its flow, before a value, where `general` stands for several flows.
+    pub(super) fn flow_told(&self, general: &Self) -> String {
+        let flow = self.flow().filter(|_| self != general);
+        flow.map_or_else(String::new, |(flow, _)| format!("{flow} "))
+    }
+
+    /// The flow's name, and what it is of that flow.
+    fn flow(&self) -> Option<(&str, &str)> {
+        match self {
+            Self::Summary(key) => key.strip_prefix("flows.")?.split_once('.'),
+            _ => None,
+        }
     }
 
     fn of(&self, case: &Answer, record: &Record) -> Result<f64, String> {

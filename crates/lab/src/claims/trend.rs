@@ -17,7 +17,7 @@ pub(super) fn trends(claim: &Claim, engines: &[Engine], cases: &[&Answer]) -> Re
     for group in groups(key, cases)? {
         for engine in engines {
             let (held, detail) = trend(claim, *engine, rises, &group)?;
-            outcomes.push(Outcome { held, within: true, detail });
+            outcomes.push(Outcome { held, known: None, within: true, detail });
         }
     }
     Ok(outcomes)

@@ -173,6 +173,7 @@ fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
         },
         ecn: flow.ecn,
         pacing: flow.pacing,
+        access_rate: flow.access_rate,
     })
 }
 

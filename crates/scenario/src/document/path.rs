@@ -80,7 +80,8 @@ pub(crate) fn split(path: &str) -> Result<Vec<String>, Trouble> {
     }
 }
 
-/// The places that a path means: with `link`, `flow` and `traffic` all of them, or one by index or name.
+/// The places that a path means: with `link`, `flow` and `traffic` all of them, or one by index or name, or those whose names begin
+/// with what stands before a `*`.
 pub(crate) fn targets(root: &Node, segments: &[String]) -> Result<Vec<Vec<Step>>, Trouble> {
     let key = |segment: &String| Step::Key(segment.clone());
     let (section, rest) = match segments {
@@ -94,13 +95,14 @@ pub(crate) fn targets(root: &Node, segments: &[String]) -> Result<Vec<Vec<Step>>
     }
     let (chosen, rest) = match rest {
         [name, rest @ ..] if !rest.is_empty() => match pick(section, name, &tables)? {
-            Some(index) => (index..index + 1, rest),
-            None => (0..tables.len(), segments.get(1..).unwrap_or_default()),
+            Some(picked) => (picked, rest),
+            None => ((0..tables.len()).collect(), segments.get(1..).unwrap_or_default()),
         },
-        _ => (0..tables.len(), rest),
+        _ => ((0..tables.len()).collect(), rest),
     };
+    let chosen: Vec<usize> = chosen;
     let steps = |index| [key(section), Step::Index(index)].into_iter().chain(rest.iter().map(key)).collect();
-    Ok(chosen.map(steps).collect())
+    Ok(chosen.into_iter().map(steps).collect())
 }
 
 /// True if the second segment of a path that leads somewhere picks one link, flow or traffic.
@@ -113,17 +115,24 @@ pub(crate) fn picks(root: &Node, segments: &[String]) -> bool {
     }
 }
 
-/// The one table that `name` picks by index or name; none if it is a key and so means every table.
-fn pick(section: &str, name: &str, tables: &[&Node]) -> Result<Option<usize>, Trouble> {
+/// The tables that `name` picks by index or name, or by how their names begin; `None` if it is a key and so means every table.
+fn pick(section: &str, name: &str, tables: &[&Node]) -> Result<Option<Vec<usize>>, Trouble> {
     let names = names(section, tables);
     if let Some(index) = names.iter().position(|known| known == name) {
-        return Ok(Some(index));
+        return Ok(Some(vec![index]));
+    }
+    if let Some(beginning) = name.strip_suffix('*') {
+        let begins = |index: &usize| names[*index].starts_with(beginning);
+        let picked: Vec<usize> = (0..names.len()).filter(begins).collect();
+        if !picked.is_empty() {
+            return Ok(Some(picked));
+        }
     }
     if let Ok(index) = name.parse::<usize>() {
         let most = tables.len() - 1;
         let found = format!("no {section} {index}: there are {}, counted from 0", tables.len());
         return if index <= most {
-            Ok(Some(index))
+            Ok(Some(vec![index]))
         } else {
             Err(Trouble::new(found, format!("0 to {most}")))
         };

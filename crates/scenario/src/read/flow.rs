@@ -85,6 +85,8 @@ pub(super) fn transfers<'a>(
     let initial_ssthresh = keys.or("initial_ssthresh", None, ssthresh);
     let slow_start = keys.or("slow_start", "standard", At::text);
     let max_ssthresh = max_ssthresh(&keys, slow_start.as_deref());
+    let fast_alpha =
+        keys.optional("fast_alpha", |at| at.count("a backlog of zero packets: no throughput at all"));
     let byte_counting = keys.or("byte_counting", 1u64, |at| at.integer(0..=MOST_COUNTED));
     let min_rto = keys.or("min_rto", Span::from_millis(200), |at| at.quantity("ms"));
     let way = ways.read(&keys);
@@ -110,6 +112,7 @@ pub(super) fn transfers<'a>(
             initial_ssthresh: initial_ssthresh?,
             slow_start: slow_start?,
             max_ssthresh: max_ssthresh?,
+            fast_alpha: fast_alpha?,
             byte_counting: byte_counting?,
             min_rto: min_rto?,
             initial_rto: initial_rto?,

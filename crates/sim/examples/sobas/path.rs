@@ -76,6 +76,7 @@ impl Path {
             loss_detection: LossDetection::Rack,
             ecn: false,
             pacing: false,
+            access_rate: None,
         }
     }
 

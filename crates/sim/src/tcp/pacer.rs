@@ -3,7 +3,7 @@
 //! A leaky bucket (RFC 9002, section 7.7). What makes a [quantum](cc::send_quantum), two segments at most rates, may leave
 //! together. Where the window is the limit, what an acknowledgement frees leaves with it as
 //! far as the quantum goes; where the pace is, the sender is woken once for a whole quantum, not for every segment. Segment by segment leave those whose
-//! departures a controller places, whose pace a sizer caps, and who have no rate but a window.
+//! departures a controller places, whose pace a sizer caps, who have no rate but a window, and who have a line of their own.
 
 use cc::{CcState, send_quantum};
 use units::{Bytes, Rate, Span, Time};
@@ -18,8 +18,9 @@ pub(super) struct Pacer {
     /// The controller's, as of last time; zero: it has none.
     rate: Rate,
     gap: Span,
-    /// However fast the controller would be.
+    /// However fast the controller would be: by the pace's cap, and by the sender's own line.
     least_gap: Span,
+    line_gap: Span,
     /// How much sooner.
     early: Span,
     /// Every segment by itself, whatever the rate.
@@ -27,11 +28,13 @@ pub(super) struct Pacer {
 }
 
 impl Pacer {
-    /// Nothing is held back before there is a rate. `single`: what leaves never leaves together.
-    pub(super) fn new(single: bool) -> Self {
+    /// Nothing is held back before there is a rate, but by a line on which a segment takes `line_gap`. `single`: what leaves never
+    /// leaves together.
+    pub(super) fn new(single: bool, line_gap: Span) -> Self {
         let (rate, gap) = (Rate::ZERO, Span::ZERO);
         let free_at = Time::ZERO;
-        Self { free_at, opens_at: free_at, rate, gap, least_gap: gap, early: gap, single }
+        let single = single || line_gap > Span::ZERO;
+        Self { free_at, opens_at: free_at, rate, gap, least_gap: line_gap, line_gap, early: gap, single }
     }
 
     /// Whether `rate` is what it goes by. Mostly it is.
@@ -59,7 +62,8 @@ impl Pacer {
     /// Nothing leaves faster than `cap` from now on (`SO_MAX_PACING_RATE`), and nothing together.
     pub(super) fn cap(&mut self, cap: Option<Rate>, payload: u64) {
         let cap = cap.filter(|cap| *cap > Rate::ZERO);
-        self.least_gap = cap.map_or(Span::ZERO, |cap| cap.serialization(Bytes::new(payload)));
+        self.least_gap =
+            cap.map_or(Span::ZERO, |cap| cap.serialization(Bytes::new(payload))).max(self.line_gap);
         (self.rate, self.early) = (Rate::ZERO, Span::ZERO);
         self.frees_at(self.free_at);
     }

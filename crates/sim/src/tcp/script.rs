@@ -50,6 +50,7 @@ pub(super) fn config(window: u64) -> SenderConfig {
         loss_detection: LossDetection::DupAck,
         ecn: false,
         pacing: false,
+        line_gap: Span::ZERO,
     }
 }
 

@@ -45,6 +45,8 @@ pub(crate) struct SenderConfig {
     pub(crate) loss_detection: LossDetection,
     pub(crate) ecn: bool,
     pub(crate) pacing: bool,
+    /// A segment's time on the sender's own line; zero: there is none.
+    pub(crate) line_gap: Span,
 }
 
 /// Why fewer than the usual rules apply.

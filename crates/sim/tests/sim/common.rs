@@ -64,6 +64,7 @@ pub fn flow(name: &str, control: &str, base_rtt: Span) -> FlowPlan {
         loss_detection: LossDetection::DupAck,
         ecn: false,
         pacing: false,
+        access_rate: None,
     }
 }
 

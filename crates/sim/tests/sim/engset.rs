@@ -6,7 +6,7 @@ use cc::Start;
 use cc::registry::build;
 use tightlink_sim::{FlowPlan, NoRecorder, Plan, SessionSize, SessionsPlan, Simulation};
 use units::random::Distribution;
-use units::{Bytes, Fraction, Span, Time};
+use units::{Bytes, Fraction, Rate, Span, Time};
 
 /// What ns-2 found with a buffer of `buffer` packets, the one in service included.
 #[derive(Debug)]
@@ -113,6 +113,21 @@ fn alone(handshake: bool, loss: f64) -> Plan {
         handshake,
     }];
     plan
+}
+
+#[test]
+fn a_user_with_a_line_of_its_own_sends_one_segment_after_the_other() {
+    let mut plan = alone(false, 0.0);
+    let lined = |_, _| FlowPlan {
+        access_rate: Some(Rate::from_bps(12_000_000)),
+        ..flow("user", "reno", Span::from_millis(100))
+    };
+    plan.sessions[0].connect = Box::new(lined);
+    let outcome = Simulation::new(plan, NoRecorder).run();
+    // The tenth segment leaves nine milliseconds after the first, and takes 12 us on the link like the others.
+    let took = outcome.sessions[0].completion.mean().unwrap().as_secs_f64();
+    assert!((took - 0.109_012).abs() < 0.000_02, "{took}");
+    assert_eq!(outcome.link.mean_waiting_packets, 0.0, "no two segments meet at the link");
 }
 
 #[test]

@@ -7,13 +7,15 @@ use crate::tcp::delivery::Delivery;
 use crate::tcp::pacer::Pacer;
 use cc::{LostSegment, RateSample};
 use link::assist::CongestionHeader;
-use units::{Bytes, Rate, Time};
+use units::{Bytes, Rate, Span, Time};
 
 /// The state of that.
 #[derive(Debug)]
 pub(super) struct Pacing {
     /// There is a pace; without, the pacer holds nothing back.
     paced: bool,
+    /// There is a line of the sender's own.
+    lined: bool,
     /// The controller places departures.
     placed: bool,
     /// The controller wants to know of every delivery and loss.
@@ -33,9 +35,10 @@ impl Pacing {
         let wants = config.control.wants();
         Self {
             paced: config.pacing || wants.departures,
+            lined: config.line_gap > Span::ZERO,
             placed: wants.departures,
             deliveries: wants.deliveries || wants.rate,
-            pacer: Pacer::new(wants.departures),
+            pacer: Pacer::new(wants.departures, config.line_gap),
             delivery: wants.rate.then(Box::default),
             told_below: 0,
             told: 0,
@@ -46,7 +49,7 @@ impl Pacing {
     /// Whether there is anything to do.
     #[inline]
     pub(super) fn is_on(&self) -> bool {
-        self.paced || self.deliveries
+        self.paced || self.lined || self.deliveries
     }
 }
 
