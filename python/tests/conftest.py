@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 
 import pytest
@@ -15,6 +16,15 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
 ]
+
+
+def pytest_runtest_logreport(report):
+    """Adds a test that is skipped to those that could not judge, which `make test` lists at its end (tests/unjudged)."""
+    kept = os.environ.get("TIGHTLINK_SKIPPED")
+    if report.skipped and kept:
+        _, _, reason = report.longrepr
+        with open(kept, "a", encoding="utf-8") as out:
+            out.write(f"{report.nodeid}\t{' '.join(reason.removeprefix('Skipped: ').split())}\n")
 
 
 @pytest.fixture(scope="session")

@@ -23,7 +23,7 @@ mod time;
 
 pub use behind::Behind;
 pub use config::PathConfig;
-pub use report::{Lateness, LinkSample, PathReport};
+pub use report::{Judged, Lateness, LinkSample, PathReport};
 pub use time::Stalls;
 
 use crate::clock::Clock;

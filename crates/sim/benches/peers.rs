@@ -5,9 +5,10 @@
 //! scenarios: `fat`, 200 flows on 100 Gbit/s, 20 ms, and `many`, 100 000 flows on 10 Gbit/s.
 //!
 //! Arguments: names of scenarios (all of them if none), and `once` to run each once (for callgrind) instead of the best of three;
-//! `control=NAME` for another controller than Reno, and `seconds=N` for another length (both for `scripts/controls`).
+//! `control=NAME` for another controller than Reno, `paced` for a pace of twice or 1.2 times window over RTT, and `seconds=N`
+//! for another length (all three for `scripts/controls`, which also reads whether the controller brings a pace of its own).
 
-use cc::{Start, registry::build};
+use cc::{Ack, CongestionControl, RttView, Start, registry::build};
 use link::{Limit, LinkConfig};
 use tightlink_sim::{FlowPlan, LinkPlan, LossDetection, NoRecorder, Plan, Recovery, Simulation};
 use units::random::Stream;
@@ -75,6 +76,31 @@ fn with(control: &str, paced: bool, mut plan: Plan) -> Plan {
     plan
 }
 
+/// Whether `control` says itself how fast a sender may send. Some do so only after the first round trip, or once a router has
+/// answered.
+fn brings_a_pace(control: &str) -> bool {
+    let segment = Bytes::new(1448);
+    let start = Start { segment, window: segment * 10, threshold: Bytes::MAX };
+    let mut control = build(control, "standard", start).expect("a registered control");
+    let has_one = |control: &dyn CongestionControl| control.allowance().pacing.is_some();
+    let at_once = has_one(&*control);
+    control.on_feedback(1e6);
+    let rtt = Span::from_millis(50);
+    control.on_ack(&Ack {
+        now: Time::ZERO + rtt,
+        acked: segment,
+        delivered: segment,
+        newest_sent: Time::ZERO,
+        in_flight: segment * 9,
+        rtt: RttView { latest: Some(rtt), smoothed: rtt, min: rtt },
+        rate: None,
+        window_limited: true,
+        recovering: false,
+        round: 1,
+    });
+    at_once || has_one(&*control)
+}
+
 /// CPU seconds this process has used.
 fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/schedstat").expect("Linux");
@@ -104,6 +130,9 @@ fn main() {
     let option = |key: &str| arguments.iter().find_map(|word| word.strip_prefix(key)?.strip_prefix('='));
     let control = option("control").unwrap_or("reno");
     let paced = arguments.iter().any(|word| word == "paced");
+    if option("control").is_some() {
+        println!("pace {}", if brings_a_pace(control) { "own" } else { "none" });
+    }
     let length = option("seconds").map(|seconds| seconds.parse().expect("whole seconds"));
     let names: Vec<&String> =
         arguments.iter().filter(|word| *word != "once" && *word != "paced" && !word.contains('=')).collect();

@@ -1,6 +1,6 @@
 //! What the machine or the user's rights lack: exit code 3, before anything runs.
 
-use crate::place::{Ended, Place, SMALL, SOON, alone, end, now, root};
+use crate::place::{Ended, Place, SMALL, SOON, alone, end, needs, now, root};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::process::Command;
@@ -118,7 +118,7 @@ fn a_disk_that_fills_up_while_a_run_goes_on_is_left_as_it_was() {
 #[test]
 fn an_ordinary_user_is_told_what_the_kernel_engine_needs() {
     let private = fs::metadata("/dev/net/tun").is_ok_and(|tun| tun.permissions().mode() & 0o006 != 0o006);
-    if root() && private {
+    if root() && needs(private, "a /dev/net/tun that not everybody may open") {
         let place = Place::small();
         fs::set_permissions(place.path(), fs::Permissions::from_mode(0o777)).unwrap();
         let mut command = Command::new("setpriv");
@@ -138,7 +138,7 @@ fn an_ordinary_user_who_may_open_the_tun_device_gets_the_kernel_engine() {
     let _alone = alone();
     let place = Place::small();
     let allowed = end(place.shell(&format!("{NOBODY} unshare --user true"))).code == Some(0);
-    if root() && allowed {
+    if root() && needs(allowed, "user namespaces for an ordinary user") {
         fs::set_permissions(place.path(), fs::Permissions::from_mode(0o777)).unwrap();
         // In a mount namespace of its own, /dev/net/tun is another file for the same device.
         let device = "mknod tun c 10 200 && chmod 666 tun && mount --bind tun /dev/net/tun";

@@ -168,14 +168,21 @@ pub fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether this process may mount, make namespaces and become others. Says so if not.
+/// Whether this process may mount, make namespaces and become others. If not, the test could not judge.
+#[track_caller]
 pub fn root() -> bool {
     let root = fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
     let tun = fs::OpenOptions::new().read(true).write(true).open("/dev/net/tun").is_ok();
-    if !(root && tun) {
-        println!("skipped: needs root and /dev/net/tun");
+    needs(root && tun, "root and /dev/net/tun")
+}
+
+/// Whether `what` is `there`. If not, the test could not judge.
+#[track_caller]
+pub fn needs(there: bool, what: &str) -> bool {
+    if !there {
+        unjudged::could_not_judge(format_args!("needs {what}"));
     }
-    root && tun
+    there
 }
 
 /// What is not there by then will not come: a stalling machine takes many times as long as a quiet one.

@@ -77,6 +77,8 @@ pub(super) struct Schedule {
     /// When the run's time zero was.
     origin: Time,
     measure_at: Option<Time>,
+    /// When measurement began, on the machine's clock.
+    measured_from: Time,
     sample_every: Option<Span>,
     next_sample: Option<Time>,
     samples: Vec<LinkSample>,
@@ -155,6 +157,7 @@ impl Driver {
             let schedule = &mut self.schedule;
             if schedule.measure_at == Some(at) {
                 schedule.measure_at = None;
+                schedule.measured_from = self.path_time.seen();
                 self.forward.begin_measuring(at);
                 if let Direction::Limited(lane) = &mut self.reverse {
                     lane.begin_measuring(at);
@@ -260,6 +263,7 @@ impl Driver {
             samples: self.schedule.samples,
             flows: self.forward.flows.seen(),
             lateness: Lateness::of(&self.store.lateness),
+            elapsed: self.path_time.seen().since(self.schedule.measured_from),
             stalls: self.path_time.stalls(),
             lost_before_link: 0,
             refused: self.store.refused,

@@ -1,9 +1,9 @@
 //! What a path reports: the link's own measures, samples, flows, and how far the run can be trusted.
 
-use super::time::Stalls;
+use super::time::{REGAIN, Stalls};
 use crate::flow::{FlowCount, FlowKey};
 use link::{Backlog, Histogram, LinkReport};
-use units::{Span, Time};
+use units::{Rate, Span, Time};
 
 /// The tight link at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +58,8 @@ pub struct PathReport {
     pub flows: Vec<(FlowKey, FlowCount)>,
     /// How punctual deliveries were.
     pub lateness: Lateness,
+    /// The measured interval by the machine's clock; [`LinkReport::measured`] is the same in the path's time.
+    pub elapsed: Span,
     /// How long the machine did not run the emulator; the path stood still meanwhile.
     pub stalls: Stalls,
     /// Packets of the sender that its device dropped before the emulator read them: should be 0.
@@ -74,8 +76,22 @@ pub struct PathReport {
     pub notes: Vec<String>,
 }
 
+/// What a measurement on the machine's clock says of a rate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Judged {
+    /// It is the rate.
+    Held,
+    /// It is not, and stalls of the machine do not explain it.
+    Missed,
+    /// It is not, and stalls of the machine explain that, as said here.
+    NotJudged(String),
+}
+
 /// Standing still for less than this share of the time is not worth a word: it is regained.
 const STALLED_FLOOR: f64 = 0.005;
+/// What the path's time may be off the machine's clock beside stalls: either end of the interval is seen by a wake-up that may
+/// be half as late without being a stall.
+const READ_APART: Span = Span::from_millis(1);
 /// A path that stood still for more than this share of the time makes a result doubtful.
 const STALLED_SHARE: f64 = 0.1;
 /// Deliveries later than this share of the base RTT make a result doubtful.
@@ -97,21 +113,62 @@ impl PathReport {
         all
     }
 
-    /// The rate at which the link sent over the measured interval, all traffic, in bits per second.
+    /// The rate at which the link sent over the measured interval, all traffic, in bits per second of the path's time.
     #[must_use]
     pub fn forwarded_bps(&self) -> f64 {
         self.link.forwarded_bytes.bits_f64() / self.link.measured.as_secs_f64().max(1e-9)
     }
 
-    /// How long the path stood still, if that is worth a word: rates on the real clock are lower by that share.
+    /// The same in bits per second of the machine's clock, which goes on while the path stands still.
+    #[must_use]
+    pub fn real_bps(&self) -> f64 {
+        self.link.forwarded_bytes.bits_f64() / self.elapsed.as_secs_f64().max(1e-9)
+    }
+
+    /// Whether [`real_bps`](Self::real_bps) is `rate`, to within the share `tolerance`, on a link that was to be always
+    /// busy. Stalls excuse a deviation only if they were longer than the tolerance allows, if the path's time is off the
+    /// machine's by no more than they and what is regained of earlier ones, and if the rate holds in the path's time.
+    #[must_use]
+    pub fn real_rate(&self, rate: Rate, tolerance: f64) -> Judged {
+        let off = |bps: f64| (bps / rate.as_bps_f64() - 1.0).abs();
+        if off(self.real_bps()) <= tolerance {
+            return Judged::Held;
+        }
+        let (measured, elapsed) = (self.link.measured, self.elapsed);
+        let consistent = measured + self.stalls.total + READ_APART >= elapsed
+            && measured <= elapsed + elapsed / REGAIN + READ_APART;
+        let total = self.stalls.total;
+        if off(self.forwarded_bps()) > tolerance || !consistent {
+            Judged::Missed
+        } else if total > elapsed.scale(tolerance) {
+            Judged::NotJudged(format!(
+                "the host stalled {:.0} ms of {:.2} s",
+                total.as_millis_f64(),
+                elapsed.as_secs_f64()
+            ))
+        } else if measured > elapsed {
+            Judged::NotJudged(format!(
+                "the path regained {:.0} ms of earlier stalls of the host in {:.2} s",
+                (measured - elapsed).as_millis_f64(),
+                elapsed.as_secs_f64()
+            ))
+        } else {
+            Judged::Missed
+        }
+    }
+
+    /// How long the path stood still, if that is worth a word, and what that makes of the rate.
     #[must_use]
     pub fn stalled(&self) -> Option<String> {
         let Stalls { count, total, longest } = self.stalls;
-        let measured = self.link.measured;
-        (total > measured.scale(STALLED_FLOOR)).then(|| {
+        let elapsed = self.elapsed;
+        (total > elapsed.scale(STALLED_FLOOR)).then(|| {
             format!(
-                "the path stood still for {total} of {measured} while the machine did not run the emulator \
-                 ({count} times, {longest} at the longest)"
+                "the path stood still for {total} of {elapsed} while the machine did not run the emulator \
+                 ({count} times, {longest} at the longest): the link sent {:.2} Mbit/s by the machine's clock, {:.2} by \
+                 the path's",
+                self.real_bps() / 1e6,
+                self.forwarded_bps() / 1e6,
             )
         })
     }
@@ -146,5 +203,83 @@ impl PathReport {
             doubts.push(format!("{} packets could not be carried or delivered", self.refused));
         }
         doubts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use link::{Limit, Link, LinkConfig};
+    use units::random::Stream;
+    use units::{Bytes, Fraction};
+
+    const RATE: Rate = Rate::from_bps(100_000_000);
+
+    /// 100 Mbit/s times `share` of the path's time, which is `measured` ms, of the machine's `elapsed` ms.
+    fn report(share: f64, measured: u64, elapsed: u64, stalled: u64) -> PathReport {
+        let config = LinkConfig { rate: RATE, delay: Span::ZERO, loss: Fraction::ZERO };
+        let mut link: Link<Bytes> =
+            Link::make(config, "drop-tail", Limit::Packets(1), Stream::new(1, "loss")).expect("a policy");
+        let measured = Span::from_millis(measured);
+        let link = LinkReport {
+            measured,
+            forwarded_bytes: RATE.volume(measured).scale(share),
+            ..link.report(Time::ZERO)
+        };
+        PathReport {
+            link,
+            reverse: None,
+            samples: Vec::new(),
+            flows: Vec::new(),
+            lateness: Lateness::default(),
+            elapsed: Span::from_millis(elapsed),
+            stalls: Stalls {
+                count: 1,
+                total: Span::from_millis(stalled),
+                longest: Span::from_millis(stalled),
+            },
+            lost_before_link: 0,
+            refused: 0,
+            reverse_packets: 0,
+            cpu: Span::ZERO,
+            lived: measured,
+            notes: Vec::new(),
+        }
+    }
+
+    fn judged(share: f64, measured: u64, elapsed: u64, stalled: u64) -> Judged {
+        report(share, measured, elapsed, stalled).real_rate(RATE, 0.005)
+    }
+
+    #[test]
+    fn a_rate_on_the_machines_clock_is_held_missed_or_not_judged() {
+        assert_eq!(judged(1.0, 4000, 4000, 0), Judged::Held);
+        assert_eq!(judged(1.0, 3985, 4000, 15), Judged::Held, "a stall within the tolerance");
+        assert_eq!(
+            judged(1.0, 3900, 4000, 110),
+            Judged::NotJudged("the host stalled 110 ms of 4.00 s".into()),
+            "10 ms were regained"
+        );
+        assert_eq!(judged(0.99, 4000, 4000, 0), Judged::Missed, "wrong by both clocks");
+        assert_eq!(judged(0.99, 3900, 4000, 100), Judged::Missed, "stalls do not excuse the path's own time");
+        assert_eq!(judged(1.0, 3900, 4000, 0), Judged::Missed, "time was lost and nothing stalled");
+        assert_eq!(judged(1.0, 3800, 4000, 100), Judged::Missed, "more was lost than stalled");
+        assert_eq!(judged(1.0, 4100, 4000, 100), Judged::Missed, "too fast");
+        assert_eq!(
+            judged(1.0001, 4020, 4000, 0),
+            Judged::NotJudged("the path regained 20 ms of earlier stalls of the host in 4.00 s".into())
+        );
+    }
+
+    #[test]
+    fn the_real_rate_counts_the_time_in_which_the_path_stood_still() {
+        let report = report(1.0, 3800, 4000, 200);
+        assert!((report.forwarded_bps() / 100e6 - 1.0).abs() < 1e-6);
+        assert!((report.real_bps() / 95e6 - 1.0).abs() < 1e-6);
+        let told = report.stalled().expect("5 %");
+        assert!(
+            told.ends_with("the link sent 95.00 Mbit/s by the machine's clock, 100.00 by the path's"),
+            "{told}"
+        );
     }
 }

@@ -104,6 +104,11 @@ impl PathTime {
         self.told.clone()
     }
 
+    /// The real time last looked at, which the path's time was last computed from.
+    pub(super) fn seen(&self) -> Time {
+        self.seen
+    }
+
     pub(super) fn stalls(&self) -> Stalls {
         self.stalls
     }

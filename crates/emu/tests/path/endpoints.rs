@@ -7,10 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 use tightlink_emu::{Path, PathConfig, PathReport, privilege, run_ahead};
 use units::Span;
+use unjudged::could_not_judge;
 
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// Waits until no other timing test runs. `None`, with a note, where the machine does not let us run any.
+/// Waits until no other timing test runs. `None` where the machine does not let us run any: the test could not judge.
+#[track_caller]
 pub fn alone() -> Option<MutexGuard<'static, ()>> {
     match privilege::check() {
         Ok(privilege) if !privilege.user_namespace => {
@@ -18,13 +20,11 @@ pub fn alone() -> Option<MutexGuard<'static, ()>> {
             Some(ALONE.lock().unwrap_or_else(PoisonError::into_inner))
         }
         Ok(_) => {
-            eprintln!(
-                "skipped: needs root (tests run on many threads, which a user namespace does not allow)"
-            );
+            could_not_judge("needs root: tests run on many threads, which a user namespace does not allow");
             None
         }
         Err(error) => {
-            eprintln!("skipped: {error}");
+            could_not_judge(error);
             None
         }
     }
@@ -32,7 +32,9 @@ pub fn alone() -> Option<MutexGuard<'static, ()>> {
 
 /// Tries `measure` until `good`, six times at most. Tries during which the machine stalled (its host, or other programs,
 /// had the processor) say nothing against us: with a good one among six all is well, after three bad ones on a machine that ran
-/// the test fails, and if the machine never ran for long enough it is not judged: `None`, with a note.
+/// the test fails, and if the machine never ran for long enough the test could not judge: `None`. What no stall explains is
+/// asserted by `measure` itself, in every try.
+#[track_caller]
 pub fn settled<T: std::fmt::Debug>(mut measure: impl FnMut() -> T, good: impl Fn(&T) -> bool) -> Option<T> {
     let mut bad = Vec::new();
     for _ in 0..6 {
@@ -45,7 +47,7 @@ pub fn settled<T: std::fmt::Debug>(mut measure: impl FnMut() -> T, good: impl Fn
         }
         assert!(bad.len() < 3, "not even the third time: {:?}", bad.last());
     }
-    eprintln!("not judged: the machine stalled in four tries of six or more");
+    could_not_judge("the machine stalled in four tries of six or more");
     None
 }
 

@@ -75,12 +75,13 @@ fn round_trips_are_those_of_the_path() {
             .collect();
         assert!(round_trips.len() > 40, "{} echoes", round_trips.len());
         round_trips.sort_by(f64::total_cmp);
-        (round_trips[0], round_trips[round_trips.len() / 2])
+        // The path regains what it stood still by running 0.5 % fast, and may be 50 us early each way: 19.8 ms.
+        let (least, median) = (round_trips[0], round_trips[round_trips.len() / 2]);
+        assert!(least > 19.75, "nothing overtakes the delay: {least} ms");
+        println!("round trip: least {least:.3} ms, median {median:.3} ms");
+        median
     };
-    let Some((least, median)) = settled(median, |(_, median)| (median - 20.0).abs() < 0.5) else { return };
-    println!("round trip: least {least:.3} ms, median {median:.3} ms");
-    // The path regains what it stood still by running 1 % fast, and may be 50 us early each way.
-    assert!(least > 19.6, "nothing overtakes the delay: {least} ms");
+    settled(median, |median| (median - 20.0).abs() < 0.5);
 }
 
 #[test]
