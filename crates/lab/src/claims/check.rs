@@ -258,8 +258,10 @@ fn each(
     };
     let _ = write!(detail, ", {against}");
     if count > 1 {
-        let ends = |(value, other): (f64, Option<f64>)| {
-            other.map_or_else(|| show(value), |other| format!("{:.1} %", 100.0 * value / other))
+        // Of nothing there is no share.
+        let ends = |(value, other): (f64, Option<f64>)| match other.filter(|other| *other != 0.0) {
+            Some(other) => format!("{:.1} %", 100.0 * value / other),
+            None => show(value),
         };
         let _ =
             write!(detail, "; {} to {} in {count} runs, in {held} of them it holds", ends(first), ends(last));
