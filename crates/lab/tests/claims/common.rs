@@ -3,7 +3,9 @@
 use scenario::Document;
 use tightlink_lab::claims::{Claim, check, parse_claims};
 use tightlink_lab::compare::{Answer, Task, tasks};
-use tightlink_lab::record::{DelayStatistics, Engine, FlowSummary, Record, RttStatistics, Series, Summary};
+use tightlink_lab::record::{
+    DelayStatistics, Engine, FlowSummary, Percentiles, Record, RttStatistics, Series, Summary,
+};
 use tightlink_lab::report::Verdict;
 
 pub const SCENARIO: &str = "title = 't'
@@ -48,7 +50,11 @@ pub fn record(engine: Engine, task: &Task, goodput: f64, rtt: f64, retransmits: 
         mean_backlog_bytes: None,
         mean_occupancy: Some(0.5),
         queue_length_packets: None,
-        queueing_delay_s: Some(DelayStatistics { mean: 0.01, p50: None, p95: None, p99: None, max: None }),
+        queueing_delay_s: Some(DelayStatistics {
+            mean: 0.01,
+            percentiles: Percentiles::default(),
+            max: None,
+        }),
         sessions: Vec::new(),
         repeats: None,
         jain_index: None,
