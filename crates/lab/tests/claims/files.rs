@@ -84,3 +84,21 @@ fn every_published_claim_is_about_a_figure_and_selects_cases_of_it() {
         assert!(reasons.iter().any(judged), "\"{}\" was not judged: {reasons:?}", claim.says);
     }
 }
+
+/// [madison:5.1]: Reno and Madison at both ends of a series.
+#[test]
+fn a_series_of_fig_8_or_9_counts_only_if_both_its_ends_agree_within_10_percent() {
+    let claims = published_claims().unwrap();
+    for figure in ["fig8a", "fig8b", "fig8c", "fig9a", "fig9b"].map(|figure| format!("madison:{figure}")) {
+        let valid = |control: &str| {
+            let goodput = |which: u32| format!("flows.{control}-{which}.goodput_bps").into();
+            claims.iter().any(|claim| {
+                (claim.figure == figure && claim.validity && claim.quantity == goodput(2))
+                    && claim.of == Some(goodput(1))
+                    && claim.at_least.as_deref() == Some("90%")
+                    && claim.at_most.as_deref() == Some("110%")
+            })
+        };
+        assert!(valid("reno") && valid("madison"), "{figure}");
+    }
+}
