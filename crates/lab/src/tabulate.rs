@@ -51,10 +51,13 @@ const NUMBERS: &[Number] = &[
     ("mean_active", Real(|s| s.sessions.first().map(|_| s.sessions.iter().map(|of| of.mean_active).sum()))),
 ];
 
-/// The numbers of each of several links, named.
-fn link_numbers(link: &LinkSummary) -> Vec<(String, Option<f64>)> {
+/// Numbers with their names.
+type Named = Vec<(String, Option<f64>)>;
+
+/// The numbers of each of several links.
+fn link_numbers(link: &LinkSummary) -> Named {
     let delay = link.queueing_delay_s;
-    let mut numbers: Vec<(String, Option<f64>)> = vec![
+    let mut numbers: Named = vec![
         ("utilization".into(), Some(link.utilization)),
         ("idle_fraction".into(), Some(link.idle_fraction)),
         ("loss_rate".into(), Some(link.loss_rate)),
@@ -140,7 +143,7 @@ fn links(results: &[PointResult]) -> Vec<(String, Column)> {
     };
     let mut columns = vec![("tight_link".to_owned(), Column::Text(results.iter().map(tight).collect()))];
     for name in &names {
-        let rows: Vec<Option<Vec<(String, Option<f64>)>>> = results
+        let rows: Vec<Option<Named>> = results
             .iter()
             .map(|result| result.summary.links.iter().find(|link| link_name(link) == *name).map(link_numbers))
             .collect();
