@@ -46,7 +46,7 @@ pub(crate) fn print_answers(answers: &[Answer]) -> Result<(), Problem> {
 fn users(case: &str, sessions: &SessionsSummary) -> String {
     let (name, users, active) = (&sessions.name, sessions.users, sessions.mean_active);
     let took = sessions.completion_s.map_or_else(String::new, |took| {
-        format!(", mean {:.3} s, p95 {:.3} s", took.mean, took.p95.unwrap_or(took.mean))
+        format!(", mean {:.3} s, p95 {:.3} s", took.mean, took.percentiles.p95.unwrap_or(took.mean))
     });
     let case = if case.is_empty() { String::new() } else { format!("{case}: ") };
     format!("{case}{name}: {active:.1} of {users} users active; {} sessions ended{took}", sessions.completed)

@@ -5,7 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
-const STATUSES: [&str; 4] = ["planned", "implemented", "agrees", "disagrees"];
+const STATUSES: [&str; 7] =
+    ["planned", "untested", "implemented", "agrees", "agrees-in-words", "disagrees", "erratum"];
+/// What cannot be told by its status alone.
+const REASONED: [&str; 4] = ["untested", "agrees-in-words", "disagrees", "erratum"];
 const KEYS: [&str; 6] = ["id", "what", "status", "reason", "code", "tests"];
 
 fn root() -> PathBuf {
@@ -55,23 +58,77 @@ fn ids_are_unique() {
 }
 
 #[test]
-fn a_row_that_disagrees_says_how() {
-    for row in rows().iter().filter(|row| text(row, "status") == "disagrees") {
-        assert!(!text(row, "reason").is_empty(), "{}: disagrees without a reason", text(row, "id"));
+fn a_status_that_asks_for_a_reason_has_one() {
+    for row in rows() {
+        let (id, status) = (text(&row, "id"), text(&row, "status"));
+        assert!(
+            !REASONED.contains(&status) || !text(&row, "reason").is_empty(),
+            "{id}: {status} without a reason"
+        );
     }
 }
 
 #[test]
-fn what_exists_has_code_and_tests() {
+fn what_exists_has_code_and_what_is_tested_has_tests() {
     for row in rows() {
-        let id = text(&row, "id");
+        let (id, status) = (text(&row, "id"), text(&row, "status"));
         let (code, tests) = (paths(&row, "code"), paths(&row, "tests"));
-        if text(&row, "status") != "planned" {
-            assert!(!code.is_empty(), "{id}: {} without code", text(&row, "status"));
-            assert!(!tests.is_empty(), "{id}: {} without tests", text(&row, "status"));
-        }
-        for path in code.iter().chain(&tests) {
+        assert_eq!(code.is_empty(), status == "planned", "{id}: {status} with {} files of code", code.len());
+        let is_tested = !["planned", "untested"].contains(&status);
+        assert_eq!(tests.is_empty(), !is_tested, "{id}: {status} with {} tests", tests.len());
+        for path in &code {
             assert!(root().join(path).is_file(), "{id}: {path} is not a file of the repository");
         }
+    }
+}
+
+#[test]
+fn every_test_that_a_row_names_is_a_test_of_that_file() {
+    for row in rows() {
+        let id = text(&row, "id");
+        for entry in paths(&row, "tests") {
+            let (path, test) = entry.split_once("::").unwrap_or((&entry, ""));
+            let file =
+                fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{id}: {path}: {error}"));
+            if path.starts_with("tests/claims/") {
+                assert!(has_claims(&file, &row), "{id}: no claim of {path} is about a scenario of its code");
+            } else {
+                assert!(is_test(&file, test), "{id}: {path} has no test \"{test}\" that is run");
+            }
+        }
+    }
+}
+
+/// Whether a claim of `file` is about one of the scenarios in the row's code.
+fn has_claims(file: &str, row: &Table) -> bool {
+    let claims: Table = file.parse().expect("claims");
+    let figures: Vec<&str> = (claims["claim"].as_array().expect("[[claim]]").iter())
+        .filter_map(|claim| claim.get("figure").and_then(Value::as_str))
+        .collect();
+    paths(row, "code").iter().filter(|path| path.starts_with("scenarios/")).any(|path| {
+        let scenario: Table =
+            fs::read_to_string(root().join(path)).expect("a scenario").parse().expect("TOML");
+        figures.contains(&text(&scenario, "source"))
+    })
+}
+
+/// Whether `file` has a function of this name with `#[test]` above it, and no `#[ignore]`.
+fn is_test(file: &str, name: &str) -> bool {
+    let lines: Vec<&str> = file.lines().map(str::trim_start).collect();
+    let Some(place) = lines.iter().position(|line| line.starts_with(&format!("fn {name}("))) else {
+        return false;
+    };
+    let above =
+        lines[..place].iter().rev().take_while(|line| line.starts_with("#[") || line.starts_with("///"));
+    let attributes: Vec<&str> = above.copied().collect();
+    attributes.contains(&"#[test]") && !attributes.iter().any(|line| line.starts_with("#[ignore"))
+}
+
+#[test]
+fn a_helper_a_test_that_is_not_run_and_a_name_that_is_not_there_are_no_tests() {
+    let file = "fn helper() {}\n/// So.\n#[test]\nfn one() {}\n#[test]\n#[ignore = \"long\"]\nfn two() {}\n";
+    assert!(is_test(file, "one"));
+    for name in ["helper", "two", "three", "on", ""] {
+        assert!(!is_test(file, name), "{name}");
     }
 }

@@ -5,7 +5,8 @@
 
 use std::f64::consts::PI;
 use tightlink_lab::record::{
-    DelayStatistics, Engine, FlowSeries, FlowSummary, LinkSeries, Record, RttStatistics, Series, Summary,
+    DelayStatistics, Engine, FlowSeries, FlowSummary, LinkSeries, Percentiles, Record, RttStatistics, Series,
+    Summary,
 };
 use tightlink_lab::report::{Case, Report, Verdict};
 
@@ -136,9 +137,7 @@ fn record(engine: Engine, flows: usize, [available, base, limit]: [f64; 3]) -> R
         queue_length_packets: None,
         queueing_delay_s: Some(DelayStatistics {
             mean: delay,
-            p50: None,
-            p95: (!model).then_some(delay * 1.7),
-            p99: None,
+            percentiles: Percentiles { p95: (!model).then_some(delay * 1.7), ..Percentiles::default() },
             max: None,
         }),
         sessions: Vec::new(),

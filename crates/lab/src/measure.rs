@@ -2,7 +2,7 @@
 
 use crate::batches::HalfWidths;
 use crate::fairness;
-use crate::record::{DelayStatistics, Engine, FlowSummary, LinkSummary, QueueLength, Summary};
+use crate::record::{DelayStatistics, Engine, FlowSummary, LinkSummary, Percentiles, QueueLength, Summary};
 use crate::resolve::{Resolved, ResolvedLink};
 use link::{Histogram, Limit, LinkReport, Occupancy, QueueingDelay};
 use scenario::Direction;
@@ -58,12 +58,9 @@ pub fn queueing_delay(delay: &QueueingDelay) -> Option<DelayStatistics> {
 }
 
 fn statistics(mean: Span, quantile: impl Fn(f64) -> Option<Span>, max: Span) -> DelayStatistics {
-    let quantile = |q| quantile(q).map(Span::as_secs_f64);
     DelayStatistics {
         mean: mean.as_secs_f64(),
-        p50: quantile(0.5),
-        p95: quantile(0.95),
-        p99: quantile(0.99),
+        percentiles: Percentiles::of(|share| quantile(share).map(Span::as_secs_f64)),
         max: Some(max.as_secs_f64()),
     }
 }
@@ -71,12 +68,10 @@ fn statistics(mean: Span, quantile: impl Fn(f64) -> Option<Span>, max: Span) -> 
 /// Mean and quantiles of the queue's length; `None` if no time was measured.
 #[must_use]
 pub fn queue_length(occupancy: &Occupancy) -> Option<QueueLength> {
-    let quantile = |q| occupancy.quantile(q);
     Some(QueueLength {
         mean: occupancy.mean()?,
-        p50: quantile(0.5)?,
-        p95: quantile(0.95)?,
-        p99: quantile(0.99)?,
+        // Where there is a mean there are quantiles.
+        percentiles: Percentiles::of(|share| occupancy.quantile(share).unwrap_or_default()),
         max: occupancy.max(),
     })
 }

@@ -1,6 +1,10 @@
 //! What a run leaves behind: the [`Summary`] (one row of numbers, the same keys from every engine) and the
 //! [`Series`] (the same columns from every engine), together a [`Record`].
 
+mod percentiles;
+
+pub use percentiles::Percentiles;
+
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -170,12 +174,9 @@ pub struct LinkSummary {
 pub struct QueueLength {
     /// Time average.
     pub mean: f64,
-    /// Half of the time no more wait.
-    pub p50: u64,
-    /// 95 % of the time no more wait.
-    pub p95: u64,
-    /// 99 % of the time no more wait.
-    pub p99: u64,
+    /// Which shares of the time how many wait at most: beside `mean` in the summary.
+    #[serde(flatten)]
+    pub percentiles: Percentiles<u64>,
     /// The longest queue.
     pub max: u64,
 }
@@ -206,12 +207,9 @@ pub struct SessionsSummary {
 pub struct DelayStatistics {
     /// Mean.
     pub mean: f64,
-    /// Median.
-    pub p50: Option<f64>,
-    /// What 95 % do not exceed: of the time for a queueing delay, of sessions for their completion.
-    pub p95: Option<f64>,
-    /// What 99 % do not exceed.
-    pub p99: Option<f64>,
+    /// Of the time for a queueing delay, of sessions for their completion: beside `mean` in the summary.
+    #[serde(flatten)]
+    pub percentiles: Percentiles<Option<f64>>,
     /// The longest.
     pub max: Option<f64>,
 }

@@ -1,7 +1,7 @@
 //! A sweep's results as one table: a row per point, a column per swept key, per number of the summary, and per number of
 //! each link where there are several.
 
-use crate::record::{LinkSummary, Summary};
+use crate::record::{LinkSummary, Percentiles, Summary};
 use crate::store::{Column, replace, replace_by, write_table};
 use crate::sweep::PointResult;
 use std::io;
@@ -14,8 +14,12 @@ enum Of {
     Real(fn(&Summary) -> Option<f64>),
     /// To its last digit: a seed may have more of them than a real number holds.
     Whole(fn(&Summary) -> Option<u64>),
+    /// A column for each percentile, whose name takes the place of `{}`.
+    Lengths(fn(&Summary) -> Option<Percentiles<u64>>),
+    /// The same of a time.
+    Delays(fn(&Summary) -> Option<Percentiles<Option<f64>>>),
 }
-use Of::{Real, Whole};
+use Of::{Delays, Lengths, Real, Whole};
 
 /// The numbers, in the order of the columns; several flows are summed (goodput, retransmits) or averaged (RTT).
 const NUMBERS: &[Number] = &[
@@ -32,14 +36,10 @@ const NUMBERS: &[Number] = &[
     ("mean_backlog_bytes", Real(|s| s.mean_backlog_bytes)),
     ("mean_occupancy", Real(|s| s.mean_occupancy)),
     ("queue_length_packets_mean", Real(|s| s.queue_length_packets.map(|length| length.mean))),
-    ("queue_length_packets_p50", Whole(|s| s.queue_length_packets.map(|length| length.p50))),
-    ("queue_length_packets_p95", Whole(|s| s.queue_length_packets.map(|length| length.p95))),
-    ("queue_length_packets_p99", Whole(|s| s.queue_length_packets.map(|length| length.p99))),
+    ("queue_length_packets_{}", Lengths(|s| s.queue_length_packets.map(|length| length.percentiles))),
     ("queue_length_packets_max", Whole(|s| s.queue_length_packets.map(|length| length.max))),
     ("queueing_delay_mean_s", Real(|s| s.queueing_delay_s.map(|delay| delay.mean))),
-    ("queueing_delay_p50_s", Real(|s| s.queueing_delay_s.and_then(|delay| delay.p50))),
-    ("queueing_delay_p95_s", Real(|s| s.queueing_delay_s.and_then(|delay| delay.p95))),
-    ("queueing_delay_p99_s", Real(|s| s.queueing_delay_s.and_then(|delay| delay.p99))),
+    ("queueing_delay_{}_s", Delays(|s| s.queueing_delay_s.map(|delay| delay.percentiles))),
     ("queueing_delay_max_s", Real(|s| s.queueing_delay_s.and_then(|delay| delay.max))),
     ("jain_index", Real(|s| s.jain_index)),
     ("jain_index_mean", Real(|s| s.jain_index_mean)),
@@ -51,21 +51,33 @@ const NUMBERS: &[Number] = &[
     ("mean_active", Real(|s| s.sessions.first().map(|_| s.sessions.iter().map(|of| of.mean_active).sum()))),
 ];
 
-type OfLink = fn(&LinkSummary) -> Option<f64>;
+/// Numbers with their names.
+type Named = Vec<(String, Option<f64>)>;
 
 /// The numbers of each of several links.
-const LINK_NUMBERS: &[(&str, OfLink)] = &[
-    ("utilization", |link| Some(link.utilization)),
-    ("idle_fraction", |link| Some(link.idle_fraction)),
-    ("loss_rate", |link| Some(link.loss_rate)),
-    ("mean_backlog_bytes", |link| Some(link.mean_backlog_bytes)),
-    ("mean_occupancy", |link| Some(link.mean_occupancy)),
-    ("queueing_delay_mean_s", |link| link.queueing_delay_s.map(|delay| delay.mean)),
-    ("queueing_delay_p50_s", |link| link.queueing_delay_s.and_then(|delay| delay.p50)),
-    ("queueing_delay_p95_s", |link| link.queueing_delay_s.and_then(|delay| delay.p95)),
-    ("queueing_delay_p99_s", |link| link.queueing_delay_s.and_then(|delay| delay.p99)),
-    ("queueing_delay_max_s", |link| link.queueing_delay_s.and_then(|delay| delay.max)),
-];
+fn link_numbers(link: &LinkSummary) -> Named {
+    let delay = link.queueing_delay_s;
+    let mut numbers: Named = vec![
+        ("utilization".into(), Some(link.utilization)),
+        ("idle_fraction".into(), Some(link.idle_fraction)),
+        ("loss_rate".into(), Some(link.loss_rate)),
+        ("mean_backlog_bytes".into(), Some(link.mean_backlog_bytes)),
+        ("mean_occupancy".into(), Some(link.mean_occupancy)),
+        ("queueing_delay_mean_s".into(), delay.map(|delay| delay.mean)),
+    ];
+    numbers.extend(
+        each_percentile("queueing_delay_{}_s")
+            .enumerate()
+            .map(|(place, name)| (name, delay.and_then(|delay| delay.percentiles.values()[place]))),
+    );
+    numbers.push(("queueing_delay_max_s".into(), delay.and_then(|delay| delay.max)));
+    numbers
+}
+
+/// A column's name for each percentile, in the order of their values.
+fn each_percentile(pattern: &str) -> impl Iterator<Item = String> {
+    Percentiles::<f64>::NAMES.iter().map(move |percentile| pattern.replace("{}", percentile))
+}
 
 fn rtt_mean(summary: &Summary) -> Option<f64> {
     let rtts: Vec<f64> = summary.flows.iter().filter_map(|flow| flow.rtt_s.map(|rtt| rtt.mean)).collect();
@@ -94,13 +106,21 @@ fn columns(results: &[PointResult]) -> Vec<(String, Column)> {
     // A column stands once: a swept key has the values as typed.
     let numbers = NUMBERS.iter().filter(|(name, _)| first.point.iter().all(|(key, _)| key != name));
     let summaries = || results.iter().map(|result| &result.summary);
-    columns.extend(numbers.map(|(name, of)| {
-        let values = match of {
-            Real(of) => Column::Number(summaries().map(of).collect()),
-            Whole(of) => Column::Whole(summaries().map(of).collect()),
-        };
-        ((*name).to_owned(), values)
-    }));
+    for (name, of) in numbers {
+        let each = each_percentile(name).enumerate();
+        match of {
+            Real(of) => columns.push(((*name).into(), Column::Number(summaries().map(of).collect()))),
+            Whole(of) => columns.push(((*name).into(), Column::Whole(summaries().map(of).collect()))),
+            Lengths(of) => columns.extend(each.map(|(place, name)| {
+                let values = summaries().map(|summary| Some(of(summary)?.values()[place]));
+                (name, Column::Whole(values.collect()))
+            })),
+            Delays(of) => columns.extend(each.map(|(place, name)| {
+                let values = summaries().map(|summary| of(summary)?.values()[place]);
+                (name, Column::Number(values.collect()))
+            })),
+        }
+    }
     columns.extend(links(results));
     columns.push(("scenario_hash".into(), texts(&|result| result.summary.scenario_hash.clone())));
     columns
@@ -123,11 +143,14 @@ fn links(results: &[PointResult]) -> Vec<(String, Column)> {
     };
     let mut columns = vec![("tight_link".to_owned(), Column::Text(results.iter().map(tight).collect()))];
     for name in &names {
-        columns.extend(LINK_NUMBERS.iter().map(|(number, of)| {
-            let value = |result: &PointResult| {
-                result.summary.links.iter().find(|link| link_name(link) == *name).and_then(of)
-            };
-            (format!("links.{name}.{number}"), Column::Number(results.iter().map(value).collect()))
+        let rows: Vec<Option<Named>> = results
+            .iter()
+            .map(|result| result.summary.links.iter().find(|link| link_name(link) == *name).map(link_numbers))
+            .collect();
+        let known = rows.iter().flatten().next().into_iter().flatten();
+        columns.extend(known.enumerate().map(|(place, (number, _))| {
+            let values = rows.iter().map(|row| row.as_ref().and_then(|row| row[place].1));
+            (format!("links.{name}.{number}"), Column::Number(values.collect()))
         }));
     }
     columns

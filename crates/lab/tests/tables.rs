@@ -96,7 +96,9 @@ fn each_of_several_links_has_its_columns() {
     let at = tables.column("tight_link");
     assert_eq!([&tables.csv[1][at], &tables.csv[2][at]], ["b", "a"]);
     for (row, tight) in [(0, "b"), (1, "a")] {
-        for number in ["utilization", "loss_rate", "mean_backlog_bytes", "queueing_delay_p99_s"] {
+        for number in
+            ["utilization", "loss_rate", "mean_backlog_bytes", "queueing_delay_p5_s", "queueing_delay_p99_s"]
+        {
             let of_link = tables.number(row, &format!("links.{tight}.{number}"));
             assert_eq!(of_link, tables.number(row, number), "{number} of the tight link");
         }

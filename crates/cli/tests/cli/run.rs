@@ -60,7 +60,7 @@ fn complete(summary: &Value, engine: &str) {
     for key in ["seed", "measured_s", "wall_s", "peak_rss_bytes", "utilization", "mean_backlog_bytes"] {
         assert!(summary[key].is_number(), "{key} of {summary}");
     }
-    assert_eq!(keys(&summary["queueing_delay_s"]), ["max", "mean", "p50", "p95", "p99"]);
+    assert_eq!(keys(&summary["queueing_delay_s"]), ["max", "mean", "p1", "p5", "p50", "p95", "p99"]);
     let flow = &summary["flows"][0];
     assert_eq!(keys(flow), FLOW);
     assert_eq!(keys(&flow["rtt_s"]), ["mean", "min", "p95"]);
@@ -92,9 +92,12 @@ fn a_simulation_tells_its_queue_by_time_and_how_sure_its_means_are() {
     let ended = place.run(&["run", "small.toml", "--json", "--set", "flow.target.socket_buffer=max"]).well();
     let summary = &ended.json()[0];
     let length = &summary["queue_length_packets"];
-    assert_eq!(keys(length), ["max", "mean", "p50", "p95", "p99"]);
-    let numbers = ["p50", "p95", "p99", "max"].map(|key| length[key].as_u64().expect(key));
-    assert!(numbers.is_sorted() && numbers[3] > 0, "{length}");
+    assert_eq!(keys(length), ["max", "mean", "p1", "p5", "p50", "p95", "p99"]);
+    let numbers = ["p1", "p5", "p50", "p95", "p99", "max"].map(|key| length[key].as_u64().expect(key));
+    assert!(numbers.is_sorted() && numbers[0] < numbers[5], "{length}");
+    // The least percentiles tell a queue that is empty at times from one that never is.
+    let empty = summary["queue_empty_fraction"].as_f64().unwrap();
+    assert_eq!((numbers[0] == 0, numbers[1] == 0), (empty >= 0.01, empty >= 0.05), "{summary}");
     // All packets are of 1500 bytes.
     let backlog = summary["mean_backlog_bytes"].as_f64().unwrap();
     assert!((length["mean"].as_f64().unwrap() * 1500.0 - backlog).abs() < 1e-6 * backlog, "{summary}");

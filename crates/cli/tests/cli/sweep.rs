@@ -78,8 +78,13 @@ fn the_table_has_a_row_per_point_and_a_column_per_number() {
     let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
     assert_eq!(rows.len(), 3);
     assert!(rows.iter().all(|row| row.len() == rows[0].len()), "{text}");
-    for column in ["link.queue.limit", "utilization_ci95", "queue_length_packets_p95", "queueing_delay_p99_s"]
-    {
+    for column in [
+        "link.queue.limit",
+        "utilization_ci95",
+        "queue_length_packets_p1",
+        "queueing_delay_p5_s",
+        "queueing_delay_p99_s",
+    ] {
         let at =
             rows[0].iter().position(|name| *name == column).unwrap_or_else(|| panic!("{column} in {text}"));
         assert!(!rows[1][at].is_empty() && !rows[2][at].is_empty(), "{column} in {text}");

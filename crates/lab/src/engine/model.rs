@@ -4,7 +4,8 @@ use super::{EngineError, Misfit, no_users, one_queue};
 use crate::fairness;
 use crate::measure::{Stopwatch, jain_index, peak_rss_bytes};
 use crate::record::{
-    DelayStatistics, Engine, FlowSeries, FlowSummary, LinkSeries, Record, RttStatistics, Series, Summary,
+    DelayStatistics, Engine, FlowSeries, FlowSummary, LinkSeries, Percentiles, Record, RttStatistics, Series,
+    Summary,
 };
 use crate::resolve::{Resolved, ResolvedFlow};
 use model::mft::{self, CrossTraffic, Path, Prediction, Regime, Target};
@@ -193,9 +194,7 @@ fn record(resolved: &Resolved, path: &Path, prediction: &Prediction, wall_s: f64
         queue_length_packets: None,
         queueing_delay_s: Some(DelayStatistics {
             mean: queueing.as_secs_f64(),
-            p50: None,
-            p95: None,
-            p99: None,
+            percentiles: Percentiles::default(),
             max: None,
         }),
         jain_index: jain_index(&goodputs),

@@ -29,7 +29,7 @@ const COLUMNS: [Column; 7] = [
     Column {
         title: "p95 queueing delay",
         unit: "ms",
-        value: |s| s.queueing_delay_s.and_then(|d| d.p95).map(|v| v * 1e3),
+        value: |s| s.queueing_delay_s.and_then(|d| d.percentiles.p95).map(|v| v * 1e3),
         count: false,
     },
 ];
@@ -106,7 +106,7 @@ fn link_row(case: &Case, link: &LinkSummary) -> String {
         "<tr class=\"link\"><th scope=\"row\"><small>{}{back}{tight}</small></th>",
         escape_html(&link.name)
     );
-    let p95 = link.queueing_delay_s.and_then(|delay| delay.p95).map(|v| v * 1e3);
+    let p95 = link.queueing_delay_s.and_then(|delay| delay.percentiles.p95).map(|v| v * 1e3);
     let (loss, utilization) = (Some(link.loss_rate * 100.0), Some(link.utilization * 100.0));
     let values = [None, None, loss, None, utilization, Some(link.mean_backlog_bytes / 1e3), p95];
     for (column, value) in COLUMNS.iter().zip(values) {

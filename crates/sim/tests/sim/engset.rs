@@ -99,6 +99,35 @@ fn every_engset_row_of_ns2_is_met() {
     assert!(missed.is_empty(), "ours (ns-2's):\n{}", missed.join("\n"));
 }
 
+/// Little's law for the users that think: they are N - active, begin to think as often as sessions end, and think for 2 s. As
+/// the link carries 4000 packets/s at most and a session has 100.5 in the mean, active >= N - 2 s * 4000/100.5 per s = 120.4,
+/// for ns-2 as for us. The paper prints "around 110".
+#[test]
+fn no_buffer_leaves_fewer_users_active_than_littles_law_allows() {
+    let (think, measured) = (2.0_f64, 300.0_f64);
+    let most_sessions = 4000.0 / 100.5 * measured;
+    let least_active = 200.0 - think * most_sessions / measured;
+    assert!((least_active - 120.4).abs() < 0.01, "{least_active}");
+    // Standard deviations of one run: of the mean of so many times to think, and of so many sizes.
+    let of_thinking = think * think * f64::sqrt(most_sessions) / measured;
+    let of_sizes = think * (199.0 / f64::sqrt(12.0) / 100.5) * f64::sqrt(most_sessions) / measured;
+    for row in rows() {
+        assert!(row.active > least_active, "ns-2, B = {}: {}", row.buffer, row.active);
+    }
+    for buffer in [5, 30, 100, 400] {
+        let sessions = &Simulation::new(scenario(buffer), NoRecorder).run().sessions[0];
+        let thinking = think * sessions.completed as f64 / measured;
+        println!("B = {buffer}: {:.2} active, {thinking:.2} think", sessions.mean_active);
+        assert!(
+            (sessions.mean_active + thinking - 200.0).abs() < 3.0 * of_thinking,
+            "B = {buffer}: {} are active and {thinking} think, of 200",
+            sessions.mean_active
+        );
+        let least = least_active - 3.0 * of_thinking.hypot(of_sizes);
+        assert!(sessions.mean_active > least, "B = {buffer}: {} of {least}", sessions.mean_active);
+    }
+}
+
 /// One user on a fast path without loss: 10 packets in windows of 10 after a handshake, then a second of thought.
 fn alone(handshake: bool, loss: f64) -> Plan {
     let mut plan = plan(1_000_000_000, 1000);

@@ -1,0 +1,94 @@
+//! Claims that are judged by several runs, and which runs count.
+
+use crate::common::{SCENARIO, answers, claim, record};
+use scenario::Document;
+use tightlink_lab::claims::{Claim, Judging, check, evidence};
+use tightlink_lab::compare::Answer;
+use tightlink_lab::record::Engine;
+
+/// The simulator's answers with ten runs each: at the maximum 81 to 90 Mbit/s, otherwise always 40.
+fn repeated() -> Vec<Answer> {
+    let mut answers = answers();
+    for answer in &mut answers {
+        let max = answer.task.point[0].1 == "max";
+        let run = |seed: u32| {
+            let goodput = if max { 80.0 + f64::from(seed) } else { 40.0 };
+            record(Engine::Sim, &answer.task, goodput, 30.0, Some(0))
+        };
+        answer.runs = (1..=10).map(run).collect();
+    }
+    answers
+}
+
+#[test]
+fn of_several_runs_nine_of_ten_must_hold_or_the_share_that_the_claim_says() {
+    let of = |text: &str| {
+        let text =
+            format!("quantity = 'goodput'\nengines = ['sim']\ncases = {{ socket_buffer = 'max' }}\n{text}");
+        check(&[claim(&text)], &repeated(), &[Engine::Sim]).remove(0)
+    };
+    assert!(of("at_least = '82Mbit/s'").held, "in nine of ten");
+    let eight = of("at_least = '83Mbit/s'");
+    assert!(eight.failed(), "in eight of ten");
+    assert!(
+        eight.detail.contains("81.0 Mbit/s to 90.0 Mbit/s in 10 runs, in 8 of them it holds"),
+        "{}",
+        eight.detail
+    );
+    assert!(
+        of("at_least = '83Mbit/s'\nshare = '80%'").held && !of("at_least = '82Mbit/s'\nshare = '100%'").held
+    );
+    // Run by run against another case, and against another quantity of the same run.
+    assert!(of("at_least = '205%'\nbaseline = { socket_buffer = '100kB' }").held);
+    assert!(of("at_least = '208%'\nbaseline = { socket_buffer = '100kB' }").failed());
+    assert!(of("exceeds = { socket_buffer = '100kB' }").held);
+    assert!(of("at_least = '100%'\nat_most = '100%'\nof = 'flows.flow.goodput_bps'\nshare = '100%'").held);
+    // The band is for the median.
+    let known = |band: &str| of(&format!("at_least = '90Mbit/s'\n[[claim.disagrees]]\nreason = 'so'\n{band}"));
+    assert_eq!(known("at_least = '85Mbit/s'\nat_most = '86Mbit/s'").word(), "disagrees");
+    assert!(known("at_least = '85.5Mbit/s'").failed());
+}
+
+#[test]
+fn runs_are_made_with_several_seeds_where_the_numbers_depend_on_them_and_only_valid_ones_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = SCENARIO.replace("'link.queue.limit' = ['1 bdp', '2 bdp']", "");
+    let random = text.replace("[sweep]", "[[traffic]]\nkind = 'poisson'\nrate = '50Mbit/s'\n[sweep]");
+    let of = |text: &str, claims: &[Claim]| {
+        let judging = Judging {
+            asked: &[Engine::Model, Engine::Sim],
+            seeds: 4,
+            live: None,
+            jobs: 2,
+            folder: folder.path(),
+            progress: &|_, _| (),
+        };
+        evidence(&Document::parse("x.toml", text).unwrap(), claims, &judging).unwrap()
+    };
+    let bound = claim(
+        "quantity = 'goodput'\nengines = ['sim', 'live']\ncases = { socket_buffer = '100kB' }\nat_least = '1bit/s'",
+    );
+    let same = of(&text, std::slice::from_ref(&bound));
+    assert_eq!((same.answers.len(), same.answers[0].records.len(), same.answers[0].runs.len()), (1, 1, 0));
+    let drawn = of(&random, std::slice::from_ref(&bound));
+    let seeds: Vec<u64> = drawn.answers[0].runs.iter().map(|run| run.summary.seed).collect();
+    assert_eq!((seeds, drawn.tried), (vec![1, 2, 3, 4], None));
+    // Of about half of the runs.
+    let mut goodputs: Vec<f64> = drawn.answers[0].runs.iter().map(|run| run.summary.goodput_bps()).collect();
+    goodputs.sort_by(f64::total_cmp);
+    let least = (goodputs[1] + goodputs[2]) / 2.0;
+    let valid = claim(&format!(
+        "validity = true\nquantity = 'goodput'\nengines = ['sim']\ncases = {{ socket_buffer = '100kB' }}\nat_least = '{}bit/s'",
+        least as u64
+    ));
+    let counted = of(&random, &[bound.clone(), valid]);
+    let (tried, valid) = counted.tried.unwrap();
+    assert!(valid == 4 && tried > 4 && tried <= 40, "{valid} of {tried}");
+    assert!(counted.answers[0].runs.iter().all(|run| run.summary.goodput_bps() >= least));
+    let never = claim(
+        "validity = true\nquantity = 'goodput'\nengines = ['sim']\ncases = { socket_buffer = '100kB' }\nat_least = '1Gbit/s'",
+    );
+    let none = of(&random, &[bound, never]);
+    assert_eq!(none.tried, Some((40, 0)), "it ends");
+    assert!(none.answers.is_empty() || none.answers[0].runs.is_empty());
+}
