@@ -70,6 +70,28 @@ fn one_engine_may_disagree_where_another_one_must_not() {
 }
 
 #[test]
+fn one_case_may_disagree_where_another_one_must_not() {
+    // 40 Mbit/s at 100 kB, 90 at the maximum.
+    let known = |bound: &str, known: &str| {
+        verdict(&format!(
+            "quantity = 'goodput'\nengines = ['sim']\nat_least = '{bound}'\n[[claim.disagrees]]\nreason = 'small'\n{known}"
+        ))
+    };
+    let small = "cases = { socket_buffer = '100*' }\nat_least = '39Mbit/s'";
+    let verdict = known("80Mbit/s", small);
+    assert_eq!((verdict.word(), verdict.disagrees.as_deref()), ("disagrees", Some("small")), "{verdict:?}");
+    assert!(known("95Mbit/s", small).failed(), "the other case must hold");
+    assert!(known("39Mbit/s", small).failed(), "it holds in both");
+    let nowhere = known("80Mbit/s", "cases = { socket_buffer = '9kB' }\nat_least = '39Mbit/s'");
+    assert!(nowhere.failed() && nowhere.detail.contains("no case fits `disagrees`"), "{nowhere:?}");
+    // Each disagreement has its own band.
+    let both = format!("{small}\n[[claim.disagrees]]\nreason = 'large'\ncases = {{ socket_buffer = 'max' }}\n");
+    let within = known("95Mbit/s", &format!("{both}at_least = '85Mbit/s'"));
+    assert_eq!(within.disagrees.as_deref(), Some("small large"), "{within:?}");
+    assert!(known("95Mbit/s", &format!("{both}at_least = '92Mbit/s'")).failed());
+}
+
+#[test]
 fn a_disagreement_has_a_reason_and_a_band() {
     let refused = |relation: &str, known: &str| {
         let text = format!(

@@ -102,3 +102,26 @@ fn any_number_of_the_summary_can_be_claimed() {
     assert!(!unknown.held && unknown.detail.contains("does not know"), "{}", unknown.detail);
     assert!(!asked("smallest", "1").held, "nothing was searched");
 }
+
+#[test]
+fn every_flow_that_a_name_stands_for_is_judged() {
+    let mut answers = answers();
+    for answer in &mut answers {
+        for record in &mut answer.records {
+            let mut second = record.summary.flows[0].clone();
+            record.summary.flows[0].name = "web-1".into();
+            (second.name, second.goodput_bps) = ("web-2".into(), 1e6);
+            record.summary.flows.push(second);
+        }
+    }
+    let judged = |flow: &str, bound: &str| {
+        let quantity = format!("quantity = 'flows.{flow}.goodput_bps'\nengines = ['sim']\nat_least = '{bound}'");
+        check(&[claim(&quantity)], &answers, &Engine::ALL).remove(0)
+    };
+    assert!(judged("web-1", "39Mbit/s").held);
+    assert!(judged("web-*", "1Mbit/s").held);
+    let second = judged("web-*", "39Mbit/s");
+    assert!(second.failed() && second.detail.contains("sim web-2 1.00 Mbit/s"), "{second:?}");
+    let nobody = judged("mail-*", "1Mbit/s");
+    assert!(nobody.failed() && nobody.detail.contains("no flow is named mail-*"), "{nobody:?}");
+}

@@ -3,7 +3,7 @@
 use crate::common::{SCENARIO, answers, claim, record};
 use scenario::Document;
 use tightlink_lab::claims::{Claim, Judging, check, evidence};
-use tightlink_lab::compare::Answer;
+use tightlink_lab::compare::{Answer, tasks};
 use tightlink_lab::record::Engine;
 
 /// The simulator's answers with ten runs each: at the maximum 81 to 90 Mbit/s, otherwise always 40.
@@ -57,6 +57,7 @@ fn runs_are_made_with_several_seeds_where_the_numbers_depend_on_them_and_only_va
     let of = |text: &str, claims: &[Claim]| {
         let judging = Judging {
             asked: &[Engine::Model, Engine::Sim],
+            run: &[Engine::Model, Engine::Sim],
             seeds: 4,
             live: None,
             jobs: 2,
@@ -85,6 +86,13 @@ fn runs_are_made_with_several_seeds_where_the_numbers_depend_on_them_and_only_va
     let (tried, valid) = counted.tried.unwrap();
     assert!(valid == 4 && tried > 4 && tried <= 40, "{valid} of {tried}");
     assert!(counted.answers[0].runs.iter().all(|run| run.summary.goodput_bps() >= least));
+    // A figure shows the first run that counts, and is judged by all.
+    let document = Document::parse("x.toml", &random).unwrap();
+    let task = tasks(&document).unwrap().remove(0);
+    let shown = counted.first(&document, task.clone()).unwrap();
+    assert_eq!(shown.resolved.seed, counted.answers[0].runs[0].summary.seed);
+    let single = Answer { task: shown, runs: Vec::new(), ..counted.answers[0].clone() };
+    assert_eq!(counted.beside(&[single])[0].runs(Engine::Sim).len(), 4);
     let never = claim(
         "validity = true\nquantity = 'goodput'\nengines = ['sim']\ncases = { socket_buffer = '100kB' }\nat_least = '1Gbit/s'",
     );
