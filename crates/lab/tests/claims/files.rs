@@ -5,7 +5,7 @@ use scenario::{Document, Drawn, FigureSpec};
 use tightlink_lab::claims::{check, parse_claims};
 use tightlink_lab::compare::{Answer, Task, tasks};
 use tightlink_lab::figures::{figures, published_claims};
-use tightlink_lab::record::Engine;
+use tightlink_lab::record::{Engine, FlowSummary};
 use tightlink_lab::search::Found;
 
 #[test]
@@ -71,8 +71,16 @@ fn every_published_claim_is_about_a_figure_and_selects_cases_of_it() {
         // Numbers that satisfy no one in particular; with and without loss, so that both kinds of case exist.
         let reasons = [0, 1].map(|retransmits| {
             let answer = |(task, found): (Task, Option<Found>)| {
-                let records =
-                    Engine::ALL.map(|engine| record(engine, &task, 1.0, 50.0, Some(retransmits))).into();
+                let found_by = |engine| {
+                    let mut record = record(engine, &task, 1.0, 50.0, Some(retransmits));
+                    // A `*` in a claim asks for flows by their names.
+                    let first = record.summary.flows.remove(0);
+                    let named = |name: &String| FlowSummary { name: name.clone(), ..first.clone() };
+                    let names = task.resolved.flows.iter().map(|flow| &flow.name);
+                    record.summary.flows.extend(names.map(named));
+                    record
+                };
+                let records = Engine::ALL.map(found_by).into();
                 Answer { task, records, runs: Vec::new(), absent: Vec::new(), found }
             };
             let answers: Vec<Answer> = asked(&figure.document).into_iter().map(answer).collect();

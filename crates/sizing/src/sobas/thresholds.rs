@@ -2,8 +2,8 @@
 
 use units::{Span, Time};
 
-/// The parameters of SOBAS. Those marked (swept) are what a sweep over 210 simulated paths left standing:
-/// `crates/sim/examples/sobas/decisions.rs`, its table in `docs/papers/sobas.md`, section 6. The others are chosen.
+/// The parameters of SOBAS. Those marked (swept) are what a sweep over 210 simulated paths left standing: its program and its
+/// table are in the repository's history (`docs/papers/sobas.md`, section 6). The others are chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Thresholds {
     /// Goodput samples last this many round trips: 2 [sobas:IV].
