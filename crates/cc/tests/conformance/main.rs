@@ -162,7 +162,7 @@ proptest! {
         byte_counting in prop_oneof![0u64..4, any::<u64>()],
         max_ssthresh in prop_oneof![0u64..200, any::<u64>()],
     ) {
-        let tuning = Tuning { byte_counting, max_ssthresh };
+        let tuning = Tuning { byte_counting, max_ssthresh, ..Tuning::default() };
         for control in controls() {
             for slow_start in SLOW_STARTS {
                 let mut cc = made(control, slow_start.name, start(), tuning);

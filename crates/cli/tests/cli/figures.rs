@@ -1,6 +1,7 @@
 //! `tightlink figure` and `tightlink list`.
 
 use crate::place::{Place, SMALL};
+use std::path::Path;
 
 #[test]
 fn figure_list_names_every_published_result() {
@@ -79,14 +80,40 @@ fn an_unknown_figure_is_told_the_known_ones() {
 
 #[test]
 fn an_unknown_paper_is_told_the_known_ones() {
-    Place::new().run(&["check", "nopaper"]).failed(2, &["unknown paper \"nopaper\"", "accepted: ", "sobas"]);
+    Place::new().run(&["check", "nopaper"]).failed(2, &["no paper and no figure is called \"nopaper\"", "accepted: ", "sobas"]);
+}
+
+#[test]
+fn check_takes_figures_and_the_first_of_the_seeds() {
+    let place = Place::new();
+    let ended = place.run(&["check", "madison:spacing", "sobas:fig5-6", "--engines", "model,sim", "--seed", "101"]);
+    assert!(ended.out.contains("madison:spacing: ") && ended.out.contains("sobas:fig5-6: "), "{}", ended.out);
+    assert!(ended.out.lines().last().is_some_and(|line| line.starts_with("claims: ")), "{}", ended.out);
+    let seeds: Vec<u64> = (0..10).map(|more| 101 + more).collect();
+    let kept = walk(&place.path().join("results"));
+    let of = |seed: &u64| kept.iter().any(|summary| summary.contains(&format!("\"seed\":{seed},")));
+    assert!(seeds.iter().all(of) && !of(&1), "{kept:?}");
+}
+
+/// Every `summary.json` below `folder`, without spaces.
+fn walk(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries
+        .flat_map(|path| match path.is_dir() {
+            true => walk(&path),
+            false if path.extension().is_some_and(|end| end == "json") => {
+                vec![std::fs::read_to_string(&path).unwrap().replace(' ', "")]
+            }
+            false => Vec::new(),
+        })
+        .collect()
 }
 
 #[test]
 fn a_paper_without_claims_is_said_to_be_unchecked() {
     let ended = Place::new().run(&["check", "protocols"]).well();
     assert_eq!(ended.out, "");
-    assert!(ended.err.contains("no claims about the figures of protocols: nothing checked"), "{}", ended.err);
+    assert!(ended.err.contains("no claims about protocols: nothing checked"), "{}", ended.err);
 }
 
 #[test]
