@@ -80,13 +80,16 @@ fn an_unknown_figure_is_told_the_known_ones() {
 
 #[test]
 fn an_unknown_paper_is_told_the_known_ones() {
-    Place::new().run(&["check", "nopaper"]).failed(2, &["no paper and no figure is called \"nopaper\"", "accepted: ", "sobas"]);
+    Place::new()
+        .run(&["check", "nopaper"])
+        .failed(2, &["no paper and no figure is called \"nopaper\"", "accepted: ", "sobas"]);
 }
 
 #[test]
 fn check_takes_figures_and_the_first_of_the_seeds() {
     let place = Place::new();
-    let ended = place.run(&["check", "madison:spacing", "sobas:fig5-6", "--engines", "model,sim", "--seed", "101"]);
+    let ended =
+        place.run(&["check", "madison:spacing", "sobas:fig5-6", "--engines", "model,sim", "--seed", "101"]);
     assert!(ended.out.contains("madison:spacing: ") && ended.out.contains("sobas:fig5-6: "), "{}", ended.out);
     assert!(ended.out.lines().last().is_some_and(|line| line.starts_with("claims: ")), "{}", ended.out);
     let seeds: Vec<u64> = (0..10).map(|more| 101 + more).collect();

@@ -85,7 +85,8 @@ fn one_case_may_disagree_where_another_one_must_not() {
     let nowhere = known("80Mbit/s", "cases = { socket_buffer = '9kB' }\nat_least = '39Mbit/s'");
     assert!(nowhere.failed() && nowhere.detail.contains("no case fits `disagrees`"), "{nowhere:?}");
     // Each disagreement has its own band.
-    let both = format!("{small}\n[[claim.disagrees]]\nreason = 'large'\ncases = {{ socket_buffer = 'max' }}\n");
+    let both =
+        format!("{small}\n[[claim.disagrees]]\nreason = 'large'\ncases = {{ socket_buffer = 'max' }}\n");
     let within = known("95Mbit/s", &format!("{both}at_least = '85Mbit/s'"));
     assert_eq!(within.disagrees.as_deref(), Some("small large"), "{within:?}");
     assert!(known("95Mbit/s", &format!("{both}at_least = '92Mbit/s'")).failed());

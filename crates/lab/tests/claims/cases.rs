@@ -115,7 +115,8 @@ fn every_flow_that_a_name_stands_for_is_judged() {
         }
     }
     let judged = |flow: &str, bound: &str| {
-        let quantity = format!("quantity = 'flows.{flow}.goodput_bps'\nengines = ['sim']\nat_least = '{bound}'");
+        let quantity =
+            format!("quantity = 'flows.{flow}.goodput_bps'\nengines = ['sim']\nat_least = '{bound}'");
         check(&[claim(&quantity)], &answers, &Engine::ALL).remove(0)
     };
     assert!(judged("web-1", "39Mbit/s").held);

@@ -44,7 +44,8 @@ fn of_several_runs_nine_of_ten_must_hold_or_the_share_that_the_claim_says() {
     assert!(of("exceeds = { socket_buffer = '100kB' }").held);
     assert!(of("at_least = '100%'\nat_most = '100%'\nof = 'flows.flow.goodput_bps'\nshare = '100%'").held);
     // The band is for the median.
-    let known = |band: &str| of(&format!("at_least = '90Mbit/s'\n[[claim.disagrees]]\nreason = 'so'\n{band}"));
+    let known =
+        |band: &str| of(&format!("at_least = '90Mbit/s'\n[[claim.disagrees]]\nreason = 'so'\n{band}"));
     assert_eq!(known("at_least = '85Mbit/s'\nat_most = '86Mbit/s'").word(), "disagrees");
     assert!(known("at_least = '85.5Mbit/s'").failed());
 }
