@@ -174,7 +174,7 @@ pub struct LinkSummary {
 pub struct QueueLength {
     /// Time average.
     pub mean: f64,
-    /// Which shares of the time how many wait at most: beside `mean` in the summary.
+    /// The length that the queue does not exceed for a share of the time, one for each share; beside `mean` in the summary.
     #[serde(flatten)]
     pub percentiles: Percentiles<u64>,
     /// The longest queue.

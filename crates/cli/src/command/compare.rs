@@ -21,7 +21,7 @@ pub(crate) fn run(options: &CompareOptions) -> Result<ExitCode, Problem> {
     compare(&document, &Judged { claims: &claims, evidence: &Evidence::default() }, &options.output)
 }
 
-/// Claims, and the simulated runs that they are judged by beside those that are shown.
+/// Claims, and the simulated runs that judge them. The report shows one of these runs.
 pub(crate) struct Judged<'a> {
     pub(crate) claims: &'a [Claim],
     pub(crate) evidence: &'a Evidence,

@@ -89,8 +89,8 @@ pub enum Judged {
 
 /// Standing still for less than this share of the time is not worth a word: it is regained.
 const STALLED_FLOOR: f64 = 0.005;
-/// What the path's time may be off the machine's clock beside stalls: either end of the interval is seen by a wake-up that may
-/// be half as late without being a stall.
+/// The two clocks may differ by so much without a stall. A wake-up reads them at each end of the interval, and may come half of
+/// this late.
 const READ_APART: Span = Span::from_millis(1);
 /// A path that stood still for more than this share of the time makes a result doubtful.
 const STALLED_SHARE: f64 = 0.1;

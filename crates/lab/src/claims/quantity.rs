@@ -53,7 +53,7 @@ impl Quantity {
         runs.into_iter().map(|record| self.of(case, record)).collect()
     }
 
-    /// The same of each flow that a `*` at the end of the flow's name stands for; itself, if there is none.
+    /// This quantity for each flow whose name fits. Without a `*` in the flow's name it is the only one.
     pub(super) fn of_each_flow(&self, case: &Answer, engine: Engine) -> Result<Vec<Self>, String> {
         let Some((beginning, key)) = self.flow().filter(|(flow, _)| flow.ends_with('*')) else {
             return Ok(vec![self.clone()]);
