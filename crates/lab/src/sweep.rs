@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock};
+use std::sync::Mutex;
 
 /// One finished point.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -111,23 +111,17 @@ pub(crate) fn point(task: &Task, engine: Engine, kept: &Path) -> Result<Kept, Sw
     resolved.columns.clear();
     let record = engine::run(engine, &resolved, &|_, _| ())
         .map_err(|source| SweepError::Point { label: task.label(), source: Box::new(source) })?;
-    let result = Kept { version: version().into(), summary: record.summary, notes: record.notes };
+    let result = Kept { version: VERSION.into(), summary: record.summary, notes: record.notes };
     let write = || replace(&path, &serde_json::to_vec(&result)?);
     write().map_err(|source| SweepError::Keep { path: path.clone(), source })?;
     Ok(result)
 }
 
-/// The version and what tells this build from others: a hash of the program.
-fn version() -> &'static str {
-    static VERSION: OnceLock<String> = OnceLock::new();
-    VERSION.get_or_init(|| {
-        let program = std::env::current_exe().and_then(fs::read).unwrap_or_default();
-        format!("{} {}", env!("CARGO_PKG_VERSION"), &blake3::hash(&program).to_hex()[..16])
-    })
-}
+/// The version, and a hash of the sources of all engines (`build.rs`): what another program may compute otherwise.
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " ", env!("TIGHTLINK_ENGINES"));
 
 /// A point that this program has kept; anything else is computed again.
 fn read(path: &Path) -> Option<Kept> {
     let kept: Kept = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
-    (kept.version == version()).then_some(kept)
+    (kept.version == VERSION).then_some(kept)
 }

@@ -1,0 +1,37 @@
+//! A number of what computes results: every line of every crate but the command line, and the libraries' versions.
+//! Claims and scenario files are not in it, so a kept run outlives a changed claim.
+
+use std::collections::hash_map::DefaultHasher;
+use std::fs;
+use std::hash::{Hash, Hasher};
+use std::io;
+use std::path::{Path, PathBuf};
+
+fn main() -> io::Result<()> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut read = vec![root.join("Cargo.lock")];
+    for entry in fs::read_dir(root.join("crates"))? {
+        let krate = entry?.path();
+        if !krate.ends_with("cli") {
+            files(&krate.join("src"), &mut read)?;
+        }
+    }
+    read.sort();
+    let mut hash = DefaultHasher::new();
+    for file in &read {
+        println!("cargo::rerun-if-changed={}", file.display());
+        fs::read(file)?.hash(&mut hash);
+    }
+    println!("cargo::rerun-if-changed={}", root.join("crates").display());
+    println!("cargo::rustc-env=TIGHTLINK_ENGINES={:016x}", hash.finish());
+    Ok(())
+}
+
+/// Adds every file below `folder`.
+fn files(folder: &Path, into: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() { files(&path, into)? } else { into.push(path) }
+    }
+    Ok(())
+}
