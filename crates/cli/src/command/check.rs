@@ -5,7 +5,7 @@ use crate::args::CheckOptions;
 use crate::problem::{CLAIM_FAILED, Problem};
 use crate::progress::Count;
 use crate::{print, table};
-use lab::claims::{Claim, Judging, Tally, check, evidence, judged_by, kernel_runs};
+use lab::claims::{Claim, Judging, Tally, check, confirmed, evidence, judged_by, kernel_runs};
 use lab::figures::{Figure, claims, figures};
 use lab::record::Engine;
 use lab::report::Verdict;
@@ -59,6 +59,7 @@ pub(crate) fn run(options: &CheckOptions) -> Result<ExitCode, Problem> {
         count.doing(figure.id.clone());
         let judging = Judging { progress: &|done, all| count.of(done, all), ..judging };
         let evidence = evidence(&figure.document, &claims, &judging)?;
+        let (evidence, confirmed) = confirmed(&figure.document, &claims, evidence, &judging)?;
         drop(count);
         let judged: Vec<Claim> = claims.iter().filter(|claim| !claim.validity).cloned().collect();
         let verdicts = check(&judged, &evidence.answers, &asked);
@@ -70,6 +71,11 @@ pub(crate) fn run(options: &CheckOptions) -> Result<ExitCode, Problem> {
             print::data(format_args!("{}: {}", figure.id, figure.title))?;
             if let Some((tried, valid)) = evidence.tried {
                 print::data(format_args!("series  {valid} of {tried} that were run are valid, and count"))?;
+            }
+            if confirmed > 0 {
+                print::data(format_args!(
+                    "kernel  {confirmed} cases were run three times, as one run did not bear a claim out: the median judges"
+                ))?;
             }
             table::print_each(&verdicts)?;
         }

@@ -122,7 +122,7 @@ fn lost(engines: &[Engine], answer: &Answer) -> bool {
 }
 
 /// Whether the sweep set `key`, given whole or by its last part, to `value` here.
-fn has(answer: &Answer, key: &str, value: &str) -> bool {
+pub(super) fn has(answer: &Answer, key: &str, value: &str) -> bool {
     sets(&answer.task, key, value)
 }
 
@@ -266,7 +266,7 @@ fn each(
         let _ =
             write!(detail, "; {} to {} in {count} runs, in {held} of them it holds", ends(first), ends(last));
     }
-    Ok(Outcome { held: held as f64 >= claim.share() * pairs.len() as f64, known, within, detail })
+    Ok(Outcome { held: held as f64 >= claim.share(engine) * pairs.len() as f64, known, within, detail })
 }
 
 fn at(case: &Answer) -> String {
