@@ -101,6 +101,10 @@ pub struct Disagreement {
     pub at_least: Option<String>,
     /// The band's upper end. Of `agree`: how far the engines are apart; of `within_factor`: the factor.
     pub at_most: Option<String>,
+    /// The bound lies among the values of single runs, so that the claim holds in some of them: no failure either way, as long as
+    /// the value lies in the band.
+    #[serde(default)]
+    pub sometimes: bool,
 }
 
 /// Of ten seeds nine.

@@ -51,7 +51,7 @@ fn verdict(claim: &Claim, answers: &[Answer], asked: &[Engine]) -> Verdict {
             }
             continue;
         }
-        if differing.iter().all(|outcome| outcome.held) {
+        if !known.sometimes && differing.iter().all(|outcome| outcome.held) {
             details.push("it holds now, and `disagrees` is to be taken from it".into());
             held = false;
         } else if !differing.iter().all(|outcome| outcome.within) {
@@ -100,7 +100,7 @@ fn outcomes(claim: &Claim, engines: &[Engine], answers: &[Answer]) -> Result<Vec
 }
 
 /// Whether the claim is about this answer.
-fn selected(claim: &Claim, engines: &[Engine], answer: &Answer) -> bool {
+pub(super) fn selected(claim: &Claim, engines: &[Engine], answer: &Answer) -> bool {
     claim.cases.iter().all(|(key, value)| match (key.as_str(), value.as_str()) {
         ("loss", "none") => !lost(engines, answer),
         ("loss", "some") => lost(engines, answer),
@@ -152,7 +152,8 @@ impl Claim {
     pub fn concerns(&self, task: &Task) -> bool {
         let fits = |other: Option<&BTreeMap<String, String>>| {
             let others = || other.into_iter().flatten();
-            let kept = self.cases.iter().filter(|(key, _)| others().all(|(set, _)| set != *key));
+            let same = |one: &str, other: &str| names(one, other) || names(other, one);
+            let kept = self.cases.iter().filter(|(key, _)| others().all(|(set, _)| !same(set, key)));
             let mut all = kept.chain(others()).filter(|(key, _)| *key != "loss");
             all.all(|(key, value)| sets(task, key, value))
         };

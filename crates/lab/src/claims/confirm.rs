@@ -1,6 +1,6 @@
 //! A single run of the kernel says little: a case in which it does not bear a claim out is run again, and the median judges.
 
-use super::check::{check, has};
+use super::check::{check, has, selected};
 use super::{Claim, Evidence, Judging, Relation, evidence};
 use crate::compare::Answer;
 use crate::curves::CurvesError;
@@ -58,7 +58,10 @@ pub fn doubted(claim: &Claim, answers: &[Answer], asked: &[Engine]) -> Vec<Claim
     if claim.relation() == Relation::Trend {
         return vec![claim.clone()];
     }
-    let once = answers.iter().filter(|answer| answer.runs(Engine::Live).len() == 1);
+    let judged = claim.judged(asked);
+    let once = answers
+        .iter()
+        .filter(|answer| selected(claim, &judged, answer) && answer.runs(Engine::Live).len() == 1);
     once.map(|answer| only(claim, answer)).filter(fails).collect()
 }
 
