@@ -138,7 +138,7 @@ fn cases_in_which_one_run_of_the_kernel_does_not_bear_a_claim_out_are_to_be_run_
         "once"
     );
     assert_eq!(of("agree = '5Mbit/s'"), [case("100kB", "1 bdp"), case("100kB", "2 bdp")]);
-    let known = "at_least = '60Mbit/s'\n[[claim.disagrees]]\nreason = 'so'\ncases = { socket_buffer = '100kB', limit = '1 bdp' }\nat_most = '55Mbit/s'";
+    let known = "at_least = '60Mbit/s'\n[[claim.disagrees]]\nreason = 'so'\ncases = { socket_buffer = '100kB', limit = '1 bdp' }\nat_least = '45Mbit/s'\nat_most = '55Mbit/s'";
     assert_eq!(of(known), [case("100kB", "2 bdp")], "the other is known");
 }
 
