@@ -5,6 +5,7 @@ use super::{Claim, Evidence, Judging, Relation, evidence};
 use crate::compare::Answer;
 use crate::curves::CurvesError;
 use crate::record::{Engine, Record};
+use crate::report::Verdict;
 use scenario::Document;
 
 /// Runs of the kernel in such a case, the first included.
@@ -49,9 +50,8 @@ pub fn confirmed(
 pub fn doubted(claim: &Claim, answers: &[Answer], asked: &[Engine]) -> Vec<Claim> {
     let alone = [Engine::Live];
     let asked = if claim.relation() == Relation::Between { asked } else { &alone };
-    let fails = |claim: &Claim| {
-        check(std::slice::from_ref(claim), answers, asked).iter().any(|verdict| verdict.failed())
-    };
+    let fails =
+        |claim: &Claim| check(std::slice::from_ref(claim), answers, asked).iter().any(Verdict::failed);
     if claim.validity || !claim.judged(asked).contains(&Engine::Live) || !fails(claim) {
         return Vec::new();
     }
