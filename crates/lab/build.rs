@@ -1,5 +1,5 @@
-//! A number of what computes results: every line of every crate, and the libraries' versions. The command line and what judges
-//! claims are not in it, nor are claims and scenario files, so a kept run outlives a changed claim.
+//! A hash of the sources that results depend on: every crate but the command line, without what judges claims, and the libraries'
+//! versions. Claims and scenario files are not in it, so a kept run outlives a changed claim.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fs;
@@ -13,16 +13,17 @@ fn main() -> io::Result<()> {
     for entry in fs::read_dir(root.join("crates"))? {
         let krate = entry?.path();
         if !krate.ends_with("cli") {
-            files(&krate.join("src"), &mut read)?;
+            let sources = krate.join("src");
+            println!("cargo::rerun-if-changed={}", sources.display());
+            files(&sources, &mut read)?;
         }
     }
+    println!("cargo::rerun-if-changed={}", read[0].display());
     read.sort();
     let mut hash = DefaultHasher::new();
     for file in &read {
-        println!("cargo::rerun-if-changed={}", file.display());
         fs::read(file)?.hash(&mut hash);
     }
-    println!("cargo::rerun-if-changed={}", root.join("crates").display());
     println!("cargo::rustc-env=TIGHTLINK_ENGINES={:016x}", hash.finish());
     Ok(())
 }

@@ -102,8 +102,8 @@ fn runs_are_made_with_several_seeds_where_the_numbers_depend_on_them_and_only_va
     assert!(none.answers.is_empty() || none.answers[0].runs.is_empty());
 }
 
-/// The kernel's answers beside the simulator's: 50 Mbit/s at 100 kB where the simulator has 40, and 90 at the maximum, once
-/// each, but for two runs in the last case.
+/// Answers of the simulator and of the kernel. At 100 kB the simulator has 40 Mbit/s and the kernel 50; at the maximum both have
+/// 90. The kernel ran each case once, and the last one twice.
 fn live() -> Vec<Answer> {
     let mut answers = answers();
     for (place, answer) in answers.iter_mut().enumerate() {
