@@ -80,6 +80,8 @@ pub struct Bbr1 {
     recovering: bool,
     conserving_until: u64,
     stream: Stream,
+    /// The host sends super-packets.
+    offload: bool,
     /// For the test that what is calm may be left alone.
     #[cfg(test)]
     looks_always: bool,
@@ -123,6 +125,7 @@ impl Bbr1 {
             recovering: false,
             conserving_until: 0,
             stream: Stream::new(0, "bbr cycle"),
+            offload: false,
             #[cfg(test)]
             looks_always: false,
             moved: true,
@@ -133,6 +136,12 @@ impl Bbr1 {
         // Before a round-trip time is known it counts for 1 ms.
         own.pace_at(HIGH_GAIN * window.bits_f64() / 1e-3);
         own
+    }
+
+    /// The same on a host that sends super-packets, or on one that does not.
+    #[must_use]
+    pub fn offloading(self, offload: bool) -> Self {
+        Self { offload, ..self }
     }
 
     #[inline(never)]

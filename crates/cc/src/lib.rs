@@ -38,5 +38,5 @@ pub use fast::Fast;
 pub use fixed::FixedWindow;
 pub use loss_based::{LossBased, Start};
 pub use madison::{Losses as MadisonLosses, Madison, Parameters as MadisonParameters, Rules as MadisonRules};
-pub use quantum::send_quantum;
+pub use quantum::{SUPER_PACKET, send_quantum, super_packet};
 pub use vegas::Vegas;

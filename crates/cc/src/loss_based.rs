@@ -85,6 +85,9 @@ impl<S: SlowStart, G: Growth> CongestionControl for LossBased<S, G> {
         if !persistent {
             self.before = (self.window, self.threshold);
             self.slow_start.on_congestion();
+            if event.kind == CongestionKind::Timeout {
+                self.slow_start.on_timeout();
+            }
             // RFC 5681, equation 4: at least two segments. A repeated timeout leaves the threshold alone.
             self.threshold = self.growth.threshold_after(event, self.window).max(self.segment * 2);
         }

@@ -5,9 +5,10 @@
 //! more [draft-cardwell-iccrg-bbr-congestion-control-00:4.2.2; draft-ietf-ccwg-bbr]. Linux sizes the bursts of every paced flow so
 //! (`tcp_tso_autosize`: `tcp_min_tso_segs` 2, `sk_pacing_shift` 10; BBR's own `bbr_min_tso_segs`), and RFC 9002, section 7.7,
 //! has QUIC's senders go by a leaky bucket with a bound on bursts. "A BBR implementation SHOULD attempt to use the smallest
-//! feasible quanta": a simulated host has no interface to spare, so the quantum is the drafts' least, and never more than two.
+//! feasible quanta": a simulated host has no interface to spare, so the quantum is the drafts' least, and never more than two,
+//! unless the host is one with segmentation offload: then it is Linux's super-packet.
 
-use units::Rate;
+use units::{Bytes, Rate, Span};
 
 /// Below this rate segments leave one by one.
 const SINGLE: Rate = Rate::from_bps(1_200_000);
@@ -17,4 +18,38 @@ const SINGLE: Rate = Rate::from_bps(1_200_000);
 #[inline]
 pub fn send_quantum(rate: Rate) -> u64 {
     if rate < SINGLE { 1 } else { 2 }
+}
+
+/// The largest packet that a host hands to its network card to be cut into segments (`GSO_LEGACY_MAX_SIZE`).
+pub const SUPER_PACKET: Bytes = Bytes::new(65_536);
+/// A super-packet is what leaves in this part of a second (`sk_pacing_shift`).
+const PART_OF_SECOND: u64 = 1024;
+/// Each so much of the least RTT halves what near receivers get on top (`tcp_tso_rtt_log`: 2^9 microseconds).
+const RTT_HALVES: Span = Span::from_micros(512);
+
+/// Segments with `payload` bytes in a super-packet, at a pacing rate, by Linux's `tcp_tso_autosize`: what leaves in about a
+/// millisecond, and the more the nearer the receiver; at least `least`, at most [`SUPER_PACKET`]. Without a least RTT it is far
+/// away. `least` is [`send_quantum`] for BBR, two for every other control (`tcp_min_tso_segs`).
+#[must_use]
+pub fn super_packet(rate: Rate, least_rtt: Option<Span>, payload: Bytes, least: u64) -> u64 {
+    let near = least_rtt.map_or(64, |least| least.as_nanos() / RTT_HALVES.as_nanos());
+    let more = SUPER_PACKET.get().checked_shr(u32::try_from(near).unwrap_or(u32::MAX)).unwrap_or(0);
+    let bytes = Bytes::new(rate.as_bps() / 8 / PART_OF_SECOND + more).min(SUPER_PACKET);
+    (bytes / payload).max(least)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_super_packet_is_a_millisecond_of_the_rate_and_more_for_a_near_receiver() {
+        let of = |mbps: u64, rtt_ms: Option<u64>| {
+            super_packet(Rate::from_bps(mbps * 1_000_000), rtt_ms.map(Span::from_millis), Bytes::new(1448), 2)
+        };
+        // 120 Mbit/s: 14 648 bytes.
+        assert_eq!((of(1, None), of(10, None), of(120, Some(50)), of(600, Some(50))), (2, 2, 10, 45));
+        // 65 536 bytes shifted by one for each 512 us: 5 ms by nine, 128 bytes; 1 ms by one, 32 768.
+        assert_eq!((of(120, Some(5)), of(120, Some(1))), (10, 32));
+    }
 }

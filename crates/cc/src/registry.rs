@@ -1,7 +1,7 @@
 //! The names of controllers and slow starts in a scenario, and what they stand for.
 
 use crate::growth::{Africa, Bic, Cubic, Growth, HighSpeed, LowPriority, Reno, Scalable, Westwood};
-use crate::slow_start::{HyStartPlusPlus, Limited, Standard};
+use crate::slow_start::{HyStart, HyStartPlusPlus, Limited, Standard};
 use crate::{
     Bbr1, Bbr3, CongestionControl, Fast, FixedWindow, LossBased, Madison, MadisonLosses, MadisonParameters,
     Rcp, Start, Vegas, Xcp,
@@ -57,7 +57,10 @@ impl Recipe<'_> {
                 let limited = Limited::new(start.segment, self.tuning.max_ssthresh);
                 Box::new(LossBased::new(start, counting, limited, growth))
             }
-            HYSTART => Box::new(LossBased::new(start, counting, HyStartPlusPlus::default(), growth)),
+            HYSTART => Box::new(LossBased::new(start, counting, HyStart::new(start.segment), growth)),
+            HYSTART_PLUS_PLUS => {
+                Box::new(LossBased::new(start, counting, HyStartPlusPlus::default(), growth))
+            }
             _ => Box::new(LossBased::new(start, counting, Standard, growth)),
         }
     }
@@ -163,7 +166,7 @@ pub const CONTROLS: &[Control] = &[
         summary: "BBR v1: paced at the largest delivery rate of ten rounds, twice rate x least RTT in flight",
         source: "draft-cardwell-iccrg-bbr-congestion-control-00",
         status: EXPERIMENTAL,
-        build: |recipe| Box::new(Bbr1::new(recipe.start)),
+        build: |recipe| Box::new(Bbr1::new(recipe.start).offloading(recipe.tuning.offload)),
     },
     Control {
         name: "bbr3",
@@ -249,6 +252,12 @@ pub const SLOW_STARTS: &[SlowStartName] = &[
     },
     SlowStartName {
         name: HYSTART,
+        summary: "ends when a round's acknowledgements span half the path, or its least RTT rises; Linux's CUBIC has it",
+        source: "Ha, Rhee 2011; Linux, tcp_cubic.c",
+        status: PAPER,
+    },
+    SlowStartName {
+        name: HYSTART_PLUS_PLUS,
         summary: "slows down when a round's least RTT rises, and leaves slow start if that lasts",
         source: "RFC 9406",
         status: STANDARD,
@@ -257,7 +266,9 @@ pub const SLOW_STARTS: &[SlowStartName] = &[
 
 /// The slow start that [`Tuning::max_ssthresh`] is for.
 pub const LIMITED: &str = "limited";
-const HYSTART: &str = "hystart++";
+/// What Linux's CUBIC has.
+pub const HYSTART: &str = "hystart";
+const HYSTART_PLUS_PLUS: &str = "hystart++";
 
 /// What a scenario may set of a controller beyond its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -269,12 +280,19 @@ pub struct Tuning {
     pub max_ssthresh: u64,
     /// Packets that FAST wants in the queue; `None`: by its own throughput.
     pub fast_alpha: Option<u64>,
+    /// The host sends super-packets ([`super_packet`](crate::super_packet)), for which BBR leaves room.
+    pub offload: bool,
 }
 
 impl Default for Tuning {
     /// RFC 5681's `min(N, SMSS)`, and what RFC 3742 recommends.
     fn default() -> Self {
-        Self { byte_counting: 1, max_ssthresh: crate::slow_start::MAX_SSTHRESH, fast_alpha: None }
+        Self {
+            byte_counting: 1,
+            max_ssthresh: crate::slow_start::MAX_SSTHRESH,
+            fast_alpha: None,
+            offload: false,
+        }
     }
 }
 

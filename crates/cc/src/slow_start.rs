@@ -3,10 +3,12 @@
 //! How many bytes an acknowledgement counts for is not decided here but in `byte_counting.rs`, once for all of
 //! them; what loss leaves is the growth function's.
 
+mod hystart;
 mod hystart_plus_plus;
 mod limited;
 mod standard;
 
+pub use hystart::HyStart;
 pub use hystart_plus_plus::HyStartPlusPlus;
 pub use limited::{Limited, MAX_SSTHRESH};
 pub use standard::Standard;
@@ -31,6 +33,8 @@ pub trait SlowStart: Send + Debug {
     fn on_ack(&mut self, ack: &Ack, counted: Bytes, window: Bytes) -> Step;
     /// The path shows congestion, in slow start or later.
     fn on_congestion(&mut self) {}
+    /// The retransmission timer expired for the first time.
+    fn on_timeout(&mut self) {}
     /// The last congestion event was a false alarm.
     fn undo(&mut self) {}
 }

@@ -156,8 +156,20 @@ impl Path {
     /// # Errors
     /// [`EmuError::Ended`] if the path is no longer alive.
     pub fn begin(&mut self, warmup: Span) -> Result<Instant, EmuError> {
+        self.start_run(warmup, None)
+    }
+
+    /// The same, with a measured interval that ends at `end`, counted from the moment, and not as the path is stopped.
+    ///
+    /// # Errors
+    /// [`EmuError::Ended`] if the path is no longer alive.
+    pub fn begin_until(&mut self, warmup: Span, end: Span) -> Result<Instant, EmuError> {
+        self.start_run(warmup, Some(end))
+    }
+
+    fn start_run(&mut self, warmup: Span, end: Option<Span>) -> Result<Instant, EmuError> {
         let (origin, answer) = sync_channel(1);
-        self.tell(Command::Begin { warmup, origin })?;
+        self.tell(Command::Begin { warmup, end, origin })?;
         let at = answer.recv().map_err(|_| self.ended())?;
         self.origin = OnceLock::from(at);
         Ok(at)
@@ -197,7 +209,7 @@ impl Path {
         Ok(())
     }
 
-    /// Ends the path and says what happened on it. The measured interval ends now.
+    /// Ends the path and says what happened on it. The measured interval ends now, if it has not ended before.
     ///
     /// # Errors
     /// [`EmuError::Ended`] if the path had ended by itself.

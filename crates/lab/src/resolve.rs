@@ -101,6 +101,18 @@ pub struct ResolvedFlow {
     pub pacing: bool,
     /// The rate of its own line, on the wire; `None`: without limit.
     pub access_rate: Option<Rate>,
+    /// Whether segments leave in super-packets.
+    pub tso: bool,
+    /// How long arriving segments are gathered.
+    pub gro: Span,
+    /// Segments that are acknowledged one by one first.
+    pub quick_ack: u64,
+    /// How long acknowledgements of a hole are gathered.
+    pub sack_compression: Span,
+    /// How long the receiver's processor is away at a time, on average.
+    pub pause: Span,
+    /// Mean time between two of these.
+    pub pause_interval: Span,
     /// Propagation there and back.
     pub base_rtt: Span,
     /// Data to move; `None`: greedy.
@@ -113,6 +125,8 @@ pub struct ResolvedFlow {
     pub socket_buffer: Option<Bytes>,
     /// The name of the sizer that decides on the receive window, if one does.
     pub sizer: Option<String>,
+    /// The kernel sizes the socket buffers unasked.
+    pub autotuned: bool,
     /// Segments per acknowledgement.
     pub delayed_ack: u64,
     /// A withheld acknowledgement leaves after this at the latest.
@@ -318,6 +332,7 @@ fn transfers(
                 byte_counting: flow.byte_counting,
                 max_ssthresh: flow.max_ssthresh,
                 fast_alpha: flow.fast_alpha,
+                offload: flow.tso,
             },
             payload: flow.payload(),
             header: spec::Flow::header(flow.timestamps),
@@ -327,7 +342,13 @@ fn transfers(
             loss_detection: flow.loss_detection,
             ecn: flow.ecn,
             pacing: flow.pacing,
-            access_rate: None,
+            access_rate: flow.access_rate,
+            tso: flow.tso,
+            gro: flow.gro,
+            quick_ack: flow.quick_ack,
+            sack_compression: flow.sack_compression,
+            pause: flow.pause,
+            pause_interval: flow.pause_interval,
             // A drawn RTT below what the links take is theirs.
             base_rtt: rtt.max(least),
             size: flow.size,
@@ -335,12 +356,14 @@ fn transfers(
             stop: flow.stop,
             socket_buffer: match flow.socket_buffer {
                 SocketBuffer::Max => None,
+                SocketBuffer::Autotuned => Some(scenario::AUTOTUNED),
                 SocketBuffer::Fixed(bytes) | SocketBuffer::Sized { max: bytes, .. } => Some(bytes),
             },
             sizer: match &flow.socket_buffer {
                 SocketBuffer::Sized { sizer, .. } => Some(sizer.clone()),
-                SocketBuffer::Max | SocketBuffer::Fixed(_) => None,
+                SocketBuffer::Max | SocketBuffer::Autotuned | SocketBuffer::Fixed(_) => None,
             },
+            autotuned: flow.socket_buffer == SocketBuffer::Autotuned,
             delayed_ack: flow.delayed_ack,
             delayed_ack_timeout: flow.delayed_ack_timeout,
             send_jitter: flow.send_jitter,

@@ -61,6 +61,17 @@ impl Stack {
     /// [`LiveError::OwnNamespace`] in the machine's first namespace, or a container's: this is not for the machine itself.
     /// [`LiveError::Setting`] if a file cannot be written or the value does not stick.
     pub fn apply(self) -> Result<Vec<SettingChange>, LiveError> {
+        let mut changes = self.apply_profile()?;
+        changes.push(raise_maximum("tcp_rmem", READ_MEMORY)?);
+        changes.push(raise_maximum("tcp_wmem", WRITE_MEMORY)?);
+        Ok(changes)
+    }
+
+    /// The same with the limits of buffers as the kernel has them.
+    ///
+    /// # Errors
+    /// As [`Stack::apply`].
+    pub fn apply_profile(self) -> Result<Vec<SettingChange>, LiveError> {
         if in_first_namespace() {
             return Err(LiveError::OwnNamespace);
         }
@@ -72,8 +83,6 @@ impl Stack {
         for (name, value) in COMMON.iter().chain(own) {
             changes.push(write(name, value)?);
         }
-        changes.push(raise_maximum("tcp_rmem", READ_MEMORY)?);
-        changes.push(raise_maximum("tcp_wmem", WRITE_MEMORY)?);
         Ok(changes)
     }
 }

@@ -25,6 +25,8 @@ pub enum Window {
     Max,
     /// At most this much.
     Limit(Bytes),
+    /// As the kernel sizes it unasked: nothing is set.
+    Autotuned,
 }
 
 /// One line of the window's record; the sample it belongs to says when.
@@ -62,10 +64,14 @@ impl WindowControl {
     /// # Errors
     /// [`LiveError::Option`] if the kernel refuses.
     pub fn take(socket: &impl AsFd, window: Window) -> Result<Self, LiveError> {
-        let buffer = match (options::force_receive_buffer(socket, LARGE)?, window) {
+        let forced = match window {
+            Window::Autotuned => None,
+            Window::Max | Window::Limit(_) => options::force_receive_buffer(socket, LARGE)?,
+        };
+        let buffer = match (forced, window) {
             (Some(forced), _) => forced,
             (None, Window::Limit(_)) => options::keep_receive_buffer(socket, LARGE)?,
-            (None, Window::Max) => {
+            (None, Window::Max | Window::Autotuned) => {
                 ReceiveBuffer { grant: BufferGrant::Autotuned, size: options::receive_buffer(socket)? }
             }
         };
@@ -87,8 +93,10 @@ impl WindowControl {
     pub fn assert(&mut self, socket: &impl AsFd) -> Result<bool, LiveError> {
         let wanted = match self.window {
             Window::Limit(limit) => limit,
-            Window::Max if self.buffer.grant == BufferGrant::Autotuned => return Ok(false),
-            Window::Max => UNCLAMPED,
+            Window::Max | Window::Autotuned if self.buffer.grant == BufferGrant::Autotuned => {
+                return Ok(false);
+            }
+            Window::Max | Window::Autotuned => UNCLAMPED,
         };
         if self.held.is_some() && self.held == Some(options::window_clamp(socket)?) {
             return Ok(false);
@@ -106,7 +114,7 @@ impl WindowControl {
     /// [`LiveError::System`].
     pub fn read(&self, socket: &impl AsFd, info: &TcpInfo) -> Result<WindowReading, LiveError> {
         let requested = match self.window {
-            Window::Max => None,
+            Window::Max | Window::Autotuned => None,
             Window::Limit(limit) => Some(limit),
         };
         let sayable = Bytes::new(0xffff << info.rcv_wscale);

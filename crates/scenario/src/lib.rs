@@ -40,6 +40,7 @@ mod figure;
 #[cfg(fuzzing)]
 pub mod fuzzing;
 mod hash;
+mod host;
 mod limit;
 mod near;
 mod origin;
@@ -53,6 +54,7 @@ mod volume;
 pub use document::{Document, Entry, Node, Table, Value};
 pub use fault::{Fault, Faults};
 pub use figure::{Drawn, FigureEngine, FigureSpec, MOST_REPEATS, Smallest};
+pub use host::{AUTOTUNED, Buffers, Host};
 pub use near::did_you_mean;
 pub use origin::Origin;
 pub use spec::{

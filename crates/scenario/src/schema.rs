@@ -89,6 +89,14 @@ pub(crate) const FLOW: &[Key] = &[
     leaf("loss_detection"),
     leaf("ecn"),
     leaf("pacing"),
+    leaf("host"),
+    leaf("tso"),
+    leaf("gro"),
+    leaf("quick_ack"),
+    leaf("sack_compression"),
+    leaf("pause"),
+    leaf("pause_interval"),
+    leaf("access_rate"),
     leaf("path"),
     leaf("direction"),
 ];
@@ -131,7 +139,6 @@ const USERS: &[Key] = &[
     table("session", SPREAD),
     table("think", SPREAD),
     leaf("handshake"),
-    leaf("access_rate"),
 ];
 const NOT_USERS: &[Key] = &[leaf("count"), leaf("size"), leaf("stop")];
 /// `[[traffic]]` of kind "engset".

@@ -125,8 +125,7 @@ pub struct Flow {
     pub rtt: Option<Spread<Span>>,
     /// Segment size on the wire, headers included.
     pub segment: Bytes,
-    /// The receiver acknowledges every this many segments. One if absent: what comes closest to Linux, whose sender
-    /// counts acknowledged bytes and whose receiver acknowledges at once after losses.
+    /// The receiver acknowledges every this many segments.
     pub delayed_ack: u64,
     /// A withheld acknowledgement leaves after this at the latest.
     pub delayed_ack_timeout: Span,
@@ -168,10 +167,36 @@ pub struct Flow {
     pub ecn: bool,
     /// Whether packets leave at a rate rather than as acknowledgements come.
     pub pacing: bool,
+    /// Whether segments leave in super-packets, as Linux sizes them (TSO autosizing).
+    #[serde(skip_serializing_if = "is_unset")]
+    pub tso: bool,
+    /// How long arriving segments are gathered before the receiver sees them; zero: each by itself.
+    #[serde(skip_serializing_if = "is_unset")]
+    pub gro: Span,
+    /// So many segments are acknowledged one by one before acknowledgements are delayed.
+    #[serde(skip_serializing_if = "is_unset")]
+    pub quick_ack: u64,
+    /// How long acknowledgements of segments beyond a hole are gathered; zero: each is sent at once.
+    #[serde(skip_serializing_if = "is_unset")]
+    pub sack_compression: Span,
+    /// How long the receiver's processor is away at a time, on average; zero: never.
+    #[serde(skip_serializing_if = "is_unset")]
+    pub pause: Span,
+    /// Mean time between two of these; zero where there are none.
+    #[serde(skip_serializing_if = "is_unset")]
+    pub pause_interval: Span,
+    /// The rate of the sender's own line, on the wire; absent: without limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub access_rate: Option<Rate>,
     /// The names of the links it crosses, in the order of the file whatever its direction.
     pub path: Vec<String>,
     /// Which way its data goes.
     pub direction: Direction,
+}
+
+/// A key of a host's doings that is off: a scenario of before there was such a key keeps its hash.
+fn is_unset<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// `recovery = …`.
@@ -216,6 +241,8 @@ impl Flow {
 pub enum SocketBuffer {
     /// Never the limit.
     Max,
+    /// As the kernel sizes it unasked.
+    Autotuned,
     /// This many bytes of payload may be unacknowledged.
     Fixed(Bytes),
     /// `{ sizer = "drs", max = "6MB" }`: decided while the flow runs.

@@ -256,8 +256,11 @@ fn segments_carry_data() {
     says(&in_flow("delayed_ack = 0"), &["an acknowledgement for every zero segments"]);
     says(&in_flow("initial_window = 0"), &["an initial window of zero"]);
     says(&in_flow("socket_buffer = '1000B'"), &["1kB, less than the 1.448kB of data in one segment"]);
-    says(&in_flow("socket_buffer = 'mex'"), &["unknown \"mex\"", "\"max\", a size", "a sizer"]);
-    says(&in_flow("socket_buffer = [1]"), &["a list", "\"max\", a size", "a sizer"]);
+    says(
+        &in_flow("socket_buffer = 'mex'"),
+        &["unknown \"mex\"", "\"max\", \"autotuned\", a size", "a sizer"],
+    );
+    says(&in_flow("socket_buffer = [1]"), &["a list", "\"max\", \"autotuned\", a size", "a sizer"]);
 }
 
 #[test]

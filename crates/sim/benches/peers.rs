@@ -10,7 +10,7 @@
 
 use cc::{Ack, CongestionControl, RttView, Start, registry::build};
 use link::{Limit, LinkConfig};
-use tightlink_sim::{FlowPlan, LinkPlan, LossDetection, NoRecorder, Plan, Recovery, Simulation};
+use tightlink_sim::{FlowPlan, Host, LinkPlan, LossDetection, NoRecorder, Plan, Recovery, Simulation};
 use units::random::Stream;
 use units::{Bytes, Fraction, Rate, Span, Time};
 
@@ -42,6 +42,7 @@ fn scenario(flows: usize, rate: u64, rtt: u64, limit: u64, seconds: u64, warmup:
         ecn: false,
         pacing: false,
         access_rate: None,
+        host: Host::default(),
     };
     let config = LinkConfig { rate: Rate::from_bps(rate), delay: Span::ZERO, loss: Fraction::ZERO };
     Plan {

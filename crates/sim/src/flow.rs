@@ -2,6 +2,7 @@
 //! before that in the queues.
 
 mod measuring;
+mod receiving;
 mod way_back;
 
 use crate::lines::UnderWay;
@@ -85,6 +86,9 @@ impl Flow {
             plan.payload,
             plan.timestamps,
         );
+        let receiver = receiver.on_host(&plan.host, plan.payload, || {
+            Stream::new(seed, &format!("receiver of flow {}", plan.name))
+        });
         let sender = Sender::new(SenderConfig {
             control: plan.control,
             payload: plan.payload,
@@ -101,6 +105,7 @@ impl Flow {
             line_gap: plan
                 .access_rate
                 .map_or(Span::ZERO, |rate| rate.serialization(plan.payload + plan.header)),
+            host: plan.host,
         });
         let mut flow = Self {
             index,
@@ -124,11 +129,12 @@ impl Flow {
         flow
     }
 
-    /// A fresh connection in this one's place. What was counted stays, and the random stream goes on.
+    /// A fresh connection in this one's place. What was counted stays, and the random streams go on.
     pub(crate) fn renew(&mut self, plan: FlowPlan) {
         let delivered = self.delivered() - self.counts.delivered_before;
         let timeouts = self.sender.timeouts() - self.counts.timeouts_before;
-        let before = mem::replace(self, Self::new(self.index, plan, 0));
+        let mut before = mem::replace(self, Self::new(self.index, plan, 0));
+        self.receiver.stay_on_host(&mut before.receiver);
         self.stream = before.stream;
         self.counts = before.counts;
         self.counts.delivered_before = 0;
@@ -169,7 +175,16 @@ impl Flow {
             }
             return;
         }
-        let Some(number) = self.number(now, arrival) else { return };
+        let number = match arrival.segment.plain_number() {
+            Some(number) => number,
+            None => match self.receive_other(now, arrival) {
+                Some(number) if arrival.segment.is_gathered() => {
+                    return self.gather(now, number, arrival, medium);
+                }
+                Some(number) => number,
+                None => return,
+            },
+        };
         if M::ASSISTS
             && let Some(feedback) = medium.feedback(self.index, arrival.segment, arrival.sent)
         {
@@ -193,22 +208,6 @@ impl Flow {
         if self.sender.timer() <= now {
             self.sender.on_timer(now);
             self.send(now, medium);
-        }
-    }
-
-    #[inline(never)]
-    fn on_receiver_deadline<M: Medium>(&mut self, now: Time, medium: &mut M) {
-        if self.receiver.sizer().is_some() {
-            self.on_sized_deadline(now, medium);
-            return;
-        }
-        let ack = self.receiver.on_deadline();
-        if M::CARRIES_ACKNOWLEDGEMENTS && self.way_back.is_some() {
-            if let Some(packet) = self.acknowledge(now, ack) {
-                medium.offer(now, packet);
-            }
-        } else {
-            self.on_ack(now, &ack, &[], medium);
         }
     }
 
@@ -312,6 +311,9 @@ impl Flow {
             {
                 segment = Tagged::capable(number, reduced);
             }
+            if F::OPTIONS && self.receiver.coalesces() {
+                segment = segment.gathered();
+            }
             let packet = Packet::segment(self.index, self.wire_len(number), segment, now);
             let admitted = match self.header::<M>() {
                 Some(header) => medium.offer_with(now, packet, header),
@@ -342,23 +344,6 @@ impl Flow {
     /// Whether acknowledgements cross queues.
     pub(crate) fn has_way_back(&self) -> bool {
         self.way_back.is_some()
-    }
-
-    /// Where acknowledgements cross queues: a segment reaches the receiver. What this sends is returned.
-    pub(crate) fn receive(&mut self, now: Time, packet: &Packet) -> Option<Packet> {
-        let number = self.number(now, &UnderWay::from(*packet))?;
-        let ack = self.receiver.on_segment(now, number, packet.sent)?;
-        self.acknowledge(now, ack)
-    }
-
-    /// The packet of an acknowledgement that leaves the receiver.
-    fn acknowledge(&mut self, now: Time, acknowledgement: Acknowledgement) -> Option<Packet> {
-        self.counts.acknowledgements += 1;
-        let blocks = self.receiver.blocks();
-        let length = self.header as u32 + blocks.wire_len();
-        let number = self.way_back.as_mut()?.send(Said { acknowledgement, blocks });
-        let kind = Kind::Acknowledgement;
-        Some(Packet { kind, ..Packet::segment(self.index, length, Tagged::plain(number), now) })
     }
 
     /// A link dropped a segment of this flow.

@@ -38,7 +38,7 @@ mod user;
 
 pub use outcome::{BATCHES, FlowReport, Outcome, PhaseChange, SessionsReport};
 pub use plan::{
-    Connect, FlowPlan, LinkPlan, LossDetection, Plan, Recovery, SessionSize, SessionsPlan, TrafficPlan,
+    Connect, FlowPlan, Host, LinkPlan, LossDetection, Plan, Recovery, SessionSize, SessionsPlan, TrafficPlan,
 };
 pub use recorder::{FlowView, NoRecorder, Recorder};
 pub use simulation::Simulation;

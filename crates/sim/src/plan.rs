@@ -107,6 +107,38 @@ pub struct FlowPlan {
     /// The rate of the sender's own line, on the wire: segments leave one after the other at no more than this, and the host holds
     /// back what the line has no room for, as one with byte queue limits does; `None`: without limit.
     pub access_rate: Option<Rate>,
+    /// What its hosts do with segments that are close together.
+    pub host: Host,
+}
+
+/// What hosts do with segments that are close together; by default nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Host {
+    /// Segments leave in super-packets: Linux's segmentation offload, autosizing and deferral. Not where a controller places
+    /// departures.
+    pub tso: bool,
+    /// The receiver sees segments that arrive within this of the first together; zero: each by itself.
+    pub gro: Span,
+    /// So many segments are acknowledged one by one before [`FlowPlan::delayed_ack`] holds.
+    pub quick_ack: u64,
+    /// Beyond a hole, the acknowledgements after the third wait for this at most, or a twentieth of the round-trip time, and one
+    /// speaks for all; zero: each leaves at once.
+    pub sack_compression: Span,
+    /// How long the receiver's processor is away at a time, the mean of an exponential distribution; zero: never. What arrives
+    /// meanwhile is taken together after.
+    pub pause: Span,
+    /// Mean time between two of these, exponential.
+    pub pause_interval: Span,
+}
+
+impl Host {
+    /// Whether the receiver gathers anything.
+    pub(crate) fn gathers(&self) -> bool {
+        self.gro > Span::ZERO
+            || self.quick_ack > 0
+            || self.sack_compression > Span::ZERO
+            || self.pause > Span::ZERO
+    }
 }
 
 /// How much fast recovery may send for what is acknowledged.

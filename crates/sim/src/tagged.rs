@@ -17,6 +17,10 @@ pub(crate) enum Measures {
 pub(crate) struct Tagged(u64);
 
 impl Tagged {
+    /// The largest number there is.
+    pub(crate) const LARGEST: u64 = Self::GATHERED - 1;
+    /// The receiver's host gathers segments.
+    const GATHERED: u64 = 1 << 58;
     /// Not a segment at all: a probe, or a packet of a train.
     const PROBE: u64 = 1 << 59;
     const TRAIN: u64 = 1 << 60;
@@ -36,6 +40,15 @@ impl Tagged {
         Self(number | Self::CAPABLE | if reduced { Self::REDUCED } else { 0 })
     }
 
+    /// The same to a host that gathers segments.
+    pub(crate) fn gathered(self) -> Self {
+        Self(self.0 | Self::GATHERED)
+    }
+
+    pub(crate) fn is_gathered(self) -> bool {
+        self.0 & Self::GATHERED != 0
+    }
+
     /// The echo of probe `number`.
     pub(crate) fn probe(number: u64) -> Self {
         Self(number | Self::PROBE)
@@ -49,12 +62,12 @@ impl Tagged {
     /// Its number, if it is a segment that says nothing.
     #[inline]
     pub(crate) fn plain_number(self) -> Option<u64> {
-        (self.0 < Self::PROBE).then_some(self.0)
+        (self.0 < Self::GATHERED).then_some(self.0)
     }
 
     #[inline]
     pub(crate) fn number(self) -> u64 {
-        self.0 & (Self::PROBE - 1)
+        self.0 & Self::LARGEST
     }
 
     /// What it is if it is not a segment.

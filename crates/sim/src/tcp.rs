@@ -4,11 +4,13 @@
 //! `receiver.rs` (reassembly, delayed and selective acknowledgements), `rtt.rs` (estimator and retransmission
 //! timer), `blocks.rs` (selective acknowledgements where some are lost), `advertised.rs` (a receive window that
 //! moves), `bits.rs`; then what goes by rates: `sender/pacing.rs`, `pacer.rs`, `delivery.rs`; and what a flow may turn
-//! on: `sender/options.rs`, `prr.rs`, `rack.rs` and `tlp.rs`, `ecn.rs`.
+//! on: `sender/options.rs`, `prr.rs`, `rack.rs` and `tlp.rs`, `ecn.rs`; and what hosts do with segments that are close
+//! together: `sender/offload.rs`, `coalescing.rs`.
 
 mod advertised;
 mod bits;
 mod blocks;
+mod coalescing;
 mod delivery;
 mod ecn;
 #[cfg(test)]
@@ -26,5 +28,6 @@ mod tlp;
 
 pub(crate) use advertised::Demands;
 pub(crate) use blocks::{Block, SackBlocks};
+pub(crate) use coalescing::Batch;
 pub(crate) use receiver::{Acknowledgement, Receiver, Sacks};
 pub(crate) use sender::{Features, Full, Paced, Plain, Sender, SenderConfig};

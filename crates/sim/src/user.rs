@@ -14,7 +14,7 @@ use units::{Bytes, Span, Time};
 /// A segment without data: IPv4 20, TCP 20 [rfc791:3.1] [rfc9293:3.1].
 const SYN: u32 = 40;
 /// The number that the packets of a handshake bear, which no segment does.
-const SYN_NUMBER: u64 = (1 << 59) - 1;
+const SYN_NUMBER: u64 = Tagged::LARGEST;
 /// RFC 6298 (2.5).
 const LONGEST_TIMEOUT: Span = Span::from_secs(60);
 

@@ -1,7 +1,7 @@
 //! How fast BBR v1 sends, and how much it has in flight [draft-cardwell-iccrg-bbr-congestion-control-00:4.2].
 
 use super::{Bbr1, HIGH_GAIN, State};
-use crate::{Ack, RateSample};
+use crate::{Ack, RateSample, send_quantum, super_packet};
 use units::{Bytes, Rate, Span};
 
 impl Bbr1 {
@@ -12,14 +12,16 @@ impl Bbr1 {
         }
     }
 
-    /// `gain` times the bandwidth-delay product, and room for three segments at each end as the draft's quanta.
+    /// `gain` times the bandwidth-delay product, and room for three of the draft's quanta: segments, or super-packets.
     #[inline(never)]
     pub(super) fn target(&self, gain: f64) -> Bytes {
         if self.min_rtt == Span::MAX || self.bandwidth == 0.0 {
             return self.initial_window;
         }
         let bits = gain * self.bandwidth * self.min_rtt.as_secs_f64();
-        Bytes::new((bits / 8.0).ceil() as u64) + self.segment * 3
+        let super_packet = || super_packet(self.pace, None, self.segment, send_quantum(self.pace));
+        let quantum = if self.offload { super_packet() } else { 1 };
+        Bytes::new((bits / 8.0).ceil() as u64) + self.segment * (3 * quantum)
     }
 
     pub(super) fn save_window(&mut self) {

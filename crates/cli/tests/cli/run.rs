@@ -4,6 +4,7 @@ use crate::place::{Place, SMALL, SWEEP, alone, root};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
+use unjudged::could_not_judge;
 
 /// The keys of `summary.json`, DESIGN section 3.
 const SUMMARY: [&str; 22] = [
@@ -167,6 +168,27 @@ fn the_kernel_fills_the_same_keys() {
         complete(&summaries[0], "live");
         assert!(summaries[0]["flows"][0]["goodput_bps"].as_f64().unwrap() > 5e6, "{}", ended.out);
     }
+}
+
+/// What is idle after the senders have ended is not of the measured interval.
+#[test]
+fn a_kernel_flow_at_the_links_goodput_leaves_it_no_idle_time() {
+    let _alone = alone();
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let text = "title = 't'\nduration = '2s'\nwarmup = '500ms'\n[link]\nrate = '50Mbit/s'\ndelay = '5ms'\n\
+                queue.limit = '2 bdp'\n[[flow]]\ncontrol = 'cubic'\n";
+    place.write("full.toml", text);
+    let ended = place.run(&["run", "full.toml", "--engine", "live", "--json"]).well();
+    let summary = &ended.json()[0];
+    let share = summary["flows"][0]["goodput_bps"].as_f64().unwrap() / (50e6 * 1448.0 / 1500.0);
+    if share < 0.99 {
+        could_not_judge(format_args!("the flow had {share:.3} of the link's goodput"));
+        return;
+    }
+    assert!(summary["idle_fraction"].as_f64().unwrap() <= 0.01, "{}", ended.out);
 }
 
 #[test]

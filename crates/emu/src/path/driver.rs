@@ -31,8 +31,8 @@ const CATCH_UP: Span = Span::from_millis(10);
 
 /// What the thread is asked to do.
 pub(super) enum Command {
-    /// Now is time zero; measure from `warmup` on. Answers with the instant.
-    Begin { warmup: Span, origin: SyncSender<Instant> },
+    /// Now is time zero; measure from `warmup` to `end`, or until told to stop. Answers with the instant.
+    Begin { warmup: Span, end: Option<Span>, origin: SyncSender<Instant> },
     /// End and report.
     Stop,
 }
@@ -77,6 +77,9 @@ pub(super) struct Schedule {
     /// When the run's time zero was.
     origin: Time,
     measure_at: Option<Time>,
+    end_at: Option<Time>,
+    /// What was measured, if that is over.
+    ended: Option<Box<PathReport>>,
     /// When measurement began, on the machine's clock.
     measured_from: Time,
     sample_every: Option<Span>,
@@ -100,8 +103,8 @@ impl Driver {
         let started = self.time();
         loop {
             match self.commands.try_recv() {
-                Ok(Command::Begin { warmup, origin }) => {
-                    let at = self.begin(warmup);
+                Ok(Command::Begin { warmup, end, origin }) => {
+                    let at = self.begin(warmup, end);
                     // Whoever asked may have given up; the path runs on.
                     let _ = origin.send(at);
                 }
@@ -130,7 +133,7 @@ impl Driver {
         self.wakes.latest
     }
 
-    fn begin(&mut self, warmup: Span) -> Instant {
+    fn begin(&mut self, warmup: Span, end: Option<Span>) -> Instant {
         let now = self.time();
         self.advance(now);
         let sources = self.traffic.iter().enumerate().map(|(number, config)| {
@@ -143,6 +146,8 @@ impl Driver {
         let schedule = &mut self.schedule;
         schedule.origin = now;
         schedule.measure_at = Some(now + warmup);
+        schedule.end_at = end.map(|end| now + end);
+        schedule.ended = None;
         schedule.next_sample = schedule.sample_every.map(|every| now + every);
         schedule.samples.clear();
         let state = self.forward.state(now);
@@ -175,6 +180,10 @@ impl Driver {
                     busy: state.busy,
                 });
                 schedule.next_sample = schedule.sample_every.map(|every| at + every);
+            }
+            if schedule.end_at == Some(at) {
+                (schedule.end_at, schedule.next_sample) = (None, None);
+                self.schedule.ended = Some(Box::new(self.measured(at)));
             }
         }
         self.forward.advance(now, &mut self.store.pool);
@@ -249,6 +258,19 @@ impl Driver {
     }
 
     fn report(mut self, started: Time, end: Time, notes: Vec<String>) -> PathReport {
+        let measured = self.schedule.ended.take().map_or_else(|| self.measured(end), |ended| *ended);
+        PathReport {
+            samples: self.schedule.samples,
+            refused: self.store.refused,
+            cpu: clock::thread_cpu(),
+            lived: end.since(started),
+            notes,
+            ..measured
+        }
+    }
+
+    /// What was measured up to `end`, which is now.
+    fn measured(&mut self, end: Time) -> PathReport {
         let (reverse, reverse_packets) = match &mut self.reverse {
             Direction::Limited(lane) => {
                 let report = lane.report(end);
@@ -260,17 +282,17 @@ impl Driver {
         PathReport {
             link: self.forward.report(end),
             reverse,
-            samples: self.schedule.samples,
+            samples: Vec::new(),
             flows: self.forward.flows.seen(),
             lateness: Lateness::of(&self.store.lateness),
             elapsed: self.path_time.seen().since(self.schedule.measured_from),
             stalls: self.path_time.stalls(),
             lost_before_link: 0,
-            refused: self.store.refused,
+            refused: 0,
             reverse_packets,
-            cpu: clock::thread_cpu(),
-            lived: end.since(started),
-            notes,
+            cpu: Span::ZERO,
+            lived: Span::ZERO,
+            notes: Vec::new(),
         }
     }
 }
@@ -281,7 +303,7 @@ impl Schedule {
     }
 
     fn next(&self) -> Option<Time> {
-        [self.measure_at, self.next_sample].into_iter().flatten().min()
+        [self.measure_at, self.end_at, self.next_sample].into_iter().flatten().min()
     }
 }
 

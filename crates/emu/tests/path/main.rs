@@ -177,6 +177,19 @@ fn cross_traffic_is_up_to_date_while_no_real_packet_moves() {
 }
 
 #[test]
+fn the_measured_interval_ends_when_it_was_to_and_not_as_the_path_is_stopped() {
+    let Some(_alone) = alone() else { return };
+    let config = PathConfig { sample_every: Some(Span::from_millis(10)), ..config() };
+    let mut path = Path::start(config).expect("the path starts");
+    let begun = path.begin_until(Span::from_millis(100), Span::from_millis(400)).expect("the path is alive");
+    wait_until(begun + Duration::from_millis(700));
+    let report = path.stop().expect("the path is alive");
+    assert_eq!(report.link.measured, Span::from_millis(300));
+    assert_eq!(report.samples.last().map(|sample| sample.at), Some(Time::from_nanos(400_000_000)));
+    assert!(report.lived >= Span::from_millis(690), "{}", report.lived);
+}
+
+#[test]
 fn random_loss_takes_its_share_of_unanswered_packets() {
     let Some(_alone) = alone() else { return };
     let mut lossy = config();

@@ -9,7 +9,7 @@ use ::live::{
     Clock, FlowConfig, Liaison, ReceivedFlow, Receiver, SentFlow, SessionConfig, SizerChoice, Window,
 };
 use emu::{EmuError, FlowKey, Path, PathConfig, PathReport};
-use scenario::{Column, LossDetection, Stack};
+use scenario::{Column, Host, LossDetection, Stack};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,8 +31,10 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
         Stack::Modern => ::live::Stack::Modern,
         Stack::Classic => ::live::Stack::Classic,
     };
+    // Buffers that the kernel sizes unasked keep its own limits.
+    let unasked = resolved.flows.iter().all(|flow| flow.autotuned);
     for namespace in [path.sender(), path.receiver()] {
-        namespace.run(move || stack.apply())??;
+        namespace.run(move || if unasked { stack.apply_profile() } else { stack.apply() })??;
         if !resolved.flows[0].timestamps {
             namespace.sysctl("net.ipv4.tcp_timestamps", "0")?;
         }
@@ -53,7 +55,11 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
     };
     let liaison = Arc::new(liaison);
     let stop = Arc::new(AtomicBool::new(false));
-    let clock = Clock::following(path.begin(resolved.warmup)?, PathTime(path.behind()));
+    let begun = match resolved.end {
+        Some(end) => path.begin_until(resolved.warmup, end),
+        None => path.begin(resolved.warmup),
+    };
+    let clock = Clock::following(begun?, PathTime(path.behind()));
     let waiting = std::thread::current();
     let shared = || {
         let halt = (Arc::clone(&stop), waiting.clone());
@@ -134,12 +140,14 @@ pub(super) fn check(resolved: &Resolved) -> Result<(), Misfit> {
                 return misfit(key, found, "true or false for all flows".into(), mend);
             }
         }
-        if flow.slow_start != "standard" {
+        // What the preset of this kernel says of itself is no wish.
+        let own = Host::LINUX;
+        if flow.slow_start != "standard" && flow.slow_start != own.slow_start(&flow.control) {
             let found = format!("slow start \"{}\", but the kernel has its own", flow.slow_start);
             let mend = "leave it out, or use the simulator: --engine sim";
             return misfit("slow_start", found, "standard".into(), mend);
         }
-        if flow.tuning.byte_counting != 1 {
+        if ![1, own.byte_counting].contains(&flow.tuning.byte_counting) {
             let found = format!("byte counting by {}, but the kernel has its own", flow.tuning.byte_counting);
             let mend = "leave it out, or use the simulator: --engine sim";
             return misfit("byte_counting", found, "1".into(), mend);
@@ -161,7 +169,12 @@ pub(super) fn check(resolved: &Resolved) -> Result<(), Misfit> {
                 return misfit(key, found, "false".into(), mend);
             }
         }
-        if flow.send_jitter > Span::ZERO {
+        if flow.access_rate.is_some() && flow.access_rate != own.access_rate {
+            let found = "a rate of the host's own line, which this version's kernel hosts do not have".into();
+            let mend = "leave it out, or use the simulator: --engine sim";
+            return misfit("access_rate", found, "unlimited".into(), mend);
+        }
+        if ![Span::ZERO, own.send_jitter].contains(&flow.send_jitter) {
             let found = format!(
                 "a jitter of {}, which is the simulator's: a real host has its own",
                 flow.send_jitter
@@ -219,7 +232,11 @@ fn session(resolved: &Resolved) -> SessionConfig {
         size: flow.size,
         start: flow.start,
         stop: resolved.end,
-        window: flow.socket_buffer.map_or(Window::Max, Window::Limit),
+        window: match flow.socket_buffer {
+            _ if flow.autotuned => Window::Autotuned,
+            None => Window::Max,
+            Some(limit) => Window::Limit(limit),
+        },
         sizer: flow.sizer.clone().map(|name| SizerChoice {
             name,
             maximum: flow.socket_buffer.unwrap_or(LARGEST_WINDOW),

@@ -137,7 +137,8 @@ fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
         });
     }
     let largest = flow.socket_buffer.unwrap_or(Bytes::MAX);
-    let sizer = flow.sizer.as_deref().map(|name| {
+    // What the kernel does unasked is what the sizer of its rules does.
+    let sizer = flow.sizer.as_deref().or(flow.autotuned.then_some("drs")).map(|name| {
         // Both ends are ours here.
         let config =
             SobasConfig { header: flow.header, can_pace: true, ..SobasConfig::new(flow.payload, largest) };
@@ -174,6 +175,14 @@ fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
         ecn: flow.ecn,
         pacing: flow.pacing,
         access_rate: flow.access_rate,
+        host: sim::Host {
+            tso: flow.tso,
+            gro: flow.gro,
+            quick_ack: flow.quick_ack,
+            sack_compression: flow.sack_compression,
+            pause: flow.pause,
+            pause_interval: flow.pause_interval,
+        },
     })
 }
 

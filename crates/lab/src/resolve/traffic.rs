@@ -45,10 +45,7 @@ pub(super) fn sessions(scenario: &Scenario, directions: &Directions<'_>) -> Vec<
         size: size(&sessions.session),
         think: distribution(&sessions.think, Span::as_secs_f64),
         handshake: sessions.handshake,
-        connections: transfers(scenario, &sessions.flow, "traffic", sessions.entry, directions)
-            .into_iter()
-            .map(|connection| ResolvedFlow { access_rate: sessions.access_rate, ..connection })
-            .collect(),
+        connections: transfers(scenario, &sessions.flow, "traffic", sessions.entry, directions),
     };
     scenario.sessions.iter().map(population).collect()
 }

@@ -301,6 +301,7 @@ fn room_note(buffer: ReceiveBuffer, config: &FlowConfig) -> Option<String> {
         (Some(SizerChoice { maximum, .. }), _) => Some(*maximum),
         (None, Window::Limit(limit)) => Some(limit),
         (None, Window::Max) => None,
+        (None, Window::Autotuned) => return None,
     };
     let room = buffer.size / 2;
     match (buffer.grant, most) {

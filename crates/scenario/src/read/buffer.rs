@@ -15,10 +15,13 @@ pub(super) fn socket_buffer(at: &At<'_>, segment: Option<Bytes>, header: Bytes) 
     if at.node.typed() == "max" {
         return Some(SocketBuffer::Max);
     }
+    if at.node.typed() == "autotuned" {
+        return Some(SocketBuffer::Autotuned);
+    }
     if let Value::Table(_) = &at.node.value {
         return sizer(&at.keys(schema::SIZER)?, segment, header);
     }
-    let accepted = "\"max\", a size such as \"400kB\", or a sizer such as { sizer = \"drs\", max = \"6MB\" }";
+    let accepted = "\"max\", \"autotuned\", a size such as \"400kB\", or a sizer such as { sizer = \"drs\", max = \"6MB\" }";
     let size = sized(at, accepted)?;
     holds_one(at, size, accepted, segment, header).then_some(SocketBuffer::Fixed(size))
 }

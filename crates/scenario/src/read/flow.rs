@@ -4,10 +4,11 @@ use super::keys::{At, Keys};
 use super::way::{Way, Ways};
 use super::{buffer, repeated, spread};
 use crate::document::{Node, Value, path};
+use crate::host::Host;
 use crate::schema;
-use crate::spec::{Flow, LossDetection, Recovery, SocketBuffer, Spread};
+use crate::spec::{Flow, LossDetection, Recovery, Spread};
 use std::collections::{HashMap, HashSet};
-use units::{Bytes, Span};
+use units::{Bytes, Rate, Span};
 
 /// A flow as far as it could be read, with what the checks across tables need. The outer option of each is
 /// whether the key could be read.
@@ -23,6 +24,12 @@ pub(super) struct FlowRead<'a> {
 /// More segments than an acknowledgement covers: what a stretch acknowledgement after a hole is mended may cover has
 /// no bound, but counting for more than this at once is a burst nobody means.
 const MOST_COUNTED: u64 = 1000;
+
+/// More segments than a receive window grows by: Linux acknowledges one by one for as long, and no longer.
+const MOST_QUICK: u64 = 1_000_000;
+
+/// The longest that a host may gather segments or acknowledgements: more is no coalescing but a delay.
+const LONGEST_GATHERING: Span = Span::from_millis(10);
 
 /// What RFC 3742 recommends for `max_ssthresh`, segments [rfc3742:2].
 const MAX_SSTHRESH: u64 = 100;
@@ -60,34 +67,48 @@ pub(super) fn transfers<'a>(
 ) -> FlowRead<'a> {
     let name = keys.or("name", default_name, At::text);
     let control = keys.or("control", "reno", At::text);
+    // A name that is none has been noted; what follows is read as without it.
+    let named = keys.or("host", Host::RFC, |at| at.word(Host::NAMES));
+    let host = named.unwrap_or(Host::RFC);
     let size: Option<Option<Bytes>> =
         keys.optional("size", |at| at.above_zero("B", "a size of zero: nothing to send"));
     let rtt = keys.optional("rtt", |at| spread::spread(at, "ms", count));
     let timestamps = keys.or("timestamps", true, At::boolean);
     let sack = keys.or("sack", true, At::boolean);
-    let recovery = keys.or("recovery", Recovery::Rfc6675, |at| at.word(RECOVERIES));
-    let loss_detection =
-        keys.or("loss_detection", LossDetection::DupAck, |at| loss_detection(at, sack.unwrap_or(true)));
+    let recovery = keys.or("recovery", host.recovery, |at| at.word(RECOVERIES));
+    let usual = if sack == Some(false) { LossDetection::DupAck } else { host.loss_detection };
+    let loss_detection = keys.or("loss_detection", usual, |at| loss_detection(at, sack.unwrap_or(true)));
     let ecn = keys.or("ecn", false, At::boolean);
     let pacing = keys.or("pacing", false, At::boolean);
     let header = Flow::header(timestamps.unwrap_or(true));
     let segment = keys.or("segment", Bytes::new(1500), |at| segment(at, header));
     let delayed_ack =
-        keys.or("delayed_ack", 1u64, |at| at.count("an acknowledgement for every zero segments"));
-    let delayed_ack_timeout = keys.or("delayed_ack_timeout", Span::from_millis(100), |at| at.quantity("ms"));
+        keys.or("delayed_ack", host.delayed_ack, |at| at.count("an acknowledgement for every zero segments"));
+    let delayed_ack_timeout =
+        keys.or("delayed_ack_timeout", host.delayed_ack_timeout, |at| at.quantity("ms"));
+    let quick_ack = keys.or("quick_ack", host.quick_ack, |at| at.integer(0..=MOST_QUICK));
+    let sack_compression = keys.or("sack_compression", host.sack_compression, |at| gathering(at, "ms"));
+    let tso = keys.or("tso", host.tso, At::boolean);
+    let gro = keys.or("gro", host.gro, |at| gathering(at, "us"));
+    let pause = keys.or("pause", host.pause, |at| gathering(at, "ms"));
+    let pause_interval = keys.or("pause_interval", host.pause_interval, |at| {
+        at.above_zero("s", "no time between two pauses: nothing would ever be received")
+    });
+    let access_rate = keys.or("access_rate", host.access_rate, access_rate);
     let socket_buffer =
-        keys.or("socket_buffer", SocketBuffer::Max, |at| buffer::socket_buffer(at, segment, header));
+        keys.or("socket_buffer", host.socket_buffer(), |at| buffer::socket_buffer(at, segment, header));
     let start = keys.or("start", Spread::All(Span::ZERO), |at| spread::spread(at, "s", count));
     let stop = stop(&keys, start.as_ref());
-    let send_jitter = keys.or("send_jitter", Span::ZERO, |at| at.quantity("us"));
+    let send_jitter = keys.or("send_jitter", host.send_jitter, |at| at.quantity("us"));
     let initial_window =
         keys.or("initial_window", 10u64, |at| at.count("an initial window of zero: nothing could start"));
     let initial_ssthresh = keys.or("initial_ssthresh", None, ssthresh);
-    let slow_start = keys.or("slow_start", "standard", At::text);
+    let usual = host.slow_start(control.as_deref().unwrap_or_default());
+    let slow_start = keys.or("slow_start", usual, At::text);
     let max_ssthresh = max_ssthresh(&keys, slow_start.as_deref());
     let fast_alpha =
         keys.optional("fast_alpha", |at| at.count("a backlog of zero packets: no throughput at all"));
-    let byte_counting = keys.or("byte_counting", 1u64, |at| at.integer(0..=MOST_COUNTED));
+    let byte_counting = keys.or("byte_counting", host.byte_counting, |at| at.integer(0..=MOST_COUNTED));
     let min_rto = keys.or("min_rto", Span::from_millis(200), |at| at.quantity("ms"));
     let way = ways.read(&keys);
     let initial_rto = keys.or("initial_rto", Span::from_secs(1), |at| {
@@ -95,6 +116,7 @@ pub(super) fn transfers<'a>(
     });
     let (size_read, rtt_read) = (size, rtt.clone());
     let flow = || {
+        named?;
         Some(Flow {
             name: name?,
             count: count?,
@@ -122,6 +144,13 @@ pub(super) fn transfers<'a>(
             loss_detection: loss_detection?,
             ecn: ecn?,
             pacing: pacing?,
+            tso: tso?,
+            gro: gro?,
+            quick_ack: quick_ack?,
+            sack_compression: sack_compression?,
+            pause: pause?,
+            pause_interval: if pause? == Span::ZERO { Span::ZERO } else { pause_interval? },
+            access_rate: access_rate?,
             path: way.names.clone()?,
             direction: way.direction?,
         })
@@ -196,6 +225,23 @@ fn segment(at: &At<'_>, header: Bytes) -> Option<Bytes> {
         return None;
     }
     Some(segment)
+}
+
+fn access_rate(at: &At<'_>) -> Option<Option<Rate>> {
+    if at.node.typed() == "unlimited" {
+        return Some(None);
+    }
+    at.above_zero("Mbit/s", "a line of zero: nothing could be sent").map(Some)
+}
+
+/// How long a host gathers what arrives.
+fn gathering(at: &At<'_>, unit: &str) -> Option<Span> {
+    let time: Span = at.quantity(unit)?;
+    if time > LONGEST_GATHERING {
+        at.fault(format!("{time}"), format!("a time up to {LONGEST_GATHERING}"), None);
+        return None;
+    }
+    Some(time)
 }
 
 fn ssthresh(at: &At<'_>) -> Option<Option<Bytes>> {

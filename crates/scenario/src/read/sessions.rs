@@ -20,8 +20,6 @@ pub(super) fn sessions<'a>(
         spread::drawn::<Span>(at, "s")
     });
     let handshake = keys.or("handshake", false, At::boolean);
-    let access_rate =
-        keys.optional("access_rate", |at| at.above_zero("Mbit/s", "a line of zero: nothing could be sent"));
     let flow = transfers(keys, default_name, users, ways);
     let sessions = || {
         Some(Sessions {
@@ -29,7 +27,6 @@ pub(super) fn sessions<'a>(
             session: session?,
             think: think?,
             handshake: handshake?,
-            access_rate: access_rate?,
             flow: flow.flow.clone()?,
         })
     };

@@ -79,9 +79,6 @@ pub struct Sessions {
     pub think: Spread<Span>,
     /// A SYN passes the link before the data.
     pub handshake: bool,
-    /// The rate of each user's own line, on the wire; absent: without limit.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub access_rate: Option<Rate>,
     /// The connections: `count` is the number of users, `start` when they begin to think.
     pub flow: Flow,
 }

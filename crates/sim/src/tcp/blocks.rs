@@ -6,16 +6,41 @@ use super::bits::BitRing;
 /// Segments from the first up to and without the second.
 pub(crate) type Block = (u64, u64);
 
-/// The option of one acknowledgement: blocks, the most recently changed first.
+/// The option of one acknowledgement: blocks, the most recently changed first. Where no acknowledgement is lost it names only
+/// what those before it did not, in any order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SackBlocks {
-    blocks: [Block; SackBlocks::MOST],
+    blocks: [Block; SackBlocks::ROOM],
     count: u8,
 }
 
 impl SackBlocks {
     /// A header has 40 bytes for options: four blocks fit, three beside time stamps [rfc2018:3].
     pub(crate) const MOST: usize = 4;
+    /// Room for one that makes them too many.
+    const ROOM: usize = Self::MOST + 1;
+    /// None.
+    pub(crate) const NONE: Self = Self { blocks: [(0, 0); Self::ROOM], count: 0 };
+
+    /// Whether one acknowledgement has room for them.
+    pub(super) fn fit(&self) -> bool {
+        usize::from(self.count) <= Self::MOST
+    }
+
+    /// Names `block`, too, as part of one that it touches if there is such a one.
+    ///
+    /// # Panics
+    /// If there is no room for it.
+    pub(super) fn add(&mut self, (start, end): Block) {
+        let touches = |block: &&mut Block| start <= block.1 && end >= block.0;
+        match self.blocks[..usize::from(self.count)].iter_mut().find(touches) {
+            Some(block) => *block = (block.0.min(start), block.1.max(end)),
+            None => {
+                self.blocks[usize::from(self.count)] = (start, end);
+                self.count += 1;
+            }
+        }
+    }
 
     pub(crate) fn as_slice(&self) -> &[Block] {
         &self.blocks[..usize::from(self.count)]

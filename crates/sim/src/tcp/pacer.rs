@@ -25,6 +25,8 @@ pub(super) struct Pacer {
     early: Span,
     /// Every segment by itself, whatever the rate.
     single: bool,
+    /// When the super-packet that is leaving has had its time, by the pace; `None`: none is leaving.
+    together: Option<Time>,
 }
 
 impl Pacer {
@@ -34,7 +36,17 @@ impl Pacer {
         let (rate, gap) = (Rate::ZERO, Span::ZERO);
         let free_at = Time::ZERO;
         let single = single || line_gap > Span::ZERO;
-        Self { free_at, opens_at: free_at, rate, gap, least_gap: line_gap, line_gap, early: gap, single }
+        Self {
+            free_at,
+            opens_at: free_at,
+            rate,
+            gap,
+            least_gap: line_gap,
+            line_gap,
+            early: gap,
+            single,
+            together: None,
+        }
     }
 
     /// Whether `rate` is what it goes by. Mostly it is.
@@ -68,16 +80,9 @@ impl Pacer {
         self.frees_at(self.free_at);
     }
 
-    /// For a controller that has no rate: `window / smoothed`, times 2 below half the slow-start threshold and 1.2
-    /// above, as Linux has it (`net.ipv4.tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`): faster than the window
-    /// moves, so that it stays the limit.
+    /// For a controller that has no rate.
     pub(super) fn by_window(&mut self, state: &CcState, smoothed: Option<Span>, payload: u64) {
-        let window = state.window.get().max(payload);
-        let half = state.threshold.map_or(0, |threshold| threshold.get() / 2);
-        let (up, down) = if window < half { (2, 1) } else { (6, 5) };
-        let smoothed = u128::from(smoothed.map_or(0, Span::as_nanos));
-        let gap = smoothed * u128::from(payload) * down / (u128::from(window) * up);
-        self.gap = Span::from_nanos(gap as u64);
+        self.gap = gap_by_window(state, smoothed, payload);
         (self.rate, self.early) = (Rate::ZERO, Span::ZERO);
         self.frees_at(self.free_at);
     }
@@ -105,9 +110,46 @@ impl Pacer {
         self.frees_at(self.free_at.max(now) + self.gap.max(self.least_gap));
     }
 
+    /// The gap between segments that the controller's rate or the cap on it asks for, if there is such a one.
+    pub(super) fn asked_gap(&self) -> Option<Span> {
+        let gap = self.gap.max(self.least_gap);
+        let asked = self.rate > Rate::ZERO || self.least_gap > self.line_gap;
+        asked.then_some(gap)
+    }
+
+    /// A super-packet begins: its segments leave one after the other on the line, and the next waits for the pace.
+    pub(super) fn begin_together(&mut self, now: Time) {
+        self.together = Some(self.free_at.max(now));
+    }
+
+    /// A segment of a super-packet leaves.
+    pub(super) fn on_sent_together(&mut self, now: Time) {
+        let paced = self.together.unwrap_or(now) + self.gap.max(self.least_gap);
+        self.together = Some(paced);
+        self.frees_at(now + self.line_gap);
+    }
+
+    /// The last of it has left.
+    pub(super) fn end_together(&mut self) {
+        if let Some(paced) = self.together.take() {
+            self.frees_at(self.free_at.max(paced));
+        }
+    }
+
     /// A segment leaves; the next may `gap` later, as the controller says.
     #[inline]
     pub(super) fn on_placed(&mut self, now: Time, gap: Span) {
         self.frees_at(now + gap.max(self.least_gap));
     }
+}
+
+/// The gap between segments at `window / smoothed`, times 2 below half the slow-start threshold and 1.2 above, as Linux has it
+/// (`net.ipv4.tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`): faster than the window moves, so that it stays the limit.
+pub(super) fn gap_by_window(state: &CcState, smoothed: Option<Span>, payload: u64) -> Span {
+    let window = state.window.get().max(payload);
+    let half = state.threshold.map_or(0, |threshold| threshold.get() / 2);
+    let (up, down) = if window < half { (2, 1) } else { (6, 5) };
+    let smoothed = u128::from(smoothed.map_or(0, Span::as_nanos));
+    let gap = smoothed * u128::from(payload) * down / (u128::from(window) * up);
+    Span::from_nanos(gap as u64)
 }

@@ -38,6 +38,11 @@ impl Prr {
         };
     }
 
+    /// How many segments may leave.
+    pub(super) fn room(&self) -> u64 {
+        self.room
+    }
+
     /// Whether a segment may leave.
     pub(super) fn has_room(&self) -> bool {
         self.room > 0

@@ -8,7 +8,10 @@
 use super::advertised::{Advertised, Demands};
 use super::bits::BitRing;
 use super::blocks::{Reported, SackBlocks};
+use super::coalescing::Coalescing;
+use crate::plan::Host;
 use sizing::{BufferSizer, Input, SizerState};
+use units::random::Stream;
 use units::{Bytes, Span, Time};
 
 /// What acknowledgements say of segments that arrived out of order.
@@ -46,16 +49,16 @@ pub(crate) struct Acknowledgement {
 
 #[derive(Debug)]
 pub(crate) struct Receiver {
-    expected: u64,
+    pub(super) expected: u64,
     /// Beyond `expected`.
     early: BitRing,
-    early_count: u64,
+    pub(super) early_count: u64,
     every: u64,
     timeout: Span,
     /// In order and not yet acknowledged.
-    unacknowledged: u64,
-    deadline: Time,
-    echo: Time,
+    pub(super) unacknowledged: u64,
+    pub(super) deadline: Time,
+    pub(super) echo: Time,
     newest_sent: Time,
     /// A congestion mark has come and no sign yet that the sender knows.
     congested: bool,
@@ -66,6 +69,8 @@ pub(crate) struct Receiver {
     /// Segments; only a sizer moves it.
     window: u64,
     sizing: Option<Box<Advertised>>,
+    /// What its host does with segments that are close together, if anything.
+    pub(super) coalescing: Option<Box<Coalescing>>,
 }
 
 impl Receiver {
@@ -90,8 +95,23 @@ impl Receiver {
             highest: 0,
             window: u64::MAX,
             sizing: None,
+            coalescing: None,
         }
     }
+
+    /// The same on `host`, for segments with `payload` bytes.
+    pub(crate) fn on_host(mut self, host: &Host, payload: Bytes, stream: impl FnOnce() -> Stream) -> Self {
+        self.coalescing = Coalescing::of(host, payload, stream);
+        self
+    }
+
+    /// This connection is on the host of `other`, whose pauses go on.
+    pub(crate) fn stay_on_host(&mut self, other: &mut Self) {
+        if let (Some(own), Some(other)) = (&mut self.coalescing, &mut other.coalescing) {
+            own.pauses = other.pauses.take();
+        }
+    }
+
     /// The blocks that go with the acknowledgement just made; none with [`Sacks::Newest`].
     pub(crate) fn blocks(&self) -> SackBlocks {
         self.reported.as_ref().map_or_else(SackBlocks::default, |reported| reported.blocks())
@@ -162,20 +182,28 @@ impl Receiver {
 
     /// The sizer is told `input`, which is not of a segment.
     pub(crate) fn tell(&mut self, now: Time, input: Input) {
-        self.deadline = self.sizing.as_ref().map_or(self.deadline, |sizing| sizing.acknowledges);
-        self.with_sizing(now, |sizing| sizing.tell(now, input));
+        self.by_inner_deadline(|own| {
+            own.deadline = own.sizing.as_ref().map_or(own.deadline, |sizing| sizing.acknowledges);
+            own.with_sizing(now, |sizing| sizing.tell(now, input));
+        });
     }
 
     /// The flow wants to be called at `at` for its part of measuring.
     pub(crate) fn measure_at(&mut self, now: Time, at: Time) {
-        self.deadline = self.sizing.as_ref().map_or(self.deadline, |sizing| sizing.acknowledges);
-        self.with_sizing(now, |sizing| sizing.measures = at);
+        self.by_inner_deadline(|own| {
+            own.deadline = own.sizing.as_ref().map_or(own.deadline, |sizing| sizing.acknowledges);
+            own.with_sizing(now, |sizing| sizing.measures = at);
+        });
     }
 
     /// The deadline of a receiver with a sizer has come: polls it. The acknowledgement that was withheld, if it is time
     /// for that, and what the sizer wants of the sender.
     #[cold]
     pub(crate) fn on_sized_deadline(&mut self, now: Time) -> (Option<Acknowledgement>, Demands) {
+        self.by_inner_deadline(|own| own.poll_sizer(now))
+    }
+
+    fn poll_sizer(&mut self, now: Time) -> (Option<Acknowledgement>, Demands) {
         let acknowledges = self.sizing.as_ref().map_or(Time::NEVER, |sizing| sizing.acknowledges);
         self.deadline = acknowledges;
         let ack = (acknowledges <= now).then(|| self.acknowledge(None));
@@ -230,7 +258,14 @@ impl Receiver {
 
     /// The delayed-acknowledgement timer expired.
     pub(crate) fn on_deadline(&mut self) -> Acknowledgement {
-        self.acknowledge(None)
+        self.by_inner_deadline(|own| own.acknowledge(None))
+    }
+
+    /// Acknowledges what is withheld, and beyond a hole `sacked`, whatever else the deadline is for.
+    pub(super) fn acknowledge_now(&mut self, now: Time, sacked: Option<u64>) -> Acknowledgement {
+        let ack = self.acknowledge(sacked);
+        let window = self.with_sizing(now, |_| {});
+        Acknowledgement { window, ..ack }
     }
 
     fn absorb_early(&mut self) {

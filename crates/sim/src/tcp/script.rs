@@ -17,6 +17,7 @@ mod ecn;
 mod heard;
 mod losses;
 mod newreno;
+mod offload;
 mod pacing;
 mod prr;
 mod rack;
@@ -28,7 +29,7 @@ mod timestamps;
 
 use super::blocks::Block;
 use super::{Acknowledgement, Full, Sender, SenderConfig};
-use crate::plan::{LossDetection, Recovery};
+use crate::plan::{Host, LossDetection, Recovery};
 use cc::Start;
 use units::{Bytes, Span, Time};
 
@@ -51,6 +52,7 @@ pub(super) fn config(window: u64) -> SenderConfig {
         ecn: false,
         pacing: false,
         line_gap: Span::ZERO,
+        host: Host::default(),
     }
 }
 

@@ -3,9 +3,10 @@
 //! RFC 5681 windows and timers around an RFC 6675 scoreboard: limited transmit (RFC 3042) and fast recovery
 //! follow from counting what is in the network (`pipe`), since that is what the window bounds. `sender/recovery.rs`
 //! mends losses; `sender/pacing.rs` paces and measures delivery rates; `sender/options.rs` drives what else a flow may turn
-//! on: PRR, RACK-TLP, ECN. `sender/features.rs` says which of them there are.
+//! on: PRR, RACK-TLP, ECN, and `sender/offload.rs` segmentation offload. `sender/features.rs` says which of them there are.
 
 mod features;
+mod offload;
 mod options;
 mod pacing;
 mod recovery;
@@ -16,7 +17,7 @@ use super::Acknowledgement;
 use super::blocks::Block;
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
-use crate::plan::{LossDetection, Recovery};
+use crate::plan::{Host, LossDetection, Recovery};
 use cc::{Ack, CongestionControl};
 use options::Options;
 use pacing::Pacing;
@@ -47,6 +48,7 @@ pub(crate) struct SenderConfig {
     pub(crate) pacing: bool,
     /// A segment's time on the sender's own line; zero: there is none.
     pub(crate) line_gap: Span,
+    pub(crate) host: Host,
 }
 
 /// Why fewer than the usual rules apply.
@@ -258,13 +260,20 @@ impl Sender {
         if F::PACED && self.is_held(now) {
             return None;
         }
+        if F::OPTIONS && !self.admits(now) {
+            return None;
+        }
         let sent = if self.episode != Episode::None {
             self.transmit_in_episode::<F>()
         } else if F::OPTIONS && self.is_probing() {
             self.transmit_probe()
         } else {
             self.transmit_new()
-        }?;
+        };
+        if F::OPTIONS && sent.is_none() {
+            self.cut_short();
+        }
+        let sent = sent?;
         self.owed = false;
         // RFC 6675, section 6: a retransmission restarts the timer, lest an episode of more than one timeout's
         // length end in a needless timeout. Only that of the first hole: were it lost again while others kept
@@ -277,7 +286,7 @@ impl Sender {
             self.time(&sent, now);
         }
         if F::PACED {
-            self.note_paced(now, &sent);
+            self.note_paced::<F>(now, &sent);
         }
         if F::OPTIONS {
             self.note_sent(now, &sent);

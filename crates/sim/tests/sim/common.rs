@@ -3,7 +3,7 @@
 use cc::Start;
 use cc::registry::build;
 use link::{Limit, LinkConfig};
-use tightlink_sim::{FlowPlan, LinkPlan, LossDetection, Plan, Recovery};
+use tightlink_sim::{FlowPlan, Host, LinkPlan, LossDetection, Plan, Recovery};
 use units::{Bytes, Fraction, Rate, Span, Time};
 
 /// A drop-tail link of `rate` bits per second with room for `limit` packets, and no flows yet.
@@ -65,6 +65,7 @@ pub fn flow(name: &str, control: &str, base_rtt: Span) -> FlowPlan {
         ecn: false,
         pacing: false,
         access_rate: None,
+        host: Host::default(),
     }
 }
 

@@ -94,3 +94,25 @@ fn a_window_is_spread_over_its_round_trip() {
         assert!(second.abs_diff(first + gap_us) < 700, "{threshold}: {second}, not {first} + {gap_us}");
     }
 }
+
+/// A segment in 100 us: nine are a millisecond, five half the window.
+#[test]
+fn on_a_host_with_offload_a_super_packet_leaves_together_and_the_mean_rate_is_the_same() {
+    let mut config = config(10);
+    config.control = Box::new(Timed(Span::from_micros(100)));
+    config.host.tso = true;
+    let mut sender = Sender::new(config);
+    let expected = [3000, 3000, 3000, 3000, 3000, 3500, 3500, 3500, 3500, 3500];
+    assert_eq!(times(&mut sender, ms(3), 10), expected);
+}
+
+#[test]
+fn on_a_line_the_segments_of_a_super_packet_leave_one_after_the_other() {
+    let mut config = config(10);
+    config.control = Box::new(Timed(Span::from_micros(100)));
+    config.host.tso = true;
+    config.line_gap = Span::from_micros(10);
+    let mut sender = Sender::new(config);
+    let expected = [3000, 3010, 3020, 3030, 3040, 3500, 3510, 3520, 3530, 3540];
+    assert_eq!(times(&mut sender, ms(3), 10), expected);
+}

@@ -1,6 +1,7 @@
 //! What a flow may turn on: PRR, ns-2's count of what is in the network, RACK-TLP, ECN. Each that is more than a line is a file
 //! of its own; here the sender drives them.
 
+use super::offload::Offload;
 use super::{Episode, Features, Sender, SenderConfig, Transmission};
 use crate::plan::{LossDetection, Recovery};
 use crate::tcp::Acknowledgement;
@@ -20,6 +21,7 @@ pub(super) struct Options {
     counts_lost: bool,
     pub(super) rack: Option<Timed>,
     ecn: Option<Reaction>,
+    pub(super) offload: Option<Offload>,
     /// When the retransmission timer expires.
     retransmission: Time,
     /// Outstanding and selectively acknowledged before the acknowledgement at hand.
@@ -46,11 +48,17 @@ impl Options {
             counts_lost: config.recovery == Recovery::Sack1 && config.sack,
             rack: timed.then(Timed::default),
             ecn: config.ecn.then(Reaction::default),
+            // Who places every departure sends no super-packets.
+            offload: (config.host.tso && !config.control.wants().departures).then(Offload::default),
             retransmission: Time::NEVER,
             before: (0, 0),
         };
-        let none =
-            options.prr.is_none() && !options.counts_lost && options.rack.is_none() && options.ecn.is_none();
+        let none = options.prr.is_none()
+            && !options.counts_lost
+            && options.rack.is_none()
+            && options.ecn.is_none()
+            && options.offload.is_none()
+            && !config.host.gathers();
         (!none).then(|| Box::new(options))
     }
 
@@ -76,6 +84,21 @@ impl Sender {
     /// Whether new data packets are ECN-capable; and if so whether the one just sent tells of a reduction.
     pub(crate) fn take_cwr(&mut self) -> Option<bool> {
         self.options.as_mut()?.ecn.as_mut().map(Reaction::take_cwr)
+    }
+
+    /// Segments that may leave: the window's room, or what PRR has allotted.
+    pub(super) fn room(&self) -> u64 {
+        let beside = |more| (self.window / self.payload).saturating_sub(self.board.pipe() + more);
+        let Some(options) =
+            self.options.as_deref().filter(|_| matches!(self.episode, Episode::FastRecovery { .. }))
+        else {
+            return beside(0);
+        };
+        match &options.prr {
+            Some(prr) => prr.room(),
+            None if options.counts_lost => beside(self.board.lost()),
+            None => beside(0),
+        }
     }
 
     /// The window's room; in fast recovery what PRR has allotted, or the room beside what is lost.

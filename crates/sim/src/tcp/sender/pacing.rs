@@ -20,7 +20,7 @@ pub(super) struct Pacing {
     placed: bool,
     /// The controller wants to know of every delivery and loss.
     pub(super) deliveries: bool,
-    pacer: Pacer,
+    pub(super) pacer: Pacer,
     pub(super) delivery: Option<Box<Delivery>>,
     /// Segments below this, as far as they were lost, have been told of; and how many were then.
     told_below: u64,
@@ -38,7 +38,7 @@ impl Pacing {
             lined: config.line_gap > Span::ZERO,
             placed: wants.departures,
             deliveries: wants.deliveries || wants.rate,
-            pacer: Pacer::new(wants.departures, config.line_gap),
+            pacer: Pacer::new(wants.departures || config.host.tso, config.line_gap),
             delivery: wants.rate.then(Box::default),
             told_below: 0,
             told: 0,
@@ -127,12 +127,15 @@ impl Sender {
 
     /// A segment left: when the next may, and what its delivery rate will be computed from.
     #[inline(always)]
-    pub(super) fn note_paced(&mut self, now: Time, sent: &Transmission) {
-        let pacing = &mut self.pacing;
-        match if pacing.placed { self.control.gap_after(now) } else { None } {
-            Some(gap) => pacing.pacer.on_placed(now, gap),
-            None => pacing.pacer.on_sent(now),
+    pub(super) fn note_paced<F: Features>(&mut self, now: Time, sent: &Transmission) {
+        if !self.note_together::<F>(now, sent) {
+            let pacing = &mut self.pacing;
+            match if pacing.placed { self.control.gap_after(now) } else { None } {
+                Some(gap) => pacing.pacer.on_placed(now, gap),
+                None => pacing.pacer.on_sent(now),
+            }
         }
+        let pacing = &mut self.pacing;
         if let Some(delivery) = &mut pacing.delivery {
             let pipe = self.board.pipe();
             delivery.on_sent(now, sent.segment, pipe);

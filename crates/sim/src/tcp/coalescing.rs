@@ -1,0 +1,274 @@
+//! What a host does with segments that arrive close together, and with the acknowledgements they cause.
+//!
+//! - **Receive offload (GRO).** The network card raises its interrupt a little after the first segment, and neighbours that are
+//!   there by then are handed to TCP as one. TCP acknowledges them as one: a stretch acknowledgement.
+//! - **Quick acknowledgements.** A young connection acknowledges every segment (`TCP_MAX_QUICKACKS`), a grown one every
+//!   second.
+//! - **Pauses.** The processor does something else for a while, or the hypervisor runs another machine on it. The card's memory
+//!   and the socket's backlog keep what arrives, and one acknowledgement speaks for all of it after.
+//! - **Compressed selective acknowledgements** (`tcp_comp_sack_delay_ns`). Beyond a hole the fourth acknowledgement and those after it
+//!   wait for a timer, so that one speaks for all of them; but not for more blocks than it can name.
+//!
+//! The rules are Linux's: `dev_gro_receive`, `tcp_gro_receive`, `__tcp_ack_snd_check`, `tcp_sack_compress_send_ack`, `tcp_add_backlog`.
+
+mod pauses;
+
+use super::blocks::{Block, SackBlocks};
+use super::receiver::{Acknowledgement, Receiver};
+use crate::plan::Host;
+use cc::SUPER_PACKET;
+use pauses::Pauses;
+use std::collections::VecDeque;
+use units::random::Stream;
+use units::{Bytes, Span, Time};
+
+/// Acknowledgements of one hole that leave at once (`TCP_FASTRETRANS_THRESH`).
+const AT_ONCE: u64 = 3;
+/// No more are gathered (`tcp_comp_sack_nr`).
+const MOST_GATHERED: u64 = 44;
+/// They wait for no more than this part of a round trip (`tcp_ack_snd_check`: five percent).
+const PART_OF_RTT: u64 = 20;
+
+/// Segments handed to TCP as one: neighbours.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Batch {
+    first: u64,
+    /// One past the last.
+    end: u64,
+    /// When the first and the last were sent.
+    sent: (Time, Time),
+}
+
+/// The state of that.
+#[derive(Debug)]
+pub(super) struct Coalescing {
+    gro: Span,
+    most: u64,
+    /// Segments yet to be acknowledged one by one.
+    quick: u64,
+    compression: Span,
+    /// What the card holds: more than one batch only in a pause.
+    held: VecDeque<Batch>,
+    /// When it hands that over.
+    due: Time,
+    pub(super) pauses: Option<Pauses>,
+    /// The receiver's deadline beside these.
+    pub(super) inner: Time,
+    hole: Hole,
+    /// The least time from the sending of a segment to its arrival.
+    least_rtt: Span,
+}
+
+/// Acknowledgements beyond a hole.
+#[derive(Debug)]
+struct Hole {
+    /// Everything below this has arrived.
+    at: u64,
+    /// Acknowledgements that said so.
+    said: u64,
+    gathered: u64,
+    /// What the gathered ones would have said.
+    blocks: SackBlocks,
+    newest: Option<u64>,
+    due: Time,
+}
+
+impl Hole {
+    const NONE: Self =
+        Self { at: 0, said: 0, gathered: 0, blocks: SackBlocks::NONE, newest: None, due: Time::NEVER };
+}
+
+impl Coalescing {
+    /// By what `host` is like, for segments with `payload` bytes; `None` if it has none of it.
+    pub(super) fn of(host: &Host, payload: Bytes, stream: impl FnOnce() -> Stream) -> Option<Box<Self>> {
+        host.gathers().then(|| {
+            Box::new(Self {
+                gro: host.gro,
+                most: (SUPER_PACKET / payload).max(1),
+                quick: host.quick_ack,
+                compression: host.sack_compression,
+                held: VecDeque::new(),
+                due: Time::NEVER,
+                pauses: if host.pause > Span::ZERO { Some(Pauses::new(host, stream())) } else { None },
+                inner: Time::NEVER,
+                hole: Hole::NONE,
+                least_rtt: Span::MAX,
+            })
+        })
+    }
+
+    /// When the receiver next acts of itself.
+    pub(super) fn deadline(&self) -> Time {
+        self.inner.min(self.due).min(self.hole.due)
+    }
+
+    /// `segment` reaches the card. What it hands over for that.
+    fn hold(&mut self, now: Time, segment: u64, sent: Time) -> Option<Batch> {
+        let pause = self.pauses.as_mut().and_then(|pauses| pauses.end(now));
+        let new = Batch { first: segment, end: segment + 1, sent: (sent, sent) };
+        if self.gro == Span::ZERO && pause.is_none() && self.held.is_empty() {
+            return Some(new);
+        }
+        let neighbour = self.held.back_mut().filter(|batch| batch.end == segment);
+        let Some(batch) = neighbour else {
+            self.held.push_back(new);
+            if self.held.len() == 1 {
+                self.due = pause.unwrap_or(now + self.gro);
+                return None;
+            }
+            return self.hand_over(now, pause);
+        };
+        (batch.end, batch.sent.1) = (segment + 1, sent);
+        if batch.end - batch.first < self.most { None } else { self.hand_over(now, pause) }
+    }
+
+    /// The first of what the card holds, unless the processor is away.
+    fn hand_over(&mut self, now: Time, pause: Option<Time>) -> Option<Batch> {
+        if let Some(end) = pause {
+            self.due = end;
+            return None;
+        }
+        let batch = self.held.pop_front();
+        self.due = if self.held.is_empty() { Time::NEVER } else { self.due.max(now) };
+        batch
+    }
+
+    /// The time of what the card holds is up.
+    fn expire(&mut self, now: Time) -> Option<Batch> {
+        let pause = self.pauses.as_mut().and_then(|pauses| pauses.end(now));
+        self.hand_over(now, pause)
+    }
+
+    /// An acknowledgement beyond a hole is about to leave, and names `block`. What leaves in its place, if it does not wait.
+    fn compress(
+        &mut self,
+        now: Time,
+        ack: Acknowledgement,
+        block: Option<Block>,
+    ) -> Option<(Acknowledgement, SackBlocks)> {
+        let hole = &mut self.hole;
+        if hole.at != ack.cumulative {
+            (hole.at, hole.said) = (ack.cumulative, 0);
+        }
+        let mut all = hole.blocks;
+        if let Some(block) = block {
+            all.add(block);
+        }
+        let full = hole.gathered == MOST_GATHERED || !all.fit();
+        if hole.said < AT_ONCE || self.compression == Span::ZERO || full {
+            hole.said += 1;
+            self.let_go();
+            return Some((ack, all));
+        }
+        (hole.blocks, hole.newest) = (all, ack.sacked.or(hole.newest));
+        hole.gathered += 1;
+        if hole.due == Time::NEVER {
+            hole.due = now + self.compression.min(self.least_rtt / PART_OF_RTT);
+        }
+        None
+    }
+
+    /// The gathered acknowledgements leave with another; what they name.
+    fn let_go(&mut self) -> SackBlocks {
+        let hole = &mut self.hole;
+        (hole.gathered, hole.newest, hole.due) = (0, None, Time::NEVER);
+        std::mem::replace(&mut hole.blocks, SackBlocks::NONE)
+    }
+}
+
+impl Receiver {
+    /// Whether its host gathers what arrives.
+    pub(crate) fn coalesces(&self) -> bool {
+        self.coalescing.is_some()
+    }
+
+    /// A segment reaches a host that gathers them. What is handed to TCP for that.
+    pub(crate) fn gather(&mut self, now: Time, segment: u64, sent: Time) -> Option<Batch> {
+        let coalescing = self.coalescing.as_deref_mut()?;
+        let batch = coalescing.hold(now, segment, sent);
+        self.deadline = coalescing.deadline();
+        batch
+    }
+
+    /// What the card held for long enough.
+    pub(crate) fn gathered(&mut self, now: Time) -> Option<Batch> {
+        let coalescing = self.coalescing.as_deref_mut()?;
+        let batch = if coalescing.due <= now { coalescing.expire(now) } else { None };
+        self.deadline = coalescing.deadline();
+        batch
+    }
+
+    /// Whether acknowledgements have been gathered for long enough; what leaves then.
+    pub(crate) fn compressed(&mut self, now: Time) -> Option<(Acknowledgement, SackBlocks)> {
+        if self.coalescing.as_deref().is_none_or(|coalescing| coalescing.hole.due > now) {
+            return None;
+        }
+        self.by_inner_deadline(|own| {
+            let newest = own.coalescing.as_deref().and_then(|coalescing| coalescing.hole.newest);
+            let ack = own.acknowledge_now(now, newest);
+            Some((ack, own.coalescing.as_deref_mut()?.let_go()))
+        })
+    }
+
+    /// `batch` is handed to TCP. The acknowledgement of all of it, and the blocks it names where none is lost on its way.
+    pub(crate) fn on_batch(&mut self, now: Time, batch: Batch) -> Option<(Acknowledgement, SackBlocks)> {
+        self.by_inner_deadline(|own| own.take_batch(now, batch))
+    }
+
+    fn take_batch(&mut self, now: Time, batch: Batch) -> Option<(Acknowledgement, SackBlocks)> {
+        let echo = (self.unacknowledged == 0).then_some(batch.sent.0);
+        let (mut said, mut duplicate) = (None, false);
+        let before = self.expected;
+        for segment in batch.first..batch.end {
+            let sent = if segment == batch.first { batch.sent.0 } else { batch.sent.1 };
+            let ack = self.on_segment(now, segment, sent);
+            duplicate |= ack.is_some_and(|ack| ack.duplicate);
+            said = ack.or(said);
+        }
+        let in_order = self.expected > before;
+        let coalescing = self.coalescing.as_deref_mut()?;
+        coalescing.least_rtt = coalescing.least_rtt.min(now.since(batch.sent.1));
+        let quick = coalescing.quick > 0;
+        coalescing.quick = coalescing.quick.saturating_sub(batch.end - batch.first);
+        if self.unacknowledged > 0 && (said.is_some() || quick) {
+            said = Some(self.acknowledge_now(now, None));
+        }
+        let mut ack = Acknowledgement { duplicate, ..said? };
+        if let Some(echo) = echo.filter(|_| in_order) {
+            // Of several acknowledged together, the first.
+            (ack.echo, self.echo) = (echo, echo);
+        }
+        let beyond = ack.sacked.is_some_and(|segment| segment >= ack.cumulative);
+        let block = beyond.then_some((batch.first.max(ack.cumulative), batch.end));
+        let coalescing = self.coalescing.as_deref_mut()?;
+        if self.early_count > 0 && !ack.duplicate {
+            return coalescing.compress(now, ack, block);
+        }
+        let mut blocks = coalescing.let_go();
+        if let Some(block) = block {
+            blocks.add(block);
+        }
+        Some((ack, blocks))
+    }
+
+    /// Does `what` with the deadline of a receiver that gathers nothing, and puts the earliest of all there after.
+    pub(super) fn by_inner_deadline<T>(&mut self, what: impl FnOnce(&mut Self) -> T) -> T {
+        if let Some(coalescing) = self.coalescing.as_deref() {
+            self.deadline = coalescing.inner;
+        }
+        let result = what(self);
+        if let Some(coalescing) = self.coalescing.as_deref_mut() {
+            coalescing.inner = self.deadline;
+            self.deadline = coalescing.deadline();
+        }
+        result
+    }
+
+    /// Whether the deadline has come that it would have if its host gathered nothing.
+    pub(crate) fn is_due(&self, now: Time) -> bool {
+        self.coalescing.as_deref().map_or(self.deadline, |coalescing| coalescing.inner) <= now
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,38 @@
+//! When a host's processor is away: for other work, or for another virtual machine on it.
+
+use crate::plan::Host;
+use units::random::Stream;
+use units::{Span, Time};
+
+/// When the processor is away: both times have exponential distributions.
+#[derive(Debug)]
+pub(crate) struct Pauses {
+    /// Means.
+    length: Span,
+    interval: Span,
+    from: Time,
+    until: Time,
+    stream: Stream,
+}
+
+impl Pauses {
+    pub(super) fn new(host: &Host, stream: Stream) -> Self {
+        let (length, interval) = (host.pause, host.pause_interval);
+        let mut pauses = Self { length, interval, from: Time::ZERO, until: Time::ZERO, stream };
+        pauses.next();
+        pauses
+    }
+
+    fn next(&mut self) {
+        self.from = self.until + self.interval.scale(self.stream.exponential(1.0));
+        self.until = self.from + self.length.scale(self.stream.exponential(1.0));
+    }
+
+    /// The end of the pause in which `now` lies.
+    pub(super) fn end(&mut self, now: Time) -> Option<Time> {
+        while self.until <= now {
+            self.next();
+        }
+        (self.from <= now).then_some(self.until)
+    }
+}

@@ -1,0 +1,125 @@
+//! Segmentation offload: segments leave in super-packets, by Linux's rules.
+//!
+//! TCP hands its network card up to 64 kB to be cut into segments. How much, `tcp_tso_autosize` says ([`super_packet`]); whether
+//! an acknowledgement that frees less is waited for, `tcp_tso_should_defer`: if another is soon to come, and less than a third
+//! of the window could leave. So a window that opens segment by segment leaves in bursts.
+
+use super::{Episode, Features, Sender, Transmission};
+use crate::tcp::pacer::gap_by_window;
+use cc::{send_quantum, super_packet};
+use std::collections::VecDeque;
+use units::{Bytes, Rate, Span, Time};
+
+/// What could leave has waited for no longer than this, and the next acknowledgement is expected within it.
+const SOON: Span = Span::from_millis(1);
+/// Segments in a super-packet of a control without a rate of its own, at least (`tcp_min_tso_segs`).
+const LEAST: u64 = 2;
+/// At least this part of the window leaves at once (`tcp_tso_win_divisor`).
+const PART_OF_WINDOW: u64 = 3;
+
+/// The state of that.
+#[derive(Debug, Default)]
+pub(super) struct Offload {
+    /// Segments of the super-packet at hand that are yet to leave.
+    leaving: u64,
+    /// When the last segment left.
+    wrote: Time,
+    /// Super-packets of new data that are not all acknowledged: one past their last segment, and when they left.
+    sent: VecDeque<(u64, Time)>,
+}
+
+impl Sender {
+    /// Whether a super-packet is leaving, or one may begin.
+    pub(super) fn admits(&mut self, now: Time) -> bool {
+        let Some(offload) = self.options.as_deref().and_then(|options| options.offload.as_ref()) else {
+            return true;
+        };
+        if offload.leaving > 0 {
+            return true;
+        }
+        let window = (self.window / self.payload).max(1);
+        let forced = self.owed || self.is_probing();
+        let room = self.room().min((window / 2).max(1)).max(u64::from(forced));
+        if room == 0 {
+            return true;
+        }
+        let most = self.super_packet();
+        if self.episode == Episode::None && !forced && self.defers(now, room, most, window) {
+            self.limited_below = self.board.next();
+            return false;
+        }
+        if let Some(offload) = self.options.as_deref_mut().and_then(|options| options.offload.as_mut()) {
+            offload.leaving = room.min(most);
+            self.pacing.pacer.begin_together(now);
+        }
+        true
+    }
+
+    /// Whether more is waited for, where `room` segments may leave.
+    fn defers(&mut self, now: Time, room: u64, most: u64, window: u64) -> bool {
+        let advertised = self.buffer_segments.saturating_sub(self.board.outstanding());
+        let left = self.total_segments - self.board.next();
+        let limit = room.min(advertised);
+        let una = self.board.una();
+        let smoothed = self.rtt.smoothed();
+        let Some(offload) = self.options.as_deref_mut().and_then(|options| options.offload.as_mut()) else {
+            return false;
+        };
+        while offload.sent.front().is_some_and(|(end, _)| *end <= una) {
+            offload.sent.pop_front();
+        }
+        if limit == 0 || limit >= most || limit >= left || now.since(offload.wrote) > SOON {
+            return false;
+        }
+        if limit >= window.min(self.buffer_segments) / PART_OF_WINDOW {
+            return false;
+        }
+        let (Some((_, first)), Some(smoothed)) = (offload.sent.front(), smoothed) else { return false };
+        *first + smoothed <= now + SOON.min(smoothed / 2)
+    }
+
+    /// Segments that a super-packet may have now.
+    fn super_packet(&self) -> u64 {
+        let smoothed = self.rtt.smoothed();
+        let asked = self.pacing.pacer.asked_gap();
+        let gap = asked.unwrap_or_else(|| gap_by_window(&self.control.state(), smoothed, self.payload));
+        let payload = Bytes::new(self.payload);
+        let rate = Rate::of(payload, gap.max(Span::from_nanos(1)));
+        let least = if asked.is_some() { send_quantum(rate) } else { LEAST };
+        super_packet(rate, smoothed.map(|_| self.rtt.min()), payload, least)
+    }
+
+    /// A segment left.
+    pub(super) fn note_together<F: Features>(&mut self, now: Time, sent: &Transmission) -> bool {
+        if !F::OPTIONS {
+            return false;
+        }
+        let Some(offload) = self.options.as_deref_mut().and_then(|options| options.offload.as_mut()) else {
+            return false;
+        };
+        offload.wrote = now;
+        offload.leaving = offload.leaving.saturating_sub(1);
+        if !sent.again {
+            match offload.sent.back_mut() {
+                Some((end, at)) if *at == now && *end == sent.segment => *end += 1,
+                _ => offload.sent.push_back((sent.segment + 1, now)),
+            }
+        }
+        let last = offload.leaving == 0;
+        let pacer = &mut self.pacing.pacer;
+        pacer.on_sent_together(now);
+        if last {
+            pacer.end_together();
+        }
+        true
+    }
+
+    /// Nothing more may leave: the super-packet is shorter than it might have been.
+    #[cold]
+    pub(super) fn cut_short(&mut self) {
+        if let Some(offload) = self.options.as_deref_mut().and_then(|options| options.offload.as_mut()) {
+            offload.leaving = 0;
+            self.pacing.pacer.end_together();
+        }
+    }
+}
