@@ -7,7 +7,7 @@ mod way_back;
 
 use crate::lines::UnderWay;
 use crate::outcome::FlowReport;
-use crate::packet::{Kind, Medium, Packet};
+use crate::packet::{Medium, Packet};
 use crate::plan::FlowPlan;
 use crate::recorder::FlowView;
 use crate::tagged::Tagged;
