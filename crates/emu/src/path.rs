@@ -3,7 +3,7 @@
 //! ```text
 //!   sender's namespace                                      receiver's namespace
 //!   programs ── tight (TUN) ──► Link: queue, rate, delay ──► tight (TUN) ── programs
-//!                           ◄── delay (or a second Link) ◄──
+//!                           ◄── delay by flow (or a second Link) ◄──
 //! ```
 //!
 //! There is no rate limiter that runs on timers: a packet's fate and departure are computed in virtual time the
@@ -12,12 +12,13 @@
 //! thread at all, the path stands still.
 //!
 //! Reading order: `config.rs` (what is asked), `time.rs` (the path's time), `behind.rs` (the same for those at its ends),
-//! `lane.rs` (one direction), `driver.rs` (the thread), `report.rs`.
+//! `lane.rs` (the direction with the link), `line.rs` (the other), `driver.rs` (the thread), `report.rs`.
 
 mod behind;
 mod config;
 mod driver;
 mod lane;
+mod line;
 mod report;
 mod time;
 
@@ -31,7 +32,8 @@ use crate::tun::{self, Tun, TunConfig};
 use crate::{EmuError, Namespace};
 use driver::{Command, Driver, Schedule};
 
-use lane::{Direction, Lane, Pace, Packet, Store};
+use lane::{Lane, Pace, Packet, Store};
+use line::{Direction, Line};
 use link::{Link, LinkConfig};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use std::net::Ipv4Addr;
@@ -99,7 +101,7 @@ impl Path {
             reverse: if config.mirror {
                 Direction::Limited(Box::new(lane(&config, reverse, "reverse loss")?))
             } else {
-                driver::free(config.reverse_delay)
+                Direction::Free(Line::new(config.reverse_delay, config.extra_delays))
             },
             store: Store::new(),
             traffic: config.traffic,

@@ -16,7 +16,7 @@ const IPV6_LEN: usize = 40;
 const TCP_MIN: usize = 20;
 const UDP_LEN: usize = 8;
 const PROTOCOL_TCP: u8 = 6;
-const PROTOCOL_UDP: u8 = 17;
+pub(crate) const PROTOCOL_UDP: u8 = 17;
 
 const FIN: u8 = 0x01;
 const PSH: u8 = 0x08;

@@ -63,12 +63,13 @@ fn every_figure_suits_the_engines_its_claims_ask() {
 #[test]
 fn what_an_engine_is_not_made_for_is_a_fault_at_its_place() {
     let text = "title = 't'\nduration = '1s'\n[link]\nrate = '1Mbit/s'\ndelay = '5ms'\nqueue.limit = '9 packets'\n\
-                [[flow]]\nsocket_buffer = '9kB'\n[[flow]]\nname = 'two'\ncount = 3\nrtt = ['20ms', '30ms', '40ms']\n";
+                [[flow]]\nsocket_buffer = '9kB'\n[[flow]]\nname = 'two'\ncount = 3\nrtt = ['20ms', '30ms', '40ms']\n\
+                segment = '1000B'\n";
     let document = Document::parse("x.toml", text).unwrap();
     let tasks = tasks(&document).unwrap();
     let fault = |engine| check(&document, &tasks, engine).unwrap_err().to_string();
     assert!(
-        fault(Engine::Live).starts_with("x.toml:12:7: flow[1].rtt: RTTs of 10ms and 20ms"),
+        fault(Engine::Live).starts_with("x.toml:13:11: flow[1].segment: segments of 1.5kB and 1kB"),
         "{}",
         fault(Engine::Live)
     );
@@ -79,4 +80,21 @@ fn what_an_engine_is_not_made_for_is_a_fault_at_its_place() {
     );
     assert!(check(&document, &tasks, Engine::Sim).is_ok());
     assert_eq!(hopeless(&tasks, &[Engine::Model, Engine::Live]).map(|reasons| reasons.len()), Some(2));
+}
+
+#[test]
+fn the_kernel_takes_flows_of_different_rtts_and_as_many_as_there_are_ports() {
+    let text = |count: u32| {
+        format!(
+            "title = 't'\nduration = '1s'\n[link]\nrate = '1Mbit/s'\ndelay = '5ms'\nqueue.limit = '9 packets'\n\
+             [[flow]]\nrtt = '90ms'\n[[flow]]\nname = 'drawn'\ncount = {count}\nrtt = {{ uniform = ['20ms', '40ms'] }}\n"
+        )
+    };
+    let live = |count| {
+        let document = Document::parse("x.toml", &text(count)).unwrap();
+        check(&document, &tasks(&document).unwrap(), Engine::Live).map_err(|faults| faults.to_string())
+    };
+    assert_eq!(live(3), Ok(()));
+    let refused = live(65_000).unwrap_err();
+    assert!(refused.contains("65001 flows in all, and each needs a port of its own"), "{refused}");
 }

@@ -6,8 +6,17 @@ use crate::error::LiveError;
 use socket2::SockRef;
 use std::fs;
 use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use units::{Bytes, Rate};
+
+/// Where to bind a socket that is to reach `peer` from whatever address the kernel chooses; port 0 takes a free one.
+pub(crate) fn any_address(peer: SocketAddr, port: u16) -> SocketAddr {
+    match peer {
+        SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, port).into(),
+        SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, port).into(),
+    }
+}
 
 /// The congestion controls the kernel has loaded, separated by blanks, as the current thread's namespace sees
 /// them; a remark in brackets if the file cannot be read.

@@ -89,6 +89,8 @@ pub struct FlowConfig {
     pub segment: Bytes,
     /// A cap on the sender's pacing rate, in payload; `None`: as the congestion control does.
     pub pacing: Option<Rate>,
+    /// The port of its TCP socket at the sender, and of its prober's UDP socket at the receiver; `None`: any.
+    pub port: Option<u16>,
 }
 
 impl FlowConfig {
@@ -105,6 +107,7 @@ impl FlowConfig {
             sizer: None,
             segment: Bytes::new(1500),
             pacing: None,
+            port: None,
         }
     }
 

@@ -192,6 +192,25 @@ fn a_kernel_flow_at_the_links_goodput_leaves_it_no_idle_time() {
 }
 
 #[test]
+fn the_kernel_runs_flows_of_different_rtts() {
+    let _alone = alone();
+    if root() {
+        let place = Place::small();
+        let near = "socket_buffer = \"20kB\"\n";
+        let far = format!("{near}\n[[flow]]\nname = \"far\"\ncontrol = \"cubic\"\nrtt = \"50ms\"\n{near}");
+        place.write("two.toml", SMALL.replace(near, &far));
+        let ended = place.run(&["run", "two.toml", "--engine", "live", "--json"]).well();
+        let flows = ended.json()[0]["flows"].clone();
+        for (flow, base) in [("target", 10.0), ("far", 50.0)] {
+            let flow = flows.as_array().unwrap().iter().find(|found| found["name"] == flow).unwrap();
+            let least = flow["rtt_s"]["min"].as_f64().unwrap() * 1e3;
+            // Queue and machine only add.
+            assert!(least > 0.99 * base && least < base + 8.0, "{least} ms of {base}");
+        }
+    }
+}
+
+#[test]
 fn the_summary_on_stdout_is_the_one_in_the_folder() {
     let place = Place::small();
     let printed = place.run(&["run", "small.toml", "--json"]).well().json().remove(0);

@@ -4,6 +4,7 @@ use crate::EmuError;
 use link::queue::{BuildError, PolicyConfig};
 use link::traffic::{Pattern, TrafficConfig};
 use link::{Limit, LinkConfig};
+use std::collections::HashMap;
 use units::{Bytes, Rate, Span};
 
 /// What a path is to be like.
@@ -17,6 +18,9 @@ pub struct PathConfig {
     pub queue: PolicyConfig,
     /// One-way delay from receiver to sender. The base RTT is this plus the link's delay.
     pub reverse_delay: Span,
+    /// How much longer the way back is for single flows. A flow goes by the port of its TCP socket at the sender, or of its
+    /// UDP socket at the receiver. Not with `mirror`.
+    pub extra_delays: HashMap<u16, Span>,
     /// Unresponsive cross traffic through the same queue; times count from [`Path::begin`](crate::Path::begin).
     pub traffic: Vec<TrafficConfig>,
     /// Seed of the random streams.
@@ -54,6 +58,7 @@ impl PathConfig {
             limit,
             queue: link::queue::DROP_TAIL.into(),
             reverse_delay: delay,
+            extra_delays: HashMap::new(),
             traffic: Vec::new(),
             seed: 1,
             mtu: 1500,
@@ -108,6 +113,14 @@ impl PathConfig {
                 held.to_string(),
                 format!("up to {HELD_MAX} of packets held in memory"),
                 "lower the delay or the queue limit, or simulate it: tightlink run --engine sim",
+            );
+        }
+        if self.mirror && !self.extra_delays.is_empty() {
+            return refuse(
+                "extra delays",
+                format!("{} of them, beside a limited way back", self.extra_delays.len()),
+                "one delay for all flows, where both directions are limited".into(),
+                "leave one of the two out",
             );
         }
         match self.queue.check(self.limit, rate) {
@@ -178,6 +191,15 @@ mod tests {
         let both = PathConfig { mirror: true, ..path("5Gbit/s") };
         assert_eq!(both.reachable_rate(), Rate::from_bps(3_500_000_000));
         assert!(both.check().is_err());
+    }
+
+    #[test]
+    fn a_limited_way_back_has_one_delay() {
+        let extra_delays = HashMap::from([(1024, Span::from_millis(40))]);
+        let free = PathConfig { extra_delays, ..path("1Gbit/s") };
+        assert!(free.check().is_ok());
+        let error = PathConfig { mirror: true, ..free }.check().expect_err("one delay").to_string();
+        assert!(error.starts_with("extra delays = 1 of them, beside a limited way back"), "{error}");
     }
 
     #[test]

@@ -5,7 +5,8 @@
 //! traffic, samples, the start of measurement) happens in [`Driver::advance`], in order, before anything that
 //! the outside does later.
 
-use super::lane::{Direction, EASE_MAX, Lane, Line, Store};
+use super::lane::{EASE_MAX, Lane, Store};
+use super::line::Direction;
 use super::report::{Lateness, LinkSample, PathReport};
 use super::time::PathTime;
 use crate::clock::{self, Clock};
@@ -305,11 +306,6 @@ impl Schedule {
     fn next(&self) -> Option<Time> {
         [self.measure_at, self.end_at, self.next_sample].into_iter().flatten().min()
     }
-}
-
-/// A direction without a limit.
-pub(super) fn free(delay: Span) -> Direction {
-    Direction::Free(Line::new(delay))
 }
 
 fn gone(end: &str, error: &std::io::Error) -> EmuError {

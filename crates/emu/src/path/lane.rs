@@ -1,4 +1,5 @@
-//! One direction of a path: a [`Lane`] is a link with its cross traffic, a [`Line`] only a delay.
+//! One direction of a path with a link: a [`Lane`] is the link with its cross traffic. What it shares with a direction
+//! without a link is here, too.
 //!
 //! **Delivery in groups.** Waking up for each packet would cost more than the packet. Packets come out of a link
 //! or line up to [`LEAD`] before they are due. When the first of them *is* due (or a little before, by what the
@@ -13,7 +14,7 @@ use crate::segment::{HEADERS_MAX, Split};
 use crate::tun::{Tun, Written};
 use crate::vnet::{VNET_LEN, VnetHeader};
 use link::traffic::Source;
-use link::{Datagram, DelayLine, Ecn, Histogram, Link};
+use link::{Datagram, Ecn, Histogram, Link};
 use std::io::{self, IoSlice};
 use std::ops::Range;
 use units::{Bytes, Span, Time};
@@ -39,17 +40,17 @@ impl Pace {
 
     /// When the group of a packet that came out at `out` is written. Without delay to hide it in, forming a group
     /// takes its time.
-    fn ready(self, out: Time) -> Time {
+    pub(super) fn ready(self, out: Time) -> Time {
         out + self.lead.max(GROUP)
     }
 
     /// Whether a packet that came or comes out at `out` belongs to a group written `now` for what is due `by`.
-    fn joins(self, out: Time, now: Time, by: Time) -> bool {
+    pub(super) fn joins(self, out: Time, now: Time, by: Time) -> bool {
         out <= now && self.due(out) <= by + GROUP
     }
 
     /// When the packet should be at the far end.
-    fn due(self, out: Time) -> Time {
+    pub(super) fn due(self, out: Time) -> Time {
         out + self.lead
     }
 }
@@ -96,7 +97,7 @@ pub(super) struct Store {
     pub(super) pool: Pool,
     pub(super) lateness: Histogram,
     pub(super) refused: u64,
-    scratch: Box<[u8]>,
+    pub(super) scratch: Box<[u8]>,
     headers: Box<[u8; HEADERS_MAX]>,
 }
 
@@ -124,7 +125,7 @@ impl Store {
     }
 
     /// Writes the segments `run` of the packet in `slot`, marked or not, and lets go of them.
-    fn write(&mut self, tun: &Tun, slot: u32, run: Range<u32>, marked: bool) -> io::Result<()> {
+    pub(super) fn write(&mut self, tun: &Tun, slot: u32, run: Range<u32>, marked: bool) -> io::Result<()> {
         let segments = run.end - run.start;
         let (headers, rest) = self.frame(slot, run, marked);
         let frame = self.pool.get(slot).frame();
@@ -152,9 +153,9 @@ impl Store {
 
 /// A packet just read, still in the scratch buffer.
 pub(super) struct Frame {
-    length: usize,
+    pub(super) length: usize,
     /// Absent if the packet contradicts itself.
-    split: Option<Split>,
+    pub(super) split: Option<Split>,
 }
 
 /// The direction with the tight link.
@@ -282,80 +283,6 @@ fn dropped(packet: Packet, pool: &mut Pool, flows: &mut Flows, in_flight: &mut u
         flows.dropped(pool.get(slot).flow, length);
         pool.release(slot, 1);
         *in_flight -= 1;
-    }
-}
-
-/// A direction without a limit: whole packets, a constant delay later.
-#[derive(Debug)]
-pub(super) struct Line {
-    line: DelayLine<u32>,
-    delay: Span,
-    pace: Pace,
-    pub(super) packets: u64,
-}
-
-impl Line {
-    pub(super) fn new(delay: Span) -> Self {
-        let (pace, delay) = Pace::of(delay);
-        Self { line: DelayLine::default(), delay, pace, packets: 0 }
-    }
-
-    pub(super) fn arrive(&mut self, now: Time, frame: &Frame, store: &mut Store) {
-        let Some(split) = frame.split else {
-            store.refused += 1;
-            return;
-        };
-        self.packets += 1;
-        let slot = store.pool.store(&mut store.scratch, frame.length, split, 0);
-        self.line.push(now + self.delay, slot);
-    }
-
-    pub(super) fn due(&self) -> Option<Time> {
-        self.line.next().map(|at| self.pace.ready(at))
-    }
-
-    pub(super) fn deliver(&mut self, now: Time, by: Time, store: &mut Store, tun: &Tun) -> io::Result<()> {
-        if self.due().is_none_or(|due| due > by) {
-            return Ok(());
-        }
-        while let Some(at) = self.line.next()
-            && self.pace.joins(at, now, by)
-            && let Some(slot) = self.line.pop(now)
-        {
-            store.lateness.record(now.since(self.pace.due(at)));
-            let count = store.pool.get(slot).split.count();
-            store.write(tun, slot, 0..count, false)?;
-        }
-        Ok(())
-    }
-}
-
-/// A direction of either kind.
-pub(super) enum Direction {
-    Limited(Box<Lane>),
-    Free(Line),
-}
-
-impl Direction {
-    pub(super) fn arrive(&mut self, now: Time, frame: &Frame, store: &mut Store) {
-        match self {
-            Self::Limited(lane) => lane.arrive(now, frame, store),
-            Self::Free(line) => line.arrive(now, frame, store),
-        }
-    }
-
-    pub(super) fn due(&self) -> Option<Time> {
-        match self {
-            Self::Limited(lane) => lane.due(),
-            Self::Free(line) => line.due(),
-        }
-    }
-
-    pub(super) fn deliver(&mut self, now: Time, by: Time, store: &mut Store, tun: &Tun) -> io::Result<()> {
-        match self {
-            Self::Limited(lane) => lane.deliver(now, by, store, tun),
-            Self::Free(line) => line.deliver(now, by, store, tun),
-        }
     }
 }
 

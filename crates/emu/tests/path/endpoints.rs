@@ -105,17 +105,22 @@ pub fn bulk(config: PathConfig, warmup: Duration, measured: Duration) -> PathRep
     report
 }
 
-/// Round trips of small UDP packets, in milliseconds, sorted.
+/// Round trips of small UDP packets to port 7, in milliseconds, sorted.
 pub fn echo(path: &Path, count: u32) -> Vec<f64> {
+    echo_from(path, 7, count)
+}
+
+/// The same to another port.
+pub fn echo_from(path: &Path, port: u16, count: u32) -> Vec<f64> {
     let far = path.receiver_address();
     let bind = |namespace: &tightlink_emu::Namespace, at| {
         let socket = namespace.run(move || UdpSocket::bind(at).expect("a free port")).expect("inside");
         socket.set_read_timeout(Some(Duration::from_millis(500))).expect("above zero");
         socket
     };
-    let server = bind(path.receiver(), (far, 7));
+    let server = bind(path.receiver(), (far, port));
     let client = bind(path.sender(), (Ipv4Addr::UNSPECIFIED, 0));
-    client.connect((far, 7)).expect("there is a route");
+    client.connect((far, port)).expect("there is a route");
     let answering = std::thread::spawn(move || {
         run_ahead();
         let mut buffer = [0; 64];

@@ -20,6 +20,12 @@ use units::{Bytes, Span, Time};
 /// How often the waiting thread looks, unless a transfer's end wakes it.
 const LOOK: Duration = Duration::from_millis(100);
 
+/// Flow number 0 sends from this port, each other one from the next: the first that needs no privilege.
+const FIRST_PORT: u16 = 1024;
+
+/// As many flows as there are ports from that one on.
+const FLOWS_MAX: usize = (u16::MAX - FIRST_PORT) as usize + 1;
+
 /// The largest window of a sizer that is given none: what a window scale of 10 can say.
 const LARGEST_WINDOW: Bytes = Bytes::new(65_535 << 10);
 
@@ -110,6 +116,15 @@ pub(super) fn check(resolved: &Resolved) -> Result<(), Misfit> {
     one_queue(Engine::Live, resolved)?;
     no_users(Engine::Live, resolved, "ask the simulator: --engine sim")?;
     let first = &resolved.flows[0];
+    if resolved.flows.len() > FLOWS_MAX {
+        return Err(Misfit {
+            engine: Engine::Live,
+            key: first.key("count"),
+            found: format!("{} flows in all, and each needs a port of its own", resolved.flows.len()),
+            accepted: format!("up to {FLOWS_MAX} flows"),
+            mend: "use fewer, or the simulator: --engine sim".into(),
+        });
+    }
     for flow in &resolved.flows {
         let misfit = |key, found: String, accepted: String, mend: &str| {
             Err(Misfit { engine: Engine::Live, key: flow.key(key), found, accepted, mend: mend.into() })
@@ -118,12 +133,6 @@ pub(super) fn check(resolved: &Resolved) -> Result<(), Misfit> {
             let found = format!("no kernel has control \"{}\"", flow.control);
             let mend = "choose another control, or the simulator: --engine sim";
             return misfit("control", found, KERNEL_CONTROLS.join(", "), mend);
-        }
-        if flow.base_rtt != first.base_rtt {
-            let found =
-                format!("RTTs of {} and {}, but the emulated path has one", first.base_rtt, flow.base_rtt);
-            let mend = "give all flows the same, or use the simulator: --engine sim";
-            return misfit("rtt", found, "one RTT for all flows".into(), mend);
         }
         if flow.segment() != first.segment() {
             let (one, other) = (first.segment(), flow.segment());
@@ -209,13 +218,20 @@ fn scenario_key(setting: &str) -> &'static str {
     }
 }
 
+/// The least base RTT: the path's own. What a flow has beyond it is that flow's extra delay.
+fn least_rtt(resolved: &Resolved) -> Span {
+    resolved.flows.iter().map(|flow| flow.base_rtt).min().unwrap_or_default()
+}
+
 fn path_config(resolved: &Resolved) -> PathConfig {
-    let rtt = resolved.flows[0].base_rtt;
+    let rtt = least_rtt(resolved);
+    let extra = (FIRST_PORT..=u16::MAX).zip(&resolved.flows).map(|(port, flow)| (port, flow.base_rtt - rtt));
     PathConfig {
         link: resolved.link,
         limit: resolved.limit,
         queue: resolved.queue.clone(),
         reverse_delay: rtt.saturating_sub(resolved.link.delay),
+        extra_delays: extra.filter(|(_, extra)| *extra > Span::ZERO).collect(),
         traffic: resolved.traffic.iter().map(|traffic| traffic.config.clone()).collect(),
         seed: resolved.seed,
         mtu: u16::try_from(resolved.segment().get()).unwrap_or(u16::MAX),
@@ -226,7 +242,7 @@ fn path_config(resolved: &Resolved) -> PathConfig {
 }
 
 fn session(resolved: &Resolved) -> SessionConfig {
-    let flow = |flow: &ResolvedFlow| FlowConfig {
+    let flow = |(port, flow): (u16, &ResolvedFlow)| FlowConfig {
         name: flow.name.clone(),
         control: flow.control.clone(),
         size: flow.size,
@@ -245,9 +261,10 @@ fn session(resolved: &Resolved) -> SessionConfig {
         }),
         segment: flow.segment(),
         pacing: None,
+        port: Some(port),
     };
     SessionConfig {
-        flows: resolved.flows.iter().map(flow).collect(),
+        flows: (FIRST_PORT..=u16::MAX).zip(&resolved.flows).map(flow).collect(),
         warmup: resolved.warmup,
         end: resolved.end,
         every: resolved.every.max(Span::from_millis(1)),
@@ -271,7 +288,7 @@ fn record(
     let summary = summary(Engine::Live, resolved, &report.link, ci95, flows, wall_s);
     let mut notes: Vec<String> = report.notes.clone();
     notes.extend(report.stalled());
-    notes.extend(report.doubts(resolved.flows[0].base_rtt));
+    notes.extend(report.doubts(least_rtt(resolved)));
     notes.push(format!("live: {}", ::live::KERNEL_DECIDES));
     for (sent, received) in sent.iter().zip(received) {
         notes.extend(sent.notes.iter().chain(&received.notes).map(|note| format!("{}: {note}", sent.name)));

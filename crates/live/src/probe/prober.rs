@@ -7,9 +7,10 @@ use super::train::{HEADERS, PACKET, PACKETS, TrainArrivals};
 use super::wire::{LENGTH, Message};
 use crate::clock::Clock;
 use crate::error::LiveError;
+use crate::options::any_address;
 use sizing::{Input, TRAINS_APART};
 use std::collections::VecDeque;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 use units::{Bytes, Span, Time};
 
@@ -116,26 +117,23 @@ impl Prober {
     /// # Errors
     /// [`LiveError::Probe`].
     pub fn connect(echoer: SocketAddr, key: &ProbeKey, session: u64) -> Result<Self, LiveError> {
-        let any = match echoer {
-            SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
-            SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
-        };
-        Self::connect_from(any, echoer, key, session)
+        Self::connect_from(any_address(echoer, 0), echoer, key, session)
     }
 
-    /// The same from one of this machine's addresses, for an echoer that answers this one alone.
+    /// The same from one of this machine's addresses, for an echoer that answers this one alone, or from a port; port 0
+    /// takes a free one.
     ///
     /// # Errors
     /// As [`Prober::connect`].
     pub fn connect_from(
-        local: IpAddr,
+        local: SocketAddr,
         echoer: SocketAddr,
         key: &ProbeKey,
         session: u64,
     ) -> Result<Self, LiveError> {
         let headers = HEADERS[usize::from(echoer.is_ipv6())];
         Ok(Self {
-            socket: Datagrams::bind(SocketAddr::new(local, 0), Some(echoer))?,
+            socket: Datagrams::bind(local, Some(echoer))?,
             key: key.clone(),
             session,
             interval: None,

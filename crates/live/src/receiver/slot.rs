@@ -61,7 +61,11 @@ impl Holder {
         };
         let sizer = choice.build(config.segment, TcpInfo::of(socket)?.options.timestamps, socket)?;
         let echo = liaison.and_then(Liaison::echo);
-        let prober = echo.map(|(echoer, key)| Prober::connect(echoer, key, id as u64)).transpose()?;
+        let connect = |(echoer, key)| {
+            let local = options::any_address(echoer, config.port.unwrap_or(0));
+            Prober::connect_from(local, echoer, key, id as u64)
+        };
+        let prober = echo.map(connect).transpose()?;
         let mut window = SizedWindow::take(socket, sizer, now)?;
         if options::is_rate_based(&config.control) {
             window.tell(socket, now, Input::RateBased)?;

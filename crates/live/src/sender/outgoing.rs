@@ -105,6 +105,11 @@ impl<'a> Outgoing<'a> {
         if let Some(rate) = self.config.pacing {
             options::set_max_pacing_rate(&socket, rate)?;
         }
+        if let Some(port) = self.config.port {
+            socket
+                .bind(&options::any_address(server, port).into())
+                .map_err(|error| self.cannot_connect(server, format!("port {port} of its own: {error}")))?;
+        }
         match socket.connect(&server.into()) {
             Ok(()) => Ok(socket),
             Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => Ok(socket),

@@ -134,8 +134,10 @@ impl Keeper<'_> {
         if let Some(echo) = &self.visit.echo {
             // From the address that the sender sees: it answers no other.
             let local = self.control.tcp().local_addr().ok();
-            prober =
-                local.and_then(|local| Prober::connect_from(local.ip(), echo.address, &echo.key, 0).ok());
+            prober = local.and_then(|local| {
+                let local = SocketAddr::new(local.ip(), 0);
+                Prober::connect_from(local, echo.address, &echo.key, 0).ok()
+            });
         }
         let segment = TcpInfo::of(first.tcp())?.snd_mss;
         let config = SobasConfig::new(segment, MAXIMUM);
