@@ -179,7 +179,8 @@ fn the_base_rtt_is_found_beneath_a_standing_queue() {
         let mut alone = Transfer::new(mbps, base, bdp);
         alone.sizer = None;
         let mut taken = Transfer::new(mbps, base, bdp);
-        (alone.run(5.0), taken.run(5.0));
+        alone.run(5.0);
+        taken.run(5.0);
         let ((goodput, queue), (rate, less)) = (alone.run(20.0), taken.run(20.0));
         let told = format!(
             "{mbps} Mb/s, {base} ms, {bdp} BDP: {rate} of {goodput}, {less} of {queue} BDP, {taken:?}"

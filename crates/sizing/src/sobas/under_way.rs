@@ -1,7 +1,7 @@
 //! A transfer that was under way, on a path whose base RTT was found: see `takeover.rs`.
 
 use super::path::Level;
-use super::{Phase, Sobas, SobasConfig, shown_ms};
+use super::{Sobas, SobasConfig, shown_ms};
 use crate::Input;
 use units::{Bytes, Rate, Span, Time};
 
