@@ -4,7 +4,6 @@ mod live;
 mod model;
 mod phases;
 mod sim;
-mod synchronized;
 
 use crate::record::{Engine, Record, Summary};
 use crate::resolve::Resolved;

@@ -259,11 +259,3 @@ pub struct LinkState {
     /// The link's rate.
     pub rate: Rate,
 }
-
-impl LinkState {
-    /// How long it takes to send what waits.
-    #[must_use]
-    pub fn queueing_delay(&self) -> Span {
-        self.rate.serialization(self.backlog.bytes)
-    }
-}

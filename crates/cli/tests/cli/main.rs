@@ -17,7 +17,6 @@ mod queues;
 mod run;
 mod search;
 mod sweep;
-mod takeover;
 mod transfer;
 mod transfer_kill;
 mod transfer_limits;
