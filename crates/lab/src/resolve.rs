@@ -101,18 +101,8 @@ pub struct ResolvedFlow {
     pub pacing: bool,
     /// The rate of its own line, on the wire; `None`: without limit.
     pub access_rate: Option<Rate>,
-    /// Whether segments leave in super-packets.
-    pub tso: bool,
-    /// How long arriving segments are gathered.
-    pub gro: Span,
-    /// Segments that are acknowledged one by one first.
-    pub quick_ack: u64,
-    /// How long acknowledgements of a hole are gathered.
-    pub sack_compression: Span,
-    /// How long the receiver's processor is away at a time, on average.
-    pub pause: Span,
-    /// Mean time between two of these.
-    pub pause_interval: Span,
+    /// What its hosts do with segments that are close together.
+    pub host: sim::Host,
     /// Propagation there and back.
     pub base_rtt: Span,
     /// Data to move; `None`: greedy.
@@ -343,12 +333,14 @@ fn transfers(
             ecn: flow.ecn,
             pacing: flow.pacing,
             access_rate: flow.access_rate,
-            tso: flow.tso,
-            gro: flow.gro,
-            quick_ack: flow.quick_ack,
-            sack_compression: flow.sack_compression,
-            pause: flow.pause,
-            pause_interval: flow.pause_interval,
+            host: sim::Host {
+                tso: flow.tso,
+                gro: flow.gro,
+                quick_ack: flow.quick_ack,
+                sack_compression: flow.sack_compression,
+                pause: flow.pause,
+                pause_interval: flow.pause_interval,
+            },
             // A drawn RTT below what the links take is theirs.
             base_rtt: rtt.max(least),
             size: flow.size,

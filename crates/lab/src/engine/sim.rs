@@ -175,14 +175,7 @@ fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
         ecn: flow.ecn,
         pacing: flow.pacing,
         access_rate: flow.access_rate,
-        host: sim::Host {
-            tso: flow.tso,
-            gro: flow.gro,
-            quick_ack: flow.quick_ack,
-            sack_compression: flow.sack_compression,
-            pause: flow.pause,
-            pause_interval: flow.pause_interval,
-        },
+        host: flow.host,
     })
 }
 
