@@ -7,7 +7,7 @@ use super::{SlowStart, Step};
 use crate::Ack;
 use units::{Bytes, Span, Time};
 
-/// Below so many segments it does not look (`hystart_low_window`).
+/// With a smaller window, in segments, slow start does not end (`hystart_low_window`).
 const LOW_WINDOW: u64 = 16;
 /// Acknowledgements that are no further apart belong to one train (`hystart_ack_delta_us`).
 const TRAIN_GAP: Span = Span::from_millis(2);
@@ -136,7 +136,7 @@ mod tests {
         assert!(ends(&mut HyStart::new(SEGMENT), 1, 64, &train(121)));
         // Below sixteen segments it does not look.
         assert!(!ends(&mut HyStart::new(SEGMENT), 1, 15, &train(130)));
-        // A pause of more than 2 ms ends the train, and the rest of the round is none.
+        // A pause of more than 2 ms ends the train. What comes after it in the round belongs to no train.
         let paused: Vec<_> = (100..110).chain(113..140).map(|at| (at, 40)).collect();
         assert!(!ends(&mut HyStart::new(SEGMENT), 1, 64, &paused));
     }

@@ -67,7 +67,7 @@ pub(super) fn transfers<'a>(
 ) -> FlowRead<'a> {
     let name = keys.or("name", default_name, At::text);
     let control = keys.or("control", "reno", At::text);
-    // A name that is none has been noted; what follows is read as without it.
+    // An unknown name has been reported; the other keys are read as if it were absent.
     let named = keys.or("host", Host::RFC, |at| at.word(Host::NAMES));
     let host = named.unwrap_or(Host::RFC);
     let size: Option<Option<Bytes>> =

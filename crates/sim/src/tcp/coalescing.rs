@@ -52,7 +52,7 @@ pub(super) struct Coalescing {
     /// When it hands that over.
     due: Time,
     pub(super) pauses: Option<Pauses>,
-    /// The receiver's deadline beside these.
+    /// When the receiver would act next if its host gathered nothing.
     pub(super) inner: Time,
     hole: Hole,
     /// The least time from the sending of a segment to its arrival.
