@@ -153,6 +153,12 @@ impl SizedWindow {
         self.requested
     }
 
+    /// The base RTT as the sizer has measured it in a transfer under way, if it did.
+    #[must_use]
+    pub fn base_rtt(&self) -> Option<Span> {
+        self.sizer.base_rtt()
+    }
+
     /// What the sizer is doing and why.
     #[must_use]
     pub fn state(&self) -> SizerState {

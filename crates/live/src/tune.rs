@@ -23,6 +23,7 @@ pub use restore::{GivenBack, WindowLimits, restore};
 
 use crate::clock::Clock;
 use crate::error::LiveError;
+use crate::tcp_info::TcpInfo;
 use connection::Ends;
 use process::{Descriptor, Process};
 use sizing::{BufferSizer, Fixed, SobasConfig, registry};
@@ -33,8 +34,7 @@ use units::{Bytes, Span, Time};
 /// twentieth of a processor.
 const LOOK_EVERY: Span = Span::from_millis(100);
 const LOOK_SHARE: u64 = 20;
-/// A connection that has received more than this was under way before: its window stays open until there is a reason to
-/// limit it.
+/// A connection that has received more than this was under way before: the queue of its own may stand.
 const RUNNING: Bytes = Bytes::new(64_000);
 /// Payload of a segment before any has come: Ethernet's with time stamps.
 const USUAL_SEGMENT: Bytes = Bytes::new(1448);
@@ -60,13 +60,19 @@ pub struct TuneConfig {
 }
 
 impl TuneConfig {
-    fn sizer(&self, segment: Bytes, received: Bytes) -> Result<Box<dyn BufferSizer>, TuneError> {
+    /// The sizer for a connection that has received so much in segments of this size, and has promised such a window.
+    fn sizer(
+        &self,
+        segment: Bytes,
+        received: Bytes,
+        promised: Bytes,
+    ) -> Result<Box<dyn BufferSizer>, TuneError> {
         let name = match &self.window {
             TuneWindow::Fixed(window) => return Ok(Box::new(Fixed::new(*window))),
             TuneWindow::Sizer(name) => name,
         };
         let segment = if received > Bytes::ZERO { segment } else { USUAL_SEGMENT };
-        let running = received > RUNNING;
+        let running = (received > RUNNING).then_some(promised);
         let config = SobasConfig { trains: 0, running, ..SobasConfig::new(segment, self.maximum) };
         registry::build_with(name, config).ok_or_else(|| TuneError::UnknownSizer { name: name.clone() })
     }
@@ -104,7 +110,7 @@ impl Tuner {
     /// # Errors
     /// [`TuneError::NoProcess`], [`TuneError::NotPermitted`], [`TuneError::UnknownSizer`].
     pub fn attach(pid: u32, config: TuneConfig) -> Result<Self, TuneError> {
-        config.sizer(USUAL_SEGMENT, Bytes::ZERO)?;
+        config.sizer(USUAL_SEGMENT, Bytes::ZERO, Bytes::ZERO)?;
         let root = Process::open(pid)?;
         root.descriptors()?;
         Ok(Self {
@@ -228,7 +234,8 @@ impl Tuner {
             self.dismissed.insert(descriptor.inode);
             return Ok(());
         }
-        let sizer = |segment, received| self.config.sizer(segment, received);
+        let sizer =
+            |info: &TcpInfo, promised| self.config.sizer(info.rcv_mss, info.stream_received(), promised);
         match TunedConnection::take(process, descriptor, &socket, ends, sizer, now) {
             Ok(connection) => {
                 self.known.insert(descriptor.inode, self.connections.len());

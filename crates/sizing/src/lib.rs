@@ -6,17 +6,19 @@
 //! of `estimate`.
 //!
 //! Reading order: `sizer.rs` (the trait, what goes in and comes out), `fixed.rs`, `drs.rs`, `wad.rs`, `sobas.rs` and
-//! `sobas/`, `registry.rs` (names).
+//! `sobas/`, `takeover.rs` (SOBAS for transfers under way), `registry.rs` (names).
 
 mod drs;
 mod fixed;
 pub mod registry;
 mod sizer;
 pub mod sobas;
+mod takeover;
 mod wad;
 
 pub use drs::{Drs, INITIAL_WINDOW};
 pub use fixed::Fixed;
 pub use sizer::{Action, BufferSizer, Input, SenderReport, SizerState};
 pub use sobas::{Sobas, SobasConfig, TRAINS, TRAINS_APART};
+pub use takeover::Takeover;
 pub use wad::Wad;

@@ -1,6 +1,6 @@
 //! The names of sizers in a scenario, and what they stand for.
 
-use crate::{BufferSizer, Drs, Fixed, Sobas, SobasConfig, Wad};
+use crate::{BufferSizer, Drs, Fixed, Sobas, SobasConfig, Takeover, Wad};
 use units::Bytes;
 
 /// A sizer in the registry.
@@ -56,6 +56,7 @@ pub fn build(name: &str, segment: Bytes, maximum: Bytes) -> Option<Box<dyn Buffe
 pub fn build_with(name: &str, config: SobasConfig) -> Option<Box<dyn BufferSizer>> {
     let SobasConfig { segment, maximum, .. } = config;
     match name {
+        "sobas" if config.running.is_some() => Some(Box::new(Takeover::new(config))),
         "sobas" => Some(Box::new(Sobas::new(config))),
         "drs" => Some(Box::new(Drs::new(segment, maximum))),
         "wad" => Some(Box::new(Wad::new(segment, maximum))),

@@ -84,6 +84,10 @@ pub trait BufferSizer: Send + Debug {
     fn wants_quiet(&self) -> bool {
         false
     }
+    /// The base RTT, where it was measured in a transfer that was under way; `None` where it was not, or is not known.
+    fn base_rtt(&self) -> Option<Span> {
+        None
+    }
     /// What it is doing and why.
     fn state(&self) -> SizerState {
         SizerState::default()

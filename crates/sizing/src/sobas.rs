@@ -47,7 +47,8 @@
 //! is the limit, without trains the ramp ends at the first standing queue.
 //!
 //! Reading order: here, `sobas/growth.rs` (ramp and linear), `sobas/decide.rs` (S = R T), `sobas/port.rs` (inputs and actions), `sobas/thresholds.rs`,
-//! `sobas/path.rs`, `sobas/trains.rs`, `sobas/held.rs`, `sobas/trial.rs`, `sobas/contend.rs`, `sobas/pace.rs`.
+//! `sobas/path.rs`, `sobas/trains.rs`, `sobas/held.rs`, `sobas/trial.rs`, `sobas/contend.rs`, `sobas/pace.rs`,
+//! `sobas/under_way.rs` (where `takeover.rs` has found the base RTT).
 
 mod config;
 mod contend;
@@ -60,6 +61,7 @@ mod port;
 mod thresholds;
 mod trains;
 mod trial;
+mod under_way;
 
 pub use config::{SobasConfig, TRAINS};
 use contend::Contend;
@@ -149,7 +151,7 @@ impl Sobas {
     #[must_use]
     pub fn new(config: SobasConfig) -> Self {
         let initial = (config.segment * INITIAL_SEGMENTS).min(config.maximum);
-        let (phase, window, reason) = if config.running {
+        let (phase, window, reason) = if config.running.is_some() {
             let open = Phase::Open { until: Time::ZERO, explained: 0 };
             (open, config.maximum, "the transfer was under way: watching for a flat rate")
         } else if config.trains == 0 {
@@ -159,7 +161,7 @@ impl Sobas {
         };
         Self {
             path: Path::new(config.thresholds),
-            trains: Trains::new(if config.running { 0 } else { config.trains }),
+            trains: Trains::new(if config.running.is_some() { 0 } else { config.trains }),
             phase,
             reason: reason.to_owned(),
             window: window.get() as f64,
@@ -360,6 +362,6 @@ impl Sobas {
     }
 }
 
-fn shown_ms(span: Span) -> String {
+pub(crate) fn shown_ms(span: Span) -> String {
     format!("{:.1} ms", span.as_millis_f64())
 }

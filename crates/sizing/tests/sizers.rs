@@ -143,10 +143,12 @@ proptest! {
         inputs in prop::collection::vec((any_time(), any_input()), 0..300),
         segment in prop_oneof![Just(1448u64), 1..=u64::MAX],
         maximum in 1..=u64::MAX,
+        running in prop::option::of(any::<u64>()),
     ) {
         for entry in SIZERS {
             let mut config = SobasConfig::new(Bytes::new(segment), Bytes::new(maximum));
             config.can_pace = segment % 2 == 0;
+            config.running = running.map(Bytes::new);
             let mut sizer = build_with(entry.name, config).expect("registered");
             let mut window = Bytes::ZERO;
             let begin = (Time::ZERO, Input::Delivered(Bytes::ZERO));

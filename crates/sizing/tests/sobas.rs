@@ -223,7 +223,7 @@ fn it_works_without_probes_trains_and_reports_and_when_looked_at_every_50_ms() {
 
 #[test]
 fn a_transfer_under_way_is_limited_once_its_rate_is_flat_and_its_queue_stands() {
-    let mut path = Fluid::new(97.0, 40.0, 4.0, |config| config.running = true);
+    let mut path = Fluid::new(97.0, 40.0, 4.0, |config| config.running = Some(config.maximum));
     path.probes = false;
     path.run(0.2);
     assert_eq!((path.phase(), path.advertised.len()), ("open", 0));

@@ -212,6 +212,7 @@ fn as_json(connection: &TunedConnection) -> Value {
         "received_bytes": bytes.get(),
         "goodput_bps": connection.goodput().as_bps_f64(),
         "window_bytes": connection.requested().map(Bytes::get),
+        "base_rtt_s": connection.base_rtt().map(Span::as_secs_f64),
         "phase": state.phase,
         "reason": state.reason,
         "phases": connection.changes().iter().map(change).collect::<Vec<_>>(),

@@ -17,6 +17,7 @@ mod queues;
 mod run;
 mod search;
 mod sweep;
+mod takeover;
 mod transfer;
 mod transfer_kill;
 mod transfer_limits;

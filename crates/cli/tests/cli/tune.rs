@@ -218,7 +218,7 @@ fn sobas_watches_a_transfer_under_way_and_ends_with_the_program() {
         in_time(!report.is_empty(), "it was over before it was tuned")?;
         assert_eq!(report.len(), 1);
         let phases = report[0]["phases"].as_array().expect("a list");
-        assert_eq!(phases[0]["phase"], "open", "{}", report[0]);
+        assert_eq!(phases[0]["phase"], "watch", "{}", report[0]);
         assert!(phases[0]["reason"].as_str().expect("text").contains("under way"), "{}", report[0]);
         Ok(())
     });

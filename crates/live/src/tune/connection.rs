@@ -107,13 +107,13 @@ pub struct TunedConnection {
 }
 
 impl TunedConnection {
-    /// Takes the connection over at `now`, with the sizer for its segments and for what it has received so far.
+    /// Takes the connection over at `now`, with the sizer for what it tells and the window that its sender was promised.
     pub(super) fn take(
         process: &Process,
         descriptor: Descriptor,
         socket: &impl AsFd,
         ends: Ends,
-        sizer: impl Fn(Bytes, Bytes) -> Result<Box<dyn BufferSizer>, TuneError>,
+        sizer: impl Fn(&TcpInfo, Bytes) -> Result<Box<dyn BufferSizer>, TuneError>,
         now: Time,
     ) -> Result<Self, LiveError> {
         let before = Before {
@@ -123,7 +123,9 @@ impl TunedConnection {
         };
         let info = TcpInfo::of(socket)?;
         let received = info.stream_received();
-        let sizer = sizer(info.rcv_mss, received).map_err(|error| LiveError::Config(error.to_string()))?;
+        // Before Linux 6.2 nothing tells more than that it is within the buffer.
+        let promised = info.rcv_wnd.unwrap_or(before.buffer).min(before.clamp);
+        let sizer = sizer(&info, promised).map_err(|error| LiveError::Config(error.to_string()))?;
         let window = SizedWindow::take(socket, sizer, now)?;
         Ok(Self {
             process: process.clone(),
@@ -188,6 +190,12 @@ impl TunedConnection {
     #[must_use]
     pub fn is_roomy(&self) -> bool {
         self.window.control().buffer().grant == BufferGrant::Forced
+    }
+
+    /// The base RTT, if SOBAS has found it in a transfer that was under way.
+    #[must_use]
+    pub fn base_rtt(&self) -> Option<Span> {
+        self.window.base_rtt()
     }
 
     /// What the sizer is doing and why.

@@ -19,8 +19,8 @@ pub struct SobasConfig {
     pub can_pace: bool,
     /// Trains to ask for; none where the other side is a stranger.
     pub trains: usize,
-    /// The transfer is under way already: its window stays open until there is a reason to limit it.
-    pub running: bool,
+    /// The transfer is under way already, and its sender was promised so large a window.
+    pub running: Option<Bytes>,
     /// What decisions hang on.
     pub thresholds: Thresholds,
 }
@@ -36,7 +36,7 @@ impl SobasConfig {
             header: Bytes::new(52),
             can_pace: false,
             trains: TRAINS,
-            running: false,
+            running: None,
             thresholds: Thresholds::default(),
         }
     }

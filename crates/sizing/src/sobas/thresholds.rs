@@ -28,6 +28,8 @@ pub struct Thresholds {
     pub hint_share: f64,
     /// And by this much at least: kernel time stamps are good to 0.1 ms on a busy host.
     pub hint_least: Span,
+    /// A base RTT that a receiver's kernel tells may be too small by this: it counts in milliseconds.
+    pub clock_step: Span,
     /// The rate has dropped when a sample is below this share of the nearly equal ones before: 70 %. A window that was
     /// halved at an overflow leaves between 50 % and 100 %, the less the smaller the buffer (swept).
     pub dropped: f64,
@@ -88,6 +90,7 @@ impl Default for Thresholds {
             rise_least: Span::from_millis(1),
             hint_share: 0.015,
             hint_least: Span::from_micros(300),
+            clock_step: Span::from_millis(1),
             dropped: 0.7,
             equal_before_drop: 2,
             ramp_gain: 0.28,
@@ -113,7 +116,7 @@ impl Default for Thresholds {
 
 impl Thresholds {
     /// From when on the RTT has risen: a queue stands.
-    pub(super) fn rise(&self, base: Span) -> Span {
+    pub(crate) fn rise(&self, base: Span) -> Span {
         base.scale(self.rise_share).max(self.rise_least)
     }
 

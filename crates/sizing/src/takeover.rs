@@ -1,0 +1,362 @@
+//! A transfer that is under way: a short dip of its window finds the base RTT, then SOBAS goes on with it.
+//!
+//! Whoever takes a transfer over meets the queue that this transfer has built. The least RTT seen from then on may be the
+//! standing queue's, and S = R T of it would keep the queue. With a window of less than a BDP for some round trips the
+//! queue drains, and the RTT in them is the base RTT. A window that was promised is not taken back: the dip begins once
+//! the promised data have arrived.
+//!
+//! | phase | when | next | window |
+//! |---|---|---|---|
+//! | watch | the goodput is steady, and RTTs come | dip | twice what a round trip delivers, never less than before |
+//! | watch | no RTT comes | open, for good | maximum |
+//! | dip | the least RTT falls no more | refill | an eighth of what was in flight |
+//! | dip | the same, but the goodput has not fallen: the queue still stands | dip | an eighth of that |
+//! | dip | the goodput has not fallen with four segments | open, for good | maximum |
+//! | dip | the sender pauses; three times | watch; open, for good | as before; maximum |
+//! | refill | a queue stood, and the window is S = R T | SOBAS: hold | x2 per RTT, from S/2 on x1.28 |
+//! | refill | no queue stood, and the window is twice what was in flight | SOBAS: open | x1.28 per RTT, then maximum |
+//!
+//! R is the goodput before the dip. A queue that others keep up stays in the dip: it counts as the path's.
+
+use crate::sobas::shown_ms;
+use crate::{Action, BufferSizer, Input, SizerState, Sobas, SobasConfig};
+use units::{Bytes, Rate, Span, Time};
+
+/// The goodput is compared over two stretches of this length, or of a round trip if that is more. At 10 Mbit/s it is 300
+/// segments.
+const STRETCH: Span = Span::from_millis(400);
+/// It is steady if the two differ by this share at most: data that fill a hole come in one lump.
+const STEADY: f64 = 0.15;
+/// No RTT in this time means that none will come.
+const PATIENCE: Span = Span::from_secs(3);
+/// The window in the dip, as a part of what was in flight. With up to seven BDP of queue it is less than a BDP.
+const DIP: f64 = 8.0;
+/// A window of less segments starves loss recovery: three duplicates need four.
+const LEAST_SEGMENTS: u64 = 4;
+/// In a dip that has drained the queue the goodput is below this share of R.
+const DRAINED: f64 = 0.85;
+/// The least RTT has fallen if it is lower by this share; it falls no more after this many readings without that.
+const FALLS: f64 = 0.03;
+const READINGS: u32 = 2;
+/// Readings in a dip at most.
+const MOST_READINGS: u32 = 16;
+/// Dips that a sender may spoil by a pause.
+const SPOILED: u32 = 3;
+/// Beyond what was delivered twice, for a sender whose window is still small: as dynamic right-sizing has it.
+const ALLOWANCE: u64 = 16;
+/// Growth per delivered byte: x2 per RTT where a queue stood; x1.28 near the end and where none stood, as then the buffer may
+/// hold no more than such a burst.
+const REFILL: f64 = 1.0;
+const REFILL_LATE: f64 = 0.28;
+
+/// The sizer.
+#[derive(Debug)]
+pub struct Takeover {
+    config: SobasConfig,
+    stage: Stage,
+    reason: String,
+    /// Bytes, with their fractions.
+    window: f64,
+    /// What the sender may have in flight, as it was promised so much before.
+    promised: f64,
+    /// Last said.
+    said: Option<Bytes>,
+    /// The newest RTT, and the one found in the dip.
+    newest: Option<Span>,
+    base: Option<Span>,
+    spoiled: u32,
+}
+
+#[derive(Debug)]
+enum Stage {
+    Watch(Watch),
+    Dip(Dip),
+    Refill(Refill),
+    /// Goes on with the base RTT.
+    Sobas(Box<Sobas>),
+    /// The base RTT cannot be found: nothing is limited.
+    Open,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Watch {
+    /// When it and its stretch and its round trip began.
+    began: Option<Time>,
+    stretch: Stretch,
+    round: Stretch,
+    /// The goodput of the stretch before, bytes per second.
+    before: Option<f64>,
+    /// A round trip has set the window.
+    settled: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Dip {
+    /// R, bytes per second, and the RTT with it.
+    rate: f64,
+    round_trip: Span,
+    /// The window before.
+    before: f64,
+    /// What was promised has to have arrived by then.
+    until: Time,
+    /// Since the promised data have arrived.
+    drained: Option<Stretch>,
+    least: Option<Span>,
+    readings: u32,
+    /// Readings since the least one fell.
+    since: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Refill {
+    rate: f64,
+    round_trip: Span,
+    base: Span,
+    /// It ends with this window.
+    to: f64,
+    /// A queue stood.
+    stood: bool,
+}
+
+/// What was delivered from some time on.
+#[derive(Clone, Copy, Debug, Default)]
+struct Stretch {
+    from: Time,
+    bytes: f64,
+}
+
+impl Stretch {
+    const fn at(from: Time) -> Self {
+        Self { from, bytes: 0.0 }
+    }
+
+    /// Bytes per second until `now`.
+    fn rate(&self, now: Time) -> f64 {
+        self.bytes / now.since(self.from).as_secs_f64().max(1e-6)
+    }
+}
+
+impl Takeover {
+    /// For a transfer whose sender was promised a window of `config.running`; of the maximum if that is not said.
+    #[must_use]
+    pub fn new(config: SobasConfig) -> Self {
+        let promised = config.running.unwrap_or(config.maximum).min(config.maximum);
+        Self {
+            config,
+            stage: Stage::Watch(Watch::default()),
+            reason:
+                "the transfer was under way: its RTT may be a standing queue's; watching for a steady goodput"
+                    .to_owned(),
+            window: promised.get() as f64,
+            promised: promised.get() as f64,
+            said: None,
+            newest: None,
+            base: None,
+            spoiled: 0,
+        }
+    }
+
+    fn segments(&self, count: u64) -> f64 {
+        self.config.segment.get() as f64 * count as f64
+    }
+
+    fn maximum(&self) -> f64 {
+        self.config.maximum.get() as f64
+    }
+
+    fn set(&mut self, window: f64) {
+        self.window = window.min(self.maximum());
+        self.promised = self.promised.max(self.window);
+    }
+
+    fn watch(&mut self, now: Time, mut watch: Watch, bytes: f64) -> Stage {
+        let Some(began) = watch.began else {
+            let (stretch, round) = (Stretch::at(now), Stretch::at(now));
+            return Stage::Watch(Watch { began: Some(now), stretch, round, ..watch });
+        };
+        watch.stretch.bytes += bytes;
+        watch.round.bytes += bytes;
+        let Some(round_trip) = self.newest else {
+            return if now.since(began) < PATIENCE {
+                Stage::Watch(watch)
+            } else {
+                self.open("no round-trip time comes")
+            };
+        };
+        if now.since(watch.round.from) >= round_trip {
+            let room = 2.0 * watch.round.bytes + self.segments(ALLOWANCE);
+            // What it may have beyond that only makes the dip wait for it.
+            self.set(if watch.settled { self.window.max(room) } else { room });
+            watch.settled = true;
+            watch.round = Stretch::at(now);
+        }
+        if now.since(watch.stretch.from) < STRETCH.max(round_trip) {
+            return Stage::Watch(watch);
+        }
+        let rate = watch.stretch.rate(now);
+        watch.stretch = Stretch::at(now);
+        let before = watch.before.replace(rate).filter(|before| (before - rate).abs() <= STEADY * rate);
+        let rate = before.map_or(rate, |before| f64::midpoint(before, rate));
+        let in_flight = rate * round_trip.as_secs_f64();
+        // A window that is no limit would find nothing; so little is no queue that matters, either.
+        if before.is_none() || in_flight < self.segments(2 * LEAST_SEGMENTS) {
+            return Stage::Watch(watch);
+        }
+        self.dip(now, rate, round_trip, self.window, in_flight / DIP)
+    }
+
+    fn dip(&mut self, now: Time, rate: f64, round_trip: Span, before: f64, window: f64) -> Stage {
+        self.set(window.max(self.segments(LEAST_SEGMENTS)));
+        self.reason = format!(
+            "{} at {}, a queue included or not: a dip to {:.0} kB for some round trips will tell",
+            shown_rate(rate),
+            shown_ms(round_trip),
+            self.window / 1e3
+        );
+        let drain = Span::from_secs_f64(2.0 * self.promised / rate);
+        let until = now + drain + round_trip * 2 + STRETCH;
+        Stage::Dip(Dip { rate, round_trip, before, until, drained: None, least: None, readings: 0, since: 0 })
+    }
+
+    /// Time passes in a dip, in which `bytes` came.
+    fn drain(&mut self, now: Time, mut dip: Dip, bytes: f64) -> Stage {
+        match &mut dip.drained {
+            Some(drained) => drained.bytes += bytes,
+            None if self.promised <= self.window => dip.drained = Some(Stretch::at(now)),
+            None => {}
+        }
+        if now < dip.until {
+            return Stage::Dip(dip);
+        }
+        self.spoiled += 1;
+        if self.spoiled == SPOILED {
+            return self.open("the sender paused in each dip of the window");
+        }
+        self.set(dip.before);
+        "the sender paused in a dip of the window: watching for a steady goodput"
+            .clone_into(&mut self.reason);
+        Stage::Watch(Watch { settled: true, ..Watch::default() })
+    }
+
+    /// An RTT in a dip.
+    fn measure(&mut self, now: Time, mut dip: Dip, round_trip: Span) -> Stage {
+        let Some(drained) = dip.drained else { return Stage::Dip(dip) };
+        let fell = dip.least.is_none_or(|least| round_trip < least.scale(1.0 - FALLS));
+        let least = dip.least.map_or(round_trip, |least| least.min(round_trip));
+        dip.least = Some(least);
+        dip.readings += 1;
+        dip.since = if fell { 0 } else { dip.since + 1 };
+        // The first readings are of data that were sent before.
+        let fresh = now.since(drained.from) >= least * 2;
+        if !(fresh && dip.since >= READINGS || dip.readings >= MOST_READINGS) {
+            dip.until = dip.until.max(now + dip.round_trip * 2 + STRETCH);
+            return Stage::Dip(dip);
+        }
+        if drained.rate(now) < DRAINED * dip.rate {
+            return self.refill(&dip, least);
+        }
+        if self.window <= self.segments(LEAST_SEGMENTS) {
+            return self.open("the goodput does not fall with the window");
+        }
+        self.dip(now, dip.rate, dip.round_trip, dip.before, self.window / DIP)
+    }
+
+    /// The base RTT is found.
+    fn refill(&mut self, dip: &Dip, base: Span) -> Stage {
+        self.base = Some(base);
+        let limits = self.config.thresholds;
+        let without = base + limits.clock_step;
+        let stood = dip.round_trip >= without + limits.rise(base);
+        let target = if stood { without.scale(1.0 + limits.margin) } else { dip.round_trip * 2 };
+        let to = (dip.rate * target.as_secs_f64()).max(self.segments(LEAST_SEGMENTS)).min(self.maximum());
+        self.reason = format!(
+            "the dip found a base RTT of {}, it was {}: growing to {:.0} kB",
+            shown_ms(base),
+            shown_ms(dip.round_trip),
+            to / 1e3
+        );
+        Stage::Refill(Refill { rate: dip.rate, round_trip: dip.round_trip, base, to, stood })
+    }
+
+    fn grow(&mut self, now: Time, refill: Refill, bytes: f64) -> Stage {
+        let fast = refill.stood && self.window < refill.to / 2.0;
+        let gain = if fast { REFILL } else { REFILL_LATE };
+        self.set((self.window + gain * bytes).min(refill.to));
+        if self.window < refill.to {
+            return Stage::Refill(refill);
+        }
+        let rate = Rate::from_bps_f64(8.0 * refill.rate);
+        let standing = refill.stood.then_some((rate, refill.round_trip));
+        Stage::Sobas(Box::new(Sobas::under_way(self.config, now, refill.base, standing)))
+    }
+
+    fn open(&mut self, why: &str) -> Stage {
+        self.set(self.maximum());
+        self.reason = format!("the base RTT is not known: {why}; the window is not limited");
+        Stage::Open
+    }
+
+    fn step(&mut self, now: Time, input: Option<Input>) {
+        let bytes = if let Some(Input::Delivered(bytes)) = input { bytes.get() as f64 } else { 0.0 };
+        let round_trip = if let Some(Input::RoundTrip(round_trip)) = input { Some(round_trip) } else { None };
+        self.newest = round_trip.or(self.newest);
+        self.promised = (self.promised - bytes).max(self.window);
+        self.stage = match std::mem::replace(&mut self.stage, Stage::Open) {
+            Stage::Watch(watch) if bytes > 0.0 => self.watch(now, watch, bytes),
+            Stage::Dip(dip) => match round_trip {
+                Some(round_trip) => self.measure(now, dip, round_trip),
+                None => self.drain(now, dip, bytes),
+            },
+            Stage::Refill(refill) => self.grow(now, refill, bytes),
+            stage => stage,
+        };
+    }
+}
+
+impl BufferSizer for Takeover {
+    fn handle(&mut self, now: Time, input: Input) {
+        if let Stage::Sobas(sobas) = &mut self.stage {
+            return sobas.handle(now, input);
+        }
+        self.step(now, Some(input));
+    }
+
+    fn poll(&mut self, now: Time) -> Option<Action> {
+        if let Stage::Sobas(sobas) = &mut self.stage {
+            return sobas.poll(now);
+        }
+        self.step(now, None);
+        // In whole segments, as senders use it.
+        let segment = self.config.segment;
+        let window = (segment * (Bytes::new(self.window as u64) / segment).max(1)).min(self.config.maximum);
+        let changed = self.said.replace(window) != Some(window);
+        changed.then_some(Action::Window(window))
+    }
+
+    fn wakeup(&self) -> Option<Time> {
+        match &self.stage {
+            Stage::Dip(dip) => Some(dip.until),
+            Stage::Sobas(sobas) => sobas.wakeup(),
+            _ => None,
+        }
+    }
+
+    fn base_rtt(&self) -> Option<Span> {
+        self.base
+    }
+
+    fn state(&self) -> SizerState {
+        let phase = match &self.stage {
+            Stage::Sobas(sobas) => return sobas.state(),
+            Stage::Watch(_) => "watch",
+            Stage::Dip(_) => "dip",
+            Stage::Refill(_) => "refill",
+            Stage::Open => "open",
+        };
+        SizerState { phase, reason: self.reason.clone() }
+    }
+}
+
+fn shown_rate(bytes_per_second: f64) -> String {
+    format!("{:.1} Mb/s", bytes_per_second * 8.0 / 1e6)
+}
