@@ -1,7 +1,11 @@
-//! Which flow a packet belongs to, and how many of each flow's packets came and were dropped.
+//! Which flow a packet belongs to, how many of each flow's packets came and were dropped, and how many flows lose together.
 
+use link::{LossEpisodes, SynchronizedLosses};
 use std::collections::HashMap;
-use units::Bytes;
+use units::{Bytes, Span, Time};
+
+/// The protocol number of TCP.
+const TCP: u8 = 6;
 
 /// A flow across the path: its addresses are the path's own, so protocol and ports name it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -67,22 +71,40 @@ fn transport(packet: &[u8]) -> Option<(u8, usize)> {
 const FLOWS_MAX: usize = 1 << 16;
 
 /// Counts per flow.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Flows {
     index: HashMap<FlowKey, u32>,
     counts: Vec<(FlowKey, FlowCount)>,
+    /// Of TCP flows, each there from its first packet on.
+    losses: LossEpisodes,
+    /// The flows of drops that are in no episode yet.
+    struck: Vec<u32>,
 }
 
 impl Flows {
-    /// The number of the flow `key`.
-    pub(crate) fn number(&mut self, key: FlowKey) -> u32 {
+    /// No flow has been seen yet; `base_rtt` is that of all.
+    pub(crate) fn new(base_rtt: Span) -> Self {
+        Self {
+            index: HashMap::new(),
+            counts: Vec::new(),
+            losses: LossEpisodes::new(base_rtt),
+            struck: Vec::new(),
+        }
+    }
+
+    /// The number of the flow `key`, of which a packet comes at `now`.
+    pub(crate) fn number(&mut self, key: FlowKey, now: Time) -> u32 {
         if let Some(number) = self.index.get(&key) {
             return *number;
         }
         let key = if self.counts.len() < FLOWS_MAX { key } else { FlowKey::default() };
         *self.index.entry(key).or_insert_with(|| {
+            let number = self.counts.len();
             self.counts.push((key, FlowCount::default()));
-            (self.counts.len() - 1) as u32
+            if key.protocol == TCP {
+                self.losses.watch(number, now);
+            }
+            number as u32
         })
     }
 
@@ -96,6 +118,17 @@ impl Flows {
         let count = &mut self.counts[flow as usize].1;
         count.dropped += 1;
         count.dropped_bytes += Bytes::new(u64::from(length));
+        self.struck.push(flow);
+    }
+
+    /// Puts drops at `now` into their loss episode; `delay` says how long the queue is.
+    pub(crate) fn group_drops(&mut self, now: Time, mut delay: impl FnMut() -> Span) {
+        self.struck.drain(..).for_each(|flow| self.losses.observe(now, flow as usize, &mut delay));
+    }
+
+    /// Loss episodes of TCP flows.
+    pub(crate) fn losses(&self) -> SynchronizedLosses {
+        self.losses.counts()
     }
 
     /// Counts from zero again; packets on their way keep their flow's number.
@@ -103,6 +136,7 @@ impl Flows {
         for (_, count) in &mut self.counts {
             *count = FlowCount::default();
         }
+        self.losses.begin_measuring();
     }
 
     /// The flows of which packets came, in order of protocol and ports.

@@ -265,7 +265,7 @@ fn lane(config: &PathConfig, link: LinkConfig, stream: &str) -> Result<Lane, Emu
     let stream = Stream::new(config.seed, stream);
     let link: Link<Packet> = Link::make_with(link, &config.queue, config.limit, stream)
         .map_err(|error| EmuError::Ended(error.to_string()))?;
-    Ok(Lane::new(link, pace))
+    Ok(Lane::new(link, pace, config.link.delay + config.reverse_delay))
 }
 
 /// Runs the thread's work so that however it ends, `told` knows why.

@@ -132,6 +132,8 @@ fn record(engine: Engine, flows: usize, [available, base, limit]: [f64; 3]) -> R
         queue_empty_fraction: None,
         loss_rate: (!model).then_some(drops as f64 / 4e5),
         loss_rate_ci95: None,
+        loss_episodes: None,
+        synchronized_loss_share: None,
         mean_backlog_bytes: Some(mean(&series.link.backlog_bytes)),
         mean_occupancy: Some(mean(&series.link.backlog_bytes) / limit),
         queue_length_packets: None,

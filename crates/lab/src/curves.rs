@@ -274,6 +274,7 @@ fn quantity(key: &str) -> (Axis, f64) {
         "idle_fraction" => ("idle time".to_owned(), "%", 100.0),
         "queue_empty_fraction" => ("time without a packet waiting".to_owned(), "%", 100.0),
         "loss_rate" => ("packets dropped".to_owned(), "%", 100.0),
+        "synchronized_loss_share" => ("loss episodes common to most flows".to_owned(), "%", 100.0),
         "mean_occupancy" => ("mean occupancy of the buffer".to_owned(), "%", 100.0),
         "goodput_share" => ("share of the goodput".to_owned(), "%", 100.0),
         "convergence_s" => ("time to the fair share".to_owned(), "s", 1.0),

@@ -4,6 +4,7 @@ mod live;
 mod model;
 mod phases;
 mod sim;
+mod synchronized;
 
 use crate::record::{Engine, Record, Summary};
 use crate::resolve::Resolved;

@@ -4,7 +4,7 @@ use crate::batches::HalfWidths;
 use crate::fairness;
 use crate::record::{DelayStatistics, Engine, FlowSummary, LinkSummary, Percentiles, QueueLength, Summary};
 use crate::resolve::{Resolved, ResolvedLink};
-use link::{Histogram, Limit, LinkReport, Occupancy, QueueingDelay};
+use link::{Histogram, Limit, LinkReport, Occupancy, QueueingDelay, SynchronizedLosses};
 use scenario::Direction;
 use std::time::Instant;
 use units::Span;
@@ -130,6 +130,8 @@ pub(crate) fn summary(
         queue_empty_fraction: Some(link.queue_empty_fraction),
         loss_rate: Some(link.loss_rate()),
         loss_rate_ci95: ci95.loss_rate,
+        loss_episodes: None,
+        synchronized_loss_share: None,
         mean_backlog_bytes: Some(link.mean_waiting_bytes),
         mean_occupancy: Some(occupancy(link, resolved.limit)),
         queue_length_packets: queue_length(&link.queue_length),
@@ -141,6 +143,14 @@ pub(crate) fn summary(
         links: Vec::new(),
         sessions: Vec::new(),
         repeats: None,
+    }
+}
+
+/// Puts loss episodes into a summary, if there are flows that can lose together.
+pub(crate) fn tell_losses(summary: &mut Summary, losses: SynchronizedLosses, resolved: &Resolved) {
+    if resolved.greedy().count() > 1 {
+        summary.loss_episodes = Some(losses.episodes);
+        summary.synchronized_loss_share = losses.share();
     }
 }
 

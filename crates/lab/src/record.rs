@@ -78,6 +78,11 @@ pub struct Summary {
     pub loss_rate: Option<f64>,
     /// Half the width of its 95 % confidence interval, from ten batch means.
     pub loss_rate_ci95: Option<f64>,
+    /// Loss episodes of the greedy flows at the tight link: drops within one round trip, the delay of the queue included. `None`
+    /// with fewer than two such flows.
+    pub loss_episodes: Option<u64>,
+    /// Share of these in which more than half of the greedy flows lost packets; `None` with fewer than ten.
+    pub synchronized_loss_share: Option<f64>,
     /// Time-average of the bytes waiting, the packet being sent excluded.
     pub mean_backlog_bytes: Option<f64>,
     /// Mean backlog over the queue's limit.
@@ -129,6 +134,8 @@ pub struct Repeats {
     pub runs: u64,
     /// Their seeds, ascending.
     pub seeds: Vec<u64>,
+    /// Runs in their place in which the machine was too busy: a figure runs these again.
+    pub run_again: u64,
     /// Goodput, bits per second.
     pub goodput_bps: Option<Extent>,
     /// Mean round-trip time, seconds.

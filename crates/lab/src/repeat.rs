@@ -77,6 +77,7 @@ fn repeats_of(records: &[Record]) -> Repeats {
     Repeats {
         runs: records.len() as u64,
         seeds,
+        run_again: 0,
         goodput_bps: extent(records.iter().map(|record| Some(goodput(record)))),
         rtt_mean_s: extent(rtts),
         retransmits: extent(retransmits),

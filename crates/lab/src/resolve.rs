@@ -159,6 +159,11 @@ impl Resolved {
         self.flows.iter().chain(self.sessions.iter().flat_map(|sessions| &sessions.connections))
     }
 
+    /// The transfers over the tight link that always have data to send.
+    pub fn greedy(&self) -> impl Iterator<Item = &ResolvedFlow> {
+        self.flows.iter().filter(|flow| flow.size.is_none() && flow.route.contains(&self.tight))
+    }
+
     /// Mean rate of the unresponsive cross traffic over the tight link.
     #[must_use]
     pub fn unresponsive(&self) -> Rate {

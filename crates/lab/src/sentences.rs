@@ -1,7 +1,7 @@
 //! What a picture means, in two or three plain sentences.
 
 use crate::compare::Answer;
-use crate::record::{Engine, Record, SessionsSummary};
+use crate::record::{Engine, Record, SessionsSummary, Summary};
 use crate::resolve::{Resolved, ResolvedFlow};
 use units::{Bytes, Rate, Span};
 
@@ -14,7 +14,17 @@ pub(crate) fn sentences(answer: &Answer) -> Vec<String> {
     sentences.extend(answer.records.iter().flat_map(|record| &record.summary.sessions).map(users));
     sentences.extend(answer.records.iter().rev().find_map(|record| outcome(resolved, record)));
     sentences.extend(agreement(resolved, answer));
+    sentences.extend(answer.records.iter().filter_map(|record| together(&record.summary)));
     sentences
+}
+
+/// How often most flows lost together.
+fn together(summary: &Summary) -> Option<String> {
+    let (engine, episodes, share) =
+        (summary.engine, summary.loss_episodes?, summary.synchronized_loss_share? * 100.0);
+    Some(format!(
+        "In {engine}, more than half of the flows lost packets in {share:.0} % of {episodes} loss episodes."
+    ))
 }
 
 /// Where the socket buffer stands against A x Te and the queue.

@@ -33,6 +33,8 @@ const NUMBERS: &[Number] = &[
     ("queue_empty_fraction", Real(|s| s.queue_empty_fraction)),
     ("loss_rate", Real(|s| s.loss_rate)),
     ("loss_rate_ci95", Real(|s| s.loss_rate_ci95)),
+    ("loss_episodes", Whole(|s| s.loss_episodes)),
+    ("synchronized_loss_share", Real(|s| s.synchronized_loss_share)),
     ("mean_backlog_bytes", Real(|s| s.mean_backlog_bytes)),
     ("mean_occupancy", Real(|s| s.mean_occupancy)),
     ("queue_length_packets_mean", Real(|s| s.queue_length_packets.map(|length| length.mean))),

@@ -106,6 +106,8 @@ fn record(transfer: &transfer::Summary) -> Record {
         queue_empty_fraction: None,
         loss_rate: None,
         loss_rate_ci95: None,
+        loss_episodes: None,
+        synchronized_loss_share: None,
         mean_backlog_bytes: None,
         mean_occupancy: None,
         queue_length_packets: None,

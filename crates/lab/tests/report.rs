@@ -58,6 +58,8 @@ fn record(engine: Engine, flows: usize, samples: usize) -> Record {
             queue_empty_fraction: None,
             loss_rate: (!model).then_some(1.3e-4),
             loss_rate_ci95: None,
+            loss_episodes: None,
+            synchronized_loss_share: None,
             mean_backlog_bytes: None,
             mean_occupancy: None,
             queue_length_packets: None,

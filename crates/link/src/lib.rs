@@ -5,8 +5,8 @@
 //!
 //! Reading order: `packet.rs` (words), `link.rs` (the whole), then its parts in path order: `loss.rs`,
 //! `queue.rs` and `queue/`, `fifo.rs` (drop-tail when departures are known on arrival), `serializer.rs`,
-//! `delay.rs`; beside them `meter.rs`, `occupancy.rs`, `queueing_delay.rs` and `histogram.rs` over `buckets.rs` (what is
-//! measured), `assist.rs` (what a router tells senders) and `traffic.rs` (packets that do not answer to congestion).
+//! `delay.rs`; beside them `meter.rs`, `occupancy.rs`, `queueing_delay.rs` and `histogram.rs` over `buckets.rs`, and
+//! `loss_episodes.rs` (what is measured), `assist.rs` (what a router tells senders) and `traffic.rs` (packets that do not answer to congestion).
 
 pub mod assist;
 mod buckets;
@@ -17,6 +17,7 @@ pub mod fuzzing;
 mod histogram;
 mod link;
 mod loss;
+mod loss_episodes;
 mod meter;
 mod occupancy;
 mod packet;
@@ -28,6 +29,7 @@ pub mod traffic;
 pub use delay::DelayLine;
 pub use histogram::Histogram;
 pub use link::{Admission, Held, Link, LinkConfig};
+pub use loss_episodes::{LossEpisodes, SynchronizedLosses};
 pub use meter::{Conservation, LinkReport, LinkState, Meter};
 pub use occupancy::Occupancy;
 pub use packet::{Backlog, Datagram, DropReason, Ecn};

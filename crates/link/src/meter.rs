@@ -259,3 +259,11 @@ pub struct LinkState {
     /// The link's rate.
     pub rate: Rate,
 }
+
+impl LinkState {
+    /// How long it takes to send what waits.
+    #[must_use]
+    pub fn queueing_delay(&self) -> Span {
+        self.rate.serialization(self.backlog.bytes)
+    }
+}

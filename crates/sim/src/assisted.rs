@@ -9,7 +9,7 @@ use crate::packet::{Medium, Packet};
 use crate::tagged::Tagged;
 use crate::tight::TightLink;
 use link::assist::{Assist, CongestionHeader};
-use link::{Datagram, LinkReport, LinkState};
+use link::{Datagram, LinkReport, LinkState, LossEpisodes};
 use std::collections::VecDeque;
 use units::Time;
 
@@ -95,8 +95,12 @@ impl Medium for AssistedLink {
     }
 
     #[inline]
-    fn settle(&mut self, endpoints: &mut Endpoints, wake: impl FnMut(usize, Time)) {
-        self.link.settle(endpoints, wake);
+    fn settle(&mut self, now: Time, endpoints: &mut Endpoints, wake: impl FnMut(usize, Time)) {
+        self.link.settle(now, endpoints, wake);
+    }
+
+    fn losses(&mut self) -> &mut LossEpisodes {
+        self.link.losses()
     }
 
     fn begin_measuring(&mut self, now: Time) {

@@ -9,7 +9,7 @@ use crate::endpoints::Endpoints;
 use crate::lines::{Lines, UnderWay};
 use crate::packet::{Kind, Medium, Packet};
 use crate::plan::{FlowPlan, Plan, SessionsPlan};
-use link::{Link, LinkReport, LinkState};
+use link::{Link, LinkReport, LinkState, LossEpisodes};
 use routes::Routes;
 use units::{Span, Time};
 
@@ -28,6 +28,7 @@ pub(crate) struct Network {
     touched: Vec<usize>,
     /// What was dropped since flows were told.
     dropped: Vec<Packet>,
+    losses: LossEpisodes,
 }
 
 /// Where a flow's segments begin their way, and where its acknowledgements do.
@@ -62,6 +63,7 @@ impl Network {
             routes,
             touched: Vec::new(),
             dropped: Vec::new(),
+            losses: plan.loss_episodes(),
         }
     }
 
@@ -133,8 +135,12 @@ impl Medium for Network {
         }
     }
 
-    fn settle(&mut self, endpoints: &mut Endpoints, mut wake: impl FnMut(usize, Time)) {
+    fn settle(&mut self, now: Time, endpoints: &mut Endpoints, mut wake: impl FnMut(usize, Time)) {
         for packet in self.dropped.drain(..) {
+            if packet.kind == Kind::Segment && self.routes.link(packet.hop) == Some(self.tight) {
+                let delay = || self.links[self.tight].state(now).queueing_delay();
+                self.losses.observe(now, packet.flow as usize, delay);
+            }
             endpoints.on_drop(packet.flow as usize, packet.kind);
         }
         for link in self.touched.drain(..) {
@@ -142,8 +148,13 @@ impl Medium for Network {
         }
     }
 
+    fn losses(&mut self) -> &mut LossEpisodes {
+        &mut self.losses
+    }
+
     fn begin_measuring(&mut self, now: Time) {
         self.links.iter_mut().for_each(|link| link.begin_measuring(now));
+        self.losses.begin_measuring();
     }
 
     fn state(&mut self, now: Time) -> LinkState {

@@ -1,6 +1,6 @@
 //! What a run leaves behind.
 
-use link::{Histogram, LinkReport, LinkState};
+use link::{Histogram, LinkReport, LinkState, SynchronizedLosses};
 use sizing::SizerState;
 use units::{Bytes, Rate, Span, Time};
 
@@ -20,6 +20,8 @@ pub struct Outcome<R> {
     pub batches: Vec<(Time, LinkState)>,
     /// Every link over the measured interval, in the plan's order.
     pub links: Vec<LinkReport>,
+    /// Loss episodes of the greedy flows at the tight link over the measured interval.
+    pub losses: SynchronizedLosses,
     /// Every flow over the measured interval, in the plan's order.
     pub flows: Vec<FlowReport>,
     /// Every population of users over the measured interval, in the plan's order.

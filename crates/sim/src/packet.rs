@@ -4,7 +4,7 @@ use crate::endpoints::Endpoints;
 use crate::lines::UnderWay;
 use crate::tagged::Tagged;
 use link::assist::CongestionHeader;
-use link::{Datagram, Ecn, LinkReport, LinkState};
+use link::{Datagram, Ecn, LinkReport, LinkState, LossEpisodes};
 use units::{Bytes, Time};
 
 /// What a packet is.
@@ -113,7 +113,10 @@ pub(crate) trait Medium {
 
     /// After anything has happened: tells flows of their dropped packets, whoever's arrival made a queue drop them,
     /// and calls `wake` with each slot of its own whose time may have moved.
-    fn settle(&mut self, endpoints: &mut Endpoints, wake: impl FnMut(usize, Time));
+    fn settle(&mut self, now: Time, endpoints: &mut Endpoints, wake: impl FnMut(usize, Time));
+
+    /// The tight link's drops of greedy flows.
+    fn losses(&mut self) -> &mut LossEpisodes;
 
     /// Starts the measured interval.
     fn begin_measuring(&mut self, now: Time);

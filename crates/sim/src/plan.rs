@@ -3,7 +3,7 @@
 use cc::CongestionControl;
 use link::queue::PolicyConfig;
 use link::traffic::TrafficConfig;
-use link::{Limit, LinkConfig};
+use link::{Limit, LinkConfig, LossEpisodes};
 use sizing::BufferSizer;
 use std::fmt;
 use units::random::{Distribution, Stream};
@@ -52,6 +52,16 @@ impl Plan {
             && self.flows.iter().all(alone)
             && self.sessions.iter().all(|sessions| sessions.connections().take(1).all(|user| alone(&user)))
             && self.traffic.iter().all(|traffic| traffic.route == [0])
+    }
+
+    /// What groups the tight link's drops: it watches the greedy flows that cross it.
+    pub(crate) fn loss_episodes(&self) -> LossEpisodes {
+        let crosses = |flow: &FlowPlan| flow.size.is_none() && flow.route.contains(&self.tight);
+        let watched = || self.flows.iter().enumerate().filter(|(_, flow)| crosses(flow));
+        let total: Span = watched().map(|(_, flow)| flow.base_rtt).sum();
+        let mut episodes = LossEpisodes::new(total / watched().count().max(1) as u64);
+        watched().for_each(|(index, flow)| episodes.watch(index, flow.start));
+        episodes
     }
 }
 

@@ -97,7 +97,7 @@ impl<R: Recorder> Simulation<R> {
     fn over(link: Link<Packet>, plan: Plan, recorder: R) -> Self {
         let users = plan.sessions.iter().flat_map(SessionsPlan::base_rtts);
         let lines = Lines::new(plan.flows.iter().map(|flow| flow.base_rtt).chain(users));
-        let tight = TightLink::new(link, lines);
+        let tight = TightLink::new(link, lines, plan.loss_episodes());
         let LinkPlan { queue, config, .. } = &plan.links[0];
         let router = queue.assist.as_deref().map(|name| {
             link::assist::build(name, config.rate).expect("the plan names an assist of the registry")
@@ -163,6 +163,9 @@ impl<R: Recorder> Course<R> {
     /// Runs to the end. Slots of the agenda: the flows' and users' deadlines, the sources, the links, the recorder, the
     /// ends of the warm-up and of the batches, the recorder's pulse if it has one, and flows that leave. At equal times arrivals go first, then lower slots.
     fn run<M: Medium>(mut self, mut medium: M) -> Outcome<R> {
+        for (at, flow) in &self.leaving {
+            medium.losses().leave(*flow, *at);
+        }
         let first_source = self.endpoints.flows.len() + self.endpoints.population.len();
         let first_link = first_source + self.sources.len();
         let recording = first_link + medium.slots();
@@ -262,7 +265,7 @@ impl<R: Recorder> Course<R> {
                 self.recorder.reached(now);
                 agenda.set(slot, pulse.map_or(Time::NEVER, |pulse| now + pulse));
             }
-            medium.settle(&mut self.endpoints, |slot, at| agenda.set(first_link + slot, at));
+            medium.settle(now, &mut self.endpoints, |slot, at| agenda.set(first_link + slot, at));
         }
         self.finish(medium, events, last)
     }
@@ -301,6 +304,7 @@ impl<R: Recorder> Course<R> {
             ended,
             link: links[self.tight].clone(),
             links,
+            losses: medium.losses().counts(),
             batches: self.batches,
             flows: self.endpoints.flows.into_iter().map(|flow| flow.report(ended)).collect(),
             sessions: self.endpoints.population.report(ended),

@@ -3,7 +3,7 @@
 use crate::endpoints::Endpoints;
 use crate::lines::{Lines, UnderWay};
 use crate::packet::{Kind, Medium, Packet};
-use link::{Admission, Datagram, Link, LinkReport, LinkState};
+use link::{Admission, Datagram, Link, LinkReport, LinkState, LossEpisodes};
 use units::{Bytes, Time};
 
 /// The tight link and the lines behind it, as the endpoints see them. Behind a drop-tail queue a departure is known
@@ -14,11 +14,17 @@ pub(crate) struct TightLink {
     knows_departures: bool,
     /// Owners of the packets dropped since flows were told.
     dropped: Vec<u32>,
+    /// There is nothing to settle: departures are known and no packet was dropped. Apart, as this is asked at every event.
+    settled: bool,
+    /// Apart, as drops are rare.
+    losses: Box<LossEpisodes>,
 }
 
 impl TightLink {
-    pub(crate) fn new(link: Link<Packet>, lines: Lines) -> Self {
-        Self { knows_departures: link.knows_departures(), link, lines, dropped: Vec::new() }
+    pub(crate) fn new(link: Link<Packet>, lines: Lines, losses: LossEpisodes) -> Self {
+        let knows_departures = link.knows_departures();
+        let (settled, losses) = (knows_departures, Box::new(losses));
+        Self { knows_departures, link, lines, dropped: Vec::new(), settled, losses }
     }
 }
 
@@ -26,6 +32,13 @@ impl TightLink {
     /// What waits, as of the last packet that was offered.
     pub(crate) fn backlog(&self) -> Bytes {
         self.link.backlog().bytes
+    }
+
+    /// A segment of `flow` was dropped.
+    #[cold]
+    #[inline(never)]
+    fn on_drop(&mut self, now: Time, flow: u32) {
+        self.losses.observe(now, flow as usize, || self.link.state(now).queueing_delay());
     }
 }
 
@@ -46,7 +59,11 @@ impl Medium for TightLink {
                 }
                 true
             }
-            Admission::Dropped(_) => false,
+            Admission::Dropped(_) => {
+                note(&mut self.dropped, &packet);
+                self.settled = false;
+                false
+            }
         }
     }
 
@@ -75,18 +92,30 @@ impl Medium for TightLink {
     }
 
     #[inline]
-    fn settle(&mut self, endpoints: &mut Endpoints, mut wake: impl FnMut(usize, Time)) {
-        if self.knows_departures {
+    fn settle(&mut self, now: Time, endpoints: &mut Endpoints, mut wake: impl FnMut(usize, Time)) {
+        if self.settled {
             return;
         }
+        self.settled = self.knows_departures;
         while let Some(owner) = self.dropped.pop() {
-            endpoints.on_drop(owner as usize, Kind::Segment);
+            self.on_drop(now, owner);
+            if !self.knows_departures {
+                endpoints.on_drop(owner as usize, Kind::Segment);
+            }
+        }
+        if self.knows_departures {
+            return;
         }
         wake(0, self.link.wakeup().unwrap_or(Time::NEVER));
     }
 
+    fn losses(&mut self) -> &mut LossEpisodes {
+        &mut self.losses
+    }
+
     fn begin_measuring(&mut self, now: Time) {
         self.link.begin_measuring(now);
+        self.losses.begin_measuring();
     }
 
     fn state(&mut self, now: Time) -> LinkState {

@@ -115,6 +115,10 @@ fn headline(answers: &[Answer], spec: &FigureSpec, verdicts: &[Verdict]) -> Stri
     if spec.repeat > 1 {
         text += "Medians are drawn, from the least to the most of the runs. ";
     }
+    let again: u64 = records().filter_map(|record| Some(record.summary.repeats.as_ref()?.run_again)).sum();
+    if again > 0 {
+        text += &format!("Runs that were run again, as the machine was too busy: {again}. ");
+    }
     let busy = records().filter(|record| too_busy(record)).count();
     if busy > 0 {
         text += &format!("At {busy} points the machine was too busy in the run that is shown. ");

@@ -1,7 +1,8 @@
 //! `tightlink figure` and `tightlink list`.
 
-use crate::place::{Place, SMALL};
-use std::path::Path;
+use crate::place::{Place, SMALL, alone, root};
+use std::fs;
+use std::path::{Path, PathBuf};
 
 #[test]
 fn figure_list_names_every_published_result() {
@@ -100,12 +101,12 @@ fn check_takes_figures_and_the_first_of_the_seeds() {
 
 /// Every `summary.json` below `folder`, without spaces.
 fn walk(folder: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries
         .flat_map(|path| match path.is_dir() {
             true => walk(&path),
             false if path.extension().is_some_and(|end| end == "json") => {
-                vec![std::fs::read_to_string(&path).unwrap().replace(' ', "")]
+                vec![fs::read_to_string(&path).unwrap().replace(' ', "")]
             }
             false => Vec::new(),
         })
@@ -158,7 +159,7 @@ fn a_repeated_run_shows_the_median_and_keeps_every_run() {
         "{}",
         ended.err
     );
-    let kept = |file: &&std::path::PathBuf| file.ends_with("sim/summary.json");
+    let kept = |file: &&PathBuf| file.ends_with("sim/summary.json");
     assert_eq!(place.files().iter().filter(kept).count(), 3);
     place.run(&["run", "small.toml", "--repeat", "0"]).failed(2, &["--repeat", "1..=99"]);
 }
@@ -176,4 +177,31 @@ fn a_figure_from_several_engines_needs_one_that_the_command_line_leaves() {
         2,
         &["--engines leaves out what this [figure] is drawn from", "accepted: sim, live among the engines"],
     );
+}
+
+#[test]
+fn a_run_of_the_kernel_that_is_in_doubt_is_run_again_and_counted() {
+    if !root() {
+        return;
+    }
+    let _alone = alone();
+    let place = Place::small();
+    let figure = "[sweep]\n'link.queue.limit' = ['20 packets', '40 packets']\n[figure]\nx = 'link.queue.limit'\n\
+                  y = ['flows.target.goodput_bps']\nengines = ['live']\n";
+    place.write("fig.toml", format!("{SMALL}{figure}"));
+    let arguments = ["compare", "fig.toml", "--set", "duration=1s", "--set", "warmup=200ms", "--repeat", "2"];
+    place.run(&arguments).well();
+    let kept = || place.files().into_iter().filter(|file| file.to_string_lossy().contains("points/live"));
+    let before: Vec<PathBuf> = kept().map(|file| place.path().join(file)).collect();
+    assert!(before.len() >= 4, "{before:?}");
+    for file in &before {
+        let mut point: serde_json::Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
+        point["notes"] = serde_json::json!(["the machine was too busy: a test says so"]);
+        fs::write(file, point.to_string()).unwrap();
+    }
+    place.run(&arguments).well();
+    assert!(kept().count() > before.len(), "runs with other seeds");
+    let pages = place.files().into_iter().filter(|file| file.extension().is_some_and(|of| of == "html"));
+    let mut pages = pages.map(|page| fs::read_to_string(place.path().join(page)).unwrap());
+    assert!(pages.any(|page| page.contains("Runs that were run again, as the machine was too busy: ")));
 }

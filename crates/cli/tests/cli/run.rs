@@ -7,13 +7,14 @@ use std::fs;
 use unjudged::could_not_judge;
 
 /// The keys of `summary.json`, DESIGN section 3.
-const SUMMARY: [&str; 22] = [
+const SUMMARY: [&str; 24] = [
     "convergence_s",
     "engine",
     "flows",
     "idle_fraction",
     "jain_index",
     "jain_index_mean",
+    "loss_episodes",
     "loss_rate",
     "loss_rate_ci95",
     "mean_backlog_bytes",
@@ -27,6 +28,7 @@ const SUMMARY: [&str; 22] = [
     "queueing_delay_s",
     "scenario_hash",
     "seed",
+    "synchronized_loss_share",
     "utilization",
     "utilization_ci95",
     "wall_s",

@@ -285,6 +285,7 @@ impl Driver {
             reverse,
             samples: Vec::new(),
             flows: self.forward.flows.seen(),
+            losses: self.forward.flows.losses(),
             lateness: Lateness::of(&self.store.lateness),
             elapsed: self.path_time.seen().since(self.schedule.measured_from),
             stalls: self.path_time.stalls(),

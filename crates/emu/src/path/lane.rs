@@ -169,9 +169,9 @@ pub(super) struct Lane {
 }
 
 impl Lane {
-    /// A lane over `link`, whose delay leaves room for `pace`.
-    pub(super) fn new(link: Link<Packet>, pace: Pace) -> Self {
-        Self { link, pace, sources: Vec::new(), flows: Flows::default(), in_flight: 0 }
+    /// A lane over `link`, whose delay leaves room for `pace`, on a path with this base RTT.
+    pub(super) fn new(link: Link<Packet>, pace: Pace, base_rtt: Span) -> Self {
+        Self { link, pace, sources: Vec::new(), flows: Flows::new(base_rtt), in_flight: 0 }
     }
 
     /// Starts cross traffic.
@@ -209,7 +209,7 @@ impl Lane {
             return;
         };
         let packet = &store.scratch[VNET_LEN..frame.length];
-        let (flow, ecn) = (self.flows.number(FlowKey::of(packet)), ecn::of(packet));
+        let (flow, ecn) = (self.flows.number(FlowKey::of(packet), now), ecn::of(packet));
         let slot = store.pool.store(&mut store.scratch, frame.length, split, flow);
         for index in 0..split.count() {
             let length = split.wire_len(index);
@@ -222,6 +222,7 @@ impl Lane {
     fn push(&mut self, now: Time, packet: Packet, pool: &mut Pool) {
         let Self { link, flows, in_flight, .. } = self;
         link.push(now, packet, &mut |packet, _reason| dropped(packet, pool, flows, in_flight));
+        flows.group_drops(now, || link.state(now).queueing_delay());
     }
 
     /// When a delivery is due.
@@ -242,6 +243,7 @@ impl Lane {
             let Self { link, flows, in_flight, .. } = self;
             let pool = &mut store.pool;
             let polled = link.poll(at, &mut |packet, _reason| dropped(packet, pool, flows, in_flight));
+            flows.group_drops(at, || link.state(at).queueing_delay());
             let Some(Packet::Real { slot, index, ecn, .. }) = polled else { continue };
             let marked = ecn == Ecn::Marked;
             self.in_flight -= 1;

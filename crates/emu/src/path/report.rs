@@ -2,7 +2,7 @@
 
 use super::time::{REGAIN, Stalls};
 use crate::flow::{FlowCount, FlowKey};
-use link::{Backlog, Histogram, LinkReport};
+use link::{Backlog, Histogram, LinkReport, SynchronizedLosses};
 use units::{Rate, Span, Time};
 
 /// The tight link at one moment.
@@ -56,6 +56,9 @@ pub struct PathReport {
     pub samples: Vec<LinkSample>,
     /// Real packets that met the tight link, per flow, over the measured interval.
     pub flows: Vec<(FlowKey, FlowCount)>,
+    /// Loss episodes of TCP flows at the tight link over the measured interval. A flow is there from its first packet on, also
+    /// after its last: the link cannot tell which that is.
+    pub losses: SynchronizedLosses,
     /// How punctual deliveries were.
     pub lateness: Lateness,
     /// The measured interval by the machine's clock; [`LinkReport::measured`] is the same in the path's time.
@@ -231,6 +234,7 @@ mod tests {
             reverse: None,
             samples: Vec::new(),
             flows: Vec::new(),
+            losses: SynchronizedLosses::default(),
             lateness: Lateness::default(),
             elapsed: Span::from_millis(elapsed),
             stalls: Stalls {

@@ -2,7 +2,7 @@
 
 use super::{EngineError, Misfit, Progress, ended_early, measured, no_users, one_queue, phases};
 use crate::batches::{Reading, half_widths, nearest};
-use crate::measure::{Stopwatch, summary};
+use crate::measure::{Stopwatch, summary, tell_losses};
 use crate::record::{Engine, FlowSeries, FlowSummary, LinkSeries, Record, RttStatistics, Series};
 use crate::resolve::{KERNEL_CONTROLS, Resolved, ResolvedFlow};
 use ::live::{
@@ -285,7 +285,11 @@ fn record(
     let flows: Vec<FlowSummary> =
         sent.iter().zip(received).map(|(sent, received)| flow_summary(report, sent, received)).collect();
     let ci95 = half_widths(&batches(resolved, report));
-    let summary = summary(Engine::Live, resolved, &report.link, ci95, flows, wall_s);
+    let mut summary = summary(Engine::Live, resolved, &report.link, ci95, flows, wall_s);
+    // The emulated link knows neither which of the flows end nor when.
+    if resolved.flows.iter().all(|flow| flow.size.is_none()) {
+        tell_losses(&mut summary, report.losses, resolved);
+    }
     let mut notes: Vec<String> = report.notes.clone();
     notes.extend(report.stalled());
     notes.extend(report.doubts(least_rtt(resolved)));

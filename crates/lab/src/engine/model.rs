@@ -189,6 +189,8 @@ fn record(resolved: &Resolved, path: &Path, prediction: &Prediction, wall_s: f64
         // Losses of the target alone; random loss strikes all alike.
         loss_rate: (resolved.flows.len() == 1 && resolved.traffic.is_empty()).then_some(prediction.loss),
         loss_rate_ci95: None,
+        loss_episodes: None,
+        synchronized_loss_share: None,
         mean_backlog_bytes: Some(prediction.backlog.get() as f64),
         mean_occupancy: Some(prediction.backlog.get() as f64 / path.buffer.get() as f64),
         queue_length_packets: None,

@@ -1,9 +1,9 @@
 //! The simulator as an engine: builds its plan, records its series.
 
-use super::{EngineError, Misfit, Progress, ended_early, measured, phases};
+use super::{EngineError, Misfit, Progress, ended_early, measured, phases, synchronized};
 use crate::batches::{Reading, half_widths};
 use crate::fairness::FairnessWatch;
-use crate::measure::{Stopwatch, delay_statistics, link_summary, summary};
+use crate::measure::{Stopwatch, delay_statistics, link_summary, summary, tell_losses};
 use crate::record::{
     Engine, FlowSeries, FlowSummary, MeasureSeries, Record, RttStatistics, Series, SessionsSummary,
 };
@@ -38,7 +38,9 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
     }
     let fairness = outcome.recorder.fairness.map(|watch| watch.tell(&mut summary)).unwrap_or_default();
     summary.sessions = outcome.sessions.iter().map(sessions_summary).collect();
+    tell_losses(&mut summary, outcome.losses, resolved);
     let mut notes = ended_early(&summary, resolved);
+    notes.extend(synchronized::note(&summary, resolved));
     if resolved.thinned {
         let every = resolved.every;
         notes.push(format!(

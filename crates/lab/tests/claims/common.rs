@@ -47,6 +47,8 @@ pub fn record(engine: Engine, task: &Task, goodput: f64, rtt: f64, retransmits: 
         queue_empty_fraction: None,
         loss_rate: Some(0.01),
         loss_rate_ci95: None,
+        loss_episodes: None,
+        synchronized_loss_share: None,
         mean_backlog_bytes: None,
         mean_occupancy: Some(0.5),
         queue_length_packets: None,

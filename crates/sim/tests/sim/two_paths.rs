@@ -73,7 +73,8 @@ fn told(outcome: &Outcome<Everything>) -> String {
         format!("{} {} {counts:?} {:?} {:?}", flow.name, flow.delivered, flow.rtt.mean(), flow.completion)
     });
     format!(
-        "{:?} {} {} {} {} {:?} {}",
+        "{:?} {:?} {} {} {} {} {:?} {}",
+        outcome.losses,
         link.conservation,
         link.arrivals,
         link.queue_drops,
