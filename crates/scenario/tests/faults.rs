@@ -416,3 +416,22 @@ fn how_losses_are_mended_is_one_of_a_few_words() {
         &["x.toml:9:18: flow[0].loss_detection", "with sack = false", "leave sack at true"],
     );
 }
+
+#[test]
+fn what_a_host_does_lies_within_what_hosts_do() {
+    says(
+        &in_flow("host = 'linus'"),
+        &["x.toml:8:8: flow[0].host", "\"rfc\", \"linux\"", "did you mean \"linux\"?"],
+    );
+    says(&in_flow("tso = 'on'"), &["flow[0].tso", "true or false"]);
+    for key in ["gro", "sack_compression", "pause"] {
+        says(&in_flow(&format!("{key} = '11ms'")), &[&format!("flow[0].{key}: 11"), "a time up to 10"]);
+        says(&in_flow(&format!("{key} = 1")), &[&format!("flow[0].{key}: the integer 1"), "a time such as"]);
+    }
+    says(&in_flow("quick_ack = -1"), &["flow[0].quick_ack", "a whole number from 0 to 1000000"]);
+    says(
+        &in_flow("pause_interval = '0s'"),
+        &["flow[0].pause_interval: no time between two pauses", "above zero"],
+    );
+    says(&in_flow("access_rate = '0Mbit/s'"), &["flow[0].access_rate: a line of zero", "above zero"]);
+}

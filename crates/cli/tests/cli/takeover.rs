@@ -1,7 +1,6 @@
 //! `tightlink tune` takes over a transfer that has filled a large buffer: the queue shrinks, the goodput stays.
 
 use crate::place::{Ended, Place, alone, now, root};
-use crate::tries::{in_one_of_five, in_time};
 use emu::{Path, PathConfig};
 use link::Limit;
 use live::{TcpInfo, options};
@@ -116,24 +115,97 @@ fn acknowledged(stream: &TcpStream) -> Bytes {
     TcpInfo::of(stream).expect("a TCP socket").bytes_acked
 }
 
+/// The transfer left alone and the one taken over, and of them the first thing that does not hold.
+#[derive(Debug)]
+struct Judged {
+    left_alone: Outcome,
+    taken_over: Outcome,
+    fails: Option<&'static str>,
+}
+
+impl Cell {
+    /// Where a queue stands, it shrinks to a third; the goodput stays within a twentieth.
+    fn judge(self) -> Judged {
+        let (left_alone, taken_over) = self.compare();
+        let report = taken_over.report.as_ref().expect("it was tuned");
+        let base_ms = report["base_rtt_s"].as_f64().map(|base| base * 1e3);
+        // The kernel tells milliseconds, cut.
+        assert!(base_ms.is_none_or(|base| base >= self.base_ms - 1.0), "{self:?}: {left_alone:?} {taken_over:?}");
+        let stands = left_alone.queue_ms > self.base_ms / 2.0;
+        let fails = if base_ms.is_none_or(|base| base > self.base_ms * 1.1 + 2.0) {
+            Some("the base RTT is not found")
+        } else if stands && taken_over.queue_ms > left_alone.queue_ms / 3.0 {
+            Some("the queue stays")
+        } else if taken_over.goodput_mbps < 0.95 * left_alone.goodput_mbps {
+            Some("goodput is lost")
+        } else {
+            None
+        };
+        Judged { left_alone, taken_over, fails }
+    }
+
+    /// Of three tries two must hold, as this machine disturbs single ones.
+    fn judge_two_of_three(self) -> Result<(), String> {
+        let mut tries = Vec::new();
+        for _ in 0..3 {
+            tries.push(self.judge());
+            let failed = tries.iter().filter(|judged| judged.fails.is_some()).count();
+            if tries.len() - failed == 2 {
+                return Ok(());
+            }
+            if failed == 2 {
+                break;
+            }
+        }
+        Err(format!("{self:?}: {tries:#?}"))
+    }
+}
+
 #[test]
 fn a_bloated_transfer_under_way_loses_its_queue_and_keeps_its_goodput() {
     let _alone = alone();
     if !root() {
         return;
     }
-    in_one_of_five(|| {
-        let cell = Cell { mbps: 50.0, base_ms: 40.0, buffer_bdp: 3.0, control: "cubic" };
-        let (left_alone, taken_over) = cell.compare();
-        let told = format!("{cell:?}: {left_alone:?} {taken_over:?}");
-        let report = taken_over.report.as_ref().expect("it was tuned");
-        // A queue that is not there is not made smaller.
-        in_time(left_alone.queue_ms > 30.0, &told)?;
-        let base = report["base_rtt_s"].as_f64();
-        // The kernel tells milliseconds, cut.
-        assert!(base.is_none_or(|base| base >= 0.039), "{told}");
-        in_time(base.is_some_and(|base| base < 0.046), &told)?;
-        in_time(taken_over.queue_ms <= left_alone.queue_ms / 3.0, &told)?;
-        in_time(taken_over.goodput_mbps >= 0.95 * left_alone.goodput_mbps, &told)
-    });
+    let cell = Cell { mbps: 50.0, base_ms: 40.0, buffer_bdp: 3.0, control: "cubic" };
+    cell.judge_two_of_three().unwrap_or_else(|told| panic!("{told}"));
+}
+
+/// Other rates, RTTs, buffers and controls, one of them without a standing queue. Prints a row per cell.
+#[test]
+#[ignore = "minutes of kernel runs: part of `make soak`"]
+fn transfers_over_other_paths_lose_their_queue_too() {
+    let _alone = alone();
+    if !root() {
+        return;
+    }
+    let cells = [
+        (50.0, 40.0, 3.0, "reno"),
+        (20.0, 80.0, 2.0, "cubic"),
+        (100.0, 20.0, 4.0, "cubic"),
+        (10.0, 100.0, 5.0, "reno"),
+        (50.0, 40.0, 0.3, "cubic"),
+        (50.0, 40.0, 3.0, "bbr"),
+    ];
+    let mut failed = Vec::new();
+    for (mbps, base_ms, buffer_bdp, control) in cells {
+        let cell = Cell { mbps, base_ms, buffer_bdp, control };
+        let tries: Vec<Judged> = (0..3).map(|_| cell.judge()).collect();
+        for Judged { left_alone, taken_over, fails } in &tries {
+            println!(
+                "{control}, {mbps} Mbit/s, {base_ms} ms, {buffer_bdp} BDP: alone {:.1} Mbit/s, {:.1} ms of queue; taken over \
+                 {:.1} Mbit/s, {:.1} ms; base RTT {}; {}",
+                left_alone.goodput_mbps,
+                left_alone.queue_ms,
+                taken_over.goodput_mbps,
+                taken_over.queue_ms,
+                taken_over.report.as_ref().expect("it was tuned")["base_rtt_s"],
+                fails.unwrap_or("holds")
+            );
+        }
+        if tries.iter().filter(|judged| judged.fails.is_some()).count() > 1 {
+            failed.push(cell);
+        }
+    }
+    assert!(failed.is_empty(), "{failed:#?}");
 }
