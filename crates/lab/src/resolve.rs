@@ -345,6 +345,7 @@ fn transfers(
                 sack_compression: flow.sack_compression,
                 pause: flow.pause,
                 pause_interval: flow.pause_interval,
+                wake_up: flow.wake_up,
             },
             // A drawn RTT below what the links take is theirs.
             base_rtt: rtt.max(least),

@@ -33,6 +33,8 @@ pub struct Host {
     pub pause: Span,
     /// Mean time between two of these.
     pub pause_interval: Span,
+    /// How long its processor takes to begin after it had nothing to do.
+    pub wake_up: Span,
     /// The host's own line; `None`: without limit.
     pub access_rate: Option<Rate>,
     /// How much later a packet may leave.
@@ -65,6 +67,7 @@ impl Host {
         gro: Span::ZERO,
         pause: Span::ZERO,
         pause_interval: Span::from_millis(500),
+        wake_up: Span::ZERO,
         access_rate: None,
         send_jitter: Span::ZERO,
         buffers: Buffers::Max,
@@ -83,7 +86,8 @@ impl Host {
         tso: true,
         gro: Span::from_micros(50),
         pause: Span::from_millis(1),
-        pause_interval: Span::from_millis(500),
+        pause_interval: Span::from_millis(200),
+        wake_up: Span::from_micros(350),
         access_rate: Some(Rate::from_bps(10_000_000_000)),
         send_jitter: Span::from_micros(50),
         buffers: Buffers::Autotuned,

@@ -96,6 +96,7 @@ pub(crate) const FLOW: &[Key] = &[
     leaf("sack_compression"),
     leaf("pause"),
     leaf("pause_interval"),
+    leaf("wake_up"),
     leaf("access_rate"),
     leaf("path"),
     leaf("direction"),

@@ -185,6 +185,9 @@ pub struct Flow {
     /// Mean time between two of these; zero where there are none.
     #[serde(skip_serializing_if = "is_unset")]
     pub pause_interval: Span,
+    /// How long the receiver's processor takes to begin after it had nothing to do; zero: it never sleeps.
+    #[serde(skip_serializing_if = "is_unset")]
+    pub wake_up: Span,
     /// The rate of the sender's own line, on the wire; absent: without limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access_rate: Option<Rate>,

@@ -424,7 +424,7 @@ fn what_a_host_does_lies_within_what_hosts_do() {
         &["x.toml:8:8: flow[0].host", "\"rfc\", \"linux\"", "did you mean \"linux\"?"],
     );
     says(&in_flow("tso = 'on'"), &["flow[0].tso", "true or false"]);
-    for key in ["gro", "sack_compression", "pause"] {
+    for key in ["gro", "sack_compression", "pause", "wake_up"] {
         says(&in_flow(&format!("{key} = '11ms'")), &[&format!("flow[0].{key}: 11"), "a time up to 10"]);
         says(&in_flow(&format!("{key} = 1")), &[&format!("flow[0].{key}: the integer 1"), "a time such as"]);
     }

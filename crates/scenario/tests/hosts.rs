@@ -18,7 +18,7 @@ fn table() -> BTreeMap<String, [String; 2]> {
 }
 
 /// What the table should have for `host`.
-fn rows(host: &Host) -> [(&'static str, String); 13] {
+fn rows(host: &Host) -> [(&'static str, String); 14] {
     let time = |span: Span| match span.as_nanos() {
         0 => "0 s".to_owned(),
         nanos if nanos % 1_000_000 == 0 => format!("{} ms", nanos / 1_000_000),
@@ -51,6 +51,7 @@ fn rows(host: &Host) -> [(&'static str, String); 13] {
         ("tso", host.tso.to_string()),
         ("gro", time(host.gro)),
         ("pause, pause_interval", pauses),
+        ("wake_up", time(host.wake_up)),
         ("access_rate", host.access_rate.map_or("unlimited".into(), rate)),
         ("send_jitter", time(host.send_jitter)),
     ]

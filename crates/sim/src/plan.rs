@@ -139,6 +139,8 @@ pub struct Host {
     pub pause: Span,
     /// Mean time between two of these, exponential.
     pub pause_interval: Span,
+    /// How long the receiver's processor takes to begin after it had nothing to do for 200 us or more; zero: it never sleeps.
+    pub wake_up: Span,
 }
 
 impl Host {
@@ -148,6 +150,7 @@ impl Host {
             || self.quick_ack > 0
             || self.sack_compression > Span::ZERO
             || self.pause > Span::ZERO
+            || self.wake_up > Span::ZERO
     }
 }
 

@@ -162,6 +162,8 @@ impl<R: Recorder> Course<R> {
 
     /// Runs to the end. Slots of the agenda: the flows' and users' deadlines, the sources, the links, the recorder, the
     /// ends of the warm-up and of the batches, the recorder's pulse if it has one, and flows that leave. At equal times arrivals go first, then lower slots.
+    // On its own: within `Simulation::run` the three of them are one function, too large for what is called at each event to be inlined.
+    #[inline(never)]
     fn run<M: Medium>(mut self, mut medium: M) -> Outcome<R> {
         for (at, flow) in &self.leaving {
             medium.losses().leave(*flow, *at);

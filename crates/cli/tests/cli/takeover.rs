@@ -130,7 +130,10 @@ impl Cell {
         let report = taken_over.report.as_ref().expect("it was tuned");
         let base_ms = report["base_rtt_s"].as_f64().map(|base| base * 1e3);
         // The kernel tells milliseconds, cut.
-        assert!(base_ms.is_none_or(|base| base >= self.base_ms - 1.0), "{self:?}: {left_alone:?} {taken_over:?}");
+        assert!(
+            base_ms.is_none_or(|base| base >= self.base_ms - 1.0),
+            "{self:?}: {left_alone:?} {taken_over:?}"
+        );
         let stands = left_alone.queue_ms > self.base_ms / 2.0;
         let fails = if base_ms.is_none_or(|base| base > self.base_ms * 1.1 + 2.0) {
             Some("the base RTT is not found")

@@ -94,6 +94,7 @@ pub(super) fn transfers<'a>(
     let pause_interval = keys.or("pause_interval", host.pause_interval, |at| {
         at.above_zero("s", "no time between two pauses: nothing would ever be received")
     });
+    let wake_up = keys.or("wake_up", host.wake_up, |at| gathering(at, "us"));
     let access_rate = keys.or("access_rate", host.access_rate, access_rate);
     let socket_buffer =
         keys.or("socket_buffer", host.socket_buffer(), |at| buffer::socket_buffer(at, segment, header));
@@ -150,6 +151,7 @@ pub(super) fn transfers<'a>(
             sack_compression: sack_compression?,
             pause: pause?,
             pause_interval: if pause? == Span::ZERO { Span::ZERO } else { pause_interval? },
+            wake_up: wake_up?,
             access_rate: access_rate?,
             path: way.names.clone()?,
             direction: way.direction?,

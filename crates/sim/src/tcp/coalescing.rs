@@ -6,6 +6,7 @@
 //!   second.
 //! - **Pauses.** The processor does something else for a while, or the hypervisor runs another machine on it. The card's memory
 //!   and the socket's backlog keep what arrives, and one acknowledgement speaks for all of it after.
+//! - **Waking up.** A processor that has had nothing to do sleeps, and takes a while to begin: what arrives meanwhile is taken together.
 //! - **Compressed selective acknowledgements** (`tcp_comp_sack_delay_ns`). Beyond a hole the fourth acknowledgement and those after it
 //!   wait for a timer, so that one speaks for all of them; but not for more blocks than it can name.
 //!
@@ -22,6 +23,9 @@ use std::collections::VecDeque;
 use units::random::Stream;
 use units::{Bytes, Span, Time};
 
+/// A processor that has had nothing to do for this long sleeps: as long as Linux lets a virtual one poll before it halts
+/// (`guest_halt_poll_ns`).
+const FALLS_ASLEEP: Span = Span::from_micros(200);
 /// Acknowledgements of one hole that leave at once (`TCP_FASTRETRANS_THRESH`).
 const AT_ONCE: u64 = 3;
 /// No more are gathered (`tcp_comp_sack_nr`).
@@ -52,6 +56,11 @@ pub(super) struct Coalescing {
     /// When it hands that over.
     due: Time,
     pub(super) pauses: Option<Pauses>,
+    /// How long a processor that has slept takes to begin.
+    wake_up: Span,
+    /// It sleeps from so long after the last arrival on, and has begun by `awake`.
+    asleep: Time,
+    awake: Time,
     /// When the receiver would act next if its host gathered nothing.
     pub(super) inner: Time,
     hole: Hole,
@@ -90,6 +99,9 @@ impl Coalescing {
                 held: VecDeque::new(),
                 due: Time::NEVER,
                 pauses: if host.pause > Span::ZERO { Some(Pauses::new(host, stream())) } else { None },
+                wake_up: host.wake_up,
+                asleep: Time::ZERO,
+                awake: Time::ZERO,
                 inner: Time::NEVER,
                 hole: Hole::NONE,
                 least_rtt: Span::MAX,
@@ -104,7 +116,11 @@ impl Coalescing {
 
     /// `segment` reaches the card. What it hands over for that.
     fn hold(&mut self, now: Time, segment: u64, sent: Time) -> Option<Batch> {
-        let pause = self.pauses.as_mut().and_then(|pauses| pauses.end(now));
+        if now >= self.asleep {
+            self.awake = now + self.wake_up;
+        }
+        self.asleep = now.max(self.awake) + FALLS_ASLEEP;
+        let pause = self.away(now);
         let new = Batch { first: segment, end: segment + 1, sent: (sent, sent) };
         if self.gro == Span::ZERO && pause.is_none() && self.held.is_empty() {
             return Some(new);
@@ -133,9 +149,15 @@ impl Coalescing {
         batch
     }
 
+    /// Until when the processor does not run, if it does not.
+    fn away(&mut self, now: Time) -> Option<Time> {
+        let pause = self.pauses.as_mut().and_then(|pauses| pauses.end(now));
+        pause.max(Some(self.awake).filter(|awake| *awake > now))
+    }
+
     /// The time of what the card holds is up.
     fn expire(&mut self, now: Time) -> Option<Batch> {
-        let pause = self.pauses.as_mut().and_then(|pauses| pauses.end(now));
+        let pause = self.away(now);
         self.hand_over(now, pause)
     }
 

@@ -124,3 +124,24 @@ fn more_blocks_than_one_acknowledgement_names_do_not_wait() {
     assert_eq!((ack, all), (0, vec![(8, 9), (10, 11), (12, 13), (14, 15), (16, 17)]));
     assert_eq!(receiver.deadline(), Time::NEVER);
 }
+
+#[test]
+fn a_processor_that_has_slept_takes_together_what_arrives_until_it_is_awake() {
+    let mut receiver = receiver(Host { wake_up: Span::from_micros(350), ..Host::default() });
+    // It sleeps at the beginning, and what it has not begun with is kept, a hole or not.
+    for (at, segment) in [(1000, 0), (1100, 1), (1300, 3)] {
+        assert!(receiver.gather(us(at), segment, us(at)).is_none());
+    }
+    assert_eq!(receiver.deadline(), us(1350));
+    let batch = receiver.gathered(us(1350)).expect("two segments");
+    assert_eq!(receiver.on_batch(us(1350), batch).map(said), Some((2, None, vec![])));
+    let batch = receiver.gathered(us(1350)).expect("the one beyond the hole");
+    assert_eq!(receiver.on_batch(us(1350), batch).map(said), Some((2, Some(3), vec![(3, 4)])));
+    // Awake, it waits for nothing.
+    assert_eq!(takes(&mut receiver, 1549, 2), Some((4, None, vec![])));
+    assert_eq!(takes(&mut receiver, 1748, 4), None, "withheld, as every second one");
+    assert_eq!(takes(&mut receiver, 1947, 5), Some((6, None, vec![])));
+    // After 200 us without work it sleeps again.
+    assert!(receiver.gather(us(2147), 6, us(2147)).is_none());
+    assert_eq!(receiver.deadline(), us(2497));
+}
