@@ -101,7 +101,8 @@ impl FairnessWatch {
         self.interval
     }
 
-    fn ends(&self, at: Time) -> bool {
+    /// Whether an interval ends at this time.
+    pub(crate) fn ends(&self, at: Time) -> bool {
         at.as_nanos().is_multiple_of(self.interval.as_nanos())
     }
 

@@ -264,8 +264,11 @@ pub struct RttStatistics {
 /// The run against time, in columns: index i of every column is sample i.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Series {
-    /// One per flow, in the summary's order.
+    /// One per flow, in the summary's order; of many flows a sample.
     pub flows: Vec<FlowSeries>,
+    /// Percentiles over all flows, where `flows` is a sample of them.
+    #[serde(default, skip_serializing_if = "SpreadSeries::is_empty")]
+    pub spread: SpreadSeries,
     /// The tight link.
     pub link: LinkSeries,
     /// Share of the measured interval with so many packets waiting at the tight link: none, one, and so on up to the
@@ -275,6 +278,41 @@ pub struct Series {
     /// Fairness against time, where the scenario asks for it.
     #[serde(default)]
     pub fairness: FairnessSeries,
+}
+
+/// Mean and percentiles over all flows against time. Empty where every flow has a series of its own.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SpreadSeries {
+    /// Sample times, seconds from the start of the run: a part of those of the flows' series.
+    pub t_s: Vec<f64>,
+    /// How many flows had started and not ended.
+    pub flows: Vec<u64>,
+    /// Goodput of each of these since the sample before, bits per second.
+    pub rate_bps: Vec<Spread>,
+    /// Smoothed round-trip time, seconds, of those that have one.
+    pub rtt_s: Vec<Spread>,
+    /// Send window, bytes.
+    pub window_bytes: Vec<Spread>,
+    /// Payload received in order since the start, bytes.
+    pub data_bytes: Vec<Spread>,
+}
+
+impl SpreadSeries {
+    /// Whether there is no sample.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.t_s.is_empty()
+    }
+}
+
+/// One quantity over many flows at one time; NaN over none.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// Its mean.
+    pub mean: f64,
+    /// The value that a share of the flows does not exceed, for each share.
+    #[serde(flatten)]
+    pub percentiles: Percentiles<f64>,
 }
 
 /// Fairness against time.

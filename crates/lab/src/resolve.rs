@@ -62,6 +62,8 @@ pub struct Resolved {
     pub thinned: bool,
     /// Columns to keep.
     pub columns: Vec<Column>,
+    /// The flows that have series of their own, ascending; `None`: all of them.
+    pub sample: Option<Vec<usize>>,
     /// Length of the intervals over which fairness and convergence are measured; `None`: they are not.
     pub fairness: Option<Span>,
     /// The live engine's TCP profile.
@@ -215,7 +217,8 @@ pub fn resolve(document: &Document) -> Result<Resolved, Faults> {
     let links = directions.resolve(&connections, &traffic);
     links::check(document, &links, &connections)?;
     let tight = links::tight(&links, &connections, &traffic);
-    let every = series::every(document, &scenario, flows.len())?;
+    let sample = series::sample(&scenario, &flows);
+    let every = series::every(document, &scenario, sample.as_ref().map_or(flows.len(), Vec::len))?;
     Ok(Resolved {
         hash: scenario.hash_with(&contents),
         seed: scenario.seed,
@@ -232,6 +235,7 @@ pub fn resolve(document: &Document) -> Result<Resolved, Faults> {
         every,
         thinned: every > scenario.record.every,
         columns: scenario.record.columns.clone(),
+        sample,
         fairness: scenario.record.fairness,
         stack: scenario.live.stack,
         title: scenario.title,

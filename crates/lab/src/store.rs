@@ -4,7 +4,7 @@
 //! results/8f3c…/scenario.toml            the text that was run, at its point of a sweep, and what was set over it
 //!               manifest.json            title, source, seed, version, command, engines
 //!               model|sim|live/summary.json
-//!                              flows.parquet, link.parquet, queue.parquet, fairness.parquet
+//!                              flows.parquet, spread.parquet, link.parquet, queue.parquet, fairness.parquet
 //! ```
 //! Nothing half-written is ever under its final name: an engine's folder is made beside it under a temporary
 //! name and renamed when whole.
@@ -15,13 +15,14 @@ mod replace;
 use crate::compare::Task;
 use crate::record::Record;
 pub use columns::{Column, write_table};
-use columns::{write_fairness, write_flows, write_link, write_queue};
+use columns::{write_fairness, write_flows, write_link, write_queue, write_spread};
 pub(crate) use replace::replace_by;
 pub use replace::{replace, try_replace};
 use scenario::Document;
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// Room a run's results may need: checked before the run.
@@ -103,9 +104,11 @@ impl Store {
         let under_way = folder.join(format!("{UNDER_WAY}{engine}-{}", std::process::id()));
         let keep = || -> io::Result<PathBuf> {
             fs::create_dir_all(&under_way)?;
-            let summary = serde_json::to_vec_pretty(&record.summary)?;
-            write_new(&under_way.join("summary.json"), &summary)?;
+            write_json(&under_way.join("summary.json"), &record.summary)?;
             write_flows(&under_way.join("flows.parquet"), &record.series.flows)?;
+            if !record.series.spread.is_empty() {
+                write_spread(&under_way.join("spread.parquet"), &record.series.spread)?;
+            }
             write_link(&under_way.join("link.parquet"), &record.series.link)?;
             write_queue(&under_way.join("queue.parquet"), &record.series.queue_length)?;
             if !record.series.fairness.t_s.is_empty() {
@@ -136,6 +139,12 @@ impl Store {
             StoreError { path: folder.clone(), what: "cannot keep the results", mend: CHOOSE, source }
         })
     }
+}
+
+fn write_json(path: &Path, value: &impl Serialize) -> io::Result<()> {
+    let mut file = BufWriter::new(File::create(path)?);
+    serde_json::to_writer_pretty(&mut file, value)?;
+    file.into_inner()?.sync_all()
 }
 
 fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {

@@ -59,6 +59,7 @@ pub use near::did_you_mean;
 pub use origin::Origin;
 pub use spec::{
     Column, Direction, Flow, Limit, Link, Live, LossDetection, Pattern, Queue, QueueSettings, Record,
-    Recovery, Replay, Scenario, Sessions, SocketBuffer, Spread, Stack, Threshold, Traffic, Volume,
+    RecordedFlows, Recovery, Replay, Scenario, Sessions, SocketBuffer, Spread, Stack, Threshold, Traffic,
+    Volume,
 };
 pub use sweep::{Axis, Point, Sweep};

@@ -154,7 +154,7 @@ pub(crate) const TRAFFIC: &[Key] = &{
 /// `[live]`.
 pub(crate) const LIVE: &[Key] = &[leaf("stack")];
 /// `[record]`.
-pub(crate) const RECORD: &[Key] = &[leaf("every"), leaf("columns"), leaf("fairness")];
+pub(crate) const RECORD: &[Key] = &[leaf("every"), leaf("columns"), leaf("flows"), leaf("fairness")];
 
 /// `[figure]`.
 pub(crate) const FIGURE: &[Key] = &[

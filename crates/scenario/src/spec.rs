@@ -309,9 +309,29 @@ pub struct Record {
     pub every: Span,
     /// Which columns are kept.
     pub columns: Vec<Column>,
+    /// Of which flows, where there are many.
+    #[serde(skip_serializing_if = "RecordedFlows::is_sample")]
+    pub flows: RecordedFlows,
     /// Length of the intervals over which fairness and convergence are measured; absent: they are not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fairness: Option<Span>,
+}
+
+/// Which flows have series of their own, where a scenario has many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RecordedFlows {
+    /// A sample; percentiles over all flows stand for the others.
+    #[default]
+    Sample,
+    /// All of them.
+    All,
+}
+
+impl RecordedFlows {
+    fn is_sample(&self) -> bool {
+        *self == Self::Sample
+    }
 }
 
 /// A column of the series.

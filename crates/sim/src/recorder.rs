@@ -18,8 +18,14 @@ pub struct FlowView {
 pub trait Recorder {
     /// How often to look; `None`: never.
     fn interval(&self) -> Option<Span>;
-    /// The tight link at `at`, then every flow.
+    /// The tight link at `at`, then the flows.
     fn link(&mut self, at: Time, state: &LinkState);
+    /// The first flow to show at `at`, of those with the number `from` or a higher one; every flow unless this says otherwise. A
+    /// flow that is not shown costs nothing.
+    fn next_flow(&self, at: Time, from: usize) -> usize {
+        let _ = at;
+        from
+    }
     /// Flow number `index` of the plan at `at`.
     fn flow(&mut self, at: Time, index: usize, view: &FlowView);
     /// Whether to be shown what controllers measure.

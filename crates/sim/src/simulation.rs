@@ -288,11 +288,13 @@ impl<R: Recorder> Course<R> {
 
     fn record(&mut self, now: Time, link: &LinkState) {
         self.recorder.link(now, link);
-        for (index, flow) in self.endpoints.flows.iter().enumerate() {
+        let mut index = self.recorder.next_flow(now, 0);
+        while let Some(flow) = self.endpoints.flows.get(index) {
             self.recorder.flow(now, index, &flow.view());
             if self.recorder.wants_measures() {
                 flow.measures(&mut |name, value| self.recorder.measure(now, index, name, value));
             }
+            index = self.recorder.next_flow(now, index + 1);
         }
     }
 

@@ -1,20 +1,17 @@
-//! The simulator as an engine: builds its plan, records its series.
+//! The simulator as an engine: builds its plan, runs it, sums it up. `recorder.rs` records the series.
 
+mod recorder;
+mod spread;
+
+use self::recorder::SeriesRecorder;
 use super::{EngineError, Misfit, Progress, ended_early, measured, phases, synchronized};
 use crate::batches::{Reading, half_widths};
-use crate::fairness::FairnessWatch;
 use crate::measure::{Stopwatch, delay_statistics, link_summary, summary, tell_losses};
-use crate::record::{
-    Engine, FlowSeries, FlowSummary, MeasureSeries, Record, RttStatistics, Series, SessionsSummary,
-};
+use crate::record::{Engine, FlowSummary, Record, RttStatistics, Series, SessionsSummary};
 use crate::resolve::{Resolved, ResolvedFlow, ResolvedLink, ResolvedSessions, ResolvedTraffic};
 use cc::Start;
-use link::LinkState;
-use scenario::{Column, Direction};
-use sim::{
-    FlowPlan, FlowReport, FlowView, LinkPlan, Plan, Recorder, SessionsPlan, SessionsReport, Simulation,
-    TrafficPlan,
-};
+use scenario::Direction;
+use sim::{FlowPlan, FlowReport, LinkPlan, Plan, SessionsPlan, SessionsReport, Simulation, TrafficPlan};
 use sizing::SobasConfig;
 use units::{Bytes, Span, Time};
 
@@ -36,11 +33,18 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
             .map(|(index, (link, report))| link_summary(link, index == resolved.tight, report))
             .collect();
     }
-    let fairness = outcome.recorder.fairness.map(|watch| watch.tell(&mut summary)).unwrap_or_default();
+    let (series, fairness) = outcome.recorder.into_series();
+    let fairness = fairness.map(|watch| watch.tell(&mut summary)).unwrap_or_default();
     summary.sessions = outcome.sessions.iter().map(sessions_summary).collect();
     tell_losses(&mut summary, outcome.losses, resolved);
     let mut notes = ended_early(&summary, resolved);
     notes.extend(synchronized::note(&summary, resolved));
+    if let Some(sample) = &resolved.sample {
+        let (some, all) = (sample.len(), resolved.flows.len());
+        notes.push(format!(
+            "series are of {some} of the {all} flows, with percentiles over all; [record] flows = \"all\" keeps each"
+        ));
+    }
     if resolved.thinned {
         let every = resolved.every;
         notes.push(format!(
@@ -48,8 +52,7 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
         ));
     }
     notes.extend(outcome.flows.iter().flat_map(sizing_notes));
-    let series =
-        Series { queue_length: outcome.link.queue_length.shares(), fairness, ..outcome.recorder.series };
+    let series = Series { queue_length: outcome.link.queue_length.shares(), fairness, ..series };
     Ok(Record { summary, series, notes })
 }
 
@@ -221,153 +224,5 @@ fn sessions_summary(sessions: &SessionsReport) -> SessionsSummary {
         completion_s: delay_statistics(&sessions.completion),
         retransmits: sessions.retransmits,
         loss_rate: (sessions.sent > 0).then(|| sessions.dropped as f64 / sessions.sent as f64),
-    }
-}
-
-/// The longest time of which both are multiples.
-fn common_measure(one: Span, other: Span) -> Span {
-    let (mut larger, mut smaller) = (one.as_nanos(), other.as_nanos());
-    while smaller > 0 {
-        (larger, smaller) = (smaller, larger % smaller);
-    }
-    Span::from_nanos(larger)
-}
-
-/// Between two words about how far a run is, by the clock.
-const PAUSE_S: f64 = 0.1;
-
-/// Turns what the simulator shows into the columns a scenario asks for, and says how far the run is.
-struct SeriesRecorder<'a> {
-    progress: Progress<'a>,
-    end: Option<Span>,
-    watch: Stopwatch,
-    /// When progress was told last, seconds.
-    told: f64,
-    every: Span,
-    columns: Vec<Column>,
-    fairness: Option<FairnessWatch>,
-    delivered: Vec<Bytes>,
-    drops: u64,
-    series: Series,
-}
-
-impl<'a> SeriesRecorder<'a> {
-    fn new(resolved: &Resolved, progress: Progress<'a>) -> Self {
-        let series = |flow: &ResolvedFlow| FlowSeries { name: flow.name.clone(), ..FlowSeries::default() };
-        Self {
-            progress,
-            end: resolved.end,
-            watch: Stopwatch::start(),
-            told: 0.0,
-            every: resolved.every,
-            columns: resolved.columns.clone(),
-            fairness: FairnessWatch::new(resolved),
-            delivered: vec![Bytes::ZERO; resolved.flows.len()],
-            drops: 0,
-            series: Series { flows: resolved.flows.iter().map(series).collect(), ..Series::default() },
-        }
-    }
-
-    fn keeps(&self, column: Column) -> bool {
-        self.columns.contains(&column)
-    }
-
-    /// Whether the series have a sample at this time.
-    fn samples(&self, at: Time) -> bool {
-        !self.columns.is_empty() && at.as_nanos().is_multiple_of(self.every.as_nanos())
-    }
-}
-
-impl Recorder for SeriesRecorder<'_> {
-    /// Often enough for a smooth bar, seldom enough to cost nothing.
-    fn pulse(&self) -> Option<Span> {
-        Some(self.end.map_or(Span::from_millis(100), |end| end / 1000))
-    }
-
-    fn reached(&mut self, at: Time) {
-        let now = self.watch.seconds();
-        if now >= self.told + PAUSE_S {
-            self.told = now;
-            (self.progress)(at.as_secs_f64(), self.end.map(Span::as_secs_f64));
-        }
-    }
-
-    fn interval(&self) -> Option<Span> {
-        let series = (!self.columns.is_empty()).then_some(self.every);
-        match (series, self.fairness.as_ref().map(FairnessWatch::interval)) {
-            (Some(one), Some(other)) => Some(common_measure(one, other)),
-            (one, other) => one.or(other),
-        }
-    }
-
-    fn link(&mut self, at: Time, state: &LinkState) {
-        if let Some(fairness) = &mut self.fairness {
-            fairness.link(at, state);
-        }
-        if !self.samples(at) {
-            return;
-        }
-        let (backlog, drops) = (self.keeps(Column::Backlog), self.keeps(Column::Drops));
-        let link = &mut self.series.link;
-        if backlog || drops {
-            link.t_s.push(at.as_secs_f64());
-        }
-        if backlog {
-            link.backlog_bytes.push(state.backlog.bytes.get() as f64);
-        }
-        if drops {
-            link.drops.push(state.drops - self.drops);
-            self.drops = state.drops;
-        }
-    }
-
-    fn flow(&mut self, at: Time, index: usize, view: &FlowView) {
-        if let Some(fairness) = &mut self.fairness {
-            fairness.flow(at, index, view);
-        }
-        if !self.samples(at) {
-            return;
-        }
-        let (rate, rtt, window) =
-            (self.keeps(Column::Rate), self.keeps(Column::Rtt), self.keeps(Column::Window));
-        let data = self.keeps(Column::Data);
-        if !(rate || rtt || window || data || self.wants_measures()) {
-            return;
-        }
-        let flow = &mut self.series.flows[index];
-        flow.t_s.push(at.as_secs_f64());
-        if rate {
-            let delivered = view.delivered.saturating_sub(self.delivered[index]);
-            self.delivered[index] = view.delivered;
-            flow.rate_bps.push(delivered.bits_f64() / self.every.as_secs_f64());
-        }
-        if rtt {
-            flow.rtt_s.push(view.smoothed_rtt.map_or(f64::NAN, Span::as_secs_f64));
-        }
-        if data {
-            flow.data_bytes.push(view.delivered.get() as f64);
-        }
-        if window {
-            flow.window_bytes.push(view.window.get() as f64);
-        }
-    }
-
-    fn wants_measures(&self) -> bool {
-        self.keeps(Column::Measures)
-    }
-
-    fn measure(&mut self, _at: Time, index: usize, name: &'static str, value: f64) {
-        let flow = &mut self.series.flows[index];
-        // A controller shows the same quantities in the same order each time; what comes later has nothing before.
-        let place = match flow.measures.iter().position(|measure| measure.name == name) {
-            Some(place) => place,
-            None => {
-                flow.measures.push(MeasureSeries { name: name.into(), values: Vec::new() });
-                flow.measures.len() - 1
-            }
-        };
-        let values = &mut flow.measures[place].values;
-        values.resize(flow.t_s.len().saturating_sub(1), f64::NAN);
-        values.push(value);
     }
 }

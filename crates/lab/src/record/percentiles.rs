@@ -15,8 +15,8 @@ macro_rules! percentiles {
             /// The keys, ascending.
             pub const NAMES: &'static [&'static str] = &[$(stringify!($name)),+];
 
-            /// Each by the quantile of its share.
-            pub fn of(quantile: impl Fn(f64) -> T) -> Self {
+            /// Each by the quantile of its share, called with ascending shares.
+            pub fn of(mut quantile: impl FnMut(f64) -> T) -> Self {
                 Self { $($name: quantile($share),)+ }
             }
 

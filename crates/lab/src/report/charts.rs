@@ -3,11 +3,11 @@
 
 use super::data::data_chart;
 use super::decimate::{Thinned, envelope, interval_means, interval_sums};
-use super::flows::{Role, columns};
+use super::flows::{Quantity, Role, curves};
 use super::measures::measure_charts;
 use super::text::{decimals_for, rounded, short};
 use super::{Case, Report};
-use crate::record::{Engine, FlowSeries, Record, Summary};
+use crate::record::{Engine, FlowSeries, Record, Spread, SpreadSeries, Summary};
 use serde::Serialize;
 
 /// Flows drawn one by one; the others are drawn as their mean.
@@ -112,6 +112,7 @@ struct FlowChart {
     /// From the record's unit to the page's.
     scale: f64,
     column: fn(&FlowSeries) -> &[f64],
+    spread: fn(&SpreadSeries) -> &[Spread],
     /// Whether the flows' sum means something, and points are means over an interval.
     additive: bool,
 }
@@ -124,6 +125,7 @@ const FLOW_CHARTS: [FlowChart; 3] = [
         meaning: "useful data delivered per second",
         scale: 1e-6,
         column: |f| &f.rate_bps,
+        spread: |s| &s.rate_bps,
         additive: true,
     },
     FlowChart {
@@ -133,6 +135,7 @@ const FLOW_CHARTS: [FlowChart; 3] = [
         meaning: "base RTT plus the time spent waiting in the queue",
         scale: 1e3,
         column: |f| &f.rtt_s,
+        spread: |s| &s.rtt_s,
         additive: false,
     },
     FlowChart {
@@ -142,6 +145,7 @@ const FLOW_CHARTS: [FlowChart; 3] = [
         meaning: "the most data a flow may have under way",
         scale: 1e-3,
         column: |f| &f.window_bytes,
+        spread: |s| &s.window_bytes,
         additive: false,
     },
 ];
@@ -178,11 +182,9 @@ fn case_data(case: &Case) -> CaseData {
 fn flow_chart(case: &Case, spec: &FlowChart) -> Chart {
     let mut every = 0.0_f64;
     let mut traces = Vec::new();
-    let columns_of: Vec<_> = case
-        .records
-        .iter()
-        .map(|r| (r.summary.engine, columns(&r.series.flows, &spec.column, MAX_FLOWS, spec.additive)))
-        .collect();
+    let quantity = Quantity { of: &spec.column, spread: Some(spec.spread), additive: spec.additive };
+    let columns_of: Vec<_> =
+        case.records.iter().map(|r| (r.summary.engine, curves(&r.series, &quantity, MAX_FLOWS))).collect();
     let count = columns_of.iter().map(|(_, c)| c.len()).sum::<usize>().max(1);
     let cap = (MAX_CHART_POINTS / count).max(200);
     for (engine, columns) in columns_of {

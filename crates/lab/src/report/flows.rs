@@ -1,6 +1,6 @@
 //! Which curves stand for a run's flows: each of the first few, the mean of the others, the sum or mean of all.
 
-use crate::record::FlowSeries;
+use crate::record::{FlowSeries, Series, Spread, SpreadSeries};
 use serde::Serialize;
 
 /// What a curve stands for.
@@ -9,7 +9,7 @@ use serde::Serialize;
 pub enum Role {
     /// The flow with this index.
     Flow(usize),
-    /// The mean of the flows that are not drawn one by one.
+    /// The flows that are not drawn one by one: their mean, or the median of all.
     Others,
     /// All flows: their sum where that means something, otherwise their mean.
     All,
@@ -28,7 +28,46 @@ pub struct Column {
     pub y: Vec<f64>,
 }
 
-/// The curves of one engine's flows for one column, without those that are empty.
+/// A quantity of a flow, and of all flows where not each has a series.
+pub struct Quantity<'a> {
+    /// Of a flow.
+    pub of: &'a dyn Fn(&FlowSeries) -> &[f64],
+    /// Of all flows; `None` where that is not recorded.
+    pub spread: Option<fn(&SpreadSeries) -> &[Spread]>,
+    /// Whether the flows' sum means something.
+    pub additive: bool,
+}
+
+/// The curves of one engine's flows for one quantity, without those that are empty.
+#[must_use]
+pub fn curves(series: &Series, quantity: &Quantity<'_>, max_flows: usize) -> Vec<Column> {
+    let (of, together) = (quantity.of, &series.spread);
+    if together.is_empty() {
+        return columns(&series.flows, &of, max_flows, quantity.additive);
+    }
+    let shown = &series.flows[..series.flows.len().min(max_flows)];
+    let mut out = columns(shown, &of, max_flows, quantity.additive);
+    out.retain(|column| column.role != Role::All);
+    let all = quantity.spread.map_or(&[][..], |spread| spread(together));
+    if !all.is_empty() {
+        let curve =
+            |role, name: &str, y: Vec<f64>| Column { role, name: name.into(), t: together.t_s.clone(), y };
+        let median = all.iter().map(|spread| spread.percentiles.p50).collect();
+        out.push(curve(Role::Others, "median of all flows", median));
+        out.push(if quantity.additive {
+            let sums = all.iter().zip(&together.flows);
+            let sum = |(spread, flows): (&Spread, &u64)| {
+                if *flows > 0 { spread.mean * *flows as f64 } else { f64::NAN }
+            };
+            curve(Role::All, "all flows", sums.map(sum).collect())
+        } else {
+            curve(Role::All, "mean of all flows", all.iter().map(|spread| spread.mean).collect())
+        });
+    }
+    out
+}
+
+/// The curves of flows that all have series, without those that are empty.
 #[must_use]
 pub fn columns(
     flows: &[FlowSeries],

@@ -4,7 +4,7 @@
 use super::Case;
 use super::charts::{Chart, MAX_FLOWS, MAX_POINTS, curve_name, finish, trace};
 use super::decimate::envelope;
-use super::flows::columns;
+use super::flows::{Quantity, curves};
 use crate::record::FlowSeries;
 
 /// Ends of names, what they say, and from the record's unit to the page's.
@@ -57,12 +57,11 @@ pub(super) fn measure_charts(case: &Case) -> Vec<Chart> {
 
 fn chart(case: &Case, name: &str) -> Chart {
     let (title, unit, scale) = words(name);
+    let quantity = Quantity { of: &|flow: &FlowSeries| measured(flow, name), spread: None, additive: false };
     let mut traces = Vec::new();
     for record in &case.records {
         let engine = record.summary.engine;
-        for curve in
-            columns(&record.series.flows, &|flow: &FlowSeries| measured(flow, name), MAX_FLOWS, false)
-        {
+        for curve in curves(&record.series, &quantity, MAX_FLOWS) {
             let thin = envelope(&curve.t, &curve.y, MAX_POINTS);
             traces.push(trace(engine, Some(curve.role), curve_name(&curve.name, engine), &thin, scale));
         }

@@ -307,10 +307,23 @@ fn thinning(report: &Report) -> String {
          the least and greatest value of each short stretch, goodput is averaged and drops are added up over the \
          interval each chart names."
     );
-    if report.cases.iter().flat_map(|c| &c.records).any(|r| r.series.flows.len() > MAX_FLOWS) {
+    if report
+        .cases
+        .iter()
+        .flat_map(|c| &c.records)
+        .any(|r| r.series.spread.is_empty() && r.series.flows.len() > MAX_FLOWS)
+    {
         let _ = write!(
             out,
             " Of more than {MAX_FLOWS} flows the first {MAX_FLOWS} are drawn, the others as their mean."
+        );
+    }
+    if let Some(record) = report.cases.iter().flat_map(|c| &c.records).find(|r| !r.series.spread.is_empty()) {
+        let _ = write!(
+            out,
+            " Of {} flows {} have curves of their own; the median and the mean or sum are those of all flows.",
+            record.summary.flows.len(),
+            record.series.flows.len().min(MAX_FLOWS),
         );
     }
     out

@@ -1,10 +1,29 @@
-//! How densely series are sampled: they are held in memory until a run ends.
+//! Which flows have series, and how densely these are sampled: they are held in memory until a run ends.
 
-use scenario::{Document, Faults, Scenario};
+use super::ResolvedFlow;
+use scenario::{Document, Faults, RecordedFlows, Scenario};
 use units::Span;
 
 /// Numbers that the series of one run may hold, some 8 bytes each.
 const MOST: u64 = 30_000_000;
+/// Flows that have series of their own where a scenario has more and does not ask for all.
+pub(crate) const SAMPLE: usize = 32;
+
+/// The flows with series, ascending: the first of each table as far as there is room, then others at equal distances. `None`: all.
+pub(super) fn sample(scenario: &Scenario, flows: &[ResolvedFlow]) -> Option<Vec<usize>> {
+    if flows.len() <= SAMPLE || scenario.record.flows == RecordedFlows::All {
+        return None;
+    }
+    let first = |index: &usize| *index == 0 || flows[*index].entry != flows[index - 1].entry;
+    let mut sample: Vec<usize> = (0..flows.len()).filter(first).take(SAMPLE).collect();
+    let mut others: Vec<usize> =
+        (0..flows.len()).filter(|index| sample.binary_search(index).is_err()).collect();
+    let room = SAMPLE - sample.len();
+    others = (0..room).map(|place| others[place * others.len() / room]).collect();
+    sample.extend(others);
+    sample.sort_unstable();
+    Some(sample)
+}
 
 /// The sampling interval: as written, or where none is written the least that keeps the series within bounds.
 ///

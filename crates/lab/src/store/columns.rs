@@ -1,18 +1,23 @@
 //! Tables as Parquet: one row per sample or point, units in the column names.
 
-use crate::record::{FairnessSeries, FlowSeries, LinkSeries};
+use crate::record::{FairnessSeries, FlowSeries, LinkSeries, Percentiles, Spread, SpreadSeries};
 use crate::report::measures::{measure_names, measured};
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::column::writer::{ColumnWriter, ColumnWriterImpl};
 use parquet::data_type::{ByteArray, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::types::Type;
+use parquet::schema::types::{ColumnPath, Type};
+use std::borrow::Cow;
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
+
+/// Rows of a row group: what is to be written is put together for so many at a time.
+const GROUP: usize = 65_536;
 
 /// A column of a table.
 #[derive(Clone, Debug)]
@@ -31,27 +36,82 @@ pub enum Column {
 /// and sample. A column that was not recorded is null throughout. What controllers measure comes after, a column per
 /// name, where it was recorded.
 pub(super) fn write_flows(path: &Path, flows: &[FlowSeries]) -> io::Result<()> {
-    let times = flows.iter().flat_map(|flow| flow.t_s.iter().copied()).collect();
-    let names = flows.iter().flat_map(|flow| vec![flow.name.clone(); flow.t_s.len()]).collect();
-    let numbers = |name: &str, of: fn(&FlowSeries) -> &Vec<f64>| {
-        let values = flows.iter().flat_map(|flow| padded(of(flow), flow.t_s.len())).collect();
-        (name.to_owned(), Column::Number(values))
-    };
-    let mut columns = vec![
-        ("t_s".into(), Column::Required(times)),
-        ("flow".into(), Column::Text(names)),
-        numbers("rate_bps", |flow| &flow.rate_bps),
-        numbers("rtt_s", |flow| &flow.rtt_s),
-        numbers("window_bytes", |flow| &flow.window_bytes),
-        numbers("requested_buffer_bytes", |flow| &flow.socket_buffer.requested),
-        numbers("granted_buffer_bytes", |flow| &flow.socket_buffer.granted),
-        numbers("observed_window_bytes", |flow| &flow.socket_buffer.observed),
-        numbers("data_bytes", |flow| &flow.data_bytes),
+    /// A column of numbers.
+    type Numbers<'a> = Box<dyn Fn(&'a FlowSeries) -> &'a [f64] + 'a>;
+    let mut columns: Vec<(&str, Numbers<'_>)> = vec![
+        ("rate_bps", Box::new(|flow| &flow.rate_bps)),
+        ("rtt_s", Box::new(|flow| &flow.rtt_s)),
+        ("window_bytes", Box::new(|flow| &flow.window_bytes)),
+        ("requested_buffer_bytes", Box::new(|flow| &flow.socket_buffer.requested)),
+        ("granted_buffer_bytes", Box::new(|flow| &flow.socket_buffer.granted)),
+        ("observed_window_bytes", Box::new(|flow| &flow.socket_buffer.observed)),
+        ("data_bytes", Box::new(|flow| &flow.data_bytes)),
     ];
-    columns.extend(measure_names(flows).into_iter().map(|name| {
-        let values = flows.iter().flat_map(|flow| padded(measured(flow, name), flow.t_s.len()));
-        (name.to_owned(), Column::Number(values.collect()))
-    }));
+    for name in measure_names(flows) {
+        columns.push((name, Box::new(move |flow| measured(flow, name))));
+    }
+    let kinds = [("t_s", Kind::Required), ("flow", Kind::Text)].into_iter();
+    let kinds = kinds.chain(columns.iter().map(|(name, _)| (*name, Kind::Number)));
+    let mut table = TableWriter::new(File::create(path)?, kinds)?;
+    for group in groups(flows) {
+        let part = |of: &FlowSeries, rows: &Range<usize>| of.t_s[rows.clone()].to_vec();
+        let times = group.iter().flat_map(|(flow, rows)| part(flow, rows)).collect();
+        let names = group.iter().map(|(flow, rows)| (flow.name.as_str(), rows.len())).collect();
+        let first = [Cells::Required(Cow::Owned(times)), Cells::Texts(names)].into_iter();
+        let numbers = columns.iter().map(|(_, of)| {
+            let values = group.iter().flat_map(|(flow, rows)| rows.clone().map(|row| present(of(flow), row)));
+            Cells::Number(values.collect())
+        });
+        table.write(first.chain(numbers))?;
+    }
+    table.close()
+}
+
+/// Flows and which of their samples, a row group at a time.
+fn groups(flows: &[FlowSeries]) -> Vec<Vec<(&FlowSeries, Range<usize>)>> {
+    let (mut groups, mut group, mut room) = (Vec::new(), Vec::new(), GROUP);
+    for flow in flows {
+        let mut from = 0;
+        while from < flow.t_s.len() {
+            let until = flow.t_s.len().min(from + room);
+            group.push((flow, from..until));
+            room -= until - from;
+            from = until;
+            if room == 0 {
+                groups.push(std::mem::take(&mut group));
+                room = GROUP;
+            }
+        }
+    }
+    if !group.is_empty() {
+        groups.push(group);
+    }
+    groups
+}
+
+/// `t_s, flows`, and of each recorded column the mean and the percentiles over all flows: one row per sample.
+pub(super) fn write_spread(path: &Path, series: &SpreadSeries) -> io::Result<()> {
+    let flows = series.flows.iter().map(|count| Some(*count)).collect();
+    let mut columns = vec![
+        ("t_s".to_owned(), Column::Required(series.t_s.clone())),
+        ("flows".to_owned(), Column::Whole(flows)),
+    ];
+    let quantities = [
+        ("rate", "bps", &series.rate_bps),
+        ("rtt", "s", &series.rtt_s),
+        ("window", "bytes", &series.window_bytes),
+        ("data", "bytes", &series.data_bytes),
+    ];
+    for (name, unit, spreads) in quantities.into_iter().filter(|(_, _, spreads)| !spreads.is_empty()) {
+        let mut column = |which: &str, of: &dyn Fn(&Spread) -> f64| {
+            let values = spreads.iter().map(|spread| Some(of(spread)).filter(|value| value.is_finite()));
+            columns.push((format!("{name}_{which}_{unit}"), Column::Number(values.collect())));
+        };
+        column("mean", &|spread| spread.mean);
+        for (place, percentile) in Percentiles::<f64>::NAMES.iter().enumerate() {
+            column(percentile, &|spread| spread.percentiles.values()[place]);
+        }
+    }
     write_table(File::create(path)?, &columns)
 }
 
@@ -101,7 +161,11 @@ pub(super) fn write_queue(path: &Path, shares: &[f64]) -> io::Result<()> {
 
 /// One value per sample; nothing where there is none.
 fn padded(values: &[f64], samples: usize) -> Vec<Option<f64>> {
-    (0..samples).map(|index| values.get(index).copied().filter(|value| value.is_finite())).collect()
+    (0..samples).map(|index| present(values, index)).collect()
+}
+
+fn present(values: &[f64], index: usize) -> Option<f64> {
+    values.get(index).copied().filter(|value| value.is_finite())
 }
 
 /// Writes columns of equal length to an empty file, under their names, which may have dots in them as keys do.
@@ -109,41 +173,114 @@ fn padded(values: &[f64], samples: usize) -> Vec<Option<f64>> {
 /// # Errors
 /// What the file system says.
 pub fn write_table(file: File, columns: &[(String, Column)]) -> io::Result<()> {
-    let write = || -> Result<File, ParquetError> {
-        let fields = columns.iter().map(|(name, column)| Ok(Arc::new(field(name, column)?)));
-        let fields = fields.collect::<Result<Vec<_>, ParquetError>>()?;
-        let schema = Arc::new(Type::group_type_builder("table").with_fields(fields).build()?);
-        let properties = Arc::new(WriterProperties::builder().set_compression(Compression::SNAPPY).build());
-        let mut file = SerializedFileWriter::new(file, schema, properties)?;
-        let mut group = file.next_row_group()?;
-        for (_, values) in columns {
+    let kinds = columns.iter().map(|(name, column)| (name.as_str(), column.kind()));
+    let mut table = TableWriter::new(file, kinds)?;
+    table.write(columns.iter().map(|(_, column)| column.cells()))?;
+    table.close()
+}
+
+impl Column {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Required(_) => Kind::Required,
+            Self::Number(_) => Kind::Number,
+            Self::Whole(_) => Kind::Whole,
+            Self::Text(_) => Kind::Text,
+        }
+    }
+
+    fn cells(&self) -> Cells<'_> {
+        match self {
+            Self::Required(values) => Cells::Required(Cow::Borrowed(values)),
+            Self::Number(values) => Cells::Number(values.clone()),
+            Self::Whole(values) => Cells::Whole(values.clone()),
+            Self::Text(texts) => Cells::Texts(texts.iter().map(|text| (text.as_str(), 1)).collect()),
+        }
+    }
+}
+
+/// What a column holds.
+#[derive(Clone, Copy)]
+enum Kind {
+    Required,
+    Number,
+    Whole,
+    Text,
+}
+
+/// A column's rows of one row group.
+enum Cells<'a> {
+    Required(Cow<'a, [f64]>),
+    Number(Vec<Option<f64>>),
+    Whole(Vec<Option<u64>>),
+    /// Texts, and in how many rows each stands.
+    Texts(Vec<(&'a str, usize)>),
+}
+
+/// A Parquet file that is written a row group at a time.
+struct TableWriter(SerializedFileWriter<File>);
+
+impl TableWriter {
+    /// A table with these columns in an empty file.
+    fn new<'a>(file: File, columns: impl Iterator<Item = (&'a str, Kind)>) -> io::Result<Self> {
+        // Measured numbers hardly repeat: a dictionary of them would cost more than all the rest.
+        let mut properties = WriterProperties::builder()
+            .set_compression(Compression::SNAPPY)
+            .set_statistics_enabled(EnabledStatistics::Chunk)
+            .set_dictionary_enabled(false);
+        let mut fields = Vec::new();
+        for (name, kind) in columns {
+            if matches!(kind, Kind::Text) {
+                let path = ColumnPath::from(vec![name.to_owned()]);
+                properties = properties.set_column_dictionary_enabled(path, true);
+            }
+            fields.push(Arc::new(field(name, kind).map_err(io::Error::other)?));
+        }
+        let schema =
+            Type::group_type_builder("table").with_fields(fields).build().map_err(io::Error::other)?;
+        let writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties.build()));
+        Ok(Self(writer.map_err(io::Error::other)?))
+    }
+
+    /// Writes a row group: the columns in the order of the schema, made one after the other.
+    fn write<'a>(&mut self, columns: impl Iterator<Item = Cells<'a>>) -> io::Result<()> {
+        self.try_write(columns).map_err(io::Error::other)
+    }
+
+    fn try_write<'a>(&mut self, columns: impl Iterator<Item = Cells<'a>>) -> Result<(), ParquetError> {
+        let mut group = self.0.next_row_group()?;
+        for cells in columns {
             let Some(mut column) = group.next_column()? else {
                 return Err(ParquetError::General("more columns than the schema has".into()));
             };
-            match (values, column.untyped()) {
-                (Column::Required(values), ColumnWriter::DoubleColumnWriter(writer)) => {
-                    writer.write_batch(values, None, None)?;
+            match (cells, column.untyped()) {
+                (Cells::Required(values), ColumnWriter::DoubleColumnWriter(writer)) => {
+                    writer.write_batch(&values, None, None)?;
                 }
-                (Column::Number(values), ColumnWriter::DoubleColumnWriter(writer)) => {
-                    write_present::<DoubleType>(writer, values.iter().copied())?;
+                (Cells::Number(values), ColumnWriter::DoubleColumnWriter(writer)) => {
+                    write_present::<DoubleType>(writer, values.into_iter())?;
                 }
-                (Column::Whole(values), ColumnWriter::Int64ColumnWriter(writer)) => {
+                (Cells::Whole(values), ColumnWriter::Int64ColumnWriter(writer)) => {
                     // The logical type says that the bits are those of an unsigned number.
-                    let bits = values.iter().map(|value| value.map(u64::cast_signed));
+                    let bits = values.into_iter().map(|value| value.map(u64::cast_signed));
                     write_present::<Int64Type>(writer, bits)?;
                 }
-                (Column::Text(texts), ColumnWriter::ByteArrayColumnWriter(writer)) => {
-                    let texts: Vec<ByteArray> = texts.iter().map(|text| text.as_str().into()).collect();
-                    writer.write_batch(&texts, None, None)?;
+                (Cells::Texts(texts), ColumnWriter::ByteArrayColumnWriter(writer)) => {
+                    let texts = texts.into_iter();
+                    let texts =
+                        texts.flat_map(|(text, rows)| std::iter::repeat_n(ByteArray::from(text), rows));
+                    writer.write_batch(&texts.collect::<Vec<_>>(), None, None)?;
                 }
                 _ => return Err(ParquetError::General("a column's type is not its schema's".into())),
             }
             column.close()?;
         }
-        group.close()?;
-        file.into_inner()
-    };
-    write().map_err(io::Error::other)?.sync_all()
+        group.close().map(drop)
+    }
+
+    fn close(self) -> io::Result<()> {
+        self.0.into_inner().map_err(io::Error::other)?.sync_all()
+    }
 }
 
 /// Values, null where there is none.
@@ -159,12 +296,12 @@ fn write_present<T: DataType>(
     writer.write_batch(&present, Some(&levels), None).map(drop)
 }
 
-fn field(name: &str, column: &Column) -> Result<Type, ParquetError> {
-    let (physical, logical, repetition) = match column {
-        Column::Required(_) => (Physical::DOUBLE, None, Repetition::REQUIRED),
-        Column::Number(_) => (Physical::DOUBLE, None, Repetition::OPTIONAL),
-        Column::Whole(_) => (Physical::INT64, Some(LogicalType::integer(64, false)), Repetition::OPTIONAL),
-        Column::Text(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String), Repetition::REQUIRED),
+fn field(name: &str, kind: Kind) -> Result<Type, ParquetError> {
+    let (physical, logical, repetition) = match kind {
+        Kind::Required => (Physical::DOUBLE, None, Repetition::REQUIRED),
+        Kind::Number => (Physical::DOUBLE, None, Repetition::OPTIONAL),
+        Kind::Whole => (Physical::INT64, Some(LogicalType::integer(64, false)), Repetition::OPTIONAL),
+        Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String), Repetition::REQUIRED),
     };
     Type::primitive_type_builder(name, physical)
         .with_logical_type(logical)

@@ -3,7 +3,7 @@
 use super::keys::{At, Keys};
 use crate::document::Value;
 use crate::schema;
-use crate::spec::{Column, Live, Record, Stack};
+use crate::spec::{Column, Live, Record, RecordedFlows, Stack};
 use units::Span;
 
 const COLUMNS: &[(&str, Column)] = &[
@@ -17,6 +17,7 @@ const COLUMNS: &[(&str, Column)] = &[
 ];
 /// Of these the first so many are kept where none are named.
 const DEFAULT: usize = 5;
+const FLOWS: &[(&str, RecordedFlows)] = &[("sample", RecordedFlows::Sample), ("all", RecordedFlows::All)];
 const STACKS: &[(&str, Stack)] = &[("modern", Stack::Modern), ("classic", Stack::Classic)];
 
 /// Reads `[live]`.
@@ -31,12 +32,14 @@ pub(super) fn live(root: &Keys<'_>) -> Option<Live> {
 pub(super) fn record(root: &Keys<'_>) -> Option<Record> {
     let every = Span::from_millis(20);
     let all: Vec<Column> = COLUMNS[..DEFAULT].iter().map(|(_, column)| *column).collect();
-    root.or("record", Record { every, columns: all.clone(), fairness: None }, |at| {
+    let flows = RecordedFlows::default();
+    root.or("record", Record { every, columns: all.clone(), flows, fairness: None }, |at| {
         let keys = at.keys(schema::RECORD)?;
         let every = keys.or("every", every, |at| at.above_zero("ms", "a sampling interval of zero"));
         let columns = keys.or("columns", all, columns);
+        let flows = keys.or("flows", flows, |at| at.word(FLOWS));
         let fairness = keys.optional("fairness", |at| fairness(at, every?));
-        Some(Record { every: every?, columns: columns?, fairness: fairness? })
+        Some(Record { every: every?, columns: columns?, flows: flows?, fairness: fairness? })
     })
 }
 
