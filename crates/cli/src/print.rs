@@ -5,8 +5,9 @@
 
 use crate::problem::Problem;
 use serde::Serialize;
-use std::fmt::{Display, Write as _};
-use std::io::{self, Write};
+use serde_json::ser::Formatter;
+use std::fmt::Display;
+use std::io::{self, BufWriter, Write};
 use units::is_visible;
 
 /// Writes a line of data to stdout.
@@ -16,20 +17,30 @@ pub(crate) fn data(line: impl Display) -> Result<(), Problem> {
 
 /// Writes a value to stdout, as JSON on one line.
 pub(crate) fn json(value: &impl Serialize) -> Result<(), Problem> {
-    let text = serde_json::to_string(value).map_err(Problem::environment)?;
-    let mut out = String::with_capacity(text.len() + 1);
-    // JSON leaves letters alone that move a terminal all the same.
-    for letter in text.chars() {
-        if is_visible(letter) {
-            out.push(letter);
-        } else {
+    let mut out = BufWriter::new(io::stdout().lock());
+    let mut serializer = serde_json::Serializer::with_formatter(&mut out, OnlyVisible);
+    let written = value.serialize(&mut serializer).map_err(io::Error::from);
+    written
+        .and_then(|()| out.write_all(b"\n"))
+        .and_then(|()| out.flush())
+        .map_err(|error| Problem::output(&error))
+}
+
+/// JSON leaves letters alone that move a terminal all the same: these are escaped, too.
+struct OnlyVisible;
+
+impl Formatter for OnlyVisible {
+    fn write_string_fragment<W: ?Sized + Write>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
+        let mut rest = fragment;
+        while let Some((at, letter)) = rest.char_indices().find(|(_, letter)| !is_visible(*letter)) {
+            out.write_all(&rest.as_bytes()[..at])?;
             for unit in letter.encode_utf16(&mut [0; 2]) {
-                let _ = write!(out, "\\u{unit:04x}");
+                write!(out, "\\u{unit:04x}")?;
             }
+            rest = &rest[at + letter.len_utf8()..];
         }
+        out.write_all(rest.as_bytes())
     }
-    out.push('\n');
-    io::stdout().write_all(out.as_bytes()).map_err(|error| Problem::output(&error))
 }
 
 /// The text without what moves a terminal but the ends of its lines. What others chose in it is escaped before

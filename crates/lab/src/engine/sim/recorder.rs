@@ -153,9 +153,10 @@ impl Recorder for SeriesRecorder<'_> {
         if let Some(spread) = &mut self.spread {
             spread.flow(at, index, view);
         }
-        let Some(place) = self.place(index).filter(|_| self.samples(at)) else {
+        if !self.samples(at) {
             return;
-        };
+        }
+        let Some(place) = self.place(index) else { return };
         let (rate, rtt, window) =
             (self.keeps(Column::Rate), self.keeps(Column::Rtt), self.keeps(Column::Window));
         let data = self.keeps(Column::Data);

@@ -8,7 +8,7 @@ use units::{Bytes, Span, Time};
 
 /// Looks at flows that a run has at most, unless it has fewer than [`FEWEST`] samples: a look at every flow costs as much as some
 /// packets.
-const MOST_LOOKS: u64 = 500_000;
+const MOST_LOOKS: u64 = 200_000;
 /// Samples of a run at least, if the flows' series have as many.
 const FEWEST: u64 = 100;
 /// How long a run without a duration is taken to be.
