@@ -6,7 +6,8 @@
 //!
 //! Arguments: names of scenarios (all of them if none), and `once` to run each once (for callgrind) instead of the best of three;
 //! `control=NAME` for another controller than Reno, `paced` for a pace of twice or 1.2 times window over RTT, and `seconds=N`
-//! for another length (all three for `scripts/controls`, which also reads whether the controller brings a pace of its own).
+//! for another length (all three for `scripts/controls`, which also reads whether the controller brings a pace of its own); `toml`
+//! prints the scenario for `tightlink run` instead (for `scripts/bench-command`).
 
 use cc::{Ack, CongestionControl, RttView, Start, registry::build};
 use link::{Limit, LinkConfig};
@@ -125,6 +126,18 @@ const SCENARIOS: [(&str, usize, u64, u64, u64, u64, u64); 5] = [
     ("many", 100_000, 10_000_000_000, 100, 83_333, 10, 5),
 ];
 
+/// The same paths and flows as a scenario file; only the drawn starts differ.
+fn print_toml(name: &str, (flows, rate, rtt, limit, seconds, warmup): (usize, u64, u64, u64, u64, u64)) {
+    println!("title = \"{name}\"\nduration = \"{seconds}s\"\nwarmup = \"{warmup}s\"\n");
+    println!(
+        "[link]\nrate = \"{rate}bit/s\"\ndelay = \"{}us\"\nqueue = {{ limit = \"{limit} packets\" }}\n",
+        rtt * 500
+    );
+    println!(
+        "[[flow]]\nname = \"flow\"\ncount = {flows}\ncontrol = \"reno\"\nstart = {{ uniform = [\"0s\", \"1s\"] }}"
+    );
+}
+
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
     let once = arguments.iter().any(|word| word == "once");
@@ -138,12 +151,18 @@ fn main() {
     let names: Vec<&String> =
         arguments.iter().filter(|word| *word != "once" && *word != "paced" && !word.contains('=')).collect();
     let named = |name: &str| names.is_empty() || names.iter().any(|word| *word == name);
-    println!("scenario  Mpackets/CPU-s  simulated-s/CPU-s   packets   utilization   loss   peak-MB");
+    if !arguments.iter().any(|word| word == "toml") {
+        println!("scenario  Mpackets/CPU-s  simulated-s/CPU-s   packets   utilization   loss   peak-MB");
+    }
     for (name, flows, rate, rtt, limit, seconds, warmup) in SCENARIOS {
         if !named(name) {
             continue;
         }
         let seconds = length.unwrap_or(seconds);
+        if arguments.iter().any(|word| word == "toml") {
+            print_toml(name, (flows, rate, rtt, limit, seconds, warmup));
+            continue;
+        }
         // The best of three: the machine is shared.
         let runs = (0..if once || seconds < 20 { 1 } else { 3 }).map(|_| {
             let before = cpu_seconds();

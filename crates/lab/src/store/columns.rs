@@ -3,8 +3,8 @@
 use crate::record::{FairnessSeries, FlowSeries, LinkSeries, Percentiles, Spread, SpreadSeries};
 use crate::report::measures::{measure_names, measured};
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
-use parquet::column::writer::{ColumnWriter, ColumnWriterImpl};
-use parquet::data_type::{ByteArray, DataType, DoubleType, Int64Type};
+use parquet::column::writer::ColumnWriter;
+use parquet::data_type::ByteArray;
 use parquet::errors::ParquetError;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
@@ -59,8 +59,9 @@ pub(super) fn write_flows(path: &Path, flows: &[FlowSeries]) -> io::Result<()> {
         let names = group.iter().map(|(flow, rows)| (flow.name.as_str(), rows.len())).collect();
         let first = [Cells::Required(Cow::Owned(times)), Cells::Texts(names)].into_iter();
         let numbers = columns.iter().map(|(_, of)| {
-            let values = group.iter().flat_map(|(flow, rows)| rows.clone().map(|row| present(of(flow), row)));
-            Cells::Number(values.collect())
+            let mut numbers = Present::default();
+            group.iter().for_each(|(flow, rows)| numbers.extend(of(flow), rows.clone()));
+            Cells::Number(numbers)
         });
         table.write(first.chain(numbers))?;
     }
@@ -161,11 +162,7 @@ pub(super) fn write_queue(path: &Path, shares: &[f64]) -> io::Result<()> {
 
 /// One value per sample; nothing where there is none.
 fn padded(values: &[f64], samples: usize) -> Vec<Option<f64>> {
-    (0..samples).map(|index| present(values, index)).collect()
-}
-
-fn present(values: &[f64], index: usize) -> Option<f64> {
-    values.get(index).copied().filter(|value| value.is_finite())
+    (0..samples).map(|index| values.get(index).copied().filter(|value| value.is_finite())).collect()
 }
 
 /// Writes columns of equal length to an empty file, under their names, which may have dots in them as keys do.
@@ -192,8 +189,11 @@ impl Column {
     fn cells(&self) -> Cells<'_> {
         match self {
             Self::Required(values) => Cells::Required(Cow::Borrowed(values)),
-            Self::Number(values) => Cells::Number(values.clone()),
-            Self::Whole(values) => Cells::Whole(values.clone()),
+            Self::Number(values) => Cells::Number(values.iter().copied().collect()),
+            // The logical type says that the bits are those of an unsigned number.
+            Self::Whole(values) => {
+                Cells::Whole(values.iter().map(|value| value.map(u64::cast_signed)).collect())
+            }
             Self::Text(texts) => Cells::Texts(texts.iter().map(|text| (text.as_str(), 1)).collect()),
         }
     }
@@ -211,10 +211,46 @@ enum Kind {
 /// A column's rows of one row group.
 enum Cells<'a> {
     Required(Cow<'a, [f64]>),
-    Number(Vec<Option<f64>>),
-    Whole(Vec<Option<u64>>),
+    Number(Present<f64>),
+    Whole(Present<i64>),
     /// Texts, and in how many rows each stands.
     Texts(Vec<(&'a str, usize)>),
+}
+
+/// The values of a column that may have none in some rows.
+#[derive(Default)]
+struct Present<T> {
+    values: Vec<T>,
+    /// One a row: 1 where there is a value, 0 where not.
+    levels: Vec<i16>,
+}
+
+impl<T> FromIterator<Option<T>> for Present<T> {
+    fn from_iter<I: IntoIterator<Item = Option<T>>>(rows: I) -> Self {
+        let (mut values, mut levels) = (Vec::new(), Vec::new());
+        for value in rows {
+            levels.push(i16::from(value.is_some()));
+            values.extend(value);
+        }
+        Self { values, levels }
+    }
+}
+
+impl Present<f64> {
+    /// Appends some rows of a column, which may have fewer or none.
+    fn extend(&mut self, column: &[f64], rows: Range<usize>) {
+        let there = column.get(rows.start..rows.end.min(column.len())).unwrap_or_default();
+        if there.iter().all(|value| value.is_finite()) {
+            self.values.extend_from_slice(there);
+            self.levels.resize(self.levels.len() + there.len(), 1);
+        } else {
+            for value in there {
+                self.levels.push(i16::from(value.is_finite()));
+                self.values.extend(Some(*value).filter(|value| value.is_finite()));
+            }
+        }
+        self.levels.resize(self.levels.len() + rows.len() - there.len(), 0);
+    }
 }
 
 /// A Parquet file that is written a row group at a time.
@@ -257,13 +293,11 @@ impl TableWriter {
                 (Cells::Required(values), ColumnWriter::DoubleColumnWriter(writer)) => {
                     writer.write_batch(&values, None, None)?;
                 }
-                (Cells::Number(values), ColumnWriter::DoubleColumnWriter(writer)) => {
-                    write_present::<DoubleType>(writer, values.into_iter())?;
+                (Cells::Number(of), ColumnWriter::DoubleColumnWriter(writer)) => {
+                    writer.write_batch(&of.values, Some(&of.levels), None)?;
                 }
-                (Cells::Whole(values), ColumnWriter::Int64ColumnWriter(writer)) => {
-                    // The logical type says that the bits are those of an unsigned number.
-                    let bits = values.into_iter().map(|value| value.map(u64::cast_signed));
-                    write_present::<Int64Type>(writer, bits)?;
+                (Cells::Whole(of), ColumnWriter::Int64ColumnWriter(writer)) => {
+                    writer.write_batch(&of.values, Some(&of.levels), None)?;
                 }
                 (Cells::Texts(texts), ColumnWriter::ByteArrayColumnWriter(writer)) => {
                     let texts = texts.into_iter();
@@ -281,19 +315,6 @@ impl TableWriter {
     fn close(self) -> io::Result<()> {
         self.0.into_inner().map_err(io::Error::other)?.sync_all()
     }
-}
-
-/// Values, null where there is none.
-fn write_present<T: DataType>(
-    writer: &mut ColumnWriterImpl<'_, T>,
-    values: impl Iterator<Item = Option<T::T>>,
-) -> Result<(), ParquetError> {
-    let (mut levels, mut present) = (Vec::new(), Vec::new());
-    for value in values {
-        levels.push(i16::from(value.is_some()));
-        present.extend(value);
-    }
-    writer.write_batch(&present, Some(&levels), None).map(drop)
 }
 
 fn field(name: &str, kind: Kind) -> Result<Type, ParquetError> {
