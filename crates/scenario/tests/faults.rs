@@ -367,6 +367,11 @@ fn records_have_known_columns_and_an_interval() {
         &["a list of rate, rtt, window, backlog, drops, measures, data"],
     );
     says(&further("[record]\ncolumns = 'rtt'"), &["help: write [\"rtt\"]"]);
+    says(
+        &further("[record]\nflows = 'al'"),
+        &["record.flows: unknown \"al\"", "accepted: \"sample\", \"all\"", "did you mean \"all\"?"],
+    );
+    says(&further("[record]\nflows = 12"), &["record.flows"]);
     says(&further("[live]\nstack = 'clasic'"), &["did you mean \"classic\"?"]);
     says(&further("[wlan]\nphy = '802.11g'"), &["wlan: unknown key", "accepted: title, source, seed"]);
 }

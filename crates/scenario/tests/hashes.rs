@@ -88,6 +88,7 @@ fn every_value_changes_it() {
         ("live.stack", "classic"),
         ("record.every", "1s"),
         ("record.columns", "[]"),
+        ("record.flows", "all"),
     ] {
         let mut document = Document::parse("x.toml", TEXT).unwrap();
         document.set(key, value).unwrap();

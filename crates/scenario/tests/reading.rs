@@ -97,7 +97,7 @@ fn spelled_out_defaults_change_nothing() {
     let short = "title = 't'\n[link]\nrate = '10Mbit/s'\nqueue.limit = '40ms'\n[[flow]]\nsize = '1MB'\n";
     let long = "title = 't'\nseed = 1\nwarmup = '0s'\n[[link]]\nrate = '10Mbit/s'\ndelay = '0ms'\nloss = 0\n\
                 [link.queue]\nkind = 'drop-tail'\nlimit = '40ms'\n[[flow]]\nsize = '1MB'\ncontrol = 'reno'\n\
-                delayed_ack_timeout = '100ms'\nmin_rto = '0.2s'\n[live]\n[record]\nevery = '20ms'\n";
+                delayed_ack_timeout = '100ms'\nmin_rto = '0.2s'\n[live]\n[record]\nevery = '20ms'\nflows = 'sample'\n";
     assert_eq!(read(short), read(long));
 }
 
