@@ -8,11 +8,16 @@
 //! | probe bandwidth | 1.25, 0.75, and six times 1, each for a least RTT | 2 | |
 //! | probe RTT | 1 | 4 segments | 200 ms and a round, every 10 s without a new least RTT |
 //!
+//! Linux departs from the draft in two points, which [`Tuning::linux_bbr`] turns on (`net/ipv4/tcp_bbr.c` of 6.18). It paces
+//! 1 % below the rate that it aims at (`bbr_pacing_margin_percent`), so that a standing queue drains. And only a lower RTT
+//! renews the least one: an equal RTT does not put off the next probe for the RTT.
+//!
 //! Loss ends nothing: it holds the window to what is in flight for a round (packet conservation), and the window from
 //! before returns with the end of recovery. Long-term sampling of token-bucket policers is left out, as the draft does.
 
 mod control_parameters;
 
+use crate::registry::Tuning;
 use crate::round_trips::{Rounds, WindowedMax};
 use crate::{
     Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, Phase, RateSample, Start, Wants,
@@ -30,6 +35,8 @@ const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 const RATE_ROUNDS: usize = 10;
 /// `RTpropFilterLen`.
 const RTT_AGE: Span = Span::from_secs(10);
+/// 1 minus Linux's `bbr_pacing_margin_percent`.
+const LINUX_MARGIN: f64 = 0.99;
 /// `BBRMinPipeCwnd`, segments.
 const LEAST_WINDOW: u64 = 4;
 /// `ProbeRTTDuration`.
@@ -82,6 +89,8 @@ pub struct Bbr1 {
     stream: Stream,
     /// The host sends super-packets.
     offload: bool,
+    /// Linux's version, where it differs from the draft.
+    linux: bool,
     /// For the test that what is calm may be left alone.
     #[cfg(test)]
     looks_always: bool,
@@ -126,6 +135,7 @@ impl Bbr1 {
             conserving_until: 0,
             stream: Stream::new(0, "bbr cycle"),
             offload: false,
+            linux: false,
             #[cfg(test)]
             looks_always: false,
             moved: true,
@@ -138,10 +148,10 @@ impl Bbr1 {
         own
     }
 
-    /// The same on a host that sends super-packets, or on one that does not.
+    /// The same controller on a host with these settings.
     #[must_use]
-    pub fn offloading(self, offload: bool) -> Self {
-        Self { offload, ..self }
+    pub fn on(self, tuning: Tuning) -> Self {
+        Self { offload: tuning.offload, linux: tuning.linux_bbr, ..self }
     }
 
     #[inline(never)]
@@ -290,7 +300,7 @@ impl Bbr1 {
     fn check_probe_rtt(&mut self, ack: &Ack, sample: &RateSample) {
         let expired = ack.now.since(self.min_rtt_at) > RTT_AGE;
         if let Some(rtt) = ack.rtt.latest
-            && (rtt <= self.min_rtt || expired)
+            && (rtt < self.min_rtt || (rtt == self.min_rtt && !self.linux) || expired)
         {
             (self.min_rtt, self.min_rtt_at) = (rtt.max(Span::from_nanos(1)), ack.now);
             self.moved = true;

@@ -166,7 +166,7 @@ pub const CONTROLS: &[Control] = &[
         summary: "BBR v1: paced at the largest delivery rate of ten rounds, twice rate x least RTT in flight",
         source: "draft-cardwell-iccrg-bbr-congestion-control-00",
         status: EXPERIMENTAL,
-        build: |recipe| Box::new(Bbr1::new(recipe.start).offloading(recipe.tuning.offload)),
+        build: |recipe| Box::new(Bbr1::new(recipe.start).on(recipe.tuning)),
     },
     Control {
         name: "bbr3",
@@ -282,6 +282,8 @@ pub struct Tuning {
     pub fast_alpha: Option<u64>,
     /// The host sends super-packets ([`super_packet`](crate::super_packet)), for which BBR leaves room.
     pub offload: bool,
+    /// BBR v1 is Linux's rather than the draft's.
+    pub linux_bbr: bool,
 }
 
 impl Default for Tuning {
@@ -292,6 +294,7 @@ impl Default for Tuning {
             max_ssthresh: crate::slow_start::MAX_SSTHRESH,
             fast_alpha: None,
             offload: false,
+            linux_bbr: false,
         }
     }
 }

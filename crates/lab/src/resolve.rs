@@ -332,6 +332,7 @@ fn transfers(
                 max_ssthresh: flow.max_ssthresh,
                 fast_alpha: flow.fast_alpha,
                 offload: flow.tso,
+                linux_bbr: flow.bbr_variant == spec::BbrVariant::Linux,
             },
             payload: flow.payload(),
             header: spec::Flow::header(flow.timestamps),

@@ -3,7 +3,7 @@
 //! One field per key of `[[flow]]`, named as the key. `docs/guide/scenario.md` has the table with the source of each value;
 //! `tests/hosts.rs` compares the two.
 
-use crate::spec::{LossDetection, Recovery, SocketBuffer};
+use crate::spec::{BbrVariant, LossDetection, Recovery, SocketBuffer};
 use units::{Bytes, Rate, Span};
 
 /// Defaults of a flow's keys.
@@ -15,6 +15,8 @@ pub struct Host {
     pub loss_detection: LossDetection,
     /// CUBIC's slow start. Every other control has `standard`.
     pub slow_start_of_cubic: &'static str,
+    /// Which BBR `control = "bbr"` is.
+    pub bbr_variant: BbrVariant,
     /// Segments an acknowledgement may count for in slow start.
     pub byte_counting: u64,
     /// Segments for each acknowledgement.
@@ -58,6 +60,7 @@ impl Host {
         recovery: Recovery::Rfc6675,
         loss_detection: LossDetection::DupAck,
         slow_start_of_cubic: "standard",
+        bbr_variant: BbrVariant::Draft,
         byte_counting: 1,
         delayed_ack: 1,
         delayed_ack_timeout: Span::from_millis(100),
@@ -78,6 +81,7 @@ impl Host {
         recovery: Recovery::Prr,
         loss_detection: LossDetection::Rack,
         slow_start_of_cubic: "hystart",
+        bbr_variant: BbrVariant::Linux,
         byte_counting: 1000,
         delayed_ack: 2,
         delayed_ack_timeout: Span::from_millis(40),

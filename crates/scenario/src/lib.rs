@@ -58,8 +58,8 @@ pub use host::{AUTOTUNED, Buffers, Host};
 pub use near::did_you_mean;
 pub use origin::Origin;
 pub use spec::{
-    Column, Direction, Flow, Limit, Link, Live, LossDetection, Pattern, Queue, QueueSettings, Record,
-    RecordedFlows, Recovery, Replay, Scenario, Sessions, SocketBuffer, Spread, Stack, Threshold, Traffic,
-    Volume,
+    BbrVariant, Column, Direction, Flow, Limit, Link, Live, LossDetection, Pattern, Queue, QueueSettings,
+    Record, RecordedFlows, Recovery, Replay, Scenario, Sessions, SocketBuffer, Spread, Stack, Threshold,
+    Traffic, Volume,
 };
 pub use sweep::{Axis, Point, Sweep};

@@ -90,6 +90,7 @@ pub(crate) const FLOW: &[Key] = &[
     leaf("ecn"),
     leaf("pacing"),
     leaf("host"),
+    leaf("bbr_variant"),
     leaf("tso"),
     leaf("gro"),
     leaf("quick_ack"),

@@ -167,6 +167,9 @@ pub struct Flow {
     pub ecn: bool,
     /// Whether packets leave at a rate rather than as acknowledgements come.
     pub pacing: bool,
+    /// Which BBR `control = "bbr"` is.
+    #[serde(skip_serializing_if = "is_unset")]
+    pub bbr_variant: BbrVariant,
     /// Whether segments leave in super-packets, as Linux sizes them (TSO autosizing).
     #[serde(skip_serializing_if = "is_unset")]
     pub tso: bool,
@@ -212,6 +215,17 @@ pub enum Recovery {
     Prr,
     /// What the window has room for, with what is lost counted as in the network (ns-2's Sack1).
     Sack1,
+}
+
+/// `bbr_variant = …`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BbrVariant {
+    /// As in draft-cardwell-iccrg-bbr-congestion-control-00.
+    #[default]
+    Draft,
+    /// As in Linux 6.18.
+    Linux,
 }
 
 /// `loss_detection = …`.

@@ -1,7 +1,7 @@
 //! The table of hosts in the guide is what the keys default to.
 
 use std::collections::BTreeMap;
-use tightlink_scenario::{Buffers, Host, LossDetection, Recovery};
+use tightlink_scenario::{BbrVariant, Buffers, Host, LossDetection, Recovery};
 use units::{Rate, Span};
 
 /// Cells of the table that begins with `host`'s header, by key: the two columns of values.
@@ -18,7 +18,7 @@ fn table() -> BTreeMap<String, [String; 2]> {
 }
 
 /// What the table should have for `host`.
-fn rows(host: &Host) -> [(&'static str, String); 14] {
+fn rows(host: &Host) -> [(&'static str, String); 15] {
     let time = |span: Span| match span.as_nanos() {
         0 => "0 s".to_owned(),
         nanos if nanos % 1_000_000 == 0 => format!("{} ms", nanos / 1_000_000),
@@ -43,6 +43,7 @@ fn rows(host: &Host) -> [(&'static str, String); 14] {
         ("recovery", recovery.into()),
         ("loss_detection", detection.into()),
         ("slow_start with cubic", host.slow_start_of_cubic.into()),
+        ("bbr_variant", if host.bbr_variant == BbrVariant::Linux { "linux" } else { "draft" }.into()),
         ("byte_counting", host.byte_counting.to_string()),
         ("delayed_ack", host.delayed_ack.to_string()),
         ("delayed_ack_timeout", time(host.delayed_ack_timeout)),

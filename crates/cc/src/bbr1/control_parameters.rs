@@ -1,6 +1,6 @@
 //! How fast BBR v1 sends, and how much it has in flight [draft-cardwell-iccrg-bbr-congestion-control-00:4.2].
 
-use super::{Bbr1, HIGH_GAIN, State};
+use super::{Bbr1, HIGH_GAIN, LINUX_MARGIN, State};
 use crate::{Ack, RateSample, send_quantum, super_packet};
 use units::{Bytes, Rate, Span};
 
@@ -34,18 +34,24 @@ impl Bbr1 {
             // The first acknowledgement: the initial window over the RTT it took, not over 1 ms.
             self.seen_rtt = true;
             self.moved = true;
-            self.pace_at(HIGH_GAIN * self.initial_window.bits_f64() / ack.rtt.smoothed.as_secs_f64());
+            let first = self.initial_window.bits_f64() / ack.rtt.smoothed.as_secs_f64();
+            self.pace_at(HIGH_GAIN * first * self.margin());
         }
         if self.moved {
             self.follow_model();
         }
     }
 
+    /// How much of the rate that it aims at the pace is.
+    fn margin(&self) -> f64 {
+        if self.linux { LINUX_MARGIN } else { 1.0 }
+    }
+
     /// Pace and target are those of the gains, the bandwidth and the RTT.
     #[inline(never)]
     pub(super) fn follow_model(&mut self) {
         self.moved = false;
-        let rate = self.gains.0 * self.bandwidth;
+        let rate = self.gains.0 * self.bandwidth * self.margin();
         if self.filled || rate > self.pacing {
             self.pace_at(rate);
         }

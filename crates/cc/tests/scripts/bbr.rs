@@ -1,6 +1,7 @@
 //! BBR, version 1 (draft-cardwell-iccrg-bbr-congestion-control-00) and version 3 (draft-ietf-ccwg-bbr).
 
 use crate::driver::{Setup, play};
+use tightlink_cc::registry::Tuning;
 
 fn setup(control: &'static str) -> Setup {
     Setup { control, ..Setup::default() }
@@ -23,6 +24,30 @@ fn startup_paces_at_its_gain_times_the_largest_delivery_rate() {
         "
         100ms | ack 10 rate 100 flight 10 | 20 slow-start pacing 2.216Mbit/s
         200ms | ack 20 rate 200 flight 20 | 40 slow-start pacing 4.388Mbit/s
+        ",
+    );
+}
+
+/// Linux paces 1 % lower; an RTT equal to the least one puts off no probe for the RTT, as it does in the draft.
+#[test]
+fn linux_paces_lower_and_probes_for_the_rtt_though_it_sees_the_least_again() {
+    let tuning = Tuning { linux_bbr: true, ..Tuning::default() };
+    let equal = |window: &str| {
+        format!(
+            "
+            100ms  | ack 10 rate 1000 rtt 100ms flight 100 | 20
+            9s     | ack 10 rate 1000 rtt 100ms flight 100 | 30
+            10.2s  | ack 10 rate 1000 rtt 110ms flight 100 | {window}
+            "
+        )
+    };
+    play(&setup("bbr"), &equal("40"));
+    play(&Setup { tuning, ..setup("bbr") }, &equal("4 probe-rtt"));
+    play(
+        &Setup { tuning, ..setup("bbr") },
+        "
+        100ms | ack 10 rate 100 flight 10 | 20 slow-start pacing 2.285Mbit/s
+        200ms | ack 20 rate 200 flight 20 | 40 slow-start pacing 4.570Mbit/s
         ",
     );
 }

@@ -6,7 +6,7 @@ use super::{buffer, repeated, spread};
 use crate::document::{Node, Value, path};
 use crate::host::Host;
 use crate::schema;
-use crate::spec::{Flow, LossDetection, Recovery, Spread};
+use crate::spec::{BbrVariant, Flow, LossDetection, Recovery, Spread};
 use std::collections::{HashMap, HashSet};
 use units::{Bytes, Rate, Span};
 
@@ -88,6 +88,7 @@ pub(super) fn transfers<'a>(
         keys.or("delayed_ack_timeout", host.delayed_ack_timeout, |at| at.quantity("ms"));
     let quick_ack = keys.or("quick_ack", host.quick_ack, |at| at.integer(0..=MOST_QUICK));
     let sack_compression = keys.or("sack_compression", host.sack_compression, |at| gathering(at, "ms"));
+    let bbr_variant = keys.or("bbr_variant", host.bbr_variant, |at| at.word(BBR_VARIANTS));
     let tso = keys.or("tso", host.tso, At::boolean);
     let gro = keys.or("gro", host.gro, |at| gathering(at, "us"));
     let pause = keys.or("pause", host.pause, |at| gathering(at, "ms"));
@@ -145,6 +146,7 @@ pub(super) fn transfers<'a>(
             loss_detection: loss_detection?,
             ecn: ecn?,
             pacing: pacing?,
+            bbr_variant: bbr_variant?,
             tso: tso?,
             gro: gro?,
             quick_ack: quick_ack?,
@@ -192,6 +194,8 @@ fn stop(keys: &Keys<'_>, start: Option<&Spread<Span>>) -> Option<Option<Span>> {
 /// How fast recovery may go.
 const RECOVERIES: &[(&str, Recovery)] =
     &[("rfc6675", Recovery::Rfc6675), ("prr", Recovery::Prr), ("sack1", Recovery::Sack1)];
+/// Which BBR `control = "bbr"` is.
+const BBR_VARIANTS: &[(&str, BbrVariant)] = &[("draft", BbrVariant::Draft), ("linux", BbrVariant::Linux)];
 /// How losses are found.
 const LOSS_DETECTIONS: &[(&str, LossDetection)] =
     &[("dupack", LossDetection::DupAck), ("rack", LossDetection::Rack)];
