@@ -1,13 +1,13 @@
-//! One transfer: a sender and a receiver. What is under way between them is on the [lines](crate::lines), and
+//! One transfer: a sender and a receiver. What is under way between them is on the [lines](crate::medium::Lines), and
 //! before that in the queues.
 
 mod measuring;
 mod receiving;
 mod way_back;
 
-use crate::lines::UnderWay;
+use crate::medium::Medium;
 use crate::outcome::FlowReport;
-use crate::packet::{Medium, Packet};
+use crate::packet::{Packet, UnderWay};
 use crate::plan::FlowPlan;
 use crate::recorder::FlowView;
 use crate::tagged::Tagged;

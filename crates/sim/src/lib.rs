@@ -14,17 +14,15 @@
 //! propagation is real, with an event for each packet and link, and only a flow's access lines are lumped. Over a single
 //! link both ways give the same packets.
 //!
-//! Reading order: `plan.rs` (what goes in), `simulation.rs` (the loop), `agenda.rs`, `packet.rs` (what is
-//! carried, and by what), `tight.rs` (one link), `assisted.rs` (one that tells senders) and `network.rs` (several), `lines.rs` (what is under way behind the
-//! queues), `endpoints.rs` (who sends), `flow.rs` (one transfer: sender and receiver), `user.rs` and `population.rs`
-//! (Engset sessions), `tcp.rs` and `tcp/` (the protocol), `recorder.rs` and `outcome.rs` (what comes out).
+//! Reading order: `plan.rs` (what goes in), `simulation.rs` (the loop), `agenda.rs`, `packet.rs`, `medium.rs` and
+//! `medium/` (what carries packets: one link, or a network of them), `endpoints.rs` (flows and users by one index),
+//! `flow.rs` (one transfer: sender and receiver), `user.rs` and `population.rs` (Engset sessions), `tcp.rs` and `tcp/`
+//! (the protocol), `recorder.rs` and `outcome.rs` (what comes out).
 
 mod agenda;
-mod assisted;
 mod endpoints;
 mod flow;
-mod lines;
-mod network;
+mod medium;
 mod outcome;
 mod packet;
 mod plan;
@@ -33,7 +31,6 @@ mod recorder;
 mod simulation;
 mod tagged;
 mod tcp;
-mod tight;
 mod user;
 
 pub use outcome::{BATCHES, FlowReport, Outcome, PhaseChange, SessionsReport};

@@ -1,10 +1,7 @@
-//! What links carry in a simulation, and what carries it.
+//! What links carry in a simulation.
 
-use crate::endpoints::Endpoints;
-use crate::lines::UnderWay;
 use crate::tagged::Tagged;
-use link::assist::CongestionHeader;
-use link::{Datagram, Ecn, LinkReport, LinkState, LossEpisodes};
+use link::{Datagram, Ecn};
 use units::{Bytes, Time};
 
 /// What a packet is.
@@ -32,6 +29,14 @@ pub(crate) struct Packet {
     /// Where on its route it is; the network's.
     pub(crate) hop: u32,
     pub(crate) kind: Kind,
+}
+
+/// What a packet is reduced to behind the last queue: a segment or an acknowledgement that nothing can drop any more.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UnderWay {
+    pub(crate) segment: Tagged,
+    pub(crate) sent: Time,
+    pub(crate) flow: u32,
 }
 
 impl From<Packet> for UnderWay {
@@ -72,58 +77,4 @@ impl Datagram for Packet {
     fn mark(&mut self) {
         self.segment = self.segment.marked();
     }
-}
-
-/// What carries packets between endpoints: one tight link, or a network of links. It has slots in the agenda of its
-/// own.
-pub(crate) trait Medium {
-    /// Whether acknowledgements may cross queues. Where they may not, nothing is spent on it.
-    const CARRIES_ACKNOWLEDGEMENTS: bool;
-
-    /// Whether its router reads headers and answers. Where it does not, nothing is spent on it.
-    const ASSISTS: bool = false;
-
-    /// A packet enters; false if it is known to be dropped.
-    fn offer(&mut self, now: Time, packet: Packet) -> bool;
-
-    /// The same with a header for the router.
-    fn offer_with(&mut self, now: Time, packet: Packet, header: CongestionHeader) -> bool {
-        let _ = header;
-        self.offer(now, packet)
-    }
-
-    /// What the router granted to a segment that arrives, if it had a header.
-    fn feedback(&mut self, flow: u32, segment: Tagged, sent: Time) -> Option<f64> {
-        let _ = (flow, segment, sent);
-        None
-    }
-
-    /// When something next reaches a sender.
-    fn next_arrival(&self) -> Time;
-
-    /// Takes what does then: a segment whose acknowledgement is worked out only now, or the number of an
-    /// acknowledgement that crossed queues.
-    fn pop_arrival(&mut self) -> Option<UnderWay>;
-
-    /// How many slots of the agenda are its.
-    fn slots(&self) -> usize;
-
-    /// Its slot number `slot` is due. Flows whose deadlines may have moved are put into `moved`.
-    fn act(&mut self, now: Time, slot: usize, endpoints: &mut Endpoints, moved: &mut Vec<usize>);
-
-    /// After anything has happened: tells flows of their dropped packets, whoever's arrival made a queue drop them,
-    /// and calls `wake` with each slot of its own whose time may have moved.
-    fn settle(&mut self, now: Time, endpoints: &mut Endpoints, wake: impl FnMut(usize, Time));
-
-    /// The tight link's drops of greedy flows.
-    fn losses(&mut self) -> &mut LossEpisodes;
-
-    /// Starts the measured interval.
-    fn begin_measuring(&mut self, now: Time);
-
-    /// The tight link now.
-    fn state(&mut self, now: Time) -> LinkState;
-
-    /// Every link from the start of measurement to `end`.
-    fn reports(&mut self, end: Time) -> Vec<LinkReport>;
 }

@@ -1,8 +1,8 @@
 //! The users of all populations, one slot of the agenda each.
 
-use crate::lines::UnderWay;
+use crate::medium::Medium;
 use crate::outcome::SessionsReport;
-use crate::packet::{Kind, Medium, Packet};
+use crate::packet::{Kind, Packet, UnderWay};
 use crate::plan::SessionsPlan;
 use crate::user::{Tally, User};
 use std::iter;

@@ -1,17 +1,14 @@
 //! The loop: take the earlier of the next arrival and the earliest slot of the agenda, let it act.
 
 use crate::agenda::Agenda;
-use crate::assisted::AssistedLink;
 use crate::endpoints::Endpoints;
 use crate::flow::Flow;
-use crate::lines::Lines;
-use crate::network::Network;
+use crate::medium::{AssistedLink, Lines, Medium, Network, TightLink};
 use crate::outcome::{BATCHES, Outcome};
-use crate::packet::{Medium, Packet};
+use crate::packet::Packet;
 use crate::plan::{LinkPlan, Plan, SessionsPlan, TrafficPlan};
 use crate::population::Population;
 use crate::recorder::Recorder;
-use crate::tight::TightLink;
 use link::traffic::Source;
 use link::{Link, LinkConfig, LinkState};
 use units::random::Stream;

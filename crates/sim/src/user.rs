@@ -3,8 +3,8 @@
 //! One [`Flow`] serves all sessions of a user, renewed in place, so that memory does not grow with time.
 
 use crate::flow::Flow;
-use crate::lines::UnderWay;
-use crate::packet::{Kind, Medium, Packet};
+use crate::medium::Medium;
+use crate::packet::{Kind, Packet, UnderWay};
 use crate::plan::SessionsPlan;
 use crate::tagged::Tagged;
 use link::Histogram;

@@ -5,8 +5,9 @@
 //! the round trip all the same. Only the way of the data loses probes [sobas:IV].
 
 use super::Flow;
+use crate::medium::Medium;
 use crate::outcome::PhaseChange;
-use crate::packet::{Kind, Medium, Packet};
+use crate::packet::{Kind, Packet};
 use crate::tagged::{Measures, Tagged};
 use crate::tcp::Demands;
 use estimate::{Estimator, SequenceGaps, TRAIN_PACKETS, Train, TrainPacket};

@@ -2,8 +2,8 @@
 
 use super::Flow;
 use super::way_back::Said;
-use crate::lines::UnderWay;
-use crate::packet::{Kind, Medium, Packet};
+use crate::medium::Medium;
+use crate::packet::{Kind, Packet, UnderWay};
 use crate::tagged::Tagged;
 use crate::tcp::{Acknowledgement, Batch, SackBlocks};
 use units::Time;

@@ -5,9 +5,9 @@
 
 mod routes;
 
+use super::{Lines, Medium};
 use crate::endpoints::Endpoints;
-use crate::lines::{Lines, UnderWay};
-use crate::packet::{Kind, Medium, Packet};
+use crate::packet::{Kind, Packet, UnderWay};
 use crate::plan::{FlowPlan, Plan, SessionsPlan};
 use link::{Link, LinkReport, LinkState, LossEpisodes};
 use routes::Routes;

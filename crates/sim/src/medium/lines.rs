@@ -5,17 +5,9 @@
 //! RTT, not to one per flow.
 
 use crate::agenda::Agenda;
-use crate::tagged::Tagged;
+use crate::packet::UnderWay;
 use std::collections::{HashMap, VecDeque};
 use units::{Span, Time};
-
-/// A segment that the tight link has sent.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct UnderWay {
-    pub(crate) segment: Tagged,
-    pub(crate) sent: Time,
-    pub(crate) flow: u32,
-}
 
 #[derive(Debug)]
 struct Line {
@@ -83,6 +75,7 @@ impl Lines {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tagged::Tagged;
 
     #[test]
     fn what_departs_returns_in_the_order_of_departure_plus_rtt() {

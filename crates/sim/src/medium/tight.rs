@@ -1,8 +1,8 @@
 //! One tight link, with all propagation behind it: the fast way.
 
+use super::{Lines, Medium};
 use crate::endpoints::Endpoints;
-use crate::lines::{Lines, UnderWay};
-use crate::packet::{Kind, Medium, Packet};
+use crate::packet::{Kind, Packet, UnderWay};
 use link::{Admission, Datagram, Link, LinkReport, LinkState, LossEpisodes};
 use units::{Bytes, Time};
 

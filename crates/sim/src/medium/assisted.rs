@@ -3,11 +3,10 @@
 //! A medium of its own, so that a run without an assisting link spends nothing on it. Headers lie beside the packets: a
 //! flow's packets keep their order on one link, so those before the one that arrives were dropped.
 
+use super::{Medium, TightLink};
 use crate::endpoints::Endpoints;
-use crate::lines::UnderWay;
-use crate::packet::{Medium, Packet};
+use crate::packet::{Packet, UnderWay};
 use crate::tagged::Tagged;
-use crate::tight::TightLink;
 use link::assist::{Assist, CongestionHeader};
 use link::{Datagram, LinkReport, LinkState, LossEpisodes};
 use std::collections::VecDeque;
