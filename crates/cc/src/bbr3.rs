@@ -11,142 +11,72 @@
 //! | … up | 1.25 | 2.25 | the long-term bound |
 //! | probe RTT | 1 | 0.5 | |
 //!
-//! `bbr3/cycle.rs` has the probing of bandwidth, `bbr3/probe_rtt.rs` that of the RTT,
-//! `bbr3/signals.rs` what each acknowledgement tells of the path, `bbr3/bounds.rs` what losses teach,
-//! `bbr3/full_pipe.rs` when the pipe is full, `bbr3/control_parameters.rs` the pace and the window, and `bbr3/calm.rs` when
-//! nothing else needs to be looked at. Data are not sent in aggregates here, so the offload budget is nothing; a transport that
-//! is never idle does not restart.
+//! The parts: `bbr3/state.rs` has the states, each with what only it remembers (`bbr3/rise.rs` of probing upwards,
+//! `bbr3/probe_rtt.rs` of probing the RTT), and their gains. Of the path, `bbr3/max_rate.rs` and `bbr3/min_rtt.rs` know rate and
+//! RTT, `bbr3/full_pipe.rs` whether the pipe is full, `bbr3/aggregation.rs` what arrives together, `bbr3/signals.rs` what a round
+//! tells of losses, and `bbr3/bounds.rs` what they teach. `bbr3/cycle.rs` says when bandwidth is probed. What follows is
+//! `bbr3/pace.rs` and `bbr3/window.rs`. `bbr3/fast_path.rs` says when nothing but the window can change, and
+//! `bbr3/transitions.rs` leads from state to state. Data are not sent in aggregates here, so the offload budget is nothing; a transport that is never idle does
+//! not restart.
 
+mod aggregation;
 mod bounds;
-mod calm;
-mod control_parameters;
 mod cycle;
+mod fast_path;
 mod full_pipe;
+mod max_rate;
+mod min_rtt;
+mod pace;
 mod probe_rtt;
+mod rise;
 mod signals;
+mod state;
+mod transitions;
+mod window;
 
-use crate::round_trips::{Rounds, WindowedMax};
+use crate::round_trips::Rounds;
 use crate::{
     Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, LostSegment, Phase, RateSample,
     Start, Wants,
 };
-use bounds::{Bounds, LOSS_THRESHOLD, larger, smaller};
-use calm::Calm;
-use cycle::is_too_high;
+use aggregation::{Aggregation, Delivery};
+use bounds::{Bounds, in_flight_at_threshold, is_too_high, smaller};
+use cycle::Cycle;
+use fast_path::FastPath;
 use full_pipe::FullPipe;
-use units::random::Stream;
-use units::{Bytes, Rate, Span, Time};
-
-/// `BBR.StartupPacingGain`: 4 ln 2.
-const STARTUP_GAIN: f64 = 2.77;
-/// `BBR.DrainPacingGain`.
-const DRAIN_GAIN: f64 = 0.5;
-/// Of the states down, cruise, refill, up.
-const PROBE_GAINS: [f64; 4] = [0.9, 1.0, 1.0, 1.25];
-/// `BBR.DefaultCwndGain`, and that of probing upwards, and of probing the RTT.
-const WINDOW_GAINS: (f64, f64, f64) = (2.0, 2.25, 0.5);
-/// `BBR.PacingMarginPercent`.
-const PACING_MARGIN: f64 = 0.99;
-/// `BBR.MinPipeCwnd`, segments.
-const LEAST_WINDOW: f64 = 4.0;
-/// `BBR.MaxBwFilterLen`, cycles.
-const RATE_CYCLES: usize = 2;
-/// `BBR.ExtraAckedFilterLen`, rounds.
-const EXTRA_ROUNDS: usize = 10;
-/// `BBRStartupFullLossCnt`.
-const STARTUP_LOSSES: u32 = 6;
-/// No window is larger, bytes.
-const MOST: f64 = 1e15;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Startup,
-    Drain,
-    Probe(Probe),
-    ProbeRtt,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Probe {
-    Down,
-    Cruise,
-    Refill,
-    Up,
-}
-
-/// What acknowledgements now tell of (`BBR.ack_phase`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Acks {
-    Idle,
-    Refilling,
-    Starting,
-    Feedback,
-    Stopping,
-}
+use max_rate::MaxRate;
+use min_rtt::MinRtt;
+use pace::Pace;
+use signals::Signals;
+use state::{Ended, Gains, Probe, State};
+use units::{Bytes, Span, Time};
+use window::{MOST, Window};
 
 /// BBR v3. Amounts in bytes, rates in bytes per second.
 #[derive(Clone, Debug)]
 pub struct Bbr3 {
-    segment: Bytes,
-    /// The same as a number, and the least window.
-    segment_bytes: f64,
-    least_window: f64,
-    initial_window: f64,
-    /// Also as it is allowed.
-    window: f64,
-    whole_window: Bytes,
-    prior_window: f64,
-    /// What the model wants in flight, and the most that losses have taught allows.
-    wanted: f64,
-    most_window: f64,
-    /// Bytes per second; and as it is allowed.
-    pacing: f64,
-    pace: Rate,
-    seen_rtt: bool,
+    window: Window,
+    pace: Pace,
     state: State,
-    /// Of pacing and of the window, as the state has them.
-    gains: (f64, f64),
-    /// Room for segments that leave together, where the state has any.
-    quanta: f64,
-    calm: Calm,
+    /// Those of the state.
+    gains: Gains,
+    fast_path: FastPath,
     now: Time,
-    rounds: Rounds,
     /// Delivered since the start, as of the last acknowledgement.
     delivered: Bytes,
-    filter: WindowedMax<RATE_CYCLES>,
-    cycles: u64,
-    max_rate: f64,
-    /// Rates from this one on are new to the filter in this round.
-    unseen: Rate,
+    rounds: Rounds,
+    max_rate: MaxRate,
+    /// The largest, unless losses bound it.
     rate: f64,
-    /// The longest span before there is one.
-    min_rtt: Span,
-    /// The same in seconds; zero before there is one.
-    min_rtt_seconds: f64,
-    min_rtt_at: Time,
-    probe_rtt_window: f64,
-    probe_rtt_until: Option<Time>,
-    probe_rtt_round: bool,
+    min_rtt: MinRtt,
     full: FullPipe,
-    drain_from: u64,
+    aggregation: Aggregation,
+    signals: Signals,
     bounds: Bounds,
-    acks: Acks,
-    is_probe_sample: bool,
-    last_was_too_high: bool,
-    probed_with_care: bool,
-    probe_up_rounds: u32,
-    probe_up_acked: f64,
-    probe_up_acked_per_increase: f64,
-    rounds_since_probe: u64,
-    /// When bandwidth is probed again at the latest.
-    probe_at: Time,
-    extra: WindowedMax<EXTRA_ROUNDS>,
-    extra_from: Time,
-    extra_delivered: f64,
+    cycle: Cycle,
     recovering: bool,
-    undo: Option<State>,
-    stream: Stream,
-    /// For the test that what is calm may be left alone.
+    undo: Option<Ended>,
+    /// For the test that the fast path leaves nothing out.
     #[cfg(test)]
     looks_always: bool,
 }
@@ -167,162 +97,199 @@ impl Bbr3 {
     /// A controller at its start.
     #[must_use]
     pub fn new(start: Start) -> Self {
-        let window = start.window.max(start.segment).get() as f64;
-        let segment_bytes = start.segment.get().max(1) as f64;
-        let mut own = Self {
-            segment: start.segment,
-            segment_bytes,
-            least_window: LEAST_WINDOW * segment_bytes,
-            initial_window: window.min(MOST),
-            window: 0.0,
-            whole_window: start.segment,
-            prior_window: 0.0,
-            wanted: 0.0,
-            most_window: MOST,
-            pacing: 0.0,
-            pace: Rate::ZERO,
-            seen_rtt: false,
+        let window = Window::new(start);
+        Self {
+            pace: Pace::new(window.initial()),
+            window,
             state: State::Startup,
-            gains: (STARTUP_GAIN, WINDOW_GAINS.0),
-            quanta: 0.0,
-            calm: Calm::NOT,
+            gains: State::Startup.gains(window.segment()),
+            fast_path: FastPath::CLOSED,
             now: Time::ZERO,
-            rounds: Rounds::default(),
             delivered: Bytes::ZERO,
-            filter: WindowedMax::new(),
-            cycles: 0,
-            max_rate: 0.0,
-            unseen: Rate::ZERO,
+            rounds: Rounds::default(),
+            max_rate: MaxRate::new(),
             rate: 0.0,
-            min_rtt: Span::MAX,
-            min_rtt_seconds: 0.0,
-            min_rtt_at: Time::ZERO,
-            probe_rtt_window: window,
-            probe_rtt_until: None,
-            probe_rtt_round: false,
+            min_rtt: MinRtt::new(),
             full: FullPipe::default(),
-            drain_from: 0,
+            aggregation: Aggregation::new(),
+            signals: Signals::default(),
             bounds: Bounds::new(),
-            acks: Acks::Idle,
-            is_probe_sample: false,
-            last_was_too_high: false,
-            probed_with_care: false,
-            probe_up_rounds: 0,
-            probe_up_acked: 0.0,
-            probe_up_acked_per_increase: f64::INFINITY,
-            rounds_since_probe: 0,
-            probe_at: Time::ZERO,
-            extra: WindowedMax::new(),
-            extra_from: Time::ZERO,
-            extra_delivered: 0.0,
+            cycle: Cycle::new(),
             recovering: false,
             undo: None,
-            stream: Stream::new(0, "bbr probes"),
             #[cfg(test)]
             looks_always: false,
-        };
-        own.resize(window.min(MOST));
-        // Before a round-trip time is known it counts for 1 ms.
-        own.pace_at(STARTUP_GAIN * window / 1e-3);
-        own
+        }
     }
 
     /// `BDPMultiple` at `rate`.
     fn bdp(&self, rate: f64) -> f64 {
-        if self.min_rtt != Span::MAX { rate * self.min_rtt_seconds } else { self.initial_window }
+        if self.min_rtt.is_known() { rate * self.min_rtt.seconds() } else { self.window.initial() }
     }
 
     /// `Inflight(1.0)` at `rate`.
     fn inflight_at(&self, rate: f64) -> f64 {
-        self.with_quanta(self.bdp(rate))
-    }
-
-    /// `QuantizationBudget`.
-    fn with_quanta(&self, inflight: f64) -> f64 {
-        larger(inflight, self.least_window) + self.quanta
-    }
-
-    fn with_headroom(&self) -> f64 {
-        self.bounds.with_headroom(self.segment_bytes, self.least_window)
+        self.window.with_quanta(self.bdp(rate), self.gains.quanta)
     }
 
     fn target_inflight(&self) -> f64 {
-        smaller(self.bdp(self.rate), self.window)
+        smaller(self.bdp(self.rate), self.window.size())
+    }
+
+    /// No more in flight than this ends the draining of what a probe has left.
+    fn drained(&self) -> f64 {
+        smaller(self.bounds.with_headroom(&self.window), self.inflight_at(self.max_rate.largest()))
     }
 
     fn restart_round(&mut self) {
         self.rounds.restart(self.delivered);
     }
 
-    fn enter(&mut self, state: State) {
-        self.state = state;
-        self.calm = Calm::NOT;
-        self.quanta = if state == State::Probe(Probe::Up) { 2.0 * self.segment_bytes } else { 0.0 };
-        self.gains = match state {
-            State::Startup => (STARTUP_GAIN, WINDOW_GAINS.0),
-            State::Drain => (DRAIN_GAIN, WINDOW_GAINS.0),
-            State::Probe(Probe::Up) => (PROBE_GAINS[Probe::Up as usize], WINDOW_GAINS.1),
-            State::Probe(probe) => (PROBE_GAINS[probe as usize], WINDOW_GAINS.0),
-            State::ProbeRtt => (1.0, WINDOW_GAINS.2),
-        };
+    fn save_window(&mut self) {
+        self.window.save(self.recovering || self.state.probes_rtt());
     }
 
-    fn check_startup(&mut self, ack: &Ack, sample: &RateSample, rate: f64) {
-        if !self.full.now && self.rounds.started && !self.rounds.is_limited(sample) {
-            self.full.on_round(rate);
+    /// Whether nothing but the window follows of `ack`, unless its rate is a new one.
+    #[inline]
+    fn is_on_fast_path(&self, ack: &Ack, sample: &RateSample) -> bool {
+        #[cfg(test)]
+        if self.looks_always {
+            return false;
         }
-        let losses = self.bounds.loss_events;
-        if self.state == State::Startup
-            && self.bounds.round_started
-            && self.recovering
-            && ack.recovering
-            && losses >= STARTUP_LOSSES
-            && is_too_high(sample.lost, sample.sent_in_flight)
-        {
-            self.undo = Some(State::Startup);
-            self.full.reached = true;
-            self.bounds.inflight_long = self.bdp(self.rate).max(amount(self.bounds.inflight_latest));
+        self.fast_path.is_open(ack.now, amount(ack.in_flight), self.window.size())
+            && !self.rounds.starts(sample)
+            && !self.signals.round_starts(sample)
+            && (!self.recovering || ack.recovering)
+            && ack.rtt.latest.is_none_or(|rtt| !self.min_rtt.is_above(rtt))
+            && (amount(sample.sent_in_flight) <= self.bounds.inflight_long()
+                || is_too_high(sample.lost, sample.sent_in_flight))
+    }
+
+    /// On the fast path but for a rate that the round has not seen: mostly another round has.
+    #[inline(never)]
+    fn on_faster(&mut self, ack: &Ack, sample: &RateSample) {
+        let before = self.max_rate.largest();
+        let rate = self.rate_of(sample);
+        self.signals.observe_rate(rate);
+        if self.max_rate.largest() == before {
+            self.carry_on(sample);
+        } else {
+            self.update_model(ack, sample);
         }
-        if self.state == State::Startup && self.full.reached {
-            self.enter(State::Drain);
-            self.drain_from = self.rounds.count;
-        }
-        if self.state == State::Drain {
-            let drained = amount(ack.in_flight) <= self.inflight_at(self.rate);
-            if drained || self.rounds.count > self.drain_from + 3 {
-                self.enter_probe_bandwidth();
-            }
-        }
+    }
+
+    /// An acknowledgement on the fast path: what has arrived is counted, and the window follows.
+    #[inline]
+    fn carry_on(&mut self, sample: &RateSample) {
+        self.signals.observe_within_round(sample);
+        self.aggregation.observe_within_round(&self.delivery(sample));
+        self.window.grow(sample, self.aggregation.largest(), self.gains.quanta);
+    }
+
+    #[inline]
+    fn delivery<'a>(&self, sample: &'a RateSample) -> Delivery<'a> {
+        Delivery { now: self.now, sample, rate: self.rate, window: self.window.size() }
     }
 
     /// What the acknowledgement tells of the path, the state, and what follows of both.
     #[inline(never)]
     fn update_model(&mut self, ack: &Ack, sample: &RateSample) {
-        if self.min_rtt == Span::MAX {
-            // Flows that begin at different times do not probe in step.
-            self.stream = Stream::new(ack.now.as_nanos(), "bbr probes");
+        if !self.min_rtt.is_known() {
+            self.cycle.seed(ack.now);
         }
         self.rounds.on_ack(sample);
-        self.bounds.observe(sample);
+        self.signals.observe(sample);
         let rate = self.rate_of(sample);
-        self.bounds.observe_rate(rate);
-        self.update_signals();
-        self.update_aggregation(sample);
+        self.signals.observe_rate(rate);
+        self.cycle.count_round(self.rounds.started);
+        let round_started = self.signals.round_started();
+        // `UpdateCongestionSignals`.
+        if round_started && self.signals.has_loss() && !self.state.accelerates() {
+            self.bounds.adapt(&self.signals, self.max_rate.largest(), self.window.size());
+        }
+        let filled = self.full.was_reached();
+        self.aggregation.observe(&self.delivery(sample), self.rounds.count, filled);
         self.check_startup(ack, sample, rate);
-        if self.bounds.round_started {
-            (self.bounds.lost_in_round, self.bounds.loss_events) = (false, 0);
+        if round_started {
+            self.signals.end_losses();
         }
         self.update_cycle(ack, sample, rate);
         self.check_probe_rtt(ack, sample);
-        if self.bounds.round_started {
-            self.bounds.advance(sample, rate);
-            self.unseen = Rate::ZERO;
+        if round_started {
+            self.signals.advance(sample, rate);
+            self.max_rate.begin_round();
         }
-        self.rate = smaller(self.max_rate, self.bounds.rate_short);
-        self.set_pacing(ack);
-        self.set_bounds();
+        self.rate = smaller(self.max_rate.largest(), self.bounds.rate_short());
+        self.pace.on_rtt(ack.rtt.smoothed, self.window.initial());
+        self.pace.follow(self.gains.pacing * self.rate, self.full.was_reached());
+        self.aim();
         self.foresee();
         self.set_window(ack, sample);
+    }
+
+    /// The rate of `sample` in bytes per second; zero if there is none, or if it tells nothing.
+    fn rate_of(&mut self, sample: &RateSample) -> f64 {
+        let asked = self.rounds.started || self.signals.round_started() || self.state.probes_up();
+        if !asked && self.max_rate.has_seen(sample) {
+            return 0.0;
+        }
+        self.max_rate.take(sample, &self.rounds)
+    }
+
+    /// What the model wants in flight, and what losses have taught allows.
+    fn aim(&mut self) {
+        let long = match self.state {
+            State::ProbeRtt(_) | State::Probe(Probe::Cruise) => self.bounds.with_headroom(&self.window),
+            State::Probe(_) => self.bounds.inflight_long(),
+            State::Startup | State::Drain { .. } => f64::INFINITY,
+        };
+        let bound = smaller(long, self.bounds.inflight_short());
+        self.window.aim(self.gains.window * self.bdp(self.rate), bound);
+    }
+
+    fn set_window(&mut self, ack: &Ack, sample: &RateSample) {
+        if self.recovering && !ack.recovering {
+            self.recovering = false;
+            self.window.restore();
+        }
+        let (extra, quanta) = (self.aggregation.largest(), self.gains.quanta);
+        if self.full.was_reached() {
+            self.window.grow(sample, extra, quanta);
+        } else {
+            self.window.grow_in_startup(sample, extra, quanta);
+        }
+        if let State::ProbeRtt(probe) = &self.state {
+            self.window.cap(probe.window());
+        }
+    }
+
+    /// What ends the fast path from here on.
+    fn foresee(&mut self) {
+        let is_settled = self.min_rtt.is_known() && self.aggregation.is_long();
+        self.fast_path = match self.state {
+            // Probing upwards, the bound may rise with each acknowledgement.
+            State::Probe(probe) if is_settled && !matches!(probe, Probe::Up(_)) => self.fast_path_in(probe),
+            _ => FastPath::CLOSED,
+        };
+    }
+
+    fn fast_path_in(&self, probe: Probe) -> FastPath {
+        let until = self.min_rtt.expires_at();
+        if matches!(probe, Probe::Refill) {
+            return FastPath::until(until);
+        }
+        let grown = self.cycle.grown_meanwhile(&self.window);
+        if grown >= self.bdp(self.rate) {
+            return FastPath::CLOSED;
+        }
+        let path = FastPath::until(until.min(self.cycle.probe_at())).while_window_above(grown);
+        if matches!(probe, Probe::Down) { path.while_in_flight_above(self.drained()) } else { path }
+    }
+
+    fn note_loss(&mut self) {
+        if self.signals.note_loss(self.delivered) {
+            self.bounds.save();
+        }
     }
 }
 
@@ -330,9 +297,9 @@ impl CongestionControl for Bbr3 {
     fn on_ack(&mut self, ack: &Ack) {
         let Some(sample) = &ack.rate else { return };
         (self.now, self.delivered) = (ack.now, sample.delivered_total);
-        if !self.is_calm(ack, sample) {
+        if !self.is_on_fast_path(ack, sample) {
             self.update_model(ack, sample);
-        } else if sample.falls_short_of(self.unseen) {
+        } else if self.max_rate.has_seen(sample) {
             self.carry_on(sample);
         } else {
             self.on_faster(ack, sample);
@@ -340,15 +307,10 @@ impl CongestionControl for Bbr3 {
     }
 
     fn on_lost(&mut self, lost: &LostSegment) {
-        self.bounds.note_loss(self.delivered);
-        if !self.is_probe_sample || !is_too_high(lost.lost, lost.sent_in_flight) {
-            return;
+        self.note_loss();
+        if self.cycle.is_probe_sample() && is_too_high(lost.lost, lost.sent_in_flight) {
+            self.handle_too_high(in_flight_at_threshold(lost));
         }
-        // What was in flight as losses crossed the threshold, `InflightAtLoss`.
-        let size = amount(lost.size);
-        let (in_flight, lost) = (amount(lost.sent_in_flight) - size, amount(lost.lost) - size);
-        let prefix = (LOSS_THRESHOLD * in_flight - lost) / (1.0 - LOSS_THRESHOLD);
-        self.handle_too_high((in_flight + prefix).max(0.0));
     }
 
     fn on_congestion(&mut self, event: &Congestion) {
@@ -360,22 +322,23 @@ impl CongestionControl for Bbr3 {
                 self.recovering = true;
             }
             // A mark counts as a loss does.
-            CongestionKind::EcnMark => self.bounds.note_loss(self.delivered),
+            CongestionKind::EcnMark => self.note_loss(),
             CongestionKind::Timeout | CongestionKind::PersistentLoss => {
                 self.save_window();
                 self.bounds.save();
                 // Everything is lost; the window grows back with what arrives.
                 self.recovering = false;
-                self.resize(self.segment_bytes);
+                self.window.collapse();
             }
         }
     }
 
     fn on_spurious(&mut self) {
         self.recovering = false;
-        self.calm = Calm::NOT;
-        self.resize(self.window.max(self.prior_window));
+        self.fast_path = FastPath::CLOSED;
+        self.window.restore();
         self.full.reset();
+        self.signals.forgive();
         self.bounds.restore();
         self.resume();
     }
@@ -385,22 +348,34 @@ impl CongestionControl for Bbr3 {
     }
 
     fn allowance(&self) -> Allowance {
-        Allowance { window: self.whole_window, pacing: Some(self.pace) }
+        Allowance { window: self.window.allowed(), pacing: Some(self.pace.allowed()) }
     }
 
     fn state(&self) -> CcState {
         let phase = match self.state {
             State::Startup => Phase::SlowStart,
-            State::Drain => Phase::Drain,
+            State::Drain { .. } => Phase::Drain,
             State::Probe(_) => Phase::Avoidance,
-            State::ProbeRtt => Phase::ProbeRtt,
+            State::ProbeRtt(_) => Phase::ProbeRtt,
         };
-        CcState { phase, window: self.allowance().window, threshold: None }
+        CcState { phase, window: self.window.allowed(), threshold: None }
     }
 
     fn measures(&self, show: &mut dyn FnMut(&'static str, f64)) {
-        show("bandwidth_bps", self.max_rate * 8.0);
-        show("least_rtt_s", self.min_rtt_seconds);
-        show("inflight_longterm_bytes", self.bounds.inflight_long.min(MOST));
+        show("bandwidth_bps", self.max_rate.largest() * 8.0);
+        show("least_rtt_s", self.min_rtt.seconds());
+        show("inflight_longterm_bytes", self.bounds.inflight_long().min(MOST));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Bbr3;
+    use crate::lives::{compare, start};
+
+    #[test]
+    fn what_is_left_alone_while_all_is_calm_would_not_have_changed() {
+        let share = compare(|| Bbr3::new(start()), |own| own.looks_always = true, Bbr3::is_on_fast_path);
+        assert!(share > 0.3, "{share}");
     }
 }

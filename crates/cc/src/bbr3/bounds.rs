@@ -2,13 +2,15 @@
 //! [draft-ietf-ccwg-bbr:5.5.10].
 
 use super::amount;
-use crate::RateSample;
+use super::signals::Signals;
+use super::window::Window;
+use crate::LostSegment;
 use units::Bytes;
 
 /// `BBR.LossThresh`: more loss than this in a round trip is too much.
-pub(super) const LOSS_THRESHOLD: f64 = 0.02;
+const LOSS_THRESHOLD: f64 = 0.02;
 /// `BBR.Beta`: no bound falls to less than this of what it was, by one round.
-pub(super) const BETA: f64 = 0.7;
+const BETA: f64 = 0.7;
 /// `BBR.Headroom`: left to others below the long-term bound.
 const HEADROOM: f64 = 0.15;
 
@@ -22,21 +24,25 @@ pub(super) fn smaller(one: f64, other: f64) -> f64 {
     if one < other { one } else { other }
 }
 
+/// `IsInflightTooHigh`.
+pub(super) fn is_too_high(lost: Bytes, in_flight: Bytes) -> bool {
+    lost > Bytes::ZERO && amount(lost) > amount(in_flight) * LOSS_THRESHOLD
+}
+
+/// What was in flight as losses crossed the threshold, `InflightAtLoss`.
+pub(super) fn in_flight_at_threshold(lost: &LostSegment) -> f64 {
+    let size = amount(lost.size);
+    let (in_flight, lost) = (amount(lost.sent_in_flight) - size, amount(lost.lost) - size);
+    let prefix = (LOSS_THRESHOLD * in_flight - lost) / (1.0 - LOSS_THRESHOLD);
+    (in_flight + prefix).max(0.0)
+}
+
 /// Bounds in bytes and bytes per second; infinite where nothing is known.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
-    pub(super) inflight_long: f64,
-    pub(super) inflight_short: f64,
-    pub(super) rate_short: f64,
-    /// The largest of a round.
-    rate_latest: f64,
-    pub(super) inflight_latest: Bytes,
-    /// Delivered as the round began in which losses are gathered.
-    round_delivered: Bytes,
-    pub(super) round_started: bool,
-    pub(super) lost_in_round: bool,
-    /// Acknowledgements of the round that told of losses: about as many separate ranges were lost.
-    pub(super) loss_events: u32,
+    inflight_long: f64,
+    inflight_short: f64,
+    rate_short: f64,
     /// Before the last loss episode: the long-term and the short-term bounds.
     before: (f64, f64, f64),
 }
@@ -48,70 +54,65 @@ impl Bounds {
             inflight_long: infinite,
             inflight_short: infinite,
             rate_short: infinite,
-            rate_latest: 0.0,
-            inflight_latest: Bytes::ZERO,
-            round_delivered: Bytes::ZERO,
-            round_started: false,
-            lost_in_round: false,
-            loss_events: 0,
             before: (infinite, infinite, infinite),
         }
     }
 
-    /// `UpdateLatestDeliverySignals`, but for the rate.
-    pub(super) fn observe(&mut self, sample: &RateSample) {
-        self.round_started = self.round_starts(sample);
-        if self.round_started {
-            self.round_delivered = sample.delivered_total;
-        }
-        self.observe_within_round(sample);
-    }
-
-    /// Whether [`observe`](Bounds::observe) would begin a round.
+    /// On what is in flight, in the long run.
     #[inline]
-    pub(super) fn round_starts(&self, sample: &RateSample) -> bool {
-        sample.delivered_before >= self.round_delivered
+    pub(super) fn inflight_long(&self) -> f64 {
+        self.inflight_long
     }
 
-    /// What a sample tells that does not begin a round.
-    #[inline]
-    pub(super) fn observe_within_round(&mut self, sample: &RateSample) {
-        self.inflight_latest = self.inflight_latest.max(sample.delivered);
-        if sample.newly_lost.get() > 0 {
-            self.loss_events = self.loss_events.saturating_add(1);
+    /// On what is in flight, for now.
+    pub(super) fn inflight_short(&self) -> f64 {
+        self.inflight_short
+    }
+
+    /// On the rate, for now.
+    pub(super) fn rate_short(&self) -> f64 {
+        self.rate_short
+    }
+
+    /// `InflightWithHeadroom`.
+    pub(super) fn with_headroom(&self, window: &Window) -> f64 {
+        if self.inflight_long.is_infinite() {
+            return f64::INFINITY;
         }
+        let headroom = larger(window.segment(), HEADROOM * self.inflight_long);
+        larger(self.inflight_long - headroom, window.least())
     }
 
-    /// The same of the rate, in bytes per second, zero if there is none.
-    pub(super) fn observe_rate(&mut self, rate: f64) {
-        self.rate_latest = larger(self.rate_latest, rate);
+    /// Startup met losses: what the path holds is known.
+    pub(super) fn learn_long(&mut self, inflight: f64) {
+        self.inflight_long = inflight;
     }
 
-    /// `AdvanceLatestDeliverySignals`, as a round starts.
-    pub(super) fn advance(&mut self, sample: &RateSample, rate: f64) {
-        self.rate_latest = rate;
-        self.inflight_latest = sample.delivered;
+    /// So much was in flight without too much loss: the long-term bound is no less, where there is one.
+    pub(super) fn raise_long_to(&mut self, inflight: f64) {
+        self.inflight_long = larger(self.inflight_long, inflight);
     }
 
-    /// The first loss of a round, when so much had been delivered.
-    pub(super) fn note_loss(&mut self, delivered: Bytes) {
-        if !self.lost_in_round {
-            self.round_delivered = delivered;
-            self.save();
-        }
-        self.lost_in_round = true;
+    /// Probing upwards has found room for so much more.
+    pub(super) fn raise_long_by(&mut self, inflight: f64) {
+        self.inflight_long += inflight;
+    }
+
+    /// So much in flight was too much, where the model aims at `target`.
+    pub(super) fn cut_long(&mut self, inflight: f64, target: f64) {
+        self.inflight_long = inflight.max(target * BETA);
     }
 
     /// `AdaptLowerBoundsFromCongestion`, at the end of a round with losses that did not come of probing.
-    pub(super) fn adapt(&mut self, max_rate: f64, window: f64) {
+    pub(super) fn adapt(&mut self, round: &Signals, max_rate: f64, window: f64) {
         if self.rate_short.is_infinite() {
             self.rate_short = max_rate;
         }
         if self.inflight_short.is_infinite() {
             self.inflight_short = window;
         }
-        self.rate_short = self.rate_latest.max(BETA * self.rate_short);
-        self.inflight_short = amount(self.inflight_latest).max(BETA * self.inflight_short);
+        self.rate_short = round.rate_latest().max(BETA * self.rate_short);
+        self.inflight_short = amount(round.inflight_latest()).max(BETA * self.inflight_short);
     }
 
     /// `ResetShortTermModel`.
@@ -120,28 +121,13 @@ impl Bounds {
         self.inflight_short = f64::INFINITY;
     }
 
-    /// `ResetCongestionSignals`.
-    pub(super) fn reset_signals(&mut self) {
-        self.lost_in_round = false;
-        self.rate_latest = 0.0;
-        self.inflight_latest = Bytes::ZERO;
-    }
-
-    /// `InflightWithHeadroom`.
-    pub(super) fn with_headroom(&self, segment: f64, least: f64) -> f64 {
-        if self.inflight_long.is_infinite() {
-            return f64::INFINITY;
-        }
-        larger(self.inflight_long - larger(segment, HEADROOM * self.inflight_long), least)
-    }
-
+    /// A loss episode begins, which may turn out to be a false alarm.
     pub(super) fn save(&mut self) {
         self.before = (self.inflight_long, self.inflight_short, self.rate_short);
     }
 
     /// The losses were a false alarm.
     pub(super) fn restore(&mut self) {
-        self.lost_in_round = false;
         self.inflight_long = self.inflight_long.max(self.before.0);
         self.inflight_short = self.inflight_short.max(self.before.1);
         self.rate_short = self.rate_short.max(self.before.2);

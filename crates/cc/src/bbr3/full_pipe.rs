@@ -6,25 +6,46 @@ const FULL: (f64, u32) = (1.25, 3);
 /// Whether the pipe is full: the rate does not grow any more.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FullPipe {
-    pub(super) rate: f64,
+    rate: f64,
     count: u32,
-    pub(super) now: bool,
-    pub(super) reached: bool,
+    now: bool,
+    reached: bool,
 }
 
 impl FullPipe {
+    /// Growth is looked for anew, from any rate.
     pub(super) fn reset(&mut self) {
         *self = Self { reached: self.reached, ..Self::default() };
     }
 
+    /// Growth is looked for anew, from `rate`.
+    pub(super) fn reset_at(&mut self, rate: f64) {
+        self.reset();
+        self.rate = rate;
+    }
+
     pub(super) fn on_round(&mut self, rate: f64) {
         if rate >= self.rate * FULL.0 {
-            self.reset();
-            self.rate = rate;
+            self.reset_at(rate);
             return;
         }
         self.count += 1;
         self.now = self.count >= FULL.1;
         self.reached |= self.now;
+    }
+
+    /// Whether the rate has stopped to grow since growth is looked for.
+    pub(super) fn is_full(&self) -> bool {
+        self.now
+    }
+
+    /// Whether startup has filled the pipe.
+    pub(super) fn was_reached(&self) -> bool {
+        self.reached
+    }
+
+    /// Losses say that startup has filled the pipe, or that it had not.
+    pub(super) fn set_reached(&mut self, reached: bool) {
+        self.reached = reached;
     }
 }

@@ -1,54 +1,105 @@
-//! What each acknowledgement tells BBR v3 of the path: the largest rate, losses of a round, data that came together
-//! [draft-ietf-ccwg-bbr:5.5].
+//! What the acknowledgements of a round tell BBR v3 of congestion: the largest rate, the most delivered, losses
+//! [draft-ietf-ccwg-bbr:5.5.10].
 
-use super::bounds::smaller;
-use super::{Bbr3, EXTRA_ROUNDS, Probe, RATE_CYCLES, State, amount, seconds};
+use super::bounds::larger;
 use crate::RateSample;
-use units::Rate;
+use units::Bytes;
 
-impl Bbr3 {
-    /// The rate of `sample` in bytes per second; zero if there is none, or if it tells nothing.
-    pub(super) fn rate_of(&mut self, sample: &RateSample) -> f64 {
-        let asked = self.rounds.started || self.bounds.round_started || self.state == State::Probe(Probe::Up);
-        if !asked && sample.falls_short_of(self.unseen) {
-            return 0.0;
+/// Congestion signals of a round. This round begins anew with the first loss, unlike that of [`Rounds`](crate::round_trips::Rounds).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Signals {
+    /// Delivered as the round began.
+    delivered_before: Bytes,
+    /// The acknowledgement at hand begins one.
+    started: bool,
+    /// The largest rate, bytes per second.
+    rate_latest: f64,
+    inflight_latest: Bytes,
+    lost: bool,
+    /// Acknowledgements that told of losses: about as many separate ranges were lost.
+    loss_events: u32,
+}
+
+impl Signals {
+    /// `UpdateLatestDeliverySignals`, but for the rate.
+    pub(super) fn observe(&mut self, sample: &RateSample) {
+        self.started = self.round_starts(sample);
+        if self.started {
+            self.delivered_before = sample.delivered_total;
         }
-        let Some(rate) = sample.rate() else { return 0.0 };
-        let bytes = rate.as_bps_f64() / 8.0;
-        if bytes > 0.0 && (bytes >= self.max_rate || !self.rounds.is_limited(sample)) {
-            self.max_rate = self.filter.update(self.cycles, bytes, RATE_CYCLES as u64);
-            self.unseen = self.unseen.max(rate + Rate::from_bps(1));
-        }
-        bytes
+        self.observe_within_round(sample);
     }
 
-    /// `UpdateCongestionSignals`.
-    pub(super) fn update_signals(&mut self) {
-        self.rounds_since_probe = self.rounds_since_probe.saturating_add(u64::from(self.rounds.started));
-        if !self.bounds.round_started {
-            return;
-        }
-        let accelerates = matches!(self.state, State::Startup | State::Probe(Probe::Refill | Probe::Up));
-        if self.bounds.lost_in_round && !accelerates {
-            self.bounds.adapt(self.max_rate, self.window);
-        }
-    }
-
-    /// `UpdateACKAggregation`.
-    pub(super) fn update_aggregation(&mut self, sample: &RateSample) {
-        let extra = self.extra_delivered(sample);
-        let rounds = if self.full.reached { EXTRA_ROUNDS as u64 } else { 1 };
-        self.extra.update(self.rounds.count, extra, rounds);
-    }
-
-    /// What has been delivered beyond what the rate explains.
+    /// Whether [`observe`](Signals::observe) would begin a round.
     #[inline]
-    pub(super) fn extra_delivered(&mut self, sample: &RateSample) -> f64 {
-        let mut expected = self.rate * seconds(self.now.since(self.extra_from));
-        if self.extra_delivered <= expected {
-            (self.extra_delivered, self.extra_from, expected) = (0.0, self.now, 0.0);
+    pub(super) fn round_starts(&self, sample: &RateSample) -> bool {
+        sample.delivered_before >= self.delivered_before
+    }
+
+    /// What a sample tells that does not begin a round.
+    #[inline]
+    pub(super) fn observe_within_round(&mut self, sample: &RateSample) {
+        self.inflight_latest = self.inflight_latest.max(sample.delivered);
+        if sample.newly_lost.get() > 0 {
+            self.loss_events = self.loss_events.saturating_add(1);
         }
-        self.extra_delivered += amount(sample.newly_delivered);
-        smaller(self.extra_delivered - expected, self.window)
+    }
+
+    /// The same of the rate, in bytes per second, zero if there is none.
+    pub(super) fn observe_rate(&mut self, rate: f64) {
+        self.rate_latest = larger(self.rate_latest, rate);
+    }
+
+    /// `AdvanceLatestDeliverySignals`, as a round starts.
+    pub(super) fn advance(&mut self, sample: &RateSample, rate: f64) {
+        self.rate_latest = rate;
+        self.inflight_latest = sample.delivered;
+    }
+
+    /// A loss, when so much had been delivered: true if it is the round's first.
+    pub(super) fn note_loss(&mut self, delivered: Bytes) -> bool {
+        let first = !self.lost;
+        if first {
+            self.delivered_before = delivered;
+        }
+        self.lost = true;
+        first
+    }
+
+    /// The losses of the round that has ended have been dealt with.
+    pub(super) fn end_losses(&mut self) {
+        (self.lost, self.loss_events) = (false, 0);
+    }
+
+    /// The losses were a false alarm.
+    pub(super) fn forgive(&mut self) {
+        self.lost = false;
+    }
+
+    /// `ResetCongestionSignals`.
+    pub(super) fn reset(&mut self) {
+        self.lost = false;
+        self.rate_latest = 0.0;
+        self.inflight_latest = Bytes::ZERO;
+    }
+
+    pub(super) fn round_started(&self) -> bool {
+        self.started
+    }
+
+    pub(super) fn has_loss(&self) -> bool {
+        self.lost
+    }
+
+    pub(super) fn loss_events(&self) -> u32 {
+        self.loss_events
+    }
+
+    pub(super) fn rate_latest(&self) -> f64 {
+        self.rate_latest
+    }
+
+    pub(super) fn inflight_latest(&self) -> Bytes {
+        self.inflight_latest
     }
 }

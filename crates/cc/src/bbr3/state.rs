@@ -1,0 +1,87 @@
+//! BBR v3's states, each with what only it remembers, and their gains.
+
+use super::probe_rtt::ProbeRtt;
+use super::rise::Rise;
+
+/// `BBR.StartupPacingGain`: 4 ln 2.
+pub(super) const STARTUP_GAIN: f64 = 2.77;
+/// `BBR.DrainPacingGain`.
+const DRAIN_GAIN: f64 = 0.5;
+/// Of the states down and up.
+const PROBE_GAINS: (f64, f64) = (0.9, 1.25);
+/// `BBR.DefaultCwndGain`, and that of probing upwards.
+const WINDOW_GAINS: (f64, f64) = (2.0, 2.25);
+/// Of the window as the RTT is probed.
+pub(super) const PROBE_RTT_GAIN: f64 = 0.5;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum State {
+    Startup,
+    /// Since the round of this number.
+    Drain {
+        since: u64,
+    },
+    Probe(Probe),
+    ProbeRtt(ProbeRtt),
+}
+
+/// Where in its cycle the probing of bandwidth is.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Probe {
+    Down,
+    Cruise,
+    Refill,
+    Up(Rise),
+}
+
+/// What a false alarm has ended, to be begun again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    Startup,
+    Up,
+}
+
+/// What the state does to the pace and the window.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Gains {
+    pub(super) pacing: f64,
+    pub(super) window: f64,
+    /// Room for segments that leave together, bytes.
+    pub(super) quanta: f64,
+}
+
+impl State {
+    /// For segments with `segment` bytes.
+    pub(super) fn gains(&self, segment: f64) -> Gains {
+        let (pacing, window, quanta) = match self {
+            Self::Startup => (STARTUP_GAIN, WINDOW_GAINS.0, 0.0),
+            Self::Drain { .. } => (DRAIN_GAIN, WINDOW_GAINS.0, 0.0),
+            Self::Probe(Probe::Down) => (PROBE_GAINS.0, WINDOW_GAINS.0, 0.0),
+            Self::Probe(Probe::Cruise | Probe::Refill) => (1.0, WINDOW_GAINS.0, 0.0),
+            Self::Probe(Probe::Up(_)) => (PROBE_GAINS.1, WINDOW_GAINS.1, 2.0 * segment),
+            Self::ProbeRtt(_) => (1.0, PROBE_RTT_GAIN, 0.0),
+        };
+        Gains { pacing, window, quanta }
+    }
+
+    pub(super) fn is_startup(&self) -> bool {
+        matches!(self, Self::Startup)
+    }
+
+    pub(super) fn probes_bandwidth(&self) -> bool {
+        matches!(self, Self::Probe(_))
+    }
+
+    pub(super) fn probes_up(&self) -> bool {
+        matches!(self, Self::Probe(Probe::Up(_)))
+    }
+
+    pub(super) fn probes_rtt(&self) -> bool {
+        matches!(self, Self::ProbeRtt(_))
+    }
+
+    /// Whether it sends faster to see if there is room: losses then tell nothing of the rate.
+    pub(super) fn accelerates(&self) -> bool {
+        matches!(self, Self::Startup | Self::Probe(Probe::Refill | Probe::Up(_)))
+    }
+}

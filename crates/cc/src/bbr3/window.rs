@@ -1,0 +1,131 @@
+//! How much BBR v3 has in flight [draft-ietf-ccwg-bbr:5.6.4].
+
+use super::amount;
+use super::bounds::{larger, smaller};
+use crate::{RateSample, Start};
+use units::Bytes;
+
+/// `BBR.MinPipeCwnd`, segments.
+const LEAST: f64 = 4.0;
+/// No window is larger, bytes.
+pub(super) const MOST: f64 = 1e15;
+
+/// The window, and between what it moves. Bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Window {
+    whole_segment: Bytes,
+    segment: f64,
+    least: f64,
+    initial: f64,
+    /// The window, also as it is allowed.
+    size: f64,
+    whole: Bytes,
+    /// From before a recovery or a probe for the RTT.
+    prior: f64,
+    /// What the model wants in flight, and the most that losses have taught allows.
+    wanted: f64,
+    most: f64,
+}
+
+impl Window {
+    pub(super) fn new(start: Start) -> Self {
+        let segment = start.segment.get().max(1) as f64;
+        let initial = (start.window.max(start.segment).get() as f64).min(MOST);
+        let mut own = Self {
+            whole_segment: start.segment,
+            segment,
+            least: LEAST * segment,
+            initial,
+            size: 0.0,
+            whole: start.segment,
+            prior: 0.0,
+            wanted: 0.0,
+            most: MOST,
+        };
+        own.resize(initial);
+        own
+    }
+
+    /// A segment's payload.
+    pub(super) fn segment(&self) -> f64 {
+        self.segment
+    }
+
+    /// The least that a model wants in flight.
+    pub(super) fn least(&self) -> f64 {
+        self.least
+    }
+
+    pub(super) fn initial(&self) -> f64 {
+        self.initial
+    }
+
+    #[inline]
+    pub(super) fn size(&self) -> f64 {
+        self.size
+    }
+
+    /// The window as it is allowed.
+    pub(super) fn allowed(&self) -> Bytes {
+        self.whole
+    }
+
+    /// The model wants `wanted` in flight, and losses have taught `bound`.
+    pub(super) fn aim(&mut self, wanted: f64, bound: f64) {
+        self.wanted = wanted;
+        self.most = smaller(larger(bound, self.least), MOST);
+    }
+
+    /// `QuantizationBudget`: no less than the least window, and `quanta` for what leaves together.
+    pub(super) fn with_quanta(&self, inflight: f64, quanta: f64) -> f64 {
+        larger(inflight, self.least) + quanta
+    }
+
+    /// Data were delivered after startup: the window grows to what the model wants, and `extra` for data that came together.
+    #[inline]
+    pub(super) fn grow(&mut self, sample: &RateSample, extra: f64, quanta: f64) {
+        let grown = smaller(
+            self.size + amount(sample.newly_delivered),
+            self.with_quanta(self.wanted + extra, quanta),
+        );
+        self.resize(smaller(larger(grown, self.least), self.most));
+    }
+
+    /// The same in startup, where the window does not fall to what the model wants.
+    pub(super) fn grow_in_startup(&mut self, sample: &RateSample, extra: f64, quanta: f64) {
+        let most = self.with_quanta(self.wanted + extra, quanta);
+        let grows = self.size < most || amount(sample.delivered_total) < self.initial;
+        let grown = if grows { self.size + amount(sample.newly_delivered) } else { self.size };
+        self.resize(smaller(larger(grown, self.least), self.most));
+    }
+
+    /// The window is `size`, which mostly it was before.
+    #[inline]
+    fn resize(&mut self, size: f64) {
+        if size != self.size {
+            self.size = size;
+            // Far below 2^63, see `amount`.
+            self.whole = Bytes::new(size as i64 as u64).max(self.whole_segment);
+        }
+    }
+
+    /// No more than `most`.
+    pub(super) fn cap(&mut self, most: f64) {
+        self.resize(self.size.min(most));
+    }
+
+    /// One segment: everything is lost.
+    pub(super) fn collapse(&mut self) {
+        self.resize(self.segment);
+    }
+
+    /// Remembers the window, or the larger of it and the one that is remembered if that one still `counts`.
+    pub(super) fn save(&mut self, counts: bool) {
+        self.prior = if counts { self.prior.max(self.size) } else { self.size };
+    }
+
+    /// No less than the window that was remembered.
+    pub(super) fn restore(&mut self) {
+        self.resize(self.size.max(self.prior));
+    }
+}
