@@ -52,7 +52,7 @@ pub fn slow_starts() -> Vec<Entry> {
 pub fn sizers() -> Vec<Entry> {
     let entry = |sizer: &sizing::registry::Sizer| Entry {
         name: sizer.name,
-        runs_on: "sim",
+        runs_on: "sim live",
         summary: sizer.summary,
         source: sizer.source,
         status: "",

@@ -11,6 +11,7 @@ mod emulate;
 mod environment;
 mod figures;
 mod kill;
+mod names;
 mod pipe;
 mod place;
 mod queues;

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use unjudged::could_not_judge;
 
-/// The keys of `summary.json`, DESIGN section 3.
+/// The keys of `summary.json`.
 const SUMMARY: [&str; 24] = [
     "convergence_s",
     "engine",
