@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import time
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import sync_playwright
@@ -38,3 +41,40 @@ def browser():
         browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
         yield browser
         browser.close()
+
+
+RESULTS = Path(__file__).resolve().parents[2] / "target/test-results"
+
+
+def opened(browser, name: str):
+    """A page that `make test` has just made, with what it said and what it asked the network for."""
+    path = RESULTS / name
+    if not path.exists():
+        pytest.fail(f"{path} is missing: make test makes it", pytrace=False)
+    page = browser.new_page(viewport={"width": 1000, "height": 900})
+    page.said, page.asked = [], []
+    page.on("console", lambda message: page.said.append(message.text))
+    page.on("pageerror", lambda error: page.said.append(str(error)))
+    page.on("request", lambda request: page.asked.append(request.url))
+    page.goto(path.as_uri())
+    return page
+
+
+def until(page, condition: str, seconds: float = 10.0) -> bool:
+    """Whether the condition becomes true in the page. The page's policy forbids what wait_for_function needs."""
+    for _ in range(int(seconds * 10)):
+        if page.evaluate(condition):
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def keeps_to_itself(page) -> bool:
+    """Whether the page said nothing and asked nothing of the network."""
+    return page.said == [] and all(re.match(r"(file|data|blob):", url) for url in page.asked)
+
+
+def fits_a_phone(page) -> bool:
+    """Whether the page needs no sideways scrolling on a narrow screen."""
+    page.set_viewport_size({"width": 390, "height": 800})
+    return until(page, "() => document.documentElement.scrollWidth <= 390")

@@ -3,31 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
-import time
-from pathlib import Path
 
 import pytest
-
-PAGE = Path(__file__).resolve().parents[2] / "target/test-results/figure.html"
+from conftest import fits_a_phone, keeps_to_itself, opened, until
 
 
 @pytest.fixture(scope="module")
 def visit(browser):
-    """The page that `make test` has just made, drawn."""
-    if not PAGE.exists():
-        pytest.fail(f"{PAGE} is missing: make test makes it", pytrace=False)
-    page = browser.new_page(viewport={"width": 1000, "height": 900})
-    page.said, page.asked = [], []
-    page.on("console", lambda message: page.said.append(message.text))
-    page.on("pageerror", lambda error: page.said.append(str(error)))
-    page.on("request", lambda request: page.asked.append(request.url))
-    page.goto(PAGE.as_uri())
-    for _ in range(100):
-        state = page.evaluate("() => window.tightlinkReport")
-        if state and state["drawn"] == state["expected"]:
-            break
-        time.sleep(0.1)
+    """The page, drawn."""
+    page = opened(browser, "figure.html")
+    until(page, "() => window.tightlinkReport && window.tightlinkReport.drawn === window.tightlinkReport.expected")
     yield page
     page.close()
 
@@ -70,15 +55,9 @@ def test_the_curves_say_what_a_buffer_buys(visit):
 
 
 def test_the_page_keeps_to_itself_and_is_quiet(visit):
-    assert visit.said == []
-    assert all(re.match(r"(file|data|blob):", url) for url in visit.asked)
+    assert keeps_to_itself(visit), (visit.said, visit.asked)
 
 
 def test_it_prints_and_fits_a_phone(visit):
-    visit.set_viewport_size({"width": 390, "height": 800})
-    for _ in range(100):
-        if visit.evaluate("() => document.documentElement.scrollWidth") <= 390:
-            break
-        time.sleep(0.1)
-    assert visit.evaluate("() => document.documentElement.scrollWidth") <= 390
+    assert fits_a_phone(visit)
     assert len(visit.pdf()) > 20_000
