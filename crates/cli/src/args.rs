@@ -1,7 +1,7 @@
 //! What can be typed.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use lab::record::Engine;
+use lab::run::record::Engine;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use transfer::{Existing, Host, WindowChoice};
