@@ -62,9 +62,10 @@ impl From<EngineError> for Problem {
             EngineError::CannotAnswer(_)
             | EngineError::NothingMeasured { .. }
             | EngineError::Emulator(emu::EmuError::Refused { .. }) => Self::usage(error),
-            EngineError::Emulator(_) | EngineError::Live(_) | EngineError::Broken(_) => {
-                Self::environment(error)
-            }
+            EngineError::Emulator(_)
+            | EngineError::Host(_)
+            | EngineError::Live(_)
+            | EngineError::Broken(_) => Self::environment(error),
         }
     }
 }

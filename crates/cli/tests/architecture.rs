@@ -45,15 +45,16 @@ const ROOMS: &[Room] = &[
             "simulated probes and trains become what real ones do by the same estimators",
         )],
     },
-    room(3, "emu", &["units", "link"]),
-    room(3, "live", &["units", "cc", "estimate", "sizing"]),
-    room(3, "transfer", &["units", "estimate", "sizing", "live"]),
+    room(3, "host", &["units"]),
+    room(3, "emu", &["units", "link", "host"]),
+    room(3, "live", &["units", "cc", "estimate", "sizing", "host"]),
+    room(3, "transfer", &["units", "estimate", "sizing", "host", "live"]),
     room(3, "bpf", &["units"]),
     room(
         4,
         "lab",
         &[
-            "units", "model", "link", "scenario", "cc", "estimate", "sizing", "sim", "emu", "live",
+            "units", "model", "link", "scenario", "cc", "estimate", "sizing", "sim", "host", "emu", "live",
             "transfer", "bpf",
         ],
     ),
@@ -64,6 +65,7 @@ const ROOMS: &[Room] = &[
         beyond: &[
             ("units", "the command line reads quantities: --rate 20Mbit/s"),
             ("scenario", "it opens scenario files, applies --set, and prints faults"),
+            ("host", "`tune` reads the clock, and commands wait for signals and answers"),
             ("emu", "`emulate` needs no scenario, so it does not pass through the lab"),
             ("link", "the configuration `emulate` hands to emu is made of link's types"),
             ("live", "`tune` works on the sockets of programs, without a scenario"),

@@ -20,6 +20,9 @@ pub enum EngineError {
     /// The machine or the user's rights lack something.
     #[error(transparent)]
     Emulator(#[from] emu::EmuError),
+    /// The kernel refused a setting.
+    #[error(transparent)]
+    Host(#[from] host::HostError),
     /// A kernel transfer failed.
     #[error(transparent)]
     Live(#[from] ::live::LiveError),

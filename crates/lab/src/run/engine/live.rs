@@ -5,16 +5,15 @@ use crate::run::batches::{Reading, half_widths, nearest};
 use crate::run::measure::{Stopwatch, summary, tell_losses};
 use crate::run::record::{Engine, FlowSeries, FlowSummary, LinkSeries, Record, RttStatistics, Series};
 use crate::run::resolve::{KERNEL_CONTROLS, Resolved, ResolvedFlow};
-use ::live::{
-    Clock, FlowConfig, Liaison, ReceivedFlow, Receiver, SentFlow, SessionConfig, SizerChoice, Window,
-};
+use ::live::{FlowConfig, Liaison, ReceivedFlow, Receiver, SentFlow, SessionConfig, SizerChoice, Window};
 use emu::{EmuError, FlowKey, Path, PathConfig, PathReport};
+use host::Clock;
 use scenario::{Column, Host, LossDetection, Stack};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use units::{Bytes, Span, Time};
 
 /// How often the waiting thread looks, unless a transfer's end wakes it.
@@ -34,8 +33,8 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
     let watch = Stopwatch::start();
     let mut path = Path::start(path_config(resolved))?;
     let stack = match resolved.stack {
-        Stack::Modern => ::live::Stack::Modern,
-        Stack::Classic => ::live::Stack::Classic,
+        Stack::Modern => host::Stack::Modern,
+        Stack::Classic => host::Stack::Classic,
     };
     // Buffers that the kernel sizes unasked keep its own limits.
     let unasked = resolved.flows.iter().all(|flow| flow.autotuned);
@@ -65,7 +64,7 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
         Some(end) => path.begin_until(resolved.warmup, end),
         None => path.begin(resolved.warmup),
     };
-    let clock = Clock::following(begun?, PathTime(path.behind()));
+    let clock = Clock::following(begun?, path.behind());
     let waiting = std::thread::current();
     let shared = || {
         let halt = (Arc::clone(&stop), waiting.clone());
@@ -95,20 +94,6 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
     let report = path.stop()?;
     let (sent, received) = (sent??, received??);
     Ok(record(resolved, &report, &sent, &received, watch.seconds()))
-}
-
-/// The emulator's time for `live`'s clock: neither room knows the other.
-#[derive(Debug)]
-struct PathTime(emu::Behind);
-
-impl ::live::Behind for PathTime {
-    fn now(&self) -> Span {
-        self.0.now()
-    }
-
-    fn at(&self, real: Instant) -> Span {
-        self.0.at(real)
-    }
 }
 
 /// What the kernel and the emulator cannot be.

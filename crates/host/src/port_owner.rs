@@ -4,10 +4,11 @@ use std::fs;
 use units::Foreign;
 
 /// The programs that listen on `port` in this thread's network namespace: "process 4711 (nginx)".
-pub(crate) fn of_port(port: u16) -> String {
-    let mut holders: Vec<String> = listening_inodes(port).into_iter().flat_map(holders_of).collect();
-    holders.dedup();
-    if holders.is_empty() { "a program this user cannot see".to_owned() } else { holders.join(", ") }
+#[must_use]
+pub fn of_port(port: u16) -> String {
+    let mut owners: Vec<String> = listening_inodes(port).into_iter().flat_map(owners_of).collect();
+    owners.dedup();
+    if owners.is_empty() { "a program this user cannot see".to_owned() } else { owners.join(", ") }
 }
 
 /// Inodes of the sockets that listen on `port`, IPv4 and IPv6.
@@ -28,10 +29,10 @@ fn listening_inodes(port: u16) -> Vec<u64> {
 }
 
 /// Every process that holds the socket open.
-fn holders_of(inode: u64) -> Vec<String> {
+fn owners_of(inode: u64) -> Vec<String> {
     let socket = format!("socket:[{inode}]");
     let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };
-    let mut holders = Vec::new();
+    let mut owners = Vec::new();
     for process in processes.flatten() {
         let Some(id) = process.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
             continue;
@@ -43,8 +44,8 @@ fn holders_of(inode: u64) -> Vec<String> {
         if holds {
             let name = fs::read_to_string(process.path().join("comm")).unwrap_or_default();
             let own = if id == std::process::id() { ", this one" } else { "" };
-            holders.push(format!("process {id} ({}{own})", Foreign::new(name.trim())));
+            owners.push(format!("process {id} ({}{own})", Foreign::new(name.trim())));
         }
     }
-    holders
+    owners
 }

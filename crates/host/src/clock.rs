@@ -1,4 +1,4 @@
-//! [`Clock`]: the one monotonic clock of a run. Every time stamp of both sides is read here and nowhere else.
+//! [`Clock`]: the one monotonic clock of a run. Every time stamp is read here and nowhere else.
 
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,6 +7,23 @@ use units::{Span, Time};
 
 /// Two clocks read within this were read together.
 const TOGETHER: Span = Span::from_micros(20);
+
+/// Now, on the machine's monotonic clock.
+#[must_use]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the rooms above are driven by real time; this is where it enters"
+)]
+pub fn now() -> Instant {
+    Instant::now()
+}
+
+/// The processor time that the calling thread has used; zero if the kernel does not say.
+#[must_use]
+pub fn thread_cpu() -> Span {
+    let used = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::try_from(used).map_or(Span::ZERO, span)
+}
 
 /// A path's time, as whoever moves the path knows it: how far it is behind the real clock.
 pub trait Behind: Debug + Send + Sync {
@@ -49,40 +66,48 @@ impl Clock {
 
     /// A clock that reads zero now.
     #[must_use]
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "real transfers happen in real time; this is where it enters"
-    )]
     pub fn start() -> Self {
-        Self::new(Instant::now())
+        Self::new(now())
     }
 
     /// The time since the start of the run; zero before it.
     #[must_use]
     pub fn now(self) -> Time {
-        let elapsed = Self::start().start.saturating_duration_since(self.start);
-        let elapsed = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
-        let Some(Followed { behind, latest }) = self.follows else { return Time::from_nanos(elapsed) };
-        let now = elapsed.saturating_sub(behind.now().as_nanos());
+        let real = self.real();
+        let Some(Followed { behind, latest }) = self.follows else { return real };
+        let now = real.as_nanos().saturating_sub(behind.now().as_nanos());
         Time::from_nanos(latest.fetch_max(now, Ordering::Relaxed).max(now))
     }
 
     /// The real time since the start of the run, whatever the clock follows: for short times between two events. A clock
     /// that follows is moved when its path finds that it stood still, and until then runs on, so a difference of its
     /// readings may come out too short; [`behind`](Self::behind) tells later what it was.
-    pub(crate) fn real(&self) -> Time {
-        let elapsed = Self::start().start.saturating_duration_since(self.start);
-        Time::from_nanos(u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX))
+    #[must_use]
+    pub fn real(&self) -> Time {
+        self.time_of(now())
+    }
+
+    /// The real time at `instant` since the start of the run; zero before it.
+    #[must_use]
+    pub fn time_of(&self, instant: Instant) -> Time {
+        Time::ZERO + span(instant.saturating_duration_since(self.start))
+    }
+
+    /// The instant of the real time `real` since the start.
+    #[must_use]
+    pub fn instant(&self, real: Time) -> Instant {
+        self.start + Duration::from_nanos(real.as_nanos())
     }
 
     /// How far behind the real clock it was at the real time `real` since the start.
-    pub(crate) fn behind(&self, real: Time) -> Span {
-        let at = self.start + Duration::from_nanos(real.as_nanos());
-        self.follows.map_or(Span::ZERO, |followed| followed.behind.at(at))
+    #[must_use]
+    pub fn behind(&self, real: Time) -> Span {
+        self.follows.map_or(Span::ZERO, |followed| followed.behind.at(self.instant(real)))
     }
 
     /// How long the path has stood still between two real times.
-    pub(crate) fn stood(&self, from: Time, to: Time) -> Span {
+    #[must_use]
+    pub fn stood(&self, from: Time, to: Time) -> Span {
         self.behind(to).saturating_sub(self.behind(from))
     }
 
@@ -95,7 +120,8 @@ impl Clock {
     /// When something was stamped by the kernel on the system's clock (time since 1970), a moment ago: in real time, and
     /// by the stamp. Without a stamp, or with one that does not lie within the last second, it was now; the system's clock
     /// may have been set meanwhile.
-    pub(crate) fn stamped(&self, stamp: Option<Time>) -> (Time, Time) {
+    #[must_use]
+    pub fn stamped(&self, stamp: Option<Time>) -> (Time, Time) {
         let (now, system) = self.both();
         match stamp.map(|stamp| (stamp, system.since(stamp))) {
             Some((stamp, age)) if stamp <= system && age < Span::from_secs(1) => (now - age, stamp),
@@ -114,10 +140,14 @@ impl Clock {
             tries += 1;
             // Someone else had the processor in between.
             if now.since(before) < TOGETHER || tries == 3 {
-                return (now, Time::from_nanos(u64::try_from(system.as_nanos()).unwrap_or(u64::MAX)));
+                return (now, Time::ZERO + span(system));
             }
         }
     }
+}
+
+fn span(duration: Duration) -> Span {
+    Span::from_nanos(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! [`RawTcpInfo`] mirrors `struct tcp_info` of `include/uapi/linux/tcp.h`. The kernel returns as much of it as
 //! it knows: what an older kernel leaves out reads `None`.
 
-use crate::error::LiveError;
+use crate::error::HostError;
 use std::io;
 use std::mem::offset_of;
 use std::os::fd::{AsFd, AsRawFd};
@@ -170,11 +170,11 @@ impl TcpInfo {
     /// Reads `TCP_INFO` of a TCP socket. Costs about a microsecond.
     ///
     /// # Errors
-    /// [`LiveError::System`].
-    pub fn of(socket: &impl AsFd) -> Result<Self, LiveError> {
+    /// [`HostError::System`].
+    pub fn of(socket: &impl AsFd) -> Result<Self, HostError> {
         read(socket)
             .map(|(raw, length)| Self::from_raw(&raw, length))
-            .map_err(LiveError::system("read TCP_INFO"))
+            .map_err(HostError::system("read TCP_INFO"))
     }
 
     /// Bytes the sender has in flight, counted as the kernel does: unacknowledged, less those that have

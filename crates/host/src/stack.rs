@@ -3,7 +3,7 @@
 //! `/proc/sys/net` shows the namespace of the thread that opens the file, so [`Stack::apply`] must run on a thread
 //! inside the namespace, on both sides of the path, before sockets are made.
 
-use crate::error::LiveError;
+use crate::error::HostError;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -58,9 +58,9 @@ impl Stack {
     /// what was set, changed or not.
     ///
     /// # Errors
-    /// [`LiveError::OwnNamespace`] in the machine's first namespace, or a container's: this is not for the machine itself.
-    /// [`LiveError::Setting`] if a file cannot be written or the value does not stick.
-    pub fn apply(self) -> Result<Vec<SettingChange>, LiveError> {
+    /// [`HostError::OwnNamespace`] in the machine's first namespace, or a container's: this is not for the machine itself.
+    /// [`HostError::Setting`] if a file cannot be written or the value does not stick.
+    pub fn apply(self) -> Result<Vec<SettingChange>, HostError> {
         let mut changes = self.apply_profile()?;
         changes.push(raise_maximum("tcp_rmem", READ_MEMORY)?);
         changes.push(raise_maximum("tcp_wmem", WRITE_MEMORY)?);
@@ -71,9 +71,9 @@ impl Stack {
     ///
     /// # Errors
     /// As [`Stack::apply`].
-    pub fn apply_profile(self) -> Result<Vec<SettingChange>, LiveError> {
+    pub fn apply_profile(self) -> Result<Vec<SettingChange>, HostError> {
         if in_first_namespace() {
-            return Err(LiveError::OwnNamespace);
+            return Err(HostError::OwnNamespace);
         }
         let own: &[(&str, &str)] = match self {
             Self::Modern => &[],
@@ -97,12 +97,12 @@ fn in_first_namespace() -> bool {
 }
 
 /// Raises the last of three numbers to at least `least`.
-fn raise_maximum(name: &str, least: u64) -> Result<SettingChange, LiveError> {
+fn raise_maximum(name: &str, least: u64) -> Result<SettingChange, HostError> {
     let path = path_of(name);
     let text = read(&path, "a maximum")?;
     let numbers: Vec<u64> = text.split(' ').filter_map(|number| number.parse().ok()).collect();
     let [min, default, max] = numbers[..] else {
-        return Err(LiveError::Setting {
+        return Err(HostError::Setting {
             path,
             value: format!("(three numbers, the last at least {least})"),
             reason: format!("found {text:?} there"),
@@ -112,7 +112,7 @@ fn raise_maximum(name: &str, least: u64) -> Result<SettingChange, LiveError> {
     write(name, &format!("{min} {default} {}", max.max(least)))
 }
 
-fn write(name: &str, value: &str) -> Result<SettingChange, LiveError> {
+fn write(name: &str, value: &str) -> Result<SettingChange, HostError> {
     let path = path_of(name);
     let before = read(&path, value)?;
     fs::write(&path, value).map_err(|error| refused(&path, value, error.to_string()))?;
@@ -123,7 +123,7 @@ fn write(name: &str, value: &str) -> Result<SettingChange, LiveError> {
     Ok(SettingChange { path, before, after })
 }
 
-fn read(path: &Path, wanted: &str) -> Result<String, LiveError> {
+fn read(path: &Path, wanted: &str) -> Result<String, HostError> {
     let text = fs::read_to_string(path).map_err(|error| refused(path, wanted, error.to_string()))?;
     Ok(text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
@@ -132,8 +132,8 @@ fn path_of(name: &str) -> PathBuf {
     Path::new("/proc/sys/net/ipv4").join(name)
 }
 
-fn refused(path: &Path, value: &str, reason: String) -> LiveError {
-    LiveError::Setting {
+fn refused(path: &Path, value: &str, reason: String) -> HostError {
+    HostError::Setting {
         path: path.to_owned(),
         value: value.to_owned(),
         reason,

@@ -1,8 +1,8 @@
-//! The few socket options a session sets, typed, each with what the kernel made of it.
+//! The few socket options that the rooms set, typed, each with what the kernel made of it.
 //!
 //! `unsafe` lives in `set_raw` and `get_int` only (and in `tcp_info.rs`).
 
-use crate::error::LiveError;
+use crate::error::HostError;
 use socket2::SockRef;
 use std::fs;
 use std::io;
@@ -11,7 +11,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use units::{Bytes, Rate};
 
 /// Where to bind a socket that is to reach `peer` from whatever address the kernel chooses; port 0 takes a free one.
-pub(crate) fn any_address(peer: SocketAddr, port: u16) -> SocketAddr {
+#[must_use]
+pub fn any_address(peer: SocketAddr, port: u16) -> SocketAddr {
     match peer {
         SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, port).into(),
         SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, port).into(),
@@ -29,9 +30,9 @@ pub fn available_controls() -> String {
 /// Sets the sender's congestion control (`TCP_CONGESTION`).
 ///
 /// # Errors
-/// [`LiveError::Control`] with the list of available ones.
-pub fn set_congestion_control(socket: &impl AsFd, control: &str) -> Result<(), LiveError> {
-    SockRef::from(socket).set_tcp_congestion(control.as_bytes()).map_err(|source| LiveError::Control {
+/// [`HostError::Control`] with the list of available ones.
+pub fn set_congestion_control(socket: &impl AsFd, control: &str) -> Result<(), HostError> {
+    SockRef::from(socket).set_tcp_congestion(control.as_bytes()).map_err(|source| HostError::Control {
         control: control.to_owned(),
         available: available_controls(),
         source,
@@ -55,24 +56,24 @@ pub fn is_rate_based(control: &str) -> bool {
 }
 
 /// Sets the largest window the receiver advertises (`TCP_WINDOW_CLAMP`). The kernel raises values below about
-/// 1.1 kB and later overwrites the clamp itself in some cases: see `window.rs`.
+/// 1.1 kB and later overwrites the clamp itself in some cases: see `window.rs` of room `live`.
 ///
 /// # Errors
-/// [`LiveError::Option`].
-pub fn set_window_clamp(socket: &impl AsFd, window: Bytes) -> Result<(), LiveError> {
+/// [`HostError::Option`].
+pub fn set_window_clamp(socket: &impl AsFd, window: Bytes) -> Result<(), HostError> {
     let value = libc::c_int::try_from(window.get()).unwrap_or(libc::c_int::MAX);
     set_raw(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, &value.to_ne_bytes())
-        .map_err(LiveError::option("TCP_WINDOW_CLAMP", window))
+        .map_err(HostError::option("TCP_WINDOW_CLAMP", window))
 }
 
 /// The clamp in force.
 ///
 /// # Errors
-/// [`LiveError::System`].
-pub fn window_clamp(socket: &impl AsFd) -> Result<Bytes, LiveError> {
+/// [`HostError::System`].
+pub fn window_clamp(socket: &impl AsFd) -> Result<Bytes, HostError> {
     get_int(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP)
         .map(|value| Bytes::new(u64::try_from(value).unwrap_or(0)))
-        .map_err(LiveError::system("read TCP_WINDOW_CLAMP"))
+        .map_err(HostError::system("read TCP_WINDOW_CLAMP"))
 }
 
 /// How a receive buffer came by its size.
@@ -100,12 +101,12 @@ pub struct ReceiveBuffer {
 /// autotuning off. `None` without the privilege (`CAP_NET_ADMIN` in the first user namespace): nothing changed.
 ///
 /// # Errors
-/// [`LiveError::Option`].
-pub fn force_receive_buffer(socket: &impl AsFd, size: Bytes) -> Result<Option<ReceiveBuffer>, LiveError> {
+/// [`HostError::Option`].
+pub fn force_receive_buffer(socket: &impl AsFd, size: Bytes) -> Result<Option<ReceiveBuffer>, HostError> {
     match set_raw(socket.as_fd(), libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &buffer_value(size)) {
         Ok(()) => Ok(Some(ReceiveBuffer { grant: BufferGrant::Forced, size: receive_buffer(socket)? })),
         Err(error) if error.raw_os_error() == Some(libc::EPERM) => Ok(None),
-        Err(error) => Err(LiveError::option("SO_RCVBUFFORCE", size)(error)),
+        Err(error) => Err(HostError::option("SO_RCVBUFFORCE", size)(error)),
     }
 }
 
@@ -113,10 +114,10 @@ pub fn force_receive_buffer(socket: &impl AsFd, size: Bytes) -> Result<Option<Re
 /// the kernel's autotuning off.
 ///
 /// # Errors
-/// [`LiveError::Option`].
-pub fn set_receive_buffer(socket: &impl AsFd, size: Bytes) -> Result<ReceiveBuffer, LiveError> {
+/// [`HostError::Option`].
+pub fn set_receive_buffer(socket: &impl AsFd, size: Bytes) -> Result<ReceiveBuffer, HostError> {
     set_raw(socket.as_fd(), libc::SOL_SOCKET, libc::SO_RCVBUF, &buffer_value(size))
-        .map_err(LiveError::option("SO_RCVBUF", size))?;
+        .map_err(HostError::option("SO_RCVBUF", size))?;
     Ok(ReceiveBuffer { grant: BufferGrant::Limited, size: receive_buffer(socket)? })
 }
 
@@ -124,8 +125,8 @@ pub fn set_receive_buffer(socket: &impl AsFd, size: Bytes) -> Result<ReceiveBuff
 /// at most.
 ///
 /// # Errors
-/// [`LiveError::Option`].
-pub fn keep_receive_buffer(socket: &impl AsFd, size: Bytes) -> Result<ReceiveBuffer, LiveError> {
+/// [`HostError::Option`].
+pub fn keep_receive_buffer(socket: &impl AsFd, size: Bytes) -> Result<ReceiveBuffer, HostError> {
     let most =
         fs::read_to_string("/proc/sys/net/core/rmem_max").ok().and_then(|text| text.trim().parse().ok());
     let grown = receive_buffer(socket)?;
@@ -146,18 +147,18 @@ pub const RECEIVE_LOCK: i32 = 2;
 /// Which buffers are locked, as flags: set by `SO_RCVBUF` and `SO_SNDBUF`, or by [`set_buffer_lock`].
 ///
 /// # Errors
-/// [`LiveError::System`], before Linux 5.14 always.
-pub fn buffer_lock(socket: &impl AsFd) -> Result<i32, LiveError> {
-    get_int(socket.as_fd(), libc::SOL_SOCKET, SO_BUF_LOCK).map_err(LiveError::system("read SO_BUF_LOCK"))
+/// [`HostError::System`], before Linux 5.14 always.
+pub fn buffer_lock(socket: &impl AsFd) -> Result<i32, HostError> {
+    get_int(socket.as_fd(), libc::SOL_SOCKET, SO_BUF_LOCK).map_err(HostError::system("read SO_BUF_LOCK"))
 }
 
 /// Locks buffers at their size, or gives them back to autotuning.
 ///
 /// # Errors
-/// [`LiveError::Option`], before Linux 5.14 always.
-pub fn set_buffer_lock(socket: &impl AsFd, flags: i32) -> Result<(), LiveError> {
+/// [`HostError::Option`], before Linux 5.14 always.
+pub fn set_buffer_lock(socket: &impl AsFd, flags: i32) -> Result<(), HostError> {
     set_raw(socket.as_fd(), libc::SOL_SOCKET, SO_BUF_LOCK, &flags.to_ne_bytes())
-        .map_err(LiveError::option("SO_BUF_LOCK", flags))
+        .map_err(HostError::option("SO_BUF_LOCK", flags))
 }
 
 /// The kernel doubles the value and must not overflow a C int by that.
@@ -168,55 +169,55 @@ fn buffer_value(size: Bytes) -> [u8; size_of::<libc::c_int>()] {
 /// What `SO_RCVBUF` reads now.
 ///
 /// # Errors
-/// [`LiveError::System`].
-pub fn receive_buffer(socket: &impl AsFd) -> Result<Bytes, LiveError> {
-    let size = SockRef::from(socket).recv_buffer_size().map_err(LiveError::system("read SO_RCVBUF"))?;
+/// [`HostError::System`].
+pub fn receive_buffer(socket: &impl AsFd) -> Result<Bytes, HostError> {
+    let size = SockRef::from(socket).recv_buffer_size().map_err(HostError::system("read SO_RCVBUF"))?;
     Ok(Bytes::new(size as u64))
 }
 
 /// Takes the cap on the sender's pacing rate away. Pacing itself stays on.
 ///
 /// # Errors
-/// [`LiveError::Option`].
-pub fn lift_max_pacing_rate(socket: &impl AsFd) -> Result<(), LiveError> {
+/// [`HostError::Option`].
+pub fn lift_max_pacing_rate(socket: &impl AsFd) -> Result<(), HostError> {
     set_raw(socket.as_fd(), libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &u64::MAX.to_ne_bytes())
-        .map_err(LiveError::option("SO_MAX_PACING_RATE", "unlimited"))
+        .map_err(HostError::option("SO_MAX_PACING_RATE", "unlimited"))
 }
 
 /// Caps the sender's pacing rate (`SO_MAX_PACING_RATE`); works without the fq qdisc. It turns pacing on.
 ///
 /// # Errors
-/// [`LiveError::Option`].
-pub fn set_max_pacing_rate(socket: &impl AsFd, rate: Rate) -> Result<(), LiveError> {
+/// [`HostError::Option`].
+pub fn set_max_pacing_rate(socket: &impl AsFd, rate: Rate) -> Result<(), HostError> {
     let bytes_per_second = (rate.as_bps() / 8).max(1);
     set_raw(socket.as_fd(), libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &bytes_per_second.to_ne_bytes())
-        .map_err(LiveError::option("SO_MAX_PACING_RATE", rate))
+        .map_err(HostError::option("SO_MAX_PACING_RATE", rate))
 }
 
 /// Sends without waiting for full segments (`TCP_NODELAY`).
 ///
 /// # Errors
-/// [`LiveError::Option`].
-pub fn set_no_delay(socket: &impl AsFd) -> Result<(), LiveError> {
-    SockRef::from(socket).set_tcp_nodelay(true).map_err(LiveError::option("TCP_NODELAY", true))
+/// [`HostError::Option`].
+pub fn set_no_delay(socket: &impl AsFd) -> Result<(), HostError> {
+    SockRef::from(socket).set_tcp_nodelay(true).map_err(HostError::option("TCP_NODELAY", true))
 }
 
 /// Limits the data that waits unsent in the send buffer (`TCP_NOTSENT_LOWAT`). It leaves the window alone.
 ///
 /// # Errors
-/// [`LiveError::Option`].
-pub fn set_unsent_limit(socket: &impl AsFd, limit: Bytes) -> Result<(), LiveError> {
+/// [`HostError::Option`].
+pub fn set_unsent_limit(socket: &impl AsFd, limit: Bytes) -> Result<(), HostError> {
     let value = u32::try_from(limit.get()).unwrap_or(u32::MAX);
-    SockRef::from(socket).set_tcp_notsent_lowat(value).map_err(LiveError::option("TCP_NOTSENT_LOWAT", limit))
+    SockRef::from(socket).set_tcp_notsent_lowat(value).map_err(HostError::option("TCP_NOTSENT_LOWAT", limit))
 }
 
 /// Sets the largest segment, payload and TCP options together (`TCP_MAXSEG`); only before connecting.
 ///
 /// # Errors
-/// [`LiveError::Option`]; the kernel accepts 88 to 32767 bytes.
-pub fn set_max_segment(socket: &impl AsFd, size: Bytes) -> Result<(), LiveError> {
+/// [`HostError::Option`]; the kernel accepts 88 to 32767 bytes.
+pub fn set_max_segment(socket: &impl AsFd, size: Bytes) -> Result<(), HostError> {
     let value = u32::try_from(size.get()).unwrap_or(u32::MAX);
-    SockRef::from(socket).set_tcp_mss(value).map_err(LiveError::option("TCP_MAXSEG", size))
+    SockRef::from(socket).set_tcp_mss(value).map_err(HostError::option("TCP_MAXSEG", size))
 }
 
 #[expect(unsafe_code, reason = "setsockopt for options no safe wrapper covers")]
