@@ -8,7 +8,8 @@ pub(crate) mod script;
 
 use crate::error::TransferError;
 use crate::wire::frame::{self, Framed};
-use host::{Clock, PollFd, PollFlags, Woken};
+use live::Clock;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustls::{Connection, Error as TlsError};
 use std::io::{self, BufRead, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -65,7 +66,7 @@ impl Channel {
         let tcp = tcp.into();
         let peer = tcp.peer_addr().map_err(TransferError::gone)?;
         tcp.set_nonblocking(true).map_err(TransferError::system("make a socket non-blocking"))?;
-        host::options::set_no_delay(&tcp)?;
+        live::options::set_no_delay(&tcp)?;
         let mut tls = tls.into();
         tls.set_buffer_limit(None);
         let (early, waited, ended) = (Mutex::default(), Default::default(), AtomicBool::new(false));
@@ -171,10 +172,14 @@ impl Channel {
 
     fn poll(&self, what: PollFlags, until: Time) -> Result<bool, TransferError> {
         loop {
-            let limit = (until != Time::NEVER).then(|| until.since(self.clock.now()));
-            match host::wait(&mut [PollFd::new(&self.tcp, what)], limit) {
-                Ok(Woken::Interrupted) => {}
-                Ok(woken) => return Ok(woken == Woken::Ready),
+            let left = until.since(self.clock.now());
+            let nanos = left.as_nanos();
+            let left =
+                Timespec { tv_sec: (nanos / 1_000_000_000) as i64, tv_nsec: (nanos % 1_000_000_000) as _ };
+            let timeout = (until != Time::NEVER).then_some(&left);
+            match poll(&mut [PollFd::new(&self.tcp, what)], timeout) {
+                Ok(ready) => return Ok(ready > 0),
+                Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(TransferError::system("wait for a socket")(error)),
             }
         }

@@ -182,9 +182,6 @@ pub enum TransferError {
     },
     /// A socket's option was refused.
     #[error(transparent)]
-    Host(#[from] host::HostError),
-    /// A window could not be held.
-    #[error(transparent)]
     Live(#[from] live::LiveError),
     /// A system call failed that should not.
     #[error("cannot {doing}: {source}")]
@@ -249,7 +246,7 @@ impl TransferError {
             | Self::Expired(_)
             | Self::OtherReceiver { .. }
             | Self::TicketRefused { .. }
-            | Self::Host(host::HostError::Control { .. }) => Ending::Usage,
+            | Self::Live(live::LiveError::Control { .. }) => Ending::Usage,
             Self::Incomplete { .. } => Ending::Partial,
             Self::Unreachable { .. }
             | Self::PeerGone { .. }
@@ -264,7 +261,6 @@ impl TransferError {
             | Self::Busy { .. }
             | Self::State { .. }
             | Self::NotOwn { .. }
-            | Self::Host(_)
             | Self::Live(_)
             | Self::System { .. } => Ending::Environment,
         }

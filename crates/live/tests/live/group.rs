@@ -2,12 +2,11 @@
 
 use crate::namespace;
 use crate::sized::{Scribe, pair};
-use host::options;
 use sizing::{Action, Input};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
-use tightlink_live::SizedGroup;
+use tightlink_live::{SizedGroup, options};
 use units::{Bytes, Span, Time};
 
 const SEGMENT: Bytes = Bytes::new(1000);

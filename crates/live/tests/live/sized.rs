@@ -3,7 +3,6 @@
 use crate::namespace;
 use crate::transfer::{loopback, run};
 use crate::tries::{in_one_of_five, in_time};
-use host::{Clock, TcpInfo, options};
 use sizing::{Action, BufferSizer, Fixed, Input, SizerState, registry};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -11,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use tightlink_live::{
-    Demand, FlowConfig, Liaison, LiveError, Receiver, SessionConfig, SizedWindow, SizerChoice, receive_with,
-    send_with,
+    Clock, Demand, FlowConfig, Liaison, LiveError, Receiver, SessionConfig, SizedWindow, SizerChoice,
+    TcpInfo, options, receive_with, send_with,
 };
 use units::{Bytes, Rate, Span, Time};
 

@@ -2,12 +2,11 @@
 
 use crate::namespace;
 use crate::tries::{in_one_of_five, in_time};
-use host::Clock;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use tightlink_live::{
-    FlowConfig, LiveError, ReceivedFlow, Receiver, SentFlow, SessionConfig, Window, receive, send,
+    Clock, FlowConfig, LiveError, ReceivedFlow, Receiver, SentFlow, SessionConfig, Window, receive, send,
 };
 use units::{Bytes, Rate, Span, Time};
 
