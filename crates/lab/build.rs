@@ -32,7 +32,7 @@ fn main() -> io::Result<()> {
 fn files(folder: &Path, into: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        if path.ends_with("lab/src/claims") || path.ends_with("lab/src/claims.rs") {
+        if path.ends_with("lab/src/study/claims") || path.ends_with("lab/src/study/claims.rs") {
             continue;
         }
         if path.is_dir() { files(&path, into)? } else { into.push(path) }

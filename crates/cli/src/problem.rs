@@ -1,8 +1,8 @@
 //! How a command can end badly: a message for a person and an exit code.
 
-use lab::claims::ClaimError;
-use lab::engine::EngineError;
-use lab::store::StoreError;
+use lab::run::engine::EngineError;
+use lab::study::claims::ClaimError;
+use lab::study::store::StoreError;
 use scenario::Faults;
 use std::fmt::Display;
 use std::io;
@@ -62,9 +62,10 @@ impl From<EngineError> for Problem {
             EngineError::CannotAnswer(_)
             | EngineError::NothingMeasured { .. }
             | EngineError::Emulator(emu::EmuError::Refused { .. }) => Self::usage(error),
-            EngineError::Emulator(_) | EngineError::Live(_) | EngineError::Broken(_) => {
-                Self::environment(error)
-            }
+            EngineError::Emulator(_)
+            | EngineError::Host(_)
+            | EngineError::Live(_)
+            | EngineError::Broken(_) => Self::environment(error),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::print;
 use indicatif::{ProgressBar, ProgressStyle};
-use lab::record::Engine;
+use lab::run::record::Engine;
 use std::io::{IsTerminal, stderr};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;

@@ -2,7 +2,7 @@
 
 use crate::print;
 use crate::problem::Problem;
-use lab::store::replace;
+use lab::files::replace;
 use std::path::Path;
 use transfer::Summary;
 

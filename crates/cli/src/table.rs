@@ -2,11 +2,11 @@
 
 use crate::print;
 use crate::problem::Problem;
-use lab::claims::Tally;
-use lab::compare::Answer;
-use lab::curves::{Axis, Curves, HeatMap};
-use lab::record::{LinkSummary, Record, SessionsSummary, Summary};
-use lab::report::Verdict;
+use lab::run::record::{LinkSummary, Record, SessionsSummary, Summary};
+use lab::study::claims::Tally;
+use lab::study::claims::Verdict;
+use lab::study::curves::{Axis, Curves, HeatMap};
+use lab::study::task::Answer;
 
 const HEAD: [&str; 7] =
     ["engine", "goodput Mbit/s", "mean RTT ms", "loss %", "retransmits", "utilization %", "backlog kB"];

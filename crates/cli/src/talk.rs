@@ -1,12 +1,10 @@
 //! How a transfer goes, on stderr: one line that changes on a terminal; elsewhere a plain one now and then.
 
 use crate::print;
+use host::{PollFd, PollFlags, Woken};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::termios::{FlushArg, tcflush};
 use std::io::{IsTerminal, stderr, stdin};
-use std::os::fd::AsFd;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use transfer::name::Name;
@@ -16,8 +14,8 @@ use units::Span;
 /// Between plain lines at least.
 const PAUSE: Span = Span::from_secs(10);
 
-/// How often it is looked whether a question has become pointless, milliseconds.
-const LOOK: u8 = 100;
+/// How often it is looked whether a question has become pointless.
+const LOOK: Span = Span::from_millis(100);
 
 /// A longer time is not told: 100 days.
 const LONGEST_LEFT_S: f64 = 100.0 * 86_400.0;
@@ -113,13 +111,13 @@ fn answer(is_over: &dyn Fn() -> bool) -> bool {
         print::ask("Accept? [y/n] ");
         let mut line = String::new();
         loop {
-            match poll(&mut [PollFd::new(stdin().as_fd(), PollFlags::POLLIN)], PollTimeout::from(LOOK)) {
+            match host::wait(&mut [PollFd::new(&stdin(), PollFlags::IN)], Some(LOOK)) {
                 _ if is_over() => {
                     print::talk("the sender has left");
                     return false;
                 }
-                Ok(0) | Err(Errno::EINTR) => {}
-                Ok(_) => break,
+                Ok(Woken::TimedOut | Woken::Interrupted) => {}
+                Ok(Woken::Ready) => break,
                 Err(_) => return false,
             }
         }

@@ -45,15 +45,16 @@ const ROOMS: &[Room] = &[
             "simulated probes and trains become what real ones do by the same estimators",
         )],
     },
-    room(3, "emu", &["units", "link"]),
-    room(3, "live", &["units", "cc", "estimate", "sizing"]),
-    room(3, "transfer", &["units", "estimate", "sizing", "live"]),
+    room(3, "host", &["units"]),
+    room(3, "emu", &["units", "link", "host"]),
+    room(3, "live", &["units", "cc", "estimate", "sizing", "host"]),
+    room(3, "transfer", &["units", "estimate", "sizing", "host", "live"]),
     room(3, "bpf", &["units"]),
     room(
         4,
         "lab",
         &[
-            "units", "model", "link", "scenario", "cc", "estimate", "sizing", "sim", "emu", "live",
+            "units", "model", "link", "scenario", "cc", "estimate", "sizing", "sim", "host", "emu", "live",
             "transfer", "bpf",
         ],
     ),
@@ -64,6 +65,7 @@ const ROOMS: &[Room] = &[
         beyond: &[
             ("units", "the command line reads quantities: --rate 20Mbit/s"),
             ("scenario", "it opens scenario files, applies --set, and prints faults"),
+            ("host", "`tune` reads the clock, and commands wait for signals and answers"),
             ("emu", "`emulate` needs no scenario, so it does not pass through the lab"),
             ("link", "the configuration `emulate` hands to emu is made of link's types"),
             ("live", "`tune` works on the sockets of programs, without a scenario"),
@@ -209,6 +211,65 @@ fn sources() -> BTreeMap<PathBuf, String> {
         }
     }
     found
+}
+
+/// A part of `lab`: `run/engine`, `study/claims`, `files`, `report`. Those of the files below it are its own.
+fn part_of_lab(path: &str) -> Option<String> {
+    let names: Vec<&str> = path.split('/').collect();
+    match names[..] {
+        [folder @ ("run" | "study"), part, ..] => Some(format!("{folder}/{part}")),
+        ["run" | "study" | "lib"] => None,
+        [part, ..] => Some(part.to_owned()),
+        [] => None,
+    }
+}
+
+/// Which parts of `lab` use which others, by `crate::` in their source files.
+fn arrows_inside_lab() -> BTreeMap<String, BTreeSet<String>> {
+    let mut arrows: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (path, text) in sources() {
+        let Ok(path) = path.strip_prefix("lab/src") else { continue };
+        let Some(part) = part_of_lab(&path.with_extension("").to_string_lossy()) else { continue };
+        let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+        let named = code.flat_map(|line| line.split("crate::").skip(1)).map(|rest| {
+            let end =
+                rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')).unwrap_or(rest.len());
+            rest[..end].replace("::", "/")
+        });
+        let used = named.map(|named| {
+            part_of_lab(&named)
+                .unwrap_or_else(|| panic!("{}: name the part of crate::{named}", path.display()))
+        });
+        arrows.entry(part.clone()).or_default().extend(used.filter(|used| *used != part));
+    }
+    arrows
+}
+
+#[test]
+fn a_run_knows_no_study_and_a_study_no_page() {
+    let mut wrong = Vec::new();
+    for (part, used) in arrows_inside_lab() {
+        let may_use = |used: &str| match part.split('/').next() {
+            Some("run") => used.starts_with("run/"),
+            Some("study") => used.starts_with("run/") || used.starts_with("study/") || used == "files",
+            _ => true,
+        };
+        wrong.extend(used.iter().filter(|used| !may_use(used)).map(|used| format!("{part} -> {used}")));
+    }
+    assert!(wrong.is_empty(), "arrows inside lab: {wrong:?}");
+}
+
+#[test]
+fn no_part_of_run_or_study_uses_one_that_uses_it() {
+    let mut left = arrows_inside_lab();
+    left.retain(|part, _| part.contains('/'));
+    assert!(left.contains_key("run/engine") && left.contains_key("study/claims"), "{left:?}");
+    // What uses nothing that is left goes; a circle stays.
+    while let Some(free) = left.keys().find(|part| left[*part].iter().all(|used| !left.contains_key(used))) {
+        let free = free.clone();
+        left.remove(&free);
+    }
+    assert!(left.is_empty(), "parts of lab in a circle, or that use one: {left:?}");
 }
 
 #[test]

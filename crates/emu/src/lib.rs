@@ -9,14 +9,13 @@
 //! [`PathReport`]. [`shell::run`] does all that around one command.
 //!
 //! Reading order:
-//! - `error.rs`, `clock.rs`: errors that say how to mend them; the one place that reads the clock.
+//! - `error.rs`: errors that say how to mend them.
 //! - `privilege.rs`, `namespace.rs`: the rights, and places to run programs in that cannot be left behind.
 //! - `interface.rs`, `tun.rs`, `vnet.rs`: the device.
 //! - `segment.rs`, `flow.rs`, `ecn.rs`, `pool.rs`: packets: their segments, their flows, their marks, their buffers.
 //! - `path.rs` and `path/`: the path itself; `realtime.rs`: its thread's priority.
 //! - `shell.rs`: `tightlink emulate -- CMD`; `user.rs`: as whom CMD runs.
 
-mod clock;
 mod ecn;
 mod error;
 mod flow;

@@ -27,10 +27,10 @@ pub use config::PathConfig;
 pub use report::{Judged, Lateness, LinkSample, PathReport};
 pub use time::Stalls;
 
-use crate::clock::Clock;
 use crate::tun::{self, Tun, TunConfig};
 use crate::{EmuError, Namespace};
 use driver::{Command, Driver, Schedule};
+use host::Clock;
 
 use lane::{Lane, Pace, Packet, Store};
 use line::{Direction, Line};

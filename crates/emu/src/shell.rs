@@ -17,8 +17,8 @@
 
 use crate::namespace::before_exec;
 use crate::{EmuError, Namespace, Path, PathConfig, PathReport, User};
+use host::{PollFd, PollFlags};
 use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill, killpg};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::unistd::Pid;
@@ -179,11 +179,10 @@ impl Drop for Signals {
 
 /// Waits until `descriptor` can be read, at most `limit`.
 fn pause(descriptor: &impl AsFd, limit: Duration) -> Result<(), EmuError> {
-    let timeout = PollTimeout::try_from(limit).unwrap_or(PollTimeout::MAX);
-    match poll(&mut [PollFd::new(descriptor.as_fd(), PollFlags::POLLIN)], timeout) {
-        Ok(_) | Err(Errno::EINTR) => Ok(()),
-        Err(errno) => Err(EmuError::os("waiting for the command", errno)),
-    }
+    let limit = Span::from_nanos(u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX));
+    host::wait(&mut [PollFd::new(descriptor, PollFlags::IN)], Some(limit))
+        .map(drop)
+        .map_err(|error| EmuError::os("waiting for the command", error))
 }
 
 /// The program at the far end.
@@ -202,8 +201,8 @@ impl Server {
             .spawn()
             .map_err(|error| EmuError::os(format!("starting the server ({line:?})"), error))?;
         let mut server = Self { child };
-        let deadline = crate::clock::now() + SERVER_PATIENCE;
-        while crate::clock::now() < deadline && !listens(path.receiver())? {
+        let deadline = host::clock::now() + SERVER_PATIENCE;
+        while host::clock::now() < deadline && !listens(path.receiver())? {
             if let Ok(Some(status)) = server.child.try_wait()
                 && !status.success()
             {
@@ -223,8 +222,8 @@ impl Server {
         let group = Pid::from_raw(self.child.id() as i32);
         // No such group means it has ended already.
         let _ = killpg(group, Signal::SIGTERM);
-        let deadline = crate::clock::now() + SERVER_GRACE;
-        while crate::clock::now() < deadline && matches!(self.child.try_wait(), Ok(None)) {
+        let deadline = host::clock::now() + SERVER_GRACE;
+        while host::clock::now() < deadline && matches!(self.child.try_wait(), Ok(None)) {
             std::thread::park_timeout(Duration::from_millis(10));
         }
         let _ = killpg(group, Signal::SIGKILL);

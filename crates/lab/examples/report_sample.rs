@@ -4,11 +4,12 @@
 //! engines, a lone flow in the first case and FLOWS (default 3) in the others. Names and scenario text are hostile on purpose.
 
 use std::f64::consts::PI;
-use tightlink_lab::record::{
+use tightlink_lab::report::{Case, Report};
+use tightlink_lab::run::record::{
     DelayStatistics, Engine, FlowSeries, FlowSummary, LinkSeries, Percentiles, Record, RttStatistics, Series,
     Summary,
 };
-use tightlink_lab::report::{Case, Report, Verdict};
+use tightlink_lab::study::claims::Verdict;
 
 const HOSTILE: &str = "</script><img src=x onerror=alert(1)>";
 const END: f64 = 60.0;

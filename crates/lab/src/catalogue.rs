@@ -1,6 +1,6 @@
 //! What the registries know, for listing.
 
-use crate::resolve::KERNEL_CONTROLS;
+use crate::run::resolve::KERNEL_CONTROLS;
 
 /// One thing that can be named in a scenario.
 #[derive(Clone, Debug)]

@@ -1,31 +1,20 @@
 //! The laboratory: from a scenario to a record, a report and a verdict.
 //!
 //! ```text
-//! Document ──► resolve ──► engine ──► Record ──► store, compare ──► claims, report
+//! Document ──► resolve ──► engine ──► Record ──► store, claims ──► report
+//!              run                    run        study
 //! ```
-//! What lives here: resolving what a scenario leaves relative, running it on an [`engine`], what a run leaves
-//! behind ([`record`]), keeping it ([`store`]), the published relations ([`claims`]) and pages ([`report`]). What
-//! does not: algorithms, and the terminal.
+//! What lives here: [`run`] resolves what a scenario leaves relative and runs it on an engine; [`study`] makes, keeps and
+//! judges many runs; [`report`] writes pages. What does not: algorithms, and the terminal.
 //!
-//! Reading order: `resolve.rs`, `record.rs`, `engine.rs` and `engine/`, `measure.rs`, `compare.rs`, `repeat.rs`, `claims.rs`,
-//! `figures.rs`, `store.rs`, `sweep.rs` and `tabulate.rs`, `search.rs`, `report.rs`, `transfers.rs`.
+//! `run` uses nothing else of this crate, `study` uses `run` and [`files`]; pages use both.
+//!
+//! Reading order: `run.rs`, `study.rs`, `files.rs`, `report.rs`, `sentences.rs`, `transfers.rs`, `catalogue.rs`.
 
-mod batches;
 pub mod catalogue;
-pub mod claims;
-pub mod compare;
-pub mod curves;
-pub mod engine;
-mod fairness;
-pub mod figures;
-pub mod measure;
-pub mod record;
-pub mod repeat;
+pub mod files;
 pub mod report;
-pub mod resolve;
-pub mod search;
+pub mod run;
 mod sentences;
-pub mod store;
-pub mod sweep;
-pub mod tabulate;
+pub mod study;
 pub mod transfers;

@@ -1,9 +1,9 @@
 //! The page of a transfer: the same as that of a run, of a path that nobody described.
 
-use crate::record::{
+use crate::report::{Case, Report};
+use crate::run::record::{
     Engine, FlowSeries, FlowSummary, Record, RttStatistics, Series, SocketBufferSeries, Summary,
 };
-use crate::report::{Case, Report};
 use std::fmt::Write as _;
 use transfer::{Sample, Side};
 

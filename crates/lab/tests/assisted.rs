@@ -1,9 +1,9 @@
 //! Routers that tell senders, as a scenario names them.
 
 use scenario::Document;
-use tightlink_lab::engine::{check, run};
-use tightlink_lab::record::Engine;
-use tightlink_lab::resolve::resolve;
+use tightlink_lab::run::engine::{check, run};
+use tightlink_lab::run::record::Engine;
+use tightlink_lab::run::resolve::resolve;
 
 const XCP: &str = "
 title = 't'

@@ -1,9 +1,9 @@
 //! Fairness and convergence: what `record.fairness` finds, against what must be so.
 
 use scenario::Document;
-use tightlink_lab::engine;
-use tightlink_lab::record::{Engine, Record};
-use tightlink_lab::resolve::resolve;
+use tightlink_lab::run::engine;
+use tightlink_lab::run::record::{Engine, Record};
+use tightlink_lab::run::resolve::resolve;
 
 fn record(text: &str) -> Record {
     let document = Document::parse("t.toml", text).unwrap();
@@ -77,7 +77,7 @@ fn a_flow_that_leaves_sends_no_more_and_the_others_share_what_it_had() {
     );
     let record = record(&text);
     let [stays, leaves] = &record.series.flows[..] else { panic!() };
-    let between = |of: &tightlink_lab::record::FlowSeries, from: f64, to: f64| {
+    let between = |of: &tightlink_lab::run::record::FlowSeries, from: f64, to: f64| {
         let within = of.t_s.iter().zip(&of.rate_bps).filter(|(t, _)| **t > from && **t <= to);
         let rates: Vec<f64> = within.map(|(_, rate)| *rate).collect();
         rates.iter().sum::<f64>() / rates.len() as f64

@@ -2,9 +2,9 @@
 
 use scenario::Document;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use tightlink_lab::compare::tasks;
-use tightlink_lab::curves::{Curves, draw};
 use tightlink_lab::report::figure::FigurePage;
+use tightlink_lab::study::curves::{Curves, draw};
+use tightlink_lab::study::task::tasks;
 
 const MATRIX: &str = "title = 't'
 duration = '10s'

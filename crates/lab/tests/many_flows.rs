@@ -5,12 +5,12 @@ use parquet::record::Field;
 use scenario::Document;
 use std::fs::File;
 use std::path::Path;
-use tightlink_lab::compare::{answer, tasks};
-use tightlink_lab::engine;
-use tightlink_lab::record::{Engine, FlowSeries, Record, Spread};
-use tightlink_lab::report::Report;
-use tightlink_lab::resolve::{ResolvedFlow, resolve};
-use tightlink_lab::store::Store;
+use tightlink_lab::report::{Case, Report};
+use tightlink_lab::run::engine;
+use tightlink_lab::run::record::{Engine, FlowSeries, Record, Spread};
+use tightlink_lab::run::resolve::{ResolvedFlow, resolve};
+use tightlink_lab::study::store::Store;
+use tightlink_lab::study::task::{answer, tasks};
 
 /// Forty alike, one that comes late and ends, one that leaves.
 fn scenario(record: &str) -> Document {
@@ -151,7 +151,7 @@ fn percentiles_are_kept_and_drawn() {
         source: None,
         scenario_text: String::new(),
         scenario_name: "t.toml".into(),
-        cases: vec![answer.case()],
+        cases: vec![Case::of(&answer)],
         verdicts: Vec::new(),
         command: String::new(),
     };

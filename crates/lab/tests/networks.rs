@@ -1,9 +1,9 @@
 //! Scenarios of several links: what they resolve to, which engines answer, and what the answer says of each link.
 
 use scenario::Document;
-use tightlink_lab::engine::{check, run};
-use tightlink_lab::record::{Engine, Record};
-use tightlink_lab::resolve::{Resolved, resolve};
+use tightlink_lab::run::engine::{check, run};
+use tightlink_lab::run::record::{Engine, Record};
+use tightlink_lab::run::resolve::{Resolved, resolve};
 use units::{Bytes, Rate, Span};
 
 const NETWORK: &str = "title = 't'

@@ -2,10 +2,10 @@
 
 use scenario::Document;
 use std::fs;
-use tightlink_lab::compare::{Answer, Task, answer, shown, tasks};
-use tightlink_lab::curves::{CurvesError, check, draw, steps};
-use tightlink_lab::record::{Engine, Record};
-use tightlink_lab::repeat::{median, repeats, runs, too_busy};
+use tightlink_lab::run::record::{Engine, Record};
+use tightlink_lab::study::curves::{CurvesError, check, draw, steps};
+use tightlink_lab::study::repeat::{median, repeats, runs, too_busy};
+use tightlink_lab::study::task::{Answer, Task, answer, shown, tasks};
 
 const TOP: &str = "title = 't'
 seed = 7

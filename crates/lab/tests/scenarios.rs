@@ -3,10 +3,10 @@
 use scenario::Document;
 use std::fs;
 use std::path::{Path, PathBuf};
-use tightlink_lab::compare::{check, hopeless, tasks};
-use tightlink_lab::curves::{check as suits, engines};
-use tightlink_lab::figures::{claims, figures};
-use tightlink_lab::record::Engine;
+use tightlink_lab::run::record::Engine;
+use tightlink_lab::study::curves::{check as suits, engines};
+use tightlink_lab::study::figures::{claims, figures};
+use tightlink_lab::study::task::{check, hopeless, tasks};
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {

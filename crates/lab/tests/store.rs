@@ -6,10 +6,11 @@ use scenario::Document;
 use std::fs::{self, File};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
-use tightlink_lab::compare::{Task, tasks};
-use tightlink_lab::engine;
-use tightlink_lab::record::{Engine, FlowSeries, LinkSeries, Record, Series, Summary};
-use tightlink_lab::store::{Store, replace, try_replace};
+use tightlink_lab::files::{replace, try_replace};
+use tightlink_lab::run::engine;
+use tightlink_lab::run::record::{Engine, FlowSeries, LinkSeries, Record, Series, Summary};
+use tightlink_lab::study::store::Store;
+use tightlink_lab::study::task::{Task, tasks};
 
 const SCENARIO: &str = "title = 't'\nduration = '1s'\n[link]\nrate = '10Mbit/s'\ndelay = '5ms'\n\
                         queue.limit = '1 bdp'\n[[flow]]\nname = 'one'\n[[flow]]\nname = 'two'\nstart = '200ms'\n";

@@ -1,9 +1,9 @@
 //! Loss synchronization: flows that nothing tells apart lose together, others less often.
 
 use scenario::Document;
-use tightlink_lab::engine;
-use tightlink_lab::record::{Engine, Record};
-use tightlink_lab::resolve::resolve;
+use tightlink_lab::run::engine;
+use tightlink_lab::run::record::{Engine, Record};
+use tightlink_lab::run::resolve::resolve;
 
 /// Reno flows on 100 Mbit/s behind 0.2 BDP of an RTT of 40 ms.
 fn flows(count: usize, more: &str) -> Record {

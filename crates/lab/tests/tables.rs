@@ -4,10 +4,10 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use scenario::Document;
 use std::fs::{self, File};
-use tightlink_lab::compare::tasks;
-use tightlink_lab::record::Engine;
-use tightlink_lab::sweep::sweep;
-use tightlink_lab::tabulate::tabulate;
+use tightlink_lab::run::record::Engine;
+use tightlink_lab::study::sweep::sweep;
+use tightlink_lab::study::tabulate::tabulate;
+use tightlink_lab::study::task::tasks;
 
 /// The columns and rows of both files of the sweep `text`.
 struct Tables {

@@ -2,9 +2,9 @@
 
 use scenario::Document;
 use std::fs;
-use tightlink_lab::engine::{self, EngineError};
-use tightlink_lab::record::Engine;
-use tightlink_lab::resolve::resolve;
+use tightlink_lab::run::engine::{self, EngineError};
+use tightlink_lab::run::record::Engine;
+use tightlink_lab::run::resolve::resolve;
 
 const TOP: &str = "title = 't'\nduration = '60s'\nwarmup = '10s'\n[link]\nrate = '16Mbit/s'\n\
                    queue.limit = '40 packets'\n";

@@ -1,21 +1,20 @@
 //! Real transfers: kernel TCP sockets whose window is set, and measured, while they run.
 //!
 //! What lives here: bulk flows between two addresses ([`send`], [`receive`]), the window limited from the
-//! receiver ([`WindowControl`]), what the kernel tells about a connection ([`TcpInfo`]), and two profiles of
-//! its TCP ([`Stack`]). What does not: the path between the two addresses (a thread that calls in here has
-//! already entered the right network namespace; a socket stays in the namespace of the thread that made it),
-//! scenario text, results on disk.
+//! receiver ([`WindowControl`]), and sizers at it. What does not: the clock, waiting, socket options and `TCP_INFO` (room
+//! `host`); the path between the two addresses (a thread that calls in here has already entered the right network
+//! namespace); scenario text, results on disk.
 //!
 //! Reading order: `session.rs` (what a run is), `results.rs` (what it leaves), `receiver.rs` and `sender.rs`
 //! (one loop each, no thread per flow), `liaison.rs` (what they tell each other), `window.rs` (the actuator), `sized.rs`
 //! (sizers at the actuator), `sized_group.rs` (one sizer for several connections), `probe.rs` (probes and packet trains
 //! over UDP), `sobas_socket.rs` (all of it for a program of its own), `tune.rs` (for programs that know nothing of it),
-//! then the tools: `tcp_info.rs`, `options.rs`, `stack.rs`,
-//! `holder.rs`, `poller.rs`, `clock.rs`, `error.rs`.
+//! `error.rs`.
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;
-//! use tightlink_live::{Clock, FlowConfig, Receiver, SessionConfig, receive, send};
+//! use host::Clock;
+//! use tightlink_live::{FlowConfig, Receiver, SessionConfig, receive, send};
 //! use units::Bytes;
 //!
 //! let config = SessionConfig::new(vec![FlowConfig::sized("one", "reno", Bytes::new(1_000_000))]);
@@ -31,14 +30,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod clock;
 mod error;
 #[cfg(fuzzing)]
 pub mod fuzzing;
-mod holder;
 mod liaison;
-pub mod options;
-mod poller;
 pub mod probe;
 mod receiver;
 mod results;
@@ -47,15 +42,12 @@ mod session;
 mod sized;
 mod sized_group;
 mod sobas_socket;
-mod stack;
-mod tcp_info;
+mod ticks;
 pub mod tune;
 mod window;
 
-pub use clock::{Behind, Clock};
 pub use error::LiveError;
 pub use liaison::Liaison;
-pub use options::{BufferGrant, ReceiveBuffer};
 pub use receiver::Receiver;
 pub use results::{
     Measured, ReceivedFlow, ReceiverSample, RttStatistics, SendCounts, SenderSample, SentFlow,
@@ -66,6 +58,4 @@ pub use session::{
 pub use sized::{Demand, PhaseChange, SizedWindow};
 pub use sized_group::SizedGroup;
 pub use sobas_socket::SobasSocket;
-pub use stack::{SettingChange, Stack};
-pub use tcp_info::{TcpInfo, TcpOptions};
 pub use window::{Window, WindowControl, WindowReading};

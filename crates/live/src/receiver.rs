@@ -5,14 +5,14 @@
 
 mod slot;
 
-use crate::clock::Clock;
 use crate::error::LiveError;
-use crate::holder;
 use crate::liaison::Liaison;
-use crate::poller::{Poller, Ticks};
 use crate::results::ReceivedFlow;
 use crate::session::{CONNECT_WITHIN, PREAMBLE, SessionConfig};
-use nix::sys::epoll::EpollFlags;
+use crate::ticks::{STOP_CHECK, Ticks};
+use host::Clock;
+use host::port_owner;
+use host::{Interest, Poller};
 use slot::Slot;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::collections::HashMap;
@@ -58,7 +58,7 @@ impl Receiver {
         };
         bind().map_err(|source: io::Error| {
             if source.kind() == io::ErrorKind::AddrInUse {
-                LiveError::PortInUse { address, holder: holder::of_port(address.port()) }
+                LiveError::PortInUse { address, holder: port_owner::of_port(address.port()) }
             } else {
                 LiveError::Listen { address, source }
             }
@@ -104,7 +104,7 @@ impl<'a> Receiving<'a> {
         liaison: Option<&'a Liaison>,
     ) -> Result<Self, LiveError> {
         let poller = Poller::new()?;
-        poller.add(&listener.socket, LISTENER, EpollFlags::EPOLLIN)?;
+        poller.add(&listener.socket, LISTENER, Interest::IN)?;
         let warmup = Time::ZERO + config.warmup;
         let slots = config.flows.iter().map(|flow| Slot::new(flow, warmup)).collect();
         let sized = (0..config.flows.len()).filter(|&flow| config.flows[flow].sizer.is_some()).collect();
@@ -140,7 +140,7 @@ impl<'a> Receiving<'a> {
             }
             let due = self.sized.iter().map(|&flow| self.slots[flow].wakeup());
             let wake = due.fold(end.min(ticks.due()), Time::min);
-            for (token, _) in self.poller.wait(self.clock.now(), wake)? {
+            for (token, _) in self.wait(wake)? {
                 match token {
                     LISTENER => self.accept()?,
                     FIRST_UNKNOWN.. => self.identify(token)?,
@@ -153,6 +153,12 @@ impl<'a> Receiving<'a> {
             }
         }
         self.close()
+    }
+
+    /// The tokens that are ready by `wake`.
+    fn wait(&self, wake: Time) -> Result<Vec<(u64, Interest)>, LiveError> {
+        let now = self.clock.now();
+        Ok(self.poller.wait(now, wake.min(now + STOP_CHECK))?)
     }
 
     pub(crate) fn into_results(self) -> Vec<ReceivedFlow> {
@@ -171,7 +177,7 @@ impl<'a> Receiving<'a> {
             socket.set_nonblocking(true).map_err(LiveError::system("make a socket non-blocking"))?;
             let token = self.next_unknown;
             self.next_unknown += 1;
-            self.poller.add(&socket, token, EpollFlags::EPOLLIN)?;
+            self.poller.add(&socket, token, Interest::IN)?;
             let peer = peer.as_socket().unwrap_or_else(|| SocketAddr::from(([0, 0, 0, 0], 0)));
             let unknown = Unknown { socket, peer, accepted: self.clock.now(), head: Vec::new() };
             self.unknown.insert(token, unknown);
@@ -200,10 +206,10 @@ impl<'a> Receiving<'a> {
             Some(slot) => {
                 slot.begin(unknown, flow, self.liaison)?;
                 if let Some(incoming) = &slot.incoming {
-                    self.poller.change(&incoming.socket, flow as u64, EpollFlags::EPOLLIN)?;
+                    self.poller.change(&incoming.socket, flow as u64, Interest::IN)?;
                 }
                 if let Some(prober) = slot.prober() {
-                    self.poller.add(prober, FIRST_PROBER + flow as u64, EpollFlags::EPOLLIN)?;
+                    self.poller.add(prober, FIRST_PROBER + flow as u64, Interest::IN)?;
                 }
                 self.read(flow)
             }

@@ -12,16 +12,16 @@
 
 mod outgoing;
 
-use crate::clock::Clock;
 use crate::error::LiveError;
 use crate::liaison::Liaison;
-use crate::options;
-use crate::poller::{Poller, Ticks};
 use crate::probe::Echoer;
 use crate::results::{RttStatistics, SentFlow};
 use crate::session::{CONNECT_WITHIN, SessionConfig};
-use crate::tcp_info::TcpInfo;
-use nix::sys::epoll::EpollFlags;
+use crate::ticks::{STOP_CHECK, Ticks};
+use host::Clock;
+use host::TcpInfo;
+use host::options;
+use host::{Interest, Poller};
 use outgoing::{HOLD_CHECK, Outgoing, Phase};
 use sizing::SenderReport;
 use std::io::{self, IoSlice};
@@ -71,7 +71,7 @@ impl<'a> Sending<'a> {
         let (poller, zeros) = (Poller::new()?, vec![0; WRITE_SIZE]);
         let echoer = liaison.and_then(Liaison::take_echoer);
         if let Some(echoer) = &echoer {
-            poller.add(echoer, ECHOER, EpollFlags::EPOLLIN)?;
+            poller.add(echoer, ECHOER, Interest::IN)?;
         }
         Ok(Self { config, server, clock, liaison, echoer, report, poller, flows, zeros })
     }
@@ -97,7 +97,7 @@ impl<'a> Sending<'a> {
             }
             let due = end.min(ticks.due()).min(self.report);
             let wake = self.flows.iter().map(Outgoing::wakeup).fold(due, Time::min);
-            for (flow, ready) in self.poller.wait(self.clock.now(), wake)? {
+            for (flow, ready) in self.wait(wake)? {
                 if let (ECHOER, Some(echoer)) = (flow, &mut self.echoer) {
                     echoer.poll(&self.clock);
                     continue;
@@ -118,6 +118,12 @@ impl<'a> Sending<'a> {
         Ok(())
     }
 
+    /// The tokens that are ready by `wake`.
+    fn wait(&self, wake: Time) -> Result<Vec<(u64, Interest)>, LiveError> {
+        let now = self.clock.now();
+        Ok(self.poller.wait(now, wake.min(now + STOP_CHECK))?)
+    }
+
     pub(crate) fn into_results(self) -> Vec<SentFlow> {
         self.flows.into_iter().map(|flow| flow.result).collect()
     }
@@ -131,7 +137,7 @@ impl<'a> Sending<'a> {
         match flow.phase {
             Phase::Waiting => {
                 let socket = flow.connect(self.server)?;
-                self.poller.add(&socket, id as u64, EpollFlags::EPOLLOUT)?;
+                self.poller.add(&socket, id as u64, Interest::OUT)?;
                 flow.socket = Some(socket);
                 flow.phase = Phase::Connecting { deadline: now + CONNECT_WITHIN };
                 Ok(())
@@ -146,7 +152,7 @@ impl<'a> Sending<'a> {
                     return Ok(());
                 }
                 if let Some(socket) = &flow.socket {
-                    self.poller.change(socket, id as u64, EpollFlags::EPOLLOUT)?;
+                    self.poller.change(socket, id as u64, Interest::OUT)?;
                 }
                 flow.phase = Phase::Sending;
                 self.write(id)
@@ -184,7 +190,7 @@ impl<'a> Sending<'a> {
     }
 
     /// What is due because a socket is ready.
-    fn ready(&mut self, id: usize, ready: EpollFlags) -> Result<(), LiveError> {
+    fn ready(&mut self, id: usize, ready: Interest) -> Result<(), LiveError> {
         match self.flows[id].phase {
             Phase::Connecting { .. } => {
                 let now = self.clock.now();
@@ -194,7 +200,7 @@ impl<'a> Sending<'a> {
                 flow.connected(self.server, now, held)?;
                 if let (Some(socket), true) = (&flow.socket, held) {
                     // Writable it is all the time.
-                    self.poller.change(socket, id as u64, EpollFlags::empty())?;
+                    self.poller.change(socket, id as u64, Interest::empty())?;
                 }
                 self.write(id)
             }
@@ -205,7 +211,7 @@ impl<'a> Sending<'a> {
             }
             Phase::Sending => self.write(id),
             Phase::Draining { .. } => {
-                if ready.intersects(EpollFlags::EPOLLRDHUP | EpollFlags::EPOLLHUP | EpollFlags::EPOLLERR) {
+                if ready.intersects(Interest::RDHUP | Interest::HUP | Interest::ERR) {
                     // It stays ready from now on; the clock asks on.
                     if let Some(socket) = &self.flows[id].socket {
                         self.poller.remove(socket)?;
@@ -224,7 +230,7 @@ impl<'a> Sending<'a> {
             if flow.written == flow.goal {
                 // The receiver closes when it has read all, which tells in one round trip that all arrived.
                 socket.shutdown(Shutdown::Write).map_err(|error| flow.broken(error))?;
-                self.poller.change(socket, id as u64, EpollFlags::EPOLLRDHUP)?;
+                self.poller.change(socket, id as u64, Interest::RDHUP)?;
                 flow.phase = Phase::Draining { check: self.clock.now() + DRAIN_CHECK };
                 break;
             }

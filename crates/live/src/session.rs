@@ -7,13 +7,13 @@
 //!
 //! Not settable, the kernel's own: see [`KERNEL_DECIDES`].
 
-use crate::clock::Clock;
 use crate::error::LiveError;
 use crate::liaison::Liaison;
 use crate::receiver::{Receiver, Receiving};
 use crate::results::{ReceivedFlow, SentFlow};
 use crate::sender::Sending;
 use crate::window::Window;
+use host::Clock;
 use sizing::{BufferSizer, SobasConfig, registry};
 use socket2::Socket;
 use std::net::SocketAddr;

@@ -15,8 +15,8 @@
 //! is all that came in between, so a sizer that thinks in round trips sees eight or more deliveries in each.
 
 use crate::error::LiveError;
-use crate::tcp_info::TcpInfo;
 use crate::window::{Window, WindowControl, WindowReading};
+use host::TcpInfo;
 use sizing::{Action, BufferSizer, Input, SizerState};
 use std::os::fd::AsFd;
 use units::{Bytes, Span, Time};

@@ -7,8 +7,8 @@
 
 use crate::error::LiveError;
 use crate::sized::{Demand, carry_out, period};
-use crate::tcp_info::TcpInfo;
 use crate::window::{Window, WindowControl};
+use host::TcpInfo;
 use sizing::{BufferSizer, Input, SizerState};
 use std::os::fd::AsFd;
 use units::{Bytes, Span, Time};

@@ -1,10 +1,10 @@
 //! [`SobasSocket`]: a program's own connection, with a receive window that SOBAS finds.
 
-use crate::clock::Clock;
 use crate::error::LiveError;
 use crate::probe::{ProbeKey, Prober};
 use crate::sized::{Demand, PhaseChange, SizedWindow};
-use crate::tcp_info::TcpInfo;
+use host::Clock;
+use host::TcpInfo;
 use sizing::{Input, SenderReport, SizerState, Sobas, SobasConfig};
 use std::net::SocketAddr;
 use std::os::fd::AsFd;

@@ -21,10 +21,10 @@ pub use connection::{Left, Restored, TunedConnection};
 pub use error::TuneError;
 pub use restore::{GivenBack, WindowLimits, restore};
 
-use crate::clock::Clock;
 use crate::error::LiveError;
-use crate::tcp_info::TcpInfo;
 use connection::Ends;
+use host::Clock;
+use host::TcpInfo;
 use process::{Descriptor, Process};
 use sizing::{BufferSizer, Fixed, SobasConfig, registry};
 use std::collections::{BTreeMap, BTreeSet};

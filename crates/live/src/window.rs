@@ -12,8 +12,8 @@
 //! kernel rounds windows up to a multiple of 2^`rcv_wscale` (1 KiB with a 32 MiB `tcp_rmem`).
 
 use crate::error::LiveError;
-use crate::options::{self, BufferGrant, ReceiveBuffer};
-use crate::tcp_info::TcpInfo;
+use host::TcpInfo;
+use host::options::{self, BufferGrant, ReceiveBuffer};
 use std::os::fd::AsFd;
 use units::Bytes;
 

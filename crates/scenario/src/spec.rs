@@ -1,7 +1,7 @@
 //! The scenario as plain data: what a person wrote, read and checked but not yet resolved against anything.
 //!
 //! One struct per table of the file, one field per key, named as the key. Relative quantities ("0.25 bdp",
-//! a distribution of RTTs) stay relative here; `lab::resolve` turns them into numbers.
+//! a distribution of RTTs) stay relative here; `lab::run::resolve` turns them into numbers.
 
 mod queue;
 mod traffic;

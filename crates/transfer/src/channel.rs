@@ -8,8 +8,7 @@ pub(crate) mod script;
 
 use crate::error::TransferError;
 use crate::wire::frame::{self, Framed};
-use live::Clock;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use host::{Clock, PollFd, PollFlags, Woken};
 use rustls::{Connection, Error as TlsError};
 use std::io::{self, BufRead, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -66,7 +65,7 @@ impl Channel {
         let tcp = tcp.into();
         let peer = tcp.peer_addr().map_err(TransferError::gone)?;
         tcp.set_nonblocking(true).map_err(TransferError::system("make a socket non-blocking"))?;
-        live::options::set_no_delay(&tcp)?;
+        host::options::set_no_delay(&tcp)?;
         let mut tls = tls.into();
         tls.set_buffer_limit(None);
         let (early, waited, ended) = (Mutex::default(), Default::default(), AtomicBool::new(false));
@@ -172,14 +171,10 @@ impl Channel {
 
     fn poll(&self, what: PollFlags, until: Time) -> Result<bool, TransferError> {
         loop {
-            let left = until.since(self.clock.now());
-            let nanos = left.as_nanos();
-            let left =
-                Timespec { tv_sec: (nanos / 1_000_000_000) as i64, tv_nsec: (nanos % 1_000_000_000) as _ };
-            let timeout = (until != Time::NEVER).then_some(&left);
-            match poll(&mut [PollFd::new(&self.tcp, what)], timeout) {
-                Ok(ready) => return Ok(ready > 0),
-                Err(rustix::io::Errno::INTR) => {}
+            let limit = (until != Time::NEVER).then(|| until.since(self.clock.now()));
+            match host::wait(&mut [PollFd::new(&self.tcp, what)], limit) {
+                Ok(Woken::Interrupted) => {}
+                Ok(woken) => return Ok(woken == Woken::Ready),
                 Err(error) => return Err(TransferError::system("wait for a socket")(error)),
             }
         }

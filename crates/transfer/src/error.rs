@@ -182,6 +182,9 @@ pub enum TransferError {
     },
     /// A socket's option was refused.
     #[error(transparent)]
+    Host(#[from] host::HostError),
+    /// A window could not be held.
+    #[error(transparent)]
     Live(#[from] live::LiveError),
     /// A system call failed that should not.
     #[error("cannot {doing}: {source}")]
@@ -246,7 +249,7 @@ impl TransferError {
             | Self::Expired(_)
             | Self::OtherReceiver { .. }
             | Self::TicketRefused { .. }
-            | Self::Live(live::LiveError::Control { .. }) => Ending::Usage,
+            | Self::Host(host::HostError::Control { .. }) => Ending::Usage,
             Self::Incomplete { .. } => Ending::Partial,
             Self::Unreachable { .. }
             | Self::PeerGone { .. }
@@ -261,6 +264,7 @@ impl TransferError {
             | Self::Busy { .. }
             | Self::State { .. }
             | Self::NotOwn { .. }
+            | Self::Host(_)
             | Self::Live(_)
             | Self::System { .. } => Ending::Environment,
         }

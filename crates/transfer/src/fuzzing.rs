@@ -1,7 +1,7 @@
 //! For the fuzz targets only (`--cfg fuzzing`): the private parts that they reach.
 
 use crate::channel::script::Segment;
-use live::{Behind, Clock};
+use host::{Behind, Clock};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

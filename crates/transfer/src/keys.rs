@@ -77,7 +77,7 @@ fn provider() -> Arc<CryptoProvider> {
 /// # Panics
 /// If the system has none: there is no safe way on.
 pub(crate) fn fill_random(bytes: &mut [u8]) {
-    ring::default_provider().secure_random.fill(bytes).expect("the system gives entropy");
+    host::fill_random(bytes).expect("the system gives entropy");
 }
 
 /// TLS for a receiver that lets in only the holder of `secret`.

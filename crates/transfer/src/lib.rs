@@ -32,7 +32,7 @@ pub mod wire;
 
 pub use error::{Ending, TransferError};
 pub use history::{History, PhaseEntry, Sample};
-pub use live::Clock;
+pub use host::Clock;
 pub use measure::{KernelTimes, Limit, Limits, ReceiverTimes, SenderTimes};
 pub use progress::{Moved, Observer, Question, Silent, Snapshot};
 pub use receive::{Accept, Existing, ReceiveOptions, Receiver};

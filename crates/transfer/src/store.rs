@@ -10,7 +10,7 @@ use crate::error::TransferError;
 use crate::name::Name;
 use crate::origin::Origin;
 use crate::wire::control::Stamp;
-use live::Clock;
+use host::Clock;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps, UTIME_OMIT};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};

@@ -5,11 +5,11 @@ use crate::args::CheckOptions;
 use crate::problem::{CLAIM_FAILED, Problem};
 use crate::progress::Count;
 use crate::{print, table};
-use lab::claims::{Claim, Judging, Tally, check, confirmed, evidence, judged_by, kernel_runs};
-use lab::figures::{Figure, claims, figures};
-use lab::record::Engine;
-use lab::report::Verdict;
-use lab::store::Store;
+use lab::run::record::Engine;
+use lab::study::claims::Verdict;
+use lab::study::claims::{Claim, Judging, Tally, check, confirmed, evidence, judged_by, kernel_runs};
+use lab::study::figures::{Figure, claims, figures};
+use lab::study::store::Store;
 use std::process::ExitCode;
 use units::Span;
 

@@ -5,11 +5,12 @@ use crate::args::{CompareOptions, EngineName, ReportOptions};
 use crate::problem::{CLAIM_FAILED, Problem};
 use crate::progress::Progress;
 use crate::{print, source, table};
-use lab::claims::{Claim, Evidence, check, parse_claims};
-use lab::compare::{Answer, Task, hopeless, tasks};
-use lab::record::Engine;
-use lab::report::Report;
-use lab::store::{Store, replace, try_replace};
+use lab::files::{replace, try_replace};
+use lab::report::{Case, Report};
+use lab::run::record::Engine;
+use lab::study::claims::{Claim, Evidence, check, parse_claims};
+use lab::study::store::Store;
+use lab::study::task::{Answer, Task, hopeless, tasks};
 use scenario::Document;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -95,14 +96,14 @@ pub(crate) fn compare(
         source: first.source.clone(),
         scenario_text: document.text().to_owned(),
         scenario_name: document.name().to_owned(),
-        cases: answers.iter().map(Answer::case).collect(),
+        cases: answers.iter().map(Case::of).collect(),
         verdicts,
         command,
     };
     // Before the table: its reader may leave.
     replace(&file, report.html().as_bytes()).map_err(|error| cannot_write(&file, &error))?;
     let held = if options.json {
-        !report.verdicts.iter().any(lab::report::Verdict::failed)
+        !report.verdicts.iter().any(lab::study::claims::Verdict::failed)
     } else {
         table::print_answers(&answers)?;
         report.verdicts.is_empty() || table::print_verdicts(&report.verdicts)?

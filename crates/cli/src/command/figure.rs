@@ -6,10 +6,10 @@ use crate::args::FigureOptions;
 use crate::print;
 use crate::problem::Problem;
 use crate::progress::Count;
-use lab::claims::{Claim, Evidence, Judging, evidence};
-use lab::figures::{Figure, claims, figures};
-use lab::record::Engine;
-use lab::store::Store;
+use lab::run::record::Engine;
+use lab::study::claims::{Claim, Evidence, Judging, evidence};
+use lab::study::figures::{Figure, claims, figures};
+use lab::study::store::Store;
 use std::process::ExitCode;
 
 pub(crate) fn run(options: &FigureOptions) -> Result<ExitCode, Problem> {

@@ -5,7 +5,7 @@ use crate::print;
 use crate::problem::Problem;
 use clap::ValueEnum;
 use lab::catalogue;
-use lab::figures::claims;
+use lab::study::figures::claims;
 use std::process::ExitCode;
 
 type Kind = (Listed, &'static str, fn() -> Vec<catalogue::Entry>);
@@ -54,7 +54,7 @@ fn as_json(what: Listed, entries: &[catalogue::Entry]) -> Result<(), Problem> {
 }
 
 fn figures_as_json() -> Result<(), Problem> {
-    for figure in lab::figures::figures()? {
+    for figure in lab::study::figures::figures()? {
         print::json(&serde_json::json!({
             "kind": "figures",
             "name": figure.id,
@@ -85,7 +85,7 @@ fn entries(entries: &[catalogue::Entry]) -> Result<(), Problem> {
 
 /// Every published result and how many claims it has.
 pub(crate) fn figures() -> Result<(), Problem> {
-    let figures = lab::figures::figures()?;
+    let figures = lab::study::figures::figures()?;
     let width = figures.iter().map(|figure| figure.id.len()).max().unwrap_or(0);
     for figure in figures {
         let count = claims(&figure.id)?.len();

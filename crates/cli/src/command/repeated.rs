@@ -1,10 +1,10 @@
 //! One point of a scenario on some engines, as often as asked: what `run`, `compare`, `figure` and `check` share.
 
 use crate::problem::Problem;
-use lab::compare::{self, Answer, Task};
-use lab::record::Engine;
-use lab::repeat::{self, median, repeats};
-use lab::store::Store;
+use lab::run::record::Engine;
+use lab::study::repeat::{self, median, repeats};
+use lab::study::store::Store;
+use lab::study::task::{self, Answer, Task};
 use scenario::Document;
 
 /// How a point is run.
@@ -33,7 +33,7 @@ pub(super) fn answer(
         let tasks = repeats(asked.document, &task, repeat::runs(*engine, asked.repeat))?;
         let (mut found, next) = (Vec::new(), ended + tasks.len());
         for one in &tasks {
-            let answered = compare::answer(one.clone(), &[*engine], &mut |engine, passed, end| {
+            let answered = task::answer(one.clone(), &[*engine], &mut |engine, passed, end| {
                 tell(ended, engine, passed, end);
             })?;
             // An engine that is not made for the point is not made for it with another seed.
@@ -65,7 +65,7 @@ pub(super) fn answer(
 }
 
 impl Asked<'_> {
-    fn keep(&self, task: &Task, record: &lab::record::Record) -> Result<(), Problem> {
+    fn keep(&self, task: &Task, record: &lab::run::record::Record) -> Result<(), Problem> {
         if let Some((store, command)) = self.store {
             store.keep(task, self.document, command, record)?;
         }

@@ -5,9 +5,9 @@ use crate::args::RunOptions;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::{print, source, table};
-use lab::compare::{check, tasks};
-use lab::record::Engine;
-use lab::store::Store;
+use lab::run::record::Engine;
+use lab::study::store::Store;
+use lab::study::task::{check, tasks};
 use std::process::ExitCode;
 
 pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Problem> {

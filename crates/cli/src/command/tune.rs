@@ -6,16 +6,14 @@ use crate::args::TuneOptions;
 use crate::print;
 use crate::problem::Problem;
 use crate::talk;
-use live::Clock;
+use host::{Clock, PollFd, PollFlags};
 use live::tune::{Restored, TuneConfig, TuneEvent, TuneWindow, TunedConnection, Tuner};
 use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::prctl::set_child_subreaper;
 use nix::sys::signal::{SigSet, Signal, kill};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
-use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitCode, ExitStatus};
 use units::{Bytes, Span, Time};
@@ -257,11 +255,8 @@ impl Signals {
 
     /// Those that come within `wait`, or have come.
     fn within(&self, wait: Span) -> Result<Vec<Came>, Problem> {
-        let millis = u16::try_from(wait.as_nanos().div_ceil(1_000_000)).unwrap_or(u16::MAX);
-        match poll(&mut [PollFd::new(self.0.as_fd(), PollFlags::POLLIN)], PollTimeout::from(millis)) {
-            Ok(_) | Err(Errno::EINTR) => {}
-            Err(errno) => return Err(Problem::environment(format!("waiting: {errno}"))),
-        }
+        host::wait(&mut [PollFd::new(&self.0, PollFlags::IN)], Some(wait))
+            .map_err(|error| Problem::environment(format!("waiting: {error}")))?;
         let mut came = Vec::new();
         while let Ok(Some(info)) = self.0.read_signal() {
             let signal = Signal::try_from(info.ssi_signo as i32);

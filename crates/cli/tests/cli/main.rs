@@ -10,7 +10,6 @@ mod counting;
 mod emulate;
 mod environment;
 mod figures;
-mod keys;
 mod kill;
 mod names;
 mod pipe;

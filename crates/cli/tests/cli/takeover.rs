@@ -2,8 +2,8 @@
 
 use crate::place::{Ended, Place, alone, now, root};
 use emu::{Path, PathConfig};
+use host::{TcpInfo, options};
 use link::Limit;
-use live::{TcpInfo, options};
 use serde_json::Value;
 use std::io::Write;
 use std::net::{Shutdown, TcpListener, TcpStream};

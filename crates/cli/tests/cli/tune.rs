@@ -2,8 +2,8 @@
 
 use crate::place::{Ended, Place, SOON, end, root, within};
 use crate::tries::{in_one_of_five, in_time};
-use live::TcpInfo;
-use live::options::{RECEIVE_LOCK, buffer_lock, receive_buffer, window_clamp};
+use host::TcpInfo;
+use host::options::{RECEIVE_LOCK, buffer_lock, receive_buffer, window_clamp};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::process::CommandExt;

@@ -1,7 +1,7 @@
 //! [`Behind`]: the path's time for those at its ends.
 
 use super::time::REGAIN;
-use crate::clock::Clock;
+use host::Clock;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -38,29 +38,6 @@ impl Behind {
         Self(Arc::new(Shared { clock, now: AtomicU64::new(0), past: Mutex::default() }))
     }
 
-    /// Now, as far as the emulator knows: a standstill that lasts is not in it yet.
-    #[must_use]
-    pub fn now(&self) -> Span {
-        Span::from_nanos(self.0.now.load(Ordering::Relaxed))
-    }
-
-    /// At `real`. Exact for a moment before which a packet entered the path that has come out of it since: every standstill
-    /// until then is known by now. For moments more than some seconds ago it is that of the earliest one remembered.
-    #[must_use]
-    pub fn at(&self, real: Instant) -> Span {
-        let real = self.0.clock.time_of(real);
-        let past = self.0.past.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = past.partition_point(|stood| stood.from <= real);
-        match place.checked_sub(1).and_then(|place| past.get(place)) {
-            None => past.front().map_or_else(|| self.now(), |first| first.before),
-            Some(stood) if real < stood.to => stood.before + real.since(stood.from),
-            Some(stood) => {
-                let after = stood.before + stood.to.since(stood.from);
-                after.saturating_sub(real.since(stood.to) / REGAIN)
-            }
-        }
-    }
-
     pub(super) fn set(&self, behind: Span) {
         self.0.now.store(behind.as_nanos(), Ordering::Relaxed);
     }
@@ -81,9 +58,33 @@ impl Behind {
     }
 }
 
+impl host::Behind for Behind {
+    /// As far as the emulator knows: a standstill that lasts is not in it yet.
+    fn now(&self) -> Span {
+        Span::from_nanos(self.0.now.load(Ordering::Relaxed))
+    }
+
+    /// Exact for a moment before which a packet entered the path that has come out of it since: every standstill
+    /// until then is known by now. For moments more than some seconds ago it is that of the earliest one remembered.
+    fn at(&self, real: Instant) -> Span {
+        let real = self.0.clock.time_of(real);
+        let past = self.0.past.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = past.partition_point(|stood| stood.from <= real);
+        match place.checked_sub(1).and_then(|place| past.get(place)) {
+            None => past.front().map_or_else(|| self.now(), |first| first.before),
+            Some(stood) if real < stood.to => stood.before + real.since(stood.from),
+            Some(stood) => {
+                let after = stood.before + stood.to.since(stood.from);
+                after.saturating_sub(real.since(stood.to) / REGAIN)
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use host::Behind as _;
 
     fn ms(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)

@@ -9,18 +9,14 @@ use super::lane::{EASE_MAX, Lane, Store};
 use super::line::Direction;
 use super::report::{Lateness, LinkSample, PathReport};
 use super::time::PathTime;
-use crate::clock::{self, Clock};
 use crate::tun::Tun;
 use crate::{EmuError, realtime};
+use host::{Clock, PollFd, PollFlags, Woken, clock};
 use link::traffic::{Source, TrafficConfig};
-use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::eventfd::EventFd;
-use nix::sys::time::TimeSpec;
-use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use units::random::Stream;
 use units::{Span, Time};
 
@@ -129,7 +125,7 @@ impl Driver {
 
     /// What happens next happens at this time.
     fn time(&mut self) -> Time {
-        let now = self.path_time.at_work(self.clock.time()) - self.wakes.skew;
+        let now = self.path_time.at_work(self.clock.now()) - self.wakes.skew;
         self.wakes.latest = self.wakes.latest.max(now);
         self.wakes.latest
     }
@@ -223,35 +219,34 @@ impl Driver {
     fn sleep(&mut self) -> Result<(), EmuError> {
         let mut deadline =
             [self.forward.due(), self.reverse.due(), self.schedule.next()].into_iter().flatten().min();
-        let real = self.clock.time();
+        let real = self.clock.now();
         let now = self.path_time.at_work(real);
         if self.forward.has_sources() {
             let soon = now + CATCH_UP;
             deadline = Some(deadline.map_or(soon, |at| at.min(soon)));
         }
         let wait = deadline.map(|at| self.path_time.real(at.since(now)));
-        let timeout = wait.map(|wait| TimeSpec::from(Duration::from_nanos(wait.as_nanos())));
         let mut waited = [
-            PollFd::new(self.devices[SENDER].as_fd(), PollFlags::POLLIN),
-            PollFd::new(self.devices[RECEIVER].as_fd(), PollFlags::POLLIN),
-            PollFd::new((*self.bell).as_fd(), PollFlags::POLLIN),
+            PollFd::new(&self.devices[SENDER], PollFlags::IN),
+            PollFd::new(&self.devices[RECEIVER], PollFlags::IN),
+            PollFd::new(&*self.bell, PollFlags::IN),
         ];
-        let woken = ppoll(&mut waited, timeout, None);
+        let woken = host::wait(&mut waited, wait);
         let until = wait.map(|wait| real + wait);
-        let awake = self.clock.time();
+        let awake = self.clock.now();
         self.path_time.woken(awake, until);
         match woken {
-            Ok(0) => {
+            Ok(Woken::TimedOut) => {
                 let late = until.map_or(Span::ZERO, |until| awake.since(until));
                 // A mean over the last sixteen or so; the odd long stall is no habit.
                 let late = late.min(EASE_MAX);
                 self.wakes.ease = (self.wakes.ease * 15 + late) / 16;
             }
-            Ok(_) => self.wakes.skew = self.wakes.ease,
-            Err(Errno::EINTR) => {}
-            Err(errno) => return Err(EmuError::os("waiting for packets (ppoll)", errno)),
+            Ok(Woken::Ready) => self.wakes.skew = self.wakes.ease,
+            Ok(Woken::Interrupted) => {}
+            Err(error) => return Err(EmuError::os("waiting for packets (ppoll)", error)),
         }
-        if waited[2].any().unwrap_or(false) {
+        if !waited[2].revents().is_empty() {
             // Reading empties it. The command itself is in the channel.
             let _ = self.bell.read();
         }

@@ -8,7 +8,7 @@
 //! the run says so, and whoever measures in the path's time ([`Behind`]) is not deceived.
 
 use super::behind::Behind;
-use crate::clock::Clock;
+use host::Clock;
 use units::{Span, Time};
 
 /// Later than this is a stall, not a slow wake-up: timers on an idle virtual machine are late by 0.1 ms or so.
@@ -117,6 +117,7 @@ impl PathTime {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use host::Behind as _;
 
     fn ms(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)

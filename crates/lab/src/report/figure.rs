@@ -5,7 +5,7 @@ use super::frame::Frame;
 use super::heat::heat_map;
 use super::page::verdicts;
 use super::text::{decimals_for, escape_html, json_for_script, number};
-use crate::curves::{Axis, CurveChart, Curves};
+use crate::study::curves::{Axis, CurveChart, Curves};
 use std::fmt::Write as _;
 
 const TEMPLATE: &str = include_str!("../../assets/figure.html");

@@ -5,7 +5,7 @@ use super::Case;
 use super::charts::{Chart, MAX_FLOWS, MAX_POINTS, curve_name, finish, trace};
 use super::decimate::envelope;
 use super::flows::{Quantity, curves};
-use crate::record::FlowSeries;
+use crate::run::record::{FlowSeries, measure_names, measured};
 
 /// Ends of names, what they say, and from the record's unit to the page's.
 const UNITS: &[(&str, &str, f64)] = &[
@@ -15,22 +15,6 @@ const UNITS: &[(&str, &str, f64)] = &[
     ("_bps", "Mbit/s", 1e-6),
     ("_s", "ms", 1e3),
 ];
-
-/// The names of what any of `flows` measures, in the order in which they first come.
-pub(crate) fn measure_names(flows: &[FlowSeries]) -> Vec<&str> {
-    let mut names = Vec::new();
-    for measure in flows.iter().flat_map(|flow| &flow.measures) {
-        if !names.contains(&measure.name.as_str()) {
-            names.push(measure.name.as_str());
-        }
-    }
-    names
-}
-
-/// What `flow` has measured under `name`; nothing if it does not measure it.
-pub(crate) fn measured<'a>(flow: &'a FlowSeries, name: &str) -> &'a [f64] {
-    flow.measures.iter().find(|measure| measure.name == name).map_or(&[], |measure| &measure.values)
-}
 
 /// Title, unit and scale of a quantity by its name: `queueing_delay_s` is "Queueing delay", in ms.
 fn words(name: &str) -> (String, &'static str, f64) {

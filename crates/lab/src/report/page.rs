@@ -7,7 +7,7 @@ use super::frame::Frame;
 use super::table::{goodput_bps, mark, table, tag};
 use super::text::{escape_html, json_for_script, short};
 use super::{Case, Report, Verdict};
-use crate::record::Engine;
+use crate::run::record::Engine;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

@@ -1,8 +1,8 @@
 //! Claims that are known not to hold: the reason, and the band of what is found instead.
 
 use crate::common::verdict;
-use tightlink_lab::claims::parse_claims;
-use tightlink_lab::report::Verdict;
+use tightlink_lab::study::claims::Verdict;
+use tightlink_lab::study::claims::parse_claims;
 
 /// What becomes of a claim on the goodput at 100 kB, where the model finds 42 and the simulator 40 Mbit/s, that is known not to
 /// hold.

@@ -2,9 +2,9 @@
 
 use crate::common::{SCENARIO, answers, claim, failed, held};
 use scenario::Document;
-use tightlink_lab::claims::check;
-use tightlink_lab::compare::tasks;
-use tightlink_lab::record::Engine;
+use tightlink_lab::run::record::Engine;
+use tightlink_lab::study::claims::check;
+use tightlink_lab::study::task::tasks;
 
 #[test]
 fn a_claim_concerns_its_cases_and_what_they_are_compared_with() {

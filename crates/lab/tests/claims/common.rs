@@ -1,12 +1,12 @@
 //! Answers without a run, and what becomes of a claim about them.
 
 use scenario::Document;
-use tightlink_lab::claims::{Claim, check, parse_claims};
-use tightlink_lab::compare::{Answer, Task, tasks};
-use tightlink_lab::record::{
+use tightlink_lab::run::record::{
     DelayStatistics, Engine, FlowSummary, Percentiles, Record, RttStatistics, Series, Summary,
 };
-use tightlink_lab::report::Verdict;
+use tightlink_lab::study::claims::Verdict;
+use tightlink_lab::study::claims::{Claim, check, parse_claims};
+use tightlink_lab::study::task::{Answer, Task, tasks};
 
 pub const SCENARIO: &str = "title = 't'
 duration = '2s'

@@ -2,11 +2,11 @@
 
 use crate::common::record;
 use scenario::{Document, Drawn, FigureSpec};
-use tightlink_lab::claims::{check, parse_claims};
-use tightlink_lab::compare::{Answer, Task, tasks};
-use tightlink_lab::figures::{figures, published_claims};
-use tightlink_lab::record::{Engine, FlowSummary};
-use tightlink_lab::search::Found;
+use tightlink_lab::run::record::{Engine, FlowSummary};
+use tightlink_lab::study::claims::{check, parse_claims};
+use tightlink_lab::study::figures::{figures, published_claims};
+use tightlink_lab::study::task::Found;
+use tightlink_lab::study::task::{Answer, Task, tasks};
 
 #[test]
 fn a_claim_file_names_one_relation_and_enough_engines() {

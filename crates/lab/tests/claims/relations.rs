@@ -2,9 +2,9 @@
 
 use crate::common::{SCENARIO, answers, claim, failed, held, record, verdict};
 use scenario::Document;
-use tightlink_lab::claims::{check, parse_claims};
-use tightlink_lab::compare::{Answer, Task, tasks};
-use tightlink_lab::record::Engine;
+use tightlink_lab::run::record::Engine;
+use tightlink_lab::study::claims::{check, parse_claims};
+use tightlink_lab::study::task::{Answer, Task, tasks};
 
 #[test]
 fn engines_agree_within_a_band_of_the_capacity_of_the_value_or_of_the_unit() {

@@ -2,9 +2,9 @@
 
 use crate::common::{SCENARIO, answers, claim, record};
 use scenario::Document;
-use tightlink_lab::claims::{Claim, Judging, check, doubted, evidence};
-use tightlink_lab::compare::{Answer, tasks};
-use tightlink_lab::record::Engine;
+use tightlink_lab::run::record::Engine;
+use tightlink_lab::study::claims::{Claim, Judging, check, doubted, evidence};
+use tightlink_lab::study::task::{Answer, tasks};
 
 /// The simulator's answers with ten runs each: at the maximum 81 to 90 Mbit/s, otherwise always 40.
 fn repeated() -> Vec<Answer> {

@@ -1,8 +1,8 @@
 //! How claims are counted.
 
 use crate::common::{answers, claim};
-use tightlink_lab::claims::{Tally, check};
-use tightlink_lab::record::Engine;
+use tightlink_lab::run::record::Engine;
+use tightlink_lab::study::claims::{Tally, check};
 
 #[test]
 fn a_claim_is_judged_for_each_engine_that_was_asked_and_counts_once() {

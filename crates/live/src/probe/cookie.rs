@@ -1,7 +1,7 @@
 //! [`Cookies`]: proof that an address receives what is sent to it, without remembering addresses.
 
 use super::key::ProbeKey;
-use crate::error::LiveError;
+use host::HostError;
 use std::net::{IpAddr, SocketAddr};
 use units::{Span, Time};
 
@@ -15,7 +15,7 @@ pub(super) struct Cookies {
 }
 
 impl Cookies {
-    pub(super) fn new() -> Result<Self, LiveError> {
+    pub(super) fn new() -> Result<Self, HostError> {
         Ok(Self { secret: ProbeKey::random()? })
     }
 

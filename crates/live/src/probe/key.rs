@@ -1,8 +1,7 @@
 //! [`ProbeKey`]: the secret both sides share.
 
-use crate::error::LiveError;
+use host::HostError;
 use std::fmt;
-use std::io;
 
 /// What this project uses a shared secret for here, so that no other use of the same secret can be played against this.
 const CONTEXT: &str = "tightlink 2026-11 UDP probes, echoes and packet trains";
@@ -25,9 +24,11 @@ impl ProbeKey {
     /// A fresh one from the system's random numbers.
     ///
     /// # Errors
-    /// [`LiveError::System`] if it has none.
-    pub fn random() -> Result<Self, LiveError> {
-        Ok(Self::from_secret(&random()?))
+    /// [`HostError::System`] if it has none.
+    pub fn random() -> Result<Self, HostError> {
+        let mut secret = [0; 32];
+        host::fill_random(&mut secret)?;
+        Ok(Self::from_secret(&secret))
     }
 
     /// The authentication code of `parts`, one after the other.
@@ -52,17 +53,6 @@ impl fmt::Debug for ProbeKey {
 pub(super) fn same(a: &[u8; CODE], b: &[u8; CODE]) -> bool {
     let differ = a.iter().zip(b).fold(0, |differ, (a, b)| differ | (a ^ b));
     std::hint::black_box(differ) == 0
-}
-
-/// 32 random bytes of the system.
-pub(super) fn random() -> Result<[u8; 32], LiveError> {
-    let mut bytes = [0; 32];
-    let fail = |error: getrandom::Error| LiveError::System {
-        doing: "get random numbers from the system",
-        source: io::Error::other(error.to_string()),
-    };
-    getrandom::fill(&mut bytes).map_err(fail)?;
-    Ok(bytes)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! [`Datagrams`]: a UDP socket that says when each datagram arrived.
 
-use crate::clock::Clock;
 use crate::error::LiveError;
+use host::Clock;
 use nix::errno::Errno;
 use nix::sys::socket::{
     ControlMessage, ControlMessageOwned, MsgFlags, SockaddrLike, SockaddrStorage, recvmsg, sendmsg,

@@ -1,16 +1,16 @@
 //! One flow at its receiver: what it should be, what it is, what it leaves.
 
 use super::Unknown;
-use crate::clock::Clock;
 use crate::error::LiveError;
 use crate::liaison::Liaison;
-use crate::options::{self, BufferGrant, ReceiveBuffer};
 use crate::probe::{ProbeCounts, Prober};
 use crate::results::{Measured, ReceivedFlow, ReceiverSample};
 use crate::session::{FlowConfig, PREAMBLE, STALLED_AFTER, SizerChoice};
 use crate::sized::{Demand, SizedWindow};
-use crate::tcp_info::{TcpInfo, TcpOptions};
 use crate::window::{Window, WindowControl, WindowReading};
+use host::Clock;
+use host::options::{self, BufferGrant, ReceiveBuffer};
+use host::{TcpInfo, TcpOptions};
 use sizing::Input;
 use socket2::Socket;
 use units::{Bytes, Rate, Span, Time};

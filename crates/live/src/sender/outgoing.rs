@@ -1,11 +1,11 @@
 //! One flow at its sender: what it should be, what it is, what it leaves.
 
-use crate::clock::Clock;
 use crate::error::LiveError;
-use crate::options;
 use crate::results::{SendCounts, SenderSample, SentFlow};
 use crate::session::{FlowConfig, PREAMBLE, STALLED_AFTER};
-use crate::tcp_info::{TcpInfo, TcpOptions};
+use host::Clock;
+use host::options;
+use host::{TcpInfo, TcpOptions};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
 use std::net::SocketAddr;

@@ -3,9 +3,9 @@
 use super::error::TuneError;
 use super::process::{Descriptor, Process};
 use crate::error::LiveError;
-use crate::options::{self, BufferGrant};
 use crate::sized::{PhaseChange, SizedWindow};
-use crate::tcp_info::TcpInfo;
+use host::TcpInfo;
+use host::options::{self, BufferGrant};
 use sizing::{BufferSizer, SizerState};
 use socket2::SockRef;
 use std::fmt;

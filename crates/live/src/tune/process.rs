@@ -1,12 +1,12 @@
 //! [`Process`]: a running program, the programs it started, and their descriptors.
 
 use super::error::TuneError;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use host::{PollFd, PollFlags, Woken};
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
 
@@ -57,8 +57,8 @@ impl Process {
 
     pub(super) fn is_alive(&self) -> bool {
         // Readable when it has ended.
-        poll(&mut [PollFd::new((*self.handle).as_fd(), PollFlags::POLLIN)], PollTimeout::ZERO)
-            .is_ok_and(|ready| ready == 0)
+        host::wait(&mut [PollFd::new(&*self.handle, PollFlags::IN)], Some(units::Span::ZERO))
+            .is_ok_and(|woken| woken == Woken::TimedOut)
     }
 
     /// It and all that it started, as far as they still run.

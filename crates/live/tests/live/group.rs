@@ -2,11 +2,12 @@
 
 use crate::namespace;
 use crate::sized::{Scribe, pair};
+use host::options;
 use sizing::{Action, Input};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
-use tightlink_live::{SizedGroup, options};
+use tightlink_live::SizedGroup;
 use units::{Bytes, Span, Time};
 
 const SEGMENT: Bytes = Bytes::new(1000);

@@ -2,10 +2,11 @@
 
 use crate::namespace;
 use crate::tries::{in_one_of_five, in_time};
+use host::{BufferGrant, Stack, TcpInfo, options};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread;
-use tightlink_live::{BufferGrant, Stack, TcpInfo, Window, WindowControl, options};
+use tightlink_live::{Window, WindowControl};
 use units::{Bytes, Rate, Span};
 
 /// A connected pair: who connected, who accepted. Segments as on Ethernet: with loopback's 64 kB a window below one

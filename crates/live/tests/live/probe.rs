@@ -2,10 +2,10 @@
 
 use crate::namespace;
 use crate::tries::{in_one_of_five, in_time};
+use host::Clock;
 use std::net::{SocketAddr, UdpSocket};
 use std::thread;
 use std::time::Duration;
-use tightlink_live::Clock;
 use tightlink_live::probe::{EchoCounts, Echoer, ProbeEvent, ProbeKey, Prober, TrainArrivals, TrainLimits};
 use units::{Bytes, Span, Time};
 

@@ -3,6 +3,7 @@
 use crate::namespace;
 use crate::transfer::{loopback, run};
 use crate::tries::{in_one_of_five, in_time};
+use host::{Clock, TcpInfo, options};
 use sizing::{Action, BufferSizer, Fixed, Input, SizerState, registry};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -10,8 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use tightlink_live::{
-    Clock, Demand, FlowConfig, Liaison, LiveError, Receiver, SessionConfig, SizedWindow, SizerChoice,
-    TcpInfo, options, receive_with, send_with,
+    Demand, FlowConfig, Liaison, LiveError, Receiver, SessionConfig, SizedWindow, SizerChoice, receive_with,
+    send_with,
 };
 use units::{Bytes, Rate, Span, Time};
 

@@ -2,11 +2,12 @@
 
 use crate::namespace;
 use crate::tries::{in_one_of_five, in_time};
+use host::Clock;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use tightlink_live::{
-    Clock, FlowConfig, LiveError, ReceivedFlow, Receiver, SentFlow, SessionConfig, Window, receive, send,
+    FlowConfig, LiveError, ReceivedFlow, Receiver, SentFlow, SessionConfig, Window, receive, send,
 };
 use units::{Bytes, Rate, Span, Time};
 

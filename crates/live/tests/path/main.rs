@@ -5,6 +5,7 @@
 mod endpoints;
 
 use endpoints::{alone, settled};
+use host::Clock;
 use link::Limit;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::collections::HashMap;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tightlink_emu::{Path, PathConfig, run_ahead};
 use tightlink_live::probe::{Echoer, ProbeCounts, ProbeEvent, ProbeKey, Prober, TrainLimits};
-use tightlink_live::{Clock, FlowConfig, Receiver, SessionConfig, receive, send};
+use tightlink_live::{FlowConfig, Receiver, SessionConfig, receive, send};
 use units::{Bytes, Fraction, Rate, Span};
 
 /// The ports of flows, of which the other may have a delay of its own.

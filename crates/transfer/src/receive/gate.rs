@@ -24,7 +24,7 @@ use crate::error::TransferError;
 use crate::progress::Observer;
 use crate::summary::Summary;
 use crate::wire::Greeting;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use host::{PollFd, PollFlags};
 use rustix::net::sockopt::set_tcp_user_timeout;
 use rustls::ServerConnection;
 use std::collections::HashMap;
@@ -46,7 +46,7 @@ const AT_ONCE: usize = 16;
 /// When no more sockets can be opened, the listener waits so long before it tries again.
 const SCARCITY: Duration = Duration::from_millis(50);
 /// How often the listener looks whether it is done.
-const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+const LOOK: Span = Span::from_millis(50);
 
 /// What the threads of a receiver share.
 pub(super) struct House<'a> {
@@ -118,7 +118,7 @@ impl House<'_> {
         let mut sockets = vec![PollFd::new(&self.receiver.listener, PollFlags::IN)];
         sockets.extend(silent.iter().map(|socket| PollFd::new(socket, PollFlags::IN)));
         // Interrupted or not: it is looked again.
-        let _ = poll(&mut sockets, Some(&LOOK));
+        let _ = host::wait(&mut sockets, Some(LOOK));
     }
 
     /// Takes in those who wait at the door.

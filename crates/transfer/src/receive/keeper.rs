@@ -11,9 +11,9 @@ use crate::history::PhaseEntry;
 use crate::window::WindowChoice;
 use crate::wire::control::{Report, ToSender};
 use crate::wire::frame;
+use host::{Clock, PollFd, PollFlags, TcpInfo};
 use live::probe::{ProbeKey, Prober};
-use live::{Clock, Demand, SizedGroup, TcpInfo, Window, WindowControl};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use live::{Demand, SizedGroup, Window, WindowControl};
 use sizing::{Input, SenderReport, Sobas, SobasConfig};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -231,11 +231,10 @@ impl Keeper<'_> {
     /// Until the prober has something to read, or `until`.
     fn wait(&self, prober: Option<&Prober>, until: Time) {
         let left = until.since(self.clock.now()).min(LOOK);
-        let left = Timespec { tv_sec: 0, tv_nsec: left.as_nanos() as _ };
         let mut sockets: Vec<PollFd<'_>> =
             prober.iter().map(|prober| PollFd::new(*prober, PollFlags::IN)).collect();
         // Interrupted or not: it is looked again.
-        let _ = poll(&mut sockets, Some(&left));
+        let _ = host::wait(&mut sockets, Some(left));
     }
 }
 

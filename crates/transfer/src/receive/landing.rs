@@ -27,7 +27,7 @@ use crate::name::Name;
 use crate::progress::Moved;
 use crate::store::{Key, Store};
 use crate::wire::control::{Entry, Id};
-use live::Clock;
+use host::Clock;
 use naming::Waiting;
 use std::collections::{HashMap, HashSet};
 use std::io;

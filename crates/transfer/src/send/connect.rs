@@ -10,7 +10,7 @@ use crate::progress::Observer;
 use crate::ticket::Ticket;
 use crate::wire::control::ToSender;
 use crate::wire::{Greeting, PROBE_KEY, VERSION, frame};
-use live::Clock;
+use host::Clock;
 use live::probe::{Echoer, ProbeKey, TrainLimits};
 use rustls::{AlertDescription, ClientConfig, ClientConnection, Error as TlsError};
 use socket2::{Domain, Protocol, Socket, Type};
@@ -84,11 +84,11 @@ pub(super) fn connect(
         let socket =
             dial(address).map_err(|error| Failure { error: TransferError::gone(error), early: false })?;
         if let Some(control) = &options.control {
-            live::options::set_congestion_control(&socket, control)?;
+            host::options::set_congestion_control(&socket, control)?;
         }
         if let Some(limit) = options.limit {
             let share = Rate::from_bps((limit.as_bps() / u64::from(streams)).max(1));
-            live::options::set_max_pacing_rate(&socket, share)?;
+            host::options::set_max_pacing_rate(&socket, share)?;
         }
         let channel = handshake(socket, &tls, address, clock)?;
         greet(&channel, &Greeting::Data { token, stream })?;

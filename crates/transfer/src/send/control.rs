@@ -10,7 +10,7 @@ use crate::progress::{Moved, Observer, Snapshot};
 use crate::summary::sample;
 use crate::wire::control::{Counted, Id, Progress, Report, StreamReport, ToReceiver, ToSender, Verdict, Why};
 use crate::wire::frame;
-use live::{TcpInfo, options};
+use host::{TcpInfo, options};
 use std::sync::atomic::Ordering::Relaxed;
 use units::{Bytes, Foreign, Rate, Span, Time};
 

@@ -4,7 +4,7 @@ use super::flight::locked;
 use super::sources::Source;
 use super::tree::{Found, Tree};
 use crate::wire::control::Counted;
-use live::Clock;
+use host::Clock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;

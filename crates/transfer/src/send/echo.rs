@@ -2,19 +2,19 @@
 
 use super::flight::{Flight, locked};
 use super::limit::Limit;
-use live::Clock;
+use host::{Clock, PollFd, PollFlags};
 use live::probe::Echoer;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use units::Span;
 
 /// The end of the transfer is looked for this often.
-const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+const LOOK: Span = Span::from_millis(50);
 
 /// Answers until the transfer ends.
 pub(super) fn serve(flight: &Flight) {
     let Some(mut echoer) = locked(&flight.echoer).take() else { return };
     while !flight.queue.is_closed() {
         // Interrupted or not: it is looked again.
-        let _ = poll(&mut [PollFd::new(&echoer, PollFlags::IN)], Some(&LOOK));
+        let _ = host::wait(&mut [PollFd::new(&echoer, PollFlags::IN)], Some(LOOK));
         answer(&mut echoer, &flight.limit, &flight.clock);
     }
 }
@@ -28,7 +28,7 @@ fn answer(echoer: &mut Echoer, limit: &Limit, clock: &Clock) {
 mod tests {
     use super::*;
     use live::probe::{EchoCounts, ProbeKey, Prober, TrainLimits};
-    use units::{Rate, Span};
+    use units::Rate;
 
     /// What becomes of twenty trains that are asked for in half a second, or as soon after as `enough` says.
     fn twenty_trains(limit: Option<Rate>, enough: fn(EchoCounts) -> bool) -> (EchoCounts, Span) {

@@ -11,7 +11,7 @@ use crate::error::TransferError;
 use crate::history::History;
 use crate::summary::{Side, Summary};
 use crate::wire::control::{Finished, Progress, Report};
-use live::Clock;
+use host::Clock;
 use live::probe::Echoer;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};

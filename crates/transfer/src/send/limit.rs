@@ -1,7 +1,7 @@
 //! [`Limit`]: no faster than this, over all data connections and packet trains together: a token bucket.
 
 use super::flight::locked;
-use live::Clock;
+use host::Clock;
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 use units::{Rate, Span, Time};

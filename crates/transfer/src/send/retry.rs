@@ -4,7 +4,7 @@ use crate::error::TransferError;
 use crate::history::History;
 use crate::wire::ANOTHER_SENDER;
 use crate::wire::control::Progress;
-use live::Clock;
+use host::Clock;
 use units::{Foreign, Span, Time};
 
 /// Before the first new attempt; twice as long before each further one.

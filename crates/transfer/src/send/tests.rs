@@ -13,7 +13,7 @@ use crate::wire::control::{Counted, Entry, Finished, Id, Kind, ToReceiver, ToSen
 use crate::wire::data::Data;
 use crate::wire::frame::{self, Framed};
 use crate::wire::{Greeting, VERSION};
-use live::Clock;
+use host::Clock;
 use rustls::{ServerConfig, ServerConnection};
 use std::fs;
 use std::net::TcpListener;

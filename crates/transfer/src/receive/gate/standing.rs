@@ -1,7 +1,7 @@
 //! [`Standing`]: whether a sender keeps its place when another one comes.
 
 use crate::channel::Channel;
-use live::Clock;
+use host::Clock;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use units::{Span, Time};

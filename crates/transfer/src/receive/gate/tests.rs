@@ -8,7 +8,7 @@ use crate::progress::{Observer, Snapshot};
 use crate::wire::control::{Entry, Kind, Report, Stamp, ToReceiver, ToSender};
 use crate::wire::{Greeting, VERSION, frame};
 use crate::{Accept, ReceiveOptions, Receiver, SendOptions, Silent, Summary, Ticket, TransferError};
-use live::Clock;
+use host::Clock;
 use rustls::ClientConnection;
 use std::net::TcpStream;
 use std::sync::{Arc, Mutex};

@@ -3,7 +3,7 @@
 //! [`Holes`]: a hole costs nothing to send and as much to hash as data, so hashing holes has a budget.
 
 use crate::chunks::{Chunks, Digest};
-use live::Clock;
+use host::Clock;
 use rustix::io::Errno;
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -8,7 +8,7 @@ use super::{Failure, HANDSHAKE, dial, handshake};
 use crate::channel::Channel;
 use crate::error::TransferError;
 use crate::ticket::{Host, Ticket};
-use live::Clock;
+use host::Clock;
 use rustls::ClientConfig;
 use std::collections::VecDeque;
 use std::io;

@@ -1,0 +1,247 @@
+//! The few socket options that the rooms set, typed, each with what the kernel made of it.
+//!
+//! `unsafe` lives in `set_raw` and `get_int` only (and in `tcp_info.rs`).
+
+use crate::error::HostError;
+use socket2::SockRef;
+use std::fs;
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use units::{Bytes, Rate};
+
+/// Where to bind a socket that is to reach `peer` from whatever address the kernel chooses; port 0 takes a free one.
+#[must_use]
+pub fn any_address(peer: SocketAddr, port: u16) -> SocketAddr {
+    match peer {
+        SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, port).into(),
+        SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, port).into(),
+    }
+}
+
+/// The congestion controls the kernel has loaded, separated by blanks, as the current thread's namespace sees
+/// them; a remark in brackets if the file cannot be read.
+#[must_use]
+pub fn available_controls() -> String {
+    fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control")
+        .map_or_else(|error| format!("(unknown: {error})"), |names| names.trim().to_owned())
+}
+
+/// Sets the sender's congestion control (`TCP_CONGESTION`).
+///
+/// # Errors
+/// [`HostError::Control`] with the list of available ones.
+pub fn set_congestion_control(socket: &impl AsFd, control: &str) -> Result<(), HostError> {
+    SockRef::from(socket).set_tcp_congestion(control.as_bytes()).map_err(|source| HostError::Control {
+        control: control.to_owned(),
+        available: available_controls(),
+        source,
+    })
+}
+
+/// The congestion control in force.
+///
+/// # Errors
+/// What the kernel says of a socket that is not TCP.
+pub fn congestion_control(socket: &impl AsFd) -> io::Result<String> {
+    let name = SockRef::from(socket).tcp_congestion()?;
+    Ok(String::from_utf8_lossy(&name).trim_end_matches('\0').to_owned())
+}
+
+/// Whether the kernel's congestion control of this name sends at a rate that it measures, rather than a window that
+/// losses shrink.
+#[must_use]
+pub fn is_rate_based(control: &str) -> bool {
+    control.starts_with("bbr")
+}
+
+/// Sets the largest window the receiver advertises (`TCP_WINDOW_CLAMP`). The kernel raises values below about
+/// 1.1 kB and later overwrites the clamp itself in some cases: see `window.rs` of room `live`.
+///
+/// # Errors
+/// [`HostError::Option`].
+pub fn set_window_clamp(socket: &impl AsFd, window: Bytes) -> Result<(), HostError> {
+    let value = libc::c_int::try_from(window.get()).unwrap_or(libc::c_int::MAX);
+    set_raw(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, &value.to_ne_bytes())
+        .map_err(HostError::option("TCP_WINDOW_CLAMP", window))
+}
+
+/// The clamp in force.
+///
+/// # Errors
+/// [`HostError::System`].
+pub fn window_clamp(socket: &impl AsFd) -> Result<Bytes, HostError> {
+    get_int(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP)
+        .map(|value| Bytes::new(u64::try_from(value).unwrap_or(0)))
+        .map_err(HostError::system("read TCP_WINDOW_CLAMP"))
+}
+
+/// How a receive buffer came by its size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BufferGrant {
+    /// `SO_RCVBUFFORCE`: as large as asked for.
+    Forced,
+    /// Without the privilege to force: by `SO_RCVBUF`, no larger than twice `net.core.rmem_max`; or locked at the size
+    /// that autotuning had come to, if that is more.
+    Limited,
+    /// Left to the kernel, which grows it up to the last number of `net.ipv4.tcp_rmem`.
+    Autotuned,
+}
+
+/// A receive buffer: the memory the kernel may fill, of which it advertises roughly half as window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReceiveBuffer {
+    /// How it came by its size.
+    pub grant: BufferGrant,
+    /// What `SO_RCVBUF` reads: the kernel books twice the value asked for.
+    pub size: Bytes,
+}
+
+/// Sets the receive buffer to `size` of payload whatever the limits (`SO_RCVBUFFORCE`), and locks the kernel's
+/// autotuning off. `None` without the privilege (`CAP_NET_ADMIN` in the first user namespace): nothing changed.
+///
+/// # Errors
+/// [`HostError::Option`].
+pub fn force_receive_buffer(socket: &impl AsFd, size: Bytes) -> Result<Option<ReceiveBuffer>, HostError> {
+    match set_raw(socket.as_fd(), libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &buffer_value(size)) {
+        Ok(()) => Ok(Some(ReceiveBuffer { grant: BufferGrant::Forced, size: receive_buffer(socket)? })),
+        Err(error) if error.raw_os_error() == Some(libc::EPERM) => Ok(None),
+        Err(error) => Err(HostError::option("SO_RCVBUFFORCE", size)(error)),
+    }
+}
+
+/// Sets the receive buffer to `size` of payload as far as `net.core.rmem_max` allows (`SO_RCVBUF`), and locks
+/// the kernel's autotuning off.
+///
+/// # Errors
+/// [`HostError::Option`].
+pub fn set_receive_buffer(socket: &impl AsFd, size: Bytes) -> Result<ReceiveBuffer, HostError> {
+    set_raw(socket.as_fd(), libc::SOL_SOCKET, libc::SO_RCVBUF, &buffer_value(size))
+        .map_err(HostError::option("SO_RCVBUF", size))?;
+    Ok(ReceiveBuffer { grant: BufferGrant::Limited, size: receive_buffer(socket)? })
+}
+
+/// Locks the kernel's autotuning off with as large a receive buffer as is to be had without privilege, `size` of payload
+/// at most.
+///
+/// # Errors
+/// [`HostError::Option`].
+pub fn keep_receive_buffer(socket: &impl AsFd, size: Bytes) -> Result<ReceiveBuffer, HostError> {
+    let most =
+        fs::read_to_string("/proc/sys/net/core/rmem_max").ok().and_then(|text| text.trim().parse().ok());
+    let grown = receive_buffer(socket)?;
+    if most.is_some_and(|most| Bytes::new(most) * 2 < grown)
+        && let Ok(lock) = buffer_lock(socket)
+        && set_buffer_lock(socket, lock | RECEIVE_LOCK).is_ok()
+    {
+        return Ok(ReceiveBuffer { grant: BufferGrant::Limited, size: grown });
+    }
+    set_receive_buffer(socket, size)
+}
+
+/// `SO_BUF_LOCK` (Linux 5.14): which buffers the kernel must not size by itself. libc has no name for it.
+const SO_BUF_LOCK: i32 = 72;
+/// The flag of `SO_BUF_LOCK` for the receive buffer.
+pub const RECEIVE_LOCK: i32 = 2;
+
+/// Which buffers are locked, as flags: set by `SO_RCVBUF` and `SO_SNDBUF`, or by [`set_buffer_lock`].
+///
+/// # Errors
+/// [`HostError::System`], before Linux 5.14 always.
+pub fn buffer_lock(socket: &impl AsFd) -> Result<i32, HostError> {
+    get_int(socket.as_fd(), libc::SOL_SOCKET, SO_BUF_LOCK).map_err(HostError::system("read SO_BUF_LOCK"))
+}
+
+/// Locks buffers at their size, or gives them back to autotuning.
+///
+/// # Errors
+/// [`HostError::Option`], before Linux 5.14 always.
+pub fn set_buffer_lock(socket: &impl AsFd, flags: i32) -> Result<(), HostError> {
+    set_raw(socket.as_fd(), libc::SOL_SOCKET, SO_BUF_LOCK, &flags.to_ne_bytes())
+        .map_err(HostError::option("SO_BUF_LOCK", flags))
+}
+
+/// The kernel doubles the value and must not overflow a C int by that.
+fn buffer_value(size: Bytes) -> [u8; size_of::<libc::c_int>()] {
+    libc::c_int::try_from(size.get()).unwrap_or(libc::c_int::MAX).min(libc::c_int::MAX / 2).to_ne_bytes()
+}
+
+/// What `SO_RCVBUF` reads now.
+///
+/// # Errors
+/// [`HostError::System`].
+pub fn receive_buffer(socket: &impl AsFd) -> Result<Bytes, HostError> {
+    let size = SockRef::from(socket).recv_buffer_size().map_err(HostError::system("read SO_RCVBUF"))?;
+    Ok(Bytes::new(size as u64))
+}
+
+/// Takes the cap on the sender's pacing rate away. Pacing itself stays on.
+///
+/// # Errors
+/// [`HostError::Option`].
+pub fn lift_max_pacing_rate(socket: &impl AsFd) -> Result<(), HostError> {
+    set_raw(socket.as_fd(), libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &u64::MAX.to_ne_bytes())
+        .map_err(HostError::option("SO_MAX_PACING_RATE", "unlimited"))
+}
+
+/// Caps the sender's pacing rate (`SO_MAX_PACING_RATE`); works without the fq qdisc. It turns pacing on.
+///
+/// # Errors
+/// [`HostError::Option`].
+pub fn set_max_pacing_rate(socket: &impl AsFd, rate: Rate) -> Result<(), HostError> {
+    let bytes_per_second = (rate.as_bps() / 8).max(1);
+    set_raw(socket.as_fd(), libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &bytes_per_second.to_ne_bytes())
+        .map_err(HostError::option("SO_MAX_PACING_RATE", rate))
+}
+
+/// Sends without waiting for full segments (`TCP_NODELAY`).
+///
+/// # Errors
+/// [`HostError::Option`].
+pub fn set_no_delay(socket: &impl AsFd) -> Result<(), HostError> {
+    SockRef::from(socket).set_tcp_nodelay(true).map_err(HostError::option("TCP_NODELAY", true))
+}
+
+/// Limits the data that waits unsent in the send buffer (`TCP_NOTSENT_LOWAT`). It leaves the window alone.
+///
+/// # Errors
+/// [`HostError::Option`].
+pub fn set_unsent_limit(socket: &impl AsFd, limit: Bytes) -> Result<(), HostError> {
+    let value = u32::try_from(limit.get()).unwrap_or(u32::MAX);
+    SockRef::from(socket).set_tcp_notsent_lowat(value).map_err(HostError::option("TCP_NOTSENT_LOWAT", limit))
+}
+
+/// Sets the largest segment, payload and TCP options together (`TCP_MAXSEG`); only before connecting.
+///
+/// # Errors
+/// [`HostError::Option`]; the kernel accepts 88 to 32767 bytes.
+pub fn set_max_segment(socket: &impl AsFd, size: Bytes) -> Result<(), HostError> {
+    let value = u32::try_from(size.get()).unwrap_or(u32::MAX);
+    SockRef::from(socket).set_tcp_mss(value).map_err(HostError::option("TCP_MAXSEG", size))
+}
+
+#[expect(unsafe_code, reason = "setsockopt for options no safe wrapper covers")]
+fn set_raw(socket: BorrowedFd<'_>, level: i32, option: i32, value: &[u8]) -> io::Result<()> {
+    // SAFETY: the descriptor is open while borrowed; the kernel reads `value.len()` bytes at the pointer.
+    let rc = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            level,
+            option,
+            value.as_ptr().cast(),
+            value.len() as libc::socklen_t,
+        )
+    };
+    if rc == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+#[expect(unsafe_code, reason = "getsockopt for options no safe wrapper covers")]
+fn get_int(socket: BorrowedFd<'_>, level: i32, option: i32) -> io::Result<libc::c_int> {
+    let mut value: libc::c_int = 0;
+    let mut length = size_of::<libc::c_int>() as libc::socklen_t;
+    // SAFETY: the descriptor is open while borrowed; the kernel writes at most `length` bytes into `value`.
+    let rc = unsafe {
+        libc::getsockopt(socket.as_raw_fd(), level, option, (&raw mut value).cast(), &raw mut length)
+    };
+    if rc == 0 { Ok(value) } else { Err(io::Error::last_os_error()) }
+}

@@ -1,0 +1,140 @@
+//! Waiting for descriptors: [`wait`] for a few of them, [`Poller`] for a set that stays. Every room waits here.
+
+use crate::error::HostError;
+use rustix::event::{Timespec, epoll, poll};
+use rustix::io::Errno;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use units::{Span, Time};
+
+pub use rustix::event::epoll::EventFlags as Interest;
+pub use rustix::event::{PollFd, PollFlags};
+
+const EVENTS_AT_ONCE: usize = 256;
+
+/// Why [`wait`] returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Woken {
+    /// A descriptor is ready, or in error; its `revents` says which.
+    Ready,
+    /// The time is over.
+    TimedOut,
+    /// A signal came.
+    Interrupted,
+}
+
+/// Waits until one of `descriptors` is ready, for at most `limit`; without one until something happens.
+///
+/// # Errors
+/// What the kernel says, but for a signal: that is [`Woken::Interrupted`].
+pub fn wait(descriptors: &mut [PollFd<'_>], limit: Option<Span>) -> io::Result<Woken> {
+    match poll(descriptors, limit.map(timespec).as_ref()) {
+        Ok(0) => Ok(Woken::TimedOut),
+        Ok(_) => Ok(Woken::Ready),
+        Err(Errno::INTR) => Ok(Woken::Interrupted),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// A level-triggered epoll set; tokens are the caller's.
+#[derive(Debug)]
+pub struct Poller {
+    epoll: OwnedFd,
+}
+
+impl Poller {
+    /// An empty set.
+    ///
+    /// # Errors
+    /// [`HostError::System`], as for all that follows.
+    pub fn new() -> Result<Self, HostError> {
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC);
+        let epoll = epoll.map_err(HostError::system("create an epoll set"))?;
+        Ok(Self { epoll })
+    }
+
+    /// Watches `socket` from now on.
+    ///
+    /// # Errors
+    /// [`HostError::System`].
+    pub fn add(&self, socket: &impl AsFd, token: u64, interest: Interest) -> Result<(), HostError> {
+        epoll::add(&self.epoll, socket, epoll::EventData::new_u64(token), interest)
+            .map_err(HostError::system("watch a socket"))
+    }
+
+    /// Watches `socket`, which is in the set, for something else, or by another token.
+    ///
+    /// # Errors
+    /// [`HostError::System`].
+    pub fn change(&self, socket: &impl AsFd, token: u64, interest: Interest) -> Result<(), HostError> {
+        epoll::modify(&self.epoll, socket, epoll::EventData::new_u64(token), interest)
+            .map_err(HostError::system("watch a socket"))
+    }
+
+    /// Takes `socket` out of the set.
+    ///
+    /// # Errors
+    /// [`HostError::System`].
+    pub fn remove(&self, socket: &impl AsFd) -> Result<(), HostError> {
+        epoll::delete(&self.epoll, socket).map_err(HostError::system("stop watching a socket"))
+    }
+
+    /// Waits until a socket is ready, `until` has come, rounded up to a millisecond, or a signal came. The ready tokens.
+    ///
+    /// # Errors
+    /// [`HostError::System`].
+    pub fn wait(&self, now: Time, until: Time) -> Result<Vec<(u64, Interest)>, HostError> {
+        // Whole milliseconds do without `epoll_pwait2` (Linux 5.11).
+        let millis = || Span::from_millis(until.since(now).as_nanos().div_ceil(1_000_000));
+        let limit = (until != Time::NEVER).then(|| timespec(millis()));
+        let mut room = [const { MaybeUninit::uninit() }; EVENTS_AT_ONCE];
+        match epoll::wait(&self.epoll, &mut room, limit.as_ref()) {
+            Ok((events, _)) => Ok(events.iter().map(|event| (event.data.u64(), event.flags)).collect()),
+            Err(Errno::INTR) => Ok(Vec::new()),
+            Err(error) => Err(HostError::system("wait for sockets")(error)),
+        }
+    }
+}
+
+fn timespec(span: Span) -> Timespec {
+    let nanos = span.as_nanos();
+    // Ten digits of seconds and nine of nanoseconds fit.
+    Timespec { tv_sec: (nanos / 1_000_000_000) as i64, tv_nsec: (nanos % 1_000_000_000) as _ }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Clock;
+    use std::io::Write;
+    use std::os::unix::net::UnixStream;
+
+    #[test]
+    fn a_wait_ends_when_something_can_be_read_and_not_before_its_time() {
+        let (mut ours, theirs) = UnixStream::pair().unwrap();
+        let (clock, limit) = (Clock::start(), Span::from_millis(3));
+        let mut waited = [PollFd::new(&theirs, PollFlags::IN)];
+        assert_eq!(wait(&mut waited, Some(limit)).unwrap(), Woken::TimedOut);
+        assert!(clock.now() >= Time::ZERO + limit);
+        ours.write_all(b"!").unwrap();
+        assert_eq!(wait(&mut waited, None).unwrap(), Woken::Ready);
+        assert_eq!(waited[0].revents(), PollFlags::IN);
+    }
+
+    #[test]
+    fn a_poller_tells_the_tokens_that_are_ready() {
+        let (mut ours, theirs) = UnixStream::pair().unwrap();
+        let (clock, poller) = (Clock::start(), Poller::new().unwrap());
+        poller.add(&theirs, 7, Interest::IN).unwrap();
+        let soon = Time::ZERO + Span::from_micros(2_500);
+        assert_eq!(poller.wait(Time::ZERO, soon).unwrap(), []);
+        assert!(clock.now() >= soon);
+        ours.write_all(b"!").unwrap();
+        assert_eq!(poller.wait(Time::ZERO, Time::NEVER).unwrap(), [(7, Interest::IN)]);
+        poller.change(&theirs, 8, Interest::IN).unwrap();
+        assert_eq!(poller.wait(Time::ZERO, Time::NEVER).unwrap(), [(8, Interest::IN)]);
+        poller.remove(&theirs).unwrap();
+        assert_eq!(poller.wait(Time::ZERO, Time::ZERO).unwrap(), []);
+    }
+}

@@ -1,0 +1,156 @@
+//! [`Stack`]: two profiles of the kernel's TCP, set for one network namespace.
+//!
+//! `/proc/sys/net` shows the namespace of the thread that opens the file, so [`Stack::apply`] must run on a thread
+//! inside the namespace, on both sides of the path, before sockets are made.
+
+use crate::error::HostError;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// How TCP behaves in a namespace. Congestion control is chosen per flow, not here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stack {
+    /// The kernel as it comes: SACK, RACK, tail loss probes, F-RTO.
+    #[default]
+    Modern,
+    /// Near the NewReno of the papers: losses are found by three duplicate acknowledgements or a timeout, and one
+    /// is mended per round trip. What stays modern: PRR, time stamps, an initial window of ten, receiver-side GRO.
+    Classic,
+}
+
+/// One setting as it was and as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettingChange {
+    /// The file under `/proc/sys`.
+    pub path: PathBuf,
+    /// Its text before, blanks single.
+    pub before: String,
+    /// Its text now.
+    pub after: String,
+}
+
+/// Room for 1 Gbit/s x 100 ms (12.5 MB) twice over at the kernel's book-keeping. Not more: the window scale follows
+/// from it (10, so windows come in steps of 1 KiB), and the receiver raises its buffer itself after the handshake.
+const READ_MEMORY: u64 = 32 << 20;
+/// The same for the send buffer, which has to hold the whole window and grows from one to two of them.
+const WRITE_MEMORY: u64 = 64 << 20;
+
+/// Both profiles: connections must not learn from their predecessors.
+const COMMON: &[(&str, &str)] = &[("tcp_no_metrics_save", "1")];
+
+const CLASSIC: &[(&str, &str)] = &[
+    // No selective acknowledgements (RFC 2018): loss is known only by duplicate acknowledgements (RFC 6582).
+    ("tcp_sack", "0"),
+    // No reports of duplicate segments (RFC 2883), which would undo window reductions.
+    ("tcp_dsack", "0"),
+    // No detection of loss by time (RACK, RFC 8985).
+    ("tcp_recovery", "0"),
+    // No tail loss probe and no early retransmit (RFC 5827): a lost tail costs a timeout.
+    ("tcp_early_retrans", "0"),
+    // No F-RTO (RFC 5682): a timeout is taken for a loss.
+    ("tcp_frto", "0"),
+    // The threshold stays at three duplicates; the kernel would raise it after reordering.
+    ("tcp_max_reordering", "3"),
+];
+
+impl Stack {
+    /// Sets the profile in the current thread's network namespace and reads every setting back. The answer lists
+    /// what was set, changed or not.
+    ///
+    /// # Errors
+    /// [`HostError::OwnNamespace`] in the machine's first namespace, or a container's: this is not for the machine itself.
+    /// [`HostError::Setting`] if a file cannot be written or the value does not stick.
+    pub fn apply(self) -> Result<Vec<SettingChange>, HostError> {
+        let mut changes = self.apply_profile()?;
+        changes.push(raise_maximum("tcp_rmem", READ_MEMORY)?);
+        changes.push(raise_maximum("tcp_wmem", WRITE_MEMORY)?);
+        Ok(changes)
+    }
+
+    /// The same with the limits of buffers as the kernel has them.
+    ///
+    /// # Errors
+    /// As [`Stack::apply`].
+    pub fn apply_profile(self) -> Result<Vec<SettingChange>, HostError> {
+        if in_first_namespace() {
+            return Err(HostError::OwnNamespace);
+        }
+        let own: &[(&str, &str)] = match self {
+            Self::Modern => &[],
+            Self::Classic => CLASSIC,
+        };
+        let mut changes = Vec::new();
+        for (name, value) in COMMON.iter().chain(own) {
+            changes.push(write(name, value)?);
+        }
+        Ok(changes)
+    }
+}
+
+/// Whether this thread is in the machine's first network namespace, or in that of process 1 (of a container).
+/// Process 1 may not be looked at where it holds more capabilities than we do, root or not; the first namespace
+/// also shows by the machine-wide settings that only it has.
+fn in_first_namespace() -> bool {
+    let link = |process: &str| fs::read_link(format!("/proc/{process}/ns/net")).ok();
+    let with_first_process = link("1").is_some_and(|first| link("thread-self") == Some(first));
+    with_first_process || Path::new("/proc/sys/net/ipv4/tcp_mem").exists()
+}
+
+/// Raises the last of three numbers to at least `least`.
+fn raise_maximum(name: &str, least: u64) -> Result<SettingChange, HostError> {
+    let path = path_of(name);
+    let text = read(&path, "a maximum")?;
+    let numbers: Vec<u64> = text.split(' ').filter_map(|number| number.parse().ok()).collect();
+    let [min, default, max] = numbers[..] else {
+        return Err(HostError::Setting {
+            path,
+            value: format!("(three numbers, the last at least {least})"),
+            reason: format!("found {text:?} there"),
+            mend: "this kernel is not one tightlink knows",
+        });
+    };
+    write(name, &format!("{min} {default} {}", max.max(least)))
+}
+
+fn write(name: &str, value: &str) -> Result<SettingChange, HostError> {
+    let path = path_of(name);
+    let before = read(&path, value)?;
+    fs::write(&path, value).map_err(|error| refused(&path, value, error.to_string()))?;
+    let after = read(&path, value)?;
+    if after != value {
+        return Err(refused(&path, value, format!("it reads {after:?} after writing")));
+    }
+    Ok(SettingChange { path, before, after })
+}
+
+fn read(path: &Path, wanted: &str) -> Result<String, HostError> {
+    let text = fs::read_to_string(path).map_err(|error| refused(path, wanted, error.to_string()))?;
+    Ok(text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+fn path_of(name: &str) -> PathBuf {
+    Path::new("/proc/sys/net/ipv4").join(name)
+}
+
+fn refused(path: &Path, value: &str, reason: String) -> HostError {
+    HostError::Setting {
+        path: path.to_owned(),
+        value: value.to_owned(),
+        reason,
+        mend: "run as root, or in a user namespace that owns the network namespace (unshare -rn), with /proc/sys writable",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nix::sched::{CloneFlags, unshare};
+
+    // The refusal itself is not tried: a test must not change the machine if the guard ever fails.
+    #[test]
+    fn the_machines_own_namespace_is_told_from_a_fresh_one() {
+        assert!(in_first_namespace(), "run the tests in the machine's own network namespace");
+        unshare(CloneFlags::CLONE_NEWNET).expect("run the tests as root: they make network namespaces");
+        assert!(!in_first_namespace());
+    }
+}

@@ -1,0 +1,55 @@
+//! What a page shows of one answer.
+
+use crate::run::record::Record;
+use crate::sentences::sentences;
+use crate::study::task::Answer;
+use serde::Serialize;
+
+/// One resolved scenario and its answers.
+#[derive(Clone, Debug, Serialize)]
+pub struct Case {
+    /// What tells this case from the others: "socket_buffer = 128kB, limit = 120kB"; empty for a lone case.
+    pub label: String,
+    /// Capacity of the tight link, bits per second.
+    pub capacity_bps: f64,
+    /// Available bandwidth left by unresponsive traffic, bits per second.
+    pub available_bps: f64,
+    /// Base RTT of the first flow, seconds.
+    pub base_rtt_s: f64,
+    /// Room in the queue, bytes.
+    pub limit_bytes: f64,
+    /// The socket buffer of the first flow, bytes; `None` for the maximum.
+    pub socket_buffer_bytes: Option<f64>,
+    /// Start of the run that the metrics leave out, seconds: shaded in the charts.
+    pub warmup_s: f64,
+    /// Two or three plain sentences that say what the picture means.
+    pub sentences: Vec<String>,
+    /// One record per engine that could answer, in [`Engine::ALL`](crate::run::record::Engine::ALL) order.
+    pub records: Vec<Record>,
+    /// Engines that could not, and why.
+    pub absent: Vec<String>,
+}
+
+impl Case {
+    /// The answer as a page shows it.
+    #[must_use]
+    pub fn of(answer: &Answer) -> Self {
+        let resolved = &answer.task.resolved;
+        let flow = resolved.connections().next();
+        Self {
+            label: answer.task.label(),
+            capacity_bps: resolved.link.rate.as_bps_f64(),
+            available_bps: resolved.available().as_bps_f64(),
+            base_rtt_s: flow.map_or(0.0, |flow| flow.base_rtt.as_secs_f64()),
+            limit_bytes: resolved.limit_bytes().get() as f64,
+            socket_buffer_bytes: flow
+                .filter(|flow| flow.sizer.is_none())
+                .and_then(|flow| flow.socket_buffer)
+                .map(|bytes| bytes.get() as f64),
+            warmup_s: resolved.warmup.as_secs_f64(),
+            sentences: sentences(answer),
+            records: answer.records.clone(),
+            absent: answer.absent.clone(),
+        }
+    }
+}

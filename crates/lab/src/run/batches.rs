@@ -1,0 +1,131 @@
+//! Confidence intervals from batch means: the measured interval in ten equal parts, each part's mean a sample.
+//!
+//! The parts of one run are not quite independent, but nearly so once each is much longer than what the traffic
+//! remembers, a few of its oscillations. Repeated runs with other seeds say more and cost more.
+
+use crate::run::statistics::estimate;
+use link::LinkState;
+use units::{Span, Time};
+
+/// How many parts.
+pub(crate) const BATCHES: u64 = sim::BATCHES;
+
+/// Half widths of 95 % confidence intervals (Student's t, nine degrees of freedom).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct HalfWidths {
+    /// Of the tight link's utilization.
+    pub(crate) utilization: Option<f64>,
+    /// Of drops over arrivals; `None` if a part had no arrivals.
+    pub(crate) loss_rate: Option<f64>,
+}
+
+/// The tight link's counters at one moment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading {
+    pub(crate) at: Time,
+    pub(crate) busy: Span,
+    pub(crate) arrivals: u64,
+    pub(crate) drops: u64,
+}
+
+impl From<&(Time, LinkState)> for Reading {
+    fn from((at, state): &(Time, LinkState)) -> Self {
+        Self { at: *at, busy: state.busy, arrivals: state.arrivals, drops: state.drops }
+    }
+}
+
+/// Half widths from the readings at the ends of the batches, the beginning of the first included; nothing if they are
+/// not as many.
+pub(crate) fn half_widths(readings: &[Reading]) -> HalfWidths {
+    if readings.len() as u64 != BATCHES + 1 || readings.windows(2).any(|pair| pair[1].at <= pair[0].at) {
+        return HalfWidths::default();
+    }
+    let pairs = || readings.windows(2).map(|pair| (pair[0], pair[1]));
+    let utilizations: Vec<f64> = pairs()
+        .map(|(from, to)| {
+            to.busy.saturating_sub(from.busy).as_secs_f64() / to.at.since(from.at).as_secs_f64()
+        })
+        .collect();
+    let losses: Option<Vec<f64>> = pairs()
+        .map(|(from, to)| {
+            let arrivals = to.arrivals - from.arrivals;
+            (arrivals > 0).then(|| (to.drops - from.drops) as f64 / arrivals as f64)
+        })
+        .collect();
+    HalfWidths {
+        utilization: Some(estimate(&utilizations).half_width),
+        loss_rate: losses.map(|losses| estimate(&losses).half_width),
+    }
+}
+
+/// Of readings at fixed steps, those nearest to the ends of the batches of `from` to `end`; nothing if a batch would
+/// be missed by more than a tenth of its length.
+pub(crate) fn nearest(readings: &[Reading], from: Time, end: Time) -> Vec<Reading> {
+    let batch = end.since(from) / BATCHES;
+    let nearest = |boundary: Time| {
+        let apart = |reading: &&Reading| reading.at.since(boundary).max(boundary.since(reading.at));
+        readings.iter().min_by_key(apart).filter(|reading| apart(reading) <= batch / 10).copied()
+    };
+    (0..=BATCHES).map(|index| nearest(from + batch * index)).collect::<Option<_>>().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    /// Ten batches of a second; batch i is busy for `busy[i]` ms and drops `drops[i]` of 100 packets.
+    fn readings(busy: [u64; 10], drops: [u64; 10]) -> Vec<Reading> {
+        let mut readings = vec![Reading { at: at(5000), busy: Span::ZERO, arrivals: 70, drops: 7 }];
+        for (index, (busy, drops)) in (1..).zip(busy.iter().zip(drops)) {
+            let last = *readings.last().unwrap();
+            readings.push(Reading {
+                at: at(5000 + index * 1000),
+                busy: last.busy + Span::from_millis(*busy),
+                arrivals: last.arrivals + 100,
+                drops: last.drops + drops,
+            });
+        }
+        readings
+    }
+
+    #[test]
+    fn half_widths_are_students_t_over_ten_means() {
+        let steady = half_widths(&readings([900; 10], [3; 10]));
+        assert!(steady.utilization.unwrap() < 1e-12 && steady.loss_rate.unwrap() < 1e-12);
+        // Five means of 0.8 and five of 1: a standard deviation of 0.1 sqrt(10/9), times 2.262 / sqrt(10).
+        let saw = half_widths(&readings(
+            [800, 1000].repeat(5).try_into().unwrap(),
+            [0, 10].repeat(5).try_into().unwrap(),
+        ));
+        let exact = 2.262 * 0.1 / 3.0;
+        assert!((saw.utilization.unwrap() - exact).abs() < 1e-12, "{saw:?}");
+        assert!((saw.loss_rate.unwrap() - exact / 2.0).abs() < 1e-12, "{saw:?}");
+    }
+
+    #[test]
+    fn no_interval_comes_from_missing_batches_or_loss_without_arrivals() {
+        let all = readings([900; 10], [3; 10]);
+        assert_eq!(half_widths(&all[..10]), HalfWidths::default());
+        let mut silent = all;
+        silent.iter_mut().for_each(|reading| (reading.arrivals, reading.drops) = (0, 0));
+        assert!(half_widths(&silent).utilization.is_some() && half_widths(&silent).loss_rate.is_none());
+    }
+
+    #[test]
+    fn samples_next_to_the_ends_of_batches_stand_for_them_if_near_enough() {
+        let sample =
+            |millis| Reading { at: at(millis), busy: Span::from_millis(millis), arrivals: 0, drops: 0 };
+        let samples: Vec<Reading> = (0..1000).map(|index| sample(7 + 20 * index)).collect();
+        let chosen = nearest(&samples, at(5000), at(15_000));
+        assert_eq!(
+            chosen.iter().map(|reading| reading.at).collect::<Vec<_>>(),
+            (0..=10).map(|i| at(5007 + i * 1000)).collect::<Vec<_>>()
+        );
+        let sparse: Vec<Reading> = (0..100).map(|index| sample(800 * index)).collect();
+        assert!(nearest(&sparse, at(5000), at(15_000)).is_empty());
+    }
+}

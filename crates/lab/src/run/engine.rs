@@ -1,0 +1,136 @@
+//! The three engines behind one call: a resolved scenario in, a [`Record`] out.
+
+mod live;
+mod model;
+mod phases;
+mod sim;
+mod synchronized;
+
+use crate::run::record::{Engine, Record, Summary};
+use crate::run::resolve::Resolved;
+use scenario::Direction;
+use units::{Span, Time};
+
+/// Why an engine gave no record.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The engine has no answer to this scenario; another may.
+    #[error(transparent)]
+    CannotAnswer(#[from] Misfit),
+    /// The machine or the user's rights lack something.
+    #[error(transparent)]
+    Emulator(#[from] emu::EmuError),
+    /// The kernel refused a setting.
+    #[error(transparent)]
+    Host(#[from] host::HostError),
+    /// A kernel transfer failed.
+    #[error(transparent)]
+    Live(#[from] ::live::LiveError),
+    /// Every flow had ended before the warm-up had: nothing was measured.
+    #[error(
+        "every flow ended by {ended}, within the warm-up of {warmup}: nothing was measured\n  help: shorten the warm-up: --set warmup=0s"
+    )]
+    NothingMeasured {
+        /// When the last flow ended.
+        ended: Span,
+        /// The warm-up.
+        warmup: Span,
+    },
+    /// The two sides of a live run disagree on what happened.
+    #[error("the live run broke off: {0}")]
+    Broken(String),
+}
+
+/// What in a scenario an engine is not made for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{engine}: {found}; {mend}")]
+pub struct Misfit {
+    /// The engine.
+    pub engine: Engine,
+    /// The key of the scenario it is about, `flow[0].control`.
+    pub key: String,
+    /// What stands there and why it does not fit.
+    pub found: String,
+    /// What would fit instead; may be empty.
+    pub accepted: String,
+    /// What to do.
+    pub mend: String,
+}
+
+/// Told now and then how far a run is: seconds of the scenario passed, of how many if known.
+pub type Progress<'a> = &'a dyn Fn(f64, Option<f64>);
+
+/// Runs `resolved` on `engine`.
+///
+/// # Errors
+/// [`EngineError`]; [`EngineError::CannotAnswer`] if the engine is not made for such a scenario.
+pub fn run(engine: Engine, resolved: &Resolved, progress: Progress<'_>) -> Result<Record, EngineError> {
+    match engine {
+        Engine::Model => model::run(resolved),
+        Engine::Sim => sim::run(resolved, progress),
+        Engine::Live => live::run(resolved, progress),
+    }
+}
+
+/// Whether `engine` is made for `resolved`; costs nothing and changes nothing. [`run`] asks first.
+///
+/// # Errors
+/// What in the scenario does not fit.
+pub fn check(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
+    match engine {
+        Engine::Model => model::path(resolved).map(drop),
+        Engine::Sim => sim::plan(resolved).map(drop),
+        Engine::Live => live::check(resolved),
+    }
+}
+
+/// Refuses a network: several links, or a queue for what goes back.
+fn one_queue(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
+    let Some(other) = resolved.links.get(1) else { return Ok(()) };
+    let found = match other.direction {
+        Direction::Forward => {
+            format!("{} queues, and this engine has the tight link's only", resolved.links.len())
+        }
+        Direction::Reverse => "a queue on the way back, where this engine has none".to_owned(),
+    };
+    Err(Misfit {
+        engine,
+        key: other.table.clone(),
+        found,
+        accepted: "one [link] without reverse".into(),
+        mend: "use the simulator: --engine sim".into(),
+    })
+}
+
+/// Refuses users that come and go.
+fn no_users(engine: Engine, resolved: &Resolved, mend: &str) -> Result<(), Misfit> {
+    let Some(sessions) = resolved.sessions.first() else { return Ok(()) };
+    Err(Misfit {
+        engine,
+        key: format!("traffic[{}].kind", sessions.entry),
+        found: "users that come and go (engset): only the simulator has them".into(),
+        accepted: "\"cbr\", \"poisson\", \"on-off\", \"replay\"".into(),
+        mend: mend.into(),
+    })
+}
+
+/// An open-ended run must outlast its warm-up.
+fn measured(ended: Time, resolved: &Resolved) -> Result<(), EngineError> {
+    let (ended, warmup) = (ended.since(Time::ZERO), resolved.warmup);
+    if ended < warmup { Err(EngineError::NothingMeasured { ended, warmup }) } else { Ok(()) }
+}
+
+/// Which flows had ended when measurement began, so that their goodput says nothing.
+fn ended_early(summary: &Summary, resolved: &Resolved) -> Vec<String> {
+    let early = summary.flows.iter().zip(&resolved.flows).filter_map(|(flow, plan)| {
+        let ended = plan.start.as_secs_f64() + flow.completion_s?;
+        (ended <= resolved.warmup.as_secs_f64()).then(|| {
+            format!(
+                "{}: ended at {ended:.3} s, within the warm-up, so its goodput and RTT are not measured; it took {:.3} s",
+                flow.name,
+                flow.completion_s.unwrap_or_default()
+            )
+        })
+    });
+    early.collect()
+}

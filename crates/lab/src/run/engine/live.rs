@@ -1,0 +1,391 @@
+//! The real kernel as an engine: TCP between two namespaces over the emulated tight link.
+
+use super::{EngineError, Misfit, Progress, ended_early, measured, no_users, one_queue, phases};
+use crate::run::batches::{Reading, half_widths, nearest};
+use crate::run::measure::{Stopwatch, summary, tell_losses};
+use crate::run::record::{Engine, FlowSeries, FlowSummary, LinkSeries, Record, RttStatistics, Series};
+use crate::run::resolve::{KERNEL_CONTROLS, Resolved, ResolvedFlow};
+use ::live::{FlowConfig, Liaison, ReceivedFlow, Receiver, SentFlow, SessionConfig, SizerChoice, Window};
+use emu::{EmuError, FlowKey, Path, PathConfig, PathReport};
+use host::Clock;
+use scenario::{Column, Host, LossDetection, Stack};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use units::{Bytes, Span, Time};
+
+/// How often the waiting thread looks, unless a transfer's end wakes it.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Flow number 0 sends from this port, each other one from the next: the first that needs no privilege.
+const FIRST_PORT: u16 = 1024;
+
+/// As many flows as there are ports from that one on.
+const FLOWS_MAX: usize = (u16::MAX - FIRST_PORT) as usize + 1;
+
+/// The largest window of a sizer that is given none: what a window scale of 10 can say.
+const LARGEST_WINDOW: Bytes = Bytes::new(65_535 << 10);
+
+pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record, EngineError> {
+    check(resolved)?;
+    let watch = Stopwatch::start();
+    let mut path = Path::start(path_config(resolved))?;
+    let stack = match resolved.stack {
+        Stack::Modern => host::Stack::Modern,
+        Stack::Classic => host::Stack::Classic,
+    };
+    // Buffers that the kernel sizes unasked keep its own limits.
+    let unasked = resolved.flows.iter().all(|flow| flow.autotuned);
+    for namespace in [path.sender(), path.receiver()] {
+        namespace.run(move || if unasked { stack.apply_profile() } else { stack.apply() })??;
+        if !resolved.flows[0].timestamps {
+            namespace.sysctl("net.ipv4.tcp_timestamps", "0")?;
+        }
+        if !resolved.flows[0].sack {
+            namespace.sysctl("net.ipv4.tcp_sack", "0")?;
+        }
+    }
+    let address = SocketAddr::new(IpAddr::V4(path.receiver_address()), 0);
+    let listener = path.receiver().run(move || Receiver::bind(address))??;
+    let server = listener.address();
+
+    let config = Arc::new(session(resolved));
+    let (flows, echo) = (config.flows.len(), SocketAddr::new(IpAddr::V4(path.sender_address()), 0));
+    let liaison = if config.flows.iter().any(|flow| flow.sizer.is_some()) {
+        path.sender().run(move || Liaison::with_echoer(flows, echo))??
+    } else {
+        Liaison::new(flows)
+    };
+    let liaison = Arc::new(liaison);
+    let stop = Arc::new(AtomicBool::new(false));
+    let begun = match resolved.end {
+        Some(end) => path.begin_until(resolved.warmup, end),
+        None => path.begin(resolved.warmup),
+    };
+    let clock = Clock::following(begun?, path.behind());
+    let waiting = std::thread::current();
+    let shared = || {
+        let halt = (Arc::clone(&stop), waiting.clone());
+        (Arc::clone(&config), Arc::clone(&liaison), clock, halt)
+    };
+    let (theirs, word, time, (halt, waiter)) = shared();
+    let receiving = path.receiver().spawn("receiver", move || {
+        let received = ::live::receive_with(&theirs, listener, time, &halt, Some(&word));
+        waiter.unpark();
+        received
+    })?;
+    let (theirs, word, time, (halt, waiter)) = shared();
+    let sending = path.sender().spawn("sender", move || {
+        let sent = ::live::send_with(&theirs, server, time, &halt, Some(&word));
+        waiter.unpark();
+        sent
+    })?;
+    while !(receiving.is_finished() && sending.is_finished()) {
+        if path.failure().is_some() {
+            stop.store(true, Ordering::Relaxed);
+        }
+        progress(clock.now().as_secs_f64(), resolved.end.map(Span::as_secs_f64));
+        std::thread::park_timeout(LOOK);
+    }
+    let (sent, received) = (join(sending), join(receiving));
+    measured(clock.now(), resolved)?;
+    let report = path.stop()?;
+    let (sent, received) = (sent??, received??);
+    Ok(record(resolved, &report, &sent, &received, watch.seconds()))
+}
+
+/// What the kernel and the emulator cannot be.
+pub(super) fn check(resolved: &Resolved) -> Result<(), Misfit> {
+    one_queue(Engine::Live, resolved)?;
+    no_users(Engine::Live, resolved, "ask the simulator: --engine sim")?;
+    let first = &resolved.flows[0];
+    if resolved.flows.len() > FLOWS_MAX {
+        return Err(Misfit {
+            engine: Engine::Live,
+            key: first.key("count"),
+            found: format!("{} flows in all, and each needs a port of its own", resolved.flows.len()),
+            accepted: format!("up to {FLOWS_MAX} flows"),
+            mend: "use fewer, or the simulator: --engine sim".into(),
+        });
+    }
+    for flow in &resolved.flows {
+        let misfit = |key, found: String, accepted: String, mend: &str| {
+            Err(Misfit { engine: Engine::Live, key: flow.key(key), found, accepted, mend: mend.into() })
+        };
+        if !KERNEL_CONTROLS.contains(&flow.control.as_str()) {
+            let found = format!("no kernel has control \"{}\"", flow.control);
+            let mend = "choose another control, or the simulator: --engine sim";
+            return misfit("control", found, KERNEL_CONTROLS.join(", "), mend);
+        }
+        if flow.segment() != first.segment() {
+            let (one, other) = (first.segment(), flow.segment());
+            let found = format!("segments of {one} and {other}, but the emulated path has one MTU");
+            let mend = "give all flows the same, or use the simulator: --engine sim";
+            return misfit("segment", found, "one segment size for all flows".into(), mend);
+        }
+        for (key, differs) in
+            [("timestamps", flow.timestamps != first.timestamps), ("sack", flow.sack != first.sack)]
+        {
+            if differs {
+                let found = format!("{key} on some flows only; the kernel has one setting");
+                let mend = "give all flows the same, or use the simulator: --engine sim";
+                return misfit(key, found, "true or false for all flows".into(), mend);
+            }
+        }
+        // What the preset of this kernel says of itself is no wish.
+        let own = Host::LINUX;
+        if flow.slow_start != "standard" && flow.slow_start != own.slow_start(&flow.control) {
+            let found = format!("slow start \"{}\", but the kernel has its own", flow.slow_start);
+            let mend = "leave it out, or use the simulator: --engine sim";
+            return misfit("slow_start", found, "standard".into(), mend);
+        }
+        if ![1, own.byte_counting].contains(&flow.tuning.byte_counting) {
+            let found = format!("byte counting by {}, but the kernel has its own", flow.tuning.byte_counting);
+            let mend = "leave it out, or use the simulator: --engine sim";
+            return misfit("byte_counting", found, "1".into(), mend);
+        }
+        if flow.loss_detection == LossDetection::Rack && resolved.stack == Stack::Classic {
+            let found = "loss_detection \"rack\" with live.stack \"classic\", which turns RACK off".into();
+            let mend = "write live.stack = \"modern\", or use the simulator: --engine sim";
+            return misfit("loss_detection", found, "\"dupack\"".into(), mend);
+        }
+        if flow.stop.is_some() {
+            let found = "a flow that leaves, which this version's kernel flows do not".into();
+            let mend = "give it a size instead, or use the simulator: --engine sim";
+            return misfit("stop", found, "no stop".into(), mend);
+        }
+        for (key, on) in [("ecn", flow.ecn), ("pacing", flow.pacing)] {
+            if on {
+                let found = format!("{key} = true, which this version does not turn on in the kernel");
+                let mend = "leave it out, or use the simulator: --engine sim";
+                return misfit(key, found, "false".into(), mend);
+            }
+        }
+        if flow.access_rate.is_some() && flow.access_rate != own.access_rate {
+            let found = "a rate of the host's own line, which this version's kernel hosts do not have".into();
+            let mend = "leave it out, or use the simulator: --engine sim";
+            return misfit("access_rate", found, "unlimited".into(), mend);
+        }
+        if ![Span::ZERO, own.send_jitter].contains(&flow.send_jitter) {
+            let found = format!(
+                "a jitter of {}, which is the simulator's: a real host has its own",
+                flow.send_jitter
+            );
+            return misfit(
+                "send_jitter",
+                found,
+                "0s".into(),
+                "leave it out, or use the simulator: --engine sim",
+            );
+        }
+    }
+    match path_config(resolved).check() {
+        Err(EmuError::Refused { key, found, accepted, mend }) => {
+            let found = format!("{key} = {found} is beyond what the emulator can do honestly");
+            Err(Misfit { engine: Engine::Live, key: scenario_key(key).into(), found, accepted, mend })
+        }
+        // It only compares numbers; whatever else may come of it comes again when the path starts.
+        _ => Ok(()),
+    }
+}
+
+/// Where a scenario says what the emulator calls `setting`.
+fn scenario_key(setting: &str) -> &'static str {
+    match setting {
+        "mtu" => "flow[0].segment",
+        "rate x delay + queue limit" => "link.queue.limit",
+        "queue kind" => "link.queue.kind",
+        "traffic rate" => "traffic",
+        "record every" => "record.every",
+        _ => "link.rate",
+    }
+}
+
+/// The least base RTT: the path's own. What a flow has beyond it is that flow's extra delay.
+fn least_rtt(resolved: &Resolved) -> Span {
+    resolved.flows.iter().map(|flow| flow.base_rtt).min().unwrap_or_default()
+}
+
+fn path_config(resolved: &Resolved) -> PathConfig {
+    let rtt = least_rtt(resolved);
+    let extra = (FIRST_PORT..=u16::MAX).zip(&resolved.flows).map(|(port, flow)| (port, flow.base_rtt - rtt));
+    PathConfig {
+        link: resolved.link,
+        limit: resolved.limit,
+        queue: resolved.queue.clone(),
+        reverse_delay: rtt.saturating_sub(resolved.link.delay),
+        extra_delays: extra.filter(|(_, extra)| *extra > Span::ZERO).collect(),
+        traffic: resolved.traffic.iter().map(|traffic| traffic.config.clone()).collect(),
+        seed: resolved.seed,
+        mtu: u16::try_from(resolved.segment().get()).unwrap_or(u16::MAX),
+        sample_every: Some(resolved.every),
+        offload: true,
+        mirror: false,
+    }
+}
+
+fn session(resolved: &Resolved) -> SessionConfig {
+    let flow = |(port, flow): (u16, &ResolvedFlow)| FlowConfig {
+        name: flow.name.clone(),
+        control: flow.control.clone(),
+        size: flow.size,
+        start: flow.start,
+        stop: resolved.end,
+        window: match flow.socket_buffer {
+            _ if flow.autotuned => Window::Autotuned,
+            None => Window::Max,
+            Some(limit) => Window::Limit(limit),
+        },
+        sizer: flow.sizer.clone().map(|name| SizerChoice {
+            name,
+            maximum: flow.socket_buffer.unwrap_or(LARGEST_WINDOW),
+            // Both ends are ours here.
+            pace: true,
+        }),
+        segment: flow.segment(),
+        pacing: None,
+        port: Some(port),
+    };
+    SessionConfig {
+        flows: (FIRST_PORT..=u16::MAX).zip(&resolved.flows).map(flow).collect(),
+        warmup: resolved.warmup,
+        end: resolved.end,
+        every: resolved.every.max(Span::from_millis(1)),
+    }
+}
+
+fn join<T>(thread: JoinHandle<T>) -> Result<T, EngineError> {
+    thread.join().map_err(|_| EngineError::Broken("a transfer's thread panicked".into()))
+}
+
+fn record(
+    resolved: &Resolved,
+    report: &PathReport,
+    sent: &[SentFlow],
+    received: &[ReceivedFlow],
+    wall_s: f64,
+) -> Record {
+    let flows: Vec<FlowSummary> =
+        sent.iter().zip(received).map(|(sent, received)| flow_summary(report, sent, received)).collect();
+    let ci95 = half_widths(&batches(resolved, report));
+    let mut summary = summary(Engine::Live, resolved, &report.link, ci95, flows, wall_s);
+    // The emulated link knows neither which of the flows end nor when.
+    if resolved.flows.iter().all(|flow| flow.size.is_none()) {
+        tell_losses(&mut summary, report.losses, resolved);
+    }
+    let mut notes: Vec<String> = report.notes.clone();
+    notes.extend(report.stalled());
+    notes.extend(report.doubts(least_rtt(resolved)));
+    notes.push(format!("live: {}", ::live::KERNEL_DECIDES));
+    for (sent, received) in sent.iter().zip(received) {
+        notes.extend(sent.notes.iter().chain(&received.notes).map(|note| format!("{}: {note}", sent.name)));
+        notes.extend(window_note(received, Time::ZERO + resolved.warmup));
+        notes.extend(phase_notes(received));
+    }
+    notes.extend(ended_early(&summary, resolved));
+    notes.dedup();
+    Record { summary, series: series(resolved, report, sent, received), notes }
+}
+
+/// The tight link's counters at the ends of batches, as near as its samples come to them.
+fn batches(resolved: &Resolved, report: &PathReport) -> Vec<Reading> {
+    let Some(end) = resolved.end else { return Vec::new() };
+    let (from, end) = (Time::ZERO + resolved.warmup, Time::ZERO + end);
+    // The counters of a sample before the beginning of measurement are of another interval.
+    let measured = report.samples.iter().filter(|sample| sample.at >= from);
+    let readings: Vec<Reading> = measured
+        .map(|sample| Reading {
+            at: sample.at,
+            busy: sample.busy,
+            arrivals: sample.arrivals_total,
+            drops: sample.drops_total,
+        })
+        .collect();
+    nearest(&readings, from, end)
+}
+
+/// Requested, granted and observed window after the warm-up, where one was asked for.
+fn window_note(received: &ReceivedFlow, warmup: Time) -> Option<String> {
+    let last = received.samples.last()?.window;
+    let requested = last.requested?;
+    let after = received.samples.iter().filter(|sample| sample.at >= warmup);
+    let observed = after.filter_map(|sample| sample.window.observed).max();
+    let observed = observed.map_or_else(|| "unknown".to_owned(), |window| window.to_string());
+    Some(format!(
+        "{}: socket buffer requested {requested}, granted {}, largest window observed {observed}",
+        received.name, last.granted
+    ))
+}
+
+/// What a sizer did, when and why.
+fn phase_notes(received: &ReceivedFlow) -> Vec<String> {
+    let changes = received.phases.iter().map(|change| (change.at, &change.state, change.window));
+    phases::notes(&received.name, changes, received.final_window)
+}
+
+fn flow_summary(report: &PathReport, sent: &SentFlow, received: &ReceivedFlow) -> FlowSummary {
+    let port = received.peer.map_or(0, |peer| peer.port());
+    let own = |key: &&(FlowKey, emu::FlowCount)| key.0.protocol == 6 && key.0.source_port == port;
+    FlowSummary {
+        name: sent.name.clone(),
+        goodput_bps: received.measured.goodput().as_bps_f64(),
+        loss_rate: report.flows.iter().find(own).map(|(_, count)| count.loss_rate()),
+        retransmits: Some(sent.measured.retransmits),
+        marks: None,
+        rtt_s: sent.rtt.map(|rtt| RttStatistics {
+            min: sent.min_rtt.unwrap_or(rtt.min).as_secs_f64(),
+            mean: rtt.mean.as_secs_f64(),
+            p95: Some(rtt.p95.as_secs_f64()),
+        }),
+        completion_s: sent.completion.map(Span::as_secs_f64),
+        ..FlowSummary::default()
+    }
+}
+
+/// The kernel's samples and the link's in the columns a scenario asks for.
+fn series(resolved: &Resolved, report: &PathReport, sent: &[SentFlow], received: &[ReceivedFlow]) -> Series {
+    let keeps = |column| resolved.columns.contains(&column);
+    let mut link = LinkSeries::default();
+    let mut drops = 0;
+    for sample in &report.samples {
+        link.t_s.push(sample.at.as_secs_f64());
+        if keeps(Column::Backlog) {
+            link.backlog_bytes.push(sample.backlog.bytes.get() as f64);
+        }
+        if keeps(Column::Drops) {
+            link.drops.push(sample.drops_total.saturating_sub(drops));
+            drops = sample.drops_total;
+        }
+    }
+    let flows = sent.iter().zip(received).map(|(sent, received)| {
+        // Both sides sample with one period; the shorter series decides.
+        let mut flow = FlowSeries { name: sent.name.clone(), ..FlowSeries::default() };
+        for (ours, theirs) in sent.samples.iter().zip(&received.samples) {
+            flow.t_s.push(ours.at.as_secs_f64());
+            if keeps(Column::Rate) {
+                flow.rate_bps.push(theirs.goodput.as_bps_f64());
+            }
+            if keeps(Column::Rtt) {
+                flow.rtt_s.push(ours.rtt.map_or(f64::NAN, Span::as_secs_f64));
+            }
+            if keeps(Column::Window) {
+                flow.window_bytes.push(ours.send_window.get() as f64);
+            }
+            if let Some(requested) = theirs.window.requested {
+                let observed = theirs.window.observed.map_or(f64::NAN, |window| window.get() as f64);
+                flow.socket_buffer.requested.push(requested.get() as f64);
+                flow.socket_buffer.granted.push(theirs.window.granted.get() as f64);
+                flow.socket_buffer.observed.push(observed);
+            }
+        }
+        flow
+    });
+    Series {
+        flows: flows.collect(),
+        link,
+        queue_length: report.link.queue_length.shares(),
+        ..Series::default()
+    }
+}

@@ -1,0 +1,228 @@
+//! The simulator as an engine: builds its plan, runs it, sums it up. `recorder.rs` records the series.
+
+mod recorder;
+mod spread;
+
+use self::recorder::SeriesRecorder;
+use super::{EngineError, Misfit, Progress, ended_early, measured, phases, synchronized};
+use crate::run::batches::{Reading, half_widths};
+use crate::run::measure::{Stopwatch, delay_statistics, link_summary, summary, tell_losses};
+use crate::run::record::{Engine, FlowSummary, Record, RttStatistics, Series, SessionsSummary};
+use crate::run::resolve::{Resolved, ResolvedFlow, ResolvedLink, ResolvedSessions, ResolvedTraffic};
+use cc::Start;
+use scenario::Direction;
+use sim::{FlowPlan, FlowReport, LinkPlan, Plan, SessionsPlan, SessionsReport, Simulation, TrafficPlan};
+use sizing::SobasConfig;
+use units::{Bytes, Span, Time};
+
+pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record, EngineError> {
+    let plan = plan(resolved)?;
+    let watch = Stopwatch::start();
+    let leaving = resolved.flows.iter().enumerate();
+    let leaving = leaving.filter_map(|(index, flow)| Some((index, Time::ZERO + flow.stop?)));
+    let outcome = Simulation::new(plan, SeriesRecorder::new(resolved, progress)).leaving(leaving).run();
+    measured(outcome.ended, resolved)?;
+    let flows = outcome.flows.iter().zip(&resolved.flows);
+    let flows = flows.map(|(flow, of)| flow_summary(flow, of, resolved)).collect();
+    let readings: Vec<Reading> = outcome.batches.iter().map(Reading::from).collect();
+    let ci95 = half_widths(&readings);
+    let mut summary = summary(Engine::Sim, resolved, &outcome.link, ci95, flows, watch.seconds());
+    if resolved.is_network() {
+        let links = resolved.links.iter().zip(&outcome.links).enumerate();
+        summary.links = links
+            .map(|(index, (link, report))| link_summary(link, index == resolved.tight, report))
+            .collect();
+    }
+    let (series, fairness) = outcome.recorder.into_series();
+    let fairness = fairness.map(|watch| watch.tell(&mut summary)).unwrap_or_default();
+    summary.sessions = outcome.sessions.iter().map(sessions_summary).collect();
+    tell_losses(&mut summary, outcome.losses, resolved);
+    let mut notes = ended_early(&summary, resolved);
+    notes.extend(synchronized::note(&summary, resolved));
+    if let Some(sample) = &resolved.sample {
+        let (some, all) = (sample.len(), resolved.flows.len());
+        notes.push(format!(
+            "series are of {some} of the {all} flows, with percentiles over all; [record] flows = \"all\" keeps each"
+        ));
+    }
+    if resolved.thinned {
+        let every = resolved.every;
+        notes.push(format!(
+            "series have a sample every {every}, so that they fit into memory; [record] every sets it"
+        ));
+    }
+    notes.extend(outcome.flows.iter().flat_map(sizing_notes));
+    let series = Series { queue_length: outcome.link.queue_length.shares(), fairness, ..series };
+    Ok(Record { summary, series, notes })
+}
+
+/// What a flow's sizer did, when and why.
+fn sizing_notes(flow: &FlowReport) -> Vec<String> {
+    let changes = flow.sizing.iter().map(|change| (change.at, &change.state, Some(change.window)));
+    phases::notes(&flow.name, changes, flow.sized)
+}
+
+pub(super) fn plan(resolved: &Resolved) -> Result<Plan, Misfit> {
+    Ok(Plan {
+        links: resolved.links.iter().map(link_plan).collect(),
+        tight: resolved.tight,
+        flows: resolved.flows.iter().map(flow_plan).collect::<Result<_, _>>()?,
+        traffic: (resolved.traffic.iter())
+            .map(|ResolvedTraffic { name, config, route }| TrafficPlan {
+                name: name.clone(),
+                config: config.clone(),
+                route: route.clone(),
+            })
+            .collect(),
+        sessions: resolved.sessions.iter().map(sessions_plan).collect::<Result<_, _>>()?,
+        end: resolved.end.map(|end| Time::ZERO + end),
+        warmup: Time::ZERO + resolved.warmup,
+        seed: resolved.seed,
+    })
+}
+
+fn link_plan(link: &ResolvedLink) -> LinkPlan {
+    LinkPlan {
+        name: match link.direction {
+            Direction::Forward => link.name.clone(),
+            Direction::Reverse => format!("{} reverse", link.name),
+        },
+        config: link.config,
+        queue: link.queue.clone(),
+        limit: link.limit,
+    }
+}
+
+fn sessions_plan(sessions: &ResolvedSessions) -> Result<SessionsPlan, Misfit> {
+    // What fits for one fits for all: they differ in their round-trip times and starts only.
+    sessions.connections.first().map(flow_plan).transpose()?;
+    let connections = sessions.connections.clone();
+    let connect = move |user: usize, syn_lost: bool| {
+        let mut connection = connections[user].clone();
+        if syn_lost {
+            connection.initial_window = 1;
+        }
+        flow_plan(&connection).expect("the first user's was fine")
+    };
+    Ok(SessionsPlan {
+        name: sessions.name.clone(),
+        users: sessions.connections.len(),
+        connect: Box::new(connect),
+        size: sessions.size,
+        think: sessions.think,
+        handshake: sessions.handshake,
+    })
+}
+
+fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
+    let start = Start {
+        segment: flow.payload,
+        window: flow.payload * flow.initial_window,
+        threshold: flow.initial_ssthresh.unwrap_or(Bytes::MAX),
+    };
+    let Some(control) = cc::registry::tuned(&flow.control, &flow.slow_start, start, flow.tuning) else {
+        let known: Vec<&str> = cc::registry::CONTROLS.iter().map(|control| control.name).collect();
+        return Err(Misfit {
+            engine: Engine::Sim,
+            key: flow.key("control"),
+            found: format!("the simulator does not have control \"{}\"", flow.control),
+            accepted: known.join(", "),
+            mend: "choose another control, or the kernel: --engine live".into(),
+        });
+    };
+    if flow.sizer.is_some() && !flow.return_route.is_empty() {
+        return Err(Misfit {
+            engine: Engine::Sim,
+            key: flow.key("socket_buffer"),
+            found:
+                "a sizer where acknowledgements cross queues: its round-trip times would be those of one way"
+                    .into(),
+            accepted: "\"max\" or a size".into(),
+            mend: "give it a size, or leave the links' reverse out".into(),
+        });
+    }
+    let largest = flow.socket_buffer.unwrap_or(Bytes::MAX);
+    // What the kernel does unasked is what the sizer of its rules does.
+    let sizer = flow.sizer.as_deref().or(flow.autotuned.then_some("drs")).map(|name| {
+        // Both ends are ours here.
+        let config =
+            SobasConfig { header: flow.header, can_pace: true, ..SobasConfig::new(flow.payload, largest) };
+        sizing::registry::build_with(name, config).expect("resolving has looked the name up")
+    });
+    Ok(FlowPlan {
+        name: flow.name.clone(),
+        control,
+        payload: flow.payload,
+        header: flow.header,
+        base_rtt: flow.base_rtt,
+        route: flow.route.clone(),
+        return_route: flow.return_route.clone(),
+        size: flow.size,
+        start: Time::ZERO + flow.start,
+        delayed_ack: flow.delayed_ack,
+        delayed_ack_timeout: flow.delayed_ack_timeout,
+        socket_buffer: largest,
+        sizer,
+        send_jitter: flow.send_jitter,
+        min_rto: flow.min_rto,
+        initial_rto: flow.initial_rto,
+        timestamps: flow.timestamps,
+        sack: flow.sack,
+        recovery: match flow.recovery {
+            scenario::Recovery::Rfc6675 => sim::Recovery::Rfc6675,
+            scenario::Recovery::Prr => sim::Recovery::Prr,
+            scenario::Recovery::Sack1 => sim::Recovery::Sack1,
+        },
+        loss_detection: match flow.loss_detection {
+            scenario::LossDetection::DupAck => sim::LossDetection::DupAck,
+            scenario::LossDetection::Rack => sim::LossDetection::Rack,
+        },
+        ecn: flow.ecn,
+        pacing: flow.pacing,
+        access_rate: flow.access_rate,
+        host: flow.host,
+    })
+}
+
+fn flow_summary(flow: &FlowReport, of: &ResolvedFlow, resolved: &Resolved) -> FlowSummary {
+    let rtt = flow.rtt.mean().zip(flow.min_rtt).map(|(mean, min)| RttStatistics {
+        min: min.as_secs_f64(),
+        mean: mean.as_secs_f64(),
+        p95: flow.rtt.quantile(0.95).map(Span::as_secs_f64),
+    });
+    FlowSummary {
+        name: flow.name.clone(),
+        goodput_bps: flow.goodput().as_bps_f64(),
+        loss_rate: (flow.sent > 0).then(|| flow.dropped as f64 / flow.sent as f64),
+        retransmits: Some(flow.retransmits),
+        marks: Some(flow.marks),
+        rtt_s: rtt,
+        completion_s: flow.completion.map(Span::as_secs_f64),
+        delivered_bytes: Some(flow.delivered.get() as f64),
+        backlog_packets: backlog_packets(flow, of, resolved),
+        ..FlowSummary::default()
+    }
+}
+
+/// By Little's law: packets that got through per second, times how long each waited. `None` where a round trip has more
+/// than one queue in it, or an acknowledgement that waits.
+fn backlog_packets(flow: &FlowReport, of: &ResolvedFlow, resolved: &Resolved) -> Option<f64> {
+    let alone = !resolved.is_network() && of.delayed_ack == 1 && of.timestamps;
+    let mean = flow.rtt.mean().filter(|_| alone)?;
+    let waited = mean.saturating_sub(of.base_rtt + resolved.link.rate.serialization(of.segment()));
+    let measured = flow.active.as_secs_f64();
+    (measured > 0.0).then(|| (flow.sent - flow.dropped) as f64 / measured * waited.as_secs_f64())
+}
+
+fn sessions_summary(sessions: &SessionsReport) -> SessionsSummary {
+    SessionsSummary {
+        name: sessions.name.clone(),
+        users: sessions.users as u64,
+        completed: sessions.completed,
+        mean_active: sessions.mean_active,
+        goodput_bps: sessions.goodput().as_bps_f64(),
+        completion_s: delay_statistics(&sessions.completion),
+        retransmits: sessions.retransmits,
+        loss_rate: (sessions.sent > 0).then(|| sessions.dropped as f64 / sessions.sent as f64),
+    }
+}

@@ -1,0 +1,203 @@
+//! Records the series of a simulated run, and says how far the run is.
+
+use super::spread::SpreadRecorder;
+use crate::run::engine::Progress;
+use crate::run::fairness::FairnessWatch;
+use crate::run::measure::Stopwatch;
+use crate::run::record::{FlowSeries, MeasureSeries, Series};
+use crate::run::resolve::{Resolved, ResolvedFlow};
+use link::LinkState;
+use scenario::Column;
+use sim::{FlowView, Recorder};
+use units::{Bytes, Span, Time};
+
+/// The longest time of which both are multiples.
+fn common_measure(one: Span, other: Span) -> Span {
+    let (mut larger, mut smaller) = (one.as_nanos(), other.as_nanos());
+    while smaller > 0 {
+        (larger, smaller) = (smaller, larger % smaller);
+    }
+    Span::from_nanos(larger)
+}
+
+/// Between two words about how far a run is, by the clock.
+const PAUSE_S: f64 = 0.1;
+
+/// Fills the columns that a scenario asks for with the flows and the link as the simulator shows them, and says how far the run is.
+pub(super) struct SeriesRecorder<'a> {
+    progress: Progress<'a>,
+    end: Option<Span>,
+    watch: Stopwatch,
+    /// When progress was told last, seconds.
+    told: f64,
+    every: Span,
+    columns: Vec<Column>,
+    fairness: Option<FairnessWatch>,
+    /// The flows with series of their own, ascending; `None`: all.
+    sample: Option<Vec<usize>>,
+    /// Percentiles over all flows, where these are not all.
+    spread: Option<SpreadRecorder>,
+    delivered: Vec<Bytes>,
+    drops: u64,
+    series: Series,
+}
+
+impl<'a> SeriesRecorder<'a> {
+    pub(super) fn new(resolved: &Resolved, progress: Progress<'a>) -> Self {
+        let series = |flow: &ResolvedFlow| FlowSeries { name: flow.name.clone(), ..FlowSeries::default() };
+        let flows: Vec<FlowSeries> = match &resolved.sample {
+            None => resolved.flows.iter().map(series).collect(),
+            Some(sample) => sample.iter().map(|index| series(&resolved.flows[*index])).collect(),
+        };
+        Self {
+            progress,
+            end: resolved.end,
+            watch: Stopwatch::start(),
+            told: 0.0,
+            every: resolved.every,
+            columns: resolved.columns.clone(),
+            fairness: FairnessWatch::new(resolved),
+            spread: resolved.sample.as_ref().and_then(|_| SpreadRecorder::new(resolved)),
+            sample: resolved.sample.clone(),
+            delivered: vec![Bytes::ZERO; flows.len()],
+            drops: 0,
+            series: Series { flows, ..Series::default() },
+        }
+    }
+
+    /// The series, those of fairness left out, and what these are made from.
+    pub(super) fn into_series(self) -> (Series, Option<FairnessWatch>) {
+        let spread = self.spread.map(SpreadRecorder::into_series).unwrap_or_default();
+        (Series { spread, ..self.series }, self.fairness)
+    }
+
+    /// Where the series of a flow are, if it has some.
+    fn place(&self, index: usize) -> Option<usize> {
+        self.sample.as_ref().map_or(Some(index), |sample| sample.binary_search(&index).ok())
+    }
+
+    /// Whether all flows are to be seen at this time.
+    fn wants_all(&self, at: Time) -> bool {
+        self.sample.is_none()
+            || self.spread.as_ref().is_some_and(|spread| spread.samples(at))
+            || self.fairness.as_ref().is_some_and(|fairness| fairness.ends(at))
+    }
+
+    fn keeps(&self, column: Column) -> bool {
+        self.columns.contains(&column)
+    }
+
+    /// Whether the series have a sample at this time.
+    fn samples(&self, at: Time) -> bool {
+        !self.columns.is_empty() && at.as_nanos().is_multiple_of(self.every.as_nanos())
+    }
+}
+
+impl Recorder for SeriesRecorder<'_> {
+    /// Often enough for a smooth bar, seldom enough to cost nothing.
+    fn pulse(&self) -> Option<Span> {
+        Some(self.end.map_or(Span::from_millis(100), |end| end / 1000))
+    }
+
+    fn reached(&mut self, at: Time) {
+        let now = self.watch.seconds();
+        if now >= self.told + PAUSE_S {
+            self.told = now;
+            (self.progress)(at.as_secs_f64(), self.end.map(Span::as_secs_f64));
+        }
+    }
+
+    fn interval(&self) -> Option<Span> {
+        let series = (!self.columns.is_empty()).then_some(self.every);
+        match (series, self.fairness.as_ref().map(FairnessWatch::interval)) {
+            (Some(one), Some(other)) => Some(common_measure(one, other)),
+            (one, other) => one.or(other),
+        }
+    }
+
+    fn next_flow(&self, at: Time, from: usize) -> usize {
+        match &self.sample {
+            Some(sample) if !self.wants_all(at) => {
+                let place = sample.partition_point(|index| *index < from);
+                sample.get(place).copied().unwrap_or(usize::MAX)
+            }
+            _ => from,
+        }
+    }
+
+    fn link(&mut self, at: Time, state: &LinkState) {
+        if let Some(fairness) = &mut self.fairness {
+            fairness.link(at, state);
+        }
+        if !self.samples(at) {
+            return;
+        }
+        let (backlog, drops) = (self.keeps(Column::Backlog), self.keeps(Column::Drops));
+        let link = &mut self.series.link;
+        if backlog || drops {
+            link.t_s.push(at.as_secs_f64());
+        }
+        if backlog {
+            link.backlog_bytes.push(state.backlog.bytes.get() as f64);
+        }
+        if drops {
+            link.drops.push(state.drops - self.drops);
+            self.drops = state.drops;
+        }
+    }
+
+    fn flow(&mut self, at: Time, index: usize, view: &FlowView) {
+        if let Some(fairness) = &mut self.fairness {
+            fairness.flow(at, index, view);
+        }
+        if let Some(spread) = &mut self.spread {
+            spread.flow(at, index, view);
+        }
+        if !self.samples(at) {
+            return;
+        }
+        let Some(place) = self.place(index) else { return };
+        let (rate, rtt, window) =
+            (self.keeps(Column::Rate), self.keeps(Column::Rtt), self.keeps(Column::Window));
+        let data = self.keeps(Column::Data);
+        if !(rate || rtt || window || data || self.wants_measures()) {
+            return;
+        }
+        let flow = &mut self.series.flows[place];
+        flow.t_s.push(at.as_secs_f64());
+        if rate {
+            let delivered = view.delivered.saturating_sub(self.delivered[place]);
+            self.delivered[place] = view.delivered;
+            flow.rate_bps.push(delivered.bits_f64() / self.every.as_secs_f64());
+        }
+        if rtt {
+            flow.rtt_s.push(view.smoothed_rtt.map_or(f64::NAN, Span::as_secs_f64));
+        }
+        if data {
+            flow.data_bytes.push(view.delivered.get() as f64);
+        }
+        if window {
+            flow.window_bytes.push(view.window.get() as f64);
+        }
+    }
+
+    fn wants_measures(&self) -> bool {
+        self.keeps(Column::Measures)
+    }
+
+    fn measure(&mut self, _at: Time, index: usize, name: &'static str, value: f64) {
+        let Some(place) = self.place(index) else { return };
+        let flow = &mut self.series.flows[place];
+        // A controller shows the same quantities in the same order each time; what comes later has nothing before.
+        let place = match flow.measures.iter().position(|measure| measure.name == name) {
+            Some(place) => place,
+            None => {
+                flow.measures.push(MeasureSeries { name: name.into(), values: Vec::new() });
+                flow.measures.len() - 1
+            }
+        };
+        let values = &mut flow.measures[place].values;
+        values.resize(flow.t_s.len().saturating_sub(1), f64::NAN);
+        values.push(value);
+    }
+}

@@ -1,0 +1,178 @@
+//! Fairness: what each flow has beside the others, and how soon.
+//!
+//! [`compare`] needs a run's goodputs only. [`FairnessWatch`] looks at the flows once per interval of `record.fairness`:
+//! Jain's index against time, and the time each flow takes to its fair share.
+
+use crate::run::record::{FairnessSeries, FlowSummary, Summary};
+use crate::run::resolve::{Resolved, ResolvedFlow};
+use crate::run::statistics::jain_index;
+use link::LinkState;
+use sim::FlowView;
+use units::{Bytes, Span, Time};
+
+/// A flow has its share if its goodput is no further from it than this, relative to the share.
+const BAND: f64 = 0.2;
+/// It stays there if it has its share in so many intervals one after the other.
+const STAYS: u32 = 5;
+
+/// Fills in each flow's share of the goodput, and its ratio to the run's other Reno flows.
+pub(crate) fn compare(flows: &mut [FlowSummary], resolved: &Resolved) {
+    let total: f64 = flows.iter().map(|flow| flow.goodput_bps).sum();
+    let is_reno = |of: &ResolvedFlow| ["reno", "newreno"].contains(&of.control.as_str());
+    let reno = flows.iter().zip(&resolved.flows).filter(|(_, of)| is_reno(of));
+    let (count, sum) = reno.fold((0u64, 0.0), |(count, sum), (flow, _)| (count + 1, sum + flow.goodput_bps));
+    let alone = flows.len() == 1;
+    for (flow, of) in flows.iter_mut().zip(&resolved.flows) {
+        let own = flow.goodput_bps;
+        flow.goodput_share = (!alone && total > 0.0).then(|| own / total);
+        let (others, sum) = if is_reno(of) { (count - 1, sum - own) } else { (count, sum) };
+        flow.reno_ratio = (others > 0 && sum > 0.0).then(|| own * others as f64 / sum);
+    }
+}
+
+/// Looks at link and flows at the end of each interval.
+///
+/// The fair share of an interval is what the flows present throughout have and what the tight link has left over, in
+/// equal parts: capacity less what all others sent, divided by the number of these flows. A flow has converged at the
+/// end of the first of five intervals one after the other in each of which its goodput was within 20 % of that.
+pub(crate) struct FairnessWatch {
+    interval: Span,
+    warmup: Time,
+    flows: Vec<Watched>,
+    /// What the link can send in an interval, bytes.
+    capacity: f64,
+    /// Of the interval that ends: what the link sent, bytes; `None` if the meter was set back within.
+    sent: Option<f64>,
+    busy: Span,
+    series: FairnessSeries,
+    /// Over intervals within the measured time.
+    sum: f64,
+    count: u64,
+}
+
+/// One flow.
+struct Watched {
+    from: Time,
+    until: Time,
+    size: Bytes,
+    /// Whether it crosses the tight link.
+    crosses: bool,
+    /// Bytes on the wire per byte of payload.
+    wire: f64,
+    delivered: Bytes,
+    /// Payload within the interval that ends.
+    gained: f64,
+    present: bool,
+    /// The first of the intervals in a row in which it had its share ended then, and how many there were.
+    row: (Time, u32),
+    converged: Option<Time>,
+}
+
+impl FairnessWatch {
+    /// `None` if the scenario does not ask.
+    pub(crate) fn new(resolved: &Resolved) -> Option<Self> {
+        let interval = resolved.fairness?;
+        let watched = |flow: &ResolvedFlow| Watched {
+            from: Time::ZERO + flow.start,
+            until: flow.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop),
+            size: flow.size.unwrap_or(Bytes::MAX),
+            crosses: flow.route.contains(&resolved.tight),
+            wire: flow.segment().get() as f64 / flow.payload.get() as f64,
+            delivered: Bytes::ZERO,
+            gained: 0.0,
+            present: false,
+            row: (Time::ZERO, 0),
+            converged: None,
+        };
+        Some(Self {
+            interval,
+            warmup: Time::ZERO + resolved.warmup,
+            flows: resolved.flows.iter().map(watched).collect(),
+            capacity: resolved.link.rate.as_bps_f64() / 8.0 * interval.as_secs_f64(),
+            sent: None,
+            busy: Span::ZERO,
+            series: FairnessSeries::default(),
+            sum: 0.0,
+            count: 0,
+        })
+    }
+
+    pub(crate) fn interval(&self) -> Span {
+        self.interval
+    }
+
+    /// Whether an interval ends at this time.
+    pub(crate) fn ends(&self, at: Time) -> bool {
+        at.as_nanos().is_multiple_of(self.interval.as_nanos())
+    }
+
+    /// The tight link at `at`, before the flows.
+    pub(crate) fn link(&mut self, at: Time, state: &LinkState) {
+        if !self.ends(at) {
+            return;
+        }
+        // The link counts from the end of the warm-up anew.
+        let begin = at.since(Time::ZERO).saturating_sub(self.interval);
+        let warmup = self.warmup.since(Time::ZERO);
+        let before = if begin == warmup { Span::ZERO } else { self.busy };
+        let known = begin >= warmup || at <= self.warmup;
+        let sent = |busy: Span| busy.as_secs_f64() * state.rate.as_bps_f64() / 8.0;
+        self.sent = known.then(|| sent(state.busy.saturating_sub(before)));
+        self.busy = state.busy;
+    }
+
+    /// Flow number `index` at `at`, each in turn.
+    pub(crate) fn flow(&mut self, at: Time, index: usize, view: &FlowView) {
+        if !self.ends(at) {
+            return;
+        }
+        let begin = at.since(Time::ZERO).saturating_sub(self.interval);
+        let flow = &mut self.flows[index];
+        flow.gained = view.delivered.saturating_sub(flow.delivered).get() as f64;
+        flow.delivered = view.delivered;
+        let from = flow.from.since(Time::ZERO);
+        flow.present = flow.crosses && from <= begin && at <= flow.until && view.delivered < flow.size;
+        if index + 1 == self.flows.len() {
+            self.judge(at, begin);
+        }
+    }
+
+    /// The interval that began at `begin` has ended, and all flows are known.
+    fn judge(&mut self, at: Time, begin: Span) {
+        let present = || self.flows.iter().filter(|flow| flow.present);
+        let gained: Vec<f64> = present().map(|flow| flow.gained).collect();
+        let index = jain_index(&gained);
+        self.series.t_s.push(at.as_secs_f64());
+        self.series.jain_index.push(index.unwrap_or(f64::NAN));
+        if let Some(index) = index.filter(|_| begin >= self.warmup.since(Time::ZERO)) {
+            self.sum += index;
+            self.count += 1;
+        }
+        let wire: f64 = present().map(|flow| flow.gained * flow.wire).sum();
+        let Some(sent) = self.sent else { return };
+        let others = (sent - wire).max(0.0);
+        let share = (self.capacity - others).max(0.0) / gained.len().max(1) as f64;
+        for flow in self.flows.iter_mut().filter(|flow| flow.present && flow.converged.is_none()) {
+            let has = (flow.gained * flow.wire - share).abs() <= BAND * share;
+            flow.row = match (has, flow.row) {
+                (false, _) => (at, 0),
+                (true, (_, 0)) => (at, 1),
+                (true, (since, count)) => (since, count + 1),
+            };
+            if flow.row.1 == STAYS {
+                flow.converged = Some(flow.row.0);
+            }
+        }
+    }
+
+    /// Puts what was found into the summary; returns the series.
+    pub(crate) fn tell(self, summary: &mut Summary) -> FairnessSeries {
+        summary.jain_index_mean = (self.count > 0).then(|| self.sum / self.count as f64);
+        for (told, flow) in summary.flows.iter_mut().zip(&self.flows) {
+            told.convergence_s = flow.converged.map(|at| at.since(flow.from).as_secs_f64());
+        }
+        let times = summary.flows.iter().map(|flow| flow.convergence_s);
+        summary.convergence_s = times.reduce(|one, other| Some(one?.max(other?))).flatten();
+        self.series
+    }
+}

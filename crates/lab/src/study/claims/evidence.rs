@@ -1,0 +1,307 @@
+//! [`Evidence`]: the runs that claims are judged by, simulated on all cores and kept, so that judging goes on where it was.
+//!
+//! A simulation whose numbers depend on its seed is run with several. Where claims say which runs are valid, as a paper does
+//! that repeats a series of measurements until its ends agree, a run that is not valid is replaced by one of the next seed.
+
+use super::check::check;
+use super::{Claim, judged_by};
+use crate::run::engine;
+use crate::run::record::{Engine, Record, Series, Summary};
+use crate::study::curves::{CurvesError, draw, engines};
+use crate::study::repeat::{median, repeats, seeded};
+use crate::study::sweep::sweep;
+use crate::study::task::{Answer, Task, tasks};
+use scenario::{Document, Drawn, Faults};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use units::Span;
+
+/// At most this many runs are made for each valid run that is wanted.
+const MOST_TRIES: u64 = 10;
+
+/// How claims are to be judged.
+#[derive(Clone, Copy)]
+pub struct Judging<'a> {
+    /// The engines asked.
+    pub asked: &'a [Engine],
+    /// Those of them that are run here.
+    pub run: &'a [Engine],
+    /// Seeds of a simulation whose numbers depend on its seed.
+    pub seeds: u64,
+    /// Runs of the kernel at each case; `None`: as many as the figure states, or one.
+    pub live: Option<u64>,
+    /// Threads of simulations.
+    pub jobs: usize,
+    /// Where finished runs are kept.
+    pub folder: &'a Path,
+    /// Is told how many runs are finished, of how many that are known to be needed.
+    pub progress: &'a (dyn Fn(usize, usize) + Sync),
+}
+
+/// What claims are judged by.
+#[derive(Clone, Debug, Default)]
+pub struct Evidence {
+    /// Each case that a claim is about, with the runs of each engine.
+    pub answers: Vec<Answer>,
+    /// Runs that were tried where only valid ones count, and how many were.
+    pub tried: Option<(u64, u64)>,
+}
+
+/// How many runs of the kernel, one after the other, `claims` about `document` are judged by, and how long these take.
+///
+/// # Errors
+/// What is wrong with the scenario.
+pub fn kernel_runs(
+    document: &Document,
+    claims: &[Claim],
+    judging: &Judging<'_>,
+) -> Result<(u64, Span), Faults> {
+    let stated = document.figure()?.map_or(1, |spec| spec.repeat);
+    let asks: Vec<&Claim> =
+        claims.iter().filter(|claim| claim.judged(judging.asked).contains(&Engine::Live)).collect();
+    let (mut runs, mut time) = (0, Span::ZERO);
+    for task in tasks(document)? {
+        let resolved = &task.resolved;
+        if asks.iter().any(|claim| claim.concerns(&task)) && engine::check(Engine::Live, resolved).is_ok() {
+            let here = judging.live.unwrap_or(stated);
+            runs += here;
+            time += resolved.end.unwrap_or(Span::ZERO) * here;
+        }
+    }
+    Ok((runs, time))
+}
+
+/// Runs what `claims` about `document` are judged by.
+///
+/// # Errors
+/// [`CurvesError`]; finished runs are kept.
+pub fn evidence(
+    document: &Document,
+    claims: &[Claim],
+    judging: &Judging<'_>,
+) -> Result<Evidence, CurvesError> {
+    let asked = judged_by(claims, judging.asked);
+    let tasks = tasks(document)?;
+    let spec = document.figure()?;
+    if let Some(spec) = spec.as_ref().filter(|spec| matches!(spec.y, Drawn::Smallest(_))) {
+        if engines(spec).iter().any(|engine| !asked.contains(engine)) {
+            return Ok(Evidence::default());
+        }
+        let (jobs, folder) = (judging.jobs, judging.folder);
+        let all = crate::study::curves::steps(spec, &tasks);
+        let (_, answers) = draw(document, spec, &tasks, jobs, folder, &|done| (judging.progress)(done, all))?;
+        return Ok(Evidence { answers, tried: None });
+    }
+    let live = judging.live.unwrap_or_else(|| spec.map_or(1, |spec| spec.repeat));
+    let bare = |task| Answer { task, records: Vec::new(), runs: Vec::new(), absent: Vec::new(), found: None };
+    let mut gathering = Gathering {
+        document,
+        judging,
+        valid: claims.iter().filter(|claim| claim.validity).cloned().collect(),
+        answers: tasks.into_iter().map(bare).collect(),
+        finished: AtomicUsize::new(0),
+        needed: 0,
+        tried: None,
+    };
+    for engine in asked.into_iter().filter(|engine| judging.run.contains(engine)) {
+        let concerned: Vec<Claim> =
+            claims.iter().filter(|claim| claim.judged(judging.asked).contains(&engine)).cloned().collect();
+        let mut places = Vec::new();
+        for (place, answer) in gathering.answers.iter_mut().enumerate() {
+            if concerned.iter().any(|claim| claim.concerns(&answer.task)) {
+                match engine::check(engine, &answer.task.resolved) {
+                    Ok(()) => places.push(place),
+                    Err(misfit) => answer.absent.push(misfit.to_string()),
+                }
+            }
+        }
+        match engine {
+            Engine::Model => gathering.run(engine, &places, 0..1)?,
+            Engine::Live => gathering.run(engine, &places, 0..live)?,
+            Engine::Sim => gathering.simulate(places)?,
+        }
+    }
+    let Gathering { mut answers, tried, .. } = gathering;
+    for answer in &mut answers {
+        let all = std::mem::take(&mut answer.runs);
+        for engine in Engine::ALL {
+            let of: Vec<Record> =
+                all.iter().filter(|record| record.summary.engine == engine).cloned().collect();
+            if of.len() > 1 {
+                answer.runs.extend(of.clone());
+            }
+            answer.records.extend(median(of));
+        }
+    }
+    answers.retain(|answer| !answer.records.is_empty() || !answer.absent.is_empty());
+    Ok(Evidence { answers, tried })
+}
+
+impl Evidence {
+    /// The task with the seed of the first run that counts, if that is another than the task's own.
+    ///
+    /// # Errors
+    /// A seed that the scenario cannot have.
+    pub fn first(&self, document: &Document, task: Task) -> Result<Task, Faults> {
+        let runs = self.of(&task).map(|answer| answer.runs(Engine::Sim)).unwrap_or_default();
+        match runs.first().map(|record| record.summary.seed) {
+            Some(seed) if seed != task.resolved.seed => seeded(document, &task, u128::from(seed)),
+            _ => Ok(task),
+        }
+    }
+
+    /// These answers, with every run that counts in place of the simulated run that they have.
+    #[must_use]
+    pub fn beside(&self, answers: &[Answer]) -> Vec<Answer> {
+        let merged = |answer: &Answer| {
+            let mut merged = answer.clone();
+            let Some(own) = self.of(&answer.task) else { return merged };
+            merged.task = own.task.clone();
+            let is_other = |record: &Record| record.summary.engine != Engine::Sim;
+            merged.records.retain(is_other);
+            merged.runs.retain(is_other);
+            merged.records.extend(own.record(Engine::Sim).cloned());
+            merged.runs.extend(own.runs(Engine::Sim).into_iter().cloned());
+            merged
+        };
+        answers.iter().map(merged).collect()
+    }
+
+    /// The answer to this task, whatever its seed.
+    fn of(&self, task: &Task) -> Option<&Answer> {
+        let bare =
+            |task: &Task| task.point.iter().filter(|(key, _)| key != "seed").cloned().collect::<Vec<_>>();
+        let wanted = bare(task);
+        self.answers.iter().find(|answer| bare(&answer.task) == wanted)
+    }
+}
+
+struct Gathering<'a> {
+    document: &'a Document,
+    judging: &'a Judging<'a>,
+    /// Which runs count.
+    valid: Vec<Claim>,
+    /// With all runs of all engines.
+    answers: Vec<Answer>,
+    finished: AtomicUsize,
+    needed: usize,
+    tried: Option<(u64, u64)>,
+}
+
+impl Gathering<'_> {
+    /// Runs these answers' tasks with these of the seeds that follow their own.
+    fn run(
+        &mut self,
+        engine: Engine,
+        places: &[usize],
+        seeds: std::ops::Range<u64>,
+    ) -> Result<(), CurvesError> {
+        let (mut all, mut of) = (Vec::new(), Vec::new());
+        // Round the cases: what disturbs the machine for a while disturbs one run of many cases, not every run of one.
+        let mut each = Vec::new();
+        for place in places {
+            each.push(repeats(self.document, &self.answers[*place].task, seeds.end)?);
+        }
+        for seed in seeds {
+            for (place, tasks) in places.iter().zip(&each) {
+                all.push(tasks[seed as usize].clone());
+                of.push(*place);
+            }
+        }
+        self.needed += all.len();
+        let jobs = if engine == Engine::Live { 1 } else { self.judging.jobs };
+        let before = self.finished.load(Relaxed);
+        let told = |done: usize| (self.judging.progress)(before + done, self.needed);
+        let results = sweep(&all, engine, jobs, self.judging.folder, &told)?;
+        self.finished.store(before + all.len(), Relaxed);
+        for (place, result) in of.into_iter().zip(results) {
+            let record = Record { summary: result.summary, series: Series::default(), notes: result.notes };
+            self.answers[place].runs.push(record);
+        }
+        Ok(())
+    }
+
+    /// Simulates these answers' tasks: once those whose numbers do not depend on the seed, the others with as many seeds as are
+    /// wanted, of valid runs.
+    fn simulate(&mut self, mut places: Vec<usize>) -> Result<(), CurvesError> {
+        let wanted = self.judging.seeds.max(1);
+        if wanted == 1 && self.valid.is_empty() {
+            return self.run(Engine::Sim, &places, 0..1);
+        }
+        self.run(Engine::Sim, &places, 0..2)?;
+        places.retain(|place| {
+            let runs = &mut self.answers[*place].runs;
+            let mut simulated = (0..runs.len()).filter(|at| runs[*at].summary.engine == Engine::Sim);
+            let (first, second) = (simulated.next(), simulated.next());
+            let same =
+                first.zip(second).is_some_and(|(one, two)| is_same(&runs[one].summary, &runs[two].summary));
+            if same {
+                runs.truncate(runs.len() - 1);
+            }
+            !same
+        });
+        let mut next = 2;
+        if self.valid.is_empty() {
+            return if next < wanted { self.run(Engine::Sim, &places, next..wanted) } else { Ok(()) };
+        }
+        let (mut tried, mut counted) = (0, 0);
+        while !places.is_empty() {
+            places.retain(|place| {
+                let (valid, all) = keep_valid(&mut self.answers[*place], &self.valid);
+                let enough = valid >= wanted as usize || next >= wanted * MOST_TRIES;
+                if enough {
+                    tried += next;
+                    counted += valid.min(wanted as usize) as u64;
+                }
+                debug_assert!(valid <= all);
+                !enough
+            });
+            let until = (next + wanted).min(wanted * MOST_TRIES);
+            if !places.is_empty() {
+                self.run(Engine::Sim, &places, next..until)?;
+            }
+            next = until;
+        }
+        for answer in &mut self.answers {
+            let mut left = wanted;
+            answer.runs.retain(|record| {
+                let counts = record.summary.engine != Engine::Sim || left > 0;
+                left = left.saturating_sub(u64::from(record.summary.engine == Engine::Sim));
+                counts
+            });
+        }
+        self.tried = Some((tried, counted));
+        Ok(())
+    }
+}
+
+/// Leaves those simulated runs of which the claims hold; how many these are, and how many there were.
+fn keep_valid(answer: &mut Answer, valid: &[Claim]) -> (usize, usize) {
+    let all = answer.runs.len();
+    let alone = |record: &Record| Answer {
+        task: answer.task.clone(),
+        records: vec![record.clone()],
+        runs: Vec::new(),
+        absent: Vec::new(),
+        found: None,
+    };
+    let holds =
+        |record: &Record| check(valid, &[alone(record)], &[Engine::Sim]).iter().all(|verdict| verdict.held);
+    let kept: Vec<bool> =
+        answer.runs.iter().map(|record| record.summary.engine != Engine::Sim || holds(record)).collect();
+    let mut kept_of = kept.into_iter();
+    answer.runs.retain(|_| kept_of.next().unwrap_or(false));
+    let simulated = answer.runs.iter().filter(|record| record.summary.engine == Engine::Sim).count();
+    (simulated, all)
+}
+
+/// Whether two runs differ in nothing but their seeds and what they cost.
+fn is_same(one: &Summary, other: &Summary) -> bool {
+    let bare = |summary: &Summary| {
+        let mut bare = summary.clone();
+        (bare.seed, bare.wall_s, bare.peak_rss_bytes) = (0, 0.0, 0);
+        bare.scenario_hash.clear();
+        serde_json::to_string(&bare).unwrap_or_default()
+    };
+    bare(one) == bare(other)
+}

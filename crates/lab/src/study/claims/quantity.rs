@@ -1,0 +1,173 @@
+//! What a claim compares: where it is found, how it is read and how it is shown.
+
+use super::check::fits;
+use crate::run::record::{Engine, Record};
+use crate::study::search::metric;
+use crate::study::task::Answer;
+use serde::Deserialize;
+use units::{Fraction, Rate, Span, split_quantity};
+
+/// What a claim compares.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(from = "String")]
+pub enum Quantity {
+    /// Goodput of the first flow.
+    Goodput,
+    /// Mean RTT of the first flow.
+    Rtt,
+    /// The first flow's segments sent again over the measured interval.
+    Retransmits,
+    /// Drops of the tight link over the whole run, warm-up included.
+    Drops,
+    /// What a search found: the smallest value that meets its target, in the unit of the scenario.
+    Smallest,
+    /// A number of the summary by its key, such as `idle_fraction` or `queueing_delay_s.p99`.
+    Summary(String),
+}
+
+impl From<String> for Quantity {
+    fn from(name: String) -> Self {
+        match name.as_str() {
+            "goodput" => Self::Goodput,
+            "rtt" => Self::Rtt,
+            "retransmits" => Self::Retransmits,
+            "drops" => Self::Drops,
+            "smallest" => Self::Smallest,
+            _ => Self::Summary(name),
+        }
+    }
+}
+
+impl Quantity {
+    /// What `engine` found in `case`.
+    pub(super) fn value(&self, case: &Answer, engine: Engine) -> Result<f64, String> {
+        self.of(case, case.record(engine).ok_or_else(|| no_answer(case, engine))?)
+    }
+
+    /// What `engine` found in each of its runs of `case`.
+    pub(super) fn values(&self, case: &Answer, engine: Engine) -> Result<Vec<f64>, String> {
+        let runs = case.runs(engine);
+        if runs.is_empty() {
+            return Err(no_answer(case, engine));
+        }
+        runs.into_iter().map(|record| self.of(case, record)).collect()
+    }
+
+    /// This quantity for each flow whose name fits. Without a `*` in the flow's name it is the only one.
+    pub(super) fn of_each_flow(&self, case: &Answer, engine: Engine) -> Result<Vec<Self>, String> {
+        let Some((beginning, key)) = self.flow().filter(|(flow, _)| flow.ends_with('*')) else {
+            return Ok(vec![self.clone()]);
+        };
+        let record = case.record(engine).ok_or_else(|| no_answer(case, engine))?;
+        let flows = record.summary.flows.iter().filter(|flow| fits(beginning, &flow.name));
+        let each: Vec<Self> = flows.map(|flow| Self::Summary(format!("flows.{}.{key}", flow.name))).collect();
+        if each.is_empty() { Err(format!("no flow is named {beginning}")) } else { Ok(each) }
+    }
+
+    /// The name of its flow, before a value, where `general` stands for several flows.
+    pub(super) fn flow_told(&self, general: &Self) -> String {
+        let flow = self.flow().filter(|_| self != general);
+        flow.map_or_else(String::new, |(flow, _)| format!("{flow} "))
+    }
+
+    /// The flow's name, and what it is of that flow.
+    fn flow(&self) -> Option<(&str, &str)> {
+        match self {
+            Self::Summary(key) => key.strip_prefix("flows.")?.split_once('.'),
+            _ => None,
+        }
+    }
+
+    fn of(&self, case: &Answer, record: &Record) -> Result<f64, String> {
+        let engine = record.summary.engine;
+        let flow = || record.summary.flows.first().ok_or("there is no flow");
+        let value = match self {
+            Self::Goodput => Some(flow()?.goodput_bps),
+            Self::Rtt => flow()?.rtt_s.map(|rtt| rtt.mean),
+            Self::Retransmits => flow()?.retransmits.map(|count| count as f64),
+            Self::Drops => record.summary.packets_dropped.map(|count| count as f64),
+            Self::Smallest => {
+                let found = case.found.as_ref().ok_or("nothing was searched")?;
+                split_quantity(&found.value, "a number").ok().map(|quantity| quantity.value())
+            }
+            // A flow that never came to its share has no time for it.
+            Self::Summary(key) if key.ends_with("convergence_s") => {
+                return Ok(metric(&record.summary, key).unwrap_or(f64::INFINITY));
+            }
+            Self::Summary(key) => metric(&record.summary, key),
+        };
+        // NaN compares as nothing does, so that a claim could hold by it.
+        let value = value.filter(|value| value.is_finite());
+        value.ok_or_else(|| format!("{engine} does not know the {}", self.name()))
+    }
+
+    /// A band or bound in the quantity's base unit: "4% of capacity", "5%" of `whole`, "1.5ms", "25Mbit/s", "3".
+    pub(super) fn amount(&self, text: &str, case: &Answer, whole: f64) -> Result<f64, String> {
+        let share =
+            |text: &str| text.trim().parse::<Fraction>().map(Fraction::get).map_err(|e| e.to_string());
+        let number = |text: &str| text.trim().parse::<f64>().map_err(|error| format!("{text}: {error}"));
+        if let Some(text) = text.strip_suffix("of capacity") {
+            if *self != Self::Goodput {
+                return Err(format!("the capacity is no measure of the {}", self.name()));
+            }
+            return Ok(share(text)? * case.task.resolved.link.rate.as_bps_f64());
+        }
+        if text.ends_with('%') && matches!(self, Self::Goodput | Self::Rtt | Self::Smallest) {
+            return Ok(share(text)? * whole);
+        }
+        match self {
+            Self::Goodput => text.parse::<Rate>().map(Rate::as_bps_f64).map_err(|error| error.to_string()),
+            Self::Rtt => text.parse::<Span>().map(Span::as_secs_f64).map_err(|error| error.to_string()),
+            Self::Retransmits | Self::Drops => number(text),
+            Self::Smallest => split_quantity(text, "a number with the unit of the search")
+                .map(|quantity| quantity.value())
+                .map_err(|error| error.to_string()),
+            Self::Summary(_) if text.ends_with('%') => share(text),
+            Self::Summary(key) if key.ends_with("_bps") => {
+                text.parse::<Rate>().map(Rate::as_bps_f64).map_err(|error| error.to_string())
+            }
+            Self::Summary(_) => match text.parse::<Span>() {
+                Ok(span) => Ok(span.as_secs_f64()),
+                Err(_) => number(text),
+            },
+        }
+    }
+
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Goodput => "goodput".into(),
+            Self::Rtt => "RTT".into(),
+            Self::Retransmits => "retransmissions".into(),
+            Self::Drops => "drops".into(),
+            Self::Smallest => "smallest value".into(),
+            Self::Summary(key) => key.replace(['_', '.'], " "),
+        }
+    }
+
+    pub(super) fn show(&self, value: f64) -> String {
+        match self {
+            Self::Goodput => format!("{:.1} Mbit/s", value / 1e6),
+            Self::Rtt => format!("{:.2} ms", value * 1e3),
+            Self::Retransmits | Self::Drops => format!("{value:.0}"),
+            Self::Smallest => format!("{value:.4}").trim_end_matches('0').trim_end_matches('.').to_owned(),
+            Self::Summary(key) if is_share(key) => format!("{:.3} %", value * 100.0),
+            Self::Summary(key) if key.ends_with("_bps") => format!("{:.2} Mbit/s", value / 1e6),
+            Self::Summary(key) if key.ends_with("convergence_s") && value.is_infinite() => "never".into(),
+            Self::Summary(key) if key.ends_with("convergence_s") => format!("{value:.1} s"),
+            Self::Summary(key) if key.contains("_s.") || key.ends_with("_s") => {
+                format!("{:.2} ms", value * 1e3)
+            }
+            Self::Summary(_) => format!("{value:.4}"),
+        }
+    }
+}
+
+fn is_share(key: &str) -> bool {
+    ["fraction", "rate", "utilization", "occupancy", "share"].iter().any(|end| key.ends_with(end))
+}
+
+fn no_answer(case: &Answer, engine: Engine) -> String {
+    let own = format!("{engine}: ");
+    let absent = case.absent.iter().find_map(|absent| absent.strip_prefix(&own));
+    format!("{engine} gave no answer: {}", absent.unwrap_or("it was not asked"))
+}

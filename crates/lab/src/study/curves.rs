@@ -1,0 +1,300 @@
+//! A figure over a sweep: numbers of the summary against a swept key, or the smallest value of a key that meets a
+//! target. What the scenario's `[figure]` asks, computed on all cores and resumable as any sweep.
+
+mod heat;
+mod points;
+
+pub use heat::{HeatMap, HeatRow};
+
+use crate::run::record::{Engine, Record, Series, Summary};
+use crate::study::search::{SearchError, Target, metric, numbers, smallest};
+use crate::study::sweep::SweepError;
+use crate::study::task::{Answer, Found, Task, shown};
+use points::{Measured, measured};
+use scenario::{Document, Drawn, Faults, FigureSpec, Point, Smallest};
+use serde::Serialize;
+use std::path::Path;
+use units::split_quantity;
+
+/// The charts of one figure.
+#[derive(Clone, Debug, Serialize)]
+pub struct Curves {
+    /// What the source says.
+    pub published: Option<String>,
+    /// One per number drawn.
+    pub charts: Vec<CurveChart>,
+    /// Where rows are asked for, in place of charts: for each number one per combination of the keys that are neither.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub maps: Vec<HeatMap>,
+}
+
+/// One chart: a number against the swept key.
+#[derive(Clone, Debug, Serialize)]
+pub struct CurveChart {
+    /// What the horizontal axis is: the swept key.
+    pub x: Axis,
+    /// What the vertical axis is.
+    pub y: Axis,
+    /// One per combination of the other swept keys, or per target of a search.
+    pub curves: Vec<Curve>,
+}
+
+/// An axis: what, in which unit, and the factor from the record's unit to it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Axis {
+    /// "idle time".
+    pub label: String,
+    /// "%"; empty for a pure number.
+    pub unit: String,
+}
+
+/// One curve.
+#[derive(Clone, Debug, Serialize)]
+pub struct Curve {
+    /// What tells it from the others; empty if there is one.
+    pub name: String,
+    /// From the least x to the greatest.
+    pub points: Vec<CurvePoint>,
+}
+
+/// One point of a curve, in the axes' units.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct CurvePoint {
+    /// The swept value.
+    pub x: f64,
+    /// What was found; of several runs the median.
+    pub y: f64,
+    /// Half the 95 % confidence interval, where one is known.
+    pub half_width: Option<f64>,
+    /// The least and the greatest of several runs.
+    pub extent: Option<(f64, f64)>,
+}
+
+/// Why a figure could not be drawn.
+#[derive(Debug, thiserror::Error)]
+pub enum CurvesError {
+    /// A point of the sweep failed; finished points are kept.
+    #[error(transparent)]
+    Sweep(#[from] SweepError),
+    /// The search failed.
+    #[error(transparent)]
+    Search(#[from] SearchError),
+    /// The scenario is not right.
+    #[error(transparent)]
+    Faults(#[from] Faults),
+    /// The summary does not have what is to be drawn.
+    #[error("[figure] y = \"{key}\": the summary has no such number\n  accepted: {accepted}")]
+    Unknown {
+        /// What was asked.
+        key: String,
+        /// What there is.
+        accepted: String,
+    },
+}
+
+/// The engines a figure is drawn from, in the order reports show them.
+#[must_use]
+pub fn engines(spec: &FigureSpec) -> Vec<Engine> {
+    let asked: Vec<Engine> = spec.engines.iter().map(|engine| Engine::from(*engine)).collect();
+    Engine::ALL.into_iter().filter(|engine| asked.contains(engine)).collect()
+}
+
+/// Whether at each task one of the figure's engines can answer.
+///
+/// # Errors
+/// What in the scenario does not fit, at the first task where none can.
+pub fn check(document: &Document, spec: &FigureSpec, tasks: &[Task]) -> Result<(), Faults> {
+    points::check(document, tasks, &engines(spec))
+}
+
+/// How many steps [`draw`] takes.
+#[must_use]
+pub fn steps(spec: &FigureSpec, tasks: &[Task]) -> usize {
+    match &spec.y {
+        Drawn::Numbers(_) => points::count(&engines(spec), spec.repeat, tasks),
+        Drawn::Smallest(question) => tasks.len() * question.at_most.len(),
+    }
+}
+
+/// Runs what the figure needs, simulations with `jobs` threads, keeping finished points in `folder`. Tells `progress` how many
+/// of the [`steps`] are done. Gives the charts, and an answer per point for claims to be checked against.
+///
+/// # Errors
+/// [`CurvesError`].
+pub fn draw(
+    document: &Document,
+    spec: &FigureSpec,
+    tasks: &[Task],
+    jobs: usize,
+    folder: &Path,
+    progress: &(dyn Fn(usize) + Sync),
+) -> Result<(Curves, Vec<Answer>), CurvesError> {
+    let mut maps = Vec::new();
+    let (charts, answers) = match &spec.y {
+        Drawn::Numbers(keys) => {
+            let asked = (engines(spec), spec.repeat);
+            let points = measured(document, (&asked.0, asked.1), tasks, jobs, folder, progress)?;
+            let charts = if let Some(rows) = &spec.rows {
+                for key in keys {
+                    maps.extend(heat::maps(spec, rows, key, &points)?);
+                }
+                Vec::new()
+            } else {
+                keys.iter().map(|key| number_chart(spec, key, &points)).collect::<Result<Vec<_>, _>>()?
+            };
+            (charts, points.iter().map(Measured::answer).collect())
+        }
+        Drawn::Smallest(question) => {
+            let answers = search(document, question, tasks, jobs, folder, progress)?;
+            (vec![smallest_chart(spec, question, &answers)], answers)
+        }
+    };
+    Ok((Curves { published: spec.published.clone(), charts, maps }, answers))
+}
+
+fn answer(task: Task, summary: Summary, found: Option<Found>) -> Answer {
+    let record = Record { summary, series: Series::default(), notes: Vec::new() };
+    Answer { task, records: vec![record], runs: Vec::new(), absent: Vec::new(), found }
+}
+
+/// Every point with every target.
+fn search(
+    document: &Document,
+    question: &Smallest,
+    tasks: &[Task],
+    jobs: usize,
+    folder: &Path,
+    progress: &(dyn Fn(usize) + Sync),
+) -> Result<Vec<Answer>, CurvesError> {
+    let mut answers = Vec::new();
+    for task in tasks {
+        for (typed, at_most) in &question.at_most {
+            let target = Target { metric: question.metric.clone(), at_most: *at_most };
+            let found = smallest(document, &task.point, &question.over, &target, jobs, folder, &|_, _| ())?;
+            let mut task = task.clone();
+            task.point.push(("target".into(), typed.clone()));
+            answers.push(answer(task, found.summary.clone(), Some(found)));
+            progress(answers.len());
+        }
+    }
+    Ok(answers)
+}
+
+fn number_chart(spec: &FigureSpec, key: &str, points: &[Measured]) -> Result<CurveChart, CurvesError> {
+    let (y, factor) = quantity(key);
+    let mut curves = Vec::new();
+    for point in points {
+        for (engine, summaries) in point.summaries() {
+            let value = |summary: &&Summary| {
+                let unknown =
+                    || CurvesError::Unknown { key: key.to_owned(), accepted: numbers(summary).join(", ") };
+                Ok(metric(summary, key).ok_or_else(unknown)? * factor)
+            };
+            let mut values = summaries.iter().map(value).collect::<Result<Vec<f64>, CurvesError>>()?;
+            values.sort_by(f64::total_cmp);
+            let half_width = match summaries[..] {
+                [summary] => metric(summary, &format!("{key}_ci95")).map(|half| half * factor),
+                _ => None,
+            };
+            let extent = (values.len() > 1).then(|| (values[0], values[values.len() - 1]));
+            let found = CurvePoint { x: f64::NAN, y: values[(values.len() - 1) / 2], half_width, extent };
+            let asked = if spec.engines.len() > 1 { engine.to_string() } else { String::new() };
+            place(&mut curves, spec, &point.task.point, asked, found);
+        }
+    }
+    let first = points.first().map(|point| &point.task.point);
+    Ok(CurveChart { x: x_axis(spec, first), y, curves: sorted(curves) })
+}
+
+fn smallest_chart(spec: &FigureSpec, question: &Smallest, answers: &[Answer]) -> CurveChart {
+    let mut curves = Vec::new();
+    let mut unit = String::new();
+    for answer in answers {
+        let Some(found) = &answer.found else { continue };
+        let Ok(typed) = split_quantity(&found.value, "a number") else { continue };
+        unit = typed.unit.to_owned();
+        let found = CurvePoint { x: f64::NAN, y: typed.value(), half_width: None, extent: None };
+        place(&mut curves, spec, &answer.task.point, String::new(), found);
+    }
+    let (constrained, _) = quantity(&question.metric);
+    let label = format!("smallest {} for the {}", last(&question.over), constrained.label);
+    CurveChart {
+        x: x_axis(spec, answers.first().map(|answer| &answer.task.point)),
+        y: Axis { label, unit },
+        curves: sorted(curves),
+    }
+}
+
+/// Puts what was found on the curve of its point and, where several were asked, of its engine.
+fn place(curves: &mut Vec<Curve>, spec: &FigureSpec, point: &Point, engine: String, found: CurvePoint) {
+    let Some((_, typed)) = point.iter().find(|(key, _)| *key == spec.x) else { return };
+    // A value without a number, such as a control's name, has no place on an axis: it is numbered.
+    let x = split_quantity(typed, "a number").map_or(f64::NAN, |quantity| quantity.value());
+    let others = point.iter().filter(|(key, _)| *key != spec.x);
+    // A word says what it is; a number does not.
+    let named = others.map(|(key, value)| match shown(value) {
+        word if word.starts_with(|c: char| c.is_ascii_alphabetic()) => word.to_owned(),
+        number => format!("{} = {number}", last(key)),
+    });
+    let parts: Vec<String> = (!engine.is_empty()).then_some(engine).into_iter().chain(named).collect();
+    let name = parts.join(", ");
+    let index = curves.iter().position(|curve| curve.name == name).unwrap_or_else(|| {
+        curves.push(Curve { name, points: Vec::new() });
+        curves.len() - 1
+    });
+    let points = &mut curves[index].points;
+    let x = if x.is_nan() { points.len() as f64 + 1.0 } else { x };
+    points.push(CurvePoint { x, ..found });
+}
+
+fn sorted(mut curves: Vec<Curve>) -> Vec<Curve> {
+    curves.iter_mut().for_each(|curve| curve.points.sort_by(|a, b| a.x.total_cmp(&b.x)));
+    curves
+}
+
+fn x_axis(spec: &FigureSpec, first: Option<&Point>) -> Axis {
+    let typed = |point: &Point| {
+        let found = point.iter().find(|(key, _)| *key == spec.x)?;
+        Some(split_quantity(&found.1, "a number").ok()?.unit.to_owned())
+    };
+    Axis { label: spec.x.clone(), unit: first.and_then(typed).unwrap_or_default() }
+}
+
+fn last(key: &str) -> &str {
+    key.rsplit('.').next().unwrap_or(key)
+}
+
+/// How a number of the summary is shown: in words, in a reader's unit, and the factor to it.
+fn quantity(key: &str) -> (Axis, f64) {
+    if let Some((name, inner)) = key.strip_prefix("flows.").and_then(|rest| rest.split_once('.')) {
+        let (axis, factor) = quantity(inner);
+        return (Axis { label: format!("{} of {name}", axis.label), ..axis }, factor);
+    }
+    let (words, unit, factor) = match key {
+        "idle_fraction" => ("idle time".to_owned(), "%", 100.0),
+        "queue_empty_fraction" => ("time without a packet waiting".to_owned(), "%", 100.0),
+        "loss_rate" => ("packets dropped".to_owned(), "%", 100.0),
+        "synchronized_loss_share" => ("loss episodes common to most flows".to_owned(), "%", 100.0),
+        "mean_occupancy" => ("mean occupancy of the buffer".to_owned(), "%", 100.0),
+        "goodput_share" => ("share of the goodput".to_owned(), "%", 100.0),
+        "convergence_s" => ("time to the fair share".to_owned(), "s", 1.0),
+        "delivered_bytes" => ("data delivered".to_owned(), "MB", 1e-6),
+        "backlog_packets" => ("packets waiting".to_owned(), "", 1.0),
+        "reno_ratio" => ("goodput over Reno's".to_owned(), "", 1.0),
+        "jain_index_mean" => ("Jain's index, mean over time".to_owned(), "", 1.0),
+        "utilization" => ("utilization".to_owned(), "%", 100.0),
+        _ => {
+            let words = key.replace(['_', '.'], " ");
+            if key.contains("_s.") || key.ends_with("_s") {
+                (words.replace(" s ", " "), "ms", 1e3)
+            } else if let Some(words) = words.strip_suffix(" bps") {
+                (words.to_owned(), "Mbit/s", 1e-6)
+            } else if key.ends_with("_bytes") {
+                (words, "kB", 1e-3)
+            } else {
+                (words, "", 1.0)
+            }
+        }
+    };
+    (Axis { label: words, unit: unit.into() }, factor)
+}

@@ -1,0 +1,74 @@
+//! The published results tightlink reproduces: scenarios and claims, carried inside the program so that they are
+//! there wherever it runs.
+
+use crate::study::claims::{Claim, ClaimError, parse_claims};
+use include_dir::{Dir, include_dir};
+use scenario::{Document, Faults};
+
+static SCENARIOS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../scenarios");
+static CLAIMS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../tests/claims");
+
+/// One published result.
+#[derive(Clone, Debug)]
+pub struct Figure {
+    /// Its id, `sobas:fig1-4`: the scenario's `source`.
+    pub id: String,
+    /// The scenario.
+    pub document: Document,
+    /// Its title.
+    pub title: String,
+}
+
+/// Every published result with a scenario, by id.
+///
+/// # Errors
+/// Faults in a scenario file that is part of the program, which its tests exclude.
+pub fn figures() -> Result<Vec<Figure>, Faults> {
+    let mut files = Vec::new();
+    collect(&SCENARIOS, &mut files);
+    let mut figures = Vec::new();
+    for (path, text) in files {
+        let document = Document::parse(&format!("scenarios/{path}"), text)?;
+        let scenario = document.at(&document.sweep()?.points().next().unwrap_or_default())?.scenario()?;
+        if let Some(id) = scenario.source {
+            figures.push(Figure { id, document, title: scenario.title });
+        }
+    }
+    figures.sort_by(|a, b| a.id.cmp(&b.id));
+    Ok(figures)
+}
+
+fn collect(folder: &'static Dir<'static>, files: &mut Vec<(String, &'static str)>) {
+    for file in folder.files() {
+        let path = file.path().display().to_string();
+        if let (true, Some(text)) = (path.ends_with(".toml"), file.contents_utf8()) {
+            files.push((path, text));
+        }
+    }
+    for inner in folder.dirs() {
+        collect(inner, files);
+    }
+}
+
+/// Every published claim about the figure `id`.
+///
+/// # Errors
+/// A claim file that does not read, which the program's tests exclude.
+pub fn claims(id: &str) -> Result<Vec<Claim>, ClaimError> {
+    let mut claims = published_claims()?;
+    claims.retain(|claim| claim.figure == id);
+    Ok(claims)
+}
+
+/// Every published claim.
+///
+/// # Errors
+/// As [`claims`].
+pub fn published_claims() -> Result<Vec<Claim>, ClaimError> {
+    let mut claims = Vec::new();
+    for file in CLAIMS.files() {
+        let name = format!("tests/claims/{}", file.path().display());
+        claims.extend(parse_claims(&name, file.contents_utf8().unwrap_or_default())?);
+    }
+    Ok(claims)
+}

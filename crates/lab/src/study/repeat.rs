@@ -1,0 +1,113 @@
+//! The same run several times, with seeds that follow each other: what is reported is the run with the median goodput, and
+//! how far the others lie around it. A single run of a kernel, or of one seed, says little.
+
+use crate::run::record::{Engine, Extent, Record, Repeats};
+use crate::run::resolve::resolve;
+use crate::study::task::Task;
+use scenario::{Document, Faults};
+
+/// How often `engine` is run where `asked` runs are wanted: closed forms say the same each time.
+#[must_use]
+pub fn runs(engine: Engine, asked: u64) -> u64 {
+    if engine == Engine::Model { 1 } else { asked.max(1) }
+}
+
+/// `task` with its own seed and those that follow it, `count` in all. Those that follow have the seed in their point.
+///
+/// # Errors
+/// A seed beyond what a scenario may have.
+pub fn repeats(document: &Document, task: &Task, count: u64) -> Result<Vec<Task>, Faults> {
+    let mut tasks = vec![task.clone()];
+    for more in 1..count {
+        // Beyond the greatest seed there is none, and none is used twice.
+        tasks.push(seeded(document, task, u128::from(task.resolved.seed) + u128::from(more))?);
+    }
+    Ok(tasks)
+}
+
+/// `task` with another seed, which is in its point.
+///
+/// # Errors
+/// A seed beyond what a scenario may have.
+pub fn seeded(document: &Document, task: &Task, seed: u128) -> Result<Task, Faults> {
+    let mut point = task.point.clone();
+    point.retain(|(key, _)| key != "seed");
+    let seed = seed.to_string();
+    let mut document = document.at(&task.point)?;
+    document.set("seed", &seed)?;
+    point.push(("seed".into(), seed));
+    Ok(Task { point, resolved: resolve(&document)? })
+}
+
+/// The run with the median goodput of the first flow, the lower of two, with what the others found in its summary and
+/// its notes; `None` without runs. A single run is returned as it is.
+#[must_use]
+pub fn median(mut records: Vec<Record>) -> Option<Record> {
+    if records.len() < 2 {
+        return records.pop();
+    }
+    records.sort_by(|a, b| goodput(a).total_cmp(&goodput(b)));
+    let repeats = repeats_of(&records);
+    let busy = records.iter().filter(|record| too_busy(record)).count();
+    let mut chosen = records.swap_remove((records.len() - 1) / 2);
+    chosen.notes.insert(0, told(&chosen, &repeats));
+    if busy > 0 {
+        chosen.notes.insert(1, format!("the machine was too busy in {busy} of the {} runs", repeats.runs));
+    }
+    chosen.summary.repeats = Some(repeats);
+    Some(chosen)
+}
+
+/// Whether the emulator doubts this run.
+#[must_use]
+pub fn too_busy(record: &Record) -> bool {
+    record.notes.iter().any(|note| note.starts_with("the machine was too busy"))
+}
+
+fn goodput(record: &Record) -> f64 {
+    record.summary.flows.first().map_or_else(|| record.summary.goodput_bps(), |flow| flow.goodput_bps)
+}
+
+fn repeats_of(records: &[Record]) -> Repeats {
+    let first = |record: &Record| record.summary.flows.first().cloned();
+    let rtts = records.iter().map(|record| Some(first(record)?.rtt_s?.mean));
+    let retransmits = records.iter().map(|record| Some(first(record)?.retransmits? as f64));
+    let mut seeds: Vec<u64> = records.iter().map(|record| record.summary.seed).collect();
+    seeds.sort_unstable();
+    Repeats {
+        runs: records.len() as u64,
+        seeds,
+        run_again: 0,
+        goodput_bps: extent(records.iter().map(|record| Some(goodput(record)))),
+        rtt_mean_s: extent(rtts),
+        retransmits: extent(retransmits),
+    }
+}
+
+/// From the least to the greatest; `None` if one is not known.
+fn extent(values: impl Iterator<Item = Option<f64>>) -> Option<Extent> {
+    let values: Vec<f64> = values.collect::<Option<_>>()?;
+    let least = values.iter().copied().reduce(f64::min)?;
+    Some(Extent { least, most: values.iter().copied().fold(least, f64::max) })
+}
+
+/// "of 5 runs (seeds 1, 2, 3, 4, 5) the one with the median goodput of target is shown, seed 3: goodput 88.1 to 92.3
+/// Mbit/s, mean RTT 41.2 to 41.9 ms, 0 to 3 segments sent again".
+fn told(chosen: &Record, repeats: &Repeats) -> String {
+    let name = chosen.summary.flows.first().map_or("all users", |flow| &flow.name);
+    let seeds: Vec<String> = repeats.seeds.iter().map(u64::to_string).collect();
+    let mut parts = Vec::new();
+    let between = |extent: Extent, scale: f64, digits: usize| {
+        format!("{:.digits$} to {:.digits$}", extent.least * scale, extent.most * scale)
+    };
+    parts.extend(repeats.goodput_bps.map(|of| format!("goodput {} Mbit/s", between(of, 1e-6, 2))));
+    parts.extend(repeats.rtt_mean_s.map(|of| format!("mean RTT {} ms", between(of, 1e3, 2))));
+    parts.extend(repeats.retransmits.map(|of| format!("{} segments sent again", between(of, 1.0, 0))));
+    format!(
+        "of {} runs (seeds {}) the one with the median goodput of {name} is shown, seed {}: {}",
+        repeats.runs,
+        seeds.join(", "),
+        chosen.summary.seed,
+        parts.join(", ")
+    )
+}

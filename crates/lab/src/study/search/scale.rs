@@ -1,0 +1,207 @@
+//! The values among which is searched: whole packets for the room of a queue, else numbers in the scenario's own unit.
+
+use super::SearchError;
+use crate::run::resolve::{Resolved, resolve};
+use link::Limit;
+use scenario::Document;
+use units::{Bytes, split_quantity};
+
+/// A bracket of values that are not packets is narrow enough when its ends differ by less than this share.
+const RESOLUTION: f64 = 0.01;
+/// How often the first value may be doubled or halved in search of a bracket: a room for packets, and another value, on which
+/// the cost of a run may depend.
+const DOUBLINGS: (u32, u32) = (24, 10);
+/// So many packets below the answer are tried: with few flows an odd room and an even one differ.
+const BELOW: u32 = 3;
+/// A room that no scenario has: where it turns up after resolving, the key is a queue's limit.
+const MARK: u64 = 7_654_321;
+
+/// The values between which is searched.
+pub(super) struct Scale {
+    pub(super) start: f64,
+    unit: String,
+    step: Step,
+}
+
+enum Step {
+    /// Packets of a queue's room, one by one, whatever unit the scenario writes it in.
+    Packets(Option<Written>),
+    /// Bytes, one by one as far as the resolution asks.
+    Bytes,
+    Any,
+}
+
+/// A room as the scenario writes it, in another unit than packets.
+struct Written {
+    unit: String,
+    per_packet: f64,
+    link: usize,
+}
+
+impl Scale {
+    /// The scale of the value `key` has in the document.
+    pub(super) fn of(document: &Document, key: &str) -> Result<Self, SearchError> {
+        let text = document.value(key)?;
+        let quantity = split_quantity(&text, "a number with a unit, where the search starts");
+        let quantity = quantity.map_err(|error| SearchError::NoAnswer(format!("{key}: {error}")))?;
+        let (value, unit) = (quantity.value(), quantity.unit.to_owned());
+        let Some(link) = queue_of(document, key) else {
+            let step = if unit == "B" { Step::Bytes } else { Step::Any };
+            return Ok(Self { start: value, unit, step });
+        };
+        let (room, packet) = room(&resolve(document)?, link);
+        let written = match room {
+            Limit::Packets(_) => None,
+            Limit::Bytes(bytes) => {
+                let per_packet = value / bytes.get().max(1) as f64 * packet.get() as f64;
+                Some(Written { unit, per_packet, link })
+            }
+        };
+        let start = room.in_packets(packet).floor().max(1.0);
+        Ok(Self { start, unit: "packets".into(), step: Step::Packets(written) })
+    }
+
+    /// A value as a scenario writes it.
+    pub(super) fn text(&self, value: f64) -> String {
+        match self.step {
+            Step::Packets(_) | Step::Bytes => format!("{value:.0} {}", self.unit),
+            // The search stops at one percent.
+            Step::Any => format!("{} {}", significant(value, 4, f64::round), self.unit),
+        }
+    }
+
+    /// So many packets in the unit that the scenario uses, if that is another: the shortest number that makes room for
+    /// as many packets of the mean length and for no more.
+    pub(super) fn written(&self, document: &Document, key: &str, packets: f64) -> Option<String> {
+        let Step::Packets(Some(written)) = &self.step else { return None };
+        let exact = packets * written.per_packet;
+        let same = |text: &String| {
+            let mut document = document.clone();
+            document.set(key, text).is_ok()
+                && resolve(&document).is_ok_and(|resolved| {
+                    let (room, packet) = room(&resolved, written.link);
+                    room.in_packets(packet).floor() == packets
+                })
+        };
+        let texts =
+            (2..=12).map(|digits| format!("{} {}", significant(exact, digits, f64::ceil), written.unit));
+        texts.into_iter().find(same)
+    }
+
+    /// What lies half way, by ratio: that is how buffers matter.
+    pub(super) fn middle(&self, low: f64, high: f64) -> f64 {
+        let middle = (low.max(high / 1e6) * high).sqrt();
+        if self.is_whole() { middle.round().clamp(low + 1.0, high - 1.0) } else { middle }
+    }
+
+    /// Whether there is anything to ask between a value that misses and one that meets.
+    pub(super) fn has_between(&self, low: f64, high: f64) -> bool {
+        match self.step {
+            Step::Packets(_) => high - low > 1.0,
+            Step::Bytes => high - low > 1.0 && high > low * (1.0 + RESOLUTION / 2.0),
+            Step::Any => high > low * (1.0 + RESOLUTION),
+        }
+    }
+
+    /// Numbers of packets a little below one that meets, the nearest first.
+    pub(super) fn below(&self, value: f64) -> impl Iterator<Item = f64> + use<> {
+        let count = if matches!(self.step, Step::Packets(_)) { BELOW } else { 0 };
+        (1..=count).map(move |step| value - f64::from(step)).take_while(|value| *value >= 1.0)
+    }
+
+    /// Values a little above one that meets, where a metric that falls meets, too.
+    pub(super) fn above(&self, value: f64) -> Vec<f64> {
+        let near = value * (1.0 + RESOLUTION);
+        let far = value * (1.0 + 5.0 * RESOLUTION);
+        if self.is_whole() {
+            let near = if matches!(self.step, Step::Packets(_)) { value + 1.0 } else { near.ceil() };
+            vec![near, far.ceil().max(near + 1.0)]
+        } else {
+            vec![near, far]
+        }
+    }
+
+    pub(super) fn is_whole(&self) -> bool {
+        !matches!(self.step, Step::Any)
+    }
+
+    pub(super) fn doublings(&self) -> u32 {
+        if matches!(self.step, Step::Packets(_)) { DOUBLINGS.0 } else { DOUBLINGS.1 }
+    }
+}
+
+/// The first link whose queue's limit `key` is, if it is one.
+fn queue_of(document: &Document, key: &str) -> Option<usize> {
+    let mut marked = document.clone();
+    marked.set(key, &format!("{MARK} packets")).ok()?;
+    resolve(&marked).ok()?.links.iter().position(|link| link.limit == Limit::Packets(MARK))
+}
+
+/// A queue's room and the mean packet that comes to it.
+fn room(resolved: &Resolved, link: usize) -> (Limit, Bytes) {
+    let link = &resolved.links[link];
+    (link.limit, link.queue.mean_packet)
+}
+
+/// A value to so many significant digits, without trailing zeros.
+fn significant(value: f64, digits: i32, round: fn(f64) -> f64) -> String {
+    let decimals = (digits - 1 - value.abs().max(1e-9).log10().floor() as i32).clamp(0, 12);
+    let scale = 10f64.powi(decimals);
+    let text = format!("{:.*}", decimals as usize, round(value * scale) / scale);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document(limit: &str) -> Document {
+        let text = format!(
+            "title = 'test'\nduration = '1s'\n[link]\nrate = '10Mbit/s'\nqueue = {{ limit = '{limit}' }}\n[[flow]]\nrtt = '40ms'\n"
+        );
+        Document::parse("test", &text).expect("a scenario")
+    }
+
+    #[test]
+    fn a_room_is_counted_in_packets_whatever_its_unit() {
+        // 50 000 bytes.
+        for (limit, start) in [("1 bdp", 33.0), ("50kB", 33.0), ("40ms", 33.0), ("33 packets", 33.0)] {
+            let scale = Scale::of(&document(limit), "link.queue.limit").unwrap();
+            assert_eq!((scale.start, scale.text(52.0).as_str()), (start, "52 packets"), "{limit}");
+        }
+    }
+
+    #[test]
+    fn a_room_in_its_own_unit_holds_as_many_packets() {
+        for limit in ["1 bdp", "0.0731 bdp", "50kB", "40ms", "123456 B"] {
+            let mut document = document(limit);
+            let scale = Scale::of(&document, "link.queue.limit").unwrap();
+            for packets in [1.0, 2.0, 33.0, 52.0, 417.0, 9999.0] {
+                let text = scale.written(&document, "link.queue.limit", packets).expect("there is a number");
+                assert!(text.ends_with(limit.split_once(|c: char| c.is_alphabetic()).unwrap().1), "{text}");
+                document.set("link.queue.limit", &text).unwrap();
+                let (room, packet) = room(&resolve(&document).unwrap(), 0);
+                assert_eq!(room.in_packets(packet).floor(), packets, "{text}");
+            }
+        }
+        let packets = document("50 packets");
+        let scale = Scale::of(&packets, "link.queue.limit").unwrap();
+        assert_eq!(scale.written(&packets, "link.queue.limit", 52.0), None);
+    }
+
+    #[test]
+    fn what_is_no_room_keeps_its_unit() {
+        let scale = Scale::of(&document("1 bdp"), "link.rate").unwrap();
+        assert_eq!((scale.start, scale.text(12.34567)), (10.0, "12.35 Mbit/s".into()));
+        assert!(!scale.is_whole());
+    }
+
+    #[test]
+    fn packets_are_told_apart_one_by_one() {
+        let scale = Scale::of(&document("50 packets"), "link.queue.limit").unwrap();
+        assert!(scale.has_between(4000.0, 4002.0) && !scale.has_between(4000.0, 4001.0));
+        assert_eq!(scale.middle(4000.0, 4002.0), 4001.0);
+        assert_eq!(scale.below(2.0).collect::<Vec<_>>(), [1.0]);
+        assert_eq!((scale.above(10.0), scale.above(200.0)), (vec![11.0, 12.0], vec![201.0, 210.0]));
+    }
+}

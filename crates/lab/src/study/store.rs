@@ -1,0 +1,192 @@
+//! Keeping results: `results/<hash>/` with the scenario, a manifest, and per engine a summary and series.
+//!
+//! ```text
+//! results/8f3c…/scenario.toml            the text that was run, at its point of a sweep, and what was set over it
+//!               manifest.json            title, source, seed, version, command, engines
+//!               model|sim|live/summary.json
+//!                              flows.parquet, spread.parquet, link.parquet, queue.parquet, fairness.parquet
+//! ```
+//! Nothing half-written is ever under its final name: an engine's folder is made beside it under a temporary
+//! name and renamed when whole.
+
+mod columns;
+
+use crate::files::{UNDER_WAY, clear_folder, replace};
+use crate::run::record::Record;
+use crate::study::task::Task;
+pub use columns::{Column, write_table};
+use columns::{write_fairness, write_flows, write_link, write_queue, write_spread};
+use scenario::Document;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// Room a run's results may need: checked before the run.
+const ROOM: u64 = 64 << 20;
+
+/// A folder for results.
+#[derive(Clone, Debug)]
+pub struct Store {
+    root: PathBuf,
+}
+
+/// Why results cannot be kept.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {what}: {source}\n  help: {mend}", path.display())]
+pub struct StoreError {
+    path: PathBuf,
+    what: &'static str,
+    mend: &'static str,
+    source: io::Error,
+}
+
+const CHOOSE: &str = "choose another folder with --out, or mend the permission";
+
+impl Store {
+    /// Opens the folder `root`, making it if need be, and tries that it can be written to, so that a run does
+    /// not fail after it.
+    ///
+    /// # Errors
+    /// [`StoreError`] if it cannot be made or written to, or if its file system is nearly full.
+    pub fn open(root: &Path) -> Result<Self, StoreError> {
+        let new: Vec<&Path> = root.ancestors().take_while(|folder| !folder.exists()).collect();
+        Self::tried(root).inspect_err(|_| {
+            // What was made for nothing goes again, innermost first; a folder that someone uses by now stays.
+            for folder in new {
+                let _ = fs::remove_dir(folder);
+            }
+        })
+    }
+
+    fn tried(root: &Path) -> Result<Self, StoreError> {
+        let fail = |what, mend| move |source: io::Error| StoreError { path: root.into(), what, mend, source };
+        fs::create_dir_all(root).map_err(fail("cannot make the folder for results", CHOOSE))?;
+        clear_leftovers(root);
+        let trial = root.join(format!("{UNDER_WAY}trial-{}", std::process::id()));
+        let tried = File::create(&trial).and_then(|mut file| {
+            file.write_all(&[0; 4096])?;
+            file.sync_all()
+        });
+        let _ = fs::remove_file(&trial);
+        tried.map_err(fail("cannot write to the folder for results", CHOOSE))?;
+        let room = nix::sys::statvfs::statvfs(root)
+            .map(|stat| stat.blocks_available() * stat.fragment_size())
+            .unwrap_or(u64::MAX);
+        if room < ROOM {
+            let source = io::Error::other(format!("{} MB free, {} MB needed", room >> 20, ROOM >> 20));
+            return Err(fail(
+                "too little room for results",
+                "free some, or choose another folder with --out",
+            )(source));
+        }
+        Ok(Self { root: root.into() })
+    }
+
+    /// Keeps a record; returns its folder.
+    ///
+    /// # Errors
+    /// [`StoreError`] if writing fails; the old record, if there was one, is then still there.
+    pub fn keep(
+        &self,
+        task: &Task,
+        document: &Document,
+        command: &str,
+        record: &Record,
+    ) -> Result<PathBuf, StoreError> {
+        let folder = self.root.join(&record.summary.scenario_hash);
+        let engine = record.summary.engine.to_string();
+        let under_way = folder.join(format!("{UNDER_WAY}{engine}-{}", std::process::id()));
+        let keep = || -> io::Result<PathBuf> {
+            fs::create_dir_all(&under_way)?;
+            write_json(&under_way.join("summary.json"), &record.summary)?;
+            write_flows(&under_way.join("flows.parquet"), &record.series.flows)?;
+            if !record.series.spread.is_empty() {
+                write_spread(&under_way.join("spread.parquet"), &record.series.spread)?;
+            }
+            write_link(&under_way.join("link.parquet"), &record.series.link)?;
+            write_queue(&under_way.join("queue.parquet"), &record.series.queue_length)?;
+            if !record.series.fairness.t_s.is_empty() {
+                write_fairness(&under_way.join("fairness.parquet"), &record.series.fairness)?;
+            }
+            write_new(&under_way.join("notes.txt"), record.notes.join("\n").as_bytes())?;
+            let kept = folder.join(&engine);
+            // The old record goes at once, not file by file.
+            let old = folder.join(format!("{UNDER_WAY}old-{engine}-{}", std::process::id()));
+            if kept.exists() {
+                fs::rename(&kept, &old)?;
+            }
+            fs::rename(&under_way, &kept)?;
+            // If it stays, the next run removes it.
+            let _ = fs::remove_dir_all(&old);
+            let settings = settings(task, document);
+            replace(
+                &folder.join("scenario.toml"),
+                with_settings(&settings, &document.text_at(&task.point)).as_bytes(),
+            )?;
+            replace(&folder.join("manifest.json"), &manifest(task, &settings, command, &folder)?)?;
+            Ok(kept)
+        };
+        keep().map_err(|source| {
+            let _ = fs::remove_dir_all(&under_way);
+            // Only if nothing else is in it.
+            let _ = fs::remove_dir(&folder);
+            StoreError { path: folder.clone(), what: "cannot keep the results", mend: CHOOSE, source }
+        })
+    }
+}
+
+fn write_json(path: &Path, value: &impl Serialize) -> io::Result<()> {
+    let mut file = BufWriter::new(File::create(path)?);
+    serde_json::to_writer_pretty(&mut file, value)?;
+    file.into_inner()?.sync_all()
+}
+
+fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(content)?;
+    file.sync_all()
+}
+
+/// What was run in place of the text's values: overrides, and the point of the sweep.
+fn settings(task: &Task, document: &Document) -> Vec<(String, String)> {
+    document.overrides().iter().chain(&task.point).cloned().collect()
+}
+
+/// The scenario's text at its point of a sweep, and the settings over it.
+fn with_settings(settings: &[(String, String)], text: &str) -> String {
+    // A value of several lines stays a comment.
+    let comment = |(key, value): &(String, String)| format!("# {key} = {}\n", value.replace('\n', "\n#   "));
+    let settings: Vec<String> = settings.iter().map(comment).collect();
+    if settings.is_empty() { text.to_owned() } else { format!("# run with\n{}\n{text}", settings.concat()) }
+}
+
+fn manifest(task: &Task, settings: &[(String, String)], command: &str, folder: &Path) -> io::Result<Vec<u8>> {
+    let mut engines: Vec<String> = fs::read_dir(folder)?
+        .filter_map(Result::ok)
+        .filter(|entry| entry.path().join("summary.json").exists())
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .filter(|name| !name.starts_with(UNDER_WAY))
+        .collect();
+    engines.sort();
+    let resolved = &task.resolved;
+    Ok(serde_json::to_vec_pretty(&serde_json::json!({
+        "title": resolved.title,
+        "source": resolved.source,
+        "scenario_hash": resolved.hash,
+        "seed": resolved.seed,
+        "settings": settings.iter().cloned().collect::<BTreeMap<_, _>>(),
+        "engines": engines,
+        "command": command,
+        "version": env!("CARGO_PKG_VERSION"),
+    }))?)
+}
+
+/// Removes what killed runs left: folders and files under way whose process is gone.
+fn clear_leftovers(root: &Path) {
+    let folders = fs::read_dir(root).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path());
+    let folders: Vec<PathBuf> =
+        std::iter::once(root.to_path_buf()).chain(folders.filter(|path| path.is_dir())).collect();
+    folders.iter().for_each(|folder| clear_folder(folder));
+}

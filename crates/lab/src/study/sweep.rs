@@ -1,0 +1,127 @@
+//! Many points of one scenario, on all cores, resumable: every finished point is on disk at once, under its
+//! scenario's hash, so a sweep that was killed goes on where it was, and two sweeps share what they have in common.
+
+use crate::files::{clear_folder, replace};
+use crate::run::engine;
+use crate::run::record::{Engine, Summary};
+use crate::study::task::Task;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+/// One finished point.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PointResult {
+    /// The keys the sweep sets and their values.
+    pub point: Vec<(String, String)>,
+    /// The numbers.
+    pub summary: Summary,
+    /// Remarks on the run.
+    #[serde(skip)]
+    pub notes: Vec<String>,
+}
+
+/// A point as it is kept: with the program that computed it, whose successor may compute it otherwise.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Kept {
+    version: String,
+    pub(crate) summary: Summary,
+    notes: Vec<String>,
+}
+
+/// Why a sweep stopped. What was finished is kept.
+#[derive(Debug, thiserror::Error)]
+pub enum SweepError {
+    /// A point failed.
+    #[error("{label}: {source}")]
+    Point {
+        /// Which.
+        label: String,
+        /// Why.
+        source: Box<engine::EngineError>,
+    },
+    /// A result could not be kept.
+    #[error("{}: cannot keep a result: {source}\n  help: finished points are kept: free some room and start again", path.display())]
+    Keep {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The threads could not be started.
+    #[error("cannot start {jobs} threads: {source}")]
+    Threads {
+        /// How many.
+        jobs: usize,
+        /// Why.
+        source: rayon::ThreadPoolBuildError,
+    },
+}
+
+/// Runs every task on `engine` with `jobs` threads, reusing what `folder` holds of earlier runs. Tells `progress`
+/// how many are finished. Results come in the order of the tasks.
+///
+/// # Errors
+/// [`SweepError`]; what was finished before is kept.
+pub fn sweep(
+    tasks: &[Task],
+    engine: Engine,
+    jobs: usize,
+    folder: &Path,
+    progress: &(dyn Fn(usize) + Sync),
+) -> Result<Vec<PointResult>, SweepError> {
+    let kept = kept_points(folder, engine)?;
+    let finished = Mutex::new(0);
+    let one = |task: &Task| {
+        let Kept { summary, notes, .. } = point(task, engine, &kept)?;
+        if let Ok(mut finished) = finished.lock() {
+            *finished += 1;
+            progress(*finished);
+        }
+        Ok(PointResult { point: task.point.clone(), summary, notes })
+    };
+    pool(jobs)?.install(|| tasks.par_iter().map(one).collect())
+}
+
+/// The folder in which finished points of `engine` are kept.
+pub(crate) fn kept_points(folder: &Path, engine: Engine) -> Result<PathBuf, SweepError> {
+    let kept = folder.join("points").join(engine.to_string());
+    fs::create_dir_all(&kept).map_err(|source| SweepError::Keep { path: kept.clone(), source })?;
+    clear_folder(&kept);
+    Ok(kept)
+}
+
+/// A pool of `jobs` threads.
+pub(crate) fn pool(jobs: usize) -> Result<rayon::ThreadPool, SweepError> {
+    let build = rayon::ThreadPoolBuilder::new().num_threads(jobs).build();
+    build.map_err(|source| SweepError::Threads { jobs, source })
+}
+
+/// One point, from disk or run now.
+pub(crate) fn point(task: &Task, engine: Engine, kept: &Path) -> Result<Kept, SweepError> {
+    let path = kept.join(format!("{}.json", task.resolved.hash));
+    if let Some(kept) = read(&path) {
+        return Ok(kept);
+    }
+    let mut resolved = task.resolved.clone();
+    // A sweep keeps numbers, not series.
+    resolved.columns.clear();
+    let record = engine::run(engine, &resolved, &|_, _| ())
+        .map_err(|source| SweepError::Point { label: task.label(), source: Box::new(source) })?;
+    let result = Kept { version: VERSION.into(), summary: record.summary, notes: record.notes };
+    let write = || replace(&path, &serde_json::to_vec(&result)?);
+    write().map_err(|source| SweepError::Keep { path: path.clone(), source })?;
+    Ok(result)
+}
+
+/// The version, and a hash of the sources of all engines (`build.rs`): what another program may compute otherwise.
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " ", env!("TIGHTLINK_ENGINES"));
+
+/// A point that this program has kept; anything else is computed again.
+fn read(path: &Path) -> Option<Kept> {
+    let kept: Kept = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+    (kept.version == VERSION).then_some(kept)
+}

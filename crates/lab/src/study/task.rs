@@ -1,0 +1,155 @@
+//! A [`Task`] is one point of a scenario's sweep, resolved; an [`Answer`] is what engines found there.
+
+use crate::run::engine::{self, EngineError, Misfit, Progress};
+use crate::run::record::{Engine, Record, Summary};
+use crate::run::resolve::{Resolved, resolve};
+use scenario::{Document, Faults, Point};
+
+/// One point of a sweep, resolved.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// The keys the sweep sets and their values; empty without a sweep.
+    pub point: Point,
+    /// The scenario at this point.
+    pub resolved: Resolved,
+}
+
+impl Task {
+    /// "socket_buffer = 400kB, limit = 120kB"; empty without a sweep.
+    #[must_use]
+    pub fn label(&self) -> String {
+        let one = |(key, value): &(String, String)| {
+            format!("{} = {}", key.rsplit('.').next().unwrap_or(key).replace('_', " "), shown(value))
+        };
+        self.point.iter().map(one).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// A swept value as labels, tables and claims say it: of a sizer without settings the name.
+#[must_use]
+pub fn shown(value: &str) -> &str {
+    let name = || {
+        let inner = value.strip_prefix('{')?.strip_suffix('}')?.trim();
+        let name = inner.strip_prefix("sizer")?.trim_start().strip_prefix('=')?.trim();
+        let within =
+            |quote: char| name.strip_prefix(quote)?.strip_suffix(quote).filter(|name| !name.contains(quote));
+        within('"').or_else(|| within('\''))
+    };
+    name().unwrap_or(value)
+}
+
+/// One task and what the engines made of it.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The task.
+    pub task: Task,
+    /// One record per engine that could answer; of several runs the one with the median goodput.
+    pub records: Vec<Record>,
+    /// Every run of the engines that ran several times, in the order of their seeds.
+    pub runs: Vec<Record>,
+    /// Engines that could not, and why.
+    pub absent: Vec<String>,
+    /// What a search found at this point, where one was asked for.
+    pub found: Option<Found>,
+}
+
+/// What a search found: the smallest value of a key that meets a target.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The smallest value that meets the target, as a scenario writes it: of a queue's room, whole packets.
+    pub value: String,
+    /// The same in the unit the scenario uses, where that is another.
+    pub written: Option<String>,
+    /// The metric there, its mean over the repetitions.
+    pub metric: f64,
+    /// Half the width of its 95 % confidence interval.
+    pub half_width: f64,
+    /// Larger values that were tried and miss the target, and the metric there: near its bound it does not fall with
+    /// every step.
+    pub misses_above: Vec<(String, f64)>,
+    /// Simulations run.
+    pub runs: usize,
+    /// One of the runs at that value.
+    pub summary: Summary,
+}
+
+/// Every point of the document's sweep, all checked before any runs.
+///
+/// # Errors
+/// Everything wrong with the scenario or its sweep.
+pub fn tasks(document: &Document) -> Result<Vec<Task>, Faults> {
+    let sweep = document.sweep()?;
+    let task = |point: Point| {
+        let resolved = resolve(&document.at(&point)?)?;
+        Ok(Task { point, resolved })
+    };
+    sweep.points().map(task).collect()
+}
+
+/// Whether `engine` is made for every task, before any runs.
+///
+/// # Errors
+/// What in the scenario does not fit, at the first task where it does not.
+pub fn check(document: &Document, tasks: &[Task], engine: Engine) -> Result<(), Faults> {
+    for task in tasks {
+        if let Err(misfit) = engine::check(engine, &task.resolved) {
+            let Misfit { key, found, accepted, mend, .. } = misfit;
+            return Err(document.at(&task.point)?.fault(&key, found, accepted, Some(mend)).into());
+        }
+    }
+    Ok(())
+}
+
+/// Why none of `engines` is made for any of the tasks, each reason once; `None` if one is.
+#[must_use]
+pub fn hopeless(tasks: &[Task], engines: &[Engine]) -> Option<Vec<String>> {
+    let mut reasons = Vec::new();
+    for task in tasks {
+        for engine in engines {
+            let reason = engine::check(*engine, &task.resolved).err()?.to_string();
+            if !reasons.contains(&reason) {
+                reasons.push(reason);
+            }
+        }
+    }
+    Some(reasons)
+}
+
+/// Runs one task on each of `engines`. An engine that is not made for the scenario is noted as absent.
+///
+/// # Errors
+/// What the machine lacks or what broke.
+pub fn answer(
+    task: Task,
+    engines: &[Engine],
+    progress: &mut dyn FnMut(Engine, f64, Option<f64>),
+) -> Result<Answer, EngineError> {
+    let (mut records, mut absent) = (Vec::new(), Vec::new());
+    for engine in engines {
+        let told = std::cell::RefCell::new(&mut *progress);
+        told.borrow_mut()(*engine, 0.0, None);
+        let tell: Progress<'_> = &|passed, end| told.borrow_mut()(*engine, passed, end);
+        match engine::run(*engine, &task.resolved, tell) {
+            Ok(record) => records.push(record),
+            Err(EngineError::CannotAnswer(misfit)) => absent.push(misfit.to_string()),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(Answer { task, records, runs: Vec::new(), absent, found: None })
+}
+
+impl Answer {
+    /// The record of `engine`, if it answered.
+    #[must_use]
+    pub fn record(&self, engine: Engine) -> Option<&Record> {
+        self.records.iter().find(|record| record.summary.engine == engine)
+    }
+
+    /// Every run of `engine`.
+    #[must_use]
+    pub fn runs(&self, engine: Engine) -> Vec<&Record> {
+        let of = |record: &&Record| record.summary.engine == engine;
+        let runs: Vec<&Record> = self.runs.iter().filter(of).collect();
+        if runs.is_empty() { self.records.iter().filter(of).collect() } else { runs }
+    }
+}

@@ -1,0 +1,68 @@
+//! [`Ticks`]: when to sample. Both sides use it.
+
+use units::{Span, Time};
+
+/// No wait is longer: the stop flag is looked at this often.
+pub(crate) const STOP_CHECK: Span = Span::from_millis(20);
+
+/// The times to sample at: multiples of `every` since the start of the run, so that both sides sample together,
+/// and once at the end of the warm-up.
+#[derive(Debug)]
+pub(crate) struct Ticks {
+    every: Span,
+    next: Time,
+    warmup: Option<Time>,
+}
+
+impl Ticks {
+    pub(crate) fn new(every: Span, warmup: Span, now: Time) -> Self {
+        let mut ticks = Self { every, next: now, warmup: Some(Time::ZERO + warmup) };
+        ticks.advance(now);
+        ticks
+    }
+
+    /// When the next sample is due.
+    pub(crate) fn due(&self) -> Time {
+        self.warmup.map_or(self.next, |warmup| warmup.min(self.next))
+    }
+
+    /// Whether a sample is due; moves on, leaving out what was missed.
+    pub(crate) fn take(&mut self, now: Time) -> bool {
+        if now < self.due() {
+            return false;
+        }
+        self.warmup = self.warmup.filter(|&warmup| warmup > now);
+        if self.next <= now {
+            self.advance(now);
+        }
+        true
+    }
+
+    fn advance(&mut self, now: Time) {
+        let passed = now.as_nanos() / self.every.as_nanos();
+        self.next = Time::ZERO + self.every * (passed + 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    #[test]
+    fn samples_fall_on_multiples_and_on_the_end_of_warmup() {
+        let mut ticks = Ticks::new(Span::from_millis(20), Span::from_millis(50), at(3));
+        assert_eq!(ticks.due(), at(20));
+        assert!(!ticks.take(at(19)));
+        assert!(ticks.take(at(21)));
+        assert!(ticks.take(at(41)));
+        assert_eq!(ticks.due(), at(50));
+        assert!(ticks.take(at(50)));
+        assert_eq!(ticks.due(), at(60));
+        assert!(ticks.take(at(95)), "late");
+        assert_eq!(ticks.due(), at(100), "missed samples are left out");
+    }
+}
