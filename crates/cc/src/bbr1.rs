@@ -14,233 +14,167 @@
 //!
 //! Loss ends nothing: it holds the window to what is in flight for a round (packet conservation), and the window from
 //! before returns with the end of recovery. Long-term sampling of token-bucket policers is left out, as the draft does.
+//!
+//! The parts: `bbr1/state.rs` has the states, each with what only it remembers, and their gains; `bbr1/bandwidth.rs` the largest
+//! rate; `bbr.rs` the least RTT and what else both BBRs have. What follows is `bbr1/pace.rs` and `bbr1/window.rs`.
+//! `bbr1/fast_path.rs` says when nothing but the window can change. This file leads from state to state.
 
-mod control_parameters;
+mod bandwidth;
+mod fast_path;
+mod pace;
+mod state;
+mod window;
 
+use crate::bbr::{FullPipe, MinRtt, Progress, Rounds, RttProbe};
 use crate::registry::Tuning;
-use crate::round_trips::{Rounds, WindowedMax};
 use crate::{
     Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, Phase, RateSample, Start, Wants,
+    send_quantum, super_packet,
 };
+use bandwidth::Bandwidth;
+use fast_path::FastPath;
+use pace::Pace;
+use state::{Cycle, State};
 use units::random::Stream;
-use units::{Bytes, Rate, Span, Time};
+use units::{Bytes, Span, Time};
+use window::Window;
 
-/// `BBRHighGain`: 2/ln 2, the least that doubles the rate each round.
-const HIGH_GAIN: f64 = 2.885;
-/// The window beyond startup, in BDPs: acknowledgements may come late and together.
-const WINDOW_GAIN: f64 = 2.0;
-/// `BBRGainCycle`.
-const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
-/// `BtlBwFilterLen`, rounds.
-const RATE_ROUNDS: usize = 10;
-/// `RTpropFilterLen`.
-const RTT_AGE: Span = Span::from_secs(10);
 /// 1 minus Linux's `bbr_pacing_margin_percent`.
 const LINUX_MARGIN: f64 = 0.99;
-/// `BBRMinPipeCwnd`, segments.
-const LEAST_WINDOW: u64 = 4;
-/// `ProbeRTTDuration`.
-const PROBE_RTT: Span = Span::from_millis(200);
-/// The pipe is full when the rate did not grow by this for so many rounds.
-const FULL: (f64, u32) = (1.25, 3);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Startup,
-    Drain,
-    ProbeBandwidth,
-    ProbeRtt,
-}
 
 /// BBR v1.
 #[derive(Clone, Debug)]
 pub struct Bbr1 {
-    segment: Bytes,
-    least_window: Bytes,
-    initial_window: Bytes,
-    window: Bytes,
-    prior_window: Bytes,
-    seen_rtt: bool,
-    /// Bits per second; zero before there is a sample. And as it is allowed.
-    pacing: f64,
-    pace: Rate,
+    window: Window,
+    pace: Pace,
     state: State,
     /// Of pacing and of the window, as the state has them.
     gains: (f64, f64),
+    fast_path: FastPath,
     rounds: Rounds,
-    filter: WindowedMax<RATE_ROUNDS>,
-    /// Rates from this one on are new to the filter in this round.
-    unseen: Rate,
-    /// The filter's largest, bits per second (`BtlBw`).
-    bandwidth: f64,
-    /// `RTprop`, and when it was seen.
-    min_rtt: Span,
-    min_rtt_at: Time,
-    full_bandwidth: f64,
-    full_rounds: u32,
-    filled: bool,
-    cycle: usize,
-    cycle_at: Time,
-    probe_rtt_until: Option<Time>,
-    probe_rtt_round: bool,
-    /// In recovery, and its first round is over when this many rounds have begun.
-    recovering: bool,
-    conserving_until: u64,
+    bandwidth: Bandwidth,
+    min_rtt: MinRtt,
+    full: FullPipe,
+    /// Gains, bandwidth or RTT have changed since the pace and the window's target were computed from them.
+    moved: bool,
+    /// In recovery, whose first round is over when this many rounds have begun.
+    recovering: Option<u64>,
     stream: Stream,
     /// The host sends super-packets.
     offload: bool,
     /// Linux's version, where it differs from the draft.
     linux: bool,
-    /// For the test that what is calm may be left alone.
+    /// For the test that the fast path leaves nothing out.
     #[cfg(test)]
     looks_always: bool,
-    /// Gains, bandwidth or RTT have changed since the pace and the window's target were computed from them.
-    moved: bool,
-    target: Bytes,
-    /// Until then, and with more than this in flight, only a round, a new rate or a lower RTT has anything looked at.
-    calm_until: Time,
-    calm_above: Bytes,
 }
 
 impl Bbr1 {
     /// A controller at its start.
     #[must_use]
     pub fn new(start: Start) -> Self {
-        let window = start.window.max(start.segment);
-        let mut own = Self {
-            segment: start.segment,
-            least_window: start.segment * LEAST_WINDOW,
-            initial_window: window,
+        let window = Window::new(start);
+        Self {
             window,
-            prior_window: Bytes::ZERO,
-            seen_rtt: false,
-            pacing: 0.0,
-            pace: Rate::ZERO,
+            pace: Pace::new(window.initial()),
             state: State::Startup,
-            gains: (HIGH_GAIN, HIGH_GAIN),
+            gains: State::Startup.gains(),
+            fast_path: FastPath::CLOSED,
             rounds: Rounds::default(),
-            filter: WindowedMax::new(),
-            unseen: Rate::ZERO,
-            bandwidth: 0.0,
-            min_rtt: Span::MAX,
-            min_rtt_at: Time::ZERO,
-            full_bandwidth: 0.0,
-            full_rounds: 0,
-            filled: false,
-            cycle: 0,
-            cycle_at: Time::ZERO,
-            probe_rtt_until: None,
-            probe_rtt_round: false,
-            recovering: false,
-            conserving_until: 0,
+            bandwidth: Bandwidth::new(),
+            min_rtt: MinRtt::new(),
+            full: FullPipe::default(),
+            moved: true,
+            recovering: None,
             stream: Stream::new(0, "bbr cycle"),
             offload: false,
             linux: false,
             #[cfg(test)]
             looks_always: false,
-            moved: true,
-            target: window,
-            calm_until: Time::ZERO,
-            calm_above: Bytes::MAX,
-        };
-        // Before a round-trip time is known it counts for 1 ms.
-        own.pace_at(HIGH_GAIN * window.bits_f64() / 1e-3);
-        own
+        }
     }
 
     /// The same controller on a host with these settings.
     #[must_use]
     pub fn on(self, tuning: Tuning) -> Self {
-        Self { offload: tuning.offload, linux: tuning.linux_bbr, ..self }
+        let pace = if tuning.linux_bbr { self.pace.with_margin(LINUX_MARGIN) } else { self.pace };
+        Self { offload: tuning.offload, linux: tuning.linux_bbr, pace, ..self }
     }
 
     #[inline(never)]
     fn enter(&mut self, state: State) {
         self.state = state;
-        self.gains = match state {
-            State::Startup => (HIGH_GAIN, HIGH_GAIN),
-            State::Drain => (1.0 / HIGH_GAIN, HIGH_GAIN),
-            State::ProbeBandwidth => (CYCLE[self.cycle], WINDOW_GAIN),
-            State::ProbeRtt => (1.0, 1.0),
-        };
+        self.gains = state.gains();
         self.moved = true;
     }
 
-    /// Whether nothing but the window follows of `ack`, unless its rate is a new one: in a phase of the cycle nothing
-    /// happens before it is over, what it drains is drained, or the least RTT is too old.
+    /// `gain` times the bandwidth-delay product, and room for three of the draft's quanta: segments, or super-packets.
+    #[inline(never)]
+    fn target(&self, gain: f64) -> Bytes {
+        let bandwidth = self.bandwidth.largest();
+        if !self.min_rtt.is_known() || bandwidth == 0.0 {
+            return self.window.initial();
+        }
+        let (segment, pace) = (self.window.segment(), self.pace.allowed());
+        let quantum = if self.offload { super_packet(pace, None, segment, send_quantum(pace)) } else { 1 };
+        let bits = gain * bandwidth * self.min_rtt.seconds();
+        Bytes::new((bits / 8.0).ceil() as u64) + segment * (3 * quantum)
+    }
+
+    /// Whether nothing but the window follows of `ack`, unless its rate is a new one.
     #[inline]
-    fn is_calm(&self, ack: &Ack, sample: &RateSample) -> bool {
+    fn is_on_fast_path(&self, ack: &Ack, sample: &RateSample) -> bool {
         #[cfg(test)]
         if self.looks_always {
             return false;
         }
-        ack.now <= self.calm_until
-            && ack.in_flight > self.calm_above
+        self.fast_path.is_open(ack.now, ack.in_flight)
             && !self.rounds.starts(sample)
-            && ack.rtt.latest.is_none_or(|rtt| rtt > self.min_rtt)
+            && ack.rtt.latest.is_none_or(|rtt| rtt > self.min_rtt.least())
     }
 
-    /// All is calm but for a rate that the round has not seen: mostly another round has.
+    /// On the fast path but for a rate that the round has not seen: mostly another round has.
     #[inline(never)]
     fn on_faster(&mut self, ack: &Ack, sample: &RateSample) {
-        self.take_rate(sample);
+        self.moved |= self.bandwidth.take(sample, &self.rounds);
         if self.moved { self.update_model(ack, sample) } else { self.set_window(ack, sample) }
     }
 
     /// What the acknowledgement tells of the path, the state, and what follows of both.
     #[inline(never)]
     fn update_model(&mut self, ack: &Ack, sample: &RateSample) {
-        if self.min_rtt == Span::MAX {
+        if !self.min_rtt.is_known() {
             // Flows that begin at different times do not cycle in step.
             self.stream = Stream::new(ack.now.as_nanos(), "bbr cycle");
         }
         self.update_bandwidth(sample);
         self.check_cycle(ack, sample);
-        self.check_full(sample);
+        if !self.full.was_reached() && self.rounds.started && !self.rounds.is_limited(sample) {
+            self.full.on_round(self.bandwidth.largest());
+        }
         self.check_drain(ack);
         self.check_probe_rtt(ack, sample);
-        self.set_pacing(ack);
+        self.moved |= self.pace.on_rtt(ack.rtt.smoothed, self.window.initial());
+        if self.moved {
+            self.follow_model();
+        }
         self.foresee();
         self.set_window(ack, sample);
-    }
-
-    /// What ends the calm.
-    fn foresee(&mut self) {
-        if self.state != State::ProbeBandwidth || !self.filled || !self.seen_rtt {
-            self.calm_above = Bytes::MAX;
-            return;
-        }
-        self.calm_until = (self.cycle_at + self.min_rtt).min(self.min_rtt_at + RTT_AGE);
-        self.calm_above = if self.gains.0 < 1.0 { self.target(1.0) } else { Bytes::ZERO };
     }
 
     fn update_bandwidth(&mut self, sample: &RateSample) {
         self.rounds.on_ack(sample);
         if self.rounds.started {
-            self.unseen = Rate::ZERO;
+            self.bandwidth.begin_round();
         }
-        if !sample.falls_short_of(self.unseen) {
-            self.take_rate(sample);
-        }
-    }
-
-    #[inline(never)]
-    fn take_rate(&mut self, sample: &RateSample) {
-        let Some(rate) = sample.rate() else { return };
-        let bits = rate.as_bps_f64();
-        if bits >= self.bandwidth || !self.rounds.is_limited(sample) {
-            let bandwidth = self.filter.update(self.rounds.count, bits, RATE_ROUNDS as u64);
-            self.moved |= bandwidth != self.bandwidth;
-            self.bandwidth = bandwidth;
-            self.unseen = rate + Rate::from_bps(1);
+        if !self.bandwidth.has_seen(sample) {
+            self.moved |= self.bandwidth.take(sample, &self.rounds);
         }
     }
 
     fn check_cycle(&mut self, ack: &Ack, sample: &RateSample) {
-        if self.state != State::ProbeBandwidth {
-            return;
-        }
-        let elapsed = ack.now.since(self.cycle_at) > self.min_rtt;
+        let State::ProbeBandwidth(cycle) = self.state else { return };
+        let elapsed = cycle.lasts_longer(ack.now, self.min_rtt.least());
         let before = || ack.in_flight + sample.newly_delivered + sample.newly_lost;
         let gain = self.gains.0;
         let over = if gain == 1.0 {
@@ -251,88 +185,99 @@ impl Bbr1 {
             elapsed || before() <= self.target(1.0)
         };
         if over {
-            self.next_phase(ack.now);
+            self.enter(State::ProbeBandwidth(cycle.next(ack.now)));
         }
-    }
-
-    #[inline(never)]
-    fn next_phase(&mut self, now: Time) {
-        self.cycle = (self.cycle + 1) % CYCLE.len();
-        self.cycle_at = now;
-        self.enter(State::ProbeBandwidth);
-    }
-
-    fn check_full(&mut self, sample: &RateSample) {
-        if !self.filled && self.rounds.started && !self.rounds.is_limited(sample) {
-            self.judge_growth();
-        }
-    }
-
-    fn judge_growth(&mut self) {
-        if self.bandwidth >= self.full_bandwidth * FULL.0 {
-            (self.full_bandwidth, self.full_rounds) = (self.bandwidth, 0);
-            return;
-        }
-        self.full_rounds += 1;
-        self.filled = self.full_rounds >= FULL.1;
     }
 
     fn check_drain(&mut self, ack: &Ack) {
-        if matches!(self.state, State::ProbeBandwidth | State::ProbeRtt) {
-            return;
-        }
-        if self.state == State::Startup && self.filled {
+        if matches!(self.state, State::Startup) && self.full.was_reached() {
             self.enter(State::Drain);
         }
-        if self.state == State::Drain && ack.in_flight <= self.target(1.0) {
+        if matches!(self.state, State::Drain) && ack.in_flight <= self.target(1.0) {
             self.probe_bandwidth(ack.now);
         }
     }
 
-    /// Begins at any phase but the one that drains.
     fn probe_bandwidth(&mut self, now: Time) {
-        let others = CYCLE.len() as u64 - 1;
-        self.cycle = (self.stream.integer(2, others + 1) % (others + 1)) as usize;
-        self.cycle_at = now;
-        self.enter(State::ProbeBandwidth);
+        let cycle = Cycle::begin(&mut self.stream, now);
+        self.enter(State::ProbeBandwidth(cycle));
     }
 
     fn check_probe_rtt(&mut self, ack: &Ack, sample: &RateSample) {
-        let expired = ack.now.since(self.min_rtt_at) > RTT_AGE;
+        let (expired, least) = (self.min_rtt.has_expired(ack.now), self.min_rtt.least());
         if let Some(rtt) = ack.rtt.latest
-            && (rtt < self.min_rtt || (rtt == self.min_rtt && !self.linux) || expired)
+            && (rtt < least || (rtt == least && !self.linux) || expired)
         {
-            (self.min_rtt, self.min_rtt_at) = (rtt.max(Span::from_nanos(1)), ack.now);
+            self.min_rtt.set(rtt.max(Span::from_nanos(1)), ack.now);
             self.moved = true;
         }
-        if expired && self.state != State::ProbeRtt {
-            self.enter(State::ProbeRtt);
-            self.save_window();
-            self.probe_rtt_until = None;
+        if expired && !self.state.probes_rtt() {
+            self.window.save(true);
+            self.enter(State::ProbeRtt(RttProbe::default()));
         }
-        if self.state == State::ProbeRtt {
+        if self.state.probes_rtt() {
             self.probe_rtt(ack, sample);
         }
     }
 
     #[inline(never)]
     fn probe_rtt(&mut self, ack: &Ack, sample: &RateSample) {
+        let State::ProbeRtt(probe) = &mut self.state else { return };
         self.rounds.limit(sample, ack.in_flight);
-        match self.probe_rtt_until {
-            None if ack.in_flight <= self.least_window => {
-                self.probe_rtt_until = Some(ack.now + PROBE_RTT);
-                self.probe_rtt_round = false;
-                self.rounds.restart(sample.delivered_total);
-            }
-            None => {}
-            Some(until) => {
-                self.probe_rtt_round |= self.rounds.started;
-                if self.probe_rtt_round && ack.now > until {
-                    self.min_rtt_at = ack.now;
-                    self.window = self.window.max(self.prior_window);
-                    if self.filled { self.probe_bandwidth(ack.now) } else { self.enter(State::Startup) }
+        match probe.on_ack(ack.now, ack.in_flight <= self.window.least(), self.rounds.started) {
+            Progress::Waits => {}
+            Progress::Low => self.rounds.restart(sample.delivered_total),
+            Progress::Over => {
+                self.min_rtt.renew(ack.now);
+                self.window.restore();
+                if self.full.was_reached() {
+                    self.probe_bandwidth(ack.now);
+                } else {
+                    self.enter(State::Startup);
                 }
             }
+        }
+    }
+
+    /// Pace and target are those of the gains, the bandwidth and the RTT.
+    #[inline(never)]
+    fn follow_model(&mut self) {
+        self.moved = false;
+        self.pace.follow(self.gains.0 * self.bandwidth.largest(), self.full.was_reached());
+        self.window.aim(self.target(self.gains.1));
+    }
+
+    /// What ends the fast path from here on.
+    fn foresee(&mut self) {
+        self.fast_path = match self.state {
+            State::ProbeBandwidth(cycle) if self.pace.has_seen_rtt() => {
+                let until = cycle.after(self.min_rtt.least()).min(self.min_rtt.expires_at());
+                let drained = if self.gains.0 < 1.0 { self.target(1.0) } else { Bytes::ZERO };
+                FastPath::until(until, drained)
+            }
+            _ => FastPath::CLOSED,
+        };
+    }
+
+    #[inline]
+    fn set_window(&mut self, ack: &Ack, sample: &RateSample) {
+        let mut conserves = false;
+        if let Some(conserving_until) = self.recovering {
+            if ack.recovering {
+                self.window.lose(sample.newly_lost);
+                conserves = self.rounds.count < conserving_until;
+            } else {
+                self.recovering = None;
+                self.window.restore();
+            }
+        }
+        if conserves {
+            self.window.conserve(ack.in_flight + sample.newly_delivered);
+        } else {
+            self.window.grow(sample, self.full.was_reached());
+        }
+        if self.state.probes_rtt() {
+            self.window.cap_at_least();
         }
     }
 }
@@ -340,9 +285,9 @@ impl Bbr1 {
 impl CongestionControl for Bbr1 {
     fn on_ack(&mut self, ack: &Ack) {
         let Some(sample) = &ack.rate else { return };
-        if !self.is_calm(ack, sample) {
+        if !self.is_on_fast_path(ack, sample) {
             self.update_model(ack, sample);
-        } else if sample.falls_short_of(self.unseen) {
+        } else if self.bandwidth.has_seen(sample) {
             self.set_window(ack, sample);
         } else {
             self.on_faster(ack, sample);
@@ -353,26 +298,24 @@ impl CongestionControl for Bbr1 {
         match event.kind {
             CongestionKind::EcnMark => {}
             CongestionKind::Loss => {
-                if !self.recovering {
-                    self.save_window();
+                if self.recovering.is_none() {
+                    self.window.save(self.state.probes_rtt());
                 }
-                self.recovering = true;
-                self.conserving_until = self.rounds.count + 1;
-                let lost = event.lost.min(event.in_flight);
-                self.window = (event.in_flight.saturating_sub(lost) + self.segment).max(self.segment);
+                self.recovering = Some(self.rounds.count + 1);
+                self.window.begin_recovery(event.in_flight.saturating_sub(event.lost));
             }
             CongestionKind::Timeout | CongestionKind::PersistentLoss => {
-                self.save_window();
+                self.window.save(self.recovering.is_some() || self.state.probes_rtt());
                 // Everything is lost; the window grows back with what arrives.
-                self.recovering = false;
-                self.window = self.segment;
+                self.recovering = None;
+                self.window.collapse();
             }
         }
     }
 
     fn on_spurious(&mut self) {
-        self.recovering = false;
-        self.window = self.window.max(self.prior_window);
+        self.recovering = None;
+        self.window.restore();
     }
 
     fn wants(&self) -> Wants {
@@ -380,33 +323,37 @@ impl CongestionControl for Bbr1 {
     }
 
     fn allowance(&self) -> Allowance {
-        Allowance { window: self.window, pacing: Some(self.pace) }
+        Allowance { window: self.window.size(), pacing: Some(self.pace.allowed()) }
     }
 
     fn state(&self) -> CcState {
         let phase = match self.state {
             State::Startup => Phase::SlowStart,
             State::Drain => Phase::Drain,
-            State::ProbeBandwidth => Phase::Avoidance,
-            State::ProbeRtt => Phase::ProbeRtt,
+            State::ProbeBandwidth(_) => Phase::Avoidance,
+            State::ProbeRtt(_) => Phase::ProbeRtt,
         };
-        CcState { phase, window: self.allowance().window, threshold: None }
+        CcState { phase, window: self.window.size(), threshold: None }
     }
 
     fn measures(&self, show: &mut dyn FnMut(&'static str, f64)) {
-        show("bandwidth_bps", self.bandwidth);
-        show("least_rtt_s", if self.min_rtt == Span::MAX { 0.0 } else { self.min_rtt.as_secs_f64() });
+        show("bandwidth_bps", self.bandwidth.largest());
+        show("least_rtt_s", self.min_rtt.seconds());
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::Bbr1;
-    use crate::lives::{compare, start};
+    use crate::tests::random_events::{compare_with_fast_path, start};
 
     #[test]
-    fn what_is_left_alone_while_all_is_calm_would_not_have_changed() {
-        let calm = compare(|| Bbr1::new(start()), |own| own.looks_always = true, Bbr1::is_calm);
-        assert!(calm > 0.3, "{calm}");
+    fn what_the_fast_path_leaves_alone_would_not_have_changed() {
+        let share = compare_with_fast_path(
+            || Bbr1::new(start()),
+            |own| own.looks_always = true,
+            Bbr1::is_on_fast_path,
+        );
+        assert!(share > 0.3, "{share}");
     }
 }

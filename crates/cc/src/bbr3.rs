@@ -11,30 +11,26 @@
 //! | … up | 1.25 | 2.25 | the long-term bound |
 //! | probe RTT | 1 | 0.5 | |
 //!
-//! The parts: `bbr3/state.rs` has the states, each with what only it remembers (`bbr3/rise.rs` of probing upwards,
-//! `bbr3/probe_rtt.rs` of probing the RTT), and their gains. Of the path, `bbr3/max_rate.rs` and `bbr3/min_rtt.rs` know rate and
-//! RTT, `bbr3/full_pipe.rs` whether the pipe is full, `bbr3/aggregation.rs` what arrives together, `bbr3/signals.rs` what a round
-//! tells of losses, and `bbr3/bounds.rs` what they teach. `bbr3/cycle.rs` says when bandwidth is probed. What follows is
-//! `bbr3/pace.rs` and `bbr3/window.rs`. `bbr3/fast_path.rs` says when nothing but the window can change, and
-//! `bbr3/transitions.rs` leads from state to state. Data are not sent in aggregates here, so the offload budget is nothing; a transport that is never idle does
-//! not restart.
+//! The parts: `bbr3/state.rs` has the states, each with what only it remembers (`bbr3/rise.rs` of probing upwards), and their
+//! gains. Of the path, `bbr3/max_rate.rs` knows the rate, `bbr3/aggregation.rs` what arrives together, `bbr3/signals.rs` what a
+//! round tells of losses, and `bbr3/bounds.rs` what they teach; the rest is in `bbr.rs`. `bbr3/cycle.rs` says when bandwidth is
+//! probed. What follows is `bbr3/pace.rs` and `bbr3/window.rs`. `bbr3/fast_path.rs` says when nothing but the window can change,
+//! and `bbr3/transitions.rs` leads from state to state. Data are not sent in aggregates here, so the offload budget is nothing;
+//! a transport that is never idle does not restart.
 
 mod aggregation;
 mod bounds;
 mod cycle;
 mod fast_path;
-mod full_pipe;
 mod max_rate;
-mod min_rtt;
 mod pace;
-mod probe_rtt;
 mod rise;
 mod signals;
 mod state;
 mod transitions;
 mod window;
 
-use crate::round_trips::Rounds;
+use crate::bbr::{FullPipe, MinRtt, Rounds};
 use crate::{
     Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, LostSegment, Phase, RateSample,
     Start, Wants,
@@ -43,9 +39,7 @@ use aggregation::{Aggregation, Delivery};
 use bounds::{Bounds, in_flight_at_threshold, is_too_high, smaller};
 use cycle::Cycle;
 use fast_path::FastPath;
-use full_pipe::FullPipe;
 use max_rate::MaxRate;
-use min_rtt::MinRtt;
 use pace::Pace;
 use signals::Signals;
 use state::{Ended, Gains, Probe, State};
@@ -160,7 +154,7 @@ impl Bbr3 {
             && !self.rounds.starts(sample)
             && !self.signals.round_starts(sample)
             && (!self.recovering || ack.recovering)
-            && ack.rtt.latest.is_none_or(|rtt| !self.min_rtt.is_above(rtt))
+            && ack.rtt.latest.is_none_or(|rtt| rtt >= self.min_rtt.least())
             && (amount(sample.sent_in_flight) <= self.bounds.inflight_long()
                 || is_too_high(sample.lost, sample.sent_in_flight))
     }
@@ -239,7 +233,7 @@ impl Bbr3 {
     /// What the model wants in flight, and what losses have taught allows.
     fn aim(&mut self) {
         let long = match self.state {
-            State::ProbeRtt(_) | State::Probe(Probe::Cruise) => self.bounds.with_headroom(&self.window),
+            State::ProbeRtt { .. } | State::Probe(Probe::Cruise) => self.bounds.with_headroom(&self.window),
             State::Probe(_) => self.bounds.inflight_long(),
             State::Startup | State::Drain { .. } => f64::INFINITY,
         };
@@ -258,8 +252,8 @@ impl Bbr3 {
         } else {
             self.window.grow_in_startup(sample, extra, quanta);
         }
-        if let State::ProbeRtt(probe) = &self.state {
-            self.window.cap(probe.window());
+        if let State::ProbeRtt { window, .. } = self.state {
+            self.window.cap(window);
         }
     }
 
@@ -356,7 +350,7 @@ impl CongestionControl for Bbr3 {
             State::Startup => Phase::SlowStart,
             State::Drain { .. } => Phase::Drain,
             State::Probe(_) => Phase::Avoidance,
-            State::ProbeRtt(_) => Phase::ProbeRtt,
+            State::ProbeRtt { .. } => Phase::ProbeRtt,
         };
         CcState { phase, window: self.window.allowed(), threshold: None }
     }
@@ -371,11 +365,15 @@ impl CongestionControl for Bbr3 {
 #[cfg(test)]
 mod tests {
     use super::Bbr3;
-    use crate::lives::{compare, start};
+    use crate::tests::random_events::{compare_with_fast_path, start};
 
     #[test]
-    fn what_is_left_alone_while_all_is_calm_would_not_have_changed() {
-        let share = compare(|| Bbr3::new(start()), |own| own.looks_always = true, Bbr3::is_on_fast_path);
+    fn what_the_fast_path_leaves_alone_would_not_have_changed() {
+        let share = compare_with_fast_path(
+            || Bbr3::new(start()),
+            |own| own.looks_always = true,
+            Bbr3::is_on_fast_path,
+        );
         assert!(share > 0.3, "{share}");
     }
 }

@@ -6,9 +6,10 @@
 //! Reading order: `control.rs` (the trait and its events), `loss_based.rs` (slow start x growth), the parts in
 //! `slow_start/` and `growth/`, `byte_counting.rs` (what an acknowledgement counts for), `fixed.rs`, then
 //! the controllers that go by delay or rate, `vegas.rs`, `fast.rs`,
-//! `bbr1.rs`, `bbr3.rs` (with `round_trips.rs`) and `madison.rs`, those that routers assist, `assisted.rs` (with `in_flight.rs`), and `registry.rs` (names).
+//! `bbr1.rs`, `bbr3.rs` (of the parts in `bbr.rs`) and `madison.rs`, those that routers assist, `assisted.rs` (with `in_flight.rs`), and `registry.rs` (names).
 
 mod assisted;
+mod bbr;
 mod bbr1;
 mod bbr3;
 mod byte_counting;
@@ -17,14 +18,13 @@ mod fast;
 mod fixed;
 pub mod growth;
 mod in_flight;
-#[cfg(test)]
-mod lives;
 mod loss_based;
 mod madison;
 mod quantum;
 pub mod registry;
-mod round_trips;
 pub mod slow_start;
+#[cfg(test)]
+mod tests;
 mod vegas;
 
 pub use assisted::{Rcp, Xcp};

@@ -1,7 +1,7 @@
 //! BBR v3's states, each with what only it remembers, and their gains.
 
-use super::probe_rtt::ProbeRtt;
 use super::rise::Rise;
+use crate::bbr::RttProbe;
 
 /// `BBR.StartupPacingGain`: 4 ln 2.
 pub(super) const STARTUP_GAIN: f64 = 2.77;
@@ -22,7 +22,11 @@ pub(super) enum State {
         since: u64,
     },
     Probe(Probe),
-    ProbeRtt(ProbeRtt),
+    /// With no more in flight than `window`, bytes.
+    ProbeRtt {
+        probe: RttProbe,
+        window: f64,
+    },
 }
 
 /// Where in its cycle the probing of bandwidth is.
@@ -59,7 +63,7 @@ impl State {
             Self::Probe(Probe::Down) => (PROBE_GAINS.0, WINDOW_GAINS.0, 0.0),
             Self::Probe(Probe::Cruise | Probe::Refill) => (1.0, WINDOW_GAINS.0, 0.0),
             Self::Probe(Probe::Up(_)) => (PROBE_GAINS.1, WINDOW_GAINS.1, 2.0 * segment),
-            Self::ProbeRtt(_) => (1.0, PROBE_RTT_GAIN, 0.0),
+            Self::ProbeRtt { .. } => (1.0, PROBE_RTT_GAIN, 0.0),
         };
         Gains { pacing, window, quanta }
     }
@@ -77,7 +81,7 @@ impl State {
     }
 
     pub(super) fn probes_rtt(&self) -> bool {
-        matches!(self, Self::ProbeRtt(_))
+        matches!(self, Self::ProbeRtt { .. })
     }
 
     /// Whether it sends faster to see if there is room: losses then tell nothing of the rate.

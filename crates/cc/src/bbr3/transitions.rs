@@ -2,10 +2,10 @@
 
 use super::bounds::is_too_high;
 use super::fast_path::FastPath;
-use super::probe_rtt::{ProbeRtt, Progress};
 use super::rise::Rise;
 use super::state::{Ended, PROBE_RTT_GAIN, Probe, State};
 use super::{Bbr3, amount};
+use crate::bbr::{Progress, RttProbe};
 use crate::{Ack, RateSample};
 use units::Time;
 
@@ -141,26 +141,29 @@ impl Bbr3 {
 
     /// `UpdateMinRTT`, `CheckProbeRTT`.
     pub(super) fn check_probe_rtt(&mut self, ack: &Ack, sample: &RateSample) {
-        let expired = self.min_rtt.has_expired(ack.now);
+        let expired = self.min_rtt.has_expired(ack.now) && self.min_rtt.is_known();
         let begins = expired && !self.state.probes_rtt();
         // That of the RTT from before this acknowledgement.
         let window = if begins { PROBE_RTT_GAIN * self.bdp(self.rate) } else { 0.0 };
         if let Some(rtt) = ack.rtt.latest
-            && (expired || self.min_rtt.is_above(rtt))
+            && (expired || rtt < self.min_rtt.least())
         {
             self.min_rtt.set(rtt, ack.now);
         }
         if begins {
             self.save_window();
-            self.enter(State::ProbeRtt(ProbeRtt::new(window.max(self.window.least()))));
+            self.enter(State::ProbeRtt {
+                probe: RttProbe::default(),
+                window: window.max(self.window.least()),
+            });
             self.cycle.stop();
             self.restart_round();
         }
-        let State::ProbeRtt(probe) = &mut self.state else { return };
+        let State::ProbeRtt { probe, window } = &mut self.state else { return };
         self.rounds.limit(sample, ack.in_flight);
-        match probe.on_ack(ack, self.rounds.started) {
+        match probe.on_ack(ack.now, amount(ack.in_flight) <= *window, self.rounds.started) {
             Progress::Waits => {}
-            Progress::Holds => self.restart_round(),
+            Progress::Low => self.restart_round(),
             Progress::Over => self.exit_probe_rtt(ack.now),
         }
     }

@@ -20,8 +20,10 @@
 //! paper's `n = U/x` is the larger the smaller a flow's share: it is right at the target only, and slows small flows
 //! down.
 
+use super::rules::{Decision, NEAR, Probe};
 use estimate::ProbeWindows;
 use model::bottleneck::{shared_rate, starting_rate, utilization, utilization_slope};
+use units::Time;
 
 /// Windows that the mean is over, at most: 3.2 s at the least, longer than the queue of some ten flows remembers.
 const MEMORY: f64 = 16.0;
@@ -33,72 +35,90 @@ const LEAST: f64 = 0.3;
 pub(super) struct Averaged {
     /// Mean of the total backlog, packets, over up to 16 windows.
     backlog: f64,
-    windows: f64,
+    full_windows: f64,
     /// `n_D`.
-    pub(super) adapting: f64,
+    adapting: f64,
+    windows: ProbeWindows,
 }
 
 impl Averaged {
-    /// The share of the capacity for a flow that wants the backlog `target`, once a window of probes is full; and whether its
-    /// own backlog is the target within `near`. `None` before there is a packet's `service` time, in seconds.
-    pub(super) fn share(
-        &mut self,
-        windows: &ProbeWindows,
-        service: f64,
-        target: f64,
-        starting: bool,
-        near: f64,
-    ) -> Option<(f64, bool)> {
+    /// `n_D`.
+    pub(super) fn adapting(&self) -> f64 {
+        self.adapting
+    }
+
+    /// Packets leave at `rate` per second from `now` on.
+    pub(super) fn send_at(&mut self, now: Time, rate: f64) {
+        self.windows.send_at(now, rate);
+    }
+
+    /// Decides with each probe that fills a window of them.
+    pub(super) fn on_probe(&mut self, probe: &Probe) -> Option<Decision> {
+        let Probe { service, target, .. } = *probe;
+        if !self.windows.observe(probe.sent, probe.rtt, probe.least, probe.period) {
+            return None;
+        }
         let waiting = |delay: f64| delay / service;
-        let newest = waiting(windows.newest_delay()?);
-        self.windows += 1.0;
-        self.backlog += (newest - self.backlog) / self.windows.min(MEMORY);
+        let newest = waiting(self.windows.newest_delay()?);
+        self.full_windows += 1.0;
+        self.backlog += (newest - self.backlog) / self.full_windows.min(MEMORY);
         let slow = self.backlog;
-        let own = windows.own_rate()? * service;
-        let lately = waiting(windows.delay()?) - slow;
+        let own = self.windows.own_rate()? * service;
+        let lately = waiting(self.windows.delay()?) - slow;
         // Packets more per service time: the part of the capacity that arrives beyond it.
-        let growth = windows.growth().unwrap_or(0.0);
+        let growth = self.windows.growth().unwrap_or(0.0);
         let off = utilization_slope(slow) * lately + growth;
-        let is_near = (windows.newest_own()? * service * slow / target - 1.0).abs() <= near;
+        let is_near = (self.windows.newest_own()? * service * slow / target - 1.0).abs() <= NEAR;
         // Where not one of two windows' probes met more than a few packets, there is that much room.
-        let most = waiting(windows.most_delay()?);
+        let most = waiting(self.windows.most_delay()?);
         let utilization = utilization(slow.min(most));
-        if starting && !is_near {
+        if probe.starting && !is_near {
             self.adapting = 1.0;
-            return Some((starting_rate(target, utilization + off - own), false));
+            let share = starting_rate(target, utilization + off - own);
+            return Some(Decision { is_near, share: Some(share) });
         }
         self.adapting = (utilization * slow / target).max(1.0);
         let share = shared_rate(target, utilization - own, own, self.adapting);
         // Each flow answers for its part of what is too much, so that all together answer once, however many adapt.
-        Some(((share - own * off).max(LEAST * own), is_near))
+        Some(Decision { is_near, share: Some((share - own * off).max(LEAST * own)) })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use units::{Span, Time};
+    use model::bottleneck::Measures;
+    use units::Span;
 
     /// Of 100 Mbit/s, seconds.
     const SERVICE: f64 = 120e-6;
 
     /// Feeds windows in which so many packets wait to a flow with the share `own`; returns what it wants then.
     fn wanted(waiting: &[f64], own: f64, target: f64) -> f64 {
-        let (mut rules, mut windows) = (Averaged::default(), ProbeWindows::default());
-        windows.send_at(Time::ZERO, own / SERVICE);
+        let mut rules = Averaged::default();
+        rules.send_at(Time::ZERO, own / SERVICE);
         let mut share = own;
         let mut now = Time::ZERO;
         for waiting in waiting {
-            while !windows.observe(
-                now,
-                Span::from_secs_f64(0.05 + waiting * SERVICE),
-                0.05,
-                Span::from_millis(200),
-            ) {
+            let decision = loop {
+                let decision = rules.on_probe(&Probe {
+                    now,
+                    sent: now,
+                    rtt: Span::from_secs_f64(0.05 + waiting * SERVICE),
+                    least: 0.05,
+                    service: SERVICE,
+                    measures: Measures::default(),
+                    target,
+                    starting: false,
+                    other_loss: false,
+                    period: Span::from_millis(200),
+                });
                 now += Span::from_millis(40);
-            }
-            now += Span::from_millis(40);
-            share = rules.share(&windows, SERVICE, target, false, 0.2).unwrap().0;
+                if let Some(decision) = decision {
+                    break decision;
+                }
+            };
+            share = decision.share.expect("a window is full");
         }
         share
     }

@@ -1,7 +1,9 @@
 //! When to change the rate, and to what, by the letter of the paper `[madison:4.3]`: there to show what becomes of it,
 //! and what each departure of `averaged.rs` is for.
 
+use super::rules::{Decision, NEAR, Probe};
 use model::bottleneck::{Measures, adapted, shared_rate, starting_rate};
+use units::Time;
 
 /// Two successive backlogs further off the target than this ask for another rate `[madison:4.3, 2d]`.
 const FAR: f64 = 0.3;
@@ -21,15 +23,37 @@ pub(super) struct Printed {
     previous: Option<f64>,
     change: Option<Change>,
     /// `n_D`.
-    pub(super) adapting: f64,
+    adapting: f64,
+    changed_at: Time,
+    /// The rate is to be computed anew as soon as the period allows.
+    due: bool,
 }
 
 impl Printed {
+    /// `n_D`.
+    pub(super) fn adapting(&self) -> f64 {
+        self.adapting
+    }
+
+    /// Another rate has been set.
+    pub(super) fn changed(&mut self, now: Time) {
+        (self.changed_at, self.due) = (now, false);
+    }
+
+    /// Decides once the backlog is far off the target, or the loss rate another one, and the period over.
+    pub(super) fn on_probe(&mut self, probe: &Probe) -> Decision {
+        let (is_near, is_far) = self.judge(&probe.measures, probe.target);
+        self.due |= probe.other_loss || is_far;
+        let decides = self.due && probe.now.since(self.changed_at) >= probe.period;
+        let share = decides.then(|| self.share(&probe.measures, probe.target, probe.starting && !is_near));
+        Decision { is_near, share }
+    }
+
     /// Judges the backlog after a probe: whether it is the target within 20 %, and whether to compute another rate.
-    pub(super) fn judge(&mut self, measures: &Measures, target: f64, near: f64) -> (bool, bool) {
+    fn judge(&mut self, measures: &Measures, target: f64) -> (bool, bool) {
         let off = measures.backlog / target - 1.0;
         let previous = self.previous.replace(off);
-        if off.abs() <= near {
+        if off.abs() <= NEAR {
             self.adapting = measures.flows;
             return (true, false);
         }
@@ -38,7 +62,7 @@ impl Printed {
     }
 
     /// The share of the capacity that reaches the target.
-    pub(super) fn share(&mut self, measures: &Measures, target: f64, starting: bool) -> f64 {
+    fn share(&mut self, measures: &Measures, target: f64, starting: bool) -> f64 {
         let Measures { backlog, own, cross, .. } = *measures;
         let told = self.change.and_then(|change| adapted(backlog, change.cross, change.own, own));
         self.change = Some(Change { own, cross });
@@ -64,18 +88,18 @@ mod tests {
     #[test]
     fn one_backlog_off_the_target_asks_for_nothing_and_two_do() {
         let mut rules = Printed::default();
-        assert_eq!(rules.judge(&measures(30.0), 5.0, 0.2), (false, false));
-        assert_eq!(rules.judge(&measures(20.5), 5.0, 0.2), (false, true));
+        assert_eq!(rules.judge(&measures(30.0), 5.0), (false, false));
+        assert_eq!(rules.judge(&measures(20.5), 5.0), (false, true));
         // The second is off the other way.
-        assert_eq!(rules.judge(&measures(3.0), 5.0, 0.2), (false, false));
+        assert_eq!(rules.judge(&measures(3.0), 5.0), (false, false));
         // Off by 25 %: neither near nor far.
-        assert_eq!(rules.judge(&measures(11.25), 5.0, 0.2), (false, false));
+        assert_eq!(rules.judge(&measures(11.25), 5.0), (false, false));
     }
 
     #[test]
     fn within_a_fifth_of_the_target_the_equivalent_flows_are_those_that_adapt() {
         let mut rules = Printed::default();
-        assert_eq!(rules.judge(&measures(15.0), 5.0, 0.2), (true, false));
+        assert_eq!(rules.judge(&measures(15.0), 5.0), (true, false));
         // n = U/x = (30/31) 3.
         assert!((rules.adapting - 90.0 / 31.0).abs() < 1e-9);
         let share = rules.share(&measures(15.0), 5.0, false);

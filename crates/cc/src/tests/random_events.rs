@@ -1,5 +1,5 @@
-//! Random lives of a controller, played to two copies of it that must not be told apart: for those that look at little while
-//! nothing can have changed.
+//! Test harness: random events of a path, told to two copies of a controller that must answer alike. One of them takes its fast
+//! path where it can, the other never does.
 
 use crate::{Ack, Congestion, CongestionControl, CongestionKind, LostSegment, RateSample, RttView, Start};
 use units::random::Stream;
@@ -13,7 +13,7 @@ pub(crate) fn start() -> Start {
 
 /// A path and a transfer over it, roughly: what is acknowledged follows the window, the rate and the round-trip time jump, and
 /// losses, marks, timeouts, false alarms and pauses come by chance.
-struct Life {
+struct Path {
     stream: Stream,
     now: Time,
     /// Bit/s, and the least round trip in seconds.
@@ -26,7 +26,7 @@ struct Life {
     recovered_at: Option<u64>,
 }
 
-impl Life {
+impl Path {
     fn new(seed: u64) -> Self {
         let mut stream = Stream::new(seed, "life");
         let loss = [0.0, 0.001, 0.02][stream.integer(0, 2) as usize];
@@ -34,7 +34,7 @@ impl Life {
     }
 
     /// What happens to a window of `window` bytes next: the events before an acknowledgement, and it.
-    fn next(&mut self, window: Bytes) -> (Vec<Told>, Ack) {
+    fn next(&mut self, window: Bytes) -> (Vec<Event>, Ack) {
         if self.stream.chance(0.001) {
             self.rate = 10f64.powf(self.stream.uniform_in(6.0, 9.0));
         }
@@ -54,11 +54,11 @@ impl Life {
         self.now += Span::from_secs_f64(apart);
         let before = self.delivered;
         self.delivered += newly;
-        let mut told = Vec::new();
+        let mut events = Vec::new();
         let lost = if self.stream.chance(self.loss) { SEGMENT * self.stream.integer(1, 4) } else { 0 };
         for _ in 0..lost / SEGMENT {
             let lost = Bytes::new(self.stream.integer(1, 8) * SEGMENT);
-            told.push(Told::Lost(LostSegment {
+            events.push(Event::Lost(LostSegment {
                 size: Bytes::new(SEGMENT),
                 sent_in_flight: Bytes::new(in_flight),
                 lost,
@@ -66,11 +66,11 @@ impl Life {
         }
         let congestion = |now, kind| {
             let (lost, in_flight) = (Bytes::new(lost), Bytes::new(in_flight));
-            Told::Congestion(Congestion { now, kind, lost, in_flight })
+            Event::Congestion(Congestion { now, kind, lost, in_flight })
         };
         if lost > 0 && self.recovered_at.is_none() {
             self.recovered_at = Some(self.delivered + in_flight);
-            told.push(congestion(self.now, CongestionKind::Loss));
+            events.push(congestion(self.now, CongestionKind::Loss));
         }
         for (kind, probability) in [
             (CongestionKind::EcnMark, 0.001),
@@ -78,11 +78,11 @@ impl Life {
             (CongestionKind::PersistentLoss, 0.0001),
         ] {
             if self.stream.chance(probability) {
-                told.push(congestion(self.now, kind));
+                events.push(congestion(self.now, kind));
             }
         }
         if self.stream.chance(0.0003) {
-            told.push(Told::Spurious);
+            events.push(Event::Spurious);
         }
         let sent = before.saturating_sub(in_flight);
         if self.recovered_at.is_some_and(|at| sent >= at) {
@@ -114,47 +114,47 @@ impl Life {
             recovering: self.recovered_at.is_some(),
             round: 0,
         };
-        (told, ack)
+        (events, ack)
     }
 }
 
-enum Told {
+enum Event {
     Lost(LostSegment),
     Congestion(Congestion),
     Spurious,
 }
 
-/// Plays a hundred lives to what `make` makes, once as it is and once with `looks_always`, and holds every answer of the two against
-/// each other. Returns the share of acknowledgements at which the first looked at little.
-pub(crate) fn compare<C: CongestionControl>(
+/// Tells the events of a hundred paths to two of what `make` makes, one as it is and one with `looks_always`, and asserts that every
+/// answer of the two is the same. Returns the share of acknowledgements for which the first took its fast path.
+pub(crate) fn compare_with_fast_path<C: CongestionControl>(
     make: impl Fn() -> C,
     looks_always: impl Fn(&mut C),
-    is_calm: impl Fn(&C, &Ack, &RateSample) -> bool,
+    is_on_fast_path: impl Fn(&C, &Ack, &RateSample) -> bool,
 ) -> f64 {
-    let (mut calm, mut acks) = (0, 0);
+    let (mut fast, mut acks) = (0, 0);
     for seed in 0..100 {
-        let mut life = Life::new(seed);
+        let mut path = Path::new(seed);
         let (mut one, mut other) = (make(), make());
         looks_always(&mut other);
         for step in 0..5_000 {
-            let (told, ack) = life.next(one.allowance().window);
-            for told in told {
+            let (events, ack) = path.next(one.allowance().window);
+            for event in events {
                 for control in [&mut one, &mut other] {
-                    match &told {
-                        Told::Lost(lost) => control.on_lost(lost),
-                        Told::Congestion(congestion) => control.on_congestion(congestion),
-                        Told::Spurious => control.on_spurious(),
+                    match &event {
+                        Event::Lost(lost) => control.on_lost(lost),
+                        Event::Congestion(congestion) => control.on_congestion(congestion),
+                        Event::Spurious => control.on_spurious(),
                     }
                 }
             }
             acks += 1;
-            calm += u32::from(ack.rate.is_some_and(|sample| is_calm(&one, &ack, &sample)));
+            fast += u32::from(ack.rate.is_some_and(|sample| is_on_fast_path(&one, &ack, &sample)));
             one.on_ack(&ack);
             other.on_ack(&ack);
-            assert_eq!(answers(&one), answers(&other), "life {seed}, step {step}: {ack:?}");
+            assert_eq!(answers(&one), answers(&other), "path {seed}, step {step}: {ack:?}");
         }
     }
-    f64::from(calm) / f64::from(acks)
+    f64::from(fast) / f64::from(acks)
 }
 
 fn answers(control: &impl CongestionControl) -> (Bytes, Option<Rate>, String, Vec<(&'static str, u64)>) {

@@ -1,11 +1,11 @@
-//! When BBR v3 takes the pipe for full [draft-ietf-ccwg-bbr].
+//! When a BBR takes the pipe for full [draft-ietf-ccwg-bbr:5.3.1.2].
 
 /// Growth of the rate in a round below this counts for none; the pipe is full after so many rounds without.
 const FULL: (f64, u32) = (1.25, 3);
 
 /// Whether the pipe is full: the rate does not grow any more.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct FullPipe {
+pub(crate) struct FullPipe {
     rate: f64,
     count: u32,
     now: bool,
@@ -14,17 +14,18 @@ pub(super) struct FullPipe {
 
 impl FullPipe {
     /// Growth is looked for anew, from any rate.
-    pub(super) fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         *self = Self { reached: self.reached, ..Self::default() };
     }
 
     /// Growth is looked for anew, from `rate`.
-    pub(super) fn reset_at(&mut self, rate: f64) {
+    pub(crate) fn reset_at(&mut self, rate: f64) {
         self.reset();
         self.rate = rate;
     }
 
-    pub(super) fn on_round(&mut self, rate: f64) {
+    /// A round has ended in which the rate was `rate`.
+    pub(crate) fn on_round(&mut self, rate: f64) {
         if rate >= self.rate * FULL.0 {
             self.reset_at(rate);
             return;
@@ -35,17 +36,18 @@ impl FullPipe {
     }
 
     /// Whether the rate has stopped to grow since growth is looked for.
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.now
     }
 
     /// Whether startup has filled the pipe.
-    pub(super) fn was_reached(&self) -> bool {
+    #[inline]
+    pub(crate) fn was_reached(&self) -> bool {
         self.reached
     }
 
     /// Losses say that startup has filled the pipe, or that it had not.
-    pub(super) fn set_reached(&mut self, reached: bool) {
+    pub(crate) fn set_reached(&mut self, reached: bool) {
         self.reached = reached;
     }
 }

@@ -1,0 +1,64 @@
+//! How fast BBR v1 sends [draft-cardwell-iccrg-bbr-congestion-control-00:4.2.1].
+
+use super::state::HIGH_GAIN;
+use units::{Bytes, Rate, Span};
+
+/// The pacing rate.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    /// Bits per second; and as it is allowed.
+    rate: f64,
+    allowed: Rate,
+    seen_rtt: bool,
+    /// How much of the rate that it aims at the pace is.
+    margin: f64,
+}
+
+impl Pace {
+    /// That of a first window of `initial`: before a round-trip time is known it counts for 1 ms.
+    pub(super) fn new(initial: Bytes) -> Self {
+        let mut own = Self { rate: 0.0, allowed: Rate::ZERO, seen_rtt: false, margin: 1.0 };
+        own.set(HIGH_GAIN * initial.bits_f64() / 1e-3);
+        own
+    }
+
+    /// The same with `margin` times the rate that it aims at.
+    pub(super) fn with_margin(self, margin: f64) -> Self {
+        Self { margin, ..self }
+    }
+
+    #[inline]
+    pub(super) fn allowed(&self) -> Rate {
+        self.allowed
+    }
+
+    pub(super) fn has_seen_rtt(&self) -> bool {
+        self.seen_rtt
+    }
+
+    fn set(&mut self, rate: f64) {
+        if rate != self.rate {
+            self.rate = rate;
+            self.allowed = Rate::from_bps_f64(rate).max(Rate::from_bps(1));
+        }
+    }
+
+    /// True at the first round-trip time: the initial window went in that, not in 1 ms.
+    pub(super) fn on_rtt(&mut self, smoothed: Span, initial: Bytes) -> bool {
+        if self.seen_rtt || smoothed == Span::ZERO {
+            return false;
+        }
+        self.seen_rtt = true;
+        let first = initial.bits_f64() / smoothed.as_secs_f64();
+        self.set(HIGH_GAIN * first * self.margin);
+        true
+    }
+
+    /// The model has `rate`, a gain included; the pace falls to it only if the pipe has been `filled`.
+    pub(super) fn follow(&mut self, rate: f64, filled: bool) {
+        let rate = rate * self.margin;
+        if filled || rate > self.rate {
+            self.set(rate);
+        }
+    }
+}
