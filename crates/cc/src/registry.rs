@@ -1,7 +1,7 @@
 //! The names of controllers and slow starts in a scenario, and what they stand for.
 
 use crate::growth::{Africa, Bic, Cubic, Growth, HighSpeed, LowPriority, Reno, Scalable, Westwood};
-use crate::slow_start::{HyStart, HyStartPlusPlus, Limited, Standard};
+use crate::slow_start::{HyStart, HyStartPlusPlus, Limited, SlowStart, Standard};
 use crate::{
     Bbr1, Bbr3, CongestionControl, Fast, FixedWindow, LossBased, Madison, MadisonLosses, MadisonParameters,
     Rcp, Start, Vegas, Xcp,
@@ -23,9 +23,9 @@ pub struct Control {
     pub build: fn(&Recipe<'_>) -> Box<dyn CongestionControl>,
 }
 
-/// A slow start in the registry.
+/// A slow start in the registry, for controllers that grow by `G`. Its name and what is said of it are the same for all.
 #[derive(Clone, Copy, Debug)]
-pub struct SlowStartName {
+pub struct SlowStartName<G = Reno> {
     /// The name in a scenario.
     pub name: &'static str,
     /// What it does, in one line.
@@ -34,6 +34,8 @@ pub struct SlowStartName {
     pub source: &'static str,
     /// What that is, as for a [`Control`].
     pub status: &'static str,
+    /// Makes a controller of it and a growth, to begin and tuned as said.
+    pub build: fn(Start, &Tuning, G) -> Box<dyn CongestionControl>,
 }
 
 /// What a controller is made from.
@@ -48,21 +50,11 @@ pub struct Recipe<'a> {
 }
 
 impl Recipe<'_> {
-    /// `growth`, made for the recipe's segments, with its slow start: one monomorphised controller for each pair.
+    /// `growth`, made for the recipe's segments, with its slow start.
     pub fn loss_based<G: Growth + 'static>(&self, growth: fn(Bytes) -> G) -> Box<dyn CongestionControl> {
-        let (start, counting) = (self.start, self.tuning.byte_counting);
-        let growth = growth(start.segment);
-        match self.slow_start {
-            LIMITED => {
-                let limited = Limited::new(start.segment, self.tuning.max_ssthresh);
-                Box::new(LossBased::new(start, counting, limited, growth))
-            }
-            HYSTART => Box::new(LossBased::new(start, counting, HyStart::new(start.segment), growth)),
-            HYSTART_PLUS_PLUS => {
-                Box::new(LossBased::new(start, counting, HyStartPlusPlus::default(), growth))
-            }
-            _ => Box::new(LossBased::new(start, counting, Standard, growth)),
-        }
+        let slow_start = SlowStartName::ALL.iter().find(|entry| entry.name == self.slow_start);
+        let slow_start = slow_start.unwrap_or(&SlowStartName::STANDARD);
+        (slow_start.build)(self.start, &self.tuning, growth(self.start.segment))
     }
 }
 
@@ -237,32 +229,55 @@ pub const CONTROLS: &[Control] = &[
 ];
 
 /// Every slow start that can be named.
-pub const SLOW_STARTS: &[SlowStartName] = &[
-    SlowStartName {
+pub const SLOW_STARTS: &[SlowStartName] = SlowStartName::ALL;
+
+impl<G: Growth + 'static> SlowStartName<G> {
+    const STANDARD: Self = Self {
         name: "standard",
         summary: "one segment per acknowledgement",
         source: "RFC 5681 section 3.1",
         status: STANDARD,
-    },
-    SlowStartName {
-        name: LIMITED,
-        summary: "above max_ssthresh segments, at most half of that per round trip",
-        source: "RFC 3742",
-        status: EXPERIMENTAL,
-    },
-    SlowStartName {
-        name: HYSTART,
-        summary: "ends when a round's acknowledgements span half the path, or its least RTT rises; Linux's CUBIC has it",
-        source: "Ha, Rhee 2011; Linux, tcp_cubic.c",
-        status: PAPER,
-    },
-    SlowStartName {
-        name: HYSTART_PLUS_PLUS,
-        summary: "slows down when a round's least RTT rises, and leaves slow start if that lasts",
-        source: "RFC 9406",
-        status: STANDARD,
-    },
-];
+        build: |start, tuning, growth| pair(start, tuning, Standard, growth),
+    };
+
+    /// [`SLOW_STARTS`], for controllers that grow by `G`.
+    pub const ALL: &'static [Self] = &[
+        Self::STANDARD,
+        Self {
+            name: LIMITED,
+            summary: "above max_ssthresh segments, at most half of that per round trip",
+            source: "RFC 3742",
+            status: EXPERIMENTAL,
+            build: |start, tuning, growth| {
+                pair(start, tuning, Limited::new(start.segment, tuning.max_ssthresh), growth)
+            },
+        },
+        Self {
+            name: HYSTART,
+            summary: "ends when a round's acknowledgements span half the path, or its least RTT rises; Linux's CUBIC has it",
+            source: "Ha, Rhee 2011; Linux, tcp_cubic.c",
+            status: PAPER,
+            build: |start, tuning, growth| pair(start, tuning, HyStart::new(start.segment), growth),
+        },
+        Self {
+            name: HYSTART_PLUS_PLUS,
+            summary: "slows down when a round's least RTT rises, and leaves slow start if that lasts",
+            source: "RFC 9406",
+            status: STANDARD,
+            build: |start, tuning, growth| pair(start, tuning, HyStartPlusPlus::default(), growth),
+        },
+    ];
+}
+
+/// A slow start times a growth: one monomorphised controller for each pair.
+fn pair<S: SlowStart + 'static, G: Growth + 'static>(
+    start: Start,
+    tuning: &Tuning,
+    slow_start: S,
+    growth: G,
+) -> Box<dyn CongestionControl> {
+    Box::new(LossBased::new(start, tuning.byte_counting, slow_start, growth))
+}
 
 /// The slow start that [`Tuning::max_ssthresh`] is for.
 pub const LIMITED: &str = "limited";

@@ -126,9 +126,12 @@ impl Context {
     }
 }
 
-/// A policy in the registry.
+/// Makes a policy with settings on a link described by the context, or says which setting is out of its range.
+pub type Build<P> = fn(&Settings, Context) -> Result<Box<dyn Queue<P>>, BuildError>;
+
+/// A policy in the registry, for packets of type `P`. Its name and its settings are the same for all.
 #[derive(Clone, Copy, Debug)]
-pub struct Policy {
+pub struct Policy<P = Bytes> {
     /// The name in a scenario.
     pub name: &'static str,
     /// What it does, in one line.
@@ -137,76 +140,98 @@ pub struct Policy {
     pub source: &'static str,
     /// The [`Settings`] it accepts.
     pub settings: &'static [&'static str],
+    /// Makes one.
+    pub build: Build<P>,
 }
 
 /// The name of the policy a [`Link`](crate::Link) can do without asking a queue.
 pub const DROP_TAIL: &str = "drop-tail";
 
 /// Every policy that can be named in a scenario.
-pub const POLICIES: &[Policy] = &[
-    Policy {
-        name: DROP_TAIL,
-        summary: "first in, first out; an arrival that does not fit is dropped",
-        source: "RFC 7567 section 2; marking above a step: RFC 8257 section 3.1",
-        settings: &["mark_above"],
-    },
-    Policy {
-        name: "drop-head",
-        summary: "first in, first out; an arrival that does not fit pushes out the oldest",
-        source: "RFC 2309 section 2 (\"drop front on full\")",
-        settings: &["mark_above"],
-    },
-    Policy {
-        name: "red",
-        summary: "drops or marks at random, more often the longer the average queue",
-        source: "Floyd and Jacobson 1993; gentle: Floyd 2000",
-        settings: &[
-            "min_threshold",
-            "max_threshold",
-            "max_probability",
-            "weight",
-            "gentle",
-            "wait",
-            "by_bytes",
-            "ecn",
-        ],
-    },
-    Policy {
-        name: "adaptive-red",
-        summary: "RED that turns its own max_probability to keep the average queue at a target",
-        source: "Floyd, Gummadi and Shenker 2001",
-        settings: &[
-            "target",
-            "interval",
-            "min_threshold",
-            "max_threshold",
-            "max_probability",
-            "weight",
-            "gentle",
-            "wait",
-            "by_bytes",
-            "ecn",
-        ],
-    },
-    Policy {
-        name: "codel",
-        summary: "drops or marks at the head, ever faster while packets wait longer than a target",
-        source: "RFC 8289",
-        settings: &["target", "interval", "ecn"],
-    },
-    Policy {
-        name: "pie",
-        summary: "drops or marks arrivals with a probability steered by the queueing delay",
-        source: "RFC 8033",
-        settings: &["target", "interval", "burst", "derandomize", "ecn"],
-    },
-    Policy {
-        name: "fq-codel",
-        summary: "a queue and a CoDel per flow, served in turn, new flows first",
-        source: "RFC 8290",
-        settings: &["target", "interval", "quantum", "flows", "ecn"],
-    },
-];
+pub const POLICIES: &[Policy] = Policy::ALL;
+
+impl<P: Datagram + Send + 'static> Policy<P> {
+    /// [`POLICIES`], for packets of type `P`.
+    pub const ALL: &'static [Self] = &[
+        Policy {
+            name: DROP_TAIL,
+            summary: "first in, first out; an arrival that does not fit is dropped",
+            source: "RFC 7567 section 2; marking above a step: RFC 8257 section 3.1",
+            settings: &["mark_above"],
+            build: |settings, context| {
+                let step = settings.step(&context)?;
+                Ok(Box::new(DropTail::new(context.limit).marking_above(step)))
+            },
+        },
+        Policy {
+            name: "drop-head",
+            summary: "first in, first out; an arrival that does not fit pushes out the oldest",
+            source: "RFC 2309 section 2 (\"drop front on full\")",
+            settings: &["mark_above"],
+            build: |settings, context| {
+                let step = settings.step(&context)?;
+                Ok(Box::new(DropHead::new(context.limit).marking_above(step)))
+            },
+        },
+        Policy {
+            name: "red",
+            summary: "drops or marks at random, more often the longer the average queue",
+            source: "Floyd and Jacobson 1993; gentle: Floyd 2000",
+            settings: &[
+                "min_threshold",
+                "max_threshold",
+                "max_probability",
+                "weight",
+                "gentle",
+                "wait",
+                "by_bytes",
+                "ecn",
+            ],
+            build: |settings, context| Ok(Box::new(Red::new(settings.red(&context)?, context))),
+        },
+        Policy {
+            name: "adaptive-red",
+            summary: "RED that turns its own max_probability to keep the average queue at a target",
+            source: "Floyd, Gummadi and Shenker 2001",
+            settings: &[
+                "target",
+                "interval",
+                "min_threshold",
+                "max_threshold",
+                "max_probability",
+                "weight",
+                "gentle",
+                "wait",
+                "by_bytes",
+                "ecn",
+            ],
+            build: |settings, context| {
+                Ok(Box::new(AdaptiveRed::new(settings.adaptive_red(&context)?, context)))
+            },
+        },
+        Policy {
+            name: "codel",
+            summary: "drops or marks at the head, ever faster while packets wait longer than a target",
+            source: "RFC 8289",
+            settings: &["target", "interval", "ecn"],
+            build: |settings, context| Ok(Box::new(Codel::new(settings.codel(), context.limit))),
+        },
+        Policy {
+            name: "pie",
+            summary: "drops or marks arrivals with a probability steered by the queueing delay",
+            source: "RFC 8033",
+            settings: &["target", "interval", "burst", "derandomize", "ecn"],
+            build: |settings, context| Ok(Box::new(Pie::new(settings.pie(), context))),
+        },
+        Policy {
+            name: "fq-codel",
+            summary: "a queue and a CoDel per flow, served in turn, new flows first",
+            source: "RFC 8290",
+            settings: &["target", "interval", "quantum", "flows", "ecn"],
+            build: |settings, context| Ok(Box::new(FqCodel::new(settings.fq_codel(), context))),
+        },
+    ];
+}
 
 /// The policy called `name` on a link described by `context`, or `None` if the registry does not have it.
 #[must_use]
@@ -231,19 +256,10 @@ pub fn build_with<P: Datagram + Send + 'static>(
     settings: &Settings,
     context: Context,
 ) -> Result<Box<dyn Queue<P>>, BuildError> {
-    let policy = POLICIES
+    let policy = Policy::ALL
         .iter()
         .find(|policy| policy.name == name)
         .ok_or_else(|| BuildError::UnknownPolicy { name: name.to_owned() })?;
-    settings.check(policy)?;
-    Ok(match name {
-        "drop-tail" => Box::new(DropTail::new(context.limit).marking_above(settings.step(&context)?)),
-        "drop-head" => Box::new(DropHead::new(context.limit).marking_above(settings.step(&context)?)),
-        "red" => Box::new(Red::new(settings.red(&context)?, context)),
-        "adaptive-red" => Box::new(AdaptiveRed::new(settings.adaptive_red(&context)?, context)),
-        "codel" => Box::new(Codel::new(settings.codel(), context.limit)),
-        "pie" => Box::new(Pie::new(settings.pie(), context)),
-        "fq-codel" => Box::new(FqCodel::new(settings.fq_codel(), context)),
-        _ => return Err(BuildError::UnknownPolicy { name: name.to_owned() }),
-    })
+    settings.check(policy.name, policy.settings)?;
+    (policy.build)(settings, context)
 }

@@ -14,7 +14,7 @@ use crate::results::{ReceivedFlow, SentFlow};
 use crate::sender::Sending;
 use crate::window::Window;
 use host::Clock;
-use sizing::{BufferSizer, SobasConfig, registry};
+use sizing::{BufferSizer, SizerConfig, registry};
 use socket2::Socket;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -53,10 +53,10 @@ impl SizerChoice {
     ) -> Result<Box<dyn BufferSizer>, LiveError> {
         let ipv6 = socket.local_addr().is_ok_and(|address| address.is_ipv6());
         let header = Bytes::new(if ipv6 { 60 } else { 40 } + if timestamps { TIMESTAMPS } else { 0 });
-        let config = SobasConfig {
+        let config = SizerConfig {
             header,
             can_pace: self.pace,
-            ..SobasConfig::new(segment.saturating_sub(header), self.maximum)
+            ..SizerConfig::new(segment.saturating_sub(header), self.maximum)
         };
         registry::build_with(&self.name, config).ok_or_else(|| self.unknown())
     }

@@ -5,7 +5,7 @@ use crate::probe::{ProbeKey, Prober};
 use crate::sized::{Demand, PhaseChange, SizedWindow};
 use host::Clock;
 use host::TcpInfo;
-use sizing::{Input, SenderReport, SizerState, Sobas, SobasConfig};
+use sizing::{Input, SenderReport, SizerConfig, SizerState, Sobas};
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::time::Duration;
@@ -63,7 +63,7 @@ impl<S: AsFd> SobasSocket<S> {
     /// # Errors
     /// [`LiveError::System`] if it is no TCP connection; [`LiveError::Option`] if the kernel refuses.
     pub fn new(socket: S) -> Result<Self, LiveError> {
-        Self::make(socket, None, |config| SobasConfig { trains: 0, ..config })
+        Self::make(socket, None, |config| SizerConfig { trains: 0, ..config })
     }
 
     /// The same with probes and packet trains from the [`Echoer`](crate::probe::Echoer) at `echoer`, on the machine that
@@ -84,11 +84,11 @@ impl<S: AsFd> SobasSocket<S> {
     fn make(
         socket: S,
         prober: Option<Prober>,
-        adapt: impl FnOnce(SobasConfig) -> SobasConfig,
+        adapt: impl FnOnce(SizerConfig) -> SizerConfig,
     ) -> Result<Self, LiveError> {
         let info = TcpInfo::of(&socket)?;
         let came = info.stream_received() > Bytes::ZERO;
-        let config = SobasConfig::new(if came { info.rcv_mss } else { USUAL_SEGMENT }, MAXIMUM);
+        let config = SizerConfig::new(if came { info.rcv_mss } else { USUAL_SEGMENT }, MAXIMUM);
         let clock = Clock::start();
         let window = SizedWindow::take(&socket, Box::new(Sobas::new(adapt(config))), clock.now())?;
         Ok(Self { socket, window, prober, clock, pacing: None })

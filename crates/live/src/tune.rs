@@ -26,7 +26,7 @@ use connection::Ends;
 use host::Clock;
 use host::TcpInfo;
 use process::{Descriptor, Process};
-use sizing::{BufferSizer, Fixed, SobasConfig, registry};
+use sizing::{BufferSizer, Fixed, SizerConfig, registry};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Span, Time};
 
@@ -73,7 +73,7 @@ impl TuneConfig {
         };
         let segment = if received > Bytes::ZERO { segment } else { USUAL_SEGMENT };
         let running = (received > RUNNING).then_some(promised);
-        let config = SobasConfig { trains: 0, running, ..SobasConfig::new(segment, self.maximum) };
+        let config = SizerConfig { trains: 0, running, ..SizerConfig::new(segment, self.maximum) };
         registry::build_with(name, config).ok_or_else(|| TuneError::UnknownSizer { name: name.clone() })
     }
 }

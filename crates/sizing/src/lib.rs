@@ -5,9 +5,10 @@
 //! real socket drive the same one. Nothing here knows sockets or packets; what samples say of a path is the business
 //! of `estimate`.
 //!
-//! Reading order: `sizer.rs` (the trait, what goes in and comes out), `fixed.rs`, `drs.rs`, `wad.rs`, `sobas.rs` and
+//! Reading order: `sizer.rs` (the trait, what goes in and comes out), `config.rs` (what a sizer is made for), `fixed.rs`, `drs.rs`, `wad.rs`, `sobas.rs` and
 //! `sobas/`, `takeover.rs` (SOBAS for transfers under way), `registry.rs` (names).
 
+mod config;
 mod drs;
 mod fixed;
 pub mod registry;
@@ -16,9 +17,10 @@ pub mod sobas;
 mod takeover;
 mod wad;
 
+pub use config::SizerConfig;
 pub use drs::{Drs, INITIAL_WINDOW};
 pub use fixed::Fixed;
 pub use sizer::{Action, BufferSizer, Input, SenderReport, SizerState};
-pub use sobas::{Sobas, SobasConfig, TRAINS, TRAINS_APART};
+pub use sobas::{Sobas, TRAINS, TRAINS_APART};
 pub use takeover::Takeover;
 pub use wad::Wad;

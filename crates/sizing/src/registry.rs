@@ -1,6 +1,6 @@
 //! The names of sizers in a scenario, and what they stand for.
 
-use crate::{BufferSizer, Drs, Fixed, Sobas, SobasConfig, Takeover, Wad};
+use crate::{BufferSizer, Drs, Fixed, SizerConfig, Sobas, Takeover, Wad};
 use units::Bytes;
 
 /// A sizer in the registry.
@@ -12,6 +12,8 @@ pub struct Sizer {
     pub summary: &'static str,
     /// Where it is defined.
     pub source: &'static str,
+    /// Makes one.
+    pub build: fn(SizerConfig) -> Box<dyn BufferSizer>,
 }
 
 /// Every sizer that can be named. A window that stays is written as a size, and needs none.
@@ -20,21 +22,28 @@ pub const SIZERS: &[Sizer] = &[
         name: "sobas",
         summary: "S = R T found during the transfer: fills the path without a standing queue, follows it as it changes",
         source: "Prasad, Jain & Dovrolis 2004; docs/adr/0009",
+        build: |config| match config.running {
+            Some(_) => Box::new(Takeover::new(config)),
+            None => Box::new(Sobas::new(config)),
+        },
     },
     Sizer {
         name: "drs",
         summary: "dynamic right-sizing: twice what a round trip delivers, with room to grow, never less than before",
         source: "Fisk & Feng 2001; Linux, tcp_rcv_space_adjust",
+        build: |config| Box::new(Drs::new(config.segment, config.maximum)),
     },
     Sizer {
         name: "wad",
         summary: "capacity by packet trains times base RTT, measured once before the transfer",
         source: "Dunigan, Mathis & Tierney 2002",
+        build: |config| Box::new(Wad::new(config.segment, config.maximum)),
     },
     Sizer {
         name: "maximum",
         summary: "the largest window there may be, from the beginning",
         source: "what bulk transfers do without one",
+        build: |config| Box::new(Fixed::new(config.maximum)),
     },
 ];
 
@@ -48,19 +57,11 @@ pub fn has(name: &str) -> bool {
 /// there is none. Its sender is not to be paced.
 #[must_use]
 pub fn build(name: &str, segment: Bytes, maximum: Bytes) -> Option<Box<dyn BufferSizer>> {
-    build_with(name, SobasConfig::new(segment, maximum))
+    build_with(name, SizerConfig::new(segment, maximum))
 }
 
-/// The sizer called `name`, and what SOBAS is told beside segment and maximum; `None` if there is none.
+/// The sizer called `name`, made for what `config` describes; `None` if there is none.
 #[must_use]
-pub fn build_with(name: &str, config: SobasConfig) -> Option<Box<dyn BufferSizer>> {
-    let SobasConfig { segment, maximum, .. } = config;
-    match name {
-        "sobas" if config.running.is_some() => Some(Box::new(Takeover::new(config))),
-        "sobas" => Some(Box::new(Sobas::new(config))),
-        "drs" => Some(Box::new(Drs::new(segment, maximum))),
-        "wad" => Some(Box::new(Wad::new(segment, maximum))),
-        "maximum" => Some(Box::new(Fixed::new(maximum))),
-        _ => None,
-    }
+pub fn build_with(name: &str, config: SizerConfig) -> Option<Box<dyn BufferSizer>> {
+    SIZERS.iter().find(|sizer| sizer.name == name).map(|sizer| (sizer.build)(config))
 }

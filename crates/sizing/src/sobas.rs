@@ -50,7 +50,6 @@
 //! `sobas/path.rs`, `sobas/trains.rs`, `sobas/held.rs`, `sobas/trial.rs`, `sobas/contend.rs`, `sobas/pace.rs`,
 //! `sobas/under_way.rs` (where `takeover.rs` has found the base RTT).
 
-mod config;
 mod contend;
 mod decide;
 mod growth;
@@ -63,14 +62,14 @@ mod trains;
 mod trial;
 mod under_way;
 
-pub use config::{SobasConfig, TRAINS};
+use crate::SizerConfig;
 use contend::Contend;
 use held::Hold;
 use pace::burst;
 use path::{Before, Path, Sign};
 pub use thresholds::Thresholds;
-pub use trains::TRAINS_APART;
 pub(crate) use trains::Trains;
+pub use trains::{TRAINS, TRAINS_APART};
 use trial::Trial;
 use units::{Bytes, Rate, Span, Time};
 
@@ -86,7 +85,7 @@ const LEAST_SEGMENTS: u64 = 4;
 /// The sizer. Best polled every round trip or more often; trains are best answered before data flows.
 #[derive(Debug)]
 pub struct Sobas {
-    config: SobasConfig,
+    config: SizerConfig,
     path: Path,
     trains: Trains,
     phase: Phase,
@@ -149,7 +148,7 @@ enum Phase {
 impl Sobas {
     /// A machine before its first input.
     #[must_use]
-    pub fn new(config: SobasConfig) -> Self {
+    pub fn new(config: SizerConfig) -> Self {
         let initial = (config.segment * INITIAL_SEGMENTS).min(config.maximum);
         let (phase, window, reason) = if config.running.is_some() {
             let open = Phase::Open { until: Time::ZERO, explained: 0 };

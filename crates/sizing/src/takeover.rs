@@ -19,7 +19,7 @@
 //! R is the goodput before the dip. A queue that others keep up stays in the dip: it counts as the path's.
 
 use crate::sobas::shown_ms;
-use crate::{Action, BufferSizer, Input, SizerState, Sobas, SobasConfig};
+use crate::{Action, BufferSizer, Input, SizerConfig, SizerState, Sobas};
 use units::{Bytes, Rate, Span, Time};
 
 /// The goodput is compared over two stretches of this length, or of a round trip if that is more. At 10 Mbit/s it is 300
@@ -52,7 +52,7 @@ const REFILL_LATE: f64 = 0.28;
 /// The sizer.
 #[derive(Debug)]
 pub struct Takeover {
-    config: SobasConfig,
+    config: SizerConfig,
     stage: Stage,
     reason: String,
     /// Bytes, with their fractions.
@@ -139,7 +139,7 @@ impl Stretch {
 impl Takeover {
     /// For a transfer whose sender was promised a window of `config.running`; of the maximum if that is not said.
     #[must_use]
-    pub fn new(config: SobasConfig) -> Self {
+    pub fn new(config: SizerConfig) -> Self {
         let promised = config.running.unwrap_or(config.maximum).min(config.maximum);
         Self {
             config,

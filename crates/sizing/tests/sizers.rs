@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use tightlink_sizing::registry::{SIZERS, build, build_with, has};
-use tightlink_sizing::{Action, BufferSizer, Drs, Fixed, INITIAL_WINDOW, Input, SenderReport, SobasConfig};
+use tightlink_sizing::{Action, BufferSizer, Drs, Fixed, INITIAL_WINDOW, Input, SenderReport, SizerConfig};
 use units::{Bytes, Rate, Span, Time};
 
 const SEGMENT: Bytes = Bytes::new(1000);
@@ -146,7 +146,7 @@ proptest! {
         running in prop::option::of(any::<u64>()),
     ) {
         for entry in SIZERS {
-            let mut config = SobasConfig::new(Bytes::new(segment), Bytes::new(maximum));
+            let mut config = SizerConfig::new(Bytes::new(segment), Bytes::new(maximum));
             config.can_pace = segment % 2 == 0;
             config.running = running.map(Bytes::new);
             let mut sizer = build_with(entry.name, config).expect("registered");

@@ -1,7 +1,7 @@
 //! SOBAS over a path made of three numbers: what it decides where, told as the sentences of its table.
 
 use std::collections::VecDeque;
-use tightlink_sizing::{Action, BufferSizer, Input, Sobas, SobasConfig};
+use tightlink_sizing::{Action, BufferSizer, Input, SizerConfig, Sobas};
 use units::{Bytes, Rate, Span, Time};
 
 const SEGMENT: f64 = 1448.0;
@@ -43,8 +43,8 @@ struct Fluid {
 }
 
 impl Fluid {
-    fn new(mbps: f64, base_ms: f64, buffer_bdp: f64, config: impl FnOnce(&mut SobasConfig)) -> Self {
-        let mut settings = SobasConfig::new(Bytes::new(SEGMENT as u64), Bytes::new(64_000_000));
+    fn new(mbps: f64, base_ms: f64, buffer_bdp: f64, config: impl FnOnce(&mut SizerConfig)) -> Self {
+        let mut settings = SizerConfig::new(Bytes::new(SEGMENT as u64), Bytes::new(64_000_000));
         config(&mut settings);
         let (capacity, base) = (mbps * 1e6 / 8.0, base_ms / 1e3);
         Self {

@@ -1,7 +1,7 @@
 //! A transfer that is taken over under way: what the dip finds, where no queue stands, and where nothing can be found.
 
 use std::collections::VecDeque;
-use tightlink_sizing::{Action, BufferSizer, Input, SobasConfig, Takeover};
+use tightlink_sizing::{Action, BufferSizer, Input, SizerConfig, Takeover};
 use units::{Bytes, Span, Time};
 
 const SEGMENT: f64 = 1448.0;
@@ -70,7 +70,7 @@ impl Transfer {
         };
         transfer.run(2.0);
         transfer.told_arrived = transfer.arrived;
-        let mut config = SobasConfig::new(Bytes::new(SEGMENT as u64), Bytes::new(64_000_000));
+        let mut config = SizerConfig::new(Bytes::new(SEGMENT as u64), Bytes::new(64_000_000));
         (config.trains, config.running) = (0, Some(Bytes::new(transfer.window as u64)));
         transfer.sizer = Some(Takeover::new(config));
         transfer

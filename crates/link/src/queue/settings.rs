@@ -4,8 +4,7 @@
 //! the keys it has, and turns them into its own parameters here.
 
 use super::{
-    AdaptiveRedParameters, CodelParameters, Context, FqCodelParameters, Measure, PieParameters, Policy,
-    RedParameters,
+    AdaptiveRedParameters, CodelParameters, Context, FqCodelParameters, Measure, PieParameters, RedParameters,
 };
 use crate::Limit;
 use std::error::Error;
@@ -188,10 +187,14 @@ impl Settings {
         .filter_map(|(key, given)| given.then_some(key))
     }
 
-    /// Whether `policy` has every setting that is given, each within its own range.
-    pub(super) fn check(&self, policy: &Policy) -> Result<(), BuildError> {
-        if let Some(key) = self.given().find(|key| !policy.settings.contains(key)) {
-            return Err(BuildError::UnknownSetting { policy: policy.name, key, accepted: policy.settings });
+    /// Whether `policy` accepts every setting that is given, and each is within its own range.
+    pub(super) fn check(
+        &self,
+        policy: &'static str,
+        accepted: &'static [&'static str],
+    ) -> Result<(), BuildError> {
+        if let Some(key) = self.given().find(|key| !accepted.contains(key)) {
+            return Err(BuildError::UnknownSetting { policy, key, accepted });
         }
         let share = "above 0, at most 1";
         let is_share = |value: &f64| *value > 0.0 && *value <= 1.0;

@@ -4,7 +4,7 @@ use crate::common::{flow, link, plan};
 use link::traffic::{Pattern, TrafficConfig};
 use link::{Limit, LinkConfig};
 use sizing::registry::build_with;
-use sizing::{Action, BufferSizer, Input, SobasConfig};
+use sizing::{Action, BufferSizer, Input, SizerConfig};
 use tightlink_sim::{
     FlowPlan, FlowReport, LossDetection, NoRecorder, Plan, Recovery, Simulation, TrafficPlan,
 };
@@ -21,7 +21,7 @@ fn sized(name: &str, rtt: Span, can_pace: bool) -> FlowPlan {
 
 fn sized_with(name: &str, control: &str, rtt: Span, can_pace: bool) -> FlowPlan {
     let target = flow("target", control, rtt);
-    let config = SobasConfig { can_pace, ..SobasConfig::new(target.payload, Bytes::new(64_000_000)) };
+    let config = SizerConfig { can_pace, ..SizerConfig::new(target.payload, Bytes::new(64_000_000)) };
     FlowPlan { sizer: build_with(name, config), ..target }
 }
 

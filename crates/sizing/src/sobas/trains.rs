@@ -14,6 +14,8 @@ const BROKEN: usize = 3;
 /// Between trains, before the first has told how fast the path is.
 const SPACING: Span = Span::from_millis(100);
 
+/// The source's trains: five [sobas:IV].
+pub const TRAINS: usize = 5;
 /// No prober asks for a train sooner after the last time.
 pub const TRAINS_APART: Span = Span::from_millis(15);
 

@@ -1,17 +1,18 @@
 //! A transfer that was under way, on a path whose base RTT was found: see `takeover.rs`.
 
 use super::path::Level;
-use super::{Sobas, SobasConfig, shown_ms};
+use super::{Sobas, shown_ms};
 use crate::Input;
+use crate::SizerConfig;
 use units::{Bytes, Rate, Span, Time};
 
 impl Sobas {
     /// For a transfer that is under way at `now` over a path with this `base` RTT. With a goodput and its RTT, `standing`, a
     /// queue stood: it begins with S = R T. Without, the window is open.
     #[must_use]
-    pub fn under_way(config: SobasConfig, now: Time, base: Span, standing: Option<(Rate, Span)>) -> Self {
+    pub fn under_way(config: SizerConfig, now: Time, base: Span, standing: Option<(Rate, Span)>) -> Self {
         let running = Some(config.running.unwrap_or(config.maximum));
-        let mut sobas = Self::new(SobasConfig { running, ..config });
+        let mut sobas = Self::new(SizerConfig { running, ..config });
         sobas.began = now;
         sobas.path.begin_transfer();
         sobas.path.rebase(base + config.thresholds.clock_step);

@@ -14,7 +14,7 @@ use crate::wire::frame;
 use host::{Clock, PollFd, PollFlags, TcpInfo};
 use live::probe::{ProbeKey, Prober};
 use live::{Demand, SizedGroup, Window, WindowControl};
-use sizing::{Input, SenderReport, Sobas, SobasConfig};
+use sizing::{Input, SenderReport, SizerConfig, Sobas};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use units::{Bytes, Rate, Span, Time};
@@ -140,9 +140,9 @@ impl Keeper<'_> {
             });
         }
         let segment = TcpInfo::of(first.tcp())?.snd_mss;
-        let config = SobasConfig::new(segment, MAXIMUM);
+        let config = SizerConfig::new(segment, MAXIMUM);
         let trains = if prober.is_some() { config.trains } else { 0 };
-        let sobas = Sobas::new(SobasConfig { can_pace: true, trains, ..config });
+        let sobas = Sobas::new(SizerConfig { can_pace: true, trains, ..config });
         let mut group: SizedGroup<Arc<Channel>> =
             SizedGroup::new(Box::new(sobas), segment, MAXIMUM, self.clock.now());
         let mut members: Vec<Arc<Channel>> = Vec::new();

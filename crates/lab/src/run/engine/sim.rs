@@ -12,7 +12,7 @@ use crate::run::resolve::{Resolved, ResolvedFlow, ResolvedLink, ResolvedSessions
 use cc::Start;
 use scenario::Direction;
 use sim::{FlowPlan, FlowReport, LinkPlan, Plan, SessionsPlan, SessionsReport, Simulation, TrafficPlan};
-use sizing::SobasConfig;
+use sizing::SizerConfig;
 use units::{Bytes, Span, Time};
 
 pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record, EngineError> {
@@ -146,7 +146,7 @@ fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
     let sizer = flow.sizer.as_deref().or(flow.autotuned.then_some("drs")).map(|name| {
         // Both ends are ours here.
         let config =
-            SobasConfig { header: flow.header, can_pace: true, ..SobasConfig::new(flow.payload, largest) };
+            SizerConfig { header: flow.header, can_pace: true, ..SizerConfig::new(flow.payload, largest) };
         sizing::registry::build_with(name, config).expect("resolving has looked the name up")
     });
     Ok(FlowPlan {

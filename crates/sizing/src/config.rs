@@ -1,14 +1,11 @@
-//! What a SOBAS is made for.
+//! What a sizer is made for.
 
-use super::thresholds::Thresholds;
+use crate::sobas::{TRAINS, Thresholds};
 use units::Bytes;
 
-/// The source's trains: five [sobas:IV].
-pub const TRAINS: usize = 5;
-
-/// What a SOBAS is made for.
+/// The connection that a sizer is made for. All of them use segment and maximum, the rest is for SOBAS.
 #[derive(Clone, Copy, Debug)]
-pub struct SobasConfig {
+pub struct SizerConfig {
     /// Payload of a full segment.
     pub segment: Bytes,
     /// The largest window.
@@ -21,11 +18,11 @@ pub struct SobasConfig {
     pub trains: usize,
     /// The transfer is under way already, and its sender was promised so large a window.
     pub running: Option<Bytes>,
-    /// What decisions hang on.
+    /// What SOBAS's decisions hang on.
     pub thresholds: Thresholds,
 }
 
-impl SobasConfig {
+impl SizerConfig {
     /// For segments with `segment` bytes of payload and windows up to `maximum`: a transfer that is about to begin, from a
     /// sender that answers trains and is not to be paced.
     #[must_use]
