@@ -27,7 +27,8 @@ const ROOMS: &[Room] = &[
     room(0, "units", &[]),
     room(1, "model", &["units"]),
     room(1, "link", &["units"]),
-    room(1, "scenario", &["units"]),
+    room(1, "transport", &["units"]),
+    room(1, "scenario", &["units", "transport"]),
     room(2, "estimate", &["units", "model"]),
     Room {
         layer: 2,
@@ -39,7 +40,7 @@ const ROOMS: &[Room] = &[
     Room {
         layer: 3,
         name: "sim",
-        may_use: &["units", "link", "cc", "sizing"],
+        may_use: &["units", "transport", "link", "cc", "sizing"],
         beyond: &[(
             "estimate",
             "simulated probes and trains become what real ones do by the same estimators",
@@ -54,8 +55,20 @@ const ROOMS: &[Room] = &[
         4,
         "lab",
         &[
-            "units", "model", "link", "scenario", "cc", "estimate", "sizing", "sim", "host", "emu", "live",
-            "transfer", "bpf",
+            "units",
+            "transport",
+            "model",
+            "link",
+            "scenario",
+            "cc",
+            "estimate",
+            "sizing",
+            "sim",
+            "host",
+            "emu",
+            "live",
+            "transfer",
+            "bpf",
         ],
     ),
     Room {

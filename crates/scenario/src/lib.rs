@@ -60,6 +60,6 @@ pub use origin::Origin;
 pub use spec::{
     BbrVariant, Column, Direction, Flow, Limit, Link, Live, LossDetection, Pattern, Queue, QueueSettings,
     Record, RecordedFlows, Recovery, Replay, Scenario, Sessions, SocketBuffer, Spread, Stack, Threshold,
-    Traffic, Volume,
+    Traffic, Transport, Volume,
 };
 pub use sweep::{Axis, Point, Sweep};

@@ -10,6 +10,7 @@ pub use queue::{QueueSettings, Threshold};
 pub use traffic::{Pattern, Replay, Sessions, Traffic, Volume};
 
 use serde::Serialize;
+pub use transport::{BbrVariant, LossDetection, Recovery, Transport};
 use units::{Bytes, Fraction, Rate, Span};
 
 /// A whole scenario file.
@@ -151,46 +152,9 @@ pub struct Flow {
     pub fast_alpha: Option<u64>,
     /// Segments one acknowledgement may count for in slow start; zero counts acknowledgements instead of bytes.
     pub byte_counting: u64,
-    /// Least retransmission timeout.
-    pub min_rto: Span,
-    /// Retransmission timeout before the first round-trip sample.
-    pub initial_rto: Span,
-    /// Whether segments carry time stamps, so that every acknowledgement gives a round-trip sample.
-    pub timestamps: bool,
-    /// Whether acknowledgements name what arrived out of order; without, NewReno repairs losses (RFC 6582).
-    pub sack: bool,
-    /// How much fast recovery may send.
-    pub recovery: Recovery,
-    /// How losses are found.
-    pub loss_detection: LossDetection,
-    /// Whether data packets may be marked instead of dropped (RFC 3168).
-    pub ecn: bool,
-    /// Whether packets leave at a rate rather than as acknowledgements come.
-    pub pacing: bool,
-    /// Which BBR `control = "bbr"` is.
-    #[serde(skip_serializing_if = "is_unset")]
-    pub bbr_variant: BbrVariant,
-    /// Whether segments leave in super-packets, as Linux sizes them (TSO autosizing).
-    #[serde(skip_serializing_if = "is_unset")]
-    pub tso: bool,
-    /// How long arriving segments are gathered before the receiver sees them; zero: each by itself.
-    #[serde(skip_serializing_if = "is_unset")]
-    pub gro: Span,
-    /// So many segments are acknowledged one by one before acknowledgements are delayed.
-    #[serde(skip_serializing_if = "is_unset")]
-    pub quick_ack: u64,
-    /// How long acknowledgements of segments beyond a hole are gathered; zero: each is sent at once.
-    #[serde(skip_serializing_if = "is_unset")]
-    pub sack_compression: Span,
-    /// How long the receiver's processor is away at a time, on average; zero: never.
-    #[serde(skip_serializing_if = "is_unset")]
-    pub pause: Span,
-    /// Mean time between two of these; zero where there are none.
-    #[serde(skip_serializing_if = "is_unset")]
-    pub pause_interval: Span,
-    /// How long the receiver's processor takes to begin after it had nothing to do; zero: it never sleeps.
-    #[serde(skip_serializing_if = "is_unset")]
-    pub wake_up: Span,
+    /// How its two ends send, acknowledge and repair losses.
+    #[serde(flatten)]
+    pub transport: Transport,
     /// The rate of the sender's own line, on the wire; absent: without limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access_rate: Option<Rate>,
@@ -198,44 +162,6 @@ pub struct Flow {
     pub path: Vec<String>,
     /// Which way its data goes.
     pub direction: Direction,
-}
-
-/// A key of a host's doings that is off: a scenario of before there was such a key keeps its hash.
-fn is_unset<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
-}
-
-/// `recovery = …`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Recovery {
-    /// What the window has room for (RFC 6675; RFC 6582 without selective acknowledgements).
-    Rfc6675,
-    /// Proportional rate reduction (RFC 6937).
-    Prr,
-    /// What the window has room for, with what is lost counted as in the network (ns-2's Sack1).
-    Sack1,
-}
-
-/// `bbr_variant = …`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum BbrVariant {
-    /// As in draft-cardwell-iccrg-bbr-congestion-control-00.
-    #[default]
-    Draft,
-    /// As in Linux 6.18.
-    Linux,
-}
-
-/// `loss_detection = …`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum LossDetection {
-    /// By three duplicate or selective acknowledgements (RFC 5681, RFC 6675).
-    DupAck,
-    /// By time (RACK-TLP, RFC 8985).
-    Rack,
 }
 
 impl Flow {
@@ -248,7 +174,7 @@ impl Flow {
     /// Useful data in a full segment.
     #[must_use]
     pub const fn payload(&self) -> Bytes {
-        self.segment.saturating_sub(Self::header(self.timestamps))
+        self.segment.saturating_sub(Self::header(self.transport.timestamps))
     }
 }
 

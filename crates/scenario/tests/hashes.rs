@@ -22,6 +22,42 @@ fn a_hash_is_sixteen_hexadecimal_digits() {
     assert!(hash.chars().all(|c| c.is_ascii_digit() || ('a'..='f').contains(&c)), "{hash}");
 }
 
+/// Stores, reports and caches of earlier versions know scenarios by their hash.
+#[test]
+fn a_hash_stays_from_version_to_version() {
+    let text = "title = 'all'
+duration = '1s'
+[link]
+rate = '10Mbit/s'
+delay = '10ms'
+queue.limit = '50 packets'
+[[flow]]
+control = 'bbr'
+min_rto = '300ms'
+initial_rto = '2s'
+timestamps = true
+sack = true
+recovery = 'prr'
+loss_detection = 'rack'
+ecn = true
+pacing = true
+bbr_variant = 'linux'
+tso = true
+gro = '10us'
+quick_ack = 3
+sack_compression = '1ms'
+pause = '1ms'
+pause_interval = '300ms'
+wake_up = '20us'
+access_rate = '100Mbit/s'
+delayed_ack = 2
+send_jitter = '3us'
+";
+    assert_eq!(hash(text), "1452c7df1630bd66");
+    let plain = "title = 't'\n[link]\nrate = '10Mbit/s'\nqueue.limit = '40ms'\n[[flow]]\nsize = '1MB'\n";
+    assert_eq!(hash(plain), "8c79542e897dbcaa");
+}
+
 #[test]
 fn comments_layout_order_and_spelling_do_not_change_it() {
     let same = "# a comment

@@ -1,6 +1,8 @@
 //! What a sound scenario reads as.
 
-use tightlink_scenario::{Column, Document, Limit, Live, Pattern, Scenario, SocketBuffer, Spread, Stack};
+use tightlink_scenario::{
+    Column, Document, Limit, Live, Pattern, Scenario, SocketBuffer, Spread, Stack, Transport,
+};
 use units::{Bytes, Fraction, Rate, Span};
 
 const EXAMPLE: &str = r#"
@@ -84,7 +86,7 @@ fn the_shortest_scenario_gets_every_default() {
     assert_eq!(flow.socket_buffer, SocketBuffer::Max);
     assert_eq!((flow.start.clone(), flow.send_jitter), (Spread::All(Span::ZERO), Span::ZERO));
     assert_eq!((flow.initial_window, flow.initial_ssthresh), (10, None));
-    assert_eq!((flow.slow_start.as_str(), flow.min_rto), ("standard", Span::from_millis(200)));
+    assert_eq!((flow.slow_start.as_str(), flow.transport), ("standard", Transport::default()));
     assert_eq!((flow.max_ssthresh, flow.byte_counting), (100, 1));
     assert_eq!(scenario.live, Live { stack: Stack::Modern });
     assert_eq!(scenario.record.every, Span::from_millis(20));

@@ -11,7 +11,7 @@
 
 use cc::{Ack, CongestionControl, RttView, Start, registry::build};
 use link::{Limit, LinkConfig};
-use tightlink_sim::{FlowPlan, Host, LinkPlan, LossDetection, NoRecorder, Plan, Recovery, Simulation};
+use tightlink_sim::{FlowPlan, LinkPlan, NoRecorder, Plan, Simulation, Transport};
 use units::random::Stream;
 use units::{Bytes, Fraction, Rate, Span, Time};
 
@@ -34,16 +34,8 @@ fn scenario(flows: usize, rate: u64, rtt: u64, limit: u64, seconds: u64, warmup:
         socket_buffer: Bytes::MAX,
         sizer: None,
         send_jitter: Span::ZERO,
-        min_rto: Span::from_millis(200),
-        initial_rto: Span::from_secs(1),
-        timestamps: true,
-        sack: true,
-        recovery: Recovery::Rfc6675,
-        loss_detection: LossDetection::DupAck,
-        ecn: false,
-        pacing: false,
+        transport: Transport::default(),
         access_rate: None,
-        host: Host::default(),
     };
     let config = LinkConfig { rate: Rate::from_bps(rate), delay: Span::ZERO, loss: Fraction::ZERO };
     Plan {
@@ -68,7 +60,7 @@ fn with(control: &str, paced: bool, mut plan: Plan) -> Plan {
     let segment = Bytes::new(1448);
     let start = Start { segment, window: segment * 10, threshold: Bytes::MAX };
     for flow in &mut plan.flows {
-        flow.pacing = paced;
+        flow.transport.pacing = paced;
         flow.control = build(control, "standard", start).expect("a registered control");
         if control == "fixed" {
             flow.socket_buffer = segment * 60;

@@ -69,9 +69,10 @@ struct Counts {
 impl Flow {
     pub(crate) fn new(index: u32, plan: FlowPlan, seed: u64) -> Self {
         let total_segments = plan.size.map_or(u64::MAX, |size| size.get().div_ceil(plan.payload.get()));
+        let transport = plan.transport;
         let way_back = (!plan.return_route.is_empty()).then(Box::default);
-        let sacks = if way_back.is_some() && plan.sack {
-            Sacks::Blocks { timestamps: plan.timestamps }
+        let sacks = if way_back.is_some() && transport.sack {
+            Sacks::Blocks { timestamps: transport.timestamps }
         } else {
             Sacks::Newest
         };
@@ -84,9 +85,9 @@ impl Flow {
             plan.socket_buffer / plan.payload,
             sizer,
             plan.payload,
-            plan.timestamps,
+            transport.timestamps,
         );
-        let receiver = receiver.on_host(&plan.host, plan.payload, || {
+        let receiver = receiver.on_host(&transport.host, plan.payload, || {
             Stream::new(seed, &format!("receiver of flow {}", plan.name))
         });
         let sender = Sender::new(SenderConfig {
@@ -94,18 +95,10 @@ impl Flow {
             payload: plan.payload,
             buffer_segments: receiver.window(),
             total_segments,
-            min_rto: plan.min_rto,
-            initial_rto: plan.initial_rto,
-            timestamps: plan.timestamps,
-            sack: plan.sack,
-            recovery: plan.recovery,
-            loss_detection: plan.loss_detection,
-            ecn: plan.ecn,
-            pacing: plan.pacing,
+            transport,
             line_gap: plan
                 .access_rate
                 .map_or(Span::ZERO, |rate| rate.serialization(plan.payload + plan.header)),
-            host: plan.host,
         });
         let mut flow = Self {
             index,

@@ -34,8 +34,7 @@ mod tcp;
 mod user;
 
 pub use outcome::{BATCHES, FlowReport, Outcome, PhaseChange, SessionsReport};
-pub use plan::{
-    Connect, FlowPlan, Host, LinkPlan, LossDetection, Plan, Recovery, SessionSize, SessionsPlan, TrafficPlan,
-};
+pub use plan::{Connect, FlowPlan, LinkPlan, Plan, SessionSize, SessionsPlan, TrafficPlan};
 pub use recorder::{FlowView, NoRecorder, Recorder};
 pub use simulation::Simulation;
+pub use transport::{Host, LossDetection, Recovery, Transport};

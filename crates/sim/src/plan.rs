@@ -6,6 +6,7 @@ use link::traffic::TrafficConfig;
 use link::{Limit, LinkConfig, LossEpisodes};
 use sizing::BufferSizer;
 use std::fmt;
+use transport::Transport;
 use units::random::{Distribution, Stream};
 use units::{Bytes, Rate, Span, Time};
 
@@ -96,86 +97,11 @@ pub struct FlowPlan {
     pub sizer: Option<Box<dyn BufferSizer>>,
     /// What a window opens for leaves later by a uniform random share of this.
     pub send_jitter: Span,
-    /// Least retransmission timeout.
-    pub min_rto: Span,
-    /// Retransmission timeout before the first round-trip sample, 1 s in RFC 6298 (2.1).
-    pub initial_rto: Span,
-    /// Every acknowledgement of new data gives a round-trip sample (RFC 7323). Without, one segment is timed at a
-    /// time, and not if it was sent again, so a backed-off timer stays so for longer.
-    pub timestamps: bool,
-    /// Selective acknowledgements (RFC 2018, RFC 6675); without, NewReno (RFC 6582).
-    pub sack: bool,
-    /// How much fast recovery may send.
-    pub recovery: Recovery,
-    /// How losses are found.
-    pub loss_detection: LossDetection,
-    /// Data packets may be marked instead of dropped (RFC 3168).
-    pub ecn: bool,
-    /// Packets leave at a rate: the controller's, or else by window and round-trip time. A controller with a rate is
-    /// paced in any case.
-    pub pacing: bool,
+    /// How its two ends send, acknowledge and repair losses.
+    pub transport: Transport,
     /// The rate of the sender's own line, on the wire: segments leave one after the other at no more than this, and the host holds
     /// back what the line has no room for, as one with byte queue limits does; `None`: without limit.
     pub access_rate: Option<Rate>,
-    /// What its hosts do with segments that are close together.
-    pub host: Host,
-}
-
-/// What hosts do with segments that are close together; by default nothing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Host {
-    /// Segments leave in super-packets: Linux's segmentation offload, autosizing and deferral. Not where a controller places
-    /// departures.
-    pub tso: bool,
-    /// The receiver sees segments that arrive within this of the first together; zero: each by itself.
-    pub gro: Span,
-    /// So many segments are acknowledged one by one before [`FlowPlan::delayed_ack`] holds.
-    pub quick_ack: u64,
-    /// Beyond a hole, the acknowledgements after the third wait for this at most, or a twentieth of the round-trip time, and one
-    /// speaks for all; zero: each leaves at once.
-    pub sack_compression: Span,
-    /// How long the receiver's processor is away at a time, the mean of an exponential distribution; zero: never. What arrives
-    /// meanwhile is taken together after.
-    pub pause: Span,
-    /// Mean time between two of these, exponential.
-    pub pause_interval: Span,
-    /// How long the receiver's processor takes to begin after it had nothing to do for 200 us or more; zero: it never sleeps.
-    pub wake_up: Span,
-}
-
-impl Host {
-    /// Whether the receiver gathers anything.
-    pub(crate) fn gathers(&self) -> bool {
-        self.gro > Span::ZERO
-            || self.quick_ack > 0
-            || self.sack_compression > Span::ZERO
-            || self.pause > Span::ZERO
-            || self.wake_up > Span::ZERO
-    }
-}
-
-/// How much fast recovery may send for what is acknowledged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Recovery {
-    /// What the window has room for, beside what is in the network (RFC 6675).
-    #[default]
-    Rfc6675,
-    /// Proportional rate reduction with the slow-start reduction bound (RFC 6937).
-    Prr,
-    /// As RFC 6675, but what is lost counts as in the network until it is acknowledged (K. Fall and S. Floyd,
-    /// "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP", 1996; ns-2's Sack1). Only with names.
-    Sack1,
-}
-
-/// How losses are found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum LossDetection {
-    /// By three duplicate or selective acknowledgements (RFC 5681, RFC 6675).
-    #[default]
-    DupAck,
-    /// By time, with a probe of the tail (RACK-TLP, RFC 8985). Needs selective acknowledgements; without them it is
-    /// [`DupAck`](LossDetection::DupAck).
-    Rack,
 }
 
 /// What a fresh connection of user `number` of a population is like; its size is the session's, its start says when the

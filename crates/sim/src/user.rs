@@ -60,7 +60,7 @@ impl User {
         let mut stream = Stream::new(seed, &format!("sessions {} {number}", plan.name));
         let until = plan.arrival(number) + Span::from_secs_f64(plan.think.draw(&mut stream));
         let connection = plan.connection(number, false, Time::NEVER, Bytes::ZERO);
-        let syn_timeout = connection.initial_rto;
+        let syn_timeout = connection.transport.initial_rto;
         let flow = Flow::new(index, connection, seed);
         Self { index, number, syn_timeout, phase: Phase::Thinking { until }, flow, began: Time::ZERO, stream }
     }

@@ -15,10 +15,9 @@ use link::queue::PolicyConfig;
 use link::{Limit, LinkConfig};
 use links::Directions;
 use scenario::spec;
-use scenario::{
-    Column, Document, Faults, LossDetection, Recovery, Scenario, SocketBuffer, Stack, did_you_mean,
-};
+use scenario::{Column, Document, Faults, Scenario, SocketBuffer, Stack, did_you_mean};
 use spread::values;
+use transport::{BbrVariant, Transport};
 use units::random::Stream;
 use units::{Bytes, Rate, Span};
 
@@ -89,22 +88,10 @@ pub struct ResolvedFlow {
     pub payload: Bytes,
     /// Headers around it.
     pub header: Bytes,
-    /// Whether segments carry time stamps.
-    pub timestamps: bool,
-    /// Whether acknowledgements are selective.
-    pub sack: bool,
-    /// How much fast recovery may send.
-    pub recovery: Recovery,
-    /// How losses are found.
-    pub loss_detection: LossDetection,
-    /// Whether data packets may be marked.
-    pub ecn: bool,
-    /// Whether packets leave at a rate.
-    pub pacing: bool,
+    /// How its two ends send, acknowledge and repair losses.
+    pub transport: Transport,
     /// The rate of its own line, on the wire; `None`: without limit.
     pub access_rate: Option<Rate>,
-    /// What its hosts do with segments that are close together.
-    pub host: sim::Host,
     /// Propagation there and back.
     pub base_rtt: Span,
     /// Data to move; `None`: greedy.
@@ -129,10 +116,6 @@ pub struct ResolvedFlow {
     pub initial_window: u64,
     /// Slow-start threshold at the start.
     pub initial_ssthresh: Option<Bytes>,
-    /// Least retransmission timeout.
-    pub min_rto: Span,
-    /// Retransmission timeout before the first round-trip sample.
-    pub initial_rto: Span,
     /// What its segments cross, in order: indices of [`Resolved::links`].
     pub route: Vec<usize>,
     /// What its acknowledgements cross; empty: they never wait.
@@ -331,27 +314,13 @@ fn transfers(
                 byte_counting: flow.byte_counting,
                 max_ssthresh: flow.max_ssthresh,
                 fast_alpha: flow.fast_alpha,
-                offload: flow.tso,
-                linux_bbr: flow.bbr_variant == spec::BbrVariant::Linux,
+                offload: flow.transport.host.tso,
+                linux_bbr: flow.transport.host.bbr_variant == BbrVariant::Linux,
             },
             payload: flow.payload(),
-            header: spec::Flow::header(flow.timestamps),
-            timestamps: flow.timestamps,
-            sack: flow.sack,
-            recovery: flow.recovery,
-            loss_detection: flow.loss_detection,
-            ecn: flow.ecn,
-            pacing: flow.pacing,
+            header: spec::Flow::header(flow.transport.timestamps),
+            transport: flow.transport,
             access_rate: flow.access_rate,
-            host: sim::Host {
-                tso: flow.tso,
-                gro: flow.gro,
-                quick_ack: flow.quick_ack,
-                sack_compression: flow.sack_compression,
-                pause: flow.pause,
-                pause_interval: flow.pause_interval,
-                wake_up: flow.wake_up,
-            },
             // A drawn RTT below what the links take is theirs.
             base_rtt: rtt.max(least),
             size: flow.size,
@@ -372,8 +341,6 @@ fn transfers(
             send_jitter: flow.send_jitter,
             initial_window: flow.initial_window,
             initial_ssthresh: flow.initial_ssthresh,
-            min_rto: flow.min_rto,
-            initial_rto: flow.initial_rto,
             route: route.clone(),
             return_route: return_route.clone(),
         }

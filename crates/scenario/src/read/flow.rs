@@ -6,7 +6,7 @@ use super::{buffer, repeated, spread};
 use crate::document::{Node, Value, path};
 use crate::host::Host;
 use crate::schema;
-use crate::spec::{BbrVariant, Flow, LossDetection, Recovery, Spread};
+use crate::spec::{BbrVariant, Flow, LossDetection, Recovery, Spread, Transport};
 use std::collections::{HashMap, HashSet};
 use units::{Bytes, Rate, Span};
 
@@ -138,22 +138,26 @@ pub(super) fn transfers<'a>(
             max_ssthresh: max_ssthresh?,
             fast_alpha: fast_alpha?,
             byte_counting: byte_counting?,
-            min_rto: min_rto?,
-            initial_rto: initial_rto?,
-            timestamps: timestamps?,
-            sack: sack?,
-            recovery: recovery?,
-            loss_detection: loss_detection?,
-            ecn: ecn?,
-            pacing: pacing?,
-            bbr_variant: bbr_variant?,
-            tso: tso?,
-            gro: gro?,
-            quick_ack: quick_ack?,
-            sack_compression: sack_compression?,
-            pause: pause?,
-            pause_interval: if pause? == Span::ZERO { Span::ZERO } else { pause_interval? },
-            wake_up: wake_up?,
+            transport: Transport {
+                min_rto: min_rto?,
+                initial_rto: initial_rto?,
+                timestamps: timestamps?,
+                sack: sack?,
+                recovery: recovery?,
+                loss_detection: loss_detection?,
+                ecn: ecn?,
+                pacing: pacing?,
+                host: transport::Host {
+                    bbr_variant: bbr_variant?,
+                    tso: tso?,
+                    gro: gro?,
+                    quick_ack: quick_ack?,
+                    sack_compression: sack_compression?,
+                    pause: pause?,
+                    pause_interval: if pause? == Span::ZERO { Span::ZERO } else { pause_interval? },
+                    wake_up: wake_up?,
+                },
+            },
             access_rate: access_rate?,
             path: way.names.clone()?,
             direction: way.direction?,

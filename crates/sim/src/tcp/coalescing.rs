@@ -16,10 +16,10 @@ mod pauses;
 
 use super::blocks::{Block, SackBlocks};
 use super::receiver::{Acknowledgement, Receiver};
-use crate::plan::Host;
 use cc::SUPER_PACKET;
 use pauses::Pauses;
 use std::collections::VecDeque;
+use transport::Host;
 use units::random::Stream;
 use units::{Bytes, Span, Time};
 

@@ -2,9 +2,9 @@
 
 use super::script::{config, ms};
 use super::{Acknowledgement, Full, Plain, Receiver, Sacks, Sender};
-use crate::plan::{LossDetection, Recovery};
 use proptest::prelude::*;
 use std::collections::VecDeque;
+use transport::{LossDetection, Recovery};
 use units::random::Stream;
 use units::{Span, Time};
 
@@ -23,9 +23,10 @@ fn transfer(
 ) -> (u64, u64) {
     let (prr, rack, sack, ecn, pacing, timestamps) = options;
     let mut config = config(4);
-    config.recovery = if prr { Recovery::Prr } else { Recovery::Rfc6675 };
-    config.loss_detection = if rack { LossDetection::Rack } else { LossDetection::DupAck };
-    (config.sack, config.ecn, config.pacing, config.timestamps) = (sack, ecn, pacing, timestamps);
+    config.transport.recovery = if prr { Recovery::Prr } else { Recovery::Rfc6675 };
+    config.transport.loss_detection = if rack { LossDetection::Rack } else { LossDetection::DupAck };
+    (config.transport.sack, config.transport.ecn, config.transport.pacing, config.transport.timestamps) =
+        (sack, ecn, pacing, timestamps);
     config.total_segments = segments;
     let plain = !(prr || rack || ecn || pacing);
     let mut sender = Sender::new(config);

@@ -9,8 +9,8 @@ use super::advertised::{Advertised, Demands};
 use super::bits::BitRing;
 use super::blocks::{Reported, SackBlocks};
 use super::coalescing::Coalescing;
-use crate::plan::Host;
 use sizing::{BufferSizer, Input, SizerState};
+use transport::Host;
 use units::random::Stream;
 use units::{Bytes, Span, Time};
 

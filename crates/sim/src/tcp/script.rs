@@ -29,8 +29,8 @@ mod timestamps;
 
 use super::blocks::Block;
 use super::{Acknowledgement, Full, Sender, SenderConfig};
-use crate::plan::{Host, LossDetection, Recovery};
 use cc::Start;
+use transport::Transport;
 use units::{Bytes, Span, Time};
 
 const SEGMENT: Bytes = Bytes::new(1000);
@@ -43,16 +43,8 @@ pub(super) fn config(window: u64) -> SenderConfig {
         payload: SEGMENT,
         buffer_segments: u64::MAX,
         total_segments: u64::MAX,
-        min_rto: Span::from_millis(200),
-        initial_rto: Span::from_secs(1),
-        timestamps: true,
-        sack: true,
-        recovery: Recovery::Rfc6675,
-        loss_detection: LossDetection::DupAck,
-        ecn: false,
-        pacing: false,
+        transport: Transport::default(),
         line_gap: Span::ZERO,
-        host: Host::default(),
     }
 }
 

@@ -17,10 +17,10 @@ use super::Acknowledgement;
 use super::blocks::Block;
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
-use crate::plan::{Host, LossDetection, Recovery};
 use cc::{Ack, CongestionControl};
 use options::Options;
 use pacing::Pacing;
+use transport::Transport;
 use units::{Bytes, Span, Time};
 
 /// What a sender is like.
@@ -32,23 +32,9 @@ pub(crate) struct SenderConfig {
     pub(crate) buffer_segments: u64,
     /// Segments to send; [`u64::MAX`] when greedy.
     pub(crate) total_segments: u64,
-    pub(crate) min_rto: Span,
-    /// The timeout before the first round-trip sample.
-    pub(crate) initial_rto: Span,
-    /// Every acknowledgement of new data gives a round-trip sample (RFC 7323); without, one segment is timed at
-    /// a time, and not if it was sent again (Karn).
-    pub(crate) timestamps: bool,
-    /// Acknowledgements name what arrived out of order (RFC 2018); without, RFC 6582 repairs one loss per round
-    /// trip.
-    pub(crate) sack: bool,
-    pub(crate) recovery: Recovery,
-    /// Detection by time needs selective acknowledgements, and without them gives way to duplicates.
-    pub(crate) loss_detection: LossDetection,
-    pub(crate) ecn: bool,
-    pub(crate) pacing: bool,
+    pub(crate) transport: Transport,
     /// A segment's time on the sender's own line; zero: there is none.
     pub(crate) line_gap: Span,
-    pub(crate) host: Host,
 }
 
 /// Why fewer than the usual rules apply.
@@ -109,8 +95,8 @@ impl Sender {
         let timed = options.as_ref().is_some_and(|options| options.rack.is_some());
         let mut sender = Self {
             window: 0,
-            board: Scoreboard::new(config.sack, timed),
-            sack: config.sack,
+            board: Scoreboard::new(config.transport.sack, timed),
+            sack: config.transport.sack,
             assisted: config.control.assist().is_some(),
             control: config.control,
             payload: config.payload.get(),
@@ -118,8 +104,8 @@ impl Sender {
             total_segments: config.total_segments,
             episode: Episode::None,
             owed: false,
-            rtt: RttEstimator::new(config.min_rto, config.initial_rto),
-            timestamps: config.timestamps,
+            rtt: RttEstimator::new(config.transport.min_rto, config.transport.initial_rto),
+            timestamps: config.transport.timestamps,
             timed: None,
             timer: Time::NEVER,
             timed_out: None,

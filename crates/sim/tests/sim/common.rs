@@ -3,7 +3,7 @@
 use cc::Start;
 use cc::registry::build;
 use link::{Limit, LinkConfig};
-use tightlink_sim::{FlowPlan, Host, LinkPlan, LossDetection, Plan, Recovery};
+use tightlink_sim::{FlowPlan, LinkPlan, Plan, Transport};
 use units::{Bytes, Fraction, Rate, Span, Time};
 
 /// A drop-tail link of `rate` bits per second with room for `limit` packets, and no flows yet.
@@ -56,16 +56,8 @@ pub fn flow(name: &str, control: &str, base_rtt: Span) -> FlowPlan {
         socket_buffer: Bytes::MAX,
         sizer: None,
         send_jitter: Span::ZERO,
-        min_rto: Span::from_millis(200),
-        initial_rto: Span::from_secs(1),
-        timestamps: true,
-        sack: true,
-        recovery: Recovery::Rfc6675,
-        loss_detection: LossDetection::DupAck,
-        ecn: false,
-        pacing: false,
+        transport: Transport::default(),
         access_rate: None,
-        host: Host::default(),
     }
 }
 

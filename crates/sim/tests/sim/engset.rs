@@ -4,7 +4,7 @@ use crate::common::{flow, plan};
 use crate::ns2::base_rtts;
 use cc::Start;
 use cc::registry::build;
-use tightlink_sim::{FlowPlan, NoRecorder, Plan, SessionSize, SessionsPlan, Simulation};
+use tightlink_sim::{FlowPlan, NoRecorder, Plan, SessionSize, SessionsPlan, Simulation, Transport};
 use units::random::Distribution;
 use units::{Bytes, Fraction, Rate, Span, Time};
 
@@ -53,9 +53,8 @@ fn scenario(buffer: u64) -> Plan {
         payload: segment,
         header: Bytes::new(40),
         send_jitter: Span::from_micros(250),
-        timestamps: false,
         // As ns-2: RFC 2988, which RFC 6298 takes the place of.
-        initial_rto: Span::from_secs(3),
+        transport: Transport { timestamps: false, initial_rto: Span::from_secs(3), ..Transport::default() },
         ..flow("user", "reno", rtts[user])
     };
     plan.sessions = vec![SessionsPlan {

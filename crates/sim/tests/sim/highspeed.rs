@@ -3,7 +3,7 @@
 use crate::common::{flow, plan};
 use cc::Start;
 use cc::registry::{LIMITED, build};
-use tightlink_sim::{FlowPlan, NoRecorder, Plan, Recovery, Simulation};
+use tightlink_sim::{FlowPlan, NoRecorder, Plan, Recovery, Simulation, Transport};
 use units::random::Stream;
 use units::{Bytes, Rate, Span, Time};
 
@@ -84,8 +84,7 @@ impl Setting {
                 header: Bytes::new(40),
                 start: Time::ZERO + Span::from_secs_f64(2.0 * starts.uniform()),
                 send_jitter: Rate::from_bps(rate).serialization(Bytes::new(1000)),
-                timestamps: false,
-                recovery: self.recovery,
+                transport: Transport { timestamps: false, recovery: self.recovery, ..Transport::default() },
                 ..flow(&format!("flow-{index}"), "highspeed", rtt)
             }
         };

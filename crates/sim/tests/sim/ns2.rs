@@ -3,7 +3,7 @@
 use crate::common::{flow, plan};
 use cc::Start;
 use cc::registry::build;
-use tightlink_sim::{FlowPlan, NoRecorder, Plan, Simulation};
+use tightlink_sim::{FlowPlan, NoRecorder, Plan, Simulation, Transport};
 use units::random::Stream;
 use units::{Bytes, Span, Time};
 
@@ -60,8 +60,7 @@ fn scenario(row: &Row) -> Plan {
         header: Bytes::new(40),
         start: Time::ZERO + Span::from_secs_f64(10.0 * starts.uniform()),
         send_jitter: Span::from_micros(250),
-        timestamps: false,
-        sack: row.tcp == "Sack1",
+        transport: Transport { timestamps: false, sack: row.tcp == "Sack1", ..Transport::default() },
         ..flow(&format!("flow-{index}"), "reno", rtt)
     };
     plan.flows = base_rtts(row.flows).into_iter().enumerate().map(one).collect();

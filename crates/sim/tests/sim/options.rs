@@ -2,21 +2,24 @@
 
 use crate::common::{flow, plan};
 use proptest::prelude::*;
-use tightlink_sim::{FlowPlan, FlowReport, LossDetection, NoRecorder, Outcome, Plan, Recovery, Simulation};
+use tightlink_sim::{
+    FlowPlan, FlowReport, LossDetection, NoRecorder, Outcome, Plan, Recovery, Simulation, Transport,
+};
 use units::{Bytes, Fraction, Span, Time};
 
 /// Flows alike with one combination of options.
 fn combined(flow: FlowPlan, options: (bool, bool, bool, bool, bool, bool)) -> FlowPlan {
     let (prr, rack, sack, ecn, pacing, timestamps) = options;
-    FlowPlan {
+    let transport = Transport {
         recovery: if prr { Recovery::Prr } else { Recovery::Rfc6675 },
         loss_detection: if rack { LossDetection::Rack } else { LossDetection::DupAck },
         sack,
         ecn,
         pacing,
         timestamps,
-        ..flow
-    }
+        ..flow.transport
+    };
+    FlowPlan { transport, ..flow }
 }
 
 fn run(plan: Plan) -> Outcome<NoRecorder> {

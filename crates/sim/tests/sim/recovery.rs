@@ -14,7 +14,7 @@ fn a_lost_retransmission_ends_in_a_timeout() {
             plan.links[0].config.loss = Fraction::new(loss).unwrap();
             plan.end = Some(Time::ZERO + Span::from_secs(300));
             let mut flow = flow("target", "reno", Span::from_millis(20));
-            flow.sack = sack;
+            flow.transport.sack = sack;
             plan.flows = vec![flow];
             let outcome = Simulation::new(plan, NoRecorder).run();
             // The square-root law, and timeouts of 200 ms that double at a loss of 30 %, leave more than this.
@@ -38,7 +38,7 @@ fn delivery_rates_are_those_of_the_path_without_names_too() {
             plan.warmup = Time::ZERO + Span::from_secs(10);
             plan.end = Some(Time::ZERO + Span::from_secs(60));
             let mut flow = flow("target", "bbr", Span::from_millis(40));
-            flow.sack = sack;
+            flow.transport.sack = sack;
             plan.flows = vec![flow];
             Simulation::new(plan, NoRecorder).run().flows[0].goodput().as_bps_f64()
         };

@@ -3,7 +3,7 @@
 use crate::common::{flow, plan};
 use link::LinkState;
 use sizing::{Drs, Fixed};
-use tightlink_sim::{FlowPlan, FlowView, NoRecorder, Outcome, Recorder, Simulation};
+use tightlink_sim::{FlowPlan, FlowView, NoRecorder, Outcome, Recorder, Simulation, Transport};
 use units::{Bytes, Span, Time};
 
 const RTT: Span = Span::from_millis(100);
@@ -76,7 +76,8 @@ fn the_maximum_holds_and_the_window_never_shrinks() {
 /// Without time stamps the receiver times whole windows, which takes it longer to know the round trip.
 #[test]
 fn without_time_stamps_it_fills_the_path_too() {
-    let target = FlowPlan { timestamps: false, ..sized(6_000_000) };
+    let transport = Transport { timestamps: false, ..Transport::default() };
+    let target = FlowPlan { transport, ..sized(6_000_000) };
     let right_sized = first_filling(&run(target, 10, Windows::default()));
     assert!(right_sized < Time::ZERO + RTT * 20, "{right_sized:?}");
 }

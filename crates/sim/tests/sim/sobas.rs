@@ -6,7 +6,7 @@ use link::{Limit, LinkConfig};
 use sizing::registry::build_with;
 use sizing::{Action, BufferSizer, Input, SizerConfig};
 use tightlink_sim::{
-    FlowPlan, FlowReport, LossDetection, NoRecorder, Plan, Recovery, Simulation, TrafficPlan,
+    FlowPlan, FlowReport, LossDetection, NoRecorder, Plan, Recovery, Simulation, TrafficPlan, Transport,
 };
 use units::{Bytes, Fraction, Rate, Span, Time};
 
@@ -178,8 +178,11 @@ fn so_does_one_whose_buffer_is_a_few_packets() {
     // No train comes whole, and every loss may be that of a burst that the buffer did not hold.
     for seed in 1..=50 {
         let target = FlowPlan {
-            recovery: Recovery::Prr,
-            loss_detection: LossDetection::Rack,
+            transport: Transport {
+                recovery: Recovery::Prr,
+                loss_detection: LossDetection::Rack,
+                ..Transport::default()
+            },
             ..sized("sobas", RTT, true)
         };
         let mut plan = path(target, 0.25);

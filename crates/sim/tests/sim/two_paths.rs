@@ -8,7 +8,7 @@ use crate::common::{flow, plan};
 use link::traffic::{Pattern, TrafficConfig};
 use link::{Limit, LinkState};
 use proptest::prelude::*;
-use tightlink_sim::{FlowPlan, FlowView, Outcome, Plan, Recorder, Simulation, TrafficPlan};
+use tightlink_sim::{FlowPlan, FlowView, Outcome, Plan, Recorder, Simulation, TrafficPlan, Transport};
 use units::{Bytes, Fraction, Rate, Span, Time};
 
 /// Everything a recorder can see, every 10 ms.
@@ -46,7 +46,7 @@ fn busy(
         .map(|i| FlowPlan {
             send_jitter: Span::from_micros(jitter_us),
             delayed_ack,
-            sack,
+            transport: Transport { sack, ..Transport::default() },
             start: Time::ZERO + Span::from_millis(37 * i as u64),
             size: (i == 1).then_some(Bytes::new(3_000_001)),
             ..flow(&format!("flow-{i}"), "reno", Span::from_millis(10 + 13 * (i as u64 / 2)))

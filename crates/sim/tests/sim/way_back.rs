@@ -4,7 +4,7 @@ use crate::common::{flow, link, plan};
 use link::Limit;
 use link::traffic::{Pattern, TrafficConfig};
 use proptest::prelude::*;
-use tightlink_sim::{FlowPlan, LinkPlan, NoRecorder, Outcome, Plan, Simulation, TrafficPlan};
+use tightlink_sim::{FlowPlan, LinkPlan, NoRecorder, Outcome, Plan, Simulation, TrafficPlan, Transport};
 use units::{Bytes, Fraction, Rate, Span, Time};
 
 fn minute(links: Vec<LinkPlan>) -> Plan {
@@ -58,7 +58,7 @@ fn a_slow_way_back_limits_goodput_to_what_it_acknowledges() {
             socket_buffer: Bytes::new(300 * payload),
             payload: Bytes::new(payload),
             header: Bytes::new(header),
-            timestamps,
+            transport: Transport { timestamps, ..Transport::default() },
             delayed_ack,
             ..there_and_back("f", "fixed", 40)
         }];
@@ -83,8 +83,9 @@ fn a_transfer_completes_though_many_acknowledgements_are_dropped() {
         plan.end = Some(Time::ZERO + Span::from_secs(1000));
         plan.warmup = Time::ZERO;
         let size = Bytes::new(3_000_001);
+        let transport = Transport { sack, ..Transport::default() };
         plan.flows =
-            vec![FlowPlan { size: Some(size), sack, delayed_ack, ..there_and_back("f", "reno", 40) }];
+            vec![FlowPlan { size: Some(size), transport, delayed_ack, ..there_and_back("f", "reno", 40) }];
         let outcome = run(plan);
         let flow = &outcome.flows[0];
         assert!(flow.completion.is_some(), "sack {sack}, loss {loss}: {} delivered", flow.delivered);
@@ -184,7 +185,7 @@ proptest! {
                 size: (index == 1).then_some(Bytes::new(200_001)),
                 start: Time::ZERO + Span::from_millis(1 + 31 * index as u64),
                 delayed_ack,
-                sack,
+                transport: Transport { sack, ..Transport::default() },
                 ..flow(&format!("flow-{index}"), "reno", Span::from_millis(60 + 7 * index as u64))
             });
         }

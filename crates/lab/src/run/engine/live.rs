@@ -40,10 +40,10 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
     let unasked = resolved.flows.iter().all(|flow| flow.autotuned);
     for namespace in [path.sender(), path.receiver()] {
         namespace.run(move || if unasked { stack.apply_profile() } else { stack.apply() })??;
-        if !resolved.flows[0].timestamps {
+        if !resolved.flows[0].transport.timestamps {
             namespace.sysctl("net.ipv4.tcp_timestamps", "0")?;
         }
-        if !resolved.flows[0].sack {
+        if !resolved.flows[0].transport.sack {
             namespace.sysctl("net.ipv4.tcp_sack", "0")?;
         }
     }
@@ -125,8 +125,9 @@ pub(super) fn check(resolved: &Resolved) -> Result<(), Misfit> {
             let mend = "give all flows the same, or use the simulator: --engine sim";
             return misfit("segment", found, "one segment size for all flows".into(), mend);
         }
+        let (own, common) = (flow.transport, first.transport);
         for (key, differs) in
-            [("timestamps", flow.timestamps != first.timestamps), ("sack", flow.sack != first.sack)]
+            [("timestamps", own.timestamps != common.timestamps), ("sack", own.sack != common.sack)]
         {
             if differs {
                 let found = format!("{key} on some flows only; the kernel has one setting");
@@ -146,7 +147,7 @@ pub(super) fn check(resolved: &Resolved) -> Result<(), Misfit> {
             let mend = "leave it out, or use the simulator: --engine sim";
             return misfit("byte_counting", found, "1".into(), mend);
         }
-        if flow.loss_detection == LossDetection::Rack && resolved.stack == Stack::Classic {
+        if flow.transport.loss_detection == LossDetection::Rack && resolved.stack == Stack::Classic {
             let found = "loss_detection \"rack\" with live.stack \"classic\", which turns RACK off".into();
             let mend = "write live.stack = \"modern\", or use the simulator: --engine sim";
             return misfit("loss_detection", found, "\"dupack\"".into(), mend);
@@ -156,7 +157,7 @@ pub(super) fn check(resolved: &Resolved) -> Result<(), Misfit> {
             let mend = "give it a size instead, or use the simulator: --engine sim";
             return misfit("stop", found, "no stop".into(), mend);
         }
-        for (key, on) in [("ecn", flow.ecn), ("pacing", flow.pacing)] {
+        for (key, on) in [("ecn", flow.transport.ecn), ("pacing", flow.transport.pacing)] {
             if on {
                 let found = format!("{key} = true, which this version does not turn on in the kernel");
                 let mend = "leave it out, or use the simulator: --engine sim";

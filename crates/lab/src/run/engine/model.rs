@@ -65,7 +65,7 @@ pub(super) fn path(resolved: &Resolved) -> Result<(Path, Target), Misfit> {
             mend: "ask the simulator or the kernel".into(),
         });
     }
-    if resolved.queue.settings.mark_above.is_some() && resolved.flows.iter().any(|flow| flow.ecn) {
+    if resolved.queue.settings.mark_above.is_some() && resolved.flows.iter().any(|flow| flow.transport.ecn) {
         return Err(Misfit {
             engine: Engine::Model,
             key: "link.queue.mark_above".into(),
@@ -109,7 +109,7 @@ pub(super) fn path(resolved: &Resolved) -> Result<(Path, Target), Misfit> {
             1
         },
         // RFC 6298 on a steady path: a little above the RTT, at least the floor.
-        timeout: flow.min_rto.max(base_rtt),
+        timeout: flow.transport.min_rto.max(base_rtt),
     };
     if flow.control == "fixed" && mft::prediction(&path, &target).regime == Regime::SelfInducedLoss {
         return Err(Misfit {

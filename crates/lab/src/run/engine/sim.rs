@@ -164,23 +164,8 @@ fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
         socket_buffer: largest,
         sizer,
         send_jitter: flow.send_jitter,
-        min_rto: flow.min_rto,
-        initial_rto: flow.initial_rto,
-        timestamps: flow.timestamps,
-        sack: flow.sack,
-        recovery: match flow.recovery {
-            scenario::Recovery::Rfc6675 => sim::Recovery::Rfc6675,
-            scenario::Recovery::Prr => sim::Recovery::Prr,
-            scenario::Recovery::Sack1 => sim::Recovery::Sack1,
-        },
-        loss_detection: match flow.loss_detection {
-            scenario::LossDetection::DupAck => sim::LossDetection::DupAck,
-            scenario::LossDetection::Rack => sim::LossDetection::Rack,
-        },
-        ecn: flow.ecn,
-        pacing: flow.pacing,
+        transport: flow.transport,
         access_rate: flow.access_rate,
-        host: flow.host,
     })
 }
 
@@ -207,7 +192,7 @@ fn flow_summary(flow: &FlowReport, of: &ResolvedFlow, resolved: &Resolved) -> Fl
 /// By Little's law: packets that got through per second, times how long each waited. `None` where a round trip has more
 /// than one queue in it, or an acknowledgement that waits.
 fn backlog_packets(flow: &FlowReport, of: &ResolvedFlow, resolved: &Resolved) -> Option<f64> {
-    let alone = !resolved.is_network() && of.delayed_ack == 1 && of.timestamps;
+    let alone = !resolved.is_network() && of.delayed_ack == 1 && of.transport.timestamps;
     let mean = flow.rtt.mean().filter(|_| alone)?;
     let waited = mean.saturating_sub(of.base_rtt + resolved.link.rate.serialization(of.segment()));
     let measured = flow.active.as_secs_f64();

@@ -1,6 +1,6 @@
 //! When a host's processor is away: for other work, or for another virtual machine on it.
 
-use crate::plan::Host;
+use transport::Host;
 use units::random::Stream;
 use units::{Span, Time};
 

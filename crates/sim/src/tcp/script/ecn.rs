@@ -6,7 +6,7 @@ use super::{config, play};
 #[test]
 fn a_window_of_echoes_lowers_the_window_once() {
     let mut config = config(8);
-    config.ecn = true;
+    config.transport.ecn = true;
     play(
         config,
         "  0 · go         · 0 1 2 3 4 5 6 7
@@ -27,7 +27,7 @@ fn a_window_of_echoes_lowers_the_window_once() {
 #[test]
 fn a_loss_answers_the_marks_of_its_window() {
     let mut config = config(8);
-    config.ecn = true;
+    config.transport.ecn = true;
     play(
         config,
         "  0 · go                · 0 1 2 3 4 5 6 7

@@ -68,7 +68,7 @@ pub(super) fn hears(sack: bool, rate: bool, shown: &[&str], script: &str) {
     let heard =
         Heard { rate, window: 8, told: 0, beside: none, known: none, delivered: none, by_rates: none };
     let mut config = config(8);
-    (config.sack, config.control) = (sack, Box::new(heard));
+    (config.transport.sack, config.control) = (sack, Box::new(heard));
     let mut sender = Sender::new(config);
     for (now, event, expected, line) in lines(script) {
         perform(&mut sender, now, event, line);

@@ -7,7 +7,7 @@ use super::{config, play};
 #[test]
 fn a_partial_acknowledgement_sends_the_next_hole() {
     let mut config = config(8);
-    config.sack = false;
+    config.transport.sack = false;
     play(
         config,
         "  0 · go     · 0 1 2 3 4 5 6 7
@@ -32,7 +32,7 @@ fn a_partial_acknowledgement_sends_the_next_hole() {
 #[test]
 fn jumps_are_no_duplicates() {
     let mut config = config(6);
-    config.sack = false;
+    config.transport.sack = false;
     play(
         config,
         "  0 · go     · 0 1 2 3 4 5

@@ -2,12 +2,13 @@
 //! `tcp_tso_should_defer`).
 
 use super::{config, play};
-use crate::plan::{Host, Recovery};
 use crate::tcp::SenderConfig;
-use units::Span;
+use transport::Recovery;
 
 fn offloading(window: u64) -> SenderConfig {
-    SenderConfig { host: Host { tso: true, ..Host::default() }, ..config(window) }
+    let mut config = config(window);
+    config.transport.host.tso = true;
+    config
 }
 
 /// 40 segments of 1000 bytes in 100 ms: a super-packet has the least, two.
@@ -53,7 +54,8 @@ fn a_third_of_the_window_leaves_whatever_is_expected() {
 /// In recovery nothing waits.
 #[test]
 fn a_repair_does_not_wait() {
-    let config = SenderConfig { recovery: Recovery::Prr, ..offloading(20) };
+    let mut config = offloading(20);
+    config.transport.recovery = Recovery::Prr;
     play(
         config,
         "0 · go · 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 |
@@ -70,7 +72,7 @@ fn a_repair_does_not_wait() {
 #[test]
 fn the_end_of_the_data_does_not_wait() {
     play(
-        SenderConfig { total_segments: 41, min_rto: Span::from_millis(200), ..offloading(40) },
+        SenderConfig { total_segments: 41, ..offloading(40) },
         "0 · go · 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 |
          100 · ack 1 · 40 |",
     );

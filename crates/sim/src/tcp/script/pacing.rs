@@ -35,7 +35,7 @@ fn times(sender: &mut Sender, mut now: Time, count: usize) -> Vec<u64> {
 fn timed(gap: Span) -> Sender {
     let mut config = config(10);
     config.control = Box::new(Timed(gap));
-    assert!(!config.pacing);
+    assert!(!config.transport.pacing);
     let sender = Sender::new(config);
     assert!(!sender.is_plain());
     sender
@@ -70,7 +70,7 @@ fn under_a_cap_segments_leave_one_by_one() {
 fn a_window_is_spread_over_its_round_trip() {
     for (threshold, gap_us) in [(1, 100_000 * 5 / 6 / 10), (1000, 100_000 / 2 / 11)] {
         let mut config = config(10);
-        config.pacing = true;
+        config.transport.pacing = true;
         let start = cc::Start { segment: SEGMENT, window: SEGMENT * 10, threshold: SEGMENT * threshold };
         config.control = cc::registry::build("reno", "standard", start).expect("registered");
         let mut sender = Sender::new(config);
@@ -100,7 +100,7 @@ fn a_window_is_spread_over_its_round_trip() {
 fn on_a_host_with_offload_a_super_packet_leaves_together_and_the_mean_rate_is_the_same() {
     let mut config = config(10);
     config.control = Box::new(Timed(Span::from_micros(100)));
-    config.host.tso = true;
+    config.transport.host.tso = true;
     let mut sender = Sender::new(config);
     let expected = [3000, 3000, 3000, 3000, 3000, 3500, 3500, 3500, 3500, 3500];
     assert_eq!(times(&mut sender, ms(3), 10), expected);
@@ -110,7 +110,7 @@ fn on_a_host_with_offload_a_super_packet_leaves_together_and_the_mean_rate_is_th
 fn on_a_line_the_segments_of_a_super_packet_leave_one_after_the_other() {
     let mut config = config(10);
     config.control = Box::new(Timed(Span::from_micros(100)));
-    config.host.tso = true;
+    config.transport.host.tso = true;
     config.line_gap = Span::from_micros(10);
     let mut sender = Sender::new(config);
     let expected = [3000, 3010, 3020, 3030, 3040, 3500, 3510, 3520, 3530, 3540];

@@ -1,7 +1,7 @@
 //! RFC 6937: proportional rate reduction, against RFC 6675 on the same losses.
 
 use super::{config, play};
-use crate::plan::Recovery;
+use transport::Recovery;
 
 /// Section 4, first example, at half its size: RFC 6675 waits for half a window and then sends one for one; PRR sends
 /// one for two from the start, and ends with the same in the network.
@@ -21,7 +21,7 @@ fn one_loss_is_mended_evenly() {
     };
     play(config(10), &script(["", "", "", "", "12", "13", "14", "15"]));
     let mut config = config(10);
-    config.recovery = Recovery::Prr;
+    config.transport.recovery = Recovery::Prr;
     // Twelve were outstanding, five are to remain: ceil(n 5 / 12) have left after the n-th.
     play(config, &script(["", "12", "", "13", "", "", "14", "15"]));
 }
@@ -41,6 +41,6 @@ fn many_losses_are_mended_without_a_burst() {
     };
     play(config(16), &script("0r 1r 2r 3r 4r", "5r"));
     let mut config = config(16);
-    config.recovery = Recovery::Prr;
+    config.transport.recovery = Recovery::Prr;
     play(config, &script("0r 1r", "2r 3r"));
 }

@@ -1,12 +1,12 @@
 //! RFC 8985: losses by time, and the probe of the tail.
 
 use super::{config, play};
-use crate::plan::LossDetection;
 use crate::tcp::SenderConfig;
+use transport::LossDetection;
 
 fn rack(window: u64) -> SenderConfig {
     let mut config = config(window);
-    config.loss_detection = LossDetection::Rack;
+    config.transport.loss_detection = LossDetection::Rack;
     config
 }
 

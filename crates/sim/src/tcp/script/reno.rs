@@ -8,7 +8,7 @@ use super::{config, play};
 fn the_third_duplicate_is_a_loss_and_the_first_two_send_new_segments() {
     for sack in [true, false] {
         let mut config = config(10);
-        config.sack = sack;
+        config.transport.sack = sack;
         play(
             config,
             "  0 · go            · 0 1 2 3 4 5 6 7 8 9 | w=10 pipe=10

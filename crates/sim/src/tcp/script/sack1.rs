@@ -1,7 +1,7 @@
 //! Fall and Floyd's `pipe`, as in ns-2's Sack1, against RFC 6675 on the same losses.
 
 use super::{config, play};
-use crate::plan::Recovery;
+use transport::Recovery;
 
 /// Sixteen outstanding, the window halved to eight. To RFC 6675 the eight lost ones are gone, so it sends at once; here they
 /// count until the acknowledgement of what was sent again for them, which takes out two: the hole and its repair.
@@ -17,7 +17,7 @@ fn what_is_lost_counts_as_under_way_until_it_is_acknowledged() {
     };
     play(config(16), &script(["16", "17", "0r", "1r", "2r", "3r", "4r", "5r"]));
     let mut config = config(16);
-    config.recovery = Recovery::Sack1;
+    config.transport.recovery = Recovery::Sack1;
     let rest = "# 16, then 17: ten lost or new and one repair are under way, and eight may be.
                 124 · ack 0 sack 16 ·
                 125 · ack 0 sack 17 · | w=8 pipe=1

@@ -15,7 +15,7 @@ fn a_retransmission_gives_a_sample_with_time_stamps_only() {
     };
     play(config(2), &script(1400));
     let mut config = config(2);
-    config.timestamps = false;
+    config.transport.timestamps = false;
     play(config, &script(3100));
 }
 
@@ -34,7 +34,7 @@ fn a_duplicate_gives_no_sample() {
 #[test]
 fn without_time_stamps_one_segment_is_timed_at_a_time() {
     let mut config = config(2);
-    config.timestamps = false;
+    config.transport.timestamps = false;
     play(
         config,
         "  0 · go     · 0 1

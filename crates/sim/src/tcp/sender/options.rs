@@ -3,7 +3,6 @@
 
 use super::offload::Offload;
 use super::{Episode, Features, Sender, SenderConfig, Transmission};
-use crate::plan::{LossDetection, Recovery};
 use crate::tcp::Acknowledgement;
 use crate::tcp::blocks::Block;
 use crate::tcp::ecn::Reaction;
@@ -11,6 +10,7 @@ use crate::tcp::prr::Prr;
 use crate::tcp::rack::Rack;
 use crate::tcp::tlp::Tlp;
 use cc::CongestionKind;
+use transport::{LossDetection, Recovery};
 use units::{Span, Time};
 
 /// The state of what is on.
@@ -42,14 +42,15 @@ pub(super) struct Timed {
 impl Options {
     /// What `config` asks for; `None` if nothing.
     pub(super) fn of(config: &SenderConfig) -> Option<Box<Self>> {
-        let timed = config.loss_detection == LossDetection::Rack && config.sack;
+        let transport = &config.transport;
+        let timed = transport.loss_detection == LossDetection::Rack && transport.sack;
         let options = Self {
-            prr: (config.recovery == Recovery::Prr).then(Prr::default),
-            counts_lost: config.recovery == Recovery::Sack1 && config.sack,
+            prr: (transport.recovery == Recovery::Prr).then(Prr::default),
+            counts_lost: transport.recovery == Recovery::Sack1 && transport.sack,
             rack: timed.then(Timed::default),
-            ecn: config.ecn.then(Reaction::default),
+            ecn: transport.ecn.then(Reaction::default),
             // Who places every departure sends no super-packets.
-            offload: (config.host.tso && !config.control.wants().departures).then(Offload::default),
+            offload: (transport.host.tso && !config.control.wants().departures).then(Offload::default),
             retransmission: Time::NEVER,
             before: (0, 0),
         };
@@ -58,7 +59,7 @@ impl Options {
             && options.rack.is_none()
             && options.ecn.is_none()
             && options.offload.is_none()
-            && !config.host.gathers();
+            && !transport.host.gathers();
         (!none).then(|| Box::new(options))
     }
 

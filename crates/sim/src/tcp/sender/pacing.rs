@@ -34,11 +34,11 @@ impl Pacing {
     pub(super) fn of(config: &SenderConfig) -> Self {
         let wants = config.control.wants();
         Self {
-            paced: config.pacing || wants.departures,
+            paced: config.transport.pacing || wants.departures,
             lined: config.line_gap > Span::ZERO,
             placed: wants.departures,
             deliveries: wants.deliveries || wants.rate,
-            pacer: Pacer::new(wants.departures || config.host.tso, config.line_gap),
+            pacer: Pacer::new(wants.departures || config.transport.host.tso, config.line_gap),
             delivery: wants.rate.then(Box::default),
             told_below: 0,
             told: 0,

@@ -1,0 +1,140 @@
+//! The options of a TCP connection as plain data.
+//!
+//! A scenario's flow, a resolved flow, a simulation's plan and its sender embed the same [`Transport`], so that an option
+//! is defined once. It has a room of its own because `scenario` may not see `sim`, and `units` must not know networks.
+//! What an option does is in `sim/src/tcp/`; its key, default and source are in `scenario/src/schema.rs`.
+//!
+//! The order of the fields is part of every scenario's content hash. A new option goes to the end of [`Host`], with
+//! `#[serde(skip_serializing_if = "is_default")]`: scenarios from before it then keep their hash.
+
+use serde::Serialize;
+use units::Span;
+
+/// How the two ends of a connection send, acknowledge and repair losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Transport {
+    /// Least retransmission timeout.
+    pub min_rto: Span,
+    /// Retransmission timeout before the first round-trip sample, 1 s in RFC 6298 (2.1).
+    pub initial_rto: Span,
+    /// Segments carry time stamps, so that every acknowledgement of new data gives a round-trip sample (RFC 7323).
+    /// Without, one segment is timed at a time, and not if it was sent again, so a backed-off timer stays so for longer.
+    pub timestamps: bool,
+    /// Selective acknowledgements (RFC 2018, RFC 6675); without, NewReno (RFC 6582).
+    pub sack: bool,
+    /// How much fast recovery may send.
+    pub recovery: Recovery,
+    /// How losses are found. Detection by time needs selective acknowledgements; without them duplicates are counted.
+    pub loss_detection: LossDetection,
+    /// Data packets may be marked instead of dropped (RFC 3168).
+    pub ecn: bool,
+    /// Packets leave at a rate: the controller's, or else by window and round-trip time. A controller with a rate is
+    /// paced in any case.
+    pub pacing: bool,
+    /// What the two hosts do beyond the RFCs.
+    #[serde(flatten)]
+    pub host: Host,
+}
+
+impl Default for Transport {
+    /// The defaults of a scenario's flow.
+    fn default() -> Self {
+        Self {
+            min_rto: Span::from_millis(200),
+            initial_rto: Span::from_secs(1),
+            timestamps: true,
+            sack: true,
+            recovery: Recovery::default(),
+            loss_detection: LossDetection::default(),
+            ecn: false,
+            pacing: false,
+            host: Host::default(),
+        }
+    }
+}
+
+/// What hosts do beyond the RFCs; by default nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Host {
+    /// Which BBR `control = "bbr"` is.
+    #[serde(skip_serializing_if = "is_default")]
+    pub bbr_variant: BbrVariant,
+    /// Segments leave in super-packets: Linux's segmentation offload, autosizing and deferral. Not where a controller
+    /// places departures.
+    #[serde(skip_serializing_if = "is_default")]
+    pub tso: bool,
+    /// The receiver sees segments that arrive within this of the first together; zero: each by itself.
+    #[serde(skip_serializing_if = "is_default")]
+    pub gro: Span,
+    /// This many segments are acknowledged one by one before acknowledgements are delayed.
+    #[serde(skip_serializing_if = "is_default")]
+    pub quick_ack: u64,
+    /// Beyond a hole, the acknowledgements after the third wait for this at most, or a twentieth of the round-trip time,
+    /// and one speaks for all; zero: each leaves at once.
+    #[serde(skip_serializing_if = "is_default")]
+    pub sack_compression: Span,
+    /// How long the receiver's processor is away at a time, the mean of an exponential distribution; zero: never.
+    /// Segments that arrive meanwhile are taken together afterwards.
+    #[serde(skip_serializing_if = "is_default")]
+    pub pause: Span,
+    /// Mean time between two pauses, exponential; zero where there are none.
+    #[serde(skip_serializing_if = "is_default")]
+    pub pause_interval: Span,
+    /// How long the receiver's processor takes to begin after it had nothing to do for 200 us or more; zero: it never
+    /// sleeps.
+    #[serde(skip_serializing_if = "is_default")]
+    pub wake_up: Span,
+}
+
+impl Host {
+    /// Whether the receiver gathers segments or acknowledgements.
+    #[must_use]
+    pub fn gathers(&self) -> bool {
+        self.gro > Span::ZERO
+            || self.quick_ack > 0
+            || self.sack_compression > Span::ZERO
+            || self.pause > Span::ZERO
+            || self.wake_up > Span::ZERO
+    }
+}
+
+/// How much fast recovery may send for what is acknowledged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Recovery {
+    /// What the window has room for (RFC 6675; RFC 6582 without selective acknowledgements).
+    #[default]
+    Rfc6675,
+    /// Proportional rate reduction with the slow-start reduction bound (RFC 6937).
+    Prr,
+    /// As RFC 6675, but a lost segment counts as in the network until it is acknowledged (K. Fall and S. Floyd,
+    /// "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP", 1996; ns-2's Sack1). Only with selective
+    /// acknowledgements.
+    Sack1,
+}
+
+/// How losses are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LossDetection {
+    /// By three duplicate or selective acknowledgements (RFC 5681, RFC 6675).
+    #[default]
+    DupAck,
+    /// By time, with a probe of the tail (RACK-TLP, RFC 8985).
+    Rack,
+}
+
+/// Which BBR `control = "bbr"` is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BbrVariant {
+    /// As in draft-cardwell-iccrg-bbr-congestion-control-00.
+    #[default]
+    Draft,
+    /// As in Linux 6.18.
+    Linux,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
