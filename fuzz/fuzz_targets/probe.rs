@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use live::fuzzing::{probe, probe_signed};
+use probe::fuzzing::{probe, probe_signed};
 use tightlink_fuzz::ready;
 
 /// The part that every message has.

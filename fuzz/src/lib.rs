@@ -11,7 +11,7 @@ pub fn ready() {
         ("link", link::fuzzing::checked),
         ("scenario", scenario::fuzzing::checked),
         ("emu", emu::fuzzing::checked),
-        ("live", live::fuzzing::checked),
+        ("probe", probe::fuzzing::checked),
         ("transfer", transfer::fuzzing::checked),
     ];
     // libFuzzer's own hook ends the process at any panic.

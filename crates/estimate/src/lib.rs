@@ -20,4 +20,6 @@ pub use goodput::{Goodput, GoodputSample};
 pub use loss::{Episodes, SequenceGaps};
 pub use round_trip::{RoundTrip, RoundTripTimes, Waits};
 pub use statistics::{median, spread};
-pub use train::{Capacity, TRAIN_PACKETS, Train, TrainPacket};
+pub use train::{
+    Capacity, TRAIN_BYTES, TRAIN_PACKET, TRAIN_PACKETS, TRAINS, TRAINS_APART, Train, TrainPacket,
+};

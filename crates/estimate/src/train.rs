@@ -1,11 +1,23 @@
 //! Capacity from the dispersion of packet trains.
 
 use crate::{Estimator, median};
-use units::{Bytes, Rate, Time};
+use units::{Bytes, Rate, Span, Time};
 
 /// Packets of one train. 50 gave 97.0, 622.0 and 969.3 Mb/s on emulated paths of 97, 622 and 970; 20 came within 0.3 %
 /// (measured for this project). The source does not say.
 pub const TRAIN_PACKETS: usize = 50;
+
+/// The length of each with its IP header: what Ethernet carries.
+pub const TRAIN_PACKET: Bytes = Bytes::new(1500);
+
+/// What a train puts into the queue at once.
+pub const TRAIN_BYTES: Bytes = Bytes::new(TRAIN_PACKETS as u64 * TRAIN_PACKET.get());
+
+/// Trains of one measurement: the source's five [sobas:IV].
+pub const TRAINS: usize = 5;
+
+/// Nobody asks for a train sooner after the last one.
+pub const TRAINS_APART: Span = Span::from_millis(15);
 
 /// The share of a train that is left out at its head: packets there find queues that the train has not filled yet,
 /// so their dispersion is still that of links before the narrow one.
@@ -74,7 +86,7 @@ impl Train {
         let slope = |first: usize| {
             let sum: Bytes = body[first + 1..=first + lag].iter().map(|packet| packet.length).sum();
             let span = body[first + lag].at.since(body[first].at);
-            (span > units::Span::ZERO).then(|| sum.bits_f64() / span.as_secs_f64())
+            (span > Span::ZERO).then(|| sum.bits_f64() / span.as_secs_f64())
         };
         let mut slopes: Vec<f64> = (0..body.len() - lag).filter_map(slope).collect();
         median(&mut slopes).map(Rate::from_bps_f64)

@@ -1,6 +1,7 @@
 //! [`LiveError`]: what can go wrong with a real transfer, each with the words that help to mend it.
 
 use host::HostError;
+use probe::ProbeError;
 use std::io;
 use std::net::SocketAddr;
 use thiserror::Error;
@@ -67,16 +68,9 @@ pub enum LiveError {
         /// What the kernel said.
         source: io::Error,
     },
-    /// A socket for probes could not be made.
-    #[error(
-        "cannot probe at {address}: {source}; the address must be reachable from this network namespace, and UDP allowed"
-    )]
-    Probe {
-        /// The other side's address, or our own.
-        address: SocketAddr,
-        /// What the kernel said.
-        source: io::Error,
-    },
+    /// The path cannot be probed.
+    #[error(transparent)]
+    Probe(#[from] ProbeError),
     /// The machine refused something.
     #[error(transparent)]
     Host(#[from] HostError),

@@ -4,7 +4,7 @@
 //! the liaison only says where the echoer is and which key it has.
 
 use crate::error::LiveError;
-use crate::probe::{Echoer, ProbeKey, TrainLimits};
+use probe::{Echoer, ProbeKey, TrainLimits};
 use sizing::SenderReport;
 use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};

@@ -7,8 +7,7 @@
 //!
 //! Reading order: `session.rs` (what a run is), `results.rs` (what it leaves), `receiver.rs` and `sender.rs`
 //! (one loop each, no thread per flow), `liaison.rs` (what they tell each other), `window.rs` (the actuator), `sized.rs`
-//! (sizers at the actuator), `sized_group.rs` (one sizer for several connections), `probe.rs` (probes and packet trains
-//! over UDP), `sobas_socket.rs` (all of it for a program of its own), `tune.rs` (for programs that know nothing of it),
+//! (sizers at the actuator), `sized_group.rs` (one sizer for several connections), `sobas_socket.rs` (all of it for a program of its own), `tune.rs` (for programs that know nothing of it),
 //! `error.rs`.
 //!
 //! ```
@@ -31,10 +30,8 @@
 //! ```
 
 mod error;
-#[cfg(fuzzing)]
-pub mod fuzzing;
 mod liaison;
-pub mod probe;
+mod pilot;
 mod receiver;
 mod results;
 mod sender;
@@ -48,6 +45,7 @@ mod window;
 
 pub use error::LiveError;
 pub use liaison::Liaison;
+pub use pilot::input;
 pub use receiver::Receiver;
 pub use results::{
     Measured, ReceivedFlow, ReceiverSample, RttStatistics, SendCounts, SenderSample, SentFlow,

@@ -14,7 +14,6 @@ mod outgoing;
 
 use crate::error::LiveError;
 use crate::liaison::Liaison;
-use crate::probe::Echoer;
 use crate::results::{RttStatistics, SentFlow};
 use crate::session::{CONNECT_WITHIN, SessionConfig};
 use crate::ticks::{STOP_CHECK, Ticks};
@@ -23,6 +22,7 @@ use host::TcpInfo;
 use host::options;
 use host::{Interest, Poller};
 use outgoing::{HOLD_CHECK, Outgoing, Phase};
+use probe::Echoer;
 use sizing::SenderReport;
 use std::io::{self, IoSlice};
 use std::net::{Shutdown, SocketAddr};

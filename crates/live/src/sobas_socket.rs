@@ -1,10 +1,11 @@
 //! [`SobasSocket`]: a program's own connection, with a receive window that SOBAS finds.
 
 use crate::error::LiveError;
-use crate::probe::{ProbeKey, Prober};
+use crate::pilot::input;
 use crate::sized::{Demand, PhaseChange, SizedWindow};
 use host::Clock;
 use host::TcpInfo;
+use probe::{ProbeKey, Prober};
 use sizing::{Input, SenderReport, SizerConfig, SizerState, Sobas};
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
@@ -66,7 +67,7 @@ impl<S: AsFd> SobasSocket<S> {
         Self::make(socket, None, |config| SizerConfig { trains: 0, ..config })
     }
 
-    /// The same with probes and packet trains from the [`Echoer`](crate::probe::Echoer) at `echoer`, on the machine that
+    /// The same with probes and packet trains from the [`Echoer`](probe::Echoer) at `echoer`, on the machine that
     /// sends the data. Call it before data flows: the trains measure the path then.
     ///
     /// # Errors
@@ -111,7 +112,7 @@ impl<S: AsFd> SobasSocket<S> {
         if let Some(prober) = &mut self.prober {
             prober.set_interval(self.window.probe_interval(), now);
             for event in prober.poll(&self.clock) {
-                self.window.tell(&self.socket, now, event.into())?;
+                self.window.tell(&self.socket, now, input(&event))?;
             }
         }
         Ok(())

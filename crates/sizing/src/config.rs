@@ -1,6 +1,7 @@
 //! What a sizer is made for.
 
-use crate::sobas::{TRAINS, Thresholds};
+use crate::sobas::Thresholds;
+use estimate::TRAINS;
 use units::Bytes;
 
 /// The connection that a sizer is made for. All of them use segment and maximum, the rest is for SOBAS.

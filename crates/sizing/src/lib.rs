@@ -21,6 +21,6 @@ pub use config::SizerConfig;
 pub use drs::{Drs, INITIAL_WINDOW};
 pub use fixed::Fixed;
 pub use sizer::{Action, BufferSizer, Input, SenderReport, SizerState};
-pub use sobas::{Sobas, TRAINS, TRAINS_APART};
+pub use sobas::Sobas;
 pub use takeover::Takeover;
 pub use wad::Wad;

@@ -37,7 +37,7 @@ pub const SIZERS: &[Sizer] = &[
         name: "wad",
         summary: "capacity by packet trains times base RTT, measured once before the transfer",
         source: "Dunigan, Mathis & Tierney 2002",
-        build: |config| Box::new(Wad::new(config.segment, config.maximum)),
+        build: |config| Box::new(Wad::new(&config)),
     },
     Sizer {
         name: "maximum",

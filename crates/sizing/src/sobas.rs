@@ -64,12 +64,11 @@ mod under_way;
 
 use crate::SizerConfig;
 use contend::Contend;
+use estimate::TRAIN_BYTES;
 use held::Hold;
-use pace::burst;
 use path::{Before, Path, Sign};
 pub use thresholds::Thresholds;
 pub(crate) use trains::Trains;
-pub use trains::{TRAINS, TRAINS_APART};
 use trial::Trial;
 use units::{Bytes, Rate, Span, Time};
 
@@ -166,7 +165,7 @@ impl Sobas {
             window: window.get() as f64,
             said: None,
             paced: false,
-            room: burst().get() as f64,
+            room: TRAIN_BYTES.get() as f64,
             said_pace: None,
             delivered: Bytes::ZERO,
             undisturbed_until: Time::NEVER,

@@ -1,8 +1,8 @@
 //! The bandwidth-delay product, measured once before the transfer.
 
-use crate::sobas::{PROBE_INTERVAL, TRAINS, Trains};
-use crate::{Action, BufferSizer, Input, SizerState};
-use estimate::{Capacity, Estimator, RoundTrip, TRAIN_PACKETS};
+use crate::sobas::{PROBE_INTERVAL, Trains};
+use crate::{Action, BufferSizer, Input, SizerConfig, SizerState};
+use estimate::{Capacity, Estimator, RoundTrip, TRAIN_BYTES, TRAINS};
 use units::{Bytes, Span, Time};
 
 /// What a connection has before anything is measured: the default of Linux' `tcp_rmem`, in payload.
@@ -24,12 +24,13 @@ pub struct Wad {
 }
 
 impl Wad {
-    /// For segments with `segment` bytes of payload and a window of at most `maximum`.
+    /// For the segments, headers and largest window of `config`.
     #[must_use]
-    pub fn new(segment: Bytes, maximum: Bytes) -> Self {
+    pub fn new(config: &SizerConfig) -> Self {
+        let SizerConfig { segment, header, maximum, .. } = *config;
         Self {
             segment,
-            header: Bytes::new(52),
+            header,
             maximum,
             trains: Trains::new(TRAINS),
             capacity: Capacity::new(),
@@ -50,11 +51,11 @@ impl BufferSizer for Wad {
         match input {
             Input::Probe(Some(sample)) => self.round_trip.observe(now, sample),
             Input::Train(rate) => {
-                self.trains.on_train(now, rate, Bytes::new(1500) * TRAIN_PACKETS as u64);
+                self.trains.on_train(now, rate, TRAIN_BYTES);
                 self.capacity.observe(now, rate);
             }
             Input::TrainRemains(rate) => {
-                self.trains.on_broken(now, Some(rate), Bytes::new(1500) * TRAIN_PACKETS as u64);
+                self.trains.on_broken(now, Some(rate), TRAIN_BYTES);
                 self.capacity.observe_remains(rate);
             }
             _ => {}

@@ -183,6 +183,9 @@ pub enum TransferError {
     /// A socket's option was refused.
     #[error(transparent)]
     Host(#[from] host::HostError),
+    /// The path cannot be probed.
+    #[error(transparent)]
+    Probe(#[from] probe::ProbeError),
     /// A window could not be held.
     #[error(transparent)]
     Live(#[from] live::LiveError),
@@ -265,6 +268,7 @@ impl TransferError {
             | Self::State { .. }
             | Self::NotOwn { .. }
             | Self::Host(_)
+            | Self::Probe(_)
             | Self::Live(_)
             | Self::System { .. } => Ending::Environment,
         }

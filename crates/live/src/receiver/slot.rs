@@ -3,7 +3,7 @@
 use super::Unknown;
 use crate::error::LiveError;
 use crate::liaison::Liaison;
-use crate::probe::{ProbeCounts, Prober};
+use crate::pilot::input;
 use crate::results::{Measured, ReceivedFlow, ReceiverSample};
 use crate::session::{FlowConfig, PREAMBLE, STALLED_AFTER, SizerChoice};
 use crate::sized::{Demand, SizedWindow};
@@ -11,6 +11,7 @@ use crate::window::{Window, WindowControl, WindowReading};
 use host::Clock;
 use host::options::{self, BufferGrant, ReceiveBuffer};
 use host::{TcpInfo, TcpOptions};
+use probe::{ProbeCounts, Prober};
 use sizing::Input;
 use socket2::Socket;
 use units::{Bytes, Rate, Span, Time};
@@ -203,7 +204,7 @@ impl<'a> Slot<'a> {
         };
         let Some(prober) = &mut sizing.prober else { return Ok(()) };
         for event in prober.poll(clock) {
-            sizing.window.tell(socket, now, event.into())?;
+            sizing.window.tell(socket, now, input(&event))?;
         }
         self.result.probes = prober.counts();
         Ok(())

@@ -3,10 +3,10 @@
 use crate::namespace;
 use crate::tries::{in_one_of_five, in_time};
 use host::Clock;
+use probe::{EchoCounts, Echoer, ProbeEvent, ProbeKey, Prober, TrainArrivals, TrainLimits};
 use std::net::{SocketAddr, UdpSocket};
 use std::thread;
 use std::time::Duration;
-use tightlink_live::probe::{EchoCounts, Echoer, ProbeEvent, ProbeKey, Prober, TrainArrivals, TrainLimits};
 use units::{Bytes, Span, Time};
 
 const SESSION: u64 = 7;

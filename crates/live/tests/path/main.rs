@@ -8,13 +8,13 @@ use endpoints::{alone, settled};
 use host::Clock;
 use link::Limit;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use probe::{Echoer, ProbeCounts, ProbeEvent, ProbeKey, Prober, TrainLimits};
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tightlink_emu::{Path, PathConfig, run_ahead};
-use tightlink_live::probe::{Echoer, ProbeCounts, ProbeEvent, ProbeKey, Prober, TrainLimits};
 use tightlink_live::{FlowConfig, Receiver, SessionConfig, receive, send};
 use units::{Bytes, Fraction, Rate, Span};
 

@@ -1,9 +1,8 @@
 //! How the window grows before S is decided: the ramp to C'T, and what comes after it.
 
-use super::pace::burst;
 use super::path::mbps;
 use super::{LEAST_SEGMENTS, Phase, Sobas};
-use estimate::Estimator;
+use estimate::{Estimator, TRAIN_BYTES};
 use units::{Bytes, Span, Time};
 
 impl Sobas {
@@ -20,7 +19,7 @@ impl Sobas {
         self.trains_until = now + base * 2;
         let (whole, lost) = (self.path.capacity.whole(), self.path.capacity.lost());
         // A train is a burst that the path held, or did not.
-        let burst = burst().get() as f64;
+        let burst = TRAIN_BYTES.get() as f64;
         self.room = if lost > 0 && whole == 0 { burst / 8.0 } else { burst };
     }
 
@@ -35,7 +34,7 @@ impl Sobas {
         let spread = match (whole, lost) {
             _ if self.rate_based => true,
             (0, _) => true,
-            (_, 0) => ramp_queues.is_none_or(|queues| queues > burst().get() as f64),
+            (_, 0) => ramp_queues.is_none_or(|queues| queues > TRAIN_BYTES.get() as f64),
             _ => false,
         };
         self.paced |= self.config.can_pace && spread;

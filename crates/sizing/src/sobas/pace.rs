@@ -2,16 +2,8 @@
 
 use super::{Phase, Sobas};
 use crate::Action;
-use estimate::{Estimator, TRAIN_PACKETS};
-use units::{Bytes, Rate};
-
-/// A full packet of a train, IP layer.
-pub(super) const TRAIN_PACKET: Bytes = Bytes::new(1500);
-
-/// What a train puts into the queue at once.
-pub(super) fn burst() -> Bytes {
-    TRAIN_PACKET * TRAIN_PACKETS as u64
-}
+use estimate::Estimator;
+use units::Rate;
 
 impl Sobas {
     /// What the sender is to be paced at: during the ramp as fast as the window moves and a little more, never above C',

@@ -1,9 +1,10 @@
 //! What SOBAS sees of the path: inputs become signs.
 
-use super::pace::TRAIN_PACKET;
 use super::thresholds::Thresholds;
 use crate::{Input, SenderReport};
-use estimate::{Capacity, Episodes, Estimator, Goodput, RoundTrip, RoundTripTimes, Waits, median, spread};
+use estimate::{
+    Capacity, Episodes, Estimator, Goodput, RoundTrip, RoundTripTimes, TRAIN_PACKET, Waits, median, spread,
+};
 use std::collections::VecDeque;
 use units::{Bytes, Rate, Span, Time};
 

@@ -1,8 +1,9 @@
 //! What the owner of a connection sees of SOBAS: inputs become signs, and what it decided becomes actions.
 
 use super::path::Sign;
-use super::{PROBE_INTERVAL, Phase, Sobas, burst};
+use super::{PROBE_INTERVAL, Phase, Sobas};
 use crate::{Action, BufferSizer, Input, SizerState};
+use estimate::TRAIN_BYTES;
 use units::{Bytes, Span, Time};
 
 impl BufferSizer for Sobas {
@@ -18,13 +19,13 @@ impl BufferSizer for Sobas {
             }
             Input::Train(rate) => {
                 if rate.is_some() {
-                    self.trains.on_train(now, rate, burst());
+                    self.trains.on_train(now, rate, TRAIN_BYTES);
                 } else {
-                    self.trains.on_broken(now, None, burst());
+                    self.trains.on_broken(now, None, TRAIN_BYTES);
                 }
             }
             Input::RateBased => self.rate_based = true,
-            Input::TrainRemains(rate) => self.trains.on_broken(now, Some(rate), burst()),
+            Input::TrainRemains(rate) => self.trains.on_broken(now, Some(rate), TRAIN_BYTES),
             _ => {}
         }
         let signs = self.path.observe(now, input, Bytes::new(self.window as u64));

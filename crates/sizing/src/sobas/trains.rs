@@ -1,5 +1,6 @@
 //! When to ask for packet trains.
 
+use estimate::TRAINS_APART;
 use units::{Bytes, Rate, Span, Time};
 
 /// Without an answer after this a train is taken for unanswered: the other side may not know trains.
@@ -13,11 +14,6 @@ const BROKEN: usize = 3;
 
 /// Between trains, before the first has told how fast the path is.
 const SPACING: Span = Span::from_millis(100);
-
-/// The source's trains: five [sobas:IV].
-pub const TRAINS: usize = 5;
-/// No prober asks for a train sooner after the last time.
-pub const TRAINS_APART: Span = Span::from_millis(15);
 
 /// Trains to be asked for. The first waits for a round-trip time, so that this is known without a train in the queue;
 /// the others follow one after another, twice as far apart as one of them takes: what the trains queue is gone before

@@ -12,8 +12,8 @@ use crate::window::WindowChoice;
 use crate::wire::control::{Report, ToSender};
 use crate::wire::frame;
 use host::{Clock, PollFd, PollFlags, TcpInfo};
-use live::probe::{ProbeKey, Prober};
 use live::{Demand, SizedGroup, Window, WindowControl};
+use probe::{ProbeKey, Prober};
 use sizing::{Input, SenderReport, SizerConfig, Sobas};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -178,7 +178,7 @@ impl Keeper<'_> {
             if let Some(prober) = &mut prober {
                 prober.set_interval(group.probe_interval(), now);
                 for event in prober.poll(self.clock) {
-                    group.tell(now, event.into())?;
+                    group.tell(now, live::input(&event))?;
                 }
             }
             if self.is_complete(members.len()) && !group.wants_quiet() {

@@ -11,7 +11,7 @@ use crate::ticket::Ticket;
 use crate::wire::control::ToSender;
 use crate::wire::{Greeting, PROBE_KEY, VERSION, frame};
 use host::Clock;
-use live::probe::{Echoer, ProbeKey, TrainLimits};
+use probe::{Echoer, ProbeKey, TrainLimits};
 use rustls::{AlertDescription, ClientConfig, ClientConnection, Error as TlsError};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;

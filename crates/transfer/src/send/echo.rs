@@ -3,7 +3,7 @@
 use super::flight::{Flight, locked};
 use super::limit::Limit;
 use host::{Clock, PollFd, PollFlags};
-use live::probe::Echoer;
+use probe::Echoer;
 use units::Span;
 
 /// The end of the transfer is looked for this often.
@@ -27,7 +27,7 @@ fn answer(echoer: &mut Echoer, limit: &Limit, clock: &Clock) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use live::probe::{EchoCounts, ProbeKey, Prober, TrainLimits};
+    use probe::{EchoCounts, ProbeKey, Prober, TrainLimits};
     use units::Rate;
 
     /// What becomes of twenty trains that are asked for in half a second, or as soon after as `enough` says.

@@ -12,7 +12,7 @@ use crate::history::History;
 use crate::summary::{Side, Summary};
 use crate::wire::control::{Finished, Progress, Report};
 use host::Clock;
-use live::probe::Echoer;
+use probe::Echoer;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;

@@ -9,7 +9,7 @@ use crate::receive::keeper::Echo;
 use crate::receive::visit::Visit;
 use crate::summary::Summary;
 use crate::wire::{ANOTHER_SENDER, PROBE_KEY};
-use live::probe::ProbeKey;
+use probe::ProbeKey;
 use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard, PoisonError};

@@ -1,14 +1,14 @@
 //! [`Echoer`]: answers probes and sends packet trains, on the data sender's side.
 
-use super::cookie::Cookies;
-use super::key::ProbeKey;
-use super::replay::ReplayWindow;
-use super::socket::Datagrams;
-use super::train::{HEADERS, PACKET, PACKETS};
-use super::wire::{LENGTH, Message};
-use crate::error::LiveError;
+use crate::cookie::Cookies;
+use crate::error::ProbeError;
+use crate::key::ProbeKey;
+use crate::replay::ReplayWindow;
+use crate::socket::Datagrams;
+use crate::train::{HEADERS, PACKET, PACKETS};
+use crate::wire::{LENGTH, Message};
+use estimate::{TRAINS, TRAINS_APART};
 use host::Clock;
-use sizing::{TRAINS, TRAINS_APART};
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -93,13 +93,13 @@ impl Echoer {
     /// of `sessions`.
     ///
     /// # Errors
-    /// [`LiveError::Probe`], or [`LiveError::System`] without random numbers.
+    /// [`ProbeError::Socket`], or [`ProbeError::Host`] without random numbers.
     pub fn bind(
         address: SocketAddr,
         key: &ProbeKey,
         sessions: impl IntoIterator<Item = u64>,
         limits: TrainLimits,
-    ) -> Result<Self, LiveError> {
+    ) -> Result<Self, ProbeError> {
         Ok(Self {
             socket: Datagrams::bind(address, None)?,
             key: key.clone(),
@@ -120,8 +120,8 @@ impl Echoer {
     /// Where it listens, the port filled in.
     ///
     /// # Errors
-    /// [`LiveError::System`].
-    pub fn address(&self) -> Result<SocketAddr, LiveError> {
+    /// [`ProbeError::Host`].
+    pub fn address(&self) -> Result<SocketAddr, ProbeError> {
         self.socket.local()
     }
 

@@ -6,7 +6,7 @@ const WIDTH: u64 = 128;
 /// Remembers which of the latest numbers came (the method of IPsec's anti-replay window [rfc4303:3.4.3]). Zero is not a
 /// number.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct ReplayWindow {
+pub(crate) struct ReplayWindow {
     highest: u64,
     /// Bit i: highest - i came.
     came: u128,
@@ -14,7 +14,7 @@ pub(super) struct ReplayWindow {
 
 impl ReplayWindow {
     /// Whether `number` is new; from now on it is not.
-    pub(super) fn accept(&mut self, number: u64) -> bool {
+    pub(crate) fn accept(&mut self, number: u64) -> bool {
         if number == 0 {
             return false;
         }
@@ -31,12 +31,12 @@ impl ReplayWindow {
     }
 
     /// Whether `number`, not above the highest, came; what lies too far behind is taken to have come.
-    pub(super) fn came(&self, number: u64) -> bool {
+    pub(crate) fn came(&self, number: u64) -> bool {
         let behind = u32::try_from(self.highest.saturating_sub(number)).unwrap_or(u32::MAX);
         1u128.checked_shl(behind).is_none_or(|bit| self.came & bit != 0)
     }
 
-    pub(super) const fn highest(&self) -> u64 {
+    pub(crate) const fn highest(&self) -> u64 {
         self.highest
     }
 }

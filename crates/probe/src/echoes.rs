@@ -1,6 +1,6 @@
 //! [`Echoes`]: which echoes are missing, from the counts of those that came.
 
-use super::replay::ReplayWindow;
+use crate::replay::ReplayWindow;
 
 /// An echo is missing for good when three later ones have come: packets may overtake each other by a few places, as
 /// TCP takes it, too [rfc5681:3.2].
@@ -8,7 +8,7 @@ const OVERTAKING: u64 = 3;
 
 /// The counts that echoes carry, one higher from each echo to the next.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Echoes {
+pub(crate) struct Echoes {
     window: ReplayWindow,
     /// Counts up to here have been judged; at most three behind the highest.
     judged: u64,
@@ -16,7 +16,7 @@ pub(super) struct Echoes {
 
 impl Echoes {
     /// An echo with this count has come. `None` if it had come before; else how many are lost that were not known to be.
-    pub(super) fn observe(&mut self, count: u64) -> Option<u64> {
+    pub(crate) fn observe(&mut self, count: u64) -> Option<u64> {
         let before = self.window;
         if !self.window.accept(count) {
             return None;

@@ -7,7 +7,7 @@ use std::fmt;
 const CONTEXT: &str = "tightlink 2026-11 UDP probes, echoes and packet trains";
 
 /// Bytes of a truncated code: forging one takes 2^127 tries on average.
-pub(super) const CODE: usize = 16;
+pub(crate) const CODE: usize = 16;
 
 /// A key for the probes of one session. It must be fresh for each run: datagrams of an earlier run with the same key and
 /// session would be taken for new ones.
@@ -32,7 +32,7 @@ impl ProbeKey {
     }
 
     /// The authentication code of `parts`, one after the other.
-    pub(super) fn code(&self, parts: &[&[u8]]) -> [u8; CODE] {
+    pub(crate) fn code(&self, parts: &[&[u8]]) -> [u8; CODE] {
         let mut hasher = blake3::Hasher::new_keyed(&self.0);
         for part in parts {
             hasher.update(part);
@@ -50,7 +50,7 @@ impl fmt::Debug for ProbeKey {
 }
 
 /// Whether two codes are equal, in a time that does not tell where they differ.
-pub(super) fn same(a: &[u8; CODE], b: &[u8; CODE]) -> bool {
+pub(crate) fn same(a: &[u8; CODE], b: &[u8; CODE]) -> bool {
     let differ = a.iter().zip(b).fold(0, |differ, (a, b)| differ | (a ^ b));
     std::hint::black_box(differ) == 0
 }

@@ -13,18 +13,18 @@
 //!
 //! Integers are big-endian. Whatever is not exactly of this form, length included, is no message.
 
-use super::key::{CODE, ProbeKey, same};
+use crate::key::{CODE, ProbeKey, same};
 use units::Span;
 
 /// Bytes of every datagram but a train's packets, and of their heads.
-pub(super) const LENGTH: usize = 72;
+pub(crate) const LENGTH: usize = 72;
 const SIGNED: usize = LENGTH - CODE;
 const MAGIC: [u8; 2] = *b"tL";
 const VERSION: u8 = 1;
 
 /// What one datagram says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Message {
+pub(crate) enum Message {
     /// Please echo.
     Probe { number: u64 },
     /// Probe `number` came, as the `count`th; it was held for so long.
@@ -50,7 +50,7 @@ impl Message {
     }
 
     /// The datagram's first 72 bytes.
-    pub(super) fn encode(self, key: &ProbeKey, session: u64) -> [u8; LENGTH] {
+    pub(crate) fn encode(self, key: &ProbeKey, session: u64) -> [u8; LENGTH] {
         let (kind, number, values) = self.fields();
         let mut bytes = [0; LENGTH];
         bytes[..2].copy_from_slice(&MAGIC);
@@ -65,7 +65,7 @@ impl Message {
     }
 
     /// The session and the message of a datagram; `None` if it is not one of ours.
-    pub(super) fn decode(key: &ProbeKey, datagram: &[u8]) -> Option<(u64, Self)> {
+    pub(crate) fn decode(key: &ProbeKey, datagram: &[u8]) -> Option<(u64, Self)> {
         let (head, filling) = datagram.split_first_chunk::<LENGTH>()?;
         let (signed, code) = head.split_at(SIGNED);
         if signed[..2] != MAGIC || signed[2] != VERSION || signed[44..] != [0; SIGNED - 44] {

@@ -1,6 +1,6 @@
 //! [`Cookies`]: proof that an address receives what is sent to it, without remembering addresses.
 
-use super::key::ProbeKey;
+use crate::key::ProbeKey;
 use host::HostError;
 use std::net::{IpAddr, SocketAddr};
 use units::{Span, Time};
@@ -10,22 +10,22 @@ const PERIOD: Span = Span::from_secs(10);
 
 /// Makes and checks cookies. Only the echoer knows the secret, so only who received one can show it.
 #[derive(Debug)]
-pub(super) struct Cookies {
+pub(crate) struct Cookies {
     secret: ProbeKey,
 }
 
 impl Cookies {
-    pub(super) fn new() -> Result<Self, HostError> {
+    pub(crate) fn new() -> Result<Self, HostError> {
         Ok(Self { secret: ProbeKey::random()? })
     }
 
     /// The cookie for `address` at `now`.
-    pub(super) fn bake(&self, address: SocketAddr, now: Time) -> u64 {
+    pub(crate) fn bake(&self, address: SocketAddr, now: Time) -> u64 {
         self.of(address, now.as_nanos() / PERIOD.as_nanos())
     }
 
     /// Whether `cookie` was made for `address` within the last one or two periods.
-    pub(super) fn holds(&self, cookie: u64, address: SocketAddr, now: Time) -> bool {
+    pub(crate) fn holds(&self, cookie: u64, address: SocketAddr, now: Time) -> bool {
         let period = now.as_nanos() / PERIOD.as_nanos();
         cookie == self.of(address, period) || (period > 0 && cookie == self.of(address, period - 1))
     }

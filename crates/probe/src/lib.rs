@@ -20,11 +20,14 @@
 //! them in a limit of its own, and have only one address heard. Contents are not secret: there is nothing in them.
 //!
 //! Reading order: `key.rs`, `wire.rs` (the datagrams), `prober.rs`, `echoer.rs`, then what they are made of: `replay.rs`,
-//! `echoes.rs` (which echoes are missing), `train.rs` (what a train's arrivals say), `socket.rs`.
+//! `echoes.rs` (which echoes are missing), `train.rs` (what a train's arrivals say), `socket.rs`, `error.rs`.
 
 mod cookie;
 mod echoer;
 mod echoes;
+mod error;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod key;
 mod prober;
 mod replay;
@@ -33,8 +36,7 @@ mod train;
 mod wire;
 
 pub use echoer::{EchoCounts, Echoer, TrainLimits};
+pub use error::ProbeError;
 pub use key::ProbeKey;
 pub use prober::{ProbeCounts, ProbeEvent, Prober};
 pub use train::TrainArrivals;
-#[cfg(fuzzing)]
-pub(crate) use wire::{decoded, signed};

@@ -1,14 +1,14 @@
 //! [`TrainArrivals`]: a packet train as it came in.
 
-use estimate::{Estimator, TRAIN_PACKETS, Train, TrainPacket};
+use estimate::{Estimator, TRAIN_PACKET, TRAIN_PACKETS, Train, TrainPacket};
 use units::{Bytes, Rate, Time};
 
 /// Packets of a train: what a prober asks for, and the most that an echoer sends.
-pub(super) const PACKETS: u16 = TRAIN_PACKETS as u16;
-/// The length of each with its IP header: what Ethernet carries.
-pub(super) const PACKET: u16 = 1500;
+pub(crate) const PACKETS: u16 = TRAIN_PACKETS as u16;
+/// The length of each with its IP header.
+pub(crate) const PACKET: u16 = TRAIN_PACKET.get() as u16;
 /// Headers of IPv4 and of IPv6 with that of UDP.
-pub(super) const HEADERS: [u16; 2] = [28, 48];
+pub(crate) const HEADERS: [u16; 2] = [28, 48];
 
 /// The packets of one train that arrived, in the order in which they did.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,14 +1,14 @@
 //! [`Prober`]: probes the path to an echoer, on the data receiver's side.
 
-use super::echoes::Echoes;
-use super::key::ProbeKey;
-use super::socket::Datagrams;
-use super::train::{HEADERS, PACKET, PACKETS, TrainArrivals};
-use super::wire::{LENGTH, Message};
-use crate::error::LiveError;
+use crate::echoes::Echoes;
+use crate::error::ProbeError;
+use crate::key::ProbeKey;
+use crate::socket::Datagrams;
+use crate::train::{HEADERS, PACKET, PACKETS, TrainArrivals};
+use crate::wire::{LENGTH, Message};
+use estimate::TRAINS_APART;
 use host::Clock;
 use host::options::any_address;
-use sizing::{Input, TRAINS_APART};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -38,19 +38,6 @@ pub enum ProbeEvent {
     Lost,
     /// A train that was asked for has come as far as it will.
     Train(TrainArrivals),
-}
-
-impl From<ProbeEvent> for Input {
-    /// The same in a sizer's words.
-    fn from(event: ProbeEvent) -> Self {
-        match event {
-            ProbeEvent::Echo(round_trip) => Self::Probe(Some(round_trip)),
-            ProbeEvent::Lost => Self::Probe(None),
-            ProbeEvent::Train(train) => {
-                train.remains().map_or_else(|| Self::Train(train.rate()), Self::TrainRemains)
-            }
-        }
-    }
 }
 
 /// What became of the probes so far.
@@ -115,8 +102,8 @@ impl Prober {
     /// is set or a train asked for.
     ///
     /// # Errors
-    /// [`LiveError::Probe`].
-    pub fn connect(echoer: SocketAddr, key: &ProbeKey, session: u64) -> Result<Self, LiveError> {
+    /// [`ProbeError::Socket`].
+    pub fn connect(echoer: SocketAddr, key: &ProbeKey, session: u64) -> Result<Self, ProbeError> {
         Self::connect_from(any_address(echoer, 0), echoer, key, session)
     }
 
@@ -130,7 +117,7 @@ impl Prober {
         echoer: SocketAddr,
         key: &ProbeKey,
         session: u64,
-    ) -> Result<Self, LiveError> {
+    ) -> Result<Self, ProbeError> {
         let headers = HEADERS[usize::from(echoer.is_ipv6())];
         Ok(Self {
             socket: Datagrams::bind(local, Some(echoer))?,

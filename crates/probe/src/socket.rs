@@ -1,7 +1,7 @@
 //! [`Datagrams`]: a UDP socket that says when each datagram arrived.
 
-use crate::error::LiveError;
-use host::Clock;
+use crate::error::ProbeError;
+use host::{Clock, HostError};
 use nix::errno::Errno;
 use nix::sys::socket::{
     ControlMessage, ControlMessageOwned, MsgFlags, SockaddrLike, SockaddrStorage, recvmsg, sendmsg,
@@ -25,29 +25,29 @@ const SUPER_DATAGRAMS: usize = 60;
 const FAILURES: u32 = 16;
 
 /// One datagram.
-pub(super) struct Received<'a> {
-    pub(super) from: SocketAddr,
-    pub(super) bytes: &'a [u8],
+pub(crate) struct Received<'a> {
+    pub(crate) from: SocketAddr,
+    pub(crate) bytes: &'a [u8],
     /// When it arrived, in real time since the start of the run.
-    pub(super) at: Time,
+    pub(crate) at: Time,
     /// The same by the kernel's stamp alone, on the system's clock: differences are exact.
-    pub(super) stamp: Time,
+    pub(crate) stamp: Time,
 }
 
 /// A non-blocking UDP socket. What happens to a datagram on its way is the path's business: errors of sending and of
 /// receiving are counted, never raised.
 #[derive(Debug)]
-pub(super) struct Datagrams {
+pub(crate) struct Datagrams {
     socket: Socket,
     room: Vec<u8>,
     control: Vec<u8>,
     /// Datagrams the kernel refused, or errors it reported for earlier ones.
-    pub(super) refused: u64,
+    pub(crate) refused: u64,
 }
 
 impl Datagrams {
     /// A socket at `local`, which hears only `peer` if there is one.
-    pub(super) fn bind(local: SocketAddr, peer: Option<SocketAddr>) -> Result<Self, LiveError> {
+    pub(crate) fn bind(local: SocketAddr, peer: Option<SocketAddr>) -> Result<Self, ProbeError> {
         let make = || {
             let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
             socket.set_nonblocking(true)?;
@@ -62,20 +62,20 @@ impl Datagrams {
             Ok(socket)
         };
         let socket = make()
-            .map_err(|source: io::Error| LiveError::Probe { address: peer.unwrap_or(local), source })?;
+            .map_err(|source: io::Error| ProbeError::Socket { address: peer.unwrap_or(local), source })?;
         let control = nix::cmsg_space!(nix::sys::time::TimeSpec);
         Ok(Self { socket, room: vec![0; ROOM], control, refused: 0 })
     }
 
-    pub(super) fn local(&self) -> Result<SocketAddr, LiveError> {
-        let address = self.socket.local_addr().map_err(LiveError::system("read a socket's address"))?;
+    pub(crate) fn local(&self) -> Result<SocketAddr, ProbeError> {
+        let address = self.socket.local_addr().map_err(HostError::system("read a socket's address"))?;
         address
             .as_socket()
-            .ok_or_else(|| LiveError::system("read a socket's address")(io::ErrorKind::Unsupported))
+            .ok_or_else(|| HostError::system("read a socket's address")(io::ErrorKind::Unsupported).into())
     }
 
     /// The next datagram that waits; `None` if none does.
-    pub(super) fn receive(&mut self, clock: &Clock) -> Option<Received<'_>> {
+    pub(crate) fn receive(&mut self, clock: &Clock) -> Option<Received<'_>> {
         let mut failures = 0;
         let (length, from, stamp) = loop {
             let mut parts = [IoSliceMut::new(&mut self.room)];
@@ -117,7 +117,7 @@ impl Datagrams {
     }
 
     /// Sends to the peer, or to `to`.
-    pub(super) fn send(&mut self, bytes: &[u8], to: Option<SocketAddr>) {
+    pub(crate) fn send(&mut self, bytes: &[u8], to: Option<SocketAddr>) {
         let sent = match to {
             Some(to) => self.socket.send_to(bytes, &to.into()),
             None => self.socket.send(bytes),
@@ -127,7 +127,7 @@ impl Datagrams {
 
     /// Sends `bytes`, datagrams of `length` each, back to back: through the kernel in as few pieces as it takes, so that
     /// nothing gets between them.
-    pub(super) fn send_train(&mut self, bytes: &[u8], length: u16, to: SocketAddr) {
+    pub(crate) fn send_train(&mut self, bytes: &[u8], length: u16, to: SocketAddr) {
         let at_once = (SUPER_BYTES / usize::from(length)).clamp(1, SUPER_DATAGRAMS) * usize::from(length);
         let address = SockaddrStorage::from(to);
         for piece in bytes.chunks(at_once) {
