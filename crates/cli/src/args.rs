@@ -32,6 +32,8 @@ pub(crate) enum Command {
     Check(CheckOptions),
     /// List what tightlink knows: figures, controls, queues, engines
     List(ListOptions),
+    /// Say what a key of the scenario file may hold, its default and its meaning
+    Keys(KeysOptions),
     /// Size the receive windows of a running program, or of a command it starts, while data comes in
     Tune(TuneOptions),
     /// Run any program behind an emulated tight link
@@ -181,6 +183,16 @@ pub(crate) struct ListOptions {
     #[arg(value_enum)]
     pub(crate) what: Option<Listed>,
     /// Print one JSON object per entry
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct KeysOptions {
+    /// The key, e.g. flow.rtt or rtt, or a part of keys, e.g. ack; all keys if absent
+    #[arg(value_name = "KEY")]
+    pub(crate) key: Option<String>,
+    /// Print one JSON object per key
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -5,6 +5,7 @@ pub(crate) mod compare;
 pub(crate) mod curves;
 pub(crate) mod emulate;
 pub(crate) mod figure;
+pub(crate) mod keys;
 pub(crate) mod list;
 pub(crate) mod receive;
 mod repeated;

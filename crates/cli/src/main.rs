@@ -31,6 +31,7 @@ fn main() -> ExitCode {
         Command::Figure(options) => command::figure::run(&options),
         Command::Check(options) => command::check::run(&options),
         Command::List(options) => command::list::run(&options),
+        Command::Keys(options) => command::keys::run(&options),
         Command::Tune(options) => command::tune::run(&options),
         Command::Emulate(options) => command::emulate::run(options),
         Command::Receive(options) => command::receive::run(&options),

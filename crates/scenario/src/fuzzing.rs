@@ -1,14 +1,14 @@
 //! For the fuzz targets only (`--cfg fuzzing`).
 
-use crate::schema::{self, Key};
+use crate::schema::{self, Keys};
 
 units::fuzzing_checks!();
 
 /// Every key of the schema, once.
 #[must_use]
 pub fn keys() -> Vec<&'static str> {
-    fn collect(keys: &[Key], names: &mut Vec<&'static str>) {
-        for key in keys {
+    fn collect(keys: Keys, names: &mut Vec<&'static str>) {
+        for key in schema::all(keys) {
             names.push(key.name);
             collect(key.within, names);
         }

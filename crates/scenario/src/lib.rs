@@ -45,6 +45,7 @@ mod limit;
 mod near;
 mod origin;
 mod read;
+pub mod reference;
 mod rewrite;
 mod schema;
 pub mod spec;
@@ -54,9 +55,10 @@ mod volume;
 pub use document::{Document, Entry, Node, Table, Value};
 pub use fault::{Fault, Faults};
 pub use figure::{Drawn, FigureEngine, FigureSpec, MOST_REPEATS, Smallest};
-pub use host::{AUTOTUNED, Buffers, Host};
+pub use host::{AUTOTUNED, Host};
 pub use near::did_you_mean;
 pub use origin::Origin;
+pub use schema::{DefaultValue, Key};
 pub use spec::{
     BbrVariant, Column, Direction, Flow, Limit, Link, Live, LossDetection, Pattern, Queue, QueueSettings,
     Record, RecordedFlows, Recovery, Replay, Scenario, Sessions, SocketBuffer, Spread, Stack, Threshold,

@@ -46,11 +46,11 @@ impl Document {
 
 fn scenario(root: &At<'_>) -> Option<Scenario> {
     let keys = root.keys(schema::ROOT)?;
-    let title = keys.required("title", "a text that reports are headed with", At::text);
+    let title = keys.read("title", At::text);
     let source = keys.optional("source", At::text);
-    let seed = keys.or("seed", 1u64, |at| at.integer(0..=u64::MAX));
+    let seed = keys.read("seed", |at| at.integer(0..=u64::MAX));
     let duration = keys.optional("duration", |at| at.above_zero("s", "a duration of zero"));
-    let warmup = keys.or("warmup", Span::ZERO, |at| at.quantity("s"));
+    let warmup: Option<Span> = keys.read("warmup", |at| at.quantity("s"));
     let links = link::links(&keys);
     let ways = way::Ways::new(links.as_deref());
     let traffic = traffic::traffic(&keys, &ways);

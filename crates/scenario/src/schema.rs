@@ -1,250 +1,164 @@
-//! The keys that exist, table by table. What each may hold is said by its reader in `read/`.
+//! The keys that exist: of each its name, its type, its default, the engines that follow it and its meaning.
+//!
+//! This is the only place that says so. `read/` takes the defaults from here, `tightlink keys` prints it, and
+//! `reference.rs` makes `docs/reference/scenario.md` of it. One file per table of the scenario; `schema/ends.rs` is the part of
+//! `[[flow]]` that a [`Host`] turns on. Texts are Markdown; links in them are relative to `docs/reference/`.
 
-/// A key of the file and, for a table, the keys within.
+pub(crate) mod ends;
+pub(crate) mod flow;
+pub(crate) mod link;
+pub(crate) mod top;
+pub(crate) mod traffic;
+
+pub(crate) use flow::{FLOW, PARETO, SIZER, SPREAD};
+pub(crate) use link::{LINK, QUEUE, REVERSE};
+pub(crate) use top::{FIGURE, LIVE, RECORD, ROOT, SMALLEST};
+pub(crate) use traffic::{ENGSET, ON_OFF, REPLAY, STEADY, TRAFFIC};
+
+use crate::document::Node;
+use crate::host::Host;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// A key of the file.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Key {
-    pub(crate) name: &'static str,
-    pub(crate) within: &'static [Key],
+pub struct Key {
+    /// Its name within its table.
+    pub name: &'static str,
+    /// What it may hold, in words.
+    pub kind: &'static str,
+    /// What holds where it is not written.
+    pub default: DefaultValue,
+    /// The engines that follow it, such as "model sim live". The others do without it.
+    pub engines: &'static str,
+    /// The engines that refuse a scenario where it would make their answer wrong, such as "model live".
+    pub refused_by: &'static str,
+    /// The queue policies or the kinds of traffic that have it, such as "codel pie"; empty: all.
+    pub kinds: &'static str,
+    /// What it means.
+    pub meaning: &'static str,
+    /// For a table, the keys within.
+    pub(crate) within: Keys,
 }
 
-const fn leaf(name: &'static str) -> Key {
-    Key { name, within: &[] }
-}
-const fn table(name: &'static str, within: &'static [Key]) -> Key {
-    Key { name, within }
+/// The keys of a table, in groups that tables may share. A name that is there twice means the first.
+pub(crate) type Keys = &'static [&'static [Key]];
+
+/// What holds where a key is not written.
+#[derive(Clone, Copy, Debug)]
+pub enum DefaultValue {
+    /// The key must be there; what is accepted, for the fault.
+    Required(&'static str),
+    /// The value as one would write it. The reader reads this text.
+    Written(&'static str),
+    /// A value for each [`Host`], as one would write it.
+    Hosts {
+        /// On `host = "rfc"`.
+        rfc: &'static str,
+        /// On `host = "linux"`.
+        linux: &'static str,
+        /// The only `control` with which Linux differs; `None`: any.
+        with: Option<&'static str>,
+        /// Where Linux's value is from.
+        source: &'static str,
+    },
+    /// No single value: words.
+    Words(&'static str),
 }
 
-/// The file.
-pub(crate) const ROOT: &[Key] = &[
-    leaf("title"),
-    leaf("source"),
-    leaf("seed"),
-    leaf("duration"),
-    leaf("warmup"),
-    table("link", LINK),
-    table("flow", FLOW),
-    table("traffic", TRAFFIC),
-    table("live", LIVE),
-    table("record", RECORD),
-    leaf("sweep"),
-    table("figure", FIGURE),
-];
-/// `[link]`.
-pub(crate) const LINK: &[Key] = &[
-    leaf("name"),
-    leaf("rate"),
-    leaf("delay"),
-    table("queue", QUEUE),
-    leaf("loss"),
-    leaf("assist"),
-    table("reverse", REVERSE),
-];
-/// `reverse = { … }` of a link.
-pub(crate) const REVERSE: &[Key] = &[leaf("rate"), table("queue", QUEUE), leaf("loss")];
-/// `[link.queue]`.
-pub(crate) const QUEUE: &[Key] = &[
-    leaf("kind"),
-    leaf("limit"),
-    leaf("target"),
-    leaf("interval"),
-    leaf("burst"),
-    leaf("derandomize"),
-    leaf("min_threshold"),
-    leaf("max_threshold"),
-    leaf("max_probability"),
-    leaf("weight"),
-    leaf("gentle"),
-    leaf("wait"),
-    leaf("by_bytes"),
-    leaf("quantum"),
-    leaf("flows"),
-    leaf("ecn"),
-    leaf("mark_above"),
-];
-/// `[[flow]]`.
-pub(crate) const FLOW: &[Key] = &[
-    leaf("name"),
-    leaf("count"),
-    leaf("control"),
-    leaf("size"),
-    table("rtt", SPREAD),
-    leaf("segment"),
-    leaf("delayed_ack"),
-    leaf("delayed_ack_timeout"),
-    table("socket_buffer", SIZER),
-    table("start", SPREAD),
-    leaf("stop"),
-    leaf("send_jitter"),
-    leaf("initial_window"),
-    leaf("initial_ssthresh"),
-    leaf("slow_start"),
-    leaf("max_ssthresh"),
-    leaf("fast_alpha"),
-    leaf("byte_counting"),
-    leaf("min_rto"),
-    leaf("initial_rto"),
-    leaf("timestamps"),
-    leaf("sack"),
-    leaf("recovery"),
-    leaf("loss_detection"),
-    leaf("ecn"),
-    leaf("pacing"),
-    leaf("host"),
-    leaf("bbr_variant"),
-    leaf("tso"),
-    leaf("gro"),
-    leaf("quick_ack"),
-    leaf("sack_compression"),
-    leaf("pause"),
-    leaf("pause_interval"),
-    leaf("wake_up"),
-    leaf("access_rate"),
-    leaf("path"),
-    leaf("direction"),
-];
-/// `socket_buffer = { … }`.
-pub(crate) const SIZER: &[Key] = &[leaf("sizer"), leaf("max")];
-/// A distribution.
-pub(crate) const SPREAD: &[Key] = &[leaf("uniform"), table("pareto", PARETO), leaf("exponential")];
-/// `pareto = { … }`.
-pub(crate) const PARETO: &[Key] = &[leaf("shape"), leaf("mean"), leaf("draw")];
-/// `[[traffic]]` of kind "cbr" or "poisson".
-pub(crate) const STEADY: &[Key] = &[
-    leaf("name"),
-    leaf("kind"),
-    leaf("rate"),
-    leaf("packet"),
-    leaf("start"),
-    leaf("stop"),
-    leaf("path"),
-    leaf("direction"),
-];
-/// `[[traffic]]` of kind "on-off".
-pub(crate) const ON_OFF: &[Key] =
-    &joined::<{ STEADY.len() + 3 }>(STEADY, &[leaf("peak"), leaf("burst"), leaf("shape")]);
-/// `[[traffic]]` of kind "replay".
-pub(crate) const REPLAY: &[Key] = &[
-    leaf("name"),
-    leaf("kind"),
-    leaf("file"),
-    leaf("repeat"),
-    leaf("start"),
-    leaf("stop"),
-    leaf("path"),
-    leaf("direction"),
-];
-/// What a population of users has beside the keys of a flow, and the keys of a flow that it does not have.
-const USERS: &[Key] = &[
-    leaf("name"),
-    leaf("kind"),
-    leaf("users"),
-    table("session", SPREAD),
-    table("think", SPREAD),
-    leaf("handshake"),
-];
-const NOT_USERS: &[Key] = &[leaf("count"), leaf("size"), leaf("stop")];
-/// `[[traffic]]` of kind "engset".
-pub(crate) const ENGSET: &[Key] = &joined::<{ joined_len(USERS, TRANSPORT) }>(USERS, TRANSPORT);
-/// `[[flow]]` without what only it has.
-const TRANSPORT: &[Key] = &without::<{ FLOW.len() - NOT_USERS.len() }>(FLOW, NOT_USERS);
-/// `[[traffic]]` of any kind.
-pub(crate) const TRAFFIC: &[Key] = &{
-    const PACKETS: &[Key] = &joined::<{ joined_len(ON_OFF, REPLAY) }>(ON_OFF, REPLAY);
-    joined::<{ joined_len(PACKETS, ENGSET) }>(PACKETS, ENGSET)
+impl DefaultValue {
+    /// The value on `host` for a flow with `control`, as one would write it.
+    pub(crate) fn on(self, host: Host, control: &str) -> Option<&'static str> {
+        match self {
+            Self::Written(text) => Some(text),
+            Self::Hosts { linux, with, .. }
+                if host == Host::Linux && with.is_none_or(|only| only == control) =>
+            {
+                Some(linux)
+            }
+            Self::Hosts { rfc, .. } => Some(rfc),
+            Self::Required(_) | Self::Words(_) => None,
+        }
+    }
+}
+
+/// A key that every engine follows and that may be absent.
+const KEY: Key = Key {
+    name: "",
+    kind: "",
+    default: DefaultValue::Words("none"),
+    engines: "model sim live",
+    refused_by: "",
+    kinds: "",
+    meaning: "",
+    within: &[],
 };
-/// `[live]`.
-pub(crate) const LIVE: &[Key] = &[leaf("stack")];
-/// `[record]`.
-pub(crate) const RECORD: &[Key] = &[leaf("every"), leaf("columns"), leaf("flows"), leaf("fairness")];
 
-/// `[figure]`.
-pub(crate) const FIGURE: &[Key] = &[
-    leaf("x"),
-    leaf("rows"),
-    leaf("y"),
-    table("smallest", SMALLEST),
-    leaf("published"),
-    leaf("engines"),
-    leaf("repeat"),
-];
-/// `smallest = { … }`.
-pub(crate) const SMALLEST: &[Key] = &[leaf("over"), leaf("metric"), leaf("at_most")];
-const fn has(keys: &[Key], name: &str) -> bool {
-    let mut at = 0;
-    while at < keys.len() {
-        let (one, other) = (keys[at].name.as_bytes(), name.as_bytes());
-        let mut same = 0;
-        while same < one.len() && same < other.len() && one[same] == other[same] {
-            same += 1;
-        }
-        if same == one.len() && same == other.len() {
-            return true;
-        }
-        at += 1;
-    }
-    false
+/// What a rate is asked for with.
+const RATE: &str = "a rate such as \"100Mbit/s\"";
+/// Every way to write an amount of data that is drawn anew each time.
+pub(crate) const VOLUME: &str = "an amount of data such as \"200 packets\" or \"100kB\", \
+                                 { uniform = [\"1 packets\", \"200 packets\"] }, \
+                                 { pareto = { shape = 1.2, mean = \"100kB\" } } or { exponential = \"100kB\" }";
+
+/// The key called `name`.
+pub(crate) fn find(keys: Keys, name: &str) -> Option<&'static Key> {
+    all(keys).find(|key| key.name == name)
 }
 
-/// How many keys [`joined`] has.
-const fn joined_len(first: &[Key], second: &[Key]) -> usize {
-    let (mut len, mut at) = (first.len(), 0);
-    while at < second.len() {
-        len += !has(first, second[at].name) as usize;
-        at += 1;
-    }
-    len
+/// The keys of all groups; some names may be there twice.
+pub(crate) fn all(keys: Keys) -> impl Iterator<Item = &'static Key> + Clone {
+    keys.iter().flat_map(|group| group.iter())
 }
 
-/// `first`, then what `second` has beyond it.
-const fn joined<const N: usize>(first: &[Key], second: &[Key]) -> [Key; N] {
-    let mut all = [leaf(""); N];
-    let (mut len, mut at) = (0, 0);
-    while at < first.len() + second.len() {
-        let key = if at < first.len() { first[at] } else { second[at - first.len()] };
-        if at < first.len() || !has(first, key.name) {
-            all[len] = key;
-            len += 1;
-        }
-        at += 1;
-    }
-    all
-}
-
-/// `keys` without those that `out` names.
-const fn without<const N: usize>(keys: &[Key], out: &[Key]) -> [Key; N] {
-    let mut left = [leaf(""); N];
-    let (mut len, mut at) = (0, 0);
-    while at < keys.len() {
-        if !has(out, keys[at].name) {
-            left[len] = keys[at];
-            len += 1;
-        }
-        at += 1;
-    }
-    left
-}
-
-/// The names of `keys`.
-pub(crate) fn names(keys: &'static [Key]) -> impl Iterator<Item = &'static str> + Clone {
-    keys.iter().map(|key| key.name)
+/// The names of `keys`, each once.
+pub(crate) fn names(keys: Keys) -> impl Iterator<Item = &'static str> + Clone {
+    let first = move |place: usize, name: &str| all(keys).position(|key| key.name == name) == Some(place);
+    all(keys).enumerate().filter(move |(place, key)| first(*place, key.name)).map(|(_, key)| key.name)
 }
 
 /// The names of `keys` for a fault: `rate, delay, queue, loss`.
-pub(crate) fn listed(keys: &'static [Key]) -> String {
+pub(crate) fn listed(keys: Keys) -> String {
     names(keys).collect::<Vec<_>>().join(", ")
 }
 
-/// Follows `path` down from `keys`; on failure the first segment that is no key, and the keys it could be.
+/// Follows `path` down to a key; on failure the first segment that is none, and the keys it could be.
 /// Below a key that is no table nothing exists.
 pub(crate) fn follow(
-    mut keys: &'static [Key],
+    mut keys: Keys,
     path: impl IntoIterator<Item = impl AsRef<str>>,
-) -> Result<(), (String, &'static [Key])> {
+) -> Result<Option<&'static Key>, (String, Keys)> {
+    let mut key = None;
     for segment in path {
-        match keys.iter().find(|key| key.name == segment.as_ref()) {
-            Some(key) => keys = key.within,
-            None => return Err((segment.as_ref().to_owned(), keys)),
-        }
+        let found = find(keys, segment.as_ref()).ok_or_else(|| (segment.as_ref().to_owned(), keys))?;
+        (key, keys) = (Some(found), found.within);
     }
-    Ok(())
+    Ok(key)
+}
+
+/// The tree of a default, made once.
+pub(crate) fn default(text: &'static str) -> Option<&'static Node> {
+    static TREES: LazyLock<HashMap<&'static str, Node>> = LazyLock::new(|| {
+        let mut trees = HashMap::new();
+        plant(ROOT, &mut trees);
+        trees
+    });
+    TREES.get(text)
+}
+
+/// Adds the trees of the defaults of `keys` and of what is within.
+fn plant(keys: Keys, trees: &mut HashMap<&'static str, Node>) {
+    for key in all(keys) {
+        let texts = match key.default {
+            DefaultValue::Written(text) => [Some(text), None],
+            DefaultValue::Hosts { rfc, linux, .. } => [Some(rfc), Some(linux)],
+            DefaultValue::Required(_) | DefaultValue::Words(_) => [None, None],
+        };
+        for text in texts.into_iter().flatten() {
+            if let Some(node) = Node::of_default(text) {
+                trees.insert(text, node);
+            }
+        }
+        plant(key.within, trees);
+    }
 }

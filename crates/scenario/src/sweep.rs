@@ -183,7 +183,7 @@ impl Document {
         };
         let followed = match segments.first().map(String::as_str) {
             Some("sweep") => Err(("sweep".to_owned(), schema::ROOT)),
-            _ => schema::follow(schema::ROOT, self.schema_path(&segments)),
+            _ => schema::follow(schema::ROOT, self.schema_path(&segments)).map(drop),
         };
         if let Err((unknown, known)) = followed {
             let accepted =

@@ -1,79 +1,58 @@
-//! The table of hosts in the guide is what the keys default to.
+//! What `host` sets, and what it leaves to the keys of the flow.
 
-use std::collections::BTreeMap;
-use tightlink_scenario::{BbrVariant, Buffers, Host, LossDetection, Recovery};
+use tightlink_scenario::{BbrVariant, Document, Flow, Host, LossDetection, Recovery, SocketBuffer};
 use units::{Rate, Span};
 
-/// Cells of the table that begins with `host`'s header, by key: the two columns of values.
-fn table() -> BTreeMap<String, [String; 2]> {
-    let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/scenario.md");
-    let guide = std::fs::read_to_string(guide).expect("the guide");
-    let lines = guide.lines().skip_while(|line| !line.starts_with("| key | `\"rfc\"` | `\"linux\"` |"));
-    let rows = lines.skip(2).take_while(|line| line.starts_with('|'));
-    rows.map(|row| {
-        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
-        (cells[1].replace('`', ""), [2, 3].map(|column: usize| cells[column].replace(['`', '"'], "")))
-    })
-    .collect()
-}
-
-/// What the table should have for `host`.
-fn rows(host: &Host) -> [(&'static str, String); 15] {
-    let time = |span: Span| match span.as_nanos() {
-        0 => "0 s".to_owned(),
-        nanos if nanos % 1_000_000 == 0 => format!("{} ms", nanos / 1_000_000),
-        nanos => format!("{} us", nanos / 1000),
-    };
-    let rate = |rate: Rate| format!("{} Gbit/s", rate.as_bps() / 1_000_000_000);
-    let pauses = if host.pause == Span::ZERO {
-        time(host.pause)
-    } else {
-        format!("{}, {}", time(host.pause), time(host.pause_interval))
-    };
-    let recovery = match host.recovery {
-        Recovery::Prr => "prr",
-        Recovery::Rfc6675 => "rfc6675",
-        Recovery::Sack1 => "sack1",
-    };
-    let detection = match host.loss_detection {
-        LossDetection::Rack => "rack",
-        LossDetection::DupAck => "dupack",
-    };
-    [
-        ("recovery", recovery.into()),
-        ("loss_detection", detection.into()),
-        ("slow_start with cubic", host.slow_start_of_cubic.into()),
-        ("bbr_variant", if host.bbr_variant == BbrVariant::Linux { "linux" } else { "draft" }.into()),
-        ("byte_counting", host.byte_counting.to_string()),
-        ("delayed_ack", host.delayed_ack.to_string()),
-        ("delayed_ack_timeout", time(host.delayed_ack_timeout)),
-        ("quick_ack", host.quick_ack.to_string()),
-        ("sack_compression", time(host.sack_compression)),
-        ("tso", host.tso.to_string()),
-        ("gro", time(host.gro)),
-        ("pause, pause_interval", pauses),
-        ("wake_up", time(host.wake_up)),
-        ("access_rate", host.access_rate.map_or("unlimited".into(), rate)),
-        ("send_jitter", time(host.send_jitter)),
-    ]
+fn flow(keys: &str) -> Flow {
+    let text = format!(
+        "title = 't'\nduration = '9s'\n[link]\nrate = '1Mbit/s'\nqueue.limit = '9 packets'\n[[flow]]\n{keys}"
+    );
+    Document::parse("x.toml", &text).and_then(|document| document.scenario()).unwrap().flows.remove(0)
 }
 
 #[test]
-fn the_guide_says_what_each_host_is_like() {
-    let mut table = table();
-    for (column, host) in [(0, Host::RFC), (1, Host::LINUX)] {
-        for (key, value) in rows(&host) {
-            assert_eq!(table.get(key).map(|values| values[column].as_str()), Some(value.as_str()), "{key}");
-        }
-        let buffers = match host.buffers {
-            Buffers::Max => "max",
-            Buffers::Autotuned => "autotuned",
-        };
-        assert_eq!(table.get("socket_buffer").map(|values| values[column].as_str()), Some(buffers));
-    }
-    for (key, _) in rows(&Host::RFC) {
-        table.remove(key);
-    }
-    table.remove("socket_buffer");
-    assert!(table.is_empty(), "rows of no key: {table:?}");
+fn linux_is_the_transport_of_linux() {
+    let linux = flow("host = 'linux'");
+    let host = linux.transport.host;
+    assert_eq!(
+        (linux.transport.recovery, linux.transport.loss_detection),
+        (Recovery::Prr, LossDetection::Rack)
+    );
+    assert_eq!((host.bbr_variant, linux.socket_buffer), (BbrVariant::Linux, SocketBuffer::Autotuned));
+    assert_eq!((linux.delayed_ack, linux.delayed_ack_timeout), (2, Span::from_millis(40)));
+    assert_eq!(linux.access_rate, Some(Rate::from_bps(10_000_000_000)));
+    assert_eq!((host.pause, host.pause_interval), (Span::from_millis(1), Span::from_millis(200)));
+    assert!(host.tso);
+}
+
+#[test]
+fn the_default_host_is_that_of_the_rfcs() {
+    assert_eq!(flow(""), flow("host = 'rfc'"));
+}
+
+#[test]
+fn only_cubic_has_hystart_on_linux() {
+    assert_eq!(flow("host = 'linux'\ncontrol = 'cubic'").slow_start, "hystart");
+    assert_eq!(flow("host = 'linux'\ncontrol = 'reno'").slow_start, "standard");
+    assert_eq!(flow("control = 'cubic'").slow_start, "standard");
+}
+
+#[test]
+fn a_written_key_comes_before_its_host() {
+    assert_eq!(flow("host = 'linux'\ndelayed_ack = 3").delayed_ack, 3);
+    assert_eq!(flow("host = 'linux'\naccess_rate = 'unlimited'").access_rate, None);
+}
+
+#[test]
+fn without_selective_acknowledgements_no_host_has_rack() {
+    assert_eq!(flow("host = 'linux'\nsack = false").transport.loss_detection, LossDetection::DupAck);
+}
+
+#[test]
+fn a_default_of_a_host_is_what_its_flows_have() {
+    let linux = flow("host = 'linux'");
+    assert_eq!(Host::Linux.default_of("byte_counting", "reno"), Some(linux.byte_counting));
+    assert_eq!(Host::Linux.default_of("send_jitter", "reno"), Some(linux.send_jitter));
+    assert_eq!(Host::Linux.default_of("slow_start", "cubic"), Some("hystart".to_owned()));
+    assert_eq!(Host::Linux.default_of::<u64>("name", "reno"), None);
 }

@@ -10,6 +10,7 @@ mod counting;
 mod emulate;
 mod environment;
 mod figures;
+mod keys;
 mod kill;
 mod names;
 mod pipe;

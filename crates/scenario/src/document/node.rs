@@ -142,6 +142,12 @@ impl Node {
         Self { value, origin }
     }
 
+    /// The tree of a default, as one would write it.
+    pub(crate) fn of_default(text: &str) -> Option<Self> {
+        let source = Arc::new(Source { file: Some("a default".to_owned()), text: text.to_owned() });
+        DeValue::parse(text).ok().map(|value| Self::from_toml(&source, 0, &value))
+    }
+
     /// What this is, for "found …": `the integer 20`, `a list`, or the text itself in quotes.
     pub(crate) fn described(&self) -> String {
         match &self.value {

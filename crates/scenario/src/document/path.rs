@@ -5,7 +5,7 @@ use super::node::{Node, Value};
 use crate::fault::Fault;
 use crate::near;
 use crate::origin::Origin;
-use crate::schema::{self, Key};
+use crate::schema::{self, Keys};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
@@ -137,7 +137,7 @@ fn pick(section: &str, name: &str, tables: &[&Node]) -> Result<Option<Vec<usize>
             Err(Trouble::new(found, format!("0 to {most}")))
         };
     }
-    if section == "link" || keys(section).is_some_and(|keys| schema::names(keys).any(|key| key == name)) {
+    if section == "link" || keys(section).is_some_and(|keys| schema::find(keys, name).is_some()) {
         return Ok(None);
     }
     let shown: Vec<&str> = names.iter().take(12).map(String::as_str).collect();
@@ -150,7 +150,7 @@ fn pick(section: &str, name: &str, tables: &[&Node]) -> Result<Option<Vec<usize>
 }
 
 /// The keys of the tables that may repeat.
-fn keys(section: &str) -> Option<&'static [Key]> {
+fn keys(section: &str) -> Option<Keys> {
     match section {
         "link" => Some(schema::LINK),
         "flow" => Some(schema::FLOW),

@@ -7,10 +7,6 @@ use crate::schema;
 use crate::spec::SocketBuffer;
 use units::Bytes;
 
-/// The largest window of a sizer, if a scenario does not say: what Linux allows the memory of a receive buffer to
-/// be (`tcp_rmem`).
-const LARGEST: Bytes = Bytes::new(6_000_000);
-
 pub(super) fn socket_buffer(at: &At<'_>, segment: Option<Bytes>, header: Bytes) -> Option<SocketBuffer> {
     if at.node.typed() == "max" {
         return Some(SocketBuffer::Max);
@@ -27,8 +23,8 @@ pub(super) fn socket_buffer(at: &At<'_>, segment: Option<Bytes>, header: Bytes) 
 }
 
 fn sizer(keys: &Keys<'_>, segment: Option<Bytes>, header: Bytes) -> Option<SocketBuffer> {
-    let name = keys.required("sizer", "the name of a sizer, such as \"drs\"", At::text);
-    let max = keys.or("max", LARGEST, |at| {
+    let name = keys.read("sizer", At::text);
+    let max = keys.read("max", |at| {
         let max: Bytes = at.quantity("B")?;
         holds_one(at, max, "a size such as \"6MB\"", segment, header).then_some(max)
     });

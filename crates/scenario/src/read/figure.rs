@@ -5,16 +5,12 @@ use crate::document::{Node, Value};
 use crate::fault::Faults;
 use crate::figure::{Drawn, FigureEngine, FigureSpec, MOST_REPEATS, Smallest};
 use crate::near;
-use crate::schema::{self, Key};
+use crate::schema::{self, Keys as Known};
 use std::cell::RefCell;
 use units::{Fraction, Span};
 
 /// Reads the table, given the swept keys.
-pub(crate) fn figure(
-    root: &Node,
-    known: &'static [Key],
-    swept: &[String],
-) -> Result<Option<FigureSpec>, Faults> {
+pub(crate) fn figure(root: &Node, known: Known, swept: &[String]) -> Result<Option<FigureSpec>, Faults> {
     let faults = RefCell::new(Vec::new());
     let Some(at) = At::root(root, &faults).child("figure") else { return Ok(None) };
     let spec = at.keys(known).and_then(|keys| read(&keys, swept));
@@ -25,7 +21,7 @@ pub(crate) fn figure(
 }
 
 fn read(keys: &Keys<'_>, swept: &[String]) -> Option<FigureSpec> {
-    let x = keys.required("x", "the swept key on the horizontal axis", |at| swept_key(at, swept));
+    let x = keys.read("x", |at| swept_key(at, swept));
     let rows = keys.optional("rows", |at| {
         let rows = swept_key(at, swept)?;
         if x.as_ref() == Some(&rows) {
@@ -48,8 +44,8 @@ fn read(keys: &Keys<'_>, swept: &[String]) -> Option<FigureSpec> {
             None
         }
     };
-    let engines = keys.or("engines", vec![FigureEngine::Sim], engines);
-    let repeat = keys.or("repeat", 1_u64, |at| at.integer(1..=MOST_REPEATS));
+    let engines = keys.read("engines", engines);
+    let repeat = keys.read("repeat", |at| at.integer(1..=MOST_REPEATS));
     if let Some(Drawn::Smallest(_)) = &y {
         // A search repeats each simulation as often as its answer needs, and draws a curve per target.
         for key in ["engines", "repeat", "rows"] {
@@ -101,7 +97,7 @@ fn engines(at: &At<'_>) -> Option<Vec<FigureEngine>> {
 }
 
 fn smallest_of(keys: &Keys<'_>, swept: &[String]) -> Option<Smallest> {
-    let over = keys.required("over", "the key that is searched, such as \"link.queue.limit\"", |at| {
+    let over = keys.read("over", |at| {
         let over = at.text()?;
         if swept.contains(&over) {
             at.fault(format!("\"{over}\", which [sweep] varies already"), "a key that is not swept", None);
@@ -109,8 +105,8 @@ fn smallest_of(keys: &Keys<'_>, swept: &[String]) -> Option<Smallest> {
         }
         Some(over)
     });
-    let metric = keys.required("metric", "a key of the summary, such as \"idle_fraction\"", At::text);
-    let at_most = keys.required("at_most", "targets such as [\"1%\", \"5%\"]", |at| {
+    let metric = keys.read("metric", At::text);
+    let at_most = keys.read("at_most", |at| {
         let items = at.items();
         if items.is_empty() {
             at.fault(at.node.described(), "a list of targets such as [\"1%\", \"5%\"]", None);

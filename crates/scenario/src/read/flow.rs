@@ -31,9 +31,6 @@ const MOST_QUICK: u64 = 1_000_000;
 /// The longest that a host may gather segments or acknowledgements: more is no coalescing but a delay.
 const LONGEST_GATHERING: Span = Span::from_millis(10);
 
-/// What RFC 3742 recommends for `max_ssthresh`, segments [rfc3742:2].
-const MAX_SSTHRESH: u64 = 100;
-
 /// The longest IPv4 packet [rfc791:3.1].
 const LONGEST: Bytes = Bytes::new(65_535);
 
@@ -54,68 +51,64 @@ pub(super) fn flows<'a>(root: &Keys<'a>, ways: &Ways, users: bool) -> Option<Vec
 
 fn flow<'a>(at: &At<'a>, default_name: &str, ways: &Ways) -> Option<FlowRead<'a>> {
     let keys = at.keys(schema::FLOW)?;
-    let count = keys.or("count", 1u64, |at| at.count("zero flows"));
-    Some(transfers(keys, default_name, count, ways))
+    let count = keys.read("count", |at| at.count("zero flows"));
+    Some(transfers(&keys, default_name, count, ways))
 }
 
 /// Reads the keys of `count` transfers alike; a table that is no flow does not have all of them.
 pub(super) fn transfers<'a>(
-    keys: Keys<'a>,
+    keys: &Keys<'a>,
     default_name: &str,
     count: Option<u64>,
     ways: &Ways,
 ) -> FlowRead<'a> {
     let name = keys.or("name", default_name, At::text);
-    let control = keys.or("control", "reno", At::text);
+    let control = keys.read("control", At::text);
     // An unknown name has been reported; the other keys are read as if it were absent.
-    let named = keys.or("host", Host::RFC, |at| at.word(Host::NAMES));
-    let host = named.unwrap_or(Host::RFC);
+    let named = keys.read("host", |at| at.word(Host::NAMES));
+    let keys = keys.on(named.unwrap_or_default(), control.as_deref().unwrap_or_default());
     let size: Option<Option<Bytes>> =
         keys.optional("size", |at| at.above_zero("B", "a size of zero: nothing to send"));
     let rtt = keys.optional("rtt", |at| spread::spread(at, "ms", count));
-    let timestamps = keys.or("timestamps", true, At::boolean);
-    let sack = keys.or("sack", true, At::boolean);
-    let recovery = keys.or("recovery", host.recovery, |at| at.word(RECOVERIES));
-    let usual = if sack == Some(false) { LossDetection::DupAck } else { host.loss_detection };
-    let loss_detection = keys.or("loss_detection", usual, |at| loss_detection(at, sack.unwrap_or(true)));
-    let ecn = keys.or("ecn", false, At::boolean);
-    let pacing = keys.or("pacing", false, At::boolean);
+    let timestamps = keys.read("timestamps", At::boolean);
+    let sack = keys.read("sack", At::boolean);
+    let recovery = keys.read("recovery", |at| at.word(RECOVERIES));
+    // Without selective acknowledgements no host has RACK.
+    let finding = if sack == Some(false) { keys.on(Host::Rfc, "") } else { keys.clone() };
+    let loss_detection = finding.read("loss_detection", |at| loss_detection(at, sack.unwrap_or(true)));
+    let ecn = keys.read("ecn", At::boolean);
+    let pacing = keys.read("pacing", At::boolean);
     let header = Flow::header(timestamps.unwrap_or(true));
-    let segment = keys.or("segment", Bytes::new(1500), |at| segment(at, header));
-    let delayed_ack =
-        keys.or("delayed_ack", host.delayed_ack, |at| at.count("an acknowledgement for every zero segments"));
-    let delayed_ack_timeout =
-        keys.or("delayed_ack_timeout", host.delayed_ack_timeout, |at| at.quantity("ms"));
-    let quick_ack = keys.or("quick_ack", host.quick_ack, |at| at.integer(0..=MOST_QUICK));
-    let sack_compression = keys.or("sack_compression", host.sack_compression, |at| gathering(at, "ms"));
-    let bbr_variant = keys.or("bbr_variant", host.bbr_variant, |at| at.word(BBR_VARIANTS));
-    let tso = keys.or("tso", host.tso, At::boolean);
-    let gro = keys.or("gro", host.gro, |at| gathering(at, "us"));
-    let pause = keys.or("pause", host.pause, |at| gathering(at, "ms"));
-    let pause_interval = keys.or("pause_interval", host.pause_interval, |at| {
+    let segment = keys.read("segment", |at| segment(at, header));
+    let delayed_ack = keys.read("delayed_ack", |at| at.count("an acknowledgement for every zero segments"));
+    let delayed_ack_timeout = keys.read("delayed_ack_timeout", |at| at.quantity("ms"));
+    let quick_ack = keys.read("quick_ack", |at| at.integer(0..=MOST_QUICK));
+    let sack_compression = keys.read("sack_compression", |at| gathering(at, "ms"));
+    let bbr_variant = keys.read("bbr_variant", |at| at.word(BBR_VARIANTS));
+    let tso = keys.read("tso", At::boolean);
+    let gro = keys.read("gro", |at| gathering(at, "us"));
+    let pause = keys.read("pause", |at| gathering(at, "ms"));
+    let pause_interval = keys.read("pause_interval", |at| {
         at.above_zero("s", "no time between two pauses: nothing would ever be received")
     });
-    let wake_up = keys.or("wake_up", host.wake_up, |at| gathering(at, "us"));
-    let access_rate = keys.or("access_rate", host.access_rate, access_rate);
-    let socket_buffer =
-        keys.or("socket_buffer", host.socket_buffer(), |at| buffer::socket_buffer(at, segment, header));
-    let start = keys.or("start", Spread::All(Span::ZERO), |at| spread::spread(at, "s", count));
+    let wake_up = keys.read("wake_up", |at| gathering(at, "us"));
+    let access_rate = keys.read("access_rate", access_rate);
+    let socket_buffer = keys.read("socket_buffer", |at| buffer::socket_buffer(at, segment, header));
+    let start = keys.read("start", |at| spread::spread(at, "s", count));
     let stop = stop(&keys, start.as_ref());
-    let send_jitter = keys.or("send_jitter", host.send_jitter, |at| at.quantity("us"));
+    let send_jitter = keys.read("send_jitter", |at| at.quantity("us"));
     let initial_window =
-        keys.or("initial_window", 10u64, |at| at.count("an initial window of zero: nothing could start"));
-    let initial_ssthresh = keys.or("initial_ssthresh", None, ssthresh);
-    let usual = host.slow_start(control.as_deref().unwrap_or_default());
-    let slow_start = keys.or("slow_start", usual, At::text);
+        keys.read("initial_window", |at| at.count("an initial window of zero: nothing could start"));
+    let initial_ssthresh = keys.read("initial_ssthresh", ssthresh);
+    let slow_start = keys.read("slow_start", At::text);
     let max_ssthresh = max_ssthresh(&keys, slow_start.as_deref());
     let fast_alpha =
         keys.optional("fast_alpha", |at| at.count("a backlog of zero packets: no throughput at all"));
-    let byte_counting = keys.or("byte_counting", host.byte_counting, |at| at.integer(0..=MOST_COUNTED));
-    let min_rto = keys.or("min_rto", Span::from_millis(200), |at| at.quantity("ms"));
+    let byte_counting = keys.read("byte_counting", |at| at.integer(0..=MOST_COUNTED));
+    let min_rto = keys.read("min_rto", |at| at.quantity("ms"));
     let way = ways.read(&keys);
-    let initial_rto = keys.or("initial_rto", Span::from_secs(1), |at| {
-        at.above_zero("s", "a timeout of zero: every segment would be sent twice")
-    });
+    let initial_rto = keys
+        .read("initial_rto", |at| at.above_zero("s", "a timeout of zero: every segment would be sent twice"));
     let (size_read, rtt_read) = (size, rtt.clone());
     let flow = || {
         named?;
@@ -263,8 +256,7 @@ fn ssthresh(at: &At<'_>) -> Option<Option<Bytes>> {
 
 /// Where limited slow start begins to be slower; no other slow start has such a place.
 fn max_ssthresh(keys: &Keys<'_>, slow_start: Option<&str>) -> Option<u64> {
-    let read =
-        keys.or("max_ssthresh", MAX_SSTHRESH, |at| at.count("a max_ssthresh of zero: no growth at all"))?;
+    let read = keys.read("max_ssthresh", |at| at.count("a max_ssthresh of zero: no growth at all"))?;
     match (keys.key_origin("max_ssthresh"), slow_start) {
         (Some(origin), Some(slow_start)) if slow_start != "limited" => {
             let found = format!("this key belongs to slow_start = \"limited\", not to \"{slow_start}\"");

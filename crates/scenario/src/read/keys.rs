@@ -3,9 +3,10 @@
 
 use crate::document::{Node, Table, Value};
 use crate::fault::Fault;
+use crate::host::Host;
 use crate::near;
 use crate::origin::Origin;
-use crate::schema::{self, Key};
+use crate::schema::{self, DefaultValue};
 use std::cell::RefCell;
 use std::ops::RangeInclusive;
 use units::TextError;
@@ -21,11 +22,14 @@ pub(super) struct At<'a> {
     sink: &'a Sink,
 }
 
-/// A table whose keys are known; absent keys have defaults or are faults.
+/// A table whose keys are known; absent keys have the defaults of the schema or are faults.
 #[derive(Clone)]
 pub(super) struct Keys<'a> {
     table: &'a Table,
     at: At<'a>,
+    known: schema::Keys,
+    host: Host,
+    control: String,
 }
 
 /// Counts above this are mistakes.
@@ -65,26 +69,26 @@ impl<'a> At<'a> {
     }
 
     /// Reads a table and notes each key of it that is not `known`.
-    pub(super) fn keys(&self, known: &'static [Key]) -> Option<Keys<'a>> {
+    pub(super) fn keys(&self, known: schema::Keys) -> Option<Keys<'a>> {
         self.keys_among(known, &[], &|_, _| String::new())
     }
 
     /// As [`keys`](At::keys); `misplaced` says what is wrong with a key of `others`.
     pub(super) fn keys_among(
         &self,
-        known: &'static [Key],
-        others: &'static [Key],
+        known: schema::Keys,
+        others: schema::Keys,
         misplaced: &dyn Fn(&str, &At<'_>) -> String,
     ) -> Option<Keys<'a>> {
         let Value::Table(table) = &self.node.value else {
             self.fault(self.node.described(), format!("a table with {}", schema::listed(known)), None);
             return None;
         };
-        let keys = Keys { table, at: self.clone() };
+        let keys = Keys { table, at: self.clone(), known, host: Host::default(), control: String::new() };
         for entry in table.iter() {
-            if schema::names(known).all(|name| name != entry.key) {
+            if schema::find(known, &entry.key).is_none() {
                 let at = At { node: &entry.node, path: keys.path(&entry.key), sink: self.sink };
-                if schema::names(others).any(|name| name == entry.key) {
+                if schema::find(others, &entry.key).is_some() {
                     at.fault_from(&entry.origin, misplaced(&entry.key, self), schema::listed(known), None);
                     continue;
                 }
@@ -214,23 +218,33 @@ impl<'a> Keys<'a> {
         self.get(name).unwrap_or_else(|| At { path: self.path(name), ..self.at.clone() })
     }
 
-    /// Reads a key that must be there.
-    pub(super) fn required<T>(
-        &self,
-        name: &str,
-        accepted: &str,
-        read: impl FnOnce(&At<'a>) -> Option<T>,
-    ) -> Option<T> {
-        match self.get(name) {
-            Some(at) => read(&at),
-            None => {
+    /// The same table with the defaults of `host` for a flow with `control`.
+    pub(super) fn on(&self, host: Host, control: &str) -> Self {
+        Self { host, control: control.to_owned(), ..self.clone() }
+    }
+
+    /// Reads a key that must be there or has a default: the schema says which.
+    pub(super) fn read<T>(&self, name: &str, read: impl FnOnce(&At<'a>) -> Option<T>) -> Option<T> {
+        if let Some(at) = self.get(name) {
+            return read(&at);
+        }
+        let default = schema::find(self.known, name).map(|key| key.default);
+        let written =
+            default.and_then(|default| default.on(self.host, &self.control)).and_then(schema::default);
+        match (written, default) {
+            (Some(node), _) => read(&At { node, path: self.path(name), sink: self.at.sink }),
+            (None, Some(DefaultValue::Required(accepted))) => {
                 self.near(name).fault("missing", accepted, None);
+                None
+            }
+            (None, _) => {
+                self.near(name).fault("missing", "", None);
                 None
             }
         }
     }
 
-    /// Reads a key that has a default.
+    /// Reads a key whose default depends on more than the schema knows.
     pub(super) fn or<T>(
         &self,
         name: &str,

@@ -52,12 +52,11 @@ pub(super) fn links<'a>(root: &Keys<'a>) -> Option<Vec<LinkRead<'a>>> {
 fn link<'a>(at: &At<'a>, default_name: &str) -> Option<LinkRead<'a>> {
     let keys = at.keys(schema::LINK)?;
     let name = keys.or("name", default_name, At::text);
-    let rate: Option<Rate> = keys.required("rate", "a rate such as \"100Mbit/s\"", |at| {
-        at.above_zero("Mbit/s", "a rate of zero: nothing would pass")
-    });
-    let delay = keys.or("delay", Span::ZERO, |at| at.quantity("ms"));
-    let loss = keys.or("loss", Fraction::ZERO, loss);
-    let queue = keys.required("queue", QUEUE, queue);
+    let rate: Option<Rate> =
+        keys.read("rate", |at| at.above_zero("Mbit/s", "a rate of zero: nothing would pass"));
+    let delay = keys.read("delay", |at| at.quantity("ms"));
+    let loss = keys.read("loss", loss);
+    let queue = keys.read("queue", queue);
     let limit = queue.as_ref().map(|queue| queue.limit);
     let assist = keys.optional("assist", At::text);
     let reverse = keys.optional("reverse", |at| Some(reverse(at, rate)));
@@ -84,8 +83,6 @@ fn link<'a>(at: &At<'a>, default_name: &str) -> Option<LinkRead<'a>> {
     Some(LinkRead { name: name_read, delay, limit, reverse, link: link(), keys })
 }
 
-const QUEUE: &str = "a queue such as { kind = \"drop-tail\", limit = \"0.25 bdp\" }";
-
 /// Reads the other direction of a link of `rate`: its table, and what it says if all of it could be read.
 fn reverse<'a>(at: &At<'a>, rate: Option<Rate>) -> Option<(Keys<'a>, Option<Reverse>)> {
     let keys = at.keys(schema::REVERSE)?;
@@ -93,8 +90,8 @@ fn reverse<'a>(at: &At<'a>, rate: Option<Rate>) -> Option<(Keys<'a>, Option<Reve
         None => rate,
         Some(at) => at.above_zero("Mbit/s", "a rate of zero: nothing would pass"),
     };
-    let queue = keys.required("queue", QUEUE, queue);
-    let loss = keys.or("loss", Fraction::ZERO, loss);
+    let queue = keys.read("queue", queue);
+    let loss = keys.read("loss", loss);
     let reverse = || Some(Reverse { rate: rate?, queue: queue?, loss: loss? });
     let reverse = reverse();
     Some((keys, reverse))
@@ -116,12 +113,9 @@ fn queue(at: &At<'_>) -> Option<Queue> {
         return None;
     }
     let keys = at.keys(schema::QUEUE)?;
-    let kind = keys.or("kind", "drop-tail", At::text);
-    let accepted =
-        "the room for waiting packets, such as \"250 packets\", \"512kB\", \"40ms\" or \"0.25 bdp\"";
-    let limit = keys.required("limit", accepted, |at| {
-        at.above_zero(" packets", "a buffer of zero: it needs room for one packet")
-    });
+    let kind = keys.read("kind", At::text);
+    let limit =
+        keys.read("limit", |at| at.above_zero(" packets", "a buffer of zero: it needs room for one packet"));
     let settings = settings::settings(&keys);
     Some(Queue { kind: kind?, limit: limit?, settings: settings? })
 }

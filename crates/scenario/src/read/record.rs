@@ -15,29 +15,24 @@ const COLUMNS: &[(&str, Column)] = &[
     ("measures", Column::Measures),
     ("data", Column::Data),
 ];
-/// Of these the first so many are kept where none are named.
-const DEFAULT: usize = 5;
 const FLOWS: &[(&str, RecordedFlows)] = &[("sample", RecordedFlows::Sample), ("all", RecordedFlows::All)];
 const STACKS: &[(&str, Stack)] = &[("modern", Stack::Modern), ("classic", Stack::Classic)];
 
 /// Reads `[live]`.
 pub(super) fn live(root: &Keys<'_>) -> Option<Live> {
-    root.or("live", Live { stack: Stack::Modern }, |at| {
+    root.read("live", |at| {
         let keys = at.keys(schema::LIVE)?;
-        Some(Live { stack: keys.or("stack", Stack::Modern, |at| at.word(STACKS))? })
+        Some(Live { stack: keys.read("stack", |at| at.word(STACKS))? })
     })
 }
 
 /// Reads `[record]`.
 pub(super) fn record(root: &Keys<'_>) -> Option<Record> {
-    let every = Span::from_millis(20);
-    let all: Vec<Column> = COLUMNS[..DEFAULT].iter().map(|(_, column)| *column).collect();
-    let flows = RecordedFlows::default();
-    root.or("record", Record { every, columns: all.clone(), flows, fairness: None }, |at| {
+    root.read("record", |at| {
         let keys = at.keys(schema::RECORD)?;
-        let every = keys.or("every", every, |at| at.above_zero("ms", "a sampling interval of zero"));
-        let columns = keys.or("columns", all, columns);
-        let flows = keys.or("flows", flows, |at| at.word(FLOWS));
+        let every = keys.read("every", |at| at.above_zero("ms", "a sampling interval of zero"));
+        let columns = keys.read("columns", columns);
+        let flows = keys.read("flows", |at| at.word(FLOWS));
         let fairness = keys.optional("fairness", |at| fairness(at, every?));
         Some(Record { every: every?, columns: columns?, flows: flows?, fairness: fairness? })
     })

@@ -9,17 +9,15 @@ use units::Span;
 
 /// Reads a population of users: its connections as flows, one for each, and the whole.
 pub(super) fn sessions<'a>(
-    keys: Keys<'a>,
+    keys: &Keys<'a>,
     entry: usize,
     default_name: &str,
     ways: &Ways,
 ) -> (FlowRead<'a>, Option<Sessions>) {
-    let users = keys.required("users", "how many users, such as 200", |at| at.count("zero users"));
-    let session = keys.required("session", <Volume as spread::Spreads>::ACCEPTED, session);
-    let think = keys.required("think", "a time to think, such as { exponential = \"2s\" }", |at| {
-        spread::drawn::<Span>(at, "s")
-    });
-    let handshake = keys.or("handshake", false, At::boolean);
+    let users = keys.read("users", |at| at.count("zero users"));
+    let session = keys.read("session", session);
+    let think = keys.read("think", |at| spread::drawn::<Span>(at, "s"));
+    let handshake = keys.read("handshake", At::boolean);
     let flow = transfers(keys, default_name, users, ways);
     let sessions = || {
         Some(Sessions {

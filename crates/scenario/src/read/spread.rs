@@ -27,9 +27,7 @@ impl Spreads for Span {
 }
 
 impl Spreads for Volume {
-    const ACCEPTED: &'static str = "an amount of data such as \"200 packets\" or \"100kB\", \
-                                    { uniform = [\"1 packets\", \"200 packets\"] }, \
-                                    { pareto = { shape = 1.2, mean = \"100kB\" } } or { exponential = \"100kB\" }";
+    const ACCEPTED: &'static str = schema::VOLUME;
     const ENDS: &'static str = "[\"1 packets\", \"200 packets\"]";
     const MEAN: &'static str = "an amount of data such as \"100kB\"";
 }
@@ -127,9 +125,13 @@ fn uniform<T: Spreads>(at: &At<'_>, bare: &str) -> Option<Spread<T>> {
 }
 
 fn pareto<T: Spreads>(keys: &Keys<'_>, bare: &str) -> Option<Spread<T>> {
-    let shape = keys.required("shape", "a number over 1, such as 1.2", |at| at.shape("1.2"));
-    let mean = keys.required("mean", T::MEAN, |at| at.quantity(bare));
-    let draw = keys.or("draw", Draw::Random, |at| at.word(DRAWS));
+    let shape = keys.read("shape", |at| at.shape("1.2"));
+    // What a mean looks like depends on what is spread.
+    let mean = keys.get("mean").map(|at| at.quantity(bare)).unwrap_or_else(|| {
+        keys.near("mean").fault("missing", T::MEAN, None);
+        None
+    });
+    let draw = keys.read("draw", |at| at.word(DRAWS));
     let (shape, mean) = (shape?, mean?);
     Some(match draw? {
         Draw::Random => Spread::Pareto { shape, mean },

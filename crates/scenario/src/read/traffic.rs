@@ -5,7 +5,7 @@ use super::keys::{At, Keys};
 use super::way::{Way, Ways};
 use super::{repeated, sessions};
 use crate::document::{Node, Value, path};
-use crate::schema::{self, Key};
+use crate::schema::{self, Keys as Known};
 use crate::spec::{Pattern, Replay, Sessions, Traffic};
 use std::collections::HashSet;
 use units::{Bytes, Rate, Span};
@@ -26,10 +26,9 @@ const KINDS: &[(&str, Kind)] = &[
     ("replay", Kind::Replay),
     ("engset", Kind::Engset),
 ];
-const RATE: &str = "a rate such as \"100Mbit/s\"";
 
 impl Kind {
-    fn keys(self) -> &'static [Key] {
+    fn keys(self) -> Known {
         match self {
             Self::Cbr | Self::Poisson => schema::STEADY,
             Self::OnOff => schema::ON_OFF,
@@ -66,7 +65,7 @@ pub(super) fn traffic<'a>(root: &Keys<'a>, ways: &Ways) -> Option<TrafficRead<'a
         match kind {
             Some(Kind::Replay) => read.replays.push(replay(&keys, entry, name, ways.read(&keys))),
             Some(Kind::Engset) => {
-                let (users, sessions) = sessions::sessions(keys, entry, name, ways);
+                let (users, sessions) = sessions::sessions(&keys, entry, name, ways);
                 read.users.push(users);
                 read.sessions.push(sessions);
             }
@@ -78,8 +77,7 @@ pub(super) fn traffic<'a>(root: &Keys<'a>, ways: &Ways) -> Option<TrafficRead<'a
             }
             Some(Kind::OnOff) => read.traffic.push(one(&keys, name, ways.read(&keys), bursts)),
             None => {
-                let words = KINDS.iter().map(|(word, _)| format!("\"{word}\""));
-                keys.required("kind", &words.collect::<Vec<_>>().join(", "), |at| at.word(KINDS));
+                keys.read("kind", |at| at.word(KINDS));
                 read.traffic.push(None);
             }
         }
@@ -97,7 +95,7 @@ fn kind(at: &At<'_>) -> Option<Kind> {
 fn belongs(key: &str, at: &At<'_>) -> String {
     let having: Vec<String> = KINDS
         .iter()
-        .filter(|(_, kind)| schema::names(kind.keys()).any(|name| name == key))
+        .filter(|(_, kind)| schema::find(kind.keys(), key).is_some())
         .map(|(word, _)| format!("\"{word}\""))
         .collect();
     let kind = at.child("kind").map_or_else(String::new, |kind| kind.node.described());
@@ -111,9 +109,9 @@ fn one(
     pattern: impl FnOnce(&Keys<'_>, Option<Rate>) -> Option<Pattern>,
 ) -> Option<Traffic> {
     let name = keys.or("name", default_name, At::text);
-    let rate = keys.required("rate", RATE, |at| at.above_zero("Mbit/s", "a rate of zero: no traffic"));
-    let packet = keys.or("packet", Bytes::new(1500), packet);
-    let start = keys.or("start", Span::ZERO, |at| at.quantity("s"));
+    let rate = keys.read("rate", |at| at.above_zero("Mbit/s", "a rate of zero: no traffic"));
+    let packet = keys.read("packet", packet);
+    let start = keys.read("start", |at| at.quantity("s"));
     let stop = keys.optional("stop", |at| stop(at, start));
     let pattern = pattern(keys, rate);
     Some(Traffic {
@@ -130,10 +128,9 @@ fn one(
 
 fn replay(keys: &Keys<'_>, entry: usize, default_name: &str, way: Way) -> Option<Replay> {
     let name = keys.or("name", default_name, At::text);
-    let file =
-        keys.required("file", "the path of a trace, such as \"trace.csv\" or \"trace.pcap\"", At::text);
-    let repeat = keys.or("repeat", false, At::boolean);
-    let start = keys.or("start", Span::ZERO, |at| at.quantity("s"));
+    let file = keys.read("file", At::text);
+    let repeat = keys.read("repeat", At::boolean);
+    let start = keys.read("start", |at| at.quantity("s"));
     let stop = keys.optional("stop", |at| stop(at, start));
     Some(Replay {
         entry,
@@ -166,7 +163,7 @@ fn stop(at: &At<'_>, start: Option<Span>) -> Option<Span> {
 }
 
 fn bursts(keys: &Keys<'_>, rate: Option<Rate>) -> Option<Pattern> {
-    let peak: Option<Rate> = keys.required("peak", RATE, |at| {
+    let peak: Option<Rate> = keys.read("peak", |at| {
         let peak: Rate = at.quantity("Mbit/s")?;
         if let Some(rate) = rate.filter(|rate| peak <= *rate) {
             let found = format!("a peak of {peak}, not above the mean rate of {rate}");
@@ -175,9 +172,7 @@ fn bursts(keys: &Keys<'_>, rate: Option<Rate>) -> Option<Pattern> {
         }
         Some(peak)
     });
-    let burst = keys.required("burst", "the mean length of a burst, such as \"50ms\"", |at| {
-        at.above_zero("ms", "bursts of zero length")
-    });
+    let burst = keys.read("burst", |at| at.above_zero("ms", "bursts of zero length"));
     let shape = keys.optional("shape", |at| at.shape("1.5"));
     Some(Pattern::OnOff { peak: peak?, burst: burst?, shape: shape? })
 }

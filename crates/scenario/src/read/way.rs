@@ -35,7 +35,7 @@ impl Ways {
 
     /// Reads the way of a flow or traffic; all links if it names none.
     pub(super) fn read(&self, keys: &Keys<'_>) -> Way {
-        let direction = keys.or("direction", Direction::Forward, |at| at.word(DIRECTIONS));
+        let direction = keys.read("direction", |at| at.word(DIRECTIONS));
         let links = match keys.get("path") {
             None => Some((0..self.names.len()).collect()),
             Some(at) => self.path(&at),

@@ -136,14 +136,16 @@ pub(super) fn check(resolved: &Resolved) -> Result<(), Misfit> {
             }
         }
         // What the preset of this kernel says of itself is no wish.
-        let own = Host::LINUX;
-        if flow.slow_start != "standard" && flow.slow_start != own.slow_start(&flow.control) {
+        let (own, control) = (Host::Linux, flow.control.as_str());
+        let slow_start = own.default_of::<String>("slow_start", control);
+        if flow.slow_start != "standard" && Some(&flow.slow_start) != slow_start.as_ref() {
             let found = format!("slow start \"{}\", but the kernel has its own", flow.slow_start);
             let mend = "leave it out, or use the simulator: --engine sim";
             return misfit("slow_start", found, "standard".into(), mend);
         }
-        if ![1, own.byte_counting].contains(&flow.tuning.byte_counting) {
-            let found = format!("byte counting by {}, but the kernel has its own", flow.tuning.byte_counting);
+        let counting = flow.tuning.byte_counting;
+        if counting != 1 && Some(counting) != own.default_of("byte_counting", control) {
+            let found = format!("byte counting by {}, but the kernel has its own", counting);
             let mend = "leave it out, or use the simulator: --engine sim";
             return misfit("byte_counting", found, "1".into(), mend);
         }
@@ -164,16 +166,14 @@ pub(super) fn check(resolved: &Resolved) -> Result<(), Misfit> {
                 return misfit(key, found, "false".into(), mend);
             }
         }
-        if flow.access_rate.is_some() && flow.access_rate != own.access_rate {
+        if flow.access_rate.is_some() && flow.access_rate != own.default_of("access_rate", control) {
             let found = "a rate of the host's own line, which this version's kernel hosts do not have".into();
             let mend = "leave it out, or use the simulator: --engine sim";
             return misfit("access_rate", found, "unlimited".into(), mend);
         }
-        if ![Span::ZERO, own.send_jitter].contains(&flow.send_jitter) {
-            let found = format!(
-                "a jitter of {}, which is the simulator's: a real host has its own",
-                flow.send_jitter
-            );
+        let jitter = flow.send_jitter;
+        if jitter != Span::ZERO && Some(jitter) != own.default_of("send_jitter", control) {
+            let found = format!("a jitter of {jitter}, which is the simulator's: a real host has its own");
             return misfit(
                 "send_jitter",
                 found,

@@ -1,0 +1,98 @@
+//! `tightlink keys`: what the keys of a scenario file may hold, from the schema.
+
+use crate::args::KeysOptions;
+use crate::print;
+use crate::problem::Problem;
+use scenario::reference::{Found, Row, look_up, plain, rows};
+use scenario::{DefaultValue, Key};
+use std::process::ExitCode;
+
+pub(crate) fn run(options: &KeysOptions) -> Result<ExitCode, Problem> {
+    let found = options.key.as_deref().map_or_else(|| Found::Parts(rows()), look_up);
+    match found {
+        Found::Key(row) if options.json => as_json(&row)?,
+        Found::Key(row) => in_full(&row)?,
+        Found::Parts(rows) if options.json => rows.iter().try_for_each(as_json)?,
+        Found::Parts(rows) => in_a_line_each(&rows)?,
+        Found::Nothing(help) => {
+            let key = options.key.as_deref().unwrap_or_default();
+            let help = help.unwrap_or_else(|| "tightlink keys lists all of them".to_owned());
+            return Err(Problem::usage(format!(
+                "no key is called \"{key}\"\n  accepted: a key such as flow.rtt or rtt, or a part of keys such as ack\n  \
+                 help: {help}"
+            )));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Path, type and default, in columns.
+fn in_a_line_each(rows: &[Row]) -> Result<(), Problem> {
+    let width = rows.iter().map(|row| row.path.len()).max().unwrap_or(0);
+    for Row { path, key } in rows {
+        let default = match key.default {
+            DefaultValue::Required(_) => "required".to_owned(),
+            _ => format!("default {}", default(key)),
+        };
+        print::data(format_args!("  {path:width$}  {}; {default}", plain(key.kind)))?;
+    }
+    Ok(())
+}
+
+/// All that is known of a key.
+fn in_full(Row { path, key }: &Row) -> Result<(), Problem> {
+    print::data(path)?;
+    let line = |what: &str, text: &str| print::data(format_args!("  {what:<8}  {text}"));
+    line("type", &plain(key.kind))?;
+    line("default", &default(key))?;
+    if let DefaultValue::Hosts { linux, with, source, .. } = key.default {
+        let with = with.map_or_else(String::new, |control| format!(" and control = \"{control}\""));
+        line("", &format!("{linux} with host = \"linux\"{with} ({})", plain(source)))?;
+    }
+    let refused = if key.refused_by.is_empty() { "" } else { "; refused by " };
+    line("engines", &format!("{}{refused}{}", key.engines, key.refused_by))?;
+    if !key.kinds.is_empty() {
+        line("kinds", key.kinds)?;
+    }
+    let within: Vec<&str> = key.holds().collect();
+    if !within.is_empty() {
+        line("keys", &within.join(", "))?;
+    }
+    line("meaning", &plain(key.meaning))
+}
+
+fn default(key: &Key) -> String {
+    match key.default {
+        DefaultValue::Required(accepted) => format!("none; required: {accepted}"),
+        DefaultValue::Written(text) | DefaultValue::Hosts { rfc: text, .. } => text.to_owned(),
+        DefaultValue::Words(words) => plain(words),
+    }
+}
+
+/// `"key": "flow.rtt", "type": …`. A default that can be written is given as one would write it, others are `null`.
+fn as_json(Row { path, key }: &Row) -> Result<(), Problem> {
+    let written = match key.default {
+        DefaultValue::Written(text) | DefaultValue::Hosts { rfc: text, .. } => Some(text),
+        DefaultValue::Required(_) | DefaultValue::Words(_) => None,
+    };
+    let hosts = match key.default {
+        DefaultValue::Hosts { rfc, linux, with, source } => {
+            serde_json::json!({ "rfc": rfc, "linux": linux, "linux_only_with": with, "source": plain(source) })
+        }
+        _ => serde_json::Value::Null,
+    };
+    let list = |names: &'static str| names.split_whitespace().collect::<Vec<_>>();
+    print::json(&serde_json::json!({
+        "key": path,
+        "type": plain(key.kind),
+        "required": matches!(key.default, DefaultValue::Required(_)),
+        "default": written,
+        "absent_means": if let DefaultValue::Words(words) = key.default { Some(plain(words)) } else { None },
+        "hosts": hosts,
+        "engines": list(key.engines),
+        "refused_by": list(key.refused_by),
+        "kinds": list(key.kinds),
+        "keys": key.holds().collect::<Vec<_>>(),
+        "meaning": plain(key.meaning),
+    }))
+}

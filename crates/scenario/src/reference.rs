@@ -1,0 +1,148 @@
+//! The reference of scenario keys: `tightlink keys` and `docs/reference/scenario.md`, both from the schema.
+//!
+//! [`rows`] is every key in the order of the page, [`look_up`] finds keys by a word, and [`page`] writes the page.
+
+mod page;
+
+pub use page::page;
+
+use crate::near;
+use crate::schema::{self, Key, Keys};
+
+/// A key with its path from the top of the file, such as `link.queue.limit`.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The path, without the name or index that picks one of several tables.
+    pub path: String,
+    /// What is known of the key.
+    pub key: &'static Key,
+}
+
+/// What a word stands for.
+#[derive(Clone, Debug)]
+pub enum Found {
+    /// It is this key.
+    Key(Row),
+    /// It is a part of these paths.
+    Parts(Vec<Row>),
+    /// It is no key; the hint that names a near one, if there is one.
+    Nothing(Option<String>),
+}
+
+impl Row {
+    fn new(table: &str, key: &'static Key) -> Self {
+        let path = if table.is_empty() { key.name.to_owned() } else { format!("{table}.{}", key.name) };
+        Self { path, key }
+    }
+}
+
+impl Key {
+    /// The names of the keys within, for a table.
+    pub fn holds(&self) -> impl Iterator<Item = &'static str> {
+        schema::names(self.within)
+    }
+}
+
+/// A table of the file, as the reference shows it.
+struct Section {
+    heading: &'static str,
+    /// The path of the table; empty for the file.
+    table: &'static str,
+    /// Markdown before the keys.
+    intro: &'static str,
+    /// Keys under titles of their own; a title may be empty.
+    groups: &'static [(&'static str, Keys)],
+}
+
+/// Tables in the order of the page. A table that may stand in several places is listed at the first.
+const SECTIONS: &[Section] = &[
+    Section { heading: "Top level", table: "", intro: "", groups: &[("", schema::ROOT)] },
+    Section { heading: "`[link]`", table: "link", intro: "", groups: &[("", schema::LINK)] },
+    Section {
+        heading: "`queue` of a link",
+        table: "link.queue",
+        intro: "A policy that does not have a setting refuses it.",
+        groups: &[("", schema::QUEUE)],
+    },
+    Section {
+        heading: "`reverse` of a link",
+        table: "link.reverse",
+        intro: "",
+        groups: &[("", schema::REVERSE)],
+    },
+    Section {
+        heading: "`[[flow]]`",
+        table: "flow",
+        intro: "The defaults are those of `host = \"rfc\"`; [hosts](#hosts) has the others.",
+        groups: &[
+            ("What it moves, and where", schema::flow::MOVES),
+            ("Segments and the receiver", &[schema::flow::SEGMENTS]),
+            ("The two ends", &[schema::ends::ENDS]),
+            ("Windows", &[schema::flow::WINDOWS]),
+            ("Losses and timeouts", &[schema::flow::LOSSES]),
+        ],
+    },
+    Section {
+        heading: "Spreads",
+        table: "flow.rtt",
+        intro: "A table in the place of one value: `rtt` and `start` of a flow, `session` and `think` of users.",
+        groups: &[("", schema::SPREAD)],
+    },
+    Section { heading: "Pareto", table: "flow.rtt.pareto", intro: "", groups: &[("", schema::PARETO)] },
+    Section { heading: "Sizers", table: "flow.socket_buffer", intro: "", groups: &[("", schema::SIZER)] },
+    Section {
+        heading: "`[[traffic]]`",
+        table: "traffic",
+        intro: "With `kind = \"engset\"` all keys of [`[[flow]]`](#flow) but `count`, `size` and `stop` may stand there, too.",
+        groups: &[("", schema::traffic::OWN)],
+    },
+    Section { heading: "`[live]`", table: "live", intro: "", groups: &[("", schema::LIVE)] },
+    Section { heading: "`[record]`", table: "record", intro: "", groups: &[("", schema::RECORD)] },
+    Section { heading: "`[figure]`", table: "figure", intro: "", groups: &[("", schema::FIGURE)] },
+    Section {
+        heading: "`smallest` of a figure",
+        table: "figure.smallest",
+        intro: "",
+        groups: &[("", schema::SMALLEST)],
+    },
+];
+
+/// Every key, table by table; a table that may stand in several places once.
+#[must_use]
+pub fn rows() -> Vec<Row> {
+    let keys = |section: &'static Section| section.groups.iter().flat_map(|(_, keys)| schema::all(keys));
+    SECTIONS.iter().flat_map(|section| keys(section).map(|key| Row::new(section.table, key))).collect()
+}
+
+/// The key that `word` is, by its path or by its name if only one has it; else all whose path has `word` in it.
+#[must_use]
+pub fn look_up(word: &str) -> Found {
+    if let Ok(Some(key)) = schema::follow(schema::ROOT, word.split('.')) {
+        return Found::Key(Row { path: word.to_owned(), key });
+    }
+    let mut rows = rows();
+    let named: Vec<&Row> = rows.iter().filter(|row| row.key.name == word).collect();
+    if let [row] = named[..] {
+        return Found::Key(row.clone());
+    }
+    let words = rows.iter().flat_map(|row| [row.key.name, row.path.as_str()]);
+    let help = near::did_you_mean(word, words);
+    rows.retain(|row| row.path.contains(word));
+    if rows.is_empty() { Found::Nothing(help) } else { Found::Parts(rows) }
+}
+
+/// Markdown as plain text: of a link its words, of code the code.
+#[must_use]
+pub fn plain(markdown: &str) -> String {
+    let mut text = String::new();
+    let mut rest = markdown;
+    while let Some((before, after)) = rest.split_once("](") {
+        let (words, target_end) = (before.rfind('['), after.find(')'));
+        let (Some(words), Some(end)) = (words, target_end) else { break };
+        text.push_str(&before[..words]);
+        text.push_str(&before[words + 1..]);
+        rest = &after[end + 1..];
+    }
+    text.push_str(rest);
+    text.replace('`', "")
+}

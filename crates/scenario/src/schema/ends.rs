@@ -1,0 +1,136 @@
+//! What the two ends of a flow do with segments that are close together: part of `[[flow]]`.
+
+use super::DefaultValue::{Hosts, Written};
+use super::{KEY, Key};
+
+/// What the two ends do with segments that are close together.
+pub(crate) const ENDS: &[Key] = &[
+    Key {
+        name: "host",
+        kind: r#"`"rfc"`, `"linux"`"#,
+        default: Written(r#""rfc""#),
+        meaning: "sets other defaults for the keys of this flow, see [hosts](#hosts). A key that is written comes first",
+        ..KEY
+    },
+    Key {
+        name: "bbr_variant",
+        kind: r#"`"draft"`, `"linux"`"#,
+        default: Hosts { rfc: r#""draft""#, linux: r#""linux""#, with: None, source: "`tcp_bbr.c`" },
+        engines: "sim",
+        meaning: "which BBR `control = \"bbr\"` is: the draft's, or Linux's. Linux's paces 1 % below the rate \
+             that it aims at (`bbr_pacing_margin_percent`), so that a standing queue drains. An RTT equal \
+             to the least one does not put off its next probe for the RTT. No other control reads the key",
+        ..KEY
+    },
+    Key {
+        name: "tso",
+        kind: "`true`, `false`",
+        default: Hosts {
+            rfc: "false",
+            linux: "true",
+            with: None,
+            source: "`tcp_tso_autosize`, `tcp_tso_should_defer`",
+        },
+        engines: "sim",
+        meaning: "segments leave in super-packets, as with segmentation offload: as many as the pacing rate \
+             sends in 1/1024 s, more within some milliseconds of RTT, two at least, 64 kB at most \
+             (`tcp_tso_autosize`). What an acknowledgement frees waits for the next one, if that is \
+             expected within 1 ms and less than a third of the window could leave (`tcp_tso_should_defer`). \
+             A control that places departures (`madison`) sends segment by segment",
+        ..KEY
+    },
+    Key {
+        name: "gro",
+        kind: "time up to 10 ms",
+        default: Hosts {
+            rfc: r#""0s""#,
+            linux: r#""50us""#,
+            with: None,
+            source: "ours to choose: interrupt moderation of common cards",
+        },
+        engines: "sim",
+        meaning: "the receiver sees neighbouring segments that arrive within this of the first as one, up to 64 \
+             kB, and acknowledges them as one, as with receive offload and interrupt moderation",
+        ..KEY
+    },
+    Key {
+        name: "quick_ack",
+        kind: "whole number, 0 to 1000000",
+        default: Hosts { rfc: "0", linux: "16", with: None, source: "`TCP_MAX_QUICKACKS`" },
+        engines: "sim",
+        meaning: "number of segments that are acknowledged one by one before `delayed_ack` holds",
+        ..KEY
+    },
+    Key {
+        name: "sack_compression",
+        kind: "time up to 10 ms",
+        default: Hosts { rfc: r#""0s""#, linux: r#""1ms""#, with: None, source: "`tcp_comp_sack_delay_ns`" },
+        engines: "sim",
+        meaning: "beyond a hole, the acknowledgements after the third wait for this, or a twentieth of the RTT \
+             if that is less, and one speaks for all (`tcp_comp_sack_delay_ns`)",
+        ..KEY
+    },
+    Key {
+        name: "pause",
+        kind: "time up to 10 ms",
+        default: Hosts {
+            rfc: r#""0s""#,
+            linux: r#""1ms""#,
+            with: None,
+            source: "gaps between acknowledgements of a virtual machine's kernel ([Simulation and \
+ kernel](../papers/kernel.md#pauses-of-a-host))",
+        },
+        engines: "sim",
+        meaning: "how long the receiver's processor is away at a time: for other work, or for another virtual \
+             machine. The mean of an exponential distribution. One acknowledgement speaks for what arrived \
+             meanwhile, and its sender answers with a burst",
+        ..KEY
+    },
+    Key {
+        name: "pause_interval",
+        kind: "time above zero",
+        default: Hosts {
+            rfc: r#""500ms""#,
+            linux: r#""200ms""#,
+            with: None,
+            source: "gaps between acknowledgements of a virtual machine's kernel ([Simulation and \
+ kernel](../papers/kernel.md#pauses-of-a-host))",
+        },
+        engines: "sim",
+        meaning: "mean time between two pauses, exponential; without a `pause` it has no effect",
+        ..KEY
+    },
+    Key {
+        name: "wake_up",
+        kind: "time up to 10 ms",
+        default: Hosts {
+            rfc: r#""0s""#,
+            linux: r#""350us""#,
+            with: None,
+            source: "clumps of acknowledgements of the same kernel ([the same](../papers/kernel.md#clumps-after-an-idle-time))",
+        },
+        engines: "sim",
+        meaning: "how long the receiver's processor takes to begin after it had nothing to do for 200 us or \
+             more, the time that Linux lets a virtual one poll before it halts (`guest_halt_poll_ns`). What \
+             arrives meanwhile is taken together. The sender's part belongs to it, too: acknowledgements \
+             are not gathered a second time",
+        ..KEY
+    },
+    Key {
+        name: "access_rate",
+        kind: r#"`"unlimited"` or a rate above zero"#,
+        default: Hosts {
+            rfc: r#""unlimited""#,
+            linux: r#""10Gbit/s""#,
+            with: None,
+            source: "ours to choose: a common card",
+        },
+        engines: "sim",
+        refused_by: "live",
+        meaning: "rate of the sender's own line to the first link, on the wire. The host holds segments back \
+             while the line is busy. Without a limit a window that opens at once arrives at the link as one \
+             lump. A segment's own time on the line belongs to `rtt`. `live` refuses all rates but that of \
+             `host = \"linux\"`: there the line is the machine's memory",
+        ..KEY
+    },
+];

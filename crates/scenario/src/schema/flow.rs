@@ -1,0 +1,403 @@
+//! `[[flow]]`, and what its values are made of: distributions, sizers. `schema/ends.rs` has the keys of the two ends.
+
+use super::DefaultValue::{Hosts, Required, Words, Written};
+use super::ends::ENDS;
+use super::{KEY, Key, Keys};
+
+/// The name of the flow.
+pub(super) const NAME: &[Key] = &[Key {
+    name: "name",
+    kind: "text",
+    default: Words(r#"`"flow"`, then `"flow-2"`, …"#),
+    meaning: "names the flow in results and its random streams. With `count` over 1: `name-1`, `name-2`, …",
+    ..KEY
+}];
+
+/// What only a transfer has, and a user of a population does not.
+pub(super) const AMOUNT: &[Key] = &[
+    Key {
+        name: "count",
+        kind: "whole number, 1 to 1000000",
+        default: Written("1"),
+        meaning: "number of transfers alike",
+        ..KEY
+    },
+    Key {
+        name: "size",
+        kind: "size above zero",
+        default: Words("none: greedy"),
+        meaning: "payload to move",
+        ..KEY
+    },
+    Key {
+        name: "stop",
+        kind: "time after every `start`",
+        default: Words("stays"),
+        engines: "sim",
+        refused_by: "model live",
+        meaning: "when the transfer leaves: it sends nothing new from then on. What it has sent is still \
+             delivered, and mended where it was lost; its goodput is over the time until then",
+        ..KEY
+    },
+];
+
+/// When it starts, and its base RTT.
+pub(super) const PATH: &[Key] = &[
+    Key {
+        name: "start",
+        kind: "[spread](../guide/scenario.md#spreads) of times",
+        default: Written(r#""0s""#),
+        within: SPREAD,
+        meaning: "when the transfer starts",
+        ..KEY
+    },
+    Key {
+        name: "rtt",
+        kind: "[spread](../guide/scenario.md#spreads) of times",
+        default: Words("twice the `delay` of its links"),
+        within: SPREAD,
+        meaning: "the whole base RTT. What the links' delay does not cover lies on the flow's own access lines. \
+             Less than twice the links' delay is an error. `live`: the least base RTT is the emulated \
+             path's; what a flow has beyond it is added on its way back",
+        ..KEY
+    },
+];
+
+/// The links that packets cross.
+pub(super) const WAY: &[Key] = &[
+    Key {
+        name: "path",
+        kind: "list of link names",
+        default: Words("all links"),
+        meaning: "what it crosses, in the order of the file; see [several \
+             links](../guide/scenario.md#several-links)",
+        ..KEY
+    },
+    Key {
+        name: "direction",
+        kind: r#"`"forward"`, `"reverse"`"#,
+        default: Written(r#""forward""#),
+        engines: "sim",
+        meaning: "which way its data go. `reverse` needs links that have one",
+        ..KEY
+    },
+];
+
+/// Segments and the receiver.
+pub(crate) const SEGMENTS: &[Key] = &[
+    Key {
+        name: "segment",
+        kind: "size, 53 B to 65535 B",
+        default: Written(r#""1500B""#),
+        meaning: "a full segment on the wire; 52 bytes of it are headers (IPv4 20, TCP 20, time stamps 12). \
+             `live`: 576 B or more, the same for all flows",
+        ..KEY
+    },
+    Key {
+        name: "timestamps",
+        kind: "`true`, `false`",
+        default: Written("true"),
+        meaning: "segments carry TCP time stamps, so that every acknowledgement gives a round-trip sample. \
+             Without them headers take 40 bytes, and the least `segment` is 41 B. `live`: the same for all \
+             flows",
+        ..KEY
+    },
+    Key {
+        name: "sack",
+        kind: "`true`, `false`",
+        default: Written("true"),
+        engines: "sim live",
+        meaning: "acknowledgements name what arrived out of order (RFC 2018); without, NewReno repairs losses \
+             (RFC 6582), one per round trip; [what that \
+             costs](../guide/scenario.md#without-selective-acknowledgements). `live`: the same for all \
+             flows; `live.stack = \"classic\"` turns it off, too",
+        ..KEY
+    },
+    Key {
+        name: "delayed_ack",
+        kind: "whole number, 1 to 1000000",
+        default: Hosts { rfc: "1", linux: "2", with: None, source: "`__tcp_ack_snd_check`" },
+        engines: "model sim",
+        meaning: "number of segments per acknowledgement. RFC 5681 allows 2. Linux has 2 in the long \
+             run, and 1 while the receive window still grows ([Simulation and \
+             kernel](../papers/kernel.md)). The kernel has its own rule, and `model` needs one only with \
+             `byte_counting = 0` ([ADR 7](../adr/0007-pftk-full-and-byte-counting.md))",
+        ..KEY
+    },
+    Key {
+        name: "delayed_ack_timeout",
+        kind: "time",
+        default: Hosts { rfc: r#""100ms""#, linux: r#""40ms""#, with: None, source: "`TCP_DELACK_MIN`" },
+        engines: "sim",
+        meaning: "a withheld acknowledgement leaves after this at the latest",
+        ..KEY
+    },
+    Key {
+        name: "socket_buffer",
+        kind: "`\"max\"`, `\"autotuned\"`, a size of at least one payload, or a \
+               [sizer](../guide/scenario.md#sizers)",
+        default: Hosts {
+            rfc: r#""max""#,
+            linux: r#""autotuned""#,
+            with: None,
+            source: "`tcp_rmem`, `tcp_wmem`",
+        },
+        within: SIZER,
+        meaning: "the smaller of send and receive buffer: at most this much payload unacknowledged. \
+             `\"autotuned\"`: as the kernel sizes it unasked; in `sim` the sizer `drs` up to 4194304 B, \
+             Linux's largest send buffer (`tcp_wmem`); `model` takes it as that size. A sizer moves the \
+             receive window while the flow runs",
+        ..KEY
+    },
+];
+
+/// The control and the windows.
+pub(crate) const WINDOWS: &[Key] = &[
+    Key {
+        name: "control",
+        kind: "text",
+        default: Written(r#""reno""#),
+        meaning: "congestion control, one of `tightlink list controls`: `model` has `fixed` and `reno`, `sim` \
+             all of its registry ([what each was checked against](../papers/controllers.md)), `live` the \
+             kernel's `reno`, `cubic`, `bbr`. `fixed` needs a `socket_buffer`",
+        ..KEY
+    },
+    Key {
+        name: "initial_window",
+        kind: "whole number, 1 to 1000000",
+        default: Written("10"),
+        engines: "sim",
+        meaning: "congestion window at the start, in segments; the kernel's is 10",
+        ..KEY
+    },
+    Key {
+        name: "initial_ssthresh",
+        kind: r#"`"unlimited"` or a size"#,
+        default: Written(r#""unlimited""#),
+        engines: "sim",
+        meaning: "slow-start threshold at the start",
+        ..KEY
+    },
+    Key {
+        name: "slow_start",
+        kind: "text",
+        default: Hosts {
+            rfc: r#""standard""#,
+            linux: r#""hystart""#,
+            with: Some("cubic"),
+            source: "`tcp_cubic.c`",
+        },
+        engines: "sim",
+        refused_by: "live",
+        meaning: "slow-start variant: `standard`; `hystart` (Ha and Rhee 2011; what Linux's CUBIC has) ends when \
+             a round's acknowledgements span half the RTT, or the delay rises; `limited` (RFC 3742) adds no \
+             more than half of `max_ssthresh` per round trip above it; `hystart++` (RFC 9406) slows down \
+             when the delay rises, and leaves slow start if that lasts. `live` refuses all but `standard` \
+             and, with `cubic`, `hystart`: the kernel has its own. `model` describes what comes after",
+        ..KEY
+    },
+    Key {
+        name: "max_ssthresh",
+        kind: "whole number, 1 to 1000000",
+        default: Written("100"),
+        engines: "sim",
+        meaning: r#"where `slow_start = "limited"` begins to be slower, in segments; an error with any other"#,
+        ..KEY
+    },
+    Key {
+        name: "fast_alpha",
+        kind: "whole number, 1 to 1000000",
+        default: Words("by the flow's own throughput"),
+        engines: "sim",
+        meaning: "packets that `control = \"fast\"` keeps in the queue; no other control reads it. P3 sets it \
+             for a path: twice the largest throughput there in packets per millisecond, 8 at least. Flows \
+             with different values have unequal shares",
+        ..KEY
+    },
+    Key {
+        name: "byte_counting",
+        kind: "whole number, 0 to 1000",
+        default: Hosts {
+            rfc: "1",
+            linux: "1000",
+            with: None,
+            source: "`tcp_slow_start` counts all that is acknowledged",
+        },
+        engines: "model sim",
+        refused_by: "live",
+        meaning: "how many segments one acknowledgement may count for in slow start, the L of RFC 3465; after a \
+             timeout it is 1. RFC 3465 tries 2, RFC 9406 recommends 8 with `hystart++`. It matters with \
+             `delayed_ack` above 1. With 0 acknowledgements are counted instead of bytes, in slow start and \
+             in congestion avoidance, as in RFC 2581 and ns-2; `model` then takes `delayed_ack` into \
+             account. `live` refuses all but 1 and the value of `host = \"linux\"`",
+        ..KEY
+    },
+    Key {
+        name: "pacing",
+        kind: "`true`, `false`",
+        default: Written("false"),
+        engines: "sim",
+        refused_by: "live",
+        meaning: "packets leave spaced: at the controller's rate if it has one, else at `ratio` x window / \
+             smoothed RTT, with a ratio of 2 below half the slow-start threshold and 1.2 above, as in \
+             Linux. Before the first RTT sample nothing is held back. A controller with a rate is always \
+             paced, by quanta: two packets may leave together (one below 1.2 Mbit/s; the least that BBR's \
+             drafts and Linux send), unless it or a sizer places departures",
+        ..KEY
+    },
+    Key {
+        name: "send_jitter",
+        kind: "time",
+        default: Hosts { rfc: r#""0s""#, linux: r#""50us""#, with: None, source: "ours to choose" },
+        engines: "sim",
+        refused_by: "live",
+        meaning: "each packet leaves later by a uniform random share of this; breaks phase effects. \
+             `live` refuses all values but zero and that of `host = \"linux\"`",
+        ..KEY
+    },
+];
+
+/// Losses and timeouts.
+pub(crate) const LOSSES: &[Key] = &[
+    Key {
+        name: "recovery",
+        kind: r#"`"rfc6675"`, `"prr"`, `"sack1"`"#,
+        default: Hosts {
+            rfc: r#""rfc6675""#,
+            linux: r#""prr""#,
+            with: None,
+            source: "RFC 6937; `tcp_input.c` has no other",
+        },
+        engines: "sim",
+        meaning: "how much fast recovery sends for what arrives: what the window has room for, in proportion \
+             (RFC 6937, with the slow-start reduction bound), or as ns-2's Sack1: what the window has room \
+             for when what is lost counts as still under way until it is acknowledged. The last is for \
+             comparisons with ns-2, and needs `sack`; where more than a window is lost it waits for a \
+             timeout. Linux always has `\"prr\"`",
+        ..KEY
+    },
+    Key {
+        name: "loss_detection",
+        kind: r#"`"dupack"`, `"rack"`"#,
+        default: Hosts {
+            rfc: r#""dupack""#,
+            linux: r#""rack""#,
+            with: None,
+            source: "RFC 8985; `tcp_recovery` = 1",
+        },
+        engines: "sim",
+        meaning: "how losses are found: by three duplicate or selective acknowledgements, or by time (RACK-TLP, \
+             RFC 8985), which finds lost retransmissions and lost tails without a timeout. `\"rack\"` needs \
+             `sack`. The kernel has RACK unless `live.stack = \"classic\"`, which refuses \
+             `\"rack\"`. Best with `recovery = \"prr\"`: alone it may reduce the window twice after an \
+             overshoot",
+        ..KEY
+    },
+    Key {
+        name: "ecn",
+        kind: "`true`, `false`",
+        default: Written("false"),
+        engines: "sim",
+        refused_by: "live",
+        meaning: "queues that can mark (`drop-tail` and `drop-head` only with `queue.mark_above`) mark the \
+             flow's packets instead of dropping them (RFC 3168); the sender reduces once per round trip. \
+             Retransmissions cannot be marked",
+        ..KEY
+    },
+    Key {
+        name: "min_rto",
+        kind: "time",
+        default: Written(r#""200ms""#),
+        engines: "model sim",
+        meaning: "least retransmission timeout. `model` and `sim`; the kernel's is 200 ms",
+        ..KEY
+    },
+    Key {
+        name: "initial_rto",
+        kind: "time above zero",
+        default: Written(r#""1s""#),
+        engines: "sim",
+        meaning: "retransmission timeout before the first round-trip sample (RFC 6298; RFC 2988 had 3 s)",
+        ..KEY
+    },
+];
+
+/// `socket_buffer = { … }`.
+pub(crate) const SIZER: Keys = &[&[
+    Key {
+        name: "sizer",
+        kind: "text",
+        default: Required(r#"the name of a sizer, such as "drs""#),
+        meaning: "one of `tightlink list sizers`. `sobas`: the window that fills the path without a standing \
+             queue, found while the flow runs and followed as the path changes ([what it does and \
+             why](../adr/0009-sobas-reconstructed.md)). `wad`: capacity times base RTT, measured once. \
+             `maximum`: always `max`. `drs`: dynamic right-sizing by Linux's rules. Once per round trip the \
+             window becomes twice what was delivered in it, with room to grow; it begins with 65535 B and \
+             never shrinks",
+        ..KEY
+    },
+    Key {
+        name: "max",
+        kind: "size of at least one payload",
+        default: Written(r#""6MB""#),
+        meaning: "the largest window, in payload. Linux limits a buffer's memory (`tcp_rmem`, 6 MiB unless set), \
+             about half of which is payload",
+        ..KEY
+    },
+]];
+
+/// A distribution.
+pub(crate) const SPREAD: Keys = &[&[
+    Key {
+        name: "uniform",
+        kind: "list of the least and the greatest",
+        default: Words("none"),
+        meaning: "uniform between the two",
+        ..KEY
+    },
+    Key {
+        name: "pareto",
+        kind: "table with `shape`, `mean`, `draw`",
+        default: Words("none"),
+        within: PARETO,
+        meaning: "a Pareto distribution: a heavy tail",
+        ..KEY
+    },
+    Key {
+        name: "exponential",
+        kind: "time",
+        default: Words("none"),
+        meaning: "exponential with this mean",
+        ..KEY
+    },
+]];
+
+/// `pareto = { … }`.
+pub(crate) const PARETO: Keys = &[&[
+    Key {
+        name: "shape",
+        kind: "number over 1",
+        default: Required("a number over 1, such as 1.2"),
+        meaning: "tail index; the variance is infinite up to 2",
+        ..KEY
+    },
+    Key {
+        name: "mean",
+        kind: "time",
+        default: Required(r#"a mean such as "100ms""#),
+        meaning: "mean of the distribution",
+        ..KEY
+    },
+    Key {
+        name: "draw",
+        kind: r#"`"random"`, `"quantiles"`"#,
+        default: Written(r#""random""#),
+        meaning: "how the sample is taken, see [spreads](../guide/scenario.md#spreads)",
+        ..KEY
+    },
+]];
+
+/// What a flow moves, and where.
+pub(crate) const MOVES: Keys = &[NAME, AMOUNT, PATH, WAY];
+/// `[[flow]]`.
+pub(crate) const FLOW: Keys = &[NAME, AMOUNT, PATH, WAY, SEGMENTS, ENDS, WINDOWS, LOSSES];

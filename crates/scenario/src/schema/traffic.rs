@@ -1,0 +1,174 @@
+//! `[[traffic]]`: the groups of keys that its kinds have.
+
+use super::DefaultValue::{Required, Words, Written};
+use super::ends::ENDS;
+use super::flow::{LOSSES, PATH, SEGMENTS, SPREAD, WAY, WINDOWS};
+use super::{KEY, Key, Keys, RATE, VOLUME};
+
+/// All traffic.
+pub(super) const ANY: &[Key] = &[
+    Key {
+        name: "name",
+        kind: "text",
+        default: Words("the `kind`, then `cbr-2`, …"),
+        meaning: "names the traffic and its random stream",
+        ..KEY
+    },
+    Key {
+        name: "kind",
+        kind: r#"`"cbr"`, `"poisson"`, `"on-off"`, `"replay"`, `"engset"`"#,
+        default: Required(r#""cbr", "poisson", "on-off", "replay", "engset""#),
+        meaning: "equal gaps; exponential gaps; bursts and pauses; the packets of a trace; users who come and go",
+        ..KEY
+    },
+];
+
+/// The rate of what is spaced by a rule.
+pub(super) const STEADY_RATE: &[Key] = &[
+    Key {
+        name: "rate",
+        kind: "rate above zero",
+        default: Required(RATE),
+        kinds: "cbr poisson on-off",
+        meaning: "long-run mean rate on the wire",
+        ..KEY
+    },
+    Key {
+        name: "packet",
+        kind: "size, 1 B to 65535 B",
+        default: Written(r#""1500B""#),
+        kinds: "cbr poisson on-off",
+        meaning: "size of each packet on the wire",
+        ..KEY
+    },
+];
+
+/// Bursts and pauses.
+pub(super) const BURSTS: &[Key] = &[
+    Key {
+        name: "peak",
+        kind: "rate above `rate`",
+        default: Required(RATE),
+        kinds: "on-off",
+        meaning: "rate within a burst",
+        ..KEY
+    },
+    Key {
+        name: "burst",
+        kind: "time above zero",
+        default: Required(r#"the mean length of a burst, such as "50ms""#),
+        kinds: "on-off",
+        meaning: "mean length of a burst; the mean pause follows from `rate` and `peak`",
+        ..KEY
+    },
+    Key {
+        name: "shape",
+        kind: "number over 1",
+        default: Words("none: exponential"),
+        kinds: "on-off",
+        meaning: "burst and pause lengths are Pareto with this tail index. Below 2 the load depends over long \
+             times (self-similar, H = (3 - shape)/2), and its mean settles slowly",
+        ..KEY
+    },
+];
+
+/// The packets of a trace.
+pub(super) const TRACE: &[Key] = &[
+    Key {
+        name: "file",
+        kind: "text",
+        default: Required(r#"the path of a trace, such as "trace.csv" or "trace.pcap""#),
+        kinds: "replay",
+        meaning: "the trace, relative to the scenario's folder",
+        ..KEY
+    },
+    Key {
+        name: "repeat",
+        kind: "`true`, `false`",
+        default: Written("false"),
+        kinds: "replay",
+        meaning: "the trace begins anew at its end, one mean gap after its last packet",
+        ..KEY
+    },
+];
+
+/// When packets come that do not answer to congestion.
+pub(super) const TIMES: &[Key] = &[
+    Key {
+        name: "start",
+        kind: "time",
+        default: Written(r#""0s""#),
+        kinds: "cbr poisson on-off replay",
+        meaning: "when it starts; a trace's first packet comes then",
+        ..KEY
+    },
+    Key {
+        name: "stop",
+        kind: "time after `start`",
+        default: Words("never"),
+        kinds: "cbr poisson on-off replay",
+        meaning: "when it ends",
+        ..KEY
+    },
+];
+
+/// A population of users.
+pub(super) const USERS: &[Key] = &[
+    Key {
+        name: "users",
+        kind: "whole number, 1 to 1000000",
+        default: Required("how many users, such as 200"),
+        engines: "sim",
+        refused_by: "model live",
+        kinds: "engset",
+        meaning: "how many",
+        ..KEY
+    },
+    Key {
+        name: "session",
+        kind: "an amount or a distribution of such",
+        default: Required(VOLUME),
+        engines: "sim",
+        refused_by: "model live",
+        kinds: "engset",
+        within: SPREAD,
+        meaning: "what one session sends: `\"100 packets\"` (full segments) or `\"100kB\"` of payload. Uniform \
+             packets include both ends; others are rounded, to one at least",
+    },
+    Key {
+        name: "think",
+        kind: "time or distribution",
+        default: Required(r#"a time to think, such as { exponential = "2s" }"#),
+        engines: "sim",
+        refused_by: "model live",
+        kinds: "engset",
+        within: SPREAD,
+        meaning: "from the end of a session to the beginning of the user's next; also before the first",
+    },
+    Key {
+        name: "handshake",
+        kind: "`true`, `false`",
+        default: Written("false"),
+        engines: "sim",
+        refused_by: "model live",
+        kinds: "engset",
+        meaning: "a SYN of 40 bytes passes the queue before the data. If it is lost it is sent again after \
+             `initial_rto`, then twice that, …; the window then begins at one segment (RFC 5681) and the \
+             timeout at 3 s (RFC 6298)",
+        ..KEY
+    },
+];
+
+/// Of kind "cbr" or "poisson".
+pub(crate) const STEADY: Keys = &[ANY, STEADY_RATE, TIMES, WAY];
+/// Of kind "on-off".
+pub(crate) const ON_OFF: Keys = &[ANY, STEADY_RATE, BURSTS, TIMES, WAY];
+/// Of kind "replay".
+pub(crate) const REPLAY: Keys = &[ANY, TRACE, TIMES, WAY];
+/// Of kind "engset": also the keys of a flow, but those that say how much is sent and when it stops.
+pub(crate) const ENGSET: Keys = &[ANY, USERS, PATH, WAY, SEGMENTS, ENDS, WINDOWS, LOSSES];
+/// Of any kind, but for the keys that "engset" shares with flows.
+pub(crate) const OWN: Keys = &[ANY, STEADY_RATE, BURSTS, TRACE, USERS, TIMES, WAY];
+/// Of any kind.
+pub(crate) const TRAFFIC: Keys =
+    &[ANY, STEADY_RATE, BURSTS, TRACE, TIMES, USERS, PATH, WAY, SEGMENTS, ENDS, WINDOWS, LOSSES];
