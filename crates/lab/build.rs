@@ -1,4 +1,4 @@
-//! A hash of the sources that results depend on: every crate but the command line, without what judges claims, and the libraries'
+//! A hash of the sources that results depend on: every crate but the command line and the pages, without what judges claims, and the libraries'
 //! versions. Claims and scenario files are not in it, so a kept run outlives a changed claim.
 
 use std::collections::hash_map::DefaultHasher;
@@ -12,7 +12,7 @@ fn main() -> io::Result<()> {
     let mut read = vec![root.join("Cargo.lock")];
     for entry in fs::read_dir(root.join("crates"))? {
         let krate = entry?.path();
-        if !krate.ends_with("cli") {
+        if !["cli", "report"].iter().any(|room| krate.ends_with(room)) {
             let sources = krate.join("src");
             println!("cargo::rerun-if-changed={}", sources.display());
             files(&sources, &mut read)?;

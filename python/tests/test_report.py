@@ -27,7 +27,7 @@ def report(tmp_path_factory) -> Path:
     if given := os.environ.get("TIGHTLINK_REPORT"):
         return Path(given).resolve()
     path = tmp_path_factory.mktemp("report") / "sample.html"
-    command = ["cargo", "run", "-q", "-p", "tightlink-lab", "--example", "report_sample", "--", str(path)]
+    command = ["cargo", "run", "-q", "-p", "tightlink-report", "--example", "report_sample", "--", str(path)]
     subprocess.run(command, cwd=ROOT, check=True)
     return path
 

@@ -12,10 +12,10 @@ mod command;
 mod print;
 mod problem;
 mod progress;
-mod report;
 mod source;
 mod table;
 mod talk;
+mod transfer_page;
 
 use args::{Arguments, Command};
 use clap::Parser;

@@ -69,14 +69,14 @@ const ROOMS: &[Room] = &[
             "emu",
             "probe",
             "live",
-            "transfer",
             "bpf",
         ],
     ),
+    room(4, "report", &["units", "transfer", "lab"]),
     Room {
         layer: 5,
         name: "cli",
-        may_use: &["lab"],
+        may_use: &["lab", "report"],
         beyond: &[
             ("units", "the command line reads quantities: --rate 20Mbit/s"),
             ("scenario", "it opens scenario files, applies --set, and prints faults"),
@@ -87,8 +87,8 @@ const ROOMS: &[Room] = &[
             ("transfer", "`send` and `receive` are no experiment, so they do not pass through the lab"),
         ],
     },
-    room(5, "py", &["lab"]),
-    room(5, "serve", &["lab"]),
+    room(5, "py", &["lab", "report"]),
+    room(5, "serve", &["lab", "report"]),
 ];
 
 /// The longest source file there may be.

@@ -1,20 +1,17 @@
 //! The laboratory: from a scenario to a record, a report and a verdict.
 //!
 //! ```text
-//! Document ──► resolve ──► engine ──► Record ──► store, claims ──► report
+//! Document ──► resolve ──► engine ──► Record ──► store, claims
 //!              run                    run        study
 //! ```
 //! What lives here: [`run`] resolves what a scenario leaves relative and runs it on an engine; [`study`] makes, keeps and
-//! judges many runs; [`report`] writes pages. What does not: algorithms, and the terminal.
+//! judges many runs. What does not: algorithms, pages and the terminal.
 //!
-//! `run` uses nothing else of this crate, `study` uses `run` and [`files`]; pages use both.
+//! `run` uses nothing else of this crate, `study` uses `run` and [`files`].
 //!
-//! Reading order: `run.rs`, `study.rs`, `files.rs`, `report.rs`, `sentences.rs`, `transfers.rs`, `catalogue.rs`.
+//! Reading order: `run.rs`, `study.rs`, `files.rs`, `catalogue.rs`.
 
 pub mod catalogue;
 pub mod files;
-pub mod report;
 pub mod run;
-mod sentences;
 pub mod study;
-pub mod transfers;

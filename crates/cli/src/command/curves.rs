@@ -6,7 +6,6 @@ use crate::problem::Problem;
 use crate::progress::Count;
 use crate::{print, source, table};
 use lab::files::{replace, try_replace};
-use lab::report::figure::FigurePage;
 use lab::run::engine;
 use lab::run::record::Engine;
 use lab::study::claims::Verdict;
@@ -15,6 +14,7 @@ use lab::study::curves::{Curves, CurvesError, check as suits, draw, engines, ste
 use lab::study::repeat::too_busy;
 use lab::study::store::Store;
 use lab::study::task::{Answer, Task, tasks};
+use report::figure::FigurePage;
 use scenario::{Document, Drawn, FigureSpec};
 use std::path::Path;
 use std::process::ExitCode;

@@ -3,8 +3,8 @@
 use crate::args::ReceiveOptions;
 use crate::print;
 use crate::problem::Problem;
-use crate::report;
 use crate::talk::{Talk, can_ask};
+use crate::transfer_page;
 use serde_json::json;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -48,7 +48,7 @@ pub(crate) fn run(options: &ReceiveOptions) -> Result<ExitCode, Problem> {
     let received = receiver.run(&talk)?;
     talk.end();
     if let Some(file) = &options.report {
-        report::write(file, &received)?;
+        transfer_page::write(file, &received)?;
     }
     if options.json {
         print::json(&received)?;

@@ -5,8 +5,8 @@ mod ticket;
 use crate::args::SendOptions;
 use crate::print;
 use crate::problem::{PARTIAL, Problem};
-use crate::report;
 use crate::talk::{Talk, bytes};
+use crate::transfer_page;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -36,7 +36,7 @@ pub(crate) fn run(options: &SendOptions) -> Result<ExitCode, Problem> {
     let sent = transfer::send(paths, &ticket, &how, &Clock::start(), &talk)?;
     talk.end();
     if let Some(file) = &options.report {
-        report::write(file, &sent)?;
+        transfer_page::write(file, &sent)?;
     }
     if options.json {
         print::json(&sent)?;

@@ -391,7 +391,8 @@ pub struct Record {
 }
 
 /// The names of what any of `flows` measures, in the order in which they first come.
-pub(crate) fn measure_names(flows: &[FlowSeries]) -> Vec<&str> {
+#[must_use]
+pub fn measure_names(flows: &[FlowSeries]) -> Vec<&str> {
     let mut names = Vec::new();
     for measure in flows.iter().flat_map(|flow| &flow.measures) {
         if !names.contains(&measure.name.as_str()) {
@@ -402,6 +403,7 @@ pub(crate) fn measure_names(flows: &[FlowSeries]) -> Vec<&str> {
 }
 
 /// What `flow` has measured under `name`; nothing if it does not measure it.
-pub(crate) fn measured<'a>(flow: &'a FlowSeries, name: &str) -> &'a [f64] {
+#[must_use]
+pub fn measured<'a>(flow: &'a FlowSeries, name: &str) -> &'a [f64] {
     flow.measures.iter().find(|measure| measure.name == name).map_or(&[], |measure| &measure.values)
 }

@@ -4,7 +4,7 @@ use super::Case;
 use super::charts::MAX_FLOWS;
 use super::table::{cell, decimals_of, tag};
 use super::text::escape_html;
-use crate::run::record::{FlowSummary, Summary};
+use lab::run::record::{FlowSummary, Summary};
 use std::fmt::Write as _;
 
 /// One column of the table. One that is known of no flow of the case is left out.

@@ -5,7 +5,7 @@ use super::Case;
 use super::charts::{Chart, MAX_FLOWS, MAX_POINTS, curve_name, finish, trace};
 use super::decimate::envelope;
 use super::flows::{Quantity, curves};
-use crate::run::record::{FlowSeries, measure_names, measured};
+use lab::run::record::{FlowSeries, measure_names, measured};
 
 /// Ends of names, what they say, and from the record's unit to the page's.
 const UNITS: &[(&str, &str, f64)] = &[

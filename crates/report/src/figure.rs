@@ -5,11 +5,11 @@ use super::frame::Frame;
 use super::heat::heat_map;
 use super::page::verdicts;
 use super::text::{decimals_for, escape_html, json_for_script, number};
-use crate::study::curves::{Axis, CurveChart, Curves};
+use lab::study::curves::{Axis, CurveChart, Curves};
 use std::fmt::Write as _;
 
-const TEMPLATE: &str = include_str!("../../assets/figure.html");
-const SCRIPT: &str = include_str!("../../assets/figure.js");
+const BODY: &str = include_str!("../assets/figure.html");
+const SCRIPT: &str = include_str!("../assets/figure.js");
 
 /// All a figure's page shows.
 #[derive(Clone, Debug)]
@@ -46,7 +46,7 @@ impl FigurePage {
             data: json_for_script(&self.curves),
             script: SCRIPT,
         };
-        frame.fill(TEMPLATE, |name| {
+        frame.fill(BODY, |name| {
             Some(match name {
                 "headline" => format!("<p>{}</p>", escape_html(&self.headline)),
                 "published" => self.curves.published.as_deref().map(published).unwrap_or_default(),
@@ -59,6 +59,7 @@ impl FigurePage {
                     "<p>They stand in the maps; a cell's value is in its <code>data-value</code>.</p>".into()
                 }
                 "tables" => self.curves.charts.iter().map(table).collect(),
+                "remarks" => String::new(),
                 _ => return None,
             })
         })

@@ -3,7 +3,7 @@
 
 use super::text::{decimals_for, difference, escape_html, number};
 use super::{Case, Report};
-use crate::run::record::{Engine, LinkSummary, Summary};
+use lab::run::record::{Engine, LinkSummary, Summary};
 
 /// One column of the table.
 struct Column {

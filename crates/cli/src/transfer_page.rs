@@ -10,7 +10,7 @@ use transfer::Summary;
 pub(crate) fn write(file: &Path, transfer: &Summary) -> Result<(), Problem> {
     let command: Vec<String> =
         std::env::args().take(2).map(|word| word.rsplit('/').next().unwrap_or_default().to_owned()).collect();
-    let page = lab::transfers::page(transfer, &command.join(" "));
+    let page = report::transfers::page(transfer, &command.join(" "));
     replace(file, page.as_bytes()).map_err(|error| {
         Problem::environment(format!(
             "{}: cannot write the report: {error}\n  help: choose another file with --report; the transfer itself is done",

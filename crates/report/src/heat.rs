@@ -1,7 +1,7 @@
 //! A heat map on a page: a table whose cells have a colour, so that it needs no script, prints, and can be read aloud.
 
 use super::text::{decimals_for, escape_html, number};
-use crate::study::curves::HeatMap;
+use lab::study::curves::HeatMap;
 use std::fmt::Write as _;
 
 /// Blue below the middle, vermilion above it (Okabe-Ito, told apart by all); a single hue where there is no middle.

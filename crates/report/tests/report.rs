@@ -1,13 +1,13 @@
 //! The report page: strangers' text stays text, thinning keeps what it promises, and nothing is fetched.
 
-use tightlink_lab::report::charts::{MAX_FLOWS, MAX_POINTS, page_data};
-use tightlink_lab::report::decimate::{envelope, interval_means, interval_sums};
-use tightlink_lab::report::text::{decimals_for, difference, escape_html, json_for_script, number, short};
-use tightlink_lab::report::{Case, Report};
-use tightlink_lab::run::record::{
+use lab::run::record::{
     Engine, FlowSeries, FlowSummary, LinkSeries, MeasureSeries, Record, RttStatistics, Series, Summary,
 };
-use tightlink_lab::study::claims::Verdict;
+use lab::study::claims::Verdict;
+use tightlink_report::charts::{MAX_FLOWS, MAX_POINTS, page_data};
+use tightlink_report::decimate::{envelope, interval_means, interval_sums};
+use tightlink_report::text::{decimals_for, difference, escape_html, json_for_script, number, short};
+use tightlink_report::{Case, Report};
 
 const HOSTILE: &str = "</script><img src=x onerror=alert(1)>\"'&\u{2028}{{title}}";
 

@@ -7,12 +7,12 @@ use super::frame::Frame;
 use super::table::{goodput_bps, mark, table, tag};
 use super::text::{escape_html, json_for_script, short};
 use super::{Case, Report, Verdict};
-use crate::run::record::Engine;
+use lab::run::record::Engine;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-const TEMPLATE: &str = include_str!("../../assets/report.html");
-const SCRIPT: &str = include_str!("../../assets/report.js");
+const BODY: &str = include_str!("../assets/report.html");
+const SCRIPT: &str = include_str!("../assets/report.js");
 
 /// The whole page.
 #[must_use]
@@ -27,7 +27,7 @@ pub fn page(report: &Report) -> String {
         data: json_for_script(&data),
         script: SCRIPT,
     };
-    frame.fill(TEMPLATE, |name| {
+    frame.fill(BODY, |name| {
         Some(match name {
             "headline" => paragraphs(&headline(report)),
             "engines" => engines(report).into_iter().map(tag).collect::<Vec<_>>().join(" "),
@@ -56,14 +56,6 @@ pub(super) fn fill(template: &str, part: impl Fn(&str) -> String) -> String {
         }
     }
     out
-}
-
-pub(super) const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
-
-/// FNV-1a: the scripts' nonce depends on the page's content, so the same page has the same bytes, and text in it
-/// cannot name its own nonce.
-pub(super) fn fnv1a(bytes: &[u8], start: u64) -> u64 {
-    bytes.iter().fold(start, |hash, &b| (hash ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3))
 }
 
 pub(super) fn source(id: &str) -> String {

@@ -1,9 +1,10 @@
-//! The report: one self-contained HTML page about one or more cases, each answered by one or more engines.
+//! Pages: one self-contained HTML file about the cases that engines answered ([`Report`]), about a figure over a sweep
+//! ([`figure`]), or about a transfer ([`transfers`]). What is not here: how a result comes about, and where a page is kept.
 //!
 //! Reading order: the structs here are all a page shows; `charts` turns records into curves ([`flows`] chooses
 //! them, [`decimate`] thins them), `table`, `flow_table` and `page` write the HTML within `frame`, [`text`] makes numbers and strangers' text fit
 //! for it.
-//! A figure over a sweep has its own page ([`figure`]). How a chart looks is decided in `assets/report.js` (`assets/figure.js`) and
+//! `sentences` says in words what a case found. How a chart looks is decided in `assets/report.js` (`assets/figure.js`) and
 //! `assets/report.css`.
 
 mod case;
@@ -17,11 +18,13 @@ mod frame;
 mod heat;
 mod measures;
 mod page;
+mod sentences;
 mod table;
 pub mod text;
+pub mod transfers;
 
-use crate::study::claims::Verdict;
 pub use case::Case;
+use lab::study::claims::Verdict;
 use serde::Serialize;
 
 /// All a page shows.

@@ -1,10 +1,10 @@
 //! Heat maps: every point of the sweep is in the cell of its row and column, and kept points are found again.
 
+use lab::study::curves::{Curves, draw};
+use lab::study::task::tasks;
 use scenario::Document;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use tightlink_lab::report::figure::FigurePage;
-use tightlink_lab::study::curves::{Curves, draw};
-use tightlink_lab::study::task::tasks;
+use tightlink_report::figure::FigurePage;
 
 const MATRIX: &str = "title = 't'
 duration = '10s'

@@ -1,6 +1,6 @@
 //! Which curves stand for a run's flows: each of the first few, the mean of the others, the sum or mean of all.
 
-use crate::run::record::{FlowSeries, Series, Spread, SpreadSeries};
+use lab::run::record::{FlowSeries, Series, Spread, SpreadSeries};
 use serde::Serialize;
 
 /// What a curve stands for.

@@ -1,8 +1,8 @@
 //! What a page shows of one answer.
 
-use crate::run::record::Record;
 use crate::sentences::sentences;
-use crate::study::task::Answer;
+use lab::run::record::Record;
+use lab::study::task::Answer;
 use serde::Serialize;
 
 /// One resolved scenario and its answers.
@@ -24,7 +24,7 @@ pub struct Case {
     pub warmup_s: f64,
     /// Two or three plain sentences that say what the picture means.
     pub sentences: Vec<String>,
-    /// One record per engine that could answer, in [`Engine::ALL`](crate::run::record::Engine::ALL) order.
+    /// One record per engine that could answer, in [`Engine::ALL`](lab::run::record::Engine::ALL) order.
     pub records: Vec<Record>,
     /// Engines that could not, and why.
     pub absent: Vec<String>,

@@ -1,11 +1,13 @@
 //! What every page has around its charts: the same parts of a template, whatever the page is about.
 
-use super::page::{FNV_START, fill, fnv1a, source};
+use super::page::{fill, source};
 use super::text::escape_html;
 
-const STYLE: &str = include_str!("../../assets/report.css");
-const WORDS: &str = include_str!("../../assets/words.html");
-const PLOTLY: &str = include_str!("../../assets/plotly-basic-4.1.1.min.js");
+/// What stands around the body of every page.
+const TEMPLATE: &str = include_str!("../assets/frame.html");
+const STYLE: &str = include_str!("../assets/report.css");
+const WORDS: &str = include_str!("../assets/words.html");
+const PLOTLY: &str = include_str!("../assets/plotly-basic-4.1.1.min.js");
 
 /// The parts that pages share.
 pub(super) struct Frame<'a> {
@@ -20,11 +22,19 @@ pub(super) struct Frame<'a> {
 }
 
 impl Frame<'_> {
-    /// `template` with these parts, and with `own` for those of the page alone.
-    pub(super) fn fill(&self, template: &str, own: impl Fn(&str) -> Option<String>) -> String {
-        // The same page gives the same bytes, so the nonce is a hash of what is in it.
-        let hash = fnv1a(self.data.as_bytes(), fnv1a(self.scenario_text.as_bytes(), FNV_START));
-        fill(template, |name| match name {
+    /// The page with `body` in the middle, whose parts are `own`.
+    pub(super) fn fill(&self, body: &str, own: impl Fn(&str) -> Option<String>) -> String {
+        // The scripts' nonce depends on the page's content: the same page has the same bytes, and text in it cannot name its
+        // own nonce.
+        let hash = blake3::Hasher::new()
+            .update(self.scenario_text.as_bytes())
+            .update(self.data.as_bytes())
+            .finalize();
+        let own = |name: &str| {
+            own(name).unwrap_or_else(|| unreachable!("the template names an unknown part: {name}"))
+        };
+        fill(TEMPLATE, |name| match name {
+            "body" => fill(body, own),
             "title" => escape_html(self.title),
             "source" => self.source.map(source).unwrap_or_default(),
             "scenario-name" => escape_html(self.scenario_name),
@@ -32,14 +42,12 @@ impl Frame<'_> {
             "words" => WORDS.into(),
             "command" => escape_html(self.command),
             "version" => env!("CARGO_PKG_VERSION").into(),
-            "nonce" => format!("{hash:016x}"),
+            "nonce" => hash.to_hex()[..16].to_owned(),
             "style" => STYLE.into(),
             "data" => self.data.clone(),
             "plotly" => PLOTLY.into(),
             "script" => self.script.into(),
-            other => {
-                own(other).unwrap_or_else(|| unreachable!("the template names an unknown part: {other}"))
-            }
+            other => own(other),
         })
     }
 }

@@ -6,7 +6,7 @@ use super::charts::{Chart, MAX_POINTS, Trace, finish, trace};
 use super::decimate::envelope;
 use super::flows::Role;
 use super::text::rounded;
-use crate::run::record::{Engine, FlowSeries};
+use lab::run::record::{Engine, FlowSeries};
 
 /// Bytes to MB.
 const SCALE: f64 = 1e-6;

@@ -7,7 +7,7 @@ use super::flows::{Quantity, Role, curves};
 use super::measures::measure_charts;
 use super::text::{decimals_for, rounded, short};
 use super::{Case, Report};
-use crate::run::record::{Engine, FlowSeries, Record, Spread, SpreadSeries, Summary};
+use lab::run::record::{Engine, FlowSeries, Record, Spread, SpreadSeries, Summary};
 use serde::Serialize;
 
 /// Flows drawn one by one; the others are drawn as their mean.

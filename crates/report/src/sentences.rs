@@ -1,8 +1,8 @@
 //! What a picture means, in two or three plain sentences.
 
-use crate::run::record::{Engine, Record, SessionsSummary, Summary};
-use crate::run::resolve::{Resolved, ResolvedFlow};
-use crate::study::task::Answer;
+use lab::run::record::{Engine, Record, SessionsSummary, Summary};
+use lab::run::resolve::{Resolved, ResolvedFlow};
+use lab::study::task::Answer;
 use units::{Bytes, Rate, Span};
 
 /// Sentences for the reader who asks "so what?": where the socket buffer stands, what became of it, and whether

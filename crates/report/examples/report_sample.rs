@@ -1,15 +1,15 @@
 //! Writes a report page about made-up but plausible runs, for looking at the page and for its browser test.
 //!
-//! `cargo run -p tightlink-lab --example report_sample -- PAGE.html [CASES [FLOWS]]`: two cases by default, three
+//! `cargo run -p tightlink-report --example report_sample -- PAGE.html [CASES [FLOWS]]`: two cases by default, three
 //! engines, a lone flow in the first case and FLOWS (default 3) in the others. Names and scenario text are hostile on purpose.
 
-use std::f64::consts::PI;
-use tightlink_lab::report::{Case, Report};
-use tightlink_lab::run::record::{
+use lab::run::record::{
     DelayStatistics, Engine, FlowSeries, FlowSummary, LinkSeries, Percentiles, Record, RttStatistics, Series,
     Summary,
 };
-use tightlink_lab::study::claims::Verdict;
+use lab::study::claims::Verdict;
+use std::f64::consts::PI;
+use tightlink_report::{Case, Report};
 
 const HOSTILE: &str = "</script><img src=x onerror=alert(1)>";
 const END: f64 = 60.0;

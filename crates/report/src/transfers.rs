@@ -1,7 +1,7 @@
 //! The page of a transfer: the same as that of a run, of a path that nobody described.
 
-use crate::report::{Case, Report};
-use crate::run::record::{
+use crate::{Case, Report};
+use lab::run::record::{
     Engine, FlowSeries, FlowSummary, Record, RttStatistics, Series, SocketBufferSeries, Summary,
 };
 use std::fmt::Write as _;
