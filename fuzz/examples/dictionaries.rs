@@ -55,7 +55,7 @@ fn listed_words() -> Vec<String> {
             }
             if let Err(faults) = document.scenario() {
                 let quoted = faults.iter().flat_map(|fault| {
-                    fault.accepted.split('"').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>()
+                    fault.complaint.accepted.split('"').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>()
                 });
                 words.extend(quoted);
             }

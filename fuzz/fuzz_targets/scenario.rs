@@ -48,7 +48,7 @@ fn check(faults: &Faults, text: &str) {
     assert!(!faults.as_slice().is_empty());
     for fault in faults {
         lies_in(fault, text);
-        assert!(!fault.found.is_empty());
+        assert!(!fault.complaint.found.is_empty());
         let shown = fault.to_string();
         assert!(shown.starts_with(&fault.origin.to_string()));
         assert!(

@@ -10,9 +10,10 @@ pub use node::{Entry, Node, Table, Value};
 
 use crate::fault::{Fault, Faults};
 use crate::origin::{Origin, Source};
-use path::{Step, Trouble};
+use path::Step;
 use std::sync::Arc;
 use toml::de::{DeTable, DeValue};
+use units::Complaint;
 
 /// A scenario file: its text, and the tree of its keys and values with any overrides applied.
 #[derive(Clone)]
@@ -91,23 +92,18 @@ impl Document {
             Ok(parsed) => Node::from_toml(&source, start, &parsed),
             Err(error) if value.starts_with(['[', '{', '"', '\'']) => {
                 let span = error.span().unwrap_or(0..value.len());
-                return Err(Fault {
-                    origin: Origin::new(&source, start + span.start..start + span.end),
-                    key: key.to_owned(),
-                    found: error.message().to_owned(),
-                    accepted: "a TOML value, or a bare word or quantity such as 10Mbit/s".into(),
-                    help: Some(
-                        "within lists and tables, strings need their quotes: [\"20ms\", \"40ms\"]".into(),
-                    ),
-                }
-                .into());
+                let complaint = Complaint::new(key, error.message())
+                    .accepted("a TOML value, or a bare word or quantity such as 10Mbit/s")
+                    .help("within lists and tables, strings need their quotes: [\"20ms\", \"40ms\"]");
+                let origin = Origin::new(&source, start + span.start..start + span.end);
+                return Err(Fault { origin, complaint }.into());
             }
             Err(_) => Node {
                 value: Value::String(value.to_owned()),
                 origin: Origin::new(&source, start..source.text.len()),
             },
         };
-        let fault = |trouble: Trouble| trouble.fault(key_origin.clone(), key.to_owned());
+        let fault = |complaint| Fault::new(key_origin.clone(), key, complaint);
         let settled = self.settled(key).map_err(fault)?;
         self.place(key, &key_origin, &node).map_err(fault)?;
         if let (Some(sweep), Value::Table(table)) = (settled, &mut self.root.value) {
@@ -127,13 +123,9 @@ impl Document {
         accepted: impl Into<String>,
         help: Option<String>,
     ) -> Fault {
-        Fault {
-            origin: self.nearest(key).origin.clone(),
-            key: key.to_owned(),
-            found: found.into(),
-            accepted: accepted.into(),
-            help,
-        }
+        let complaint =
+            Complaint { place: key.to_owned(), found: found.into(), accepted: accepted.into(), help };
+        Fault { origin: self.nearest(key).origin.clone(), complaint }
     }
 
     /// The value of `key` as it is written, without outer quotes.
@@ -150,7 +142,7 @@ impl Document {
     }
 
     /// Puts `node` at every place that `key` means.
-    pub(crate) fn place(&mut self, key: &str, key_origin: &Origin, node: &Node) -> Result<(), Trouble> {
+    pub(crate) fn place(&mut self, key: &str, key_origin: &Origin, node: &Node) -> Result<(), Complaint> {
         let mut root = self.root.clone();
         for steps in path::targets(&root, &path::split(key)?)? {
             root.place(&steps, key_origin, node)?;

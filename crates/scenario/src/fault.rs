@@ -1,25 +1,20 @@
 //! [`Fault`]: one thing wrong with a scenario, and [`Faults`]: everything that is.
 //!
 //! A fault says where (file, line, column, or the override), which key, what was found, what is accepted and
-//! how to mend it. Its text form shows the line with a caret under the place.
+//! what to do. Its text form shows the line with a caret under the place.
 
 use crate::origin::Origin;
 use std::collections::HashSet;
 use std::fmt;
+use units::{Complaint, printable};
 
 /// One thing wrong with a scenario.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct Fault {
     /// Where it was written.
     pub origin: Origin,
-    /// The key's path, such as `flow[0].rtt`; empty for the file as a whole.
-    pub key: String,
-    /// What was found there, as a phrase: `unknown unit "Mbits"`.
-    pub found: String,
-    /// What would be accepted instead; may be empty.
-    pub accepted: String,
-    /// How to mend it, if that can be guessed.
-    pub help: Option<String>,
+    /// What is wrong there. Its place is the key's path, such as `flow[0].rtt`; empty for the file as a whole.
+    pub complaint: Complaint,
 }
 
 /// Lines longer than this are shown in part.
@@ -27,25 +22,19 @@ const SHOWN: usize = 110;
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", self.origin)?;
-        if !self.key.is_empty() {
-            write!(f, "{}: ", printable(&self.key))?;
-        }
-        f.write_str(&printable(&self.found))?;
+        write!(f, "{}: {}", self.origin, self.complaint.head())?;
         if !self.origin.is_whole() {
             self.snippet(f)?;
         }
-        if !self.accepted.is_empty() {
-            write!(f, "\n  accepted: {}", printable(&self.accepted))?;
-        }
-        if let Some(help) = &self.help {
-            write!(f, "\n  help: {}", printable(help))?;
-        }
-        Ok(())
+        write!(f, "{}", self.complaint.advice())
     }
 }
 
 impl Fault {
+    pub(crate) fn new(origin: Origin, key: impl Into<String>, complaint: Complaint) -> Self {
+        Self { origin, complaint: Complaint { place: key.into(), ..complaint } }
+    }
+
     /// The line and the caret under the place.
     fn snippet(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let origin = &self.origin;
@@ -76,13 +65,6 @@ impl Fault {
     }
 }
 
-impl std::error::Error for Fault {}
-
-/// Text fit for a terminal: control characters other than tabs are shown as a replacement character.
-fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect()
-}
-
 /// The path `flow[0].rtt` as `flow.rtt`.
 fn without_indices(key: &str) -> String {
     key.split('[')
@@ -92,7 +74,7 @@ fn without_indices(key: &str) -> String {
 }
 
 /// Everything wrong with a scenario, in the order of the file; at least one fault.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct Faults(Vec<Fault>);
 
 /// Lines printed before the rest is only counted: one screen of 24, less the line that counts and its gap.
@@ -106,7 +88,12 @@ impl Faults {
         let mut seen = HashSet::new();
         faults.retain(|fault| {
             let text = fault.origin.text().to_owned();
-            seen.insert((fault.origin.rank(), text, without_indices(&fault.key), fault.found.clone()))
+            seen.insert((
+                fault.origin.rank(),
+                text,
+                without_indices(&fault.complaint.place),
+                fault.complaint.found.clone(),
+            ))
         });
         Self(faults)
     }
@@ -139,8 +126,6 @@ impl fmt::Display for Faults {
         Ok(())
     }
 }
-
-impl std::error::Error for Faults {}
 
 impl From<Fault> for Faults {
     fn from(fault: Fault) -> Self {

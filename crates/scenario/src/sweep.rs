@@ -1,12 +1,13 @@
 //! `[sweep]`: a scenario at every combination of some keys' values.
 
-use crate::document::path::{Step, Trouble, split, targets};
+use crate::document::path::{Step, split, targets};
 use crate::document::{Document, Entry, Table, Value, node, path};
 use crate::fault::{Fault, Faults};
 use crate::near;
 use crate::origin::Origin;
 use crate::schema;
 use std::collections::HashSet;
+use units::Complaint;
 
 /// One combination: each swept key, and its value as typed.
 pub type Point = Vec<(String, String)>;
@@ -103,7 +104,7 @@ impl Document {
             match node {
                 Some((entry, node)) => document
                     .place(key, &entry.origin, node)
-                    .map_err(|trouble| trouble.fault(entry.origin.clone(), key.clone()))?,
+                    .map_err(|complaint| Fault::new(entry.origin.clone(), key.clone(), complaint))?,
                 None => document.set(key, value)?,
             }
         }
@@ -111,7 +112,7 @@ impl Document {
     }
 
     /// The sweep without the axes that setting `key` fixes; `None` if it fixes none.
-    pub(crate) fn settled(&self, key: &str) -> Result<Option<Table>, Trouble> {
+    pub(crate) fn settled(&self, key: &str) -> Result<Option<Table>, Complaint> {
         let (Some(table), Ok(segments)) = (self.sweep_table(), split(key)) else {
             return Ok(None);
         };
@@ -127,13 +128,9 @@ impl Document {
             if varied.iter().all(covered) {
                 fixed.insert(swept);
             } else if varied.iter().any(|place| covered(place) || set.iter().any(|set| within(set, place))) {
-                return Err(Trouble {
-                    help: Some(format!("set {swept}, which fixes it, or change the sweep in the file")),
-                    ..Trouble::new(
-                        format!("a part of what [sweep] varies as \"{swept}\""),
-                        "a key that is not swept, or a whole axis of the sweep",
-                    )
-                });
+                return Err(Complaint::new("", format!("a part of what [sweep] varies as \"{swept}\""))
+                    .accepted("a key that is not swept, or a whole axis of the sweep")
+                    .help(format!("set {swept}, which fixes it, or change the sweep in the file")));
             }
         }
         Ok((!fixed.is_empty()).then(|| table.pruned("", &|path| fixed.contains(path))))
@@ -167,8 +164,9 @@ impl Document {
 
     fn axis(&self, key: String, entry: &Entry, faults: &mut Vec<Fault>) -> Option<Axis> {
         let mut fault = |origin: &Origin, found: String, accepted: String, help: Option<String>| {
-            let key = format!("sweep.\"{key}\"");
-            faults.push(Fault { origin: origin.clone(), key, found, accepted, help });
+            let place = format!("sweep.\"{key}\"");
+            let complaint = Complaint { place, found, accepted, help };
+            faults.push(Fault { origin: origin.clone(), complaint });
         };
         let segments = split(&key).and_then(|segments| {
             targets(self.root(), &segments)?;
@@ -176,8 +174,8 @@ impl Document {
         });
         let segments = match segments {
             Ok(segments) => segments,
-            Err(trouble) => {
-                faults.push(trouble.fault(entry.origin.clone(), format!("sweep.\"{key}\"")));
+            Err(complaint) => {
+                faults.push(Fault::new(entry.origin.clone(), format!("sweep.\"{key}\""), complaint));
                 return None;
             }
         };
@@ -215,8 +213,8 @@ impl Document {
                 return None;
             }
         }
-        if let Err(trouble) = self.without("sweep").place(&key, &entry.origin, &nodes[0]) {
-            faults.push(trouble.fault(entry.origin.clone(), format!("sweep.\"{key}\"")));
+        if let Err(complaint) = self.without("sweep").place(&key, &entry.origin, &nodes[0]) {
+            faults.push(Fault::new(entry.origin.clone(), format!("sweep.\"{key}\""), complaint));
             return None;
         }
         Some(Axis { key, values })
@@ -235,13 +233,12 @@ impl Document {
             };
             let outer = sweep.axes.iter().zip(&places).find(|(_, outer)| outer.iter().any(within));
             if let (Some((outer, _)), Some(entry)) = (outer, self.swept(&axis.key)) {
-                faults.push(Fault {
-                    origin: entry.origin.clone(),
-                    key: format!("sweep.\"{}\"", axis.key),
-                    found: format!("a part of what \"{}\" varies", outer.key),
-                    accepted: "keys of which none lies within another".into(),
-                    help: None,
-                });
+                let complaint = Complaint::new(
+                    format!("sweep.\"{}\"", axis.key),
+                    format!("a part of what \"{}\" varies", outer.key),
+                )
+                .accepted("keys of which none lies within another");
+                faults.push(Fault { origin: entry.origin.clone(), complaint });
             }
         }
     }

@@ -142,7 +142,7 @@ fn all_faults_are_collected_in_the_order_of_the_file() {
         "titel = 't'\nduration = 60\n[link]\nrate = '0bit/s'\nqueue = { limit = '0kB', kid = 1 }\n[[flow]]\ncount = 0\n\
          [record]\nevery = '0s'\n",
     );
-    let keys: Vec<&str> = faults.iter().map(|fault| fault.key.as_str()).collect();
+    let keys: Vec<&str> = faults.iter().map(|fault| fault.complaint.place.as_str()).collect();
     let expected = [
         "title",
         "titel",
@@ -159,7 +159,7 @@ fn all_faults_are_collected_in_the_order_of_the_file() {
 #[test]
 fn an_empty_file_lacks_everything() {
     let faults = faults("");
-    let keys: Vec<&str> = faults.iter().map(|fault| fault.key.as_str()).collect();
+    let keys: Vec<&str> = faults.iter().map(|fault| fault.complaint.place.as_str()).collect();
     assert_eq!(keys, ["title", "link", "flow"]);
 }
 

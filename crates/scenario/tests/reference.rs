@@ -48,7 +48,7 @@ fn a_type_of_words_names_those_that_the_reader_takes() {
             continue;
         }
         let Err(faults) = with(&row.path, "zzz") else { panic!("{} takes any word", row.path) };
-        assert_eq!(faults.as_slice()[0].accepted, row.key.kind.replace('`', ""), "{}", row.path);
+        assert_eq!(faults.as_slice()[0].complaint.accepted, row.key.kind.replace('`', ""), "{}", row.path);
     }
 }
 
@@ -67,7 +67,7 @@ fn a_type_of_whole_numbers_has_the_bounds_of_the_reader() {
         }
         let Err(faults) = with(&row.path, "true") else { panic!("{} takes true", row.path) };
         let accepted = format!("a whole number from {least} to {most}");
-        assert_eq!(faults.as_slice()[0].accepted, accepted, "{}", row.path);
+        assert_eq!(faults.as_slice()[0].complaint.accepted, accepted, "{}", row.path);
         checked += 1;
     }
     assert!(checked >= 8, "{checked}");
@@ -77,7 +77,7 @@ fn a_type_of_whole_numbers_has_the_bounds_of_the_reader() {
 fn a_switch_takes_true_and_false() {
     for row in rows().iter().filter(|row| row.key.kind == "`true`, `false`" && row.key.kinds.is_empty()) {
         let Err(faults) = with(&row.path, "7") else { panic!("{} takes 7", row.path) };
-        assert_eq!(faults.as_slice()[0].accepted, "true or false", "{}", row.path);
+        assert_eq!(faults.as_slice()[0].complaint.accepted, "true or false", "{}", row.path);
     }
 }
 
@@ -88,9 +88,9 @@ fn a_key_that_must_be_there_is_missed() {
     for key in ["title", "link.rate", "link.queue", "traffic[0].rate", "traffic[0].peak", "traffic[0].burst"]
     {
         assert!(
-            faults
-                .iter()
-                .any(|fault| fault.key == key && fault.found == "missing" && !fault.accepted.is_empty()),
+            faults.iter().any(|fault| fault.complaint.place == key
+                && fault.complaint.found == "missing"
+                && !fault.complaint.accepted.is_empty()),
             "{key}: {faults}"
         );
     }
@@ -106,7 +106,8 @@ fn a_kind_of_traffic_has_the_keys_that_name_it() {
             else {
                 panic!("it has no title")
             };
-            let misplaced = faults.iter().any(|fault| fault.found.starts_with("this key belongs to kind"));
+            let misplaced =
+                faults.iter().any(|fault| fault.complaint.found.starts_with("this key belongs to kind"));
             // A population of users has the start of a flow: when a user begins to think.
             let has = row.key.kinds.is_empty()
                 || row.key.kinds.split(' ').any(|has| has == kind)

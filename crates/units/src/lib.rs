@@ -2,11 +2,12 @@
 //!
 //! What lives here: integer nanoseconds ([`Time`], [`Span`]), [`Bytes`], [`Rate`] in bits per second,
 //! [`Fraction`], their parsing and printing ("20ms", "1Gbit/s", "512kB", "0.5%"), named random streams
-//! ([`random::Stream`]), and how text that somebody else chose is shown ([`Foreign`]). What does not: anything that knows
+//! ([`random::Stream`]), how text that somebody else chose is shown ([`Foreign`]), and what is said of an error
+//! ([`Complaint`]). What does not: anything that knows
 //! what a packet or a network is.
 //!
 //! Reading order: `time.rs`, `bytes.rs`, `rate.rs`, `fraction.rs`, then `text.rs` (how they are read and
-//! printed), `random.rs` and `foreign.rs`.
+//! printed), `random.rs`, `foreign.rs` and `complaint.rs`.
 //!
 //! ```
 //! use tightlink_units::{Bytes, Rate, Span};
@@ -18,6 +19,7 @@
 //! ```
 
 mod bytes;
+mod complaint;
 mod foreign;
 mod fraction;
 #[cfg(fuzzing)]
@@ -28,6 +30,7 @@ mod text;
 mod time;
 
 pub use bytes::Bytes;
+pub use complaint::{Complaint, printable};
 pub use foreign::{Foreign, is_visible};
 pub use fraction::Fraction;
 pub use rate::Rate;

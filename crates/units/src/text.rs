@@ -24,7 +24,8 @@ impl Unit {
 }
 
 /// Why a quantity could not be read: the text, where in it, what stood there and what is accepted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("\"{text}\", column {column}: {found}; expected {accepted}")]
 pub struct TextError {
     /// The whole text as it was given.
     pub text: String,
@@ -35,13 +36,6 @@ pub struct TextError {
     /// What would have been accepted.
     pub accepted: String,
 }
-
-impl fmt::Display for TextError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "\"{}\", column {}: {}; expected {}", self.text, self.column, self.found, self.accepted)
-    }
-}
-impl std::error::Error for TextError {}
 
 /// A number and the unit word after it, split but not yet interpreted.
 #[derive(Clone, Copy, Debug)]

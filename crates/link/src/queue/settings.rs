@@ -7,7 +7,6 @@ use super::{
     AdaptiveRedParameters, CodelParameters, Context, FqCodelParameters, Measure, PieParameters, RedParameters,
 };
 use crate::Limit;
-use std::error::Error;
 use std::fmt;
 use units::random::Stream;
 use units::{Bytes, Rate, Span};
@@ -92,7 +91,7 @@ impl PolicyConfig {
 }
 
 /// Why a policy cannot be made.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BuildError {
     /// The registry does not have it.
     UnknownPolicy {
@@ -138,8 +137,6 @@ impl fmt::Display for BuildError {
         }
     }
 }
-
-impl Error for BuildError {}
 
 fn within<T: fmt::Display>(
     key: &'static str,

@@ -20,7 +20,7 @@ pub enum Place {
 }
 
 /// Why a trace could not be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct TraceError {
     /// Where.
     pub place: Place,
@@ -28,7 +28,7 @@ pub struct TraceError {
     pub found: String,
     /// What would have been accepted.
     pub accepted: String,
-    /// How to mend it, where that can be said.
+    /// What to do, where that can be said.
     pub help: Option<String>,
 }
 
@@ -42,7 +42,6 @@ impl fmt::Display for TraceError {
         }
     }
 }
-impl std::error::Error for TraceError {}
 
 fn error(place: Place, found: impl Into<String>, accepted: impl Into<String>) -> TraceError {
     TraceError { place, found: found.into(), accepted: accepted.into(), help: None }

@@ -1,12 +1,13 @@
 //! The tree: [`Node`], [`Value`], [`Table`], and their making from TOML.
 
-use super::path::{Step, Trouble};
+use super::path::{Step, nowhere};
 use crate::fault::{Fault, Faults};
 use crate::origin::{Origin, Source};
 use std::collections::HashSet;
 use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+use units::Complaint;
 
 /// A value and where it was written.
 #[derive(Clone, Debug)]
@@ -184,7 +185,7 @@ impl Node {
     }
 
     /// Puts `node` where `steps` lead from here, adding tables on the way.
-    pub(super) fn place(&mut self, steps: &[Step], origin: &Origin, node: &Self) -> Result<(), Trouble> {
+    pub(super) fn place(&mut self, steps: &[Step], origin: &Origin, node: &Self) -> Result<(), Complaint> {
         let described = self.described();
         match (steps, &mut self.value) {
             ([], _) => *self = node.clone(),
@@ -200,12 +201,12 @@ impl Node {
                 };
                 let length = items.len();
                 let item = index.and_then(|index| items.get_mut(index)).ok_or_else(|| {
-                    Trouble::new(format!("no item \"{step}\" in a list of {length}"), "an index from 0")
+                    nowhere(format!("no item \"{step}\" in a list of {length}"), "an index from 0")
                 })?;
                 item.place(rest, origin, node)?;
             }
             ([step, ..], _) => {
-                return Err(Trouble::new(
+                return Err(nowhere(
                     format!("no key \"{step}\" within {described}"),
                     "the path of a key; to change a whole value, set the key that holds it",
                 ));
@@ -254,5 +255,5 @@ fn syntax_fault(source: &Arc<Source>, error: &toml::de::Error) -> Fault {
         ),
         _ => (found.to_owned(), accepted.to_owned(), None),
     };
-    Fault { origin, key, found, accepted, help }
+    Fault::new(origin, key, Complaint { place: String::new(), found, accepted, help })
 }

@@ -2,12 +2,11 @@
 //! written, which places of the tree they mean, and the names that flows and traffic go by.
 
 use super::node::{Node, Value};
-use crate::fault::Fault;
 use crate::near;
-use crate::origin::Origin;
 use crate::schema::{self, Keys};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use units::Complaint;
 
 /// One step down the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,31 +26,18 @@ impl fmt::Display for Step {
     }
 }
 
-/// Why a path leads nowhere: a fault without a place.
-#[derive(Clone, Debug)]
-pub(crate) struct Trouble {
-    pub(crate) found: String,
-    pub(crate) accepted: String,
-    pub(crate) help: Option<String>,
-}
-
-impl Trouble {
-    pub(crate) fn new(found: impl Into<String>, accepted: impl Into<String>) -> Self {
-        Self { found: found.into(), accepted: accepted.into(), help: None }
-    }
-
-    pub(crate) fn fault(self, origin: Origin, key: String) -> Fault {
-        Fault { origin, key, found: self.found, accepted: self.accepted, help: self.help }
-    }
+/// Why a path leads nowhere: a complaint without a place.
+pub(crate) fn nowhere(found: impl Into<String>, accepted: impl Into<String>) -> Complaint {
+    Complaint::new("", found).accepted(accepted)
 }
 
 /// No key lies deeper than this.
 const DEEPEST: usize = 8;
 
 /// The segments of a path: `a.b`, `a[0].b`, `a."b c".d`.
-pub(crate) fn split(path: &str) -> Result<Vec<String>, Trouble> {
+pub(crate) fn split(path: &str) -> Result<Vec<String>, Complaint> {
     let accepted = "a key path such as link.rate, flow.NAME.size or flow.0.size";
-    let malformed = |found: &str| Trouble::new(found, accepted);
+    let malformed = |found: &str| nowhere(found, accepted);
     let mut segments = Vec::new();
     let mut rest = path.trim();
     loop {
@@ -82,7 +68,7 @@ pub(crate) fn split(path: &str) -> Result<Vec<String>, Trouble> {
 
 /// The places that a path means: with `link`, `flow` and `traffic` all of them, or one by index or name, or those whose names begin
 /// with what stands before a `*`.
-pub(crate) fn targets(root: &Node, segments: &[String]) -> Result<Vec<Vec<Step>>, Trouble> {
+pub(crate) fn targets(root: &Node, segments: &[String]) -> Result<Vec<Vec<Step>>, Complaint> {
     let key = |segment: &String| Step::Key(segment.clone());
     let (section, rest) = match segments {
         [section, rest @ ..] if !rest.is_empty() && keys(section).is_some() => (section, rest),
@@ -91,7 +77,7 @@ pub(crate) fn targets(root: &Node, segments: &[String]) -> Result<Vec<Vec<Step>>
     let tables = tables(root, section);
     if tables.is_empty() {
         let header = if section == "link" { "[link]" } else { &format!("[[{section}]]") };
-        return Err(Trouble::new(format!("the scenario has no {header}"), format!("a file with a {header}")));
+        return Err(nowhere(format!("the scenario has no {header}"), format!("a file with a {header}")));
     }
     let (chosen, rest) = match rest {
         [name, rest @ ..] if !rest.is_empty() => match pick(section, name, &tables)? {
@@ -116,7 +102,7 @@ pub(crate) fn picks(root: &Node, segments: &[String]) -> bool {
 }
 
 /// The tables that `name` picks by index or name, or by how their names begin; `None` if it is a key and so means every table.
-fn pick(section: &str, name: &str, tables: &[&Node]) -> Result<Option<Vec<usize>>, Trouble> {
+fn pick(section: &str, name: &str, tables: &[&Node]) -> Result<Option<Vec<usize>>, Complaint> {
     let names = names(section, tables);
     if let Some(index) = names.iter().position(|known| known == name) {
         return Ok(Some(vec![index]));
@@ -134,7 +120,7 @@ fn pick(section: &str, name: &str, tables: &[&Node]) -> Result<Option<Vec<usize>
         return if index <= most {
             Ok(Some(vec![index]))
         } else {
-            Err(Trouble::new(found, format!("0 to {most}")))
+            Err(nowhere(found, format!("0 to {most}")))
         };
     }
     if section == "link" || keys(section).is_some_and(|keys| schema::find(keys, name).is_some()) {
@@ -142,7 +128,8 @@ fn pick(section: &str, name: &str, tables: &[&Node]) -> Result<Option<Vec<usize>
     }
     let shown: Vec<&str> = names.iter().take(12).map(String::as_str).collect();
     let more = if names.len() > shown.len() { ", …" } else { "" };
-    Err(Trouble {
+    Err(Complaint {
+        place: String::new(),
         found: format!("no {section} is named \"{name}\""),
         accepted: format!("{}{more}, or an index from 0", shown.join(", ")),
         help: near::did_you_mean(name, names.iter().map(String::as_str)),

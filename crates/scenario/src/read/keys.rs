@@ -9,7 +9,7 @@ use crate::origin::Origin;
 use crate::schema::{self, DefaultValue};
 use std::cell::RefCell;
 use std::ops::RangeInclusive;
-use units::TextError;
+use units::{Complaint, TextError};
 
 /// Where readers note faults.
 pub(super) type Sink = RefCell<Vec<Fault>>;
@@ -53,13 +53,9 @@ impl<'a> At<'a> {
         accepted: impl Into<String>,
         help: Option<String>,
     ) {
-        self.sink.borrow_mut().push(Fault {
-            origin: origin.clone(),
-            key: self.path.clone(),
-            found: found.into(),
-            accepted: accepted.into(),
-            help,
-        });
+        let place = self.path.clone();
+        let complaint = Complaint { place, found: found.into(), accepted: accepted.into(), help };
+        self.sink.borrow_mut().push(Fault { origin: origin.clone(), complaint });
     }
 
     /// Notes a fault in the text of this value, at the column of the trouble.
