@@ -6,8 +6,8 @@
 //! namespace); scenario text, results on disk.
 //!
 //! Reading order: `session.rs` (what a run is), `results.rs` (what it leaves), `receiver.rs` and `sender.rs`
-//! (one loop each, no thread per flow), `liaison.rs` (what they tell each other), `window.rs` (the actuator), `sized.rs`
-//! (sizers at the actuator), `sized_group.rs` (one sizer for several connections), `sobas_socket.rs` (all of it for a program of its own), `tune.rs` (for programs that know nothing of it),
+//! (one loop each, no thread per flow), `liaison.rs` (what they tell each other), `window.rs` (the actuator), `sized_group.rs`
+//! (a sizer at the actuators of one connection or several), `pilot.rs` (the same with probes), `sobas_socket.rs` (all of it for a program of its own), `tune.rs` (for programs that know nothing of it),
 //! `error.rs`.
 //!
 //! ```
@@ -36,7 +36,6 @@ mod receiver;
 mod results;
 mod sender;
 mod session;
-mod sized;
 mod sized_group;
 mod sobas_socket;
 mod ticks;
@@ -45,7 +44,7 @@ mod window;
 
 pub use error::LiveError;
 pub use liaison::Liaison;
-pub use pilot::input;
+pub use pilot::Pilot;
 pub use receiver::Receiver;
 pub use results::{
     Measured, ReceivedFlow, ReceiverSample, RttStatistics, SendCounts, SenderSample, SentFlow,
@@ -53,7 +52,6 @@ pub use results::{
 pub use session::{
     FlowConfig, KERNEL_DECIDES, PREAMBLE, SessionConfig, SizerChoice, receive, receive_with, send, send_with,
 };
-pub use sized::{Demand, PhaseChange, SizedWindow};
 pub use sized_group::SizedGroup;
 pub use sobas_socket::SobasSocket;
-pub use window::{Window, WindowControl, WindowReading};
+pub use window::{SETTLING, Window, WindowControl, WindowReading};

@@ -1,11 +1,75 @@
-//! What probes found out, in a sizer's words.
+//! [`Pilot`]: a group of connections under one sizer, and what probes their path for it.
 
-use probe::ProbeEvent;
+use crate::error::LiveError;
+use crate::sized_group::SizedGroup;
+use host::Clock;
+use probe::{ProbeEvent, Prober};
 use sizing::Input;
+use std::os::fd::AsFd;
+use units::{Rate, Time};
+
+/// A group of connections under one sizer, and a prober if there is an echoer at the sender's side. The sockets are lent
+/// for each call, in the order in which they joined the group.
+#[derive(Debug)]
+pub struct Pilot {
+    /// The connections.
+    pub group: SizedGroup,
+    prober: Option<Prober>,
+}
+
+impl Pilot {
+    /// For `group`, whose path `prober` probes. Without one a train that the sizer asks for is lost.
+    #[must_use]
+    pub const fn new(group: SizedGroup, prober: Option<Prober>) -> Self {
+        Self { group, prober }
+    }
+
+    /// Has the group measure, the prober read and send what is due, and the sizer decide. Another cap on the sender's
+    /// pacing rate, if the sizer wants one; `Some(None)` takes it away.
+    ///
+    /// # Errors
+    /// [`LiveError::Host`] if the kernel refuses a window.
+    pub fn poll<S: AsFd>(&mut self, sockets: &[S], clock: &Clock) -> Result<Option<Option<Rate>>, LiveError> {
+        let now = clock.now();
+        self.group.poll(sockets, now)?;
+        let demands = self.group.take_demands();
+        for _ in 0..demands.trains {
+            match &mut self.prober {
+                Some(prober) => prober.ask_train(),
+                // There is nobody who could send one.
+                None => self.group.tell(sockets, now, Input::Train(None))?,
+            }
+        }
+        if let Some(prober) = &mut self.prober {
+            prober.set_interval(self.group.sizer().probe_interval(), now);
+            for event in prober.poll(clock) {
+                self.group.tell(sockets, now, input(&event))?;
+            }
+        }
+        Ok(demands.pace)
+    }
+
+    /// When to poll next; also when the prober's socket is readable.
+    #[must_use]
+    pub fn wakeup(&self) -> Time {
+        self.group.wakeup().min(self.prober.as_ref().map_or(Time::NEVER, Prober::wakeup))
+    }
+
+    /// Whether the path is being measured without the data, which should wait so long. Only with a prober.
+    #[must_use]
+    pub fn wants_quiet(&self) -> bool {
+        self.prober.is_some() && self.group.sizer().wants_quiet()
+    }
+
+    /// What probes the path, to wait for its socket.
+    #[must_use]
+    pub const fn prober(&self) -> Option<&Prober> {
+        self.prober.as_ref()
+    }
+}
 
 /// What a sizer is told of `event`.
-#[must_use]
-pub fn input(event: &ProbeEvent) -> Input {
+fn input(event: &ProbeEvent) -> Input {
     match event {
         ProbeEvent::Echo(round_trip) => Input::Probe(Some(*round_trip)),
         ProbeEvent::Lost => Input::Probe(None),

@@ -144,10 +144,8 @@ impl<'a> Receiving<'a> {
                 match token {
                     LISTENER => self.accept()?,
                     FIRST_UNKNOWN.. => self.identify(token)?,
-                    FIRST_PROBER.. => {
-                        let (flow, now) = ((token - FIRST_PROBER) as usize, self.clock.now());
-                        self.slots[flow].probe(now, &self.clock)?;
-                    }
+                    // Its sizer is about to be polled, and reads it.
+                    FIRST_PROBER.. => {}
                     flow => self.read(flow as usize)?,
                 }
             }

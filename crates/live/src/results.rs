@@ -3,11 +3,11 @@
 //! The receiver knows what arrived ([`ReceivedFlow`]); the sender knows the round-trip time, its windows and what
 //! it had to send again ([`SentFlow`]). Flows keep the order of the session. All times are of the run's one clock.
 
-use crate::sized::PhaseChange;
 use crate::window::WindowReading;
 use host::TcpOptions;
 use host::options::ReceiveBuffer;
 use probe::ProbeCounts;
+use sizing::PhaseChange;
 use std::net::SocketAddr;
 use units::{Bytes, Rate, Span, Time};
 

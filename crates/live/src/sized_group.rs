@@ -1,25 +1,38 @@
-//! [`SizedGroup`]: one [`BufferSizer`] holds the receive windows of several connections over one path.
+//! [`SizedGroup`]: one [`BufferSizer`] holds the receive windows of the connections over one path, be it one or several.
+//!
+//! ```text
+//!   TCP_INFO ──► Delivered, RoundTrip, OutOfOrder ─┐
+//!   probes, trains, the sender's word ── tell() ───┼─► Driver ──► window ──► WindowControl ──► the kernel
+//!                                                  │         └──► Demands ──► the caller
+//! ```
 //!
 //! Parallel connections with a sizer each would take one another for cross traffic: each would measure what the others leave,
 //! and each would try whether the others give way. A group has one sizer, which sees the sum: what all of them deliver, lose
-//! and wait for. What it asks for is divided among them in whole segments. With one member a group does what
-//! [`SizedWindow`](crate::SizedWindow) does.
+//! and wait for. What it asks for is divided among them in whole segments; a connection that is alone gets it as it is.
+//!
+//! It has no thread and reads no clock. The sockets are lent for each call, in the order in which they joined, so that
+//! their owner keeps them. How the kernel is made to keep a window is in `window.rs`; probing for the sizer is in `pilot.rs`.
+//!
+//! Between two measurements lies an eighth of the round trip, within 1 to 10 ms. What a sizer is told as one delivery
+//! is all that came in between, so a sizer that thinks in round trips sees eight or more deliveries in each.
 
 use crate::error::LiveError;
-use crate::sized::{Demand, carry_out, period};
 use crate::window::{Window, WindowControl};
 use host::TcpInfo;
-use sizing::{BufferSizer, Input, SizerState};
+use sizing::{BufferSizer, Demands, Driver, Input, LEAST_SEGMENTS, PhaseChange};
 use std::os::fd::AsFd;
 use units::{Bytes, Span, Time};
 
-/// No member gets less: three duplicate acknowledgements need four segments.
-const LEAST_SEGMENTS: u64 = 4;
+/// The nearest and the farthest apart that two measurements are. The kernel's own estimate of the round trip comes in
+/// steps of 1 ms; 10 ms keep a window that the kernel has overwritten from standing long.
+const OFTEN: Span = Span::from_millis(1);
+const SELDOM: Span = Span::from_millis(10);
+/// Measurements in each round trip.
+const PER_ROUND_TRIP: u64 = 8;
 
 /// A connection of a group.
 #[derive(Debug)]
-struct Member<S> {
-    socket: S,
+struct Member {
     control: WindowControl,
     /// What the sizer has been told of.
     received: Bytes,
@@ -28,66 +41,68 @@ struct Member<S> {
 
 /// A sizer and the connections that it sizes together.
 #[derive(Debug)]
-pub struct SizedGroup<S> {
-    sizer: Box<dyn BufferSizer>,
-    members: Vec<Member<S>>,
+pub struct SizedGroup {
+    driver: Driver,
+    members: Vec<Member>,
     /// Payload of a full segment: windows are divided in these.
     segment: Bytes,
-    /// Asked for, this is no limit: each member may have all of it.
+    /// Asked for by a sizer of several, this is no limit: each member may have all of it.
     maximum: Bytes,
+    /// When the next measurement is due.
     due: Time,
+    /// The round-trip time is told again this long after the last time.
     round_trip: Option<Span>,
     round_trip_told: Time,
-    requested: Option<Bytes>,
-    demands: Vec<Demand>,
 }
 
-impl<S: AsFd> SizedGroup<S> {
+impl SizedGroup {
     /// A group without members. `sizer` counts in segments of `segment` and takes windows of `maximum` as no limit.
     #[must_use]
     pub fn new(sizer: Box<dyn BufferSizer>, segment: Bytes, maximum: Bytes, now: Time) -> Self {
-        let segment = segment.max(Bytes::new(1));
-        let mut group = Self {
-            sizer,
+        let mut driver = Driver::new(sizer, now);
+        driver.note_phase(now);
+        Self {
+            driver,
             members: Vec::new(),
-            segment,
+            segment: segment.max(Bytes::new(1)),
             maximum,
             due: now,
             round_trip: None,
             round_trip_told: now,
-            requested: None,
-            demands: Vec::new(),
-        };
-        group.follow(now);
-        group
+        }
     }
 
-    /// One more connection, *established*. What it received before is not told to the sizer.
+    /// One more connection, *established*: the last of `sockets`. What it received before is not told to the sizer.
     ///
     /// # Errors
-    /// [`LiveError::Option`] or [`LiveError::System`] if the kernel refuses; its window may then be limited already.
-    pub fn join(&mut self, socket: S) -> Result<(), LiveError> {
-        let info = TcpInfo::of(&socket)?;
-        let window = self.share(self.members.len(), self.members.len() + 1);
-        let control = WindowControl::take(&socket, window)?;
+    /// [`LiveError::Host`] if the kernel refuses; its window may then be limited already.
+    ///
+    /// # Panics
+    /// If `sockets` are not those of the members and one more.
+    pub fn join<S: AsFd>(&mut self, sockets: &[S]) -> Result<(), LiveError> {
+        let place = self.members.len();
+        assert_eq!(sockets.len(), place + 1, "the members' sockets, then the new one");
+        let socket = &sockets[place];
+        let info = TcpInfo::of(socket)?;
+        // Limited from the beginning even if the sizer has not said to what: see `WindowControl::take`.
+        let control = WindowControl::take(socket, self.share(place, place + 1))?;
         let (received, out_of_order) = (info.stream_received(), info.rcv_ooopack.unwrap_or(0));
-        self.members.push(Member { socket, control, received, out_of_order });
-        self.divide();
-        self.assert()
-    }
-
-    /// Connections of which `stays` is false have ended: the others get their parts.
-    ///
-    /// # Errors
-    /// [`LiveError::Option`] or [`LiveError::System`].
-    pub fn retain(&mut self, mut stays: impl FnMut(&S) -> bool) -> Result<(), LiveError> {
-        let before = self.members.len();
-        self.members.retain(|member| stays(&member.socket));
-        if self.members.len() == before {
+        self.members.push(Member { control, received, out_of_order });
+        if place == 0 {
             return Ok(());
         }
         self.divide();
-        self.assert()
+        self.assert(sockets)
+    }
+
+    /// The member at `place` has ended; the others, with `sockets`, get their parts.
+    ///
+    /// # Errors
+    /// [`LiveError::Host`].
+    pub fn leave<S: AsFd>(&mut self, place: usize, sockets: &[S]) -> Result<(), LiveError> {
+        self.members.remove(place);
+        self.divide();
+        self.assert(sockets)
     }
 
     /// How many connections it has.
@@ -100,71 +115,99 @@ impl<S: AsFd> SizedGroup<S> {
     /// had overwritten. Cheap when nothing is due.
     ///
     /// # Errors
-    /// [`LiveError::Option`] or [`LiveError::System`].
-    pub fn poll(&mut self, now: Time) -> Result<(), LiveError> {
+    /// [`LiveError::Host`].
+    pub fn poll<S: AsFd>(&mut self, sockets: &[S], now: Time) -> Result<(), LiveError> {
         if now >= self.due {
-            self.measure(now)?;
-            self.due = now + period(self.round_trip);
-        } else if self.sizer.wakeup().is_none_or(|wakeup| now < wakeup) {
+            self.measure(sockets, now)?;
+            self.due =
+                now + self.round_trip.map_or(OFTEN, |time| (time / PER_ROUND_TRIP).max(OFTEN).min(SELDOM));
+        } else if self.driver.sizer().wakeup().is_none_or(|wakeup| now < wakeup) {
             return Ok(());
         }
-        self.follow(now);
-        self.assert()
+        let asked = self.driver.follow(now);
+        self.obey(asked, sockets, now)
     }
 
     /// Tells the sizer what the sockets cannot know: what became of probes and trains, what the sender says of all its
     /// connections together.
     ///
     /// # Errors
-    /// [`LiveError::Option`] or [`LiveError::System`].
-    pub fn tell(&mut self, now: Time, input: Input) -> Result<(), LiveError> {
-        self.sizer.handle(now, input);
-        self.follow(now);
-        self.assert()
+    /// [`LiveError::Host`].
+    pub fn tell<S: AsFd>(&mut self, sockets: &[S], now: Time, input: Input) -> Result<(), LiveError> {
+        let asked = self.driver.tell(now, input);
+        self.obey(asked, sockets, now)
     }
 
     /// When to poll next.
     #[must_use]
     pub fn wakeup(&self) -> Time {
-        self.sizer.wakeup().map_or(self.due, |wakeup| wakeup.min(self.due))
+        self.driver.sizer().wakeup().map_or(self.due, |wakeup| wakeup.min(self.due))
     }
 
-    /// How often the sizer wants the round trip probed; `None`: not at all.
+    /// The sizer, to ask what it is doing.
     #[must_use]
-    pub fn probe_interval(&self) -> Option<Span> {
-        self.sizer.probe_interval()
+    pub fn sizer(&self) -> &dyn BufferSizer {
+        self.driver.sizer()
     }
 
-    /// Whether the sizer is measuring the path without the transfer, and the data should wait.
+    /// What the sizer wants of others since this was called last. A pace is that of all connections together.
+    pub fn take_demands(&mut self) -> Demands {
+        self.driver.take_demands()
+    }
+
+    /// The window that the sizer asks for; `None` before it has asked for any.
     #[must_use]
-    pub fn wants_quiet(&self) -> bool {
-        self.sizer.wants_quiet()
-    }
-
-    /// What the sizer wants of others, oldest first; each is given once. A pace is that of all connections together.
-    pub fn take_demands(&mut self) -> Vec<Demand> {
-        std::mem::take(&mut self.demands)
+    pub const fn requested(&self) -> Option<Bytes> {
+        self.driver.window()
     }
 
     /// The window in force over all connections; `None` for the maximum.
     #[must_use]
     pub fn window(&self) -> Option<Bytes> {
         let count = self.members.len().max(1);
+        self.limit()?;
         (0..count).map(|place| self.part(place, count)).sum()
     }
 
-    /// What the sizer is doing and why.
+    /// The phases so far, the first one with the beginning; at most a thousand.
     #[must_use]
-    pub fn state(&self) -> SizerState {
-        self.sizer.state()
+    pub fn changes(&self) -> &[PhaseChange] {
+        self.driver.changes()
+    }
+
+    /// The actuator of the member at `place`: its buffer, and how often the kernel had overwritten the window.
+    ///
+    /// # Panics
+    /// If there is no such member.
+    #[must_use]
+    pub fn control(&self, place: usize) -> &WindowControl {
+        &self.members[place].control
+    }
+
+    /// Sets the windows again that the kernel has overwritten, without measuring.
+    ///
+    /// # Errors
+    /// [`LiveError::Host`].
+    pub fn assert<S: AsFd>(&mut self, sockets: &[S]) -> Result<(), LiveError> {
+        debug_assert_eq!(sockets.len(), self.members.len(), "a socket for each member");
+        for (member, socket) in self.members.iter_mut().zip(sockets) {
+            member.control.assert(socket)?;
+        }
+        Ok(())
+    }
+
+    /// What the sizer asks for, unless that is the maximum, which it says in whole segments.
+    fn limit(&self) -> Option<Bytes> {
+        self.requested().filter(|&asked| asked + self.segment <= self.maximum)
     }
 
     /// The part of the member at `place` of `count`, if there is a limit. The first ones get the segments that cannot be
     /// divided.
     fn part(&self, place: usize, count: usize) -> Option<Bytes> {
-        // A sizer says its maximum in whole segments.
-        let asked = self.requested.filter(|&asked| asked + self.segment <= self.maximum)?;
-        let (count, segments) = (count.max(1) as u64, asked / self.segment);
+        if count == 1 {
+            return self.requested();
+        }
+        let (count, segments) = (count as u64, self.limit()? / self.segment);
         let part = segments / count + u64::from((place as u64) < segments % count);
         Some(self.segment * part.max(LEAST_SEGMENTS))
     }
@@ -173,11 +216,11 @@ impl<S: AsFd> SizedGroup<S> {
         Window::Limit(self.part(place, count).unwrap_or(self.maximum))
     }
 
-    fn measure(&mut self, now: Time) -> Result<(), LiveError> {
+    fn measure<S: AsFd>(&mut self, sockets: &[S], now: Time) -> Result<(), LiveError> {
         let (mut gained, mut strays) = (Bytes::ZERO, 0);
         let (mut round_trips, mut measured) = (Span::ZERO, 0);
-        for member in &mut self.members {
-            let info = TcpInfo::of(&member.socket)?;
+        for (member, socket) in self.members.iter_mut().zip(sockets) {
+            let info = TcpInfo::of(socket)?;
             let received = info.stream_received();
             gained += received.saturating_sub(member.received);
             member.received = member.received.max(received);
@@ -188,35 +231,33 @@ impl<S: AsFd> SizedGroup<S> {
                 (round_trips, measured) = (round_trips + round_trip, measured + 1);
             }
         }
-        // In the order in which `SizedWindow` tells, for its reasons.
+        // The round trip first: a delivery may end a period that is counted in round trips.
         if measured > 0 {
+            // The kernel's is smoothed already; told once per round trip, as many samples as it took itself.
             let round_trip = round_trips / measured;
             let due = self.round_trip.is_none() || now.since(self.round_trip_told) >= round_trip;
             self.round_trip = Some(round_trip);
             if due {
                 self.round_trip_told = now;
-                self.sizer.handle(now, Input::RoundTrip(round_trip));
+                self.driver.handle(now, Input::RoundTrip(round_trip));
             }
         }
         if strays > 0 {
-            self.sizer.handle(now, Input::OutOfOrder(strays));
+            self.driver.handle(now, Input::OutOfOrder(strays));
         }
         if gained > Bytes::ZERO {
-            self.sizer.handle(now, Input::Delivered(gained));
+            self.driver.handle(now, Input::Delivered(gained));
         }
         Ok(())
     }
 
-    fn follow(&mut self, now: Time) {
-        let mut changed = false;
-        while let Some(action) = self.sizer.poll(now) {
-            if let Some(window) = carry_out(action, &mut self.demands) {
-                (self.requested, changed) = (Some(window), true);
-            }
-        }
-        if changed {
+    /// Hands the windows to the kernel, divided anew if the sizer `asked` for another.
+    fn obey<S: AsFd>(&mut self, asked: bool, sockets: &[S], now: Time) -> Result<(), LiveError> {
+        self.driver.note_phase(now);
+        if asked {
             self.divide();
         }
+        self.assert(sockets)
     }
 
     fn divide(&mut self) {
@@ -225,12 +266,5 @@ impl<S: AsFd> SizedGroup<S> {
             let share = self.share(place, count);
             self.members[place].control.request(share);
         }
-    }
-
-    fn assert(&mut self) -> Result<(), LiveError> {
-        for member in &mut self.members {
-            member.control.assert(&member.socket)?;
-        }
-        Ok(())
     }
 }

@@ -1,21 +1,19 @@
 //! [`SobasSocket`]: a program's own connection, with a receive window that SOBAS finds.
 
 use crate::error::LiveError;
-use crate::pilot::input;
-use crate::sized::{Demand, PhaseChange, SizedWindow};
+use crate::pilot::Pilot;
+use crate::sized_group::SizedGroup;
 use host::Clock;
 use host::TcpInfo;
 use probe::{ProbeKey, Prober};
-use sizing::{Input, SenderReport, SizerConfig, SizerState, Sobas};
+use sizing::{
+    Input, PhaseChange, SenderReport, SizerConfig, SizerState, Sobas, USUAL_MAXIMUM, USUAL_SEGMENT,
+};
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
+use std::slice::from_ref;
 use std::time::Duration;
-use units::{Bytes, Rate, Time};
-
-/// The largest window, unless said otherwise: 32 MB fill 1 Gbit/s over 250 ms.
-const MAXIMUM: Bytes = Bytes::new(32_000_000);
-/// Payload of a segment before any has come: Ethernet's with time stamps.
-const USUAL_SEGMENT: Bytes = Bytes::new(1448);
+use units::{Bytes, Rate, Span};
 
 /// A TCP connection that data is received through, whose window is sized while it runs [sobas:IV].
 ///
@@ -52,8 +50,7 @@ const USUAL_SEGMENT: Bytes = Bytes::new(1448);
 #[derive(Debug)]
 pub struct SobasSocket<S> {
     socket: S,
-    window: SizedWindow,
-    prober: Option<Prober>,
+    pilot: Pilot,
     clock: Clock,
     pacing: Option<Option<Rate>>,
 }
@@ -62,7 +59,7 @@ impl<S: AsFd> SobasSocket<S> {
     /// Takes over the window of an *established* connection, with what its own socket tells.
     ///
     /// # Errors
-    /// [`LiveError::System`] if it is no TCP connection; [`LiveError::Option`] if the kernel refuses.
+    /// [`LiveError::Host`] if it is no TCP connection, or the kernel refuses.
     pub fn new(socket: S) -> Result<Self, LiveError> {
         Self::make(socket, None, |config| SizerConfig { trains: 0, ..config })
     }
@@ -89,48 +86,36 @@ impl<S: AsFd> SobasSocket<S> {
     ) -> Result<Self, LiveError> {
         let info = TcpInfo::of(&socket)?;
         let came = info.stream_received() > Bytes::ZERO;
-        let config = SizerConfig::new(if came { info.rcv_mss } else { USUAL_SEGMENT }, MAXIMUM);
+        let segment = if came { info.rcv_mss } else { USUAL_SEGMENT };
+        let sobas = Sobas::new(adapt(SizerConfig::new(segment, USUAL_MAXIMUM)));
         let clock = Clock::start();
-        let window = SizedWindow::take(&socket, Box::new(Sobas::new(adapt(config))), clock.now())?;
-        Ok(Self { socket, window, prober, clock, pacing: None })
+        let mut group = SizedGroup::new(Box::new(sobas), segment, USUAL_MAXIMUM, clock.now());
+        group.join(from_ref(&socket))?;
+        Ok(Self { socket, pilot: Pilot::new(group, prober), clock, pacing: None })
     }
 
     /// Measures, decides and sets the window, as far as anything is due.
     ///
     /// # Errors
-    /// [`LiveError::Option`] or [`LiveError::System`]: the connection is unharmed, and may be read on without this.
+    /// [`LiveError::Host`]: the connection is unharmed, and may be read on without this.
     pub fn poll(&mut self) -> Result<(), LiveError> {
-        let now = self.clock.now();
-        self.window.poll(&self.socket, now)?;
-        for demand in self.window.take_demands() {
-            match (demand, &mut self.prober) {
-                (Demand::Train, Some(prober)) => prober.ask_train(),
-                (Demand::Train, None) => self.window.tell(&self.socket, now, Input::Train(None))?,
-                (Demand::Pace(rate), _) => self.pacing = Some(rate),
-            }
-        }
-        if let Some(prober) = &mut self.prober {
-            prober.set_interval(self.window.probe_interval(), now);
-            for event in prober.poll(&self.clock) {
-                self.window.tell(&self.socket, now, input(&event))?;
-            }
-        }
+        let pace = self.pilot.poll(from_ref(&self.socket), &self.clock)?;
+        self.pacing = pace.or(self.pacing);
         Ok(())
     }
 
     /// When [`poll`](Self::poll) has something to do next, for programs that wait; `None`: as soon as it is called.
     #[must_use]
     pub fn due(&self) -> Option<Duration> {
-        let probe = self.prober.as_ref().map_or(Time::NEVER, Prober::wakeup);
-        let wait = self.window.wakeup().min(probe).since(self.clock.now());
-        (wait > units::Span::ZERO).then(|| Duration::from_nanos(wait.as_nanos()))
+        let wait = self.pilot.wakeup().since(self.clock.now());
+        (wait > Span::ZERO).then(|| Duration::from_nanos(wait.as_nanos()))
     }
 
     /// Whether the path is being measured without the data: a program whose protocol can, has its sender wait so long. Only
     /// with probes, and for some round trips at the beginning.
     #[must_use]
     pub fn wants_quiet(&self) -> bool {
-        self.prober.is_some() && self.window.wants_quiet()
+        self.pilot.wants_quiet()
     }
 
     /// Says what the sender of the data knows about its own transfer, where the program's protocol can carry that.
@@ -138,7 +123,7 @@ impl<S: AsFd> SobasSocket<S> {
     /// # Errors
     /// As for [`poll`](Self::poll).
     pub fn on_sender_report(&mut self, report: SenderReport) -> Result<(), LiveError> {
-        self.window.tell(&self.socket, self.clock.now(), Input::Sender(report))
+        self.pilot.group.tell(from_ref(&self.socket), self.clock.now(), Input::Sender(report))
     }
 
     /// The rate at which the sender should pace since this was asked last, where the program's protocol can carry that;
@@ -150,25 +135,25 @@ impl<S: AsFd> SobasSocket<S> {
     /// The window asked for; `None` for the maximum.
     #[must_use]
     pub const fn window(&self) -> Option<Bytes> {
-        self.window.requested()
+        self.pilot.group.requested()
     }
 
     /// What SOBAS is doing and why.
     #[must_use]
     pub fn state(&self) -> SizerState {
-        self.window.state()
+        self.pilot.group.sizer().state()
     }
 
     /// The phases so far; their times count from the beginning of this.
     #[must_use]
     pub fn changes(&self) -> &[PhaseChange] {
-        self.window.changes()
+        self.pilot.group.changes()
     }
 
     /// What probes the path, to wait for its socket.
     #[must_use]
     pub const fn prober(&self) -> Option<&Prober> {
-        self.prober.as_ref()
+        self.pilot.prober()
     }
 
     /// The socket.

@@ -20,13 +20,14 @@ mod restore;
 pub use connection::{Left, Restored, TunedConnection};
 pub use error::TuneError;
 pub use restore::{GivenBack, WindowLimits, restore};
+pub use sizing::PhaseChange;
 
 use crate::error::LiveError;
 use connection::Ends;
 use host::Clock;
 use host::TcpInfo;
 use process::{Descriptor, Process};
-use sizing::{BufferSizer, Fixed, SizerConfig, registry};
+use sizing::{BufferSizer, Fixed, SizerConfig, USUAL_SEGMENT, registry};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Span, Time};
 
@@ -36,8 +37,6 @@ const LOOK_EVERY: Span = Span::from_millis(100);
 const LOOK_SHARE: u64 = 20;
 /// A connection that has received more than this was under way before: the queue of its own may stand.
 const RUNNING: Bytes = Bytes::new(64_000);
-/// Payload of a segment before any has come: Ethernet's with time stamps.
-const USUAL_SEGMENT: Bytes = Bytes::new(1448);
 
 /// Who decides on the windows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -236,7 +235,7 @@ impl Tuner {
         }
         let sizer =
             |info: &TcpInfo, promised| self.config.sizer(info.rcv_mss, info.stream_received(), promised);
-        match TunedConnection::take(process, descriptor, &socket, ends, sizer, now) {
+        match TunedConnection::take(process, descriptor, &socket, ends, sizer, self.config.maximum, now) {
             Ok(connection) => {
                 self.known.insert(descriptor.inode, self.connections.len());
                 events.push(TuneEvent::Taken(self.connections.len()));

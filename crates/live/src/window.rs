@@ -15,7 +15,7 @@ use crate::error::LiveError;
 use host::TcpInfo;
 use host::options::{self, BufferGrant, ReceiveBuffer};
 use std::os::fd::AsFd;
-use units::Bytes;
+use units::{Bytes, Span};
 
 /// The window asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,6 +41,10 @@ pub struct WindowReading {
     pub observed: Option<Bytes>,
 }
 
+/// For this long after it was taken the window is asserted often: the kernel overwrites the clamp when it learns the
+/// segment size.
+pub const SETTLING: Span = Span::from_millis(500);
+
 /// Room for a window of 67 MB, the largest a scale of 10 can advertise, at the kernel's book-keeping of one
 /// half. It is a limit, not memory taken.
 const LARGE: Bytes = Bytes::new(64 << 20);
@@ -62,7 +66,7 @@ impl WindowControl {
     /// [`Window::Limit`], and [`Window::Max`] stays with the kernel's autotuning, which then reaches further.
     ///
     /// # Errors
-    /// [`LiveError::Option`] if the kernel refuses.
+    /// [`LiveError::Host`] if the kernel refuses.
     pub fn take(socket: &impl AsFd, window: Window) -> Result<Self, LiveError> {
         let forced = match window {
             Window::Autotuned => None,
@@ -89,7 +93,7 @@ impl WindowControl {
     /// Sets the clamp if the kernel holds another one than it was asked to. True if the kernel had overwritten it.
     ///
     /// # Errors
-    /// [`LiveError::Option`] or [`LiveError::System`].
+    /// [`LiveError::Host`].
     pub fn assert(&mut self, socket: &impl AsFd) -> Result<bool, LiveError> {
         let wanted = match self.window {
             Window::Limit(limit) => limit,
@@ -111,7 +115,7 @@ impl WindowControl {
     /// The three windows now: requested, granted, observed.
     ///
     /// # Errors
-    /// [`LiveError::System`].
+    /// [`LiveError::Host`].
     pub fn read(&self, socket: &impl AsFd, info: &TcpInfo) -> Result<WindowReading, LiveError> {
         let requested = match self.window {
             Window::Max | Window::Autotuned => None,

@@ -4,6 +4,12 @@ use crate::sobas::Thresholds;
 use estimate::TRAINS;
 use units::Bytes;
 
+/// The largest window, unless said otherwise: 32 MB fill 1 Gbit/s over 250 ms.
+pub const USUAL_MAXIMUM: Bytes = Bytes::new(32_000_000);
+
+/// Payload of a segment before any has come: Ethernet's with time stamps.
+pub const USUAL_SEGMENT: Bytes = Bytes::new(1448);
+
 /// The connection that a sizer is made for. All of them use segment and maximum, the rest is for SOBAS.
 #[derive(Clone, Copy, Debug)]
 pub struct SizerConfig {

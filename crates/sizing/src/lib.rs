@@ -5,10 +5,11 @@
 //! real socket drive the same one. Nothing here knows sockets or packets; what samples say of a path is the business
 //! of `estimate`.
 //!
-//! Reading order: `sizer.rs` (the trait, what goes in and comes out), `config.rs` (what a sizer is made for), `fixed.rs`, `drs.rs`, `wad.rs`, `sobas.rs` and
-//! `sobas/`, `takeover.rs` (SOBAS for transfers under way), `registry.rs` (names).
+//! Reading order: `sizer.rs` (the trait, what goes in and comes out), `config.rs` (what a sizer is made for), `driver.rs`
+//! (what everybody who drives one keeps), `fixed.rs`, `drs.rs`, `wad.rs`, `sobas.rs` and `sobas/`, `takeover.rs` (SOBAS for transfers under way), `registry.rs` (names).
 
 mod config;
+mod driver;
 mod drs;
 mod fixed;
 pub mod registry;
@@ -17,10 +18,11 @@ pub mod sobas;
 mod takeover;
 mod wad;
 
-pub use config::SizerConfig;
+pub use config::{SizerConfig, USUAL_MAXIMUM, USUAL_SEGMENT};
+pub use driver::{Demands, Driver, PhaseChange};
 pub use drs::{Drs, INITIAL_WINDOW};
 pub use fixed::Fixed;
 pub use sizer::{Action, BufferSizer, Input, SenderReport, SizerState};
-pub use sobas::Sobas;
+pub use sobas::{LEAST_SEGMENTS, Sobas};
 pub use takeover::Takeover;
 pub use wad::Wad;

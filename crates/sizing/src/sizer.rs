@@ -5,7 +5,6 @@ use units::{Bytes, Rate, Span, Time};
 
 /// What the owner of a connection sees. A machine ignores what it has no use for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum Input {
     /// So much payload, in order, was copied to the application.
     Delivered(Bytes),
@@ -43,7 +42,6 @@ pub struct SenderReport {
 
 /// What a sizer wants done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Action {
     /// Advertise this receive window, from now on: payload that may be unacknowledged. What was promised already
     /// stays promised: the right edge of a window never moves to the left [rfc9293:3.8.6].

@@ -79,7 +79,7 @@ pub const PROBE_INTERVAL: Span = Span::from_millis(10);
 const INITIAL_SEGMENTS: u64 = 10;
 
 /// Below this a window starves loss recovery: three duplicates need four segments.
-const LEAST_SEGMENTS: u64 = 4;
+pub const LEAST_SEGMENTS: u64 = 4;
 
 /// The sizer. Best polled every round trip or more often; trains are best answered before data flows.
 #[derive(Debug)]

@@ -18,7 +18,7 @@
 //!
 //! R is the goodput before the dip. A queue that others keep up stays in the dip: it counts as the path's.
 
-use crate::sobas::shown_ms;
+use crate::sobas::{LEAST_SEGMENTS, shown_ms};
 use crate::{Action, BufferSizer, Input, SizerConfig, SizerState, Sobas};
 use units::{Bytes, Rate, Span, Time};
 
@@ -31,8 +31,6 @@ const STEADY: f64 = 0.15;
 const PATIENCE: Span = Span::from_secs(3);
 /// The window in the dip, as a part of what was in flight. With up to seven BDP of queue it is less than a BDP.
 const DIP: f64 = 8.0;
-/// A window of less segments starves loss recovery: three duplicates need four.
-const LEAST_SEGMENTS: u64 = 4;
 /// In a dip that has drained the queue the goodput is below this share of R.
 const DRAINED: f64 = 0.85;
 /// The least RTT has fallen if it is lower by this share; it falls no more after this many readings without that.

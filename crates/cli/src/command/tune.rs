@@ -193,7 +193,7 @@ fn as_json(connection: &TunedConnection) -> Value {
     let ((span, bytes), (clamp, before, buffer)) = (connection.received(), connection.limits());
     let (state, (_, given_back, left)) = (connection.state(), restored(connection));
     let seconds = |at: Time| at.since(connection.taken()).as_secs_f64();
-    let change = |change: &live::PhaseChange| {
+    let change = |change: &live::tune::PhaseChange| {
         json!({
             "t_s": seconds(change.at),
             "phase": change.state.phase,

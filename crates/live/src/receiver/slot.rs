@@ -3,24 +3,22 @@
 use super::Unknown;
 use crate::error::LiveError;
 use crate::liaison::Liaison;
-use crate::pilot::input;
+use crate::pilot::Pilot;
 use crate::results::{Measured, ReceivedFlow, ReceiverSample};
 use crate::session::{FlowConfig, PREAMBLE, STALLED_AFTER, SizerChoice};
-use crate::sized::{Demand, SizedWindow};
-use crate::window::{Window, WindowControl, WindowReading};
+use crate::sized_group::SizedGroup;
+use crate::window::{SETTLING, Window, WindowControl};
 use host::Clock;
 use host::options::{self, BufferGrant, ReceiveBuffer};
 use host::{TcpInfo, TcpOptions};
 use probe::{ProbeCounts, Prober};
 use sizing::Input;
 use socket2::Socket;
+use std::slice::from_ref;
 use units::{Bytes, Rate, Span, Time};
 
 /// A greedy flow past its stop that is silent for this long has ended: the path may have dropped the sender's RST.
 const SILENT_AFTER_STOP: Span = Span::from_secs(1);
-/// For this long after the accept the window is asserted after every read: the kernel overwrites the clamp when it
-/// learns the segment size.
-const SETTLING: Span = Span::from_millis(500);
 
 /// A connected flow.
 pub(super) struct Incoming {
@@ -38,14 +36,8 @@ pub(super) struct Incoming {
 enum Holder {
     /// The session: one window for the flow's whole life.
     Fixed(WindowControl),
-    /// A sizer.
-    Sized(Box<Sizing>),
-}
-
-/// A sizer at work, and what probes the path for it, if anything can.
-struct Sizing {
-    window: SizedWindow,
-    prober: Option<Prober>,
+    /// A sizer, and what probes the path for it, if anything can.
+    Sized(Box<Pilot>),
 }
 
 impl Holder {
@@ -67,29 +59,26 @@ impl Holder {
             Prober::connect_from(local, echoer, key, id as u64)
         };
         let prober = echo.map(connect).transpose()?;
-        let mut window = SizedWindow::take(socket, sizer, now)?;
+        let mut group = SizedGroup::new(sizer, config.segment, choice.maximum, now);
+        group.join(&[socket])?;
         if options::is_rate_based(&config.control) {
-            window.tell(socket, now, Input::RateBased)?;
+            group.tell(&[socket], now, Input::RateBased)?;
         }
-        Ok(Self::Sized(Box::new(Sizing { window, prober })))
+        Ok(Self::Sized(Box::new(Pilot::new(group, prober))))
     }
 
     fn control(&self) -> &WindowControl {
         match self {
             Self::Fixed(control) => control,
-            Self::Sized(sizing) => sizing.window.control(),
+            Self::Sized(pilot) => pilot.group.control(0),
         }
     }
 
-    fn assert(&mut self, socket: &Socket) -> Result<bool, LiveError> {
+    fn assert(&mut self, socket: &Socket) -> Result<(), LiveError> {
         match self {
-            Self::Fixed(control) => control.assert(socket),
-            Self::Sized(sizing) => sizing.window.assert(socket),
+            Self::Fixed(control) => control.assert(socket).map(drop),
+            Self::Sized(pilot) => pilot.group.assert(&[socket]),
         }
-    }
-
-    fn read(&self, socket: &Socket, info: &TcpInfo) -> Result<WindowReading, LiveError> {
-        self.control().read(socket, info)
     }
 }
 
@@ -148,16 +137,17 @@ impl<'a> Slot<'a> {
     /// What probes for the flow's sizer.
     pub(super) fn prober(&self) -> Option<&Prober> {
         match &self.incoming.as_ref()?.holder {
-            Holder::Sized(sizing) => sizing.prober.as_ref(),
+            Holder::Sized(pilot) => pilot.prober(),
             Holder::Fixed(_) => None,
         }
     }
 
     /// When the sizer or its prober wants to be polled; never without one.
     pub(super) fn wakeup(&self) -> Time {
-        let Some(Incoming { holder: Holder::Sized(sizing), .. }) = &self.incoming else { return Time::NEVER };
-        let probe = sizing.prober.as_ref().map_or(Time::NEVER, Prober::wakeup);
-        sizing.window.wakeup().min(probe)
+        match &self.incoming {
+            Some(Incoming { holder: Holder::Sized(pilot), .. }) => pilot.wakeup(),
+            _ => Time::NEVER,
+        }
     }
 
     /// Has the sizer measure and decide, and carries its wishes to the prober and to the sender, flow `id` of the session.
@@ -167,46 +157,25 @@ impl<'a> Slot<'a> {
         clock: &Clock,
         liaison: Option<&Liaison>,
     ) -> Result<(), LiveError> {
-        let Some(Incoming { socket, holder: Holder::Sized(sizing), .. }) = &mut self.incoming else {
+        let Some(Incoming { socket, holder: Holder::Sized(pilot), .. }) = &mut self.incoming else {
             return Ok(());
         };
-        let Sizing { window, prober } = &mut **sizing;
-        let now = clock.now();
+        let sockets = from_ref(socket);
         if let Some(report) = liaison.and_then(|liaison| liaison.take_report(id)) {
-            window.tell(socket, now, Input::Sender(report))?;
+            pilot.group.tell(sockets, clock.now(), Input::Sender(report))?;
         }
-        window.poll(socket, now)?;
-        for demand in window.take_demands() {
-            match (demand, &mut *prober, liaison) {
-                (Demand::Train, Some(prober), _) => prober.ask_train(),
-                // Nobody there who could: a train that never comes is one that was lost.
-                (Demand::Train, None, _) => window.tell(socket, now, Input::Train(None))?,
-                (Demand::Pace(rate), _, Some(liaison)) => liaison.pace(id, rate),
-                (Demand::Pace(_), _, None) => {}
+        let pace = pilot.poll(sockets, clock)?;
+        if let Some(liaison) = liaison {
+            if let Some(rate) = pace {
+                liaison.pace(id, rate);
+            }
+            if !pilot.wants_quiet() {
+                liaison.release(id);
             }
         }
-        if let Some(liaison) = liaison.filter(|_| prober.is_none() || !window.wants_quiet()) {
-            liaison.release(id);
+        if let Some(prober) = pilot.prober() {
+            self.result.probes = prober.counts();
         }
-        if let Some(prober) = prober {
-            prober.set_interval(window.probe_interval(), now);
-            if prober.wakeup() <= now {
-                self.probe(now, clock)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Has the prober read and send, and tells the sizer what it found.
-    pub(super) fn probe(&mut self, now: Time, clock: &Clock) -> Result<(), LiveError> {
-        let Some(Incoming { socket, holder: Holder::Sized(sizing), .. }) = &mut self.incoming else {
-            return Ok(());
-        };
-        let Some(prober) = &mut sizing.prober else { return Ok(()) };
-        for event in prober.poll(clock) {
-            sizing.window.tell(socket, now, input(&event))?;
-        }
-        self.result.probes = prober.counts();
         Ok(())
     }
 
@@ -214,7 +183,7 @@ impl<'a> Slot<'a> {
     pub(super) fn settle(&mut self, now: Time) -> Result<(), LiveError> {
         match &mut self.incoming {
             Some(incoming) if now.since(incoming.accepted) < SETTLING => {
-                incoming.holder.assert(&incoming.socket).map(drop)
+                incoming.holder.assert(&incoming.socket)
             }
             _ => Ok(()),
         }
@@ -252,16 +221,16 @@ impl<'a> Slot<'a> {
 
     /// Closes the connection and keeps what its sizer did.
     pub(super) fn let_go(&mut self) {
-        let Some(Incoming { holder: Holder::Sized(sizing), .. }) = self.incoming.take() else { return };
-        self.result.phases = sizing.window.changes().to_vec();
-        self.result.final_window = sizing.window.requested();
+        let Some(Incoming { holder: Holder::Sized(pilot), .. }) = self.incoming.take() else { return };
+        self.result.phases = pilot.group.changes().to_vec();
+        self.result.final_window = pilot.group.requested();
     }
 
     fn record(&mut self, now: Time, info: &TcpInfo, payload: Bytes) -> Result<(), LiveError> {
         let Some(incoming) = &mut self.incoming else { return Ok(()) };
         let before = self.result.samples.last().map_or(incoming.accepted, |sample| sample.at);
         let gained = payload.saturating_sub(incoming.seen);
-        let window = incoming.holder.read(&incoming.socket, info)?;
+        let window = incoming.holder.control().read(&incoming.socket, info)?;
         incoming.holder.assert(&incoming.socket)?;
         if gained > Bytes::ZERO {
             incoming.moved = now;

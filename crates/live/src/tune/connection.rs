@@ -3,10 +3,10 @@
 use super::error::TuneError;
 use super::process::{Descriptor, Process};
 use crate::error::LiveError;
-use crate::sized::{PhaseChange, SizedWindow};
+use crate::sized_group::SizedGroup;
 use host::TcpInfo;
 use host::options::{self, BufferGrant};
-use sizing::{BufferSizer, SizerState};
+use sizing::{BufferSizer, PhaseChange, SizerState};
 use socket2::SockRef;
 use std::fmt;
 use std::io;
@@ -96,7 +96,7 @@ pub struct TunedConnection {
     descriptor: Descriptor,
     ends: Ends,
     before: Before,
-    window: SizedWindow,
+    group: SizedGroup,
     taken: Time,
     received_before: Bytes,
     received: Bytes,
@@ -114,6 +114,7 @@ impl TunedConnection {
         socket: &impl AsFd,
         ends: Ends,
         sizer: impl Fn(&TcpInfo, Bytes) -> Result<Box<dyn BufferSizer>, TuneError>,
+        maximum: Bytes,
         now: Time,
     ) -> Result<Self, LiveError> {
         let before = Before {
@@ -126,14 +127,15 @@ impl TunedConnection {
         // Before Linux 6.2 nothing tells more than that it is within the buffer.
         let promised = info.rcv_wnd.unwrap_or(before.buffer).min(before.clamp);
         let sizer = sizer(&info, promised).map_err(|error| LiveError::Config(error.to_string()))?;
-        let window = SizedWindow::take(socket, sizer, now)?;
+        let mut group = SizedGroup::new(sizer, info.rcv_mss, maximum, now);
+        group.join(&[socket])?;
         Ok(Self {
             process: process.clone(),
             program: process.name(),
             descriptor,
             ends,
             before,
-            window,
+            group,
             taken: now,
             received_before: received,
             received,
@@ -177,37 +179,37 @@ impl TunedConnection {
     /// The window asked for; `None` for the maximum.
     #[must_use]
     pub const fn requested(&self) -> Option<Bytes> {
-        self.window.requested()
+        self.group.requested()
     }
 
     /// The window's limit and the receive buffer before it was taken over, and the buffer since.
     #[must_use]
-    pub const fn limits(&self) -> (Bytes, Bytes, Bytes) {
-        (self.before.clamp, self.before.buffer, self.window.control().buffer().size)
+    pub fn limits(&self) -> (Bytes, Bytes, Bytes) {
+        (self.before.clamp, self.before.buffer, self.group.control(0).buffer().size)
     }
 
     /// Whether the buffer is as large as was asked for; without privilege it is not.
     #[must_use]
     pub fn is_roomy(&self) -> bool {
-        self.window.control().buffer().grant == BufferGrant::Forced
+        self.group.control(0).buffer().grant == BufferGrant::Forced
     }
 
     /// The base RTT, if SOBAS has found it in a transfer that was under way.
     #[must_use]
     pub fn base_rtt(&self) -> Option<Span> {
-        self.window.base_rtt()
+        self.group.sizer().base_rtt()
     }
 
     /// What the sizer is doing and why.
     #[must_use]
     pub fn state(&self) -> SizerState {
-        self.window.state()
+        self.group.sizer().state()
     }
 
     /// The sizer's phases.
     #[must_use]
     pub fn changes(&self) -> &[PhaseChange] {
-        self.window.changes()
+        self.group.changes()
     }
 
     /// How it was left; `None` while it is under the sizer.
@@ -229,7 +231,7 @@ impl TunedConnection {
 
     /// When to poll; never once it is left alone.
     pub(super) fn wakeup(&self) -> Time {
-        if self.active { self.window.wakeup() } else { Time::NEVER }
+        if self.active { self.group.wakeup() } else { Time::NEVER }
     }
 
     /// Has the sizer measure and decide. False if the program has closed the connection.
@@ -242,9 +244,8 @@ impl TunedConnection {
             self.restored = Some(Restored::Closed);
             return Ok(false);
         };
-        self.window.poll(&socket, now)?;
         // Nobody is there who could pace or send trains.
-        self.window.take_demands();
+        self.group.poll(&[&socket], now)?;
         let received = TcpInfo::of(&socket)?.stream_received();
         if received > self.received {
             (self.received, self.last) = (received, now);

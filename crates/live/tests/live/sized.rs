@@ -4,17 +4,19 @@ use crate::namespace;
 use crate::transfer::{loopback, run};
 use crate::tries::{in_one_of_five, in_time};
 use host::{Clock, TcpInfo, options};
-use sizing::{Action, BufferSizer, Fixed, Input, SizerState, registry};
+use sizing::{Action, BufferSizer, Demands, Drs, Fixed, Input, SizerState};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use tightlink_live::{
-    Demand, FlowConfig, Liaison, LiveError, Receiver, SessionConfig, SizedWindow, SizerChoice, receive_with,
-    send_with,
+    FlowConfig, Liaison, LiveError, Receiver, SessionConfig, SizedGroup, SizerChoice, receive_with, send_with,
 };
 use units::{Bytes, Rate, Span, Time};
+
+/// A sizer of the tests may ask for so much.
+const MAXIMUM: Bytes = Bytes::new(8_000_000);
 
 /// A sizer that writes down what it is told and does what the test says.
 #[derive(Debug, Default)]
@@ -45,8 +47,15 @@ pub fn pair() -> (TcpStream, TcpStream) {
     (sender.into(), listener.accept().unwrap().0)
 }
 
+/// Lets `sizer` take over the window of `receiver` alone.
+fn take(receiver: &TcpStream, sizer: impl BufferSizer + 'static, maximum: Bytes, now: Time) -> SizedGroup {
+    let mut sized = SizedGroup::new(Box::new(sizer), Bytes::new(1448), maximum, now);
+    sized.join(&[receiver]).unwrap();
+    sized
+}
+
 /// Sends until `stop`, receives and polls `sized` as it wants to be, for `span`.
-fn drive(sized: &mut SizedWindow, sender: TcpStream, receiver: &mut TcpStream, clock: Clock, span: Span) {
+fn drive(sized: &mut SizedGroup, sender: TcpStream, receiver: &mut TcpStream, clock: Clock, span: Span) {
     receiver.set_nonblocking(true).unwrap();
     let stop = AtomicBool::new(false);
     thread::scope(|threads| {
@@ -60,7 +69,7 @@ fn drive(sized: &mut SizedWindow, sender: TcpStream, receiver: &mut TcpStream, c
         let (end, mut buffer) = (clock.now() + span, vec![0; 1 << 20]);
         while clock.now() < end {
             let _ = receiver.read(&mut buffer);
-            sized.poll(receiver, clock.now()).unwrap();
+            sized.poll(&[&*receiver], clock.now()).unwrap();
             thread::park_timeout(std::time::Duration::from_micros(300));
         }
         stop.store(true, Ordering::Relaxed);
@@ -74,11 +83,11 @@ fn a_sizer_is_told_every_byte_and_round_trips() {
         let (sender, mut receiver) = pair();
         let (clock, scribe) = (Clock::start(), Scribe::default());
         let told = Arc::clone(&scribe.told);
-        let mut sized = SizedWindow::take(&receiver, Box::new(scribe), clock.now()).unwrap();
+        let mut sized = take(&receiver, scribe, MAXIMUM, clock.now());
         drive(&mut sized, sender, &mut receiver, clock, Span::from_millis(300));
         receiver.set_nonblocking(false).unwrap();
         receiver.read_to_end(&mut Vec::new()).unwrap();
-        sized.poll(&receiver, clock.now() + Span::from_millis(20)).unwrap();
+        sized.poll(&[&receiver], clock.now() + Span::from_millis(20)).unwrap();
         let told = told.lock().unwrap();
         let delivered: Bytes = told
             .iter()
@@ -107,10 +116,10 @@ fn a_connection_taken_over_late_counts_from_then() {
     receiver.read_exact(&mut [0; 10_000]).unwrap();
     let (clock, scribe) = (Clock::start(), Scribe::default());
     let told = Arc::clone(&scribe.told);
-    let mut sized = SizedWindow::take(&receiver, Box::new(scribe), clock.now()).unwrap();
+    let mut sized = take(&receiver, scribe, MAXIMUM, clock.now());
     sender.write_all(&[0; 700]).unwrap();
     receiver.read_exact(&mut [0; 700]).unwrap();
-    sized.poll(&receiver, clock.now() + Span::from_millis(20)).unwrap();
+    sized.poll(&[&receiver], clock.now() + Span::from_millis(20)).unwrap();
     let delivered = told.lock().unwrap().iter().any(|(_, input)| *input == Input::Delivered(Bytes::new(700)));
     assert!(delivered, "{:?}", told.lock().unwrap());
 }
@@ -123,18 +132,18 @@ fn its_window_is_the_kernels_and_what_a_socket_cannot_do_is_asked_for() {
     let pace = Some(Rate::from_bps(1_000_000));
     let actions = vec![Action::Train, Action::Window(window), Action::Pace(pace)];
     let scribe = Scribe { actions, phase: "ramp", ..Scribe::default() };
-    let mut sized = SizedWindow::take(&receiver, Box::new(scribe), Time::ZERO).unwrap();
-    assert_eq!(sized.take_demands(), [Demand::Pace(pace), Demand::Train], "oldest first");
-    assert_eq!(sized.take_demands(), []);
+    let mut sized = take(&receiver, scribe, MAXIMUM, Time::ZERO);
+    assert_eq!(sized.take_demands(), Demands { trains: 1, pace: Some(pace) });
+    assert_eq!(sized.take_demands(), Demands::default());
     assert_eq!(sized.requested(), Some(window));
     assert_eq!(options::window_clamp(&receiver).unwrap(), window);
     assert_eq!(sized.changes().len(), 1);
     assert_eq!((sized.changes()[0].state.phase, sized.changes()[0].window), ("ramp", Some(window)));
     // As autotuning would.
     options::set_window_clamp(&receiver, Bytes::new(1 << 20)).unwrap();
-    sized.poll(&receiver, sized.wakeup()).unwrap();
+    sized.poll(&[&receiver], sized.wakeup()).unwrap();
     assert_eq!(options::window_clamp(&receiver).unwrap(), window, "set again");
-    assert_eq!(sized.control().overwritten(), 1);
+    assert_eq!(sized.control(0).overwritten(), 1);
 }
 
 #[test]
@@ -143,10 +152,10 @@ fn the_window_of_a_fixed_sizer_holds_while_data_flows() {
     in_one_of_five(|| {
         let (sender, mut receiver) = pair();
         let (clock, window) = (Clock::start(), Bytes::new(40_000));
-        let mut sized = SizedWindow::take(&receiver, Box::new(Fixed::new(window)), clock.now()).unwrap();
+        let mut sized = take(&receiver, Fixed::new(window), MAXIMUM, clock.now());
         drive(&mut sized, sender, &mut receiver, clock, Span::from_millis(300));
         let info = TcpInfo::of(&receiver).unwrap();
-        let reading = sized.read(&receiver, &info).unwrap();
+        let reading = sized.control(0).read(&receiver, &info).unwrap();
         assert_eq!(reading.requested, Some(window));
         // The kernel forgets the window once, at the first packets, and is told again as soon as we run.
         let observed = reading.observed.unwrap().max(reading.granted);
@@ -160,8 +169,8 @@ fn right_sizing_grows_the_window_of_a_real_connection() {
     in_one_of_five(|| {
         let (sender, mut receiver) = pair();
         let (clock, maximum) = (Clock::start(), Bytes::new(3_000_000));
-        let drs = registry::build("drs", Bytes::new(1448), maximum).unwrap();
-        let mut sized = SizedWindow::take(&receiver, drs, clock.now()).unwrap();
+        let drs = Drs::new(Bytes::new(1448), maximum);
+        let mut sized = take(&receiver, drs, maximum, clock.now());
         assert_eq!(sized.requested(), Some(sizing::INITIAL_WINDOW));
         drive(&mut sized, sender, &mut receiver, clock, Span::from_millis(500));
         let grown = sized.requested().unwrap();

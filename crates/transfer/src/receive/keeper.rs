@@ -12,19 +12,16 @@ use crate::window::WindowChoice;
 use crate::wire::control::{Report, ToSender};
 use crate::wire::frame;
 use host::{Clock, PollFd, PollFlags, TcpInfo};
-use live::{Demand, SizedGroup, Window, WindowControl};
+use live::{Pilot, SETTLING, SizedGroup, Window, WindowControl};
 use probe::{ProbeKey, Prober};
-use sizing::{Input, SenderReport, SizerConfig, Sobas};
+use sizing::{Input, SenderReport, SizerConfig, Sobas, USUAL_MAXIMUM};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use units::{Bytes, Rate, Span, Time};
 
-/// 32 MB fill 1 Gbit/s over 250 ms, and fit into the buffer that a window is taken with.
-const MAXIMUM: Bytes = Bytes::new(32_000_000);
 /// A fixed window is set again so often: soon after the beginning, when the kernel overwrites it, and later.
 const SOON: Span = Span::from_millis(10);
 const LATER: Span = Span::from_millis(200);
-const SETTLING: Span = Span::from_millis(500);
 /// No wait is longer: the end of the visit is looked for this often.
 const LOOK: Span = Span::from_millis(50);
 /// Phases that wait to be told, at most.
@@ -140,58 +137,48 @@ impl Keeper<'_> {
             });
         }
         let segment = TcpInfo::of(first.tcp())?.snd_mss;
-        let config = SizerConfig::new(segment, MAXIMUM);
+        let config = SizerConfig::new(segment, USUAL_MAXIMUM);
         let trains = if prober.is_some() { config.trains } else { 0 };
         let sobas = Sobas::new(SizerConfig { can_pace: true, trains, ..config });
-        let mut group: SizedGroup<Arc<Channel>> =
-            SizedGroup::new(Box::new(sobas), segment, MAXIMUM, self.clock.now());
+        let group = SizedGroup::new(Box::new(sobas), segment, USUAL_MAXIMUM, self.clock.now());
+        let mut pilot = Pilot::new(group, prober);
         let mut members: Vec<Arc<Channel>> = Vec::new();
         let (mut seen, mut rate_based, began) = (None, false, self.clock.now());
         while !self.visit.is_closed() {
             let now = self.clock.now();
-            members.retain(|channel| !channel.is_over());
-            group.retain(|channel| !channel.is_over())?;
+            while let Some(over) = members.iter().position(|channel| channel.is_over()) {
+                members.remove(over);
+                pilot.group.leave(over, &members)?;
+            }
             for channel in self.visit.channels() {
                 if !channel.is_over() && members.iter().all(|known| !Arc::ptr_eq(known, &channel)) {
-                    group.join(Arc::clone(&channel))?;
                     members.push(channel);
+                    pilot.group.join(&members)?;
                 }
             }
             let report = locked(&self.visit.report).clone();
             let word = sum(&report);
             if report.rate_based && !rate_based {
                 rate_based = true;
-                group.tell(now, Input::RateBased)?;
+                pilot.group.tell(&members, now, Input::RateBased)?;
             }
             if word.is_some() && word != seen {
                 seen = word;
-                group.tell(now, Input::Sender(word.unwrap_or_default()))?;
+                pilot.group.tell(&members, now, Input::Sender(word.unwrap_or_default()))?;
             }
-            group.poll(now)?;
-            for demand in group.take_demands() {
-                match (demand, &mut prober) {
-                    (Demand::Train, Some(prober)) => prober.ask_train(),
-                    (Demand::Train, None) => group.tell(now, Input::Train(None))?,
-                    (Demand::Pace(rate), _) => self.pace(rate),
-                }
+            if let Some(rate) = pilot.poll(&members, self.clock)? {
+                self.pace(rate);
             }
-            if let Some(prober) = &mut prober {
-                prober.set_interval(group.probe_interval(), now);
-                for event in prober.poll(self.clock) {
-                    group.tell(now, live::input(&event))?;
-                }
-            }
-            if self.is_complete(members.len()) && !group.wants_quiet() {
+            if self.is_complete(members.len()) && !pilot.wants_quiet() {
                 self.visit.end_quiet();
             }
-            let state = group.state();
+            let state = pilot.group.sizer().state();
             self.note(|kept| {
-                kept.window = group.window();
+                kept.window = pilot.group.window();
                 kept.enter(state.phase, state.reason, now.since(began));
             });
-            let probe = prober.as_ref().map_or(Time::NEVER, Prober::wakeup);
             let join = if self.is_complete(members.len()) { Time::NEVER } else { now + JOINING };
-            self.wait(prober.as_ref(), group.wakeup().min(probe).min(join));
+            self.wait(pilot.prober(), pilot.wakeup().min(join));
         }
         Ok(())
     }
