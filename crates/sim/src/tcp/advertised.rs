@@ -92,7 +92,6 @@ impl Advertised {
                 Action::Window(window) => self.window = (window / self.payload).min(self.most).max(1),
                 Action::Train => self.demands.trains += 1,
                 Action::Pace(pace) => self.demands.pace = Some(pace),
-                _ => {}
             }
         }
     }
