@@ -23,7 +23,7 @@ def data(visit) -> dict:
 
 def test_every_curve_of_every_chart_is_drawn(visit):
     charts = data(visit)["charts"]
-    assert [chart["y"]["label"] for chart in charts] == ["idle time", "packets dropped", "queueing delay p95"]
+    assert [chart["y"]["label"] for chart in charts] == ["idle time", "loss rate", "p95 queueing delay"]
     drawn = visit.locator("[data-chart]")
     assert drawn.count() == len(charts)
     for index, chart in enumerate(charts):

@@ -30,7 +30,7 @@ pub(crate) enum Command {
     Figure(FigureOptions),
     /// Check the published claims, without a report
     Check(CheckOptions),
-    /// List what tightlink knows: figures, controls, queues, engines
+    /// List what tightlink knows: figures, controls, queues, engines, metrics
     List(ListOptions),
     /// Say what a key of the scenario file may hold, its default and its meaning
     Keys(KeysOptions),
@@ -211,6 +211,8 @@ pub(crate) enum Listed {
     Queues,
     /// Engines
     Engines,
+    /// Numbers of the summary
+    Metrics,
 }
 
 #[derive(Debug, Args)]

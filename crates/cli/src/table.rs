@@ -2,18 +2,30 @@
 
 use crate::print;
 use crate::problem::Problem;
-use lab::run::record::{LinkSummary, Record, SessionsSummary, Summary};
+use lab::run::metric::{Known, LINK, Metric, of_run, value};
+use lab::run::record::{LinkSummary, Record, SessionsSummary};
 use lab::study::claims::Tally;
 use lab::study::claims::Verdict;
 use lab::study::curves::{Axis, Curves, HeatMap};
 use lab::study::task::Answer;
 
-const HEAD: [&str; 7] =
-    ["engine", "goodput Mbit/s", "mean RTT ms", "loss %", "retransmits", "utilization %", "backlog kB"];
+/// The columns, by the keys of the summary.
+const COLUMNS: [&str; 6] =
+    ["goodput_bps", "rtt_s.mean", "loss_rate", "retransmits", "utilization", "mean_backlog_bytes"];
+
+/// "engine", and each column's words and unit; what is counted needs none.
+fn head() -> Vec<String> {
+    let title = |metric: &Metric| match metric.whole {
+        true => metric.short.to_owned(),
+        false => format!("{} {}", metric.short, metric.unit.shown()),
+    };
+    let columns = COLUMNS.iter().map(|key| title(&of_run(key).metric));
+    ["engine".to_owned()].into_iter().chain(columns).collect()
+}
 
 /// Prints the numbers of each answer, a block per case.
 pub(crate) fn print_answers(answers: &[Answer]) -> Result<(), Problem> {
-    let mut rows = vec![HEAD.map(str::to_owned).to_vec()];
+    let mut rows = vec![head()];
     let mut titles = vec![None];
     for answer in answers {
         let label = answer.task.label();
@@ -52,44 +64,27 @@ fn users(case: &str, sessions: &SessionsSummary) -> String {
     format!("{case}{name}: {active:.1} of {users} users active; {} sessions ended{took}", sessions.completed)
 }
 
-/// The first flow's numbers, or the sum and mean of several.
+/// The run's numbers; behind the utilization half the width of its confidence interval, where there is one.
 fn row(record: &Record) -> Vec<String> {
     let summary = &record.summary;
-    let rtts: Vec<f64> = summary.flows.iter().filter_map(|flow| flow.rtt_s.map(|rtt| rtt.mean)).collect();
-    let rtt = (!rtts.is_empty()).then(|| rtts.iter().sum::<f64>() / rtts.len() as f64);
-    let retransmits = summary.retransmits();
-    vec![
-        summary.engine.to_string(),
-        number(Some(summary.goodput_bps()), 1e-6, 2),
-        number(rtt, 1e3, 2),
-        number(summary.loss_rate, 1e2, 4),
-        retransmits.map_or_else(|| "–".to_owned(), |count| count.to_string()),
-        utilization(summary),
-        number(summary.mean_backlog_bytes, 1e-3, 1),
-    ]
-}
-
-/// With the half width of its confidence interval, where there is one.
-fn utilization(summary: &Summary) -> String {
-    let Some(mean) = summary.utilization else { return "–".into() };
-    let half_width =
-        summary.utilization_ci95.map_or_else(String::new, |width| format!(" ± {:.2}", width * 1e2));
-    format!("{:.2}{half_width}", mean * 1e2)
+    let cell = |key: &str| {
+        let half_width = value(summary, &format!("{key}_ci95")).filter(|_| key == "utilization");
+        let Known { metric, get } = of_run(key);
+        let half_width = half_width.map_or_else(String::new, |half| format!(" ± {}", metric.shown(half)));
+        get(summary).map_or_else(|| "–".to_owned(), |value| metric.shown(value) + &half_width)
+    };
+    [summary.engine.to_string()].into_iter().chain(COLUMNS.map(cell)).collect()
 }
 
 /// One of several links under its engine: what a link has no part in is left empty.
 fn link_row(link: &LinkSummary) -> Vec<String> {
     let tight = if link.tight { " (tight)" } else { "" };
     let back = if link.direction == "reverse" { " reverse" } else { "" };
-    vec![
-        format!("  {}{back}{tight}", link.name),
-        String::new(),
-        String::new(),
-        number(Some(link.loss_rate), 1e2, 4),
-        String::new(),
-        number(Some(link.utilization), 1e2, 2),
-        number(Some(link.mean_backlog_bytes), 1e-3, 1),
-    ]
+    let cell = |key: &str| {
+        let known = LINK.iter().find(|known| known.metric.key == key);
+        known.and_then(|known| Some(known.metric.shown((known.get)(link)?))).unwrap_or_default()
+    };
+    [format!("  {}{back}{tight}", link.name)].into_iter().chain(COLUMNS.map(cell)).collect()
 }
 
 fn number(value: Option<f64>, scale: f64, digits: usize) -> String {

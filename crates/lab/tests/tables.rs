@@ -14,6 +14,7 @@ struct Tables {
     csv: Vec<Vec<String>>,
     names: Vec<String>,
     rows: Vec<Vec<Field>>,
+    units: serde_json::Value,
 }
 
 fn tables(text: &str) -> Tables {
@@ -25,13 +26,16 @@ fn tables(text: &str) -> Tables {
     let csv = fs::read_to_string(csv).unwrap();
     let csv = csv.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect();
     let reader = SerializedFileReader::new(File::open(parquet).unwrap()).unwrap();
+    let metadata = reader.metadata().file_metadata().key_value_metadata().unwrap();
+    let units = metadata.iter().find(|entry| entry.key == "units").and_then(|entry| entry.value.as_ref());
+    let units = serde_json::from_str(units.unwrap()).unwrap();
     let schema = reader.metadata().file_metadata().schema_descr();
     let names = schema.columns().iter().map(|column| column.name().to_owned()).collect();
     let row = |row: Result<parquet::record::Row, _>| {
         row.unwrap().get_column_iter().map(|(_, field)| field.clone()).collect()
     };
     let rows = reader.get_row_iter(None).unwrap().map(row).collect();
-    Tables { csv, names, rows }
+    Tables { csv, names, rows, units }
 }
 
 impl Tables {
@@ -104,5 +108,65 @@ fn each_of_several_links_has_its_columns() {
         }
         let back = tables.number(row, "links.a.reverse.utilization");
         assert!(back > 0.0 && back < 0.5, "acknowledgements take some of the way back: {back}");
+    }
+}
+
+#[test]
+fn swept_values_stand_in_numbers_beside_themselves() {
+    let tables = tables(
+        "title = 't'\nduration = '1s'\n[link]\nrate = '10Mbit/s'\ndelay = '5ms'\nqueue.limit = '1 bdp'\n[[flow]]\nname = 'one'\n\
+         socket_buffer = '30kB'\n[sweep]\n'link.queue.limit' = ['1 bdp', '30 packets']\n'link.loss' = ['0.1%']\n\
+         'flow.one.socket_buffer' = ['25kB', 'max']\n'flow.one.start' = ['20ms']\n'flow.one.control' = ['reno']\n\
+         'flow.one.initial_window' = [4]\n",
+    );
+    assert_eq!(tables.csv[0], tables.names);
+    // 12.5 kB are the product, a packet has 1500 bytes.
+    for (row, numbers) in [(0, [12_500.0, 12_500.0 / 1500.0, 1.0, 10.0]), (2, [45_000.0, 30.0, 3.6, 36.0])] {
+        for (unit, number) in ["bytes", "packets", "bdp", "ms"].into_iter().zip(numbers) {
+            let found = tables.number(row, &format!("link.queue.limit_{unit}"));
+            assert!((found - number).abs() < 1e-9 * number, "{unit} of row {row}: {found}");
+        }
+    }
+    assert_eq!(tables.number(0, "flow.one.socket_buffer_bytes"), 25_000.0);
+    assert_eq!(tables.number(0, "flow.one.socket_buffer_bdp"), 2.0);
+    assert_eq!(tables.rows[1][tables.column("flow.one.socket_buffer_bytes")], Field::Null);
+    assert_eq!(tables.number(0, "link.loss_value"), 0.001);
+    assert_eq!(tables.number(0, "flow.one.start_s"), 0.02);
+    assert_eq!(tables.number(0, "flow.one.initial_window_value"), 4.0);
+    assert_eq!(tables.csv[1][tables.column("link.loss")], "0.1%");
+    assert!(!tables.names.iter().any(|name| name.starts_with("flow.one.control_")));
+    for (column, unit) in [
+        ("link.queue.limit_bdp", "bdp"),
+        ("link.queue.limit_ms", "ms"),
+        ("flow.one.start_s", "s"),
+        ("goodput_bps", "bit/s"),
+        ("queueing_delay_s.p95", "s"),
+        ("queueing_delay_p95_s", "s"),
+        ("utilization", "1"),
+    ] {
+        assert_eq!(tables.units[column], unit, "{column}");
+    }
+    assert!(tables.units.get("link.queue.limit").is_none(), "a text has no unit");
+}
+
+#[test]
+fn each_flow_has_its_columns_but_no_more_than_thirty_two_of_them() {
+    let tables = tables(
+        "title = 't'\nduration = '1s'\n[link]\nrate = '10Mbit/s'\nqueue.limit = '50 packets'\n[[flow]]\nname = 'many'\nrtt = '20ms'\n\
+         [[flow]]\nname = 'last'\nrtt = '20ms'\n[sweep]\n'flow.many.count' = [1, 2, 40]\n",
+    );
+    let flows: Vec<&str> = tables
+        .names
+        .iter()
+        .filter_map(|name| name.strip_prefix("flows.")?.strip_suffix(".goodput_bps"))
+        .collect();
+    assert_eq!((flows.len(), &flows[..4]), (32, &["many", "last", "many-1", "many-2"][..]));
+    let sum = tables.number(1, "flows.many-1.goodput_bps")
+        + tables.number(1, "flows.many-2.goodput_bps")
+        + tables.number(1, "flows.last.goodput_bps");
+    assert!((sum - tables.number(1, "goodput_bps")).abs() < 1e-6 * sum);
+    assert_eq!(tables.rows[0][tables.column("flows.many-2.goodput_bps")], Field::Null);
+    for metric in ["retransmits", "rtt_s.min", "goodput_share"] {
+        assert!(tables.names.contains(&format!("flows.last.{metric}")), "{metric}");
     }
 }

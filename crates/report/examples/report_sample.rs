@@ -124,31 +124,18 @@ fn record(engine: Engine, flows: usize, [available, base, limit]: [f64; 3]) -> R
         seed: 1,
         measured_s: END - WARMUP,
         packets_forwarded: (!model).then_some(412_345),
-        packets_dropped: None,
         wall_s: if engine == Engine::Live { END } else { 0.12 },
         peak_rss_bytes: 14_000_000,
         utilization: Some(series.flows.iter().map(goodput).sum::<f64>() / 97e6 + 0.2),
-        utilization_ci95: None,
         idle_fraction: Some(0.01),
-        queue_empty_fraction: None,
         loss_rate: (!model).then_some(drops as f64 / 4e5),
-        loss_rate_ci95: None,
-        loss_episodes: None,
-        synchronized_loss_share: None,
         mean_backlog_bytes: Some(mean(&series.link.backlog_bytes)),
         mean_occupancy: Some(mean(&series.link.backlog_bytes) / limit),
-        queue_length_packets: None,
         queueing_delay_s: Some(DelayStatistics {
             mean: delay,
             percentiles: Percentiles { p95: (!model).then_some(delay * 1.7), ..Percentiles::default() },
             max: None,
         }),
-        sessions: Vec::new(),
-        repeats: None,
-        jain_index: None,
-        jain_index_mean: None,
-        convergence_s: None,
-        links: Vec::new(),
         flows: series
             .flows
             .iter()
@@ -163,6 +150,7 @@ fn record(engine: Engine, flows: usize, [available, base, limit]: [f64; 3]) -> R
                 ..FlowSummary::default()
             })
             .collect(),
+        ..Summary::default()
     };
     let notes = if engine == Engine::Live {
         vec!["SACK could not be switched off: no privilege.".into()]

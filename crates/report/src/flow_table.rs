@@ -2,32 +2,32 @@
 
 use super::Case;
 use super::charts::MAX_FLOWS;
-use super::table::{cell, decimals_of, tag};
+use super::table::{cell, decimals_of, shown, tag};
 use super::text::escape_html;
+use lab::run::metric::{FLOW, Known};
 use lab::run::record::{FlowSummary, Summary};
 use std::fmt::Write as _;
 
-/// One column of the table. One that is known of no flow of the case is left out.
-struct Column {
-    title: &'static str,
-    unit: &'static str,
-    value: fn(&FlowSummary) -> Option<f64>,
-    /// A count has no decimals.
-    count: bool,
-}
+/// The columns, by the keys of a flow. One that is known of no flow of the case is left out.
+const COLUMNS: [&str; 5] = ["goodput_bps", "rtt_s.mean", "loss_rate", "retransmits", "backlog_packets"];
 
-const COLUMNS: [Column; 5] = [
-    Column { title: "goodput", unit: "Mbit/s", value: |f| Some(f.goodput_bps / 1e6), count: false },
-    Column { title: "mean RTT", unit: "ms", value: |f| f.rtt_s.map(|rtt| rtt.mean * 1e3), count: false },
-    Column { title: "loss rate", unit: "per 10 000", value: |f| f.loss_rate.map(|v| v * 1e4), count: false },
-    Column {
-        title: "retransmits",
-        unit: "segments",
-        value: |f| f.retransmits.map(|count| count as f64),
-        count: true,
-    },
-    Column { title: "mean backlog", unit: "packets", value: |f| f.backlog_packets, count: false },
-];
+/// One column of the table.
+struct Column(&'static Known<FlowSummary>);
+
+impl Column {
+    /// A flow loses so few packets that a percentage would be all zeros.
+    fn per_ten_thousand(&self) -> bool {
+        self.0.metric.key == "loss_rate"
+    }
+
+    fn unit(&self) -> &'static str {
+        if self.per_ten_thousand() { "per 10 000" } else { self.0.metric.unit.shown() }
+    }
+
+    fn value(&self, flow: &FlowSummary) -> Option<f64> {
+        if self.per_ten_thousand() { Some((self.0.get)(flow)? * 1e4) } else { shown(self.0, flow) }
+    }
+}
 
 /// The table as HTML, without a heading; nothing if no engine's run has two flows or more.
 #[must_use]
@@ -35,17 +35,20 @@ pub(super) fn flow_table(case: &Case) -> Option<String> {
     let several = || case.records.iter().map(|record| &record.summary).filter(|run| run.flows.len() > 1);
     let flows = || several().flat_map(|run| &run.flows);
     flows().next()?;
-    let known = |column: &&Column| flows().any(|flow| (column.value)(flow).is_some_and(f64::is_finite));
-    let columns: Vec<(&Column, usize)> = (COLUMNS.iter().filter(known))
+    let known = |column: &Column| flows().any(|flow| column.value(flow).is_some_and(f64::is_finite));
+    let listed = COLUMNS.iter().filter_map(|key| FLOW.iter().find(|known| known.metric.key == *key));
+    let columns: Vec<(Column, usize)> = (listed.map(Column).filter(known))
         .map(|column| {
-            let decimals = if column.count { 0 } else { decimals_of(flows().filter_map(column.value)) };
+            let whole = column.0.metric.whole;
+            let decimals = if whole { 0 } else { decimals_of(flows().filter_map(|flow| column.value(flow))) };
             (column, decimals)
         })
         .collect();
     let mut out =
         String::from("<div class=\"scroll\"><table class=\"flows\"><thead><tr><th scope=\"col\">flow</th>");
     for (column, _) in &columns {
-        let _ = write!(out, "<th scope=\"col\">{} <small>{}</small></th>", column.title, column.unit);
+        let _ =
+            write!(out, "<th scope=\"col\">{} <small>{}</small></th>", column.0.metric.words, column.unit());
     }
     out += "</tr></thead>";
     for run in several() {
@@ -55,7 +58,7 @@ pub(super) fn flow_table(case: &Case) -> Option<String> {
 }
 
 /// The first flows of a run one by one, as the charts have them, and the mean of the others.
-fn group(run: &Summary, columns: &[(&Column, usize)]) -> String {
+fn group(run: &Summary, columns: &[(Column, usize)]) -> String {
     let mut out = format!(
         "<tbody><tr class=\"case\"><th colspan=\"{}\" scope=\"rowgroup\">{}</th></tr>",
         columns.len() + 1,
@@ -63,19 +66,19 @@ fn group(run: &Summary, columns: &[(&Column, usize)]) -> String {
     );
     let (first, others) = run.flows.split_at(run.flows.len().min(MAX_FLOWS));
     for flow in first {
-        out += &row(&flow.name, columns, |column| (column.value)(flow));
+        out += &row(&flow.name, columns, |column| column.value(flow));
     }
     if !others.is_empty() {
         let name = format!("mean of the other {}", others.len());
         out += &row(&name, columns, |column| {
-            let known: Vec<f64> = others.iter().filter_map(column.value).collect();
+            let known: Vec<f64> = others.iter().filter_map(|flow| column.value(flow)).collect();
             (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
         });
     }
     out + "</tbody>"
 }
 
-fn row(name: &str, columns: &[(&Column, usize)], value: impl Fn(&Column) -> Option<f64>) -> String {
+fn row(name: &str, columns: &[(Column, usize)], value: impl Fn(&Column) -> Option<f64>) -> String {
     let mut out = format!("<tr><th scope=\"row\">{}</th>", escape_html(name));
     for (column, decimals) in columns {
         out += &cell(value(column), None, *decimals);

@@ -5,27 +5,17 @@ use super::Case;
 use super::charts::{Chart, MAX_FLOWS, MAX_POINTS, curve_name, finish, trace};
 use super::decimate::envelope;
 use super::flows::{Quantity, curves};
+use lab::run::metric::Unit;
 use lab::run::record::{FlowSeries, measure_names, measured};
 
-/// Ends of names, what they say, and from the record's unit to the page's.
-const UNITS: &[(&str, &str, f64)] = &[
-    ("_packets_per_s", "packets/s", 1.0),
-    ("_packets", "packets", 1.0),
-    ("_bytes", "kB", 1e-3),
-    ("_bps", "Mbit/s", 1e-6),
-    ("_s", "ms", 1e3),
-];
-
-/// Title, unit and scale of a quantity by its name: `queueing_delay_s` is "Queueing delay", in ms.
-fn words(name: &str) -> (String, &'static str, f64) {
-    let known = UNITS.iter().find(|(end, ..)| name.ends_with(end));
-    let (stem, unit, scale) =
-        known.map_or((name, "", 1.0), |(end, unit, scale)| (&name[..name.len() - end.len()], *unit, *scale));
+/// Title and unit of a quantity by its name: `queueing_delay_s` is "Queueing delay", in ms.
+fn words(name: &str) -> (String, Unit) {
+    let (stem, unit) = Unit::of_name(name);
     let mut title = stem.replace('_', " ");
     if let Some(first) = title.get_mut(..1) {
         first.make_ascii_uppercase();
     }
-    (title, unit, scale)
+    (title, unit)
 }
 
 /// A chart per quantity.
@@ -40,17 +30,23 @@ pub(super) fn measure_charts(case: &Case) -> Vec<Chart> {
 }
 
 fn chart(case: &Case, name: &str) -> Chart {
-    let (title, unit, scale) = words(name);
+    let (title, unit) = words(name);
     let quantity = Quantity { of: &|flow: &FlowSeries| measured(flow, name), spread: None, additive: false };
     let mut traces = Vec::new();
     for record in &case.records {
         let engine = record.summary.engine;
         for curve in curves(&record.series, &quantity, MAX_FLOWS) {
             let thin = envelope(&curve.t, &curve.y, MAX_POINTS);
-            traces.push(trace(engine, Some(curve.role), curve_name(&curve.name, engine), &thin, scale));
+            traces.push(trace(
+                engine,
+                Some(curve.role),
+                curve_name(&curve.name, engine),
+                &thin,
+                unit.scale(),
+            ));
         }
     }
-    finish(name, &title, unit, format!("{name}, as the controllers have it"), traces, &[])
+    finish(name, &title, unit.shown(), format!("{name}, as the controllers have it"), traces, &[])
 }
 
 #[cfg(test)]
@@ -59,8 +55,7 @@ mod tests {
 
     #[test]
     fn a_name_says_what_is_drawn_and_in_which_unit() {
-        assert_eq!(words("queueing_delay_s"), ("Queueing delay".into(), "ms", 1e3));
-        assert_eq!(words("rate_packets_per_s"), ("Rate".into(), "packets/s", 1.0));
-        assert_eq!(words("utilization"), ("Utilization".into(), "", 1.0));
+        assert_eq!(words("queueing_delay_s"), ("Queueing delay".into(), Unit::Delay));
+        assert_eq!(words("utilization"), ("Utilization".into(), Unit::Number));
     }
 }

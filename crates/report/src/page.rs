@@ -4,7 +4,7 @@ use super::charts::{CaseData, MAX_FLOWS, MAX_POINTS, page_data};
 use super::flow_table::flow_table;
 use super::flows::Role;
 use super::frame::Frame;
-use super::table::{goodput_bps, mark, table, tag};
+use super::table::{mark, table, tag};
 use super::text::{escape_html, json_for_script, short};
 use super::{Case, Report, Verdict};
 use lab::run::record::Engine;
@@ -92,7 +92,7 @@ fn headline(report: &Report) -> Vec<String> {
 /// "sim: goodput between 41.2 and 88.0 Mbit/s; furthest from the model in case 2 (+2.1 %)."
 fn spread(report: &Report, engine: Engine) -> Option<String> {
     let of = |case: &Case, e: Engine| {
-        case.records.iter().find(|r| r.summary.engine == e).and_then(|r| goodput_bps(&r.summary))
+        case.records.iter().find(|r| r.summary.engine == e).map(|r| r.summary.goodput_bps())
     };
     let rates: Vec<f64> = report.cases.iter().filter_map(|c| of(c, engine)).collect();
     let least = rates.iter().copied().reduce(f64::min)? / 1e6;

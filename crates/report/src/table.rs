@@ -3,63 +3,26 @@
 
 use super::text::{decimals_for, difference, escape_html, number};
 use super::{Case, Report};
+use lab::run::metric::{Known, LINK, of_run};
 use lab::run::record::{Engine, LinkSummary, Summary};
 
-/// One column of the table.
-struct Column {
-    title: &'static str,
-    unit: &'static str,
-    value: fn(&Summary) -> Option<f64>,
-    /// A count has no decimals.
-    count: bool,
-}
-
-const COLUMNS: [Column; 7] = [
-    Column { title: "goodput", unit: "Mbit/s", value: |s| goodput_bps(s).map(|v| v / 1e6), count: false },
-    Column { title: "mean RTT", unit: "ms", value: |s| mean_rtt_s(s).map(|v| v * 1e3), count: false },
-    Column { title: "loss rate", unit: "%", value: |s| s.loss_rate.map(|v| v * 100.0), count: false },
-    Column { title: "retransmits", unit: "segments", value: retransmits, count: true },
-    Column { title: "utilization", unit: "%", value: |s| s.utilization.map(|v| v * 100.0), count: false },
-    Column {
-        title: "mean backlog",
-        unit: "kB",
-        value: |s| s.mean_backlog_bytes.map(|v| v / 1e3),
-        count: false,
-    },
-    Column {
-        title: "p95 queueing delay",
-        unit: "ms",
-        value: |s| s.queueing_delay_s.and_then(|d| d.percentiles.p95).map(|v| v * 1e3),
-        count: false,
-    },
+/// The columns, by the keys of the summary.
+const COLUMNS: [&str; 7] = [
+    "goodput_bps",
+    "rtt_s.mean",
+    "loss_rate",
+    "retransmits",
+    "utilization",
+    "mean_backlog_bytes",
+    "queueing_delay_s.p95",
 ];
-
-/// Sum of the goodputs of flows and users, bits per second.
-#[must_use]
-pub fn goodput_bps(summary: &Summary) -> Option<f64> {
-    let any = !summary.flows.is_empty() || !summary.sessions.is_empty();
-    any.then(|| summary.goodput_bps())
-}
-
-/// Mean of the flows' mean RTTs, seconds.
-#[must_use]
-pub fn mean_rtt_s(summary: &Summary) -> Option<f64> {
-    let known: Vec<f64> = summary.flows.iter().filter_map(|f| f.rtt_s.map(|r| r.mean)).collect();
-    (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
-}
-
-fn retransmits(summary: &Summary) -> Option<f64> {
-    let users = summary.sessions.iter().map(|sessions| sessions.retransmits);
-    let known: Vec<u64> = summary.flows.iter().filter_map(|f| f.retransmits).chain(users).collect();
-    (!known.is_empty()).then(|| known.iter().sum::<u64>() as f64)
-}
 
 /// The table as HTML.
 #[must_use]
 pub fn table(report: &Report) -> String {
     let mut out = String::from("<table class=\"summary\"><thead><tr><th scope=\"col\">engine</th>");
-    for column in &COLUMNS {
-        out += &format!("<th scope=\"col\">{} <small>{}</small></th>", column.title, column.unit);
+    for Known { metric, .. } in COLUMNS.map(of_run) {
+        out += &format!("<th scope=\"col\">{} <small>{}</small></th>", metric.words, metric.unit.shown());
     }
     out += "</tr></thead>";
     for (index, case) in report.cases.iter().enumerate() {
@@ -83,9 +46,9 @@ fn group(index: usize, case: &Case, several: bool) -> String {
             "<tr data-case=\"{index}\" data-engine=\"{engine}\"><th scope=\"row\">{}</th>",
             tag(engine)
         );
-        for column in &COLUMNS {
-            let reference = model.filter(|_| engine != Engine::Model).and_then(column.value);
-            out += &cell((column.value)(summary), reference, decimals(case, column));
+        for column in COLUMNS.map(of_run) {
+            let reference = model.filter(|_| engine != Engine::Model).and_then(|model| shown(column, model));
+            out += &cell(shown(column, summary), reference, decimals(case, column));
         }
         out += "</tr>";
         for link in &summary.links {
@@ -106,12 +69,10 @@ fn link_row(case: &Case, link: &LinkSummary) -> String {
         "<tr class=\"link\"><th scope=\"row\"><small>{}{back}{tight}</small></th>",
         escape_html(&link.name)
     );
-    let p95 = link.queueing_delay_s.and_then(|delay| delay.percentiles.p95).map(|v| v * 1e3);
-    let (loss, utilization) = (Some(link.loss_rate * 100.0), Some(link.utilization * 100.0));
-    let values = [None, None, loss, None, utilization, Some(link.mean_backlog_bytes / 1e3), p95];
-    for (column, value) in COLUMNS.iter().zip(values) {
-        out += &match value {
-            Some(_) => cell(value, None, decimals(case, column)),
+    for key in COLUMNS {
+        let known = LINK.iter().find(|known| known.metric.key == key);
+        out += &match known.and_then(|column| shown(column, link)) {
+            Some(value) => cell(Some(value), None, decimals(case, of_run(key))),
             None => "<td></td>".to_owned(),
         };
     }
@@ -130,12 +91,17 @@ pub(super) fn cell(value: Option<f64>, reference: Option<f64>, decimals: usize) 
     out + "</td>"
 }
 
+/// A number in the unit that readers are shown.
+pub(super) fn shown<T>(column: &Known<T>, of: &T) -> Option<f64> {
+    Some(column.metric.unit.to_shown((column.get)(of)?))
+}
+
 /// The same decimals for all engines of a case, so that digits stand under each other.
-fn decimals(case: &Case, column: &Column) -> usize {
-    if column.count {
+fn decimals(case: &Case, column: &Known<Summary>) -> usize {
+    if column.metric.whole {
         return 0;
     }
-    decimals_of(case.records.iter().filter_map(|r| (column.value)(&r.summary)))
+    decimals_of(case.records.iter().filter_map(|record| shown(column, &record.summary)))
 }
 
 /// Three significant digits for the greatest of `values`, two for the least.

@@ -91,33 +91,11 @@ fn record(transfer: &transfer::Summary) -> Record {
         ..FlowSummary::default()
     };
     let summary = Summary {
-        repeats: None,
         engine: Engine::Live,
-        scenario_hash: String::new(),
-        seed: 0,
         measured_s: elapsed,
-        packets_forwarded: None,
-        packets_dropped: None,
         wall_s: elapsed,
-        peak_rss_bytes: 0,
-        utilization: None,
-        utilization_ci95: None,
-        idle_fraction: None,
-        queue_empty_fraction: None,
-        loss_rate: None,
-        loss_rate_ci95: None,
-        loss_episodes: None,
-        synchronized_loss_share: None,
-        mean_backlog_bytes: None,
-        mean_occupancy: None,
-        queue_length_packets: None,
-        queueing_delay_s: None,
-        jain_index: None,
-        jain_index_mean: None,
-        convergence_s: None,
         flows: vec![flow],
-        links: Vec::new(),
-        sessions: Vec::new(),
+        ..Summary::default()
     };
     let series = Series { flows: vec![series(samples)], ..Series::default() };
     Record { summary, series, notes: Vec::new() }

@@ -9,6 +9,7 @@ use lab::run::record::Engine;
 use lab::study::claims::Verdict;
 use lab::study::claims::{Claim, Judging, Tally, check, confirmed, evidence, judged_by, kernel_runs};
 use lab::study::figures::{Figure, claims, figures};
+use lab::study::lines::OtherLine;
 use lab::study::store::Store;
 use std::process::ExitCode;
 use units::Span;
@@ -65,7 +66,7 @@ pub(crate) fn run(options: &CheckOptions) -> Result<ExitCode, Problem> {
         let verdicts = check(&judged, &evidence.answers, &asked);
         if options.json {
             for verdict in &verdicts {
-                print::json(verdict)?;
+                print::json(&OtherLine::Verdict(verdict))?;
             }
         } else if !verdicts.iter().all(Verdict::is_left_out) {
             print::data(format_args!("{}: {}", figure.id, figure.title))?;

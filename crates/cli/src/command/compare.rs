@@ -8,8 +8,9 @@ use crate::{print, source, table};
 use lab::files::{replace, try_replace};
 use lab::run::record::Engine;
 use lab::study::claims::{Claim, Evidence, check, parse_claims};
+use lab::study::lines::{OtherLine, results};
 use lab::study::store::Store;
-use lab::study::task::{Answer, Task, hopeless, tasks};
+use lab::study::task::{Task, hopeless, tasks};
 use report::{Case, Report};
 use scenario::Document;
 use std::io;
@@ -84,7 +85,7 @@ pub(crate) fn compare(
         })?;
         progress.finished(before + each);
         if options.json {
-            print_json(&answered)?;
+            results(&answered).try_for_each(|line| print::json(&line))?;
         }
         answers.push(answered);
     }
@@ -103,6 +104,7 @@ pub(crate) fn compare(
     // Before the table: its reader may leave.
     replace(&file, report.html().as_bytes()).map_err(|error| cannot_write(&file, &error))?;
     let held = if options.json {
+        report.verdicts.iter().try_for_each(|verdict| print::json(&OtherLine::Verdict(verdict)))?;
         !report.verdicts.iter().any(lab::study::claims::Verdict::failed)
     } else {
         table::print_answers(&answers)?;
@@ -136,13 +138,6 @@ fn engines(options: &ReportOptions) -> Vec<Engine> {
 pub(super) fn chosen(names: &[EngineName]) -> Vec<Engine> {
     let asked: Vec<Engine> = names.iter().map(|name| Engine::from(*name)).collect();
     Engine::ALL.into_iter().filter(|engine| asked.contains(engine)).collect()
-}
-
-fn print_json(answer: &Answer) -> Result<(), Problem> {
-    for record in &answer.records {
-        print::json(&record.summary)?;
-    }
-    Ok(())
 }
 
 /// `results/sobas-fig1-4.html` for a published result, `results/NAME.html` for the sweep of the scenario NAME.toml,

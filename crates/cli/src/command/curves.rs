@@ -11,6 +11,7 @@ use lab::run::record::Engine;
 use lab::study::claims::Verdict;
 use lab::study::claims::check;
 use lab::study::curves::{Curves, CurvesError, check as suits, draw, engines, steps};
+use lab::study::lines::{OtherLine, drawn, results};
 use lab::study::repeat::too_busy;
 use lab::study::store::Store;
 use lab::study::task::{Answer, Task, tasks};
@@ -46,12 +47,9 @@ pub(crate) fn figure(
     };
     replace(&file, page.html().as_bytes()).map_err(|error| super::compare::cannot_write(&file, &error))?;
     if options.json {
-        for chart in &page.curves.charts {
-            print::json(chart)?;
-        }
-        for map in &page.curves.maps {
-            print::json(map)?;
-        }
+        answers.iter().flat_map(results).try_for_each(|line| print::json(&line))?;
+        drawn(&page.curves).try_for_each(|line| print::json(&line))?;
+        page.verdicts.iter().try_for_each(|verdict| print::json(&OtherLine::Verdict(verdict)))?;
     } else {
         table::print_curves(&page.curves)?;
     }

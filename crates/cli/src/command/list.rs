@@ -5,6 +5,7 @@ use crate::print;
 use crate::problem::Problem;
 use clap::ValueEnum;
 use lab::catalogue;
+use lab::run::metric;
 use lab::study::figures::claims;
 use std::process::ExitCode;
 
@@ -31,6 +32,10 @@ pub(crate) fn run(options: &ListOptions) -> Result<ExitCode, Problem> {
     for (what, name, of) in KINDS.into_iter().filter(|(what, ..)| wants(*what)) {
         heading(name)?;
         if options.json { as_json(what, &of())? } else { entries(&of())? }
+    }
+    if wants(Listed::Metrics) {
+        heading("metrics")?;
+        if options.json { metrics_as_json()? } else { metrics()? }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -62,6 +67,34 @@ fn figures_as_json() -> Result<(), Problem> {
             "scenario": figure.document.name(),
             "claims": claims(&figure.id)?.len(),
         }))?;
+    }
+    Ok(())
+}
+
+fn metrics_as_json() -> Result<(), Problem> {
+    for (key, metric) in metric::all() {
+        print::json(&serde_json::json!({
+            "kind": "metrics",
+            "name": key,
+            "summary": metric.words,
+            "unit": metric.unit.in_files(),
+            "shown_unit": metric.unit.shown(),
+            "scale": metric.unit.scale(),
+            "digits": metric.digits,
+            "whole": metric.whole,
+            "better": Some(metric.better.to_string()).filter(|better| !better.is_empty()),
+        }))?;
+    }
+    Ok(())
+}
+
+/// Keys, units and words.
+fn metrics() -> Result<(), Problem> {
+    let all: Vec<_> = metric::all().collect();
+    let keys = all.iter().map(|(key, _)| key.len()).max().unwrap_or(0);
+    let units = all.iter().map(|(_, metric)| metric.unit.in_files().len()).max().unwrap_or(0);
+    for (key, metric) in all {
+        print::data(format_args!("  {key:keys$}  {:units$}  {}", metric.unit.in_files(), metric.words))?;
     }
     Ok(())
 }

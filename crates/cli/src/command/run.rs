@@ -6,6 +6,7 @@ use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::{print, source, table};
 use lab::run::record::Engine;
+use lab::study::lines::results;
 use lab::study::store::Store;
 use lab::study::task::{check, tasks};
 use std::process::ExitCode;
@@ -39,9 +40,7 @@ pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Problem> {
             return Err(Problem::usage(reason));
         }
         if options.json {
-            for record in &answered.records {
-                print::json(&record.summary)?;
-            }
+            results(&answered).try_for_each(|line| print::json(&line))?;
         }
         answers.push(answered);
         progress.finished(answers.len() * each);

@@ -5,13 +5,13 @@ use crate::problem::Problem;
 use crate::progress::Count;
 use crate::{print, source, table};
 use lab::run::record::{Engine, Record, Series};
+use lab::study::lines::ResultLine;
 use lab::study::search::{SearchError, Target, bound, smallest};
 use lab::study::store::Store;
 use lab::study::sweep::{PointResult, SweepError, sweep};
 use lab::study::tabulate::tabulate;
 use lab::study::task::{Answer, Found, Task, check, tasks};
 use scenario::Document;
-use serde_json::{Value, json};
 use std::process::ExitCode;
 
 pub(crate) fn run(options: &SweepOptions) -> Result<ExitCode, Problem> {
@@ -66,7 +66,7 @@ fn every_point(
     })?;
     if options.json {
         for result in &results {
-            print::json(result)?;
+            print::json(&ResultLine::new(&result.point, &result.summary))?;
         }
     } else {
         table::print_answers(&answers(tasks, &results))?;
@@ -131,7 +131,7 @@ fn search(
     drop(count);
     for (task, found) in &answers {
         if options.json {
-            print::json(&as_json(task, over, &target, found))?;
+            print::json(&ResultLine::found(&task.point, found))?;
         } else {
             print::data(as_text(task, over, &target, found))?;
         }
@@ -164,21 +164,6 @@ fn caution(over: &str, target: &Target, found: &Found) -> Option<String> {
             target.at_most,
             misses.join(", ")
         )
-    })
-}
-
-fn as_json(task: &Task, over: &str, target: &Target, found: &Found) -> Value {
-    json!({
-        "point": task.point,
-        "over": over,
-        "value": found.value,
-        "written": found.written,
-        "metric": target.metric,
-        "at_most": target.at_most,
-        "mean": found.metric,
-        "ci95": found.half_width,
-        "runs": found.runs,
-        "misses_above": found.misses_above,
     })
 }
 

@@ -67,8 +67,16 @@ fn json_is_one_object_per_engine_and_point_and_nothing_else() {
     let place = Place::new();
     place.write("sweep.toml", format!("{SMALL}{SWEEP}"));
     let ended = place.run(&["compare", "sweep.toml", "--engines", "model,sim", "--json"]).well();
-    let engines: Vec<Value> = ended.json().into_iter().map(|summary| summary["engine"].clone()).collect();
+    let lines = ended.json();
+    let engines: Vec<&Value> = lines.iter().map(|line| &line["engine"]).collect();
     assert_eq!(engines, ["model", "sim", "model", "sim"]);
+    for (index, line) in lines.iter().enumerate() {
+        let keys: Vec<&String> = line.as_object().unwrap().keys().collect();
+        assert_eq!(keys, ["engine", "point", "summary"], "{line}");
+        let limit = ["1 bdp", "2 bdp"][index / 2];
+        assert_eq!(line["point"], serde_json::json!({ "link.queue.limit": limit }));
+        assert_eq!(line["engine"], line["summary"]["engine"]);
+    }
     assert!(ended.err.contains("report: results/"), "{}", ended.err);
 }
 

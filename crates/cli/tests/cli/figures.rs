@@ -18,7 +18,10 @@ fn figure_list_names_every_published_result() {
 fn list_has_a_block_for_each_kind_and_its_columns_line_up() {
     let ended = Place::new().run(&["list"]).well();
     let heads: Vec<&str> = ended.out.lines().filter(|line| !line.starts_with(' ')).collect();
-    assert_eq!(heads, ["figures:", "controls:", "slow starts:", "sizers:", "queues:", "engines:"]);
+    assert_eq!(
+        heads,
+        ["figures:", "controls:", "slow starts:", "sizers:", "queues:", "engines:", "metrics:"]
+    );
     for block in ended.out.split_inclusive(":\n").skip(1) {
         let rows: Vec<&str> = block.lines().filter(|line| line.starts_with("  ")).collect();
         assert!(!rows.is_empty());
@@ -52,7 +55,7 @@ fn list_of_one_kind_is_that_block_alone() {
 fn list_as_json_has_an_object_per_entry_with_the_same_names() {
     let place = Place::new();
     let all = place.run(&["list", "--json"]).well().json();
-    for kind in ["figures", "controls", "slow-starts", "sizers", "queues", "engines"] {
+    for kind in ["figures", "controls", "slow-starts", "sizers", "queues", "engines", "metrics"] {
         let one = place.run(&["list", kind, "--json"]).well().json();
         let of_kind: Vec<_> = all.iter().filter(|entry| entry["kind"] == kind).cloned().collect();
         assert!(!one.is_empty() && one == of_kind, "{kind}: {one:?}");
@@ -130,8 +133,9 @@ fn claims_are_judged_for_the_engines_that_were_asked_and_the_others_are_counted(
     assert!(place.path().join("results/sobas-fig5-6.html").exists());
     let checked = place.run(&["check", "sobas", "--engines", "model", "--json"]).well();
     let verdicts = checked.json();
-    let judged =
-        |verdict: &&serde_json::Value| verdict["judged"].as_array().is_some_and(|judged| !judged.is_empty());
+    let judged = |line: &&serde_json::Value| {
+        line["verdict"]["judged"].as_array().is_some_and(|judged| !judged.is_empty())
+    };
     let count = verdicts.iter().filter(judged).count();
     assert!(count > 3 && count < verdicts.len(), "{count} of {}", verdicts.len());
     assert!(checked.err.contains(&format!("; {count} judged (")), "{}", checked.err);
@@ -147,7 +151,7 @@ fn one_report_file_cannot_hold_several_figures() {
 fn a_repeated_run_shows_the_median_and_keeps_every_run() {
     let place = Place::small();
     let ended = place.run(&["run", "small.toml", "--repeat", "3", "--json"]).well();
-    let summary = &ended.json()[0];
+    let summary = &ended.summaries()[0];
     assert_eq!(summary["repeats"]["runs"], 3);
     assert_eq!(summary["repeats"]["seeds"].as_array().unwrap().len(), 3);
     let (least, most) =

@@ -57,6 +57,12 @@ impl Ended {
         self.out.lines().map(parse).collect()
     }
 
+    /// The summaries of the results on stdout.
+    #[track_caller]
+    pub fn summaries(&self) -> Vec<Value> {
+        self.json().iter().map(|line| line["summary"].clone()).filter(|summary| !summary.is_null()).collect()
+    }
+
     /// The run failed with `code`, said so in one screen on stderr with all of `words`, and nothing on stdout.
     #[track_caller]
     pub fn failed(&self, code: i32, words: &[&str]) {

@@ -12,7 +12,7 @@ fn place(queue: &str) -> Place {
 }
 
 fn summary(queue: &str) -> Value {
-    place(queue).run(&["run", "queue.toml", "--json"]).well().json().remove(0)
+    place(queue).run(&["run", "queue.toml", "--json"]).well().summaries().remove(0)
 }
 
 fn backlog(queue: &str) -> f64 {
@@ -59,7 +59,8 @@ fn a_setting_is_part_of_what_a_scenario_says() {
     let plain = hash("kind = \"pie\", limit = \"100 packets\"");
     assert_ne!(plain, hash("kind = \"pie\", limit = \"100 packets\", target = \"16ms\""));
     let place = place("kind = \"pie\", limit = \"100 packets\"");
-    let set = place.run(&["run", "queue.toml", "--set", "link.queue.target=16ms", "--json"]).well().json();
+    let set =
+        place.run(&["run", "queue.toml", "--set", "link.queue.target=16ms", "--json"]).well().summaries();
     assert_eq!(set[0]["scenario_hash"], hash("kind = \"pie\", limit = \"100 packets\", target = \"16ms\""));
 }
 

@@ -93,7 +93,7 @@ fn the_table_goes_to_stdout_and_talk_to_stderr() {
 fn a_simulation_tells_its_queue_by_time_and_how_sure_its_means_are() {
     let place = Place::small();
     let ended = place.run(&["run", "small.toml", "--json", "--set", "flow.target.socket_buffer=max"]).well();
-    let summary = &ended.json()[0];
+    let summary = &ended.summaries()[0];
     let length = &summary["queue_length_packets"];
     assert_eq!(keys(length), ["max", "mean", "p1", "p5", "p50", "p95", "p99"]);
     let numbers = ["p1", "p5", "p50", "p95", "p99", "max"].map(|key| length[key].as_u64().expect(key));
@@ -112,14 +112,15 @@ fn a_simulation_tells_its_queue_by_time_and_how_sure_its_means_are() {
 
     // A run that ends with its flows has no batches, and a model no queue to watch.
     let open = ["run", "small.toml", "--json", "--set", "flow.target.size=3MB", "--set", "duration=60s"];
-    assert!(place.run(&open).well().json()[0]["utilization_ci95"].is_number());
+    assert!(place.run(&open).well().summaries()[0]["utilization_ci95"].is_number());
     place.write(
         "open.toml",
         SMALL.replace("duration = \"2s\"\n", "").replace("[[traffic]]", "size = \"3MB\"\n[[traffic]]"),
     );
-    let summary = place.run(&["run", "open.toml", "--json"]).well().json().remove(0);
+    let summary = place.run(&["run", "open.toml", "--json"]).well().summaries().remove(0);
     assert!(summary["utilization_ci95"].is_null() && summary["utilization"].is_number(), "{summary}");
-    let summary = place.run(&["run", "small.toml", "--json", "--engine", "model"]).well().json().remove(0);
+    let summary =
+        place.run(&["run", "small.toml", "--json", "--engine", "model"]).well().summaries().remove(0);
     assert!(summary["utilization_ci95"].is_null() && summary["queue_length_packets"].is_null(), "{summary}");
 }
 
@@ -127,10 +128,10 @@ fn a_simulation_tells_its_queue_by_time_and_how_sure_its_means_are() {
 fn a_kept_point_of_a_sweep_runs_again_by_itself() {
     let place = Place::new();
     place.write("sweep.toml", format!("{SMALL}{SWEEP}"));
-    let summaries = place.run(&["run", "sweep.toml", "--json"]).well().json();
+    let summaries = place.run(&["run", "sweep.toml", "--json"]).well().summaries();
     for summary in summaries {
         let kept = format!("results/{}/scenario.toml", summary["scenario_hash"].as_str().unwrap());
-        let again = place.run(&["run", &kept, "--json", "--out", "again"]).well().json();
+        let again = place.run(&["run", &kept, "--json", "--out", "again"]).well().summaries();
         assert_eq!(again.len(), 1);
         assert_eq!(repeatable(again[0].clone()), repeatable(summary));
     }
@@ -152,8 +153,9 @@ fn json_is_one_object_per_point_with_the_keys_of_the_design() {
     place.write("sweep.toml", format!("{SMALL}{SWEEP}"));
     for engine in ["model", "sim"] {
         let ended = place.run(&["run", "sweep.toml", "--engine", engine, "--json"]).well();
-        let summaries = ended.json();
-        assert_eq!(summaries.len(), 2);
+        let limits = ended.json().into_iter().map(|line| line["point"]["link.queue.limit"].clone());
+        assert_eq!(limits.collect::<Vec<_>>(), ["1 bdp", "2 bdp"]);
+        let summaries = ended.summaries();
         summaries.iter().for_each(|summary| complete(summary, engine));
         assert_ne!(summaries[0]["scenario_hash"], summaries[1]["scenario_hash"]);
     }
@@ -165,7 +167,7 @@ fn the_kernel_fills_the_same_keys() {
     if root() {
         let place = Place::small();
         let ended = place.run(&["run", "small.toml", "--engine", "live", "--json"]).well();
-        let summaries = ended.json();
+        let summaries = ended.summaries();
         assert_eq!(summaries.len(), 1);
         complete(&summaries[0], "live");
         assert!(summaries[0]["flows"][0]["goodput_bps"].as_f64().unwrap() > 5e6, "{}", ended.out);
@@ -184,7 +186,7 @@ fn a_kernel_flow_at_the_links_goodput_leaves_it_no_idle_time() {
                 queue.limit = '2 bdp'\n[[flow]]\ncontrol = 'cubic'\n";
     place.write("full.toml", text);
     let ended = place.run(&["run", "full.toml", "--engine", "live", "--json"]).well();
-    let summary = &ended.json()[0];
+    let summary = &ended.summaries()[0];
     let share = summary["flows"][0]["goodput_bps"].as_f64().unwrap() / (50e6 * 1448.0 / 1500.0);
     if share < 0.99 {
         could_not_judge(format_args!("the flow had {share:.3} of the link's goodput"));
@@ -202,7 +204,7 @@ fn the_kernel_runs_flows_of_different_rtts() {
         let far = format!("{near}\n[[flow]]\nname = \"far\"\ncontrol = \"cubic\"\nrtt = \"50ms\"\n{near}");
         place.write("two.toml", SMALL.replace(near, &far));
         let ended = place.run(&["run", "two.toml", "--engine", "live", "--json"]).well();
-        let flows = ended.json()[0]["flows"].clone();
+        let flows = ended.summaries()[0]["flows"].clone();
         for (flow, base) in [("target", 10.0), ("far", 50.0)] {
             let flow = flows.as_array().unwrap().iter().find(|found| found["name"] == flow).unwrap();
             let least = flow["rtt_s"]["min"].as_f64().unwrap() * 1e3;
@@ -215,7 +217,7 @@ fn the_kernel_runs_flows_of_different_rtts() {
 #[test]
 fn the_summary_on_stdout_is_the_one_in_the_folder() {
     let place = Place::small();
-    let printed = place.run(&["run", "small.toml", "--json"]).well().json().remove(0);
+    let printed = place.run(&["run", "small.toml", "--json"]).well().summaries().remove(0);
     let file = format!("results/{}/sim/summary.json", printed["scenario_hash"].as_str().unwrap());
     let kept: Value = serde_json::from_slice(&fs::read(place.path().join(file)).unwrap()).unwrap();
     assert_eq!(kept, printed);
@@ -224,7 +226,8 @@ fn the_summary_on_stdout_is_the_one_in_the_folder() {
 #[test]
 fn results_lie_under_the_hash_with_manifest_scenario_summary_and_series() {
     let place = Place::small();
-    let summary = place.run(&["run", "small.toml", "--out", "kept/here", "--json"]).well().json().remove(0);
+    let summary =
+        place.run(&["run", "small.toml", "--out", "kept/here", "--json"]).well().summaries().remove(0);
     let folder = format!("kept/here/{}", summary["scenario_hash"].as_str().unwrap());
     let expected = [
         "manifest.json",
@@ -256,7 +259,8 @@ fn results_lie_under_the_hash_with_manifest_scenario_summary_and_series() {
 fn results_of_a_second_engine_join_those_of_the_first() {
     let place = Place::small();
     place.run(&["run", "small.toml"]).well();
-    let summary = place.run(&["run", "small.toml", "--engine", "model", "--json"]).well().json().remove(0);
+    let summary =
+        place.run(&["run", "small.toml", "--engine", "model", "--json"]).well().summaries().remove(0);
     let folder = place.path().join("results").join(summary["scenario_hash"].as_str().unwrap());
     let manifest: Value = serde_json::from_slice(&fs::read(folder.join("manifest.json")).unwrap()).unwrap();
     assert_eq!(manifest["engines"], serde_json::json!(["model", "sim"]));
@@ -276,7 +280,7 @@ fn what_was_set_is_kept_with_the_results() {
         "9",
         "--json",
     ];
-    let summary = place.run(&arguments).well().json().remove(0);
+    let summary = place.run(&arguments).well().summaries().remove(0);
     assert_eq!(summary["seed"], 9);
     assert!(summary["flows"][0]["goodput_bps"].as_f64().unwrap() > 10e6, "the link is faster: {summary}");
     let folder = place.path().join("results").join(summary["scenario_hash"].as_str().unwrap());
@@ -292,11 +296,13 @@ fn what_was_set_is_kept_with_the_results() {
 fn setting_a_swept_key_runs_that_value_alone() {
     let place = Place::new();
     place.write("sweep.toml", format!("{SMALL}{SWEEP}"));
-    let swept =
-        place.run(&["run", "sweep.toml", "--set", "link.queue.limit=40 packets", "--json"]).well().json();
+    let swept = place
+        .run(&["run", "sweep.toml", "--set", "link.queue.limit=40 packets", "--json"])
+        .well()
+        .summaries();
     assert_eq!(swept.len(), 1);
     place.write("plain.toml", SMALL.replace("1 bdp", "40 packets"));
-    let plain = place.run(&["run", "plain.toml", "--json"]).well().json();
+    let plain = place.run(&["run", "plain.toml", "--json"]).well().summaries();
     assert_eq!(swept[0]["scenario_hash"], plain[0]["scenario_hash"]);
 }
 
@@ -304,14 +310,14 @@ fn setting_a_swept_key_runs_that_value_alone() {
 fn the_scenario_may_come_from_standard_input() {
     let place = Place::small();
     let ended = crate::place::end(place.shell("$TIGHTLINK run - --json < small.toml")).well();
-    assert_eq!(ended.json().len(), 1);
+    assert_eq!(ended.summaries().len(), 1);
 }
 
 #[test]
 fn the_same_seed_gives_the_same_bytes() {
     let place = Place::small();
     let summaries: Vec<Value> = ["one", "two"]
-        .map(|out| place.run(&["run", "small.toml", "--out", out, "--json"]).well().json().remove(0))
+        .map(|out| place.run(&["run", "small.toml", "--out", out, "--json"]).well().summaries().remove(0))
         .into();
     assert_eq!(repeatable(summaries[0].clone()), repeatable(summaries[1].clone()));
     let hash = summaries[0]["scenario_hash"].as_str().unwrap();
@@ -324,7 +330,7 @@ fn the_same_seed_gives_the_same_bytes() {
 #[test]
 fn another_seed_gives_other_traffic() {
     let place = Place::small();
-    let run = |seed| place.run(&["run", "small.toml", "--seed", seed, "--json"]).well().json().remove(0);
+    let run = |seed| place.run(&["run", "small.toml", "--seed", seed, "--json"]).well().summaries().remove(0);
     let (one, two) = (run("1"), run("2"));
     assert_ne!(one["scenario_hash"], two["scenario_hash"]);
     assert_ne!(one["mean_backlog_bytes"], two["mean_backlog_bytes"]);
@@ -335,7 +341,7 @@ fn a_flow_that_sends_nothing_while_measured_has_no_numbers_but_zeros_and_nulls()
     let place = Place::small();
     for late in ["flow.start=10s", "flow.size=20kB"] {
         let ended = place.run(&["run", "small.toml", "--set", late, "--json"]).well();
-        let flow = &ended.json()[0]["flows"][0];
+        let flow = &ended.summaries()[0]["flows"][0];
         assert_eq!((flow["goodput_bps"].as_f64(), &flow["rtt_s"]), (Some(0.0), &Value::Null), "{late}");
         let table = place.run(&["run", "small.toml", "--set", late]).well().out;
         assert!(table.contains("0.00") && table.contains('–') && !table.contains("NaN"), "{table}");

@@ -33,7 +33,10 @@ fn a_buffer_is_counted_in_packets_and_its_unit_makes_no_difference() {
         let arguments = [&OVER_LIMIT[..], &["--target", "idle_fraction=1%", "--set", &set]].concat();
         let ended = place.run(&arguments).well();
         assert!(!ended.err.contains("note:"), "{}", ended.err);
-        let found = ended.json().remove(0);
+        let line = ended.json().remove(0);
+        assert_eq!((&line["engine"], &line["point"]), (&"sim".into(), &serde_json::json!({})));
+        let found = &line["found"];
+        assert!(found["mean"].as_f64().unwrap() <= 0.01 && line["summary"]["idle_fraction"].is_number());
         assert_eq!(found["value"], "27 packets", "from {limit}");
         found["written"].as_str().map(str::to_owned)
     };
@@ -46,7 +49,7 @@ fn a_buffer_is_counted_in_packets_and_its_unit_makes_no_difference() {
     // The metric there is what a run of either spelling gives.
     let idle = |limit: &str| {
         let set = format!("link.queue.limit={limit}");
-        let summary = place.run(&["run", "one.toml", "--json", "--set", &set]).well().json().remove(0);
+        let summary = place.run(&["run", "one.toml", "--json", "--set", &set]).well().summaries().remove(0);
         summary["idle_fraction"].as_f64().expect("a number")
     };
     assert_eq!(idle("27 packets"), idle("0.81 bdp"));
@@ -58,7 +61,7 @@ fn a_larger_buffer_that_misses_the_target_is_told() {
     let place = place();
     let arguments = [&OVER_LIMIT[..], &["--target", "idle_fraction=2.5%"]].concat();
     let ended = place.run(&arguments).well();
-    let found = &ended.json()[0];
+    let found = &ended.json()[0]["found"];
     assert_eq!((&found["value"], &found["misses_above"][0][0]), (&"21 packets".into(), &"22 packets".into()));
     let note = "21 packets meets idle_fraction <= 0.025, but larger values miss it: 22 packets (0.026";
     assert!(ended.err.contains(note), "{}", ended.err);

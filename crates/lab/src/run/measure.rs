@@ -124,19 +124,13 @@ pub(crate) fn summary(
         queue_empty_fraction: Some(link.queue_empty_fraction),
         loss_rate: Some(link.loss_rate()),
         loss_rate_ci95: ci95.loss_rate,
-        loss_episodes: None,
-        synchronized_loss_share: None,
         mean_backlog_bytes: Some(link.mean_waiting_bytes),
         mean_occupancy: Some(occupancy(link, resolved.limit)),
         queue_length_packets: queue_length(&link.queue_length),
         queueing_delay_s: queueing_delay(&link.queueing_delay),
         jain_index: jain_index(&goodputs),
-        jain_index_mean: None,
-        convergence_s: None,
         flows,
-        links: Vec::new(),
-        sessions: Vec::new(),
-        repeats: None,
+        ..Summary::default()
     }
 }
 

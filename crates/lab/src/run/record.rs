@@ -9,12 +9,13 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Which engine answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Engine {
     /// Closed forms and fixed points.
     Model,
     /// Packet-level simulation.
+    #[default]
     Sim,
     /// The real kernel over an emulated path.
     Live,
@@ -47,7 +48,7 @@ impl fmt::Display for Engine {
 
 /// One run's numbers. `None` (JSON `null`) where the engine cannot know. Rates are bits per second, times
 /// seconds, shares in [0, 1].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// The engine that answered.
     pub engine: Engine,
@@ -118,6 +119,13 @@ impl Summary {
         flows.chain(self.sessions.iter().map(|sessions| sessions.goodput_bps)).sum()
     }
 
+    /// Mean of the mean round-trip times of the flows that have one, seconds.
+    #[must_use]
+    pub fn rtt_mean_s(&self) -> Option<f64> {
+        let known: Vec<f64> = self.flows.iter().filter_map(|flow| Some(flow.rtt_s?.mean)).collect();
+        (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+    }
+
     /// Packets that flows and users sent again, if that is known of all.
     #[must_use]
     pub fn retransmits(&self) -> Option<u64> {
@@ -174,6 +182,14 @@ pub struct LinkSummary {
     pub mean_occupancy: f64,
     /// How long the packet being sent had waited, zero while the link is idle, weighted by time.
     pub queueing_delay_s: Option<DelayStatistics>,
+}
+
+impl LinkSummary {
+    /// Its name in keys and columns; the way back has `.reverse` behind it, as in a scenario's keys.
+    #[must_use]
+    pub fn key(&self) -> String {
+        if self.direction == "reverse" { format!("{}.reverse", self.name) } else { self.name.clone() }
+    }
 }
 
 /// The queue's length over the measured interval, in packets: exact, each length weighted by the time it lasted.

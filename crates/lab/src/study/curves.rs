@@ -6,8 +6,9 @@ mod points;
 
 pub use heat::{HeatMap, HeatRow};
 
+use crate::run::metric::{described, numbers, value};
 use crate::run::record::{Engine, Record, Series, Summary};
-use crate::study::search::{SearchError, Target, metric, numbers, smallest};
+use crate::study::search::{SearchError, Target, smallest};
 use crate::study::sweep::SweepError;
 use crate::study::task::{Answer, Found, Task, shown};
 use points::{Measured, measured};
@@ -185,15 +186,15 @@ fn number_chart(spec: &FigureSpec, key: &str, points: &[Measured]) -> Result<Cur
     let mut curves = Vec::new();
     for point in points {
         for (engine, summaries) in point.summaries() {
-            let value = |summary: &&Summary| {
+            let known = |summary: &&Summary| {
                 let unknown =
                     || CurvesError::Unknown { key: key.to_owned(), accepted: numbers(summary).join(", ") };
-                Ok(metric(summary, key).ok_or_else(unknown)? * factor)
+                Ok(value(summary, key).ok_or_else(unknown)? * factor)
             };
-            let mut values = summaries.iter().map(value).collect::<Result<Vec<f64>, CurvesError>>()?;
+            let mut values = summaries.iter().map(known).collect::<Result<Vec<f64>, CurvesError>>()?;
             values.sort_by(f64::total_cmp);
             let half_width = match summaries[..] {
-                [summary] => metric(summary, &format!("{key}_ci95")).map(|half| half * factor),
+                [summary] => value(summary, &format!("{key}_ci95")).map(|half| half * factor),
                 _ => None,
             };
             let extent = (values.len() > 1).then(|| (values[0], values[values.len() - 1]));
@@ -266,35 +267,10 @@ fn last(key: &str) -> &str {
 
 /// How a number of the summary is shown: in words, in a reader's unit, and the factor to it.
 fn quantity(key: &str) -> (Axis, f64) {
-    if let Some((name, inner)) = key.strip_prefix("flows.").and_then(|rest| rest.split_once('.')) {
-        let (axis, factor) = quantity(inner);
-        return (Axis { label: format!("{} of {name}", axis.label), ..axis }, factor);
-    }
-    let (words, unit, factor) = match key {
-        "idle_fraction" => ("idle time".to_owned(), "%", 100.0),
-        "queue_empty_fraction" => ("time without a packet waiting".to_owned(), "%", 100.0),
-        "loss_rate" => ("packets dropped".to_owned(), "%", 100.0),
-        "synchronized_loss_share" => ("loss episodes common to most flows".to_owned(), "%", 100.0),
-        "mean_occupancy" => ("mean occupancy of the buffer".to_owned(), "%", 100.0),
-        "goodput_share" => ("share of the goodput".to_owned(), "%", 100.0),
-        "convergence_s" => ("time to the fair share".to_owned(), "s", 1.0),
-        "delivered_bytes" => ("data delivered".to_owned(), "MB", 1e-6),
-        "backlog_packets" => ("packets waiting".to_owned(), "", 1.0),
-        "reno_ratio" => ("goodput over Reno's".to_owned(), "", 1.0),
-        "jain_index_mean" => ("Jain's index, mean over time".to_owned(), "", 1.0),
-        "utilization" => ("utilization".to_owned(), "%", 100.0),
-        _ => {
-            let words = key.replace(['_', '.'], " ");
-            if key.contains("_s.") || key.ends_with("_s") {
-                (words.replace(" s ", " "), "ms", 1e3)
-            } else if let Some(words) = words.strip_suffix(" bps") {
-                (words.to_owned(), "Mbit/s", 1e-6)
-            } else if key.ends_with("_bytes") {
-                (words, "kB", 1e-3)
-            } else {
-                (words, "", 1.0)
-            }
-        }
+    let Some((metric, of)) = described(key) else {
+        // It is refused as soon as there is a summary without it.
+        return (Axis { label: key.to_owned(), unit: String::new() }, 1.0);
     };
-    (Axis { label: words, unit: unit.into() }, factor)
+    let label = of.map_or_else(|| metric.words.to_owned(), |name| format!("{} of {name}", metric.words));
+    (Axis { label, unit: metric.unit.shown().to_owned() }, metric.unit.scale())
 }

@@ -7,10 +7,12 @@
 mod scale;
 
 use crate::run::engine::EngineError;
+use crate::run::metric;
 use crate::run::record::{Engine, Summary};
 use crate::run::resolve::resolve;
 use crate::run::statistics::{Estimate, estimate};
 use crate::study::sweep::{SweepError, kept_points, point as kept_point, pool};
+pub use crate::study::task::Target;
 use crate::study::task::{Found, Task};
 use rayon::prelude::*;
 use scale::Scale;
@@ -23,15 +25,6 @@ use units::Span;
 const REPETITIONS: (u64, u64, u64) = (4, 16, 4);
 /// So many doublings in a row that change nothing, or lead away from the target, end the search for a bracket.
 const ENOUGH: u32 = 3;
-
-/// What is asked.
-#[derive(Clone, Debug)]
-pub struct Target {
-    /// A key of the summary: `idle_fraction`, `loss_rate`, `queueing_delay_s.p99`, …
-    pub metric: String,
-    /// It shall be at most this.
-    pub at_most: f64,
-}
 
 /// Why nothing was found.
 #[derive(Debug, thiserror::Error)]
@@ -50,47 +43,12 @@ pub enum SearchError {
     NoAnswer(String),
 }
 
-/// A metric of a summary by its path, such as `idle_fraction`, `queueing_delay_s.p99` or, of the flow `target`,
-/// `flows.target.rtt_s.p95`.
-#[must_use]
-pub fn metric(summary: &Summary, path: &str) -> Option<f64> {
-    let value = serde_json::to_value(summary).ok()?;
-    path.split('.').try_fold(&value, entry).and_then(serde_json::Value::as_f64)
-}
-
-/// An entry of a table by its key, of a list by its name.
-fn entry<'a>(value: &'a serde_json::Value, key: &str) -> Option<&'a serde_json::Value> {
-    let Some(items) = value.as_array() else { return value.get(key) };
-    items.iter().find(|item| item.get("name").and_then(serde_json::Value::as_str) == Some(key))
-}
-
 impl From<SweepError> for SearchError {
     fn from(error: SweepError) -> Self {
         match error {
             SweepError::Point { source, .. } => Self::Engine(source),
             other => Self::Keep(Box::new(other)),
         }
-    }
-}
-
-/// The paths of every number of a summary; of flows, links and users those of the first, which the others have, too.
-pub(crate) fn numbers(summary: &Summary) -> Vec<String> {
-    let mut paths = Vec::new();
-    gather("", &serde_json::to_value(summary).unwrap_or_default(), &mut paths);
-    paths
-}
-
-fn gather(path: &str, value: &serde_json::Value, paths: &mut Vec<String>) {
-    if value.is_number() {
-        paths.push(path.to_owned());
-    }
-    let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
-    for (key, value) in value.as_object().into_iter().flatten() {
-        gather(&below(key), value, paths);
-    }
-    let first = value.as_array().and_then(|items| items.first());
-    if let Some((item, name)) = first.and_then(|item| Some((item, item.get("name")?.as_str()?))) {
-        gather(&below(name), item, paths);
     }
 }
 
@@ -147,7 +105,9 @@ pub fn smallest(
     let summary = search.summary(&value, 1)?;
     let written = scale.written(&search.base, key, high);
     let runs = search.runs.into_inner();
-    Ok(Found { value, written, metric: best.mean, half_width: best.half_width, misses_above, runs, summary })
+    let (metric, half_width) = (best.mean, best.half_width);
+    let (over, target) = (key.to_owned(), target.clone());
+    Ok(Found { over, target, value, written, metric, half_width, misses_above, runs, summary })
 }
 
 /// Told of each run the value tried and how many runs there were so far.
@@ -262,11 +222,11 @@ impl Search<'_> {
 
     fn run(&self, value: &str, seed: u64) -> Result<f64, SearchError> {
         let summary = self.summary(value, seed)?;
-        metric(&summary, &self.target.metric).ok_or_else(|| {
+        metric::value(&summary, &self.target.metric).ok_or_else(|| {
             SearchError::NoAnswer(format!(
                 "the summary has no number called \"{}\"\n  accepted: {}",
                 self.target.metric,
-                numbers(&summary).join(", ")
+                metric::numbers(&summary).join(", ")
             ))
         })
     }

@@ -14,7 +14,7 @@ mod columns;
 use crate::files::{UNDER_WAY, clear_folder, replace};
 use crate::run::record::Record;
 use crate::study::task::Task;
-pub use columns::{Column, write_table};
+pub use columns::{Column, Field, write_table};
 use columns::{write_fairness, write_flows, write_link, write_queue, write_spread};
 use scenario::Document;
 use serde::Serialize;

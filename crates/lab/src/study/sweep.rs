@@ -4,6 +4,7 @@
 use crate::files::{clear_folder, replace};
 use crate::run::engine;
 use crate::run::record::{Engine, Summary};
+use crate::study::quantities::{Quantity, quantities};
 use crate::study::task::Task;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -13,14 +14,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 /// One finished point.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct PointResult {
     /// The keys the sweep sets and their values.
     pub point: Vec<(String, String)>,
+    /// These values in numbers, as far as they are numbers.
+    pub quantities: Vec<Vec<Quantity>>,
     /// The numbers.
     pub summary: Summary,
     /// Remarks on the run.
-    #[serde(skip)]
     pub notes: Vec<String>,
 }
 
@@ -81,7 +83,9 @@ pub fn sweep(
             *finished += 1;
             progress(*finished);
         }
-        Ok(PointResult { point: task.point.clone(), summary, notes })
+        let numbers = |(key, typed): &(String, String)| quantities(&task.resolved, key, typed);
+        let quantities = task.point.iter().map(numbers).collect();
+        Ok(PointResult { point: task.point.clone(), quantities, summary, notes })
     };
     pool(jobs)?.install(|| tasks.par_iter().map(one).collect())
 }

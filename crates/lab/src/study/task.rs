@@ -4,6 +4,7 @@ use crate::run::engine::{self, EngineError, Misfit, Progress};
 use crate::run::record::{Engine, Record, Summary};
 use crate::run::resolve::{Resolved, resolve};
 use scenario::{Document, Faults, Point};
+use serde::Serialize;
 
 /// One point of a sweep, resolved.
 #[derive(Clone, Debug)]
@@ -53,16 +54,32 @@ pub struct Answer {
     pub found: Option<Found>,
 }
 
+/// What a search shall meet.
+#[derive(Clone, Debug, Serialize)]
+pub struct Target {
+    /// A key of the summary: `idle_fraction`, `loss_rate`, `queueing_delay_s.p99`, …
+    pub metric: String,
+    /// It shall be at most this.
+    pub at_most: f64,
+}
+
 /// What a search found: the smallest value of a key that meets a target.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Found {
+    /// The key that was searched.
+    pub over: String,
+    /// What it shall meet.
+    #[serde(flatten)]
+    pub target: Target,
     /// The smallest value that meets the target, as a scenario writes it: of a queue's room, whole packets.
     pub value: String,
     /// The same in the unit the scenario uses, where that is another.
     pub written: Option<String>,
     /// The metric there, its mean over the repetitions.
+    #[serde(rename = "mean")]
     pub metric: f64,
     /// Half the width of its 95 % confidence interval.
+    #[serde(rename = "ci95")]
     pub half_width: f64,
     /// Larger values that were tried and miss the target, and the metric there: near its bound it does not fall with
     /// every step.
@@ -70,6 +87,7 @@ pub struct Found {
     /// Simulations run.
     pub runs: usize,
     /// One of the runs at that value.
+    #[serde(skip)]
     pub summary: Summary,
 }
 

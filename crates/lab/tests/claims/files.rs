@@ -5,8 +5,7 @@ use scenario::{Document, Drawn, FigureSpec};
 use tightlink_lab::run::record::{Engine, FlowSummary};
 use tightlink_lab::study::claims::{check, parse_claims};
 use tightlink_lab::study::figures::{figures, published_claims};
-use tightlink_lab::study::task::Found;
-use tightlink_lab::study::task::{Answer, Task, tasks};
+use tightlink_lab::study::task::{Answer, Found, Target, Task, tasks};
 
 #[test]
 fn a_claim_file_names_one_relation_and_enough_engines() {
@@ -39,10 +38,13 @@ fn asked(document: &Document) -> Vec<(Task, Option<Found>)> {
     let Some(FigureSpec { y: Drawn::Smallest(question), .. }) = document.figure().unwrap() else {
         return tasks.into_iter().map(|task| (task, None)).collect();
     };
+    let question = &question;
     let with_targets = tasks.into_iter().flat_map(|task| {
         question.at_most.clone().into_iter().map(move |(typed, _)| {
             let summary = record(Engine::Sim, &task, 1.0, 50.0, Some(0)).summary;
             let found = Found {
+                over: question.over.clone(),
+                target: Target { metric: question.metric.clone(), at_most: 0.0 },
                 value: "7 packets".into(),
                 written: None,
                 metric: 0.0,

@@ -179,34 +179,22 @@ fn record(resolved: &Resolved, path: &Path, prediction: &Prediction, wall_s: f64
         scenario_hash: resolved.hash.clone(),
         seed: resolved.seed,
         measured_s: end - resolved.warmup.as_secs_f64(),
-        packets_forwarded: None,
-        packets_dropped: None,
         wall_s,
         peak_rss_bytes: peak_rss_bytes(),
         utilization: Some(utilization),
-        utilization_ci95: None,
         idle_fraction: Some(1.0 - utilization),
-        queue_empty_fraction: None,
         // Losses of the target alone; random loss strikes all alike.
         loss_rate: (resolved.flows.len() == 1 && resolved.traffic.is_empty()).then_some(prediction.loss),
-        loss_rate_ci95: None,
-        loss_episodes: None,
-        synchronized_loss_share: None,
         mean_backlog_bytes: Some(prediction.backlog.get() as f64),
         mean_occupancy: Some(prediction.backlog.get() as f64 / path.buffer.get() as f64),
-        queue_length_packets: None,
         queueing_delay_s: Some(DelayStatistics {
             mean: queueing.as_secs_f64(),
             percentiles: Percentiles::default(),
             max: None,
         }),
         jain_index: jain_index(&goodputs),
-        jain_index_mean: None,
-        convergence_s: None,
         flows,
-        links: Vec::new(),
-        sessions: Vec::new(),
-        repeats: None,
+        ..Summary::default()
     };
     let series = series(resolved, prediction, &summary, end);
     Record { summary, series, notes: vec![note(prediction.regime).into()] }

@@ -21,6 +21,8 @@ pub struct ResolvedLink {
     pub queue: PolicyConfig,
     /// The queue's room.
     pub limit: Limit,
+    /// Mean base RTT of the flows that cross the link either way.
+    pub mean_rtt: Span,
     /// The table of the scenario that says so: `link[1].reverse`.
     pub table: String,
 }
@@ -95,6 +97,7 @@ impl<'a> Directions<'a> {
                     ..queue::policy(&link.queue, link.rate, rtt, packet)
                 },
                 limit: queue::limit(link.queue.limit, link.rate, rtt),
+                mean_rtt: rtt,
                 table: table(place),
             }
         });
@@ -107,6 +110,7 @@ impl<'a> Directions<'a> {
                 config: LinkConfig { rate: back.rate, delay: link.delay, loss: back.loss },
                 queue: queue::policy(&back.queue, back.rate, rtt, packet),
                 limit: queue::limit(back.queue.limit, back.rate, rtt),
+                mean_rtt: rtt,
                 table: format!("{}.reverse", table(place)),
             })
         });

@@ -1,8 +1,8 @@
 //! What a claim compares: where it is found, how it is read and how it is shown.
 
 use super::check::fits;
+use crate::run::metric::{Metric, Unit, described, value};
 use crate::run::record::{Engine, Record};
-use crate::study::search::metric;
 use crate::study::task::Answer;
 use serde::Deserialize;
 use units::{Fraction, Rate, Span, split_quantity};
@@ -81,7 +81,7 @@ impl Quantity {
     fn of(&self, case: &Answer, record: &Record) -> Result<f64, String> {
         let engine = record.summary.engine;
         let flow = || record.summary.flows.first().ok_or("there is no flow");
-        let value = match self {
+        let found = match self {
             Self::Goodput => Some(flow()?.goodput_bps),
             Self::Rtt => flow()?.rtt_s.map(|rtt| rtt.mean),
             Self::Retransmits => flow()?.retransmits.map(|count| count as f64),
@@ -92,13 +92,13 @@ impl Quantity {
             }
             // A flow that never came to its share has no time for it.
             Self::Summary(key) if key.ends_with("convergence_s") => {
-                return Ok(metric(&record.summary, key).unwrap_or(f64::INFINITY));
+                return Ok(value(&record.summary, key).unwrap_or(f64::INFINITY));
             }
-            Self::Summary(key) => metric(&record.summary, key),
+            Self::Summary(key) => value(&record.summary, key),
         };
         // NaN compares as nothing does, so that a claim could hold by it.
-        let value = value.filter(|value| value.is_finite());
-        value.ok_or_else(|| format!("{engine} does not know the {}", self.name()))
+        let found = found.filter(|value| value.is_finite());
+        found.ok_or_else(|| format!("{engine} does not know the {}", self.name()))
     }
 
     /// A band or bound in the quantity's base unit: "4% of capacity", "5%" of `whole`, "1.5ms", "25Mbit/s", "3".
@@ -115,22 +115,32 @@ impl Quantity {
         if text.ends_with('%') && matches!(self, Self::Goodput | Self::Rtt | Self::Smallest) {
             return Ok(share(text)? * whole);
         }
-        match self {
-            Self::Goodput => text.parse::<Rate>().map(Rate::as_bps_f64).map_err(|error| error.to_string()),
-            Self::Rtt => text.parse::<Span>().map(Span::as_secs_f64).map_err(|error| error.to_string()),
-            Self::Retransmits | Self::Drops => number(text),
-            Self::Smallest => split_quantity(text, "a number with the unit of the search")
+        let failed = |error: units::TextError| error.to_string();
+        match self.metric().map(|metric| metric.unit) {
+            None => split_quantity(text, "a number with the unit of the search")
                 .map(|quantity| quantity.value())
-                .map_err(|error| error.to_string()),
-            Self::Summary(_) if text.ends_with('%') => share(text),
-            Self::Summary(key) if key.ends_with("_bps") => {
-                text.parse::<Rate>().map(Rate::as_bps_f64).map_err(|error| error.to_string())
-            }
-            Self::Summary(_) => match text.parse::<Span>() {
+                .map_err(failed),
+            Some(_) if text.ends_with('%') && matches!(self, Self::Summary(_)) => share(text),
+            Some(Unit::BitRate) => text.parse::<Rate>().map(Rate::as_bps_f64).map_err(failed),
+            Some(Unit::Delay | Unit::Time) => match text.parse::<Span>() {
                 Ok(span) => Ok(span.as_secs_f64()),
                 Err(_) => number(text),
             },
+            Some(_) => number(text),
         }
+    }
+
+    /// How it is shown; nothing for what a search found.
+    fn metric(&self) -> Option<&'static Metric> {
+        let key = match self {
+            Self::Goodput => "goodput_bps",
+            Self::Rtt => "rtt_s.mean",
+            Self::Retransmits => "retransmits",
+            Self::Drops => "packets_dropped",
+            Self::Smallest => return None,
+            Self::Summary(key) => key,
+        };
+        described(key).map(|(metric, _)| metric)
     }
 
     pub(super) fn name(&self) -> String {
@@ -140,30 +150,25 @@ impl Quantity {
             Self::Retransmits => "retransmissions".into(),
             Self::Drops => "drops".into(),
             Self::Smallest => "smallest value".into(),
-            Self::Summary(key) => key.replace(['_', '.'], " "),
+            Self::Summary(key) => match described(key) {
+                Some((metric, Some(of))) => format!("{} of {of}", metric.words),
+                Some((metric, None)) => metric.words.into(),
+                None => key.clone(),
+            },
         }
     }
 
     pub(super) fn show(&self, value: f64) -> String {
-        match self {
-            Self::Goodput => format!("{:.1} Mbit/s", value / 1e6),
-            Self::Rtt => format!("{:.2} ms", value * 1e3),
-            Self::Retransmits | Self::Drops => format!("{value:.0}"),
-            Self::Smallest => format!("{value:.4}").trim_end_matches('0').trim_end_matches('.').to_owned(),
-            Self::Summary(key) if is_share(key) => format!("{:.3} %", value * 100.0),
-            Self::Summary(key) if key.ends_with("_bps") => format!("{:.2} Mbit/s", value / 1e6),
-            Self::Summary(key) if key.ends_with("convergence_s") && value.is_infinite() => "never".into(),
-            Self::Summary(key) if key.ends_with("convergence_s") => format!("{value:.1} s"),
-            Self::Summary(key) if key.contains("_s.") || key.ends_with("_s") => {
-                format!("{:.2} ms", value * 1e3)
+        match (self, self.metric()) {
+            (Self::Summary(key), _) if key.ends_with("convergence_s") && value.is_infinite() => {
+                "never".into()
             }
-            Self::Summary(_) => format!("{value:.4}"),
+            (Self::Goodput, Some(metric)) => metric.digits(1).with_unit(value),
+            (Self::Retransmits | Self::Drops, Some(metric)) => metric.shown(value),
+            (_, Some(metric)) => metric.with_unit(value),
+            (_, None) => format!("{value:.4}").trim_end_matches('0').trim_end_matches('.').to_owned(),
         }
     }
-}
-
-fn is_share(key: &str) -> bool {
-    ["fraction", "rate", "utilization", "occupancy", "share"].iter().any(|end| key.ends_with(end))
 }
 
 fn no_answer(case: &Answer, engine: Engine) -> String {

@@ -2,7 +2,7 @@
 
 use super::points::Measured;
 use super::{Axis, CurvesError, last, quantity};
-use crate::study::search::{metric, numbers};
+use crate::run::metric::{numbers, value};
 use crate::study::task::shown;
 use scenario::{FigureSpec, Point};
 use serde::Serialize;
@@ -63,7 +63,7 @@ pub(super) fn maps(
         for (engine, summaries) in point.summaries() {
             let mut values: Vec<f64> = summaries
                 .iter()
-                .filter_map(|summary| metric(summary, key))
+                .filter_map(|summary| value(summary, key))
                 .map(|value| value * factor)
                 .collect();
             values.sort_by(f64::total_cmp);

@@ -1,5 +1,6 @@
-//! Tables as Parquet: one row per sample or point, units in the column names.
+//! Tables as Parquet: one row per sample or point. Each column has its unit in the file's metadata.
 
+use crate::run::metric::Unit;
 use crate::run::record::{
     FairnessSeries, FlowSeries, LinkSeries, Percentiles, Spread, SpreadSeries, measure_names, measured,
 };
@@ -7,6 +8,7 @@ use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnPath, Type};
@@ -20,7 +22,32 @@ use std::sync::Arc;
 /// Rows of a row group: what is to be written is put together for so many at a time.
 const GROUP: usize = 65_536;
 
-/// A column of a table.
+/// A column of a table with its name and unit.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// Its name, which may have dots in it as keys do.
+    pub name: String,
+    /// Its unit; empty for texts.
+    pub unit: &'static str,
+    /// Its values.
+    pub column: Column,
+}
+
+impl Field {
+    /// A column with its name and unit.
+    pub fn new(name: impl Into<String>, unit: &'static str, column: Column) -> Self {
+        Self { name: name.into(), unit, column }
+    }
+
+    /// A column whose name says its unit at its end.
+    fn of_name(name: impl Into<String>, column: Column) -> Self {
+        let name = name.into();
+        let unit = Unit::of_name(&name).1.in_files();
+        Self { name, unit, column }
+    }
+}
+
+/// The values of a column.
 #[derive(Clone, Debug)]
 pub enum Column {
     /// A number in every row.
@@ -51,8 +78,9 @@ pub(super) fn write_flows(path: &Path, flows: &[FlowSeries]) -> io::Result<()> {
     for name in measure_names(flows) {
         columns.push((name, Box::new(move |flow| measured(flow, name))));
     }
-    let kinds = [("t_s", Kind::Required), ("flow", Kind::Text)].into_iter();
-    let kinds = kinds.chain(columns.iter().map(|(name, _)| (*name, Kind::Number)));
+    let kinds = [("t_s", "s", Kind::Required), ("flow", "", Kind::Text)].into_iter();
+    let unit = |name: &str| Unit::of_name(name).1.in_files();
+    let kinds = kinds.chain(columns.iter().map(|(name, _)| (*name, unit(name), Kind::Number)));
     let mut table = TableWriter::new(File::create(path)?, kinds)?;
     for group in groups(flows) {
         let part = |of: &FlowSeries, rows: &Range<usize>| of.t_s[rows.clone()].to_vec();
@@ -95,8 +123,8 @@ fn groups(flows: &[FlowSeries]) -> Vec<Vec<(&FlowSeries, Range<usize>)>> {
 pub(super) fn write_spread(path: &Path, series: &SpreadSeries) -> io::Result<()> {
     let flows = series.flows.iter().map(|count| Some(*count)).collect();
     let mut columns = vec![
-        ("t_s".to_owned(), Column::Required(series.t_s.clone())),
-        ("flows".to_owned(), Column::Whole(flows)),
+        Field::of_name("t_s", Column::Required(series.t_s.clone())),
+        Field::of_name("flows", Column::Whole(flows)),
     ];
     let quantities = [
         ("rate", "bps", &series.rate_bps),
@@ -107,7 +135,7 @@ pub(super) fn write_spread(path: &Path, series: &SpreadSeries) -> io::Result<()>
     for (name, unit, spreads) in quantities.into_iter().filter(|(_, _, spreads)| !spreads.is_empty()) {
         let mut column = |which: &str, of: &dyn Fn(&Spread) -> f64| {
             let values = spreads.iter().map(|spread| Some(of(spread)).filter(|value| value.is_finite()));
-            columns.push((format!("{name}_{which}_{unit}"), Column::Number(values.collect())));
+            columns.push(Field::of_name(format!("{name}_{which}_{unit}"), Column::Number(values.collect())));
         };
         column("mean", &|spread| spread.mean);
         for (place, percentile) in Percentiles::<f64>::NAMES.iter().enumerate() {
@@ -124,18 +152,18 @@ pub(super) fn write_link(path: &Path, link: &LinkSeries) -> io::Result<()> {
     write_table(
         File::create(path)?,
         &[
-            ("t_s".into(), Column::Required(link.t_s.clone())),
-            ("backlog_bytes".into(), Column::Number(padded(&link.backlog_bytes, samples))),
-            ("drops".into(), Column::Number(padded(&drops, samples))),
+            Field::of_name("t_s", Column::Required(link.t_s.clone())),
+            Field::of_name("backlog_bytes", Column::Number(padded(&link.backlog_bytes, samples))),
+            Field::new("drops", "packets", Column::Number(padded(&drops, samples))),
         ],
     )
 }
 
 /// `t_s, jain_index`: one row per interval, null where fewer than two flows were there throughout.
 pub(super) fn write_fairness(path: &Path, fairness: &FairnessSeries) -> io::Result<()> {
-    let index = padded(&fairness.jain_index, fairness.t_s.len());
+    let index = Column::Number(padded(&fairness.jain_index, fairness.t_s.len()));
     let t_s = Column::Required(fairness.t_s.clone());
-    write_table(File::create(path)?, &[("t_s".into(), t_s), ("jain_index".into(), Column::Number(index))])
+    write_table(File::create(path)?, &[Field::of_name("t_s", t_s), Field::of_name("jain_index", index)])
 }
 
 /// `packets, time_share, at_least`: for each length of the queue the share of the measured interval it lasted, and the
@@ -151,12 +179,13 @@ pub(super) fn write_queue(path: &Path, shares: &[f64]) -> io::Result<()> {
         })
         .collect();
     at_least.reverse();
+    let packets = (0..shares.len()).map(|packets| packets as f64).collect();
     write_table(
         File::create(path)?,
         &[
-            ("packets".into(), Column::Required((0..shares.len()).map(|packets| packets as f64).collect())),
-            ("time_share".into(), Column::Required(shares.to_vec())),
-            ("at_least".into(), Column::Required(at_least)),
+            Field::new("packets", "packets", Column::Required(packets)),
+            Field::of_name("time_share", Column::Required(shares.to_vec())),
+            Field::of_name("at_least", Column::Required(at_least)),
         ],
     )
 }
@@ -166,14 +195,14 @@ fn padded(values: &[f64], samples: usize) -> Vec<Option<f64>> {
     (0..samples).map(|index| values.get(index).copied().filter(|value| value.is_finite())).collect()
 }
 
-/// Writes columns of equal length to an empty file, under their names, which may have dots in them as keys do.
+/// Writes columns of equal length to an empty file.
 ///
 /// # Errors
 /// What the file system says.
-pub fn write_table(file: File, columns: &[(String, Column)]) -> io::Result<()> {
-    let kinds = columns.iter().map(|(name, column)| (name.as_str(), column.kind()));
+pub fn write_table(file: File, fields: &[Field]) -> io::Result<()> {
+    let kinds = fields.iter().map(|field| (field.name.as_str(), field.unit, field.column.kind()));
     let mut table = TableWriter::new(file, kinds)?;
-    table.write(columns.iter().map(|(_, column)| column.cells()))?;
+    table.write(fields.iter().map(|field| field.column.cells()))?;
     table.close()
 }
 
@@ -259,20 +288,25 @@ struct TableWriter(SerializedFileWriter<File>);
 
 impl TableWriter {
     /// A table with these columns in an empty file.
-    fn new<'a>(file: File, columns: impl Iterator<Item = (&'a str, Kind)>) -> io::Result<Self> {
+    fn new<'a>(file: File, columns: impl Iterator<Item = (&'a str, &'static str, Kind)>) -> io::Result<Self> {
         // Measured numbers hardly repeat: a dictionary of them would cost more than all the rest.
         let mut properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
             .set_statistics_enabled(EnabledStatistics::Chunk)
             .set_dictionary_enabled(false);
-        let mut fields = Vec::new();
-        for (name, kind) in columns {
+        let (mut fields, mut units) = (Vec::new(), serde_json::Map::new());
+        for (name, unit, kind) in columns {
+            if !unit.is_empty() {
+                units.insert(name.to_owned(), unit.into());
+            }
             if matches!(kind, Kind::Text) {
                 let path = ColumnPath::from(vec![name.to_owned()]);
                 properties = properties.set_column_dictionary_enabled(path, true);
             }
             fields.push(Arc::new(field(name, kind).map_err(io::Error::other)?));
         }
+        let units = KeyValue::new("units".to_owned(), serde_json::Value::from(units).to_string());
+        let properties = properties.set_key_value_metadata(Some(vec![units]));
         let schema =
             Type::group_type_builder("table").with_fields(fields).build().map_err(io::Error::other)?;
         let writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties.build()));

@@ -1,0 +1,275 @@
+//! Every number of a summary, once: its key, words, unit, digits, direction, and how it is read.
+//!
+//! What lives here: the lists [`RUN`], [`FLOW`], [`LINK`] and [`USERS`], and [`value`], which finds a number by its key.
+//! Tables, reports, CSV and Parquet files, axes, claims, targets of searches, `tightlink list metrics` and the guide read
+//! them. A new number is a field in `record.rs` and an entry here. What does not live here: series against time, whose
+//! columns say their unit in their name ([`Unit::of_name`]).
+//!
+//! Reading order: [`Metric`], the lists, then `metric/unit.rs` and `metric/find.rs`.
+
+mod find;
+mod unit;
+
+pub use find::{all, described, numbers, of_run, value};
+pub use unit::Unit;
+
+use crate::run::record::{FlowSummary, LinkSummary, SessionsSummary, Summary};
+use Unit::{BitRate, Bytes, Count, Data, Delay, Number, Packets, Segments, Share, Time};
+use std::fmt;
+
+/// How a number is named and shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Metric {
+    /// Its path in the summary, and its column in a sweep's table.
+    pub key: &'static str,
+    /// An older name of that column, which tables have as well; the key where there is none.
+    pub column: &'static str,
+    /// What it is.
+    pub words: &'static str,
+    /// The same in as few words as a terminal's table has room for.
+    pub short: &'static str,
+    /// Its unit in files, and the one readers are shown.
+    pub unit: Unit,
+    /// Whether it counts something.
+    pub whole: bool,
+    /// Decimals in the unit that readers are shown.
+    pub digits: usize,
+    /// Which of two values is the better one.
+    pub better: Better,
+}
+
+/// Which of two values is the better one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// The greater one.
+    Higher,
+    /// The smaller one.
+    Lower,
+    /// Neither.
+    Neither,
+}
+
+impl fmt::Display for Better {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Higher => "higher",
+            Self::Lower => "lower",
+            Self::Neither => "",
+        })
+    }
+}
+
+/// A metric and how it is read from a `T`; `None` where that does not know it.
+#[derive(Debug)]
+pub struct Known<T: 'static> {
+    /// How it is named and shown.
+    pub metric: Metric,
+    /// Reads it, in the unit of files.
+    pub get: fn(&T) -> Option<f64>,
+}
+
+impl Metric {
+    const fn new(key: &'static str, words: &'static str, unit: Unit) -> Self {
+        let (column, short) = (key, words);
+        Self { key, column, words, short, unit, whole: false, digits: unit.digits(), better: Better::Neither }
+    }
+
+    const fn count(key: &'static str, words: &'static str, unit: Unit) -> Self {
+        Self { whole: true, digits: 0, ..Self::new(key, words, unit) }
+    }
+
+    const fn column(self, column: &'static str) -> Self {
+        Self { column, ..self }
+    }
+
+    const fn short(self, short: &'static str) -> Self {
+        Self { short, ..self }
+    }
+
+    /// The same with other decimals.
+    #[must_use]
+    pub const fn digits(self, digits: usize) -> Self {
+        Self { digits, ..self }
+    }
+
+    const fn higher(self) -> Self {
+        Self { better: Better::Higher, ..self }
+    }
+
+    const fn lower(self) -> Self {
+        Self { better: Better::Lower, ..self }
+    }
+
+    /// `value` in the unit that readers are shown, without it.
+    #[must_use]
+    pub fn shown(&self, value: f64) -> String {
+        format!("{:.*}", self.digits, self.unit.to_shown(value))
+    }
+
+    /// `value` in the unit that readers are shown, with it.
+    #[must_use]
+    pub fn with_unit(&self, value: f64) -> String {
+        format!("{} {}", self.shown(value), self.unit.shown()).trim_end().to_owned()
+    }
+}
+
+const fn of<T>(metric: Metric, get: fn(&T) -> Option<f64>) -> Known<T> {
+    Known { metric, get }
+}
+
+// Numbers that more than one of the lists has.
+const GOODPUT: Metric = Metric::new("goodput_bps", "goodput", BitRate).higher();
+const RTT_MEAN: Metric = Metric::new("rtt_s.mean", "mean RTT", Delay).column("rtt_mean_s").lower();
+const RETRANSMITS: Metric = Metric::count("retransmits", "retransmits", Segments).lower();
+const UTILIZATION: Metric = Metric::new("utilization", "utilization", Share).digits(2).higher();
+const IDLE: Metric = Metric::new("idle_fraction", "idle time", Share).lower();
+const LOSS_RATE: Metric = Metric::new("loss_rate", "loss rate", Share).short("loss").digits(4).lower();
+const BACKLOG: Metric = Metric::new("mean_backlog_bytes", "mean backlog", Bytes).short("backlog").lower();
+const OCCUPANCY: Metric = Metric::new("mean_occupancy", "mean occupancy of the buffer", Share).lower();
+const CONVERGENCE: Metric = Metric::new("convergence_s", "time to the fair share", Time).lower();
+const BACKLOG_PACKETS: Metric = Metric::new("backlog_packets", "mean backlog", Packets).lower();
+const ACTIVE: Metric = Metric::new("mean_active", "mean number of active users", Number).digits(1);
+
+/// The queueing delay: its mean, its percentiles in the order of `Percentiles::NAMES`, its maximum.
+const DELAY: [Metric; 7] = [
+    delay("queueing_delay_s.mean", "queueing_delay_mean_s", "mean queueing delay"),
+    delay("queueing_delay_s.p1", "queueing_delay_p1_s", "p1 queueing delay"),
+    delay("queueing_delay_s.p5", "queueing_delay_p5_s", "p5 queueing delay"),
+    delay("queueing_delay_s.p50", "queueing_delay_p50_s", "median queueing delay"),
+    delay("queueing_delay_s.p95", "queueing_delay_p95_s", "p95 queueing delay"),
+    delay("queueing_delay_s.p99", "queueing_delay_p99_s", "p99 queueing delay"),
+    delay("queueing_delay_s.max", "queueing_delay_max_s", "greatest queueing delay"),
+];
+
+const fn delay(key: &'static str, column: &'static str, words: &'static str) -> Metric {
+    Metric::new(key, words, Delay).column(column).lower()
+}
+
+const fn length(key: &'static str, column: &'static str, words: &'static str) -> Metric {
+    Metric::count(key, words, Packets).column(column).lower()
+}
+
+/// Numbers of a run. Those of several flows are summed, their RTTs averaged.
+pub const RUN: &[Known<Summary>] = &[
+    of(Metric::new("measured_s", "measured time", Time), |s| Some(s.measured_s)),
+    of(Metric::count("packets_forwarded", "packets forwarded", Packets), |s| real(s.packets_forwarded)),
+    of(Metric::count("packets_dropped", "packets dropped", Packets).lower(), |s| real(s.packets_dropped)),
+    of(UTILIZATION, |s| s.utilization),
+    of(
+        Metric::new("utilization_ci95", "half width of the utilization's 95 % confidence interval", Share),
+        |s| s.utilization_ci95,
+    ),
+    of(IDLE, |s| s.idle_fraction),
+    of(Metric::new("queue_empty_fraction", "time without a packet waiting", Share).lower(), |s| {
+        s.queue_empty_fraction
+    }),
+    of(LOSS_RATE, |s| s.loss_rate),
+    of(Metric::new("loss_rate_ci95", "half width of the loss rate's 95 % confidence interval", Share), |s| {
+        s.loss_rate_ci95
+    }),
+    of(Metric::count("loss_episodes", "loss episodes", Count).lower(), |s| real(s.loss_episodes)),
+    of(Metric::new("synchronized_loss_share", "loss episodes common to most flows", Share).lower(), |s| {
+        s.synchronized_loss_share
+    }),
+    of(BACKLOG, |s| s.mean_backlog_bytes),
+    of(OCCUPANCY, |s| s.mean_occupancy),
+    of(
+        Metric::new("queue_length_packets.mean", "mean queue length", Packets)
+            .column("queue_length_packets_mean")
+            .lower(),
+        |s| Some(s.queue_length_packets?.mean),
+    ),
+    of(length("queue_length_packets.p1", "queue_length_packets_p1", "p1 queue length"), |s| {
+        Some(s.queue_length_packets?.percentiles.p1 as f64)
+    }),
+    of(length("queue_length_packets.p5", "queue_length_packets_p5", "p5 queue length"), |s| {
+        Some(s.queue_length_packets?.percentiles.p5 as f64)
+    }),
+    of(length("queue_length_packets.p50", "queue_length_packets_p50", "median queue length"), |s| {
+        Some(s.queue_length_packets?.percentiles.p50 as f64)
+    }),
+    of(length("queue_length_packets.p95", "queue_length_packets_p95", "p95 queue length"), |s| {
+        Some(s.queue_length_packets?.percentiles.p95 as f64)
+    }),
+    of(length("queue_length_packets.p99", "queue_length_packets_p99", "p99 queue length"), |s| {
+        Some(s.queue_length_packets?.percentiles.p99 as f64)
+    }),
+    of(length("queue_length_packets.max", "queue_length_packets_max", "greatest queue length"), |s| {
+        Some(s.queue_length_packets?.max as f64)
+    }),
+    of(DELAY[0], |s| Some(s.queueing_delay_s?.mean)),
+    of(DELAY[1], |s| s.queueing_delay_s?.percentiles.p1),
+    of(DELAY[2], |s| s.queueing_delay_s?.percentiles.p5),
+    of(DELAY[3], |s| s.queueing_delay_s?.percentiles.p50),
+    of(DELAY[4], |s| s.queueing_delay_s?.percentiles.p95),
+    of(DELAY[5], |s| s.queueing_delay_s?.percentiles.p99),
+    of(DELAY[6], |s| s.queueing_delay_s?.max),
+    of(Metric::new("jain_index", "Jain's index", Number).higher(), |s| s.jain_index),
+    of(Metric::new("jain_index_mean", "Jain's index, mean over time", Number).higher(), |s| {
+        s.jain_index_mean
+    }),
+    of(CONVERGENCE, |s| s.convergence_s),
+    of(BACKLOG_PACKETS, |s| s.flows.iter().map(|flow| flow.backlog_packets).sum()),
+    of(GOODPUT, |s| Some(s.goodput_bps())),
+    of(RTT_MEAN, Summary::rtt_mean_s),
+    of(RETRANSMITS, |s| real(s.retransmits())),
+    of(ACTIVE, |s| s.sessions.first().map(|_| s.sessions.iter().map(|users| users.mean_active).sum())),
+];
+
+/// Numbers of a flow: `flows.NAME.goodput_bps`.
+pub const FLOW: &[Known<FlowSummary>] = &[
+    of(GOODPUT, |f| Some(f.goodput_bps)),
+    of(Metric::new("goodput_share", "share of the goodput", Share), |f| f.goodput_share),
+    of(Metric::new("reno_ratio", "goodput over Reno's", Number), |f| f.reno_ratio),
+    of(LOSS_RATE, |f| f.loss_rate),
+    of(RETRANSMITS, |f| real(f.retransmits)),
+    of(Metric::count("marks", "congestion marks", Segments).lower(), |f| real(f.marks)),
+    of(Metric::new("rtt_s.min", "least RTT", Delay).lower(), |f| Some(f.rtt_s?.min)),
+    of(RTT_MEAN, |f| Some(f.rtt_s?.mean)),
+    of(Metric::new("rtt_s.p95", "p95 RTT", Delay).lower(), |f| f.rtt_s?.p95),
+    of(Metric::new("completion_s", "completion time", Time).digits(3).lower(), |f| f.completion_s),
+    of(Metric::new("delivered_bytes", "data delivered", Data).higher(), |f| f.delivered_bytes),
+    of(BACKLOG_PACKETS, |f| f.backlog_packets),
+    of(CONVERGENCE, |f| f.convergence_s),
+];
+
+/// Numbers of one direction of one of several links: `links.NAME.utilization`, `links.NAME.reverse.utilization`.
+pub const LINK: &[Known<LinkSummary>] = &[
+    of(UTILIZATION, |l| Some(l.utilization)),
+    of(IDLE, |l| Some(l.idle_fraction)),
+    of(LOSS_RATE, |l| Some(l.loss_rate)),
+    of(BACKLOG, |l| Some(l.mean_backlog_bytes)),
+    of(OCCUPANCY, |l| Some(l.mean_occupancy)),
+    of(DELAY[0], |l| Some(l.queueing_delay_s?.mean)),
+    of(DELAY[1], |l| l.queueing_delay_s?.percentiles.p1),
+    of(DELAY[2], |l| l.queueing_delay_s?.percentiles.p5),
+    of(DELAY[3], |l| l.queueing_delay_s?.percentiles.p50),
+    of(DELAY[4], |l| l.queueing_delay_s?.percentiles.p95),
+    of(DELAY[5], |l| l.queueing_delay_s?.percentiles.p99),
+    of(DELAY[6], |l| l.queueing_delay_s?.max),
+];
+
+/// Numbers of a population of users: `sessions.NAME.mean_active`.
+pub const USERS: &[Known<SessionsSummary>] = &[
+    of(Metric::count("users", "users", Count), |u| Some(u.users as f64)),
+    of(Metric::count("completed", "sessions that ended", Count).higher(), |u| Some(u.completed as f64)),
+    of(ACTIVE, |u| Some(u.mean_active)),
+    of(GOODPUT, |u| Some(u.goodput_bps)),
+    of(completion("completion_s.mean", "mean completion time"), |u| Some(u.completion_s?.mean)),
+    of(completion("completion_s.p1", "p1 completion time"), |u| u.completion_s?.percentiles.p1),
+    of(completion("completion_s.p5", "p5 completion time"), |u| u.completion_s?.percentiles.p5),
+    of(completion("completion_s.p50", "median completion time"), |u| u.completion_s?.percentiles.p50),
+    of(completion("completion_s.p95", "p95 completion time"), |u| u.completion_s?.percentiles.p95),
+    of(completion("completion_s.p99", "p99 completion time"), |u| u.completion_s?.percentiles.p99),
+    of(completion("completion_s.max", "greatest completion time"), |u| u.completion_s?.max),
+    of(RETRANSMITS, |u| Some(u.retransmits as f64)),
+    of(LOSS_RATE, |u| u.loss_rate),
+];
+
+const fn completion(key: &'static str, words: &'static str) -> Metric {
+    Metric::new(key, words, Time).digits(3).lower()
+}
+
+fn real(count: Option<u64>) -> Option<f64> {
+    count.map(|count| count as f64)
+}

@@ -1,0 +1,116 @@
+//! Finding a metric by its key.
+
+use super::{FLOW, Known, LINK, Metric, RUN, USERS};
+use crate::run::record::{FlowSummary, LinkSummary, SessionsSummary, Summary};
+
+/// What has numbers under a name of its own.
+trait Named {
+    /// The word before its name in a key.
+    const LIST: &'static str;
+    fn is_called(&self, name: &str) -> bool;
+    fn name(&self) -> String;
+}
+
+impl Named for FlowSummary {
+    const LIST: &'static str = "flows.";
+    fn is_called(&self, name: &str) -> bool {
+        self.name == name
+    }
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+}
+
+impl Named for LinkSummary {
+    const LIST: &'static str = "links.";
+    fn is_called(&self, name: &str) -> bool {
+        self.key() == name
+    }
+    fn name(&self) -> String {
+        self.key()
+    }
+}
+
+impl Named for SessionsSummary {
+    const LIST: &'static str = "sessions.";
+    fn is_called(&self, name: &str) -> bool {
+        self.name == name
+    }
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+}
+
+/// The number called `key`, such as `idle_fraction`, `queueing_delay_s.p99` or, of the flow `target`,
+/// `flows.target.rtt_s.p95`. `None` where there is none, or where the run does not know it.
+#[must_use]
+pub fn value(summary: &Summary, key: &str) -> Option<f64> {
+    let found = match RUN.iter().find(|known| known.metric.key == key) {
+        Some(known) => (known.get)(summary),
+        None => of_one(FLOW, &summary.flows, key)
+            .or_else(|| of_one(LINK, &summary.links, key))
+            .or_else(|| of_one(USERS, &summary.sessions, key)),
+    };
+    found.filter(|value| value.is_finite())
+}
+
+fn of_one<T: Named>(list: &'static [Known<T>], all: &[T], key: &str) -> Option<f64> {
+    let (name, known) = split(list, key)?;
+    (known.get)(all.iter().find(|one| one.is_called(name))?)
+}
+
+/// The name and the metric in `flows.NAME.KEY`. Names and keys may both have dots in them.
+fn split<'a, T: Named>(list: &'static [Known<T>], key: &'a str) -> Option<(&'a str, &'static Known<T>)> {
+    let rest = key.strip_prefix(T::LIST)?;
+    list.iter().find_map(|known| Some((rest.strip_suffix(known.metric.key)?.strip_suffix('.')?, known)))
+}
+
+/// How the number called `key` is shown, and the name of its flow, link or users, if it is of one.
+#[must_use]
+pub fn described(key: &str) -> Option<(&'static Metric, Option<&str>)> {
+    fn named<'a, T: Named>(
+        list: &'static [Known<T>],
+        key: &'a str,
+    ) -> Option<(&'static Metric, Option<&'a str>)> {
+        split(list, key).map(|(name, known)| (&known.metric, Some(name)))
+    }
+    let of_run = RUN.iter().find(|known| known.metric.key == key).map(|known| (&known.metric, None));
+    of_run.or_else(|| named(FLOW, key)).or_else(|| named(LINK, key)).or_else(|| named(USERS, key))
+}
+
+/// Every metric with its full key: `utilization`, `flows.NAME.goodput_bps`.
+pub fn all() -> impl Iterator<Item = (String, &'static Metric)> {
+    fn named<T: Named>(list: &'static [Known<T>]) -> impl Iterator<Item = (String, &'static Metric)> {
+        list.iter().map(|known| (format!("{}NAME.{}", T::LIST, known.metric.key), &known.metric))
+    }
+    let run = RUN.iter().map(|known| (known.metric.key.to_owned(), &known.metric));
+    run.chain(named(FLOW)).chain(named(LINK)).chain(named(USERS))
+}
+
+/// The metric of a run called `key`.
+///
+/// # Panics
+/// If [`RUN`] has no such key: the caller has it from there.
+#[must_use]
+pub fn of_run(key: &str) -> &'static Known<Summary> {
+    RUN.iter().find(|known| known.metric.key == key).expect("a key of the list")
+}
+
+/// The keys of every number that `summary` knows; of flows, links and users those of the first.
+#[must_use]
+pub fn numbers(summary: &Summary) -> Vec<String> {
+    fn named<T: Named>(list: &[Known<T>], first: Option<&T>) -> Vec<String> {
+        let of = |one: &T| {
+            let known = list.iter().filter(|known| (known.get)(one).is_some());
+            known.map(|known| format!("{}{}.{}", T::LIST, one.name(), known.metric.key)).collect()
+        };
+        first.map(of).unwrap_or_default()
+    }
+    let mut keys: Vec<String> = (RUN.iter().filter(|known| (known.get)(summary).is_some()))
+        .map(|known| known.metric.key.to_owned())
+        .collect();
+    keys.extend(named(FLOW, summary.flows.first()));
+    keys.extend(named(LINK, summary.links.first()));
+    keys.extend(named(USERS, summary.sessions.first()));
+    keys
+}

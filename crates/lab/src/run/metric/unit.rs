@@ -1,0 +1,118 @@
+//! Units: the one that records and files have, and the one that readers are shown.
+
+/// A unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Bits per second, shown in Mbit/s.
+    BitRate,
+    /// Seconds, shown in ms: of a round trip or a wait.
+    Delay,
+    /// Seconds, shown as such: of a transfer or a run.
+    Time,
+    /// Bytes, shown in kB: of a buffer.
+    Bytes,
+    /// Bytes, shown in MB: of a transfer.
+    Data,
+    /// Packets.
+    Packets,
+    /// Packets per second.
+    PacketRate,
+    /// TCP segments.
+    Segments,
+    /// From 0 to 1, shown in per cent.
+    Share,
+    /// A number of other things.
+    Count,
+    /// A number without a unit.
+    Number,
+}
+
+/// Ends of names and what they say; an end stands before one that it ends in.
+const ENDS: [(&str, Unit); 5] = [
+    ("_packets_per_s", Unit::PacketRate),
+    ("_packets", Unit::Packets),
+    ("_bytes", Unit::Bytes),
+    ("_bps", Unit::BitRate),
+    ("_s", Unit::Delay),
+];
+
+impl Unit {
+    /// In records and files; "1" for a number without a unit.
+    #[must_use]
+    pub const fn in_files(self) -> &'static str {
+        match self {
+            Self::BitRate => "bit/s",
+            Self::Delay | Self::Time => "s",
+            Self::Bytes | Self::Data => "B",
+            Self::Packets => "packets",
+            Self::PacketRate => "packets/s",
+            Self::Segments => "segments",
+            Self::Share | Self::Count | Self::Number => "1",
+        }
+    }
+
+    /// As readers are shown it; empty for a number without a unit.
+    #[must_use]
+    pub const fn shown(self) -> &'static str {
+        match self {
+            Self::BitRate => "Mbit/s",
+            Self::Delay => "ms",
+            Self::Bytes => "kB",
+            Self::Data => "MB",
+            Self::Share => "%",
+            Self::Count | Self::Number => "",
+            Self::Time | Self::Packets | Self::PacketRate | Self::Segments => self.in_files(),
+        }
+    }
+
+    /// The factor from the unit of files to the one that readers are shown.
+    #[must_use]
+    pub const fn scale(self) -> f64 {
+        match self {
+            Self::BitRate | Self::Data => 1e-6,
+            Self::Delay => 1e3,
+            Self::Bytes => 1e-3,
+            Self::Share => 1e2,
+            Self::Time | Self::Packets | Self::PacketRate | Self::Segments | Self::Count | Self::Number => {
+                1.0
+            }
+        }
+    }
+
+    /// `value`, which is in the unit of files, in the one that readers are shown.
+    #[must_use]
+    pub fn to_shown(self, value: f64) -> f64 {
+        // Divided by a whole number, 11 966 B are 11.966 kB to the last digit.
+        if self.scale() < 1.0 { value / (1.0 / self.scale()).round() } else { value * self.scale() }
+    }
+
+    /// Decimals that most numbers are shown with.
+    pub(super) const fn digits(self) -> usize {
+        match self {
+            Self::BitRate | Self::Delay | Self::Packets => 2,
+            Self::Time | Self::Bytes | Self::Data => 1,
+            Self::Share => 3,
+            Self::Segments | Self::Count => 0,
+            Self::PacketRate | Self::Number => 4,
+        }
+    }
+
+    /// What the name of a series' column says at its end, and the name without it.
+    #[must_use]
+    pub fn of_name(name: &str) -> (&str, Self) {
+        let known = ENDS.iter().find_map(|(end, unit)| Some((name.strip_suffix(end)?, *unit)));
+        known.unwrap_or((name, Self::Number))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_says_its_unit() {
+        assert_eq!(Unit::of_name("queueing_delay_s"), ("queueing_delay", Unit::Delay));
+        assert_eq!(Unit::of_name("rate_packets_per_s"), ("rate", Unit::PacketRate));
+        assert_eq!(Unit::of_name("utilization"), ("utilization", Unit::Number));
+    }
+}

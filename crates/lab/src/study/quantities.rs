@@ -1,0 +1,107 @@
+//! Swept values as numbers: what a table has beside the value as it is written.
+
+use crate::run::resolve::{Resolved, ResolvedFlow, ResolvedLink};
+use link::Limit;
+use scenario::spec::Direction;
+use units::{Bytes, Fraction, Rate, Span, split_quantity};
+
+/// A swept value in one unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quantity {
+    /// What its column's name has behind the key: `_bytes`.
+    pub suffix: &'static str,
+    /// Its unit in files.
+    pub unit: &'static str,
+    /// The number.
+    pub value: f64,
+}
+
+impl Quantity {
+    const fn new(suffix: &'static str, unit: &'static str, value: f64) -> Self {
+        Self { suffix, unit, value }
+    }
+}
+
+/// The value `typed` of `key` in numbers; nothing for a word, such as a control's name.
+///
+/// A queue's limit and a socket buffer are given in bytes, packets, bandwidth-delay products and milliseconds, whichever of
+/// them is written. Of a queue the packets are of the mean length that comes to it, the round-trip time is the mean of the flows
+/// that cross it; of a socket buffer the packets are full segments' payload, the round-trip time is the flow's, and the rate is the
+/// tight link's.
+pub(crate) fn quantities(resolved: &Resolved, key: &str, typed: &str) -> Vec<Quantity> {
+    if let Some(link) = key.ends_with("queue.limit").then(|| link_of(resolved, key)).flatten() {
+        let packet = link.queue.mean_packet;
+        let bytes = match link.limit {
+            Limit::Bytes(bytes) => bytes.get() as f64,
+            Limit::Packets(packets) => (packet * packets).get() as f64,
+        };
+        return size(bytes, link.limit.in_packets(packet), link.config.rate, link.mean_rtt);
+    }
+    if key.ends_with("socket_buffer") {
+        let flow = flow_of(resolved, key);
+        let flow = flow.and_then(|flow| flow.socket_buffer.map(|buffer| (flow, buffer.get() as f64)));
+        return flow.map_or_else(Vec::new, |(flow, bytes)| {
+            size(bytes, bytes / flow.payload.get().max(1) as f64, resolved.link.rate, flow.base_rtt)
+        });
+    }
+    let Ok(quantity) = split_quantity(typed, "a number") else { return Vec::new() };
+    let one = match quantity.unit {
+        "" => Quantity::new("_value", "1", quantity.value()),
+        "packets" => Quantity::new("_packets", "packets", quantity.value()),
+        "bdp" => Quantity::new("_bdp", "bdp", quantity.value()),
+        _ => {
+            let rate = || typed.parse::<Rate>().ok().map(|rate| ("_bps", "bit/s", rate.as_bps_f64()));
+            let span = || typed.parse::<Span>().ok().map(|span| ("_s", "s", span.as_secs_f64()));
+            let bytes = || typed.parse::<Bytes>().ok().map(|bytes| ("_bytes", "B", bytes.get() as f64));
+            let share = || typed.parse::<Fraction>().ok().map(|share| ("_value", "1", share.get()));
+            match rate().or_else(span).or_else(bytes).or_else(share) {
+                Some((suffix, unit, value)) => Quantity::new(suffix, unit, value),
+                None => return Vec::new(),
+            }
+        }
+    };
+    vec![one]
+}
+
+fn size(bytes: f64, packets: f64, rate: Rate, rtt: Span) -> Vec<Quantity> {
+    let (bytes_per_s, rtt) = (rate.as_bps_f64() / 8.0, rtt.as_secs_f64());
+    let mut found = vec![Quantity::new("_bytes", "B", bytes), Quantity::new("_packets", "packets", packets)];
+    if bytes_per_s > 0.0 && rtt > 0.0 {
+        found.push(Quantity::new("_bdp", "bdp", bytes / (bytes_per_s * rtt)));
+    }
+    if bytes_per_s > 0.0 {
+        found.push(Quantity::new("_ms", "ms", bytes / bytes_per_s * 1e3));
+    }
+    found
+}
+
+/// The link that the key of a limit names; the tight one, where it names none.
+fn link_of<'a>(resolved: &'a Resolved, key: &str) -> Option<&'a ResolvedLink> {
+    let (direction, place) = match key.strip_suffix(".queue.limit")?.strip_suffix(".reverse") {
+        Some(place) => (Direction::Reverse, place),
+        None => (Direction::Forward, key.strip_suffix(".queue.limit")?),
+    };
+    let mut links = resolved.links.iter().filter(|link| link.direction == direction);
+    match place.strip_prefix("link.") {
+        Some(name) => {
+            let by_place = || links.clone().nth(name.parse().ok()?);
+            links.clone().find(|link| link.name == name).or_else(by_place)
+        }
+        None if direction == Direction::Forward => resolved.links.get(resolved.tight),
+        None => links.next(),
+    }
+}
+
+/// The flow that a key names; the first, where it names none.
+fn flow_of<'a>(resolved: &'a Resolved, key: &str) -> Option<&'a ResolvedFlow> {
+    let name = key.strip_prefix("flow.")?.rsplit_once('.').map(|(name, _)| name);
+    let Some(name) = name else { return resolved.flows.first() };
+    let beginning = name.strip_suffix('*');
+    // Of several alike, `name-1`, `name-2`, …, the first.
+    let fits = |flow: &str| match beginning {
+        Some(beginning) => flow.starts_with(beginning),
+        None => flow == name || flow.strip_suffix("-1") == Some(name),
+    };
+    let by_place = || resolved.flows.iter().find(|flow| name.parse() == Ok(flow.entry));
+    resolved.flows.iter().find(|flow| fits(&flow.name)).or_else(by_place)
+}
