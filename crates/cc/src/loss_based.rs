@@ -4,10 +4,11 @@ use crate::byte_counting::ByteCounting;
 use crate::growth::Growth;
 use crate::slow_start::{SlowStart, Step};
 use crate::{Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, Phase};
+use serde::Serialize;
 use units::Bytes;
 
 /// Where a controller begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Start {
     /// Payload of a full segment (SMSS).
     pub segment: Bytes,

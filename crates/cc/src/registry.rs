@@ -6,6 +6,7 @@ use crate::{
     Bbr1, Bbr3, CongestionControl, Fast, FixedWindow, LossBased, Madison, MadisonLosses, MadisonParameters,
     Rcp, Start, Vegas, Xcp,
 };
+use serde::Serialize;
 use units::Bytes;
 
 /// A controller in the registry.
@@ -286,7 +287,7 @@ pub const HYSTART: &str = "hystart";
 const HYSTART_PLUS_PLUS: &str = "hystart++";
 
 /// What a scenario may set of a controller beyond its start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Tuning {
     /// Segments one acknowledgement may count for in slow start, the L of RFC 3465. Zero: acknowledgements are
     /// counted, not bytes, in slow start and in congestion avoidance, as RFC 2581 allowed.

@@ -6,11 +6,12 @@ use crate::loss::RandomLoss;
 use crate::meter::{LinkReport, LinkState, Meter, Service};
 use crate::queue::{self, BuildError, PolicyConfig};
 use crate::{Backlog, Datagram, DropReason, Ecn, Limit, Queue, Serializer};
+use serde::Serialize;
 use units::random::Stream;
 use units::{Bytes, Fraction, Rate, Span, Time};
 
 /// What a link is like.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LinkConfig {
     /// Capacity.
     pub rate: Rate,

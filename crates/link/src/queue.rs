@@ -25,6 +25,7 @@ pub use red::{Measure, Red, RedParameters};
 pub use settings::{BuildError, PolicyConfig, Settings};
 
 use crate::{Backlog, Datagram, DropReason};
+use serde::Serialize;
 use units::random::Stream;
 use units::{Bytes, Rate, Time};
 
@@ -55,7 +56,7 @@ pub trait Queue<P: Datagram>: Send {
 }
 
 /// The room in a queue. Waiting packets count, the one being sent does not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Limit {
     /// At most this many packets wait.
     Packets(u64),

@@ -11,13 +11,14 @@ pub use parse::{Place, TraceError, TraceParser};
 pub use trace::Trace;
 
 use on_off::Bursts;
+use serde::{Serialize, Serializer};
 use std::sync::Arc;
 use trace::Cursor;
 use units::random::Stream;
 use units::{Bytes, Rate, Span, Time};
 
 /// How packets are spaced.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum Pattern {
     /// Equal gaps.
     Cbr,
@@ -36,14 +37,20 @@ pub enum Pattern {
     /// The packets of a trace.
     Replay {
         /// The trace.
+        #[serde(serialize_with = "shared")]
         trace: Arc<Trace>,
         /// Whether it begins anew at its end, one mean gap after its last packet.
         repeat: bool,
     },
 }
 
+/// Each replay is written with its trace, whoever shares that.
+fn shared<S: Serializer>(trace: &Arc<Trace>, serializer: S) -> Result<S::Ok, S::Error> {
+    trace.as_ref().serialize(serializer)
+}
+
 /// An arrival process.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TrafficConfig {
     /// How packets are spaced.
     pub pattern: Pattern,

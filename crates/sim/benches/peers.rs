@@ -11,41 +11,24 @@
 
 use cc::{Ack, CongestionControl, RttView, Start, registry::build};
 use link::{Limit, LinkConfig};
-use tightlink_sim::{FlowPlan, LinkPlan, NoRecorder, Plan, Simulation, Transport};
+use tightlink_sim::{ControlPlan, FlowPlan, LinkPlan, NoRecorder, Plan, Simulation, Topology};
 use units::random::Stream;
 use units::{Bytes, Fraction, Rate, Span, Time};
 
 fn scenario(flows: usize, rate: u64, rtt: u64, limit: u64, seconds: u64, warmup: u64) -> Plan {
     let mut starts = Stream::new(1, "starts");
-    let segment = Bytes::new(1448);
-    let start = Start { segment, window: segment * 10, threshold: Bytes::MAX };
     let flow = |index| FlowPlan {
-        name: format!("flow-{index}"),
-        control: build("reno", "standard", start).expect("registered"),
-        payload: segment,
-        header: Bytes::new(52),
-        base_rtt: Span::from_millis(rtt),
-        route: vec![0],
-        return_route: Vec::new(),
-        size: None,
         start: Time::ZERO + Span::from_secs_f64(starts.uniform()),
-        delayed_ack: 1,
-        delayed_ack_timeout: Span::from_millis(100),
-        socket_buffer: Bytes::MAX,
-        sizer: None,
-        send_jitter: Span::ZERO,
-        transport: Transport::default(),
-        access_rate: None,
+        ..FlowPlan::greedy(&format!("flow-{index}"), "reno", Span::from_millis(rtt))
     };
     let config = LinkConfig { rate: Rate::from_bps(rate), delay: Span::ZERO, loss: Fraction::ZERO };
     Plan {
-        links: vec![LinkPlan {
+        topology: Topology::OneLink(LinkPlan {
             name: "link-1".into(),
             config,
             queue: "drop-tail".into(),
             limit: Limit::Packets(limit),
-        }],
-        tight: 0,
+        }),
         flows: (0..flows).map(flow).collect(),
         traffic: Vec::new(),
         sessions: Vec::new(),
@@ -58,15 +41,14 @@ fn scenario(flows: usize, rate: u64, rtt: u64, limit: u64, seconds: u64, warmup:
 /// The same with another controller, and the router that it needs; all that leaves is `paced`.
 fn with(control: &str, paced: bool, mut plan: Plan) -> Plan {
     let segment = Bytes::new(1448);
-    let start = Start { segment, window: segment * 10, threshold: Bytes::MAX };
     for flow in &mut plan.flows {
         flow.transport.pacing = paced;
-        flow.control = build(control, "standard", start).expect("a registered control");
+        flow.control = ControlPlan::new(control, segment);
         if control == "fixed" {
             flow.socket_buffer = segment * 60;
         }
     }
-    plan.links[0].queue.assist = cc::registry::assist(control).map(str::to_owned);
+    plan.topology.links_mut()[0].queue.assist = cc::registry::assist(control).map(str::to_owned);
     plan
 }
 

@@ -13,10 +13,11 @@ use crate::recorder::FlowView;
 use crate::tagged::Tagged;
 use crate::tcp::{Acknowledgement, Block, Receiver, Sacks, Sender, SenderConfig};
 use crate::tcp::{Features, Full, Paced, Plain};
+use cc::CongestionControl;
 use link::Histogram;
 use link::assist::CongestionHeader;
 use measuring::Measuring;
-use sizing::Input;
+use sizing::{BufferSizer, Input};
 use std::mem;
 use units::random::Stream;
 use units::{Bytes, Span, Time};
@@ -67,7 +68,22 @@ struct Counts {
 }
 
 impl Flow {
+    /// # Panics
+    /// If the registries lack its controller, its slow start or its sizer.
     pub(crate) fn new(index: u32, plan: FlowPlan, seed: u64) -> Self {
+        let control = plan.control.build();
+        let sizer = plan.sizer.as_ref().map(|sizer| sizer.build(&plan));
+        Self::with(index, plan, control, sizer, seed)
+    }
+
+    /// The same with a controller and a sizer that need not be of a registry.
+    pub(crate) fn with(
+        index: u32,
+        plan: FlowPlan,
+        control: Box<dyn CongestionControl>,
+        mut sizer: Option<Box<dyn BufferSizer>>,
+        seed: u64,
+    ) -> Self {
         let total_segments = plan.size.map_or(u64::MAX, |size| size.get().div_ceil(plan.payload.get()));
         let transport = plan.transport;
         let way_back = (!plan.return_route.is_empty()).then(Box::default);
@@ -76,8 +92,7 @@ impl Flow {
         } else {
             Sacks::Newest
         };
-        let mut sizer = plan.sizer;
-        let wants = plan.control.wants();
+        let wants = control.wants();
         if let Some(sizer) = sizer.as_mut().filter(|_| wants.rate || wants.departures) {
             sizer.handle(Time::ZERO, Input::RateBased);
         }
@@ -91,7 +106,7 @@ impl Flow {
             Stream::new(seed, &format!("receiver of flow {}", plan.name))
         });
         let sender = Sender::new(SenderConfig {
-            control: plan.control,
+            control,
             payload: plan.payload,
             buffer_segments: receiver.window(),
             total_segments,

@@ -34,7 +34,9 @@ mod tcp;
 mod user;
 
 pub use outcome::{BATCHES, FlowReport, Outcome, PhaseChange, SessionsReport};
-pub use plan::{Connect, FlowPlan, LinkPlan, Plan, SessionSize, SessionsPlan, TrafficPlan};
+pub use plan::{
+    ControlPlan, FlowPlan, LinkPlan, Plan, SessionSize, SessionsPlan, SizerPlan, Topology, TrafficPlan,
+};
 pub use recorder::{FlowView, NoRecorder, Recorder};
 pub use simulation::Simulation;
 pub use transport::{Host, LossDetection, Recovery, Transport};

@@ -1,22 +1,23 @@
 //! What a simulation is made from: every quantity resolved to a number.
 
-use cc::CongestionControl;
-use link::queue::PolicyConfig;
+mod control;
+mod topology;
+
+pub use control::{ControlPlan, SizerPlan};
+pub use topology::{LinkPlan, Topology};
+
+use link::LossEpisodes;
 use link::traffic::TrafficConfig;
-use link::{Limit, LinkConfig, LossEpisodes};
-use sizing::BufferSizer;
-use std::fmt;
+use serde::Serialize;
 use transport::Transport;
 use units::random::{Distribution, Stream};
 use units::{Bytes, Rate, Span, Time};
 
-/// A whole run.
-#[derive(Debug)]
+/// A whole run: plain data, so that it can be kept, compared, and sent to another process.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Plan {
-    /// The links, one per direction.
-    pub links: Vec<LinkPlan>,
-    /// Which of them an outcome is about.
-    pub tight: usize,
+    /// What carries the packets.
+    pub topology: Topology,
     /// The transfers under study.
     pub flows: Vec<FlowPlan>,
     /// Cross traffic that does not answer to congestion.
@@ -31,55 +32,59 @@ pub struct Plan {
     pub seed: u64,
 }
 
-/// One direction of a link.
-#[derive(Clone, Debug)]
-pub struct LinkPlan {
-    /// Names its random streams, unless it is the only one.
-    pub name: String,
-    /// Rate, delay, random loss.
-    pub config: LinkConfig,
-    /// The queue's policy, of the registry of `link`, and its settings.
-    pub queue: PolicyConfig,
-    /// Room in the queue.
-    pub limit: Limit,
-}
-
 impl Plan {
-    /// Whether all packets cross the same one link and no acknowledgement waits: the case with a faster way.
-    #[must_use]
-    pub fn is_single(&self) -> bool {
-        let alone = |flow: &FlowPlan| flow.route == [0] && flow.return_route.is_empty();
-        self.links.len() == 1
-            && self.flows.iter().all(alone)
-            && self.sessions.iter().all(|sessions| sessions.connections().take(1).all(|user| alone(&user)))
+    /// The flows, and the connections of all users.
+    pub(crate) fn connections(&self) -> impl Iterator<Item = &FlowPlan> {
+        self.flows.iter().chain(self.sessions.iter().flat_map(|sessions| &sessions.connections))
+    }
+
+    /// Whether all packets cross the first link and no other, and no acknowledgement waits.
+    pub(crate) fn crosses_one_link(&self) -> bool {
+        self.connections().all(|flow| flow.route == [0] && flow.return_route.is_empty())
             && self.traffic.iter().all(|traffic| traffic.route == [0])
+    }
+
+    /// The same run by [`Topology::OneLink`], the faster way, if its network is one link and no acknowledgement waits.
+    #[must_use]
+    pub fn simplified(mut self) -> Self {
+        if self.topology.links().len() == 1 && self.crosses_one_link() {
+            self.topology = self.topology.into_one_link();
+        }
+        self
     }
 
     /// What groups the tight link's drops: it watches the greedy flows that cross it.
     pub(crate) fn loss_episodes(&self) -> LossEpisodes {
-        let crosses = |flow: &FlowPlan| flow.size.is_none() && flow.route.contains(&self.tight);
+        let tight = self.topology.tight();
+        let crosses = |flow: &FlowPlan| flow.size.is_none() && flow.route.contains(&tight);
         let watched = || self.flows.iter().enumerate().filter(|(_, flow)| crosses(flow));
         let total: Span = watched().map(|(_, flow)| flow.base_rtt).sum();
         let mut episodes = LossEpisodes::new(total / watched().count().max(1) as u64);
         watched().for_each(|(index, flow)| episodes.watch(index, flow.start));
+        self.leaving().for_each(|(at, index)| episodes.leave(index, at));
         episodes
+    }
+
+    /// When flows leave and which, in the plan's order.
+    pub(crate) fn leaving(&self) -> impl Iterator<Item = (Time, usize)> {
+        self.flows.iter().enumerate().filter_map(|(index, flow)| Some((flow.stop?, index)))
     }
 }
 
 /// One transfer.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FlowPlan {
     /// Names the flow, and its random streams.
     pub name: String,
-    /// Its congestion controller, at its start.
-    pub control: Box<dyn CongestionControl>,
+    /// Its congestion controller.
+    pub control: ControlPlan,
     /// Payload of a full segment.
     pub payload: Bytes,
     /// Headers around each segment's payload.
     pub header: Bytes,
     /// Propagation there and back, the links' delay included, queueing and serialization excluded.
     pub base_rtt: Span,
-    /// The links its segments cross, in order: indices of [`Plan::links`].
+    /// The links its segments cross, in order: indices of the topology's links.
     pub route: Vec<usize>,
     /// The links its acknowledgements cross, in order; empty: they meet no queue and are never lost.
     pub return_route: Vec<usize>,
@@ -87,6 +92,9 @@ pub struct FlowPlan {
     pub size: Option<Bytes>,
     /// When the first segment may leave.
     pub start: Time,
+    /// When the flow leaves; `None`: it stays. From then on it sends nothing new. Data already sent is still delivered, and
+    /// repaired if it is lost. A user's connection does not leave.
+    pub stop: Option<Time>,
     /// The receiver acknowledges every this many segments.
     pub delayed_ack: u64,
     /// A withheld acknowledgement leaves after this at the latest.
@@ -94,71 +102,80 @@ pub struct FlowPlan {
     /// The smaller of send and receive buffer; [`Bytes::MAX`] when it is never the limit.
     pub socket_buffer: Bytes,
     /// Decides on the window that the receiver advertises, up to `socket_buffer`; `None`: always that.
-    pub sizer: Option<Box<dyn BufferSizer>>,
+    pub sizer: Option<SizerPlan>,
     /// What a window opens for leaves later by a uniform random share of this.
     pub send_jitter: Span,
     /// How its two ends send, acknowledge and repair losses.
     pub transport: Transport,
-    /// The rate of the sender's own line, on the wire: segments leave one after the other at no more than this, and the host holds
-    /// back what the line has no room for, as one with byte queue limits does; `None`: without limit.
+    /// The rate of the sender's own line, on the wire; `None`: without limit. Segments leave one after the other at no more
+    /// than this, and the host holds back segments that the line has no room for, as a host with byte queue limits does.
     pub access_rate: Option<Rate>,
 }
 
-/// What a fresh connection of user `number` of a population is like; its size is the session's, its start says when the
-/// user begins to think. `syn_lost`
-/// says that its handshake was not answered at once, so that its window begins at one segment [rfc5681:3.1].
-pub type Connect = Box<dyn Fn(usize, bool) -> FlowPlan + Send>;
+impl FlowPlan {
+    /// A flow that always has data to send, from the beginning, over the first link: segments of 1500 bytes on the wire, each
+    /// acknowledged by itself, a socket buffer that is never the limit.
+    #[must_use]
+    pub fn greedy(name: &str, control: &str, base_rtt: Span) -> Self {
+        let payload = Bytes::new(1448);
+        Self {
+            name: name.into(),
+            control: ControlPlan::new(control, payload),
+            payload,
+            header: Bytes::new(52),
+            base_rtt,
+            route: vec![0],
+            return_route: Vec::new(),
+            size: None,
+            start: Time::ZERO,
+            stop: None,
+            delayed_ack: 1,
+            delayed_ack_timeout: Span::from_millis(100),
+            socket_buffer: Bytes::MAX,
+            sizer: None,
+            send_jitter: Span::ZERO,
+            transport: Transport::default(),
+            access_rate: None,
+        }
+    }
+}
 
-/// An Engset population: each of `users` thinks, sends a drawn amount over a fresh connection until all of it is
-/// acknowledged, and thinks again.
+/// An Engset population: each user thinks, sends a drawn amount over a fresh connection until all of it is acknowledged,
+/// and thinks again.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SessionsPlan {
     /// Names the population and its random streams.
     pub name: String,
-    /// How many users.
-    pub users: usize,
-    /// A fresh connection.
-    pub connect: Connect,
+    /// Of each user, a fresh connection. Its size is the session's; its start says when the user begins to think.
+    pub connections: Vec<FlowPlan>,
     /// What a session sends.
     pub size: SessionSize,
     /// Seconds between the end of a session and the beginning of the next.
     pub think: Distribution,
-    /// A SYN of 40 bytes passes the link before the data; its loss costs a timeout [rfc6298:2].
+    /// A SYN of 40 bytes passes the link before the data; its loss costs a timeout [rfc6298:2], and the connection then begins
+    /// with a window of one segment [rfc5681:3.1].
     pub handshake: bool,
 }
 
 impl SessionsPlan {
-    /// When user `number` begins to think.
-    pub(crate) fn arrival(&self, number: usize) -> Time {
-        (self.connect)(number, false).start
+    /// How many users.
+    #[must_use]
+    pub fn users(&self) -> usize {
+        self.connections.len()
     }
 
-    /// What the connections of each user are like.
-    pub(crate) fn connections(&self) -> impl Iterator<Item = FlowPlan> + '_ {
-        (0..self.users).map(|number| (self.connect)(number, false))
-    }
-
-    /// Of each user.
-    pub(crate) fn base_rtts(&self) -> impl Iterator<Item = Span> + '_ {
-        self.connections().map(|connection| connection.base_rtt)
-    }
-
-    /// The connection of a session.
+    /// The connection of a session of user `number`; `syn_lost`: its handshake was not answered at once.
     pub(crate) fn connection(&self, number: usize, syn_lost: bool, start: Time, size: Bytes) -> FlowPlan {
-        FlowPlan { start, size: Some(size), ..(self.connect)(number, syn_lost) }
-    }
-}
-
-impl fmt::Debug for SessionsPlan {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SessionsPlan")
-            .field("name", &self.name)
-            .field("users", &self.users)
-            .finish_non_exhaustive()
+        let mut connection = FlowPlan { start, size: Some(size), ..self.connections[number].clone() };
+        if syn_lost {
+            connection.control.start.window = connection.payload;
+        }
+        connection
     }
 }
 
 /// What a session sends.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub enum SessionSize {
     /// Full segments.
     Packets(Distribution),
@@ -177,7 +194,7 @@ impl SessionSize {
 }
 
 /// One source of cross traffic.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TrafficPlan {
     /// Names the source's random stream.
     pub name: String,

@@ -25,10 +25,11 @@ impl Population {
         for plan in &plans {
             let before = first + users.len();
             users.extend(
-                (0..plan.users).map(|number| User::new((before + number) as u32, number, plan, seed)),
+                (0..plan.users()).map(|number| User::new((before + number) as u32, number, plan, seed)),
             );
         }
-        let plan_of = (0..).zip(&plans).flat_map(|(index, plan)| iter::repeat_n(index, plan.users)).collect();
+        let plan_of =
+            (0..).zip(&plans).flat_map(|(index, plan)| iter::repeat_n(index, plan.users())).collect();
         Self { first, users, plan_of, tallies: plans.iter().map(|_| Tally::default()).collect(), plans }
     }
 
@@ -90,7 +91,7 @@ impl Population {
         let mut users = mem::take(&mut self.users).into_iter();
         let report = |(plan, mut tally): (SessionsPlan, Tally)| {
             let (mut delivered, mut sent, mut dropped, mut retransmits) = (Bytes::ZERO, 0, 0, 0);
-            for user in users.by_ref().take(plan.users) {
+            for user in users.by_ref().take(plan.users()) {
                 let flow = user.finish(end, &mut tally);
                 delivered += flow.delivered;
                 sent += flow.sent;
@@ -99,8 +100,8 @@ impl Population {
             }
             let measured = end.since(tally.since);
             SessionsReport {
+                users: plan.users(),
                 name: plan.name,
-                users: plan.users,
                 completed: tally.completed,
                 mean_active: tally.busy.as_secs_f64() / measured.as_secs_f64().max(f64::MIN_POSITIVE),
                 delivered,

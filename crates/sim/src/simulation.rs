@@ -1,12 +1,15 @@
 //! The loop: take the earlier of the next arrival and the earliest slot of the agenda, let it act.
 
+#[cfg(test)]
+mod strangers;
+
 use crate::agenda::Agenda;
 use crate::endpoints::Endpoints;
 use crate::flow::Flow;
 use crate::medium::{AssistedLink, Lines, Medium, Network, TightLink};
 use crate::outcome::{BATCHES, Outcome};
 use crate::packet::Packet;
-use crate::plan::{LinkPlan, Plan, SessionsPlan, TrafficPlan};
+use crate::plan::{LinkPlan, Plan, Topology, TrafficPlan};
 use crate::population::Population;
 use crate::recorder::Recorder;
 use link::traffic::Source;
@@ -41,61 +44,59 @@ struct Course<R> {
 }
 
 impl<R: Recorder> Simulation<R> {
-    /// Sets the run up: the fast way if all packets cross one link and no acknowledgement waits, hop by hop otherwise.
+    /// Sets the run up.
     ///
     /// # Panics
-    /// If the registries of `link` do not have a queue of the plan with its settings or its assist, a link of several has an
-    /// assist, a route is empty, or a route or [`Plan::tight`] names a link that the plan does not have.
+    /// If a registry lacks a queue with its settings, an assist, a controller, a slow start or a sizer that the plan names; if a
+    /// link of a network has an assist; if a route is empty or names a link that the plan does not have; if a plan with one
+    /// link has other routes or acknowledgements that wait.
     #[must_use]
     pub fn new(plan: Plan, recorder: R) -> Self {
-        if !plan.is_single() {
-            return Self::hop_by_hop(plan, recorder);
+        match &plan.topology {
+            Topology::OneLink(only) => {
+                let (config, loss) = lumped(&plan, only);
+                let link = Link::make_with(config, &only.queue, only.limit, loss)
+                    .expect("the plan names a queue of the registry and its settings");
+                Self::over(link, plan, recorder)
+            }
+            Topology::Network { links, tight } => {
+                assert!(*tight < links.len(), "the tight link is one of the links");
+                assert!(
+                    links.iter().all(|link| link.queue.assist.is_none()),
+                    "routers assist on single links only"
+                );
+                let make = |link: &LinkPlan| {
+                    let link = Link::make_with(link.config, &link.queue, link.limit, loss(&plan, link));
+                    link.expect("the plan names queues of the registry and their settings")
+                };
+                let network = Network::new(links.iter().map(make).collect(), &plan);
+                Self { course: Course::new(plan, recorder), carrier: Carrier::Network(Box::new(network)) }
+            }
         }
-        let (config, loss) = lumped(&plan);
-        let link = Link::make_with(config, &plan.links[0].queue, plan.links[0].limit, loss);
-        Self::over(link.expect("the plan names a queue of the registry and its settings"), plan, recorder)
     }
 
     /// The same run with the link's departures as events even behind a drop-tail queue: slower, and there to show
     /// that it makes no difference.
     ///
     /// # Panics
-    /// As [`Simulation::new`], and if the plan [is not single](Plan::is_single).
+    /// As [`Simulation::new`], and if the plan is not [one link](Topology::OneLink).
     #[must_use]
     pub fn with_link_events(plan: Plan, recorder: R) -> Self {
-        assert!(plan.is_single(), "one link, and no acknowledgement that waits");
-        let (config, loss) = lumped(&plan);
-        let LinkPlan { queue, limit, .. } = &plan.links[0];
-        let context = queue.context(*limit, config.rate, Stream::new(plan.seed, "queue"));
-        let queue = link::queue::build_with(&queue.policy, &queue.settings, context)
+        let Topology::OneLink(only) = &plan.topology else {
+            panic!("one link, and no acknowledgement that waits")
+        };
+        let (config, loss) = lumped(&plan, only);
+        let context = only.queue.context(only.limit, config.rate, Stream::new(plan.seed, "queue"));
+        let queue = link::queue::build_with(&only.queue.policy, &only.queue.settings, context)
             .expect("the plan names a queue of the registry and its settings");
         Self::over(Link::queued(config, queue, loss), plan, recorder)
     }
 
-    /// The same run as a network of links, each with its own propagation, even if there is only one.
-    ///
-    /// # Panics
-    /// As [`Simulation::new`].
-    #[must_use]
-    pub fn hop_by_hop(plan: Plan, recorder: R) -> Self {
-        assert!(plan.tight < plan.links.len(), "the tight link is one of the links");
-        assert!(
-            plan.links.iter().all(|link| link.queue.assist.is_none()),
-            "routers assist on single links only"
-        );
-        let make = |link: &LinkPlan| {
-            let link = Link::make_with(link.config, &link.queue, link.limit, loss(&plan, link));
-            link.expect("the plan names queues of the registry and their settings")
-        };
-        let network = Network::new(plan.links.iter().map(make).collect(), &plan);
-        Self { course: Course::new(plan, recorder), carrier: Carrier::Network(Box::new(network)) }
-    }
-
     fn over(link: Link<Packet>, plan: Plan, recorder: R) -> Self {
-        let users = plan.sessions.iter().flat_map(SessionsPlan::base_rtts);
-        let lines = Lines::new(plan.flows.iter().map(|flow| flow.base_rtt).chain(users));
+        assert!(plan.crosses_one_link(), "one link, and no acknowledgement that waits");
+        let lines = Lines::new(plan.connections().map(|flow| flow.base_rtt));
         let tight = TightLink::new(link, lines, plan.loss_episodes());
-        let LinkPlan { queue, config, .. } = &plan.links[0];
+        let LinkPlan { queue, config, .. } = &plan.topology.links()[0];
         let router = queue.assist.as_deref().map(|name| {
             link::assist::build(name, config.rate).expect("the plan names an assist of the registry")
         });
@@ -108,23 +109,6 @@ impl<R: Recorder> Simulation<R> {
             }
         };
         Self { course, carrier }
-    }
-
-    /// The same run with flows that leave: of each its number in the plan and when. From then on it sends nothing new;
-    /// what it has sent is still delivered, and mended where it was lost.
-    ///
-    /// # Panics
-    /// If the plan has no such flow.
-    #[must_use]
-    pub fn leaving(mut self, flows: impl IntoIterator<Item = (usize, Time)>) -> Self {
-        let leaving = &mut self.course.leaving;
-        leaving.extend(flows.into_iter().map(|(flow, at)| (at, flow)));
-        assert!(
-            leaving.iter().all(|(_, flow)| *flow < self.course.endpoints.flows.len()),
-            "a flow of the plan"
-        );
-        leaving.sort_unstable_by(|a, b| b.cmp(a));
-        self
     }
 
     /// Runs to the end.
@@ -143,16 +127,19 @@ impl<R: Recorder> Course<R> {
         let source = |traffic: &TrafficPlan| {
             Source::new(traffic.config.clone(), Stream::new(seed, &format!("traffic {}", traffic.name)))
         };
+        let mut leaving: Vec<(Time, usize)> = plan.leaving().collect();
+        leaving.sort_unstable_by(|a, b| b.cmp(a));
+        let tight = plan.topology.tight();
         let population = Population::new(plan.sessions, plan.flows.len(), seed);
         let flows = plan.flows.into_iter().zip(0..).map(|(flow, index)| Flow::new(index, flow, seed));
         Self {
             endpoints: Endpoints { flows: flows.collect(), population },
             sources: plan.traffic.iter().map(source).collect(),
-            tight: plan.tight,
+            tight,
             end: plan.end,
             warmup: plan.warmup,
             batches: Vec::new(),
-            leaving: Vec::new(),
+            leaving,
             recorder,
         }
     }
@@ -162,9 +149,6 @@ impl<R: Recorder> Course<R> {
     // On its own: within `Simulation::run` the three of them are one function, too large for what is called at each event to be inlined.
     #[inline(never)]
     fn run<M: Medium>(mut self, mut medium: M) -> Outcome<R> {
-        for (at, flow) in &self.leaving {
-            medium.losses().leave(*flow, *at);
-        }
         let first_source = self.endpoints.flows.len() + self.endpoints.population.len();
         let first_link = first_source + self.sources.len();
         let recording = first_link + medium.slots();
@@ -316,12 +300,12 @@ impl<R: Recorder> Course<R> {
 }
 
 /// The one link's own part of a plan. All propagation is the flows': see the crate's map.
-fn lumped(plan: &Plan) -> (LinkConfig, Stream) {
-    (LinkConfig { delay: Span::ZERO, ..plan.links[0].config }, loss(plan, &plan.links[0]))
+fn lumped(plan: &Plan, link: &LinkPlan) -> (LinkConfig, Stream) {
+    (LinkConfig { delay: Span::ZERO, ..link.config }, loss(plan, link))
 }
 
 /// What a link's random loss is drawn from.
 fn loss(plan: &Plan, link: &LinkPlan) -> Stream {
-    let only = plan.links.len() == 1;
+    let only = plan.topology.links().len() == 1;
     Stream::new(plan.seed, &if only { "link loss".to_owned() } else { format!("link loss {}", link.name) })
 }

@@ -58,7 +58,7 @@ pub(crate) struct Tally {
 impl User {
     pub(crate) fn new(index: u32, number: usize, plan: &SessionsPlan, seed: u64) -> Self {
         let mut stream = Stream::new(seed, &format!("sessions {} {number}", plan.name));
-        let until = plan.arrival(number) + Span::from_secs_f64(plan.think.draw(&mut stream));
+        let until = plan.connections[number].start + Span::from_secs_f64(plan.think.draw(&mut stream));
         let connection = plan.connection(number, false, Time::NEVER, Bytes::ZERO);
         let syn_timeout = connection.transport.initial_rto;
         let flow = Flow::new(index, connection, seed);

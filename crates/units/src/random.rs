@@ -9,6 +9,7 @@ mod logarithm;
 use logarithm::minus_ln;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::Serialize;
 
 /// A stream of random numbers (xoshiro256++), named within a run.
 #[derive(Clone, Debug)]
@@ -65,7 +66,7 @@ impl Stream {
 }
 
 /// A distribution of numbers from 0 up.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub enum Distribution {
     /// Always this.
     Constant(f64),

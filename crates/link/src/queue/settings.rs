@@ -7,12 +7,13 @@ use super::{
     AdaptiveRedParameters, CodelParameters, Context, FqCodelParameters, Measure, PieParameters, RedParameters,
 };
 use crate::Limit;
+use serde::Serialize;
 use std::fmt;
 use units::random::Stream;
 use units::{Bytes, Rate, Span};
 
 /// The knobs of all policies; what is absent has the policy's default.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Settings {
     /// Queueing delay aimed at: CoDel and FQ-CoDel 5 ms, PIE 15 ms, adaptive RED 5 ms.
     pub target: Option<Span>,
@@ -50,7 +51,7 @@ pub struct Settings {
 
 /// Which policy a queue has, how it is set, and what it is told of the packets to come. Made from a policy's name, it
 /// has the defaults.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PolicyConfig {
     /// Its name in the registry.
     pub policy: String,

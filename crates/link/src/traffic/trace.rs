@@ -1,12 +1,13 @@
 //! Packets recorded elsewhere: sizes and the gaps between them, six bytes for each.
 
+use serde::Serialize;
 use units::{Bytes, Rate, Span};
 
 /// A gap that is kept apart since it does not fit in 32 bits.
 const LONG: u32 = u32::MAX;
 
 /// Packets in order of time. Made by [`TraceParser`](super::TraceParser).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Trace {
     /// From the packet before, nanoseconds; of the first, zero.
     gaps: Vec<u32>,

@@ -8,7 +8,7 @@ mod routes;
 use super::{Lines, Medium};
 use crate::endpoints::Endpoints;
 use crate::packet::{Kind, Packet, UnderWay};
-use crate::plan::{FlowPlan, Plan, SessionsPlan};
+use crate::plan::{FlowPlan, LinkPlan, Plan};
 use link::{Link, LinkReport, LinkState, LossEpisodes};
 use routes::Routes;
 use units::{Span, Time};
@@ -49,17 +49,16 @@ impl Network {
             assert!(!route.is_empty(), "{name} needs a route");
             routes.begin(route)
         };
-        let users: Vec<FlowPlan> = plan.sessions.iter().flat_map(SessionsPlan::connections).collect();
-        let connections: Vec<&FlowPlan> = plan.flows.iter().chain(&users).collect();
+        let connections: Vec<&FlowPlan> = plan.connections().collect();
         let there: Vec<u32> = connections.iter().map(|flow| begin(&flow.route, &flow.name)).collect();
         let sources = plan.traffic.iter().map(|traffic| begin(&traffic.route, &traffic.name)).collect();
         let way = |(flow, there): (&&FlowPlan, u32)| Way { there, back: routes.begin(&flow.return_route) };
         Self {
             ways: connections.iter().zip(there).map(way).collect(),
             sources,
-            lines: Lines::new(connections.iter().map(|flow| access(flow, plan))),
+            lines: Lines::new(connections.iter().map(|flow| access(flow, plan.topology.links()))),
             links,
-            tight: plan.tight,
+            tight: plan.topology.tight(),
             routes,
             touched: Vec::new(),
             dropped: Vec::new(),
@@ -167,7 +166,7 @@ impl Medium for Network {
 }
 
 /// What of a flow's base RTT its links do not take: its access lines' delay.
-fn access(flow: &FlowPlan, plan: &Plan) -> Span {
+fn access(flow: &FlowPlan, links: &[LinkPlan]) -> Span {
     let crossed = flow.route.iter().chain(&flow.return_route);
-    flow.base_rtt.saturating_sub(crossed.map(|link| plan.links[*link].config.delay).sum())
+    flow.base_rtt.saturating_sub(crossed.map(|link| links[*link].config.delay).sum())
 }

@@ -1,6 +1,6 @@
 //! XCP and RCP with their routers: the papers' yardstick.
 
-use crate::common::{flow, plan};
+use crate::common::plan;
 use tightlink_sim::{FlowPlan, NoRecorder, Outcome, Plan, Simulation};
 use units::{Span, Time};
 
@@ -8,7 +8,7 @@ use units::{Span, Time};
 /// packets; measured between `from` and `to` seconds.
 fn run(control: &str, rtts: &[u64], later: u64, from: u64, to: u64) -> Outcome<NoRecorder> {
     let mut plan = Plan { warmup: Time::ZERO + Span::from_secs(from), ..plan(100_000_000, 1000) };
-    plan.links[0].queue.assist = Some(control.into());
+    plan.topology.links_mut()[0].queue.assist = Some(control.into());
     plan.end = Some(Time::ZERO + Span::from_secs(to));
     plan.flows = rtts
         .iter()
@@ -16,7 +16,7 @@ fn run(control: &str, rtts: &[u64], later: u64, from: u64, to: u64) -> Outcome<N
         .map(|(index, rtt)| {
             let start = if index < rtts.len() / 2 { 0 } else { later };
             let start = Time::ZERO + Span::from_secs(start) + Span::from_millis(7 * index as u64);
-            FlowPlan { start, ..flow(&format!("flow-{index}"), control, Span::from_millis(*rtt)) }
+            FlowPlan { start, ..FlowPlan::greedy(&format!("flow-{index}"), control, Span::from_millis(*rtt)) }
         })
         .collect();
     Simulation::new(plan, NoRecorder).run()
@@ -83,11 +83,12 @@ fn rcp_gives_a_new_flow_its_share_at_once() {
 #[test]
 fn xcp_yields_what_traffic_without_headers_takes() {
     let mut plan = Plan { warmup: Time::ZERO + Span::from_secs(10), ..plan(100_000_000, 1000) };
-    plan.links[0].queue.assist = Some("xcp".into());
+    plan.topology.links_mut()[0].queue.assist = Some("xcp".into());
     plan.end = Some(Time::ZERO + Span::from_secs(30));
-    plan.flows = vec![flow("flow", "xcp", Span::from_millis(80))];
+    plan.flows = vec![FlowPlan::greedy("flow", "xcp", Span::from_millis(80))];
     let limited = units::Bytes::new(30 * 1448);
-    let fixed = FlowPlan { socket_buffer: limited, ..flow("fixed", "fixed", Span::from_millis(10)) };
+    let fixed =
+        FlowPlan { socket_buffer: limited, ..FlowPlan::greedy("fixed", "fixed", Span::from_millis(10)) };
     plan.flows.push(fixed);
     let outcome = Simulation::new(plan, NoRecorder).run();
     let (shares, utilization, queue) = shares(&outcome);

@@ -1,7 +1,7 @@
 //! What is measured of the tight link over time: its batches, and its queue's length.
 
-use crate::common::{flow, plan};
-use tightlink_sim::{BATCHES, NoRecorder, Plan, Simulation};
+use crate::common::plan;
+use tightlink_sim::{BATCHES, FlowPlan, NoRecorder, Plan, Simulation};
 use units::{Span, Time};
 
 fn at(seconds: u64) -> Time {
@@ -11,8 +11,10 @@ fn at(seconds: u64) -> Time {
 /// Two flows over a queue too short to keep the link busy.
 fn two_flows(end: Option<Time>) -> Plan {
     let mut plan = plan(10_000_000, 8);
-    plan.flows =
-        vec![flow("one", "reno", Span::from_millis(80)), flow("other", "reno", Span::from_millis(50))];
+    plan.flows = vec![
+        FlowPlan::greedy("one", "reno", Span::from_millis(80)),
+        FlowPlan::greedy("other", "reno", Span::from_millis(50)),
+    ];
     (plan.end, plan.warmup) = (end, at(5));
     plan
 }
@@ -53,7 +55,7 @@ fn the_length_of_the_queue_over_time_is_the_same_with_and_without_link_events() 
 fn without_a_warm_up_the_first_burst_counts() {
     let whole = |warmup: Span| {
         let mut plan = plan(10_000_000, 4);
-        let mut flow = flow("all", "reno", Span::from_millis(50));
+        let mut flow = FlowPlan::greedy("all", "reno", Span::from_millis(50));
         flow.size = Some(flow.payload * 10);
         plan.flows = vec![flow];
         plan.warmup = Time::ZERO + warmup;

@@ -1,6 +1,6 @@
 //! The simulator against closed forms.
 
-use crate::common::{congestion_avoidance, flow, plan};
+use crate::common::{congestion_avoidance, plan};
 use link::LinkState;
 use model::empty_queue;
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ fn a_fixed_window_flow_gets_window_over_rtt() {
         let window = segments * 1448;
         plan.flows = vec![FlowPlan {
             socket_buffer: Bytes::new(window),
-            ..flow("target", "fixed", Span::from_millis(rtt_ms))
+            ..FlowPlan::greedy("target", "fixed", Span::from_millis(rtt_ms))
         }];
         let outcome = Simulation::new(plan, NoRecorder).run();
         let goodput = outcome.flows[0].goodput().as_bps_f64();
@@ -41,7 +41,7 @@ fn a_window_beyond_the_product_stands_in_the_queue() {
     plan.warmup = Time::ZERO + Span::from_secs(2);
     plan.flows = vec![FlowPlan {
         socket_buffer: Bytes::new(500 * 1448),
-        ..flow("target", "fixed", Span::from_millis(40))
+        ..FlowPlan::greedy("target", "fixed", Span::from_millis(40))
     }];
     let outcome = Simulation::new(plan, NoRecorder).run();
     let rtt = outcome.flows[0].rtt.mean().unwrap().as_secs_f64();
@@ -60,7 +60,7 @@ fn one_reno_flow_with_a_product_of_buffer_never_idles() {
         let mut plan = plan(rate, product + 2);
         plan.end = Some(Time::ZERO + Span::from_secs(300));
         plan.warmup = Time::ZERO + Span::from_secs(60);
-        plan.flows = vec![flow("target", "reno", Span::from_millis(rtt_ms))];
+        plan.flows = vec![FlowPlan::greedy("target", "reno", Span::from_millis(rtt_ms))];
         let outcome = Simulation::new(plan, NoRecorder).run();
         assert!(outcome.link.queue_drops > 0, "the window must saw for this to mean anything");
         assert_eq!(outcome.link.idle_fraction, 0.0, "{rate} bit/s, {rtt_ms} ms");
@@ -75,7 +75,7 @@ fn utilization_of_one_reno_flow_follows_the_sawtooth() {
         let mut plan = plan(16_000_000, (product * share) as u64);
         plan.end = Some(Time::ZERO + Span::from_secs(2000));
         plan.warmup = Time::ZERO + Span::from_secs(200);
-        plan.flows = vec![flow("target", "reno", Span::from_millis(100))];
+        plan.flows = vec![FlowPlan::greedy("target", "reno", Span::from_millis(100))];
         let outcome = Simulation::new(plan, NoRecorder).run();
         let b = share;
         // In a cycle the window climbs from (1+b)/2 to 1+b: it fills the pipe of 1 at rate W/T below 1, at C
@@ -136,7 +136,7 @@ fn least_backlog(rtts: &[Span], factor: f64, seed: u64) -> Option<(u64, u64, f64
         payload,
         send_jitter: Span::from_micros(250),
         control: congestion_avoidance(payload, packets / rtts.len() as u64),
-        ..flow(&format!("flow-{index}"), "reno", *rtt)
+        ..FlowPlan::greedy(&format!("flow-{index}"), "reno", *rtt)
     };
     plan.flows = rtts.iter().enumerate().map(one).collect();
     let recorder = LeastBacklog {

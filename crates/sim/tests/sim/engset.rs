@@ -1,10 +1,10 @@
 //! Engset sessions: against ns-2 on the rows of P2's reference (tests/reference/README.md), and their own rules.
 
-use crate::common::{flow, plan};
+use crate::common::{plan, two_segments};
 use crate::ns2::base_rtts;
-use cc::Start;
-use cc::registry::build;
-use tightlink_sim::{FlowPlan, NoRecorder, Plan, SessionSize, SessionsPlan, Simulation, Transport};
+use tightlink_sim::{
+    ControlPlan, FlowPlan, NoRecorder, Plan, SessionSize, SessionsPlan, Simulation, Transport,
+};
 use units::random::Distribution;
 use units::{Bytes, Fraction, Rate, Span, Time};
 
@@ -41,26 +41,19 @@ fn scenario(buffer: u64) -> Plan {
     let mut plan = plan(16_000_000, buffer - 1);
     plan.warmup = Time::ZERO + Span::from_secs(50);
     plan.end = Some(Time::ZERO + Span::from_secs(350));
-    let rtts = base_rtts(200);
     let segment = Bytes::new(460);
-    let connect = move |user: usize, syn_lost: bool| FlowPlan {
-        control: build(
-            "reno",
-            "standard",
-            Start { segment, window: segment * if syn_lost { 1 } else { 2 }, threshold: Bytes::MAX },
-        )
-        .expect("registered"),
+    let connection = |rtt: Span| FlowPlan {
+        control: ControlPlan { start: two_segments(segment), ..ControlPlan::new("reno", segment) },
         payload: segment,
         header: Bytes::new(40),
         send_jitter: Span::from_micros(250),
         // As ns-2: RFC 2988, which RFC 6298 takes the place of.
         transport: Transport { timestamps: false, initial_rto: Span::from_secs(3), ..Transport::default() },
-        ..flow("user", "reno", rtts[user])
+        ..FlowPlan::greedy("user", "reno", rtt)
     };
     plan.sessions = vec![SessionsPlan {
         name: "users".into(),
-        users: 200,
-        connect: Box::new(connect),
+        connections: base_rtts(200).into_iter().map(connection).collect(),
         size: SessionSize::Packets(Distribution::Uniform(1.0, 200.0)),
         think: Distribution::Exponential(2.0),
         handshake: true,
@@ -130,12 +123,11 @@ fn no_buffer_leaves_fewer_users_active_than_littles_law_allows() {
 /// One user on a fast path without loss: 10 packets in windows of 10 after a handshake, then a second of thought.
 fn alone(handshake: bool, loss: f64) -> Plan {
     let mut plan = plan(1_000_000_000, 1000);
-    plan.links[0].config.loss = Fraction::new(loss).expect("a share");
+    plan.topology.links_mut()[0].config.loss = Fraction::new(loss).expect("a share");
     plan.end = Some(Time::ZERO + Span::from_secs(2000));
     plan.sessions = vec![SessionsPlan {
         name: "user".into(),
-        users: 1,
-        connect: Box::new(|_, _| flow("user", "reno", Span::from_millis(100))),
+        connections: vec![FlowPlan::greedy("user", "reno", Span::from_millis(100))],
         size: SessionSize::Packets(Distribution::Constant(10.0)),
         think: Distribution::Constant(1.0),
         handshake,
@@ -146,11 +138,7 @@ fn alone(handshake: bool, loss: f64) -> Plan {
 #[test]
 fn a_user_with_a_line_of_its_own_sends_one_segment_after_the_other() {
     let mut plan = alone(false, 0.0);
-    let lined = |_, _| FlowPlan {
-        access_rate: Some(Rate::from_bps(12_000_000)),
-        ..flow("user", "reno", Span::from_millis(100))
-    };
-    plan.sessions[0].connect = Box::new(lined);
+    plan.sessions[0].connections[0].access_rate = Some(Rate::from_bps(12_000_000));
     let outcome = Simulation::new(plan, NoRecorder).run();
     // The tenth segment leaves nine milliseconds after the first, and takes 12 us on the link like the others.
     let took = outcome.sessions[0].completion.mean().unwrap().as_secs_f64();

@@ -1,7 +1,7 @@
 //! Controllers that go by delay and rate, at their equilibria.
 
-use crate::common::{flow, plan};
-use tightlink_sim::{NoRecorder, Outcome, Plan, Simulation};
+use crate::common::plan;
+use tightlink_sim::{FlowPlan, NoRecorder, Outcome, Plan, Simulation};
 use units::{Span, Time};
 
 const MBPS: u64 = 1_000_000;
@@ -11,7 +11,7 @@ const MBPS: u64 = 1_000_000;
 fn alike(control: &str, flows: usize, rtt: u64, mbps: u64, limit: u64, warmup: u64, seconds: u64) -> Plan {
     let mut plan = plan(mbps * MBPS, limit);
     for index in 0..flows {
-        plan.flows.push(flow(&format!("flow-{index}"), control, Span::from_millis(rtt)));
+        plan.flows.push(FlowPlan::greedy(&format!("flow-{index}"), control, Span::from_millis(rtt)));
     }
     plan.warmup = Time::ZERO + Span::from_secs(warmup);
     plan.end = Some(Time::ZERO + Span::from_secs(seconds));
@@ -114,7 +114,7 @@ fn a_bbr3_flow_probes_to_nine_tenths_of_a_product_and_cruises_with_an_empty_queu
 fn bbr_keeps_its_rate_on_a_lossy_path() {
     let lossy = |control: &str, share: f64| {
         let mut plan = alike(control, 1, 40, 100, 2000, 10, 40);
-        plan.links[0].config.loss = units::Fraction::new(share).unwrap();
+        plan.topology.links_mut()[0].config.loss = units::Fraction::new(share).unwrap();
         run(plan).flows[0].goodput().as_bps_f64() * 1e-6
     };
     assert!(lossy("reno", 0.01) < 6.0);

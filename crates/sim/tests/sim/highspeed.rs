@@ -1,9 +1,8 @@
 //! The simulator against ns-2 on ten HighSpeed flows at 1 Gb/s: every row of the reference, tests/reference/README.md.
 
-use crate::common::{flow, plan};
-use cc::Start;
-use cc::registry::{LIMITED, build};
-use tightlink_sim::{FlowPlan, NoRecorder, Plan, Recovery, Simulation, Transport};
+use crate::common::{plan, two_segments};
+use cc::registry::LIMITED;
+use tightlink_sim::{ControlPlan, FlowPlan, NoRecorder, Plan, Recovery, Simulation, Transport};
 use units::random::Stream;
 use units::{Bytes, Rate, Span, Time};
 
@@ -60,7 +59,7 @@ impl Setting {
         let mut plan = plan(rate, self.buffer - 1);
         if self.red {
             let room = self.buffer.min([12_500, 6_250, 2_500][self.case as usize - 1]) as f64;
-            let queue = &mut plan.links[0].queue;
+            let queue = &mut plan.topology.links_mut()[0].queue;
             *queue = "red".into();
             queue.mean_packet = Bytes::new(1000);
             (queue.settings.min_threshold, queue.settings.max_threshold) = (Some(0.4 * room), Some(room));
@@ -74,18 +73,17 @@ impl Setting {
         let one = |index: u64| {
             let rtt = Span::from_micros(least + (largest - least) * index / (flows - 1));
             FlowPlan {
-                control: build(
-                    "highspeed",
-                    LIMITED,
-                    Start { segment, window: segment * 2, threshold: Bytes::MAX },
-                )
-                .expect("registered"),
+                control: ControlPlan {
+                    slow_start: LIMITED.into(),
+                    start: two_segments(segment),
+                    ..ControlPlan::new("highspeed", segment)
+                },
                 payload: segment,
                 header: Bytes::new(40),
                 start: Time::ZERO + Span::from_secs_f64(2.0 * starts.uniform()),
                 send_jitter: Rate::from_bps(rate).serialization(Bytes::new(1000)),
                 transport: Transport { timestamps: false, recovery: self.recovery, ..Transport::default() },
-                ..flow(&format!("flow-{index}"), "highspeed", rtt)
+                ..FlowPlan::greedy(&format!("flow-{index}"), "highspeed", rtt)
             }
         };
         plan.flows = (0..flows).map(one).collect();

@@ -1,10 +1,9 @@
 //! TCP-Madison against what its paper claims [madison]. Where the simulation disagrees, the bound here is the
 //! simulation's and the comment has the paper's; see docs/papers/madison.md.
 
-use crate::common::{flow, plan};
-use cc::{Madison, MadisonParameters, Start};
+use crate::common::plan;
 use link::traffic::{Pattern, TrafficConfig};
-use tightlink_sim::{FlowView, NoRecorder, Outcome, Plan, Recorder, Simulation, TrafficPlan};
+use tightlink_sim::{FlowPlan, FlowView, NoRecorder, Outcome, Plan, Recorder, Simulation, TrafficPlan};
 use units::{Bytes, Fraction, Rate, Span, Time};
 
 /// Of the links, packets.
@@ -18,7 +17,7 @@ fn seconds(seconds: u64) -> Time {
 fn sharing(control: &str, mbps: u64, rtts: &[u64], cross: u64, (warmup, end): (u64, u64)) -> Plan {
     let mut plan = plan(mbps * 1_000_000, BUFFER);
     for (index, rtt) in rtts.iter().enumerate() {
-        let mut flow = flow(&format!("{rtt} ms"), control, Span::from_millis(*rtt));
+        let mut flow = FlowPlan::greedy(&format!("{rtt} ms"), control, Span::from_millis(*rtt));
         flow.start = seconds(5 * index as u64);
         plan.flows.push(flow);
     }
@@ -112,24 +111,6 @@ fn flows_share_equally_on_paths_that_no_rule_was_chosen_by() {
     }
 }
 
-/// Why `p_min` is not the paper's: with that, a flow that has sent 10/p packets has twice the target of one that has not.
-#[test]
-fn with_the_printed_least_loss_rate_shares_grow_with_age() {
-    // The first has sent its 100 000 packets by 20 s, the last by a minute.
-    let with = |least_loss: f64| {
-        let mut plan = shared("madison", &[50, 50], 40, (35, 58));
-        plan.flows[1].start = seconds(20);
-        for flow in &mut plan.flows {
-            let start = Start { segment: flow.payload, window: flow.payload * 10, threshold: Bytes::MAX };
-            let parameters = MadisonParameters { least_loss, ..MadisonParameters::default() };
-            flow.control = Box::new(Madison::with(start, parameters));
-        }
-        unfairness(&run(plan))
-    };
-    let (printed, ours) = (with(2.55e-5), with(1e-4));
-    assert!(printed > 0.2 && ours < 0.1, "{printed} {ours}");
-}
-
 /// Seconds from the second flow's start, 20 s after the first's, until its rate over a second is first within a fifth of
 /// half of what both have at the end.
 fn joining(control: &str, cross: u64) -> f64 {
@@ -200,8 +181,8 @@ fn evenly_spaced_flows_alone_swing_between_too_much_and_too_little() {
 fn over_a_lossy_path_it_has_several_times_what_reno_has() {
     let lossy = |control: &str| {
         let mut plan = sharing(control, 500, &[78], 70, (10, 30));
-        plan.links[0].limit = link::Limit::Packets(115);
-        plan.links[0].config.loss = Fraction::new(2.5e-4).unwrap();
+        plan.topology.links_mut()[0].limit = link::Limit::Packets(115);
+        plan.topology.links_mut()[0].config.loss = Fraction::new(2.5e-4).unwrap();
         run(plan)
     };
     let (madison, reno) = (lossy("madison"), lossy("reno"));
@@ -217,8 +198,8 @@ fn reno_loses_nothing_to_it_on_paths_of_50_ms() {
     for (cross, buffer) in [(0, 417), (0, 100), (40, 100)] {
         let beside = |control: &str| {
             let mut plan = shared("reno", &[50], cross, (20, 80));
-            plan.flows.push(flow("beside", control, Span::from_millis(50)));
-            plan.links[0].limit = link::Limit::Packets(buffer);
+            plan.flows.push(FlowPlan::greedy("beside", control, Span::from_millis(50)));
+            plan.topology.links_mut()[0].limit = link::Limit::Packets(buffer);
             run(plan)
         };
         let (reno, madison) = (rates(&beside("reno")), rates(&beside("madison")));

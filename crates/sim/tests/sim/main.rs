@@ -11,6 +11,7 @@ mod madison;
 mod network;
 mod ns2;
 mod options;
+mod plans;
 mod recovery;
 mod right_sizing;
 mod slow_starts;

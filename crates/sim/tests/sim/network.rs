@@ -1,7 +1,7 @@
 //! Several links: in sequence, in a parking lot, with queues on the way back.
 
-use crate::common::{flow, link, plan};
-use tightlink_sim::{FlowPlan, LinkPlan, NoRecorder, Outcome, Plan, Simulation};
+use crate::common::{link, plan};
+use tightlink_sim::{FlowPlan, LinkPlan, NoRecorder, Outcome, Plan, Simulation, Topology};
 use units::{Bytes, Span, Time};
 
 const PAYLOAD: f64 = 1448.0 * 8.0;
@@ -10,7 +10,7 @@ const SEGMENT: f64 = 1500.0 * 8.0;
 /// A minute over `links`, the first two seconds not measured.
 fn network(links: Vec<LinkPlan>) -> Plan {
     Plan {
-        links,
+        topology: Topology::Network { links, tight: 0 },
         end: Some(Time::ZERO + Span::from_secs(60)),
         warmup: Time::ZERO + Span::from_secs(2),
         ..plan(1, 1)
@@ -18,7 +18,7 @@ fn network(links: Vec<LinkPlan>) -> Plan {
 }
 
 fn run(plan: Plan) -> Outcome<NoRecorder> {
-    Simulation::new(plan, NoRecorder).run()
+    Simulation::new(plan.simplified(), NoRecorder).run()
 }
 
 /// A flow whose window is always `segments`.
@@ -26,7 +26,7 @@ fn windowed(name: &str, segments: u64, rtt_ms: u64, route: &[usize]) -> FlowPlan
     FlowPlan {
         socket_buffer: Bytes::new(1448) * segments,
         route: route.to_vec(),
-        ..flow(name, "fixed", Span::from_millis(rtt_ms))
+        ..FlowPlan::greedy(name, "fixed", Span::from_millis(rtt_ms))
     }
 }
 
@@ -46,7 +46,7 @@ fn a_faster_link_behind_the_tight_one_never_queues() {
         plan.flows = (0..3)
             .map(|index| FlowPlan {
                 route: vec![0, 1],
-                ..flow(&format!("flow-{index}"), "reno", Span::from_millis(40 + index * 7))
+                ..FlowPlan::greedy(&format!("flow-{index}"), "reno", Span::from_millis(40 + index * 7))
             })
             .collect();
         let outcome = run(plan);
@@ -122,7 +122,7 @@ fn reno_in_a_parking_lot_gets_less_the_more_links_it_crosses() {
         let reno = |name: String, route: Vec<usize>| FlowPlan {
             send_jitter: Span::from_micros(500),
             route,
-            ..flow(&name, "reno", Span::from_millis(40))
+            ..FlowPlan::greedy(&name, "reno", Span::from_millis(40))
         };
         plan.flows = vec![reno("long".into(), (0..links).collect())];
         plan.flows.extend((0..links).map(|index| reno(format!("short-{index}"), vec![index])));

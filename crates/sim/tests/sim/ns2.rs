@@ -1,9 +1,7 @@
 //! The simulator against ns-2 on P2's greedy flows: every row of the reference, tests/reference/README.md.
 
-use crate::common::{flow, plan};
-use cc::Start;
-use cc::registry::build;
-use tightlink_sim::{FlowPlan, NoRecorder, Plan, Simulation, Transport};
+use crate::common::{plan, two_segments};
+use tightlink_sim::{ControlPlan, FlowPlan, NoRecorder, Plan, Simulation, Transport};
 use units::random::Stream;
 use units::{Bytes, Span, Time};
 
@@ -54,14 +52,13 @@ fn scenario(row: &Row) -> Plan {
     let segment = Bytes::new(460);
     let mut starts = Stream::new(1, "starts");
     let one = |(index, rtt): (usize, Span)| FlowPlan {
-        control: build("reno", "standard", Start { segment, window: segment * 2, threshold: Bytes::MAX })
-            .expect("registered"),
+        control: ControlPlan { start: two_segments(segment), ..ControlPlan::new("reno", segment) },
         payload: segment,
         header: Bytes::new(40),
         start: Time::ZERO + Span::from_secs_f64(10.0 * starts.uniform()),
         send_jitter: Span::from_micros(250),
         transport: Transport { timestamps: false, sack: row.tcp == "Sack1", ..Transport::default() },
-        ..flow(&format!("flow-{index}"), "reno", rtt)
+        ..FlowPlan::greedy(&format!("flow-{index}"), "reno", rtt)
     };
     plan.flows = base_rtts(row.flows).into_iter().enumerate().map(one).collect();
     plan

@@ -1,6 +1,6 @@
 //! What a flow may turn on, from outside: every combination carries every transfer to its end.
 
-use crate::common::{flow, plan};
+use crate::common::plan;
 use proptest::prelude::*;
 use tightlink_sim::{
     FlowPlan, FlowReport, LossDetection, NoRecorder, Outcome, Plan, Recovery, Simulation, Transport,
@@ -41,8 +41,8 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let mut plan = plan(10_000_000, packets);
-        plan.links[0].queue = queue.name.into();
-        plan.links[0].config.loss = Fraction::new(loss).unwrap();
+        plan.topology.links_mut()[0].queue = queue.name.into();
+        plan.topology.links_mut()[0].config.loss = Fraction::new(loss).unwrap();
         plan.seed = seed;
         plan.flows = (0..3u64)
             .map(|index| FlowPlan {
@@ -50,7 +50,7 @@ proptest! {
                 start: Time::ZERO + Span::from_millis(1 + 7 * index),
                 delayed_ack,
                 send_jitter: Span::from_micros(jitter_us),
-                ..combined(flow(&format!("flow-{index}"), "reno", Span::from_millis(20 + 9 * index)), options)
+                ..combined(FlowPlan::greedy(&format!("flow-{index}"), "reno", Span::from_millis(20 + 9 * index)), options)
             })
             .collect();
         let outcome = run(plan);
@@ -70,10 +70,10 @@ proptest! {
 /// One flow over 20 Mbit/s and 20 ms with random losses.
 fn lossy(loss: f64, rack: bool) -> FlowReport {
     let mut plan = plan(20_000_000, 200);
-    plan.links[0].config.loss = Fraction::new(loss).unwrap();
+    plan.topology.links_mut()[0].config.loss = Fraction::new(loss).unwrap();
     plan.end = Some(Time::ZERO + Span::from_secs(200));
     plan.flows = vec![combined(
-        flow("target", "reno", Span::from_millis(20)),
+        FlowPlan::greedy("target", "reno", Span::from_millis(20)),
         (false, rack, true, false, false, true),
     )];
     run(plan).flows.remove(0)
@@ -96,12 +96,12 @@ fn marks_replace_drops() {
     for queue in ["red", "codel", "pie", "fq-codel"] {
         let outcome = |ecn| {
             let mut plan = plan(20_000_000, 200);
-            plan.links[0].queue = queue.into();
+            plan.topology.links_mut()[0].queue = queue.into();
             plan.end = Some(Time::ZERO + Span::from_secs(60));
             plan.warmup = Time::ZERO + Span::from_secs(10);
             plan.flows = (0..4)
                 .map(|index| {
-                    let flow = flow(&format!("flow-{index}"), "reno", Span::from_millis(30));
+                    let flow = FlowPlan::greedy(&format!("flow-{index}"), "reno", Span::from_millis(30));
                     combined(flow, (false, false, true, ecn, false, true))
                 })
                 .collect();
@@ -128,7 +128,7 @@ fn capability_alone_changes_nothing() {
         let mut plan = plan(20_000_000, 30);
         plan.end = Some(Time::ZERO + Span::from_secs(30));
         plan.flows = vec![combined(
-            flow("target", "reno", Span::from_millis(30)),
+            FlowPlan::greedy("target", "reno", Span::from_millis(30)),
             (false, false, true, ecn, false, true),
         )];
         let outcome = run(plan);
@@ -147,7 +147,7 @@ fn a_paced_window_needs_no_queue() {
             // 80 % of the bandwidth-delay product.
             socket_buffer: Bytes::new(1448 * 53),
             ..combined(
-                flow("target", "reno", Span::from_millis(40)),
+                FlowPlan::greedy("target", "reno", Span::from_millis(40)),
                 (false, false, true, false, pacing, true),
             )
         }];
@@ -166,11 +166,11 @@ fn a_paced_window_needs_no_queue() {
 fn a_drop_tail_queue_marks_above_its_step() {
     let outcome = |step| {
         let mut plan = plan(20_000_000, 200);
-        plan.links[0].queue.settings.mark_above = step;
+        plan.topology.links_mut()[0].queue.settings.mark_above = step;
         plan.end = Some(Time::ZERO + Span::from_secs(30));
         plan.warmup = Time::ZERO + Span::from_secs(5);
         plan.flows = vec![combined(
-            flow("target", "reno", Span::from_millis(30)),
+            FlowPlan::greedy("target", "reno", Span::from_millis(30)),
             (false, false, true, true, false, true),
         )];
         run(plan)

@@ -1,7 +1,7 @@
 //! Loss recovery from outside.
 
-use crate::common::{flow, plan};
-use tightlink_sim::{NoRecorder, Simulation};
+use crate::common::plan;
+use tightlink_sim::{FlowPlan, NoRecorder, Simulation};
 use units::{Fraction, Span, Time};
 
 /// A retransmission that is lost, too, is nobody's duplicate: only the timer finds it, however many other holes
@@ -11,9 +11,9 @@ fn a_lost_retransmission_ends_in_a_timeout() {
     for loss in [0.02, 0.1, 0.3] {
         for sack in [true, false] {
             let mut plan = plan(20_000_000, 200);
-            plan.links[0].config.loss = Fraction::new(loss).unwrap();
+            plan.topology.links_mut()[0].config.loss = Fraction::new(loss).unwrap();
             plan.end = Some(Time::ZERO + Span::from_secs(300));
-            let mut flow = flow("target", "reno", Span::from_millis(20));
+            let mut flow = FlowPlan::greedy("target", "reno", Span::from_millis(20));
             flow.transport.sack = sack;
             plan.flows = vec![flow];
             let outcome = Simulation::new(plan, NoRecorder).run();
@@ -37,7 +37,7 @@ fn delivery_rates_are_those_of_the_path_without_names_too() {
             let mut plan = plan(20_000_000, limit);
             plan.warmup = Time::ZERO + Span::from_secs(10);
             plan.end = Some(Time::ZERO + Span::from_secs(60));
-            let mut flow = flow("target", "bbr", Span::from_millis(40));
+            let mut flow = FlowPlan::greedy("target", "bbr", Span::from_millis(40));
             flow.transport.sack = sack;
             plan.flows = vec![flow];
             Simulation::new(plan, NoRecorder).run().flows[0].goodput().as_bps_f64()

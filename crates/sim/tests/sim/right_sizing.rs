@@ -1,9 +1,8 @@
 //! A receive window that follows the flow: dynamic right-sizing in the simulator's receiver.
 
-use crate::common::{flow, plan};
+use crate::common::plan;
 use link::LinkState;
-use sizing::{Drs, Fixed};
-use tightlink_sim::{FlowPlan, FlowView, NoRecorder, Outcome, Recorder, Simulation, Transport};
+use tightlink_sim::{FlowPlan, FlowView, NoRecorder, Outcome, Recorder, Simulation, SizerPlan, Transport};
 use units::{Bytes, Span, Time};
 
 const RTT: Span = Span::from_millis(100);
@@ -34,9 +33,9 @@ fn run<R: Recorder>(target: FlowPlan, seconds: u64, recorder: R) -> Outcome<R> {
 }
 
 fn sized(maximum: u64) -> FlowPlan {
-    let target = flow("target", "reno", RTT);
-    let sizer = Drs::new(target.payload, Bytes::new(maximum));
-    FlowPlan { sizer: Some(Box::new(sizer)), socket_buffer: Bytes::new(maximum), ..target }
+    let target = FlowPlan::greedy("target", "reno", RTT);
+    let sizer = SizerPlan { name: "drs".into(), can_pace: false };
+    FlowPlan { sizer: Some(sizer), socket_buffer: Bytes::new(maximum), ..target }
 }
 
 fn first_filling(outcome: &Outcome<Windows>) -> Time {
@@ -47,7 +46,7 @@ fn first_filling(outcome: &Outcome<Windows>) -> Time {
 /// more than a few round trips late.
 #[test]
 fn the_window_reaches_the_bandwidth_delay_product_as_slow_start_does() {
-    let unlimited = first_filling(&run(flow("target", "reno", RTT), 10, Windows::default()));
+    let unlimited = first_filling(&run(FlowPlan::greedy("target", "reno", RTT), 10, Windows::default()));
     let right_sized = first_filling(&run(sized(6_000_000), 10, Windows::default()));
     assert!(unlimited >= Time::ZERO + RTT * 6 && unlimited <= Time::ZERO + RTT * 8, "{unlimited:?}");
     assert!(right_sized <= unlimited + RTT * 3, "{unlimited:?}, {right_sized:?}");
@@ -56,7 +55,8 @@ fn the_window_reaches_the_bandwidth_delay_product_as_slow_start_does() {
 #[test]
 fn a_bulk_transfer_loses_little_goodput_to_right_sizing() {
     let goodput = |target| run(target, 10, NoRecorder).flows[0].goodput().as_bps_f64();
-    let (unlimited, right_sized) = (goodput(flow("target", "reno", RTT)), goodput(sized(6_000_000)));
+    let (unlimited, right_sized) =
+        (goodput(FlowPlan::greedy("target", "reno", RTT)), goodput(sized(6_000_000)));
     let lost = 1.0 - right_sized / unlimited;
     assert!((0.0..0.02).contains(&lost), "{lost}: {right_sized} of {unlimited} bit/s");
 }
@@ -86,8 +86,9 @@ fn without_time_stamps_it_fills_the_path_too() {
 #[test]
 fn a_fixed_sizer_is_a_socket_buffer() {
     let buffer = Bytes::new(400_000);
-    let plain = FlowPlan { socket_buffer: buffer, ..flow("target", "reno", RTT) };
-    let sizer = FlowPlan { sizer: Some(Box::new(Fixed::new(buffer))), ..flow("target", "reno", RTT) };
+    let plain = FlowPlan { socket_buffer: buffer, ..FlowPlan::greedy("target", "reno", RTT) };
+    let sizer = SizerPlan { name: "maximum".into(), can_pace: false };
+    let sizer = FlowPlan { sizer: Some(sizer), ..plain.clone() };
     let (plain, sizer) = (run(plain, 5, Windows::default()), run(sizer, 5, Windows::default()));
     assert_eq!(plain.recorder.0, sizer.recorder.0);
     assert_eq!(plain.flows[0].delivered, sizer.flows[0].delivered);

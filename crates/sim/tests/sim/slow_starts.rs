@@ -1,11 +1,9 @@
 //! What each slow start does to queues of a quarter and of one bandwidth-delay product.
 
-use crate::common::{flow, plan};
-use cc::Start;
-use cc::registry::build;
+use crate::common::plan;
 use link::LinkState;
 use tightlink_sim::{FlowPlan, FlowView, Recorder, Simulation};
-use units::{Bytes, Span, Time};
+use units::{Span, Time};
 
 const RTT: Span = Span::from_millis(50);
 const RATE: u64 = 100_000_000;
@@ -41,12 +39,11 @@ struct Effect {
 }
 
 fn effect(slow_start: &str, limit: u64) -> Effect {
-    let target = flow("target", "reno", RTT);
-    let start = Start { segment: target.payload, window: target.payload * 10, threshold: Bytes::MAX };
-    let control = build("reno", slow_start, start).expect("a registered slow start");
+    let mut target = FlowPlan::greedy("target", "reno", RTT);
+    target.control.slow_start = slow_start.into();
     let mut plan = plan(RATE, limit);
     plan.end = Some(Time::ZERO + Span::from_secs(5));
-    plan.flows = vec![FlowPlan { control, ..target }];
+    plan.flows = vec![target];
     let seen = Simulation::new(plan, PerRound::default()).run().recorder;
     let full = RATE as f64 / 8.0 * 1448.0 / 1500.0 * RTT.as_secs_f64();
     let before = std::iter::once(&0).chain(&seen.delivered);

@@ -1,12 +1,11 @@
 //! SOBAS in the simulator: it is to fill a path without a standing queue and without losses.
 
-use crate::common::{flow, link, plan};
+use crate::common::{link, plan};
 use link::traffic::{Pattern, TrafficConfig};
 use link::{Limit, LinkConfig};
-use sizing::registry::build_with;
-use sizing::{Action, BufferSizer, Input, SizerConfig};
 use tightlink_sim::{
-    FlowPlan, FlowReport, LossDetection, NoRecorder, Plan, Recovery, Simulation, TrafficPlan, Transport,
+    FlowPlan, FlowReport, LossDetection, NoRecorder, Plan, Recovery, Simulation, SizerPlan, Topology,
+    TrafficPlan, Transport,
 };
 use units::{Bytes, Fraction, Rate, Span, Time};
 
@@ -20,16 +19,16 @@ fn sized(name: &str, rtt: Span, can_pace: bool) -> FlowPlan {
 }
 
 fn sized_with(name: &str, control: &str, rtt: Span, can_pace: bool) -> FlowPlan {
-    let target = flow("target", control, rtt);
-    let config = SizerConfig { can_pace, ..SizerConfig::new(target.payload, Bytes::new(64_000_000)) };
-    FlowPlan { sizer: build_with(name, config), ..target }
+    let target = FlowPlan::greedy("target", control, rtt);
+    let sizer = Some(SizerPlan { name: name.into(), can_pace });
+    FlowPlan { sizer, socket_buffer: Bytes::new(64_000_000), ..target }
 }
 
 /// `target` for 30 s on 97 Mb/s and a buffer of `buffer` times the bandwidth-delay product.
 fn path(target: FlowPlan, buffer: f64) -> Plan {
     let limit = Rate::from_bps(RATE).volume(target.base_rtt).scale(buffer);
     let mut plan = plan(RATE, 0);
-    plan.links[0].limit = Limit::Bytes(limit);
+    plan.topology.links_mut()[0].limit = Limit::Bytes(limit);
     plan.end = Some(Time::ZERO + Span::from_secs(30));
     plan.flows = vec![target];
     plan
@@ -65,7 +64,7 @@ fn it_fills_a_path_without_a_queue_and_loses_nothing() {
 #[test]
 fn it_beats_the_maximum_window_where_the_buffer_is_small() {
     for (buffer, at_least) in [(0.05, 1.15), (0.1, 1.15), (0.25, 1.08)] {
-        let maximum = run(path(flow("target", "reno", RTT), buffer));
+        let maximum = run(path(FlowPlan::greedy("target", "reno", RTT), buffer));
         let sobas = run(path(sized("sobas", RTT, true), buffer));
         let gain = sobas.goodput().as_bps_f64() / maximum.goodput().as_bps_f64();
         assert!(gain > at_least, "{buffer} BDP: {gain:.3}: {}", last(&sobas));
@@ -78,7 +77,7 @@ fn a_sender_that_finds_its_own_rate_is_held_alone_and_let_go_beside_others() {
     for buffer in [0.05, 0.25, 1.0] {
         let target = |sizer: bool| match sizer {
             true => sized_with("sobas", "bbr", RTT, true),
-            false => flow("target", "bbr", RTT),
+            false => FlowPlan::greedy("target", "bbr", RTT),
         };
         let alone = run(path(target(true), buffer));
         let (goodput, rtt) = shares(&alone, RTT);
@@ -87,7 +86,7 @@ fn a_sender_that_finds_its_own_rate_is_held_alone_and_let_go_beside_others() {
         let beside = |target: FlowPlan| {
             let mut plan = path(target, buffer);
             // Held to half of the path by its window.
-            let cross = flow("cross", "reno", RTT);
+            let cross = FlowPlan::greedy("cross", "reno", RTT);
             let half = Rate::from_bps(RATE / 2).volume(RTT);
             plan.flows.push(FlowPlan { socket_buffer: half, ..cross });
             run(plan)
@@ -147,8 +146,8 @@ fn a_loss_soon_after_the_start_is_judged_by_the_last_round_trip() {
     let (rate, rtt) = (400_000_000, Span::from_millis(10));
     for buffer in [0.1, 0.25, 0.5] {
         let mut shared = path(sized("sobas", rtt, true), buffer);
-        shared.links[0].config.rate = Rate::from_bps(rate);
-        shared.links[0].limit = Limit::Bytes(Rate::from_bps(rate).volume(rtt).scale(buffer));
+        shared.topology.links_mut()[0].config.rate = Rate::from_bps(rate);
+        shared.topology.links_mut()[0].limit = Limit::Bytes(Rate::from_bps(rate).volume(rtt).scale(buffer));
         shared.traffic = vec![cross(rate / 2, Pattern::Cbr)];
         shared.end = Some(Time::ZERO + Span::from_secs(6));
         let report = run(shared);
@@ -162,7 +161,7 @@ fn a_path_with_random_loss_gets_the_maximum_within_five_seconds() {
     for loss in [0.001, 0.003, 0.01] {
         for seed in 1..=3 {
             let mut plan = path(sized("sobas", RTT, true), 0.5);
-            plan.links[0].config.loss = Fraction::new(loss).expect("a share");
+            plan.topology.links_mut()[0].config.loss = Fraction::new(loss).expect("a share");
             plan.seed = seed;
             let report = run(plan);
             let opened = report.sizing.iter().find(|change| change.state.phase == "open");
@@ -187,9 +186,12 @@ fn so_does_one_whose_buffer_is_a_few_packets() {
         };
         let mut plan = path(target, 0.25);
         let slow = Rate::from_bps(10_000_000);
-        plan.links[0].config =
-            LinkConfig { rate: slow, loss: Fraction::new(0.01).expect("a share"), ..plan.links[0].config };
-        plan.links[0].limit = Limit::Bytes(slow.volume(RTT).scale(0.25));
+        plan.topology.links_mut()[0].config = LinkConfig {
+            rate: slow,
+            loss: Fraction::new(0.01).expect("a share"),
+            ..plan.topology.links()[0].config
+        };
+        plan.topology.links_mut()[0].limit = Limit::Bytes(slow.volume(RTT).scale(0.25));
         plan.end = Some(Time::ZERO + Span::from_secs(6));
         plan.seed = seed;
         let report = run(plan);
@@ -209,21 +211,24 @@ fn both_ways_to_carry_packets_give_the_same() {
     let plan = || {
         let target = sized("sobas", RTT, true);
         let mut plan = path(FlowPlan { size: Some(Bytes::new(40_000_000)), ..target }, 0.2);
-        plan.links[0].config = LinkConfig { delay: Span::from_millis(20), ..plan.links[0].config };
+        plan.topology.links_mut()[0].config =
+            LinkConfig { delay: Span::from_millis(20), ..plan.topology.links()[0].config };
         plan.end = None;
         plan
     };
     let fast = outcome(Simulation::new(plan(), NoRecorder));
     assert_eq!(fast, outcome(Simulation::with_link_events(plan(), NoRecorder)));
-    assert_eq!(fast, outcome(Simulation::hop_by_hop(plan(), NoRecorder)));
+    let mut network = plan();
+    network.topology = network.topology.into_network();
+    assert_eq!(fast, outcome(Simulation::new(network, NoRecorder)));
     assert!(fast.3.iter().any(|change| change.state.phase == "hold"), "{:?}", fast.3);
 }
 
 #[test]
 fn over_several_links_the_tight_one_is_filled() {
     let mut plan = path(sized("sobas", RTT, true), 0.5);
-    plan.links = vec![link("wide", 622, 5, 1000), link("tight", 97, 5, 162), link("far", 300, 5, 1000)];
-    plan.tight = 1;
+    let links = vec![link("wide", 622, 5, 1000), link("tight", 97, 5, 162), link("far", 300, 5, 1000)];
+    plan.topology = Topology::Network { links, tight: 1 };
     plan.flows[0].route = vec![0, 1, 2];
     let report = run(plan);
     let (goodput, rtt) = shares(&report, RTT);
@@ -232,38 +237,4 @@ fn over_several_links_the_tight_one_is_filled() {
         "{goodput:.3}, {rtt:.3}: {}",
         last(&report)
     );
-}
-
-/// A window of 400 kB, and from one second on of 100 kB.
-#[derive(Debug, Default)]
-struct Shrinks(u32);
-
-impl BufferSizer for Shrinks {
-    fn handle(&mut self, _now: Time, _input: Input) {}
-    fn poll(&mut self, now: Time) -> Option<Action> {
-        let due = if now >= Time::ZERO + Span::from_secs(1) { 2 } else { 1 };
-        (self.0 < due).then(|| {
-            self.0 += 1;
-            Action::Window(Bytes::new(if self.0 == 1 { 400_000 } else { 100_000 }))
-        })
-    }
-    fn wakeup(&self) -> Option<Time> {
-        (self.0 < 2).then(|| Time::ZERO + Span::from_secs(1))
-    }
-}
-
-/// 400 kB in 40 ms are 80 Mb/s. What was promised is used once more as the window shrinks: a round trip later than with a
-/// window that may be taken back the rate is 20 Mb/s.
-#[test]
-fn a_window_that_shrinks_keeps_what_it_has_promised() {
-    let target = FlowPlan { sizer: Some(Box::new(Shrinks::default())), ..flow("target", "reno", RTT) };
-    let mut plan = path(target, 4.0);
-    plan.end = Some(Time::ZERO + Span::from_secs(2));
-    plan.warmup = Time::ZERO + Span::from_secs(1);
-    let report = run(plan);
-    // 400 kB are promised at 1 s; while they arrive nothing is added but 100 kB at their end; then 100 kB each 40 ms.
-    let expected = 400_000.0 + 100_000.0 * 23.5;
-    let delivered = report.delivered.get() as f64;
-    assert!((delivered / expected - 1.0).abs() < 0.05, "{delivered} of {expected}");
-    assert_eq!(report.retransmits, 0);
 }

@@ -4,7 +4,7 @@
 //! Why: a packet meets the queue as it is sent in all three, a departure at an instant precedes an arrival at that
 //! instant, and what has left the queue returns a base RTT later, in the order in which it left.
 
-use crate::common::{flow, plan};
+use crate::common::plan;
 use link::traffic::{Pattern, TrafficConfig};
 use link::{Limit, LinkState};
 use proptest::prelude::*;
@@ -37,8 +37,8 @@ fn busy(
     seed: u64,
 ) -> Plan {
     let mut plan = plan(20_000_000, 0);
-    plan.links[0].limit = limit;
-    plan.links[0].config.loss = Fraction::new(loss).unwrap();
+    plan.topology.links_mut()[0].limit = limit;
+    plan.topology.links_mut()[0].config.loss = Fraction::new(loss).unwrap();
     plan.seed = seed;
     plan.end = Some(Time::ZERO + Span::from_secs(12));
     plan.warmup = Time::ZERO + Span::from_secs(3);
@@ -49,7 +49,7 @@ fn busy(
             transport: Transport { sack, ..Transport::default() },
             start: Time::ZERO + Span::from_millis(37 * i as u64),
             size: (i == 1).then_some(Bytes::new(3_000_001)),
-            ..flow(&format!("flow-{i}"), "reno", Span::from_millis(10 + 13 * (i as u64 / 2)))
+            ..FlowPlan::greedy(&format!("flow-{i}"), "reno", Span::from_millis(10 + 13 * (i as u64 / 2)))
         })
         .collect();
     plan.traffic = vec![TrafficPlan {
@@ -106,8 +106,9 @@ proptest! {
         let direct = Simulation::new(plan(), Everything::default()).run();
         let events = Simulation::with_link_events(plan(), Everything::default()).run();
         let mut propagating = plan();
-        propagating.links[0].config.delay = Span::from_micros(delay_us);
-        let hop_by_hop = Simulation::hop_by_hop(propagating, Everything::default()).run();
+        propagating.topology = propagating.topology.into_network();
+        propagating.topology.links_mut()[0].config.delay = Span::from_micros(delay_us);
+        let hop_by_hop = Simulation::new(propagating, Everything::default()).run();
         for other in [&events, &hop_by_hop] {
             prop_assert_eq!(told(&direct), told(other));
             prop_assert_eq!(&direct.recorder, &other.recorder);
@@ -122,7 +123,7 @@ proptest! {
 fn every_queue_of_the_registry_carries_tcp() {
     for policy in link::queue::POLICIES {
         let mut plan = busy(3, Limit::Packets(100), 0.0, 0, 1, true, 1);
-        plan.links[0].queue = policy.name.into();
+        plan.topology.links_mut()[0].queue = policy.name.into();
         plan.end = Some(Time::ZERO + Span::from_secs(30));
         let outcome = Simulation::new(plan, Everything::default()).run();
         let kept = outcome.link.conservation;

@@ -1,15 +1,17 @@
 //! Acknowledgements through queues, and traffic both ways.
 
-use crate::common::{flow, link, plan};
+use crate::common::{link, plan};
 use link::Limit;
 use link::traffic::{Pattern, TrafficConfig};
 use proptest::prelude::*;
-use tightlink_sim::{FlowPlan, LinkPlan, NoRecorder, Outcome, Plan, Simulation, TrafficPlan, Transport};
+use tightlink_sim::{
+    FlowPlan, LinkPlan, NoRecorder, Outcome, Plan, Simulation, Topology, TrafficPlan, Transport,
+};
 use units::{Bytes, Fraction, Rate, Span, Time};
 
 fn minute(links: Vec<LinkPlan>) -> Plan {
     Plan {
-        links,
+        topology: Topology::Network { links, tight: 0 },
         end: Some(Time::ZERO + Span::from_secs(60)),
         warmup: Time::ZERO + Span::from_secs(10),
         ..plan(1, 1)
@@ -18,7 +20,11 @@ fn minute(links: Vec<LinkPlan>) -> Plan {
 
 /// Over link 0, with acknowledgements over link 1.
 fn there_and_back(name: &str, control: &str, rtt_ms: u64) -> FlowPlan {
-    FlowPlan { route: vec![0], return_route: vec![1], ..flow(name, control, Span::from_millis(rtt_ms)) }
+    FlowPlan {
+        route: vec![0],
+        return_route: vec![1],
+        ..FlowPlan::greedy(name, control, Span::from_millis(rtt_ms))
+    }
 }
 
 fn run(plan: Plan) -> Outcome<NoRecorder> {
@@ -79,7 +85,7 @@ fn a_transfer_completes_though_many_acknowledgements_are_dropped() {
         [(true, 0.0, 1), (true, 0.01, 1), (false, 0.0, 1), (false, 0.01, 2), (true, 0.05, 2)]
     {
         let mut plan = minute(vec![link("there", 10, 5, 60), slow("back", 20, 1)]);
-        plan.links[0].config.loss = Fraction::new(loss).unwrap();
+        plan.topology.links_mut()[0].config.loss = Fraction::new(loss).unwrap();
         plan.end = Some(Time::ZERO + Span::from_secs(1000));
         plan.warmup = Time::ZERO;
         let size = Bytes::new(3_000_001);
@@ -100,7 +106,7 @@ fn a_transfer_completes_though_many_acknowledgements_are_dropped() {
 #[test]
 fn lost_acknowledgements_make_no_needless_retransmissions() {
     let mut plan = minute(vec![link("there", 10, 5, 50), link("back", 10, 5, 1000)]);
-    plan.links[1].config.loss = Fraction::new(0.3).unwrap();
+    plan.topology.links_mut()[1].config.loss = Fraction::new(0.3).unwrap();
     plan.flows = vec![there_and_back("f", "reno", 40)];
     let outcome = run(plan);
     let flow = &outcome.flows[0];
@@ -186,7 +192,7 @@ proptest! {
                 start: Time::ZERO + Span::from_millis(1 + 31 * index as u64),
                 delayed_ack,
                 transport: Transport { sack, ..Transport::default() },
-                ..flow(&format!("flow-{index}"), "reno", Span::from_millis(60 + 7 * index as u64))
+                ..FlowPlan::greedy(&format!("flow-{index}"), "reno", Span::from_millis(60 + 7 * index as u64))
             });
         }
         let cross = plan.traffic.len();
@@ -212,8 +218,8 @@ fn the_same_seed_gives_the_same_run_over_a_network() {
     let told = |seed| {
         let mut plan = minute(vec![link("there", 4, 5, 30), link("back", 4, 5, 30)]);
         plan.seed = seed;
-        plan.links[0].config.loss = Fraction::new(0.01).unwrap();
-        plan.links[1].limit = Limit::Bytes(Bytes::new(20_000));
+        plan.topology.links_mut()[0].config.loss = Fraction::new(0.01).unwrap();
+        plan.topology.links_mut()[1].limit = Limit::Bytes(Bytes::new(20_000));
         plan.flows = vec![there_and_back("f", "reno", 40)];
         plan.flows.push(FlowPlan {
             route: vec![1],

@@ -11,16 +11,16 @@ use crate::run::record::{Engine, FlowSummary, Record, RttStatistics, Series, Ses
 use crate::run::resolve::{Resolved, ResolvedFlow, ResolvedLink, ResolvedSessions, ResolvedTraffic};
 use cc::Start;
 use scenario::Direction;
-use sim::{FlowPlan, FlowReport, LinkPlan, Plan, SessionsPlan, SessionsReport, Simulation, TrafficPlan};
-use sizing::SizerConfig;
+use sim::{
+    ControlPlan, FlowPlan, FlowReport, LinkPlan, Plan, SessionsPlan, SessionsReport, Simulation, SizerPlan,
+    Topology, TrafficPlan,
+};
 use units::{Bytes, Span, Time};
 
 pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record, EngineError> {
     let plan = plan(resolved)?;
     let watch = Stopwatch::start();
-    let leaving = resolved.flows.iter().enumerate();
-    let leaving = leaving.filter_map(|(index, flow)| Some((index, Time::ZERO + flow.stop?)));
-    let outcome = Simulation::new(plan, SeriesRecorder::new(resolved, progress)).leaving(leaving).run();
+    let outcome = Simulation::new(plan, SeriesRecorder::new(resolved, progress)).run();
     measured(outcome.ended, resolved)?;
     let flows = outcome.flows.iter().zip(&resolved.flows);
     let flows = flows.map(|(flow, of)| flow_summary(flow, of, resolved)).collect();
@@ -63,9 +63,11 @@ fn sizing_notes(flow: &FlowReport) -> Vec<String> {
 }
 
 pub(super) fn plan(resolved: &Resolved) -> Result<Plan, Misfit> {
-    Ok(Plan {
-        links: resolved.links.iter().map(link_plan).collect(),
-        tight: resolved.tight,
+    let plan = Plan {
+        topology: Topology::Network {
+            links: resolved.links.iter().map(link_plan).collect(),
+            tight: resolved.tight,
+        },
         flows: resolved.flows.iter().map(flow_plan).collect::<Result<_, _>>()?,
         traffic: (resolved.traffic.iter())
             .map(|ResolvedTraffic { name, config, route }| TrafficPlan {
@@ -78,7 +80,8 @@ pub(super) fn plan(resolved: &Resolved) -> Result<Plan, Misfit> {
         end: resolved.end.map(|end| Time::ZERO + end),
         warmup: Time::ZERO + resolved.warmup,
         seed: resolved.seed,
-    })
+    };
+    Ok(plan.simplified())
 }
 
 fn link_plan(link: &ResolvedLink) -> LinkPlan {
@@ -94,20 +97,9 @@ fn link_plan(link: &ResolvedLink) -> LinkPlan {
 }
 
 fn sessions_plan(sessions: &ResolvedSessions) -> Result<SessionsPlan, Misfit> {
-    // What fits for one fits for all: they differ in their round-trip times and starts only.
-    sessions.connections.first().map(flow_plan).transpose()?;
-    let connections = sessions.connections.clone();
-    let connect = move |user: usize, syn_lost: bool| {
-        let mut connection = connections[user].clone();
-        if syn_lost {
-            connection.initial_window = 1;
-        }
-        flow_plan(&connection).expect("the first user's was fine")
-    };
     Ok(SessionsPlan {
         name: sessions.name.clone(),
-        users: sessions.connections.len(),
-        connect: Box::new(connect),
+        connections: sessions.connections.iter().map(flow_plan).collect::<Result<_, _>>()?,
         size: sessions.size,
         think: sessions.think,
         handshake: sessions.handshake,
@@ -115,12 +107,7 @@ fn sessions_plan(sessions: &ResolvedSessions) -> Result<SessionsPlan, Misfit> {
 }
 
 fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
-    let start = Start {
-        segment: flow.payload,
-        window: flow.payload * flow.initial_window,
-        threshold: flow.initial_ssthresh.unwrap_or(Bytes::MAX),
-    };
-    let Some(control) = cc::registry::tuned(&flow.control, &flow.slow_start, start, flow.tuning) else {
+    if !cc::registry::has_control(&flow.control) {
         let known: Vec<&str> = cc::registry::CONTROLS.iter().map(|control| control.name).collect();
         return Err(Misfit {
             engine: Engine::Sim,
@@ -129,7 +116,7 @@ fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
             accepted: known.join(", "),
             mend: "choose another control, or the kernel: --engine live".into(),
         });
-    };
+    }
     if flow.sizer.is_some() && !flow.return_route.is_empty() {
         return Err(Misfit {
             engine: Engine::Sim,
@@ -141,17 +128,21 @@ fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
             mend: "give it a size, or leave the links' reverse out".into(),
         });
     }
-    let largest = flow.socket_buffer.unwrap_or(Bytes::MAX);
+    let start = Start {
+        segment: flow.payload,
+        window: flow.payload * flow.initial_window,
+        threshold: flow.initial_ssthresh.unwrap_or(Bytes::MAX),
+    };
     // What the kernel does unasked is what the sizer of its rules does.
-    let sizer = flow.sizer.as_deref().or(flow.autotuned.then_some("drs")).map(|name| {
-        // Both ends are ours here.
-        let config =
-            SizerConfig { header: flow.header, can_pace: true, ..SizerConfig::new(flow.payload, largest) };
-        sizing::registry::build_with(name, config).expect("resolving has looked the name up")
-    });
+    let sizer = flow.sizer.as_deref().or(flow.autotuned.then_some("drs"));
     Ok(FlowPlan {
         name: flow.name.clone(),
-        control,
+        control: ControlPlan {
+            name: flow.control.clone(),
+            slow_start: flow.slow_start.clone(),
+            start,
+            tuning: flow.tuning,
+        },
         payload: flow.payload,
         header: flow.header,
         base_rtt: flow.base_rtt,
@@ -159,10 +150,12 @@ fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
         return_route: flow.return_route.clone(),
         size: flow.size,
         start: Time::ZERO + flow.start,
+        stop: flow.stop.map(|stop| Time::ZERO + stop),
         delayed_ack: flow.delayed_ack,
         delayed_ack_timeout: flow.delayed_ack_timeout,
-        socket_buffer: largest,
-        sizer,
+        socket_buffer: flow.socket_buffer.unwrap_or(Bytes::MAX),
+        // Both ends are the simulator's, so the sender can be paced.
+        sizer: sizer.map(|name| SizerPlan { name: name.into(), can_pace: true }),
         send_jitter: flow.send_jitter,
         transport: flow.transport,
         access_rate: flow.access_rate,

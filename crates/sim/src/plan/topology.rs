@@ -1,0 +1,82 @@
+//! What carries the packets, as data.
+
+use link::queue::PolicyConfig;
+use link::{Limit, LinkConfig};
+use serde::Serialize;
+use std::slice;
+
+/// What carries the packets. A kind is a variant here, and a file in `medium/` that implements `Medium`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[expect(clippy::large_enum_variant, reason = "a run has one")]
+pub enum Topology {
+    /// One link that every packet crosses, with no acknowledgement that waits: one event per packet.
+    OneLink(LinkPlan),
+    /// Links that packets cross one after the other, as each flow's routes say: an event for each packet and link.
+    Network {
+        /// The links, one per direction.
+        links: Vec<LinkPlan>,
+        /// Which of them an outcome is about.
+        tight: usize,
+    },
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LinkPlan {
+    /// Names its random streams, unless it is the only one.
+    pub name: String,
+    /// Rate, delay, random loss.
+    pub config: LinkConfig,
+    /// The queue's policy, of the registry of `link`, and its settings.
+    pub queue: PolicyConfig,
+    /// Room in the queue.
+    pub limit: Limit,
+}
+
+impl Topology {
+    /// Its links, one per direction.
+    #[must_use]
+    pub fn links(&self) -> &[LinkPlan] {
+        match self {
+            Self::OneLink(link) => slice::from_ref(link),
+            Self::Network { links, .. } => links,
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn links_mut(&mut self) -> &mut [LinkPlan] {
+        match self {
+            Self::OneLink(link) => slice::from_mut(link),
+            Self::Network { links, .. } => links,
+        }
+    }
+
+    /// Which of its links an outcome is about.
+    #[must_use]
+    pub fn tight(&self) -> usize {
+        match self {
+            Self::OneLink(_) => 0,
+            Self::Network { tight, .. } => *tight,
+        }
+    }
+
+    /// The same links as a network, even if there is only one.
+    #[must_use]
+    pub fn into_network(self) -> Self {
+        match self {
+            Self::OneLink(link) => Self::Network { links: vec![link], tight: 0 },
+            Self::Network { .. } => self,
+        }
+    }
+
+    /// The first of its links as the only one.
+    pub(super) fn into_one_link(self) -> Self {
+        match self {
+            Self::OneLink(_) => self,
+            Self::Network { links, tight } => match <[LinkPlan; 1]>::try_from(links) {
+                Ok([link]) => Self::OneLink(link),
+                Err(links) => Self::Network { links, tight },
+            },
+        }
+    }
+}
