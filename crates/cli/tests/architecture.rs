@@ -331,3 +331,22 @@ fn a_function_that_hands_a_closure_to_pre_exec_is_unsafe_itself() {
         }
     }
 }
+
+/// Paths of the table of tasks, below `crates/` or below the root.
+#[test]
+fn files_that_a_task_begins_with_exist() {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
+    let (_, rest) = text.split_once("| you want to | open |").expect("the table of tasks");
+    let rows: Vec<&str> = rest.lines().skip(2).take_while(|line| line.starts_with('|')).collect();
+    assert!(rows.len() >= 20, "{} tasks", rows.len());
+    let mut missing = Vec::new();
+    for row in rows {
+        let files = row.rsplit('|').nth(1).expect("a second column");
+        let mut named = files.split('`').skip(1).step_by(2).peekable();
+        assert!(named.peek().is_some(), "no file in {row}");
+        missing.extend(
+            named.filter(|path| !root().join("crates").join(path).exists() && !root().join(path).exists()),
+        );
+    }
+    assert!(missing.is_empty(), "ARCHITECTURE.md names files that do not exist: {missing:?}");
+}
