@@ -17,24 +17,25 @@ pub(crate) struct Service {
 #[derive(Clone, Debug, Default)]
 pub struct Meter {
     since: Time,
-    arrivals: u64,
     drops: [u64; DropReason::COUNT],
-    forwarded: u64,
-    forwarded_bytes: u64,
     marks: u64,
     /// Bytes of packets sent wholly within the interval: their time on the wire is theirs over the rate, exactly, where
     /// the nanoseconds of their departures are rounded.
     whole_bytes: u64,
+    /// Bytes of packets that left within the interval and began before it.
+    part_bytes: u64,
     /// Nanoseconds on the wire of packets of which a part was sent within the interval.
     part_nanos: u64,
     /// Integral of bytes waiting over time.
     byte_nanos: u128,
     occupancy: Occupancy,
     delay: QueueingDelay,
-    /// Over the whole run.
+    /// Over the whole run; and of these, before the interval. A packet is counted once.
     total_arrivals: u64,
     total_drops: u64,
     total_forwarded: u64,
+    arrivals_before: u64,
+    forwarded_before: u64,
 }
 
 /// What a link did between the start of measurement and the end of the run.
@@ -113,13 +114,20 @@ impl Meter {
     pub fn begin(&mut self, now: Time) {
         let Self { total_arrivals, total_drops, total_forwarded, mut occupancy, .. } = std::mem::take(self);
         occupancy.begin(now);
-        *self =
-            Self { since: now, total_arrivals, total_drops, total_forwarded, occupancy, ..Self::default() };
+        *self = Self {
+            since: now,
+            total_arrivals,
+            total_drops,
+            total_forwarded,
+            arrivals_before: total_arrivals,
+            forwarded_before: total_forwarded,
+            occupancy,
+            ..Self::default()
+        };
     }
 
     #[inline]
     pub(crate) fn arrived(&mut self) {
-        self.arrivals += 1;
         self.total_arrivals += 1;
     }
 
@@ -141,28 +149,15 @@ impl Meter {
         LinkState { backlog, drops: self.total_drops, arrivals: self.total_arrivals, busy, rate }
     }
 
-    /// Drops over the whole run.
-    #[must_use]
-    pub fn total_drops(&self) -> u64 {
-        self.total_drops
-    }
-
-    /// Packets sent over the whole run.
-    #[must_use]
-    pub fn total_forwarded(&self) -> u64 {
-        self.total_forwarded
-    }
-
     /// A packet has left. Calls come in the order of departure.
     #[inline(always)]
     pub(crate) fn served(&mut self, packet: &Service) {
         self.total_forwarded += 1;
-        self.forwarded += 1;
-        self.forwarded_bytes += packet.length.get();
         if packet.starts >= self.since {
             self.whole_bytes += packet.length.get();
             self.delay.held(packet.starts.since(packet.arrived), packet.departs.since(packet.starts));
         } else {
+            self.part_bytes += packet.length.get();
             self.sending(packet, packet.departs);
         }
     }
@@ -221,13 +216,13 @@ impl Meter {
         let waiting = meter.occupancy.total().saturating_sub(meter.occupancy.time(0));
         LinkReport {
             measured,
-            arrivals: meter.arrivals,
+            arrivals: meter.total_arrivals - meter.arrivals_before,
             queue_drops: meter.drops[DropReason::QueueFull as usize],
             early_drops: meter.drops[DropReason::Aqm as usize],
             marks: meter.marks,
             random_losses: meter.drops[DropReason::RandomLoss as usize],
-            forwarded: meter.forwarded,
-            forwarded_bytes: Bytes::new(meter.forwarded_bytes),
+            forwarded: meter.total_forwarded - meter.forwarded_before,
+            forwarded_bytes: Bytes::new(meter.whole_bytes + meter.part_bytes),
             utilization,
             idle_fraction: 1.0 - utilization,
             queue_empty_fraction: 1.0 - waiting.as_nanos() as f64 / span,
