@@ -2,13 +2,11 @@
 
 pub(crate) mod check;
 pub(crate) mod compare;
-pub(crate) mod curves;
 pub(crate) mod emulate;
 pub(crate) mod figure;
 pub(crate) mod keys;
 pub(crate) mod list;
 pub(crate) mod receive;
-mod repeated;
 pub(crate) mod run;
 pub(crate) mod send;
 pub(crate) mod sweep;

@@ -2,7 +2,11 @@
 
 use lab::run::engine::EngineError;
 use lab::study::claims::ClaimError;
+use lab::study::curves::CurvesError;
+use lab::study::experiment::ExperimentError;
+use lab::study::search::SearchError;
 use lab::study::store::StoreError;
+use lab::study::sweep::SweepError;
 use scenario::Faults;
 use std::fmt::Display;
 use std::io;
@@ -55,6 +59,51 @@ impl From<Faults> for Problem {
         Self::usage(faults)
     }
 }
+impl From<SweepError> for Problem {
+    fn from(error: SweepError) -> Self {
+        Self::environment(error)
+    }
+}
+impl From<SearchError> for Problem {
+    fn from(error: SearchError) -> Self {
+        match error {
+            SearchError::Faults(faults) => faults.into(),
+            SearchError::Engine(error) => (*error).into(),
+            SearchError::Keep(error) => (*error).into(),
+            SearchError::NoAnswer(reason) => Self::usage(reason),
+        }
+    }
+}
+impl From<CurvesError> for Problem {
+    fn from(error: CurvesError) -> Self {
+        match error {
+            CurvesError::Sweep(error) => error.into(),
+            CurvesError::Search(error) => error.into(),
+            CurvesError::Faults(faults) => faults.into(),
+            unknown @ CurvesError::Unknown { .. } => Self::usage(unknown),
+        }
+    }
+}
+impl From<ExperimentError> for Problem {
+    fn from(error: ExperimentError) -> Self {
+        match error {
+            ExperimentError::Faults(faults) => faults.into(),
+            ExperimentError::Engine(error) => error.into(),
+            ExperimentError::Machine(error) => error.into(),
+            ExperimentError::Store(error) => error.into(),
+            ExperimentError::Sweep(error) => error.into(),
+            ExperimentError::Search(error) => error.into(),
+            ExperimentError::Curves(error) => error.into(),
+            ExperimentError::Unanswered(_)
+            | ExperimentError::Unanswerable(_)
+            | ExperimentError::NothingDrawn(_)
+            | ExperimentError::Varied(_) => Self::usage(error),
+            ExperimentError::Page { .. }
+            | ExperimentError::Table { .. }
+            | ExperimentError::Stopped { .. } => Self::environment(error),
+        }
+    }
+}
 impl From<EngineError> for Problem {
     fn from(error: EngineError) -> Self {
         match error {
@@ -65,6 +114,7 @@ impl From<EngineError> for Problem {
             EngineError::Emulator(_)
             | EngineError::Host(_)
             | EngineError::Live(_)
+            | EngineError::Stopped
             | EngineError::Broken(_) => Self::environment(error),
         }
     }

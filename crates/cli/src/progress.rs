@@ -1,54 +1,124 @@
 //! Progress of long work on stderr: a bar on a terminal; elsewhere a plain line now and then.
 
 use crate::print;
+use crate::problem::Problem;
 use indicatif::{ProgressBar, ProgressStyle};
 use lab::run::record::Engine;
+use lab::study::lines::results;
+use lab::study::watch::{Event, Watch, Work};
 use std::io::{IsTerminal, stderr};
-use std::sync::{Mutex, PoisonError};
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 /// Between plain lines at least.
 const PAUSE: Duration = Duration::from_secs(10);
 
-/// A bar over the runs of a comparison.
-pub(crate) struct Progress {
+/// Shows how far an experiment is: a bar for each kind of its work.
+#[derive(Default)]
+pub(crate) struct Bars {
+    silent: bool,
+    /// Whether to print the summaries of each answer as JSON.
+    prints: bool,
+    /// What is being done while evidence is gathered.
+    doing: String,
+    bar: Bar,
+    /// stdout did not take an answer.
+    problem: Option<Problem>,
+}
+
+#[derive(Default)]
+enum Bar {
+    #[default]
+    None,
+    Runs(Progress),
+    Points(Count),
+}
+
+impl Bars {
+    /// For a command that is asked for data alone.
+    pub(crate) fn silent() -> Self {
+        Self { silent: true, ..Self::default() }
+    }
+
+    /// Prints the summaries of each answer as JSON, as it comes.
+    pub(crate) fn printing(self) -> Self {
+        Self { prints: true, ..self }
+    }
+
+    /// Says what the runs are for that claims are judged by.
+    pub(crate) fn doing(self, what: &str) -> Self {
+        Self { doing: what.into(), ..self }
+    }
+
+    /// Shows how far `work` is until it ends.
+    pub(crate) fn watch<T, E: Into<Problem>>(
+        mut self,
+        work: impl FnOnce(&mut dyn Watch) -> Result<T, E>,
+    ) -> Result<T, Problem> {
+        let done = work(&mut self);
+        self.problem.take().map_or_else(|| done.map_err(Into::into), Err)
+    }
+}
+
+impl Watch for Bars {
+    fn tell(&mut self, event: Event<'_>) -> ControlFlow<()> {
+        match (event, &mut self.bar) {
+            _ if self.problem.is_some() => return ControlFlow::Break(()),
+            (Event::Begun(_), _) if self.silent => {}
+            (Event::Begun(Work::Runs), bar) => *bar = Bar::Runs(Progress::new()),
+            (Event::Begun(work), bar) => {
+                let mut count = Count::new();
+                if work == Work::Evidence {
+                    count.doing(self.doing.clone());
+                }
+                *bar = Bar::Points(count);
+            }
+            (Event::Finished { done, all }, Bar::Runs(progress)) => progress.finished(done, all),
+            (Event::Finished { done, all }, Bar::Points(count)) => count.of(done, all),
+            (Event::Running { task, engine, passed, end }, Bar::Runs(progress)) => {
+                progress.tell(&task.label(), engine, passed, end);
+            }
+            (Event::Tried { key, value, runs }, Bar::Points(count)) => {
+                count.doing(format!("{key} = {value}, {runs} runs"));
+            }
+            (Event::Answered(answer), _) if self.prints => {
+                if let Err(problem) = results(answer).try_for_each(|line| print::json(&line)) {
+                    self.problem = Some(problem);
+                    return ControlFlow::Break(());
+                }
+            }
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// A bar over runs that come one after the other.
+struct Progress {
     bar: ProgressBar,
     /// Runs finished, and in all.
     runs: (u64, u64),
-    /// What stderr is told where it is no terminal; `None` for nothing.
-    plain: Option<Plain>,
+    plain: Plain,
 }
 
 impl Progress {
-    pub(crate) fn new(runs: usize) -> Self {
+    fn new() -> Self {
         let bar = ProgressBar::new(1000);
         let style =
             ProgressStyle::with_template("{bar:30} {percent:>3} %  {elapsed} passed, {eta} to go  {msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        Self { bar, runs: (0, runs.max(1) as u64), plain: Some(Plain::default()) }
+        Self { bar, runs: (0, 1), plain: Plain::default() }
     }
 
-    /// For a command that is asked for data alone.
-    pub(crate) fn silent() -> Self {
-        Self { bar: ProgressBar::hidden(), runs: (0, 1), plain: None }
-    }
-
-    /// So many runs have ended.
-    pub(crate) fn finished(&mut self, runs: usize) {
-        self.runs.0 = runs as u64;
+    /// So many runs of all have ended.
+    fn finished(&mut self, runs: usize, all: usize) {
+        self.runs = (runs as u64, all.max(1) as u64);
         self.bar.set_position(self.position(0.0));
         self.tell_plain(0.0);
     }
 
-    /// So many runs have ended, if that is news.
-    pub(crate) fn at(&mut self, runs: usize) {
-        if self.runs.0 != runs as u64 {
-            self.finished(runs);
-        }
-    }
-
     /// `engine` is `passed` seconds into the run called `label`.
-    pub(crate) fn tell(&mut self, label: &str, engine: Engine, passed: f64, end: Option<f64>) {
+    fn tell(&mut self, label: &str, engine: Engine, passed: f64, end: Option<f64>) {
         self.bar.set_message(doing(label, engine, passed, end));
         let part = end.map_or(0.0, |end| (passed / end).min(1.0));
         self.bar.set_position(self.position(part));
@@ -66,9 +136,7 @@ impl Progress {
 
     fn tell_plain(&mut self, part: f64) {
         let (finished, all) = self.runs;
-        if let Some(plain) = &mut self.plain {
-            plain.tell(self.bar.elapsed(), finished as f64 + part, all, "runs", "");
-        }
+        self.plain.tell(self.bar.elapsed(), finished as f64 + part, all, "runs", "");
     }
 }
 
@@ -85,41 +153,40 @@ fn doing(label: &str, engine: Engine, passed: f64, end: Option<f64>) -> String {
     format!("{engine}: {label}{passed:.1}{of} s")
 }
 
-/// A bar over the points of a sweep; threads may tell it.
-pub(crate) struct Count {
+/// A bar over the points of a sweep.
+struct Count {
     bar: ProgressBar,
-    plain: Mutex<Plain>,
+    plain: Plain,
 }
 
 impl Count {
-    pub(crate) fn new(points: usize) -> Self {
-        let bar = ProgressBar::new(points as u64);
+    fn new() -> Self {
+        let bar = ProgressBar::new(0);
         let style =
             ProgressStyle::with_template("{bar:30} {pos}/{len} points  {elapsed} passed, {eta} to go  {msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.enable_steady_tick(Duration::from_millis(200));
-        Self { bar, plain: Mutex::default() }
+        Self { bar, plain: Plain::default() }
     }
 
     /// What is being done at the next point.
-    pub(crate) fn doing(&self, what: String) {
+    fn doing(&mut self, what: String) {
         self.bar.set_message(what);
         self.tell(0);
     }
 
     /// So many are finished, of how many.
-    pub(crate) fn of(&self, finished: usize, all: usize) {
+    fn of(&mut self, finished: usize, all: usize) {
         self.bar.set_length(all as u64);
         self.tell(finished);
     }
 
     /// So many are finished.
-    pub(crate) fn tell(&self, finished: usize) {
+    fn tell(&mut self, finished: usize) {
         let finished = self.bar.position().max(finished as u64);
         self.bar.set_position(finished);
-        let mut plain = self.plain.lock().unwrap_or_else(PoisonError::into_inner);
         let all = self.bar.length().unwrap_or(finished);
-        plain.tell(self.bar.elapsed(), finished as f64, all, "points", &self.bar.message());
+        self.plain.tell(self.bar.elapsed(), finished as f64, all, "points", &self.bar.message());
     }
 }
 
@@ -195,8 +262,8 @@ mod tests {
     fn a_run_says_how_far_it_is_in_its_own_time() {
         assert_eq!(doing("", Engine::Sim, 12.34, Some(60.0)), "sim: 12.3 of 60 s");
         assert_eq!(doing("limit = 1 bdp", Engine::Live, 0.0, None), "live: limit = 1 bdp, 0.0 s");
-        let mut progress = Progress::new(4);
-        progress.finished(1);
+        let mut progress = Progress::new();
+        progress.finished(1, 4);
         progress.tell("", Engine::Sim, 30.0, Some(60.0));
         assert_eq!(progress.bar.position(), 375);
         progress.tell("", Engine::Sim, 70.0, Some(60.0));

@@ -1,10 +1,11 @@
 //! Studies: many runs that answer one question, kept and judged.
 //!
-//! Reading order: `task.rs`, `repeat.rs`, `sweep.rs` and `tabulate.rs`, `search.rs`, `curves.rs`, `claims.rs`, `figures.rs`,
-//! `store.rs`, `lines.rs`.
+//! Reading order: `task.rs`, `watch.rs`, `repeat.rs`, `store.rs`, `sweep.rs` and `tabulate.rs`, `search.rs`, `curves.rs`,
+//! `claims.rs`, `figures.rs`, `lines.rs`, and `experiment.rs`, which ties them together.
 
 pub mod claims;
 pub mod curves;
+pub mod experiment;
 pub mod figures;
 pub mod lines;
 pub mod quantities;
@@ -14,3 +15,4 @@ pub mod store;
 pub mod sweep;
 pub mod tabulate;
 pub mod task;
+pub mod watch;

@@ -1,7 +1,7 @@
 //! Routers that tell senders, as a scenario names them.
 
 use scenario::Document;
-use tightlink_lab::run::engine::{check, run};
+use tightlink_lab::run::engine::{UNWATCHED, check, run};
 use tightlink_lab::run::record::Engine;
 use tightlink_lab::run::resolve::resolve;
 
@@ -50,7 +50,7 @@ fn a_router_s_part_is_known_and_its_link_the_only_one() {
 #[test]
 fn a_scenario_with_its_router_runs_without_loss_or_queue() {
     let document = Document::parse("x.toml", XCP).expect("TOML");
-    let record = run(Engine::Sim, &resolve(&document).expect("right"), &|_, _| {}).expect("runs");
+    let record = run(Engine::Sim, &resolve(&document).expect("right"), UNWATCHED).expect("runs");
     let summary = record.summary;
     assert_eq!(summary.loss_rate, Some(0.0));
     assert!(summary.utilization.expect("known") > 0.95, "{:?}", summary.utilization);

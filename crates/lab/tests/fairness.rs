@@ -7,7 +7,7 @@ use tightlink_lab::run::resolve::resolve;
 
 fn record(text: &str) -> Record {
     let document = Document::parse("t.toml", text).unwrap();
-    engine::run(Engine::Sim, &resolve(&document).unwrap(), &|_, _| ()).unwrap()
+    engine::run(Engine::Sim, &resolve(&document).unwrap(), engine::UNWATCHED).unwrap()
 }
 
 const PATH: &str = "title = 't'

@@ -41,7 +41,7 @@ columns = ['rate', 'rtt', 'window', 'backlog', 'drops', 'data']
 }
 
 fn simulated(document: &Document) -> Record {
-    engine::run(Engine::Sim, &resolve(document).unwrap(), &|_, _| ()).unwrap()
+    engine::run(Engine::Sim, &resolve(document).unwrap(), engine::UNWATCHED).unwrap()
 }
 
 /// A column of a flow.
@@ -126,7 +126,7 @@ fn percentiles_are_kept() {
     let task = tasks(&document).unwrap().remove(0);
     let record = simulated(&document);
     let folder = tempfile::tempdir().unwrap();
-    let kept = Store::open(folder.path()).unwrap().keep(&task, &document, "", &record).unwrap();
+    let kept = Store::open(folder.path()).unwrap().keep(&task, "", &record).unwrap();
     let file = SerializedFileReader::new(File::open(kept.join("spread.parquet")).unwrap()).unwrap();
     let columns = file.metadata().file_metadata().schema_descr().columns().to_vec();
     let names: Vec<&str> = columns.iter().map(|column| column.name()).collect();
@@ -163,7 +163,7 @@ fn rows_of_several_groups_read_back() {
         ..FlowSeries::default()
     };
     record.series.flows = vec![flow(1, 65_000), flow(2, 0), flow(3, 70_000), flow(4, 536)];
-    let kept = Store::open(folder.path()).unwrap().keep(&task, &document, "", &record).unwrap();
+    let kept = Store::open(folder.path()).unwrap().keep(&task, "", &record).unwrap();
     let path: &Path = &kept.join("flows.parquet");
     let file = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
     assert_eq!(file.metadata().num_row_groups(), 3);

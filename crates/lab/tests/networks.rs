@@ -1,7 +1,7 @@
 //! Scenarios of several links: what they resolve to, which engines answer, and what the answer says of each link.
 
 use scenario::Document;
-use tightlink_lab::run::engine::{check, run};
+use tightlink_lab::run::engine::{UNWATCHED, check, run};
 use tightlink_lab::run::record::{Engine, Record};
 use tightlink_lab::run::resolve::{Resolved, resolve};
 use units::{Bytes, Rate, Span};
@@ -50,7 +50,7 @@ fn refused(text: &str) -> String {
 }
 
 fn simulated(resolved: &Resolved) -> Record {
-    run(Engine::Sim, resolved, &|_, _| {}).unwrap()
+    run(Engine::Sim, resolved, UNWATCHED).unwrap()
 }
 
 #[test]

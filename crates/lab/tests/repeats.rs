@@ -3,9 +3,11 @@
 use scenario::Document;
 use std::fs;
 use tightlink_lab::run::record::{Engine, Record};
-use tightlink_lab::study::curves::{CurvesError, check, draw, steps};
+use tightlink_lab::study::curves::{CurvesError, draw, engines, steps};
 use tightlink_lab::study::repeat::{median, repeats, runs, too_busy};
-use tightlink_lab::study::task::{Answer, Task, answer, shown, tasks};
+use tightlink_lab::study::sweep::Runner;
+use tightlink_lab::study::task::{Answer, Task, check, record, shown, tasks};
+use tightlink_lab::study::watch::Watched;
 
 const TOP: &str = "title = 't'
 seed = 7
@@ -32,15 +34,15 @@ fn only(document: &Document) -> Task {
     tasks(document).unwrap().remove(0)
 }
 
-fn simulated(task: Task) -> Record {
-    answer(task, &[Engine::Sim], &mut |_, _, _| ()).unwrap().records.remove(0)
+fn simulated(task: &Task) -> Record {
+    record(task, Engine::Sim, &Watched::by_nobody()).unwrap()
 }
 
 #[test]
 fn repetitions_differ_in_their_seed_alone() {
     let document = document("[sweep]\n'link.rate' = ['10Mbit/s', '20Mbit/s']\n");
     let task = tasks(&document).unwrap().remove(1);
-    let all = repeats(&document, &task, 3).unwrap();
+    let all = repeats(&task, 3).unwrap();
     assert_eq!(all.iter().map(|task| task.resolved.seed).collect::<Vec<_>>(), [7, 8, 9]);
     assert_eq!(all[0].point, task.point, "the first is the scenario itself");
     assert_eq!(all[2].point, [("link.rate".into(), "20Mbit/s".into()), ("seed".into(), "9".to_owned())]);
@@ -54,14 +56,14 @@ fn repetitions_differ_in_their_seed_alone() {
 fn a_seed_that_cannot_be_is_a_fault() {
     let text = TOP.replace("seed = 7", &format!("seed = {}", u64::MAX));
     let document = Document::parse("x.toml", &text).unwrap();
-    assert!(repeats(&document, &only(&document), 2).is_err());
+    assert!(repeats(&only(&document), 2).is_err());
 }
 
 #[test]
 fn the_run_with_the_median_goodput_is_reported_with_what_the_others_found() {
     let document = document("");
     let task = only(&document);
-    let records: Vec<Record> = repeats(&document, &task, 5).unwrap().into_iter().map(simulated).collect();
+    let records: Vec<Record> = repeats(&task, 5).unwrap().iter().map(simulated).collect();
     let mut goodputs: Vec<f64> = records.iter().map(|record| record.summary.flows[0].goodput_bps).collect();
     goodputs.sort_by(f64::total_cmp);
     assert!(goodputs[0] < goodputs[4], "seeds make a difference");
@@ -88,8 +90,7 @@ fn the_run_with_the_median_goodput_is_reported_with_what_the_others_found() {
 #[test]
 fn a_run_that_the_machine_disturbed_is_told_whichever_is_shown() {
     let document = document("");
-    let mut records: Vec<Record> =
-        repeats(&document, &only(&document), 3).unwrap().into_iter().map(simulated).collect();
+    let mut records: Vec<Record> = repeats(&only(&document), 3).unwrap().iter().map(simulated).collect();
     records.sort_by(|a, b| a.summary.flows[0].goodput_bps.total_cmp(&b.summary.flows[0].goodput_bps));
     records[0].notes.push("the machine was too busy: it did not run the emulator for 9 % of the time".into());
     let chosen = median(records).unwrap();
@@ -113,7 +114,9 @@ fn a_figure_draws_the_median_of_its_runs_from_the_least_to_the_most() {
     let tasks = tasks(&document).unwrap();
     assert_eq!(steps(&spec, &tasks), 12);
     let folder = tempfile::tempdir().unwrap();
-    let (curves, answers) = draw(&document, &spec, &tasks, 2, folder.path(), &|_| ()).unwrap();
+    let watched = Watched::by_nobody();
+    let runner = |jobs| Runner { jobs, folder: folder.path(), watched: &watched };
+    let (curves, answers) = draw(&spec, &tasks, &runner(2)).unwrap();
     let chart = &curves.charts[0];
     assert_eq!((chart.y.label.as_str(), chart.y.unit.as_str()), ("goodput of target", "Mbit/s"));
     let names: Vec<&str> = chart.curves.iter().map(|curve| curve.name.as_str()).collect();
@@ -127,7 +130,7 @@ fn a_figure_draws_the_median_of_its_runs_from_the_least_to_the_most() {
     let of = |answer: &Answer| answer.records[0].summary.repeats.as_ref().map(|spread| spread.runs);
     assert!(answers.iter().all(|answer| of(answer) == Some(3)));
     assert_eq!(fs::read_dir(folder.path().join("points/sim")).unwrap().count(), 12, "every run is kept");
-    let (again, _) = draw(&document, &spec, &tasks, 1, folder.path(), &|_| ()).unwrap();
+    let (again, _) = draw(&spec, &tasks, &runner(1)).unwrap();
     assert_eq!(format!("{again:?}"), format!("{curves:?}"), "what is kept is what was found");
 }
 
@@ -140,11 +143,11 @@ fn a_figure_leaves_out_the_points_an_engine_is_not_made_for_but_none_by_all() {
     // Vegas is the simulator's.
     spec.engines = vec![scenario::FigureEngine::Live];
     assert_eq!(steps(&spec, &tasks), 12);
-    let refused = check(&document, &spec, &tasks).unwrap_err().to_string();
+    let refused = check(&tasks, &engines(&spec)).unwrap_err().to_string();
     assert!(refused.contains("no kernel has control \"vegas\""), "{refused}");
     let mut both = spec.clone();
     both.engines.push(scenario::FigureEngine::Sim);
-    check(&document, &both, &tasks).unwrap();
+    check(&tasks, &engines(&both)).unwrap();
     assert_eq!(steps(&both, &tasks), 12 + 24);
 }
 
@@ -154,7 +157,9 @@ fn an_unknown_number_is_told_what_there_is_of_a_flow() {
         document(&FIGURE.replace("['reno', 'vegas']", "['reno']").replace("flows.target.", "flows.tarot."));
     let (spec, tasks) = (document.figure().unwrap().unwrap(), tasks(&document).unwrap());
     let folder = tempfile::tempdir().unwrap();
-    let unknown = draw(&document, &spec, &tasks[..1], 1, folder.path(), &|_| ()).unwrap_err();
+    let unknown =
+        draw(&spec, &tasks[..1], &Runner { jobs: 1, folder: folder.path(), watched: &Watched::by_nobody() })
+            .unwrap_err();
     assert!(matches!(unknown, CurvesError::Unknown { .. }), "{unknown}");
     assert!(unknown.to_string().contains("flows.target.rtt_s.p95"), "{unknown}");
 }

@@ -4,7 +4,7 @@ use scenario::Document;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tightlink_lab::run::record::Engine;
-use tightlink_lab::study::curves::{check as suits, engines};
+use tightlink_lab::study::curves::engines;
 use tightlink_lab::study::figures::{claims, figures};
 use tightlink_lab::study::task::{check, hopeless, tasks};
 
@@ -49,12 +49,12 @@ fn every_figure_suits_the_engines_its_claims_ask() {
         for claim in claims(&figure.id).unwrap() {
             let asked: Vec<_> = tasks.iter().filter(|task| claim.concerns(task)).cloned().collect();
             for engine in &claim.engines {
-                check(&figure.document, &asked, *engine).unwrap_or_else(|faults| panic!("{faults}"));
+                check(&asked, &[*engine]).unwrap_or_else(|faults| panic!("{faults}"));
             }
             if let Some(spec) = figure.document.figure().unwrap() {
                 let drawn = engines(&spec);
                 assert!(claim.engines.iter().all(|engine| drawn.contains(engine)), "{}", claim.says);
-                suits(&figure.document, &spec, &tasks).unwrap_or_else(|faults| panic!("{faults}"));
+                check(&tasks, &drawn).unwrap_or_else(|faults| panic!("{faults}"));
             }
         }
     }
@@ -67,7 +67,7 @@ fn what_an_engine_is_not_made_for_is_a_fault_at_its_place() {
                 segment = '1000B'\n";
     let document = Document::parse("x.toml", text).unwrap();
     let tasks = tasks(&document).unwrap();
-    let fault = |engine| check(&document, &tasks, engine).unwrap_err().to_string();
+    let fault = |engine| check(&tasks, &[engine]).unwrap_err().to_string();
     assert!(
         fault(Engine::Live).starts_with("x.toml:13:11: flow[1].segment: segments of 1.5kB and 1kB"),
         "{}",
@@ -78,7 +78,7 @@ fn what_an_engine_is_not_made_for_is_a_fault_at_its_place() {
         "{}",
         fault(Engine::Model)
     );
-    assert!(check(&document, &tasks, Engine::Sim).is_ok());
+    assert!(check(&tasks, &[Engine::Sim]).is_ok());
     assert_eq!(hopeless(&tasks, &[Engine::Model, Engine::Live]).map(|reasons| reasons.len()), Some(2));
 }
 
@@ -92,7 +92,7 @@ fn the_kernel_takes_flows_of_different_rtts_and_as_many_as_there_are_ports() {
     };
     let live = |count| {
         let document = Document::parse("x.toml", &text(count)).unwrap();
-        check(&document, &tasks(&document).unwrap(), Engine::Live).map_err(|faults| faults.to_string())
+        check(&tasks(&document).unwrap(), &[Engine::Live]).map_err(|faults| faults.to_string())
     };
     assert_eq!(live(3), Ok(()));
     let refused = live(65_000).unwrap_err();

@@ -15,14 +15,13 @@ use tightlink_lab::study::task::{Task, tasks};
 const SCENARIO: &str = "title = 't'\nduration = '1s'\n[link]\nrate = '10Mbit/s'\ndelay = '5ms'\n\
                         queue.limit = '1 bdp'\n[[flow]]\nname = 'one'\n[[flow]]\nname = 'two'\nstart = '200ms'\n";
 
-fn task() -> (Document, Task) {
+fn task() -> Task {
     let document = Document::parse("x.toml", SCENARIO).unwrap();
-    let task = tasks(&document).unwrap().remove(0);
-    (document, task)
+    tasks(&document).unwrap().remove(0)
 }
 
 fn simulated(task: &Task) -> Record {
-    engine::run(Engine::Sim, &task.resolved, &|_, _| {}).unwrap()
+    engine::run(Engine::Sim, &task.resolved, engine::UNWATCHED).unwrap()
 }
 
 /// The column names and the rows of a Parquet file.
@@ -52,9 +51,9 @@ fn name(row: &Row) -> String {
 #[test]
 fn series_read_back_row_by_row() {
     let folder = tempfile::tempdir().unwrap();
-    let (document, task) = task();
+    let task = task();
     let record = simulated(&task);
-    let kept = Store::open(folder.path()).unwrap().keep(&task, &document, "tightlink run", &record).unwrap();
+    let kept = Store::open(folder.path()).unwrap().keep(&task, "tightlink run", &record).unwrap();
 
     let (columns, rows) = table(&kept.join("flows.parquet"));
     assert_eq!(columns[..5], ["t_s", "flow", "rate_bps", "rtt_s", "window_bytes"]);
@@ -91,9 +90,9 @@ fn series_read_back_row_by_row() {
 #[test]
 fn the_distribution_of_the_queue_reads_back_with_its_complement() {
     let folder = tempfile::tempdir().unwrap();
-    let (document, task) = task();
+    let task = task();
     let record = simulated(&task);
-    let kept = Store::open(folder.path()).unwrap().keep(&task, &document, "tightlink run", &record).unwrap();
+    let kept = Store::open(folder.path()).unwrap().keep(&task, "tightlink run", &record).unwrap();
     let (columns, rows) = table(&kept.join("queue.parquet"));
     assert_eq!(columns, ["packets", "time_share", "at_least"]);
     let length = record.summary.queue_length_packets.unwrap();
@@ -112,13 +111,13 @@ fn the_distribution_of_the_queue_reads_back_with_its_complement() {
 #[test]
 fn what_is_not_known_is_null_never_nan() {
     let folder = tempfile::tempdir().unwrap();
-    let (document, task) = task();
+    let task = task();
     let mut record = simulated(&task);
     let second = &record.series.flows[1];
     assert!(second.rtt_s[0].is_nan(), "the second flow has not started");
     let before = second.t_s.iter().filter(|at| **at <= 0.2).count();
     let store = Store::open(folder.path()).unwrap();
-    let kept = store.keep(&task, &document, "", &record).unwrap();
+    let kept = store.keep(&task, "", &record).unwrap();
     let (_, rows) = table(&kept.join("flows.parquet"));
     let known: Vec<bool> =
         rows.iter().filter(|row| name(row) == "two").map(|row| number(row, 3).is_some()).collect();
@@ -132,21 +131,21 @@ fn what_is_not_known_is_null_never_nan() {
     record.series.flows[0].window_bytes.clear();
     record.series.flows.truncate(1);
     record.series.link = LinkSeries::default();
-    let kept = store.keep(&task, &document, "", &record).unwrap();
+    let kept = store.keep(&task, "", &record).unwrap();
     let (_, rows) = table(&kept.join("flows.parquet"));
     assert!(rows.iter().all(|row| number(row, 4).is_none() && number(row, 2).is_some()));
     assert!(table(&kept.join("link.parquet")).1.is_empty());
     record.series = Series { flows: vec![FlowSeries::default()], ..Series::default() };
-    let kept = store.keep(&task, &document, "", &record).unwrap();
+    let kept = store.keep(&task, "", &record).unwrap();
     assert!(table(&kept.join("flows.parquet")).1.is_empty());
 }
 
 #[test]
 fn the_summary_reads_back() {
     let folder = tempfile::tempdir().unwrap();
-    let (document, task) = task();
+    let task = task();
     let record = simulated(&task);
-    let kept = Store::open(folder.path()).unwrap().keep(&task, &document, "", &record).unwrap();
+    let kept = Store::open(folder.path()).unwrap().keep(&task, "", &record).unwrap();
     let text = fs::read(kept.join("summary.json")).unwrap();
     assert_eq!(text, serde_json::to_vec_pretty(&record.summary).unwrap());
     let read: Summary = serde_json::from_slice(&text).unwrap();
@@ -165,7 +164,7 @@ fn the_kept_scenario_is_still_one_whatever_was_set() {
     document.set("flow.rtt", "[\n'20ms',\n]").unwrap();
     let task = tasks(&document).unwrap().remove(0);
     let record = simulated(&task);
-    let kept = Store::open(folder.path()).unwrap().keep(&task, &document, "", &record).unwrap();
+    let kept = Store::open(folder.path()).unwrap().keep(&task, "", &record).unwrap();
     let text = fs::read_to_string(kept.parent().unwrap().join("scenario.toml")).unwrap();
     assert!(text.starts_with("# run with\n# title = two\n#   lines\n# flow.rtt = [\n"), "{text}");
     let again = Document::parse("scenario.toml", &text).unwrap().scenario().unwrap();
@@ -175,12 +174,12 @@ fn the_kept_scenario_is_still_one_whatever_was_set() {
 #[test]
 fn a_second_record_takes_the_place_of_the_first_and_leaves_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
-    let (document, task) = task();
+    let task = task();
     let store = Store::open(folder.path()).unwrap();
     let mut record = simulated(&task);
-    store.keep(&task, &document, "", &record).unwrap();
+    store.keep(&task, "", &record).unwrap();
     record.notes.push("the second".into());
-    let kept = store.keep(&task, &document, "", &record).unwrap();
+    let kept = store.keep(&task, "", &record).unwrap();
     assert_eq!(fs::read_to_string(kept.join("notes.txt")).unwrap(), "the second");
     let mut names: Vec<_> =
         fs::read_dir(kept.parent().unwrap()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -191,12 +190,12 @@ fn a_second_record_takes_the_place_of_the_first_and_leaves_nothing_else() {
 #[test]
 fn a_record_that_cannot_be_kept_leaves_the_old_one_and_nothing_half_written() {
     let folder = tempfile::tempdir().unwrap();
-    let (document, task) = task();
+    let task = task();
     let store = Store::open(folder.path()).unwrap();
     let record = simulated(&task);
     // A file where the record's folder would be.
     fs::write(folder.path().join(&task.resolved.hash), "in the way").unwrap();
-    let error = store.keep(&task, &document, "", &record).unwrap_err().to_string();
+    let error = store.keep(&task, "", &record).unwrap_err().to_string();
     assert!(error.contains("cannot keep the results") && error.contains("help: "), "{error}");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }

@@ -22,7 +22,7 @@ count = {count}
 "
     );
     let document = Document::parse("t.toml", &text).unwrap();
-    engine::run(Engine::Sim, &resolve(&document).unwrap(), &|_, _| ()).unwrap()
+    engine::run(Engine::Sim, &resolve(&document).unwrap(), engine::UNWATCHED).unwrap()
 }
 
 fn share(record: &Record) -> f64 {

@@ -5,9 +5,10 @@ use parquet::record::Field;
 use scenario::Document;
 use std::fs::{self, File};
 use tightlink_lab::run::record::Engine;
-use tightlink_lab::study::sweep::sweep;
+use tightlink_lab::study::sweep::{Runner, sweep};
 use tightlink_lab::study::tabulate::tabulate;
 use tightlink_lab::study::task::tasks;
+use tightlink_lab::study::watch::Watched;
 
 /// The columns and rows of both files of the sweep `text`.
 struct Tables {
@@ -21,7 +22,8 @@ fn tables(text: &str) -> Tables {
     let folder = tempfile::tempdir().unwrap();
     let document = Document::parse("t.toml", text).unwrap();
     let tasks = tasks(&document).unwrap();
-    let results = sweep(&tasks, Engine::Sim, 1, folder.path(), &|_| ()).unwrap();
+    let runner = Runner { jobs: 1, folder: folder.path(), watched: &Watched::by_nobody() };
+    let results = sweep(&tasks, Engine::Sim, &runner).unwrap();
     let [csv, parquet] = tabulate(folder.path(), "t", &results).unwrap();
     let csv = fs::read_to_string(csv).unwrap();
     let csv = csv.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect();

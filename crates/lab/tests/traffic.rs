@@ -24,7 +24,7 @@ fn folder(name: &str) -> std::path::PathBuf {
 #[test]
 fn users_alone_make_a_scenario_that_only_the_simulator_runs() {
     let resolved = resolve(&document(&folder("users"), &format!("{TOP}{USERS}"))).unwrap();
-    let summary = engine::run(Engine::Sim, &resolved, &|_, _| {}).unwrap().summary;
+    let summary = engine::run(Engine::Sim, &resolved, engine::UNWATCHED).unwrap().summary;
     let users = &summary.sessions[0];
     assert_eq!((users.name.as_str(), users.users, summary.flows.len()), ("engset", 50, 0));
     assert!(users.completed > 100 && users.mean_active > 1.0 && users.mean_active < 50.0);
@@ -32,7 +32,7 @@ fn users_alone_make_a_scenario_that_only_the_simulator_runs() {
     let share = summary.goodput_bps() / 16e6 * 500.0 / 460.0;
     assert!((share / summary.utilization.unwrap() - 1.0).abs() < 0.05, "{share}");
     for engine in [Engine::Model, Engine::Live] {
-        let Err(EngineError::CannotAnswer(misfit)) = engine::run(engine, &resolved, &|_, _| {}) else {
+        let Err(EngineError::CannotAnswer(misfit)) = engine::run(engine, &resolved, engine::UNWATCHED) else {
             panic!("{engine} answered")
         };
         assert_eq!(misfit.key, "traffic[0].kind");
@@ -44,7 +44,7 @@ fn a_flow_beside_users_shares_the_link_with_them() {
     let with = |users: &str| {
         let text = format!("{TOP}[[flow]]\nrtt = '100ms'\n{users}");
         let resolved = resolve(&document(&folder("beside"), &text)).unwrap();
-        engine::run(Engine::Sim, &resolved, &|_, _| {}).unwrap().summary
+        engine::run(Engine::Sim, &resolved, engine::UNWATCHED).unwrap().summary
     };
     let (alone, beside) = (with(""), with(USERS));
     assert!(alone.sessions.is_empty());
@@ -67,7 +67,7 @@ fn a_trace_is_read_from_beside_the_scenario_and_is_part_of_its_hash() {
     fs::write(folder.join("t.csv"), "time_ms,size\n0,1000\n1,1000\n2,1000\n").unwrap();
     let resolved = resolve(&document).unwrap();
     assert_eq!(resolved.unresponsive().as_bps_f64(), 8e6);
-    let summary = engine::run(Engine::Sim, &resolved, &|_, _| {}).unwrap().summary;
+    let summary = engine::run(Engine::Sim, &resolved, engine::UNWATCHED).unwrap().summary;
     let goodput = summary.flows[0].goodput_bps;
     assert!((6e6..8e6).contains(&goodput), "{goodput}");
     fs::write(folder.join("t.csv"), "time_ms,size\n0,1000\n1,1001\n2,1000\n\n").unwrap();

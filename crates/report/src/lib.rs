@@ -19,6 +19,7 @@ mod heat;
 mod measures;
 mod page;
 mod sentences;
+mod study;
 mod table;
 pub mod text;
 pub mod transfers;
@@ -26,6 +27,7 @@ pub mod transfers;
 pub use case::Case;
 use lab::study::claims::Verdict;
 use serde::Serialize;
+pub use study::page_of;
 
 /// All a page shows.
 #[derive(Clone, Debug, Serialize)]

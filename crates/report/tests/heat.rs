@@ -1,9 +1,10 @@
 //! Heat maps: every point of the sweep is in the cell of its row and column, and kept points are found again.
 
 use lab::study::curves::{Curves, draw};
+use lab::study::sweep::Runner;
 use lab::study::task::tasks;
+use lab::study::watch::Watched;
 use scenario::Document;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use tightlink_report::figure::FigurePage;
 
 const MATRIX: &str = "title = 't'
@@ -32,7 +33,8 @@ y = ['flows.first.goodput_share', 'utilization']
 fn drawn(text: &str, folder: &std::path::Path) -> Result<Curves, String> {
     let document = Document::parse("t.toml", text).unwrap();
     let (tasks, spec) = (tasks(&document).unwrap(), document.figure().unwrap().unwrap());
-    let drawn = draw(&document, &spec, &tasks, 2, folder, &|_| ());
+    let runner = Runner { jobs: 2, folder, watched: &Watched::by_nobody() };
+    let drawn = draw(&spec, &tasks, &runner);
     drawn.map(|(curves, _)| curves).map_err(|error| error.to_string())
 }
 
@@ -104,14 +106,12 @@ fn a_number_that_no_point_knows_is_an_error_and_one_that_some_do_not_leaves_a_ce
 #[test]
 fn the_page_has_a_table_for_each_map_with_every_cell_in_it() {
     let folder = tempfile::tempdir().unwrap();
-    let calls = AtomicUsize::new(0);
     let document = Document::parse("t.toml", MATRIX).unwrap();
     let (tasks, spec) = (tasks(&document).unwrap(), document.figure().unwrap().unwrap());
-    let tell = |_: usize| {
-        calls.fetch_add(1, Ordering::Relaxed);
-    };
-    let (curves, _) = draw(&document, &spec, &tasks, 2, folder.path(), &tell).unwrap();
-    assert_eq!(calls.load(Ordering::Relaxed), 12);
+    let watched = Watched::by_nobody();
+    let runner = Runner { jobs: 2, folder: folder.path(), watched: &watched };
+    let (curves, _) = draw(&spec, &tasks, &runner).unwrap();
+    assert_eq!(watched.steps(), (12, 12));
     let page = FigurePage {
         title: "t".into(),
         source: None,

@@ -1,7 +1,8 @@
 //! The page of many flows: a sample has curves of its own, percentiles stand for all.
 
 use lab::run::record::Engine;
-use lab::study::task::{answer, tasks};
+use lab::study::task::{Answer, record, tasks};
+use lab::study::watch::Watched;
 use scenario::Document;
 use tightlink_report::{Case, Report};
 
@@ -23,7 +24,8 @@ every = '40ms'
 fn percentiles_over_all_flows_are_drawn() {
     let document = Document::parse("t.toml", SCENARIO).unwrap();
     let task = tasks(&document).unwrap().remove(0);
-    let answer = answer(task, &[Engine::Sim], &mut |_, _, _| ()).unwrap();
+    let record = record(&task, Engine::Sim, &Watched::by_nobody()).unwrap();
+    let answer = Answer::of(task, vec![record]);
     let page = Report {
         title: "t".into(),
         source: None,

@@ -1,6 +1,7 @@
 //! Recorders watch a run at fixed intervals; a run without one pays nothing.
 
 use link::LinkState;
+use std::ops::ControlFlow;
 use units::{Bytes, Span, Time};
 
 /// One flow at one instant.
@@ -36,13 +37,15 @@ pub trait Recorder {
     fn measure(&mut self, at: Time, index: usize, name: &'static str, value: f64) {
         let _ = (at, index, name, value);
     }
-    /// How often, in simulated time, to tell how far the run is; `None`: never. It changes nothing about the run.
+    /// How often, in simulated time, to tell how far the run is; `None`: never. It changes nothing about the run, unless
+    /// [`Recorder::reached`] ends it.
     fn pulse(&self) -> Option<Span> {
         None
     }
-    /// The run is at `at`.
-    fn reached(&mut self, at: Time) {
+    /// The run is at `at`. [`ControlFlow::Break`] ends it there.
+    fn reached(&mut self, at: Time) -> ControlFlow<()> {
         let _ = at;
+        ControlFlow::Continue(())
     }
 }
 

@@ -245,7 +245,10 @@ impl<R: Recorder> Course<R> {
             } else {
                 // Not the run's own: a run that is watched is the same run.
                 events -= 1;
-                self.recorder.reached(now);
+                if self.recorder.reached(now).is_break() {
+                    self.end = Some(now);
+                    break;
+                }
                 agenda.set(slot, pulse.map_or(Time::NEVER, |pulse| now + pulse));
             }
             medium.settle(now, &mut self.endpoints, |slot, at| agenda.set(first_link + slot, at));

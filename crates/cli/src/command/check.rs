@@ -3,14 +3,12 @@
 use super::compare::chosen;
 use crate::args::CheckOptions;
 use crate::problem::{CLAIM_FAILED, Problem};
-use crate::progress::Count;
+use crate::progress::Bars;
 use crate::{print, table};
-use lab::run::record::Engine;
-use lab::study::claims::Verdict;
-use lab::study::claims::{Claim, Judging, Tally, check, confirmed, evidence, judged_by, kernel_runs};
+use lab::study::claims::{Claim, Tally, Verdict};
+use lab::study::experiment::Experiment;
 use lab::study::figures::{Figure, claims, figures};
 use lab::study::lines::OtherLine;
-use lab::study::store::Store;
 use std::process::ExitCode;
 use units::Span;
 
@@ -34,53 +32,39 @@ pub(crate) fn run(options: &CheckOptions) -> Result<ExitCode, Problem> {
     let asked_for =
         |figure: &&Figure| options.about.is_empty() || options.about.iter().any(|about| names(about, figure));
     let chosen_figures: Vec<&Figure> = known.iter().filter(asked_for).collect();
-    let (mut prepared, mut tally) = (false, Tally::default());
-    let asked = chosen(&options.engines);
-    Store::open(&options.out)?;
-    let judging = Judging {
-        asked: &asked,
-        run: &asked,
-        seeds: options.seeds,
-        live: options.repeat,
-        jobs: std::thread::available_parallelism().map_or(1, usize::from),
-        folder: &options.out,
-        progress: &|_, _| (),
-    };
-    tell_length(&chosen_figures, &judging)?;
+    let mut experiments = Vec::new();
     for figure in chosen_figures {
         let claims = claims(&figure.id)?;
-        if claims.is_empty() {
-            continue;
+        if !claims.is_empty() {
+            let mut experiment = Experiment::new(&figure.document, &options.out)?;
+            experiment.engines = chosen(&options.engines);
+            (experiment.repeat, experiment.seeds) = (options.repeat, options.seeds);
+            experiments.push((figure, claims, experiment));
         }
-        if !prepared && judged_by(&claims, &asked).contains(&Engine::Live) {
-            emu::prepare()?;
-            prepared = true;
-        }
-        let count = Count::new(0);
-        count.doing(figure.id.clone());
-        let judging = Judging { progress: &|done, all| count.of(done, all), ..judging };
-        let evidence = evidence(&figure.document, &claims, &judging)?;
-        let (evidence, confirmed) = confirmed(&figure.document, &claims, evidence, &judging)?;
-        drop(count);
-        let judged: Vec<Claim> = claims.iter().filter(|claim| !claim.validity).cloned().collect();
-        let verdicts = check(&judged, &evidence.answers, &asked);
+    }
+    tell_length(&experiments, options)?;
+    let mut tally = Tally::default();
+    for (figure, claims, experiment) in experiments {
+        let bars = Bars::default().doing(&figure.id);
+        let checked = bars.watch(|watch| experiment.check(&claims, watch))?;
         if options.json {
-            for verdict in &verdicts {
+            for verdict in &checked.verdicts {
                 print::json(&OtherLine::Verdict(verdict))?;
             }
-        } else if !verdicts.iter().all(Verdict::is_left_out) {
+        } else if !checked.verdicts.iter().all(Verdict::is_left_out) {
             print::data(format_args!("{}: {}", figure.id, figure.title))?;
-            if let Some((tried, valid)) = evidence.tried {
+            if let Some((tried, valid)) = checked.tried {
                 print::data(format_args!("series  {valid} of {tried} that were run are valid, and count"))?;
             }
-            if confirmed > 0 {
+            if checked.confirmed > 0 {
                 print::data(format_args!(
-                    "kernel  {confirmed} cases were run three times, as one run did not bear a claim out: the median judges"
+                    "kernel  {} cases were run three times, as one run did not bear a claim out: the median judges",
+                    checked.confirmed
                 ))?;
             }
-            table::print_each(&verdicts)?;
+            table::print_each(&checked.verdicts)?;
         }
-        tally.add(&verdicts);
+        tally.add(&checked.verdicts);
     }
     if tally.is_empty() && !options.about.is_empty() {
         print::talk(format_args!("no claims about {}: nothing checked", options.about.join(", ")));
@@ -93,10 +77,13 @@ pub(crate) fn run(options: &CheckOptions) -> Result<ExitCode, Problem> {
 }
 
 /// How long the runs of the kernel take, which go one after the other in real time.
-fn tell_length(figures: &[&Figure], judging: &Judging<'_>) -> Result<(), Problem> {
+fn tell_length(
+    experiments: &[(&Figure, Vec<Claim>, Experiment)],
+    options: &CheckOptions,
+) -> Result<(), Problem> {
     let (mut runs, mut time) = (0, Span::ZERO);
-    for figure in figures {
-        let (more, longer) = kernel_runs(&figure.document, &claims(&figure.id)?, judging)?;
+    for (_, claims, experiment) in experiments {
+        let (more, longer) = experiment.kernel_runs(claims)?;
         runs += more;
         time += longer;
     }
@@ -104,7 +91,7 @@ fn tell_length(figures: &[&Figure], judging: &Judging<'_>) -> Result<(), Problem
         let minutes = (time.as_secs_f64() / 60.0).ceil();
         print::talk(format_args!(
             "{runs} runs of the kernel take {minutes} minutes; those that are finished are kept in {}",
-            judging.folder.display()
+            options.out.display()
         ));
     }
     Ok(())

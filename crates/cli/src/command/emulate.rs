@@ -5,6 +5,7 @@ use crate::print;
 use crate::problem::Problem;
 use emu::shell::{Shell, run as run_shell};
 use emu::{PathConfig, User};
+use lab::run::resolve::queue_limit;
 use link::traffic::{Pattern, TrafficConfig};
 use link::{Limit, LinkConfig};
 use std::process::ExitCode;
@@ -55,12 +56,7 @@ fn path(options: &EmulateOptions) -> Result<PathConfig, Problem> {
     } else {
         scenario::Limit::Bdp(1.0)
     };
-    let limit = match options.queue.unwrap_or(usual) {
-        scenario::Limit::Packets(packets) => Limit::Packets(packets),
-        scenario::Limit::Bytes(bytes) => Limit::Bytes(bytes),
-        scenario::Limit::Time(time) => Limit::Bytes(options.rate.volume(time)),
-        scenario::Limit::Bdp(share) => Limit::Bytes(product.scale(share)),
-    };
+    let limit = queue_limit(options.queue.unwrap_or(usual), options.rate, options.delay * 2);
     if matches!(limit, Limit::Packets(0)) || matches!(limit, Limit::Bytes(bytes) if bytes < options.mtu) {
         let (mtu, rate, delay) = (options.mtu, options.rate, options.delay);
         return Err(Problem::usage(format!(

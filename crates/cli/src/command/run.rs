@@ -1,51 +1,21 @@
 //! `tightlink run`: a scenario on one engine.
 
-use super::repeated::{Asked, answer};
 use crate::args::RunOptions;
 use crate::problem::Problem;
-use crate::progress::Progress;
+use crate::progress::Bars;
 use crate::{print, source, table};
 use lab::run::record::Engine;
-use lab::study::lines::results;
-use lab::study::store::Store;
-use lab::study::task::{check, tasks};
+use lab::study::experiment::Experiment;
 use std::process::ExitCode;
 
 pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Problem> {
     let document = source::document(&options.file, &options.changes)?;
-    let tasks = tasks(&document)?;
-    let engine = Engine::from(options.engine);
-    check(&document, &tasks, engine)?;
-    if engine == Engine::Live {
-        emu::prepare()?;
-    }
-    let store = Store::open(&options.out)?;
-    let command = source::command_line();
-    let mut answers = Vec::new();
-    let each = super::repeated::count(&[engine], options.repeat);
-    let mut progress = if options.json { Progress::silent() } else { Progress::new(tasks.len() * each) };
-    let asked = Asked {
-        document: &document,
-        engines: &[engine],
-        repeat: options.repeat,
-        store: Some((&store, &command)),
-    };
-    for task in tasks {
-        let (label, before) = (task.label(), answers.len() * each);
-        let answered = answer(task, &asked, &mut |ended, engine, passed, end| {
-            progress.at(before + ended);
-            progress.tell(&label, engine, passed, end);
-        })?;
-        if let Some(reason) = answered.absent.first() {
-            return Err(Problem::usage(reason));
-        }
-        if options.json {
-            results(&answered).try_for_each(|line| print::json(&line))?;
-        }
-        answers.push(answered);
-        progress.finished(answers.len() * each);
-    }
-    drop(progress);
+    let mut experiment = Experiment::new(&document, &options.out)?;
+    experiment.engines = vec![Engine::from(options.engine)];
+    experiment.repeat = Some(options.repeat);
+    experiment.command = source::command_line();
+    let bars = if options.json { Bars::silent().printing() } else { Bars::default() };
+    let answers = bars.watch(|watch| experiment.run(watch))?;
     if !options.json {
         table::print_answers(&answers)?;
     }

@@ -9,6 +9,7 @@ mod synchronized;
 use crate::run::record::{Engine, Record, Summary};
 use crate::run::resolve::Resolved;
 use scenario::Direction;
+use std::ops::ControlFlow;
 use units::{Span, Time};
 
 /// Why an engine gave no record.
@@ -36,6 +37,9 @@ pub enum EngineError {
         /// The warm-up.
         warmup: Span,
     },
+    /// [`Progress`] ended the run.
+    #[error("the run was stopped")]
+    Stopped,
     /// The two sides of a live run disagree on what happened.
     #[error("the live run broke off: {0}")]
     Broken(String),
@@ -57,14 +61,21 @@ pub struct Misfit {
     pub mend: String,
 }
 
-/// Told now and then how far a run is: seconds of the scenario passed, of how many if known.
-pub type Progress<'a> = &'a dyn Fn(f64, Option<f64>);
+/// Told now and then how far a run is: seconds of the scenario passed, of how many if known. [`ControlFlow::Break`] ends it.
+pub type Progress<'a> = &'a dyn Fn(f64, Option<f64>) -> ControlFlow<()>;
+
+/// Lets a run come to its end unwatched.
+pub const UNWATCHED: Progress<'static> = &|_, _| ControlFlow::Continue(());
 
 /// Runs `resolved` on `engine`.
 ///
 /// # Errors
-/// [`EngineError`]; [`EngineError::CannotAnswer`] if the engine is not made for such a scenario.
+/// [`EngineError`]; [`EngineError::CannotAnswer`] if the engine is not made for such a scenario, [`EngineError::Stopped`] if
+/// `progress` ended the run.
 pub fn run(engine: Engine, resolved: &Resolved, progress: Progress<'_>) -> Result<Record, EngineError> {
+    if progress(0.0, resolved.end.map(Span::as_secs_f64)).is_break() {
+        return Err(EngineError::Stopped);
+    }
     match engine {
         Engine::Model => model::run(resolved),
         Engine::Sim => sim::run(resolved, progress),

@@ -9,6 +9,7 @@ mod trace;
 mod traffic;
 
 pub use links::ResolvedLink;
+pub use queue::limit as queue_limit;
 pub use traffic::{ResolvedSessions, ResolvedTraffic};
 
 use link::queue::PolicyConfig;

@@ -9,12 +9,11 @@ pub use heat::{HeatMap, HeatRow};
 use crate::run::metric::{described, numbers, value};
 use crate::run::record::{Engine, Record, Series, Summary};
 use crate::study::search::{SearchError, Target, smallest};
-use crate::study::sweep::SweepError;
-use crate::study::task::{Answer, Found, Task, shown};
+use crate::study::sweep::{Runner, SweepError};
+use crate::study::task::{Answer, Task, shown};
 use points::{Measured, measured};
-use scenario::{Document, Drawn, Faults, FigureSpec, Point, Smallest};
+use scenario::{Drawn, Faults, FigureSpec, Point, Smallest};
 use serde::Serialize;
-use std::path::Path;
 use units::split_quantity;
 
 /// The charts of one figure.
@@ -100,14 +99,6 @@ pub fn engines(spec: &FigureSpec) -> Vec<Engine> {
     Engine::ALL.into_iter().filter(|engine| asked.contains(engine)).collect()
 }
 
-/// Whether at each task one of the figure's engines can answer.
-///
-/// # Errors
-/// What in the scenario does not fit, at the first task where none can.
-pub fn check(document: &Document, spec: &FigureSpec, tasks: &[Task]) -> Result<(), Faults> {
-    points::check(document, tasks, &engines(spec))
-}
-
 /// How many steps [`draw`] takes.
 #[must_use]
 pub fn steps(spec: &FigureSpec, tasks: &[Task]) -> usize {
@@ -117,24 +108,21 @@ pub fn steps(spec: &FigureSpec, tasks: &[Task]) -> usize {
     }
 }
 
-/// Runs what the figure needs, simulations with `jobs` threads, keeping finished points in `folder`. Tells `progress` how many
-/// of the [`steps`] are done. Gives the charts, and an answer per point for claims to be checked against.
+/// Runs what the figure needs, in so many [`steps`], and keeps finished points. Gives the charts, and an answer per
+/// point for claims to be checked against.
 ///
 /// # Errors
 /// [`CurvesError`].
 pub fn draw(
-    document: &Document,
     spec: &FigureSpec,
     tasks: &[Task],
-    jobs: usize,
-    folder: &Path,
-    progress: &(dyn Fn(usize) + Sync),
+    runner: &Runner<'_, '_>,
 ) -> Result<(Curves, Vec<Answer>), CurvesError> {
+    runner.watched.need(steps(spec, tasks));
     let mut maps = Vec::new();
     let (charts, answers) = match &spec.y {
         Drawn::Numbers(keys) => {
-            let asked = (engines(spec), spec.repeat);
-            let points = measured(document, (&asked.0, asked.1), tasks, jobs, folder, progress)?;
+            let points = measured(&engines(spec), spec.repeat, tasks, runner)?;
             let charts = if let Some(rows) = &spec.rows {
                 for key in keys {
                     maps.extend(heat::maps(spec, rows, key, &points)?);
@@ -146,36 +134,26 @@ pub fn draw(
             (charts, points.iter().map(Measured::answer).collect())
         }
         Drawn::Smallest(question) => {
-            let answers = search(document, question, tasks, jobs, folder, progress)?;
+            let answers = search(question, tasks, runner)?;
             (vec![smallest_chart(spec, question, &answers)], answers)
         }
     };
     Ok((Curves { published: spec.published.clone(), charts, maps }, answers))
 }
 
-fn answer(task: Task, summary: Summary, found: Option<Found>) -> Answer {
-    let record = Record { summary, series: Series::default(), notes: Vec::new() };
-    Answer { task, records: vec![record], runs: Vec::new(), absent: Vec::new(), found }
-}
-
 /// Every point with every target.
-fn search(
-    document: &Document,
-    question: &Smallest,
-    tasks: &[Task],
-    jobs: usize,
-    folder: &Path,
-    progress: &(dyn Fn(usize) + Sync),
-) -> Result<Vec<Answer>, CurvesError> {
+fn search(question: &Smallest, tasks: &[Task], runner: &Runner<'_, '_>) -> Result<Vec<Answer>, CurvesError> {
     let mut answers = Vec::new();
     for task in tasks {
         for (typed, at_most) in &question.at_most {
             let target = Target { metric: question.metric.clone(), at_most: *at_most };
-            let found = smallest(document, &task.point, &question.over, &target, jobs, folder, &|_, _| ())?;
+            let found = smallest(task, &question.over, &target, runner)?;
             let mut task = task.clone();
             task.point.push(("target".into(), typed.clone()));
-            answers.push(answer(task, found.summary.clone(), Some(found)));
-            progress(answers.len());
+            let record =
+                Record { summary: found.summary.clone(), series: Series::default(), notes: Vec::new() };
+            answers.push(Answer { found: Some(found), ..Answer::of(task, vec![record]) });
+            runner.watched.finish(1);
         }
     }
     Ok(answers)

@@ -2,9 +2,8 @@
 //! how far the others lie around it. A single run of a kernel, or of one seed, says little.
 
 use crate::run::record::{Engine, Extent, Record, Repeats};
-use crate::run::resolve::resolve;
 use crate::study::task::Task;
-use scenario::{Document, Faults};
+use scenario::Faults;
 
 /// How often `engine` is run where `asked` runs are wanted: closed forms say the same each time.
 #[must_use]
@@ -16,11 +15,11 @@ pub fn runs(engine: Engine, asked: u64) -> u64 {
 ///
 /// # Errors
 /// A seed beyond what a scenario may have.
-pub fn repeats(document: &Document, task: &Task, count: u64) -> Result<Vec<Task>, Faults> {
+pub fn repeats(task: &Task, count: u64) -> Result<Vec<Task>, Faults> {
     let mut tasks = vec![task.clone()];
     for more in 1..count {
         // Beyond the greatest seed there is none, and none is used twice.
-        tasks.push(seeded(document, task, u128::from(task.resolved.seed) + u128::from(more))?);
+        tasks.push(seeded(task, u128::from(task.resolved.seed) + u128::from(more))?);
     }
     Ok(tasks)
 }
@@ -29,14 +28,11 @@ pub fn repeats(document: &Document, task: &Task, count: u64) -> Result<Vec<Task>
 ///
 /// # Errors
 /// A seed beyond what a scenario may have.
-pub fn seeded(document: &Document, task: &Task, seed: u128) -> Result<Task, Faults> {
+pub fn seeded(task: &Task, seed: u128) -> Result<Task, Faults> {
     let mut point = task.point.clone();
     point.retain(|(key, _)| key != "seed");
-    let seed = seed.to_string();
-    let mut document = document.at(&task.point)?;
-    document.set("seed", &seed)?;
-    point.push(("seed".into(), seed));
-    Ok(Task { point, resolved: resolve(&document)? })
+    point.push(("seed".into(), seed.to_string()));
+    Task::at(&task.document, point)
 }
 
 /// The run with the median goodput of the first flow, the lower of two, with what the others found in its summary and

@@ -9,15 +9,16 @@ mod scale;
 use crate::run::engine::EngineError;
 use crate::run::metric;
 use crate::run::record::{Engine, Summary};
-use crate::run::resolve::resolve;
 use crate::run::statistics::{Estimate, estimate};
-use crate::study::sweep::{SweepError, kept_points, point as kept_point, pool};
+use crate::study::sweep::{Runner, SweepError, kept_points, point as kept_point, pool};
 pub use crate::study::task::Target;
 use crate::study::task::{Found, Task};
+use crate::study::watch::{Event, Watched};
 use rayon::prelude::*;
 use scale::Scale;
-use scenario::{Document, Faults, Point};
-use std::path::{Path, PathBuf};
+use scenario::{Document, Faults};
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use units::Span;
 
@@ -52,29 +53,26 @@ impl From<SweepError> for SearchError {
     }
 }
 
-/// The smallest value of `key` at which `target` is met, at `point` of the document's sweep.
+/// The smallest value of `key` at which `target` is met, at the task's point of the document's sweep.
 ///
 /// The metric must fall as the value grows, as idle time and loss do with the buffer. The scenario's own value is
 /// where the search starts. A queue's limit is counted in whole packets, so that its unit makes no difference; another key
-/// in its own unit, to 1 %. The metric need not fall with every step, so values a little below and above the answer are tried, too. Finished runs are kept in `folder`, as a
-/// sweep's are. Tells `progress` of each run the value tried and how many runs there were.
+/// in its own unit, to 1 %. The metric need not fall with every step, so values a little below and above the answer are
+/// tried, too. Finished runs are kept, as a sweep's are.
 ///
 /// # Errors
 /// [`SearchError`].
 pub fn smallest(
-    document: &Document,
-    point: &Point,
+    task: &Task,
     key: &str,
     target: &Target,
-    jobs: usize,
-    folder: &Path,
-    progress: &Trying<'_>,
+    runner: &Runner<'_, '_>,
 ) -> Result<Found, SearchError> {
-    let base = document.at(point)?;
+    let base = task.document.at(&task.point)?;
     let scale = Scale::of(&base, key)?;
-    let kept = kept_points(folder, Engine::Sim)?;
-    let mut search =
-        Search { base, key, target, pool: pool(jobs)?, kept, runs: AtomicUsize::new(0), progress };
+    let kept = kept_points(runner.folder, Engine::Sim)?;
+    let (pool, runs) = (pool(runner.jobs)?, AtomicUsize::new(0));
+    let mut search = Search { base, key, target, pool, kept, runs, watched: runner.watched };
     let (mut low, mut high, mut best) = search.bracket(&scale)?;
     while scale.has_between(low, high) {
         let middle = scale.middle(low, high);
@@ -110,20 +108,17 @@ pub fn smallest(
     Ok(Found { over, target, value, written, metric, half_width, misses_above, runs, summary })
 }
 
-/// Told of each run the value tried and how many runs there were so far.
-pub type Trying<'a> = dyn Fn(&str, usize) + Sync + 'a;
-
-struct Search<'a> {
+struct Search<'a, 'w> {
     base: Document,
     key: &'a str,
     target: &'a Target,
     pool: rayon::ThreadPool,
     kept: PathBuf,
     runs: AtomicUsize,
-    progress: &'a Trying<'a>,
+    watched: &'a Watched<'w>,
 }
 
-impl Search<'_> {
+impl Search<'_, '_> {
     /// Two values around the answer: the lower misses the target, the higher meets it.
     fn bracket(&mut self, scale: &Scale) -> Result<(f64, f64, Estimate), SearchError> {
         let mut value = scale.start;
@@ -199,7 +194,9 @@ impl Search<'_> {
             let text = scale.text(value);
             let run = |seed: &u64| {
                 let found = self.run(&text, *seed)?;
-                (self.progress)(&text, self.runs.fetch_add(1, Ordering::Relaxed) + 1);
+                let runs = self.runs.fetch_add(1, Ordering::Relaxed) + 1;
+                // Whoever stops the search stops its next run.
+                let _ = self.watched.tell(Event::Tried { key: self.key, value: &text, runs });
                 Ok(found)
             };
             let runs = self.pool.install(|| seeds.par_iter().map(run).collect::<Result<Vec<f64>, _>>());
@@ -233,10 +230,9 @@ impl Search<'_> {
 
     fn summary(&self, value: &str, seed: u64) -> Result<Summary, SearchError> {
         let mut document = self.base.clone();
-        document.set(self.key, value)?;
         document.set("seed", &seed.to_string())?;
-        let task = Task { point: vec![(self.key.into(), value.into())], resolved: resolve(&document)? };
-        Ok(kept_point(&task, Engine::Sim, &self.kept)?.summary)
+        let task = Task::at(&Arc::new(document), vec![(self.key.into(), value.into())])?;
+        Ok(kept_point(&task, Engine::Sim, &self.kept, self.watched)?.summary)
     }
 }
 

@@ -16,7 +16,6 @@ use crate::run::record::Record;
 use crate::study::task::Task;
 pub use columns::{Column, Field, write_table};
 use columns::{write_fairness, write_flows, write_link, write_queue, write_spread};
-use scenario::Document;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -88,13 +87,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] if writing fails; the old record, if there was one, is then still there.
-    pub fn keep(
-        &self,
-        task: &Task,
-        document: &Document,
-        command: &str,
-        record: &Record,
-    ) -> Result<PathBuf, StoreError> {
+    pub fn keep(&self, task: &Task, command: &str, record: &Record) -> Result<PathBuf, StoreError> {
         let folder = self.root.join(&record.summary.scenario_hash);
         let engine = record.summary.engine.to_string();
         let under_way = folder.join(format!("{UNDER_WAY}{engine}-{}", std::process::id()));
@@ -120,10 +113,10 @@ impl Store {
             fs::rename(&under_way, &kept)?;
             // If it stays, the next run removes it.
             let _ = fs::remove_dir_all(&old);
-            let settings = settings(task, document);
+            let settings = settings(task);
             replace(
                 &folder.join("scenario.toml"),
-                with_settings(&settings, &document.text_at(&task.point)).as_bytes(),
+                with_settings(&settings, &task.document.text_at(&task.point)).as_bytes(),
             )?;
             replace(&folder.join("manifest.json"), &manifest(task, &settings, command, &folder)?)?;
             Ok(kept)
@@ -150,8 +143,8 @@ fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
 }
 
 /// What was run in place of the text's values: overrides, and the point of the sweep.
-fn settings(task: &Task, document: &Document) -> Vec<(String, String)> {
-    document.overrides().iter().chain(&task.point).cloned().collect()
+fn settings(task: &Task) -> Vec<(String, String)> {
+    task.document.overrides().iter().chain(&task.point).cloned().collect()
 }
 
 /// The scenario's text at its point of a sweep, and the settings over it.

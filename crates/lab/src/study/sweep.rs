@@ -2,16 +2,16 @@
 //! scenario's hash, so a sweep that was killed goes on where it was, and two sweeps share what they have in common.
 
 use crate::files::{clear_folder, replace};
-use crate::run::engine;
-use crate::run::record::{Engine, Summary};
+use crate::run::engine::EngineError;
+use crate::run::record::{Engine, Record, Series, Summary};
 use crate::study::quantities::{Quantity, quantities};
-use crate::study::task::Task;
+use crate::study::task::{Task, record};
+use crate::study::watch::Watched;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 /// One finished point.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ pub enum SweepError {
         /// Which.
         label: String,
         /// Why.
-        source: Box<engine::EngineError>,
+        source: Box<EngineError>,
     },
     /// A result could not be kept.
     #[error("{}: cannot keep a result: {source}\n  help: finished points are kept: free some room and start again", path.display())]
@@ -63,31 +63,42 @@ pub enum SweepError {
     },
 }
 
-/// Runs every task on `engine` with `jobs` threads, reusing what `folder` holds of earlier runs. Tells `progress`
-/// how many are finished. Results come in the order of the tasks.
+/// Makes runs on several threads.
+#[derive(Clone, Copy)]
+pub struct Runner<'a, 'w> {
+    /// Threads.
+    pub jobs: usize,
+    /// Where finished runs are kept, and reused from.
+    pub folder: &'a Path,
+    /// Is told of each run.
+    pub watched: &'a Watched<'w>,
+}
+
+/// Runs every task on `engine`, reusing what the folder holds of earlier runs. Each is one step that is finished. Results
+/// come in the order of the tasks.
 ///
 /// # Errors
 /// [`SweepError`]; what was finished before is kept.
 pub fn sweep(
     tasks: &[Task],
     engine: Engine,
-    jobs: usize,
-    folder: &Path,
-    progress: &(dyn Fn(usize) + Sync),
+    runner: &Runner<'_, '_>,
 ) -> Result<Vec<PointResult>, SweepError> {
-    let kept = kept_points(folder, engine)?;
-    let finished = Mutex::new(0);
+    let kept = kept_points(runner.folder, engine)?;
     let one = |task: &Task| {
-        let Kept { summary, notes, .. } = point(task, engine, &kept)?;
-        if let Ok(mut finished) = finished.lock() {
-            *finished += 1;
-            progress(*finished);
-        }
+        let Kept { summary, notes, .. } = point(task, engine, &kept, runner.watched)?;
+        runner.watched.finish(1);
         let numbers = |(key, typed): &(String, String)| quantities(&task.resolved, key, typed);
         let quantities = task.point.iter().map(numbers).collect();
         Ok(PointResult { point: task.point.clone(), quantities, summary, notes })
     };
-    pool(jobs)?.install(|| tasks.par_iter().map(one).collect())
+    pool(runner.jobs)?.install(|| tasks.par_iter().map(one).collect())
+}
+
+impl From<PointResult> for Record {
+    fn from(result: PointResult) -> Self {
+        Self { summary: result.summary, series: Series::default(), notes: result.notes }
+    }
 }
 
 /// The folder in which finished points of `engine` are kept.
@@ -105,16 +116,24 @@ pub(crate) fn pool(jobs: usize) -> Result<rayon::ThreadPool, SweepError> {
 }
 
 /// One point, from disk or run now.
-pub(crate) fn point(task: &Task, engine: Engine, kept: &Path) -> Result<Kept, SweepError> {
+pub(crate) fn point(
+    task: &Task,
+    engine: Engine,
+    kept: &Path,
+    watched: &Watched<'_>,
+) -> Result<Kept, SweepError> {
+    let failed = |source| SweepError::Point { label: task.label(), source: Box::new(source) };
+    if watched.is_stopped() {
+        return Err(failed(EngineError::Stopped));
+    }
     let path = kept.join(format!("{}.json", task.resolved.hash));
     if let Some(kept) = read(&path) {
         return Ok(kept);
     }
-    let mut resolved = task.resolved.clone();
+    let mut bare = task.clone();
     // A sweep keeps numbers, not series.
-    resolved.columns.clear();
-    let record = engine::run(engine, &resolved, &|_, _| ())
-        .map_err(|source| SweepError::Point { label: task.label(), source: Box::new(source) })?;
+    bare.resolved.columns.clear();
+    let record = record(&bare, engine, watched).map_err(failed)?;
     let result = Kept { version: VERSION.into(), summary: record.summary, notes: record.notes };
     let write = || replace(&path, &serde_json::to_vec(&result)?);
     write().map_err(|source| SweepError::Keep { path: path.clone(), source })?;

@@ -1,14 +1,18 @@
 //! A [`Task`] is one point of a scenario's sweep, resolved; an [`Answer`] is what engines found there.
 
+use super::watch::{Event, Watched};
 use crate::run::engine::{self, EngineError, Misfit, Progress};
 use crate::run::record::{Engine, Record, Summary};
 use crate::run::resolve::{Resolved, resolve};
 use scenario::{Document, Faults, Point};
 use serde::Serialize;
+use std::sync::Arc;
 
-/// One point of a sweep, resolved.
+/// One point of a scenario's sweep, resolved.
 #[derive(Clone, Debug)]
 pub struct Task {
+    /// The scenario with its sweep, which all points share.
+    pub document: Arc<Document>,
     /// The keys the sweep sets and their values; empty without a sweep.
     pub point: Point,
     /// The scenario at this point.
@@ -16,6 +20,23 @@ pub struct Task {
 }
 
 impl Task {
+    /// The task at `point`. What `point` holds beyond the document's sweep is set over the document.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the scenario there.
+    pub fn at(document: &Arc<Document>, point: Point) -> Result<Self, Faults> {
+        let resolved = resolve(&document.at(&point)?)?;
+        Ok(Self { document: Arc::clone(document), point, resolved })
+    }
+
+    /// What an engine is not made for, as a fault of the scenario's text.
+    fn fault(&self, Misfit { key, found, accepted, mend, .. }: Misfit) -> Faults {
+        match self.document.at(&self.point) {
+            Ok(here) => here.fault(&key, found, accepted, Some(mend)).into(),
+            Err(faults) => faults,
+        }
+    }
+
     /// "socket_buffer = 400kB, limit = 120kB"; empty without a sweep.
     #[must_use]
     pub fn label(&self) -> String {
@@ -96,23 +117,20 @@ pub struct Found {
 /// # Errors
 /// Everything wrong with the scenario or its sweep.
 pub fn tasks(document: &Document) -> Result<Vec<Task>, Faults> {
-    let sweep = document.sweep()?;
-    let task = |point: Point| {
-        let resolved = resolve(&document.at(&point)?)?;
-        Ok(Task { point, resolved })
-    };
-    sweep.points().map(task).collect()
+    let document = Arc::new(document.clone());
+    document.sweep()?.points().map(|point| Task::at(&document, point)).collect()
 }
 
-/// Whether `engine` is made for every task, before any runs.
+/// Whether at each task one of `engines` can answer, before any runs.
 ///
 /// # Errors
-/// What in the scenario does not fit, at the first task where it does not.
-pub fn check(document: &Document, tasks: &[Task], engine: Engine) -> Result<(), Faults> {
+/// What in the scenario does not fit the first of the engines, at the first task that none is made for.
+pub fn check(tasks: &[Task], engines: &[Engine]) -> Result<(), Faults> {
     for task in tasks {
-        if let Err(misfit) = engine::check(engine, &task.resolved) {
-            let Misfit { key, found, accepted, mend, .. } = misfit;
-            return Err(document.at(&task.point)?.fault(&key, found, accepted, Some(mend)).into());
+        let misfits: Option<Vec<Misfit>> =
+            engines.iter().map(|engine| engine::check(*engine, &task.resolved).err()).collect();
+        if let Some(misfit) = misfits.and_then(|misfits| misfits.into_iter().next()) {
+            return Err(task.fault(misfit));
         }
     }
     Ok(())
@@ -133,30 +151,22 @@ pub fn hopeless(tasks: &[Task], engines: &[Engine]) -> Option<Vec<String>> {
     Some(reasons)
 }
 
-/// Runs one task on each of `engines`. An engine that is not made for the scenario is noted as absent.
+/// Runs the task on `engine`.
 ///
 /// # Errors
-/// What the machine lacks or what broke.
-pub fn answer(
-    task: Task,
-    engines: &[Engine],
-    progress: &mut dyn FnMut(Engine, f64, Option<f64>),
-) -> Result<Answer, EngineError> {
-    let (mut records, mut absent) = (Vec::new(), Vec::new());
-    for engine in engines {
-        let told = std::cell::RefCell::new(&mut *progress);
-        told.borrow_mut()(*engine, 0.0, None);
-        let tell: Progress<'_> = &|passed, end| told.borrow_mut()(*engine, passed, end);
-        match engine::run(*engine, &task.resolved, tell) {
-            Ok(record) => records.push(record),
-            Err(EngineError::CannotAnswer(misfit)) => absent.push(misfit.to_string()),
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(Answer { task, records, runs: Vec::new(), absent, found: None })
+/// What the machine lacks or what broke; [`EngineError::CannotAnswer`] if the engine is not made for it.
+pub fn record(task: &Task, engine: Engine, watched: &Watched<'_>) -> Result<Record, EngineError> {
+    let tell: Progress<'_> = &|passed, end| watched.tell(Event::Running { task, engine, passed, end });
+    engine::run(engine, &task.resolved, tell)
 }
 
 impl Answer {
+    /// An answer of these records, each the only run of its engine.
+    #[must_use]
+    pub const fn of(task: Task, records: Vec<Record>) -> Self {
+        Self { task, records, runs: Vec::new(), absent: Vec::new(), found: None }
+    }
+
     /// The record of `engine`, if it answered.
     #[must_use]
     pub fn record(&self, engine: Engine) -> Option<&Record> {

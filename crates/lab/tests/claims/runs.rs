@@ -4,7 +4,9 @@ use crate::common::{SCENARIO, answers, claim, record};
 use scenario::Document;
 use tightlink_lab::run::record::Engine;
 use tightlink_lab::study::claims::{Claim, Judging, check, doubted, evidence};
+use tightlink_lab::study::sweep::Runner;
 use tightlink_lab::study::task::{Answer, tasks};
+use tightlink_lab::study::watch::Watched;
 
 /// The simulator's answers with ten runs each: at the maximum 81 to 90 Mbit/s, otherwise always 40.
 fn repeated() -> Vec<Answer> {
@@ -61,9 +63,7 @@ fn runs_are_made_with_several_seeds_where_the_numbers_depend_on_them_and_only_va
             run: &[Engine::Model, Engine::Sim],
             seeds: 4,
             live: None,
-            jobs: 2,
-            folder: folder.path(),
-            progress: &|_, _| (),
+            runner: Runner { jobs: 2, folder: folder.path(), watched: &Watched::by_nobody() },
         };
         evidence(&Document::parse("x.toml", text).unwrap(), claims, &judging).unwrap()
     };
@@ -90,7 +90,7 @@ fn runs_are_made_with_several_seeds_where_the_numbers_depend_on_them_and_only_va
     // A figure shows the first run that counts, and is judged by all.
     let document = Document::parse("x.toml", &random).unwrap();
     let task = tasks(&document).unwrap().remove(0);
-    let shown = counted.first(&document, task.clone()).unwrap();
+    let shown = counted.first(task.clone()).unwrap();
     assert_eq!(shown.resolved.seed, counted.answers[0].runs[0].summary.seed);
     let single = Answer { task: shown, runs: Vec::new(), ..counted.answers[0].clone() };
     assert_eq!(counted.beside(&[single])[0].runs(Engine::Sim).len(), 4);

@@ -8,6 +8,7 @@ use crate::common::plan;
 use link::traffic::{Pattern, TrafficConfig};
 use link::{Limit, LinkState};
 use proptest::prelude::*;
+use std::ops::ControlFlow;
 use tightlink_sim::{FlowPlan, FlowView, Outcome, Plan, Recorder, Simulation, TrafficPlan, Transport};
 use units::{Bytes, Fraction, Rate, Span, Time};
 
@@ -146,7 +147,7 @@ fn the_same_seed_gives_the_same_run_and_another_seed_another() {
 
 /// [`Everything`], with a pulse.
 #[derive(Default)]
-struct Watched(Everything, Vec<Time>);
+struct Watched(Everything, Vec<Time>, Option<Time>);
 
 impl Recorder for Watched {
     fn interval(&self) -> Option<Span> {
@@ -161,8 +162,9 @@ impl Recorder for Watched {
     fn pulse(&self) -> Option<Span> {
         Some(Span::from_millis(7))
     }
-    fn reached(&mut self, at: Time) {
+    fn reached(&mut self, at: Time) -> ControlFlow<()> {
         self.1.push(at);
+        if Some(at) == self.2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 
@@ -179,7 +181,7 @@ fn a_run_whose_progress_is_told_is_the_same_run() {
         };
         let plain = Simulation::new(plan(), Everything::default()).run();
         let watched = Simulation::new(plan(), Watched::default()).run();
-        let Watched(seen, pulses) = watched.recorder;
+        let Watched(seen, pulses, _) = watched.recorder;
         assert_eq!(plain.recorder, seen);
         assert_eq!((plain.ended, plain.events), (watched.ended, watched.events));
         assert_eq!(
@@ -190,4 +192,13 @@ fn a_run_whose_progress_is_told_is_the_same_run() {
         assert_eq!(pulses.len() as u64, watched.ended.as_nanos() / every.as_nanos());
         assert!(pulses.windows(2).all(|pair| pair[1] == pair[0] + every));
     }
+}
+
+#[test]
+fn a_run_that_its_recorder_ends_is_over_at_that_moment() {
+    let stop = Time::ZERO + Span::from_millis(7 * 300);
+    let mut plan = busy(4, Limit::Packets(40), 0.001, 3, 2, true, 5);
+    plan.end = Some(Time::ZERO + Span::from_secs(12));
+    let outcome = Simulation::new(plan, Watched(Everything::default(), Vec::new(), Some(stop))).run();
+    assert_eq!((outcome.ended, outcome.recorder.1.len()), (stop, 300));
 }

@@ -82,14 +82,19 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
         waiter.unpark();
         sent
     })?;
+    let mut stopped = false;
     while !(receiving.is_finished() && sending.is_finished()) {
-        if path.failure().is_some() {
+        stopped |= progress(clock.now().as_secs_f64(), resolved.end.map(Span::as_secs_f64)).is_break();
+        if stopped || path.failure().is_some() {
             stop.store(true, Ordering::Relaxed);
         }
-        progress(clock.now().as_secs_f64(), resolved.end.map(Span::as_secs_f64));
         std::thread::park_timeout(LOOK);
     }
     let (sent, received) = (join(sending), join(receiving));
+    if stopped {
+        path.stop()?;
+        return Err(EngineError::Stopped);
+    }
     measured(clock.now(), resolved)?;
     let report = path.stop()?;
     let (sent, received) = (sent??, received??);

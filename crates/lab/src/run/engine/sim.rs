@@ -21,6 +21,9 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
     let plan = plan(resolved)?;
     let watch = Stopwatch::start();
     let outcome = Simulation::new(plan, SeriesRecorder::new(resolved, progress)).run();
+    if outcome.recorder.was_stopped() {
+        return Err(EngineError::Stopped);
+    }
     measured(outcome.ended, resolved)?;
     let flows = outcome.flows.iter().zip(&resolved.flows);
     let flows = flows.map(|(flow, of)| flow_summary(flow, of, resolved)).collect();

@@ -8,7 +8,8 @@ use scenario::{Document, Faults};
 use units::{Bytes, Rate, Span};
 
 /// The room in a queue before a link of `rate`; shares of the bandwidth-delay product are of `rate` times `mean_rtt`.
-pub(super) fn limit(limit: spec::Limit, rate: Rate, mean_rtt: Span) -> Limit {
+#[must_use]
+pub fn limit(limit: spec::Limit, rate: Rate, mean_rtt: Span) -> Limit {
     match limit {
         spec::Limit::Packets(packets) => Limit::Packets(packets),
         spec::Limit::Bytes(bytes) => Limit::Bytes(bytes),

@@ -20,7 +20,7 @@ pub fn confirmed(
     document: &Document,
     claims: &[Claim],
     mut found: Evidence,
-    judging: &Judging<'_>,
+    judging: &Judging<'_, '_>,
 ) -> Result<(Evidence, usize), CurvesError> {
     if !judging.run.contains(&Engine::Live) {
         return Ok((found, 0));

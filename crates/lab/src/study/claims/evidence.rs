@@ -6,14 +6,12 @@
 use super::check::check;
 use super::{Claim, judged_by};
 use crate::run::engine;
-use crate::run::record::{Engine, Record, Series, Summary};
+use crate::run::record::{Engine, Record, Summary};
 use crate::study::curves::{CurvesError, draw, engines};
 use crate::study::repeat::{median, repeats, seeded};
-use crate::study::sweep::sweep;
+use crate::study::sweep::{Runner, sweep};
 use crate::study::task::{Answer, Task, tasks};
 use scenario::{Document, Drawn, Faults};
-use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use units::Span;
 
 /// At most this many runs are made for each valid run that is wanted.
@@ -21,7 +19,7 @@ const MOST_TRIES: u64 = 10;
 
 /// How claims are to be judged.
 #[derive(Clone, Copy)]
-pub struct Judging<'a> {
+pub struct Judging<'a, 'w> {
     /// The engines asked.
     pub asked: &'a [Engine],
     /// Those of them that are run here.
@@ -30,12 +28,8 @@ pub struct Judging<'a> {
     pub seeds: u64,
     /// Runs of the kernel at each case; `None`: as many as the figure states, or one.
     pub live: Option<u64>,
-    /// Threads of simulations.
-    pub jobs: usize,
-    /// Where finished runs are kept.
-    pub folder: &'a Path,
-    /// Is told how many runs are finished, of how many that are known to be needed.
-    pub progress: &'a (dyn Fn(usize, usize) + Sync),
+    /// Makes the runs.
+    pub runner: Runner<'a, 'w>,
 }
 
 /// What claims are judged by.
@@ -54,16 +48,17 @@ pub struct Evidence {
 pub fn kernel_runs(
     document: &Document,
     claims: &[Claim],
-    judging: &Judging<'_>,
+    asked: &[Engine],
+    repeat: Option<u64>,
 ) -> Result<(u64, Span), Faults> {
     let stated = document.figure()?.map_or(1, |spec| spec.repeat);
     let asks: Vec<&Claim> =
-        claims.iter().filter(|claim| claim.judged(judging.asked).contains(&Engine::Live)).collect();
+        claims.iter().filter(|claim| claim.judged(asked).contains(&Engine::Live)).collect();
     let (mut runs, mut time) = (0, Span::ZERO);
     for task in tasks(document)? {
         let resolved = &task.resolved;
         if asks.iter().any(|claim| claim.concerns(&task)) && engine::check(Engine::Live, resolved).is_ok() {
-            let here = judging.live.unwrap_or(stated);
+            let here = repeat.unwrap_or(stated);
             runs += here;
             time += resolved.end.unwrap_or(Span::ZERO) * here;
         }
@@ -78,7 +73,7 @@ pub fn kernel_runs(
 pub fn evidence(
     document: &Document,
     claims: &[Claim],
-    judging: &Judging<'_>,
+    judging: &Judging<'_, '_>,
 ) -> Result<Evidence, CurvesError> {
     let asked = judged_by(claims, judging.asked);
     let tasks = tasks(document)?;
@@ -87,20 +82,14 @@ pub fn evidence(
         if engines(spec).iter().any(|engine| !asked.contains(engine)) {
             return Ok(Evidence::default());
         }
-        let (jobs, folder) = (judging.jobs, judging.folder);
-        let all = crate::study::curves::steps(spec, &tasks);
-        let (_, answers) = draw(document, spec, &tasks, jobs, folder, &|done| (judging.progress)(done, all))?;
+        let (_, answers) = draw(spec, &tasks, &judging.runner)?;
         return Ok(Evidence { answers, tried: None });
     }
     let live = judging.live.unwrap_or_else(|| spec.map_or(1, |spec| spec.repeat));
-    let bare = |task| Answer { task, records: Vec::new(), runs: Vec::new(), absent: Vec::new(), found: None };
     let mut gathering = Gathering {
-        document,
         judging,
         valid: claims.iter().filter(|claim| claim.validity).cloned().collect(),
-        answers: tasks.into_iter().map(bare).collect(),
-        finished: AtomicUsize::new(0),
-        needed: 0,
+        answers: tasks.into_iter().map(|task| Answer::of(task, Vec::new())).collect(),
         tried: None,
     };
     for engine in asked.into_iter().filter(|engine| judging.run.contains(engine)) {
@@ -142,10 +131,10 @@ impl Evidence {
     ///
     /// # Errors
     /// A seed that the scenario cannot have.
-    pub fn first(&self, document: &Document, task: Task) -> Result<Task, Faults> {
+    pub fn first(&self, task: Task) -> Result<Task, Faults> {
         let runs = self.of(&task).map(|answer| answer.runs(Engine::Sim)).unwrap_or_default();
         match runs.first().map(|record| record.summary.seed) {
-            Some(seed) if seed != task.resolved.seed => seeded(document, &task, u128::from(seed)),
+            Some(seed) if seed != task.resolved.seed => seeded(&task, u128::from(seed)),
             _ => Ok(task),
         }
     }
@@ -176,19 +165,16 @@ impl Evidence {
     }
 }
 
-struct Gathering<'a> {
-    document: &'a Document,
-    judging: &'a Judging<'a>,
+struct Gathering<'a, 'w> {
+    judging: &'a Judging<'a, 'w>,
     /// Which runs count.
     valid: Vec<Claim>,
     /// With all runs of all engines.
     answers: Vec<Answer>,
-    finished: AtomicUsize,
-    needed: usize,
     tried: Option<(u64, u64)>,
 }
 
-impl Gathering<'_> {
+impl Gathering<'_, '_> {
     /// Runs these answers' tasks with these of the seeds that follow their own.
     fn run(
         &mut self,
@@ -200,7 +186,7 @@ impl Gathering<'_> {
         // Round the cases: what disturbs the machine for a while disturbs one run of many cases, not every run of one.
         let mut each = Vec::new();
         for place in places {
-            each.push(repeats(self.document, &self.answers[*place].task, seeds.end)?);
+            each.push(repeats(&self.answers[*place].task, seeds.end)?);
         }
         for seed in seeds {
             for (place, tasks) in places.iter().zip(&each) {
@@ -208,15 +194,12 @@ impl Gathering<'_> {
                 of.push(*place);
             }
         }
-        self.needed += all.len();
-        let jobs = if engine == Engine::Live { 1 } else { self.judging.jobs };
-        let before = self.finished.load(Relaxed);
-        let told = |done: usize| (self.judging.progress)(before + done, self.needed);
-        let results = sweep(&all, engine, jobs, self.judging.folder, &told)?;
-        self.finished.store(before + all.len(), Relaxed);
+        let runner = self.judging.runner;
+        runner.watched.need(all.len());
+        let jobs = if engine == Engine::Live { 1 } else { runner.jobs };
+        let results = sweep(&all, engine, &Runner { jobs, ..runner })?;
         for (place, result) in of.into_iter().zip(results) {
-            let record = Record { summary: result.summary, series: Series::default(), notes: result.notes };
-            self.answers[place].runs.push(record);
+            self.answers[place].runs.push(result.into());
         }
         Ok(())
     }
@@ -278,13 +261,7 @@ impl Gathering<'_> {
 /// Leaves those simulated runs of which the claims hold; how many these are, and how many there were.
 fn keep_valid(answer: &mut Answer, valid: &[Claim]) -> (usize, usize) {
     let all = answer.runs.len();
-    let alone = |record: &Record| Answer {
-        task: answer.task.clone(),
-        records: vec![record.clone()],
-        runs: Vec::new(),
-        absent: Vec::new(),
-        found: None,
-    };
+    let alone = |record: &Record| Answer::of(answer.task.clone(), vec![record.clone()]);
     let holds =
         |record: &Record| check(valid, &[alone(record)], &[Engine::Sim]).iter().all(|verdict| verdict.held);
     let kept: Vec<bool> =

@@ -1,13 +1,11 @@
 //! The runs behind a figure's numbers: every point, on every engine that is made for it, as often as asked.
 
 use super::CurvesError;
-use crate::run::engine::{self, Misfit};
-use crate::run::record::{Engine, Record, Series, Summary};
+use crate::run::engine;
+use crate::run::record::{Engine, Record, Summary};
 use crate::study::repeat::{median, repeats, runs, seeded, too_busy};
-use crate::study::sweep::{PointResult, sweep};
+use crate::study::sweep::{Runner, sweep};
 use crate::study::task::{Answer, Task};
-use scenario::{Document, Faults};
-use std::path::Path;
 
 /// How often in a row a run of the kernel is run again that the emulator doubts; the last one counts.
 const AGAIN: u64 = 2;
@@ -51,38 +49,17 @@ pub(super) fn count(engines: &[Engine], repeat: u64, tasks: &[Task]) -> usize {
     engines.iter().map(of).sum()
 }
 
-/// Every task is one that at least one of `engines` is made for.
-///
-/// # Errors
-/// What in the scenario does not fit the first of the engines, at the first task that none is made for.
-pub(super) fn check(document: &Document, tasks: &[Task], engines: &[Engine]) -> Result<(), Faults> {
-    for task in tasks {
-        let misfits: Option<Vec<Misfit>> =
-            engines.iter().map(|engine| engine::check(*engine, &task.resolved).err()).collect();
-        if let Some(Misfit { key, found, accepted, mend, .. }) =
-            misfits.and_then(|misfits| misfits.into_iter().next())
-        {
-            return Err(document.at(&task.point)?.fault(&key, found, accepted, Some(mend)).into());
-        }
-    }
-    Ok(())
-}
-
-/// Runs every task `repeat` times on each of `engines`: simulations with `jobs` threads, the kernel's one after the
-/// other. Repetitions go round the points, so that a machine that is busy for a while disturbs one run of many points, not
-/// every run of one.
+/// Runs every task `repeat` times on each of `engines`: those of the kernel one after the other. Repetitions go round
+/// the points, so that a machine that is busy for a while disturbs one run of many points, not every run of one.
 pub(super) fn measured(
-    document: &Document,
-    (engines, repeat): (&[Engine], u64),
+    engines: &[Engine],
+    repeat: u64,
     tasks: &[Task],
-    jobs: usize,
-    folder: &Path,
-    progress: &(dyn Fn(usize) + Sync),
+    runner: &Runner<'_, '_>,
 ) -> Result<Vec<Measured>, CurvesError> {
     let bare =
         |task: &Task| Measured { task: task.clone(), runs: Vec::new(), absent: Vec::new(), run_again: 0 };
     let mut points: Vec<Measured> = tasks.iter().map(bare).collect();
-    let mut done = 0;
     for engine in engines {
         let mut rounds: Vec<Vec<(usize, Task)>> = (0..runs(*engine, repeat)).map(|_| Vec::new()).collect();
         for (index, point) in points.iter_mut().enumerate() {
@@ -90,36 +67,26 @@ pub(super) fn measured(
                 Err(misfit) => point.absent.push(misfit.to_string()),
                 Ok(()) => {
                     point.runs.push((*engine, Vec::new()));
-                    let again = repeats(document, &point.task, rounds.len() as u64)?;
+                    let again = repeats(&point.task, rounds.len() as u64)?;
                     rounds.iter_mut().zip(again).for_each(|(round, task)| round.push((index, task)));
                 }
             }
         }
         let (places, all): (Vec<usize>, Vec<Task>) = rounds.into_iter().flatten().unzip();
-        let jobs = if *engine == Engine::Live { 1 } else { jobs };
-        let results = sweep(&all, *engine, jobs, folder, &|finished| progress(done + finished))?;
-        done += all.len();
+        let jobs = if *engine == Engine::Live { 1 } else { runner.jobs };
+        let results = sweep(&all, *engine, &Runner { jobs, ..*runner })?;
         for (place, result) in places.into_iter().zip(results) {
-            points[place].runs.last_mut().expect("begun above").1.push(record(result));
+            points[place].runs.last_mut().expect("begun above").1.push(result.into());
         }
         if *engine == Engine::Live {
-            run_again(document, repeat, &mut points, folder)?;
+            run_again(repeat, &mut points, runner)?;
         }
     }
     Ok(points)
 }
 
-fn record(result: PointResult) -> Record {
-    Record { summary: result.summary, series: Series::default(), notes: result.notes }
-}
-
 /// Runs of the kernel that the emulator doubts are run again, with seeds that no other run has.
-fn run_again(
-    document: &Document,
-    repeat: u64,
-    points: &mut [Measured],
-    folder: &Path,
-) -> Result<(), CurvesError> {
+fn run_again(repeat: u64, points: &mut [Measured], runner: &Runner<'_, '_>) -> Result<(), CurvesError> {
     for round in 1..=u128::from(AGAIN) {
         let (mut places, mut tasks) = (Vec::new(), Vec::new());
         for (place, point) in points.iter().enumerate() {
@@ -127,14 +94,15 @@ fn run_again(
             let doubted = runs.flat_map(|(_, records)| records.iter().enumerate());
             for (run, _) in doubted.filter(|(_, record)| too_busy(record)) {
                 let seed = u128::from(point.task.resolved.seed) + round * u128::from(repeat) + run as u128;
-                tasks.push(seeded(document, &point.task, seed)?);
+                tasks.push(seeded(&point.task, seed)?);
                 places.push((place, run));
             }
         }
-        let results = sweep(&tasks, Engine::Live, 1, folder, &|_| ())?;
+        runner.watched.need(tasks.len());
+        let results = sweep(&tasks, Engine::Live, &Runner { jobs: 1, ..*runner })?;
         for ((place, run), result) in places.into_iter().zip(results) {
             points[place].run_again += 1;
-            points[place].runs.last_mut().expect("the kernel's").1[run] = record(result);
+            points[place].runs.last_mut().expect("the kernel's").1[run] = result.into();
         }
     }
     Ok(())

@@ -9,6 +9,7 @@ use crate::run::resolve::{Resolved, ResolvedFlow};
 use link::LinkState;
 use scenario::Column;
 use sim::{FlowView, Recorder};
+use std::ops::ControlFlow;
 use units::{Bytes, Span, Time};
 
 /// The longest time of which both are multiples.
@@ -30,6 +31,7 @@ pub(super) struct SeriesRecorder<'a> {
     watch: Stopwatch,
     /// When progress was told last, seconds.
     told: f64,
+    stopped: bool,
     every: Span,
     columns: Vec<Column>,
     fairness: Option<FairnessWatch>,
@@ -54,6 +56,7 @@ impl<'a> SeriesRecorder<'a> {
             end: resolved.end,
             watch: Stopwatch::start(),
             told: 0.0,
+            stopped: false,
             every: resolved.every,
             columns: resolved.columns.clone(),
             fairness: FairnessWatch::new(resolved),
@@ -63,6 +66,11 @@ impl<'a> SeriesRecorder<'a> {
             drops: 0,
             series: Series { flows, ..Series::default() },
         }
+    }
+
+    /// Whether progress ended the run.
+    pub(super) const fn was_stopped(&self) -> bool {
+        self.stopped
     }
 
     /// The series, those of fairness left out, and what these are made from.
@@ -94,17 +102,18 @@ impl<'a> SeriesRecorder<'a> {
 }
 
 impl Recorder for SeriesRecorder<'_> {
-    /// Often enough for a smooth bar, seldom enough to cost nothing.
+    /// Often enough for a smooth bar and to stop soon, seldom enough to cost nothing.
     fn pulse(&self) -> Option<Span> {
-        Some(self.end.map_or(Span::from_millis(100), |end| end / 1000))
+        Some(self.end.map_or(Span::from_millis(100), |end| (end / 1000).min(Span::from_secs(1))))
     }
 
-    fn reached(&mut self, at: Time) {
+    fn reached(&mut self, at: Time) -> ControlFlow<()> {
         let now = self.watch.seconds();
         if now >= self.told + PAUSE_S {
             self.told = now;
-            (self.progress)(at.as_secs_f64(), self.end.map(Span::as_secs_f64));
+            self.stopped = (self.progress)(at.as_secs_f64(), self.end.map(Span::as_secs_f64)).is_break();
         }
+        if self.stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     fn interval(&self) -> Option<Span> {

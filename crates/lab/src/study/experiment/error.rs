@@ -1,0 +1,83 @@
+//! How an experiment can end badly.
+
+use crate::run::engine::EngineError;
+use crate::study::curves::CurvesError;
+use crate::study::search::SearchError;
+use crate::study::store::StoreError;
+use crate::study::sweep::SweepError;
+use scenario::Faults;
+use std::io;
+use std::path::PathBuf;
+
+/// Why an experiment did not come to its end. Finished runs are kept.
+#[derive(Debug, thiserror::Error)]
+pub enum ExperimentError {
+    /// The scenario is not right.
+    #[error(transparent)]
+    Faults(#[from] Faults),
+    /// A run failed.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The machine lacks what runs of the kernel need.
+    #[error(transparent)]
+    Machine(#[from] emu::EmuError),
+    /// Results cannot be kept.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A sweep failed.
+    #[error(transparent)]
+    Sweep(#[from] SweepError),
+    /// A search failed.
+    #[error(transparent)]
+    Search(#[from] SearchError),
+    /// A figure failed, or the runs that claims are judged by.
+    #[error(transparent)]
+    Curves(#[from] CurvesError),
+    /// An engine that had to answer could not.
+    #[error("{0}")]
+    Unanswered(String),
+    /// None of the engines is made for any point: why.
+    #[error("no engine can answer this scenario:\n  {}", .0.join("\n  "))]
+    Unanswerable(Vec<String>),
+    /// None of the engines that are asked is one of those that the figure is drawn from.
+    #[error("--engines leaves out what this [figure] is drawn from\n  accepted: {0} among the engines")]
+    NothingDrawn(String),
+    /// The key that is searched over is one that the sweep varies.
+    #[error(
+        "--over {0}: [sweep] varies this key already\n  help: leave it to the search: --set {0}=VALUE, with the value to start from"
+    )]
+    Varied(String),
+    /// The page cannot be written.
+    #[error(
+        "{}: cannot write the report: {source}\n  help: choose another file with --report, or mend the permission",
+        path.display()
+    )]
+    Page {
+        /// Its file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The table of a sweep cannot be written.
+    #[error(
+        "{}: cannot write the table: {source}\n  help: the points are kept: free some room and start again, or choose another \
+         folder with --out",
+        path.display()
+    )]
+    Table {
+        /// Its folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The watch stopped it.
+    #[error("stopped when {done} of {all} runs were finished; these are kept in {}", folder.display())]
+    Stopped {
+        /// Runs, or points, that were finished.
+        done: usize,
+        /// Those that were known to be needed.
+        all: usize,
+        /// Where they are kept.
+        folder: PathBuf,
+    },
+}

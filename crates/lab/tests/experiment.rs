@@ -1,0 +1,154 @@
+//! Experiments as other programs make them: without the command line, watched, and stopped.
+
+use scenario::Document;
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::Path;
+use tightlink_lab::run::record::Engine;
+use tightlink_lab::study::claims::parse_claims;
+use tightlink_lab::study::experiment::{Experiment, ExperimentError};
+use tightlink_lab::study::search::Target;
+use tightlink_lab::study::watch::{Event, Unwatched, Watch, Work};
+
+const SCENARIO: &str = "title = 't'
+duration = '2s'
+[link]
+rate = '10Mbit/s'
+delay = '10ms'
+queue.limit = '1 bdp'
+[[flow]]
+name = 'target'
+[sweep]
+'link.queue.limit' = ['10 packets', '30 packets']
+";
+
+/// The second point takes longer than anybody would wait for.
+const ENDLESS: &str = "title = 't'
+duration = '1s'
+[link]
+rate = '1Gbit/s'
+delay = '10ms'
+queue.limit = '1 bdp'
+[[flow]]
+[record]
+columns = []
+[sweep]
+duration = ['1s', '1000000s']
+";
+
+fn experiment(text: &str, engines: &[Engine], folder: &Path) -> Experiment {
+    let document = Document::parse("t.toml", text).unwrap();
+    let mut experiment = Experiment::new(&document, folder).unwrap();
+    (experiment.engines, experiment.jobs) = (engines.to_vec(), 1);
+    experiment
+}
+
+/// Stops as soon as a run has got this far.
+#[derive(Default)]
+struct StopsAfter {
+    /// Seconds of the scenario.
+    passed: f64,
+    answered: usize,
+    begun: Vec<Work>,
+}
+
+impl Watch for StopsAfter {
+    fn tell(&mut self, event: Event<'_>) -> ControlFlow<()> {
+        match event {
+            Event::Running { passed, .. } if passed > self.passed => return ControlFlow::Break(()),
+            Event::Answered(_) => self.answered += 1,
+            Event::Begun(work) => self.begun.push(work),
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+fn folders(folder: &Path) -> usize {
+    fs::read_dir(folder).unwrap().filter(|entry| entry.as_ref().unwrap().path().is_dir()).count()
+}
+
+#[test]
+fn a_comparison_needs_no_command_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut asked = experiment(SCENARIO, &[Engine::Sim], folder.path());
+    asked.repeat = Some(2);
+    assert_eq!(asked.page_name(), "t.html");
+    asked.page = Some(folder.path().join(asked.page_name()));
+    let claim = "[[claim]]\nsays = 'so'\nquantity = 'goodput'\nengines = ['sim']\nat_least = '1Mbit/s'\n";
+    let claims = parse_claims("c.toml", claim).unwrap();
+    let mut watch = StopsAfter { passed: f64::INFINITY, ..StopsAfter::default() };
+    let compared = asked.compare(&claims, &mut watch).unwrap();
+    assert_eq!((compared.answers.len(), watch.answered, watch.begun), (2, 2, vec![Work::Runs]));
+    assert!(compared.answers.iter().all(|answer| answer.runs(Engine::Sim).len() == 2));
+    assert!(compared.verdicts.iter().all(|verdict| verdict.held) && compared.drawn.is_none());
+    asked.write_page("<html>").unwrap();
+    assert_eq!(fs::read_to_string(folder.path().join("t.html")).unwrap(), "<html>");
+    assert_eq!(folders(folder.path()), 4, "each run has its folder");
+}
+
+#[test]
+fn a_figure_is_drawn_with_a_headline() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!("{SCENARIO}[figure]\nx = 'link.queue.limit'\ny = ['utilization']\n");
+    let compared = experiment(&text, &Engine::ALL, folder.path()).figure(&[], &mut Unwatched).unwrap();
+    let drawn = compared.drawn.expect("a figure");
+    assert_eq!(drawn.curves.charts[0].curves[0].points.len(), 2);
+    assert!(drawn.headline.starts_with("2 points simulated"), "{}", drawn.headline);
+    let kernel = experiment(&text, &[Engine::Live], folder.path()).compare(&[], &mut Unwatched).unwrap_err();
+    assert!(matches!(kernel, ExperimentError::NothingDrawn(_)), "{kernel}");
+}
+
+#[test]
+fn a_search_tells_what_it_tries() {
+    struct Tried(Vec<String>);
+    impl Watch for Tried {
+        fn tell(&mut self, event: Event<'_>) -> ControlFlow<()> {
+            if let Event::Tried { value, .. } = event {
+                self.0.push(value.to_owned());
+            }
+            ControlFlow::Continue(())
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let target = Target { metric: "idle_fraction".into(), at_most: 0.2 };
+    let text = &SCENARIO[..SCENARIO.find("[sweep]").unwrap()];
+    let mut tried = Tried(Vec::new());
+    let asked = experiment(text, &[Engine::Sim], folder.path());
+    let found = asked.search("link.queue.limit", &target, &mut tried).unwrap();
+    assert!(tried.0.contains(&found[0].1.value), "{:?}", tried.0);
+    let swept = experiment(SCENARIO, &[Engine::Sim], folder.path());
+    let refused = swept.search("link.queue.limit", &target, &mut Unwatched).unwrap_err();
+    assert!(matches!(refused, ExperimentError::Varied(_)), "{refused}");
+}
+
+#[test]
+fn a_watch_stops_a_simulation_half_way_and_what_is_finished_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut watch = StopsAfter { passed: 2.0, ..StopsAfter::default() };
+    let stopped = experiment(ENDLESS, &[Engine::Sim], folder.path()).run(&mut watch).unwrap_err();
+    assert!(matches!(stopped, ExperimentError::Stopped { done: 1, all: 2, .. }), "{stopped}");
+    assert!(stopped.to_string().contains(&folder.path().display().to_string()));
+    assert_eq!((watch.answered, folders(folder.path())), (1, 1));
+}
+
+#[test]
+fn a_watch_stops_a_sweep_and_what_is_finished_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut watch = StopsAfter { passed: 2.0, ..StopsAfter::default() };
+    let swept = experiment(ENDLESS, &[], folder.path());
+    let stopped = swept.sweep(Engine::Sim, &mut watch).unwrap_err();
+    assert!(matches!(stopped, ExperimentError::Stopped { done: 1, all: 2, .. }), "{stopped}");
+    assert_eq!(fs::read_dir(folder.path().join("points/sim")).unwrap().count(), 1);
+}
+
+#[test]
+fn no_engine_begins_a_run_that_is_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    for engine in [Engine::Model, Engine::Sim] {
+        let mut watch = StopsAfter { passed: -1.0, ..StopsAfter::default() };
+        let stopped = experiment(SCENARIO, &[engine], folder.path()).run(&mut watch).unwrap_err();
+        assert!(matches!(stopped, ExperimentError::Stopped { done: 0, all: 2, .. }), "{engine}: {stopped}");
+    }
+    assert_eq!(folders(folder.path()), 0);
+}
