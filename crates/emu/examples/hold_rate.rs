@@ -122,7 +122,7 @@ fn one_path(mbps: u64, rtt_ms: u64, goal: f64, seconds: u64, unmet: &mut Unmet) 
     );
     let Lateness { mean, p99, max, .. } = report.lateness;
     println!("    deliveries late by: mean {mean}, p99 {p99}, max {max}");
-    for doubt in report.stalled().into_iter().chain(report.doubts(rtt)) {
+    for doubt in report.stalled().into_iter().chain(report.doubts(rtt).iter().map(ToString::to_string)) {
         println!("    {doubt}");
     }
     Ok(())

@@ -16,6 +16,7 @@
 
 mod behind;
 mod config;
+mod doubt;
 mod driver;
 mod lane;
 mod line;
@@ -24,6 +25,7 @@ mod time;
 
 pub use behind::Behind;
 pub use config::PathConfig;
+pub use doubt::Doubt;
 pub use report::{Judged, Lateness, LinkSample, PathReport};
 pub use time::Stalls;
 

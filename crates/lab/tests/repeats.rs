@@ -2,7 +2,7 @@
 
 use scenario::Document;
 use std::fs;
-use tightlink_lab::run::record::{Engine, Record};
+use tightlink_lab::run::record::{Engine, Note, Record};
 use tightlink_lab::study::curves::{CurvesError, draw, engines, steps};
 use tightlink_lab::study::repeat::{median, repeats, runs, too_busy};
 use tightlink_lab::study::sweep::Runner;
@@ -75,7 +75,7 @@ fn the_run_with_the_median_goodput_is_reported_with_what_the_others_found() {
     assert_eq!((goodput.least, goodput.most), (goodputs[0], goodputs[4]));
     let retransmits = records.iter().filter_map(|record| record.summary.flows[0].retransmits);
     assert_eq!(spread.retransmits.unwrap().most, retransmits.max().unwrap() as f64);
-    assert!(chosen.notes[0].starts_with("of 5 runs (seeds 7, 8, 9, 10, 11) the one with the median goodput"));
+    assert!(chosen.notes[0].text().starts_with("of 5 runs (seeds 7, 8, 9, 10, 11) the one with the median goodput"));
     assert!(!too_busy(&chosen));
 
     // Of two the lower; one is left as it is.
@@ -92,9 +92,10 @@ fn a_run_that_the_machine_disturbed_is_told_whichever_is_shown() {
     let document = document("");
     let mut records: Vec<Record> = repeats(&only(&document), 3).unwrap().iter().map(simulated).collect();
     records.sort_by(|a, b| a.summary.flows[0].goodput_bps.total_cmp(&b.summary.flows[0].goodput_bps));
-    records[0].notes.push("the machine was too busy: it did not run the emulator for 9 % of the time".into());
+    records[0].notes.push(Note::Busy("the machine was too busy: 9 % of the time".into()));
     let chosen = median(records).unwrap();
-    assert_eq!(chosen.notes[1], "the machine was too busy in 1 of the 3 runs");
+    assert_eq!(chosen.notes[1].text(), "the machine was too busy in 1 of the 3 runs");
+    assert!(!too_busy(&chosen), "it was another run");
 }
 
 const FIGURE: &str = "[sweep]

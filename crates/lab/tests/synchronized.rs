@@ -30,7 +30,7 @@ fn share(record: &Record) -> f64 {
 }
 
 fn notes(record: &Record) -> usize {
-    record.notes.iter().filter(|note| note.starts_with("losses are synchronized")).count()
+    record.notes.iter().filter(|note| note.text().starts_with("losses are synchronized")).count()
 }
 
 #[test]

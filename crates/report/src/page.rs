@@ -327,7 +327,7 @@ fn remarks(report: &Report) -> String {
     for (i, case) in report.cases.iter().enumerate() {
         for record in &case.records {
             for note in &record.notes {
-                told.entry((record.summary.engine, note)).or_default().push(i + 1);
+                told.entry((record.summary.engine, note.text())).or_default().push(i + 1);
             }
         }
     }

@@ -35,7 +35,9 @@ pub(crate) fn run(options: EmulateOptions) -> Result<ExitCode, Problem> {
         link.utilization * 100.0,
         link.mean_waiting_bytes / 1e3
     ));
-    for note in report.notes.iter().chain(&report.stalled()).chain(&report.doubts(base_rtt)) {
+    let doubts = report.doubts(base_rtt);
+    let doubts = doubts.iter().map(ToString::to_string);
+    for note in report.notes.iter().cloned().chain(report.stalled()).chain(doubts) {
         print::talk(format_args!("note: {note}"));
     }
     Ok(ExitCode::from(outcome.code))

@@ -1,5 +1,6 @@
 //! What a path reports: the link's own measures, samples, flows, and how far the run can be trusted.
 
+use super::doubt::Doubt;
 use super::time::{REGAIN, Stalls};
 use crate::flow::{FlowCount, FlowKey};
 use link::{Backlog, Histogram, LinkReport, SynchronizedLosses};
@@ -179,31 +180,21 @@ impl PathReport {
     /// Why this result should not be trusted, if it should not: late deliveries mean the machine was too busy,
     /// and packets lost outside the emulated queue were not the queue's doing.
     #[must_use]
-    pub fn doubts(&self, base_rtt: Span) -> Vec<String> {
-        let mut doubts = Vec::new();
+    pub fn doubts(&self, base_rtt: Span) -> Vec<Doubt> {
         let allowed = base_rtt.scale(LATE_SHARE).max(LATE_FLOOR);
-        if self.stalls.total > self.link.measured.scale(STALLED_SHARE) {
-            doubts.push(format!(
-                "the machine was too busy: it did not run the emulator for {:.0} % of the time; close other programs, or \
-                 lower the rate",
-                100.0 * self.stalls.total.as_secs_f64() / self.link.measured.as_secs_f64()
-            ));
+        let (stalled, measured, by) = (self.stalls.total, self.link.measured, self.lateness.p99);
+        let mut doubts = Vec::new();
+        if stalled > measured.scale(STALLED_SHARE) {
+            doubts.push(Doubt::Stalled(stalled.as_secs_f64() / measured.as_secs_f64()));
         }
-        if self.lateness.p99 > allowed {
-            doubts.push(format!(
-                "the machine was too busy: 1 % of deliveries were over {} late (allowed {allowed}); \
-                 close other programs, or lower the rate",
-                self.lateness.p99
-            ));
+        if by > allowed {
+            doubts.push(Doubt::Late { by, allowed });
         }
         if self.lost_before_link > 0 {
-            doubts.push(format!(
-                "{} packets were lost in the sender's device, before the emulated queue",
-                self.lost_before_link
-            ));
+            doubts.push(Doubt::LostBefore(self.lost_before_link));
         }
         if self.refused > 0 {
-            doubts.push(format!("{} packets could not be carried or delivered", self.refused));
+            doubts.push(Doubt::Refused(self.refused));
         }
         doubts
     }

@@ -1,8 +1,10 @@
 //! What a run leaves behind: the [`Summary`] (one row of numbers, the same keys from every engine) and the
 //! [`Series`] (the same columns from every engine), together a [`Record`].
 
+mod note;
 mod percentiles;
 
+pub use note::Note;
 pub use percentiles::Percentiles;
 
 use serde::{Deserialize, Serialize};
@@ -402,8 +404,8 @@ pub struct Record {
     pub summary: Summary,
     /// The run against time. A model draws its steady state as two samples.
     pub series: Series,
-    /// Remarks on the run a reader must know: a privilege that was missing, a window that was not granted.
-    pub notes: Vec<String>,
+    /// Remarks on the run.
+    pub notes: Vec<Note>,
 }
 
 /// The names of what any of `flows` measures, in the order in which they first come.

@@ -212,7 +212,7 @@ fn place(curves: &mut Vec<Curve>, spec: &FigureSpec, point: &Point, engine: Stri
     let others = point.iter().filter(|(key, _)| *key != spec.x);
     // A word says what it is; a number does not.
     let named = others.map(|(key, value)| match shown(value) {
-        word if word.starts_with(|c: char| c.is_ascii_alphabetic()) => word.to_owned(),
+        word if word.starts_with(|c: char| c.is_ascii_alphabetic()) => word.into_owned(),
         number => format!("{} = {number}", last(key)),
     });
     let parts: Vec<String> = (!engine.is_empty()).then_some(engine).into_iter().chain(named).collect();

@@ -1,7 +1,7 @@
 //! The same run several times, with seeds that follow each other: what is reported is the run with the median goodput, and
 //! how far the others lie around it. A single run of a kernel, or of one seed, says little.
 
-use crate::run::record::{Engine, Extent, Record, Repeats};
+use crate::run::record::{Engine, Extent, Note, Record, Repeats};
 use crate::study::task::Task;
 use scenario::Faults;
 
@@ -46,18 +46,19 @@ pub fn median(mut records: Vec<Record>) -> Option<Record> {
     let repeats = repeats_of(&records);
     let busy = records.iter().filter(|record| too_busy(record)).count();
     let mut chosen = records.swap_remove((records.len() - 1) / 2);
-    chosen.notes.insert(0, told(&chosen, &repeats));
+    chosen.notes.insert(0, told(&chosen, &repeats).into());
     if busy > 0 {
-        chosen.notes.insert(1, format!("the machine was too busy in {busy} of the {} runs", repeats.runs));
+        let told = format!("the machine was too busy in {busy} of the {} runs", repeats.runs);
+        chosen.notes.insert(1, told.into());
     }
     chosen.summary.repeats = Some(repeats);
     Some(chosen)
 }
 
-/// Whether the emulator doubts this run.
+/// Whether the machine was too busy for the emulator in this run.
 #[must_use]
 pub fn too_busy(record: &Record) -> bool {
-    record.notes.iter().any(|note| note.starts_with("the machine was too busy"))
+    record.notes.iter().any(|note| matches!(note, Note::Busy(_)))
 }
 
 fn goodput(record: &Record) -> f64 {

@@ -12,7 +12,7 @@
 mod columns;
 
 use crate::files::{UNDER_WAY, clear_folder, replace};
-use crate::run::record::Record;
+use crate::run::record::{Note, Record};
 use crate::study::task::Task;
 pub use columns::{Column, Field, write_table};
 use columns::{write_fairness, write_flows, write_link, write_queue, write_spread};
@@ -103,7 +103,8 @@ impl Store {
             if !record.series.fairness.t_s.is_empty() {
                 write_fairness(&under_way.join("fairness.parquet"), &record.series.fairness)?;
             }
-            write_new(&under_way.join("notes.txt"), record.notes.join("\n").as_bytes())?;
+            let notes: Vec<&str> = record.notes.iter().map(Note::text).collect();
+            write_new(&under_way.join("notes.txt"), notes.join("\n").as_bytes())?;
             let kept = folder.join(&engine);
             // The old record goes at once, not file by file.
             let old = folder.join(format!("{UNDER_WAY}old-{engine}-{}", std::process::id()));

@@ -3,7 +3,7 @@
 
 use crate::files::{clear_folder, replace};
 use crate::run::engine::EngineError;
-use crate::run::record::{Engine, Record, Series, Summary};
+use crate::run::record::{Engine, Note, Record, Series, Summary};
 use crate::study::quantities::{Quantity, quantities};
 use crate::study::task::{Task, record};
 use crate::study::watch::Watched;
@@ -23,7 +23,7 @@ pub struct PointResult {
     /// The numbers.
     pub summary: Summary,
     /// Remarks on the run.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 /// A point as it is kept: with the program that computed it, whose successor may compute it otherwise.
@@ -31,7 +31,7 @@ pub struct PointResult {
 pub(crate) struct Kept {
     version: String,
     pub(crate) summary: Summary,
-    notes: Vec<String>,
+    notes: Vec<Note>,
 }
 
 /// Why a sweep stopped. What was finished is kept.

@@ -6,6 +6,7 @@ use crate::run::record::{Engine, Record, Summary};
 use crate::run::resolve::{Resolved, resolve};
 use scenario::{Document, Faults, Point};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// One point of a scenario's sweep, resolved.
@@ -49,15 +50,15 @@ impl Task {
 
 /// A swept value as labels, tables and claims say it: of a sizer without settings the name.
 #[must_use]
-pub fn shown(value: &str) -> &str {
-    let name = || {
-        let inner = value.strip_prefix('{')?.strip_suffix('}')?.trim();
-        let name = inner.strip_prefix("sizer")?.trim_start().strip_prefix('=')?.trim();
-        let within =
-            |quote: char| name.strip_prefix(quote)?.strip_suffix(quote).filter(|name| !name.contains(quote));
-        within('"').or_else(|| within('\''))
+pub fn shown(value: &str) -> Cow<'_, str> {
+    let sizer = || {
+        let table = format!("value = {value}").parse::<toml::Table>().ok()?;
+        let mut keys = table.get("value")?.as_table()?.iter();
+        let (key, name) = keys.next()?;
+        (key == "sizer" && keys.next().is_none()).then(|| name.as_str().map(str::to_owned))?
     };
-    name().unwrap_or(value)
+    let sizer = if value.starts_with('{') { sizer() } else { None };
+    sizer.map_or(Cow::Borrowed(value), Cow::Owned)
 }
 
 /// One task and what the engines made of it.

@@ -3,7 +3,7 @@
 use super::{EngineError, Misfit, Progress, ended_early, measured, no_users, one_queue, phases};
 use crate::run::batches::{Reading, half_widths, nearest};
 use crate::run::measure::{Stopwatch, summary, tell_losses};
-use crate::run::record::{Engine, FlowSeries, FlowSummary, LinkSeries, Record, RttStatistics, Series};
+use crate::run::record::{Engine, FlowSeries, FlowSummary, LinkSeries, Note, Record, RttStatistics, Series};
 use crate::run::resolve::{KERNEL_CONTROLS, Resolved, ResolvedFlow};
 use ::live::{FlowConfig, Liaison, ReceivedFlow, Receiver, SentFlow, SessionConfig, SizerChoice, Window};
 use emu::{EmuError, FlowKey, Path, PathConfig, PathReport};
@@ -281,16 +281,17 @@ fn record(
     if resolved.flows.iter().all(|flow| flow.size.is_none()) {
         tell_losses(&mut summary, report.losses, resolved);
     }
-    let mut notes: Vec<String> = report.notes.clone();
-    notes.extend(report.stalled());
-    notes.extend(report.doubts(least_rtt(resolved)));
-    notes.push(format!("live: {}", ::live::KERNEL_DECIDES));
+    let mut notes: Vec<Note> = report.notes.iter().cloned().map(Note::from).collect();
+    notes.extend(report.stalled().map(Note::from));
+    notes.extend(report.doubts(least_rtt(resolved)).into_iter().map(Note::from));
+    notes.push(format!("live: {}", ::live::KERNEL_DECIDES).into());
     for (sent, received) in sent.iter().zip(received) {
-        notes.extend(sent.notes.iter().chain(&received.notes).map(|note| format!("{}: {note}", sent.name)));
-        notes.extend(window_note(received, Time::ZERO + resolved.warmup));
-        notes.extend(phase_notes(received));
+        let own = sent.notes.iter().chain(&received.notes).map(|note| format!("{}: {note}", sent.name));
+        notes.extend(own.map(Note::from));
+        notes.extend(window_note(received, Time::ZERO + resolved.warmup).map(Note::from));
+        notes.extend(phase_notes(received).into_iter().map(Note::from));
     }
-    notes.extend(ended_early(&summary, resolved));
+    notes.extend(ended_early(&summary, resolved).into_iter().map(Note::from));
     notes.dedup();
     Record { summary, series: series(resolved, report, sent, received), notes }
 }

@@ -28,16 +28,22 @@ pub(super) fn run(resolved: &Resolved) -> Result<Record, EngineError> {
     let prediction = mft::prediction(&path, &target);
     let mut record = record(resolved, &path, &prediction, watch.seconds());
     if let (Some(sizer), Some(largest)) = (&resolved.flows[0].sizer, resolved.flows[0].socket_buffer) {
-        record.notes.push(format!(
+        record.notes.push(
+            format!(
             "sizer {sizer}: taken as a socket buffer of its maximum, {largest}, since in a steady state it is not the \
              limit before that; how it gets there is not part of the model"
-        ));
+            )
+            .into(),
+        );
     }
     if prediction.regime == Regime::SelfInducedLoss && path.buffer < target.segment * SMALL_QUEUE {
-        record.notes.push(format!(
+        record.notes.push(
+            format!(
             "a queue of fewer than {SMALL_QUEUE} segments: bursts overflow it and timeouts rule, which the sawtooth \
              leaves out; expect far less"
-        ));
+            )
+            .into(),
+        );
     }
     Ok(record)
 }

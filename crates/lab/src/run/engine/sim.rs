@@ -7,7 +7,7 @@ use self::recorder::SeriesRecorder;
 use super::{EngineError, Misfit, Progress, ended_early, measured, phases, synchronized};
 use crate::run::batches::{Reading, half_widths};
 use crate::run::measure::{Stopwatch, delay_statistics, link_summary, summary, tell_losses};
-use crate::run::record::{Engine, FlowSummary, Record, RttStatistics, Series, SessionsSummary};
+use crate::run::record::{Engine, FlowSummary, Note, Record, RttStatistics, Series, SessionsSummary};
 use crate::run::resolve::{Resolved, ResolvedFlow, ResolvedLink, ResolvedSessions, ResolvedTraffic};
 use cc::Start;
 use scenario::Direction;
@@ -56,7 +56,7 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
     }
     notes.extend(outcome.flows.iter().flat_map(sizing_notes));
     let series = Series { queue_length: outcome.link.queue_length.shares(), fairness, ..series };
-    Ok(Record { summary, series, notes })
+    Ok(Record { summary, series, notes: notes.into_iter().map(Note::from).collect() })
 }
 
 /// What a flow's sizer did, when and why.

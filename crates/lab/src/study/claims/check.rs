@@ -128,7 +128,7 @@ pub(super) fn has(answer: &Answer, key: &str, value: &str) -> bool {
 
 fn sets(task: &Task, key: &str, value: &str) -> bool {
     let (point, value) = (task.point.iter(), shown_value(value));
-    point.clone().any(|(full, set)| names(key, full) && fits(value, shown_value(set)))
+    point.clone().any(|(full, set)| names(key, full) && fits(&value, &shown_value(set)))
 }
 
 /// Whether `pattern`, whose end may be `*`, stands for `text`.

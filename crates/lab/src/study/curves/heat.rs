@@ -6,6 +6,7 @@ use crate::run::metric::{numbers, value};
 use crate::study::task::shown;
 use scenario::{FigureSpec, Point};
 use serde::Serialize;
+use std::borrow::Cow;
 
 /// One map.
 #[derive(Clone, Debug, Serialize)]
@@ -85,7 +86,7 @@ pub(super) fn maps(
                 });
                 maps.len() - 1
             });
-            maps[index].put(column, row, found);
+            maps[index].put(&column, &row, found);
         }
     }
     if maps.iter().all(|map| map.values().next().is_none()) {
@@ -120,6 +121,6 @@ impl HeatMap {
     }
 }
 
-fn value_of<'a>(point: &'a Point, key: &str) -> Option<&'a str> {
+fn value_of<'a>(point: &'a Point, key: &str) -> Option<Cow<'a, str>> {
     point.iter().find(|(other, _)| other == key).map(|(_, value)| shown(value))
 }

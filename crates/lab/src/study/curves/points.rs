@@ -27,7 +27,8 @@ impl Measured {
         let live = records.iter_mut().find(|record| record.summary.engine == Engine::Live);
         if let Some(record) = live.filter(|_| self.run_again > 0) {
             let count = self.run_again;
-            record.notes.push(format!("runs that were run again, as the machine was too busy: {count}"));
+            let again = format!("runs that were run again, as the machine was too busy: {count}");
+            record.notes.push(again.into());
             record.summary.repeats.iter_mut().for_each(|repeats| repeats.run_again = count);
         }
         let several = self.runs.iter().filter(|(_, records)| records.len() > 1);

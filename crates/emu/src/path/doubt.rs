@@ -1,0 +1,52 @@
+//! Reasons not to trust a run.
+
+use std::fmt;
+use units::Span;
+
+/// Why a path's result should not be trusted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Doubt {
+    /// The machine did not run the emulator for this share of the time.
+    Stalled(f64),
+    /// One percent of the deliveries were later than allowed.
+    Late {
+        /// By this much.
+        by: Span,
+        /// What is allowed.
+        allowed: Span,
+    },
+    /// So many packets were lost before the emulated queue, and not by it.
+    LostBefore(u64),
+    /// So many packets could not be carried or delivered.
+    Refused(u64),
+}
+
+impl Doubt {
+    /// Whether the machine was too busy: a run at another time may be good.
+    #[must_use]
+    pub const fn is_busy(&self) -> bool {
+        matches!(self, Self::Stalled(_) | Self::Late { .. })
+    }
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stalled(share) => write!(
+                f,
+                "the machine was too busy: it did not run the emulator for {:.0} % of the time; close other programs, or \
+                 lower the rate",
+                100.0 * share
+            ),
+            Self::Late { by, allowed } => write!(
+                f,
+                "the machine was too busy: 1 % of deliveries were over {by} late (allowed {allowed}); close other \
+                 programs, or lower the rate"
+            ),
+            Self::LostBefore(packets) => {
+                write!(f, "{packets} packets were lost in the sender's device, before the emulated queue")
+            }
+            Self::Refused(packets) => write!(f, "{packets} packets could not be carried or delivered"),
+        }
+    }
+}
