@@ -1,5 +1,7 @@
-//! A hash of the sources that results depend on: every crate but the command line and the pages, without what judges claims, and the libraries'
-//! versions. Claims and scenario files are not in it, so a kept run outlives a changed claim.
+//! A hash of the sources that a run's numbers depend on: every crate that an engine uses, of this one the folder `run`, and
+//! the libraries' versions. A kept run outlives what is changed in claims, figures, reports and commands.
+//!
+//! It is made when the program is compiled, so a program that loads this crate as a library has it, too.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fs;
@@ -12,8 +14,9 @@ fn main() -> io::Result<()> {
     let mut read = vec![root.join("Cargo.lock")];
     for entry in fs::read_dir(root.join("crates"))? {
         let krate = entry?.path();
-        if !["cli", "report"].iter().any(|room| krate.ends_with(room)) {
-            let sources = krate.join("src");
+        // No engine uses these.
+        if !["cli", "report", "transfer"].iter().any(|name| krate.ends_with(name)) {
+            let sources = krate.join(if krate.ends_with("lab") { "src/run" } else { "src" });
             println!("cargo::rerun-if-changed={}", sources.display());
             files(&sources, &mut read)?;
         }
@@ -24,7 +27,7 @@ fn main() -> io::Result<()> {
     for file in &read {
         fs::read(file)?.hash(&mut hash);
     }
-    println!("cargo::rustc-env=TIGHTLINK_ENGINES={:016x}", hash.finish());
+    println!("cargo::rustc-env=TIGHTLINK_BUILD={:016x}", hash.finish());
     Ok(())
 }
 
@@ -32,9 +35,6 @@ fn main() -> io::Result<()> {
 fn files(folder: &Path, into: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        if path.ends_with("lab/src/study/claims") || path.ends_with("lab/src/study/claims.rs") {
-            continue;
-        }
         if path.is_dir() { files(&path, into)? } else { into.push(path) }
     }
     Ok(())

@@ -13,3 +13,7 @@ pub mod metric;
 pub mod record;
 pub mod resolve;
 pub mod statistics;
+
+/// What a run's numbers depend on beside its scenario: the version, and a hash of the engines' sources (`build.rs`). What
+/// another build has kept it may have computed otherwise.
+pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), " ", env!("TIGHTLINK_BUILD"));

@@ -2,6 +2,7 @@
 //! scenario's hash, so a sweep that was killed goes on where it was, and two sweeps share what they have in common.
 
 use crate::files::{clear_folder, replace};
+use crate::run::BUILD;
 use crate::run::engine::EngineError;
 use crate::run::record::{Engine, Note, Record, Series, Summary};
 use crate::study::quantities::{Quantity, quantities};
@@ -29,7 +30,7 @@ pub struct PointResult {
 /// A point as it is kept: with the program that computed it, whose successor may compute it otherwise.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Kept {
-    version: String,
+    build: String,
     pub(crate) summary: Summary,
     notes: Vec<Note>,
 }
@@ -134,17 +135,14 @@ pub(crate) fn point(
     // A sweep keeps numbers, not series.
     bare.resolved.columns.clear();
     let record = record(&bare, engine, watched).map_err(failed)?;
-    let result = Kept { version: VERSION.into(), summary: record.summary, notes: record.notes };
+    let result = Kept { build: BUILD.into(), summary: record.summary, notes: record.notes };
     let write = || replace(&path, &serde_json::to_vec(&result)?);
     write().map_err(|source| SweepError::Keep { path: path.clone(), source })?;
     Ok(result)
 }
 
-/// The version, and a hash of the sources of all engines (`build.rs`): what another program may compute otherwise.
-const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " ", env!("TIGHTLINK_ENGINES"));
-
 /// A point that this program has kept; anything else is computed again.
 fn read(path: &Path) -> Option<Kept> {
     let kept: Kept = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
-    (kept.version == VERSION).then_some(kept)
+    (kept.build == BUILD).then_some(kept)
 }
