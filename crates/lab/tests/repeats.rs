@@ -75,7 +75,11 @@ fn the_run_with_the_median_goodput_is_reported_with_what_the_others_found() {
     assert_eq!((goodput.least, goodput.most), (goodputs[0], goodputs[4]));
     let retransmits = records.iter().filter_map(|record| record.summary.flows[0].retransmits);
     assert_eq!(spread.retransmits.unwrap().most, retransmits.max().unwrap() as f64);
-    assert!(chosen.notes[0].text().starts_with("of 5 runs (seeds 7, 8, 9, 10, 11) the one with the median goodput"));
+    assert!(
+        chosen.notes[0]
+            .text()
+            .starts_with("of 5 runs (seeds 7, 8, 9, 10, 11) the one with the median goodput")
+    );
     assert!(!too_busy(&chosen));
 
     // Of two the lower; one is left as it is.
