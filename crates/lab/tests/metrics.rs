@@ -48,7 +48,7 @@ think = { exponential = '500ms' }
 fn summary() -> Summary {
     let document = Document::parse("t.toml", SCENARIO).unwrap();
     let task = tasks(&document).unwrap().remove(0);
-    engine::run(Engine::Sim, &task.resolved, &|_, _| ()).unwrap().summary
+    engine::run(Engine::Sim, &task.resolved, engine::UNWATCHED).unwrap().summary
 }
 
 /// The paths of what may be a number in JSON, and what it is; of a list each entry by its name.
