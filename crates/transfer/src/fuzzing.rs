@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 use units::{Span, Time};
 
-pub use crate::receive::fuzzing::{landing, visit};
+pub use crate::receive::fuzzing::{assembly, sender_session};
 pub use crate::send::fuzzing::sender_control;
 
 units::fuzzing_checks!();

@@ -18,6 +18,7 @@ pub mod fuzzing;
 mod history;
 mod journal;
 mod keys;
+mod lock;
 mod measure;
 pub mod name;
 mod origin;

@@ -1,18 +1,19 @@
 //! Receiving: a folder, a ticket, and whoever holds it.
 //!
-//! Reading order: `state.rs` (what of a session outlives the process), `gate.rs` (who is let in), `visit.rs` (one sender's
-//! control connection), `stream.rs` (one data connection), `landing.rs` (what becomes of entries and bytes).
+//! Reading order: `state.rs` (what of a session outlives the process), `listen.rs` (who is let in), `sender.rs` (one sender's
+//! control connection), `stream.rs` (one data connection), `assembly.rs` (what becomes of entries and bytes).
 
+mod assembly;
 mod consent;
 #[cfg(fuzzing)]
 pub(crate) mod fuzzing;
-mod gate;
 mod incoming;
-mod keeper;
-mod landing;
+mod listen;
+mod sender;
+mod shared;
 mod state;
 mod stream;
-mod visit;
+mod windows;
 
 use crate::digests;
 use crate::error::TransferError;
@@ -22,8 +23,8 @@ use crate::store::Store;
 use crate::summary::Summary;
 use crate::ticket::{Host, Ticket};
 use crate::window::WindowChoice;
+use assembly::{Assembly, Rules};
 use host::Clock;
-use landing::{Landing, Rules};
 use state::{Origins, State};
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -115,7 +116,7 @@ impl Default for ReceiveOptions {
 pub struct Receiver {
     state: State,
     listener: TcpListener,
-    landing: Landing,
+    assembly: Assembly,
     tls: Arc<rustls::ServerConfig>,
     ticket: Ticket,
     window: WindowChoice,
@@ -145,14 +146,14 @@ impl Receiver {
             }
             (asked, before) => asked.or(before),
         };
-        let listener = gate::listen(asked)?;
+        let listener = listen::bind(asked)?;
         let address = listener.local_addr().map_err(TransferError::system("read the address listened on"))?;
         let key = Key::new(state.seed());
         let same =
             options.listen.is_none() || options.listen.map(|asked| asked.ip()) == before.map(|was| was.ip());
         let addresses = match (&options.addresses[..], address.ip()) {
             ([], _) if same && !state.addresses().is_empty() => state.addresses().to_vec(),
-            ([], ip) if ip.is_unspecified() => gate::own_addresses().into_iter().map(Host::Ip).collect(),
+            ([], ip) if ip.is_unspecified() => listen::own_addresses().into_iter().map(Host::Ip).collect(),
             ([], ip) => vec![Host::Ip(ip)],
             (given, _) => given.to_vec(),
         };
@@ -167,11 +168,11 @@ impl Receiver {
             outside_links: options.outside_links,
             listed: options.digests.is_some(),
         };
-        let landing = Landing::open(store, state.journal()?, rules, *clock);
+        let assembly = Assembly::open(store, state.journal()?, rules, *clock);
         Ok(Self {
             state,
             listener,
-            landing,
+            assembly,
             tls,
             ticket,
             window: options.window,
@@ -208,27 +209,27 @@ impl Receiver {
     /// # Errors
     /// What ends a session before it is finished; the same call on the same folder goes on with it then.
     pub fn run(self, observer: &dyn Observer) -> Result<Summary, TransferError> {
-        let received = match gate::serve(&self, observer) {
-            Err(error @ TransferError::NotAccepted(_)) if self.landing.is_untouched() => {
+        let received = match listen::serve(&self, observer) {
+            Err(error @ TransferError::NotAccepted(_)) if self.assembly.is_untouched() => {
                 // Nothing is there to go on with, and whoever has the ticket is not wanted.
                 self.state.finish()?;
                 return Err(error);
             }
             // The session stays, for what is missing. What could be had is there.
             Err(error @ TransferError::Incomplete { .. }) => {
-                write_digests(&self.landing, self.digests.as_deref())?;
+                write_digests(&self.assembly, self.digests.as_deref())?;
                 return Err(error);
             }
             received => received?,
         };
         drop(self.listener);
         self.state.finish()?;
-        write_digests(&self.landing, self.digests.as_deref())?;
+        write_digests(&self.assembly, self.digests.as_deref())?;
         Ok(received)
     }
 }
 
-fn write_digests(landing: &Landing, file: Option<&Path>) -> Result<(), TransferError> {
+fn write_digests(assembly: &Assembly, file: Option<&Path>) -> Result<(), TransferError> {
     let Some(file) = file else { return Ok(()) };
-    digests::write(landing.store().top(), landing.take_listed().iter(), file).map(drop)
+    digests::write(assembly.store().top(), assembly.take_listed().iter(), file).map(drop)
 }

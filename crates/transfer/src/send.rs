@@ -1,9 +1,9 @@
 //! Sending: paths and a ticket.
 //!
 //! Reading order: `sources.rs` (what is sent under which name), `root.rs` and `tree.rs` (how it is found), `count.rs` (how
-//! much it is), `connect.rs`, then the threads of a transfer: `walk.rs` offers entries, `control.rs` hears the answers,
+//! much it is), `connect.rs`, then the threads of a transfer: `offer.rs` offers entries, `control.rs` hears the answers,
 //! `stream.rs` (one thread per data connection) sends what is wanted, and compares what the receiver has. Between them
-//! `flight.rs` (what they share), `queue.rs` (what is to be sent), `outgoing.rs` (one file) and `limit.rs` (how fast).
+//! `transfer.rs` (what they share), `queue.rs` (what is to be sent), `outgoing.rs` (one file) and `rate_limit.rs` (how fast).
 //! `echo.rs` answers the receiver's probes. `retry.rs` says when a connection that broke is made again. `listing.rs` lists
 //! what would be sent.
 
@@ -11,32 +11,33 @@ mod connect;
 mod control;
 mod count;
 mod echo;
-mod flight;
 #[cfg(fuzzing)]
 pub(crate) mod fuzzing;
-mod limit;
 mod listing;
+mod offer;
 mod outgoing;
 mod queue;
+mod rate_limit;
 mod retry;
 mod root;
 mod sources;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod transfer;
 mod tree;
-mod walk;
 
 use crate::error::TransferError;
 use crate::history::History;
+use crate::lock::locked;
 use crate::progress::Observer;
 use crate::summary::Summary;
 use crate::ticket::Ticket;
-use flight::{Flight, locked};
 use host::Clock;
 pub use listing::{Listed, Shape, Totals, list};
 use retry::{Earlier, Retry};
 use std::path::PathBuf;
+use transfer::Transfer;
 use units::{Rate, Span};
 
 /// How to send.
@@ -95,24 +96,24 @@ impl Task<'_> {
     /// Sends until all is there or the connection breaks.
     fn attempt(&self, retry: &mut Retry, earlier: &mut Earlier) -> Result<Summary, TransferError> {
         let Self { sources, count, ticket, options, clock, observer } = *self;
-        let link = connect::connect(ticket, options, clock, observer, retry.is_first())?;
+        let connections = connect::connect(ticket, options, clock, observer, retry.is_first())?;
         retry.reached();
-        let flight = Flight::new(link, options, clock, earlier);
+        let transfer = Transfer::new(connections, options, clock, earlier);
         std::thread::scope(|threads| {
-            for stream in 0..flight.data.len() {
-                let flight = &flight;
-                threads.spawn(move || flight.guard_other(|| stream::serve(flight, stream, observer)));
+            for stream in 0..transfer.data.len() {
+                let transfer = &transfer;
+                threads.spawn(move || transfer.guard_other(|| stream::serve(transfer, stream, observer)));
             }
-            threads.spawn(|| echo::serve(&flight));
-            threads.spawn(|| flight.guard_other(|| walk::offer(&flight, count, sources, observer)));
-            flight.guard(|| control::serve(&flight, count, observer));
-            flight.close();
+            threads.spawn(|| echo::serve(&transfer));
+            threads.spawn(|| transfer.guard_other(|| offer::serve(&transfer, count, sources, observer)));
+            transfer.guard(|| control::serve(&transfer, count, observer));
+            transfer.close();
         });
-        flight.unsaid().iter().for_each(|line| observer.say(line));
-        if flight.not_shown() > 0 {
-            observer.say(&format!("and {} more that the receiver could not store", flight.not_shown()));
+        transfer.unsaid().iter().for_each(|line| observer.say(line));
+        if transfer.not_shown() > 0 {
+            observer.say(&format!("and {} more that the receiver could not store", transfer.not_shown()));
         }
-        retry.got(&locked(&flight.last).0, (flight.queue.offers(), count.so_far().bytes));
-        flight.result(earlier)
+        retry.got(&locked(&transfer.last).0, (transfer.queue.offers(), count.so_far().bytes));
+        transfer.result(earlier)
     }
 }

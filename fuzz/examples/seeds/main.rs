@@ -39,7 +39,7 @@ fn main() -> io::Result<()> {
     fs::create_dir_all(&out)?;
     wire(&out)?;
     sessions::sender_control(&out)?;
-    sessions::visit(&out)?;
+    sessions::sender_session(&out)?;
     names(&out)?;
     tickets(&out)?;
     scenarios(&out)?;

@@ -116,8 +116,8 @@ fn chunk(id: u64, offset: u32, content: &[u8]) -> [(Data, &[u8]); 3] {
     ]
 }
 
-pub fn visit(out: &Path) -> io::Result<()> {
-    let mut seeds = Seeds::of(out, "visit")?;
+pub fn sender_session(out: &Path) -> io::Result<()> {
+    let mut seeds = Seeds::of(out, "sender_session")?;
     let greeting = |version| say(&Greeting::Control { version, streams: 2, echo: 0 });
     let counted = say(&ToReceiver::Counted(Counted { entries: 9, bytes: 2 << 20, disk: 9, complete: true }));
     let hello = [greeting(2), counted.clone()].concat();

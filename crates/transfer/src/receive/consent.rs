@@ -49,7 +49,7 @@ pub(super) enum Admission {
     No(&'static str),
 }
 
-/// The state of one visit.
+/// The state of one sender session.
 #[derive(Debug)]
 pub(super) struct Consent {
     accept: Accept,

@@ -1,13 +1,13 @@
 //! For the fuzz targets only (`--cfg fuzzing`): a receiver that hears bytes of an input, and what must hold after that.
 //!
 //! `fuzzing/place.rs`: the folder received into, with a neighbourhood that must stay as it was; `fuzzing/model.rs`: which
-//! entries a sender has offered and sent; `fuzzing/landing.rs`: messages without frames; `fuzzing/visit.rs`:
+//! entries a sender has offered and sent; `fuzzing/assembly.rs`: messages without frames; `fuzzing/sender_session.rs`:
 //! bytes of connections.
 
-mod landing;
+mod assembly;
 mod model;
 mod place;
-mod visit;
+mod sender_session;
 
-pub use landing::landing;
-pub use visit::visit;
+pub use assembly::assembly;
+pub use sender_session::sender_session;

@@ -2,7 +2,7 @@
 
 use crate::chunks::{ChunkHasher, Chunks, Digest};
 use crate::name::Name;
-use crate::receive::landing::Holes;
+use crate::receive::assembly::Holes;
 use crate::store::{Key, Taken};
 use crate::wire::control::{Entry, Id};
 use rustix::fs::SeekFrom;
@@ -30,12 +30,12 @@ pub(super) struct Incoming {
     pub(super) version: [u8; 16],
     /// What it means that its name is taken.
     pub(super) taken: Taken,
-    pub(super) state: Mutex<Assembly>,
+    pub(super) state: Mutex<FileState>,
 }
 
 /// What is there of it.
 #[derive(Debug, Default)]
-pub(super) struct Assembly {
+pub(super) struct FileState {
     /// Open while a chunk comes.
     pub(super) file: Weak<File>,
     /// The file under way is there, from an earlier run or this one.
@@ -92,7 +92,7 @@ impl Drop for Tally {
 }
 
 impl Incoming {
-    pub(super) fn lock(&self) -> MutexGuard<'_, Assembly> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, FileState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

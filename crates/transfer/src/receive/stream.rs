@@ -1,9 +1,9 @@
 //! One data connection: frames and bytes into files.
 
-use super::gate::House;
+use super::assembly::Trouble;
 use super::incoming::OpenChunk;
-use super::landing::Trouble;
-use super::visit::Visit;
+use super::sender::SenderSession;
+use super::shared::Shared;
 use crate::channel::{Channel, Got, Inlet, Message};
 use crate::error::TransferError;
 use crate::wire::control::Id;
@@ -11,22 +11,22 @@ use crate::wire::data::{Data, LONGEST_PIECE, SMALL};
 use std::sync::Arc;
 use units::Time;
 
-/// Takes in what comes until the connection ends. Faults are told to the visit.
-pub(super) fn serve(house: &House<'_>, visit: &Visit, channel: &Arc<Channel>) {
-    if !visit.join(channel) {
+/// Takes in what comes until the connection ends. Faults are told to the sender session.
+pub(super) fn serve(shared: &Shared<'_>, sender: &SenderSession, channel: &Arc<Channel>) {
+    if !sender.join(channel) {
         return;
     }
-    let result = Stream { house, visit, inlet: Inlet::new(channel), open: None }.run();
+    let result = Stream { shared, sender, inlet: Inlet::new(channel), open: None }.run();
     channel.over();
     if let Err(trouble) = result {
-        visit.trouble(trouble, 0);
+        sender.trouble(trouble, 0);
     }
-    visit.leave(channel);
+    sender.leave(channel);
 }
 
 struct Stream<'a> {
-    house: &'a House<'a>,
-    visit: &'a Visit,
+    shared: &'a Shared<'a>,
+    sender: &'a SenderSession,
     inlet: Inlet<'a>,
     open: Option<(Id, u32, OpenChunk)>,
 }
@@ -47,12 +47,12 @@ impl Stream<'_> {
                 | Data::Gone { id } => id,
             };
             let taken = self.take(message);
-            if self.house.receiver.landing.is_full() {
-                super::visit::name_all(self.house, self.visit);
+            if self.shared.receiver.assembly.is_full() {
+                super::sender::name_all(self.shared, self.sender);
             }
             match taken {
                 // This file is lost, the others are not.
-                Err(trouble @ Trouble::File(_)) => self.visit.trouble(trouble, id),
+                Err(trouble @ Trouble::File(_)) => self.sender.trouble(trouble, id),
                 Err(Trouble::Session(TransferError::PeerGone { .. })) => return Ok(()),
                 other => other?,
             }
@@ -60,7 +60,7 @@ impl Stream<'_> {
     }
 
     fn take(&mut self, message: Data) -> Result<(), Trouble> {
-        let landing = &self.house.receiver.landing;
+        let assembly = &self.shared.receiver.assembly;
         match message {
             Data::Small { id, length, digest } => {
                 let length = length as usize;
@@ -70,7 +70,7 @@ impl Stream<'_> {
                 while self.inlet.held().len() < length {
                     self.more()?;
                 }
-                let stored = landing.small(id, &self.inlet.held()[..length], &digest);
+                let stored = assembly.small(id, &self.inlet.held()[..length], &digest);
                 self.inlet.consume(length);
                 stored
             }
@@ -79,14 +79,14 @@ impl Stream<'_> {
                 let open = match self.open.take() {
                     Some((file, index, open)) if (file, index) == (id, chunk) => Some(open),
                     // Nothing but a hole.
-                    _ => landing.chunk(id, chunk)?,
+                    _ => assembly.chunk(id, chunk)?,
                 };
-                open.map_or(Ok(()), |open| landing.chunk_end(open, &digest))
+                open.map_or(Ok(()), |open| assembly.chunk_end(open, &digest))
             }
-            Data::FileEnd { id, digest } => landing.file_end(id, &digest),
+            Data::FileEnd { id, digest } => assembly.file_end(id, &digest),
             Data::Gone { id } => {
                 self.open = None;
-                landing.gone(id)
+                assembly.gone(id)
             }
         }
     }
@@ -95,10 +95,10 @@ impl Stream<'_> {
         if length > LONGEST_PIECE {
             return Err(Trouble::Protocol(format!("a piece of {length} bytes")));
         }
-        let landing = &self.house.receiver.landing;
+        let assembly = &self.shared.receiver.assembly;
         let mut fate = Ok(());
         if self.open.as_ref().is_none_or(|(file, index, _)| (*file, *index) != (id, chunk)) {
-            self.open = match landing.chunk(id, chunk) {
+            self.open = match assembly.chunk(id, chunk) {
                 Ok(open) => open.map(|open| (id, chunk, open)),
                 Err(trouble) => {
                     fate = Err(trouble);
@@ -118,7 +118,7 @@ impl Stream<'_> {
             if let Some((_, _, open)) = &mut self.open
                 && fate.is_ok()
             {
-                fate = landing.piece(open, at, part);
+                fate = assembly.piece(open, at, part);
             }
             self.inlet.consume(count);
             at += count as u64;

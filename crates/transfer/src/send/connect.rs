@@ -40,7 +40,7 @@ const PATIENCE: Span = Span::from_secs(20);
 
 /// Connections to a receiver that let this sender in.
 #[derive(Debug)]
-pub(super) struct Link {
+pub(super) struct Connections {
     pub(super) control: Channel,
     pub(super) data: Vec<Channel>,
     /// Answers the receiver's probes; `None` if that cannot be, and then the window is found without.
@@ -54,7 +54,7 @@ pub(super) fn connect(
     clock: &Clock,
     observer: &dyn Observer,
     insist: bool,
-) -> Result<Link, TransferError> {
+) -> Result<Connections, TransferError> {
     let tls = sender_tls(&ticket.secret, ticket.fingerprint);
     let streams = options.streams.clamp(1, MOST_STREAMS);
     let persistence = Persistence::new(clock, observer);
@@ -63,7 +63,7 @@ pub(super) fn connect(
         let (control, address) = race::race(ticket, &tls, clock)?;
         let echoer = echoer(&control);
         let echo = echoer.as_ref().and_then(|echoer| echoer.address().ok()).map_or(0, |at| at.port());
-        greet(&control, &Greeting::Control { version: VERSION, streams, echo })?;
+        send_greeting(&control, &Greeting::Control { version: VERSION, streams, echo })?;
         let mut inlet = Inlet::new(&control);
         // What the receiver says first also shows whether it accepted this sender's key.
         let first = inlet.message(clock.now() + PATIENCE).map_err(|error| refused(error, address))?;
@@ -91,7 +91,7 @@ pub(super) fn connect(
             host::options::set_max_pacing_rate(&socket, share)?;
         }
         let channel = handshake(socket, &tls, address, clock)?;
-        greet(&channel, &Greeting::Data { token, stream })?;
+        send_greeting(&channel, &Greeting::Data { token, stream })?;
         Ok(channel)
     };
     let (open_data, persistence) = (&open_data, &persistence);
@@ -112,7 +112,7 @@ pub(super) fn connect(
     if resumed {
         observer.say("an earlier transfer was interrupted: going on with it");
     }
-    Ok(Link { control, data, echoer })
+    Ok(Connections { control, data, echoer })
 }
 
 /// Why a connection does not stand.
@@ -206,7 +206,7 @@ fn handshake(
     })
 }
 
-fn greet(channel: &Channel, greeting: &Greeting) -> Result<(), TransferError> {
+fn send_greeting(channel: &Channel, greeting: &Greeting) -> Result<(), TransferError> {
     let mut out = Vec::new();
     frame::append(&mut out, greeting);
     channel.write(&out)

@@ -1,10 +1,11 @@
 //! The control connection: the receiver's answers, and reports to it.
 
 use super::count::Count;
-use super::flight::{Flight, locked};
 use super::queue::Offered;
+use super::transfer::Transfer;
 use crate::channel::{Inlet, Message};
 use crate::error::TransferError;
+use crate::lock::locked;
 use crate::measure::SenderTimes;
 use crate::progress::{Moved, Observer, Snapshot};
 use crate::summary::sample;
@@ -28,17 +29,21 @@ const COUNT_TICK: Span = Span::from_secs(1);
 const SILENCE: Span = Span::from_secs(30);
 
 /// Says how much there is to send, and hears the receiver until its last word.
-pub(super) fn serve(flight: &Flight, count: &Count, observer: &dyn Observer) -> Result<(), TransferError> {
-    let now = flight.clock.now();
+pub(super) fn serve(
+    transfer: &Transfer,
+    count: &Count,
+    observer: &dyn Observer,
+) -> Result<(), TransferError> {
+    let now = transfer.clock.now();
     let said = (Counted::default(), now);
     let mut control =
-        Control { flight, count, observer, heard: now, failures: 0, said, all: None, before: None };
-    let mut inlet = Inlet::new(&flight.control);
+        Control { transfer, count, observer, heard: now, failures: 0, said, all: None, before: None };
+    let mut inlet = Inlet::new(&transfer.control);
     // Nothing can be said any more; the receiver may have said why.
     let mut broken: Option<TransferError> = None;
-    let mut due = flight.clock.now();
+    let mut due = transfer.clock.now();
     if let Err(error) = control.announce() {
-        (broken, due) = (Some(error), flight.clock.now() + LAST_WORD);
+        (broken, due) = (Some(error), transfer.clock.now() + LAST_WORD);
     }
     loop {
         #[cfg(fuzzing)]
@@ -52,32 +57,32 @@ pub(super) fn serve(flight: &Flight, count: &Count, observer: &dyn Observer) -> 
         };
         match message {
             Message::Is(message) => {
-                control.heard = flight.clock.now();
+                control.heard = transfer.clock.now();
                 if control.hear(message, &inlet)? {
                     return Ok(());
                 }
             }
-            Message::Nothing if flight.clock.now().since(control.heard) > SILENCE => {
+            Message::Nothing if transfer.clock.now().since(control.heard) > SILENCE => {
                 return Err(TransferError::gone(format!("the receiver said nothing for {SILENCE}")));
             }
             Message::Nothing => {}
             Message::End => return Err(TransferError::gone("the receiver left before the end")),
         }
-        if flight.clock.now() >= due {
-            flight.unsaid().iter().for_each(|line| observer.say(line));
+        if transfer.clock.now() >= due {
+            transfer.unsaid().iter().for_each(|line| observer.say(line));
             // The receiver may be waiting for the totals.
-            due = flight.clock.now() + if control.all.is_none() { SOON } else { TICK };
+            due = transfer.clock.now() + if control.all.is_none() { SOON } else { TICK };
             if broken.is_none()
                 && let Err(error) = control.tell()
             {
-                (broken, due) = (Some(error), flight.clock.now() + LAST_WORD);
+                (broken, due) = (Some(error), transfer.clock.now() + LAST_WORD);
             }
         }
     }
 }
 
 struct Control<'a> {
-    flight: &'a Flight,
+    transfer: &'a Transfer,
     observer: &'a dyn Observer,
     count: &'a Count,
     heard: Time,
@@ -96,14 +101,14 @@ impl Control<'_> {
     fn announce(&mut self) -> Result<(), TransferError> {
         let mut out = Vec::new();
         self.announced(self.count.at_first(), &mut out);
-        let written = self.flight.control.write(&out);
-        self.flight.queue.begin();
+        let written = self.transfer.control.write(&out);
+        self.transfer.queue.begin();
         written
     }
 
     fn announced(&mut self, counted: Counted, out: &mut Vec<u8>) {
         self.all = counted.complete.then_some((counted.entries, counted.bytes));
-        self.said = (counted, self.flight.clock.now());
+        self.said = (counted, self.transfer.clock.now());
         frame::append(out, &ToReceiver::Counted(counted));
     }
 
@@ -112,15 +117,15 @@ impl Control<'_> {
         let mut out = Vec::new();
         if self.all.is_none() {
             let counted = self.count.so_far();
-            let due = self.flight.clock.now().since(self.said.1) >= COUNT_TICK;
+            let due = self.transfer.clock.now().since(self.said.1) >= COUNT_TICK;
             if counted.complete || due && counted != self.said.0 {
                 self.announced(counted, &mut out);
             }
         }
-        let report = report(self.flight);
-        locked(&self.flight.last).1 = report.clone();
+        let report = report(self.transfer);
+        locked(&self.transfer.last).1 = report.clone();
         frame::append(&mut out, &ToReceiver::Report(report));
-        self.flight.control.write(&out)
+        self.transfer.control.write(&out)
     }
 
     /// Whether this was the last word.
@@ -131,7 +136,7 @@ impl Control<'_> {
                 self.answer(id, verdict).map_err(|reason| inlet.protocol(reason))?;
             }
             ToSender::Failed { id, reason } => {
-                if let Some(Offered::File(file)) = self.flight.queue.end(id) {
+                if let Some(Offered::File(file)) = self.transfer.queue.end(id) {
                     file.give_up();
                 }
                 self.lost(&reason).map_err(|reason| inlet.protocol(reason))?;
@@ -139,12 +144,12 @@ impl Control<'_> {
             ToSender::Progress(progress) => self.progress(progress),
             ToSender::Pace { stream, bps } => self.pace(stream, bps.map(Rate::from_bps)),
             ToSender::Finished(finished) => {
-                locked(&self.flight.last).1 = report(self.flight);
-                self.flight.finished(finished);
+                locked(&self.transfer.last).1 = report(self.transfer);
+                self.transfer.finished(finished);
                 let mut out = Vec::new();
                 frame::append(&mut out, &ToReceiver::Bye);
-                self.flight.control.write(&out)?;
-                self.flight.control.finish();
+                self.transfer.control.write(&out)?;
+                self.transfer.control.finish();
                 return Ok(true);
             }
             ToSender::Abort { reason } => return Err(TransferError::Aborted(reason)),
@@ -159,7 +164,7 @@ impl Control<'_> {
     /// # Errors
     /// How it breaks the protocol.
     fn answer(&mut self, id: Id, verdict: Verdict) -> Result<(), String> {
-        let queue = &self.flight.queue;
+        let queue = &self.transfer.queue;
         match verdict {
             Verdict::Want => queue.want(id, Vec::new()),
             Verdict::Rest(there) => queue.want(id, there),
@@ -185,7 +190,7 @@ impl Control<'_> {
         let fate = match (&offered, fate) {
             (Offered::Made(_), Moved::There) => Moved::Sent,
             _ => {
-                self.flight.skipped.fetch_add(1, Relaxed);
+                self.transfer.skipped.fetch_add(1, Relaxed);
                 fate
             }
         };
@@ -195,11 +200,11 @@ impl Control<'_> {
     /// Paces one data connection, within what `--limit` leaves it. That the kernel does not is no reason to stop.
     fn pace(&self, stream: u16, rate: Option<Rate>) {
         let share = self
-            .flight
+            .transfer
             .own_limit
-            .map(|limit| Rate::from_bps((limit.as_bps() / self.flight.data.len() as u64).max(1)));
+            .map(|limit| Rate::from_bps((limit.as_bps() / self.transfer.data.len() as u64).max(1)));
         let rate = [rate, share].into_iter().flatten().min().unwrap_or(UNPACED);
-        if let Some(channel) = self.flight.data.get(usize::from(stream)) {
+        if let Some(channel) = self.transfer.data.get(usize::from(stream)) {
             let _ = options::set_max_pacing_rate(channel.tcp(), rate);
         }
     }
@@ -207,11 +212,11 @@ impl Control<'_> {
     /// An entry is lost for a reason that the receiver gives, each at most once.
     fn lost(&mut self, reason: &str) -> Result<(), String> {
         self.failures += 1;
-        if self.failures > self.flight.queue.offers() {
+        if self.failures > self.transfer.queue.offers() {
             return Err("more failures than offers".into());
         }
         let line = format!("the receiver says {:#}", Foreign::new(reason));
-        if self.flight.lost_there(line.clone()) {
+        if self.transfer.lost_there(line.clone()) {
             self.observer.say(&line);
         }
         Ok(())
@@ -226,7 +231,7 @@ impl Control<'_> {
             shown(&mut entry.phase);
             shown(&mut entry.reason);
         }
-        let now = self.flight.clock.now();
+        let now = self.transfer.clock.now();
         let rate_bps = match self.before {
             Some((then, bytes, rate)) => {
                 let passed = now.since(then).as_secs_f64().max(1e-3);
@@ -237,12 +242,12 @@ impl Control<'_> {
             None => 0.0,
         };
         self.before = Some((now, progress.bytes, rate_bps));
-        let info = self.flight.data.first().and_then(|channel| TcpInfo::of(channel.tcp()).ok());
-        let elapsed = now.since(self.flight.began);
+        let info = self.transfer.data.first().and_then(|channel| TcpInfo::of(channel.tcp()).ok());
+        let elapsed = now.since(self.transfer.began);
         {
-            let mut last = locked(&self.flight.last);
+            let mut last = locked(&self.transfer.last);
             last.0 = progress.clone();
-            let mut history = locked(&self.flight.history);
+            let mut history = locked(&self.transfer.history);
             history.add(now, sample(elapsed, &progress, &last.1));
             history.entered(&progress.entered);
         }
@@ -262,7 +267,7 @@ impl Control<'_> {
 }
 
 /// What the kernel says of each data connection, and what their threads waited for.
-fn report(flight: &Flight) -> Report {
+fn report(transfer: &Transfer) -> Report {
     let nanos = |span: Option<Span>| span.map_or(0, Span::as_nanos);
     let report = |channel: &crate::channel::Channel| {
         let info = TcpInfo::of(channel.tcp()).ok()?;
@@ -279,16 +284,16 @@ fn report(flight: &Flight) -> Report {
         })
     };
     // What was handed over last has still to arrive, and to be stored; all data connections wait for that.
-    let (idle, at_the_end) = flight.waits();
-    let to_send: Span = flight.data.iter().map(crate::channel::Channel::waited_to_send).sum();
+    let (idle, at_the_end) = transfer.waits();
+    let to_send: Span = transfer.data.iter().map(crate::channel::Channel::waited_to_send).sum();
     let times = SenderTimes {
         network: (to_send + at_the_end).as_nanos(),
-        disk: flight.disk.load(Relaxed),
-        limit: flight.limit.waited().as_nanos(),
+        disk: transfer.disk.load(Relaxed),
+        limit: transfer.limit.waited().as_nanos(),
         idle: idle.as_nanos(),
     };
-    let streams = flight.data.iter().map(|channel| report(channel).unwrap_or_default()).collect();
-    let first = flight.data.first().and_then(|channel| options::congestion_control(channel.tcp()).ok());
+    let streams = transfer.data.iter().map(|channel| report(channel).unwrap_or_default()).collect();
+    let first = transfer.data.first().and_then(|channel| options::congestion_control(channel.tcp()).ok());
     let rate_based = first.is_some_and(|control| options::is_rate_based(&control));
     Report { streams, rate_based, times }
 }

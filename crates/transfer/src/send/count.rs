@@ -1,8 +1,8 @@
 //! [`Count`]: how much there is to send, counted beside everything else.
 
-use super::flight::locked;
 use super::sources::Source;
 use super::tree::{Found, Tree};
+use crate::lock::locked;
 use crate::wire::control::Counted;
 use host::Clock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};

@@ -1,7 +1,8 @@
 //! Echoing the receiver's probes, and sending it the packet trains it asks for, as far as `--limit` allows.
 
-use super::flight::{Flight, locked};
-use super::limit::Limit;
+use super::rate_limit::RateLimit;
+use super::transfer::Transfer;
+use crate::lock::locked;
 use host::{Clock, PollFd, PollFlags};
 use probe::Echoer;
 use units::Span;
@@ -10,17 +11,17 @@ use units::Span;
 const LOOK: Span = Span::from_millis(50);
 
 /// Answers until the transfer ends.
-pub(super) fn serve(flight: &Flight) {
-    let Some(mut echoer) = locked(&flight.echoer).take() else { return };
-    while !flight.queue.is_closed() {
+pub(super) fn serve(transfer: &Transfer) {
+    let Some(mut echoer) = locked(&transfer.echoer).take() else { return };
+    while !transfer.queue.is_closed() {
         // Interrupted or not: it is looked again.
         let _ = host::wait(&mut [PollFd::new(&echoer, PollFlags::IN)], Some(LOOK));
-        answer(&mut echoer, &flight.limit, &flight.clock);
+        answer(&mut echoer, &transfer.limit, &transfer.clock);
     }
 }
 
 /// Answers what has arrived. Trains count in the limit as data does.
-fn answer(echoer: &mut Echoer, limit: &Limit, clock: &Clock) {
+fn answer(echoer: &mut Echoer, limit: &RateLimit, clock: &Clock) {
     echoer.poll_allowing(clock, |train| limit.take_for_train(train.get()));
 }
 
@@ -33,7 +34,7 @@ mod tests {
     /// What becomes of twenty trains that are asked for in half a second, or as soon after as `enough` says.
     fn twenty_trains(limit: Option<Rate>, enough: fn(EchoCounts) -> bool) -> (EchoCounts, Span) {
         let (clock, key) = (Clock::start(), ProbeKey::random().unwrap());
-        let limit = Limit::new(limit, clock);
+        let limit = RateLimit::new(limit, clock);
         let here = "127.0.0.1:0".parse().unwrap();
         let mut echoer = Echoer::bind(here, &key, [0], TrainLimits::default()).unwrap();
         let mut prober = Prober::connect(echoer.address().unwrap(), &key, 0).unwrap();

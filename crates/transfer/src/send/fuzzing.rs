@@ -2,16 +2,17 @@
 
 mod tree;
 
-use super::connect::Link;
+use super::connect::Connections;
 use super::count::Count;
-use super::flight::{Flight, locked};
+use super::offer::Offering;
 use super::retry::Earlier;
-use super::walk::Walk;
+use super::transfer::Transfer;
 use super::{SendOptions, control, sources, stream};
 use crate::channel::Channel;
 use crate::channel::script::Segment;
 use crate::fuzzing::{Input, clock, pass, segments};
 use crate::history::History;
+use crate::lock::locked;
 use crate::name::Name;
 use crate::progress::{Moved, Observer, Silent, Snapshot};
 use crate::wire::control::{Entry, Id, Kind, ToReceiver};
@@ -49,36 +50,36 @@ fn run(tree: &mut Tree, streams: usize, script: Vec<Segment>) {
     let count = Count::new(&clock);
     count.run(&sources);
     let data = (0..streams).map(|_| Channel::scripted([])).collect();
-    let link = Link { control: Channel::scripted(script), data, echoer: None };
+    let connections = Connections { control: Channel::scripted(script), data, echoer: None };
     let mut earlier = Earlier { began: clock.now(), sent: 0, history: History::default(), lines: 0 };
-    let flight = Flight::new(link, &SendOptions::default(), &clock, &mut earlier);
+    let transfer = Transfer::new(connections, &SendOptions::default(), &clock, &mut earlier);
     let beside = Beside {
-        flight: &flight,
+        transfer: &transfer,
         sources: &sources,
         state: Mutex::new(State {
             tree,
-            walk: Walk::new(&flight, &count, &Silent),
+            offering: Offering::new(&transfer, &count, &Silent),
             begun: false,
             over: false,
         }),
         lines: AtomicU64::new(0),
     };
-    flight.guard(|| control::serve(&flight, &count, &beside));
-    flight.close();
+    transfer.guard(|| control::serve(&transfer, &count, &beside));
+    transfer.close();
     assert!(beside.lines.load(Relaxed) <= MOST_LINES, "the receiver fills the screen");
     drop(beside);
-    let offered = offered(&flight.control.take_written());
-    for channel in &flight.data {
+    let offered = offered(&transfer.control.take_written());
+    for channel in &transfer.data {
         check_data(&channel.take_written(), &offered, tree);
     }
-    assert!(flight.unsaid().len() <= offered.len());
-    let _ = flight.not_shown();
-    let _ = flight.result(&mut earlier);
+    assert!(transfer.unsaid().len() <= offered.len());
+    let _ = transfer.not_shown();
+    let _ = transfer.result(&mut earlier);
 }
 
 /// What threads do otherwise.
 struct Beside<'a> {
-    flight: &'a Flight,
+    transfer: &'a Transfer,
     sources: &'a [sources::Source],
     state: Mutex<State<'a>>,
     lines: AtomicU64,
@@ -86,7 +87,7 @@ struct Beside<'a> {
 
 struct State<'a> {
     tree: &'a mut Tree,
-    walk: Walk<'a>,
+    offering: Offering<'a>,
     begun: bool,
     over: bool,
 }
@@ -109,13 +110,13 @@ impl Observer for Beside<'_> {
     fn turn(&self) {
         let state = &mut *locked(&self.state);
         if !std::mem::replace(&mut state.begun, true) {
-            state.walk.trees(self.sources).expect("nothing breaks");
+            state.offering.trees(self.sources).expect("nothing breaks");
         }
-        match self.flight.control.turn() {
+        match self.transfer.control.turn() {
             Some((0, about)) => {
                 let about = about.first().copied().unwrap_or(4);
-                let stream = usize::from(about & 1) % self.flight.data.len();
-                stream::turn(self.flight, stream, &Silent, about / 2).expect("nothing breaks");
+                let stream = usize::from(about & 1) % self.transfer.data.len();
+                stream::turn(self.transfer, stream, &Silent, about / 2).expect("nothing breaks");
             }
             Some((1, about)) => state.tree.meddle(about.first().copied().unwrap_or_default()),
             Some((2, about)) => {
@@ -123,11 +124,11 @@ impl Observer for Beside<'_> {
             }
             _ => {}
         }
-        let queue = &self.flight.queue;
+        let queue = &self.transfer.queue;
         while !state.over && !queue.is_busy() {
             let again = queue.rest();
             state.over = again.is_empty();
-            let said = if state.over { state.walk.complete() } else { state.walk.again(again) };
+            let said = if state.over { state.offering.complete() } else { state.offering.again(again) };
             said.expect("nothing breaks");
         }
     }

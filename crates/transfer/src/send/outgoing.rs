@@ -1,8 +1,8 @@
 //! [`Outgoing`]: one file that was offered, from its offer to its end.
 
-use super::flight::locked;
 use super::root::{Root, There};
 use crate::chunks::{Chunks, Digest, file_digest};
+use crate::lock::locked;
 use crate::name::Name;
 use crate::wire::control::{Entry, Id, Kind};
 use crate::wire::data::SMALL;

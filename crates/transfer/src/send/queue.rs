@@ -1,8 +1,8 @@
 //! [`Queue`]: what is offered and not ended yet, what of it the receiver wants, and how much may be open at a time.
 
-use super::flight::locked;
 use super::outgoing::Outgoing;
 use crate::chunks::Digest;
+use crate::lock::locked;
 use crate::name::Name;
 use crate::wire::control::Id;
 use std::collections::{HashMap, VecDeque};

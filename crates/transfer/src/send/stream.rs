@@ -1,9 +1,9 @@
 //! One data connection: what is wanted, read, hashed and sent.
 
-use super::flight::Flight;
 use super::outgoing::Outgoing;
 use super::queue::Job;
 use super::root::is_change;
+use super::transfer::Transfer;
 use crate::channel::Channel;
 use crate::chunks::{ChunkHasher, small_file_digest};
 use crate::error::TransferError;
@@ -23,7 +23,7 @@ use units::Foreign;
 const GATHER: usize = 256 << 10;
 
 struct Stream<'a> {
-    flight: &'a Flight,
+    transfer: &'a Transfer,
     observer: &'a dyn Observer,
     channel: &'a Channel,
     out: Vec<u8>,
@@ -46,22 +46,26 @@ impl From<TransferError> for Lost {
 }
 
 /// Sends until nothing more will come.
-pub(super) fn serve(flight: &Flight, stream: usize, observer: &dyn Observer) -> Result<(), TransferError> {
+pub(super) fn serve(
+    transfer: &Transfer,
+    stream: usize,
+    observer: &dyn Observer,
+) -> Result<(), TransferError> {
     let out = Vec::with_capacity(GATHER * 2);
-    let mut stream = Stream { flight, observer, channel: &flight.data[stream], out };
+    let mut stream = Stream { transfer, observer, channel: &transfer.data[stream], out };
     loop {
-        let job = match flight.queue.take_now() {
+        let job = match transfer.queue.take_now() {
             Some(job) => job,
             None => {
                 stream.flush()?;
-                match flight.idle_for(|| flight.queue.take()) {
+                match transfer.idle_for(|| transfer.queue.take()) {
                     Some(job) => job,
                     None => break,
                 }
             }
         };
         stream.work(&job)?;
-        if stream.out.len() >= GATHER.min(flight.limit.burst()) {
+        if stream.out.len() >= GATHER.min(transfer.limit.burst()) {
             stream.flush()?;
         }
     }
@@ -72,14 +76,14 @@ pub(super) fn serve(flight: &Flight, stream: usize, observer: &dyn Observer) -> 
 /// Does so many jobs, or as there are, without waiting for one.
 #[cfg(fuzzing)]
 pub(super) fn turn(
-    flight: &Flight,
+    transfer: &Transfer,
     stream: usize,
     observer: &dyn Observer,
     most: u8,
 ) -> Result<(), TransferError> {
-    let mut stream = Stream { flight, observer, channel: &flight.data[stream], out: Vec::new() };
+    let mut stream = Stream { transfer, observer, channel: &transfer.data[stream], out: Vec::new() };
     for _ in 0..most {
-        let Some(job) = flight.queue.take_now() else { break };
+        let Some(job) = transfer.queue.take_now() else { break };
         stream.work(&job)?;
     }
     stream.flush()
@@ -115,7 +119,7 @@ impl Stream<'_> {
         let (digest, _) = small_file_digest(&content);
         frame::append(&mut self.out, &Data::Small { id: file.id, length: length as u32, digest });
         self.out.extend(&content);
-        self.flight.sent.fetch_add(length as u64, Relaxed);
+        self.transfer.sent.fetch_add(length as u64, Relaxed);
         self.handed_over(file);
         Ok(())
     }
@@ -129,7 +133,7 @@ impl Stream<'_> {
             let Some(data) = next_stretch(file, &handle, at, range.end)? else { break };
             at = data.start;
             while at < data.end {
-                let length = (data.end - at).min(LONGEST_PIECE.min(self.flight.limit.burst()) as u64);
+                let length = (data.end - at).min(LONGEST_PIECE.min(self.transfer.limit.burst()) as u64);
                 let offset = at - range.start;
                 self.piece(file, &handle, index, offset, at, length as usize, &mut hasher)?;
                 at += length;
@@ -160,16 +164,16 @@ impl Stream<'_> {
         frame::append(&mut self.out, &piece);
         let content = self.out.len();
         self.out.resize(content + length, 0);
-        let began = self.flight.clock.now();
+        let began = self.transfer.clock.now();
         let read = handle.read_exact_at(&mut self.out[content..], at);
-        self.flight.disk.fetch_add(self.flight.clock.now().since(began).as_nanos(), Relaxed);
+        self.transfer.disk.fetch_add(self.transfer.clock.now().since(began).as_nanos(), Relaxed);
         if let Err(error) = read {
             self.out.truncate(start);
             return Err(fault(error));
         }
         hasher.update(offset, &self.out[content..]);
-        self.flight.sent.fetch_add(length as u64, Relaxed);
-        if self.out.len() >= GATHER.min(self.flight.limit.burst()) {
+        self.transfer.sent.fetch_add(length as u64, Relaxed);
+        if self.out.len() >= GATHER.min(self.transfer.limit.burst()) {
             self.flush()?;
         }
         Ok(())
@@ -190,7 +194,7 @@ impl Stream<'_> {
 
     /// Nothing more is to be done about a file.
     fn handed_over(&self, file: &Outgoing) {
-        if self.flight.queue.end(file.id).is_some() {
+        if self.transfer.queue.end(file.id).is_some() {
             self.observer.moved(&file.name, Moved::Sent);
         }
     }
@@ -205,9 +209,9 @@ impl Stream<'_> {
         self.flush()?;
         if let Lost::Unreadable(error) = lost {
             let path = file.shown();
-            self.flight.lost_file(file, format!("{}: {error}", Foreign::path(&path)));
+            self.transfer.lost_file(file, format!("{}: {error}", Foreign::path(&path)));
         } else {
-            self.flight.queue.again(file);
+            self.transfer.queue.again(file);
         }
         Ok(())
     }
@@ -218,15 +222,15 @@ impl Stream<'_> {
     }
 
     fn read<T>(&self, read: impl FnOnce() -> io::Result<T>) -> Result<T, Lost> {
-        let began = self.flight.clock.now();
+        let began = self.transfer.clock.now();
         let result = read();
-        self.flight.disk.fetch_add(self.flight.clock.now().since(began).as_nanos(), Relaxed);
+        self.transfer.disk.fetch_add(self.transfer.clock.now().since(began).as_nanos(), Relaxed);
         result.map_err(fault)
     }
 
     fn flush(&mut self) -> Result<(), TransferError> {
         if !self.out.is_empty() {
-            self.flight.limit.take(self.out.len() as u64);
+            self.transfer.limit.take(self.out.len() as u64);
             self.channel.write(&self.out)?;
             self.out.clear();
         }

@@ -3,7 +3,7 @@
 use super::model::Model;
 use crate::name::{Name, RESERVED, is_reserved};
 use crate::receive::Existing;
-use crate::receive::landing::Rules;
+use crate::receive::assembly::Rules;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;

@@ -1,20 +1,21 @@
-//! [`Flight`]: what the threads of a transfer share, and how one that fails ends the others.
+//! [`Transfer`]: what the threads of a transfer share, and how one that fails ends the others.
 
 use super::SendOptions;
-use super::connect::Link;
-use super::limit::Limit;
+use super::connect::Connections;
 use super::outgoing::Outgoing;
 use super::queue::Queue;
+use super::rate_limit::RateLimit;
 use super::retry::Earlier;
 use crate::channel::Channel;
 use crate::error::TransferError;
 use crate::history::History;
+use crate::lock::locked;
 use crate::summary::{Side, Summary};
 use crate::wire::control::{Finished, Progress, Report};
 use host::Clock;
 use probe::Echoer;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use units::{Bytes, Rate, Span, Time};
 
@@ -26,11 +27,11 @@ const MOST_LINES: u64 = 1000;
 
 /// A transfer under way.
 #[derive(Debug)]
-pub(super) struct Flight {
+pub(super) struct Transfer {
     pub(super) control: Channel,
     pub(super) data: Vec<Channel>,
     pub(super) queue: Queue,
-    pub(super) limit: Limit,
+    pub(super) limit: RateLimit,
     pub(super) clock: Clock,
     /// When the first attempt began.
     pub(super) began: Time,
@@ -97,17 +98,22 @@ impl Idle {
     }
 }
 
-impl Flight {
-    pub(super) fn new(link: Link, options: &SendOptions, clock: &Clock, earlier: &mut Earlier) -> Self {
+impl Transfer {
+    pub(super) fn new(
+        connections: Connections,
+        options: &SendOptions,
+        clock: &Clock,
+        earlier: &mut Earlier,
+    ) -> Self {
         Self {
-            control: link.control,
-            data: link.data,
+            control: connections.control,
+            data: connections.data,
             queue: Queue::default(),
-            limit: Limit::new(options.limit, *clock),
+            limit: RateLimit::new(options.limit, *clock),
             clock: *clock,
             began: earlier.began,
             connected: clock.now(),
-            echoer: Mutex::new(link.echoer),
+            echoer: Mutex::new(connections.echoer),
             own_limit: options.limit,
             history: Mutex::new(std::mem::take(&mut earlier.history)),
             last: Mutex::default(),
@@ -255,10 +261,6 @@ impl Flight {
             ..Summary::new(limited, sent, &progress, &report, history)
         })
     }
-}
-
-pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -1,18 +1,20 @@
-//! One sender's visit, from its greeting to its end: what its connections share.
+//! One sender's session, from its greeting to its end: what its connections share.
 //!
-//! `visit/control.rs` is its control connection, `visit/workers.rs` what is done beside that: reading what is there,
+//! `sender/control.rs` is its control connection, `sender/workers.rs` what is done beside that: reading what is there,
 //! giving names to whole files, asking the receiver's user.
 
 mod control;
 mod workers;
 
+use super::assembly::{Examination, Trouble};
 use super::consent::Consent;
-use super::gate::{House, Standing, locked};
-use super::keeper::{Echo, WindowState};
-use super::landing::{Examination, Trouble};
+use super::listen::Standing;
+use super::shared::Shared;
+use super::windows::{Echo, WindowState};
 use crate::channel::Channel;
 use crate::error::{Ending, TransferError};
 use crate::keys::fill_random;
+use crate::lock::locked;
 use crate::progress::Question;
 use crate::summary::Summary;
 use crate::wire::control::{Id, Report, ToSender, Verdict, Why};
@@ -30,12 +32,12 @@ pub(super) use workers::name_all;
 const LINGER: Span = Span::from_secs(2);
 /// More data connections than this are of no use to anybody.
 const MOST_STREAMS: u16 = 64;
-/// Between looks at whether threads have left.
-const BREATH: Duration = Duration::from_millis(5);
+/// How often it is looked whether threads have left.
+const EXIT_POLL: Duration = Duration::from_millis(5);
 
 /// What the connections of one sender share.
 #[derive(Debug)]
-pub(super) struct Visit {
+pub(super) struct SenderSession {
     pub(super) peer: SocketAddr,
     token: [u8; 16],
     streams: u16,
@@ -47,7 +49,7 @@ pub(super) struct Visit {
     /// Offers that were answered after something was read.
     answers: Mutex<Vec<(Id, Verdict)>>,
     jobs: Mutex<Jobs>,
-    /// There is something to do, or the visit is over.
+    /// There is something to do, or the sender session is over.
     nudge: Condvar,
     /// Of the protocol, as the sender speaks it.
     version: u16,
@@ -76,7 +78,7 @@ struct Jobs {
     over: bool,
 }
 
-impl Visit {
+impl SenderSession {
     pub(super) fn new(
         peer: SocketAddr,
         version: u16,
@@ -163,11 +165,11 @@ impl Visit {
             channel.cut();
         }
         while !locked(&self.data).is_empty() {
-            std::thread::park_timeout(BREATH);
+            std::thread::park_timeout(EXIT_POLL);
         }
     }
 
-    /// What the sender is told when the visit ends by `error`.
+    /// What the sender is told when the sender session ends by `error`.
     fn last_word(&self, error: &TransferError) -> ToSender {
         match error {
             _ if self.standing.is_replaced() => ToSender::Abort { reason: TAKEN_OVER.to_owned() },
@@ -207,37 +209,37 @@ pub(super) fn turn_away(channel: &Channel, reason: String, until: Time) {
 
 /// Serves a sender until its session is finished (what was received), or it leaves before that.
 pub(super) fn serve(
-    house: &House<'_>,
-    visit: &Visit,
+    shared: &Shared<'_>,
+    sender: &SenderSession,
     channel: &Channel,
 ) -> Result<Option<Summary>, TransferError> {
-    let now = house.receiver.clock.now();
-    let resumed = house.receiver.landing.begin()?;
+    let now = shared.receiver.clock.now();
+    let resumed = shared.receiver.assembly.begin()?;
     let word = if resumed { "goes on with the session" } else { "begins" };
-    house.observer.say(&format!("{} {word}", visit.peer));
-    let spent = std::mem::take(&mut *locked(&house.spent));
-    let consent = Consent::new(house.receiver.accept, visit.peer, spent);
-    let mut control = Control::new(house, visit, channel, consent, resumed, now);
-    frame::append(&mut control.out, &ToSender::Welcome { token: visit.token, resumed });
-    let ended = workers::beside(house, visit, || control.flush().and_then(|()| control.run()));
+    shared.observer.say(&format!("{} {word}", sender.peer));
+    let spent = std::mem::take(&mut *locked(&shared.spent));
+    let consent = Consent::new(shared.receiver.accept, sender.peer, spent);
+    let mut control = Control::new(shared, sender, channel, consent, resumed, now);
+    frame::append(&mut control.out, &ToSender::Welcome { token: sender.token, resumed });
+    let ended = workers::beside(shared, sender, || control.flush().and_then(|()| control.run()));
     if let Err(error) = &ended {
         match error {
-            TransferError::PeerGone { .. } if !visit.standing.is_replaced() => control.linger(),
+            TransferError::PeerGone { .. } if !sender.standing.is_replaced() => control.linger(),
             other => {
                 // What was not said yet is of no interest any more.
                 control.out.clear();
-                frame::append(&mut control.out, &visit.last_word(other));
+                frame::append(&mut control.out, &sender.last_word(other));
                 let _ = control.flush();
                 channel.finish();
                 // Closed with something unread, the connection would be reset, and the reason lost.
-                channel.drain(house.receiver.clock.now() + LINGER);
+                channel.drain(shared.receiver.clock.now() + LINGER);
             }
         }
     }
-    *locked(&house.spent) = control.into_spent();
-    // Whole files that wait for their names get them, whatever ended the visit.
-    let named = house.receiver.landing.name_waiting();
-    house.receiver.landing.checkpoint()?;
+    *locked(&shared.spent) = control.into_spent();
+    // Whole files that wait for their names get them, whatever ended the sender session.
+    let named = shared.receiver.assembly.name_waiting();
+    shared.receiver.assembly.checkpoint()?;
     let ended = ended?;
     named?;
     Ok(ended)

@@ -4,7 +4,7 @@
 //! under its final name, where a good one may have been. So a whole file waits under its temporary name until one `syncfs`
 //! has brought it to the disk with all the others that wait.
 
-use super::{Landing, Trouble, lock, rules};
+use super::{Assembly, Trouble, lock, rules};
 use crate::chunks::{Digest, file_digest};
 use crate::error::TransferError;
 use crate::journal::Stored;
@@ -56,7 +56,7 @@ impl Waiting {
     }
 }
 
-impl Landing {
+impl Assembly {
     /// A file that was claimed is whole and waits for its name, or it could not be written.
     pub(super) fn is_written(
         &self,

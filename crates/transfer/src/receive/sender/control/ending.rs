@@ -1,11 +1,11 @@
-//! How a visit ends: everything is on the disk, and the sender knows.
+//! How a sender session ends: everything is on the disk, and the sender knows.
 
 use super::{Control, QUIET_TICK, TICK};
 use crate::channel::{Inlet, Message};
 use crate::error::TransferError;
-use crate::receive::gate::locked;
-use crate::receive::landing::Counts;
-use crate::receive::visit::{BREATH, LINGER};
+use crate::lock::locked;
+use crate::receive::assembly::Counts;
+use crate::receive::sender::{EXIT_POLL, LINGER};
 use crate::summary::{Side, Summary};
 use crate::wire::control::{Finished, ToReceiver, ToSender};
 use crate::wire::frame;
@@ -18,12 +18,12 @@ impl Control<'_> {
         inlet: &mut Inlet<'_>,
         failed: u64,
     ) -> Result<Option<Summary>, TransferError> {
-        let (landing, clock) = (&self.house.receiver.landing, &self.house.receiver.clock);
+        let (assembly, clock) = (&self.shared.receiver.assembly, &self.shared.receiver.clock);
         self.tell()?;
-        let streams = self.visit.streams;
+        let streams = self.sender.streams;
         let faults = std::thread::scope(|threads| {
             let finishing = std::thread::Builder::new()
-                .spawn_scoped(threads, move || landing.finish(streams))
+                .spawn_scoped(threads, move || assembly.finish(streams))
                 .map_err(TransferError::system("start a thread"))?;
             #[cfg(fuzzing)]
             while !finishing.is_finished() {
@@ -37,19 +37,19 @@ impl Control<'_> {
                     Message::End => return Err(TransferError::gone("it left before the last word")),
                 }
                 if clock.now().since(self.told) >= TICK * 4 {
-                    self.visit.standing.touch();
+                    self.sender.standing.touch();
                     self.tell()?;
                 }
             }
             finishing.join().expect("it does not panic")
         })?;
-        locked(&self.visit.lost).extend(faults.lost);
+        locked(&self.sender.lost).extend(faults.lost);
         for fault in faults.folders {
             self.lost(fault);
         }
         self.tell()?;
         let ended = clock.now();
-        let counts = landing.counts();
+        let counts = assembly.counts();
         let finished = Finished {
             entries: counts.entries,
             bytes: counts.bytes,
@@ -58,10 +58,10 @@ impl Control<'_> {
         frame::append(&mut self.out, &ToSender::Finished(finished));
         self.flush()?;
         let result = self.result(finished, ended, counts);
-        let until = self.house.complete(self.visit, result);
-        while !self.visit.standing.is_replaced() && clock.now() < until {
+        let until = self.shared.complete(self.sender, result);
+        while !self.sender.standing.is_replaced() && clock.now() < until {
             match inlet.message::<ToReceiver>(until.min(clock.now() + TICK))? {
-                Message::Is(ToReceiver::Bye) => return self.house.confirmed(),
+                Message::Is(ToReceiver::Bye) => return self.shared.confirmed(),
                 Message::Is(_) | Message::Nothing => {}
                 Message::End => break,
             }
@@ -83,7 +83,7 @@ impl Control<'_> {
             entries: counts.entries,
             bytes: counts.bytes,
             skipped: self.skipped,
-            streams: self.visit.streams,
+            streams: self.sender.streams,
             ..Summary::new(
                 ended.since(self.began),
                 counts.came,
@@ -95,11 +95,11 @@ impl Control<'_> {
     }
 
     /// What a dead sender's kernel had sent is taken in before the next one begins.
-    pub(in crate::receive::visit) fn linger(&self) {
-        let clock = &self.house.receiver.clock;
+    pub(in crate::receive::sender) fn linger(&self) {
+        let clock = &self.shared.receiver.clock;
         let until = clock.now() + LINGER;
-        while clock.now() < until && !locked(&self.visit.data).is_empty() {
-            std::thread::park_timeout(BREATH);
+        while clock.now() < until && !locked(&self.sender.data).is_empty() {
+            std::thread::park_timeout(EXIT_POLL);
         }
     }
 }

@@ -2,13 +2,13 @@
 
 use super::holes::{clear, gaps};
 use super::rules::{TAKEN, Way};
-use super::{Landing, Trouble};
+use super::{Assembly, Trouble};
 use crate::chunks::{Chunks, Digest, file_digest};
 use crate::error::TransferError;
 use crate::journal::Stored;
 use crate::name::Name;
 use crate::progress::Moved;
-use crate::receive::incoming::{Assembly, Incoming, content_key, hashed, link_key, name_key};
+use crate::receive::incoming::{FileState, Incoming, content_key, hashed, link_key, name_key};
 use crate::store::{Finish, Found, Key, Made, Named, Taken};
 use crate::wire::control::{Entry, Id, Kind, Verdict};
 use std::collections::BTreeMap;
@@ -67,7 +67,7 @@ pub(in crate::receive) fn weight(entry: &Entry) -> usize {
     entry.name.bytes().len() + target + OVERHEAD
 }
 
-impl Landing {
+impl Assembly {
     /// What becomes of an offer.
     pub(in crate::receive) fn offer(&self, id: Id, entry: Entry) -> Result<Offered, Trouble> {
         if self.journal().is_full() {
@@ -327,7 +327,7 @@ impl Landing {
     ) -> Verdict {
         let there: Vec<(u32, Digest)> = digests.iter().map(|(&index, &digest)| (index, digest)).collect();
         let Plan { key, name_key, name, chunks, version, taken } = plan;
-        let state = Mutex::new(Assembly { begun, digests, ..Assembly::default() });
+        let state = Mutex::new(FileState { begun, digests, ..FileState::default() });
         let mut open = self.open_files();
         open.reserved.remove(&id);
         open.files

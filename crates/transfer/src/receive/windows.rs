@@ -1,13 +1,13 @@
 //! Holding the receive windows of a sender's data connections: fixed, or as SOBAS finds them.
 //!
-//! There is one keeper and one SOBAS for all of a sender's data connections: they share a path, and what fits into it is
+//! There is one SOBAS for all of a sender's data connections: they share a path, and what fits into it is
 //! theirs together (`live::SizedGroup`).
 
-use super::gate::locked;
-use super::visit::Visit;
+use super::sender::SenderSession;
 use crate::channel::Channel;
 use crate::error::TransferError;
 use crate::history::PhaseEntry;
+use crate::lock::locked;
 use crate::window::WindowChoice;
 use crate::wire::control::{Report, ToSender};
 use crate::wire::frame;
@@ -22,7 +22,7 @@ use units::{Bytes, Rate, Span, Time};
 /// A fixed window is set again so often: soon after the beginning, when the kernel overwrites it, and later.
 const SOON: Span = Span::from_millis(10);
 const LATER: Span = Span::from_millis(200);
-/// No wait is longer: the end of the visit is looked for this often.
+/// No wait is longer: the end of the sender session is looked for this often.
 const LOOK: Span = Span::from_millis(50);
 /// Phases that wait to be told, at most.
 const MOST_UNTOLD: usize = 16;
@@ -59,25 +59,25 @@ impl WindowState {
     }
 }
 
-/// What a keeper works with.
-pub(super) struct Keeper<'a> {
-    pub(super) visit: &'a Visit,
+/// The windows of a sender's data connections, and what it takes to hold them.
+pub(super) struct Windows<'a> {
+    pub(super) sender: &'a SenderSession,
     /// The control connection: what the sender is asked for goes there at once.
     pub(super) control: &'a Channel,
     pub(super) clock: &'a Clock,
 }
 
 /// Whether the data waits until the path was measured without it.
-pub(super) fn wants_quiet(visit: &Visit, choice: WindowChoice) -> bool {
-    choice == WindowChoice::Sobas && !visit.peer.ip().to_canonical().is_loopback() && visit.echo.is_some()
+pub(super) fn wants_quiet(sender: &SenderSession, choice: WindowChoice) -> bool {
+    choice == WindowChoice::Sobas && !sender.peer.ip().to_canonical().is_loopback() && sender.echo.is_some()
 }
 
-impl Keeper<'_> {
-    /// Holds the windows until the visit ends.
-    pub(super) fn keep(&self, choice: WindowChoice) {
+impl Windows<'_> {
+    /// Holds the windows until the sender session ends.
+    pub(super) fn hold(&self, choice: WindowChoice) {
         let kept = match choice {
             // There is no path to size, and a probe would only find out how busy the machine is.
-            WindowChoice::Sobas if self.visit.peer.ip().to_canonical().is_loopback() => {
+            WindowChoice::Sobas if self.sender.peer.ip().to_canonical().is_loopback() => {
                 self.note(|state| "loopback: nothing to size".clone_into(&mut state.reason));
                 self.fixed(Window::Max)
             }
@@ -85,10 +85,10 @@ impl Keeper<'_> {
             WindowChoice::Max => self.fixed(Window::Max),
             WindowChoice::Limit(size) => {
                 self.note(|state| state.window = Some(size));
-                self.fixed(Window::Limit(size / u64::from(self.visit.streams())))
+                self.fixed(Window::Limit(size / u64::from(self.sender.streams())))
             }
         };
-        self.visit.end_quiet();
+        self.sender.end_quiet();
         // A window that cannot be held is no reason to stop; the kernel's own is in force then.
         if let Err(error) = kept {
             self.note(|state| {
@@ -100,10 +100,10 @@ impl Keeper<'_> {
 
     fn fixed(&self, window: Window) -> Result<(), TransferError> {
         let mut held: Vec<(Arc<Channel>, WindowControl, Time)> = Vec::new();
-        while !self.visit.is_closed() {
+        while !self.sender.is_closed() {
             let now = self.clock.now();
             held.retain(|(channel, ..)| !channel.is_over());
-            for channel in self.visit.channels() {
+            for channel in self.sender.channels() {
                 if !channel.is_over() && held.iter().all(|(known, ..)| !Arc::ptr_eq(known, &channel)) {
                     let control = WindowControl::take(channel.tcp(), window)?;
                     held.push((channel, control, now));
@@ -128,7 +128,7 @@ impl Keeper<'_> {
     fn sized(&self) -> Result<(), TransferError> {
         let Some(first) = self.first() else { return Ok(()) };
         let mut prober = None;
-        if let Some(echo) = &self.visit.echo {
+        if let Some(echo) = &self.sender.echo {
             // From the address that the sender sees: it answers no other.
             let local = self.control.tcp().local_addr().ok();
             prober = local.and_then(|local| {
@@ -144,19 +144,19 @@ impl Keeper<'_> {
         let mut pilot = Pilot::new(group, prober);
         let mut members: Vec<Arc<Channel>> = Vec::new();
         let (mut seen, mut rate_based, began) = (None, false, self.clock.now());
-        while !self.visit.is_closed() {
+        while !self.sender.is_closed() {
             let now = self.clock.now();
             while let Some(over) = members.iter().position(|channel| channel.is_over()) {
                 members.remove(over);
                 pilot.group.leave(over, &members)?;
             }
-            for channel in self.visit.channels() {
+            for channel in self.sender.channels() {
                 if !channel.is_over() && members.iter().all(|known| !Arc::ptr_eq(known, &channel)) {
                     members.push(channel);
                     pilot.group.join(&members)?;
                 }
             }
-            let report = locked(&self.visit.report).clone();
+            let report = locked(&self.sender.report).clone();
             let word = sum(&report);
             if report.rate_based && !rate_based {
                 rate_based = true;
@@ -170,7 +170,7 @@ impl Keeper<'_> {
                 self.pace(rate);
             }
             if self.is_complete(members.len()) && !pilot.wants_quiet() {
-                self.visit.end_quiet();
+                self.sender.end_quiet();
             }
             let state = pilot.group.sizer().state();
             self.note(|kept| {
@@ -183,13 +183,13 @@ impl Keeper<'_> {
         Ok(())
     }
 
-    /// Waits for the first data connection; `None` if the visit ends before.
+    /// Waits for the first data connection; `None` if the sender session ends before.
     fn first(&self) -> Option<Arc<Channel>> {
         loop {
-            if let Some(first) = self.visit.channels().into_iter().find(|channel| !channel.is_over()) {
+            if let Some(first) = self.sender.channels().into_iter().find(|channel| !channel.is_over()) {
                 return Some(first);
             }
-            if self.visit.is_closed() {
+            if self.sender.is_closed() {
                 return None;
             }
             self.wait(None, self.clock.now() + JOINING);
@@ -197,12 +197,12 @@ impl Keeper<'_> {
     }
 
     fn is_complete(&self, members: usize) -> bool {
-        members >= usize::from(self.visit.streams())
+        members >= usize::from(self.sender.streams())
     }
 
-    /// Asks the sender to pace, each connection at its part. If that cannot be said, the visit is about to end.
+    /// Asks the sender to pace, each connection at its part. If that cannot be said, the sender session is about to end.
     fn pace(&self, rate: Option<Rate>) {
-        let streams = self.visit.streams();
+        let streams = self.sender.streams();
         let bps = rate.map(|rate| (rate.as_bps() / u64::from(streams)).max(1));
         let mut out = Vec::new();
         for stream in 0..streams {
@@ -212,7 +212,7 @@ impl Keeper<'_> {
     }
 
     fn note(&self, change: impl FnOnce(&mut WindowState)) {
-        change(&mut locked(&self.visit.window));
+        change(&mut locked(&self.sender.window));
     }
 
     /// Until the prober has something to read, or `until`.

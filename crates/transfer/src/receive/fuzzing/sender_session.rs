@@ -1,6 +1,6 @@
-//! Visits of senders whose bytes a script says: greeting, control connection, data connections.
+//! Sessions of senders whose bytes a script says: greeting, control connection, data connections.
 
-use super::landing::RULES;
+use super::assembly::RULES;
 use super::model::Model;
 use super::place::Place;
 use crate::channel::Channel;
@@ -9,8 +9,8 @@ use crate::chunks::{ChunkHasher, Chunks, Digest, file_digest, small_file_digest}
 use crate::fuzzing::{Input, clock, segments};
 use crate::keys::{Key, receiver_tls};
 use crate::progress::{Observer, Question, Snapshot};
-use crate::receive::gate::House;
-use crate::receive::landing::{Landing, Rules};
+use crate::receive::assembly::{Assembly, Rules};
+use crate::receive::shared::Shared;
 use crate::receive::state::State;
 use crate::receive::{Accept, Origins, PATIENCE, Receiver};
 use crate::store::Store;
@@ -27,49 +27,49 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use units::{Bytes, Span};
 
-/// Turns that are not the visit's own (`visit/workers.rs`): a data connection whose digests are made right, and the end of a
+/// Turns that are not the sender session's own (`sender/workers.rs`): a data connection whose digests are made right, and the end of a
 /// control connection, after which the next one comes.
 const MENDED: u8 = 1;
 const HANG_UP: u8 = 6;
 /// Control connections of one input.
-const MOST_VISITS: usize = 4;
+const MOST_SESSIONS: usize = 4;
 
 /// All that an input needs and another one can use again.
-struct Shared {
+struct Setup {
     place: Place,
     listener: TcpListener,
     key: Key,
     tls: Arc<ServerConfig>,
 }
 
-/// The visits of senders whose bytes `input` says, with all that must hold after them.
+/// The sessions of senders whose bytes `input` says, with all that must hold after them.
 ///
 /// # Panics
 /// If something does not hold: the test.
-pub fn visit(input: &[u8]) {
+pub fn sender_session(input: &[u8]) {
     thread_local! {
-        static SHARED: RefCell<Shared> = RefCell::new({
+        static SETUP: RefCell<Setup> = RefCell::new({
             let (key, listener) = (Key::new(&[1; 32]), TcpListener::bind("127.0.0.1:0").unwrap());
             let tls = receiver_tls(&key, &Secret([2; 16]));
-            Shared { place: Place::new(), listener, key, tls }
+            Setup { place: Place::new(), listener, key, tls }
         });
     }
-    SHARED.with_borrow_mut(|shared| {
+    SETUP.with_borrow_mut(|setup| {
         let mut input = Input(input);
         let form = input.byte().unwrap_or_default();
         let mut model = Model::default();
         let mut script = segments(input);
-        let mut visits: Vec<_> =
+        let mut sessions: Vec<_> =
             script.split_mut(|segment| matches!(segment, Segment::Turn(HANG_UP, _))).collect();
-        visits.truncate(MOST_VISITS);
+        sessions.truncate(MOST_SESSIONS);
         // Holes of large chunks take seconds to hash.
-        if visits.iter_mut().all(|segments| prepare(segments, &mut model)) {
-            run(shared, form, &visits, &model);
+        if sessions.iter_mut().all(|segments| prepare(segments, &mut model)) {
+            run(setup, form, &sessions, &model);
         }
     });
 }
 
-fn run(shared: &mut Shared, form: u8, visits: &[&mut [Segment]], model: &Model) {
+fn run(setup: &mut Setup, form: u8, sessions: &[&mut [Segment]], model: &Model) {
     let rules =
         Rules { existing: RULES[usize::from(form & 3)], outside_links: form & 4 != 0, listed: form & 8 != 0 };
     let accept = match form >> 4 & 3 {
@@ -78,20 +78,20 @@ fn run(shared: &mut Shared, form: u8, visits: &[&mut [Segment]], model: &Model) 
         2 => Accept { all: true, ..Accept::default() },
         _ => Accept { ask: form & 64 != 0, limit: Some(Bytes::new(1000)), ..Accept::default() },
     };
-    let (folder, clock) = (shared.place.folder(), clock());
+    let (folder, clock) = (setup.place.folder(), clock());
     let (mut state, _) = State::open(&folder, false, clock.since_1970(), Span::from_secs(1 << 30)).unwrap();
     state.keep(([127, 0, 0, 1], 1).into(), &[]).unwrap();
     let (top, own) = state.folders();
     let store = Store::open(&folder, top, own, true).unwrap();
     let receiver = Receiver {
-        landing: Landing::open(store, state.journal().unwrap(), rules, clock),
+        assembly: Assembly::open(store, state.journal().unwrap(), rules, clock),
         state,
-        listener: shared.listener.try_clone().unwrap(),
-        tls: Arc::clone(&shared.tls),
+        listener: setup.listener.try_clone().unwrap(),
+        tls: Arc::clone(&setup.tls),
         ticket: Ticket {
             addresses: Vec::new(),
             port: 1,
-            fingerprint: shared.key.fingerprint(),
+            fingerprint: setup.key.fingerprint(),
             secret: Secret([2; 16]),
         },
         window: WindowChoice::Max,
@@ -103,28 +103,28 @@ fn run(shared: &mut Shared, form: u8, visits: &[&mut [Segment]], model: &Model) 
         patience: PATIENCE,
     };
     let user = User { agrees: form & 128 == 0 };
-    let house = House::new(&receiver, &user);
-    for segments in visits {
+    let shared = Shared::new(&receiver, &user);
+    for segments in sessions {
         let channel = Arc::new(Channel::scripted(segments.iter().cloned()));
-        if let Ok(greeting) = house.greeting(&channel, clock.now()) {
-            house.welcome(&channel, greeting);
+        if let Ok(greeting) = shared.greeting(&channel, clock.now()) {
+            shared.serve_peer(&channel, greeting);
         }
         check_written(&channel.take_written());
-        assert_eq!(receiver.landing.counts().arriving, 0, "nothing arrives any more");
-        if house.is_done() {
+        assert_eq!(receiver.assembly.counts().arriving, 0, "nothing arrives any more");
+        if shared.is_done() {
             break;
         }
     }
-    let done = house.is_done();
-    drop(house);
-    let Receiver { landing, state, .. } = receiver;
-    drop(landing);
+    let done = shared.is_done();
+    drop(shared);
+    let Receiver { assembly, state, .. } = receiver;
+    drop(assembly);
     if done {
         state.finish().expect("the state folder goes");
     } else {
         drop(state);
     }
-    shared.place.check(model, rules);
+    setup.place.check(model, rules);
 }
 
 /// The receiver's user.

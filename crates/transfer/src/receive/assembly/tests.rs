@@ -22,23 +22,23 @@ pub(super) fn entry() -> Entry {
     }
 }
 
-/// A receiver's state, and the landing on it. The state holds the folder's lock.
-pub(super) fn landing(folder: &Path, existing: Existing) -> (State, Landing) {
+/// A receiver's state, and the assembly on it. The state holds the folder's lock.
+pub(super) fn assembly(folder: &Path, existing: Existing) -> (State, Assembly) {
     let (state, _) = State::open(folder, false, Time::ZERO, Span::from_secs(60)).unwrap();
     let mut state = state;
     state.keep("127.0.0.1:1".parse().unwrap(), &[]).unwrap();
     let (top, own) = state.folders();
     let store = Store::open(folder, top, own, false).unwrap();
     let rules = Rules { existing, ..Rules::default() };
-    let landing = Landing::open(store, state.journal().unwrap(), rules, Clock::start());
-    (state, landing)
+    let assembly = Assembly::open(store, state.journal().unwrap(), rules, Clock::start());
+    (state, assembly)
 }
 
 /// What an offer is answered, whether at once or after something was read.
-pub(super) fn offered(landing: &Landing, id: Id, entry: Entry) -> Result<Verdict, Trouble> {
-    match landing.offer(id, entry)? {
+pub(super) fn offered(assembly: &Assembly, id: Id, entry: Entry) -> Result<Verdict, Trouble> {
+    match assembly.offer(id, entry)? {
         Offered::Now(verdict) => Ok(verdict),
-        Offered::Later(examination) => landing.examine(*examination),
+        Offered::Later(examination) => assembly.examine(*examination),
     }
 }
 
@@ -51,28 +51,28 @@ fn digests() -> Vec<Digest> {
 }
 
 /// Receives the chunks of the file.
-fn chunks(landing: &Landing, id: Id) {
+fn chunks(assembly: &Assembly, id: Id) {
     for (index, bytes) in content().chunks(1 << 20).enumerate() {
-        let mut chunk = landing.chunk(id, index as u32).unwrap().unwrap();
-        landing.piece(&mut chunk, 0, bytes).unwrap();
-        landing.chunk_end(chunk, &digests()[index]).unwrap();
+        let mut chunk = assembly.chunk(id, index as u32).unwrap().unwrap();
+        assembly.piece(&mut chunk, 0, bytes).unwrap();
+        assembly.chunk_end(chunk, &digests()[index]).unwrap();
     }
 }
 
 /// Receives the file, and forgets what the journal says after its last chunk: the process was killed there, when the file had
 /// its name already.
 fn killed_after_the_rename(folder: &Path) {
-    let (state, landing) = landing(folder, Existing::Refuse);
-    assert_eq!(offered(&landing, 0, entry()).unwrap(), Verdict::Want);
-    chunks(&landing, 0);
+    let (state, assembly) = assembly(folder, Existing::Refuse);
+    assert_eq!(offered(&assembly, 0, entry()).unwrap(), Verdict::Want);
+    chunks(&assembly, 0);
     let journal = folder.join(".tightlink/journal");
-    landing.file_end(0, &file_digest(SIZE as u64, &digests())).unwrap();
-    landing.checkpoint().unwrap();
+    assembly.file_end(0, &file_digest(SIZE as u64, &digests())).unwrap();
+    assembly.checkpoint().unwrap();
     let before = fs::read(&journal).unwrap();
     assert!(!folder.join("file").exists(), "it waits until its bytes have reached the disk");
-    assert!(landing.name_waiting().unwrap().is_empty());
+    assert!(assembly.name_waiting().unwrap().is_empty());
     assert_eq!(fs::read(folder.join("file")).unwrap(), content());
-    drop((landing, state));
+    drop((assembly, state));
     fs::write(&journal, before).unwrap();
 }
 
@@ -80,15 +80,15 @@ fn killed_after_the_rename(folder: &Path) {
 fn a_file_that_got_its_name_just_before_a_kill_is_not_sent_again() {
     let place = tempfile::tempdir().unwrap();
     killed_after_the_rename(place.path());
-    let (_state, landing) = landing(place.path(), Existing::Refuse);
-    assert_eq!(offered(&landing, 0, entry()).unwrap(), Verdict::Have);
-    assert_eq!(landing.counts().bytes, SIZE as u64);
+    let (_state, assembly) = assembly(place.path(), Existing::Refuse);
+    assert_eq!(offered(&assembly, 0, entry()).unwrap(), Verdict::Have);
+    assert_eq!(assembly.counts().bytes, SIZE as u64);
     // It is the session's own, so a later version of it may take its place.
     let kind = Kind::File { size: 3, chunk: 20, version: [2; 16] };
     let later = Entry { kind, ..entry() };
-    assert_eq!(offered(&landing, 1, later).unwrap(), Verdict::Want);
-    landing.small(1, b"new", &small_file_digest(b"new").0).unwrap();
-    assert!(landing.name_waiting().unwrap().is_empty());
+    assert_eq!(offered(&assembly, 1, later).unwrap(), Verdict::Want);
+    assembly.small(1, b"new", &small_file_digest(b"new").0).unwrap();
+    assert!(assembly.name_waiting().unwrap().is_empty());
     assert_eq!(fs::read(place.path().join("file")).unwrap(), b"new");
 }
 
@@ -100,11 +100,11 @@ fn another_file_of_that_name_and_size_is_compared_and_not_taken_for_it() {
         let mut other = content();
         other[SIZE - 1] ^= u8::from(!same);
         fs::write(place.path().join("file"), &other).unwrap();
-        let (_state, landing) = landing(place.path(), existing);
-        assert_eq!(offered(&landing, 0, entry()).unwrap(), Verdict::Want, "the sender learns nothing of it");
-        chunks(&landing, 0);
-        landing.file_end(0, &file_digest(SIZE as u64, &digests())).unwrap();
-        let lost = landing.name_waiting().unwrap();
+        let (_state, assembly) = assembly(place.path(), existing);
+        assert_eq!(offered(&assembly, 0, entry()).unwrap(), Verdict::Want, "the sender learns nothing of it");
+        chunks(&assembly, 0);
+        assembly.file_end(0, &file_digest(SIZE as u64, &digests())).unwrap();
+        let lost = assembly.name_waiting().unwrap();
         assert_eq!(lost.len(), usize::from(existing == Existing::Refuse), "{lost:?}");
         assert_eq!(fs::read(place.path().join("file")).unwrap(), other);
         let numbered = place.path().join("file (1)");
@@ -118,23 +118,23 @@ fn comparing_ends_at_the_first_chunk_that_differs_and_holes_are_no_progress() {
     let place = tempfile::tempdir().unwrap();
     let size = 64u64 << 20;
     fs::write(place.path().join("file"), vec![7; size as usize]).unwrap();
-    let (_state, landing) = landing(place.path(), Existing::Refuse);
+    let (_state, assembly) = assembly(place.path(), Existing::Refuse);
     let kind = Kind::File { size, chunk: 20, version: [1; 16] };
-    assert_eq!(offered(&landing, 0, Entry { kind, ..entry() }).unwrap(), Verdict::Want);
+    assert_eq!(offered(&assembly, 0, Entry { kind, ..entry() }).unwrap(), Verdict::Want);
     let hollow = *blake3::hash(&vec![0; 1 << 20]).as_bytes();
     for index in 0..64 {
-        landing.chunk_end(landing.chunk(0, index).unwrap().unwrap(), &hollow).unwrap();
+        assembly.chunk_end(assembly.chunk(0, index).unwrap().unwrap(), &hollow).unwrap();
     }
-    landing.file_end(0, &file_digest(size, &[hollow; 64])).unwrap();
-    assert_eq!(landing.counts().came, 0, "holes are no progress");
-    assert_eq!(landing.name_waiting().unwrap().len(), 1);
-    assert_eq!(landing.counts().read, 1 << 20);
+    assembly.file_end(0, &file_digest(size, &[hollow; 64])).unwrap();
+    assert_eq!(assembly.counts().came, 0, "holes are no progress");
+    assert_eq!(assembly.name_waiting().unwrap().len(), 1);
+    assert_eq!(assembly.counts().read, 1 << 20);
 }
 
 #[test]
 fn what_a_resume_takes_up_is_hashed_again() {
     let place = tempfile::tempdir().unwrap();
-    let (state, one) = landing(place.path(), Existing::Refuse);
+    let (state, one) = assembly(place.path(), Existing::Refuse);
     offered(&one, 0, entry()).unwrap();
     chunks(&one, 0);
     drop((one, state));
@@ -144,7 +144,7 @@ fn what_a_resume_takes_up_is_hashed_again() {
     damaged[..5000].fill(0xee);
     fs::write(&partial, damaged).unwrap();
     // In the same boot, and in the same process, too.
-    let (_state, again) = landing(place.path(), Existing::Refuse);
+    let (_state, again) = assembly(place.path(), Existing::Refuse);
     for _ in 0..2 {
         again.begin().unwrap();
         assert_eq!(offered(&again, 0, entry()).unwrap(), Verdict::Rest(vec![(1, digests()[1])]));
@@ -170,42 +170,42 @@ fn what_a_resume_takes_up_is_hashed_again() {
 #[test]
 fn a_stored_file_counts_only_while_size_and_time_agree() {
     let place = tempfile::tempdir().unwrap();
-    let (_state, landing) = landing(place.path(), Existing::Replace);
-    offered(&landing, 0, entry()).unwrap();
-    chunks(&landing, 0);
-    landing.file_end(0, &file_digest(SIZE as u64, &digests())).unwrap();
-    assert!(landing.name_waiting().unwrap().is_empty());
-    assert_eq!(offered(&landing, 1, entry()).unwrap(), Verdict::Have);
+    let (_state, assembly) = assembly(place.path(), Existing::Replace);
+    offered(&assembly, 0, entry()).unwrap();
+    chunks(&assembly, 0);
+    assembly.file_end(0, &file_digest(SIZE as u64, &digests())).unwrap();
+    assert!(assembly.name_waiting().unwrap().is_empty());
+    assert_eq!(offered(&assembly, 1, entry()).unwrap(), Verdict::Have);
     let path = place.path().join("file");
     assert_eq!((fs::metadata(&path).unwrap().mtime(), fs::metadata(&path).unwrap().mtime_nsec()), (9, 8));
     // Another program writes to it: the size is the same.
     let mut other = content();
     other[7] ^= 1;
     fs::write(&path, other).unwrap();
-    assert_eq!(offered(&landing, 2, entry()).unwrap(), Verdict::Want);
+    assert_eq!(offered(&assembly, 2, entry()).unwrap(), Verdict::Want);
 }
 
 #[test]
 fn no_file_is_under_way_twice() {
     let place = tempfile::tempdir().unwrap();
-    let (_state, landing) = landing(place.path(), Existing::Refuse);
-    assert_eq!(offered(&landing, 0, entry()).unwrap(), Verdict::Want);
-    assert!(matches!(offered(&landing, 1, entry()).unwrap(), Verdict::Refused(_)));
-    let first = landing.chunk(0, 0).unwrap().unwrap();
-    assert!(matches!(landing.chunk(0, 0), Err(Trouble::Protocol(_))), "by two connections");
+    let (_state, assembly) = assembly(place.path(), Existing::Refuse);
+    assert_eq!(offered(&assembly, 0, entry()).unwrap(), Verdict::Want);
+    assert!(matches!(offered(&assembly, 1, entry()).unwrap(), Verdict::Refused(_)));
+    let first = assembly.chunk(0, 0).unwrap().unwrap();
+    assert!(matches!(assembly.chunk(0, 0), Err(Trouble::Protocol(_))), "by two connections");
     drop(first);
-    assert!(landing.chunk(0, 0).unwrap().is_some(), "its connection has ended");
+    assert!(assembly.chunk(0, 0).unwrap().is_some(), "its connection has ended");
 }
 
 #[test]
 fn offers_that_would_fill_the_memory_break_the_rules() {
     let place = tempfile::tempdir().unwrap();
-    let (_state, landing) = landing(place.path(), Existing::Refuse);
+    let (_state, assembly) = assembly(place.path(), Existing::Refuse);
     let part = [&[b'n'; 250][..], b"/"].concat().repeat(15);
     let taken = (0..u64::MAX)
         .find(|id| {
             let name = Name::new([&part[..], id.to_string().as_bytes()].concat()).unwrap();
-            match offered(&landing, *id, Entry { name, ..entry() }) {
+            match offered(&assembly, *id, Entry { name, ..entry() }) {
                 Ok(_) => false,
                 Err(Trouble::Protocol(reason)) => reason == "more offers than may be open",
                 Err(trouble) => panic!("{trouble:?}"),

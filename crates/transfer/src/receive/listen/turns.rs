@@ -1,12 +1,13 @@
 //! Whose turn it is: one sender at a time, and until when a sender is waited for.
 
 use super::standing::Standing;
-use super::{House, why};
+use super::why;
 use crate::channel::Channel;
 use crate::error::TransferError;
-use crate::receive::gate::locked;
-use crate::receive::keeper::Echo;
-use crate::receive::visit::Visit;
+use crate::lock::locked;
+use crate::receive::sender::SenderSession;
+use crate::receive::shared::Shared;
+use crate::receive::windows::Echo;
 use crate::summary::Summary;
 use crate::wire::{ANOTHER_SENDER, PROBE_KEY};
 use probe::ProbeKey;
@@ -36,13 +37,13 @@ impl Busy {
 
 /// All is stored, and a sender was told so; its last word has not come yet.
 #[derive(Debug)]
-pub(super) struct Complete {
+pub(in crate::receive) struct Complete {
     /// It is waited for so long.
     until: Time,
     result: Result<Summary, TransferError>,
 }
 
-impl House<'_> {
+impl Shared<'_> {
     /// A sender that holds the ticket begins, once the one before has left.
     pub(super) fn begin(
         &self,
@@ -50,7 +51,7 @@ impl House<'_> {
         version: u16,
         streams: u16,
         echo: u16,
-    ) -> Result<Arc<Visit>, Busy> {
+    ) -> Result<Arc<SenderSession>, Busy> {
         let known = crate::wire::OLDEST..=crate::wire::VERSION;
         if !known.contains(&version) {
             let (oldest, latest) = known.into_inner();
@@ -71,47 +72,48 @@ impl House<'_> {
             key: ProbeKey::from_secret(&secret),
         });
         let standing = Standing::new(Arc::clone(channel), self.receiver.clock);
-        let visit = Arc::new(Visit::new(channel.peer(), version, streams, echo, standing));
-        *turn = Some(Arc::clone(&visit));
-        Ok(visit)
+        let sender = Arc::new(SenderSession::new(channel.peer(), version, streams, echo, standing));
+        *turn = Some(Arc::clone(&sender));
+        Ok(sender)
     }
 
     /// Waits until no other sender is there. One that makes no progress, or whose last word alone is missing, has to give
     /// its place up. `None` if another one keeps it, or all is done.
-    fn turn(&self) -> Option<MutexGuard<'_, Option<Arc<Visit>>>> {
-        let mut visit = self.wait_for_turn(locked(&self.visit));
+    fn turn(&self) -> Option<MutexGuard<'_, Option<Arc<SenderSession>>>> {
+        let mut sender = self.wait_for_turn(locked(&self.sender));
         let present =
-            visit.as_ref().filter(|present| present.standing.yields(self.receiver.patience)).cloned();
+            sender.as_ref().filter(|present| present.standing.yields(self.receiver.patience)).cloned();
         if let Some(present) = present {
             present.standing.replace();
-            visit = self.wait_for_turn(visit);
-            if visit.as_ref().is_some_and(|still| Arc::ptr_eq(still, &present)) {
+            sender = self.wait_for_turn(sender);
+            if sender.as_ref().is_some_and(|still| Arc::ptr_eq(still, &present)) {
                 // Its thread hangs in a system call.
                 present.standing.cut();
-                visit = self.wait_for_turn(visit);
+                sender = self.wait_for_turn(sender);
             }
         }
-        (visit.is_none() && !self.is_done()).then_some(visit)
+        (sender.is_none() && !self.is_done()).then_some(sender)
     }
 
     fn wait_for_turn<'g>(
         &self,
-        visit: MutexGuard<'g, Option<Arc<Visit>>>,
-    ) -> MutexGuard<'g, Option<Arc<Visit>>> {
-        let turn = self.left.wait_timeout_while(visit, TURNOVER, |visit| visit.is_some() && !self.is_done());
+        sender: MutexGuard<'g, Option<Arc<SenderSession>>>,
+    ) -> MutexGuard<'g, Option<Arc<SenderSession>>> {
+        let turn =
+            self.left.wait_timeout_while(sender, TURNOVER, |sender| sender.is_some() && !self.is_done());
         turn.unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// A sender's visit has ended.
-    pub(super) fn end(&self, visit: &Visit, ended: Result<Option<Summary>, TransferError>) {
+    /// A sender's session has ended.
+    pub(super) fn end(&self, sender: &SenderSession, ended: Result<Option<Summary>, TransferError>) {
         // Numbers of files begin anew with the next sender: nobody may be left who has old ones.
-        visit.close();
-        let mut present = locked(&self.visit);
+        sender.close();
+        let mut present = locked(&self.sender);
         match ended {
             Ok(Some(received)) => self.finish(Ok(received)),
             Ok(None) => {}
-            Err(error) if visit.standing.is_replaced() => {
-                self.observer.say(&format!("{}: {}", visit.peer, why(&error)));
+            Err(error) if sender.standing.is_replaced() => {
+                self.observer.say(&format!("{}: {}", sender.peer, why(&error)));
             }
             // The sender's doing, or the network's: it may come back.
             Err(
@@ -120,7 +122,7 @@ impl House<'_> {
                 | TransferError::Protocol { .. }
                 | TransferError::Aborted(_)),
             ) => {
-                let line = format!("{}: {}; waiting for it to come back", visit.peer, why(&error));
+                let line = format!("{}: {}; waiting for it to come back", sender.peer, why(&error));
                 self.observer.say(&line);
             }
             Err(error) => self.finish(Err(error)),
@@ -132,8 +134,8 @@ impl House<'_> {
 
     /// Ends the wait for a sender when its time is over.
     pub(super) fn look(&self) {
-        let visit = locked(&self.visit);
-        if visit.is_some() || self.is_done() {
+        let sender = locked(&self.sender);
+        if sender.is_some() || self.is_done() {
             return;
         }
         let now = self.receiver.clock.now();
@@ -153,10 +155,14 @@ impl House<'_> {
     }
 
     /// All is stored with this result, and the sender was told so. Until when its last word is waited for.
-    pub(in crate::receive) fn complete(&self, visit: &Visit, result: Result<Summary, TransferError>) -> Time {
+    pub(in crate::receive) fn complete(
+        &self,
+        sender: &SenderSession,
+        result: Result<Summary, TransferError>,
+    ) -> Time {
         let until = self.receiver.clock.now() + self.receiver.patience;
         *locked(&self.complete) = Some(Complete { until, result });
-        visit.standing.finish();
+        sender.standing.finish();
         until
     }
 

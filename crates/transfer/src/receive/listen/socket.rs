@@ -10,14 +10,14 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 const BACKLOG: i32 = 1024;
 
 /// Listens where `asked`, or on every address and any free port.
-pub(in crate::receive) fn listen(asked: Option<SocketAddr>) -> Result<TcpListener, TransferError> {
+pub(in crate::receive) fn bind(asked: Option<SocketAddr>) -> Result<TcpListener, TransferError> {
     let listener = match asked {
-        Some(address) => bind(address).map_err(|error| (address, error)),
+        Some(address) => bind_to(address).map_err(|error| (address, error)),
         None => {
             let four = SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), 0);
             // IPv6 takes IPv4 in as well, where there is IPv6.
-            bind(SocketAddr::new(Ipv6Addr::UNSPECIFIED.into(), 0))
-                .or_else(|_| bind(four))
+            bind_to(SocketAddr::new(Ipv6Addr::UNSPECIFIED.into(), 0))
+                .or_else(|_| bind_to(four))
                 .map_err(|error| (four, error))
         }
     };
@@ -26,7 +26,7 @@ pub(in crate::receive) fn listen(asked: Option<SocketAddr>) -> Result<TcpListene
     Ok(listener)
 }
 
-fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+fn bind_to(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     // The port of an interrupted session must not wait for its last connection's end.
     socket.set_reuse_address(true)?;

@@ -1,6 +1,6 @@
-//! [`Limit`]: no faster than this, over all data connections and packet trains together: a token bucket.
+//! [`RateLimit`]: no faster than this, over all data connections and packet trains together: a token bucket.
 
-use super::flight::locked;
+use crate::lock::locked;
 use host::Clock;
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
@@ -11,7 +11,7 @@ const DEPTH: Span = Span::from_millis(20);
 
 /// A rate that threads share.
 #[derive(Debug)]
-pub(super) struct Limit {
+pub(super) struct RateLimit {
     rate: Option<Rate>,
     state: Mutex<State>,
     changed: Condvar,
@@ -28,7 +28,7 @@ struct State {
     closed: bool,
 }
 
-impl Limit {
+impl RateLimit {
     pub(super) fn new(rate: Option<Rate>, clock: Clock) -> Self {
         let state = State { until: Time::ZERO, waiting: Span::ZERO, waited: Span::ZERO, closed: false };
         Self { rate, state: Mutex::new(state), changed: Condvar::new(), clock }
@@ -112,7 +112,7 @@ mod tests {
     /// or until data has passed.
     fn flooded(rate: Rate, streams: usize) -> (u64, u64, Span) {
         let clock = Clock::start();
-        let limit = Limit::new(Some(rate), clock);
+        let limit = RateLimit::new(Some(rate), clock);
         let (data, over, mut trains) = (AtomicU64::new(0), AtomicBool::new(false), 0);
         let began = clock.now();
         let send = || {
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn trains_are_sent_while_data_waits_for_the_rate() {
         let clock = Clock::start();
-        let limit = Limit::new(Some(Rate::from_bps(8_000_000)), clock);
+        let limit = RateLimit::new(Some(Rate::from_bps(8_000_000)), clock);
         std::thread::scope(|threads| {
             for _ in 0..4 {
                 // Half a second each.
@@ -175,19 +175,19 @@ mod tests {
     #[test]
     fn a_train_makes_the_data_wait() {
         let clock = Clock::start();
-        let limit = Limit::new(Some(Rate::from_bps(8_000_000)), clock);
+        let limit = RateLimit::new(Some(Rate::from_bps(8_000_000)), clock);
         let began = clock.now();
         assert!(limit.take_for_train(TRAIN));
         limit.take(1000);
         // 73.6 kB at 1 MB/s, less what the bucket held.
         assert!(clock.now().since(began) >= Span::from_millis(53), "{}", clock.now().since(began));
-        assert!(Limit::new(None, clock).take_for_train(u64::MAX), "without a limit");
+        assert!(RateLimit::new(None, clock).take_for_train(u64::MAX), "without a limit");
     }
 
     #[test]
     fn what_passes_stays_below_the_rate() {
         let clock = Clock::start();
-        let limit = Limit::new(Some(Rate::from_bps(80_000_000)), clock);
+        let limit = RateLimit::new(Some(Rate::from_bps(80_000_000)), clock);
         let began = clock.now();
         for _ in 0..100 {
             limit.take(20_000);
@@ -200,8 +200,8 @@ mod tests {
     #[test]
     fn without_a_rate_nobody_waits_and_closing_frees_all() {
         let clock = Clock::start();
-        Limit::new(None, clock).take(u64::MAX);
-        let limit = Limit::new(Some(Rate::from_bps(8)), clock);
+        RateLimit::new(None, clock).take(u64::MAX);
+        let limit = RateLimit::new(Some(Rate::from_bps(8)), clock);
         std::thread::scope(|threads| {
             threads.spawn(|| limit.take(1_000_000));
             limit.close();

@@ -1,44 +1,44 @@
-//! The door: listening, and who is let in.
+//! Listening, and which senders are let in.
 //!
 //! Whoever connects has [`PATIENCE`] to prove that it holds the ticket. How many may be trying, and which of them are
 //! closed when there are more, is [`Unproved`]'s to decide. Each that is turned away leaves one line, up to a number per
 //! second.
 
-mod listen;
+mod socket;
 mod standing;
 #[cfg(test)]
 mod tests;
 mod turns;
 mod unproved;
 
-pub(super) use listen::{listen, own_addresses};
+pub(super) use socket::{bind, own_addresses};
 pub(super) use standing::Standing;
 
 use super::Receiver;
-use super::consent::Spent;
-use super::keeper::{self, Keeper};
+use super::sender;
+use super::shared::Shared;
 use super::stream;
-use super::visit::{self, Visit};
+use super::windows::{self, Windows};
 use crate::channel::{Channel, Inlet, Message, STUCK};
 use crate::error::TransferError;
+use crate::lock::locked;
 use crate::progress::Observer;
 use crate::summary::Summary;
 use crate::wire::Greeting;
 use host::{PollFd, PollFlags};
 use rustix::net::sockopt::set_tcp_user_timeout;
 use rustls::ServerConnection;
-use std::collections::HashMap;
-use std::net::{Shutdown, SocketAddr, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::net::{Shutdown, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread::{Builder, Scope};
 use std::time::Duration;
-use turns::{Busy, Complete};
+use turns::Busy;
+pub(super) use turns::Complete;
 use units::{Span, Time};
-use unproved::{PATIENCE, Stranger, Unproved};
+pub(super) use unproved::Unproved;
+use unproved::{PATIENCE, Stranger};
 
-/// Lines per second about strangers.
-const MOST_LINES: u32 = 5;
 /// For a sender that is turned away to read why.
 const LAST_WORD: Span = Span::from_secs(2);
 /// Connections accepted before it is looked at those that are there.
@@ -48,70 +48,26 @@ const SCARCITY: Duration = Duration::from_millis(50);
 /// How often the listener looks whether it is done.
 const LOOK: Span = Span::from_millis(50);
 
-/// What the threads of a receiver share.
-pub(super) struct House<'a> {
-    pub(super) receiver: &'a Receiver,
-    pub(super) observer: &'a dyn Observer,
-    visit: Mutex<Option<Arc<Visit>>>,
-    left: Condvar,
-    /// Senders that wait for their turn.
-    waiting: AtomicUsize,
-    /// Since when no sender is there.
-    alone_since: Mutex<Time>,
-    complete: Mutex<Option<Complete>>,
-    result: Mutex<Option<Result<Summary, TransferError>>>,
-    done: AtomicBool,
-    unproved: Unproved,
-    /// To end what waits when all is done.
-    sockets: Mutex<HashMap<u64, Arc<TcpStream>>>,
-    next: AtomicU64,
-    /// What the limit of `--accept` has been spent on.
-    pub(super) spent: Mutex<Spent>,
-    /// The second in which lines were written last, and how many.
-    lines: Mutex<(u64, u32)>,
-}
-
 /// Lets senders in, one after the other, until the session is finished or cannot go on.
 pub(super) fn serve(receiver: &Receiver, observer: &dyn Observer) -> Result<Summary, TransferError> {
-    let house = House::new(receiver, observer);
+    let shared = Shared::new(receiver, observer);
     std::thread::scope(|threads| {
-        while !house.is_done() {
-            house.wait();
-            house.hear_strangers(threads);
-            house.accept();
-            house.look();
+        while !shared.is_done() {
+            shared.wait();
+            shared.hear_strangers(threads);
+            shared.accept();
+            shared.look();
         }
-        house.unproved.close();
-        for socket in locked(&house.sockets).values() {
+        shared.unproved.close();
+        for socket in locked(&shared.sockets).values() {
             let _ = socket.shutdown(Shutdown::Both);
         }
-        house.left.notify_all();
+        shared.left.notify_all();
     });
-    locked(&house.result).take().expect("a receiver that is done has a result")
+    locked(&shared.result).take().expect("a receiver that is done has a result")
 }
 
-impl<'a> House<'a> {
-    pub(super) fn new(receiver: &'a Receiver, observer: &'a dyn Observer) -> Self {
-        Self {
-            receiver,
-            observer,
-            visit: Mutex::default(),
-            left: Condvar::new(),
-            waiting: AtomicUsize::new(0),
-            alone_since: Mutex::new(receiver.clock.now()),
-            complete: Mutex::default(),
-            result: Mutex::default(),
-            done: AtomicBool::new(false),
-            unproved: Unproved::default(),
-            sockets: Mutex::default(),
-            next: AtomicU64::new(0),
-            spent: Mutex::default(),
-            lines: Mutex::default(),
-        }
-    }
-}
-
-impl House<'_> {
+impl Shared<'_> {
     /// Until somebody connects, or says the first word, or it is time to look around.
     fn wait(&self) {
         let silent = self.unproved.silent();
@@ -121,7 +77,7 @@ impl House<'_> {
         let _ = host::wait(&mut sockets, Some(LOOK));
     }
 
-    /// Takes in those who wait at the door.
+    /// Accepts the connections that wait.
     fn accept(&self) {
         for _ in 0..AT_ONCE {
             let (socket, peer) = match self.receiver.listener.accept() {
@@ -155,29 +111,34 @@ impl House<'_> {
         }
         for stranger in changes.speaking {
             let (number, peer) = (stranger.number, stranger.peer);
-            if let Err(error) = Builder::new().spawn_scoped(threads, move || self.enter(stranger)) {
+            if let Err(error) = Builder::new().spawn_scoped(threads, move || self.serve_stranger(stranger)) {
                 self.unproved.leave(number);
                 self.turned_away(peer, &format!("no thread can be started: {error}"));
             }
         }
     }
 
-    fn enter(&self, stranger: Stranger) {
+    /// From the handshake to the end of a connection.
+    fn serve_stranger(&self, stranger: Stranger) {
         let Stranger { number, peer, since, socket, .. } = stranger;
         locked(&self.sockets).insert(number, Arc::clone(&socket));
-        let known = self.greet(socket, since);
+        let known = self.authenticate(socket, since);
         // One that was closed to make room has its line already.
         let was_there = self.unproved.leave(number);
         match known {
-            Ok((channel, greeting)) => self.welcome(&Arc::new(channel), greeting),
+            Ok((channel, greeting)) => self.serve_peer(&Arc::new(channel), greeting),
             Err(_) if self.is_done() || !was_there => {}
             Err(error) => self.turned_away(peer, &why(&error)),
         }
         locked(&self.sockets).remove(&number);
     }
 
-    /// Who is it?
-    fn greet(&self, socket: Arc<TcpStream>, since: Time) -> Result<(Channel, Greeting), TransferError> {
+    /// The handshake, in which it proves that it holds the ticket, and the first message.
+    fn authenticate(
+        &self,
+        socket: Arc<TcpStream>,
+        since: Time,
+    ) -> Result<(Channel, Greeting), TransferError> {
         let clock = &self.receiver.clock;
         let until = since + PATIENCE;
         let tls = ServerConnection::new(Arc::clone(&self.receiver.tls)).expect("the configuration is whole");
@@ -198,67 +159,39 @@ impl House<'_> {
         Ok(greeting)
     }
 
-    pub(super) fn welcome(&self, channel: &Arc<Channel>, greeting: Greeting) {
+    /// Serves a sender that holds the ticket: a control connection, or one for data.
+    pub(super) fn serve_peer(&self, channel: &Arc<Channel>, greeting: Greeting) {
         match greeting {
             Greeting::Control { version, streams, echo } => match self.begin(channel, version, streams, echo)
             {
-                // Without a keeper: there is no path, and no second thread.
-                Ok(visit) if cfg!(fuzzing) => self.end(&visit, visit::serve(self, &visit, channel)),
-                Ok(visit) => std::thread::scope(|threads| {
+                // Without a thread for the windows: there is no path, and no second thread.
+                Ok(sender) if cfg!(fuzzing) => self.end(&sender, sender::serve(self, &sender, channel)),
+                Ok(sender) => std::thread::scope(|threads| {
                     let (choice, clock) = (self.receiver.window, &self.receiver.clock);
-                    if keeper::wants_quiet(&visit, choice) {
-                        visit.begin_quiet();
+                    if windows::wants_quiet(&sender, choice) {
+                        sender.begin_quiet();
                     }
-                    let keeper = Keeper { visit: &visit, control: channel, clock };
-                    if let Err(error) = Builder::new().spawn_scoped(threads, move || keeper.keep(choice)) {
-                        visit.end_quiet();
+                    let windows = Windows { sender: &sender, control: channel, clock };
+                    if let Err(error) = Builder::new().spawn_scoped(threads, move || windows.hold(choice)) {
+                        sender.end_quiet();
                         self.observer.say(&format!("the window is left to the kernel: {error}"));
                     }
-                    let ended = visit::serve(self, &visit, channel);
-                    self.end(&visit, ended);
+                    let ended = sender::serve(self, &sender, channel);
+                    self.end(&sender, ended);
                 }),
                 Err(Busy { reason, crowded }) => {
                     self.limited(&format!("{} must wait: {reason}", channel.peer()));
                     let patience = if crowded { Span::ZERO } else { LAST_WORD };
-                    visit::turn_away(channel, reason, self.receiver.clock.now() + patience);
+                    sender::turn_away(channel, reason, self.receiver.clock.now() + patience);
                 }
             },
             Greeting::Data { token, .. } => {
-                let visit = locked(&self.visit).clone().filter(|visit| visit.is(&token));
-                match visit {
-                    Some(visit) => stream::serve(self, &visit, channel),
+                let sender = locked(&self.sender).clone().filter(|sender| sender.is(&token));
+                match sender {
+                    Some(sender) => stream::serve(self, &sender, channel),
                     None => self.turned_away(channel.peer(), "its control connection has ended"),
                 }
             }
-        }
-    }
-
-    fn finish(&self, result: Result<Summary, TransferError>) {
-        locked(&self.result).get_or_insert(result);
-        self.done.store(true, Ordering::Release);
-    }
-
-    pub(super) fn is_done(&self) -> bool {
-        self.done.load(Ordering::Acquire)
-    }
-
-    fn turned_away(&self, peer: SocketAddr, reason: &str) {
-        self.limited(&format!("turned away {peer}: {reason}"));
-    }
-
-    /// Says something that strangers can cause, up to a number of lines per second.
-    fn limited(&self, line: &str) {
-        let second = self.receiver.clock.now().since(Time::ZERO).as_nanos() / 1_000_000_000;
-        let mut lines = locked(&self.lines);
-        if lines.0 != second {
-            if lines.1 > MOST_LINES {
-                self.observer.say(&format!("and {} more like this", lines.1 - MOST_LINES));
-            }
-            *lines = (second, 0);
-        }
-        lines.1 += 1;
-        if lines.1 <= MOST_LINES {
-            self.observer.say(line);
         }
     }
 }
@@ -283,8 +216,4 @@ fn why(error: &TransferError) -> String {
         TransferError::PeerGone { reason } => reason.clone(),
         other => other.to_string(),
     }
-}
-
-pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Messages without their frames on [`Landing`]: an input says them in a form that most bytes have a meaning in.
+//! Messages without their frames on [`Assembly`]: an input says them in a form that most bytes have a meaning in.
 
 use super::model::Model;
 use super::place::Place;
@@ -6,8 +6,8 @@ use crate::chunks::{ChunkHasher, Chunks, Digest, file_digest, small_file_digest}
 use crate::fuzzing::{Input, clock};
 use crate::name::Name;
 use crate::receive::Existing;
+use crate::receive::assembly::{Assembly, Examination, Offered, Rules, Trouble};
 use crate::receive::incoming::OpenChunk;
-use crate::receive::landing::{Examination, Landing, Offered, Rules, Trouble};
 use crate::receive::state::State;
 use crate::store::Store;
 use crate::wire::control::{Entry, Id, Kind, Stamp, Verdict};
@@ -78,7 +78,7 @@ type Lane = Option<(Id, u32, OpenChunk, ChunkHasher)>;
 
 struct Session {
     state: State,
-    landing: Landing,
+    assembly: Assembly,
 }
 
 struct Run<'a> {
@@ -101,7 +101,7 @@ struct Run<'a> {
 ///
 /// # Panics
 /// If something does not hold: the test.
-pub fn landing(input: &[u8]) {
+pub fn assembly(input: &[u8]) {
     thread_local! {
         static PLACE: RefCell<Place> = RefCell::new(Place::new());
     }
@@ -148,12 +148,12 @@ impl Run<'_> {
         let (top, own) = state.folders();
         let store = Store::open(&folder, top, own, self.preserve).expect("the folder");
         let journal = state.journal().expect("the journal");
-        let landing = Landing::open(store, journal, self.rules, clock());
-        self.session = Some(Session { state, landing });
+        let assembly = Assembly::open(store, journal, self.rules, clock());
+        self.session = Some(Session { state, assembly });
     }
 
-    fn landing(&self) -> &Landing {
-        &self.session.as_ref().expect("it is open").landing
+    fn assembly(&self) -> &Assembly {
+        &self.session.as_ref().expect("it is open").assembly
     }
 
     /// The connections of a sender end.
@@ -171,7 +171,7 @@ impl Run<'_> {
                 let (id, bytes) = (id(input)?, content(input)?);
                 let digest = if what < 192 { small_file_digest(&bytes).0 } else { [what; 32] };
                 self.model.small(id, &bytes, &digest);
-                self.landing().small(id, &bytes, &digest)
+                self.assembly().small(id, &bytes, &digest)
             }
             5 | 6 => self.piece(input)?,
             7 => self.chunk_end(input, what < 192)?,
@@ -181,36 +181,36 @@ impl Run<'_> {
                 let size = self.cuts.get(&id).map_or(0, |cut| cut.size());
                 let digest = if what < 224 { file_digest(size, chunks.values()) } else { [what; 32] };
                 self.model.file_end(id, &digest);
-                self.landing().file_end(id, &digest)
+                self.assembly().file_end(id, &digest)
             }
             9 => {
                 let id = id(input)?;
-                self.landing().gone(id)
+                self.assembly().gone(id)
             }
             10 | 11 => {
                 self.forget();
-                self.landing().begin().map(drop).map_err(Trouble::from)
+                self.assembly().begin().map(drop).map_err(Trouble::from)
             }
-            12 => self.landing().name_waiting().map(drop).map_err(Trouble::from),
+            12 => self.assembly().name_waiting().map(drop).map_err(Trouble::from),
             13 => {
                 let examination = self.later.pop_front()?;
                 let id = examination.id();
-                self.landing().examine(examination).map(|verdict| self.answered(id, &verdict))
+                self.assembly().examine(examination).map(|verdict| self.answered(id, &verdict))
             }
             14 => match input.byte()? % 8 {
                 0..=2 => {
                     self.open();
                     Ok(())
                 }
-                3 | 4 => self.landing().finish(1).map(drop).map_err(Trouble::from),
-                5 => self.landing().checkpoint().map_err(Trouble::from),
+                3 | 4 => self.assembly().finish(1).map(drop).map_err(Trouble::from),
+                5 => self.assembly().checkpoint().map_err(Trouble::from),
                 _ => {
                     self.place.meddle(input.pick(&MEDDLED)?, &content(input)?);
                     Ok(())
                 }
             },
             _ => {
-                let _ = (self.landing().news(), self.landing().is_full(), self.landing().is_settled());
+                let _ = (self.assembly().news(), self.assembly().is_full(), self.assembly().is_settled());
                 Ok(())
             }
         })
@@ -247,7 +247,7 @@ impl Run<'_> {
             self.cuts.insert(id, Chunks::new(size));
             self.digests.remove(&id);
         }
-        Some(match self.landing().offer(id, entry) {
+        Some(match self.assembly().offer(id, entry) {
             Ok(Offered::Now(verdict)) => {
                 self.answered(id, &verdict);
                 Ok(())
@@ -273,9 +273,9 @@ impl Run<'_> {
         if let Err(trouble) = self.open_chunk(lane, id, chunk) {
             return Some(Err(trouble));
         }
-        let landing = &self.session.as_ref()?.landing;
+        let assembly = &self.session.as_ref()?.assembly;
         let Some((.., open, hasher)) = &mut self.lanes[lane] else { return Some(Ok(())) };
-        let told = landing.piece(open, offset, &bytes);
+        let told = assembly.piece(open, offset, &bytes);
         if told.is_ok() {
             hasher.update(offset, &bytes);
         } else {
@@ -292,7 +292,7 @@ impl Run<'_> {
         self.lanes[lane] = None;
         // Holes of large chunks take seconds to hash.
         if self.cuts.get(&id).is_some_and(|cut| cut.log2() == 20) {
-            let open = self.landing().chunk(id, chunk)?;
+            let open = self.assembly().chunk(id, chunk)?;
             self.lanes[lane] = open.map(|open| (id, chunk, open, ChunkHasher::default()));
         }
         Ok(())
@@ -309,20 +309,20 @@ impl Run<'_> {
         let digest = if right { hasher.finish(length) } else { [7; 32] };
         self.model.chunk_end(id, index, &digest);
         self.digests.entry(id).or_default().insert(index, digest);
-        Some(self.landing().chunk_end(open, &digest))
+        Some(self.assembly().chunk_end(open, &digest))
     }
 
     fn end(mut self, finished: bool, messages: u64) {
         self.forget();
-        let landing = self.landing();
-        assert_eq!(landing.counts().arriving, 0, "nothing arrives any more");
-        let _ = if finished { landing.finish(2).map(drop) } else { landing.name_waiting().map(drop) };
-        let counts = landing.counts();
-        // A file in a second visit may fail once more at its end.
+        let assembly = self.assembly();
+        assert_eq!(assembly.counts().arriving, 0, "nothing arrives any more");
+        let _ = if finished { assembly.finish(2).map(drop) } else { assembly.name_waiting().map(drop) };
+        let counts = assembly.counts();
+        // A file in a second sender session may fail once more at its end.
         assert!(counts.entries <= messages && counts.failed <= 2 * messages, "{counts:?} of {messages}");
         assert!(!self.countable || counts.bytes <= messages << 40, "{counts:?}");
         let session = self.session.take().expect("it is open");
-        drop(session.landing);
+        drop(session.assembly);
         drop(session.state);
         self.place.check(&self.model, self.rules);
     }

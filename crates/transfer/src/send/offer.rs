@@ -1,11 +1,11 @@
 //! Looking for what is to be sent, and offering it.
 
 use super::count::Count;
-use super::flight::Flight;
 use super::outgoing::{MOST_ATTEMPTS, Outgoing};
 use super::queue::Offered;
 use super::root::{Root, There};
 use super::sources::Source;
+use super::transfer::Transfer;
 use super::tree::{Found, Tree};
 use crate::beneath::reason;
 use crate::error::TransferError;
@@ -22,11 +22,11 @@ use units::Foreign;
 /// Offers are gathered up to so much, about a hundred.
 const GATHER: usize = 8 << 10;
 
-/// Before what changed is looked at again.
-const BREATH: Duration = Duration::from_millis(200);
+/// Before entries that changed are offered again.
+const REOFFER_PAUSE: Duration = Duration::from_millis(200);
 
-pub(super) struct Walk<'a> {
-    flight: &'a Flight,
+pub(super) struct Offering<'a> {
+    transfer: &'a Transfer,
     count: &'a Count,
     observer: &'a dyn Observer,
     out: Vec<u8>,
@@ -35,39 +35,39 @@ pub(super) struct Walk<'a> {
 }
 
 /// Offers all entries, and what changes meanwhile again; then says that this is all.
-pub(super) fn offer(
-    flight: &Flight,
+pub(super) fn serve(
+    transfer: &Transfer,
     count: &Count,
     sources: &[Source],
     observer: &dyn Observer,
 ) -> Result<(), TransferError> {
-    let mut walk = Walk::new(flight, count, observer);
-    if !flight.queue.wait_for_begin() {
+    let mut offering = Offering::new(transfer, count, observer);
+    if !transfer.queue.wait_for_begin() {
         return Ok(());
     }
-    walk.trees(sources)?;
+    offering.trees(sources)?;
     loop {
-        let again = flight.queue.rest();
-        if flight.queue.is_closed() {
+        let again = transfer.queue.rest();
+        if transfer.queue.is_closed() {
             return Ok(());
         }
         if again.is_empty() {
             break;
         }
         // Whoever is writing gets a moment to come to an end.
-        std::thread::park_timeout(BREATH);
-        walk.again(again)?;
+        std::thread::park_timeout(REOFFER_PAUSE);
+        offering.again(again)?;
     }
-    walk.complete()
+    offering.complete()
 }
 
-impl<'a> Walk<'a> {
-    pub(super) fn new(flight: &'a Flight, count: &'a Count, observer: &'a dyn Observer) -> Self {
-        Self { flight, count, observer, out: Vec::new(), next: 0, failed: 0 }
+impl<'a> Offering<'a> {
+    pub(super) fn new(transfer: &'a Transfer, count: &'a Count, observer: &'a dyn Observer) -> Self {
+        Self { transfer, count, observer, out: Vec::new(), next: 0, failed: 0 }
     }
 }
 
-impl Walk<'_> {
+impl Offering<'_> {
     /// All sources.
     pub(super) fn trees(&mut self, sources: &[Source]) -> Result<(), TransferError> {
         sources.iter().try_for_each(|source| self.tree(source))?;
@@ -92,8 +92,8 @@ impl Walk<'_> {
 
     /// This is all.
     pub(super) fn complete(&mut self) -> Result<(), TransferError> {
-        let failed = self.failed + self.flight.unreadable.load(Relaxed);
-        let _ = self.flight.handed_over.set(self.flight.clock.now());
+        let failed = self.failed + self.transfer.unreadable.load(Relaxed);
+        let _ = self.transfer.handed_over.set(self.transfer.clock.now());
         frame::append(&mut self.out, &ToReceiver::Complete { offers: self.next, failed });
         self.flush()
     }
@@ -116,7 +116,7 @@ impl Walk<'_> {
                 Found::Left(path, why) => self.observer.say(&format!("{}: {why}", Foreign::path(&path))),
                 Found::Lost(path, why) => self.lost(&path, &why),
             }
-            if self.flight.queue.is_closed() {
+            if self.transfer.queue.is_closed() {
                 break;
             }
         }
@@ -154,19 +154,19 @@ impl Walk<'_> {
         let start = self.out.len();
         frame::append(&mut self.out, &ToReceiver::Offer { id, entry });
         let bytes = self.out.len() - start;
-        if !self.flight.queue.has_room(bytes) {
+        if !self.transfer.queue.has_room(bytes) {
             // What was gathered before may be what the queue waits for.
             let offer = self.out.split_off(start);
             self.flush()?;
             self.out = offer;
         }
-        self.flight.queue.open(id, offered, bytes);
+        self.transfer.queue.open(id, offered, bytes);
         if self.out.len() >= GATHER { self.flush() } else { Ok(()) }
     }
 
     fn flush(&mut self) -> Result<(), TransferError> {
         if !self.out.is_empty() {
-            self.flight.control.write(&self.out)?;
+            self.transfer.control.write(&self.out)?;
             self.out.clear();
         }
         Ok(())
@@ -176,6 +176,6 @@ impl Walk<'_> {
         self.failed += 1;
         let line = format!("{}: {reason}", Foreign::path(path));
         self.observer.say(&line);
-        self.flight.lost(line);
+        self.transfer.lost(line);
     }
 }

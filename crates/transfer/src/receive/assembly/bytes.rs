@@ -2,10 +2,10 @@
 
 use super::holes::clear;
 use super::offers::FULL;
-use super::{Landing, Trouble};
+use super::{Assembly, Trouble};
 use crate::chunks::{ChunkHasher, Digest, file_digest, small_file_digest};
 use crate::error::TransferError;
-use crate::receive::incoming::{Assembly, Incoming, OpenChunk, Tally};
+use crate::receive::incoming::{FileState, Incoming, OpenChunk, Tally};
 use crate::wire::control::Id;
 use std::fs::File;
 use std::io;
@@ -13,7 +13,7 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-impl Landing {
+impl Assembly {
     /// A whole small file. Nothing happens if it was given up meanwhile.
     pub(in crate::receive) fn small(&self, id: Id, bytes: &[u8], digest: &Digest) -> Result<(), Trouble> {
         let Some(incoming) = self.find(id) else { return Ok(()) };
@@ -73,7 +73,7 @@ impl Landing {
     }
 
     /// The file in which it grows.
-    fn under_way(&self, incoming: &Incoming, state: &mut Assembly) -> io::Result<Arc<File>> {
+    fn under_way(&self, incoming: &Incoming, state: &mut FileState) -> io::Result<Arc<File>> {
         if let Some(file) = state.file.upgrade() {
             return Ok(file);
         }

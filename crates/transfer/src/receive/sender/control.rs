@@ -1,16 +1,17 @@
-//! A visit's control connection: offers and their answers, how far it is, the end.
+//! A sender session's control connection: offers and their answers, how far it is, the end.
 
 mod ending;
 
-use super::Visit;
+use super::SenderSession;
 use crate::channel::{Channel, Inlet, Message};
 use crate::error::TransferError;
 use crate::history::History;
+use crate::lock::locked;
 use crate::measure::ReceiverTimes;
 use crate::progress::Snapshot;
+use crate::receive::assembly::{Counts, MOST_HELD, Offered, Trouble, weight};
 use crate::receive::consent::{Admission, Consent, Spent, Step, patience_is_over};
-use crate::receive::gate::{House, locked};
-use crate::receive::landing::{Counts, MOST_HELD, Offered, Trouble, weight};
+use crate::receive::shared::Shared;
 use crate::summary::{Summary, sample};
 use crate::wire::control::{Counted, Entry, Id, Kind, Progress, Report, ToReceiver, ToSender, Verdict};
 use crate::wire::{TAKEN_OVER, frame};
@@ -35,10 +36,10 @@ const MOST_LINES: u64 = 1000;
 /// What the sender's user is told while the receiver's is asked.
 const ASKING: &str = "asking";
 
-/// The visit as its control connection sees it.
+/// The sender session as its control connection sees it.
 pub(super) struct Control<'a> {
-    house: &'a House<'a>,
-    visit: &'a Visit,
+    shared: &'a Shared<'a>,
+    sender: &'a SenderSession,
     channel: &'a Channel,
     pub(super) out: Vec<u8>,
     began: Time,
@@ -65,16 +66,16 @@ pub(super) struct Control<'a> {
 
 impl<'a> Control<'a> {
     pub(super) fn new(
-        house: &'a House<'a>,
-        visit: &'a Visit,
+        shared: &'a Shared<'a>,
+        sender: &'a SenderSession,
         channel: &'a Channel,
         consent: Consent,
         resumed: bool,
         now: Time,
     ) -> Self {
         Self {
-            house,
-            visit,
+            shared,
+            sender,
             channel,
             out: Vec::new(),
             began: now,
@@ -97,21 +98,21 @@ impl<'a> Control<'a> {
     }
 
     pub(super) fn run(&mut self) -> Result<Option<Summary>, TransferError> {
-        let (landing, clock) = (&self.house.receiver.landing, &self.house.receiver.clock);
+        let (assembly, clock) = (&self.shared.receiver.assembly, &self.shared.receiver.clock);
         let mut inlet = Inlet::new(self.channel);
         loop {
             #[cfg(fuzzing)]
-            super::workers::turn(self.house, self.visit, self.channel);
-            if let Some(error) = locked(&self.visit.fatal).take() {
+            super::workers::turn(self.shared, self.sender, self.channel);
+            if let Some(error) = locked(&self.sender.fatal).take() {
                 return Err(error);
             }
-            if self.visit.standing.is_replaced() {
+            if self.sender.standing.is_replaced() {
                 return Err(TransferError::gone(TAKEN_OVER));
             }
             self.catch_up()?;
             if let Some(failed) = self.complete
                 && self.held.is_empty()
-                && landing.is_settled()
+                && assembly.is_settled()
             {
                 return self.finish(&mut inlet, failed);
             }
@@ -153,7 +154,7 @@ impl<'a> Control<'a> {
                 self.announced(Counted { entries, bytes, disk: bytes, complete: true })?;
             }
             ToReceiver::Counted(counted) => self.announced(counted)?,
-            ToReceiver::Report(report) => *locked(&self.visit.report) = report,
+            ToReceiver::Report(report) => *locked(&self.sender.report) = report,
             ToReceiver::Complete { offers, failed } => {
                 if offers != self.offers {
                     let reason = format!("it says that it made {offers} offers, and {} came", self.offers);
@@ -168,8 +169,8 @@ impl<'a> Control<'a> {
     }
 
     fn announced(&mut self, counted: Counted) -> Result<(), TransferError> {
-        let landing = &self.house.receiver.landing;
-        let step = self.consent.announce(counted, landing.free(), self.resumed, landing.store().path());
+        let assembly = &self.shared.receiver.assembly;
+        let step = self.consent.announce(counted, assembly.free(), self.resumed, assembly.store().path());
         self.step(step)
     }
 
@@ -178,8 +179,8 @@ impl<'a> Control<'a> {
             Step::None => {}
             Step::Say(line) => self.say(&line),
             Step::Ask(question) => {
-                locked(&self.visit.jobs).question = Some(question);
-                self.visit.nudge.notify_all();
+                locked(&self.sender.jobs).question = Some(question);
+                self.sender.nudge.notify_all();
             }
             Step::Refuse(error) => return Err(error),
         }
@@ -192,7 +193,7 @@ impl<'a> Control<'a> {
             Admission::Yes => self.offer(id, entry)?,
             Admission::Wait => return Ok(Some(entry)),
             Admission::No(reason) => {
-                let reason = self.house.receiver.landing.refuse(&entry.name, reason);
+                let reason = self.shared.receiver.assembly.refuse(&entry.name, reason);
                 self.answer(id, Verdict::Refused(reason), false);
             }
         }
@@ -201,16 +202,16 @@ impl<'a> Control<'a> {
 
     fn offer(&mut self, id: Id, entry: Entry) -> Result<(), TransferError> {
         let is_file = matches!(entry.kind, Kind::File { .. });
-        let verdict = match self.house.receiver.landing.offer(id, entry) {
+        let verdict = match self.shared.receiver.assembly.offer(id, entry) {
             Ok(Offered::Now(verdict)) => verdict,
             Ok(Offered::Later(examination)) => {
-                locked(&self.visit.jobs).examinations.push_back(examination);
-                self.visit.nudge.notify_all();
+                locked(&self.sender.jobs).examinations.push_back(examination);
+                self.sender.nudge.notify_all();
                 return Ok(());
             }
             Err(Trouble::Session(error)) => return Err(error),
             Err(Trouble::Protocol(reason)) => {
-                return Err(TransferError::Protocol { peer: self.visit.peer, reason });
+                return Err(TransferError::Protocol { peer: self.sender.peer, reason });
             }
             Err(Trouble::File(reason)) => Verdict::Refused(reason),
         };
@@ -222,23 +223,23 @@ impl<'a> Control<'a> {
         match &verdict {
             Verdict::Refused(reason) => self.lost(reason.clone()),
             Verdict::Have | Verdict::Kept if is_file => self.skipped += 1,
-            Verdict::Want | Verdict::Rest(_) => self.house.goes_on(),
+            Verdict::Want | Verdict::Rest(_) => self.shared.goes_on(),
             _ => {}
         }
         // A sender of version 1 knows of nothing that is kept.
         let verdict =
-            if verdict == Verdict::Kept && self.visit.version < 2 { Verdict::Have } else { verdict };
+            if verdict == Verdict::Kept && self.sender.version < 2 { Verdict::Have } else { verdict };
         frame::append(&mut self.out, &ToSender::Answer { id, verdict });
     }
 
     /// What others found out meanwhile: answers of the receiver's user, and of what was read.
     fn catch_up(&mut self) -> Result<(), TransferError> {
-        let answer = locked(&self.visit.jobs).answer.take();
+        let answer = locked(&self.sender.jobs).answer.take();
         if let Some(answer) = answer {
             let step = self.consent.answered(answer);
             self.step(step)?;
         }
-        let answers = std::mem::take(&mut *locked(&self.visit.answers));
+        let answers = std::mem::take(&mut *locked(&self.sender.answers));
         for (id, verdict) in answers {
             self.answer(id, verdict, true);
         }
@@ -251,9 +252,9 @@ impl<'a> Control<'a> {
             self.held_weight -= held;
         }
         // A sender of version 1 announces late, and has announced what it offers until then.
-        if self.visit.version < 2
+        if self.sender.version < 2
             && !self.held.is_empty()
-            && patience_is_over(self.began, self.house.receiver.clock.now())
+            && patience_is_over(self.began, self.shared.receiver.clock.now())
         {
             let size = |entry: &Entry| if let Kind::File { size, .. } = entry.kind { size } else { 0 };
             let bytes = self.held.iter().map(|(_, entry)| size(entry)).fold(0, u64::saturating_add);
@@ -271,10 +272,10 @@ impl<'a> Control<'a> {
 
     /// Whether what lets the data flow must still wait. What is over sooner than the measurement does not.
     fn is_quiet(&self) -> bool {
-        self.visit.quiet.load(Ordering::Acquire)
+        self.sender.quiet.load(Ordering::Acquire)
             && self.all().is_none_or(|all| all.bytes > QUIET_WORTH)
             && !self.consent.is_asking()
-            && self.house.receiver.clock.now().since(self.began) < QUIET
+            && self.shared.receiver.clock.now().since(self.began) < QUIET
     }
 
     /// All that there is, once the sender has counted it.
@@ -291,9 +292,9 @@ impl<'a> Control<'a> {
     fn say(&mut self, line: &str) {
         self.lines += 1;
         match self.lines {
-            ..=MOST_LINES => self.house.observer.say(line),
+            ..=MOST_LINES => self.shared.observer.say(line),
             line if line == MOST_LINES + 1 => {
-                self.house.observer.say("further lines about this sender are not shown");
+                self.shared.observer.say("further lines about this sender are not shown");
             }
             _ => {}
         }
@@ -301,33 +302,33 @@ impl<'a> Control<'a> {
 
     /// A few times a second: the journal, what was lost, how far it is.
     fn tell(&mut self) -> Result<(), TransferError> {
-        let (landing, now) = (&self.house.receiver.landing, self.house.receiver.clock.now());
-        landing.checkpoint()?;
-        for (id, reason) in std::mem::take(&mut *locked(&self.visit.lost)) {
+        let (assembly, now) = (&self.shared.receiver.assembly, self.shared.receiver.clock.now());
+        assembly.checkpoint()?;
+        for (id, reason) in std::mem::take(&mut *locked(&self.sender.lost)) {
             frame::append(&mut self.out, &ToSender::Failed { id, reason: reason.clone() });
             self.lost(reason);
         }
-        for (name, fate) in landing.news() {
-            self.house.observer.moved(&name, fate);
+        for (name, fate) in assembly.news() {
+            self.shared.observer.moved(&name, fate);
         }
-        let counts = landing.counts();
+        let counts = assembly.counts();
         let passed = now.since(self.told).as_secs_f64().max(1e-3);
         let shown = counts.bytes + counts.arriving;
-        self.visit.standing.counted(counts.entries, counts.came.wrapping_add(counts.read));
+        self.sender.standing.counted(counts.entries, counts.came.wrapping_add(counts.read));
         if self.consent.is_asking() {
-            self.visit.standing.touch();
+            self.sender.standing.touch();
         }
         let last = shown.saturating_sub(self.told_bytes) as f64 * 8.0 / passed;
         // Half of it within two looks: steady enough to read.
         self.rate_bps = (self.rate_bps + last) / 2.0;
         (self.told, self.told_bytes) = (now, shown);
         let progress = self.progress(counts);
-        let report = locked(&self.visit.report).clone();
+        let report = locked(&self.sender.report).clone();
         let elapsed = now.since(self.began);
         let rtt = report.streams.first().map(|stream| Span::from_nanos(stream.rtt));
         self.history.add(now, sample(elapsed, &progress, &report));
         self.history.entered(&progress.entered);
-        self.house.observer.progress(&Snapshot {
+        self.shared.observer.progress(&Snapshot {
             elapsed,
             entries: counts.entries,
             bytes: shown,
@@ -346,7 +347,7 @@ impl<'a> Control<'a> {
 
     fn progress(&self, counts: Counts) -> Progress {
         let (state, entered) = {
-            let mut state = locked(&self.visit.window);
+            let mut state = locked(&self.sender.window);
             let entered = std::mem::take(&mut state.entered);
             (state.clone(), entered)
         };
@@ -356,7 +357,7 @@ impl<'a> Control<'a> {
         } else {
             (state.phase, state.reason)
         };
-        let times = ReceiverTimes { network: self.visit.waited(), disk: counts.disk.as_nanos() };
+        let times = ReceiverTimes { network: self.sender.waited(), disk: counts.disk.as_nanos() };
         Progress {
             entries: counts.entries,
             bytes: counts.bytes + counts.arriving,

@@ -1,8 +1,8 @@
-//! [`Landing`]: what becomes of offers and of the bytes that follow them. It outlives the connections of a session.
+//! [`Assembly`]: what becomes of offers and of the bytes that follow them. It outlives the connections of a session.
 //!
-//! Here: what it keeps account of. `landing/offers.rs`: what an offer is answered; `landing/rules.rs`: what the user decided
-//! about names; `landing/bytes.rs`: bytes into files; `landing/naming.rs`: how a whole file gets its name;
-//! `landing/holes.rs`: how much hashing of holes is allowed.
+//! Here: what it keeps account of. `assembly/offers.rs`: what an offer is answered; `assembly/rules.rs`: what the user decided
+//! about names; `assembly/bytes.rs`: bytes into files; `assembly/naming.rs`: how a whole file gets its name;
+//! `assembly/holes.rs`: how much hashing of holes is allowed.
 
 mod bytes;
 #[cfg(test)]
@@ -69,7 +69,7 @@ pub(super) struct Counts {
 
 /// The receiving end of a session.
 #[derive(Debug)]
-pub(super) struct Landing {
+pub(super) struct Assembly {
     store: Store,
     rules: Rules,
     journal: Mutex<Journal>,
@@ -87,7 +87,7 @@ pub(super) struct Landing {
     /// Bytes that came, holes left out.
     came: AtomicU64,
     read: AtomicU64,
-    /// The visit is over: what is only read for its answers need not be read any further.
+    /// The sender session is over: what is only read for its answers need not be read any further.
     stopped: AtomicBool,
     listed: Mutex<Vec<Name>>,
     /// What became of entries, for who wants to be told of each.
@@ -121,7 +121,7 @@ impl Open {
     }
 }
 
-impl Landing {
+impl Assembly {
     pub(super) fn open(store: Store, journal: Journal, rules: Rules, clock: Clock) -> Self {
         Self {
             store,

@@ -1,8 +1,8 @@
 //! Senders that hold the ticket and do not behave, played by hand; and times that run out.
 
-use super::locked;
 use crate::channel::{Channel, Inlet, Message};
 use crate::keys::{sender_tls, server_name};
+use crate::lock::locked;
 use crate::name::Name;
 use crate::progress::{Observer, Snapshot};
 use crate::wire::control::{Entry, Kind, Report, Stamp, ToReceiver, ToSender};
@@ -50,8 +50,8 @@ impl Bench {
         Self::new(ReceiveOptions { patience, ..ReceiveOptions::default() })
     }
 
-    /// A control connection that has greeted.
-    fn greet(&self) -> Sender {
+    /// A control connection that has sent its greeting.
+    fn control(&self) -> Sender {
         let address = self.ticket.sockets().next().unwrap();
         let tls = sender_tls(&self.ticket.secret, self.ticket.fingerprint);
         let tls = ClientConnection::new(tls, server_name()).unwrap();
@@ -64,8 +64,8 @@ impl Bench {
     }
 
     /// The same, let in.
-    fn welcome(&self) -> Sender {
-        let sender = self.greet();
+    fn admitted(&self) -> Sender {
+        let sender = self.control();
         assert!(matches!(sender.hear(), ToSender::Welcome { .. }));
         sender
     }
@@ -125,7 +125,7 @@ fn since(clock: Clock, began: Time) -> Span {
 fn a_session_whose_end_the_sender_does_not_confirm_ends_well_after_a_while() {
     let patience = Span::from_millis(700);
     let bench = Bench::patient_for(patience);
-    let sender = bench.welcome();
+    let sender = bench.admitted();
     sender.is_told_the_end();
     let (began, clock) = (bench.clock.now(), bench.clock);
     drop(sender);
@@ -140,7 +140,7 @@ fn a_session_whose_end_the_sender_does_not_confirm_ends_well_after_a_while() {
 #[test]
 fn a_sender_that_is_silent_after_the_end_does_not_keep_the_session_open() {
     let bench = Bench::patient_for(Span::from_millis(700));
-    let sender = bench.welcome();
+    let sender = bench.admitted();
     sender.is_told_the_end();
     bench.receiving.join().unwrap().unwrap();
     drop(sender);
@@ -149,9 +149,9 @@ fn a_sender_that_is_silent_after_the_end_does_not_keep_the_session_open() {
 #[test]
 fn a_sender_that_comes_back_to_confirm_the_end_is_told_it_again() {
     let bench = Bench::patient_for(Span::from_secs(60));
-    bench.welcome().is_told_the_end();
+    bench.admitted().is_told_the_end();
     let began = bench.clock.now();
-    let again = bench.welcome();
+    let again = bench.admitted();
     again.is_told_the_end();
     again.say(&ToReceiver::Bye);
     let clock = bench.clock;
@@ -162,7 +162,7 @@ fn a_sender_that_comes_back_to_confirm_the_end_is_told_it_again() {
 #[test]
 fn a_sender_that_comes_back_with_more_makes_the_session_go_on() {
     let bench = Bench::patient_for(Span::from_secs(2));
-    bench.welcome().is_told_the_end();
+    bench.admitted().is_told_the_end();
     bench.send().unwrap();
     assert!(bench.folder.path().join("to/file").exists());
     bench.receiving.join().unwrap().unwrap();
@@ -172,7 +172,7 @@ fn a_sender_that_comes_back_with_more_makes_the_session_go_on() {
 fn an_expired_ticket_lets_nobody_in_and_the_visit_under_way_goes_on() {
     let expire = Span::from_secs(1);
     let bench = Bench::new(ReceiveOptions { expire, ..ReceiveOptions::default() });
-    let early = bench.welcome();
+    let early = bench.admitted();
     std::thread::park_timeout(Duration::from_millis(1200));
     let error = bench.send().unwrap_err();
     assert!(error.to_string().contains("the ticket has expired"), "{error}");
@@ -185,7 +185,7 @@ fn an_expired_ticket_lets_nobody_in_and_the_visit_under_way_goes_on() {
 fn a_receiver_ends_when_its_ticket_expires_and_no_sender_is_there() {
     let expire = Span::from_millis(400);
     let bench = Bench::new(ReceiveOptions { expire, ..ReceiveOptions::default() });
-    drop(bench.welcome());
+    drop(bench.admitted());
     let error = bench.receiving.join().unwrap().unwrap_err();
     assert!(matches!(error, TransferError::Expired(_)), "{error}");
     assert_eq!(error.ending(), crate::Ending::Usage);
@@ -196,7 +196,7 @@ fn a_receiver_ends_when_no_sender_came_in_the_time_given() {
     let wait = Some(Span::from_secs(1));
     let bench = Bench::new(ReceiveOptions { wait, ..ReceiveOptions::default() });
     std::thread::park_timeout(Duration::from_millis(700));
-    let sender = bench.welcome();
+    let sender = bench.admitted();
     std::thread::park_timeout(Duration::from_millis(700));
     assert!(!bench.receiving.is_finished(), "a sender is there");
     let (began, clock) = (bench.clock.now(), bench.clock);
@@ -210,7 +210,7 @@ fn a_receiver_ends_when_no_sender_came_in_the_time_given() {
 fn a_sender_without_progress_has_to_give_its_place_up() {
     let patience = Span::from_secs(1);
     let bench = Bench::patient_for(patience);
-    let holder = bench.welcome();
+    let holder = bench.admitted();
     holder.say(&ToReceiver::Totals { entries: 1000, bytes: 0 });
     std::thread::scope(|threads| {
         let holding = threads.spawn(|| {
@@ -242,13 +242,13 @@ fn a_sender_without_progress_has_to_give_its_place_up() {
 #[test]
 fn more_than_eight_waiting_senders_are_turned_away_at_once() {
     let bench = Bench::patient_for(Span::from_secs(60));
-    let present = bench.welcome();
+    let present = bench.admitted();
     let began = bench.clock.now();
     std::thread::scope(|threads| {
         let waiting: Vec<_> = (0..12)
             .map(|_| {
                 threads.spawn(|| {
-                    let answer = bench.greet().hear();
+                    let answer = bench.control().hear();
                     assert!(matches!(answer, ToSender::Busy(_)), "{answer:?}");
                     since(bench.clock, began)
                 })
@@ -267,7 +267,7 @@ fn more_than_eight_waiting_senders_are_turned_away_at_once() {
 fn the_largest_numbers_of_a_sender_do_no_harm() {
     let accept = Accept { all: true, ..Accept::default() };
     let bench = Bench::new(ReceiveOptions { accept, ..ReceiveOptions::default() });
-    let sender = bench.welcome();
+    let sender = bench.admitted();
     let most = u64::MAX;
     for _ in 0..3 {
         sender.say(&ToReceiver::Report(Report::largest(64)));

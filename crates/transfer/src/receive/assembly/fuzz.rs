@@ -1,7 +1,7 @@
 //! Whoever has the ticket may still be a wrong program: no order of messages makes the receiving end panic, or write anywhere
 //! but in its folder.
 
-use super::tests::{landing, offered};
+use super::tests::{assembly, offered};
 use super::*;
 use crate::chunks::small_file_digest;
 use crate::receive::Existing;
@@ -71,36 +71,36 @@ fn said() -> impl Strategy<Value = Said> {
 }
 
 /// As a data connection does it (`stream.rs`).
-fn hear(landing: &Landing, open: &mut Option<(Id, u32, OpenChunk)>, said: &Said) -> Result<(), Trouble> {
+fn hear(assembly: &Assembly, open: &mut Option<(Id, u32, OpenChunk)>, said: &Said) -> Result<(), Trouble> {
     match *said {
         Said::Offer { id, ref name, ref kind } => {
             let name = Name::new(name.clone()).expect("a name");
             let entry = Entry { name, kind: kind.clone(), mode: 0o644, modified: Stamp::default() };
-            offered(landing, id, entry).map(drop)
+            offered(assembly, id, entry).map(drop)
         }
         Said::Small { id, length, right } => {
             let bytes = vec![7; length];
             let digest = if right { small_file_digest(&bytes).0 } else { [0; 32] };
-            landing.small(id, &bytes, &digest)
+            assembly.small(id, &bytes, &digest)
         }
         Said::Piece { id, chunk, offset, length } => {
             if open.as_ref().is_none_or(|(file, index, _)| (*file, *index) != (id, chunk)) {
-                *open = landing.chunk(id, chunk)?.map(|open| (id, chunk, open));
+                *open = assembly.chunk(id, chunk)?.map(|open| (id, chunk, open));
             }
-            open.as_mut().map_or(Ok(()), |(.., open)| landing.piece(open, offset, &vec![7; length]))
+            open.as_mut().map_or(Ok(()), |(.., open)| assembly.piece(open, offset, &vec![7; length]))
         }
         Said::ChunkEnd { id, chunk } => {
             let open = match open.take() {
                 Some((file, index, open)) if (file, index) == (id, chunk) => Some(open),
-                _ => landing.chunk(id, chunk)?,
+                _ => assembly.chunk(id, chunk)?,
             };
-            open.map_or(Ok(()), |open| landing.chunk_end(open, &[0; 32]))
+            open.map_or(Ok(()), |open| assembly.chunk_end(open, &[0; 32]))
         }
-        Said::FileEnd { id } => landing.file_end(id, &[0; 32]),
-        Said::Gone { id } => landing.gone(id),
+        Said::FileEnd { id } => assembly.file_end(id, &[0; 32]),
+        Said::Gone { id } => assembly.gone(id),
         Said::Begin => {
             *open = None;
-            landing.begin().map(drop).map_err(Trouble::from)
+            assembly.begin().map(drop).map_err(Trouble::from)
         }
     }
 }
@@ -115,15 +115,15 @@ proptest! {
         let folder = place.path().join("folder");
         std::fs::create_dir(&folder).unwrap();
         std::fs::write(folder.join("b"), b"there").unwrap();
-        let (_state, landing) = landing(&folder, existing);
+        let (_state, assembly) = assembly(&folder, existing);
         let mut open = None;
         for said in &all {
             // What is wrong is refused; the next message comes all the same.
-            let _ = hear(&landing, &mut open, said);
+            let _ = hear(&assembly, &mut open, said);
         }
         open = None;
-        prop_assert!(open.is_none() && landing.counts().arriving == 0, "nothing arrives any more");
-        let _ = landing.finish(1);
+        prop_assert!(open.is_none() && assembly.counts().arriving == 0, "nothing arrives any more");
+        let _ = assembly.finish(1);
         prop_assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 1, "something lies outside");
     }
 }

@@ -1,6 +1,6 @@
 //! What a sender that means harm finds.
 
-use super::tests::{entry, landing, offered};
+use super::tests::{assembly, entry, offered};
 use super::*;
 use crate::chunks::{file_digest, small_file_digest};
 use crate::receive::Existing;
@@ -17,13 +17,13 @@ fn five(version: u8, modified: Stamp) -> Entry {
 #[test]
 fn no_file_of_another_program_is_taken_for_the_sessions_own() {
     // How the sender makes its claim: it comes again, it makes the bytes under way go, it finishes without a last word.
-    let ways: [fn(&Landing); 3] = [
+    let ways: [fn(&Assembly); 3] = [
         |_| {},
-        |landing| {
+        |assembly| {
             let kind = Kind::Link { target: Vec::new() };
-            let _ = offered(landing, 5, Entry { kind, ..entry() });
+            let _ = offered(assembly, 5, Entry { kind, ..entry() });
         },
-        |landing| drop(landing.finish(1).unwrap()),
+        |assembly| drop(assembly.finish(1).unwrap()),
     ];
     for claim in ways {
         let place = tempfile::tempdir().unwrap();
@@ -31,19 +31,19 @@ fn no_file_of_another_program_is_taken_for_the_sessions_own() {
         fs::write(&file, b"there").unwrap();
         let meta = fs::metadata(&file).unwrap();
         let same = Stamp { seconds: meta.mtime(), nanos: meta.mtime_nsec() as u32 };
-        let (_state, landing) = landing(place.path(), Existing::Rename);
-        assert_eq!(offered(&landing, 0, five(1, Stamp::default())).unwrap(), Verdict::Want);
-        let mut chunk = landing.chunk(0, 0).unwrap().unwrap();
-        landing.piece(&mut chunk, 0, b"other").unwrap();
-        landing.chunk_end(chunk, blake3::hash(b"other").as_bytes()).unwrap();
-        landing.begin().unwrap();
-        claim(&landing);
-        landing.begin().unwrap();
-        assert_eq!(offered(&landing, 0, five(1, same)).unwrap(), Verdict::Have);
+        let (_state, assembly) = assembly(place.path(), Existing::Rename);
+        assert_eq!(offered(&assembly, 0, five(1, Stamp::default())).unwrap(), Verdict::Want);
+        let mut chunk = assembly.chunk(0, 0).unwrap().unwrap();
+        assembly.piece(&mut chunk, 0, b"other").unwrap();
+        assembly.chunk_end(chunk, blake3::hash(b"other").as_bytes()).unwrap();
+        assembly.begin().unwrap();
+        claim(&assembly);
+        assembly.begin().unwrap();
+        assert_eq!(offered(&assembly, 0, five(1, same)).unwrap(), Verdict::Have);
         let later = Entry { kind: Kind::File { size: 3, chunk: 20, version: [2; 16] }, ..entry() };
-        assert_eq!(offered(&landing, 1, later).unwrap(), Verdict::Want);
-        landing.small(1, b"new", &small_file_digest(b"new").0).unwrap();
-        assert!(landing.name_waiting().unwrap().is_empty());
+        assert_eq!(offered(&assembly, 1, later).unwrap(), Verdict::Want);
+        assembly.small(1, b"new", &small_file_digest(b"new").0).unwrap();
+        assert!(assembly.name_waiting().unwrap().is_empty());
         assert_eq!(fs::read(&file).unwrap(), b"there");
         assert_eq!(fs::read(place.path().join("file (1)")).unwrap(), b"new");
     }
@@ -52,15 +52,15 @@ fn no_file_of_another_program_is_taken_for_the_sessions_own() {
 #[test]
 fn a_file_that_another_program_made_meanwhile_counts_if_it_is_the_same_and_stays_its_own() {
     let place = tempfile::tempdir().unwrap();
-    let (_state, landing) = landing(place.path(), Existing::Refuse);
-    assert_eq!(offered(&landing, 0, five(1, Stamp::default())).unwrap(), Verdict::Want);
-    landing.small(0, b"there", &small_file_digest(b"there").0).unwrap();
+    let (_state, assembly) = assembly(place.path(), Existing::Refuse);
+    assert_eq!(offered(&assembly, 0, five(1, Stamp::default())).unwrap(), Verdict::Want);
+    assembly.small(0, b"there", &small_file_digest(b"there").0).unwrap();
     fs::write(place.path().join("file"), b"there").unwrap();
-    assert!(landing.name_waiting().unwrap().is_empty());
-    let counts = landing.counts();
+    assert!(assembly.name_waiting().unwrap().is_empty());
+    let counts = assembly.counts();
     assert_eq!((counts.entries, counts.bytes, counts.failed), (1, 5, 0));
     let kind = Kind::Link { target: b"x".to_vec() };
-    assert!(matches!(offered(&landing, 1, Entry { kind, ..entry() }).unwrap(), Verdict::Refused(_)));
+    assert!(matches!(offered(&assembly, 1, Entry { kind, ..entry() }).unwrap(), Verdict::Refused(_)));
     assert_eq!(fs::read(place.path().join("file")).unwrap(), b"there");
 }
 
@@ -68,15 +68,15 @@ fn a_file_that_another_program_made_meanwhile_counts_if_it_is_the_same_and_stays
 fn what_somebody_changes_while_a_later_version_comes_is_not_replaced() {
     for existing in [Existing::Refuse, Existing::Update] {
         let place = tempfile::tempdir().unwrap();
-        let (_state, landing) = landing(place.path(), existing);
-        assert_eq!(offered(&landing, 0, five(1, Stamp::default())).unwrap(), Verdict::Want);
-        landing.small(0, b"first", &small_file_digest(b"first").0).unwrap();
-        assert!(landing.name_waiting().unwrap().is_empty());
+        let (_state, assembly) = assembly(place.path(), existing);
+        assert_eq!(offered(&assembly, 0, five(1, Stamp::default())).unwrap(), Verdict::Want);
+        assembly.small(0, b"first", &small_file_digest(b"first").0).unwrap();
+        assert!(assembly.name_waiting().unwrap().is_empty());
         let later = Stamp { seconds: 1_000, nanos: 0 };
-        assert_eq!(offered(&landing, 1, five(2, later)).unwrap(), Verdict::Want);
+        assert_eq!(offered(&assembly, 1, five(2, later)).unwrap(), Verdict::Want);
         fs::write(place.path().join("file"), b"the user's own work").unwrap();
-        landing.small(1, b"later", &small_file_digest(b"later").0).unwrap();
-        assert_eq!(landing.name_waiting().unwrap().len(), 1);
+        assembly.small(1, b"later", &small_file_digest(b"later").0).unwrap();
+        assert_eq!(assembly.name_waiting().unwrap().len(), 1);
         assert_eq!(fs::read(place.path().join("file")).unwrap(), b"the user's own work");
     }
 }
@@ -85,15 +85,15 @@ fn what_somebody_changes_while_a_later_version_comes_is_not_replaced() {
 fn a_name_never_has_two_numbers() {
     let place = tempfile::tempdir().unwrap();
     fs::write(place.path().join("file"), b"the user's").unwrap();
-    let (_state, landing) = landing(place.path(), Existing::Rename);
+    let (_state, assembly) = assembly(place.path(), Existing::Rename);
     let five = |version| five(version, Stamp::default());
     for (ids, contents) in [(&[0][..], &[b"first"][..]), (&[1, 2], &[b"later", b"again"])] {
         // The second comes when the first is whole, and waits for its name.
         for (&id, content) in ids.iter().zip(contents) {
-            assert_eq!(offered(&landing, id, five(id as u8 + 1)).unwrap(), Verdict::Want);
-            landing.small(id, &content[..], &small_file_digest(&content[..]).0).unwrap();
+            assert_eq!(offered(&assembly, id, five(id as u8 + 1)).unwrap(), Verdict::Want);
+            assembly.small(id, &content[..], &small_file_digest(&content[..]).0).unwrap();
         }
-        assert!(landing.name_waiting().unwrap().is_empty());
+        assert!(assembly.name_waiting().unwrap().is_empty());
     }
     let read = |name| fs::read(place.path().join(name)).unwrap();
     assert_eq!((read("file (1)"), read("file (2)")), (b"later".to_vec(), b"again".to_vec()));
@@ -103,7 +103,7 @@ fn a_name_never_has_two_numbers() {
 fn a_folder_that_somebody_made_anew_stays_as_it_is() {
     let place = tempfile::tempdir().unwrap();
     let (inner, outer) = (place.path().join("outer/inner"), place.path().join("outer"));
-    let (_state, landing) = landing(place.path(), Existing::Refuse);
+    let (_state, assembly) = assembly(place.path(), Existing::Refuse);
     let folder = |name: &str, mode| Entry {
         name: Name::new(name.into()).unwrap(),
         kind: Kind::Folder,
@@ -113,20 +113,20 @@ fn a_folder_that_somebody_made_anew_stays_as_it_is() {
     for again in 0..2 {
         for (id, name) in ["outer", "outer/inner"].into_iter().enumerate() {
             let offer = folder(name, 0o777);
-            assert_eq!(offered(&landing, again * 2 + id as u64, offer).unwrap(), Verdict::Have);
+            assert_eq!(offered(&assembly, again * 2 + id as u64, offer).unwrap(), Verdict::Have);
         }
         if again == 0 {
             // The user takes it away, and makes one of the same name for something of their own.
             fs::remove_dir(&inner).unwrap();
             fs::create_dir(&inner).unwrap();
             fs::set_permissions(&inner, fs::Permissions::from_mode(0o500)).unwrap();
-            assert!(landing.finish(1).unwrap().folders.is_empty());
+            assert!(assembly.finish(1).unwrap().folders.is_empty());
             assert_ne!(fs::metadata(&inner).unwrap().mtime(), 9);
             assert_eq!(fs::metadata(&outer).unwrap().mtime(), 9);
         }
     }
     let before = fs::metadata(&inner).unwrap().mtime();
-    assert!(landing.finish(1).unwrap().folders.is_empty());
+    assert!(assembly.finish(1).unwrap().folders.is_empty());
     let (inner, outer) = (fs::metadata(&inner).unwrap(), fs::metadata(&outer).unwrap());
     assert_eq!((inner.mode() & 0o7777, inner.mtime()), (0o500, before));
     assert_eq!((outer.mode() & 0o700, outer.mtime()), (0o700, 9));
@@ -135,25 +135,25 @@ fn a_folder_that_somebody_made_anew_stays_as_it_is() {
 #[test]
 fn a_chunk_that_is_given_up_and_begun_again_has_nothing_of_the_first_time() {
     let place = tempfile::tempdir().unwrap();
-    let (_state, landing) = landing(place.path(), Existing::Refuse);
-    assert_eq!(offered(&landing, 0, five(1, Stamp::default())).unwrap(), Verdict::Want);
-    let mut first = landing.chunk(0, 0).unwrap().unwrap();
-    landing.piece(&mut first, 0, b"stale").unwrap();
+    let (_state, assembly) = assembly(place.path(), Existing::Refuse);
+    assert_eq!(offered(&assembly, 0, five(1, Stamp::default())).unwrap(), Verdict::Want);
+    let mut first = assembly.chunk(0, 0).unwrap().unwrap();
+    assembly.piece(&mut first, 0, b"stale").unwrap();
     drop(first);
-    let mut again = landing.chunk(0, 0).unwrap().unwrap();
-    landing.piece(&mut again, 4, b"x").unwrap();
+    let mut again = assembly.chunk(0, 0).unwrap().unwrap();
+    assembly.piece(&mut again, 4, b"x").unwrap();
     let digest = *blake3::hash(b"\0\0\0\0x").as_bytes();
-    landing.chunk_end(again, &digest).unwrap();
-    landing.file_end(0, &file_digest(5, &[digest])).unwrap();
-    assert!(landing.name_waiting().unwrap().is_empty());
+    assembly.chunk_end(again, &digest).unwrap();
+    assembly.file_end(0, &file_digest(5, &[digest])).unwrap();
+    assert!(assembly.name_waiting().unwrap().is_empty());
     assert_eq!(fs::read(place.path().join("file")).unwrap(), b"\0\0\0\0x");
 }
 
 /// Sends the chunk of a file of five bytes.
-fn chunk(landing: &Landing, id: Id, bytes: &[u8; 5]) {
-    let mut chunk = landing.chunk(id, 0).unwrap().unwrap();
-    landing.piece(&mut chunk, 0, bytes).unwrap();
-    landing.chunk_end(chunk, blake3::hash(bytes).as_bytes()).unwrap();
+fn chunk(assembly: &Assembly, id: Id, bytes: &[u8; 5]) {
+    let mut chunk = assembly.chunk(id, 0).unwrap().unwrap();
+    assembly.piece(&mut chunk, 0, bytes).unwrap();
+    assembly.chunk_end(chunk, blake3::hash(bytes).as_bytes()).unwrap();
 }
 
 fn partials(folder: &Path) -> usize {
@@ -169,7 +169,7 @@ fn what_the_journal_says_of_a_file_that_is_gone_makes_no_other_one_the_sessions_
         fs::write(&file, b"there").unwrap();
         let meta = fs::metadata(&file).unwrap();
         let same = Stamp { seconds: meta.mtime(), nanos: meta.mtime_nsec() as u32 };
-        let (state, one) = landing(place.path(), Existing::Rename);
+        let (state, one) = assembly(place.path(), Existing::Rename);
         assert_eq!(offered(&one, 0, five(1, Stamp::default())).unwrap(), Verdict::Want);
         chunk(&one, 0, b"other");
         let journal = place.path().join(".tightlink/journal");
@@ -184,7 +184,7 @@ fn what_the_journal_says_of_a_file_that_is_gone_makes_no_other_one_the_sessions_
         if way == 0 {
             fs::write(&journal, before).unwrap();
         }
-        let (_state, two) = landing(place.path(), Existing::Rename);
+        let (_state, two) = assembly(place.path(), Existing::Rename);
         assert_eq!(offered(&two, 0, five(1, same)).unwrap(), Verdict::Have);
         assert_eq!(offered(&two, 1, five(2, Stamp::default())).unwrap(), Verdict::Want);
         two.small(1, b"evil!", &small_file_digest(b"evil!").0).unwrap();
@@ -196,7 +196,7 @@ fn what_the_journal_says_of_a_file_that_is_gone_makes_no_other_one_the_sessions_
 #[test]
 fn the_journal_knows_of_a_chunk_before_its_file_can_get_its_name_and_of_its_end_before_it_goes() {
     let place = tempfile::tempdir().unwrap();
-    let (state, one) = landing(place.path(), Existing::Refuse);
+    let (state, one) = assembly(place.path(), Existing::Refuse);
     assert_eq!(offered(&one, 0, five(1, Stamp::default())).unwrap(), Verdict::Want);
     one.small(0, b"other", &small_file_digest(b"other").0).unwrap();
     fs::write(place.path().join("file"), b"there").unwrap();
@@ -205,7 +205,7 @@ fn the_journal_knows_of_a_chunk_before_its_file_can_get_its_name_and_of_its_end_
     let journal = fs::read(place.path().join(".tightlink/journal")).unwrap();
     drop((one, state));
     fs::write(place.path().join(".tightlink/journal"), journal).unwrap();
-    let (_state, two) = landing(place.path(), Existing::Refuse);
+    let (_state, two) = assembly(place.path(), Existing::Refuse);
     assert!(two.journal().partials().next().is_none(), "nothing is under way");
 }
 
@@ -214,41 +214,41 @@ fn what_comes_after_a_folder_was_moved_away_does_not_follow_it() {
     let place = tempfile::tempdir().unwrap();
     let folder = place.path().join("inbox");
     fs::create_dir(&folder).unwrap();
-    let (_state, landing) = landing(&folder, Existing::Refuse);
+    let (_state, assembly) = assembly(&folder, Existing::Refuse);
     let tools = Entry { name: Name::new(b"tools".to_vec()).unwrap(), kind: Kind::Folder, ..entry() };
-    assert_eq!(offered(&landing, 0, tools.clone()).unwrap(), Verdict::Have);
+    assert_eq!(offered(&assembly, 0, tools.clone()).unwrap(), Verdict::Have);
     let inner = |version| Entry {
         name: Name::new(b"tools/file".to_vec()).unwrap(),
         ..five(version, Stamp::default())
     };
-    assert_eq!(offered(&landing, 1, inner(1)).unwrap(), Verdict::Want);
-    landing.small(1, b"first", &small_file_digest(b"first").0).unwrap();
-    assert!(landing.name_waiting().unwrap().is_empty());
+    assert_eq!(offered(&assembly, 1, inner(1)).unwrap(), Verdict::Want);
+    assembly.small(1, b"first", &small_file_digest(b"first").0).unwrap();
+    assert!(assembly.name_waiting().unwrap().is_empty());
     // The user looks at it, and takes it home.
     fs::rename(folder.join("tools"), place.path().join("home")).unwrap();
     std::thread::park_timeout(std::time::Duration::from_millis(5));
-    assert_eq!(offered(&landing, 2, inner(2)).unwrap(), Verdict::Want);
-    landing.small(2, b"evil!", &small_file_digest(b"evil!").0).unwrap();
-    assert_eq!(landing.name_waiting().unwrap().len(), 1, "there is no such folder");
+    assert_eq!(offered(&assembly, 2, inner(2)).unwrap(), Verdict::Want);
+    assembly.small(2, b"evil!", &small_file_digest(b"evil!").0).unwrap();
+    assert_eq!(assembly.name_waiting().unwrap().len(), 1, "there is no such folder");
     assert_eq!(fs::read(place.path().join("home/file")).unwrap(), b"first");
 }
 
 #[test]
 fn of_the_versions_of_a_file_one_lies_there_and_holds_no_descriptor() {
     let place = tempfile::tempdir().unwrap();
-    for visit in 0..3 {
-        let (_state, landing) = landing(place.path(), Existing::Refuse);
+    for session in 0..3 {
+        let (_state, assembly) = assembly(place.path(), Existing::Refuse);
         for version in 0..4u8 {
-            landing.begin().unwrap();
-            let offer = five(version + 4 * visit, Stamp::default());
-            assert_eq!(offered(&landing, 0, offer.clone()).unwrap(), Verdict::Want);
+            assembly.begin().unwrap();
+            let offer = five(version + 4 * session, Stamp::default());
+            assert_eq!(offered(&assembly, 0, offer.clone()).unwrap(), Verdict::Want);
             assert!(
-                matches!(offered(&landing, 1, five(100, Stamp::default())).unwrap(), Verdict::Refused(_)),
+                matches!(offered(&assembly, 1, five(100, Stamp::default())).unwrap(), Verdict::Refused(_)),
                 "one of its name is under way"
             );
-            chunk(&landing, 0, b"bytes");
-            assert_eq!(partials(place.path()), 1, "version {version} in visit {visit}");
-            let open = landing.find(0).unwrap();
+            chunk(&assembly, 0, b"bytes");
+            assert_eq!(partials(place.path()), 1, "version {version} in session {session}");
+            let open = assembly.find(0).unwrap();
             assert!(open.lock().file.upgrade().is_none(), "it is closed between chunks");
         }
     }
@@ -257,7 +257,7 @@ fn of_the_versions_of_a_file_one_lies_there_and_holds_no_descriptor() {
 #[test]
 fn a_resume_reads_no_holes_and_hashes_them_within_their_budget() {
     let place = tempfile::tempdir().unwrap();
-    let (state, one) = landing(place.path(), Existing::Refuse);
+    let (state, one) = assembly(place.path(), Existing::Refuse);
     let size = 8u64 << 20;
     let offer = Entry { kind: Kind::File { size, chunk: 20, version: [1; 16] }, ..entry() };
     assert_eq!(offered(&one, 0, offer.clone()).unwrap(), Verdict::Want);
@@ -270,7 +270,7 @@ fn a_resume_reads_no_holes_and_hashes_them_within_their_budget() {
         one.chunk_end(chunk, &digest).unwrap();
     }
     drop((one, state));
-    let (_state, two) = landing(place.path(), Existing::Refuse);
+    let (_state, two) = assembly(place.path(), Existing::Refuse);
     assert_eq!(offered(&two, 0, offer).unwrap(), Verdict::Have);
     let read = two.counts().read;
     assert!(read <= 8 * 64 * 1024, "{read} bytes were read of eight blocks");

@@ -33,7 +33,7 @@ pub(super) struct Stranger {
 
 /// All of them.
 #[derive(Debug, Default)]
-pub(super) struct Unproved(Mutex<Vec<Stranger>>);
+pub(in crate::receive) struct Unproved(Mutex<Vec<Stranger>>);
 
 /// What is to be done about connections that nothing had come from.
 #[derive(Debug, Default)]
