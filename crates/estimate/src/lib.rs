@@ -4,11 +4,12 @@
 //! Reading order: `estimator.rs` (the trait), `round_trip.rs` (base, exogenous and average RTT, and the queue that
 //! stands), `goodput.rs` (what is delivered in windows of two round trips, and whether samples are nearly equal),
 //! `loss.rs` (gaps in sequence numbers, counters that only rise), `train.rs` (capacity from packet trains),
-//! `bottleneck.rs` (what waits at the bottleneck, from probes and packet pairs).
+//! `bottleneck.rs` (what waits at the bottleneck, from probes and packet pairs), `limits.rs` (what limited a transfer).
 
 mod bottleneck;
 mod estimator;
 mod goodput;
+pub mod limits;
 mod loss;
 mod round_trip;
 mod statistics;

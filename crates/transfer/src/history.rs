@@ -1,8 +1,9 @@
 //! [`History`]: a transfer against time, for its report. It takes bounded memory: when it is full every other sample goes,
 //! and from then on samples are taken half as often.
 
+use estimate::limits::window_below_congestion;
 use serde::{Deserialize, Serialize};
-use units::{Span, Time};
+use units::{Bytes, Span, Time};
 
 /// More than a page draws.
 const MOST: usize = 4000;
@@ -76,18 +77,11 @@ impl History {
         self.phases.extend(phases.iter().take(room).cloned());
     }
 
-    /// The share of the moments with a limited receive window in which the congestion window was no smaller: whatever
-    /// held the sender back then, congestion control did not. 0 if there were none.
+    /// [`estimate::limits::window_below_congestion`] of the samples.
     #[must_use]
     pub fn window_below_congestion(&self) -> f64 {
-        let known = self.samples.iter().filter(|sample| sample.congestion_window > 0);
-        let limited: Vec<bool> = known
-            .filter_map(|sample| sample.window.map(|window| sample.congestion_window >= window))
-            .collect();
-        if limited.is_empty() {
-            return 0.0;
-        }
-        limited.iter().filter(|&&below| below).count() as f64 / limited.len() as f64
+        let moment = |sample: &Sample| (sample.window.map(Bytes::new), Bytes::new(sample.congestion_window));
+        window_below_congestion(self.samples.iter().map(moment))
     }
 
     /// Mean of the smoothed round-trip times in the samples, seconds; `None` without any.
@@ -140,18 +134,5 @@ mod tests {
             history.entered(&[entry(6), entry(7)]);
         }
         assert_eq!(history.phases().len(), MOST);
-    }
-
-    #[test]
-    fn it_is_known_how_often_the_receive_window_was_the_smaller_one() {
-        let mut history = History::default();
-        assert_eq!(history.window_below_congestion(), 0.0);
-        let moments =
-            [(None, 5), (Some(10), 0), (Some(10), 10), (Some(10), 20), (Some(10), 9), (Some(9), 12)];
-        for (tenth, (window, congestion_window)) in moments.into_iter().enumerate() {
-            let now = Time::ZERO + Span::from_millis(100) * tenth as u64;
-            history.add(now, Sample { window, congestion_window, ..Sample::default() });
-        }
-        assert_eq!(history.window_below_congestion(), 0.75, "the first two say nothing");
     }
 }

@@ -32,9 +32,10 @@ mod window;
 pub mod wire;
 
 pub use error::{Ending, TransferError};
+pub use estimate::limits::Limit;
 pub use history::{History, PhaseEntry, Sample};
 pub use host::Clock;
-pub use measure::{KernelTimes, Limit, Limits, ReceiverTimes, SenderTimes};
+pub use measure::{KernelTimes, Limits, ReceiverTimes, SenderTimes};
 pub use progress::{Moved, Observer, Question, Silent, Snapshot};
 pub use receive::{Accept, Existing, ReceiveOptions, Receiver};
 pub use send::{Listed, SendOptions, Shape, Totals, list, send};

@@ -1,16 +1,11 @@
-//! What limited a transfer: where its time went on both sides, and the sentence that says so.
-//!
-//! The threads of the data connections know what they waited for: the network, a disk, a limit, something to do. If they
-//! waited for the network, the sender's kernel knows what that waited for (`TCP_INFO`): the receive window, its own send
-//! buffer, or else the congestion window. So the question is answered from the outside in: the sender's program, the
-//! receiver's program, the connection.
+//! Where a transfer's time went on both sides, and the sentence that says what limited it. The verdict is in
+//! `estimate/src/limits.rs`.
 
-use serde::{Deserialize, Serialize};
+use estimate::limits::{ConnectionShares, Limit, ReceiverShares, SenderShares, limit_of_transfer};
+use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
 use units::Span;
 
-/// A side waited for the network for less than this share of the time: it was the slower part itself.
-const SELDOM: f64 = 0.3;
 /// Below this nothing can be said.
 const SHORT: Span = Span::from_millis(200);
 
@@ -49,36 +44,11 @@ pub struct KernelTimes {
     pub retransmits: u64,
 }
 
-/// What limited a transfer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Limit {
-    /// It was over too soon to tell.
-    TooShort,
-    /// The rate asked for.
-    Limit,
-    /// Reading files.
-    SendingDisk,
-    /// The sender's own work: encrypting, hashing.
-    SendingApplication,
-    /// There was nothing to send: looking for files, waiting for answers.
-    Idle,
-    /// Writing files.
-    ReceivingDisk,
-    /// The receiver's own work: decrypting, verifying.
-    ReceivingApplication,
-    /// The receive window.
-    ReceiveWindow,
-    /// The send buffer.
-    SendBuffer,
-    /// The congestion window: the path's rate, and losses.
-    CongestionWindow,
-}
-
 /// The measurements a verdict rests on, as shares of the transfer's time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Limits {
     /// The verdict.
+    #[serde(serialize_with = "name")]
     pub limited_by: Limit,
     /// Its share.
     pub share: f64,
@@ -149,35 +119,26 @@ impl Limits {
     }
 
     fn verdict(&self) -> (Limit, f64) {
-        let rest = |parts: &[f64]| (1.0 - parts.iter().sum::<f64>()).max(0.0);
-        let sender_work = rest(&[self.sender_network, self.sender_disk, self.sender_limit, self.sender_idle]);
-        let receiver_work = rest(&[self.receiver_network, self.receiver_disk]);
-        let rest_of_busy = (self.busy - self.receive_window - self.send_buffer).max(0.0);
-        // The kernel counts a paced sender's pauses as neither; what it could have sent was the window's to decide.
-        let window = self.receive_window + rest_of_busy * self.window_below_congestion;
-        let congestion = rest_of_busy * (1.0 - self.window_below_congestion);
-        if self.sender_network < SELDOM {
-            most(&[
-                (Limit::Limit, self.sender_limit),
-                (Limit::SendingDisk, self.sender_disk),
-                (Limit::Idle, self.sender_idle),
-                (Limit::SendingApplication, sender_work),
-            ])
-        } else if self.receiver_network < SELDOM {
-            most(&[(Limit::ReceivingDisk, self.receiver_disk), (Limit::ReceivingApplication, receiver_work)])
-        } else {
-            most(&[
-                (Limit::CongestionWindow, congestion),
-                (Limit::ReceiveWindow, window),
-                (Limit::SendBuffer, self.send_buffer),
-            ])
-        }
+        let sender = SenderShares {
+            network: self.sender_network,
+            disk: self.sender_disk,
+            limit: self.sender_limit,
+            idle: self.sender_idle,
+        };
+        let receiver = ReceiverShares { network: self.receiver_network, disk: self.receiver_disk };
+        let connection = ConnectionShares {
+            busy: self.busy,
+            receive_window: self.receive_window,
+            send_buffer: self.send_buffer,
+            window_below_congestion: self.window_below_congestion,
+        };
+        limit_of_transfer(sender, receiver, connection)
     }
 }
 
-fn most(parts: &[(Limit, f64)]) -> (Limit, f64) {
-    let largest = parts.iter().copied().reduce(|a, b| if b.1 > a.1 { b } else { a });
-    largest.unwrap_or((Limit::TooShort, 0.0))
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
+fn name<S: Serializer>(limit: &Limit, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(limit.name())
 }
 
 /// One sentence for a person.
@@ -248,30 +209,6 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    fn limits(sender: SenderTimes, receiver: ReceiverTimes, kernel: KernelTimes) -> Limits {
-        Limits::new(Span::from_secs(10), 1, sender, receiver, kernel, true, 0.0)
-    }
-
-    #[test]
-    fn each_limit_is_found_from_the_times_that_show_it() {
-        let s = SECOND;
-        let network = SenderTimes { network: 9 * s, ..SenderTimes::default() };
-        let waits = ReceiverTimes { network: 9 * s, ..ReceiverTimes::default() };
-        let kernel = KernelTimes { busy: 10 * s, ..KernelTimes::default() };
-        let sender = |times| limits(times, waits, kernel).limited_by;
-        assert_eq!(sender(SenderTimes { limit: 8 * s, ..SenderTimes::default() }), Limit::Limit);
-        assert_eq!(sender(SenderTimes { disk: 8 * s, ..SenderTimes::default() }), Limit::SendingDisk);
-        assert_eq!(sender(SenderTimes { idle: 8 * s, ..SenderTimes::default() }), Limit::Idle);
-        assert_eq!(sender(SenderTimes::default()), Limit::SendingApplication);
-        let receiver = |times| limits(network, times, kernel).limited_by;
-        assert_eq!(receiver(ReceiverTimes { disk: 8 * s, network: s }), Limit::ReceivingDisk);
-        assert_eq!(receiver(ReceiverTimes::default()), Limit::ReceivingApplication);
-        let found = |kernel| limits(network, waits, kernel).limited_by;
-        assert_eq!(found(KernelTimes { window: 8 * s, ..kernel }), Limit::ReceiveWindow);
-        assert_eq!(found(KernelTimes { buffer: 8 * s, ..kernel }), Limit::SendBuffer);
-        assert_eq!(found(KernelTimes { window: 3 * s, ..kernel }), Limit::CongestionWindow);
-    }
-
     #[test]
     fn shares_are_of_all_connections_and_the_sentence_says_them() {
         let sender = SenderTimes { network: 40 * SECOND, ..SenderTimes::default() };
@@ -279,6 +216,8 @@ mod tests {
         let kernel = KernelTimes { busy: 40 * SECOND, window: 30 * SECOND, buffer: 0, retransmits: 0 };
         let limits = Limits::new(Span::from_secs(10), 4, sender, receiver, kernel, true, 0.0);
         assert_eq!((limits.receive_window, limits.sender_network), (0.75, 1.0));
+        let json = serde_json::to_value(limits).unwrap();
+        assert_eq!(json["limited_by"], "receive-window");
         assert!(
             limits.to_string().contains("receive window, as it should be")
                 && limits.to_string().contains("75 %")
@@ -286,18 +225,6 @@ mod tests {
         let kernel = KernelTimes { window: 0, retransmits: 3, ..kernel };
         let lossy = Limits::new(Span::from_secs(10), 4, sender, receiver, kernel, true, 0.0).to_string();
         assert!(lossy.contains("losses") && lossy.contains("3 segments"), "{lossy}");
-    }
-
-    #[test]
-    fn a_paced_sender_with_congestion_window_to_spare_is_limited_by_the_window() {
-        let sender = SenderTimes { network: 9 * SECOND, ..SenderTimes::default() };
-        let receiver = ReceiverTimes { network: 9 * SECOND, disk: 0 };
-        let kernel = KernelTimes { busy: 10 * SECOND, window: 2 * SECOND, ..KernelTimes::default() };
-        let limited = |below| Limits::new(Span::from_secs(10), 1, sender, receiver, kernel, true, below);
-        assert_eq!(limited(0.0).limited_by, Limit::CongestionWindow);
-        let paced = limited(0.9);
-        assert_eq!(paced.limited_by, Limit::ReceiveWindow);
-        assert!((paced.share - (0.2 + 0.8 * 0.9)).abs() < 1e-9, "{paced:?}");
     }
 
     #[test]

@@ -1,0 +1,196 @@
+//! [`Limit`]: what limited a transfer, from where its time went.
+//!
+//! The two programs know what their threads waited for: the network, a disk, a limit, something to do. If they waited for the
+//! network, the sender's kernel knows what that waited for (`TCP_INFO`): the receive window, its own send buffer, or else
+//! the congestion window. So the question is answered from the outside in: the sender's program, the receiver's program,
+//! the connection.
+
+use units::Bytes;
+
+/// A side waited for the network for less than this share of the time: it was the slower part itself.
+const SELDOM: f64 = 0.3;
+
+/// What limited a transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// It was over too soon to tell.
+    TooShort,
+    /// The rate asked for.
+    Limit,
+    /// Reading files.
+    SendingDisk,
+    /// The sender's own work: encrypting, hashing.
+    SendingApplication,
+    /// There was nothing to send: looking for files, waiting for answers.
+    Idle,
+    /// Writing files.
+    ReceivingDisk,
+    /// The receiver's own work: decrypting, verifying.
+    ReceivingApplication,
+    /// The receive window.
+    ReceiveWindow,
+    /// The send buffer.
+    SendBuffer,
+    /// The congestion window: the path's rate, and losses.
+    CongestionWindow,
+}
+
+impl Limit {
+    /// Its name in results.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::TooShort => "too-short",
+            Self::Limit => "limit",
+            Self::SendingDisk => "sending-disk",
+            Self::SendingApplication => "sending-application",
+            Self::Idle => "idle",
+            Self::ReceivingDisk => "receiving-disk",
+            Self::ReceivingApplication => "receiving-application",
+            Self::ReceiveWindow => "receive-window",
+            Self::SendBuffer => "send-buffer",
+            Self::CongestionWindow => "congestion-window",
+        }
+    }
+}
+
+/// Shares of the time that the sender's program spent waiting; the rest is its own work.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SenderShares {
+    /// For the network.
+    pub network: f64,
+    /// For its disk.
+    pub disk: f64,
+    /// For a limit on its rate.
+    pub limit: f64,
+    /// For something to send.
+    pub idle: f64,
+}
+
+/// Shares of the time that the receiver's program spent waiting; the rest is its own work.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ReceiverShares {
+    /// For the network.
+    pub network: f64,
+    /// For its disk.
+    pub disk: f64,
+}
+
+/// Shares of the time by the sender's kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ConnectionShares {
+    /// With data in flight or waiting.
+    pub busy: f64,
+    /// Of that, held back by the receive window.
+    pub receive_window: f64,
+    /// Of that, held back by the send buffer.
+    pub send_buffer: f64,
+    /// Of the time with a limited receive window, the share in which the congestion window was no smaller
+    /// ([`window_below_congestion`]).
+    pub window_below_congestion: f64,
+}
+
+/// What limited a transfer between these programs over this connection, and its share of the time.
+#[must_use]
+pub fn limit_of_transfer(
+    sender: SenderShares,
+    receiver: ReceiverShares,
+    connection: ConnectionShares,
+) -> (Limit, f64) {
+    let rest = |waits: f64| (1.0 - waits).max(0.0);
+    if sender.network < SELDOM {
+        largest(&[
+            (Limit::Limit, sender.limit),
+            (Limit::SendingDisk, sender.disk),
+            (Limit::Idle, sender.idle),
+            (Limit::SendingApplication, rest(sender.network + sender.disk + sender.limit + sender.idle)),
+        ])
+    } else if receiver.network < SELDOM {
+        largest(&[
+            (Limit::ReceivingDisk, receiver.disk),
+            (Limit::ReceivingApplication, rest(receiver.network + receiver.disk)),
+        ])
+    } else {
+        limit_of_connection(connection)
+    }
+}
+
+/// What limited a connection whose programs did not, and its share of the time.
+#[must_use]
+pub fn limit_of_connection(connection: ConnectionShares) -> (Limit, f64) {
+    let ConnectionShares { busy, receive_window, send_buffer, window_below_congestion: below } = connection;
+    let rest_of_busy = (busy - receive_window - send_buffer).max(0.0);
+    // The kernel counts a paced sender's pauses as neither; what it could have sent was the window's to decide.
+    largest(&[
+        (Limit::CongestionWindow, rest_of_busy * (1.0 - below)),
+        (Limit::ReceiveWindow, receive_window + rest_of_busy * below),
+        (Limit::SendBuffer, send_buffer),
+    ])
+}
+
+/// The share of the moments with a limited receive window in which the congestion window was no smaller: whatever held the
+/// sender back then, congestion control did not. A moment is the limit of the receive window, `None` without one, and the
+/// congestion window, zero if it is unknown. Zero if no moment tells.
+#[must_use]
+pub fn window_below_congestion(moments: impl IntoIterator<Item = (Option<Bytes>, Bytes)>) -> f64 {
+    let (mut below, mut limited) = (0_u64, 0_u64);
+    for (window, congestion) in moments {
+        let Some(window) = window.filter(|_| congestion > Bytes::ZERO) else { continue };
+        limited += 1;
+        below += u64::from(congestion >= window);
+    }
+    if limited == 0 { 0.0 } else { below as f64 / limited as f64 }
+}
+
+/// The largest part; of equal ones the first.
+fn largest<const N: usize>(parts: &[(Limit, f64); N]) -> (Limit, f64) {
+    const { assert!(N > 0) };
+    parts[1..].iter().fold(parts[0], |a, &b| if b.1 > a.1 { b } else { a })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WAITS: (SenderShares, ReceiverShares) = (
+        SenderShares { network: 0.9, disk: 0.0, limit: 0.0, idle: 0.0 },
+        ReceiverShares { network: 0.9, disk: 0.0 },
+    );
+    const BUSY: ConnectionShares =
+        ConnectionShares { busy: 1.0, receive_window: 0.0, send_buffer: 0.0, window_below_congestion: 0.0 };
+
+    #[test]
+    fn a_program_that_seldom_waits_for_the_network_is_the_limit() {
+        let sender = |shares| limit_of_transfer(shares, WAITS.1, BUSY).0;
+        assert_eq!(sender(SenderShares { limit: 0.8, ..SenderShares::default() }), Limit::Limit);
+        assert_eq!(sender(SenderShares { disk: 0.8, ..SenderShares::default() }), Limit::SendingDisk);
+        assert_eq!(sender(SenderShares { idle: 0.8, ..SenderShares::default() }), Limit::Idle);
+        assert_eq!(sender(SenderShares::default()), Limit::SendingApplication);
+        let receiver = |shares| limit_of_transfer(WAITS.0, shares, BUSY).0;
+        assert_eq!(receiver(ReceiverShares { disk: 0.8, network: 0.1 }), Limit::ReceivingDisk);
+        assert_eq!(receiver(ReceiverShares::default()), Limit::ReceivingApplication);
+    }
+
+    #[test]
+    fn where_both_wait_the_connection_is_asked() {
+        let found = |connection| limit_of_transfer(WAITS.0, WAITS.1, connection);
+        assert_eq!(found(ConnectionShares { receive_window: 0.8, ..BUSY }), (Limit::ReceiveWindow, 0.8));
+        assert_eq!(found(ConnectionShares { send_buffer: 0.8, ..BUSY }), (Limit::SendBuffer, 0.8));
+        assert_eq!(found(ConnectionShares { receive_window: 0.25, ..BUSY }), (Limit::CongestionWindow, 0.75));
+    }
+
+    #[test]
+    fn a_paced_sender_with_congestion_window_to_spare_is_limited_by_the_window() {
+        let paced = ConnectionShares { receive_window: 0.25, window_below_congestion: 0.75, ..BUSY };
+        assert_eq!(limit_of_connection(paced), (Limit::ReceiveWindow, 0.25 + 0.75 * 0.75));
+    }
+
+    #[test]
+    fn it_is_known_how_often_the_receive_window_was_the_smaller_one() {
+        assert_eq!(window_below_congestion([]), 0.0);
+        let moments =
+            [(None, 5), (Some(10), 0), (Some(10), 10), (Some(10), 20), (Some(10), 9), (Some(9), 12)];
+        let moments = moments.map(|(window, congestion)| (window.map(Bytes::new), Bytes::new(congestion)));
+        assert_eq!(window_below_congestion(moments), 0.75, "the first two say nothing");
+    }
+}
