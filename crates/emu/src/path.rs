@@ -223,7 +223,7 @@ impl Path {
         let _ = self.tell(Command::Stop);
         let Some(thread) = self.thread.take() else { return Err(self.ended()) };
         let mut report = thread.join().map_err(|_| self.ended())??;
-        self.let_go();
+        self.shorten_retries();
         report.lost_before_link = lost?;
         Ok(report)
     }
@@ -231,7 +231,7 @@ impl Path {
     /// Has connections across the path that is gone give up soon. Otherwise the kernel would go on sending what
     /// a program left behind for some two minutes, and its namespace would stay as long; and a program blocked in
     /// a write would wait a quarter of an hour.
-    fn let_go(&self) {
+    fn shorten_retries(&self) {
         for namespace in [&self.sender, &self.receiver] {
             // If this fails they give up later.
             let _ = namespace.sysctl("net.ipv4.tcp_orphan_retries", "1");
@@ -255,7 +255,7 @@ impl Drop for Path {
             let _ = self.tell(Command::Stop);
             // Nobody is left to hear how it ended.
             let _ = thread.join();
-            self.let_go();
+            self.shorten_retries();
         }
     }
 }

@@ -259,7 +259,7 @@ impl<'a> Receiving<'a> {
         let now = self.clock.now();
         for slot in &mut self.slots {
             slot.sample(now)?;
-            slot.let_go();
+            slot.close();
             slot.remark();
         }
         Ok(())

@@ -90,12 +90,12 @@ impl User {
                 let size = plan.size.draw(self.flow.payload(), &mut self.stream);
                 self.began = now;
                 if plan.handshake {
-                    return self.knock(now, size, 1, tally, medium);
+                    return self.send_syn(now, size, 1, tally, medium);
                 }
                 self.open(now, size, false, plan);
             }
             Phase::Connecting { size, attempts, .. } => {
-                return self.knock(now, size, attempts + 1, tally, medium);
+                return self.send_syn(now, size, attempts + 1, tally, medium);
             }
             Phase::Sending => {}
         }
@@ -149,7 +149,14 @@ impl User {
     }
 
     /// Sends the SYN for the `attempts`th time.
-    fn knock(&mut self, now: Time, size: Bytes, attempts: u32, tally: &mut Tally, medium: &mut impl Medium) {
+    fn send_syn(
+        &mut self,
+        now: Time,
+        size: Bytes,
+        attempts: u32,
+        tally: &mut Tally,
+        medium: &mut impl Medium,
+    ) {
         tally.syns += 1;
         tally.syns_again += u64::from(attempts > 1);
         let timeout = (self.syn_timeout * (1 << (attempts - 1).min(16))).min(LONGEST_TIMEOUT);

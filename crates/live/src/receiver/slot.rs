@@ -201,7 +201,7 @@ impl<'a> Slot<'a> {
             self.config.size.is_none() && self.config.stop.is_some_and(|at| now > Time::ZERO + at);
         if past_stop && idle > SILENT_AFTER_STOP {
             self.result.ended = Some(incoming.moved);
-            self.let_go();
+            self.close();
         } else if idle > STALLED_AFTER {
             return Err(LiveError::Stalled { flow: self.config.name.clone(), idle, moved: payload });
         }
@@ -215,12 +215,12 @@ impl<'a> Slot<'a> {
             self.record(now, &info, payload)?;
         }
         self.result.ended = Some(now);
-        self.let_go();
+        self.close();
         Ok(())
     }
 
     /// Closes the connection and keeps what its sizer did.
-    pub(super) fn let_go(&mut self) {
+    pub(super) fn close(&mut self) {
         let Some(Incoming { holder: Holder::Sized(pilot), .. }) = self.incoming.take() else { return };
         self.result.phases = pilot.group.changes().to_vec();
         self.result.final_window = pilot.group.requested();

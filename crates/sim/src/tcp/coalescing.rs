@@ -179,7 +179,7 @@ impl Coalescing {
         let full = hole.gathered == MOST_GATHERED || !all.fit();
         if hole.said < AT_ONCE || self.compression == Span::ZERO || full {
             hole.said += 1;
-            self.let_go();
+            self.take_blocks();
             return Some((ack, all));
         }
         (hole.blocks, hole.newest) = (all, ack.sacked.or(hole.newest));
@@ -191,7 +191,7 @@ impl Coalescing {
     }
 
     /// The gathered acknowledgements leave with another; what they name.
-    fn let_go(&mut self) -> SackBlocks {
+    fn take_blocks(&mut self) -> SackBlocks {
         let hole = &mut self.hole;
         (hole.gathered, hole.newest, hole.due) = (0, None, Time::NEVER);
         std::mem::replace(&mut hole.blocks, SackBlocks::NONE)
@@ -228,7 +228,7 @@ impl Receiver {
         self.by_inner_deadline(|own| {
             let newest = own.coalescing.as_deref().and_then(|coalescing| coalescing.hole.newest);
             let ack = own.acknowledge_now(now, newest);
-            Some((ack, own.coalescing.as_deref_mut()?.let_go()))
+            Some((ack, own.coalescing.as_deref_mut()?.take_blocks()))
         })
     }
 
@@ -266,7 +266,7 @@ impl Receiver {
         if self.early_count > 0 && !ack.duplicate {
             return coalescing.compress(now, ack, block);
         }
-        let mut blocks = coalescing.let_go();
+        let mut blocks = coalescing.take_blocks();
         if let Some(block) = block {
             blocks.add(block);
         }
