@@ -21,14 +21,6 @@ impl Endpoints {
         }
     }
 
-    /// Whether acknowledgements to the owner of `index` cross queues.
-    pub(crate) fn has_way_back(&self, index: usize) -> bool {
-        match self.flows.get(index) {
-            Some(flow) => flow.has_way_back(),
-            None => self.population.has_way_back(index),
-        }
-    }
-
     /// Where acknowledgements cross queues: a segment reaches its receiver. What this sends is returned.
     pub(crate) fn receive(&mut self, now: Time, packet: &Packet) -> Option<Packet> {
         let index = packet.flow as usize;

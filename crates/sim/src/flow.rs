@@ -349,11 +349,6 @@ impl Flow {
         if M::ASSISTS { self.sender.router_header() } else { None }
     }
 
-    /// Whether acknowledgements cross queues.
-    pub(crate) fn has_way_back(&self) -> bool {
-        self.way_back.is_some()
-    }
-
     /// A link dropped a segment of this flow.
     pub(crate) fn on_drop(&mut self) {
         self.counts.dropped += 1;

@@ -13,15 +13,14 @@ pub(crate) use lines::Lines;
 pub(crate) use network::Network;
 pub(crate) use tight::TightLink;
 
-use crate::endpoints::Endpoints;
-use crate::packet::{Packet, UnderWay};
+use crate::packet::{Kind, Packet, UnderWay};
 use crate::tagged::Tagged;
 use link::assist::CongestionHeader;
 use link::{LinkReport, LinkState, LossEpisodes};
 use units::Time;
 
 /// What carries packets between endpoints: one tight link, or a network of links. It has slots in the agenda of its
-/// own.
+/// own. It knows no endpoint: the loop hands on what arrived and what was dropped. A further kind of medium is a file here, and a variant of [`Topology`](crate::Topology).
 pub(crate) trait Medium {
     /// Whether acknowledgements may cross queues. Where they may not, nothing is spent on it.
     const CARRIES_ACKNOWLEDGEMENTS: bool;
@@ -54,12 +53,12 @@ pub(crate) trait Medium {
     /// How many slots of the agenda are its.
     fn slots(&self) -> usize;
 
-    /// Its slot number `slot` is due. Flows whose deadlines may have moved are put into `moved`.
-    fn act(&mut self, now: Time, slot: usize, endpoints: &mut Endpoints, moved: &mut Vec<usize>);
+    /// Its slot number `slot` is due. Segments that reach a receiver whose acknowledgements cross queues go to `arrived`.
+    fn act(&mut self, now: Time, slot: usize, arrived: &mut Vec<Packet>);
 
-    /// After anything has happened: tells flows of their dropped packets, whoever's arrival made a queue drop them,
-    /// and calls `wake` with each slot of its own whose time may have moved.
-    fn settle(&mut self, now: Time, endpoints: &mut Endpoints, wake: impl FnMut(usize, Time));
+    /// After anything has happened: calls `dropped` with the flow's index and the kind of each packet dropped since the last
+    /// call, unless [`Medium::offer`] has said so, and `wake` with each slot of its own whose time may have moved.
+    fn settle(&mut self, now: Time, dropped: impl FnMut(u32, Kind), wake: impl FnMut(usize, Time));
 
     /// The tight link's drops of greedy flows.
     fn losses(&mut self) -> &mut LossEpisodes;

@@ -72,11 +72,6 @@ impl Population {
         }
     }
 
-    /// Whether acknowledgements to the user of `slot` cross queues.
-    pub(crate) fn has_way_back(&self, slot: usize) -> bool {
-        self.users[slot - self.first].has_way_back()
-    }
-
     /// Where acknowledgements cross queues: a packet of the user of `slot` reaches its receiver.
     pub(crate) fn receive(&mut self, slot: usize, now: Time, packet: &Packet) -> Option<Packet> {
         self.users[slot - self.first].receive(now, packet)

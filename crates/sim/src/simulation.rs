@@ -181,7 +181,7 @@ impl<R: Recorder> Course<R> {
         let mut unfinished = self.endpoints.flows.len();
         let end = self.end.unwrap_or(Time::NEVER);
         let (mut events, mut last) = (0u64, Time::ZERO);
-        let mut moved = Vec::new();
+        let mut arrived = Vec::new();
         loop {
             let (at, slot) = agenda.next();
             let arrival = medium.next_arrival();
@@ -221,13 +221,14 @@ impl<R: Recorder> Course<R> {
                 medium.offer(now, Packet::cross(index, source.emit()));
                 agenda.set(slot, source.wakeup().unwrap_or(Time::NEVER));
             } else if slot < recording {
-                medium.act(now, slot - first_link, &mut self.endpoints, &mut moved);
-                for index in moved.drain(..) {
-                    let deadline = self.endpoints.deadline(index);
-                    if deadline < armed[index] {
-                        armed[index] = deadline;
-                        agenda.set(index, deadline);
-                    }
+                medium.act(now, slot - first_link, &mut arrived);
+                if M::CARRIES_ACKNOWLEDGEMENTS {
+                    self.hand_over(now, &mut arrived, &mut medium, |index, deadline| {
+                        if deadline < armed[index] {
+                            armed[index] = deadline;
+                            agenda.set(index, deadline);
+                        }
+                    });
                 }
             } else if slot == recording {
                 self.record(now, &medium.state(now));
@@ -251,9 +252,32 @@ impl<R: Recorder> Course<R> {
                 }
                 agenda.set(slot, pulse.map_or(Time::NEVER, |pulse| now + pulse));
             }
-            medium.settle(now, &mut self.endpoints, |slot, at| agenda.set(first_link + slot, at));
+            let endpoints = &mut self.endpoints;
+            medium.settle(
+                now,
+                |owner, kind| endpoints.on_drop(owner as usize, kind),
+                |slot, at| agenda.set(first_link + slot, at),
+            );
         }
         self.finish(medium, events, last)
+    }
+
+    /// Hands segments to their receivers, and what these send to the medium. Calls `due` with each owner's next deadline.
+    #[inline(never)]
+    fn hand_over<M: Medium>(
+        &mut self,
+        now: Time,
+        arrived: &mut Vec<Packet>,
+        medium: &mut M,
+        mut due: impl FnMut(usize, Time),
+    ) {
+        for segment in arrived.drain(..) {
+            let index = segment.flow as usize;
+            if let Some(acknowledgement) = self.endpoints.receive(now, &segment) {
+                medium.offer(now, acknowledgement);
+            }
+            due(index, self.endpoints.deadline(index));
+        }
     }
 
     /// The warm-up or a batch ends; returns when the next does.

@@ -165,11 +165,6 @@ impl User {
         self.phase = Phase::Connecting { size, sent: now, attempts, expires: now + timeout };
     }
 
-    /// Whether acknowledgements cross queues.
-    pub(crate) fn has_way_back(&self) -> bool {
-        self.flow.has_way_back()
-    }
-
     /// Where acknowledgements cross queues: a packet reaches the receiver. What this sends is returned.
     pub(crate) fn receive(&mut self, now: Time, packet: &Packet) -> Option<Packet> {
         // What is left of an earlier session meets a closed port.

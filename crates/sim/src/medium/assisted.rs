@@ -4,8 +4,7 @@
 //! flow's packets keep their order on one link, so those before the one that arrives were dropped.
 
 use super::{Medium, TightLink};
-use crate::endpoints::Endpoints;
-use crate::packet::{Packet, UnderWay};
+use crate::packet::{Kind, Packet, UnderWay};
 use crate::tagged::Tagged;
 use link::assist::{Assist, CongestionHeader};
 use link::{Datagram, LinkReport, LinkState, LossEpisodes};
@@ -89,13 +88,13 @@ impl Medium for AssistedLink {
         self.link.slots()
     }
 
-    fn act(&mut self, now: Time, slot: usize, endpoints: &mut Endpoints, moved: &mut Vec<usize>) {
-        self.link.act(now, slot, endpoints, moved);
+    fn act(&mut self, now: Time, slot: usize, arrived: &mut Vec<Packet>) {
+        self.link.act(now, slot, arrived);
     }
 
     #[inline]
-    fn settle(&mut self, now: Time, endpoints: &mut Endpoints, wake: impl FnMut(usize, Time)) {
-        self.link.settle(now, endpoints, wake);
+    fn settle(&mut self, now: Time, dropped: impl FnMut(u32, Kind), wake: impl FnMut(usize, Time)) {
+        self.link.settle(now, dropped, wake);
     }
 
     fn losses(&mut self) -> &mut LossEpisodes {

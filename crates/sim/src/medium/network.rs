@@ -6,7 +6,6 @@
 mod routes;
 
 use super::{Lines, Medium};
-use crate::endpoints::Endpoints;
 use crate::packet::{Kind, Packet, UnderWay};
 use crate::plan::{FlowPlan, LinkPlan, Plan};
 use link::{Link, LinkReport, LinkState, LossEpisodes};
@@ -72,8 +71,13 @@ impl Network {
         self.touched.push(link);
     }
 
+    /// Whether acknowledgements of a flow cross queues.
+    fn meets_queues_on_its_way_back(&self, flow: u32) -> bool {
+        self.routes.link(self.ways[flow as usize].back).is_some()
+    }
+
     /// A packet has come out of a link: on to the next, or to its endpoint.
-    fn pass_on(&mut self, now: Time, mut packet: Packet, endpoints: &mut Endpoints, moved: &mut Vec<usize>) {
+    fn pass_on(&mut self, now: Time, mut packet: Packet, arrived: &mut Vec<Packet>) {
         packet.hop += 1;
         if let Some(link) = self.routes.link(packet.hop) {
             self.push(now, link, packet);
@@ -82,17 +86,8 @@ impl Network {
         match packet.kind {
             Kind::Cross => {}
             Kind::Acknowledgement | Kind::Measure => self.lines.push(now, packet.into()),
-            Kind::Segment => {
-                let index = packet.flow as usize;
-                if !endpoints.has_way_back(index) {
-                    self.lines.push(now, packet.into());
-                    return;
-                }
-                if let Some(acknowledgement) = endpoints.receive(now, &packet) {
-                    self.offer(now, acknowledgement);
-                }
-                moved.push(index);
-            }
+            Kind::Segment if self.meets_queues_on_its_way_back(packet.flow) => arrived.push(packet),
+            Kind::Segment => self.lines.push(now, packet.into()),
         }
     }
 }
@@ -124,23 +119,23 @@ impl Medium for Network {
         self.links.len()
     }
 
-    fn act(&mut self, now: Time, slot: usize, endpoints: &mut Endpoints, moved: &mut Vec<usize>) {
+    fn act(&mut self, now: Time, slot: usize, arrived: &mut Vec<Packet>) {
         self.touched.push(slot);
         loop {
             let dropped = &mut self.dropped;
-            let arrived = self.links[slot].poll(now, &mut |packet, _| dropped.push(packet));
-            let Some(packet) = arrived else { return };
-            self.pass_on(now, packet, endpoints, moved);
+            let packet = self.links[slot].poll(now, &mut |packet, _| dropped.push(packet));
+            let Some(packet) = packet else { return };
+            self.pass_on(now, packet, arrived);
         }
     }
 
-    fn settle(&mut self, now: Time, endpoints: &mut Endpoints, mut wake: impl FnMut(usize, Time)) {
+    fn settle(&mut self, now: Time, mut dropped: impl FnMut(u32, Kind), mut wake: impl FnMut(usize, Time)) {
         for packet in self.dropped.drain(..) {
             if packet.kind == Kind::Segment && self.routes.link(packet.hop) == Some(self.tight) {
                 let delay = || self.links[self.tight].state(now).queueing_delay();
                 self.losses.observe(now, packet.flow as usize, delay);
             }
-            endpoints.on_drop(packet.flow as usize, packet.kind);
+            dropped(packet.flow, packet.kind);
         }
         for link in self.touched.drain(..) {
             wake(link, self.links[link].wakeup().unwrap_or(Time::NEVER));

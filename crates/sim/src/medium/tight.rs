@@ -1,7 +1,6 @@
 //! One tight link, with all propagation behind it: the fast way.
 
 use super::{Lines, Medium};
-use crate::endpoints::Endpoints;
 use crate::packet::{Kind, Packet, UnderWay};
 use link::{Admission, Datagram, Link, LinkReport, LinkState, LossEpisodes};
 use units::{Bytes, Time};
@@ -82,7 +81,7 @@ impl Medium for TightLink {
     }
 
     /// Puts what has left the link by `now` on its lines.
-    fn act(&mut self, now: Time, _slot: usize, _endpoints: &mut Endpoints, _moved: &mut Vec<usize>) {
+    fn act(&mut self, now: Time, _slot: usize, _arrived: &mut Vec<Packet>) {
         let dropped = &mut self.dropped;
         while let Some(packet) = self.link.poll(now, &mut |packet, _| note(dropped, &packet)) {
             if packet.flow != Packet::CROSS {
@@ -92,7 +91,7 @@ impl Medium for TightLink {
     }
 
     #[inline]
-    fn settle(&mut self, now: Time, endpoints: &mut Endpoints, mut wake: impl FnMut(usize, Time)) {
+    fn settle(&mut self, now: Time, mut dropped: impl FnMut(u32, Kind), mut wake: impl FnMut(usize, Time)) {
         if self.settled {
             return;
         }
@@ -100,7 +99,7 @@ impl Medium for TightLink {
         while let Some(owner) = self.dropped.pop() {
             self.on_drop(now, owner);
             if !self.knows_departures {
-                endpoints.on_drop(owner as usize, Kind::Segment);
+                dropped(owner, Kind::Segment);
             }
         }
         if self.knows_departures {
