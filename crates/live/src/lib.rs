@@ -5,10 +5,9 @@
 //! `host`); the path between the two addresses (a thread that calls in here has already entered the right network
 //! namespace); scenario text, results on disk.
 //!
-//! Reading order: `session.rs` (what a run is), `results.rs` (what it leaves), `receiver.rs` and `sender.rs`
-//! (one loop each, no thread per flow), `liaison.rs` (what they tell each other), `window.rs` (the actuator), `sized_group.rs`
-//! (a sizer at the actuators of one connection or several), `pilot.rs` (the same with probes), `sobas_socket.rs` (all of it for a program of its own), `tune.rs` (for programs that know nothing of it),
-//! `error.rs`.
+//! Reading order: `window.rs` (the actuator), `sized_group.rs` (a sizer at the actuators of one connection or several),
+//! `pilot.rs` (the same with probes), `sobas_socket.rs` (all of it for a program of its own), `tune.rs` (for programs that
+//! know nothing of it), `load.rs` (flows of an experiment), `error.rs`.
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;
@@ -30,28 +29,20 @@
 //! ```
 
 mod error;
-mod liaison;
+mod load;
 mod pilot;
-mod receiver;
-mod results;
-mod sender;
-mod session;
 mod sized_group;
 mod sobas_socket;
-mod ticks;
 pub mod tune;
 mod window;
 
 pub use error::LiveError;
-pub use liaison::Liaison;
+pub use load::{
+    FlowConfig, KERNEL_DECIDES, Liaison, Measured, PREAMBLE, ReceivedFlow, Receiver, ReceiverSample,
+    RttStatistics, SendCounts, SenderSample, SentFlow, SessionConfig, SizerChoice, receive, receive_with,
+    send, send_with,
+};
 pub use pilot::Pilot;
-pub use receiver::Receiver;
-pub use results::{
-    Measured, ReceivedFlow, ReceiverSample, RttStatistics, SendCounts, SenderSample, SentFlow,
-};
-pub use session::{
-    FlowConfig, KERNEL_DECIDES, PREAMBLE, SessionConfig, SizerChoice, receive, receive_with, send, send_with,
-};
 pub use sized_group::SizedGroup;
 pub use sobas_socket::SobasSocket;
 pub use window::{SETTLING, Window, WindowControl, WindowReading};

@@ -13,10 +13,10 @@
 mod outgoing;
 
 use crate::error::LiveError;
-use crate::liaison::Liaison;
-use crate::results::{RttStatistics, SentFlow};
-use crate::session::{CONNECT_WITHIN, SessionConfig};
-use crate::ticks::{STOP_CHECK, Ticks};
+use crate::load::liaison::Liaison;
+use crate::load::results::{RttStatistics, SentFlow};
+use crate::load::session::{CONNECT_WITHIN, SessionConfig};
+use crate::load::ticks::{STOP_CHECK, Ticks};
 use host::Clock;
 use host::TcpInfo;
 use host::options;

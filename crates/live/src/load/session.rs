@@ -1,5 +1,4 @@
-//! A session: flows from one sender to one receiver, described once ([`SessionConfig`]), run from both sides
-//! ([`receive`], [`send`]).
+//! A session: flows from one sender to one receiver, described once ([`SessionConfig`]) and run from both sides.
 //!
 //! Each flow is one connection. Its stream starts with [`PREAMBLE`] bytes, the flow's place in the session,
 //! sent with the first payload and not counted as payload; the rest is zeros. Greedy flows and flows the session
@@ -8,16 +7,9 @@
 //! Not settable, the kernel's own: see [`KERNEL_DECIDES`].
 
 use crate::error::LiveError;
-use crate::liaison::Liaison;
-use crate::receiver::{Receiver, Receiving};
-use crate::results::{ReceivedFlow, SentFlow};
-use crate::sender::Sending;
 use crate::window::Window;
-use host::Clock;
 use sizing::{BufferSizer, SizerConfig, registry};
 use socket2::Socket;
-use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Bytes, Rate, Span};
 
 /// Bytes at the head of each stream that say which flow it is: a big-endian index.
@@ -177,76 +169,4 @@ impl SessionConfig {
         }
         Ok(())
     }
-}
-
-/// Runs the receiving side until every flow has ended, `end` has come, or `stop` is set (within 100 ms; what was
-/// received until then is returned). Call it on the thread, or one in the same namespace, that bound `listener`.
-///
-/// # Errors
-/// [`LiveError::Config`]; [`LiveError::Stalled`], [`LiveError::Broken`] naming the flow; [`LiveError::Option`] if
-/// the kernel refuses a window. A failure sets `stop`, so that the other side does not wait.
-pub fn receive(
-    config: &SessionConfig,
-    listener: Receiver,
-    clock: Clock,
-    stop: &AtomicBool,
-) -> Result<Vec<ReceivedFlow>, LiveError> {
-    receive_with(config, listener, clock, stop, None)
-}
-
-/// The same, with a way to hear from the sender and to ask something of it.
-///
-/// # Errors
-/// As for [`receive`].
-pub fn receive_with(
-    config: &SessionConfig,
-    listener: Receiver,
-    clock: Clock,
-    stop: &AtomicBool,
-    liaison: Option<&Liaison>,
-) -> Result<Vec<ReceivedFlow>, LiveError> {
-    let run = || {
-        config.check()?;
-        let mut receiving = Receiving::new(config, listener, clock, liaison)?;
-        // Told before the sockets close, or the sender would take the reset for the cause.
-        receiving.run(stop).inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
-        Ok(receiving.into_results())
-    };
-    run().inspect_err(|_: &LiveError| stop.store(true, Ordering::Relaxed))
-}
-
-/// Runs the sending side until every flow has finished, `end` has come, or `stop` is set (within 100 ms; what was
-/// sent until then is returned). Sockets are made in the calling thread's namespace.
-///
-/// # Errors
-/// [`LiveError::Config`]; [`LiveError::Control`] for an unknown congestion control; [`LiveError::Connect`],
-/// [`LiveError::Stalled`], [`LiveError::Broken`] naming the flow. A failure sets `stop`, so that the other side
-/// does not wait.
-pub fn send(
-    config: &SessionConfig,
-    server: SocketAddr,
-    clock: Clock,
-    stop: &AtomicBool,
-) -> Result<Vec<SentFlow>, LiveError> {
-    send_with(config, server, clock, stop, None)
-}
-
-/// The same, with a way to tell the receiver what the sender knows, and to hear from it.
-///
-/// # Errors
-/// As for [`send`].
-pub fn send_with(
-    config: &SessionConfig,
-    server: SocketAddr,
-    clock: Clock,
-    stop: &AtomicBool,
-    liaison: Option<&Liaison>,
-) -> Result<Vec<SentFlow>, LiveError> {
-    let run = || {
-        config.check()?;
-        let mut sending = Sending::new(config, server, clock, liaison)?;
-        sending.run(stop)?;
-        Ok(sending.into_results())
-    };
-    run().inspect_err(|_: &LiveError| stop.store(true, Ordering::Relaxed))
 }

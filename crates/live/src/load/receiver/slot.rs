@@ -2,10 +2,10 @@
 
 use super::Unknown;
 use crate::error::LiveError;
-use crate::liaison::Liaison;
+use crate::load::liaison::Liaison;
+use crate::load::results::{Measured, ReceivedFlow, ReceiverSample};
+use crate::load::session::{FlowConfig, PREAMBLE, STALLED_AFTER, SizerChoice};
 use crate::pilot::Pilot;
-use crate::results::{Measured, ReceivedFlow, ReceiverSample};
-use crate::session::{FlowConfig, PREAMBLE, STALLED_AFTER, SizerChoice};
 use crate::sized_group::SizedGroup;
 use crate::window::{SETTLING, Window, WindowControl};
 use host::Clock;

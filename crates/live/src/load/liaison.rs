@@ -49,7 +49,7 @@ impl Liaison {
     /// side of the session runs it; the receiver's flows with sizers probe by it.
     ///
     /// # Errors
-    /// [`LiveError::Probe`] or [`LiveError::System`].
+    /// [`LiveError::Probe`].
     pub fn with_echoer(flows: usize, address: SocketAddr) -> Result<Self, LiveError> {
         let key = ProbeKey::random()?;
         let echoer = Echoer::bind(address, &key, 0..flows as u64, TrainLimits::default())?;

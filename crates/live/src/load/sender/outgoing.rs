@@ -1,8 +1,8 @@
 //! One flow at its sender: what it should be, what it is, what it leaves.
 
 use crate::error::LiveError;
-use crate::results::{SendCounts, SenderSample, SentFlow};
-use crate::session::{FlowConfig, PREAMBLE, STALLED_AFTER};
+use crate::load::results::{SendCounts, SenderSample, SentFlow};
+use crate::load::session::{FlowConfig, PREAMBLE, STALLED_AFTER};
 use host::Clock;
 use host::options;
 use host::{TcpInfo, TcpOptions};

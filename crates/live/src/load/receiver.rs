@@ -6,10 +6,10 @@
 mod slot;
 
 use crate::error::LiveError;
-use crate::liaison::Liaison;
-use crate::results::ReceivedFlow;
-use crate::session::{CONNECT_WITHIN, PREAMBLE, SessionConfig};
-use crate::ticks::{STOP_CHECK, Ticks};
+use crate::load::liaison::Liaison;
+use crate::load::results::ReceivedFlow;
+use crate::load::session::{CONNECT_WITHIN, PREAMBLE, SessionConfig};
+use crate::load::ticks::{STOP_CHECK, Ticks};
 use host::Clock;
 use host::port_owner;
 use host::{Interest, Poller};

@@ -1,0 +1,20 @@
+//! The load generator of the engine: bulk flows between two addresses, whose payload is zeros.
+//!
+//! Reading order: `session.rs` (what a run is), `results.rs` (what it leaves), `run.rs` (the door), `receiver.rs` and
+//! `sender.rs` (one loop each, no thread per flow), `liaison.rs` (what they tell each other), `ticks.rs`.
+
+mod liaison;
+mod receiver;
+mod results;
+mod run;
+mod sender;
+mod session;
+mod ticks;
+
+pub use liaison::Liaison;
+pub use receiver::Receiver;
+pub use results::{
+    Measured, ReceivedFlow, ReceiverSample, RttStatistics, SendCounts, SenderSample, SentFlow,
+};
+pub use run::{receive, receive_with, send, send_with};
+pub use session::{FlowConfig, KERNEL_DECIDES, PREAMBLE, SessionConfig, SizerChoice};
