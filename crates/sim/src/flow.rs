@@ -417,8 +417,8 @@ impl Flow {
             rtt: counts.rtt,
             min_rtt: counts.min_rtt,
             completion: if self.left { None } else { self.completed.map(|at| at.since(self.start)) },
-            sized: self.measuring.as_ref().and(self.receiver.sizer_state()).map(|(_, window)| window),
-            sizing: self.measuring.map(|measuring| measuring.into_changes()).unwrap_or_default(),
+            sized: self.measuring.as_ref().and(self.receiver.wanted_window()),
+            sizing: self.receiver.sizer_changes().to_vec(),
         }
     }
 }

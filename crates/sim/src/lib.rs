@@ -33,7 +33,7 @@ mod tagged;
 mod tcp;
 mod user;
 
-pub use outcome::{BATCHES, FlowReport, Outcome, PhaseChange, SessionsReport};
+pub use outcome::{BATCHES, FlowReport, Outcome, SessionsReport};
 pub use plan::{
     ControlPlan, FlowPlan, LinkPlan, Plan, SessionSize, SessionsPlan, SizerPlan, Topology, TrafficPlan,
 };

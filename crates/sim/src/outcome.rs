@@ -1,7 +1,7 @@
 //! What a run leaves behind.
 
 use link::{Histogram, LinkReport, LinkState, SynchronizedLosses};
-use sizing::SizerState;
+use sizing::PhaseChange;
 use units::{Bytes, Rate, Span, Time};
 
 /// Into so many parts the measured interval is divided for batch means: enough for a confidence interval, few enough
@@ -65,17 +65,6 @@ pub struct FlowReport {
     pub sizing: Vec<PhaseChange>,
     /// The window its sizer wanted in the end; `None` without a sizer that measures.
     pub sized: Option<Bytes>,
-}
-
-/// A sizer has entered a phase, or says another thing about it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PhaseChange {
-    /// When, at the receiver as the sender's acknowledgements show it.
-    pub at: Time,
-    /// Which phase, and why.
-    pub state: SizerState,
-    /// The window it wanted then.
-    pub window: Bytes,
 }
 
 impl FlowReport {

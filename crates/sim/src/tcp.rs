@@ -26,7 +26,6 @@ mod script;
 mod sender;
 mod tlp;
 
-pub(crate) use advertised::Demands;
 pub(crate) use blocks::{Block, SackBlocks};
 pub(crate) use coalescing::Batch;
 pub(crate) use receiver::{Acknowledgement, Receiver, Sacks};

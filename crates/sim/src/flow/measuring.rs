@@ -6,20 +6,15 @@
 
 use super::Flow;
 use crate::medium::Medium;
-use crate::outcome::PhaseChange;
 use crate::packet::{Kind, Packet};
 use crate::tagged::{Measures, Tagged};
-use crate::tcp::Demands;
 use estimate::{Estimator, SequenceGaps, TRAIN_PACKETS, Train, TrainPacket};
-use sizing::{BufferSizer, Input};
+use sizing::{BufferSizer, Demands, Input};
 use std::collections::VecDeque;
 use units::{Bytes, Span, Time};
 
 /// A probe, headers included [sobas:IV].
 const PROBE: u32 = 100;
-
-/// Phase changes that are kept: a sizer with more is broken, and shall not take the memory, too.
-const MOST_CHANGES: usize = 1000;
 
 #[derive(Debug)]
 pub(super) struct Measuring {
@@ -34,13 +29,6 @@ pub(super) struct Measuring {
     trains_sent: u64,
     /// Data waits for the sizer to have measured the path.
     quiet: bool,
-    changes: Vec<PhaseChange>,
-}
-
-impl Measuring {
-    pub(super) fn into_changes(self) -> Vec<PhaseChange> {
-        self.changes
-    }
 }
 
 impl Flow {
@@ -59,7 +47,6 @@ impl Flow {
             trains: VecDeque::new(),
             trains_sent: 0,
             quiet,
-            changes: Vec::new(),
         }));
         self.receiver.measure_at(Time::ZERO, self.sends_at);
         if quiet {
@@ -76,8 +63,8 @@ impl Flow {
         }
         self.meet(now, demands, medium);
         self.probe(now, medium);
-        self.note_phase(now);
         let Some(measuring) = &mut self.measuring else { return };
+        self.receiver.note_sizer(now);
         let waits = self.receiver.sizer().is_some_and(BufferSizer::wants_quiet);
         if measuring.quiet && !waits {
             measuring.quiet = false;
@@ -151,18 +138,6 @@ impl Flow {
                     self.receiver.tell(now, answer);
                 }
             }
-        }
-    }
-
-    /// Keeps what the sizer says of itself, if that is new.
-    fn note_phase(&mut self, now: Time) {
-        let (Some(measuring), Some((state, window))) = (&mut self.measuring, self.receiver.sizer_state())
-        else {
-            return;
-        };
-        let new = measuring.changes.last().is_none_or(|last| last.state != state);
-        if new && measuring.changes.len() < MOST_CHANGES {
-            measuring.changes.push(PhaseChange { at: now, state, window });
         }
     }
 }

@@ -1,12 +1,12 @@
 //! A receive window that moves: a sizer, told what the receiver sees.
 
-use sizing::{Action, BufferSizer, Input, SizerState};
-use units::{Bytes, Rate, Time};
+use sizing::{BufferSizer, Demands, Driver, Input, PhaseChange};
+use units::{Bytes, Time};
 
 /// The receive window under a sizer. The application reads at once, so what is in order is delivered.
 #[derive(Debug)]
 pub(super) struct Advertised {
-    sizer: Box<dyn BufferSizer>,
+    driver: Driver,
     payload: Bytes,
     /// Segments at most.
     most: u64,
@@ -17,20 +17,10 @@ pub(super) struct Advertised {
     /// Segments that the sizer knows to be delivered.
     told: u64,
     timestamps: bool,
-    demands: Demands,
     /// When a withheld acknowledgement leaves: the receiver's own deadline is the earlier of this and the sizer's.
     pub(super) acknowledges: Time,
     /// When the flow's part of measuring is due, by [`Receiver::measure_at`](super::Receiver::measure_at).
     pub(super) measures: Time,
-}
-
-/// What a sizer wants of the sender.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Demands {
-    /// So many trains.
-    pub(crate) trains: u32,
-    /// Another cap on the sender's rate.
-    pub(crate) pace: Option<Option<Rate>>,
 }
 
 impl Advertised {
@@ -38,18 +28,17 @@ impl Advertised {
     /// round-trip times.
     pub(super) fn new(sizer: Box<dyn BufferSizer>, payload: Bytes, most: u64, timestamps: bool) -> Self {
         let mut advertised = Self {
-            sizer,
+            driver: Driver::new(sizer, Time::ZERO),
             payload,
             most,
             window: most,
             edge: 0,
             told: 0,
             timestamps,
-            demands: Demands::default(),
             acknowledges: Time::NEVER,
             measures: Time::NEVER,
         };
-        advertised.follow(Time::ZERO);
+        advertised.obey(true);
         advertised
     }
 
@@ -72,7 +61,7 @@ impl Advertised {
             return;
         }
         if self.timestamps {
-            self.sizer.handle(now, Input::RoundTrip(now.since(sent)));
+            self.driver.handle(now, Input::RoundTrip(now.since(sent)));
         }
         let delivered = self.payload * (expected - self.told);
         self.told = expected;
@@ -81,41 +70,53 @@ impl Advertised {
 
     /// `input` happens.
     pub(super) fn tell(&mut self, now: Time, input: Input) {
-        self.sizer.handle(now, input);
-        self.follow(now);
+        let asked = self.driver.tell(now, input);
+        self.obey(asked);
     }
 
     /// Does what the sizer says.
     pub(super) fn follow(&mut self, now: Time) {
-        while let Some(action) = self.sizer.poll(now) {
-            match action {
-                Action::Window(window) => self.window = (window / self.payload).min(self.most).max(1),
-                Action::Train => self.demands.trains += 1,
-                Action::Pace(pace) => self.demands.pace = Some(pace),
-            }
+        let asked = self.driver.follow(now);
+        self.obey(asked);
+    }
+
+    /// The sizer `asked` for another window.
+    fn obey(&mut self, asked: bool) {
+        if let Some(window) = self.driver.window().filter(|_| asked) {
+            self.window = (window / self.payload).min(self.most).max(1);
         }
     }
 
     /// What the sender is asked for since this was called last.
     pub(super) fn take_demands(&mut self) -> Demands {
-        std::mem::take(&mut self.demands)
+        self.driver.take_demands()
     }
 
     /// When the receiver next acts of itself.
     pub(super) fn deadline(&self, now: Time) -> Time {
-        if self.demands.trains > 0 || self.demands.pace.is_some() {
+        if self.driver.has_demands() {
             return now;
         }
-        let sizer = self.sizer.wakeup().unwrap_or(Time::NEVER).max(now);
+        let sizer = self.driver.sizer().wakeup().unwrap_or(Time::NEVER).max(now);
         self.acknowledges.min(self.measures).min(sizer)
     }
 
     pub(super) fn sizer(&self) -> &dyn BufferSizer {
-        &*self.sizer
+        self.driver.sizer()
     }
 
-    /// What the sizer is doing, and its window.
-    pub(super) fn state(&self) -> (SizerState, Bytes) {
-        (self.sizer.state(), self.payload * self.window)
+    /// The window that the sizer wants.
+    pub(super) fn wanted(&self) -> Bytes {
+        self.payload * self.window
+    }
+
+    /// Keeps what the sizer says of itself, if that is new.
+    pub(super) fn note_state(&mut self, now: Time) {
+        let window = self.wanted();
+        self.driver.note_state(now, window);
+    }
+
+    pub(super) fn changes(&self) -> &[PhaseChange] {
+        self.driver.changes()
     }
 }

@@ -5,11 +5,11 @@
 //! earlier out-of-order segment has been named already. Where acknowledgements can be lost, [`Sacks::Blocks`] has
 //! the receiver keep the blocks that each of them carries.
 
-use super::advertised::{Advertised, Demands};
+use super::advertised::Advertised;
 use super::bits::BitRing;
 use super::blocks::{Reported, SackBlocks};
 use super::coalescing::Coalescing;
-use sizing::{BufferSizer, Input, SizerState};
+use sizing::{BufferSizer, Demands, Input, PhaseChange};
 use transport::Host;
 use units::random::Stream;
 use units::{Bytes, Span, Time};
@@ -220,9 +220,21 @@ impl Receiver {
         self.sizing.as_ref().map(|sizing| sizing.sizer())
     }
 
-    /// What the sizer is doing, and the window it wants.
-    pub(crate) fn sizer_state(&self) -> Option<(SizerState, Bytes)> {
-        self.sizing.as_ref().map(|sizing| sizing.state())
+    /// The window that the sizer wants, if there is one.
+    pub(crate) fn wanted_window(&self) -> Option<Bytes> {
+        self.sizing.as_ref().map(|sizing| sizing.wanted())
+    }
+
+    /// Keeps what the sizer says of itself, if that is new.
+    pub(crate) fn note_sizer(&mut self, now: Time) {
+        if let Some(sizing) = &mut self.sizing {
+            sizing.note_state(now);
+        }
+    }
+
+    /// What the sizer has said of itself.
+    pub(crate) fn sizer_changes(&self) -> &[PhaseChange] {
+        self.sizing.as_ref().map_or(&[], |sizing| sizing.changes())
     }
 
     #[inline]

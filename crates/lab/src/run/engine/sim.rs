@@ -61,7 +61,7 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
 
 /// What a flow's sizer did, when and why.
 fn sizing_notes(flow: &FlowReport) -> Vec<String> {
-    let changes = flow.sizing.iter().map(|change| (change.at, &change.state, Some(change.window)));
+    let changes = flow.sizing.iter().map(|change| (change.at, &change.state, change.window));
     phases::notes(&flow.name, changes, flow.sized)
 }
 
