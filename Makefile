@@ -24,6 +24,7 @@ test: setup-test ## everything must pass: lints, unit and property tests, kernel
 	trap 'scripts/not-judged "$$TIGHTLINK_SKIPPED"' EXIT
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	cargo check --quiet -p tightlink-lab --no-default-features
 	cargo test --workspace --no-fail-fast
 	$(TIGHTLINK) compare scenarios/presets/quick.toml --out target/test-results --report target/test-results/quick.html
 	$(TIGHTLINK) compare scenarios/presets/buffer-against-delay.toml --out target/test-results --report target/test-results/figure.html

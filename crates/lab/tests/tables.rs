@@ -24,7 +24,8 @@ fn tables(text: &str) -> Tables {
     let tasks = tasks(&document).unwrap();
     let runner = Runner { jobs: 1, folder: folder.path(), watched: &Watched::by_nobody() };
     let results = sweep(&tasks, Engine::Sim, &runner).unwrap();
-    let [csv, parquet] = tabulate(folder.path(), "t", &results).unwrap();
+    let written = tabulate(folder.path(), "t", &results).unwrap();
+    let [csv, parquet] = &written[..] else { panic!("{written:?}") };
     let csv = fs::read_to_string(csv).unwrap();
     let csv = csv.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect();
     let reader = SerializedFileReader::new(File::open(parquet).unwrap()).unwrap();

@@ -6,16 +6,21 @@
 //!               model|sim|live/summary.json
 //!                              flows.parquet, spread.parquet, link.parquet, queue.parquet, fairness.parquet
 //! ```
+//! Without the feature `parquet` of this crate there are no series.
+//!
 //! Nothing half-written is ever under its final name: an engine's folder is made beside it under a temporary
 //! name and renamed when whole.
 
+#[cfg(feature = "parquet")]
 mod columns;
+mod field;
 
 use crate::files::{UNDER_WAY, clear_folder, replace};
 use crate::run::record::{Note, Record};
 use crate::study::task::Task;
-pub use columns::{Column, Field, write_table};
-use columns::{write_fairness, write_flows, write_link, write_queue, write_spread};
+#[cfg(feature = "parquet")]
+pub(in crate::study) use columns::write_table;
+pub use field::{Column, Field};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -94,15 +99,8 @@ impl Store {
         let keep = || -> io::Result<PathBuf> {
             fs::create_dir_all(&under_way)?;
             write_json(&under_way.join("summary.json"), &record.summary)?;
-            write_flows(&under_way.join("flows.parquet"), &record.series.flows)?;
-            if !record.series.spread.is_empty() {
-                write_spread(&under_way.join("spread.parquet"), &record.series.spread)?;
-            }
-            write_link(&under_way.join("link.parquet"), &record.series.link)?;
-            write_queue(&under_way.join("queue.parquet"), &record.series.queue_length)?;
-            if !record.series.fairness.t_s.is_empty() {
-                write_fairness(&under_way.join("fairness.parquet"), &record.series.fairness)?;
-            }
+            #[cfg(feature = "parquet")]
+            columns::write_series(&under_way, &record.series)?;
             let notes: Vec<&str> = record.notes.iter().map(Note::text).collect();
             write_new(&under_way.join("notes.txt"), notes.join("\n").as_bytes())?;
             let kept = folder.join(&engine);

@@ -1,11 +1,15 @@
 //! A sweep's results as one table: a row per point; columns for the swept keys as written and in numbers, for every metric of
 //! the run, and for those of flows, users and links by their names.
 
-use crate::files::{replace, replace_by};
+use crate::files::replace;
+#[cfg(feature = "parquet")]
+use crate::files::replace_by;
 use crate::run::metric::{FLOW, Known, LINK, RUN, USERS};
 use crate::run::record::{LinkSummary, Summary};
 use crate::study::quantities::Quantity;
-use crate::study::store::{Column, Field, write_table};
+#[cfg(feature = "parquet")]
+use crate::study::store::write_table;
+use crate::study::store::{Column, Field};
 use crate::study::sweep::PointResult;
 use std::collections::HashSet;
 use std::io;
@@ -14,16 +18,23 @@ use std::path::{Path, PathBuf};
 /// This many flows and populations have columns of their own: the first that any point has.
 const MOST: usize = 32;
 
-/// Writes `NAME.csv` and `NAME.parquet` into `folder`, with the same columns; returns their paths.
+/// Writes `NAME.csv` and, with the feature `parquet`, `NAME.parquet` into `folder`, with the same columns; returns their paths.
 ///
 /// # Errors
 /// What the file system says; a file of an earlier sweep that could not be replaced is then unchanged.
-pub fn tabulate(folder: &Path, name: &str, results: &[PointResult]) -> io::Result<[PathBuf; 2]> {
-    let [csv, parquet] = ["csv", "parquet"].map(|kind| folder.join(format!("{name}.{kind}")));
+pub fn tabulate(folder: &Path, name: &str, results: &[PointResult]) -> io::Result<Vec<PathBuf>> {
+    let file = |kind| folder.join(format!("{name}.{kind}"));
+    let csv = file("csv");
     let fields = fields(results);
     replace(&csv, csv_text(&fields, results.len()).as_bytes())?;
-    replace_by(&parquet, |file| write_table(file, &fields))?;
-    Ok([csv, parquet])
+    #[cfg(feature = "parquet")]
+    {
+        let parquet = file("parquet");
+        replace_by(&parquet, |file| write_table(file, &fields))?;
+        Ok(vec![csv, parquet])
+    }
+    #[cfg(not(feature = "parquet"))]
+    Ok(vec![csv])
 }
 
 fn fields(results: &[PointResult]) -> Vec<Field> {

@@ -1,8 +1,10 @@
 //! Tables as Parquet: one row per sample or point. Each column has its unit in the file's metadata.
 
+use super::field::{Column, Field};
 use crate::run::metric::Unit;
 use crate::run::record::{
-    FairnessSeries, FlowSeries, LinkSeries, Percentiles, Spread, SpreadSeries, measure_names, measured,
+    FairnessSeries, FlowSeries, LinkSeries, Percentiles, Series, Spread, SpreadSeries, measure_names,
+    measured,
 };
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::column::writer::ColumnWriter;
@@ -22,48 +24,24 @@ use std::sync::Arc;
 /// Rows of a row group: what is to be written is put together for so many at a time.
 const GROUP: usize = 65_536;
 
-/// A column of a table with its name and unit.
-#[derive(Clone, Debug)]
-pub struct Field {
-    /// Its name, which may have dots in it as keys do.
-    pub name: String,
-    /// Its unit; empty for texts.
-    pub unit: &'static str,
-    /// Its values.
-    pub column: Column,
-}
-
-impl Field {
-    /// A column with its name and unit.
-    pub fn new(name: impl Into<String>, unit: &'static str, column: Column) -> Self {
-        Self { name: name.into(), unit, column }
+/// Writes the series of a run into `folder`, a file for each kind that it has.
+pub(super) fn write_series(folder: &Path, series: &Series) -> io::Result<()> {
+    write_flows(&folder.join("flows.parquet"), &series.flows)?;
+    if !series.spread.is_empty() {
+        write_spread(&folder.join("spread.parquet"), &series.spread)?;
     }
-
-    /// A column whose name says its unit at its end.
-    fn of_name(name: impl Into<String>, column: Column) -> Self {
-        let name = name.into();
-        let unit = Unit::of_name(&name).1.in_files();
-        Self { name, unit, column }
+    write_link(&folder.join("link.parquet"), &series.link)?;
+    write_queue(&folder.join("queue.parquet"), &series.queue_length)?;
+    if !series.fairness.t_s.is_empty() {
+        write_fairness(&folder.join("fairness.parquet"), &series.fairness)?;
     }
-}
-
-/// The values of a column.
-#[derive(Clone, Debug)]
-pub enum Column {
-    /// A number in every row.
-    Required(Vec<f64>),
-    /// A number, or null where there is none.
-    Number(Vec<Option<f64>>),
-    /// A whole number to its last digit, or null where there is none.
-    Whole(Vec<Option<u64>>),
-    /// A text in every row.
-    Text(Vec<String>),
+    Ok(())
 }
 
 /// `t_s, flow, rate_bps, rtt_s, window_bytes`, and for a live run what became of the socket buffer: one row per flow
 /// and sample. A column that was not recorded is null throughout. What controllers measure comes after, a column per
 /// name, where it was recorded.
-pub(super) fn write_flows(path: &Path, flows: &[FlowSeries]) -> io::Result<()> {
+fn write_flows(path: &Path, flows: &[FlowSeries]) -> io::Result<()> {
     /// A column of numbers.
     type Numbers<'a> = Box<dyn Fn(&'a FlowSeries) -> &'a [f64] + 'a>;
     let mut columns: Vec<(&str, Numbers<'_>)> = vec![
@@ -120,12 +98,10 @@ fn groups(flows: &[FlowSeries]) -> Vec<Vec<(&FlowSeries, Range<usize>)>> {
 }
 
 /// `t_s, flows`, and of each recorded column the mean and the percentiles over all flows: one row per sample.
-pub(super) fn write_spread(path: &Path, series: &SpreadSeries) -> io::Result<()> {
+fn write_spread(path: &Path, series: &SpreadSeries) -> io::Result<()> {
     let flows = series.flows.iter().map(|count| Some(*count)).collect();
-    let mut columns = vec![
-        Field::of_name("t_s", Column::Required(series.t_s.clone())),
-        Field::of_name("flows", Column::Whole(flows)),
-    ];
+    let mut columns =
+        vec![of_name("t_s", Column::Required(series.t_s.clone())), of_name("flows", Column::Whole(flows))];
     let quantities = [
         ("rate", "bps", &series.rate_bps),
         ("rtt", "s", &series.rtt_s),
@@ -135,7 +111,7 @@ pub(super) fn write_spread(path: &Path, series: &SpreadSeries) -> io::Result<()>
     for (name, unit, spreads) in quantities.into_iter().filter(|(_, _, spreads)| !spreads.is_empty()) {
         let mut column = |which: &str, of: &dyn Fn(&Spread) -> f64| {
             let values = spreads.iter().map(|spread| Some(of(spread)).filter(|value| value.is_finite()));
-            columns.push(Field::of_name(format!("{name}_{which}_{unit}"), Column::Number(values.collect())));
+            columns.push(of_name(format!("{name}_{which}_{unit}"), Column::Number(values.collect())));
         };
         column("mean", &|spread| spread.mean);
         for (place, percentile) in Percentiles::<f64>::NAMES.iter().enumerate() {
@@ -146,29 +122,29 @@ pub(super) fn write_spread(path: &Path, series: &SpreadSeries) -> io::Result<()>
 }
 
 /// `t_s, backlog_bytes, drops`: one row per sample.
-pub(super) fn write_link(path: &Path, link: &LinkSeries) -> io::Result<()> {
+fn write_link(path: &Path, link: &LinkSeries) -> io::Result<()> {
     let drops: Vec<f64> = link.drops.iter().map(|count| *count as f64).collect();
     let samples = link.t_s.len();
     write_table(
         File::create(path)?,
         &[
-            Field::of_name("t_s", Column::Required(link.t_s.clone())),
-            Field::of_name("backlog_bytes", Column::Number(padded(&link.backlog_bytes, samples))),
+            of_name("t_s", Column::Required(link.t_s.clone())),
+            of_name("backlog_bytes", Column::Number(padded(&link.backlog_bytes, samples))),
             Field::new("drops", "packets", Column::Number(padded(&drops, samples))),
         ],
     )
 }
 
 /// `t_s, jain_index`: one row per interval, null where fewer than two flows were there throughout.
-pub(super) fn write_fairness(path: &Path, fairness: &FairnessSeries) -> io::Result<()> {
+fn write_fairness(path: &Path, fairness: &FairnessSeries) -> io::Result<()> {
     let index = Column::Number(padded(&fairness.jain_index, fairness.t_s.len()));
     let t_s = Column::Required(fairness.t_s.clone());
-    write_table(File::create(path)?, &[Field::of_name("t_s", t_s), Field::of_name("jain_index", index)])
+    write_table(File::create(path)?, &[of_name("t_s", t_s), of_name("jain_index", index)])
 }
 
 /// `packets, time_share, at_least`: for each length of the queue the share of the measured interval it lasted, and the
 /// share during which the queue was no shorter.
-pub(super) fn write_queue(path: &Path, shares: &[f64]) -> io::Result<()> {
+fn write_queue(path: &Path, shares: &[f64]) -> io::Result<()> {
     // Summed from the end, where the small ones are.
     let mut at_least: Vec<f64> = shares
         .iter()
@@ -184,8 +160,8 @@ pub(super) fn write_queue(path: &Path, shares: &[f64]) -> io::Result<()> {
         File::create(path)?,
         &[
             Field::new("packets", "packets", Column::Required(packets)),
-            Field::of_name("time_share", Column::Required(shares.to_vec())),
-            Field::of_name("at_least", Column::Required(at_least)),
+            of_name("time_share", Column::Required(shares.to_vec())),
+            of_name("at_least", Column::Required(at_least)),
         ],
     )
 }
@@ -195,11 +171,18 @@ fn padded(values: &[f64], samples: usize) -> Vec<Option<f64>> {
     (0..samples).map(|index| values.get(index).copied().filter(|value| value.is_finite())).collect()
 }
 
+/// A column whose name says its unit at its end.
+fn of_name(name: impl Into<String>, column: Column) -> Field {
+    let name = name.into();
+    let unit = Unit::of_name(&name).1.in_files();
+    Field { name, unit, column }
+}
+
 /// Writes columns of equal length to an empty file.
 ///
 /// # Errors
 /// What the file system says.
-pub fn write_table(file: File, fields: &[Field]) -> io::Result<()> {
+pub(in crate::study) fn write_table(file: File, fields: &[Field]) -> io::Result<()> {
     let kinds = fields.iter().map(|field| (field.name.as_str(), field.unit, field.column.kind()));
     let mut table = TableWriter::new(file, kinds)?;
     table.write(fields.iter().map(|field| field.column.cells()))?;
