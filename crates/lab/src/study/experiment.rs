@@ -217,7 +217,7 @@ impl Experiment {
             let stem = stem.map_or_else(|| "sweep".into(), |stem| stem.to_string_lossy().replace(' ', "-"));
             let files = tabulate(&self.folder, &stem, &results)
                 .map_err(|source| ExperimentError::Table { path: self.folder.clone(), source })?;
-            Ok(Swept { results, files: files.into() })
+            Ok(Swept { results, files })
         })
     }
 
