@@ -4,14 +4,14 @@ use scenario::Document;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use tightlink_lab::run::engine;
-use tightlink_lab::run::metric::{FLOW, LINK, Metric, RUN, USERS, Unit, all, described, numbers, value};
+use tightlink_lab::run::metric::{
+    FLOW, LINK, Metric, OVER_ALL, RUN, USERS, Unit, all, described, numbers, value,
+};
 use tightlink_lab::run::record::{Engine, Summary};
 use tightlink_lab::study::task::tasks;
 
 /// What a run cost, which no two runs agree on; the seed, which is a name; and other runs.
 const NO_METRIC: [&str; 4] = ["wall_s", "peak_rss_bytes", "seed", "repeats"];
-/// Sums and means over flows and users, which the summary does not have.
-const OVER_ALL: [&str; 5] = ["goodput_bps", "rtt_s.mean", "retransmits", "backlog_packets", "mean_active"];
 
 /// A network, users, a sized flow: every kind of number.
 const SCENARIO: &str = "title = 't'

@@ -1,52 +1,23 @@
 //! `tightlink run`.
 
 use crate::place::{Place, SMALL, SWEEP, alone, root};
+use lab::run::metric::{FLOW, OVER_ALL, RUN};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 use unjudged::could_not_judge;
 
-/// The keys of `summary.json`.
-const SUMMARY: [&str; 24] = [
-    "convergence_s",
-    "engine",
-    "flows",
-    "idle_fraction",
-    "jain_index",
-    "jain_index_mean",
-    "loss_episodes",
-    "loss_rate",
-    "loss_rate_ci95",
-    "mean_backlog_bytes",
-    "mean_occupancy",
-    "measured_s",
-    "packets_dropped",
-    "packets_forwarded",
-    "peak_rss_bytes",
-    "queue_empty_fraction",
-    "queue_length_packets",
-    "queueing_delay_s",
-    "scenario_hash",
-    "seed",
-    "synchronized_loss_share",
-    "utilization",
-    "utilization_ci95",
-    "wall_s",
-];
-const FLOW: [&str; 12] = [
-    "backlog_packets",
-    "completion_s",
-    "convergence_s",
-    "delivered_bytes",
-    "goodput_bps",
-    "goodput_share",
-    "loss_rate",
-    "marks",
-    "name",
-    "reno_ratio",
-    "retransmits",
-    "rtt_s",
-];
+/// The keys of `summary.json`: the metrics, and what is none.
+fn summary_keys() -> BTreeSet<&'static str> {
+    let metrics = RUN.iter().map(|known| known.metric.key).filter(|key| !OVER_ALL.contains(key));
+    let others = ["engine", "flows", "peak_rss_bytes", "scenario_hash", "seed", "wall_s"];
+    metrics.map(|key| key.split('.').next().unwrap()).chain(others).collect()
+}
+
+/// The keys of a flow there.
+fn flow_keys() -> BTreeSet<&'static str> {
+    FLOW.iter().map(|known| known.metric.key.split('.').next().unwrap()).chain(["name"]).collect()
+}
 
 fn keys(value: &Value) -> Vec<&str> {
     let mut keys: Vec<&str> = value.as_object().expect("an object").keys().map(String::as_str).collect();
@@ -57,7 +28,7 @@ fn keys(value: &Value) -> Vec<&str> {
 /// The summary has the keys of the design and no others; what every engine knows is a number.
 #[track_caller]
 fn complete(summary: &Value, engine: &str) {
-    assert_eq!(keys(summary), SUMMARY, "{summary}");
+    assert_eq!(keys(summary), Vec::from_iter(summary_keys()), "{summary}");
     assert_eq!(summary["engine"], engine);
     assert_eq!(summary["scenario_hash"].as_str().map(str::len), Some(16));
     for key in ["seed", "measured_s", "wall_s", "peak_rss_bytes", "utilization", "mean_backlog_bytes"] {
@@ -65,7 +36,7 @@ fn complete(summary: &Value, engine: &str) {
     }
     assert_eq!(keys(&summary["queueing_delay_s"]), ["max", "mean", "p1", "p5", "p50", "p95", "p99"]);
     let flow = &summary["flows"][0];
-    assert_eq!(keys(flow), FLOW);
+    assert_eq!(keys(flow), Vec::from_iter(flow_keys()));
     assert_eq!(keys(&flow["rtt_s"]), ["mean", "min", "p95"]);
     assert!(flow["goodput_bps"].is_number() && flow["rtt_s"]["mean"].is_number(), "{flow}");
 }

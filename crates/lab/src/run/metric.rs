@@ -216,6 +216,10 @@ pub const RUN: &[Known<Summary>] = &[
     of(ACTIVE, |s| s.sessions.first().map(|_| s.sessions.iter().map(|users| users.mean_active).sum())),
 ];
 
+/// Keys of [`RUN`] that `summary.json` does not have, as they are sums and means over what it has.
+pub const OVER_ALL: [&str; 5] =
+    ["goodput_bps", "rtt_s.mean", "retransmits", "backlog_packets", "mean_active"];
+
 /// Numbers of a flow: `flows.NAME.goodput_bps`.
 pub const FLOW: &[Known<FlowSummary>] = &[
     of(GOODPUT, |f| Some(f.goodput_bps)),
