@@ -110,7 +110,7 @@ impl From<EngineError> for Problem {
             // The scenario asks for what the engine is not: the person chose both.
             EngineError::CannotAnswer(_)
             | EngineError::NothingMeasured { .. }
-            | EngineError::Emulator(emu::EmuError::Refused { .. }) => Self::usage(error),
+            | EngineError::Emulator(emu::EmuError::Refused(_)) => Self::usage(error),
             EngineError::Emulator(_)
             | EngineError::Host(_)
             | EngineError::Live(_)

@@ -6,6 +6,7 @@ use scenario::Document;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
+use units::Complaint;
 
 /// No scenario is larger, in bytes: a sweep of 100 000 values fits many times.
 const LARGEST: u64 = 16 << 20;
@@ -25,9 +26,10 @@ pub(crate) fn document(file: &Path, changes: &Changes) -> Result<Document, Probl
     let mut document = Document::parse(&name, &text)?;
     for change in &changes.set {
         let Some((key, value)) = change.split_once('=') else {
-            return Err(Problem::usage(format!(
-                "--set {change}: no value\n  accepted: KEY=VALUE, such as --set link.rate=100Mbit/s"
-            )));
+            return Err(Problem::usage(
+                Complaint::new(format!("--set {change}"), "no value")
+                    .accepted("KEY=VALUE, such as --set link.rate=100Mbit/s"),
+            ));
         };
         document.set(key.trim(), value.trim())?;
     }
@@ -41,9 +43,10 @@ pub(crate) fn document(file: &Path, changes: &Changes) -> Result<Document, Probl
 pub(crate) fn claims(file: &Path) -> Result<String, Problem> {
     let name = file.display().to_string();
     let opened = File::open(file).map_err(|error| {
-        Problem::usage(format!(
-            "{name}: {error}\n  help: give the path of a file of claims, such as those in tests/claims"
-        ))
+        Problem::usage(
+            Complaint::new(name.as_str(), error.to_string())
+                .help("give the path of a file of claims, such as those in tests/claims"),
+        )
     })?;
     text(&name, opened)
 }
@@ -54,9 +57,9 @@ fn text(name: &str, from: impl Read) -> Result<String, Problem> {
     from.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| unreadable(name, &error))?;
     if bytes.len() as u64 > LARGEST {
         let (most, help) = (LARGEST >> 20, "give the path of a scenario file");
-        return Err(Problem::usage(format!(
-            "{name}: too large for a scenario\n  accepted: up to {most} MB\n  help: {help}"
-        )));
+        return Err(Problem::usage(
+            Complaint::new(name, "too large for a scenario").accepted(format!("up to {most} MB")).help(help),
+        ));
     }
     String::from_utf8(bytes).map_err(|error| {
         let line = error.as_bytes()[..error.utf8_error().valid_up_to()]
@@ -65,13 +68,15 @@ fn text(name: &str, from: impl Read) -> Result<String, Problem> {
             .count()
             + 1;
         let help = "give the path of a scenario file, or save it as UTF-8";
-        Problem::usage(format!("{name}:{line}: this is no text\n  accepted: TOML in UTF-8\n  help: {help}"))
+        Problem::usage(
+            Complaint::new(format!("{name}:{line}"), "this is no text").accepted("TOML in UTF-8").help(help),
+        )
     })
 }
 
 fn unreadable(name: &str, error: &io::Error) -> Problem {
     let help = "give the path of a scenario file; `tightlink figure list` names published ones";
-    Problem::usage(format!("{name}: {error}\n  help: {help}"))
+    Problem::usage(Complaint::new(name, error.to_string()).help(help))
 }
 
 /// The command line, for the record.

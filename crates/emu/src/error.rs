@@ -1,33 +1,18 @@
-//! [`EmuError`]: what went wrong, what was found, and how to mend it.
+//! [`EmuError`]: what went wrong, what was found, and what to do.
 
 use std::io;
+use units::Complaint;
 
 /// Why the emulator cannot do what was asked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EmuError {
     /// The machine or the user's rights lack something.
-    #[error("{what}: {found} - {mend}")]
-    Missing {
-        /// What is needed.
-        what: String,
-        /// What was found instead.
-        found: String,
-        /// What to type or change.
-        mend: String,
-    },
-    /// The configuration asks for something the emulator cannot do honestly.
-    #[error("{key} = {found}: accepted is {accepted} - {mend}")]
-    Refused {
-        /// The setting.
-        key: &'static str,
-        /// Its value.
-        found: String,
-        /// The accepted range.
-        accepted: String,
-        /// What to do instead.
-        mend: String,
-    },
+    #[error("{}: {} - {}", .0.place, .0.found, .0.help.as_deref().unwrap_or_default())]
+    Missing(Complaint),
+    /// The configuration asks for something the emulator cannot do honestly. The place is the setting, what was found its value.
+    #[error("{} = {}: accepted is {} - {}", .0.place, .0.found, .0.accepted, .0.help.as_deref().unwrap_or_default())]
+    Refused(Complaint),
     /// The operating system refused a step.
     #[error("{what}: {source}")]
     Os {

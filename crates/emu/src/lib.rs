@@ -9,7 +9,7 @@
 //! [`PathReport`]. [`shell::run`] does all that around one command.
 //!
 //! Reading order:
-//! - `error.rs`: errors that say how to mend them.
+//! - `error.rs`: errors that say what to do.
 //! - `privilege.rs`, `namespace.rs`: the rights, and places to run programs in that cannot be left behind.
 //! - `interface.rs`, `tun.rs`, `vnet.rs`: the device.
 //! - `segment.rs`, `flow.rs`, `ecn.rs`, `pool.rs`: packets: their segments, their flows, their marks, their buffers.

@@ -20,6 +20,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
+use units::Complaint;
 
 /// A network namespace, held open. Clones hold the same one.
 #[derive(Clone, Debug)]
@@ -35,10 +36,11 @@ impl Namespace {
     pub fn new() -> Result<Self, EmuError> {
         // unshare moves the calling thread for good, so a thread made for this goes and ends.
         let made = in_thread("namespace", || {
-            unshare(CloneFlags::CLONE_NEWNET).map_err(|errno| EmuError::Missing {
-                what: "a network namespace".into(),
-                found: format!("unshare(CLONE_NEWNET): {}", errno.desc()),
-                mend: "run as root, or call emu::prepare() first where user namespaces are allowed".into(),
+            unshare(CloneFlags::CLONE_NEWNET).map_err(|errno| {
+                EmuError::Missing(
+                    Complaint::new("a network namespace", format!("unshare(CLONE_NEWNET): {}", errno.desc()))
+                        .help("run as root, or call emu::prepare() first where user namespaces are allowed"),
+                )
             })?;
             interface::up("lo")?;
             File::open("/proc/thread-self/ns/net")

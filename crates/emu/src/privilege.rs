@@ -8,6 +8,7 @@ use nix::sched::{CloneFlags, unshare};
 use std::fs::{self, OpenOptions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use units::Complaint;
 
 const CAP_NET_ADMIN: u32 = 12;
 const CAP_SYS_ADMIN: u32 = 21;
@@ -65,7 +66,7 @@ fn tun_accessible() -> Result<(), EmuError> {
 
 /// The error for a /dev/net/tun that does not open.
 pub(crate) fn tun_refused(error: &io::Error) -> EmuError {
-    let (found, mend) = match (error.kind(), fs::metadata("/dev/net/tun")) {
+    let (found, help) = match (error.kind(), fs::metadata("/dev/net/tun")) {
         (io::ErrorKind::PermissionDenied, Ok(metadata)) => (
             format!(
                 "permission denied (mode {:04o}, owner uid {})",
@@ -82,7 +83,7 @@ pub(crate) fn tun_refused(error: &io::Error) -> EmuError {
             "sudo modprobe tun; in a container: --device /dev/net/tun --cap-add NET_ADMIN",
         ),
     };
-    EmuError::Missing { what: "/dev/net/tun".into(), found, mend: mend.into() }
+    EmuError::Missing(Complaint::new("/dev/net/tun", found).help(help))
 }
 
 /// Whether CAP_NET_ADMIN and CAP_SYS_ADMIN are in effect.
@@ -104,13 +105,13 @@ fn effective(status: &str) -> Option<u64> {
 fn enter_user_namespace() -> Result<(), EmuError> {
     let threads = fs::read_dir("/proc/self/task").map_or(1, Iterator::count);
     if threads > 1 {
-        return Err(EmuError::Missing {
-            what: "a user namespace".into(),
-            found: format!(
-                "{threads} threads run already, and the kernel moves only single-threaded processes"
-            ),
-            mend: "call emu::prepare() first in main, or run as root".into(),
-        });
+        return Err(EmuError::Missing(
+            Complaint::new(
+                "a user namespace",
+                format!("{threads} threads run already, and the kernel moves only single-threaded processes"),
+            )
+            .help("call emu::prepare() first in main, or run as root"),
+        ));
     }
     let (user, group) = (nix::unistd::geteuid(), nix::unistd::getegid());
     if let Some(reason) = namespaces_forbidden() {
@@ -160,16 +161,12 @@ fn forbidding(setting: impl Fn(&str) -> Option<String>, label: Option<&str>) -> 
 }
 
 fn user_namespace_refused(found: &str) -> EmuError {
-    EmuError::Missing {
-        what: "root rights or a user namespace".into(),
-        found: found.into(),
-        mend: "run it with sudo (the command of emulate then runs as you, not as root); or, where AppArmor is in the way, \
+    EmuError::Missing(Complaint::new("root rights or a user namespace", found).help("run it with sudo (the command of emulate then runs as you, not as root); or, where AppArmor is in the way, \
                give this program a profile with `userns,` (/etc/apparmor.d/tightlink, see docs/guide/troubleshooting.md); \
                or allow user namespaces to every program of the machine: sudo sysctl user.max_user_namespaces=10000 \
                kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0 \
                (those of the three that exist)"
-            .into(),
-    }
+            ))
 }
 
 /// Whether SCHED_FIFO may be asked for; tried on a thread of its own, so nothing changes here.
@@ -188,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tun_without_access_says_how_to_mend_it() {
+    fn a_tun_without_access_says_how_to_help() {
         let error = tun_refused(&io::Error::from(io::ErrorKind::PermissionDenied)).to_string();
         assert!(error.starts_with("/dev/net/tun: permission denied (mode 0"), "{error}");
         assert!(error.contains("sudo chmod 0666 /dev/net/tun"), "{error}");

@@ -27,7 +27,7 @@ use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ExitStatus};
 use std::time::Duration;
-use units::Span;
+use units::{Complaint, Span};
 
 /// How long the server may take to listen before the command starts anyway.
 const SERVER_PATIENCE: Duration = Duration::from_secs(2);
@@ -66,11 +66,10 @@ pub struct Outcome {
 /// ends under it.
 pub fn run(shell: Shell) -> Result<Outcome, EmuError> {
     let Some((program, arguments)) = shell.command.split_first() else {
-        return Err(EmuError::Missing {
-            what: "a command".into(),
-            found: "none".into(),
-            mend: "name one after --: tightlink emulate --rate 100Mbit/s -- CMD".into(),
-        });
+        return Err(EmuError::Missing(
+            Complaint::new("a command", "none")
+                .help("name one after --: tightlink emulate --rate 100Mbit/s -- CMD"),
+        ));
     };
     let signals = Signals::take()?;
     let mut path = Path::start(shell.path)?;
@@ -83,10 +82,11 @@ pub fn run(shell: Shell) -> Result<Outcome, EmuError> {
     command.args(arguments);
     at_ends(&path, &mut command);
     signals.restored_in(&mut command);
-    let mut child = command.spawn().map_err(|error| EmuError::Missing {
-        what: format!("the command {}", program.display()),
-        found: error.to_string(),
-        mend: "check its name and that it may be run".into(),
+    let mut child = command.spawn().map_err(|error| {
+        EmuError::Missing(
+            Complaint::new(format!("the command {}", program.display()), error.to_string())
+                .help("check its name and that it may be run"),
+        )
     })?;
     let status = signals.attend(&mut child, &path);
     if status.is_err() {
@@ -206,11 +206,10 @@ impl Server {
             if let Ok(Some(status)) = server.child.try_wait()
                 && !status.success()
             {
-                return Err(EmuError::Missing {
-                    what: format!("the server {line:?}"),
-                    found: format!("it ended at once ({status})"),
-                    mend: "try the line by itself; $TIGHTLINK_FAR is the address to listen on".into(),
-                });
+                return Err(EmuError::Missing(
+                    Complaint::new(format!("the server {line:?}"), format!("it ended at once ({status})"))
+                        .help("try the line by itself; $TIGHTLINK_FAR is the address to listen on"),
+                ));
             }
             std::thread::park_timeout(Duration::from_millis(20));
         }

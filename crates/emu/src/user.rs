@@ -6,6 +6,7 @@ use nix::unistd::{Gid, Uid, getgrouplist, setgroups, setresgid, setresuid};
 use std::ffi::{CString, OsString};
 use std::io;
 use std::path::PathBuf;
+use units::Complaint;
 
 /// A user of this machine with its groups, looked up while that is allowed: not between fork and exec.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,10 +37,11 @@ impl User {
     }
 
     fn look_up(id: Uid, group: Option<Gid>) -> Result<Self, EmuError> {
-        let missing = |found: String| EmuError::Missing {
-            what: format!("the user {id} who called sudo (SUDO_UID)"),
-            found,
-            mend: "give the command --as-root to run it as root, or unset SUDO_UID".into(),
+        let missing = |found: String| {
+            EmuError::Missing(
+                Complaint::new(format!("the user {id} who called sudo (SUDO_UID)"), found)
+                    .help("give the command --as-root to run it as root, or unset SUDO_UID"),
+            )
         };
         let found = nix::unistd::User::from_uid(id)
             .map_err(|errno| missing(format!("the lookup failed: {}", errno.desc())))?
@@ -86,11 +88,12 @@ fn number(key: &'static str, value: Option<OsString>) -> Result<Option<u32>, Emu
     let text = value.to_str().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
     // The largest number means "unchanged" to the kernel, which here would be root.
     let number = text.and_then(|text| text.parse().ok()).filter(|number| *number != u32::MAX);
-    number.map(Some).ok_or_else(|| EmuError::Refused {
-        key,
-        found: format!("{value:?}"),
-        accepted: format!("0 to {}", u32::MAX - 1),
-        mend: "sudo sets it to the number of its caller; give the command --as-root to run it as root".into(),
+    number.map(Some).ok_or_else(|| {
+        EmuError::Refused(
+            Complaint::new(key, format!("{value:?}")).accepted(format!("0 to {}", u32::MAX - 1)).help(
+                "sudo sets it to the number of its caller; give the command --as-root to run it as root",
+            ),
+        )
     })
 }
 

@@ -125,12 +125,12 @@ fn engines_with_one_queue_refuse_a_network_at_the_link_that_is_too_many() {
     );
     for engine in [Engine::Model, Engine::Live] {
         let misfit = check(engine, &two).unwrap_err();
-        assert_eq!(misfit.key, "link[1]");
+        assert_eq!(misfit.complaint.place, "link[1]");
         assert!(misfit.to_string().contains("3 queues"), "{misfit}");
         let misfit = check(engine, &back).unwrap_err();
-        assert_eq!(misfit.key, "link.reverse");
+        assert_eq!(misfit.complaint.place, "link.reverse");
         assert!(misfit.to_string().contains("a queue on the way back"), "{misfit}");
-        assert!(misfit.mend.contains("--engine sim"));
+        assert!(misfit.complaint.help.as_deref().unwrap_or_default().contains("--engine sim"));
     }
     assert!(check(Engine::Sim, &two).is_ok() && check(Engine::Sim, &back).is_ok());
 }

@@ -35,7 +35,7 @@ fn users_alone_make_a_scenario_that_only_the_simulator_runs() {
         let Err(EngineError::CannotAnswer(misfit)) = engine::run(engine, &resolved, engine::UNWATCHED) else {
             panic!("{engine} answered")
         };
-        assert_eq!(misfit.key, "traffic[0].kind");
+        assert_eq!(misfit.complaint.place, "traffic[0].kind");
     }
 }
 

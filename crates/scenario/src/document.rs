@@ -123,9 +123,18 @@ impl Document {
         accepted: impl Into<String>,
         help: Option<String>,
     ) -> Fault {
-        let complaint =
-            Complaint { place: key.to_owned(), found: found.into(), accepted: accepted.into(), help };
-        Fault { origin: self.nearest(key).origin.clone(), complaint }
+        self.complain(Complaint {
+            place: key.to_owned(),
+            found: found.into(),
+            accepted: accepted.into(),
+            help,
+        })
+    }
+
+    /// As [`fault`](Document::fault); the place of the complaint is the key.
+    #[must_use]
+    pub fn complain(&self, complaint: Complaint) -> Fault {
+        Fault { origin: self.nearest(&complaint.place).origin.clone(), complaint }
     }
 
     /// The value of `key` as it is written, without outer quotes.

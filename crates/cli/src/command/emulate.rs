@@ -9,7 +9,7 @@ use lab::run::resolve::queue_limit;
 use link::traffic::{Pattern, TrafficConfig};
 use link::{Limit, LinkConfig};
 use std::process::ExitCode;
-use units::{Bytes, Rate, Span, Time};
+use units::{Bytes, Complaint, Rate, Span, Time};
 
 pub(crate) fn run(options: EmulateOptions) -> Result<ExitCode, Problem> {
     let path = path(&options)?;
@@ -46,7 +46,7 @@ pub(crate) fn run(options: EmulateOptions) -> Result<ExitCode, Problem> {
 fn path(options: &EmulateOptions) -> Result<PathConfig, Problem> {
     if options.rate == Rate::ZERO {
         return Err(Problem::usage(
-            "--rate 0: nothing would pass\n  accepted: a rate above zero, such as 100Mbit/s",
+            Complaint::new("--rate 0", "nothing would pass").accepted("a rate above zero, such as 100Mbit/s"),
         ));
     }
     let mtu = u16::try_from(options.mtu.get())
@@ -61,10 +61,16 @@ fn path(options: &EmulateOptions) -> Result<PathConfig, Problem> {
     let limit = queue_limit(options.queue.unwrap_or(usual), options.rate, options.delay * 2);
     if matches!(limit, Limit::Packets(0)) || matches!(limit, Limit::Bytes(bytes) if bytes < options.mtu) {
         let (mtu, rate, delay) = (options.mtu, options.rate, options.delay);
-        return Err(Problem::usage(format!(
-            "--queue: less room than one packet of {mtu}; the bandwidth-delay product of {rate} and twice {delay} is \
-             {product}\n  accepted: 1 packet or more, such as 100packets, 512kB, 40ms, or 1bdp with a --delay"
-        )));
+        return Err(Problem::usage(
+            Complaint::new(
+                "--queue",
+                format!(
+                    "less room than one packet of {mtu}; the bandwidth-delay product of {rate} and twice {delay} is \
+                     {product}"
+                ),
+            )
+            .accepted("1 packet or more, such as 100packets, 512kB, 40ms, or 1bdp with a --delay"),
+        ));
     }
     let cross = options.cross.filter(|rate| *rate > Rate::ZERO).map(|rate| TrafficConfig {
         pattern: Pattern::Cbr,

@@ -6,6 +6,7 @@ use crate::print;
 use crate::problem::Problem;
 use lab::study::figures::{Figure, claims, figures};
 use std::process::ExitCode;
+use units::Complaint;
 
 pub(crate) fn run(options: &FigureOptions) -> Result<ExitCode, Problem> {
     if options.id == "list" {
@@ -17,15 +18,15 @@ pub(crate) fn run(options: &FigureOptions) -> Result<ExitCode, Problem> {
         known.iter().filter(|figure| options.id == "all" || figure.id == options.id).collect();
     if chosen.is_empty() {
         let ids: Vec<&str> = known.iter().map(|figure| figure.id.as_str()).collect();
-        return Err(Problem::usage(format!(
-            "unknown figure \"{}\"\n  accepted: list, all, {}",
-            options.id,
-            ids.join(", ")
-        )));
+        return Err(Problem::usage(
+            Complaint::new("", format!("unknown figure \"{}\"", options.id))
+                .accepted(format!("list, all, {}", ids.join(", "))),
+        ));
     }
     if chosen.len() > 1 && options.output.report.is_some() {
         return Err(Problem::usage(
-            "--report names one file, but there are several figures\n  help: use --out DIR",
+            Complaint::new("", "--report names one file, but there are several figures")
+                .help("use --out DIR"),
         ));
     }
     let mut code = ExitCode::SUCCESS;

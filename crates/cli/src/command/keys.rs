@@ -6,6 +6,7 @@ use crate::problem::Problem;
 use scenario::reference::{Found, Row, look_up, plain, rows};
 use scenario::{DefaultValue, Key};
 use std::process::ExitCode;
+use units::Complaint;
 
 pub(crate) fn run(options: &KeysOptions) -> Result<ExitCode, Problem> {
     let found = options.key.as_deref().map_or_else(|| Found::Parts(rows()), look_up);
@@ -17,10 +18,11 @@ pub(crate) fn run(options: &KeysOptions) -> Result<ExitCode, Problem> {
         Found::Nothing(help) => {
             let key = options.key.as_deref().unwrap_or_default();
             let help = help.unwrap_or_else(|| "tightlink keys lists all of them".to_owned());
-            return Err(Problem::usage(format!(
-                "no key is called \"{key}\"\n  accepted: a key such as flow.rtt or rtt, or a part of keys such as ack\n  \
-                 help: {help}"
-            )));
+            return Err(Problem::usage(
+                Complaint::new("", format!("no key is called \"{key}\""))
+                    .accepted("a key such as flow.rtt or rtt, or a part of keys such as ack")
+                    .help(help),
+            ));
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -12,12 +12,13 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::ExitCode;
 use transfer::{Accept, Clock, Receiver, Ticket};
-use units::{Foreign, Span};
+use units::{Complaint, Foreign, Span};
 
 pub(crate) fn run(options: &ReceiveOptions) -> Result<ExitCode, Problem> {
     if options.expire == Span::ZERO || options.wait == Some(Span::ZERO) {
         return Err(Problem::usage(
-            "--expire or --wait 0s: no sender could come in that time\n  accepted: a time above zero, such as 2h",
+            Complaint::new("--expire or --wait 0s", "no sender could come in that time")
+                .accepted("a time above zero, such as 2h"),
         ));
     }
     // A dump of this process would hold the ticket.

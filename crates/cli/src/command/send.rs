@@ -11,12 +11,13 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use transfer::{Clock, Listed, Shape, Totals};
-use units::{Foreign, Rate};
+use units::{Complaint, Foreign, Rate};
 
 pub(crate) fn run(options: &SendOptions) -> Result<ExitCode, Problem> {
     if options.limit == Some(Rate::ZERO) {
         return Err(Problem::usage(
-            "--limit 0: nothing would pass\n  accepted: a rate above zero, such as 200Mbit/s",
+            Complaint::new("--limit 0", "nothing would pass")
+                .accepted("a rate above zero, such as 200Mbit/s"),
         ));
     }
     if options.dry_run {

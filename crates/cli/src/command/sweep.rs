@@ -11,18 +11,24 @@ use lab::study::search::{Target, bound};
 use lab::study::sweep::PointResult;
 use lab::study::task::{Answer, Found, Task};
 use std::process::ExitCode;
+use units::Complaint;
 
 pub(crate) fn run(options: &SweepOptions) -> Result<ExitCode, Problem> {
     if options.engine == EngineName::Live {
         return Err(Problem::usage(
-            "--engine live: kernel runs would disturb each other\n  accepted: sim, model\n  help: tightlink run --engine \
-             live runs the points one after the other",
+            Complaint::new("--engine live", "kernel runs would disturb each other")
+                .accepted("sim, model")
+                .help("tightlink run --engine live runs the points one after the other"),
         ));
     }
     let document = source::document(&options.file, &options.changes)?;
     let mut experiment = Experiment::new(&document, &options.out)?;
     match options.jobs {
-        Some(0) => return Err(Problem::usage("--jobs 0: nothing would run\n  accepted: 1 or more")),
+        Some(0) => {
+            return Err(Problem::usage(
+                Complaint::new("--jobs 0", "nothing would run").accepted("1 or more"),
+            ));
+        }
         Some(jobs) => experiment.jobs = jobs,
         None => {}
     }
@@ -59,7 +65,7 @@ fn search(
     let accepted = "METRIC=BOUND, such as idle_fraction=0.01 or loss_rate=0.1%";
     let parts = target.split_once('=').and_then(|(metric, text)| Some((metric.trim(), bound(text.trim())?)));
     let Some((metric, at_most)) = parts else {
-        return Err(Problem::usage(format!("--target {target}\n  accepted: {accepted}")));
+        return Err(Problem::usage(Complaint::new("", format!("--target {target}")).accepted(accepted)));
     };
     let target = Target { metric: metric.into(), at_most };
     let answers = Bars::default().watch(|watch| experiment.search(over, &target, watch))?;

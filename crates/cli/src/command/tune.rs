@@ -16,7 +16,7 @@ use nix::unistd::Pid;
 use serde_json::{Value, json};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitCode, ExitStatus};
-use units::{Bytes, Span, Time};
+use units::{Bytes, Complaint, Span, Time};
 
 /// No wait is longer: a program's end sends no signal here.
 const LOOK: Span = Span::from_millis(50);
@@ -54,7 +54,8 @@ fn config(options: &TuneOptions) -> Result<TuneConfig, Problem> {
     let window = match (options.window.as_str(), options.window.parse::<Bytes>()) {
         (_, Ok(Bytes::ZERO)) => {
             return Err(Problem::usage(
-                "--window 0: nothing would come\n  accepted: a size such as 400kB, or a sizer",
+                Complaint::new("--window 0", "nothing would come")
+                    .accepted("a size such as 400kB, or a sizer"),
             ));
         }
         (_, Ok(window)) => TuneWindow::Fixed(window),

@@ -6,7 +6,7 @@ use crate::problem::{CLAIM_FAILED, Problem};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use transfer::digests::{self, Checked, Report};
-use units::Foreign;
+use units::{Complaint, Foreign};
 
 pub(crate) fn run(options: &VerifyOptions) -> Result<ExitCode, Problem> {
     let mut written = Ok(());
@@ -22,10 +22,10 @@ pub(crate) fn run(options: &VerifyOptions) -> Result<ExitCode, Problem> {
     let report = digests::check(&options.file, &options.dir, &mut each)?;
     written?;
     if report == Report::default() {
-        return Err(Problem::usage(format!(
-            "{}: holds no digests\n  accepted: a file that `tightlink receive --digests` or `b3sum` wrote",
-            Foreign::path(&options.file)
-        )));
+        return Err(Problem::usage(
+            Complaint::new(Foreign::path(&options.file).to_string(), "holds no digests")
+                .accepted("a file that `tightlink receive --digests` or `b3sum` wrote"),
+        ));
     }
     if options.json {
         let Report { same, differ, missing, failed } = report;

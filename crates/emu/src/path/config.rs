@@ -5,7 +5,7 @@ use link::queue::{BuildError, PolicyConfig};
 use link::traffic::{Pattern, TrafficConfig};
 use link::{Limit, LinkConfig};
 use std::collections::HashMap;
-use units::{Bytes, Rate, Span};
+use units::{Bytes, Complaint, Rate, Span};
 
 /// What a path is to be like.
 #[derive(Clone, Debug)]
@@ -85,18 +85,18 @@ impl PathConfig {
     /// # Errors
     /// [`EmuError::Refused`] with the setting, its value, the accepted range and what to do.
     pub fn check(&self) -> Result<(), EmuError> {
-        let refuse = |key, found: String, accepted: String, mend: &str| {
-            Err(EmuError::Refused { key, found, accepted, mend: mend.into() })
+        let refuse = |key, found: String, accepted: String, help: &str| {
+            Err(EmuError::Refused(Complaint::new(key, found).accepted(accepted).help(help)))
         };
         let reachable = self.reachable_rate();
         let rate = self.link.rate;
         if rate == Rate::ZERO || rate > reachable {
-            let mend = if self.offload {
+            let help = if self.offload {
                 "simulate this rate instead: tightlink run --engine sim"
             } else {
                 "turn segmentation offload on, or simulate it: tightlink run --engine sim"
             };
-            return refuse("rate", rate.to_string(), format!("1bit/s to {reachable}"), mend);
+            return refuse("rate", rate.to_string(), format!("1bit/s to {reachable}"), help);
         }
         if self.mtu < MTU_MIN {
             return refuse(
@@ -130,8 +130,8 @@ impl PathConfig {
                 return refuse("queue kind", format!("{name:?}"), names.join(", "), "name one of these");
             }
             Err(error) => {
-                let mend = "change the setting or leave it out";
-                return refuse("queue settings", error.to_string(), "settings the policy has".into(), mend);
+                let help = "change the setting or leave it out";
+                return refuse("queue settings", error.to_string(), "settings the policy has".into(), help);
             }
         }
         // A trace whose packets all come at one instant has no rate.

@@ -10,7 +10,7 @@ use crate::run::record::{Engine, Record, Summary};
 use crate::run::resolve::Resolved;
 use scenario::Direction;
 use std::ops::ControlFlow;
-use units::{Span, Time};
+use units::{Complaint, Span, Time};
 
 /// Why an engine gave no record.
 #[derive(Debug, thiserror::Error)]
@@ -47,18 +47,12 @@ pub enum EngineError {
 
 /// What in a scenario an engine is not made for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{engine}: {found}; {mend}")]
+#[error("{engine}: {}; {}", complaint.found, complaint.help.as_deref().unwrap_or_default())]
 pub struct Misfit {
     /// The engine.
     pub engine: Engine,
-    /// The key of the scenario it is about, `flow[0].control`.
-    pub key: String,
-    /// What stands there and why it does not fit.
-    pub found: String,
-    /// What would fit instead; may be empty.
-    pub accepted: String,
-    /// What to do.
-    pub mend: String,
+    /// The key of the scenario, such as `flow[0].control`; why its value does not fit, what would, and what to do.
+    pub complaint: Complaint,
 }
 
 /// Told now and then how far a run is: seconds of the scenario passed, of how many if known. [`ControlFlow::Break`] ends it.
@@ -106,22 +100,23 @@ fn one_queue(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
     };
     Err(Misfit {
         engine,
-        key: other.table.clone(),
-        found,
-        accepted: "one [link] without reverse".into(),
-        mend: "use the simulator: --engine sim".into(),
+        complaint: Complaint::new(other.table.clone(), found)
+            .accepted("one [link] without reverse")
+            .help("use the simulator: --engine sim"),
     })
 }
 
 /// Refuses users that come and go.
-fn no_users(engine: Engine, resolved: &Resolved, mend: &str) -> Result<(), Misfit> {
+fn no_users(engine: Engine, resolved: &Resolved, help: &str) -> Result<(), Misfit> {
     let Some(sessions) = resolved.sessions.first() else { return Ok(()) };
     Err(Misfit {
         engine,
-        key: format!("traffic[{}].kind", sessions.entry),
-        found: "users that come and go (engset): only the simulator has them".into(),
-        accepted: "\"cbr\", \"poisson\", \"on-off\", \"replay\"".into(),
-        mend: mend.into(),
+        complaint: Complaint::new(
+            format!("traffic[{}].kind", sessions.entry),
+            "users that come and go (engset): only the simulator has them",
+        )
+        .accepted("\"cbr\", \"poisson\", \"on-off\", \"replay\"")
+        .help(help),
     })
 }
 

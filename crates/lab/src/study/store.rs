@@ -38,15 +38,15 @@ pub struct Store {
 
 /// Why results cannot be kept.
 #[derive(Debug, thiserror::Error)]
-#[error("{}: {what}: {source}\n  help: {mend}", path.display())]
+#[error("{}: {what}: {source}\n  help: {help}", path.display())]
 pub struct StoreError {
     path: PathBuf,
     what: &'static str,
-    mend: &'static str,
+    help: &'static str,
     source: io::Error,
 }
 
-const CHOOSE: &str = "choose another folder with --out, or mend the permission";
+const CHOOSE: &str = "choose another folder with --out, or change the permission";
 
 impl Store {
     /// Opens the folder `root`, making it if need be, and tries that it can be written to, so that a run does
@@ -65,7 +65,7 @@ impl Store {
     }
 
     fn tried(root: &Path) -> Result<Self, StoreError> {
-        let fail = |what, mend| move |source: io::Error| StoreError { path: root.into(), what, mend, source };
+        let fail = |what, help| move |source: io::Error| StoreError { path: root.into(), what, help, source };
         fs::create_dir_all(root).map_err(fail("cannot make the folder for results", CHOOSE))?;
         clear_leftovers(root);
         let trial = root.join(format!("{UNDER_WAY}trial-{}", std::process::id()));
@@ -124,7 +124,7 @@ impl Store {
             let _ = fs::remove_dir_all(&under_way);
             // Only if nothing else is in it.
             let _ = fs::remove_dir(&folder);
-            StoreError { path: folder.clone(), what: "cannot keep the results", mend: CHOOSE, source }
+            StoreError { path: folder.clone(), what: "cannot keep the results", help: CHOOSE, source }
         })
     }
 }

@@ -31,9 +31,9 @@ impl Task {
     }
 
     /// What an engine is not made for, as a fault of the scenario's text.
-    fn fault(&self, Misfit { key, found, accepted, mend, .. }: Misfit) -> Faults {
+    fn fault(&self, misfit: Misfit) -> Faults {
         match self.document.at(&self.point) {
-            Ok(here) => here.fault(&key, found, accepted, Some(mend)).into(),
+            Ok(here) => here.complain(misfit.complaint).into(),
             Err(faults) => faults,
         }
     }

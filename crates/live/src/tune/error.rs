@@ -1,4 +1,4 @@
-//! [`TuneError`]: why a program's connections cannot be tuned, and how to mend it.
+//! [`TuneError`]: why a program's connections cannot be tuned, and what to do.
 
 use std::io;
 use thiserror::Error;
@@ -47,7 +47,7 @@ pub enum TuneError {
         ports: String,
     },
     /// The kernel does not let us at the process's sockets.
-    #[error("process {pid} ({}) may not be tuned ({source}); {mend}", Foreign::new(.name))]
+    #[error("process {pid} ({}) may not be tuned ({source}); {help}", Foreign::new(.name))]
     NotPermitted {
         /// The process.
         pid: u32,
@@ -55,8 +55,8 @@ pub enum TuneError {
         name: String,
         /// What the kernel said.
         source: io::Error,
-        /// How to mend it.
-        mend: String,
+        /// What to do.
+        help: String,
     },
     /// A system call failed that should not.
     #[error("cannot {doing}: {source}")]

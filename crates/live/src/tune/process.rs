@@ -119,7 +119,7 @@ impl Process {
             io::ErrorKind::NotFound => TuneError::NoProcess { pid: self.id },
             _ if source.raw_os_error() == Some(libc::ESRCH) => TuneError::NoProcess { pid: self.id },
             io::ErrorKind::PermissionDenied => {
-                TuneError::NotPermitted { pid: self.id, name: self.name(), source, mend: mend() }
+                TuneError::NotPermitted { pid: self.id, name: self.name(), source, help: help() }
             }
             _ => TuneError::System { doing: "look at a process's descriptors", source },
         }
@@ -127,7 +127,7 @@ impl Process {
 }
 
 /// How to get the right to another process's sockets.
-fn mend() -> String {
+fn help() -> String {
     let scope = fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
     match scope.trim() {
         "1" | "2" => "run as root (kernel.yama.ptrace_scope keeps others out), or let tightlink start the program: tightlink tune -- CMD".into(),

@@ -12,7 +12,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use transfer::{Ticket, TransferError};
-use units::Foreign;
+use units::{Complaint, Foreign};
 use zeroize::Zeroizing;
 
 /// The environment variable that may give it.
@@ -49,10 +49,13 @@ pub(super) fn find(options: &SendOptions) -> Result<(&[PathBuf], Ticket), Proble
     if let Some(ticket) = given {
         // Whoever can put a file into a folder must not choose the receiver of `tightlink send *`.
         if fs::symlink_metadata(last).is_ok() {
-            return Err(Problem::usage(format!(
-                "the last word is a ticket, and a file here has that name\n  accepted: ./ before the name to send the file; \
-                 --ticket-file, {VARIABLE} or - for the ticket"
-            )));
+            return Err(Problem::usage(
+                Complaint::new("", "the last word is a ticket, and a file here has that name").accepted(
+                    format!(
+                        "./ before the name to send the file; --ticket-file, {VARIABLE} or - for the ticket"
+                    ),
+                ),
+            ));
         }
         if variable.is_some() {
             return Err(Problem::usage(format!(
@@ -81,7 +84,9 @@ pub(super) fn find(options: &SendOptions) -> Result<(&[PathBuf], Ticket), Proble
         // Before somebody types a ticket for nothing.
         let error = fs::symlink_metadata(path).err().unwrap_or_else(|| io::ErrorKind::NotFound.into());
         let path = Foreign::path(path);
-        return Err(Problem::usage(format!("{path}: {error}\n  accepted: files and folders that exist")));
+        return Err(Problem::usage(
+            Complaint::new(path.to_string(), error.to_string()).accepted("files and folders that exist"),
+        ));
     }
     Ok((words, parsed(&asked()?)?))
 }
@@ -120,7 +125,10 @@ fn of_file(path: &Path) -> Result<Zeroizing<String>, Problem> {
         Ok((first_line(file)?, mode))
     });
     let (line, mode) = read.map_err(|error| {
-        Problem::usage(format!("{shown}: {error}\n  accepted: a file that begins with the ticket"))
+        Problem::usage(
+            Complaint::new(shown.to_string(), error.to_string())
+                .accepted("a file that begins with the ticket"),
+        )
     })?;
     if mode & 0o044 != 0 {
         print::talk(format_args!(

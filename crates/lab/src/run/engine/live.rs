@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use units::{Bytes, Span, Time};
+use units::{Bytes, Complaint, Span, Time};
 
 /// How often the waiting thread looks, unless a transfer's end wakes it.
 const LOOK: Duration = Duration::from_millis(100);
@@ -109,26 +109,31 @@ pub(super) fn check(resolved: &Resolved) -> Result<(), Misfit> {
     if resolved.flows.len() > FLOWS_MAX {
         return Err(Misfit {
             engine: Engine::Live,
-            key: first.key("count"),
-            found: format!("{} flows in all, and each needs a port of its own", resolved.flows.len()),
-            accepted: format!("up to {FLOWS_MAX} flows"),
-            mend: "use fewer, or the simulator: --engine sim".into(),
+            complaint: Complaint::new(
+                first.key("count"),
+                format!("{} flows in all, and each needs a port of its own", resolved.flows.len()),
+            )
+            .accepted(format!("up to {FLOWS_MAX} flows"))
+            .help("use fewer, or the simulator: --engine sim"),
         });
     }
     for flow in &resolved.flows {
-        let misfit = |key, found: String, accepted: String, mend: &str| {
-            Err(Misfit { engine: Engine::Live, key: flow.key(key), found, accepted, mend: mend.into() })
+        let misfit = |key, found: String, accepted: String, help: &str| {
+            Err(Misfit {
+                engine: Engine::Live,
+                complaint: Complaint::new(flow.key(key), found).accepted(accepted).help(help),
+            })
         };
         if !KERNEL_CONTROLS.contains(&flow.control.as_str()) {
             let found = format!("no kernel has control \"{}\"", flow.control);
-            let mend = "choose another control, or the simulator: --engine sim";
-            return misfit("control", found, KERNEL_CONTROLS.join(", "), mend);
+            let help = "choose another control, or the simulator: --engine sim";
+            return misfit("control", found, KERNEL_CONTROLS.join(", "), help);
         }
         if flow.segment() != first.segment() {
             let (one, other) = (first.segment(), flow.segment());
             let found = format!("segments of {one} and {other}, but the emulated path has one MTU");
-            let mend = "give all flows the same, or use the simulator: --engine sim";
-            return misfit("segment", found, "one segment size for all flows".into(), mend);
+            let help = "give all flows the same, or use the simulator: --engine sim";
+            return misfit("segment", found, "one segment size for all flows".into(), help);
         }
         let (own, common) = (flow.transport, first.transport);
         for (key, differs) in
@@ -136,8 +141,8 @@ pub(super) fn check(resolved: &Resolved) -> Result<(), Misfit> {
         {
             if differs {
                 let found = format!("{key} on some flows only; the kernel has one setting");
-                let mend = "give all flows the same, or use the simulator: --engine sim";
-                return misfit(key, found, "true or false for all flows".into(), mend);
+                let help = "give all flows the same, or use the simulator: --engine sim";
+                return misfit(key, found, "true or false for all flows".into(), help);
             }
         }
         // What the preset of this kernel says of itself is no wish.
@@ -145,36 +150,36 @@ pub(super) fn check(resolved: &Resolved) -> Result<(), Misfit> {
         let slow_start = own.default_of::<String>("slow_start", control);
         if flow.slow_start != "standard" && Some(&flow.slow_start) != slow_start.as_ref() {
             let found = format!("slow start \"{}\", but the kernel has its own", flow.slow_start);
-            let mend = "leave it out, or use the simulator: --engine sim";
-            return misfit("slow_start", found, "standard".into(), mend);
+            let help = "leave it out, or use the simulator: --engine sim";
+            return misfit("slow_start", found, "standard".into(), help);
         }
         let counting = flow.tuning.byte_counting;
         if counting != 1 && Some(counting) != own.default_of("byte_counting", control) {
             let found = format!("byte counting by {}, but the kernel has its own", counting);
-            let mend = "leave it out, or use the simulator: --engine sim";
-            return misfit("byte_counting", found, "1".into(), mend);
+            let help = "leave it out, or use the simulator: --engine sim";
+            return misfit("byte_counting", found, "1".into(), help);
         }
         if flow.transport.loss_detection == LossDetection::Rack && resolved.stack == Stack::Classic {
             let found = "loss_detection \"rack\" with live.stack \"classic\", which turns RACK off".into();
-            let mend = "write live.stack = \"modern\", or use the simulator: --engine sim";
-            return misfit("loss_detection", found, "\"dupack\"".into(), mend);
+            let help = "write live.stack = \"modern\", or use the simulator: --engine sim";
+            return misfit("loss_detection", found, "\"dupack\"".into(), help);
         }
         if flow.stop.is_some() {
             let found = "a flow that leaves, which this version's kernel flows do not".into();
-            let mend = "give it a size instead, or use the simulator: --engine sim";
-            return misfit("stop", found, "no stop".into(), mend);
+            let help = "give it a size instead, or use the simulator: --engine sim";
+            return misfit("stop", found, "no stop".into(), help);
         }
         for (key, on) in [("ecn", flow.transport.ecn), ("pacing", flow.transport.pacing)] {
             if on {
                 let found = format!("{key} = true, which this version does not turn on in the kernel");
-                let mend = "leave it out, or use the simulator: --engine sim";
-                return misfit(key, found, "false".into(), mend);
+                let help = "leave it out, or use the simulator: --engine sim";
+                return misfit(key, found, "false".into(), help);
             }
         }
         if flow.access_rate.is_some() && flow.access_rate != own.default_of("access_rate", control) {
             let found = "a rate of the host's own line, which this version's kernel hosts do not have".into();
-            let mend = "leave it out, or use the simulator: --engine sim";
-            return misfit("access_rate", found, "unlimited".into(), mend);
+            let help = "leave it out, or use the simulator: --engine sim";
+            return misfit("access_rate", found, "unlimited".into(), help);
         }
         let jitter = flow.send_jitter;
         if jitter != Span::ZERO && Some(jitter) != own.default_of("send_jitter", control) {
@@ -188,9 +193,11 @@ pub(super) fn check(resolved: &Resolved) -> Result<(), Misfit> {
         }
     }
     match path_config(resolved).check() {
-        Err(EmuError::Refused { key, found, accepted, mend }) => {
-            let found = format!("{key} = {found} is beyond what the emulator can do honestly");
-            Err(Misfit { engine: Engine::Live, key: scenario_key(key).into(), found, accepted, mend })
+        Err(EmuError::Refused(refused)) => {
+            let (setting, value) = (&refused.place, &refused.found);
+            let found = format!("{setting} = {value} is beyond what the emulator can do honestly");
+            let place = scenario_key(setting).to_owned();
+            Err(Misfit { engine: Engine::Live, complaint: Complaint { place, found, ..refused } })
         }
         // It only compares numbers; whatever else may come of it comes again when the path starts.
         _ => Ok(()),

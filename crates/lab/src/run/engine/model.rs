@@ -10,7 +10,7 @@ use crate::run::record::{
 use crate::run::resolve::{Resolved, ResolvedFlow};
 use crate::run::statistics::jain_index;
 use model::mft::{self, CrossTraffic, Path, Prediction, Regime, Target};
-use units::{Bytes, Span};
+use units::{Bytes, Complaint, Span};
 
 /// Congestion controls with a closed form.
 const CONTROLS: [&str; 2] = ["reno", "fixed"];
@@ -56,37 +56,45 @@ pub(super) fn path(resolved: &Resolved) -> Result<(Path, Target), Misfit> {
     if !CONTROLS.contains(&flow.control.as_str()) {
         return Err(Misfit {
             engine: Engine::Model,
-            key: flow.key("control"),
-            found: format!("no closed form for control \"{}\" here", flow.control),
-            accepted: CONTROLS.join(", "),
-            mend: "choose another control or another engine".into(),
+            complaint: Complaint::new(
+                flow.key("control"),
+                format!("no closed form for control \"{}\" here", flow.control),
+            )
+            .accepted(CONTROLS.join(", "))
+            .help("choose another control or another engine"),
         });
     }
     if resolved.queue.policy != link::queue::DROP_TAIL {
         return Err(Misfit {
             engine: Engine::Model,
-            key: "link.queue.kind".into(),
-            found: format!("no closed form for queue \"{}\" here", resolved.queue.policy),
-            accepted: link::queue::DROP_TAIL.into(),
-            mend: "ask the simulator or the kernel".into(),
+            complaint: Complaint::new(
+                "link.queue.kind",
+                format!("no closed form for queue \"{}\" here", resolved.queue.policy),
+            )
+            .accepted(link::queue::DROP_TAIL)
+            .help("ask the simulator or the kernel"),
         });
     }
     if resolved.queue.settings.mark_above.is_some() && resolved.flows.iter().any(|flow| flow.transport.ecn) {
         return Err(Misfit {
             engine: Engine::Model,
-            key: "link.queue.mark_above".into(),
-            found: "no closed form for a queue that marks before it drops".into(),
-            accepted: "flows without ecn, or a queue that does not mark".into(),
-            mend: "ask the simulator".into(),
+            complaint: Complaint::new(
+                "link.queue.mark_above",
+                "no closed form for a queue that marks before it drops",
+            )
+            .accepted("flows without ecn, or a queue that does not mark")
+            .help("ask the simulator"),
         });
     }
     if let Some(leaves) = resolved.flows.iter().find(|flow| flow.stop.is_some()) {
         return Err(Misfit {
             engine: Engine::Model,
-            key: leaves.key("stop"),
-            found: "a flow that leaves: the closed forms are of a steady state".into(),
-            accepted: "flows without a stop".into(),
-            mend: "ask the simulator".into(),
+            complaint: Complaint::new(
+                leaves.key("stop"),
+                "a flow that leaves: the closed forms are of a steady state",
+            )
+            .accepted("flows without a stop")
+            .help("ask the simulator"),
         });
     }
     let cross = if others.is_empty() {
@@ -120,10 +128,12 @@ pub(super) fn path(resolved: &Resolved) -> Result<(Path, Target), Misfit> {
     if flow.control == "fixed" && mft::prediction(&path, &target).regime == Regime::SelfInducedLoss {
         return Err(Misfit {
             engine: Engine::Model,
-            key: flow.key("socket_buffer"),
-            found: "a fixed window that overflows the queue, again and again: no closed form".into(),
-            accepted: "a socket buffer that path and queue hold".into(),
-            mend: "lower it, or ask the simulator".into(),
+            complaint: Complaint::new(
+                flow.key("socket_buffer"),
+                "a fixed window that overflows the queue, again and again: no closed form",
+            )
+            .accepted("a socket buffer that path and queue hold")
+            .help("lower it, or ask the simulator"),
         });
     }
     Ok((path, target))
@@ -134,13 +144,12 @@ fn buffer_limited(resolved: &Resolved, others: &[ResolvedFlow]) -> Result<CrossT
     let base_rtt = others[0].base_rtt;
     let misfit = |key: String| Misfit {
         engine: Engine::Model,
-        key,
-        found:
+        complaint: Complaint::new(
+            key,
             "several flows have a closed form only if all but the first are limited by their socket buffers, \
-                at one RTT, without other cross traffic"
-                .into(),
-        accepted: String::new(),
-        mend: "change the scenario so, or choose another engine".into(),
+                at one RTT, without other cross traffic",
+        )
+        .help("change the scenario so, or choose another engine"),
     };
     if !resolved.traffic.is_empty() {
         return Err(misfit("traffic".into()));

@@ -15,7 +15,7 @@ use sim::{
     ControlPlan, FlowPlan, FlowReport, LinkPlan, Plan, SessionsPlan, SessionsReport, Simulation, SizerPlan,
     Topology, TrafficPlan,
 };
-use units::{Bytes, Span, Time};
+use units::{Bytes, Complaint, Span, Time};
 
 pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record, EngineError> {
     let plan = plan(resolved)?;
@@ -114,21 +114,23 @@ fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
         let known: Vec<&str> = cc::registry::CONTROLS.iter().map(|control| control.name).collect();
         return Err(Misfit {
             engine: Engine::Sim,
-            key: flow.key("control"),
-            found: format!("the simulator does not have control \"{}\"", flow.control),
-            accepted: known.join(", "),
-            mend: "choose another control, or the kernel: --engine live".into(),
+            complaint: Complaint::new(
+                flow.key("control"),
+                format!("the simulator does not have control \"{}\"", flow.control),
+            )
+            .accepted(known.join(", "))
+            .help("choose another control, or the kernel: --engine live"),
         });
     }
     if flow.sizer.is_some() && !flow.return_route.is_empty() {
         return Err(Misfit {
             engine: Engine::Sim,
-            key: flow.key("socket_buffer"),
-            found:
-                "a sizer where acknowledgements cross queues: its round-trip times would be those of one way"
-                    .into(),
-            accepted: "\"max\" or a size".into(),
-            mend: "give it a size, or leave the links' reverse out".into(),
+            complaint: Complaint::new(
+                flow.key("socket_buffer"),
+                "a sizer where acknowledgements cross queues: its round-trip times would be those of one way",
+            )
+            .accepted("\"max\" or a size")
+            .help("give it a size, or leave the links' reverse out"),
         });
     }
     let start = Start {

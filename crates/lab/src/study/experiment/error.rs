@@ -49,7 +49,7 @@ pub enum ExperimentError {
     Varied(String),
     /// The page cannot be written.
     #[error(
-        "{}: cannot write the report: {source}\n  help: choose another file with --report, or mend the permission",
+        "{}: cannot write the report: {source}\n  help: choose another file with --report, or change the permission",
         path.display()
     )]
     Page {
