@@ -19,7 +19,7 @@ use crate::files::{UNDER_WAY, clear_folder, replace};
 use crate::run::record::{Note, Record};
 use crate::study::task::Task;
 #[cfg(feature = "parquet")]
-pub(in crate::study) use columns::write_table;
+pub use columns::write_table;
 pub use field::{Column, Field};
 use serde::Serialize;
 use std::collections::BTreeMap;

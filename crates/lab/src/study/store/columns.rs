@@ -182,7 +182,7 @@ fn of_name(name: impl Into<String>, column: Column) -> Field {
 ///
 /// # Errors
 /// What the file system says.
-pub(in crate::study) fn write_table(file: File, fields: &[Field]) -> io::Result<()> {
+pub fn write_table(file: File, fields: &[Field]) -> io::Result<()> {
     let kinds = fields.iter().map(|field| (field.name.as_str(), field.unit, field.column.kind()));
     let mut table = TableWriter::new(file, kinds)?;
     table.write(fields.iter().map(|field| field.column.cells()))?;
