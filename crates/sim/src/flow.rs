@@ -174,7 +174,8 @@ impl Flow {
 
     /// A segment has reached the receiver, and the acknowledgement it may cause the sender; or, where these cross
     /// queues, an acknowledgement has.
-    #[inline]
+    // Always: the loop and the users call it, so the compiler would else leave a call for each packet.
+    #[inline(always)]
     pub(crate) fn on_arrival<M: Medium>(&mut self, now: Time, arrival: &UnderWay, medium: &mut M) {
         if M::CARRIES_ACKNOWLEDGEMENTS && self.way_back.is_some() {
             let said = self.way_back.as_mut().and_then(|back| back.take(arrival.segment.number()));
@@ -242,7 +243,7 @@ impl Flow {
         segment.number()
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_ack<M: Medium>(&mut self, now: Time, ack: &Acknowledgement, blocks: &[Block], medium: &mut M) {
         if self.sender.is_plain() {
             self.on_ack_as::<Plain, M>(now, ack, blocks, medium);
