@@ -31,7 +31,7 @@ echo "pace $pace"; echo "S1 1.0 1.0 $((seconds * 1000)) 1.0 0.0 1.0"; echo "I re
 
 @pytest.fixture
 def place(tmp_path):
-    """A folder with the scripts and the programs; both parts that take long say that all is well."""
+    """A folder with the scripts and the programs; the parts that take long say that all is well."""
     for name in ("scripts", "bin", "crates/cc/src"):
         (tmp_path / name).mkdir(parents=True)
     for name in ("bench", "controls", "goals", "not-judged"):
@@ -42,7 +42,7 @@ def place(tmp_path):
     programs = {"cargo": CARGO, "ns": NS, "valgrind": VALGRIND, "taskset": 'shift 2; exec "$@"'}
     for name, text in programs.items():
         executable(tmp_path / "bin" / name, text)
-    for name in ("bench-sweep", "bench-transfer"):
+    for name in ("bench-command", "bench-sweep", "bench-transfer"):
         executable(tmp_path / "scripts" / name, "echo well")
     return tmp_path
 
