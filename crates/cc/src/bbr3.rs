@@ -221,7 +221,7 @@ impl Bbr3 {
         self.set_window(ack, sample);
     }
 
-    /// The rate of `sample` in bytes per second; zero if there is none, or if it tells nothing.
+    /// The rate of `sample` in bytes per second; zero if the sample has no rate or cannot be used.
     fn rate_of(&mut self, sample: &RateSample) -> f64 {
         let asked = self.rounds.started || self.signals.round_started() || self.state.probes_up();
         if !asked && self.max_rate.has_seen(sample) {

@@ -1,6 +1,6 @@
 //! When a BBR takes the pipe for full [draft-ietf-ccwg-bbr:5.3.1.2].
 
-/// Growth of the rate in a round below this counts for none; the pipe is full after so many rounds without.
+/// The least growth of the rate in a round that counts, and the number of rounds without growth that fill the pipe.
 const FULL: (f64, u32) = (1.25, 3);
 
 /// Whether the pipe is full: the rate does not grow any more.
