@@ -22,6 +22,10 @@ fn main() -> io::Result<()> {
         }
     }
     println!("cargo::rerun-if-changed={}", read[0].display());
+    // The program carries these; a file that is new there would not be seen otherwise.
+    for carried in ["scenarios", "tests/claims"] {
+        println!("cargo::rerun-if-changed={}", root.join(carried).display());
+    }
     read.sort();
     let mut hash = DefaultHasher::new();
     for file in &read {
