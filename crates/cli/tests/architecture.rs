@@ -27,6 +27,7 @@ const ROOMS: &[Room] = &[
     room(0, "units", &[]),
     room(1, "model", &["units"]),
     room(1, "link", &["units"]),
+    room(1, "air", &["units"]),
     room(1, "transport", &["units"]),
     room(1, "scenario", &["units", "transport"]),
     room(2, "estimate", &["units", "model"]),

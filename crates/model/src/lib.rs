@@ -11,7 +11,8 @@
 //! 4. [`mft`]: the four regimes of one transfer on one path, from the three above;
 //! 5. [`overflow`]: how long a growing window takes to overflow the buffer;
 //! 6. [`sizing`] and [`empty_queue`]: how large the buffer should be;
-//! 7. [`bottleneck`]: what end hosts can say of it, and the rate that reaches a wanted backlog.
+//! 7. [`bottleneck`]: what end hosts can say of it, and the rate that reaches a wanted backlog;
+//! 8. [`bianchi`]: what a saturated 802.11 cell carries.
 //!
 //! Conventions. A window or a buffer is in bytes, a rate in bits per second. Wire sizes are at the level at
 //! which the capacity is stated (the IP layer in `[sobas]`); goodput counts payload only. The re-derivations,
@@ -33,6 +34,7 @@
 //! assert_eq!(prediction.goodput, Rate::from_bps(25_484_800)); // 88 whole segments in 40 ms
 //! ```
 
+pub mod bianchi;
 pub mod bottleneck;
 pub mod empty_queue;
 pub mod mft;

@@ -1,0 +1,369 @@
+//! The cell as a machine: [`Cell::push`], [`Cell::poll`], [`Cell::wakeup`].
+//!
+//! Between two transmissions nothing is done slot by slot. The next one begins where the first backoff counter ends; then the
+//! counters of the others are moved by the boundaries that have passed.
+
+mod account;
+mod function;
+
+pub use account::{Airtime, FunctionReport};
+
+use crate::access::Category;
+use crate::config::{AfterCollision, CellConfig};
+use crate::frame::{ExchangeTime, Sizes};
+use crate::phy::Phy;
+use account::{Account, Use};
+use function::{Function, Parts};
+use std::ops::Range;
+use units::random::Stream;
+use units::{Bytes, Complaint, Rate, Span, Time};
+
+/// A frame to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// The caller's name for it. A saturated function counts from 0.
+    pub id: u64,
+    /// What the frame carries, LLC header and MAC header excluded.
+    pub payload: Bytes,
+    /// The index of the station it is for.
+    pub to: usize,
+}
+
+/// An access function of one station, by [`Cell::function`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FunctionId(usize);
+
+/// What became of an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// When the sender knows: the end of the acknowledgement, of the collision, or the instant of an internal collision.
+    pub at: Time,
+    /// Who sent it.
+    pub function: FunctionId,
+    /// The frame.
+    pub frame: Frame,
+    /// Attempts of this frame so far.
+    pub attempts: u32,
+    /// How it ended.
+    pub fate: Fate,
+}
+
+/// How an attempt ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// With an acknowledgement.
+    Delivered {
+        /// From the head of the queue to the end of the acknowledgement.
+        service: Span,
+    },
+    /// With a collision; the frame is tried again.
+    Retried,
+    /// With a collision at the retry limit.
+    Dropped {
+        /// From the head of the queue to the end of the collision.
+        service: Span,
+    },
+}
+
+/// What the medium does.
+#[derive(Clone, Copy, Debug)]
+enum Medium {
+    Idle,
+    /// A data frame that nobody disturbs, up to the end of its acknowledgement.
+    Exchange {
+        holder: usize,
+        airtime: Span,
+        txop_end: Time,
+    },
+    /// SIFS after an acknowledgement, inside a TXOP.
+    Between {
+        holder: usize,
+        since: Time,
+        txop_end: Time,
+    },
+    Collision,
+}
+
+/// The medium and everybody who contends for it.
+#[derive(Debug)]
+pub struct Cell {
+    phy: Phy,
+    sizes: Sizes,
+    control_rate: Rate,
+    /// Of each station.
+    rates: Vec<Option<Rate>>,
+    /// The wait after a collision beyond AIFS.
+    wait: Span,
+    ack_timeout: Option<Span>,
+    functions: Vec<Function>,
+    /// Of each station, in `functions`.
+    of_station: Vec<Range<usize>>,
+    medium: Medium,
+    /// When the medium next changes, or may.
+    next: Time,
+    /// Who collides, and when the data frame of each ends.
+    senders: Vec<(usize, Time)>,
+    account: Account,
+}
+
+impl Cell {
+    /// A cell at time zero, with the medium idle since then.
+    ///
+    /// # Errors
+    /// Those of [`CellConfig::check`].
+    pub fn new(config: &CellConfig) -> Result<Self, Complaint> {
+        config.check()?;
+        let (mut functions, mut of_station) = (Vec::new(), Vec::new());
+        for (station, settings) in config.stations.iter().enumerate() {
+            let first = functions.len();
+            functions.extend(settings.functions.iter().map(|function| {
+                let stream = format!("backoff {} {}", settings.name, function.category.name());
+                Function::new(Parts {
+                    station,
+                    category: function.category,
+                    access: function.access,
+                    slot: config.phy.slot,
+                    sifs: config.phy.sifs,
+                    saturated: function.saturated,
+                    draws: Stream::new(config.seed, &stream),
+                })
+            }));
+            of_station.push(first..functions.len());
+        }
+        let mut cell = Self {
+            phy: config.phy,
+            sizes: config.sizes,
+            control_rate: config.control_rate,
+            rates: config.stations.iter().map(|station| station.rate).collect(),
+            wait: match config.after_collision {
+                AfterCollision::Difs => Span::ZERO,
+                AfterCollision::Eifs => config.phy.eifs_less_difs(config.sizes.acknowledgement),
+                AfterCollision::Wait(wait) => wait,
+            },
+            ack_timeout: config.ack_timeout,
+            functions,
+            of_station,
+            medium: Medium::Idle,
+            next: Time::NEVER,
+            senders: Vec::new(),
+            account: Account::default(),
+        };
+        cell.next = cell.next_ready();
+        Ok(cell)
+    }
+
+    /// The function of `category` in station number `station`, if it has one.
+    #[must_use]
+    pub fn function(&self, station: usize, category: Category) -> Option<FunctionId> {
+        let mut range = self.of_station.get(station)?.clone();
+        range.find(|index| self.functions[*index].category == category).map(FunctionId)
+    }
+
+    /// The station and the category of a function.
+    #[must_use]
+    pub fn owner(&self, function: FunctionId) -> (usize, Category) {
+        let function = &self.functions[function.0];
+        (function.station, function.category)
+    }
+
+    /// Hands `frame` to a function, which keeps what it is handed in order and without a limit. Everything up to `now` must have been
+    /// polled.
+    ///
+    /// # Panics
+    /// If the function is saturated, if the destination does not exist, or if neither end has a rate.
+    pub fn push(&mut self, now: Time, function: FunctionId, frame: Frame) {
+        let index = function.0;
+        let from = self.functions[index].station;
+        assert!(self.rates[from].or(self.rates[frame.to]).is_some(), "one end of a frame has a rate");
+        assert!(!self.functions[index].is_saturated(), "a saturated function makes its frames itself");
+        let idle = matches!(self.medium, Medium::Idle);
+        let holds = matches!(self.medium, Medium::Between { holder, .. } if holder == index);
+        self.functions[index].enqueue(now, frame, idle, holds);
+        if idle {
+            self.next = self.next.min(self.functions[index].ready);
+        }
+    }
+
+    /// Frames that a function holds, the one being tried included.
+    #[must_use]
+    pub fn waiting(&self, function: FunctionId) -> usize {
+        self.functions[function.0].waiting()
+    }
+
+    /// When something next happens: [`Time::NEVER`] if nobody has a frame.
+    #[must_use]
+    pub fn wakeup(&self) -> Time {
+        self.next
+    }
+
+    /// Does what is due by `now`, and adds what became of frames to `outcomes`. Who refills a function as its frames leave polls at
+    /// each [`Cell::wakeup`]; a TXOP goes on if a frame is pushed at the time of the outcome before.
+    pub fn poll(&mut self, now: Time, outcomes: &mut Vec<Outcome>) {
+        while self.next <= now && self.next != Time::NEVER {
+            let at = self.next;
+            match self.medium {
+                Medium::Idle => self.begin(at, outcomes),
+                Medium::Exchange { holder, airtime, txop_end } => {
+                    self.acknowledged(at, holder, airtime, txop_end, outcomes);
+                }
+                Medium::Between { holder, since, txop_end } => self.go_on(at, holder, since, txop_end),
+                Medium::Collision => self.collided(at, outcomes),
+            }
+        }
+    }
+
+    /// What a function did up to the last event.
+    #[must_use]
+    pub fn report(&self, function: FunctionId) -> FunctionReport {
+        self.functions[function.0].report
+    }
+
+    /// The medium's time up to `now`, up to which everything must have been polled.
+    #[must_use]
+    pub fn airtime(&self, now: Time) -> Airtime {
+        let current = match self.medium {
+            Medium::Idle | Medium::Between { .. } => Use::Idle,
+            Medium::Exchange { .. } => Use::Exchange,
+            Medium::Collision => Use::Collision,
+        };
+        self.account.at(now, current)
+    }
+
+    fn next_ready(&self) -> Time {
+        self.functions.iter().map(|function| function.ready).min().unwrap_or(Time::NEVER)
+    }
+
+    /// The airtime of the frame that a function tries.
+    fn exchange(&mut self, index: usize) -> ExchangeTime {
+        let function = &mut self.functions[index];
+        let Frame { payload, to, .. } = *function.head().expect("who transmits has a frame");
+        if let Some((known, whither, time)) = function.last_exchange
+            && (known, whither) == (payload, to)
+        {
+            return time;
+        }
+        let rate = self.rates[function.station].or(self.rates[to]).expect("checked as it came");
+        let time = ExchangeTime::new(&self.phy, &self.sizes, payload, rate, self.control_rate);
+        function.last_exchange = Some((payload, to, time));
+        time
+    }
+
+    /// The first counters end at `at`: those functions transmit, the others freeze.
+    fn begin(&mut self, at: Time, outcomes: &mut Vec<Outcome>) {
+        self.account.charge(at, Use::Idle);
+        self.senders.clear();
+        // A station hears a transmission that began a slot before its own boundary, or earlier: that is what the slot
+        // time is made of (10.3.7). Boundaries that are a whole number of slots apart leave only equal ones.
+        let heard = at + self.phy.slot;
+        for station in 0..self.of_station.len() {
+            let range = self.of_station[station].clone();
+            let due = range.clone().filter(|index| self.functions[*index].ready < heard);
+            let sender = due.min_by_key(|index| {
+                let function = &self.functions[*index];
+                (function.ready, std::cmp::Reverse(function.category))
+            });
+            let ready = sender.map(|index| self.functions[index].ready);
+            for index in range {
+                if Some(index) == sender {
+                    self.senders.push((index, self.functions[index].ready));
+                } else if ready == Some(self.functions[index].ready) {
+                    self.functions[index].report.internal_collisions += 1;
+                    self.fail(at, index, outcomes);
+                } else {
+                    self.functions[index].freeze(at);
+                }
+            }
+        }
+        if let [(holder, start)] = self.senders[..] {
+            self.transmit(start, holder, start + self.functions[holder].access.txop);
+            return;
+        }
+        self.medium = Medium::Collision;
+        self.next = at;
+        for nth in 0..self.senders.len() {
+            let (index, start) = self.senders[nth];
+            let data = self.exchange(index).data;
+            let report = &mut self.functions[index].report;
+            report.attempts += 1;
+            report.collisions += 1;
+            report.collided += data;
+            self.senders[nth].1 = start + data;
+            self.next = self.next.max(start + data);
+        }
+    }
+
+    fn transmit(&mut self, at: Time, holder: usize, txop_end: Time) {
+        let airtime = self.exchange(holder).whole;
+        self.functions[holder].report.attempts += 1;
+        self.medium = Medium::Exchange { holder, airtime, txop_end };
+        self.next = at + airtime;
+    }
+
+    fn acknowledged(
+        &mut self,
+        at: Time,
+        holder: usize,
+        airtime: Span,
+        txop_end: Time,
+        outcomes: &mut Vec<Outcome>,
+    ) {
+        self.account.charge(at, Use::Exchange);
+        let function = &mut self.functions[holder];
+        function.report.airtime += airtime;
+        let (frame, service, attempts) = function.acknowledge(at);
+        let fate = Fate::Delivered { service };
+        outcomes.push(Outcome { at, function: FunctionId(holder), frame, attempts, fate });
+        let after = at + self.phy.sifs;
+        if after < txop_end {
+            self.medium = Medium::Between { holder, since: at, txop_end };
+            self.next = after;
+        } else {
+            self.functions[holder].draw();
+            self.resume(at);
+        }
+    }
+
+    /// SIFS after an acknowledgement: the next frame if its exchange fits into the TXOP (10.23.2.8), or the end of it.
+    fn go_on(&mut self, at: Time, holder: usize, since: Time, txop_end: Time) {
+        if self.functions[holder].head().is_some() && at + self.exchange(holder).whole <= txop_end {
+            self.account.charge(at, Use::Exchange);
+            self.functions[holder].report.airtime += at.since(since);
+            self.transmit(at, holder, txop_end);
+        } else {
+            self.functions[holder].draw();
+            self.resume(since);
+        }
+    }
+
+    fn collided(&mut self, at: Time, outcomes: &mut Vec<Outcome>) {
+        self.account.charge(at, Use::Collision);
+        for nth in 0..self.senders.len() {
+            self.fail(at, self.senders[nth].0, outcomes);
+        }
+        self.resume(at + self.wait);
+        let Some(timeout) = self.ack_timeout else { return };
+        for (index, end) in &self.senders {
+            // The whole station was deaf as it sent: its other functions wait as the sender does.
+            let station = self.of_station[self.functions[*index].station].clone();
+            for function in &mut self.functions[station] {
+                function.resume(at.max(*end + timeout));
+            }
+        }
+        self.next = self.next_ready();
+    }
+
+    fn fail(&mut self, at: Time, index: usize, outcomes: &mut Vec<Outcome>) {
+        let (frame, attempts, service) = self.functions[index].fail(at);
+        let fate = service.map_or(Fate::Retried, |service| Fate::Dropped { service });
+        outcomes.push(Outcome { at, function: FunctionId(index), frame, attempts, fate });
+    }
+
+    /// The medium is idle since `since`.
+    fn resume(&mut self, since: Time) {
+        self.medium = Medium::Idle;
+        for function in &mut self.functions {
+            function.resume(since);
+        }
+        self.next = self.next_ready();
+    }
+}

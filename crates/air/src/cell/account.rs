@@ -1,0 +1,94 @@
+//! What is counted: the medium's time, and each function's frames.
+
+use units::{Bytes, Span, Time};
+
+/// The medium's time since the start. The three add up to the time that has passed, to the nanosecond.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Airtime {
+    /// Nobody transmits and no acknowledgement is due: interframe spaces, backoff, nothing to send.
+    pub idle: Span,
+    /// Data frames that are acknowledged, their acknowledgements, SIFS between them.
+    pub exchange: Span,
+    /// From the first to the last of several frames at once.
+    pub collision: Span,
+}
+
+impl Airtime {
+    /// All of it.
+    #[must_use]
+    pub fn total(&self) -> Span {
+        self.idle + self.exchange + self.collision
+    }
+}
+
+/// What one access function did since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FunctionReport {
+    /// Frames acknowledged.
+    pub delivered: u64,
+    /// Their payload.
+    pub payload: Bytes,
+    /// Frames transmitted, each attempt counting.
+    pub attempts: u64,
+    /// Attempts that collided with another station.
+    pub collisions: u64,
+    /// Attempts given up for a more urgent function of the same station; not among `attempts`.
+    pub internal_collisions: u64,
+    /// Frames dropped at the retry limit.
+    pub dropped: u64,
+    /// The medium's time in its acknowledged exchanges.
+    pub airtime: Span,
+    /// The time of its data frames that collided. Those of several functions overlap.
+    pub collided: Span,
+    /// The sum of the service times of frames acknowledged or dropped: from the head of the queue to the end of the acknowledgement, or
+    /// of the last attempt.
+    pub service: Span,
+}
+
+impl FunctionReport {
+    /// Attempts after which the frame is tried again.
+    #[must_use]
+    pub fn retries(&self) -> u64 {
+        self.collisions + self.internal_collisions - self.dropped
+    }
+
+    /// The share of transmissions that collided; zero without any.
+    #[must_use]
+    pub fn collision_probability(&self) -> f64 {
+        if self.attempts == 0 { 0.0 } else { self.collisions as f64 / self.attempts as f64 }
+    }
+}
+
+/// What the medium is used for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Use {
+    Idle,
+    Exchange,
+    Collision,
+}
+
+/// The medium's time so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Account {
+    airtime: Airtime,
+    until: Time,
+}
+
+impl Account {
+    /// The time up to `now` that is not charged yet went to `to`.
+    pub fn charge(&mut self, now: Time, to: Use) {
+        let passed = now.since(self.until);
+        match to {
+            Use::Idle => self.airtime.idle += passed,
+            Use::Exchange => self.airtime.exchange += passed,
+            Use::Collision => self.airtime.collision += passed,
+        }
+        self.until = now;
+    }
+
+    /// The medium's time up to `now`, if it is used for `current` since the last charge.
+    pub fn at(mut self, now: Time, current: Use) -> Airtime {
+        self.charge(now, current);
+        self.airtime
+    }
+}

@@ -1,0 +1,238 @@
+//! Saturation throughput of an 802.11 cell: every station always has a frame to send, and hears all others.
+//!
+//! Source: Bianchi, "Performance Analysis of the IEEE 802.11 Distributed Coordination Function", IEEE JSAC 18(3), 2000
+//! `[bianchi2000]`; the freeze correction of Tinnirello, Bianchi and Xiao, "Refinements on IEEE 802.11 Distributed Coordination
+//! Function Modeling Approaches", IEEE Trans. Vehicular Technology 59(3), 2010 `[tinnirello2010]`.
+//!
+//! An attempt collides with probability `p`, whatever the attempt; a station transmits in a slot with probability `tau`. After `i`
+//! failures the counter is drawn from `W_i = min(2^i (CWmin+1), CWmax+1)` values, `b_i` is its mean, and the frame is dropped after
+//! `K` attempts:
+//!
+//! ```text
+//! tau = sum_i p^i / sum_i p^i (b_i + 1)        i = 0 .. K-1
+//! p   = 1 - (1 - tau)^(n-1)
+//! S   = n tau (1-p) payload / ((1-P) slot + Ps Ts + (P - Ps) Tc)     P = 1-(1-tau)^n, Ps = n tau (1-p)
+//! ```
+//! `Ts` and `Tc` run to the end of the AIFS that follows. How the counter goes down decides what a slot is, [`Countdown`]. The fixed
+//! point is one: `tau` falls as `p` rises, so that the bracket [0, 1] holds one root.
+//!
+//! Left out: stations that are not saturated, losses other than collisions, several functions in one station. Several classes of
+//! stations are in [`by_class`]. Frames of a TXOP: give payload and exchange of them all, and the data time of the first.
+
+mod classes;
+
+pub use classes::{ByClass, by_class};
+
+use crate::root::bisected;
+use units::{Bytes, Complaint, Rate, Span};
+
+/// When a backoff counter goes down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Countdown {
+    /// At every slot boundary, the busy slot's included: `[bianchi2000]`, and EDCA. `b_i = (W_i - 1)/2`.
+    EveryBoundary,
+    /// In idle slots only, so that the slot after a busy period belongs to those who transmitted: the freeze correction
+    /// `[tinnirello2010]`, for DCF. A busy slot and the idle one after it are one slot of the chain. A share `1/W_i` of the attempts
+    /// draws 0, follows the transmission before at once, and is unopposed; the source has this after successes, and here it holds
+    /// after collisions, too. That two who collided both draw 0 is left out.
+    ///
+    /// ```text
+    /// f_i  = p (1 - 1/W_i)          a frame fails after i failures
+    /// A_i  = f_0 f_1 .. f_(i-1)
+    /// tau  = sum_i A_i (1 - 1/W_i) / sum_i A_i (W_i - 1)/2
+    /// S    = (Ps + F) payload / ((1-P) slot + (Ps + F) Ts + (P-Ps) Tc + P slot),   F = n sum_i (A_i/W_i) / sum_i A_i (W_i - 1)/2
+    /// ```
+    IdleSlots,
+}
+
+/// A class of stations with equal parameters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Class {
+    /// `n`, 1 to 100 000.
+    pub stations: u32,
+    /// `AIFS = SIFS + aifsn slots`; 1 to 255.
+    pub aifsn: u32,
+    /// `CWmin`; for [`Countdown::IdleSlots`] at least 1.
+    pub cw_min: u32,
+    /// `CWmax`, `CWmin` to 65 535.
+    pub cw_max: u32,
+    /// `K`, attempts after which a frame is dropped, 1 to 255; `None` for as many as it takes `[bianchi2000]`.
+    pub attempts: Option<u32>,
+    /// What a successful access delivers; above zero.
+    pub payload: Bytes,
+    /// Data frame, SIFS and acknowledgement; above zero.
+    pub exchange: Span,
+    /// The data frame alone, as long as a collision takes; above zero, at most `exchange`.
+    pub data: Span,
+}
+
+/// What all classes share.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Channel {
+    /// `slot`; above zero.
+    pub slot: Span,
+    /// `SIFS`.
+    pub sifs: Span,
+    /// The wait after a collision beyond AIFS: 0, or `EIFS - DIFS`.
+    pub after_collision: Span,
+}
+
+/// What a class gets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Saturation {
+    /// Payload delivered over time, by all stations of the class.
+    pub throughput: Rate,
+    /// The share of transmissions that collide.
+    pub collision_probability: f64,
+    /// The share of frames dropped after `K` attempts.
+    pub drop_probability: f64,
+    /// `tau`.
+    pub attempt_probability: f64,
+    /// How far `p` and what follows from it are apart.
+    pub residual: f64,
+    /// Steps of the solver.
+    pub iterations: u32,
+}
+
+const MOST_STATIONS: u32 = 100_000;
+const MOST_AIFSN: u32 = 255;
+const MOST_WINDOW: u32 = 65_535;
+const MOST_ATTEMPTS: u32 = 255;
+
+/// The saturation of one class. [`Countdown::EveryBoundary`] is the model of 2000, with `attempts: None` as printed.
+///
+/// # Errors
+/// A parameter out of the range that its documentation states.
+pub fn saturation(channel: &Channel, class: &Class, countdown: Countdown) -> Result<Saturation, Complaint> {
+    check(channel, class)?;
+    if countdown == Countdown::IdleSlots && class.cw_min == 0 {
+        let complaint = Complaint::new("cw_min", "0: after its first frame a station would send for ever");
+        return Err(complaint.accepted("1 or more where only idle slots count down"));
+    }
+    let (n, slot) = (f64::from(class.stations), channel.slot.as_secs_f64());
+    let others = |tau: f64| 1.0 - (1.0 - tau).powf(n - 1.0);
+    let excess = |p: f64| others(class.chain(p, countdown).attempt_probability()) - p;
+    let root = bisected(0.0, 1.0, excess);
+    let (p, iterations) = (root.at, root.halvings);
+    let chain = class.chain(p, countdown);
+    let tau = chain.attempt_probability();
+    let ifs = (channel.sifs + channel.slot * u64::from(class.aifsn)).as_secs_f64();
+    let idle = (1.0 - tau).powf(n);
+    let success = n * tau * (1.0 - tau).powf(n - 1.0);
+    let succeeds = class.exchange.as_secs_f64() + ifs;
+    let collides = (class.data + channel.after_collision).as_secs_f64() + ifs;
+    let follows = n * (chain.attempts - chain.opposed) / chain.slots;
+    let extra = if countdown == Countdown::IdleSlots { (1.0 - idle) * slot } else { 0.0 };
+    let mean =
+        idle * slot + (success + follows) * succeeds + (1.0 - idle - success).max(0.0) * collides + extra;
+    Ok(Saturation {
+        throughput: Rate::from_bps_f64((success + follows) * class.payload.bits_f64() / mean),
+        collision_probability: p * chain.opposed / chain.attempts,
+        drop_probability: chain.dropped,
+        attempt_probability: tau,
+        residual: excess(p).abs(),
+        iterations,
+    })
+}
+
+/// What happens to a frame on average. Where frames are never dropped, the sums are all shortened by the same factor, for they
+/// may have no end.
+struct Chain {
+    /// Transmissions.
+    attempts: f64,
+    /// Those that others may collide with.
+    opposed: f64,
+    /// Slots.
+    slots: f64,
+    /// The share of frames dropped.
+    dropped: f64,
+}
+
+impl Chain {
+    /// `tau`.
+    fn attempt_probability(&self) -> f64 {
+        self.opposed / self.slots
+    }
+}
+
+impl Class {
+    /// The chain for a collision probability of `p`, in [0, 1].
+    fn chain(&self, p: f64, countdown: Countdown) -> Chain {
+        // Of an attempt after `failures`: the share that is opposed, and the slots up to it.
+        let of = |failures: u32| {
+            let window = self.window(failures);
+            match countdown {
+                Countdown::EveryBoundary => (1.0, (window + 1.0) / 2.0),
+                Countdown::IdleSlots => (1.0 - 1.0 / window, (window - 1.0) / 2.0),
+            }
+        };
+        // From `last` failures on the window stays as it is.
+        let last = self.doublings();
+        let (mut attempts, mut opposed, mut slots, mut reached) = (0.0, 0.0, 0.0, 1.0);
+        for failures in 0..last.min(self.attempts.unwrap_or(last)) {
+            let (share, wait) = of(failures);
+            attempts += reached;
+            opposed += reached * share;
+            slots += reached * wait;
+            reached *= p * share;
+        }
+        let (share, wait) = of(last);
+        let fails = p * share;
+        // What remains of the sums is a geometric series; without an end, all is multiplied by 1 - fails.
+        let (scale, rest, dropped) = match self.attempts {
+            Some(limit) => {
+                let left = limit.saturating_sub(last);
+                let series: f64 = (0..left).map(|more| fails.powi(more as i32)).sum();
+                (1.0, reached * series, reached * fails.powi(left as i32))
+            }
+            None => (1.0 - fails, reached, 0.0),
+        };
+        Chain {
+            attempts: scale * attempts + rest,
+            opposed: scale * opposed + rest * share,
+            slots: scale * slots + rest * wait,
+            dropped,
+        }
+    }
+
+    /// `W_i`.
+    fn window(&self, failures: u32) -> f64 {
+        let doubled = u64::from(self.cw_min + 1) << failures.min(32);
+        doubled.min(u64::from(self.cw_max) + 1) as f64
+    }
+
+    /// Failures after which the window is at its largest.
+    fn doublings(&self) -> u32 {
+        let (low, high) = (u64::from(self.cw_min) + 1, u64::from(self.cw_max) + 1);
+        (0..).find(|doublings| low << doublings >= high).unwrap_or(0)
+    }
+}
+
+/// Checks the ranges that the documentation states.
+fn check(channel: &Channel, class: &Class) -> Result<(), Complaint> {
+    let within = |place: &str, value: u32, low: u32, high: u32| {
+        if (low..=high).contains(&value) {
+            return Ok(());
+        }
+        Err(Complaint::new(place, value.to_string()).accepted(format!("{low} to {high}")))
+    };
+    within("stations", class.stations, 1, MOST_STATIONS)?;
+    within("aifsn", class.aifsn, 1, MOST_AIFSN)?;
+    within("cw_max", class.cw_max, 0, MOST_WINDOW)?;
+    within("cw_min", class.cw_min, 0, class.cw_max)?;
+    within("attempts", class.attempts.unwrap_or(1), 1, MOST_ATTEMPTS)?;
+    let positive = |place: &str, found: &dyn std::fmt::Display, positive: bool| {
+        if positive {
+            return Ok(());
+        }
+        Err(Complaint::new(place, found.to_string()).accepted("more than zero"))
+    };
+    positive("payload", &class.payload, class.payload > Bytes::ZERO)?;
+    positive("slot", &channel.slot, channel.slot > Span::ZERO)?;
+    positive("data", &class.data, class.data > Span::ZERO)?;
+    if class.exchange < class.data {
+        let found = format!("{}, shorter than its data frame of {}", class.exchange, class.data);
+        return Err(Complaint::new("exchange", found).accepted("data frame, SIFS and acknowledgement"));
+    }
+    Ok(())
+}
