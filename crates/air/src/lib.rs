@@ -5,7 +5,8 @@
 //!
 //! Reading order: [`phy`] (times and rates of a PHY, one file each), [`frame`] (what a frame adds to its payload),
 //! [`access`] (parameters of an access function), [`config`] (the whole cell), then [`Cell`]: `push`, `poll`, `wakeup`;
-//! inside it `cell/function.rs` is one access function and `cell/account.rs` what is counted.
+//! inside it `cell/function.rs` is one access function and `cell/account.rs` what is counted. [`airtime_limits`]
+//! is beside it: what an access point lets into the cell.
 //!
 //! Every station hears every other, and a frame is lost by collision only. Propagation takes no time. No RTS/CTS, no
 //! aggregation, no fragmentation. Clauses are those of IEEE Std 802.11-2020.
@@ -27,6 +28,7 @@
 //! ```
 
 pub mod access;
+pub mod airtime_limits;
 mod cell;
 pub mod config;
 pub mod frame;

@@ -6,7 +6,7 @@
 //! Reading order: `packet.rs` (words), `link.rs` (the whole), then its parts in path order: `loss.rs`,
 //! `queue.rs` and `queue/`, `fifo.rs` (drop-tail when departures are known on arrival), `serializer.rs`,
 //! `delay.rs`; beside them `meter.rs`, `occupancy.rs`, `queueing_delay.rs` and `histogram.rs` over `buckets.rs`, and
-//! `loss_episodes.rs` (what is measured), `assist.rs` (what a router tells senders) and `traffic.rs` (packets that do not answer to congestion).
+//! `loss_episodes.rs` (what is measured), `moving_limit.rs` (limits that follow the medium), `assist.rs` (what a router tells senders) and `traffic.rs` (packets that do not answer to congestion).
 
 pub mod assist;
 mod buckets;
@@ -19,6 +19,7 @@ mod link;
 mod loss;
 mod loss_episodes;
 mod meter;
+pub mod moving_limit;
 mod occupancy;
 mod packet;
 pub mod queue;

@@ -1,0 +1,69 @@
+//! eBDP: the bandwidth-delay product at the measured service rate, and some packets more, `[P4.ebdp]`.
+
+use units::Span;
+
+/// The share of the newest service time in the mean.
+const WEIGHT: f64 = 0.001;
+
+/// What eBDP is set to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EbdpParameters {
+    /// `T`, the queueing delay aimed at.
+    pub target: Span,
+    /// `a`, packets beyond that, for service times that vary.
+    pub extra: u64,
+    /// `Qmax`, the most packets.
+    pub most: u64,
+}
+
+impl Default for EbdpParameters {
+    /// As printed in P4: 200 ms, 40 packets, 400 packets.
+    fn default() -> Self {
+        Self { target: Span::from_millis(200), extra: 40, most: 400 }
+    }
+}
+
+/// The limit of eBDP:
+///
+/// ```text
+/// T_serv <- 0.999 T_serv + 0.001 (te - ts)
+/// Q = min(T/T_serv + a, Qmax)
+/// ```
+/// The first service time is the first mean. Before it the limit is `Qmax`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ebdp {
+    parameters: EbdpParameters,
+    /// Seconds.
+    mean_service: Option<f64>,
+}
+
+impl Ebdp {
+    /// A limit of `Qmax`.
+    #[must_use]
+    pub fn new(parameters: EbdpParameters) -> Self {
+        Self { parameters, mean_service: None }
+    }
+
+    /// A packet took `service` = `te - ts`.
+    pub fn served(&mut self, service: Span) {
+        let newest = service.as_secs_f64();
+        let mean = self.mean_service.get_or_insert(newest);
+        *mean += WEIGHT * (newest - *mean);
+    }
+
+    /// `T_serv`, once there is one.
+    #[must_use]
+    pub fn mean_service(&self) -> Option<Span> {
+        self.mean_service.map(Span::from_secs_f64)
+    }
+
+    /// `Q`, in whole packets.
+    #[must_use]
+    pub fn packets(&self) -> u64 {
+        let EbdpParameters { target, extra, most } = self.parameters;
+        let Some(mean) = self.mean_service else { return most };
+        // Service times of zero make it infinite, which becomes the largest number.
+        let product = (target.as_secs_f64() / mean) as u64;
+        product.saturating_add(extra).min(most)
+    }
+}
