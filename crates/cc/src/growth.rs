@@ -5,10 +5,10 @@
 mod africa;
 pub mod bic;
 pub mod cubic;
-pub mod highspeed;
+mod highspeed;
 mod low_priority;
 mod reno;
-pub mod scalable;
+mod scalable;
 pub mod share;
 mod westwood;
 

@@ -12,7 +12,9 @@
 //! 5. [`overflow`]: how long a growing window takes to overflow the buffer;
 //! 6. [`sizing`] and [`empty_queue`]: how large the buffer should be;
 //! 7. [`bottleneck`]: what end hosts can say of it, and the rate that reaches a wanted backlog;
-//! 8. [`bianchi`]: what a saturated 802.11 cell carries.
+//! 8. [`response`]: the window of each congestion control as a function of the loss rate;
+//! 9. [`fixed_point`]: many flows at one queue, drop-tail or RED, by their response functions;
+//! 10. [`bianchi`]: what a saturated 802.11 cell carries.
 //!
 //! Conventions. A window or a buffer is in bytes, a rate in bits per second. Wire sizes are at the level at
 //! which the capacity is stated (the IP layer in `[sobas]`); goodput counts payload only. The re-derivations,
@@ -37,10 +39,15 @@
 pub mod bianchi;
 pub mod bottleneck;
 pub mod empty_queue;
+pub mod fixed_point;
 pub mod mft;
 pub mod overflow;
 pub mod pftk;
+mod range;
+pub mod response;
 mod root;
 pub mod sawtooth;
 pub mod sizing;
 pub mod throughput;
+
+pub use range::OutOfRange;

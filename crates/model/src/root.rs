@@ -1,4 +1,9 @@
-//! The root of a monotone function, by bisection.
+//! The root of a monotone function.
+//!
+//! [`decreasing_root`] and [`bisected`] halve; [`bracketed`] is Algorithm 748 (Alefeld, Potra and Shi 1995, `[toms748]`) of crate `basin`: a tenth of the
+//! evaluations where the function is smooth, never more than a few times as many as halving takes.
+
+use std::convert::Infallible;
 
 /// Halvings after which any bracket of `f64` has shrunk to neighbouring numbers or to nothing that matters:
 /// from 1e12 seconds to far below a nanosecond takes about 100.
@@ -35,4 +40,35 @@ pub(crate) fn bisected(low: f64, high: f64, function: impl Fn(f64) -> f64) -> Ro
         }
     }
     Root { at: other, halvings: HALVINGS }
+}
+
+/// A root found by [`bracketed`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Found {
+    /// Where.
+    pub at: f64,
+    /// What the function is there.
+    pub residual: f64,
+    /// Steps of the search.
+    pub iterations: u32,
+    /// Whether the root is known to the `tolerance`.
+    pub converged: bool,
+}
+
+/// Steps after which a search ends: each halves the bracket at least once in four evaluations.
+const MOST_STEPS: u64 = 200;
+
+/// The root of the continuous, finite `function`, whose sign differs at `low` and `high`, to within `tolerance`, which is above zero.
+/// `None` if there is no such bracket, or a value is not finite.
+pub(crate) fn bracketed(low: f64, high: f64, tolerance: f64, function: impl Fn(f64) -> f64) -> Option<Found> {
+    let search = basin::Toms748Root::new(low, high)
+        .with_absolute_position_tolerance(tolerance)
+        .with_max_iter(MOST_STEPS);
+    let found = search.solve(|x| Ok::<_, Infallible>(function(x))).ok()?;
+    Some(Found {
+        at: found.root(),
+        residual: found.value(),
+        iterations: u32::try_from(found.iterations()).unwrap_or(u32::MAX),
+        converged: found.converged(),
+    })
 }

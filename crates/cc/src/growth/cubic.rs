@@ -6,15 +6,9 @@
 use super::Growth;
 use super::share::{Remainder, in_use, segments};
 use crate::{Ack, Congestion, CongestionKind};
+use model::response::cubic::{ALPHA, BETA, C};
 use units::{Bytes, Span, Time};
 
-/// How fast W(t) grows, segments/s^3 [rfc9438:4.6, 5].
-pub const C: f64 = 0.4;
-/// What a loss leaves of the window [rfc9438:4.6].
-pub const BETA: f64 = 0.7;
-/// Segments per round trip with which an AIMD that keeps [`BETA`] has Reno's average window: 3 (1 - beta) /
-/// (1 + beta) [rfc9438:4.3].
-pub const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 /// The window grows by at most half in a round trip [rfc9438:4.2].
 const MOST: f64 = 1.5;
 /// Acknowledgements of a window in use come within this many round trips; what is longer is a pause of the

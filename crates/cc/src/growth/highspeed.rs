@@ -1,21 +1,11 @@
-//! HighSpeed: the larger the window, the faster it grows and the less a loss takes.
+//! HighSpeed: the larger the window, the faster it grows and the less a loss takes, by a(w) and b(w) of `model`.
 
 use super::Growth;
 use super::share::{Remainder, in_use, part, segments};
 use crate::{Ack, Congestion, CongestionKind};
+use model::response::highspeed::{LOW_DECREASE, LOW_WINDOW, decrease, increment};
 use units::Bytes;
 
-/// Up to this many segments it is standard TCP: `Low_Window` [rfc3649:5].
-pub const LOW_WINDOW: f64 = 38.0;
-/// The window that goes with [`HIGH_DECREASE`] and a loss rate of 1e-7: `High_Window` [rfc3649:5].
-pub const HIGH_WINDOW: f64 = 83_000.0;
-/// What a loss takes of [`HIGH_WINDOW`] [rfc3649:5].
-pub const HIGH_DECREASE: f64 = 0.1;
-/// What a loss takes of a standard window.
-const LOW_DECREASE: f64 = 0.5;
-/// b(w) falls with the logarithm of the window and would be negative from 5e5 segments on; the RFC's table ends
-/// long before, at 0.09. Ours to choose: half of `High_Decrease`.
-const LEAST_DECREASE: f64 = 0.05;
 /// a(w) is computed anew when the window has moved by this part of itself: 0.8 % of window are 0.5 % of a(w).
 const STALE: f64 = 1.0 / 128.0;
 
@@ -49,34 +39,6 @@ impl HighSpeed {
         let reach = Bytes::new((window.get() as f64 * STALE) as u64);
         self.holds = (window.saturating_sub(reach), window + reach);
     }
-}
-
-/// The loss rate p(w) at which the average window is `window` segments: 0.078 / w^1.2, the inverse of the response
-/// function w = 0.12 / p^0.835 [rfc3649:5]. Written as 1 / (12.8 w^1.2), which is what the table of appendix B is
-/// made with.
-#[must_use]
-pub fn loss_rate(window: f64) -> f64 {
-    1.0 / (12.8 * window.powf(1.2))
-}
-
-/// a(w): segments per round trip added to a window of `window` segments [rfc3649:5].
-#[must_use]
-pub fn increment(window: f64) -> f64 {
-    if window <= LOW_WINDOW {
-        return 1.0;
-    }
-    let b = decrease(window);
-    (window * window * loss_rate(window) * 2.0 * b / (2.0 - b)).max(1.0)
-}
-
-/// b(w): the part of a window of `window` segments that a loss takes [rfc3649:5].
-#[must_use]
-pub fn decrease(window: f64) -> f64 {
-    if window <= LOW_WINDOW {
-        return LOW_DECREASE;
-    }
-    let way = (window / LOW_WINDOW).ln() / (HIGH_WINDOW / LOW_WINDOW).ln();
-    (LOW_DECREASE + (HIGH_DECREASE - LOW_DECREASE) * way).max(LEAST_DECREASE)
 }
 
 impl Growth for HighSpeed {

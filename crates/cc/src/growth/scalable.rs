@@ -3,14 +3,8 @@
 use super::Growth;
 use super::share::{Remainder, in_use, part, segments};
 use crate::{Ack, Congestion};
+use model::response::scalable::{DECREASE, INCREASE, LEGACY_WINDOW};
 use units::Bytes;
-
-/// What an acknowledged segment adds, segments [scalable:2].
-pub const INCREASE: f64 = 0.01;
-/// What a loss takes of the window [scalable:2].
-pub const DECREASE: f64 = 0.125;
-/// Up to this many segments it is standard TCP, the legacy window [scalable:3].
-pub const LEGACY_WINDOW: f64 = 16.0;
 
 /// T. Kelly, "Scalable TCP: Improving Performance in Highspeed Wide Area Networks", 2003. The time to regain what
 /// a loss took is ln(1 - b) / ln(1 + a) round trips, 13.4, whatever the window.

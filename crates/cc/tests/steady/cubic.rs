@@ -1,8 +1,9 @@
 //! RFC 9438: W(t), K, and the average windows of its section 5.
 
 use crate::path::{Losses, SEGMENT, Sender, agrees, named, of, periodic, periodic_from_loss};
+use model::response::cubic::{ALPHA, BETA, C};
 use tightlink_cc::growth::Cubic;
-use tightlink_cc::growth::cubic::{ALPHA, BETA, C, time_to_plateau, window_at};
+use tightlink_cc::growth::cubic::{time_to_plateau, window_at};
 use units::random::Stream;
 use units::{Bytes, Span};
 

@@ -1,7 +1,7 @@
 //! RFC 3649: the table of appendix B and the response function.
 
 use crate::path::{Sender, agrees, named, periodic};
-use tightlink_cc::growth::highspeed::{decrease, increment};
+use model::response::highspeed::{decrease, increment};
 use units::Span;
 
 /// Appendix B: the windows at which a(w) has grown by one segment, from a(38) = 1.

@@ -1,7 +1,7 @@
 //! Scalable TCP: response function and recovery time of Kelly 2003.
 
 use crate::path::{Losses, Sender, agrees, named};
-use tightlink_cc::growth::scalable::{DECREASE, INCREASE};
+use model::response::scalable::{DECREASE, INCREASE};
 use units::Span;
 use units::random::Stream;
 

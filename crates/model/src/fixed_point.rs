@@ -1,0 +1,329 @@
+//! The fixed point of load, loss and round-trip times where greedy flows share one queue: `[highspeed:III]` behind
+//! drop-tail, `[highspeed:IV]` behind RED.
+//!
+//! Flow `i` sends `lambda_i(p, R_i)` packets per second, its response function over its round-trip time. The queue is M/M/1/K,
+//! and its loss `p` and its delay are those of the load `rho` that the flows make:
+//!
+//! ```text
+//! rho = (1/C) sum lambda_i(p, R_i) L_i
+//! p   = rho^K (1 - rho) / (1 - rho^(K+1))                                     drop-tail
+//! R_i = T_i + (L/C) q,    q = rho/(1 - rho) - K rho^K / (1 - rho^K)
+//! ```
+//! `C` = capacity, `L_i` = a flow's packet, `L` = the mean packet, `T_i` = base round-trip time, `K` = packets that the system holds,
+//! the one being sent included. `q` is the number that an admitted packet finds. The source prints "rho =" for "p =". Behind
+//! RED `p` and `q` are sums over the chain's states ([`Red`]). With drop-tail's probabilities, 0 below `K` and 1 at `K`, these are the
+//! expressions above.
+//!
+//! **One point.** `rho` may exceed 1. Both `p` and `q` rise with `rho`; windows fall with `p`; rates fall with the delay, by less than in
+//! proportion. So the right side falls with `rho`, also where packets differ in length, and it is equal to `rho` once. In
+//! `x = ln rho` the point lies between 0 and the logarithm of the right side at `rho = 1`, which is the bracket.
+//!
+//! **Known limits.** Packets arrive as a Poisson process here, while TCP sends in bursts and flows lose together. For case 1 of the
+//! source the point has a utilization of 99.5 % at a tenth of the bandwidth-delay product, 99.3 % for Reno, where HighSpeed flows
+//! simulated have 90 %: `docs/papers/highspeed.md`. Loss events and lost packets are the same thing, and there is no timeout: see
+//! [`MOST_LOSS`](crate::response::MOST_LOSS).
+//!
+//! Reading order: [`Flow`], [`Bottleneck`], [`fixed_point()`], [`FixedPoint`]; `fixed_point/stationary.rs` is the queue at a given load.
+
+mod stationary;
+
+use crate::OutOfRange;
+use crate::response::{PowerLaw, Protocol, largest};
+use crate::root::bracketed;
+pub use stationary::Lengths;
+use stationary::{Stationary, System};
+use units::{Bytes, Fraction, Rate, Span};
+
+/// Greedy flows that are alike.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Flow {
+    /// How many, from 1 to 10^9.
+    pub count: u32,
+    /// The protocol, by its response function.
+    pub protocol: Protocol,
+    /// `T_i`, above zero. The source has twice the propagation delay; a packet's own transmission belongs here, too.
+    pub base_rtt: Span,
+    /// A full packet on the wire, at least one byte.
+    pub packet: Bytes,
+    /// The most that the window may be, in packets, above zero; infinite if nothing but loss limits it.
+    pub max_window: f64,
+}
+
+/// The link that all flows share.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bottleneck {
+    /// `C`, at the level of [`Flow::packet`]; above zero.
+    pub capacity: Rate,
+    /// What arrives beside the flows, whatever happens to it.
+    pub unresponsive: Rate,
+    /// The share of the flows' packets that is lost before the queue, whatever its length; below 1.
+    pub loss: Fraction,
+    /// `K`: packets in the system, the one being sent included; from 1 to 2^53, behind RED to 10^6.
+    pub packets: u64,
+    /// Which packets are dropped before the system is full.
+    pub queue: Queue,
+}
+
+/// A queue policy.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Queue {
+    /// Arrivals are dropped where the system is full.
+    DropTail,
+    /// Simple RED.
+    Red(Red),
+}
+
+/// Simple RED, by the length of the queue now: an arrival that finds `n` packets is dropped with the probability
+///
+/// ```text
+/// p(n) = 0                                            n <= min_th
+///      = p_max (n - min_th) / (max_th - min_th)       up to max_th
+///      = 1                                            from there on, and where the system is full
+/// pi(n) ~ product over i < n of rho (1 - p(i))        p = sum pi(n) p(n)
+/// ```
+/// `[highspeed:IV]`, after Bonald, May and Bolot 2000. The average queue and its weight, which RED has to let bursts pass, are left out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Red {
+    /// `min_th` in packets, zero or more. The source has 0.4 of the buffer, of one bandwidth-delay product at most.
+    pub min_threshold: f64,
+    /// `max_th` in packets, above `min_threshold`. The source has the buffer, and one bandwidth-delay product at most.
+    pub max_threshold: f64,
+    /// `p_max`, above 0 and at most 1. The source does not give it; 0.1 is common.
+    pub max_probability: f64,
+}
+
+/// What the flows and the queue agree on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FixedPoint {
+    /// `rho`: what arrives at the queue over what the link carries. May exceed 1.
+    pub load: f64,
+    /// `p`: the share of arriving packets that the queue drops, in (0, 1].
+    pub loss: f64,
+    /// The share of their packets that the flows lose, in the queue and before it.
+    pub path_loss: f64,
+    /// The share of time in which the link sends, `rho (1 - p)`, in [0, 1].
+    pub utilization: f64,
+    /// Packets that wait, averaged over time, the one being sent excluded.
+    pub waiting: f64,
+    /// How the length of the queue varies.
+    pub lengths: Lengths,
+    /// `(L/C) q`: how long an admitted packet waits on average.
+    pub queueing_delay: Span,
+    /// `L`: the mean length of a packet sent, bytes.
+    pub mean_packet: f64,
+    /// What each flow has, in the order of the flows.
+    pub flows: Vec<Share>,
+    /// What the load that the flows make exceeds `rho` by, as a part of it: zero but for rounding.
+    pub residual: f64,
+    /// Steps of the search for the point.
+    pub iterations: u32,
+}
+
+/// What one flow of several alike has.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Share {
+    /// `R_i`.
+    pub rtt: Span,
+    /// The average window, packets.
+    pub window: f64,
+    /// What arrives of what it sends, on the wire: `lambda_i L_i` less what is lost.
+    pub throughput: Rate,
+}
+
+/// Why there is no fixed point.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum NoFixedPoint {
+    /// An argument is outside of the range that the theory is for.
+    #[error(transparent)]
+    OutOfRange(#[from] OutOfRange),
+    /// A flow's protocol has no response function.
+    #[error("{} has no response function: no source gives its window as a function of the loss rate", .0.name())]
+    NoResponse(Protocol),
+    /// The search ended too early.
+    #[error("the search for the fixed point ended after {iterations} steps, {residual:e} of the load apart")]
+    NotConverged {
+        /// As [`FixedPoint::residual`].
+        residual: f64,
+        /// Its steps.
+        iterations: u32,
+    },
+}
+
+/// Loss rates below this are taken for this, as a logarithm: a rate that no flow of finite speed can have.
+const LEAST_LN_LOSS: f64 = -600.0;
+/// How exact `K ln rho` is, which stands in the exponent of the loss rate.
+const TOLERANCE: f64 = 1e-12;
+
+/// The fixed point of `flows` at `bottleneck`.
+///
+/// # Errors
+/// [`NoFixedPoint`].
+pub fn fixed_point(bottleneck: &Bottleneck, flows: &[Flow]) -> Result<FixedPoint, NoFixedPoint> {
+    let system = system(bottleneck)?;
+    let senders = Senders::new(bottleneck, flows)?;
+    let excess = |x: f64| {
+        let queue = system.at(x);
+        senders.load(&queue, senders.delay(&queue)).ln() - x
+    };
+    let at_one = excess(0.0);
+    // The right side falls with x, so at x = at_one it lies on the other side. A margin for rounding.
+    let margin = 1e-9 * (1.0 + at_one.abs());
+    let (low, high) = if at_one > 0.0 { (0.0, at_one + margin) } else { (at_one - margin, 0.0) };
+    let root = bracketed(low, high, TOLERANCE / system.states(), excess)
+        .ok_or(NoFixedPoint::NotConverged { residual: at_one.exp_m1(), iterations: 0 })?;
+    let residual = root.residual.exp_m1();
+    if !root.converged {
+        return Err(NoFixedPoint::NotConverged { residual, iterations: root.iterations });
+    }
+    let queue = system.at(root.at);
+    let delay = senders.delay(&queue);
+    let mean_packet = delay.seconds_per_packet * bottleneck.capacity.as_bps_f64() / 8.0;
+    let utilization = -queue.ln_idle.exp_m1();
+    Ok(FixedPoint {
+        load: root.at.exp(),
+        loss: queue.ln_loss.exp(),
+        utilization,
+        path_loss: senders.ln_path_loss(&queue).exp(),
+        waiting: utilization * queue.found,
+        lengths: system.lengths(root.at),
+        queueing_delay: Span::from_secs_f64(delay.seconds),
+        mean_packet,
+        flows: senders.shares(&queue, delay),
+        residual,
+        iterations: root.iterations,
+    })
+}
+
+/// The queue of `bottleneck`, if it is within the ranges.
+fn system(bottleneck: &Bottleneck) -> Result<System, OutOfRange> {
+    let Bottleneck { capacity, unresponsive, loss, packets, queue } = *bottleneck;
+    OutOfRange::unless(capacity > Rate::ZERO, "capacity", capacity, "above 0")?;
+    OutOfRange::unless(unresponsive < capacity, "unresponsive traffic", unresponsive, "below the capacity")?;
+    OutOfRange::unless(loss < Fraction::ONE, "loss before the queue", loss, "below 100%")?;
+    match queue {
+        Queue::DropTail => {
+            let most = 1 << f64::MANTISSA_DIGITS;
+            OutOfRange::unless((1..=most).contains(&packets), "packets held", packets, "from 1 to 2^53")?;
+            Ok(System::drop_tail(packets))
+        }
+        Queue::Red(red) => {
+            OutOfRange::unless(
+                (1..=1_000_000).contains(&packets),
+                "packets held",
+                packets,
+                "from 1 to 10^6 (RED)",
+            )?;
+            let Red { min_threshold: min, max_threshold: max, max_probability: most } = red;
+            OutOfRange::unless(min >= 0.0 && min.is_finite(), "min_threshold", min, "0 or more")?;
+            OutOfRange::unless(max > min && max.is_finite(), "max_threshold", max, "above min_threshold")?;
+            OutOfRange::unless(most > 0.0 && most <= 1.0, "max_probability", most, "above 0, and 1 at most")?;
+            Ok(System::red(packets, &red))
+        }
+    }
+}
+
+/// The flows as the load that they make.
+struct Senders<'a> {
+    flows: &'a [Flow],
+    laws: Vec<Vec<PowerLaw>>,
+    /// Bits per second.
+    capacity: f64,
+    unresponsive: f64,
+    /// Lost before the queue.
+    lost: f64,
+}
+
+/// A queueing delay.
+#[derive(Clone, Copy)]
+struct Delay {
+    seconds: f64,
+    /// `L/C`.
+    seconds_per_packet: f64,
+}
+
+impl<'a> Senders<'a> {
+    fn new(bottleneck: &Bottleneck, flows: &'a [Flow]) -> Result<Self, NoFixedPoint> {
+        OutOfRange::unless(!flows.is_empty(), "number of flows", flows.len(), "1 or more")?;
+        let mut laws = Vec::new();
+        for flow in flows {
+            OutOfRange::unless(
+                (1..=1_000_000_000).contains(&flow.count),
+                "count of flows",
+                flow.count,
+                "from 1 to 10^9",
+            )?;
+            OutOfRange::unless(flow.base_rtt > Span::ZERO, "base round-trip time", flow.base_rtt, "above 0")?;
+            OutOfRange::unless(flow.packet > Bytes::ZERO, "packet", flow.packet, "at least one byte")?;
+            OutOfRange::unless(flow.max_window > 0.0, "largest window", flow.max_window, "above 0 packets")?;
+            laws.push(flow.protocol.laws().ok_or(NoFixedPoint::NoResponse(flow.protocol))?);
+        }
+        let (capacity, unresponsive) =
+            (bottleneck.capacity.as_bps_f64(), bottleneck.unresponsive.as_bps_f64());
+        Ok(Self { flows, laws, capacity, unresponsive, lost: bottleneck.loss.get() })
+    }
+
+    /// The logarithm of what the flows lose: `1 - (1 - p)(1 - l)`, `l` before the queue.
+    fn ln_path_loss(&self, queue: &Stationary) -> f64 {
+        // Without `l` the logarithm stays as it is, since `p` itself may be less than any number.
+        if self.lost == 0.0 {
+            return queue.ln_loss.max(LEAST_LN_LOSS);
+        }
+        (self.lost + (1.0 - self.lost) * queue.ln_loss.exp()).ln()
+    }
+
+    /// The logarithm of the window of the flow at `index`.
+    fn ln_window(&self, index: usize, ln_loss: f64, ln_rtt: f64) -> f64 {
+        largest(&self.laws[index], ln_loss, ln_rtt).min(self.flows[index].max_window.ln())
+    }
+
+    /// Packets per second of all flows alike that reach the queue, and their bits per second, one by one.
+    fn rates(&self, queue: &Stationary, delay: f64) -> impl Iterator<Item = (f64, f64)> {
+        let (ln_loss, reaching) = (self.ln_path_loss(queue), 1.0 - self.lost);
+        self.flows.iter().enumerate().map(move |(index, flow)| {
+            let ln_rtt = (flow.base_rtt.as_secs_f64() + delay).ln();
+            let each = (self.ln_window(index, ln_loss, ln_rtt) - ln_rtt).exp();
+            let packets = f64::from(flow.count) * reaching * each;
+            (packets, packets * flow.packet.bits_f64())
+        })
+    }
+
+    /// `rho`, as the flows make it.
+    fn load(&self, queue: &Stationary, delay: Delay) -> f64 {
+        let bits: f64 = self.rates(queue, delay.seconds).map(|(_, bits)| bits).sum();
+        (self.unresponsive + bits) / self.capacity
+    }
+
+    /// How long an admitted packet waits for those that it finds. Their mean length is that of the packets sent, and so depends on the
+    /// delay where packets differ; the delay that agrees is unique, since the mean changes by less than in proportion to it.
+    fn delay(&self, queue: &Stationary) -> Delay {
+        let of = |flow: &Flow| flow.packet.bits_f64() / self.capacity;
+        let least = self.flows.iter().map(of).fold(f64::INFINITY, f64::min);
+        let largest = self.flows.iter().map(of).fold(0.0, f64::max);
+        let mean = |seconds_per_packet: f64| {
+            let rates = self.rates(queue, seconds_per_packet * queue.found);
+            let (packets, bits) =
+                rates.fold((0.0, 0.0), |sums, (packets, bits)| (sums.0 + packets, sums.1 + bits));
+            bits / packets / self.capacity
+        };
+        let seconds_per_packet = if least < largest {
+            // Outside of the bracket only by rounding: then one kind of packets has all of the traffic.
+            bracketed(least, largest, 1e-12 * least, |s| mean(s) - s)
+                .map_or_else(|| mean(least), |root| root.at)
+        } else {
+            least
+        };
+        Delay { seconds: seconds_per_packet * queue.found, seconds_per_packet }
+    }
+
+    fn shares(&self, queue: &Stationary, delay: Delay) -> Vec<Share> {
+        let ln_loss = self.ln_path_loss(queue);
+        let arriving = -ln_loss.exp_m1();
+        let share = |(index, flow): (usize, &Flow)| {
+            let rtt = flow.base_rtt.as_secs_f64() + delay.seconds;
+            let window = self.ln_window(index, ln_loss, rtt.ln()).exp();
+            let throughput = Rate::from_bps_f64(window / rtt * flow.packet.bits_f64() * arriving);
+            Share { rtt: Span::from_secs_f64(rtt), window, throughput }
+        };
+        self.flows.iter().enumerate().map(share).collect()
+    }
+}

@@ -1,0 +1,195 @@
+//! The queue at a given load: a birth-death chain of packets in the system, which an arrival joins unless it is dropped.
+//!
+//! Loads go by `x = ln rho`, probabilities by their logarithms. Nothing overflows or cancels, however near `rho` is to 1, on either
+//! side of it, or however many packets the system holds.
+
+use super::Red;
+use units::Fraction;
+
+/// The chain of one queue.
+pub(super) enum System {
+    /// M/M/1/K.
+    DropTail {
+        /// `K`.
+        held: f64,
+    },
+    /// State-dependent drops.
+    Red {
+        /// The probability with which an arrival that finds `n` packets is dropped; the last one is 1.
+        drops: Vec<f64>,
+        /// The logarithm of the product of `1 - p(i)` over `i < n`.
+        ln_admitted: Vec<f64>,
+    },
+}
+
+/// What arrivals meet in the long run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stationary {
+    /// The logarithm of the share of arrivals that are dropped.
+    pub ln_loss: f64,
+    /// The logarithm of the share of time in which the system is empty.
+    pub ln_idle: f64,
+    /// Packets that an admitted arrival finds, on average.
+    pub found: f64,
+}
+
+impl System {
+    pub(super) fn drop_tail(packets: u64) -> Self {
+        Self::DropTail { held: packets as f64 }
+    }
+
+    pub(super) fn red(packets: u64, red: &Red) -> Self {
+        let way = red.max_threshold - red.min_threshold;
+        let mut drops = Vec::new();
+        let mut ln_admitted = vec![0.0];
+        for n in 0..=packets {
+            let n_f64 = n as f64;
+            let probability = if n == packets || n_f64 >= red.max_threshold {
+                1.0
+            } else {
+                (red.max_probability * (n_f64 - red.min_threshold) / way).clamp(0.0, 1.0)
+            };
+            drops.push(probability);
+            if probability >= 1.0 {
+                break;
+            }
+            ln_admitted.push(ln_admitted[ln_admitted.len() - 1] + (-probability).ln_1p());
+        }
+        Self::Red { drops, ln_admitted }
+    }
+
+    /// How many packets the system can hold, at least 1.
+    pub(super) fn states(&self) -> f64 {
+        match self {
+            Self::DropTail { held } => *held,
+            Self::Red { drops, .. } => (drops.len() as f64 - 1.0).max(1.0),
+        }
+    }
+
+    /// How long the queue is at the load `exp(x)`.
+    pub(super) fn lengths(&self, x: f64) -> Lengths {
+        match self {
+            Self::DropTail { held } => Lengths(Shape::DropTail { held: *held, x }),
+            Self::Red { ln_admitted, .. } => {
+                let mut sum = 0.0;
+                let sums = weights(ln_admitted, x).1.map(|weight| {
+                    sum += weight;
+                    sum
+                });
+                Lengths(Shape::Red { sums: sums.collect() })
+            }
+        }
+    }
+
+    /// At the load `exp(x)`.
+    pub(super) fn at(&self, x: f64) -> Stationary {
+        match self {
+            Self::DropTail { held } => drop_tail(*held, x),
+            Self::Red { drops, ln_admitted } => summed(drops, ln_admitted, x),
+        }
+    }
+}
+
+/// M/M/1/K: the chain is the same seen from its other end at the load `1/rho`, so one expression serves both sides of 1.
+fn drop_tail(held: f64, x: f64) -> Stationary {
+    let y = x.abs();
+    // The probability of the less likely end is this times exp(-K y).
+    let ln_end =
+        if y == 0.0 { -(held + 1.0).ln() } else { ((-y).exp_m1() / (-(held + 1.0) * y).exp_m1()).ln() };
+    Stationary {
+        ln_loss: ln_end + held * x.min(0.0),
+        ln_idle: ln_end - held * x.max(0.0),
+        found: found(held, x),
+    }
+}
+
+/// `rho/(1 - rho) - K rho^K/(1 - rho^K)`, in [0, K - 1].
+fn found(held: f64, x: f64) -> f64 {
+    let span = held * x;
+    if span.abs() < 1e-2 {
+        // Both terms grow as 1/x, and their difference does not: its series, of which the next term is below 1e-14 of the first.
+        let (half, square) = (0.5 * (held - 1.0), held * held);
+        return half + (square - 1.0) * x / 12.0 - (square * square - 1.0) * x.powi(3) / 720.0;
+    }
+    (1.0 / (-x).exp_m1() - held / (-span).exp_m1()).clamp(0.0, held - 1.0)
+}
+
+/// The logarithm of the largest weight `rho^n` times the product of `1 - p(i)`, and all weights as parts of it.
+fn weights(ln_admitted: &[f64], x: f64) -> (f64, impl Iterator<Item = f64>) {
+    let ln_weights = ln_admitted.iter().enumerate().map(move |(n, ln_admitted)| n as f64 * x + ln_admitted);
+    let largest = ln_weights.clone().fold(f64::NEG_INFINITY, f64::max);
+    (largest, ln_weights.map(move |ln_weight| (ln_weight - largest).exp()))
+}
+
+fn summed(drops: &[f64], ln_admitted: &[f64], x: f64) -> Stationary {
+    let (largest, weights) = weights(ln_admitted, x);
+    let (mut total, mut dropped, mut admitted, mut met) = (0.0, 0.0, 0.0, 0.0);
+    for (n, (weight, drop)) in weights.zip(drops).enumerate() {
+        total += weight;
+        dropped += weight * drop;
+        admitted += weight * (1.0 - drop);
+        met += weight * (1.0 - drop) * n as f64;
+    }
+    Stationary {
+        ln_loss: (dropped / total).ln(),
+        ln_idle: -largest - total.ln(),
+        found: if admitted > 0.0 { met / admitted } else { 0.0 },
+    }
+}
+
+/// For how much of the time the queue has which length.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lengths(Shape);
+
+#[derive(Clone, Debug, PartialEq)]
+enum Shape {
+    DropTail {
+        held: f64,
+        x: f64,
+    },
+    Red {
+        /// The weights of all lengths up to each.
+        sums: Vec<f64>,
+    },
+}
+
+impl Lengths {
+    /// The number of waiting packets, the one being sent excluded, that is not exceeded for the `share` of the time.
+    #[must_use]
+    pub fn waiting(&self, share: Fraction) -> u64 {
+        let reached = |packets: u64| self.up_to(packets) >= share.get();
+        let (mut low, mut high) = (0, self.most());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if reached(middle) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        low.saturating_sub(1)
+    }
+
+    /// The most packets that the system holds.
+    fn most(&self) -> u64 {
+        match &self.0 {
+            Shape::DropTail { held, .. } => *held as u64,
+            Shape::Red { sums } => sums.len() as u64 - 1,
+        }
+    }
+
+    /// The share of the time with at most `packets` in the system.
+    fn up_to(&self, packets: u64) -> f64 {
+        match &self.0 {
+            Shape::Red { sums } => sums[packets as usize] / sums[sums.len() - 1],
+            Shape::DropTail { held, x } => {
+                let (lengths, all, y) = (packets as f64 + 1.0, held + 1.0, -x.abs());
+                if *x == 0.0 {
+                    return lengths / all;
+                }
+                let share = (lengths * y).exp_m1() / (all * y).exp_m1();
+                if *x < 0.0 { share } else { share * ((all - lengths) * y).exp() }
+            }
+        }
+    }
+}
