@@ -147,6 +147,10 @@ pub struct Policy<P = Bytes> {
 
 /// The name of the policy a [`Link`](crate::Link) can do without asking a queue.
 pub const DROP_TAIL: &str = "drop-tail";
+/// The policy that drops by the average queue.
+pub const RED: &str = "red";
+/// RED that turns its own probability.
+pub const ADAPTIVE_RED: &str = "adaptive-red";
 
 /// Every policy that can be named in a scenario.
 pub const POLICIES: &[Policy] = Policy::ALL;
@@ -175,7 +179,7 @@ impl<P: Datagram + Send + 'static> Policy<P> {
             },
         },
         Policy {
-            name: "red",
+            name: RED,
             summary: "drops or marks at random, more often the longer the average queue",
             source: "Floyd and Jacobson 1993; gentle: Floyd 2000",
             settings: &[
@@ -191,7 +195,7 @@ impl<P: Datagram + Send + 'static> Policy<P> {
             build: |settings, context| Ok(Box::new(Red::new(settings.red(&context)?, context))),
         },
         Policy {
-            name: "adaptive-red",
+            name: ADAPTIVE_RED,
             summary: "RED that turns its own max_probability to keep the average queue at a target",
             source: "Floyd, Gummadi and Shenker 2001",
             settings: &[

@@ -44,12 +44,12 @@ fn a_setting_has_its_effect_and_a_default_written_out_changes_nothing() {
     let spelled =
         backlog("kind = \"codel\", target = \"5ms\", interval = \"100ms\", limit = \"100 packets\"");
     assert!(spelled == plain, "{spelled} {plain}");
-    // 7500 bytes are five of the packets that come.
+    // 7500 bytes, or 5 % of the limit, are five of the packets that come.
     let of = |threshold| {
         format!("kind = \"red\", min_threshold = {threshold}, max_threshold = 30, limit = \"100 packets\"")
     };
-    let (packets, bytes) = (backlog(&of("5")), backlog(&of("\"7500B\"")));
-    assert!(packets == bytes, "{packets} {bytes}");
+    let (packets, bytes, share) = (backlog(&of("5")), backlog(&of("\"7500B\"")), backlog(&of("\"5%\"")));
+    assert!(packets == bytes && packets == share, "{packets} {bytes} {share}");
     assert_ne!(packets, backlog(&of("9")));
 }
 

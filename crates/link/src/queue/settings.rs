@@ -84,6 +84,18 @@ impl PolicyConfig {
         super::build_with::<Bytes>(&self.policy, &self.settings, context).map(drop)
     }
 
+    /// The knobs of RED, or of the RED inside of adaptive RED, on a link of `rate` with room for `limit`; `None` for another policy, and
+    /// for settings that [`Self::check`] refuses.
+    #[must_use]
+    pub fn red(&self, limit: Limit, rate: Rate) -> Option<RedParameters> {
+        let context = self.context(limit, rate, Stream::new(0, "queue"));
+        match self.policy.as_str() {
+            super::RED => self.settings.red(&context).ok(),
+            super::ADAPTIVE_RED => Some(self.settings.adaptive_red(&context).ok()?.red),
+            _ => None,
+        }
+    }
+
     /// What the policy is told of a link of `rate` with room for `limit`.
     #[must_use]
     pub fn context(&self, limit: Limit, rate: Rate, stream: Stream) -> Context {

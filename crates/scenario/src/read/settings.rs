@@ -55,15 +55,18 @@ fn share_above_zero(at: &At<'_>) -> Option<Fraction> {
     Some(share)
 }
 
-/// A number of mean packets, or a text as a limit has it.
+/// A number of mean packets, a share of the limit, or a text as a limit has it.
 fn threshold(at: &At<'_>) -> Option<Threshold> {
-    if !matches!(at.node.value, Value::Integer(_) | Value::Float(_)) {
-        return at.quantity(" packets").map(Threshold::Room);
+    match &at.node.value {
+        Value::Integer(_) | Value::Float(_) => {}
+        Value::String(text) if text.trim_end().ends_with('%') => {
+            return at.fraction().map(Threshold::OfLimit);
+        }
+        _ => return at.quantity(" packets").map(Threshold::Room),
     }
     let packets = at.number()?;
     if packets < 0.0 {
-        let accepted =
-            "a number of packets, zero or more, or a text such as \"5 packets\", \"7500B\" or \"5ms\"";
+        let accepted = "a number of packets, zero or more, or a text such as \"5 packets\", \"7500B\", \"5ms\" or \"40%\"";
         at.fault(format!("a threshold of {packets} packets"), accepted, None);
         return None;
     }

@@ -56,4 +56,6 @@ pub enum Threshold {
     MeanPackets(f64),
     /// A text, read as a queue's limit is.
     Room(Limit),
+    /// A share such as "40%", of the limit.
+    OfLimit(Fraction),
 }

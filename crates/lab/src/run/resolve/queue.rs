@@ -41,6 +41,7 @@ pub(super) fn policy(queue: &spec::Queue, rate: Rate, mean_rtt: Span, mean_packe
     let packets = |threshold| match threshold {
         Threshold::MeanPackets(packets) => packets,
         Threshold::Room(room) => limit(room, rate, mean_rtt).in_packets(mean_packet),
+        Threshold::OfLimit(share) => share.get() * limit(queue.limit, rate, mean_rtt).in_packets(mean_packet),
     };
     let settings = Settings {
         target: set.target,
