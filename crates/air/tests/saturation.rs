@@ -68,14 +68,18 @@ fn channel(phy: &Phy, after: AfterCollision) -> Channel {
 
 fn class(config: &CellConfig, kind: &Kind) -> Class {
     let time = ExchangeTime::new(&config.phy, &config.sizes, kind.payload, kind.rate, config.control_rate);
+    // What an access delivers: the exchanges that fit into the TXOP, SIFS apart.
+    let sifs = config.phy.sifs;
+    let frames = (kind.access.txop + sifs).as_nanos() / (time.whole + sifs).as_nanos();
+    let frames = frames.max(1);
     Class {
         stations: kind.stations,
         aifsn: kind.access.aifsn,
         cw_min: kind.access.cw_min,
         cw_max: kind.access.cw_max,
         attempts: Some(kind.access.retry_limit),
-        payload: kind.payload,
-        exchange: time.whole,
+        payload: kind.payload * frames,
+        exchange: time.whole * frames + sifs * (frames - 1),
         data: time.data,
     }
 }
@@ -188,17 +192,26 @@ fn a_lone_station_has_the_throughput_of_the_hand_calculation() {
 }
 
 #[test]
-fn classes_have_the_throughput_of_the_fixed_point_with_zones() {
+fn classes_have_the_throughput_of_the_fixed_point() {
     let phy = IEEE_80211A;
     let normal = Access::default_of(&phy, BE);
     let kind = |stations, access| Kind { stations, access, rate: megabits(54), payload: PAYLOAD };
     let late = Access { aifsn: 6, ..normal };
-    let background = Access::default_of(&phy, Category::Background);
+    let eager = Access { cw_min: 3, cw_max: 7, aifsn: 2, ..normal };
+    let of = |category| Access::default_of(&phy, category);
+    let background = of(Category::Background);
+    let small = |kind: Kind| Kind { payload: Bytes::new(200), ..kind };
     let slow = |kind: Kind| Kind { rate: megabits(6), ..kind };
     let cells: &[&[Kind]] = &[
         &[kind(5, normal), kind(5, late)],
         &[kind(1, normal), kind(10, late)],
         &[kind(10, normal), kind(2, background)],
+        &[kind(1, eager), kind(5, late)],
+        &[small(kind(1, eager)), kind(10, Access { cw_min: 31, ..late })],
+        &[kind(2, eager), kind(5, late)],
+        &[kind(3, of(Category::Voice)), kind(3, of(Category::Video)), kind(3, normal)],
+        &[kind(1, of(Category::Video)), kind(4, normal)],
+        &[kind(4, Access { txop: Span::ZERO, ..of(Category::Voice) }), kind(8, background)],
         &[kind(5, normal), slow(kind(5, normal))],
         &[kind(3, Access { cw_min: 7, ..normal }), kind(3, normal), slow(kind(3, late))],
     ];
@@ -215,8 +228,8 @@ fn classes_have_the_throughput_of_the_fixed_point_with_zones() {
             first += kind.stations as usize;
             let Saturation { throughput: modelled, collision_probability, .. } = *model;
             let difference = (throughput - modelled.as_bps_f64()) / total;
-            let of = kinds.iter().map(|kind| (kind.stations, kind.access.aifsn, kind.access.cw_min));
-            let of: Vec<_> = of.collect();
+            let of: Vec<_> =
+                kinds.iter().map(|kind| (kind.stations, kind.access.aifsn, kind.access.cw_min)).collect();
             println!(
                 "{of:?} class {index}: {difference:+.4} of the total, {throughput:.0} bit/s; collisions {collisions:.4}, model {collision_probability:.4}"
             );
@@ -230,7 +243,7 @@ fn classes_have_the_throughput_of_the_fixed_point_with_zones() {
 
 #[test]
 fn a_lone_station_whose_window_is_within_the_gap_of_aifs_lets_nobody_in() {
-    // It transmits 0 to 3 slots after its AIFS; the others' AIFS is 4 slots longer. The fixed point takes the others for possible.
+    // It transmits 0 to 3 slots after its AIFS; the others' AIFS is 4 slots longer.
     let normal = Access::default_of(&IEEE_80211A, BE);
     let kind = |stations, access| Kind { stations, access, rate: megabits(54), payload: PAYLOAD };
     let kinds = [

@@ -208,14 +208,15 @@ impl Class {
     }
 }
 
+fn within(place: &str, value: u32, low: u32, high: u32) -> Result<(), Complaint> {
+    if (low..=high).contains(&value) {
+        return Ok(());
+    }
+    Err(Complaint::new(place, value.to_string()).accepted(format!("{low} to {high}")))
+}
+
 /// Checks the ranges that the documentation states.
 fn check(channel: &Channel, class: &Class) -> Result<(), Complaint> {
-    let within = |place: &str, value: u32, low: u32, high: u32| {
-        if (low..=high).contains(&value) {
-            return Ok(());
-        }
-        Err(Complaint::new(place, value.to_string()).accepted(format!("{low} to {high}")))
-    };
     within("stations", class.stations, 1, MOST_STATIONS)?;
     within("aifsn", class.aifsn, 1, MOST_AIFSN)?;
     within("cw_max", class.cw_max, 0, MOST_WINDOW)?;

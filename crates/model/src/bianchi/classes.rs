@@ -1,192 +1,298 @@
 //! Classes of stations with different AIFS, windows and frames: EDCA.
 //!
-//! Source: Robinson and Randhawa, "Saturation Throughput Analysis of IEEE 802.11e Enhanced Distributed Coordination Function", IEEE JSAC
-//! 22(5), 2004 `[robinson2004]`. After a busy period the boundaries are numbered `k = 0, 1, …` from the end of the shortest AIFS. A class
-//! with `d` slots more contends from `k = d` on, so that the boundaries fall into zones by the classes `A` that contend there:
+//! Source: the method of Tinnirello and Bianchi, "Rethinking the IEEE 802.11e EDCA Performance Modeling Methodology", IEEE/ACM Trans.
+//! Networking 18(2), 2010 `[tinnirello2010edca]`: the slots after a busy period are told apart. They are numbered `k = 0, 1, …` from the
+//! end of the shortest AIFS; zones in which the same classes contend follow from that. A station of a class whose AIFS is `d` slots
+//! longer, with a counter of `r`, transmits at `k = d + r` if nobody has before. What is solved for is the distribution `G(r)` of the
+//! counters as the medium becomes idle, each station independent of the others:
 //!
 //! ```text
-//! q_z  = product over A_z of (1 - tau_c)^n_c                    nobody transmits
-//! w_z  = sum over k in z of P(boundary k is reached)            by the q before it
-//! p_c  = sum_{z >= z_c} w_z (1 - q_z/(1-tau_c)) / sum_{z >= z_c} w_z
+//! Q(k) = product over the other stations of P(d + r > k)        they are silent up to k
+//! q(j) = (Q(d+j-1) - Q(d+j))/Q(d-1)                             the first of them is at k = d + j, given that none was before d
+//! f(m) = 1 + sum_{j<m} f(m-1-j) q(j)                            a busy period takes j + 1 slots of the counter
+//! G(r) ~ sum_i A_i f(W_i-1-r)/W_i                               A_0 = 1, A_(i+1) = A_i sum_r f(W_i-1-r)/W_i q(r)
+//! S_c  = n_c sum_r G_c(r) Q_c(d+r) payload / mean length of a busy period and the idle one before it
 //! ```
-//! and `tau_c` follows from `p_c` as for one class, with the counter going down at each boundary of the class.
+//! A single class is within a percent of [`saturation`](super::saturation), which takes all slots for alike.
 //!
-//! Range: a class transmits at each of its boundaries with the same probability here. Where a few stations of small windows contend
-//! beside a class whose AIFS is longer by as many slots, they leave it less than the fixed point says; a lone station with `CWmax` below
-//! that difference leaves it nothing.
+//! Left out: two functions of one station, whose collisions are internal.
 
-use super::{Channel, Class, Countdown, Saturation, check};
+use super::{Channel, Class, Saturation, check, within};
 use units::{Complaint, Rate};
 
 /// The saturation of several classes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ByClass {
-    /// Each class, in the order in which they were given.
+    /// Each class, in the order in which they were given. One that nobody leaves a slot has no throughput and no attempts.
     pub classes: Vec<Saturation>,
     /// The sum of the throughputs.
     pub throughput: Rate,
 }
 
-/// The difference at which the iteration ends.
-const TOLERANCE: f64 = 1e-12;
-const MOST_ITERATIONS: u32 = 100_000;
+/// The difference in `P(counter > r)` at which the iteration ends.
+const TOLERANCE: f64 = 1e-11;
+const MOST_ITERATIONS: u32 = 20_000;
 /// Of the step that a plain iteration would make; halved where it does not help.
 const DAMPING: f64 = 0.5;
+/// The work rises with the square of the window.
+const MOST_WINDOW: u32 = 4095;
 
-/// A run of boundaries with the same contenders.
-struct Zone {
-    /// First boundary.
-    start: u32,
-    /// How many: `None` for the last zone.
-    length: Option<u32>,
-}
-
-/// The saturation of `classes` in one cell, with counters that go down at every boundary. One class gives what
-/// [`saturation`](super::saturation) does.
+/// The saturation of `classes` in one cell, with counters that go down at every boundary.
 ///
 /// # Errors
-/// No class, a parameter out of the range that its documentation states, or an iteration that does not settle (with its residual).
+/// No class, a parameter out of the range that its documentation states, a `CWmax` over 4095, or an iteration that does not settle (with
+/// its residual).
 pub fn by_class(channel: &Channel, classes: &[Class]) -> Result<ByClass, Complaint> {
     for (index, class) in classes.iter().enumerate() {
         let name = |fault: Complaint| Complaint { place: format!("class {index}: {}", fault.place), ..fault };
         check(channel, class).map_err(name)?;
+        within("cw_max", class.cw_max, 0, MOST_WINDOW).map_err(name)?;
     }
     let Some(shortest) = classes.iter().map(|class| class.aifsn).min() else {
         return Err(Complaint::new("classes", "none").accepted("one or more"));
     };
-    let offsets: Vec<u32> = classes.iter().map(|class| class.aifsn - shortest).collect();
-    let cell = Cell { classes, zones: zones(&offsets), offsets };
-    let (probabilities, residual, iterations) = cell.solve()?;
-    let taus = cell.taus(&probabilities);
-    let weights = cell.weights(&taus);
+    let mut cell = Cell { contenders: classes.iter().map(|class| Contender::new(class, shortest)).collect() };
+    let (residual, iterations) = cell.settle()?;
+    let silence = cell.silence(None);
     let ifs = (channel.sifs + channel.slot * u64::from(shortest)).as_secs_f64();
-    let mut mean = 0.0;
-    let mut successes = vec![0.0; classes.len()];
-    for (zone, weight) in cell.zones.iter().zip(&weights) {
-        let idle = cell.silence(zone, &taus, None);
-        mean += weight * idle * channel.slot.as_secs_f64();
-        for (index, class) in classes.iter().enumerate() {
-            let success = cell.success(zone, &taus, index);
-            successes[index] += weight * success;
-            mean += weight * success * (class.exchange.as_secs_f64() + ifs);
-            let collision = (cell.longest(zone, &taus, index) - success).max(0.0);
-            mean += weight * collision * ((class.data + channel.after_collision).as_secs_f64() + ifs);
-        }
+    let mut mean = silence.iter().sum::<f64>() * channel.slot.as_secs_f64();
+    let mut successes = Vec::new();
+    for (index, class) in classes.iter().enumerate() {
+        let success = cell.success(index);
+        let collision = (cell.longest(index) - success).max(0.0);
+        mean += success * (class.exchange.as_secs_f64() + ifs)
+            + collision * ((class.data + channel.after_collision).as_secs_f64() + ifs);
+        successes.push(success);
     }
-    let of = |index: usize| Saturation {
-        throughput: Rate::from_bps_f64(successes[index] * classes[index].payload.bits_f64() / mean),
-        collision_probability: probabilities[index],
-        drop_probability: classes[index].chain(probabilities[index], Countdown::EveryBoundary).dropped,
-        attempt_probability: taus[index],
-        residual,
-        iterations,
+    let of = |index: usize| {
+        let contender = &cell.contenders[index];
+        let step = contender.step(&cell.silence(Some(index)));
+        // Boundaries at which the class may transmit.
+        let boundaries: f64 = contender.eligible(&silence);
+        Saturation {
+            throughput: Rate::from_bps_f64(successes[index] * classes[index].payload.bits_f64() / mean),
+            collision_probability: step.collision_probability,
+            drop_probability: step.dropped,
+            attempt_probability: if boundaries > 0.0 { (step.attempts / boundaries).min(1.0) } else { 0.0 },
+            residual,
+            iterations,
+        }
     };
     let classes: Vec<_> = (0..classes.len()).map(of).collect();
     let throughput = classes.iter().fold(Rate::ZERO, |sum, class| sum + class.throughput);
     Ok(ByClass { classes, throughput })
 }
 
-fn zones(offsets: &[u32]) -> Vec<Zone> {
-    let mut starts = offsets.to_vec();
-    starts.sort_unstable();
-    starts.dedup();
-    let next = starts.iter().skip(1).map(|next| Some(*next)).chain([None]);
-    let zone =
-        |(start, next): (&u32, Option<u32>)| Zone { start: *start, length: next.map(|next| next - start) };
-    starts.iter().zip(next).map(zone).collect()
+/// A class, and the counters of its stations.
+struct Contender<'a> {
+    class: &'a Class,
+    /// Slots beyond the shortest AIFS.
+    offset: usize,
+    /// `G`.
+    counters: Vec<f64>,
+    /// `P(counter > r)`.
+    beyond: Vec<f64>,
+}
+
+/// What follows for a class from what the others do.
+struct Step {
+    counters: Vec<f64>,
+    /// Transmissions of one station per busy period.
+    attempts: f64,
+    collision_probability: f64,
+    dropped: f64,
+}
+
+impl<'a> Contender<'a> {
+    fn new(class: &'a Class, shortest: u32) -> Self {
+        let first = class.window(0);
+        let counters =
+            (0..=class.cw_max).map(|count| if count <= class.cw_min { 1.0 / first } else { 0.0 }).collect();
+        let offset = (class.aifsn - shortest) as usize;
+        let mut contender = Self { class, offset, counters, beyond: Vec::new() };
+        contender.beyond = tails(&contender.counters);
+        contender
+    }
+
+    /// `P(d + r > k)` of one station.
+    fn silent_up_to(&self, k: usize) -> f64 {
+        match k.checked_sub(self.offset) {
+            None => 1.0,
+            Some(count) => self.beyond.get(count).copied().unwrap_or(0.0),
+        }
+    }
+
+    /// The same of `stations` stations.
+    fn all_silent_up_to(&self, k: usize, stations: u32) -> f64 {
+        self.silent_up_to(k).powf(f64::from(stations))
+    }
+
+    /// How many boundaries from `d` on a busy period is preceded by, where everybody together is silent by `silence`.
+    fn eligible(&self, silence: &[f64]) -> f64 {
+        let before = |k: usize| if k == 0 { 1.0 } else { silence.get(k - 1).copied().unwrap_or(0.0) };
+        (self.offset..=silence.len()).map(before).sum()
+    }
+
+    /// The counters that result where the others are silent by `silence`, which is `Q`.
+    fn step(&self, silence: &[f64]) -> Step {
+        let quiet = |k: usize| silence.get(k).copied().unwrap_or(0.0);
+        let reached = if self.offset == 0 { 1.0 } else { quiet(self.offset - 1) };
+        if reached <= 0.0 {
+            let counters = self.counters.clone();
+            return Step { counters, attempts: 0.0, collision_probability: 0.0, dropped: 0.0 };
+        }
+        let size = self.counters.len();
+        // q, as far as there is anything of it.
+        let mut first = Vec::with_capacity(size);
+        let mut before = reached;
+        while first.len() < size && before > 0.0 {
+            let now = quiet(self.offset + first.len());
+            first.push((before - now) / reached);
+            before = now;
+        }
+        // f
+        let mut visits: Vec<f64> = Vec::with_capacity(size);
+        for room in 0..size {
+            let passed = first.iter().take(room).zip(visits.iter().rev()).map(|(q, visits)| q * visits);
+            visits.push(1.0 + passed.sum::<f64>());
+        }
+        let last = self.class.doublings();
+        let mut counters = vec![0.0; size];
+        let mut arrives = 1.0;
+        let stages = self.class.attempts.unwrap_or(last + 1);
+        for failures in 0..stages.min(last) {
+            let window = self.class.window(failures) as usize;
+            add(&mut counters, &visits, window, arrives);
+            arrives *= collides(&first, &visits, window);
+        }
+        let mut dropped = if self.class.attempts.is_some() { arrives } else { 0.0 };
+        if stages > last {
+            // From here on the window stays as it is: a geometric series, without an end if frames are never dropped.
+            let window = self.class.window(last) as usize;
+            let fails = collides(&first, &visits, window);
+            match self.class.attempts {
+                Some(limit) => {
+                    let left = limit - last;
+                    let series: f64 = (0..left).map(|more| fails.powi(more as i32)).sum();
+                    add(&mut counters, &visits, window, arrives * series);
+                    dropped = arrives * fails.powi(left as i32);
+                }
+                None => {
+                    counters.iter_mut().for_each(|count| *count *= (1.0 - fails).max(0.0));
+                    add(&mut counters, &visits, window, arrives);
+                }
+            }
+        }
+        let all: f64 = counters.iter().sum();
+        counters.iter_mut().for_each(|count| *count /= all);
+        let collisions: f64 = counters.iter().zip(&first).map(|(share, q)| share * q).sum();
+        let alone = |(count, share): (usize, &f64)| share * quiet(self.offset + count) / reached;
+        let successes: f64 = counters.iter().enumerate().map(alone).sum();
+        let tries = collisions + successes;
+        Step {
+            counters,
+            attempts: reached * tries,
+            collision_probability: if tries > 0.0 { collisions / tries } else { 0.0 },
+            dropped,
+        }
+    }
+}
+
+/// Adds a stage with `window` values that is reached `arrives` times.
+fn add(counters: &mut [f64], visits: &[f64], window: usize, arrives: f64) {
+    for (share, visits) in counters[..window].iter_mut().zip(visits[..window].iter().rev()) {
+        *share += arrives * visits / window as f64;
+    }
+}
+
+/// The probability that an attempt from a window of `window` values collides.
+fn collides(first: &[f64], visits: &[f64], window: usize) -> f64 {
+    let met = first.iter().zip(visits[..window].iter().rev()).map(|(q, visits)| q * visits);
+    (met.sum::<f64>() / window as f64).min(1.0)
+}
+
+/// `P(counter > r)` of each `r`; exactly 0 for the last.
+fn tails(counters: &[f64]) -> Vec<f64> {
+    let mut above = 0.0;
+    let mut tails: Vec<f64> = counters
+        .iter()
+        .rev()
+        .map(|share| {
+            let tail = above;
+            above += share;
+            tail
+        })
+        .collect();
+    tails.reverse();
+    tails
 }
 
 struct Cell<'a> {
-    classes: &'a [Class],
-    /// Slots beyond the shortest AIFS.
-    offsets: Vec<u32>,
-    zones: Vec<Zone>,
+    contenders: Vec<Contender<'a>>,
 }
 
 impl Cell<'_> {
-    fn contends(&self, zone: &Zone, class: usize) -> bool {
-        self.offsets[class] <= zone.start
-    }
-
-    /// The probability that nobody transmits at a boundary of `zone`; one station of class `but` left out.
-    fn silence(&self, zone: &Zone, taus: &[f64], but: Option<usize>) -> f64 {
-        let silent = |index: usize| {
-            let stations = self.classes[index].stations - u32::from(but == Some(index));
-            (1.0 - taus[index]).powf(f64::from(stations))
+    /// `Q`: for each `k` the probability that all stations are silent up to it; one station of class `but` left out. Ends where it is
+    /// zero.
+    fn silence(&self, but: Option<usize>) -> Vec<f64> {
+        let end = self.contenders.iter().map(|contender| contender.offset + contender.counters.len()).max();
+        let all = |k: usize| -> f64 {
+            let of = |(index, contender): (usize, &Contender<'_>)| {
+                contender.all_silent_up_to(k, contender.class.stations - u32::from(but == Some(index)))
+            };
+            self.contenders.iter().enumerate().map(of).product()
         };
-        (0..self.classes.len()).filter(|index| self.contends(zone, *index)).map(silent).product()
+        (0..end.unwrap_or(0)).map(all).take_while(|silent| *silent > 0.0).collect()
     }
 
-    /// The probability that exactly one station transmits, of class `index`.
-    fn success(&self, zone: &Zone, taus: &[f64], index: usize) -> f64 {
-        if !self.contends(zone, index) {
-            return 0.0;
-        }
-        f64::from(self.classes[index].stations) * taus[index] * self.silence(zone, taus, Some(index))
+    /// The probability that a busy period is a success of class `index`.
+    fn success(&self, index: usize) -> f64 {
+        let contender = &self.contenders[index];
+        let silence = self.silence(Some(index));
+        let alone = silence.iter().skip(contender.offset).zip(&contender.counters);
+        f64::from(contender.class.stations) * alone.map(|(silent, share)| silent * share).sum::<f64>()
     }
 
-    /// The probability that somebody of class `index` transmits, and nobody whose data frame is longer. Of equal lengths, the
-    /// class given first counts as longer.
-    fn longest(&self, zone: &Zone, taus: &[f64], index: usize) -> f64 {
-        if !self.contends(zone, index) {
-            return 0.0;
-        }
-        let data = |class: usize| (self.classes[class].data, std::cmp::Reverse(class));
-        let silent = |class: usize| (1.0 - taus[class]).powf(f64::from(self.classes[class].stations));
-        let longer: f64 = (0..self.classes.len())
-            .filter(|other| self.contends(zone, *other) && data(*other) > data(index))
-            .map(silent)
-            .product();
-        longer * (1.0 - silent(index))
-    }
-
-    fn taus(&self, probabilities: &[f64]) -> Vec<f64> {
-        let tau =
-            |(class, p): (&Class, &f64)| class.chain(*p, Countdown::EveryBoundary).attempt_probability();
-        self.classes.iter().zip(probabilities).map(tau).collect()
-    }
-
-    /// `w_z`: how many boundaries of each zone a busy period is followed by, on average.
-    fn weights(&self, taus: &[f64]) -> Vec<f64> {
-        let mut reached = 1.0;
-        let weight = |zone: &Zone| {
-            let idle = self.silence(zone, taus, None);
-            let before = reached;
-            let passed = zone.length.map_or(0.0, |length| idle.powf(f64::from(length)));
-            reached *= passed;
-            before * (1.0 - passed) / (1.0 - idle)
-        };
-        self.zones.iter().map(weight).collect()
-    }
-
-    /// `p` of each class for the `p` assumed.
-    fn implied(&self, probabilities: &[f64]) -> Vec<f64> {
-        let taus = self.taus(probabilities);
-        let weights = self.weights(&taus);
-        let of = |index: usize| {
-            let (mut met, mut all) = (0.0, 0.0);
-            for (zone, weight) in self.zones.iter().zip(&weights) {
-                if self.contends(zone, index) {
-                    met += weight * (1.0 - self.silence(zone, &taus, Some(index)));
-                    all += weight;
+    /// The probability that class `index` takes part in a busy period, and no class with longer data frames. Of equal lengths, the class
+    /// given first counts as longer.
+    fn longest(&self, index: usize) -> f64 {
+        let data = |class: usize| (self.contenders[class].class.data, std::cmp::Reverse(class));
+        let begins = |k: usize| -> f64 {
+            let of = |(other, contender): (usize, &Contender<'_>)| {
+                let stations = contender.class.stations;
+                let after = contender.all_silent_up_to(k, stations);
+                let from = if k == 0 { 1.0 } else { contender.all_silent_up_to(k - 1, stations) };
+                match data(other).cmp(&data(index)) {
+                    std::cmp::Ordering::Greater => after,
+                    std::cmp::Ordering::Equal => from - after,
+                    std::cmp::Ordering::Less => from,
                 }
-            }
-            // A class that no boundary is left for would collide, were there one.
-            if all > 0.0 { (met / all).clamp(0.0, 1.0) } else { 1.0 }
+            };
+            self.contenders.iter().enumerate().map(of).product()
         };
-        (0..self.classes.len()).map(of).collect()
+        let contender = &self.contenders[index];
+        (contender.offset..contender.offset + contender.counters.len()).map(begins).sum()
     }
 
-    /// `p` of each class, the residual and the iterations.
-    fn solve(&self) -> Result<(Vec<f64>, f64, u32), Complaint> {
-        let mut probabilities = vec![0.5; self.classes.len()];
+    /// Iterates the counters of all classes; the residual and the iterations.
+    fn settle(&mut self) -> Result<(f64, u32), Complaint> {
         let (mut damping, mut least, mut since) = (DAMPING, f64::INFINITY, 0);
         for iteration in 1..=MOST_ITERATIONS {
-            let implied = self.implied(&probabilities);
-            let differences = implied.iter().zip(&probabilities).map(|(new, old)| (new - old).abs());
-            let residual = differences.fold(0.0, f64::max);
+            let steps: Vec<Step> = self
+                .contenders
+                .iter()
+                .enumerate()
+                .map(|(index, contender)| contender.step(&self.silence(Some(index))))
+                .collect();
+            let mut residual: f64 = 0.0;
+            for (contender, step) in self.contenders.iter_mut().zip(&steps) {
+                let new = tails(&step.counters);
+                for (old, new) in contender.beyond.iter().zip(&new) {
+                    residual = residual.max((new - old).abs());
+                }
+            }
             if residual < TOLERANCE {
-                return Ok((probabilities, residual, iteration));
+                return Ok((residual, iteration));
             }
             // Where a hundred steps have not brought it nearer, they are too long.
             if residual < 0.9 * least {
@@ -197,12 +303,14 @@ impl Cell<'_> {
                     (damping, since) = (0.5 * damping, 0);
                 }
             }
-            for (old, new) in probabilities.iter_mut().zip(implied) {
-                *old += damping * (new - *old);
+            for (contender, step) in self.contenders.iter_mut().zip(steps) {
+                for (old, new) in contender.counters.iter_mut().zip(step.counters) {
+                    *old += damping * (new - *old);
+                }
+                contender.beyond = tails(&contender.counters);
             }
         }
-        let found =
-            format!("no fixed point in {MOST_ITERATIONS} iterations; the residual was {least:.1e} at best");
+        let found = format!("no fixed point in {MOST_ITERATIONS} iterations; the residual was {least:.1e}");
         Err(Complaint::new("classes", found).help("ask the simulation"))
     }
 }
