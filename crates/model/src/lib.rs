@@ -10,11 +10,12 @@
 //! 3. [`sawtooth`]: one Reno flow that fills and overflows the buffer;
 //! 4. [`mft`]: the four regimes of one transfer on one path, from the three above;
 //! 5. [`overflow`]: how long a growing window takes to overflow the buffer;
-//! 6. [`sizing`] and [`empty_queue`]: how large the buffer should be;
-//! 7. [`bottleneck`]: what end hosts can say of it, and the rate that reaches a wanted backlog;
-//! 8. [`response`]: the window of each congestion control as a function of the loss rate;
-//! 9. [`fixed_point`]: many flows at one queue, drop-tail or RED, by their response functions;
-//! 10. [`bianchi`]: what a saturated 802.11 cell carries.
+//! 6. [`slow_start`]: at which window the first slow start does, and how long a file takes;
+//! 7. [`sizing`] and [`empty_queue`]: how large the buffer should be;
+//! 8. [`bottleneck`]: what end hosts can say of it, and the rate that reaches a wanted backlog;
+//! 9. [`response`]: the window of each congestion control as a function of the loss rate;
+//! 10. [`fixed_point`]: many flows at one queue, drop-tail or RED, by their response functions;
+//! 11. [`bianchi`]: what a saturated 802.11 cell carries.
 //!
 //! Conventions. A window or a buffer is in bytes, a rate in bits per second. Wire sizes are at the level at
 //! which the capacity is stated (the IP layer in `[sobas]`); goodput counts payload only. The re-derivations,
@@ -48,6 +49,7 @@ pub mod response;
 mod root;
 pub mod sawtooth;
 pub mod sizing;
+pub mod slow_start;
 pub mod throughput;
 
 pub use range::OutOfRange;

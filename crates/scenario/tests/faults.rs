@@ -420,6 +420,10 @@ fn how_losses_are_mended_is_one_of_a_few_words() {
         &in_flow("sack = false\nloss_detection = 'rack'"),
         &["x.toml:9:18: flow[0].loss_detection", "with sack = false", "leave sack at true"],
     );
+    says(
+        &in_flow("recovery = 'reno'"),
+        &["x.toml:8:12: flow[0].recovery", "with selective acknowledgements", "write sack = false"],
+    );
 }
 
 #[test]

@@ -61,6 +61,8 @@ struct Counts {
     marks: u64,
     timeouts_before: u64,
     timeouts_earlier: u64,
+    /// The send window at the first drop.
+    first_loss_window: Option<Bytes>,
     acknowledgements: u64,
     acknowledgements_dropped: u64,
     rtt: Histogram,
@@ -353,6 +355,9 @@ impl Flow {
     /// A link dropped a segment of this flow.
     pub(crate) fn on_drop(&mut self) {
         self.counts.dropped += 1;
+        if self.counts.first_loss_window.is_none() {
+            self.counts.first_loss_window = Some(self.sender.send_window());
+        }
     }
 
     /// A link dropped an acknowledgement of this flow.
@@ -412,6 +417,8 @@ impl Flow {
             dropped: counts.dropped,
             retransmits: counts.again,
             timeouts: self.sender.timeouts() - counts.timeouts_before + counts.timeouts_earlier,
+            first_loss_window: counts.first_loss_window,
+            threshold: self.sender.threshold(),
             marks: counts.marks,
             acknowledgements: counts.acknowledgements,
             acknowledgements_dropped: counts.acknowledgements_dropped,

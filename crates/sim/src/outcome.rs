@@ -49,6 +49,10 @@ pub struct FlowReport {
     pub retransmits: u64,
     /// Times the retransmission timer expired.
     pub timeouts: u64,
+    /// Its send window when a link first dropped one of its segments.
+    pub first_loss_window: Option<Bytes>,
+    /// Its slow-start threshold in the end; `None` if it has none.
+    pub threshold: Option<Bytes>,
     /// Segments that arrived with a congestion mark.
     pub marks: u64,
     /// Acknowledgements sent, where these cross queues.

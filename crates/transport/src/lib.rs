@@ -20,7 +20,7 @@ pub struct Transport {
     /// Segments carry time stamps, so that every acknowledgement of new data gives a round-trip sample (RFC 7323).
     /// Without, one segment is timed at a time, and not if it was sent again, so a backed-off timer stays so for longer.
     pub timestamps: bool,
-    /// Selective acknowledgements (RFC 2018, RFC 6675); without, NewReno (RFC 6582).
+    /// Selective acknowledgements (RFC 2018, RFC 6675); without, NewReno (RFC 6582) or Reno.
     pub sack: bool,
     /// How much fast recovery may send.
     pub recovery: Recovery,
@@ -111,6 +111,9 @@ pub enum Recovery {
     /// "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP", 1996; ns-2's Sack1). Only with selective
     /// acknowledgements.
     Sack1,
+    /// Fast recovery ends with the first acknowledgement of new data, whatever else was lost (RFC 2581). Until all that was
+    /// sent before it is acknowledged there is no other, as in ns-2's Reno. Only without selective acknowledgements.
+    Reno,
 }
 
 /// How losses are found.

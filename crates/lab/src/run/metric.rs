@@ -227,6 +227,13 @@ pub const FLOW: &[Known<FlowSummary>] = &[
     of(Metric::new("reno_ratio", "goodput over Reno's", Number), |f| f.reno_ratio),
     of(LOSS_RATE, |f| f.loss_rate),
     of(RETRANSMITS, |f| real(f.retransmits)),
+    of(Metric::count("timeouts", "retransmission timeouts", Count).lower(), |f| real(f.timeouts)),
+    of(Metric::new("first_loss_window_segments", "window at the first loss", Segments).digits(1), |f| {
+        f.first_loss_window_segments
+    }),
+    of(Metric::new("threshold_segments", "slow-start threshold in the end", Segments).digits(1), |f| {
+        f.threshold_segments
+    }),
     of(Metric::count("marks", "congestion marks", Segments).lower(), |f| real(f.marks)),
     of(Metric::new("rtt_s.min", "least RTT", Delay).lower(), |f| Some(f.rtt_s?.min)),
     of(RTT_MEAN, |f| Some(f.rtt_s?.mean)),

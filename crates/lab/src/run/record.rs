@@ -250,6 +250,12 @@ pub struct FlowSummary {
     pub loss_rate: Option<f64>,
     /// Segments sent again.
     pub retransmits: Option<u64>,
+    /// How often its retransmission timer expired.
+    pub timeouts: Option<u64>,
+    /// Its send window when its first packet was dropped, segments; `None` if none was.
+    pub first_loss_window_segments: Option<f64>,
+    /// Its slow-start threshold in the end, segments; `None` if it has none.
+    pub threshold_segments: Option<f64>,
     /// Segments that arrived with a congestion mark.
     pub marks: Option<u64>,
     /// Round-trip time of the flow.

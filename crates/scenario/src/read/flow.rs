@@ -72,7 +72,7 @@ pub(super) fn transfers<'a>(
     let rtt = keys.optional("rtt", |at| spread::spread(at, "ms", count));
     let timestamps = keys.read("timestamps", At::boolean);
     let sack = keys.read("sack", At::boolean);
-    let recovery = keys.read("recovery", |at| at.word(RECOVERIES));
+    let recovery = keys.read("recovery", |at| recovery(at, sack.unwrap_or(true)));
     // Without selective acknowledgements no host has RACK.
     let finding = if sack == Some(false) { keys.on(Host::Rfc, "") } else { keys.clone() };
     let loss_detection = finding.read("loss_detection", |at| loss_detection(at, sack.unwrap_or(true)));
@@ -189,13 +189,31 @@ fn stop(keys: &Keys<'_>, start: Option<&Spread<Span>>) -> Option<Option<Span>> {
 }
 
 /// How fast recovery may go.
-const RECOVERIES: &[(&str, Recovery)] =
-    &[("rfc6675", Recovery::Rfc6675), ("prr", Recovery::Prr), ("sack1", Recovery::Sack1)];
+const RECOVERIES: &[(&str, Recovery)] = &[
+    ("rfc6675", Recovery::Rfc6675),
+    ("prr", Recovery::Prr),
+    ("sack1", Recovery::Sack1),
+    ("reno", Recovery::Reno),
+];
 /// Which BBR `control = "bbr"` is.
 const BBR_VARIANTS: &[(&str, BbrVariant)] = &[("draft", BbrVariant::Draft), ("linux", BbrVariant::Linux)];
 /// How losses are found.
 const LOSS_DETECTIONS: &[(&str, LossDetection)] =
     &[("dupack", LossDetection::DupAck), ("rack", LossDetection::Rack)];
+
+fn recovery(at: &At<'_>, sack: bool) -> Option<Recovery> {
+    let recovery = at.word(RECOVERIES)?;
+    if recovery == Recovery::Reno && sack {
+        let help = "write sack = false, too, or another recovery".to_owned();
+        at.fault(
+            "recovery \"reno\" with selective acknowledgements: it repairs one loss of a window and knows of no other [rfc2581]",
+            "\"reno\" with sack = false, or \"rfc6675\", \"prr\", \"sack1\"",
+            Some(help),
+        );
+        return None;
+    }
+    Some(recovery)
+}
 
 fn loss_detection(at: &At<'_>, sack: bool) -> Option<LossDetection> {
     let detection = at.word(LOSS_DETECTIONS)?;

@@ -261,7 +261,7 @@ pub(crate) const WINDOWS: &[Key] = &[
 pub(crate) const LOSSES: &[Key] = &[
     Key {
         name: "recovery",
-        kind: r#"`"rfc6675"`, `"prr"`, `"sack1"`"#,
+        kind: r#"`"rfc6675"`, `"prr"`, `"sack1"`, `"reno"`"#,
         default: Hosts {
             rfc: r#""rfc6675""#,
             linux: r#""prr""#,
@@ -271,9 +271,11 @@ pub(crate) const LOSSES: &[Key] = &[
         engines: "sim",
         meaning: "how much fast recovery sends for what arrives: what the window has room for, in proportion \
              (RFC 6937, with the slow-start reduction bound), or as ns-2's Sack1: what the window has room \
-             for when what is lost counts as still under way until it is acknowledged. The last is for \
+             for when what is lost counts as still under way until it is acknowledged. That one is for \
              comparisons with ns-2, and needs `sack`; where more than a window is lost it waits for a \
-             timeout. Linux always has `\"prr\"`",
+             timeout. `reno` needs `sack = false`: recovery ends with the first acknowledgement of new data \
+             (RFC 2581, and no second one for the same window, as in ns-2's Reno), so that two losses of a \
+             window mostly wait for a timeout. Linux always has `\"prr\"`",
         ..KEY
     },
     Key {

@@ -20,7 +20,7 @@ use super::scoreboard::Scoreboard;
 use cc::{Ack, CongestionControl};
 use options::Options;
 use pacing::Pacing;
-use transport::Transport;
+use transport::{Recovery, Transport};
 use units::{Bytes, Span, Time};
 
 /// What a sender is like.
@@ -46,6 +46,8 @@ enum Episode {
     FastRecovery { until: u64, rescued: bool },
     /// Repair after a timeout, in slow start, until `until` is acknowledged.
     Timeout { until: u64 },
+    /// Reno has left fast recovery: what else was lost before `until` waits for a timeout.
+    Abandoned { until: u64 },
 }
 
 /// A segment leaves.
@@ -66,6 +68,8 @@ pub(crate) struct Sender {
     total_segments: u64,
     episode: Episode,
     sack: bool,
+    /// Fast recovery repairs one segment only.
+    reno: bool,
     /// The first retransmission of an episode does not wait for the window.
     owed: bool,
     rtt: RttEstimator,
@@ -97,6 +101,7 @@ impl Sender {
             window: 0,
             board: Scoreboard::new(config.transport.sack, timed),
             sack: config.transport.sack,
+            reno: config.transport.recovery == Recovery::Reno && !config.transport.sack,
             assisted: config.control.assist().is_some(),
             control: config.control,
             payload: config.payload.get(),
@@ -170,6 +175,11 @@ impl Sender {
     /// How often the retransmission timer has expired.
     pub(crate) fn timeouts(&self) -> u64 {
         self.timeouts
+    }
+
+    /// The controller's slow-start threshold, if it has one.
+    pub(crate) fn threshold(&self) -> Option<Bytes> {
+        self.control.state().threshold.filter(|threshold| *threshold < Bytes::MAX)
     }
 
     /// RFC 6298's smoothed round-trip time, once there is a sample.

@@ -14,6 +14,7 @@ mod options;
 mod plans;
 mod recovery;
 mod right_sizing;
+mod short_files;
 mod slow_starts;
 mod sobas;
 mod two_paths;

@@ -173,11 +173,15 @@ fn flow_summary(flow: &FlowReport, of: &ResolvedFlow, resolved: &Resolved) -> Fl
         mean: mean.as_secs_f64(),
         p95: flow.rtt.quantile(0.95).map(Span::as_secs_f64),
     });
+    let segments = |window: Bytes| window.get() as f64 / of.payload.get() as f64;
     FlowSummary {
         name: flow.name.clone(),
         goodput_bps: flow.goodput().as_bps_f64(),
         loss_rate: (flow.sent > 0).then(|| flow.dropped as f64 / flow.sent as f64),
         retransmits: Some(flow.retransmits),
+        timeouts: Some(flow.timeouts),
+        first_loss_window_segments: flow.first_loss_window.map(segments),
+        threshold_segments: flow.threshold.map(segments),
         marks: Some(flow.marks),
         rtt_s: rtt,
         completion_s: flow.completion.map(Span::as_secs_f64),

@@ -28,9 +28,10 @@ pub enum Unit {
 }
 
 /// Ends of names and what they say; an end stands before one that it ends in.
-const ENDS: [(&str, Unit); 5] = [
+const ENDS: [(&str, Unit); 6] = [
     ("_packets_per_s", Unit::PacketRate),
     ("_packets", Unit::Packets),
+    ("_segments", Unit::Segments),
     ("_bytes", Unit::Bytes),
     ("_bps", Unit::BitRate),
     ("_s", Unit::Delay),

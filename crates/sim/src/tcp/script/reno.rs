@@ -1,6 +1,7 @@
 //! RFC 5681: fast retransmit and fast recovery; RFC 3042: limited transmit.
 
 use super::{config, play};
+use transport::Recovery;
 
 /// RFC 3042: the first two duplicates each let a new segment out, the window unchanged. RFC 5681, section 3.2: the
 /// third is a loss; what limited transmit added does not count for the new window, (FlightSize - 2) / 2.
@@ -56,5 +57,50 @@ fn several_losses_of_one_window_are_one_sign() {
          102 · ack 0 sack 5  · 0r | w=5
          103 · ack 0 sack 6  ·  | w=5
          104 · ack 0 sack 7  ·  | w=5",
+    );
+}
+
+/// RFC 2581, section 3.2, step 5: any acknowledgement of new data ends fast recovery, so the second loss waits for the timer.
+/// What was sent meanwhile makes duplicates that start no other, as in ns-2's Reno.
+#[test]
+fn reno_repairs_one_loss_of_a_window_and_waits_for_the_timer_with_the_second() {
+    let mut config = config(8);
+    config.transport.sack = false;
+    config.transport.recovery = Recovery::Reno;
+    play(
+        config,
+        "  0 · go     · 0 1 2 3 4 5 6 7
+         # 0 and 4 are lost.
+         101 · ack 0  · 8 | w=8
+         102 · ack 0  · 9
+         103 · ack 0  · 0r | w=4
+         105 · ack 0  ·
+         106 · ack 0  ·
+         107 · ack 0  ·
+         108 · ack 0  · 10
+         109 · ack 0  · 11
+         203 · ack 4  · | w=4 pipe=8
+         208 · ack 4  ·
+         209 · ack 4  · | w=4 pipe=8
+         503 · timer  · 4r | w=1
+         603 · ack 12 · 12 13 | w=2 pipe=2",
+    );
+}
+
+/// One loss is repaired as by NewReno.
+#[test]
+fn reno_repairs_one_loss_without_the_timer() {
+    let mut config = config(4);
+    config.transport.sack = false;
+    config.transport.recovery = Recovery::Reno;
+    play(
+        config,
+        "  0 · go    · 0 1 2 3
+         101 · ack 0 · 4
+         102 · ack 0 · 5
+         103 · ack 0 · 0r | w=2
+         104 · ack 0 ·
+         105 · ack 0 · 6
+         201 · ack 6 · 7 | w=2 pipe=2",
     );
 }

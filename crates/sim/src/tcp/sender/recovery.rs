@@ -48,10 +48,11 @@ impl Sender {
     }
 
     /// RFC 5681's duplicate: data are outstanding and it moves nothing. After a timeout duplicates tell of what was
-    /// sent again needlessly. True if it says that one more has arrived.
+    /// sent again needlessly, and after Reno's fast recovery of what was sent in it. True if it says that one more has arrived.
     pub(super) fn count_duplicate(&mut self, ack: &Acknowledgement) -> bool {
         let moves_nothing = ack.cumulative == self.board.una() && self.board.outstanding() > 0;
-        moves_nothing && !matches!(self.episode, Episode::Timeout { .. }) && self.board.duplicate()
+        let says_nothing = matches!(self.episode, Episode::Timeout { .. } | Episode::Abandoned { .. });
+        moves_nothing && !says_nothing && self.board.duplicate()
     }
 
     /// Ends the episode that this acknowledgement completes, begins the one it reveals.
@@ -59,8 +60,17 @@ impl Sender {
     pub(super) fn follow_episode(&mut self, now: Time, newly: u64) {
         let una = self.board.una();
         match self.episode {
-            Episode::FastRecovery { until, .. } | Episode::Timeout { until } if una >= until => {
+            Episode::FastRecovery { until, .. }
+            | Episode::Timeout { until }
+            | Episode::Abandoned { until }
+                if una >= until =>
+            {
                 self.end_episode();
+            }
+            // RFC 2581: any acknowledgement of new data ends it.
+            Episode::FastRecovery { until, .. } if self.reno && newly > 0 => {
+                self.end_episode();
+                self.episode = Episode::Abandoned { until };
             }
             // RFC 6582: a partial acknowledgement names the next hole.
             Episode::FastRecovery { .. } if !self.sack && newly > 0 => {
@@ -68,7 +78,7 @@ impl Sender {
                 self.tell_first_lost();
             }
             Episode::FastRecovery { .. } => {}
-            Episode::None | Episode::Timeout { .. } => {}
+            Episode::None | Episode::Timeout { .. } | Episode::Abandoned { .. } => {}
         }
         if self.episode == Episode::None && self.board.first_is_lost() {
             self.begin_fast_recovery(now);

@@ -1,0 +1,275 @@
+//! The first slow start of a transfer on a path with one drop-tail bottleneck, `[buffers]`: the window at which the
+//! buffer overflows, the window at which the sender learns of it, the threshold after that, and how long a file takes.
+//!
+//! The path has a bottleneck of rate `mu` (segments per second), room for `B` segments there, the one being sent included,
+//! and a round-trip time of `T` without queueing, one segment's service included. In a round trip the window grows by a
+//! share `1/d` of itself. A receiver that acknowledges every second segment makes `d = 2`, and a sender that counts bytes
+//! makes it 1 again.
+//!
+//! ```text
+//! alpha = (d+1)/d                                            growth of the window per round trip
+//! alpha^(nB-1) < B (d+1) <= alpha^nB                         nB: the first round trip whose burst can overflow the buffer
+//! WB  = B + min(mu T, alpha^(nB-1))                          Theorem 1
+//! WD  = min(Wth, alpha WB)                                   equation 5
+//! Wth' = WD/8                                                three halvings
+//! ```
+//! A burst reaches the buffer at `alpha mu` and leaves it at `mu`, so it overflows `B` after `B (d+1)` segments. Below
+//! `B = mu T/d` that happens before the window fills the path: [`burst_buffer`].
+//!
+//! [`transfer()`] follows one transfer to its end. It needs no real numbers in the place of segments, and knows the timer of
+//! delayed acknowledgements. `slow_start/clock.rs` is the slow start up to the discovery of its losses,
+//! `slow_start/repair.rs` what repairs them, `slow_start/rounds.rs` everything after that, round trip by round trip.
+//!
+//! ```
+//! use tightlink_model::slow_start::{Growth, Path, overflow_window};
+//! use units::{Bytes, Rate, Span};
+//! let path = Path {
+//!     capacity: Rate::from_bps(1_500_000),
+//!     segment: Bytes::new(512),
+//!     rtt: Span::from_millis(200),
+//!     buffer: Bytes::new(20 * 512),
+//! };
+//! assert_eq!(overflow_window(&path, Growth::per_acknowledgement(1)).unwrap(), 52.0); // 32 + 20
+//! ```
+
+mod clock;
+mod repair;
+mod rounds;
+mod transfer;
+
+pub use repair::Repair;
+pub use transfer::{Connection, FirstLoss, Transfer, transfer};
+
+use units::{Bytes, Complaint, Rate, Span};
+
+/// The most segments that path and buffer may hold together: what follows costs as many steps.
+pub const MOST_SEGMENTS: f64 = 1e6;
+
+/// The most segments that one acknowledgement may cover.
+pub const MOST_COVERED: u64 = 100;
+
+/// Reno halves its window for each of two losses that duplicate acknowledgements reveal, and for the timeout that
+/// reveals the third, `[buffers:II.B]`.
+const THREE_HALVINGS: f64 = 8.0;
+
+/// A path with one drop-tail bottleneck.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Path {
+    /// The capacity of the bottleneck on the wire; above zero.
+    pub capacity: Rate,
+    /// A full segment on the wire; above zero.
+    pub segment: Bytes,
+    /// `T`: the round trip without queueing, the service of one segment included.
+    pub rtt: Span,
+    /// `B`: the room at the bottleneck, the segment being sent included; at least one segment.
+    pub buffer: Bytes,
+}
+
+impl Path {
+    /// The service time of a segment, seconds: `1/mu`.
+    #[must_use]
+    pub fn service(&self) -> f64 {
+        self.segment.bits_f64() / self.capacity.as_bps_f64()
+    }
+
+    /// The bandwidth-delay product in segments: `mu T`.
+    #[must_use]
+    pub fn pipe(&self) -> f64 {
+        self.rtt.as_secs_f64() / self.service()
+    }
+
+    /// `B` in segments.
+    #[must_use]
+    pub fn room(&self) -> f64 {
+        self.buffer.get() as f64 / self.segment.get() as f64
+    }
+
+    /// Whether each field lies in its range.
+    ///
+    /// # Errors
+    /// The first that does not, with its range.
+    pub fn check(&self) -> Result<(), Complaint> {
+        let wrong = |place: &str, found: String, accepted: String| {
+            Err(Complaint::new(place, found).accepted(accepted))
+        };
+        if self.capacity == Rate::ZERO {
+            return wrong("capacity", "0 bit/s".into(), "above zero".into());
+        }
+        if self.segment == Bytes::ZERO {
+            return wrong("segment", "0 B".into(), "above zero".into());
+        }
+        if self.pipe() < 1.0 {
+            let least = Span::from_secs_f64(self.service());
+            return wrong(
+                "rtt",
+                format!("{}, less than one service time", self.rtt),
+                format!("{least} or more"),
+            );
+        }
+        if self.room() < 1.0 {
+            return wrong(
+                "buffer",
+                format!("{}", self.buffer),
+                format!("{} or more, one segment", self.segment),
+            );
+        }
+        let held = self.pipe() + self.room();
+        if held > MOST_SEGMENTS {
+            let found = format!("path and buffer hold {held:.0} segments");
+            return wrong("buffer", found, format!("{MOST_SEGMENTS:.0} segments or fewer"));
+        }
+        Ok(())
+    }
+}
+
+/// How fast acknowledgements let a window grow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Growth {
+    /// Segments per acknowledgement, 1 to [`MOST_COVERED`].
+    pub delayed_ack: u64,
+    /// For how many segments one acknowledgement may count in slow start, the L of RFC 3465. With 0 the sender counts
+    /// acknowledgements, in congestion avoidance, too.
+    pub byte_counting: u64,
+}
+
+impl Growth {
+    /// A sender that counts acknowledgements, of which each covers `d` segments: `d` is the receiver's.
+    #[must_use]
+    pub const fn per_acknowledgement(d: u64) -> Self {
+        Self { delayed_ack: d, byte_counting: 0 }
+    }
+
+    /// By how much one acknowledgement of a full burst widens the window in slow start, segments.
+    #[must_use]
+    pub fn counted(&self) -> u64 {
+        self.byte_counting.clamp(1, self.delayed_ack.max(1))
+    }
+
+    /// `d` of slow start: the window grows by a share of `1/d` per round trip.
+    #[must_use]
+    pub fn slow_start(&self) -> f64 {
+        self.delayed_ack as f64 / self.counted() as f64
+    }
+
+    /// `d` of congestion avoidance: the window grows by `1/d` segments per round trip.
+    #[must_use]
+    pub fn avoidance(&self) -> f64 {
+        if self.byte_counting == 0 { self.delayed_ack as f64 } else { 1.0 }
+    }
+
+    /// `alpha = (d+1)/d` of slow start.
+    #[must_use]
+    pub fn factor(&self) -> f64 {
+        1.0 + 1.0 / self.slow_start()
+    }
+
+    /// Whether the number of segments per acknowledgement lies in its range.
+    ///
+    /// # Errors
+    /// The range, if it does not.
+    pub fn check(&self) -> Result<(), Complaint> {
+        if (1..=MOST_COVERED).contains(&self.delayed_ack) {
+            return Ok(());
+        }
+        let found = format!("{} segments per acknowledgement", self.delayed_ack);
+        Err(Complaint::new("delayed_ack", found).accepted(format!("1 to {MOST_COVERED}")))
+    }
+}
+
+/// The window of the round trip before the first whose burst overflows `room` segments of an empty buffer:
+/// `alpha^(nB-1)`.
+fn window_before(room: f64, growth: Growth) -> f64 {
+    let burst = room * (growth.slow_start() + 1.0);
+    let (mut before, mut window) = (1.0 / growth.factor(), 1.0);
+    while window < burst {
+        (before, window) = (window, window * growth.factor());
+    }
+    before
+}
+
+/// The window at which the buffer overflows in a slow start from one segment, segments, `[buffers:theorem1]`.
+///
+/// ```text
+/// alpha^(nB-1) < B (d+1) <= alpha^nB
+/// WB = B + min(mu T, alpha^(nB-1))
+/// ```
+/// `B` and `mu T` are the path's [`room`](Path::room) and [`pipe`](Path::pipe), `d` that of slow start. It takes every round
+/// trip for one burst. The timer of delayed acknowledgements makes two of it, which [`transfer()`] knows.
+///
+/// # Errors
+/// What of `path` or `growth` is out of range.
+pub fn overflow_window(path: &Path, growth: Growth) -> Result<f64, Complaint> {
+    path.check()?;
+    growth.check()?;
+    Ok(path.room() + path.pipe().min(window_before(path.room(), growth)))
+}
+
+/// The least buffer that overflows at no less than `window` segments, the inverse of [`overflow_window`]; at least one
+/// segment. That window rises with the buffer, in steps where `nB` does.
+///
+/// The path's own buffer is not looked at.
+///
+/// # Errors
+/// What of `path` or `growth` is out of range, or a `window` that is not above zero or takes more than
+/// [`MOST_SEGMENTS`].
+pub fn buffer_for(path: &Path, growth: Growth, window: f64) -> Result<Bytes, Complaint> {
+    let path = Path { buffer: path.segment, ..*path };
+    path.check()?;
+    growth.check()?;
+    if !(window > 0.0 && window <= MOST_SEGMENTS) {
+        let accepted = format!("above zero, up to {MOST_SEGMENTS:.0}");
+        return Err(Complaint::new("window", format!("{window} segments")).accepted(accepted));
+    }
+    let mut before = window_before(1.0, growth);
+    let mut least: f64 = 1.0;
+    loop {
+        // With room from `least` to `most` the window of the round trip before is `before`.
+        let most = (before * growth.factor() / (growth.slow_start() + 1.0)).max(least);
+        let room = (window - path.pipe().min(before)).max(least);
+        if room <= most {
+            let buffer = Bytes::new((room * path.segment.get() as f64).ceil() as u64);
+            let enough = buffer.get() as f64 / path.segment.get() as f64;
+            let reached = enough + path.pipe().min(window_before(enough, growth));
+            // At `least` itself the window is still that of the step below.
+            return Ok(if reached < window { buffer + Bytes::new(1) } else { buffer });
+        }
+        (least, before) = (most, before * growth.factor());
+    }
+}
+
+/// The window at which the loss is detected, one round trip after the overflow, segments, `[buffers:eq5]`.
+///
+/// ```text
+/// WD = min(Wth, alpha WB)
+/// ```
+/// `WB` = `overflow`, `Wth` = `threshold`, infinite where slow start has none. The paper prints `W'th` for `Wth`.
+#[must_use]
+pub fn detection_window(overflow: f64, threshold: f64, growth: Growth) -> f64 {
+    threshold.min(growth.factor() * overflow)
+}
+
+/// The slow-start threshold after the recovery, segments, `[buffers:II.B]`.
+///
+/// ```text
+/// Wth' = WD/8
+/// ```
+/// `WD` = `detection`. The paper's Reno finds two losses by duplicate acknowledgements and the third by a timeout, and
+/// halves its window each time. A Reno that repairs one loss per window by duplicate acknowledgements, as ns-2's, halves
+/// it twice: `WD/4`.
+#[must_use]
+pub fn next_threshold(detection: f64) -> f64 {
+    detection / THREE_HALVINGS
+}
+
+/// The room below which bursts overflow the buffer before the window fills the path, segments, `[buffers:II.B]`.
+///
+/// ```text
+/// B = mu T/d
+/// ```
+/// # Errors
+/// What of `path` or `growth` is out of range.
+pub fn burst_buffer(path: &Path, growth: Growth) -> Result<f64, Complaint> {
+    path.check()?;
+    growth.check()?;
+    Ok(path.pipe() / growth.slow_start())
+}

@@ -1,0 +1,85 @@
+//! How the losses of a slow start are repaired, and what window and threshold it leaves.
+
+use super::clock::Loss;
+use super::rounds::Rounds;
+
+/// How a sender repairs several losses of one window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repair {
+    /// Fast recovery repairs the first and ends with the acknowledgement of that; the others wait for a timeout
+    /// (RFC 2581, with one fast retransmission per window, as ns-2's Reno).
+    Reno,
+    /// One per round trip (RFC 6582).
+    NewReno,
+    /// What the window has room for, of what is known to be lost (RFC 6675).
+    Sack,
+    /// The same, but what is lost counts as under way until it is acknowledged, and nothing is known to be lost that has
+    /// no acknowledgement beyond it (Fall and Floyd 1996, ns-2's Sack1).
+    Sack1,
+}
+
+impl Repair {
+    /// Whether acknowledgements name what arrived.
+    pub(super) const fn is_selective(self) -> bool {
+        matches!(self, Self::Sack | Self::Sack1)
+    }
+
+    /// How many segments leave in a round trip of recovery, of which how many may be repairs, with `holes` left and a
+    /// window of `half`; `None`: nothing leaves, and the timer expires.
+    fn allowance(self, round: u64, half: u64, holes: u64) -> Option<(u64, u64)> {
+        let beside = half.saturating_sub(holes);
+        match self {
+            Self::Reno if round > 0 => None,
+            Self::Reno | Self::NewReno => Some((1 + beside, 1)),
+            Self::Sack => Some((half, holes)),
+            // The first repair does not wait for the window.
+            Self::Sack1 if round == 0 => Some((beside.max(1), holes)),
+            Self::Sack1 => (beside > 0).then_some((beside, holes)),
+        }
+    }
+}
+
+/// Half of a window as RFC 5681 has it: two segments at least.
+fn half(window: f64) -> f64 {
+    (window / 2.0).floor().max(2.0)
+}
+
+/// Brings `rounds` to where `loss` has been repaired, or where a timeout has left a window of one segment to repair it.
+///
+/// Returns when the transfer ended, if it did meanwhile.
+pub(super) fn repair(repair: Repair, loss: &Loss, rounds: &mut Rounds) -> Option<f64> {
+    let outstanding = (loss.sent - loss.lost[0]) as f64;
+    rounds.lose(&loss.lost, loss.sent, repair.is_selective());
+    let halved = half(outstanding.min(loss.window));
+    let Some(detected) = loss.detected else {
+        rounds.time_out(loss.expires, halved);
+        return None;
+    };
+    (rounds.window, rounds.threshold) = (halved, halved);
+    // The last acknowledgements of the window let the new window out, one for one.
+    rounds.at = detected.max(loss.last - halved * rounds.service);
+    // The first repair leaves at once and starts the timer anew; the queue may hold it for longer than that allows.
+    let empty = loss.last - rounds.back;
+    if detected.max(empty) + rounds.rtt > detected + loss.timeout {
+        rounds.time_out(empty.max(detected + loss.timeout), half(halved));
+        return None;
+    }
+    let mut waits = (empty - rounds.at).max(0.0);
+    let unknown = if repair == Repair::Sack1 { rounds.set_tail_aside() } else { Vec::new() };
+    let mut round = 0;
+    while rounds.holes() > 0 {
+        let Some((most, repairs)) = repair.allowance(round, halved as u64, rounds.holes()) else {
+            break;
+        };
+        let done = rounds.step(most, repairs, waits);
+        if done.is_some() && unknown.is_empty() {
+            return done;
+        }
+        (round, waits) = (round + 1, 0.0);
+    }
+    if rounds.holes() > 0 || !unknown.is_empty() {
+        rounds.add_holes(unknown);
+        rounds.time_out(rounds.at + loss.timeout, half(halved));
+    }
+    None
+}

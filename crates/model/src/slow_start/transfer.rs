@@ -1,0 +1,138 @@
+//! A transfer from its first segment to the acknowledgement of its last.
+
+use super::clock::{Clock, End};
+use super::repair::{Repair, repair};
+use super::rounds::Rounds;
+use super::{Growth, MOST_SEGMENTS, Path};
+use units::{Complaint, Span};
+
+/// A transfer that is alone on its path.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Connection {
+    /// How many full segments it has; at least one.
+    pub segments: u64,
+    /// How fast acknowledgements let its window grow.
+    pub growth: Growth,
+    /// How long an acknowledgement may wait for more segments.
+    pub delayed_ack_timeout: Span,
+    /// The window at the start, segments; at least one.
+    pub initial_window: u64,
+    /// `Wth`: the slow-start threshold at the start, segments, at least one; infinite for none.
+    pub threshold: f64,
+    /// How several losses of one window are repaired.
+    pub repair: Repair,
+    /// The least retransmission timeout.
+    pub min_rto: Span,
+    /// The retransmission timeout before the first round-trip sample.
+    pub initial_rto: Span,
+    /// Every acknowledgement gives a round-trip sample; else one segment is timed at a time.
+    pub timestamps: bool,
+}
+
+impl Connection {
+    /// A transfer of `segments` as ns-2 has it: a window of one segment at the start, no threshold, a timer of 100 ms for
+    /// delayed acknowledgements, no time stamps.
+    #[must_use]
+    pub const fn new(segments: u64, growth: Growth, repair: Repair) -> Self {
+        Self {
+            segments,
+            growth,
+            delayed_ack_timeout: Span::from_millis(100),
+            initial_window: 1,
+            threshold: f64::INFINITY,
+            repair,
+            min_rto: Span::from_millis(200),
+            initial_rto: Span::from_secs(3),
+            timestamps: false,
+        }
+    }
+
+    fn check(&self) -> Result<(), Complaint> {
+        self.growth.check()?;
+        let most = MOST_SEGMENTS as u64;
+        if self.segments == 0 {
+            return Err(Complaint::new("segments", "0: nothing to send").accepted("1 or more"));
+        }
+        if !(1..=most).contains(&self.initial_window) {
+            let found = format!("{} segments", self.initial_window);
+            return Err(Complaint::new("initial_window", found).accepted(format!("1 to {most} segments")));
+        }
+        if self.threshold.is_nan() || self.threshold < 1.0 {
+            let found = format!("{} segments", self.threshold);
+            return Err(Complaint::new("threshold", found).accepted("1 segment or more"));
+        }
+        Ok(())
+    }
+}
+
+/// What becomes of a transfer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Transfer {
+    /// From its first segment to the acknowledgement of its last.
+    pub completion: Span,
+    /// The first loss of its slow start; `None` if it has none.
+    pub first_loss: Option<FirstLoss>,
+    /// The slow-start threshold in the end, segments; infinite if it has none.
+    pub threshold: f64,
+    /// Segments lost, sent again, and times the retransmission timer expired.
+    pub lost: u64,
+    /// Segments sent again.
+    pub resent: u64,
+    /// How often the retransmission timer expired.
+    pub timeouts: u64,
+}
+
+/// The first loss of a slow start.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FirstLoss {
+    /// When the lost segment was sent.
+    pub at: Span,
+    /// `WB`: the window then, segments.
+    pub overflow_window: f64,
+    /// `WD`: the window when three duplicate acknowledgements had said so, segments; `None` if too few came.
+    pub detection_window: Option<f64>,
+}
+
+/// What becomes of `connection` on `path`: its slow start by the clock of its acknowledgements, the repair of its losses and
+/// congestion avoidance round trip by round trip.
+///
+/// - Up to the detection of the first losses it is exact, but for ties.
+/// - A timeout is the only thing that interrupts a repair: losses of the repair itself are left out, and bursts where an
+///   acknowledgement of many segments lets many out at once. With a small buffer these cost a further timeout, or
+///   several.
+/// - In congestion avoidance an overflow costs one segment and half of the window.
+///
+/// # Errors
+/// What of `path` or `connection` is out of range.
+pub fn transfer(path: &Path, connection: &Connection) -> Result<Transfer, Complaint> {
+    path.check()?;
+    connection.check()?;
+    let end = Clock::new(path, connection).run();
+    let first_loss = match &end {
+        End::Loss(loss) => Some(FirstLoss {
+            at: Span::from_secs_f64(loss.at),
+            overflow_window: loss.overflow,
+            detection_window: loss.detected.map(|_| loss.window),
+        }),
+        End::Done(_) | End::Threshold { .. } => None,
+    };
+    let mut rounds = match &end {
+        End::Threshold { at, sent } => Rounds::new(path, connection, *at, *sent),
+        End::Done(_) | End::Loss(_) => Rounds::new(path, connection, 0.0, 0),
+    };
+    let completion = match &end {
+        End::Done(at) => *at,
+        End::Threshold { .. } => rounds.run(),
+        End::Loss(loss) => repair(connection.repair, loss, &mut rounds).unwrap_or_else(|| rounds.run()),
+    };
+    // Where one part is joined to the next round trips overlap; the link is no faster for that.
+    let least = (connection.segments - 1) as f64 * path.service() + path.rtt.as_secs_f64();
+    Ok(Transfer {
+        completion: Span::from_secs_f64(completion.max(least)),
+        first_loss,
+        threshold: rounds.threshold,
+        lost: rounds.lost,
+        resent: rounds.resent,
+        timeouts: rounds.timeouts,
+    })
+}
