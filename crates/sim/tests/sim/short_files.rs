@@ -1,4 +1,4 @@
-//! P4's slow start: single transfers of one size, by the model and by the simulator.
+//! P4's slow start: single transfers of one size, by the model, by the simulator and by ns-2 (tests/reference/README.md).
 
 use crate::common::plan;
 use cc::Start;
@@ -7,6 +7,9 @@ use model::slow_start::{self, Connection, Growth, Path, Repair, Transfer};
 use tightlink_sim::{ControlPlan, FlowPlan, FlowReport, NoRecorder, Plan, Simulation, Transport};
 use transport::Recovery;
 use units::{Bytes, Rate, Span};
+
+const REFERENCE: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/reference/ns2/p4_slowstart_ns2.csv");
 
 /// A transfer alone on its path.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -76,6 +79,51 @@ impl Cell {
     fn simulated(&self) -> FlowReport {
         Simulation::new(self.plan(), NoRecorder).run().flows.remove(0)
     }
+}
+
+/// What ns-2 found in a cell.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    cell: Cell,
+    /// Less one round trip: its first acknowledgement does not open the window.
+    time: f64,
+    drops: u64,
+    window: Option<f64>,
+    threshold: f64,
+    timeouts: u64,
+}
+
+fn rows() -> Vec<Row> {
+    let text = std::fs::read_to_string(REFERENCE).expect("the reference");
+    let row = |line: &str| {
+        let cells: Vec<&str> = line.split(',').collect();
+        let number = |index: usize| cells[index].parse::<f64>().expect("a number");
+        let repair = match cells[2] {
+            "Reno" => Repair::Reno,
+            "Sack1" => Repair::Sack1,
+            other => panic!("{other}"),
+        };
+        let rtt = number(7);
+        let cell = Cell {
+            repair,
+            delayed_ack: number(3) as u64,
+            byte_counting: 0,
+            buffer: number(4) as u64,
+            bps: 1_500_000,
+            segment: number(6) as u64,
+            rtt: Span::from_secs_f64(rtt),
+            segments: number(9) as u64,
+        };
+        Row {
+            cell,
+            time: number(10) - rtt,
+            drops: number(13) as u64,
+            window: Some(number(15)).filter(|window| *window > 0.0),
+            threshold: number(17),
+            timeouts: number(18) as u64,
+        }
+    };
+    text.lines().skip(1).map(row).collect()
 }
 
 /// Other paths than the reference's, to develop by.
@@ -156,11 +204,149 @@ fn model_and_simulator_agree_to_the_millisecond_before_the_first_loss() {
     }
 }
 
+/// What the model leaves out is what a repair itself loses, mostly by a burst. Then simulations have a timeout more.
 #[test]
-fn model_and_simulator_agree_on_files_with_losses_that_are_named() {
-    for cell in others().into_iter().filter(|cell| cell.repair == Repair::Sack) {
+fn model_and_simulator_agree_on_files_with_losses_that_need_as_many_timeouts() {
+    let (mut judged, mut others_needed, mut off) = (0, 0, Vec::new());
+    for cell in others() {
         let (model, sim) = (cell.predicted(), cell.simulated());
+        if sim.dropped == 0 {
+            continue;
+        }
+        if sim.timeouts != model.timeouts {
+            others_needed += 1;
+            continue;
+        }
+        judged += 1;
         let ratio = model.completion.as_secs_f64() / sim.completion.expect("it ends").as_secs_f64();
-        assert!((0.74..1.27).contains(&ratio), "{cell:?}: {ratio}");
+        if (ratio - 1.0).abs() > 0.15 {
+            off.push(format!("{cell:?}: {ratio:.3}"));
+        }
+    }
+    // Of 548: bursts at the end of a recovery by selective acknowledgements, and a window that overflows as it ends.
+    assert!(judged >= 525 && others_needed <= 23, "{judged}, {others_needed}");
+    assert!(off.len() <= 6, "{off:#?}");
+}
+
+/// Each row beside the model's and the simulator's time, as a share of ns-2's.
+fn compared() -> Vec<(Row, f64, f64)> {
+    let compare = |row: Row| -> (Row, f64, f64) {
+        let model = row.cell.predicted().completion.as_secs_f64();
+        let sim = row.cell.simulated().completion.expect("it ends").as_secs_f64();
+        (row, model / row.time - 1.0, sim / row.time - 1.0)
+    };
+    rows().into_iter().map(compare).collect()
+}
+
+/// The sizes of `cells` that are further from ns-2 than `most`, by what `of` has.
+fn missed(cells: &[(Row, f64, f64)], most: f64, of: fn(&(Row, f64, f64)) -> f64) -> Vec<u64> {
+    cells.iter().filter(|cell| of(cell).abs() > most).map(|(row, ..)| row.cell.segments).collect()
+}
+
+/// ns-2's first packet opens no window, and after it the packets that one acknowledgement covers are other pairs. So the last
+/// segment of 5 waits for the timer there, and that of 15 here: 100 ms of 0.8 and of 1.1 s.
+#[test]
+fn before_the_first_loss_model_and_simulation_take_as_long_as_ns2() {
+    let (mut compared, mut rows) = (0, 0);
+    for (row, model, sim) in self::compared().into_iter().filter(|(row, ..)| row.drops == 0) {
+        let tolerance = match (row.cell.delayed_ack, row.cell.segments) {
+            (1, _) => 0.005,
+            (_, 5 | 15) => 0.18,
+            _ => 0.10,
+        };
+        rows += 1;
+        assert!(model.abs() <= tolerance && sim.abs() <= tolerance, "{row:?}: {model}, {sim}");
+        // A segment less is what ns-2 sends after its first packet.
+        let shorter = Cell { segments: row.cell.segments - 1, ..row.cell };
+        let (model, sim) = (shorter.predicted().completion, shorter.simulated().completion.expect("it ends"));
+        for time in [model, sim] {
+            let ratio = time.as_secs_f64() / row.time;
+            assert!((ratio - 1.0).abs() < 0.01, "{row:?}: {ratio}");
+            compared += 1;
+        }
+    }
+    assert_eq!((rows, compared), (190, 380));
+}
+
+#[test]
+fn the_first_loss_comes_at_the_window_of_ns2() {
+    for row in rows().into_iter().filter(|row| row.drops > 0) {
+        let window = row.window.expect("it lost");
+        let model = row.cell.predicted().first_loss.map(|loss| loss.overflow_window);
+        let sim = row.cell.simulated().first_loss_window;
+        let sim = sim.map(|window| window.get() as f64 / (row.cell.segment - 40) as f64);
+        assert_eq!((model, sim), (Some(window), Some(window)), "{row:?}");
+    }
+}
+
+/// Within 25 %, but for the sizes that are listed. ns-2 is chance where B = 20 and d = 2: of Reno's files from 600 segments on most
+/// have a second timeout, and those of 800 and 1500 do not. Its Sack1 loses 28 packets of a repair there and then has
+/// two timeouts; ours has none.
+#[test]
+fn after_the_first_loss_model_and_simulation_take_as_long_as_ns2_but_for_what_is_listed() {
+    let compared = compared();
+    let of = |repair, delayed_ack, buffer| -> Vec<(Row, f64, f64)> {
+        let fits = |(row, ..): &&(Row, f64, f64)| {
+            row.drops > 0
+                && (row.cell.repair, row.cell.delayed_ack, row.cell.buffer) == (repair, delayed_ack, buffer)
+        };
+        compared.iter().filter(fits).copied().collect()
+    };
+    let model = |(_, model, _): &(Row, f64, f64)| *model;
+    let sim = |(_, _, sim): &(Row, f64, f64)| *sim;
+    for (repair, d, buffer) in [
+        (Repair::Reno, 1, 20),
+        (Repair::Reno, 1, 70),
+        (Repair::Reno, 2, 70),
+        (Repair::Sack1, 1, 70),
+        (Repair::Sack1, 2, 70),
+    ] {
+        let cells = of(repair, d, buffer);
+        assert!(cells.len() >= 11);
+        assert_eq!(missed(&cells, 0.25, model), Vec::<u64>::new(), "{repair:?} d = {d}, B = {buffer}");
+        assert_eq!(missed(&cells, 0.25, sim), Vec::<u64>::new(), "{repair:?} d = {d}, B = {buffer}");
+    }
+    let reno = of(Repair::Reno, 2, 20);
+    assert_eq!(missed(&reno, 0.25, model), [700, 1000, 1250, 2000, 3000, 5000]);
+    assert_eq!(missed(&reno, 0.25, sim), [500, 800, 1500]);
+    let sack1 = of(Repair::Sack1, 1, 20);
+    assert_eq!(missed(&sack1, 0.25, model), [130, 1000, 1250, 1500]);
+    assert_eq!(missed(&sack1, 0.25, sim), [130]);
+    let sack1 = of(Repair::Sack1, 2, 20);
+    let from_450 = [450, 500, 600, 700, 800, 1000, 1250, 1500, 2000, 3000, 5000];
+    assert_eq!(missed(&sack1, 0.25, model), from_450);
+    assert_eq!(missed(&sack1, 0.25, sim), from_450);
+    let worst = sack1.iter().map(|cell| model(cell).abs().max(sim(cell).abs())).fold(0.0, f64::max);
+    assert!(worst < 0.62, "{worst}");
+}
+
+#[test]
+#[ignore = "prints what it finds"]
+fn every_row_beside_ns2() {
+    for (row, model, sim) in compared() {
+        let simulated = row.cell.simulated();
+        let predicted = row.cell.predicted();
+        let segments =
+            |bytes: Option<Bytes>| bytes.map(|bytes| bytes.get() as f64 / (row.cell.segment - 40) as f64);
+        println!(
+            "NS2 {:?} d{} B{} N{} time {:.3} model {model:+.3} sim {sim:+.3} drops {} {} {} window {:?} {:?} {:?} threshold {} {} {:?} timeouts {} {} {}",
+            row.cell.repair,
+            row.cell.delayed_ack,
+            row.cell.buffer,
+            row.cell.segments,
+            row.time,
+            row.drops,
+            predicted.lost,
+            simulated.dropped,
+            row.window,
+            predicted.first_loss.map(|loss| loss.overflow_window),
+            segments(simulated.first_loss_window),
+            row.threshold,
+            predicted.threshold,
+            segments(simulated.threshold),
+            row.timeouts,
+            predicted.timeouts,
+            simulated.timeouts,
+        );
     }
 }

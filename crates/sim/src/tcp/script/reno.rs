@@ -83,7 +83,12 @@ fn reno_repairs_one_loss_of_a_window_and_waits_for_the_timer_with_the_second() {
          208 · ack 4  ·
          209 · ack 4  · | w=4 pipe=8
          503 · timer  · 4r | w=1
-         603 · ack 12 · 12 13 | w=2 pipe=2",
+         603 · ack 12 · 12 13 | w=2 pipe=2
+         # What was sent again needlessly.
+         604 · ack 12 ·
+         605 · ack 12 ·
+         606 · ack 12 · | w=2 pipe=2
+         703 · ack 14 · 14 15 16 | w=3",
     );
 }
 

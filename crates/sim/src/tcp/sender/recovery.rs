@@ -59,12 +59,11 @@ impl Sender {
     #[inline]
     pub(super) fn follow_episode(&mut self, now: Time, newly: u64) {
         let una = self.board.una();
+        // RFC 6582, section 3.2: duplicates are no sign until more than what was sent before is acknowledged.
+        let beyond = u64::from(self.reno);
         match self.episode {
-            Episode::FastRecovery { until, .. }
-            | Episode::Timeout { until }
-            | Episode::Abandoned { until }
-                if una >= until =>
-            {
+            Episode::FastRecovery { until, .. } if una >= until => self.end_episode(),
+            Episode::Timeout { until } | Episode::Abandoned { until } if una >= until + beyond => {
                 self.end_episode();
             }
             // RFC 2581: any acknowledgement of new data ends it.
