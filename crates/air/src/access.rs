@@ -40,7 +40,7 @@ pub enum Countdown {
     /// that cannot be heard yet. A counter that reaches 0 therefore transmits one boundary later, or at the end of the next AIFS
     /// if the medium has become busy. This is the chain of Bianchi (2000).
     EveryBoundary,
-    /// DCF (10.3.4.3): at the end of each idle slot after DIFS, and a counter that reaches 0 transmits at once. The slot in which
+    /// DCF (10.3.4.3), see docs/adr/0014: at the end of each idle slot after DIFS, and a counter that reaches 0 transmits at once. The slot in which
     /// another station begins to transmit does not count, so that the first slot after a busy period belongs to those who
     /// transmitted.
     IdleSlots,

@@ -51,7 +51,7 @@ pub struct Outcome {
 /// How an attempt ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// With an acknowledgement.
+    /// With an acknowledgement; the receiver has had the frame since SIFS and that acknowledgement before.
     Delivered {
         /// From the head of the queue to the end of the acknowledgement.
         service: Span,
