@@ -6,7 +6,7 @@ mod windows;
 pub use windows::ProbeWindows;
 
 use crate::statistics::median;
-use model::bottleneck::Measures;
+use model::bottleneck::{Measures, share, waiting};
 use units::Span;
 
 /// The average RTT is over so many samples `[madison:4.3]`.
@@ -89,7 +89,8 @@ impl Bottleneck {
     pub fn measures(&self, rate: f64, noise: Span) -> Option<Measures> {
         let service = self.service?;
         let delay = (self.average_rtt()? - self.least?).max(0.0);
-        Some(Measures::new(delay / service, rate * service, noise.as_secs_f64() / service))
+        let noise = waiting(noise.as_secs_f64(), service);
+        Some(Measures::new(waiting(delay, service), share(rate, service), noise))
     }
 
     /// Notes the total backlog of `measures` if it is the largest.

@@ -7,6 +7,11 @@
 //!
 //! The bottleneck is taken for an M/D/1 queue, whose mean wait is `U/(2(1 - U))` service times. Arrivals that are
 //! smoother than Poisson, as those of a few paced flows are, wait less: then the utilization is underestimated.
+//!
+//! The functions here are those of a controller: they take whatever was measured. Those of [`calculus`] have inverses, and say the
+//! range for which they hold.
+
+pub mod calculus;
 
 /// `d/RTT_norm`: queueing delay over the normalized round-trip time `[madison:table2]`.
 pub const DELAY_RATIO: f64 = 0.0235;
@@ -30,6 +35,54 @@ pub fn reno_backlog(delay_ratio: f64, loss: f64) -> f64 {
 #[must_use]
 pub fn target_backlog(loss: f64) -> f64 {
     reno_backlog(DELAY_RATIO, loss)
+}
+
+/// Packets that wait at the bottleneck, `[madison:eq6]`.
+///
+/// ```text
+/// B = d C/12
+/// ```
+/// `d` = `delay`, the mean queueing delay; `12/C` = `service`, the service time of a packet; in the same unit.
+#[must_use]
+pub fn waiting(delay: f64, service: f64) -> f64 {
+    delay / service
+}
+
+/// The share of the capacity, `[madison:eq9]`.
+///
+/// ```text
+/// x = S 12/C
+/// ```
+/// `S` = `rate`, packets per unit of time; `12/C` = `service`, the service time of a packet.
+#[must_use]
+pub fn share(rate: f64, service: f64) -> f64 {
+    rate * service
+}
+
+/// Packets per unit of time of the share `share`: the inverse of [`share()`].
+#[must_use]
+pub fn rate(share: f64, service: f64) -> f64 {
+    share / service
+}
+
+/// What everyone else sends, a share of the capacity, `[madison:eq10]`; zero where the flow alone has more than is used.
+///
+/// ```text
+/// X 12/C = U - x
+/// ```
+#[must_use]
+pub fn cross_share(utilization: f64, own: f64) -> f64 {
+    (utilization - own).max(0.0)
+}
+
+/// Flows of the share `own` that use the bottleneck to `utilization`, `[madison:eq11]`.
+///
+/// ```text
+/// n = C U/(12 S)
+/// ```
+#[must_use]
+pub fn equivalent_flows(utilization: f64, own: f64) -> f64 {
+    utilization / own
 }
 
 /// Utilization of an M/D/1 queue where `backlog` packets wait on average, `[madison:eq8]`.
@@ -68,8 +121,12 @@ pub fn starting_rate(backlog: f64, others: f64) -> f64 {
 /// `cross` = `X 12/C`: utilization by everyone else; `own` = `S 12/C`: the flow's until now.
 #[must_use]
 pub fn shared_rate(backlog: f64, cross: f64, own: f64, adapting: f64) -> f64 {
-    let steady = (cross - (adapting - 1.0) * own).clamp(0.0, 1.0);
-    2.0 * backlog * (1.0 - steady) / (1.0 + 2.0 * backlog * adapting)
+    2.0 * backlog * (1.0 - steady_share(cross, own, adapting)) / (1.0 + 2.0 * backlog * adapting)
+}
+
+/// `ux` of `[madison:eq14]`: what those others send who do not adapt.
+fn steady_share(cross: f64, own: f64, adapting: f64) -> f64 {
+    (cross - (adapting - 1.0) * own).clamp(0.0, 1.0)
 }
 
 /// How many flows must have changed together for a change of the own rate from `before` to `after` to leave
@@ -115,13 +172,14 @@ impl Measures {
     pub fn new(delay: f64, own: f64, noise: f64) -> Self {
         let total_backlog = if delay > noise { delay } else { 0.0 };
         let utilization = utilization(total_backlog).max(own.min(1.0));
-        let flows = if own > 0.0 && total_backlog > 0.0 { (utilization / own).max(1.0) } else { 1.0 };
+        let is_shared = own > 0.0 && total_backlog > 0.0;
+        let flows = if is_shared { equivalent_flows(utilization, own).max(1.0) } else { 1.0 };
         Self {
             total_backlog,
             backlog: own * total_backlog,
             utilization,
             own,
-            cross: (utilization - own).max(0.0),
+            cross: cross_share(utilization, own),
             flows,
         }
     }

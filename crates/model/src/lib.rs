@@ -17,6 +17,8 @@
 //! 10. [`fixed_point`]: many flows at one queue, drop-tail or RED, by their response functions;
 //! 11. [`bianchi`]: what a saturated 802.11 cell carries.
 //!
+//! An argument for which a formula says nothing is an [`OutOfRange`]. [`bottleneck::calculus`] has inverses.
+//!
 //! Conventions. A window or a buffer is in bytes, a rate in bits per second. Wire sizes are at the level at
 //! which the capacity is stated (the IP layer in `[sobas]`); goodput counts payload only. The re-derivations,
 //! and every printed number that contradicts its own equation, are in `docs/papers`.

@@ -22,7 +22,7 @@
 
 use super::rules::{Decision, NEAR, Probe};
 use estimate::ProbeWindows;
-use model::bottleneck::{shared_rate, starting_rate, utilization, utilization_slope};
+use model::bottleneck::{share, shared_rate, starting_rate, utilization, utilization_slope, waiting};
 use units::Time;
 
 /// Windows that the mean is over, at most: 3.2 s at the least, longer than the queue of some ten flows remembers.
@@ -58,19 +58,18 @@ impl Averaged {
         if !self.windows.observe(probe.sent, probe.rtt, probe.least, probe.period) {
             return None;
         }
-        let waiting = |delay: f64| delay / service;
-        let newest = waiting(self.windows.newest_delay()?);
+        let newest = waiting(self.windows.newest_delay()?, service);
         self.full_windows += 1.0;
         self.backlog += (newest - self.backlog) / self.full_windows.min(MEMORY);
         let slow = self.backlog;
-        let own = self.windows.own_rate()? * service;
-        let lately = waiting(self.windows.delay()?) - slow;
+        let own = share(self.windows.own_rate()?, service);
+        let lately = waiting(self.windows.delay()?, service) - slow;
         // Packets more per service time: the part of the capacity that arrives beyond it.
         let growth = self.windows.growth().unwrap_or(0.0);
         let off = utilization_slope(slow) * lately + growth;
-        let is_near = (self.windows.newest_own()? * service * slow / target - 1.0).abs() <= NEAR;
+        let is_near = (share(self.windows.newest_own()?, service) * slow / target - 1.0).abs() <= NEAR;
         // Where not one of two windows' probes met more than a few packets, there is that much room.
-        let most = waiting(self.windows.most_delay()?);
+        let most = waiting(self.windows.most_delay()?, service);
         let utilization = utilization(slow.min(most));
         if probe.starting && !is_near {
             self.adapting = 1.0;

@@ -3,6 +3,7 @@
 use super::start_up::SPACING;
 use crate::Allowance;
 use crate::in_flight::InFlight;
+use model::bottleneck::rate;
 use units::{Bytes, Rate, Span};
 
 /// A requested acknowledgement is missing if it comes so much later than a smoothed RTT: the sender is quiet until the
@@ -48,7 +49,7 @@ impl Sending {
     pub(super) fn set_share(&mut self, share: f64, service: f64, smoothed: Span) {
         // A segment per round trip is the least that a window allows.
         let least = 1.0 / smoothed.as_secs_f64().clamp(1e-6, SLOWEST);
-        self.rate = (share / service).max(least).min(1.0 / service);
+        self.rate = rate(share, service).max(least).min(1.0 / service);
         self.pace = Rate::from_bps_f64(self.segment.bits_f64() * self.rate).max(Rate::from_bps(1));
         self.in_flight = InFlight::at(self.rate * self.segment.get() as f64);
     }

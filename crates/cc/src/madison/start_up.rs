@@ -1,7 +1,7 @@
 //! Start-up: what its probes tell of a path of which nothing is known `[madison:4.2]`.
 
 use estimate::Bottleneck;
-use model::bottleneck::utilization;
+use model::bottleneck::{utilization, waiting};
 use units::Span;
 
 /// The first estimates come from so many probes `[madison:4.2]`; ours, by the largest delay of twice as many `[D]`.
@@ -47,7 +47,7 @@ impl StartUp {
     /// meet another with a chance of 1 in n + 2 (the rule of succession).
     pub(super) fn utilization(&self, path: &Bottleneck, service: f64) -> f64 {
         let most = self.rtts.iter().copied().max().map_or(0.0, Span::as_secs_f64);
-        let seen = utilization((most - path.least_rtt().unwrap_or(most)) / service);
+        let seen = utilization(waiting(most - path.least_rtt().unwrap_or(most), service));
         seen.max(1.0 / (self.rtts.len() as f64 + 2.0))
     }
 }
