@@ -44,11 +44,28 @@ pub(crate) fn print_answers(answers: &[Answer]) -> Result<(), Problem> {
             print::data(users(&answer.task.label(), sessions))?;
         }
     }
+    print_assumptions(answers)?;
     let mut told = Vec::new();
     for absent in answers.iter().flat_map(|answer| &answer.absent) {
         if !told.contains(&absent) {
             print::talk(format_args!("no answer from {absent}"));
             told.push(absent);
+        }
+    }
+    Ok(())
+}
+
+/// What was assumed against the scenario, each once.
+fn print_assumptions(answers: &[Answer]) -> Result<(), Problem> {
+    let records = || answers.iter().flat_map(|answer| &answer.records);
+    let mut told = Vec::new();
+    for assumption in records().flat_map(|record| &record.summary.assumptions) {
+        if told.is_empty() {
+            print::data("* under assumptions that the scenario breaks:")?;
+        }
+        if !told.contains(&assumption) {
+            print::data(format_args!("  {assumption}"))?;
+            told.push(assumption);
         }
     }
     Ok(())
@@ -64,7 +81,8 @@ fn users(case: &str, sessions: &SessionsSummary) -> String {
     format!("{case}{name}: {active:.1} of {users} users active; {} sessions ended{took}", sessions.completed)
 }
 
-/// The run's numbers; behind the utilization half the width of its confidence interval, where there is one.
+/// The run's numbers; behind the utilization half the width of its confidence interval, where there is one. A star behind the
+/// engine says that the scenario breaks an assumption of the answer.
 fn row(record: &Record) -> Vec<String> {
     let summary = &record.summary;
     let cell = |key: &str| {
@@ -73,7 +91,8 @@ fn row(record: &Record) -> Vec<String> {
         let half_width = half_width.map_or_else(String::new, |half| format!(" ± {}", metric.shown(half)));
         get(summary).map_or_else(|| "–".to_owned(), |value| metric.shown(value) + &half_width)
     };
-    [summary.engine.to_string()].into_iter().chain(COLUMNS.map(cell)).collect()
+    let broken = if summary.is_exact() { "" } else { "*" };
+    [format!("{}{broken}", summary.engine)].into_iter().chain(COLUMNS.map(cell)).collect()
 }
 
 /// One of several links under its engine: what a link has no part in is left empty.

@@ -92,7 +92,8 @@ fn headline(report: &Report) -> Vec<String> {
 /// "sim: goodput between 41.2 and 88.0 Mbit/s; furthest from the model in case 2 (+2.1 %)."
 fn spread(report: &Report, engine: Engine) -> Option<String> {
     let of = |case: &Case, e: Engine| {
-        case.records.iter().find(|r| r.summary.engine == e).map(|r| r.summary.goodput_bps())
+        let record = case.records.iter().find(|r| r.summary.engine == e && r.summary.is_exact());
+        record.map(|r| r.summary.goodput_bps())
     };
     let rates: Vec<f64> = report.cases.iter().filter_map(|c| of(c, engine)).collect();
     let least = rates.iter().copied().reduce(f64::min)? / 1e6;

@@ -14,8 +14,15 @@ pub(crate) fn sentences(answer: &Answer) -> Vec<String> {
     sentences.extend(answer.records.iter().flat_map(|record| &record.summary.sessions).map(users));
     sentences.extend(answer.records.iter().rev().find_map(|record| outcome(resolved, record)));
     sentences.extend(agreement(resolved, answer));
+    sentences.extend(answer.records.iter().filter_map(|record| assumed(&record.summary)));
     sentences.extend(answer.records.iter().filter_map(|record| together(&record.summary)));
     sentences
+}
+
+/// What an answer assumes and the scenario breaks.
+fn assumed(summary: &Summary) -> Option<String> {
+    let all = summary.assumptions.join("; ");
+    (!summary.is_exact()).then(|| format!("The scenario breaks assumptions of {}: {all}.", summary.engine))
 }
 
 /// How often most flows lost together.
@@ -94,6 +101,9 @@ fn outcome(resolved: &Resolved, record: &Record) -> Option<String> {
     let flow = record.summary.flows.first()?;
     let rtt = flow.rtt_s?;
     let engine = match record.summary.engine {
+        Engine::Model if !record.summary.is_exact() => {
+            "Theory, under assumptions that the scenario breaks, predicts"
+        }
         Engine::Model => "Theory predicts",
         Engine::Sim => "The simulation gives",
         Engine::Live => "The kernel gets",
@@ -115,19 +125,18 @@ fn outcome(resolved: &Resolved, record: &Record) -> Option<String> {
     ))
 }
 
-/// How far apart the engines are.
+/// How far apart the engines are, of those whose assumptions hold.
 fn agreement(resolved: &Resolved, answer: &Answer) -> Option<String> {
-    let goodputs: Vec<f64> = (answer.records.iter())
-        .filter_map(|record| record.summary.flows.first().map(|flow| flow.goodput_bps))
-        .collect();
+    let records = || answer.records.iter().filter(|record| record.summary.is_exact());
+    let goodputs: Vec<f64> =
+        records().filter_map(|record| record.summary.flows.first().map(|flow| flow.goodput_bps)).collect();
     if goodputs.len() < 2 {
         return None;
     }
     let (low, high) =
         goodputs.iter().fold((f64::MAX, 0.0f64), |(low, high), value| (low.min(*value), high.max(*value)));
     let apart = (high - low) / resolved.link.rate.as_bps_f64() * 100.0;
-    let engines: Vec<String> =
-        answer.records.iter().map(|record| record.summary.engine.to_string()).collect();
+    let engines: Vec<String> = records().map(|record| record.summary.engine.to_string()).collect();
     let engines = join(&engines);
     Some(if apart <= 4.0 {
         format!("{engines} agree: their goodputs lie within {apart:.1} % of the capacity.")

@@ -39,12 +39,13 @@ fn group(index: usize, case: &Case, several: bool) -> String {
             "<tr class=\"case\"><th colspan=\"8\" scope=\"rowgroup\"><a href=\"#case-{n}\"><b>{n}</b> {label}</a></th></tr>"
         );
     }
-    let model = case.records.iter().map(|r| &r.summary).find(|s| s.engine == Engine::Model);
+    let model = case.records.iter().map(|r| &r.summary).find(|s| s.engine == Engine::Model && s.is_exact());
     for summary in case.records.iter().map(|r| &r.summary) {
         let engine = summary.engine;
         out += &format!(
-            "<tr data-case=\"{index}\" data-engine=\"{engine}\"><th scope=\"row\">{}</th>",
-            tag(engine)
+            "<tr data-case=\"{index}\" data-engine=\"{engine}\"><th scope=\"row\">{}{}</th>",
+            tag(engine),
+            if summary.is_exact() { "" } else { " <small>under broken assumptions</small>" }
         );
         for column in COLUMNS.map(of_run) {
             let reference = model.filter(|_| engine != Engine::Model).and_then(|model| shown(column, model));

@@ -80,25 +80,51 @@ fn json_is_one_object_per_engine_and_point_and_nothing_else() {
     assert!(ended.err.contains("report: results/"), "{}", ended.err);
 }
 
+/// [`SMALL`] with users in place of the flow, of which no theory can say anything.
+fn users_alone() -> String {
+    let flow = "[[flow]]\nname = \"target\"\ncontrol = \"reno\"\nsocket_buffer = \"20kB\"\n";
+    let users = "[[traffic]]\nkind = \"engset\"\nname = \"people\"\nusers = 3\nsession = \"9 packets\"\n\
+                 think = { exponential = \"1s\" }\nrtt = \"20ms\"\n";
+    assert!(SMALL.contains(flow));
+    format!("{}{SWEEP}", SMALL.replace(flow, users))
+}
+
 #[test]
 fn an_engine_that_cannot_answer_is_named_once_with_its_reason() {
     let place = Place::new();
-    let two_flows = "\n[[flow]]\nname = \"other\"\n";
-    place.write("two.toml", format!("{SMALL}{two_flows}{SWEEP}"));
-    let ended = place.run(&["compare", "two.toml", "--engines", "model,sim"]).well();
+    place.write("users.toml", users_alone());
+    let ended = place.run(&["compare", "users.toml", "--engines", "model,sim"]).well();
     assert_eq!(ended.err.matches("no answer from model").count(), 1, "{}", ended.err);
     assert!(!ended.out.contains("model"), "{}", ended.out);
 }
 
 #[test]
+fn what_the_model_assumes_against_the_scenario_is_told_once_in_table_lines_and_page() {
+    let place = Place::new();
+    place.write("two.toml", format!("{SMALL}{SWEEP}").replace("\"reno\"", "\"cubic\""));
+    let broken = "mft: cubic is taken for Reno";
+    let ended = place.run(&["compare", "two.toml", "--engines", "model,sim", "--report", "page.html"]).well();
+    let rows = ended.out.lines().filter(|line| line.trim_start().starts_with("model* ")).count();
+    assert_eq!(rows, 2, "{}", ended.out);
+    assert_eq!(ended.out.matches(broken).count(), 1, "{}", ended.out);
+    let page = fs::read_to_string(place.path().join("page.html")).unwrap();
+    assert!(page.contains(broken) && page.contains("under broken assumptions"));
+    assert!(!page.contains("furthest from the model"), "nothing is measured against it");
+    let lines = place.run(&["run", "two.toml", "--engine", "model", "--json"]).well().summaries();
+    assert!(
+        lines.iter().all(|line| line["assumptions"][0].as_str().is_some_and(|told| told.starts_with(broken)))
+    );
+}
+
+#[test]
 fn a_scenario_no_engine_can_answer_is_refused_before_anything_is_made() {
     let place = Place::new();
-    place.write("sweep.toml", format!("{SMALL}{SWEEP}").replace("\"reno\"", "\"vegas\""));
+    place.write("sweep.toml", users_alone());
     let ended = place.run(&["compare", "sweep.toml", "--engines", "model,live"]);
     let words = [
         "no engine can answer this scenario",
-        "model: no closed form for control \"vegas\"",
-        "live: no kernel has",
+        "model: users that come and go (engset)",
+        "live: users that come and go (engset)",
     ];
     ended.failed(2, &words);
     assert_eq!(ended.err.matches("model: ").count(), 1, "each reason once:\n{}", ended.err);

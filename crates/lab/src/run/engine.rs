@@ -64,7 +64,7 @@ pub const UNWATCHED: Progress<'static> = &|_, _| ControlFlow::Continue(());
 /// Runs `resolved` on `engine`.
 ///
 /// # Errors
-/// [`EngineError`]; [`EngineError::CannotAnswer`] if the engine is not made for such a scenario, [`EngineError::Stopped`] if
+/// [`EngineError`]; [`EngineError::CannotAnswer`] if the engine can say nothing of such a scenario, [`EngineError::Stopped`] if
 /// `progress` ended the run.
 pub fn run(engine: Engine, resolved: &Resolved, progress: Progress<'_>) -> Result<Record, EngineError> {
     if progress(0.0, resolved.end.map(Span::as_secs_f64)).is_break() {
@@ -77,15 +77,28 @@ pub fn run(engine: Engine, resolved: &Resolved, progress: Progress<'_>) -> Resul
     }
 }
 
-/// Whether `engine` is made for `resolved`; costs nothing and changes nothing. [`run`] asks first.
+/// Whether `engine` is made for `resolved`; costs nothing and changes nothing. Figures and claims ask it; [`run`] asks
+/// [`can_answer`].
 ///
 /// # Errors
 /// What in the scenario does not fit.
 pub fn check(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
     match engine {
-        Engine::Model => model::path(resolved).map(drop),
+        Engine::Model => model::check(resolved),
         Engine::Sim => sim::plan(resolved).map(drop),
         Engine::Live => live::check(resolved),
+    }
+}
+
+/// Whether [`run`] answers with `engine`: where it is made for `resolved`, and of [`Engine::Model`] also where a theory answers
+/// under assumptions that the scenario breaks.
+///
+/// # Errors
+/// Why nothing can be said.
+pub fn can_answer(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
+    match engine {
+        Engine::Model => model::can_answer(resolved),
+        Engine::Sim | Engine::Live => check(engine, resolved),
     }
 }
 

@@ -58,6 +58,10 @@ pub struct Summary {
     pub scenario_hash: String,
     /// The seed of the run.
     pub seed: u64,
+    /// What the theory that answered assumes and the scenario breaks, a plain sentence each, with the theory's name. Absent where
+    /// it is about exactly such a scenario; otherwise no claim judges these numbers. Of the model only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub assumptions: Vec<String>,
     /// Length of the measured interval: duration less warm-up.
     pub measured_s: f64,
     /// Packets the tight link sent over the whole run, warm-up included.
@@ -114,6 +118,12 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Whether the scenario breaks no assumption of what answered.
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        self.assumptions.is_empty()
+    }
+
     /// Goodput of all flows and users, bits per second.
     #[must_use]
     pub fn goodput_bps(&self) -> f64 {

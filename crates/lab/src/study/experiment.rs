@@ -141,13 +141,13 @@ impl Experiment {
         self.with_page(|page| replace(page, html.as_bytes()))
     }
 
-    /// Runs every point on every engine, each of which must be made for it, and keeps every run.
+    /// Runs every point on every engine, each of which must be able to answer, and keeps every run.
     ///
     /// # Errors
     /// [`ExperimentError`]; finished runs are kept.
     pub fn run(&self, watch: &mut dyn Watch) -> Result<Vec<Answer>, ExperimentError> {
         for engine in &self.engines {
-            task::check(&self.tasks, &[*engine])?;
+            task::can_answer(&self.tasks, &[*engine])?;
         }
         let store = self.ready(&self.engines)?;
         let answers = self.watched(watch, |watched| self.answers(&self.tasks, &store, watched))?;
@@ -157,8 +157,8 @@ impl Experiment {
         }
     }
 
-    /// Runs every point on every engine that is made for it, or draws the scenario's `[figure]`, and checks `claims` by
-    /// these runs.
+    /// Runs every point on every engine that can answer, or draws the scenario's `[figure]` from those that are made for it,
+    /// and checks `claims` by these runs.
     ///
     /// # Errors
     /// [`ExperimentError`]; finished runs are kept.
@@ -380,7 +380,7 @@ impl Experiment {
                         found.push(record);
                         watched.finish(1);
                     }
-                    // An engine that is not made for the point is not made for it with another seed.
+                    // An engine that cannot answer at the point cannot with another seed.
                     Err(EngineError::CannotAnswer(misfit)) => {
                         answer.absent.push(misfit.to_string());
                         watched.finish(tasks.len() - found.len());

@@ -122,14 +122,30 @@ pub fn tasks(document: &Document) -> Result<Vec<Task>, Faults> {
     document.sweep()?.points().map(|point| Task::at(&document, point)).collect()
 }
 
-/// Whether at each task one of `engines` can answer, before any runs.
+/// Whether at each task one of `engines` is made for it, before any runs.
 ///
 /// # Errors
 /// What in the scenario does not fit the first of the engines, at the first task that none is made for.
 pub fn check(tasks: &[Task], engines: &[Engine]) -> Result<(), Faults> {
+    ask(tasks, engines, engine::check)
+}
+
+/// Whether at each task one of `engines` can answer, be it under assumptions that the scenario breaks.
+///
+/// # Errors
+/// Why the first of the engines cannot, at the first task that none answers.
+pub fn can_answer(tasks: &[Task], engines: &[Engine]) -> Result<(), Faults> {
+    ask(tasks, engines, engine::can_answer)
+}
+
+fn ask(
+    tasks: &[Task],
+    engines: &[Engine],
+    suits: fn(Engine, &Resolved) -> Result<(), Misfit>,
+) -> Result<(), Faults> {
     for task in tasks {
         let misfits: Option<Vec<Misfit>> =
-            engines.iter().map(|engine| engine::check(*engine, &task.resolved).err()).collect();
+            engines.iter().map(|engine| suits(*engine, &task.resolved).err()).collect();
         if let Some(misfit) = misfits.and_then(|misfits| misfits.into_iter().next()) {
             return Err(task.fault(misfit));
         }
@@ -137,13 +153,13 @@ pub fn check(tasks: &[Task], engines: &[Engine]) -> Result<(), Faults> {
     Ok(())
 }
 
-/// Why none of `engines` is made for any of the tasks, each reason once; `None` if one is.
+/// Why none of `engines` can answer at any of the tasks, each reason once; `None` if one can.
 #[must_use]
 pub fn hopeless(tasks: &[Task], engines: &[Engine]) -> Option<Vec<String>> {
     let mut reasons = Vec::new();
     for task in tasks {
         for engine in engines {
-            let reason = engine::check(*engine, &task.resolved).err()?.to_string();
+            let reason = engine::can_answer(*engine, &task.resolved).err()?.to_string();
             if !reasons.contains(&reason) {
                 reasons.push(reason);
             }
@@ -155,7 +171,7 @@ pub fn hopeless(tasks: &[Task], engines: &[Engine]) -> Option<Vec<String>> {
 /// Runs the task on `engine`.
 ///
 /// # Errors
-/// What the machine lacks or what broke; [`EngineError::CannotAnswer`] if the engine is not made for it.
+/// What the machine lacks or what broke; [`EngineError::CannotAnswer`] if the engine can say nothing of it.
 pub fn record(task: &Task, engine: Engine, watched: &Watched<'_>) -> Result<Record, EngineError> {
     let tell: Progress<'_> = &|passed, end| watched.tell(Event::Running { task, engine, passed, end });
     engine::run(engine, &task.resolved, tell)
@@ -168,16 +184,16 @@ impl Answer {
         Self { task, records, runs: Vec::new(), absent: Vec::new(), found: None }
     }
 
-    /// The record of `engine`, if it answered.
+    /// The record of `engine` that claims may judge, if it gave one: under no assumption that the scenario breaks.
     #[must_use]
     pub fn record(&self, engine: Engine) -> Option<&Record> {
-        self.records.iter().find(|record| record.summary.engine == engine)
+        self.records.iter().find(|record| record.summary.engine == engine && record.summary.is_exact())
     }
 
-    /// Every run of `engine`.
+    /// Every run of `engine` that claims may judge.
     #[must_use]
     pub fn runs(&self, engine: Engine) -> Vec<&Record> {
-        let of = |record: &&Record| record.summary.engine == engine;
+        let of = |record: &&Record| record.summary.engine == engine && record.summary.is_exact();
         let runs: Vec<&Record> = self.runs.iter().filter(of).collect();
         if runs.is_empty() { self.records.iter().filter(of).collect() } else { runs }
     }

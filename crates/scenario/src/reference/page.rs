@@ -13,7 +13,8 @@ This page is made from `crates/scenario/src/schema/`: change the key there, then
 `TIGHTLINK_WRITE=1 cargo test -p tightlink-scenario --test reference`.
 
 An engine that is not named does without the key, unless it is said to refuse it: then it refuses a scenario that writes another
-value than the default.
+value than the default. Where `model` refuses it, `run` and `compare` still show an answer, with an
+[assumption](../guide/commands.md#assumptions) in its place.
 ";
 
 /// The page, as Markdown.

@@ -174,5 +174,9 @@ impl Quantity {
 fn no_answer(case: &Answer, engine: Engine) -> String {
     let own = format!("{engine}: ");
     let absent = case.absent.iter().find_map(|absent| absent.strip_prefix(&own));
-    format!("{engine} gave no answer: {}", absent.unwrap_or("it was not asked"))
+    let broken = case.records.iter().find(|record| record.summary.engine == engine);
+    match broken.and_then(|record| record.summary.assumptions.first()) {
+        Some(assumption) => format!("{engine} gave no answer that can be judged: {assumption}"),
+        None => format!("{engine} gave no answer: {}", absent.unwrap_or("it was not asked")),
+    }
 }

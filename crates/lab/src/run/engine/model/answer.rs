@@ -1,0 +1,99 @@
+//! What a theory finds, and the record made of it.
+
+use crate::run::fairness;
+use crate::run::measure::{Stopwatch, peak_rss_bytes};
+use crate::run::record::{
+    DelayStatistics, Engine, FlowSeries, FlowSummary, LinkSeries, Note, QueueLength, Record, Series, Summary,
+};
+use crate::run::resolve::Resolved;
+use crate::run::statistics::jain_index;
+use units::Span;
+
+/// What a theory says of a scenario. Times are in seconds, shares from 0 to 1, everything finite.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Answer {
+    /// What the tight link sends over what it could.
+    pub(super) utilization: f64,
+    /// Drops over arrivals at the tight link.
+    pub(super) loss_rate: Option<f64>,
+    /// Mean of the bytes waiting at the tight link.
+    pub(super) backlog_bytes: Option<f64>,
+    /// Packets waiting there, where the theory knows their distribution.
+    pub(super) queue_length: Option<QueueLength>,
+    /// How long packets wait there.
+    pub(super) queueing_delay: Option<DelayStatistics>,
+    /// One for each flow of the scenario, in its order. Shares and ratios between flows are filled in later.
+    pub(super) flows: Vec<FlowSummary>,
+    /// Mean send window of the flows, bytes, in the same order; of those that are not there nothing is drawn.
+    pub(super) windows: Vec<Option<f64>>,
+    /// What the theory knows against time; `None`: it knows a steady state, which is drawn as such.
+    pub(super) series: Option<Series>,
+    /// Remarks on the answer.
+    pub(super) notes: Vec<Note>,
+}
+
+impl Answer {
+    /// The record of this answer by `theory`, with the assumptions that the scenario breaks.
+    pub(super) fn record(
+        mut self,
+        resolved: &Resolved,
+        theory: &str,
+        assumptions: Vec<String>,
+        watch: Stopwatch,
+    ) -> Record {
+        fairness::compare(&mut self.flows, resolved);
+        let goodputs: Vec<f64> = self.flows.iter().map(|flow| flow.goodput_bps).collect();
+        let last = self.flows.iter().filter_map(|flow| flow.completion_s).fold(0.0, f64::max);
+        let end = resolved.end.map_or(last, Span::as_secs_f64);
+        self.notes.insert(0, format!("answered by the theory {theory}").into());
+        let room = resolved.limit_bytes().get() as f64;
+        let series = self.series.take().unwrap_or_else(|| self.steady(resolved, end));
+        let summary = Summary {
+            engine: Engine::Model,
+            scenario_hash: resolved.hash.clone(),
+            seed: resolved.seed,
+            assumptions,
+            measured_s: (end - resolved.warmup.as_secs_f64()).max(0.0),
+            wall_s: watch.seconds(),
+            peak_rss_bytes: peak_rss_bytes(),
+            utilization: Some(self.utilization),
+            idle_fraction: Some(1.0 - self.utilization),
+            loss_rate: self.loss_rate,
+            mean_backlog_bytes: self.backlog_bytes,
+            mean_occupancy: self.backlog_bytes.filter(|_| room > 0.0).map(|backlog| backlog / room),
+            queue_length_packets: self.queue_length,
+            queueing_delay_s: self.queueing_delay,
+            jain_index: jain_index(&goodputs),
+            flows: self.flows,
+            ..Summary::default()
+        };
+        Record { summary, series, notes: self.notes }
+    }
+
+    /// The steady state as two samples, so that a chart can draw it.
+    fn steady(&self, resolved: &Resolved, end: f64) -> Series {
+        let t_s = vec![0.0, end];
+        let twice = |value: f64| vec![value, value];
+        let flow = |index: usize| {
+            let flow = &self.flows[index];
+            FlowSeries {
+                name: flow.name.clone(),
+                t_s: t_s.clone(),
+                rate_bps: twice(flow.goodput_bps),
+                rtt_s: flow.rtt_s.map_or_else(Vec::new, |rtt| twice(rtt.mean)),
+                window_bytes: self.windows.get(index).copied().flatten().map_or_else(Vec::new, twice),
+                ..FlowSeries::default()
+            }
+        };
+        let drawn = resolved.sample.clone().unwrap_or_else(|| (0..self.flows.len()).collect());
+        Series {
+            flows: drawn.into_iter().map(flow).collect(),
+            link: LinkSeries {
+                t_s: t_s.clone(),
+                backlog_bytes: self.backlog_bytes.map_or_else(Vec::new, twice),
+                drops: Vec::new(),
+            },
+            ..Series::default()
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! One transfer's steady state on one path: the picture of the Maximum Feasible Throughput (`model::mft`).
+//!
+//! It fits a Reno flow, or one with a fixed window that does not overflow the queue, at a drop-tail queue: alone, beside
+//! unresponsive traffic, or beside flows of one RTT that their socket buffers hold back. Several flows that share freely are taken
+//! for one flow whose segment is the sum of theirs: that is what flows of one RTT are that all lose at each overflow
+//! `[villamizar:ccr94]`.
+
+use super::Theory;
+use super::answer::Answer;
+use super::departure::{self, Departure, Weight};
+use crate::run::record::{DelayStatistics, FlowSummary, Note, Percentiles, RttStatistics};
+use crate::run::resolve::{Resolved, ResolvedFlow};
+use model::mft::{self, CrossTraffic, Path, Prediction, Regime, Target};
+use units::{Bytes, Complaint, Rate, Span};
+
+/// Congestion controls with a closed form.
+const CONTROLS: [&str; 2] = ["reno", "fixed"];
+
+/// Below this many segments of room a window cannot saw: every burst overflows the queue.
+const SMALL_QUEUE: u64 = 10;
+
+/// The theory of one transfer's four regimes.
+pub(super) struct Mft;
+
+/// The scenario as the theory sees it.
+struct Seen<'a> {
+    path: Path,
+    target: Target,
+    /// The flows that [`Seen::target`] stands for: the first, or all that cross the tight link.
+    targets: Vec<&'a ResolvedFlow>,
+    departures: Vec<Departure>,
+}
+
+impl Theory for Mft {
+    fn name(&self) -> &'static str {
+        "mft"
+    }
+
+    fn source(&self) -> &'static str {
+        "sobas:mft"
+    }
+
+    fn departures(&self, resolved: &Resolved) -> Result<Vec<Departure>, Complaint> {
+        let mut seen = seen(resolved)?;
+        // Asked last, as it takes the prediction.
+        if let Some(flow) = seen.targets.iter().find(|flow| flow.control == "fixed")
+            && mft::prediction(&seen.path, &seen.target).regime == Regime::SelfInducedLoss
+        {
+            let complaint = Complaint::new(
+                flow.key("socket_buffer"),
+                "a fixed window that overflows the queue, again and again: no closed form",
+            )
+            .accepted("a socket buffer that path and queue hold")
+            .help("lower it, or ask the simulator");
+            let assumption =
+                "a fixed window that overflows the queue is taken to halve at each loss, as Reno's";
+            seen.departures.push(Departure::new(Weight::Core, complaint, assumption));
+        }
+        Ok(seen.departures)
+    }
+
+    fn answer(&self, resolved: &Resolved) -> Result<Answer, Complaint> {
+        let seen = seen(resolved)?;
+        let prediction = mft::prediction(&seen.path, &seen.target);
+        Ok(seen.answer(resolved, &prediction))
+    }
+}
+
+fn seen(resolved: &Resolved) -> Result<Seen<'_>, Complaint> {
+    let users = departure::users(resolved);
+    let mut departures: Vec<Departure> =
+        departure::network(resolved).into_iter().chain(users.clone()).collect();
+    let crossing: Vec<&ResolvedFlow> =
+        resolved.flows.iter().filter(|flow| flow.route.contains(&resolved.tight)).collect();
+    let Some((first, others)) = crossing.split_first() else {
+        let nothing = || {
+            Complaint::new("flow", "no flow crosses the tight link: nothing to predict")
+                .accepted("one or more")
+        };
+        return Err(users.map_or_else(nothing, |users| users.complaint));
+    };
+    let beside = if others.is_empty() {
+        Ok(CrossTraffic::Unresponsive { rate: resolved.unresponsive() })
+    } else {
+        buffer_limited(resolved, others)
+    };
+    let targets = if beside.is_ok() { vec![*first] } else { crossing.clone() };
+    let reno = "Reno, which adds a segment per round trip and halves at a loss";
+    departures.extend(departure::control(targets.iter().copied(), &CONTROLS, reno));
+    departures.extend(departure::not_drop_tail(resolved));
+    departures.extend(departure::marks(resolved));
+    departures.extend(departure::leaves(resolved));
+    let cross = beside.unwrap_or_else(|complaint| {
+        let together = format!(
+            "the {} flows are taken to have one RTT and equal shares, and to lose together",
+            targets.len()
+        );
+        departures.push(Departure::new(Weight::Part, complaint, together));
+        CrossTraffic::Unresponsive { rate: resolved.unresponsive() }
+    });
+    let sum = |of: fn(&ResolvedFlow) -> Bytes| targets.iter().map(|flow| of(flow)).sum::<Bytes>();
+    let round: Span = targets.iter().map(|flow| flow.base_rtt).sum();
+    // Of one flow its own segment, of several the largest.
+    let segment = targets.iter().map(|flow| flow.segment()).max().unwrap_or(Bytes::ZERO);
+    let base_rtt = round / targets.len() as u64 + resolved.link.rate.serialization(segment);
+    let path = Path {
+        capacity: resolved.link.rate,
+        cross,
+        base_rtt,
+        buffer: resolved.limit_bytes(),
+        loss: resolved.link.loss,
+    };
+    let target = Target {
+        window: sum(|flow| flow.socket_buffer.unwrap_or(Bytes::MAX)),
+        payload: sum(|flow| flow.payload),
+        segment: sum(ResolvedFlow::segment),
+        // Simulator and kernel count bytes in congestion avoidance (RFC 5681): however many segments an
+        // acknowledgement covers, the window grows by one per round trip. Unless acknowledgements are counted.
+        delayed_ack: if first.tuning.byte_counting == 0 {
+            u32::try_from(first.delayed_ack).unwrap_or(u32::MAX)
+        } else {
+            1
+        },
+        // RFC 6298 on a steady path: a little above the RTT, at least the floor.
+        timeout: first.transport.min_rto.max(base_rtt),
+    };
+    Ok(Seen { path, target, targets, departures })
+}
+
+/// The other flows as one cross traffic limited by its window.
+fn buffer_limited(resolved: &Resolved, others: &[&ResolvedFlow]) -> Result<CrossTraffic, Complaint> {
+    let base_rtt = others[0].base_rtt;
+    let misfit = |key: String| {
+        Complaint::new(
+            key,
+            "several flows have a closed form only if all but the first are limited by their socket buffers, \
+                at one RTT, without other cross traffic",
+        )
+        .help("change the scenario so, or choose another engine")
+    };
+    if !resolved.traffic.is_empty() {
+        return Err(misfit("traffic".into()));
+    }
+    if let Some(other) = others.iter().find(|flow| flow.base_rtt != base_rtt) {
+        return Err(misfit(other.key("rtt")));
+    }
+    let mut window = Bytes::ZERO;
+    for flow in others {
+        let buffer = flow.socket_buffer.ok_or_else(|| misfit(flow.key("socket_buffer")))?;
+        window += flow.segment() * (buffer / flow.payload);
+    }
+    Ok(CrossTraffic::BufferLimited {
+        window,
+        base_rtt: base_rtt + resolved.link.rate.serialization(resolved.segment()),
+    })
+}
+
+impl Seen<'_> {
+    fn answer(&self, resolved: &Resolved, prediction: &Prediction) -> Answer {
+        let Self { path, target, targets, .. } = self;
+        let queueing = prediction.rtt.saturating_sub(path.base_rtt);
+        let wire = prediction.goodput.scale(target.segment.get() as f64 / target.payload.get() as f64);
+        let utilization =
+            ((wire + path.cross.rate(queueing)).as_bps_f64() / path.capacity.as_bps_f64()).min(1.0);
+        // A window of less than a segment per cycle has no rate of loss.
+        let loss = prediction.loss.min(1.0);
+        let count = targets.len() as f64;
+        let shares = shares(resolved);
+        let (mut flows, mut windows) = (Vec::new(), Vec::new());
+        for flow in &resolved.flows {
+            let crosses = flow.route.contains(&resolved.tight);
+            // Of several targets each flow that crosses the tight link is one.
+            let is_target = crosses && (targets.len() > 1 || std::ptr::eq(targets[0], flow));
+            windows.push(is_target.then(|| prediction.window.get() as f64 / count));
+            flows.push(if is_target {
+                self.target(flow, prediction, prediction.goodput.as_bps_f64() / count, loss)
+            } else if crosses {
+                beside(flow, path, queueing)
+            } else {
+                elsewhere(resolved, flow, &shares)
+            });
+        }
+        // Losses of the target alone; random loss strikes all alike.
+        let is_alone = targets.len() == resolved.flows.len() && resolved.traffic.is_empty();
+        Answer {
+            utilization,
+            loss_rate: is_alone.then_some(loss),
+            backlog_bytes: Some(prediction.backlog.get() as f64),
+            queueing_delay: Some(DelayStatistics {
+                mean: queueing.as_secs_f64(),
+                percentiles: Percentiles::default(),
+                max: None,
+            }),
+            flows,
+            windows,
+            notes: self.notes(prediction),
+            ..Answer::default()
+        }
+    }
+
+    /// One of the flows that the prediction is about.
+    fn target(&self, flow: &ResolvedFlow, prediction: &Prediction, goodput: f64, loss: f64) -> FlowSummary {
+        // Of several flows the prediction has the mean RTT.
+        let (alone, base) = (self.targets.len() == 1, self.path.base_rtt);
+        let (least, mean) = if alone {
+            (base, prediction.rtt)
+        } else {
+            (flow.base_rtt, flow.base_rtt + prediction.rtt.saturating_sub(base))
+        };
+        FlowSummary {
+            name: flow.name.clone(),
+            goodput_bps: goodput,
+            loss_rate: Some(loss),
+            retransmits: if loss == 0.0 { Some(0) } else { None },
+            rtt_s: Some(RttStatistics { min: least.as_secs_f64(), mean: mean.as_secs_f64(), p95: None }),
+            completion_s: flow.size.map(|size| size.bits_f64() / goodput.max(1.0)),
+            ..FlowSummary::default()
+        }
+    }
+
+    fn notes(&self, prediction: &Prediction) -> Vec<Note> {
+        let Self { path, target, targets, .. } = self;
+        let mut notes = vec![note(prediction.regime).into()];
+        if let Some((sizer, largest)) =
+            targets.iter().find_map(|flow| Some((flow.sizer.as_ref()?, flow.socket_buffer?)))
+        {
+            notes.push(
+                format!(
+                    "sizer {sizer}: taken as a socket buffer of its maximum, {largest}, since in a steady state it is not the \
+                     limit before that; how it gets there is not part of the model"
+                )
+                .into(),
+            );
+        }
+        if prediction.regime == Regime::SelfInducedLoss && path.buffer < target.segment * SMALL_QUEUE {
+            notes.push(
+                format!(
+                    "a queue of fewer than {SMALL_QUEUE} segments: bursts overflow it and timeouts rule, which the sawtooth \
+                     leaves out; expect far less"
+                )
+                .into(),
+            );
+        }
+        notes
+    }
+}
+
+/// A flow limited by its socket buffer beside the target.
+fn beside(flow: &ResolvedFlow, path: &Path, queueing: Span) -> FlowSummary {
+    let rtt = match path.cross {
+        CrossTraffic::BufferLimited { base_rtt, .. } => base_rtt + queueing,
+        CrossTraffic::Unresponsive { .. } => flow.base_rtt + queueing,
+    };
+    let window = flow.payload * (flow.socket_buffer.unwrap_or_default() / flow.payload);
+    FlowSummary {
+        name: flow.name.clone(),
+        goodput_bps: window.bits_f64() / rtt.as_secs_f64(),
+        rtt_s: Some(RttStatistics { min: flow.base_rtt.as_secs_f64(), mean: rtt.as_secs_f64(), p95: None }),
+        ..FlowSummary::default()
+    }
+}
+
+/// Of each link an equal share for the flows that cross it, bit/s.
+fn shares(resolved: &Resolved) -> Vec<f64> {
+    let mut sharing = vec![0.0_f64; resolved.links.len()];
+    resolved.flows.iter().flat_map(|flow| &flow.route).for_each(|link| sharing[*link] += 1.0);
+    let rates = resolved.links.iter().map(|link| link.config.rate.as_bps_f64());
+    rates.zip(sharing).map(|(rate, sharing)| rate / sharing.max(1.0)).collect()
+}
+
+/// A flow that does not cross the tight link: an equal share of the least link on its way, as far as its window carries it.
+fn elsewhere(resolved: &Resolved, flow: &ResolvedFlow, shares: &[f64]) -> FlowSummary {
+    let least = flow.route.iter().map(|link| shares[*link]).reduce(f64::min);
+    let wire = least.unwrap_or_else(|| resolved.available().as_bps_f64());
+    let goodput = Rate::from_bps_f64(wire * flow.payload.get() as f64 / flow.segment().get() as f64);
+    let held = flow.socket_buffer.map_or(goodput, |buffer| goodput.min(Rate::of(buffer, flow.base_rtt)));
+    let rtt = flow.base_rtt.as_secs_f64();
+    FlowSummary {
+        name: flow.name.clone(),
+        goodput_bps: held.as_bps_f64(),
+        rtt_s: Some(RttStatistics { min: rtt, mean: rtt, p95: None }),
+        ..FlowSummary::default()
+    }
+}
+
+fn note(regime: Regime) -> &'static str {
+    match regime {
+        Regime::BufferLimited => "buffer-limited: the socket buffer is below A x Te, so the link idles",
+        Regime::Saturated => "saturated: the socket buffer fills the link and its excess stands in the queue",
+        Regime::SelfInducedLoss => {
+            "self-induced loss: the window overflows the queue and saws; the start-up is not part of the model"
+        }
+        Regime::Congested => {
+            "congested: the path loses packets by itself, so the best socket buffer is the largest"
+        }
+    }
+}

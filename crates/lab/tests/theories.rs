@@ -1,0 +1,233 @@
+//! Theory as an engine: the theory that fits answers as it is, the nearest one says what it assumes, and no number is out of range.
+
+use proptest::prelude::*;
+use scenario::Document;
+use serde_json::Value;
+use tightlink_lab::run::engine::{UNWATCHED, can_answer, check, run};
+use tightlink_lab::run::record::{Engine, Record};
+use tightlink_lab::run::resolve::{Resolved, resolve};
+use tightlink_lab::study::claims::{check as judge, parse_claims};
+use tightlink_lab::study::task::{Answer, tasks};
+
+const TOP: &str = "title = 't'\nduration = '20s'\nwarmup = '5s'\n";
+const LINK: &str = "[link]\nrate = '10Mbit/s'\nqueue.limit = '40 packets'\n";
+
+fn resolved(text: &str) -> Resolved {
+    let document = Document::parse("x.toml", text).unwrap_or_else(|faults| panic!("{faults}"));
+    resolve(&document).unwrap_or_else(|faults| panic!("{faults}"))
+}
+
+fn answered(text: &str) -> Record {
+    run(Engine::Model, &resolved(text), UNWATCHED).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn a_scenario_that_the_theory_is_about_breaks_no_assumption() {
+    let record = answered(&format!("{TOP}{LINK}[[flow]]\nrtt = '40ms'\n"));
+    assert!(record.summary.is_exact(), "{:?}", record.summary.assumptions);
+    assert_eq!(record.notes[0].text(), "answered by the theory mft [sobas:mft]");
+    let json = serde_json::to_value(&record.summary).unwrap();
+    assert!(json.get("assumptions").is_none(), "{json}");
+}
+
+#[test]
+fn each_assumption_that_a_scenario_breaks_is_listed_with_its_theory() {
+    let text = format!(
+        "{TOP}{LINK}queue.kind = 'codel'\n[[flow]]\nrtt = '40ms'\ncontrol = 'cubic'\nstop = '10s'\n\
+         [[traffic]]\nkind = 'engset'\nname = 'people'\nusers = 5\nsession = '9 packets'\n\
+         think = {{ exponential = '2s' }}\nrtt = '40ms'\n"
+    );
+    let summary = answered(&text).summary;
+    let parts = [
+        "users that come and go (people)",
+        "cubic is taken for Reno",
+        "a codel queue is taken for drop-tail",
+        "all the time",
+    ];
+    assert_eq!(summary.assumptions.len(), parts.len(), "{:?}", summary.assumptions);
+    for (assumption, part) in summary.assumptions.iter().zip(parts) {
+        assert!(assumption.starts_with("mft: ") && assumption.contains(part), "{assumption}");
+    }
+    let json = serde_json::to_value(&summary).unwrap();
+    assert_eq!(json["assumptions"].as_array().map(Vec::len), Some(parts.len()));
+    let refused = check(Engine::Model, &resolved(&text)).unwrap_err();
+    assert_eq!(refused.complaint.place, "traffic[0].kind");
+    assert!(can_answer(Engine::Model, &resolved(&text)).is_ok());
+}
+
+#[test]
+fn equal_flows_that_lose_together_are_one_flow_of_their_size() {
+    let flows = |count: u64, segment: u64| {
+        let text = format!(
+            "{TOP}[link]\nrate = '48Mbit/s'\nqueue.limit = '96kB'\n[[flow]]\nrtt = '40ms'\ncount = {count}\nsegment = '{segment}B'\n"
+        );
+        answered(&text).summary
+    };
+    let together = flows(4, 1500);
+    assert!(together.assumptions[0].contains("the 4 flows are taken"), "{:?}", together.assumptions);
+    let goodput: f64 = together.flows[0].goodput_bps;
+    assert!(together.flows.iter().all(|flow| flow.goodput_bps == goodput));
+    // A single flow saws between the same bounds, whatever its segment: only headers and one serialization differ.
+    let (alone, all) = (flows(1, 1500), 4.0 * goodput);
+    assert!((all / alone.flows[0].goodput_bps - 1.0).abs() < 1e-6, "{all}");
+    assert_eq!(together.utilization, alone.utilization);
+    // Four flows regain in one round trip what one regains in four, and each loses once: sixteen times the rate of loss.
+    let ratio = together.loss_rate.unwrap() / alone.loss_rate.unwrap();
+    assert!((ratio - 16.0).abs() < 1e-6, "{ratio}");
+}
+
+#[test]
+fn flows_that_avoid_the_tight_link_are_told_apart() {
+    let text = format!(
+        "{TOP}[[link]]\nname = 'a'\nrate = '10Mbit/s'\nqueue.limit = '40 packets'\n\
+         [[link]]\nname = 'b'\nrate = '30Mbit/s'\nqueue.limit = '40 packets'\n\
+         [[flow]]\nname = 'long'\nrtt = '40ms'\n[[flow]]\nname = 'short'\nrtt = '40ms'\npath = ['b']\n"
+    );
+    let summary = answered(&text).summary;
+    assert!(summary.assumptions[0].contains("only the queue of the tight link, a, is counted"));
+    assert_eq!(summary.flows.len(), 2);
+    // Half of the other link, as both flows cross it; 1448 of 1500 bytes are payload.
+    assert!((summary.flows[1].goodput_bps / (15e6 * 1448.0 / 1500.0) - 1.0).abs() < 1e-6, "{summary:?}");
+    assert!(summary.flows[0].goodput_bps > 0.7 * 10e6 * 1448.0 / 1500.0);
+}
+
+#[test]
+fn claims_do_not_judge_an_answer_whose_assumptions_are_broken() {
+    let claims = parse_claims(
+        "c.toml",
+        "[[claim]]\nsays = 'much'\nquantity = 'goodput'\nengines = ['model']\nat_least = '1kbit/s'\n",
+    )
+    .unwrap();
+    let verdict = |control: &str| {
+        let text = format!("{TOP}{LINK}[[flow]]\nrtt = '40ms'\ncontrol = '{control}'\n");
+        let task = tasks(&Document::parse("x.toml", &text).unwrap()).unwrap().remove(0);
+        let record = run(Engine::Model, &task.resolved, UNWATCHED).unwrap();
+        judge(&claims, &[Answer::of(task, vec![record])], &[Engine::Model]).remove(0)
+    };
+    assert!(verdict("reno").held);
+    let broken = verdict("cubic");
+    assert!(!broken.held, "{broken:?}");
+    assert!(broken.detail.contains("that can be judged: mft: cubic is taken for Reno"), "{}", broken.detail);
+}
+
+/// Every number of a summary, with its path.
+fn numbers(path: &str, json: &Value, found: &mut Vec<(String, f64)>) {
+    match json {
+        Value::Number(number) => found.push((path.to_owned(), number.as_f64().unwrap())),
+        Value::Array(items) => items.iter().for_each(|item| numbers(path, item, found)),
+        Value::Object(map) => {
+            map.iter().for_each(|(key, value)| numbers(&format!("{path}.{key}"), value, found));
+        }
+        Value::Null | Value::Bool(_) | Value::String(_) => {}
+    }
+}
+
+const SHARES: [&str; 7] = [
+    ".utilization",
+    ".idle_fraction",
+    ".queue_empty_fraction",
+    ".loss_rate",
+    ".mean_occupancy",
+    ".jain_index",
+    ".goodput_share",
+];
+
+/// Numbers that are not in order: not finite, negative, or shares above one. NaN is `null` in JSON, so the
+/// values are also looked at where a summary has them.
+fn disorder(record: &Record) -> Vec<String> {
+    let summary = &record.summary;
+    let mut found = Vec::new();
+    numbers("", &serde_json::to_value(summary).unwrap(), &mut found);
+    let optional = [
+        ("utilization", summary.utilization),
+        ("loss_rate", summary.loss_rate),
+        ("backlog", summary.mean_backlog_bytes),
+        ("occupancy", summary.mean_occupancy),
+        ("delay", summary.queueing_delay_s.map(|delay| delay.mean)),
+        ("jain", summary.jain_index),
+    ];
+    found.extend(optional.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
+    for flow in &summary.flows {
+        let own = [Some(flow.goodput_bps), flow.loss_rate, flow.rtt_s.map(|rtt| rtt.mean), flow.completion_s];
+        found.extend(own.into_iter().flatten().map(|value| (format!("flow {}", flow.name), value)));
+    }
+    let series = record.series.flows.iter();
+    let columns = series.flat_map(|flow| [&flow.rate_bps, &flow.rtt_s, &flow.window_bytes]);
+    let columns = columns.chain([&record.series.link.backlog_bytes]);
+    found.extend(columns.flatten().map(|value| ("series".to_owned(), *value)));
+    let wrong = |(path, value): &(String, f64)| {
+        let is_share =
+            SHARES.iter().any(|share| path.ends_with(share)) || path == "utilization" || path == "loss_rate";
+        !value.is_finite() || *value < 0.0 || (is_share && *value > 1.0 + 1e-9)
+    };
+    found.into_iter().filter(wrong).map(|(path, value)| format!("{path} = {value}")).collect()
+}
+
+/// The text of a scenario, from what a user may write.
+fn scenarios() -> impl Strategy<Value = String> {
+    let rate =
+        prop_oneof![Just("64kbit/s"), Just("1Mbit/s"), Just("97Mbit/s"), Just("10Gbit/s"), Just("1Tbit/s")];
+    let limit = prop_oneof![
+        Just("1 packets"),
+        Just("7 packets"),
+        Just("1500B"),
+        Just("2MB"),
+        Just("4GB"),
+        Just("100ms"),
+        Just("1 bdp"),
+        Just("8 bdp")
+    ];
+    let queue =
+        prop_oneof![3 => Just("drop-tail"), 1 => Just("red"), 1 => Just("codel"), 1 => Just("fq-codel")];
+    let loss = prop_oneof![3 => Just("0"), 1 => Just("1e-9"), 1 => Just("2%"), 1 => Just("99%")];
+    let flow = (
+        prop_oneof![2 => Just("reno"), 1 => Just("fixed"), 1 => Just("cubic"), 1 => Just("bbr"), 1 => Just("highspeed")],
+        prop_oneof![Just(1u32), Just(2), Just(40)],
+        prop_oneof![Just("100us"), Just("20ms"), Just("600ms"), Just("20s")],
+        prop_oneof![Just("1B"), Just("30kB"), Just("6MB"), Just("2GB")],
+        prop_oneof![2 => Just(""), 1 => Just("size = '1B'\n"), 1 => Just("size = '3GB'\n"), 1 => Just("stop = '3s'\n")],
+        any::<bool>(),
+    );
+    let flow = flow.prop_map(|(control, count, rtt, buffer, more, unlimited)| {
+        let buffer = if unlimited && control != "fixed" {
+            String::new()
+        } else {
+            format!("socket_buffer = '{buffer}'\n")
+        };
+        format!("control = '{control}'\ncount = {count}\nrtt = '{rtt}'\n{buffer}{more}")
+    });
+    let traffic = prop_oneof![
+        2 => Just(""),
+        1 => Just("[[traffic]]\nkind = 'cbr'\nrate = '500kbit/s'\n"),
+        1 => Just("[[traffic]]\nkind = 'poisson'\nrate = '2Gbit/s'\n"),
+    ];
+    let network = any::<bool>();
+    (rate, limit, queue, loss, prop::collection::vec(flow, 1..4), traffic, network).prop_map(
+        |(rate, limit, queue, loss, flows, traffic, network)| {
+            let link = |name: &str| {
+                format!("[[link]]\nname = '{name}'\nrate = '{rate}'\nloss = '{loss}'\nqueue = {{ kind = '{queue}', limit = '{limit}' }}\n")
+            };
+            let links = if network { link("a") + &link("b") } else { link("a") };
+            let flows: Vec<String> = (flows.iter().enumerate())
+                .map(|(index, flow)| format!("[[flow]]\nname = 'f{index}'\n{flow}"))
+                .collect();
+            format!("{TOP}{links}{}{traffic}", flows.concat())
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    #[test]
+    fn every_number_of_every_answer_is_finite_and_in_its_range(text in scenarios()) {
+        let document = Document::parse("x.toml", &text).unwrap_or_else(|faults| panic!("{faults}\n{text}"));
+        // Some are refused, as an unlimited window is by "fixed", or a queue without room for a segment.
+        let Ok(resolved) = resolve(&document) else { return Ok(()) };
+        prop_assert!(can_answer(Engine::Model, &resolved).is_ok(), "{text}");
+        let record = run(Engine::Model, &resolved, UNWATCHED).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        prop_assert_eq!(record.summary.is_exact(), check(Engine::Model, &resolved).is_ok());
+        let wrong = disorder(&record);
+        prop_assert!(wrong.is_empty(), "{:?}\n{}", wrong, text);
+    }
+}
