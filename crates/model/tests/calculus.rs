@@ -22,7 +22,7 @@ fn hand_values() {
     close(total_backlog(600e-6, service).unwrap(), 5.0, 1e-12);
     // Half the link is 4167 packets per second, and 2.5 of the five.
     let own = rate(0.5, service).unwrap();
-    close(own, 4166.666_666_666_667, 1e-12);
+    close(own, 12_500.0 / 3.0, 1e-12);
     close(own_backlog(own, 600e-6).unwrap(), 2.5, 1e-12);
     // Five packets: U = 10/11, two flows of 5/11.
     let used = utilization(5.0).unwrap();
