@@ -152,7 +152,7 @@ fn the_summary_reads_back() {
     assert_eq!((read.engine, read.flows.len()), (Engine::Sim, 2));
     assert_eq!(
         (read.scenario_hash, read.packets_forwarded),
-        (task.resolved.hash, record.summary.packets_forwarded)
+        (task.resolved.hash.clone(), record.summary.packets_forwarded)
     );
 }
 

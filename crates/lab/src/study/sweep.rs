@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// One finished point.
 #[derive(Clone, Debug)]
@@ -133,7 +134,7 @@ pub(crate) fn point(
     }
     let mut bare = task.clone();
     // A sweep keeps numbers, not series.
-    bare.resolved.columns.clear();
+    Arc::make_mut(&mut bare.resolved).columns.clear();
     let record = record(&bare, engine, watched).map_err(failed)?;
     let result = Kept { build: BUILD.into(), summary: record.summary, notes: record.notes };
     let write = || replace(&path, &serde_json::to_vec(&result)?);

@@ -16,8 +16,8 @@ pub struct Task {
     pub document: Arc<Document>,
     /// The keys the sweep sets and their values; empty without a sweep.
     pub point: Point,
-    /// The scenario at this point.
-    pub resolved: Resolved,
+    /// The scenario at this point. Copies of a task share it: it can have a hundred thousand flows.
+    pub resolved: Arc<Resolved>,
 }
 
 impl Task {
@@ -26,7 +26,7 @@ impl Task {
     /// # Errors
     /// Everything that is wrong with the scenario there.
     pub fn at(document: &Arc<Document>, point: Point) -> Result<Self, Faults> {
-        let resolved = resolve(&document.at(&point)?)?;
+        let resolved = Arc::new(resolve(&document.at(&point)?)?);
         Ok(Self { document: Arc::clone(document), point, resolved })
     }
 
