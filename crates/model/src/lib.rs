@@ -11,7 +11,7 @@
 //! 4. [`mft`]: the four regimes of one transfer on one path, from the three above;
 //! 5. [`overflow`]: how long a growing window takes to overflow the buffer;
 //! 6. [`slow_start`]: at which window the first slow start does, and how long a file takes;
-//! 7. [`sizing`] and [`empty_queue`]: how large the buffer should be;
+//! 7. [`rules`] and [`empty_queue`]: how large the buffer should be;
 //! 8. [`bottleneck`]: what end hosts can say of it, and the rate that reaches a wanted backlog;
 //! 9. [`response`]: the window of each congestion control as a function of the loss rate;
 //! 10. [`fixed_point`]: many flows at one queue, drop-tail or RED, by their response functions;
@@ -49,8 +49,8 @@ pub mod pftk;
 mod range;
 pub mod response;
 mod root;
+pub mod rules;
 pub mod sawtooth;
-pub mod sizing;
 pub mod slow_start;
 pub mod throughput;
 

@@ -1,14 +1,19 @@
-//! Rules for the size of a router's buffer, from the largest to the smallest.
+//! Rules for the size of a router's buffer.
 //!
 //! | rule | buffer | what it assumes |
 //! |---|---|---|
 //! | [`bandwidth_delay_product`] | `C T` | one greedy Reno flow, or many in step |
+//! | [`single_flow`] | from `C T` down to `C T / 7` | one greedy flow of a stated control |
 //! | [`sqrt_n_buffer`] | `C T / sqrt(n)` | many greedy flows out of step |
+//! | [`many_flows`] | the same with a wanted utilization | many greedy flows out of step |
 //! | [`short_flow_buffer`] | `O(1)`, of the burst sizes | a link below saturation with short flows |
 //! | [`tiny_buffer`] | `O(log W)` | paced flows limited elsewhere, a link below saturation |
 //!
 //! None of them knows the latency that a buffer costs; [`crate::empty_queue`] has the bounds for unequal
-//! round-trip times and [`crate::sawtooth`] what a single flow gets from less than the first rule.
+//! round-trip times and [`crate::sawtooth`] the whole cycle of a single Reno flow.
+
+pub mod many_flows;
+pub mod single_flow;
 
 use units::{Bytes, Fraction, Rate, Span};
 

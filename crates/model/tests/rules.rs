@@ -1,7 +1,12 @@
-//! The rules for buffer sizes.
+//! The rules for buffer sizes; `rules/` has those of one flow and of many.
+
+#[path = "rules/many_flows.rs"]
+mod many_flows;
+#[path = "rules/single_flow.rs"]
+mod single_flow;
 
 use proptest::prelude::*;
-use tightlink_model::sizing::{bandwidth_delay_product, short_flow_buffer, sqrt_n_buffer, tiny_buffer};
+use tightlink_model::rules::{bandwidth_delay_product, short_flow_buffer, sqrt_n_buffer, tiny_buffer};
 use units::{Bytes, Fraction, Rate, Span};
 
 fn share(value: f64) -> Fraction {
