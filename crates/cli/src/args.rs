@@ -1,7 +1,10 @@
-//! What can be typed.
+//! What can be typed. `args/size.rs` has what `tightlink size` is asked.
+
+mod size;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lab::run::record::Engine;
+pub(crate) use size::SizeOptions;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use transfer::{Existing, Host, WindowChoice};
@@ -26,6 +29,8 @@ pub(crate) enum Command {
     Compare(CompareOptions),
     /// Run every point of a scenario's sweep on all cores, or search for the smallest buffer that is enough
     Sweep(SweepOptions),
+    /// Say which buffer a link needs: by theory, checked by simulation, and by the kernel if asked
+    Size(SizeOptions),
     /// Reproduce a published result, check its claims and write a report
     Figure(FigureOptions),
     /// Check the published claims, without a report

@@ -9,6 +9,7 @@ pub(crate) mod list;
 pub(crate) mod receive;
 pub(crate) mod run;
 pub(crate) mod send;
+pub(crate) mod size;
 pub(crate) mod sweep;
 pub(crate) mod tune;
 pub(crate) mod verify;

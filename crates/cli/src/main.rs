@@ -28,6 +28,7 @@ fn main() -> ExitCode {
         Command::Run(options) => command::run::run(&options),
         Command::Compare(options) => command::compare::run(&options),
         Command::Sweep(options) => command::sweep::run(&options),
+        Command::Size(options) => command::size::run(&options),
         Command::Figure(options) => command::figure::run(&options),
         Command::Check(options) => command::check::run(&options),
         Command::List(options) => command::list::run(&options),

@@ -111,7 +111,7 @@ fn number(value: Option<f64>, scale: f64, digits: usize) -> String {
 }
 
 /// The first column to the left, the others to the right; a title stands on a line of its own before its row.
-fn print_aligned(rows: &[Vec<String>], titles: &[Option<String>]) -> Result<(), Problem> {
+pub(crate) fn print_aligned(rows: &[Vec<String>], titles: &[Option<String>]) -> Result<(), Problem> {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
     for (row, title) in rows.iter().zip(titles) {

@@ -1,7 +1,7 @@
 //! Studies: many runs that answer one question, kept and judged.
 //!
 //! Reading order: `task.rs`, `watch.rs`, `repeat.rs`, `store.rs`, `sweep.rs` and `tabulate.rs`, `search.rs`, `curves.rs`,
-//! `claims.rs`, `figures.rs`, `lines.rs`, and `experiment.rs`, which ties them together.
+//! `claims.rs`, `figures.rs`, `lines.rs`, and `experiment.rs`, which ties them together; `size.rs`, which buffer a link needs.
 
 pub mod claims;
 pub mod curves;
@@ -11,6 +11,7 @@ pub mod lines;
 pub mod quantities;
 pub mod repeat;
 pub mod search;
+pub mod size;
 pub mod store;
 pub mod sweep;
 pub mod tabulate;

@@ -73,7 +73,7 @@ fn published(statement: &str) -> String {
     )
 }
 
-fn chart((index, chart): (usize, &CurveChart)) -> String {
+pub(super) fn chart((index, chart): (usize, &CurveChart)) -> String {
     format!(
         "<figure><figcaption><b>{}</b> <span class=\"unit\">{}</span> <span class=\"note\">against {}</span>\
          <button type=\"button\" class=\"save\" title=\"Save this chart as an SVG file\">SVG</button></figcaption>\

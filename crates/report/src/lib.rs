@@ -1,5 +1,5 @@
 //! Pages: one self-contained HTML file about the cases that engines answered ([`Report`]), about a figure over a sweep
-//! ([`figure`]), or about a transfer ([`transfers`]). What is not here: how a result comes about, and where a page is kept.
+//! ([`figure`]), about the buffer that a link needs ([`size`]), or about a transfer ([`transfers`]). What is not here: how a result comes about, and where a page is kept.
 //!
 //! Reading order: the structs here are all a page shows; `charts` turns records into curves ([`flows`] chooses
 //! them, [`decimate`] thins them), `table`, `flow_table` and `page` write the HTML within `frame`, [`text`] makes numbers and strangers' text fit
@@ -19,6 +19,7 @@ mod heat;
 mod measures;
 mod page;
 mod sentences;
+pub mod size;
 mod study;
 mod table;
 pub mod text;

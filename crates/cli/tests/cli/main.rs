@@ -18,6 +18,7 @@ mod place;
 mod queues;
 mod run;
 mod search;
+mod size;
 mod sweep;
 mod takeover;
 mod transfer;

@@ -25,7 +25,7 @@ fn names(page: &str, head: &str) -> Vec<String> {
 fn promised_commands_exist() {
     let place = Place::new();
     let names = names(&page(), "**Commands:**");
-    assert_eq!(names.len(), 9, "{names:?}");
+    assert_eq!(names.len(), 10, "{names:?}");
     for name in names {
         place.run(&[&name, "--help"]).well();
     }

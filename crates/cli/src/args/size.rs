@@ -1,0 +1,70 @@
+//! What `tightlink size` can be asked.
+
+use super::{Changes, EngineName};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use lab::study::size::{CONTROL, Ends, Mix, PACKET, PLACES, RTT, TARGET};
+use std::path::PathBuf;
+use units::{Bytes, Fraction, Rate, Span};
+
+/// What only a question without a scenario has.
+const OWN: [&str; 7] = ["rate", "rtt", "flows", "place", "control", "packet", "queue"];
+
+#[derive(Debug, Args)]
+pub(crate) struct SizeOptions {
+    /// A scenario whose tight link is asked about, in place of --rate and what belongs to it; "-" reads standard input
+    #[arg(conflicts_with_all = OWN)]
+    pub(crate) file: Option<PathBuf>,
+    /// Capacity of the link, e.g. 10Gbit/s
+    #[arg(long, required_unless_present = "file", allow_hyphen_values = true)]
+    pub(crate) rate: Option<Rate>,
+    /// Base RTT of the flows: one, or a range over which they are spread, e.g. 20ms..80ms
+    #[arg(long, value_name = "TIME", default_value_t = RTT, allow_hyphen_values = true)]
+    pub(crate) rtt: Ends<Span>,
+    /// Flows that send at the same time and always have data: a number, or a range of which the worse end counts, e.g. 100..500
+    #[arg(long, value_name = "N", conflicts_with = "place", allow_hyphen_values = true)]
+    pub(crate) flows: Option<Ends<u64>>,
+    /// Where the queue stands, if the number of flows is not known: 1 to 10 at the edge, 50 to 500 at an aggregation, 1000 to 10000
+    /// in the core
+    #[arg(long, default_value = PLACES[0].0, value_parser = PossibleValuesParser::new(PLACES.map(|(name, _)| name)))]
+    pub(crate) place: String,
+    /// Congestion control of the flows, or shares of several, e.g. cubic:80%,bbr:20%
+    #[arg(long, value_name = "CONTROL", default_value = CONTROL, allow_hyphen_values = true)]
+    pub(crate) control: Mix,
+    /// Mean utilization of the link that is wished
+    #[arg(long, value_name = "SHARE", default_value_t = target(), allow_hyphen_values = true)]
+    pub(crate) target_utilization: Fraction,
+    /// Longest queueing delay that is wished, for 95 % of the time, e.g. 5ms
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) max_delay: Option<Span>,
+    /// The most that may be lost, e.g. 0.1%
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
+    pub(crate) max_loss: Option<Fraction>,
+    /// A full packet
+    #[arg(long, value_name = "SIZE", default_value_t = PACKET, allow_hyphen_values = true)]
+    pub(crate) packet: Bytes,
+    /// Queue policy, one of `tightlink list queues`
+    #[arg(long, value_name = "QUEUE", default_value = link::queue::DROP_TAIL)]
+    pub(crate) queue: String,
+    /// Answer by theory alone, at once: the same as --engine model
+    #[arg(long, conflicts_with = "engine")]
+    pub(crate) quick: bool,
+    /// What checks the answer: model, theory alone; sim, simulation; live, simulation, and the kernel at the recommended limit
+    #[arg(long, value_enum, default_value = "sim")]
+    pub(crate) engine: EngineName,
+    #[command(flatten)]
+    pub(crate) changes: Changes,
+    /// Print the answer as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Folder for results and the report; finished simulations are reused from it
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub(crate) out: PathBuf,
+    /// The report's file (size.html in the results folder if absent; of theory alone only where this is given)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+}
+
+fn target() -> Fraction {
+    Fraction::new(TARGET).unwrap_or(Fraction::ONE)
+}

@@ -1,0 +1,183 @@
+//! `tightlink size`: which buffer a link needs.
+
+use crate::args::{EngineName, SizeOptions};
+use crate::print;
+use crate::problem::Problem;
+use crate::progress::Bars;
+use crate::source;
+use crate::table::print_aligned;
+use lab::files::{replace, try_replace};
+use lab::run::record::Engine;
+use lab::study::experiment::ExperimentError;
+use lab::study::size::{PLACES, Point, Question, Sizing, Study, from_theory};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use units::Complaint;
+
+/// The report's file in the results folder.
+const PAGE: &str = "size.html";
+
+pub(crate) fn run(options: &SizeOptions) -> Result<ExitCode, Problem> {
+    let engine = if options.quick { Engine::Model } else { Engine::from(options.engine) };
+    let study = study(options)?;
+    study.check(engine).map_err(Problem::usage)?;
+    let default = (engine != Engine::Model).then(|| options.out.join(PAGE));
+    let page = options.report.clone().or(default);
+    with(page.as_deref(), try_replace)?;
+    let mut sizing = match engine {
+        Engine::Model => from_theory(&study.question),
+        Engine::Sim | Engine::Live => bars(options).watch(|watch| study.simulate(watch))?,
+    };
+    if engine == Engine::Live {
+        bars(options).watch(|watch| study.prove(&mut sizing, watch))?;
+    }
+    let html = report::size::html(&sizing, &source::command_line());
+    with(page.as_deref(), |page| replace(page, html.as_bytes()))?;
+    if options.json {
+        print::json(&sizing)?;
+    } else {
+        show(&sizing)?;
+    }
+    if let Some(page) = page {
+        print::talk(format_args!("report: {}", page.display()));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn bars(options: &SizeOptions) -> Bars {
+    if options.json && options.engine != EngineName::Live { Bars::silent() } else { Bars::default() }
+}
+
+fn study(options: &SizeOptions) -> Result<Study, Problem> {
+    let mut study = match (&options.file, options.rate) {
+        (Some(file), _) => {
+            Study::of_scenario(&source::document(file, &options.changes)?, options.out.clone())?
+        }
+        (None, rate) => {
+            if let Some(change) = options.changes.set.first() {
+                return Err(Problem::usage(
+                    Complaint::new(format!("--set {change}"), "there is no scenario whose key could be set")
+                        .accepted("--set beside a scenario file")
+                        .help("give a scenario file, or use --rate, --rtt, --flows and so on"),
+                ));
+            }
+            let place =
+                PLACES.iter().find(|(name, _)| *name == options.place).map_or(PLACES[0].1, |place| place.1);
+            let question = Question {
+                rtt: options.rtt,
+                flows: options.flows.unwrap_or(place),
+                mix: options.control.clone(),
+                packet: options.packet,
+                queue: options.queue.clone(),
+                ..Question::of(rate.unwrap_or_default())
+            };
+            Study::of(question, options.out.clone())
+        }
+    };
+    study.question.target = options.target_utilization;
+    study.question.max_delay = options.max_delay;
+    study.question.max_loss = options.max_loss;
+    study.seed = options.changes.seed.unwrap_or(study.seed);
+    Ok(study)
+}
+
+fn with(page: Option<&Path>, act: impl FnOnce(&Path) -> std::io::Result<()>) -> Result<(), Problem> {
+    let Some(page) = page else { return Ok(()) };
+    if let Some(folder) = page.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).map_err(|source| unwritable(folder, source))?;
+    }
+    act(page).map_err(|source| unwritable(page, source))
+}
+
+fn unwritable(page: &Path, source: std::io::Error) -> Problem {
+    ExperimentError::Page { path: PathBuf::from(page), source }.into()
+}
+
+const HEAD: [&str; 9] =
+    ["", "packets", "kB", "ms", "BDP", "utilization %", "mean delay ms", "p95 delay ms", "loss %"];
+
+fn row(name: &str, point: &Point) -> Vec<String> {
+    let half = point.utilization_ci95.map_or_else(String::new, |half| format!(" ± {:.2}", half * 100.0));
+    vec![
+        name.into(),
+        point.packets.to_string(),
+        format!("{:.1}", point.bytes as f64 / 1e3),
+        format!("{:.3}", point.ms),
+        format!("{:.4}", point.bdp),
+        format!("{:.2}{half}", point.utilization * 100.0),
+        format!("{:.3}", point.queueing_delay_s.mean * 1e3),
+        format!("{:.3}", point.queueing_delay_s.p95 * 1e3),
+        format!("{:.4}", point.loss_rate * 100.0),
+    ]
+}
+
+fn points(title: &str, points: &[(&str, &Point)]) -> Result<(), Problem> {
+    if points.is_empty() {
+        return Ok(());
+    }
+    print::data(title)?;
+    let mut rows = vec![HEAD.map(str::to_owned).to_vec()];
+    rows.extend(points.iter().map(|(name, point)| row(name, point)));
+    let titles = vec![None; rows.len()];
+    print_aligned(&rows, &titles)
+}
+
+fn show(sizing: &Sizing) -> Result<(), Problem> {
+    let asked = &sizing.asked;
+    let by = if sizing.engine == Engine::Model { "by theory" } else { "simulated" };
+    let bdp = asked.bdp_packets;
+    points(
+        &format!(
+            "limits for {} utilization, {by}; the bandwidth-delay product is {bdp:.0} packets",
+            percent(asked.target_utilization)
+        ),
+        &[("least", &sizing.least), ("recommended", &sizing.recommended), ("most", &sizing.most)],
+    )?;
+    if let Some(trade_off) = &sizing.trade_off {
+        print::data(format_args!("not all that is wished can be had: {}", trade_off.says))?;
+    }
+    if let Some(proof) = &sizing.proof {
+        let word = if proof.held { "held" } else { "NOT held" };
+        points(&format!("on the kernel: {word}"), &[("recommended", &proof.point)])?;
+        proof.notes.iter().try_for_each(|note| print::data(format_args!("  {note}")))?;
+    }
+    rules(sizing)?;
+    let curve: Vec<(&str, &Point)> = sizing
+        .curve
+        .iter()
+        .map(|point| (if Some(point.packets) == sizing.knee { "knee" } else { "" }, point))
+        .collect();
+    points(&format!("the curve, {by}"), &curve)?;
+    let variants: Vec<(&str, &Point)> =
+        sizing.sensitivity.iter().map(|variant| (variant.what.as_str(), &variant.point)).collect();
+    points("the recommended limit with", &variants)?;
+    let starred = |policy: &lab::study::size::Policy| {
+        format!("{}{}", policy.queue, if policy.best { " *" } else { "" })
+    };
+    let names: Vec<String> = sizing.pareto.iter().map(starred).collect();
+    let policies: Vec<(&str, &Point)> =
+        names.iter().map(String::as_str).zip(sizing.pareto.iter().map(|policy| &policy.point)).collect();
+    points("utilization against delay (*: none has more of one and less of the other)", &policies)?;
+    print::data("lines to paste, per queue")?;
+    for line in &sizing.lines {
+        print::data(format_args!("  {}:", line.system))?;
+        line.line.lines().try_for_each(|line| print::data(format_args!("    {line}")))?;
+    }
+    print::data("taken for granted")?;
+    sizing.assumptions.iter().try_for_each(|assumption| print::data(format_args!("  {assumption}")))
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", share * 100.0)
+}
+
+fn rules(sizing: &Sizing) -> Result<(), Problem> {
+    print::data("packets by rule (*: made for this question), and what each takes for granted")?;
+    let width = sizing.rules.iter().map(|rule| rule.name.chars().count()).max().unwrap_or(0) + 2;
+    for rule in &sizing.rules {
+        let name = format!("{}{}", rule.name, if rule.fits { " *" } else { "" });
+        let packets = rule.packets.map_or_else(|| "–".to_owned(), |packets| packets.to_string());
+        print::data(format_args!("  {name:<width$}  {packets:>9}  {} ({})", rule.because, rule.source))?;
+    }
+    Ok(())
+}

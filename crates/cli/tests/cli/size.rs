@@ -1,0 +1,130 @@
+//! `tightlink size`.
+
+use crate::place::{Place, SMALL, now};
+use std::time::Duration;
+
+const HOME: [&str; 7] = ["size", "--rate", "10Mbit/s", "--rtt", "20ms", "--flows", "2"];
+
+fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    HOME.iter().chain(more).copied().collect()
+}
+
+#[test]
+fn quick_names_three_limits_in_four_units_and_leaves_nothing_behind() {
+    let place = Place::new();
+    let answer = place.run(&with(&["--quick", "--json"])).well().json().remove(0);
+    for name in ["least", "recommended", "most"] {
+        let point = &answer[name];
+        for key in ["packets", "bytes", "ms", "bdp", "utilization", "loss_rate"] {
+            assert!(point[key].is_number(), "{name}.{key}: {point}");
+        }
+        for key in ["mean", "p95"] {
+            assert!(point["queueing_delay_s"][key].is_number(), "{name}: {point}");
+        }
+        assert_eq!(point["bytes"].as_u64().unwrap(), 1500 * point["packets"].as_u64().unwrap());
+    }
+    let packets = |name: &str| answer[name]["packets"].as_u64().unwrap();
+    assert!(
+        packets("least") <= packets("recommended") && packets("recommended") <= packets("most"),
+        "{answer}"
+    );
+    assert!(answer["recommended"]["utilization"].as_f64().unwrap() >= 0.99, "{answer}");
+    let rules = answer["rules"].as_array().unwrap();
+    assert!(rules.iter().all(|rule| rule["name"].is_string() && rule["source"].is_string()), "{answer}");
+    // 10 Mbit/s times 20 ms are 16.7 packets.
+    assert_eq!(rules[0]["packets"], 17);
+    assert!(
+        answer["curve"].as_array().unwrap().len() >= 8
+            && !answer["assumptions"].as_array().unwrap().is_empty()
+    );
+    assert!(place.files().is_empty(), "{:?}", place.files());
+}
+
+#[test]
+fn quick_takes_less_than_fifty_milliseconds() {
+    let place = Place::new();
+    let question = ["size", "--rate", "10Gbit/s", "--rtt", "20ms..80ms", "--flows", "100..5000", "--quick"];
+    // Of five, as the machine may be busy.
+    let least = (0..5).map(|_| {
+        let begun = now();
+        place.run(&question).well();
+        begun.elapsed()
+    });
+    let least = least.min().unwrap();
+    assert!(least < Duration::from_millis(50), "{least:?}");
+}
+
+#[test]
+fn a_small_link_is_simulated_with_a_curve_and_a_report() {
+    let place = Place::new();
+    let answer = place.run(&with(&["--json", "--target-utilization", "95%"])).well().json().remove(0);
+    let curve = answer["curve"].as_array().unwrap();
+    assert!(curve.len() >= 8, "{}", curve.len());
+    assert!(curve.iter().all(|point| point["utilization_ci95"].is_number()), "{answer}");
+    let recommended = &answer["recommended"];
+    let surely =
+        recommended["utilization"].as_f64().unwrap() - recommended["utilization_ci95"].as_f64().unwrap();
+    assert!(surely >= 0.95, "{recommended}");
+    assert_eq!(answer["sensitivity"].as_array().unwrap().len(), 3);
+    let queues: Vec<&str> =
+        answer["pareto"].as_array().unwrap().iter().map(|policy| policy["queue"].as_str().unwrap()).collect();
+    for queue in ["drop-tail", "codel", "fq-codel", "pie"] {
+        assert!(queues.contains(&queue), "{queues:?}");
+    }
+    let page = std::fs::read_to_string(place.path().join("results/size.html")).unwrap();
+    assert!(page.contains("Which buffer?"), "{page}");
+    // What was simulated is found again.
+    let again = place.run(&with(&["--json", "--target-utilization", "95%"])).well().json().remove(0);
+    assert_eq!(again, answer);
+}
+
+#[test]
+fn a_delay_that_the_target_cannot_have_is_answered_with_numbers() {
+    let told = Place::new().run(&with(&["--quick", "--max-delay", "1ms"])).well().out;
+    for words in ["not all that is wished can be had", "99% needs", "a p95 delay of 1ms"] {
+        assert!(told.contains(words), "{words:?} in {told}");
+    }
+}
+
+#[test]
+fn a_scenario_is_asked_as_it_is() {
+    let place = Place::new();
+    place.write("first.toml", SMALL);
+    let answer = place.run(&["size", "first.toml", "--quick", "--json"]).well().json().remove(0);
+    assert_eq!(answer["asked"]["rate_bps"], 1e7);
+    place.run(&["size", "first.toml", "--rate", "1Gbit/s"]).failed(2, &["cannot be used with"]);
+}
+
+#[test]
+fn each_option_says_what_it_takes() {
+    let place = Place::new();
+    let refused = |options: &[&str], words: &[&str]| {
+        place.run(&[&["size", "--quick"], options].concat()).failed(2, words);
+    };
+    refused(&[], &["--rate"]);
+    refused(&["--rate", "fast"], &["--rate", "a rate such as"]);
+    refused(&["--rate", "0bit/s"], &["--rate: 0bit/s", "accepted: 10kbit/s or more"]);
+    let rate = |more: &[&'static str]| [&["--rate", "10Mbit/s"], more].concat();
+    refused(&rate(&["--rtt", "80ms..20ms"]), &["--rtt", "80ms before 20ms", "help: write 20ms..80ms"]);
+    refused(&rate(&["--rtt", "0s"]), &["--rtt: 0s", "accepted: a time such as 20ms"]);
+    refused(&rate(&["--rtt", "1us"]), &["less than one packet is under way"]);
+    refused(&rate(&["--flows", "0"]), &["--flows: 0", "accepted: 1 to"]);
+    refused(&rate(&["--flows", "many"]), &["--flows"]);
+    refused(&rate(&["--flows", "3", "--place", "edge"]), &["cannot be used with"]);
+    refused(&rate(&["--place", "moon"]), &["edge, aggregation, core"]);
+    refused(&rate(&["--control", "cubik"]), &["unknown control \"cubik\"", "did you mean \"cubic\"?"]);
+    refused(&rate(&["--control", "cubic:80%,bbr:30%"]), &["110.0%", "shares that add to 100%"]);
+    refused(&rate(&["--control", "cubic,bbr"]), &["\"cubic\" without a share"]);
+    refused(&rate(&["--target-utilization", "100%"]), &["--target-utilization: 100%", "below 100%"]);
+    refused(&rate(&["--target-utilization", "lots"]), &["--target-utilization"]);
+    refused(&rate(&["--max-delay", "0s"]), &["--max-delay: 0s", "accepted: a time such as 5ms"]);
+    refused(&rate(&["--max-loss", "2"]), &["--max-loss"]);
+    refused(&rate(&["--packet", "1B"]), &["--packet: 1B", "accepted: 64B to"]);
+    refused(&rate(&["--queue", "codle"]), &["unknown queue \"codle\"", "did you mean \"codel\"?"]);
+    refused(&rate(&["--set", "link.rate=1Mbit/s"]), &["--set link.rate=1Mbit/s", "there is no scenario"]);
+    refused(&rate(&["--engine", "sim"]), &["cannot be used with"]);
+    place
+        .run(&["size", "--rate", "10Mbit/s", "--control", "vegas", "--engine", "live"])
+        .failed(2, &["--control: vegas: the kernel does not have it", "accepted: reno, cubic, bbr"]);
+    assert!(place.files().is_empty(), "{:?}", place.files());
+}

@@ -1,0 +1,294 @@
+//! Which buffer? An operator's question, answered by theory ([`from_theory`]) and checked by simulation, and by the kernel if asked
+//! ([`Study`]).
+//!
+//! Reading order: `question.rs` what is asked and its defaults, `answer.rs` what comes out, `theory.rs` rules and what they expect,
+//! `choice.rs` from a curve to limits, `twin.rs` what is simulated in place of a path that is too large, `bench.rs` the simulations of
+//! limits, `around.rs` the answer under other circumstances and policies, `lines.rs` lines to paste.
+
+mod answer;
+mod around;
+mod bench;
+mod choice;
+mod lines;
+mod question;
+mod theory;
+mod twin;
+
+pub use answer::{Asked, Delay, Line, Point, Policy, Proof, Rule, Sizing, TradeOff, Variant};
+pub use choice::MARGIN;
+pub use question::{CONTROL, Ends, Mix, PACKET, PLACES, Question, RTT, TARGET};
+
+use super::experiment::ExperimentError;
+use super::sweep::Runner;
+use super::task::{Task, check, record};
+use super::watch::{Watch, Watched, Work};
+use crate::run::record::Engine;
+use bench::{Bench, Case, spaced};
+use choice::{Choice, choice, knee, trade_off};
+use scenario::{Document, Faults};
+use std::path::PathBuf;
+use std::sync::Arc;
+use units::Complaint;
+
+/// Smaller queues lose bursts, which theory does not know: packets.
+const SMALLEST: f64 = 4.0;
+/// Limits of the first look, evenly spaced on a logarithmic axis.
+const LOOKS: u32 = 6;
+/// The largest of these over the smallest.
+const SPAN: f64 = 64.0;
+/// Limits between the last that misses the target and the first that meets it.
+const BETWEEN: u32 = 3;
+/// The first look reaches up to so many bandwidth-delay products over the square root of the flows, or to `LARGEST`.
+const ROOTS: f64 = 6.0;
+/// Bandwidth-delay products up to which the first look reaches, and up to which any limit is tried.
+const LARGEST: (f64, f64) = (1.2, 2.5);
+/// A choice among simulated limits may ask for others. They are simulated, and it is chosen again so often at most.
+const CHOICES: usize = 4;
+
+/// The answer of theory alone, in microseconds.
+#[must_use]
+pub fn from_theory(question: &Question) -> Sizing {
+    // Fine enough that rounding is not seen.
+    let steps = 400;
+    let (low, high) = (SMALLEST, (question.bdp_packets() * LARGEST.1).max(2.0 * SMALLEST));
+    let mut limits: Vec<u64> =
+        (0..=steps).map(|step| spaced(low, high, f64::from(step) / f64::from(steps))).collect();
+    limits.dedup();
+    let fine = theory::curve(question, &limits);
+    let chosen = choice(question, &fine);
+    let at = |packets: u64| theory::curve(question, &[packets])[0];
+    let shown = fine.iter().step_by(fine.len().div_ceil(12)).copied();
+    let mut assumptions = assumptions(question);
+    assumptions.push(
+        "theory alone: flows are all in step, or one of nine is out of it, whichever gives more; without start-up, timeouts and bursts".into(),
+    );
+    Sizing {
+        engine: Engine::Model,
+        curve: shown.collect(),
+        knee: knee(&fine),
+        trade_off: chosen.conflict.as_ref().map(|conflict| trade_off(question, conflict, &fine, at)),
+        assumptions,
+        ..sizing(question, &chosen, at)
+    }
+}
+
+/// What every answer has, with `at` for what a limit does.
+fn sizing(question: &Question, chosen: &Choice, at: impl Fn(u64) -> Point) -> Sizing {
+    let recommended = at(chosen.recommended);
+    Sizing {
+        asked: Asked::of(question),
+        engine: Engine::default(),
+        least: at(chosen.least),
+        recommended,
+        most: at(chosen.most),
+        rules: theory::rules(question),
+        curve: Vec::new(),
+        knee: None,
+        sensitivity: Vec::new(),
+        pareto: Vec::new(),
+        trade_off: None,
+        lines: lines::lines(question, &recommended),
+        proof: None,
+        assumptions: Vec::new(),
+    }
+}
+
+/// What holds of every answer.
+fn assumptions(question: &Question) -> Vec<String> {
+    let mut told = vec![
+        "every flow always has data to send, and only its congestion control limits its window".into(),
+        "all packets are full; acknowledgements meet no queue".into(),
+        "the limit is one queue's: a box with several has as many times that".into(),
+    ];
+    if !question.rtt.is_one() {
+        told.push(format!("base RTTs are spread evenly over {}", question.rtt));
+    }
+    if !question.flows.is_one() {
+        told.push(format!(
+            "each number is that of {} or of {} flows, whichever is worse",
+            question.flows.least, question.flows.most
+        ));
+    }
+    told
+}
+
+/// Where and how the answer is simulated.
+#[derive(Clone, Debug)]
+pub struct Study {
+    /// What is asked.
+    pub question: Question,
+    /// The scenario that it is asked of, which is simulated as it is; `None`: a path made of the question.
+    pub scenario: Option<Document>,
+    /// Threads of simulations.
+    pub jobs: usize,
+    /// Where finished simulations are kept, and reused from.
+    pub folder: PathBuf,
+    /// Seed of the random streams.
+    pub seed: u64,
+}
+
+impl Study {
+    /// Of a scenario: its tight link's queue. `adjusted` may change what is wished.
+    ///
+    /// # Errors
+    /// What is wrong with the scenario, or that nothing in it is greedy.
+    pub fn of_scenario(document: &Document, folder: PathBuf) -> Result<Self, Faults> {
+        let task = Task::at(&Arc::new(document.clone()), Vec::new())?;
+        let question = Question::of_scenario(&task.resolved)
+            .map_err(|complaint| Faults::from(document.complain(complaint)))?;
+        Ok(Self { scenario: Some(document.clone()), seed: task.resolved.seed, ..Self::of(question, folder) })
+    }
+
+    /// Of a question, with a simulation for each core.
+    #[must_use]
+    pub fn of(question: Question, folder: PathBuf) -> Self {
+        let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+        Self { question, scenario: None, jobs, folder, seed: 1 }
+    }
+
+    /// Whether `engine` can be asked, before anything runs.
+    ///
+    /// # Errors
+    /// The option that does not fit.
+    pub fn check(&self, engine: Engine) -> Result<(), Complaint> {
+        self.question.check()?;
+        if engine == Engine::Live && !self.question.is_for_the_kernel() {
+            return Err(Complaint::new(
+                "--control",
+                format!("{}: the kernel does not have it", self.question.mix),
+            )
+            .accepted(crate::run::resolve::KERNEL_CONTROLS.join(", "))
+            .help("leave out --engine live"));
+        }
+        Ok(())
+    }
+
+    /// The answer, with every number simulated.
+    ///
+    /// # Errors
+    /// [`ExperimentError`]; finished simulations are kept.
+    pub fn simulate(&self, watch: &mut dyn Watch) -> Result<Sizing, ExperimentError> {
+        let watched = Watched::new(watch);
+        self.simulated(&watched).map_err(|error| self.stopped(&watched, error))
+    }
+
+    fn simulated(&self, watched: &Watched<'_>) -> Result<Sizing, ExperimentError> {
+        watched.begin(Work::Points);
+        let question = &self.question;
+        let runner = Runner { jobs: self.jobs, folder: &self.folder, watched };
+        let mut bench = Bench::new(question, self.cases(twin::PACKETS), self.seed, runner);
+        bench.add(&self.first_look())?;
+        self.reach(&mut bench)?;
+        let between = bench.between(BETWEEN);
+        bench.add(&between)?;
+        let mut chosen = choice(question, bench.curve());
+        for _ in 0..CHOICES {
+            let asked = [chosen.least, chosen.recommended, chosen.most].into_iter();
+            let asked: Vec<u64> =
+                asked.chain(chosen.conflict.iter().flat_map(choice::Conflict::limits)).collect();
+            if !bench.add(&asked)? {
+                break;
+            }
+            chosen = choice(question, bench.curve());
+        }
+        let (curve, at) = (bench.curve().to_vec(), |packets| bench.at(packets));
+        let around = around::around(question, &bench, &chosen)?;
+        let mut assumptions = assumptions(question);
+        assumptions.push(bench::HOSTS.into());
+        assumptions.extend(bench.assumptions());
+        Ok(Sizing {
+            engine: Engine::Sim,
+            knee: knee(&curve),
+            trade_off: chosen.conflict.as_ref().map(|conflict| trade_off(question, conflict, &curve, at)),
+            sensitivity: around.sensitivity,
+            pareto: around.pareto,
+            assumptions,
+            curve: curve.clone(),
+            ..sizing(question, &chosen, at)
+        })
+    }
+
+    /// What is simulated: the least and the greatest number of flows.
+    fn cases(&self, packets: f64) -> Vec<Case> {
+        if let Some(document) = &self.scenario {
+            return vec![Case::scenario(document, &self.question)];
+        }
+        let ends = self.question.flows;
+        let flows = if ends.is_one() { vec![ends.least] } else { vec![ends.least, ends.most] };
+        let each = packets / flows.len() as f64;
+        flows.into_iter().map(|flows| Case::Twin(twin::Twin::of(&self.question, flows, each))).collect()
+    }
+
+    fn first_look(&self) -> Vec<u64> {
+        let (bdp, flows) = (self.question.bdp_packets(), self.question.flows.least as f64);
+        let high = (bdp * LARGEST.0).min(bdp * ROOTS / flows.sqrt()).max(f64::from(LOOKS));
+        let low = (high / SPAN).max(1.0);
+        (0..LOOKS).map(|look| spaced(low, high, f64::from(look) / f64::from(LOOKS - 1))).collect()
+    }
+
+    /// Looks at larger limits while none meets the target, and at smaller ones if all do.
+    fn reach(&self, bench: &mut Bench<'_, '_>) -> Result<(), ExperimentError> {
+        let step = SPAN.powf(1.0 / f64::from(LOOKS - 1));
+        let most = (self.question.bdp_packets() * LARGEST.1).max(f64::from(LOOKS) * step) as u64;
+        let target = self.question.target.get();
+        while let Some(last) =
+            bench.curve().last().filter(|last| last.surely() < target && last.packets < most)
+        {
+            let next = |steps: i32| ((last.packets as f64 * step.powi(steps)) as u64).min(most);
+            let next = [next(1), next(2)];
+            bench.add(&next)?;
+        }
+        if let Some(first) =
+            bench.curve().first().filter(|first| first.perhaps() >= target && first.packets > 2)
+        {
+            let next = |steps: i32| ((first.packets as f64 * step.powi(steps)) as u64).max(1);
+            let next = [next(-1), next(-2)];
+            bench.add(&next)?;
+        }
+        Ok(())
+    }
+
+    /// Asks the kernel what the recommended limit of `sizing` does, and adds it as its proof.
+    ///
+    /// # Errors
+    /// [`ExperimentError`], as where the machine lacks what runs of the kernel need.
+    pub fn prove(&self, sizing: &mut Sizing, watch: &mut dyn Watch) -> Result<(), ExperimentError> {
+        let watched = Watched::new(watch);
+        let limit = sizing.recommended.packets;
+        let proved = self.proved(limit, &watched).map_err(|error| self.stopped(&watched, error))?;
+        sizing.proof = Some(proved);
+        Ok(())
+    }
+
+    fn proved(&self, limit: u64, watched: &Watched<'_>) -> Result<Proof, ExperimentError> {
+        emu::prepare()?;
+        watched.begin(Work::Runs);
+        // The path itself, if the emulator carries it; otherwise the twin.
+        let whole = self.cases(f64::INFINITY).swap_remove(0);
+        let task = whole.live_task(limit, &self.question.queue, self.seed)?;
+        let (case, task) = match check(std::slice::from_ref(&task), &[Engine::Live]) {
+            Ok(()) => (whole, task),
+            Err(_) => {
+                let twin = self.cases(twin::PACKETS).swap_remove(0);
+                let task = twin.live_task(limit, &self.question.queue, self.seed)?;
+                (twin, task)
+            }
+        };
+        check(std::slice::from_ref(&task), &[Engine::Live])?;
+        watched.need(1);
+        let record = record(&task, Engine::Live, watched)?;
+        watched.finish(1);
+        let point = case.point(limit, &record.summary);
+        let mut notes: Vec<String> = case.assumption().into_iter().collect();
+        notes.extend(record.notes.iter().map(ToString::to_string));
+        Ok(Proof { held: point.perhaps() >= self.question.target.get(), point, notes })
+    }
+
+    fn stopped(&self, watched: &Watched<'_>, error: ExperimentError) -> ExperimentError {
+        if !watched.is_stopped() {
+            return error;
+        }
+        let (done, all) = watched.steps();
+        ExperimentError::Stopped { done, all, folder: self.folder.clone() }
+    }
+}

@@ -1,0 +1,179 @@
+//! From a curve to limits: the least, the recommended, the most sensible, and what excludes what.
+//!
+//! A curve of simulations need not be monotone. So a limit meets a utilization only if no larger limit surely misses it, and the
+//! recommended limit is taken from those whose confidence interval lies above the target.
+
+use super::answer::{Point, TradeOff};
+use super::question::Question;
+
+/// The recommended limit is this many times the least one that surely keeps the utilization. Half the flows need up to sqrt(2) times as
+/// much; kernels lose a little more in small buffers than simulated hosts do (docs/papers/kernel.md).
+pub const MARGIN: f64 = 1.5;
+/// It holds a new flow's first window in any case [rfc6928:2].
+pub const FLOOR: u64 = 10;
+/// A larger limit makes sense only if it gains more than this of utilization.
+const GAIN: f64 = 0.001;
+
+/// Limits in packets. What they do is for the curve to say.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Choice {
+    pub(super) least: u64,
+    pub(super) recommended: u64,
+    pub(super) most: u64,
+    pub(super) conflict: Option<Conflict>,
+}
+
+/// Limits that keep one wish each, where none keeps all.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Conflict {
+    utilization: Option<u64>,
+    delay: Option<u64>,
+    loss: Option<u64>,
+}
+
+impl Conflict {
+    /// The limits.
+    pub(super) fn limits(&self) -> impl Iterator<Item = u64> {
+        [self.utilization, self.delay, self.loss].into_iter().flatten()
+    }
+}
+
+/// Chooses from `curve`, which ascends and is not empty.
+pub(super) fn choice(question: &Question, curve: &[Point]) -> Choice {
+    let target = question.target.get();
+    let best = curve.iter().map(|point| point.utilization).fold(0.0, f64::max);
+    let met = meeting(curve, target, |point| point.utilization);
+    let sure = meeting(curve, target, Point::surely);
+    // The largest limit in which packets wait no longer than is wished, between the points of the curve.
+    let delay = question.max_delay.map(|most| {
+        let most = most.as_secs_f64();
+        crossing(curve, |point| point.queueing_delay_s.p95 - most)
+    });
+    // The smallest from which on no more is lost than is wished.
+    let loss = question.max_loss.map(|most| {
+        let kept = curve.iter().rev().take_while(|point| point.loss_rate <= most.get()).last();
+        kept.map(|point| point.packets)
+    });
+    let near = |wanted: f64| first(curve, |point| point.utilization >= wanted).unwrap_or(curve[0].packets);
+    let least = met.unwrap_or_else(|| near(best - GAIN)).max(loss.flatten().unwrap_or(0));
+    let scaled = |packets: u64| ((packets as f64 * MARGIN).ceil() as u64).max(FLOOR);
+    let mut recommended = match (sure, met) {
+        (Some(sure), _) => scaled(sure.max(least)),
+        // In the mean, but not surely: the margin once more.
+        (None, Some(_)) => scaled(scaled(least)),
+        (None, None) => least.max(FLOOR),
+    };
+    let mut most = near(best - GAIN).max(recommended);
+    let mut conflict = None;
+    let impossible = delay.is_some_and(|delay| delay.is_none_or(|delay| delay < least))
+        || loss == Some(None)
+        || met.is_none();
+    if let Some(longest) = delay {
+        let longest = longest.unwrap_or(1).max(1);
+        recommended = recommended.min(longest);
+        most = most.min(longest);
+    }
+    let least = least.min(recommended);
+    if impossible {
+        conflict = Some(Conflict { utilization: met, delay: delay.flatten(), loss: loss.flatten() });
+    }
+    Choice { least, recommended, most: most.max(recommended), conflict }
+}
+
+/// The smallest limit of which `certain` is `target` or more, and above which no limit surely misses it.
+fn meeting(curve: &[Point], target: f64, certain: fn(&Point) -> f64) -> Option<u64> {
+    let missed = curve.iter().rposition(|point| point.perhaps() < target).map_or(0, |index| index + 1);
+    first(&curve[missed..], |point| certain(point) >= target)
+}
+
+fn first(curve: &[Point], meets: impl Fn(&Point) -> bool) -> Option<u64> {
+    curve.iter().find(|point| meets(point)).map(|point| point.packets)
+}
+
+/// The limit at which `excess` rises through zero, on a straight line between the points around it; `None` if it is above zero
+/// everywhere, the largest limit if nowhere.
+fn crossing(curve: &[Point], excess: impl Fn(&Point) -> f64) -> Option<u64> {
+    let Some(above) = curve.iter().position(|point| excess(point) > 0.0) else {
+        return curve.last().map(|point| point.packets);
+    };
+    let (high, low) = (&curve[above], curve[..above].last()?);
+    let share = -excess(low) / (excess(high) - excess(low));
+    // A limit that is a whole number is not to fall below it by rounding.
+    Some((low.packets as f64 + share * (high.packets - low.packets) as f64 + 1e-6).floor() as u64)
+}
+
+/// The limit at which the curve bends: farthest above the straight line between its ends, over the logarithm of the limit. `None` where
+/// nothing bends.
+pub(super) fn knee(curve: &[Point]) -> Option<u64> {
+    let (first, last) = (curve.first()?, curve.last()?);
+    let place = |point: &Point| (point.packets.max(1) as f64).ln();
+    let (from, to) = (place(first), place(last));
+    let line = |point: &Point| {
+        first.utilization + (last.utilization - first.utilization) * (place(point) - from) / (to - from)
+    };
+    let above = |point: &&Point| point.utilization - line(point);
+    let bend = curve.iter().max_by(|a, b| above(a).total_cmp(&above(b)))?;
+    (above(&bend) > 0.0).then_some(bend.packets)
+}
+
+/// In words and numbers which wish costs which, with `at` for what a limit does.
+pub(super) fn trade_off(
+    question: &Question,
+    conflict: &Conflict,
+    curve: &[Point],
+    at: impl Fn(u64) -> Point,
+) -> TradeOff {
+    let (utilization, delay, loss) =
+        (conflict.utilization.map(&at), conflict.delay.map(&at), conflict.loss.map(&at));
+    let percent = |share: f64| format!("{:.2} %", share * 100.0);
+    let millis = |seconds: f64| format!("{:.3} ms", seconds * 1e3);
+    let mut parts = Vec::new();
+    let best = curve.iter().max_by(|a, b| a.utilization.total_cmp(&b.utilization));
+    match (utilization, best) {
+        (Some(point), _) => parts.push(format!(
+            "a utilization of {} needs {} packets, with a p95 delay of {} and a loss of {}",
+            question.target,
+            point.packets,
+            millis(point.queueing_delay_s.p95),
+            percent(point.loss_rate)
+        )),
+        (None, Some(best)) => parts.push(format!(
+            "no limit up to {} packets has a utilization of {}: the most is {} at {} packets",
+            curve.last().map_or(0, |point| point.packets),
+            question.target,
+            percent(best.utilization),
+            best.packets
+        )),
+        (None, None) => {}
+    }
+    match (question.max_delay, delay) {
+        (Some(most), Some(point)) => parts.push(format!(
+            "a p95 delay of {most} allows {} packets, with a utilization of {} and a loss of {}",
+            point.packets,
+            percent(point.utilization),
+            percent(point.loss_rate)
+        )),
+        (Some(most), None) => parts.push(format!("no limit that was looked at has a p95 delay of {most}")),
+        (None, _) => {}
+    }
+    match (question.max_loss, loss) {
+        (Some(most), Some(point)) => parts.push(format!(
+            "a loss of {most} needs {} packets, with a p95 delay of {}",
+            point.packets,
+            millis(point.queueing_delay_s.p95)
+        )),
+        (Some(most), None) => {
+            let least = curve.iter().map(|point| point.loss_rate).fold(1.0, f64::min);
+            parts.push(format!(
+                "no limit that was looked at loses {most} or less: the least is {}. Greedy flows lose what holds their windows down: \
+                 fewer flows, or ECN, lose less",
+                percent(least)
+            ));
+        }
+        (None, _) => {}
+    }
+    TradeOff { says: parts.join("; "), keeps_utilization: utilization, keeps_delay: delay, keeps_loss: loss }
+}
+
+#[cfg(test)]
+mod tests;

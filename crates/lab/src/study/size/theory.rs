@@ -1,0 +1,224 @@
+//! What theory says: the rules, and the curve that it expects.
+
+use super::answer::{Delay, Point, Rule};
+use super::question::Question;
+use model::rules::single_flow::{self, Growth, Saw};
+use model::rules::{many_flows, sqrt_n_buffer, tiny_buffer};
+use units::Fraction;
+
+/// From so many flows on the square-root rule is made for them: its source asks for some hundreds.
+const MANY: u64 = 300;
+/// Of so many flows one is taken to be out of step with the others, so that a utilization that is promised is one that simulation has:
+/// 1000 CUBIC flows at 10 Gbit/s and 50 ms have 99.2 % with BDP/sqrt(n), where independent windows would have 99.99 %.
+const IN_STEP: u64 = 9;
+/// Standard deviations of a normal distribution that 95 % stay below.
+const P95: f64 = 1.645;
+/// Segments that CUBIC's cubic grows in a second cubed `[rfc9438:5]`.
+const CUBIC_C: f64 = 0.4;
+/// Segments by which CUBIC's Reno-friendly window grows per round trip: 3 (1 - beta)/(1 + beta) `[rfc9438:4.3]`.
+const FRIENDLY: f64 = 3.0 * 0.3 / 1.7;
+/// Scalable's growth per acknowledged segment `[kelly:ccr03]`.
+const SCALABLE: f64 = 0.01;
+
+/// How one flow behaves, as far as theory knows it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Behaviour {
+    /// A window that saws.
+    Saw(Saw),
+    /// A rate with probes.
+    Bbr,
+}
+
+/// How a flow of `control` behaves whose window is `window` packets at its largest; CUBIC saws as whichever of its windows is larger.
+/// Controls without a rule here are taken for Reno, which needs the most.
+pub(super) fn behaviour(control: &str, window: f64, rtt: f64) -> Behaviour {
+    match control {
+        "bbr" | "bbr3" => Behaviour::Bbr,
+        "scalable" => Behaviour::Saw(Saw::SCALABLE),
+        "cubic" if cubic_period(window) < friendly_period(window, rtt) => Behaviour::Saw(Saw::CUBIC),
+        "cubic" => Behaviour::Saw(Saw::CUBIC_FRIENDLY),
+        _ => Behaviour::Saw(Saw::RENO),
+    }
+}
+
+/// Seconds from a loss until the cubic is back at its window.
+fn cubic_period(window: f64) -> f64 {
+    (window * (1.0 - Saw::CUBIC.kept) / CUBIC_C).cbrt()
+}
+
+fn friendly_period(window: f64, rtt: f64) -> f64 {
+    window * (1.0 - Saw::CUBIC_FRIENDLY.kept) / FRIENDLY * rtt
+}
+
+/// Seconds from a loss to the next, of a flow whose window is `window` at its largest.
+pub(super) fn period(control: &str, window: f64, rtt: f64) -> f64 {
+    match behaviour(control, window, rtt) {
+        // The probe for the round-trip time comes every 10 s [bbr:draft00 4.3.5].
+        Behaviour::Bbr => 10.0,
+        Behaviour::Saw(Saw { growth: Growth::Cubic, .. }) => cubic_period(window),
+        Behaviour::Saw(Saw { growth: Growth::Exponential, kept }) => -kept.ln() / SCALABLE * rtt,
+        Behaviour::Saw(_) if control == "cubic" => friendly_period(window, rtt).max(rtt),
+        Behaviour::Saw(saw) => (window * (1.0 - saw.kept) * rtt).max(rtt),
+    }
+}
+
+/// The share of its packets that a flow loses, one at each loss.
+fn loss(control: &str, window: f64, rtt: f64, buffer: f64) -> f64 {
+    match behaviour(control, window, rtt) {
+        // What a probe at 5/4 sends into a queue of less than a quarter, one round trip of eight.
+        Behaviour::Bbr => (0.25 - buffer).max(0.0) / 8.0,
+        Behaviour::Saw(saw) => {
+            let mean = window * (1.0 + saw.kept) / 2.0;
+            (rtt / (period(control, window, rtt) * mean)).min(0.5)
+        }
+    }
+}
+
+/// What theory expects of a limit of `packets`, for `flows`.
+pub(super) fn expected(question: &Question, flows: u64, packets: u64) -> Point {
+    let point = Point::at(question, packets);
+    let rtt = question.rtt.mean().as_secs_f64();
+    let buffer = point.bdp;
+    let window = question.window(flows) * (1.0 + buffer);
+    let (mut utilization, mut mean, mut p95, mut lost) = (0.0, 0.0, 0.0, 0.0);
+    for (control, share) in question.mix.shares() {
+        let (of, waits, longest) = match behaviour(control, window, rtt) {
+            Behaviour::Saw(saw) => {
+                let spread = many_flows::window_deviation(saw.kept) / f64::from(apart(flows)).sqrt();
+                // Flows are neither all in step nor all out of it: both utilizations are too little, both delays may be too short.
+                (
+                    single_flow::mean_utilization(saw, buffer).max(many_flows::least_utilization(
+                        saw.kept,
+                        apart(flows),
+                        buffer,
+                    )),
+                    single_flow::mean_backlog(saw, buffer).max(buffer / 2.0),
+                    single_flow::backlog_quantile(saw, buffer, 0.95)
+                        .max(buffer.min(buffer / 2.0 + P95 * spread * (1.0 + buffer))),
+                )
+            }
+            // A flow alone has a queue in one round trip of eight; many keep up to a product waiting.
+            Behaviour::Bbr if flows == 1 => {
+                (single_flow::bbr_mean_utilization(buffer), buffer.min(0.25) / 8.0, buffer.min(0.25))
+            }
+            Behaviour::Bbr => {
+                (single_flow::bbr_mean_utilization(buffer), buffer.min(1.0) / 2.0, buffer.min(1.0))
+            }
+        };
+        utilization += share * of;
+        mean += share * waits;
+        p95 += share * longest;
+        lost += share * loss(control, window, rtt, buffer);
+    }
+    Point {
+        utilization,
+        queueing_delay_s: Delay { mean: mean * rtt, p95: p95 * rtt },
+        loss_rate: lost,
+        ..point
+    }
+}
+
+/// Flows as many as are out of step with each other.
+fn apart(flows: u64) -> u32 {
+    count(flows / IN_STEP).max(1)
+}
+
+/// What theory expects at both ends of the range of flows, of which the worse counts.
+pub(super) fn curve(question: &Question, limits: &[u64]) -> Vec<Point> {
+    let ends = question.flows;
+    let point = |packets: &u64| {
+        expected(question, ends.least, *packets).worse(expected(question, ends.most, *packets))
+    };
+    limits.iter().map(point).collect()
+}
+
+fn count(flows: u64) -> u32 {
+    u32::try_from(flows).unwrap_or(u32::MAX)
+}
+
+/// What the rules say. Each is asked for the least number of flows, which needs the most.
+pub(super) fn rules(question: &Question) -> Vec<Rule> {
+    let (flows, bdp, target) = (question.flows.least, question.bdp_packets(), question.target.get());
+    let whole = |packets: f64| packets.is_finite().then_some(packets.ceil() as u64);
+    let rtt = question.rtt.mean().as_secs_f64();
+    let mut rules = vec![Rule {
+        name: "bandwidth-delay product".into(),
+        packets: whole(bdp),
+        source: "Villamizar and Song 1994",
+        fits: flows == 1 && question.mix.has("reno"),
+        because: "one Reno flow, or many in step, that never leave the link idle".into(),
+    }];
+    for (control, _) in question.mix.shares() {
+        rules.extend(of_one(question, control, flows, rtt));
+    }
+    let kept = question.mix.shares().iter().filter_map(|(control, _)| {
+        match behaviour(control, question.window(flows), rtt) {
+            Behaviour::Saw(saw) => Some(saw.kept),
+            Behaviour::Bbr => None,
+        }
+    });
+    rules.push(Rule {
+        name: "BDP / sqrt(n)".into(),
+        packets: whole(
+            sqrt_n_buffer(question.rate, question.rtt.mean(), count(flows)).get() as f64
+                / question.packet.get() as f64,
+        ),
+        source: "Appenzeller, Keslassy and McKeown 2004",
+        fits: flows >= MANY,
+        because: format!("{flows} windows out of step; the source asks for some hundreds"),
+    });
+    // The control with the deepest decrease needs the most.
+    if let Some(kept) = kept.reduce(f64::min) {
+        let least = many_flows::buffer_for_least(kept, count(flows), target);
+        rules.push(Rule {
+            name: "many flows, least".into(),
+            packets: least.and_then(|buffer| whole(buffer * bdp)),
+            source: "Appenzeller, Keslassy and McKeown 2004",
+            fits: flows >= MANY,
+            because: "the same with the target: a packet waits for that share of the time".into(),
+        });
+    }
+    let (window, share) = (question.window(flows), Fraction::new(target).unwrap_or(Fraction::ONE));
+    rules.push(Rule {
+        name: "O(log W)".into(),
+        packets: whole(tiny_buffer(share, window.max(1.0), share)),
+        source: "Enachescu, Ganjali, Goel, McKeown and Roughgarden 2006",
+        fits: false,
+        because: "paced flows that are limited elsewhere and offer the target's load; greedy flows offer more than any link has".into(),
+    });
+    rules
+}
+
+/// The rules for one flow of `control`, least and mean.
+fn of_one(question: &Question, control: &str, flows: u64, rtt: f64) -> Vec<Rule> {
+    let (bdp, target) = (question.bdp_packets(), question.target.get());
+    let (least, mean) = match behaviour(control, question.window(flows), rtt) {
+        Behaviour::Bbr => {
+            (single_flow::bbr_buffer_for_least(target), single_flow::bbr_buffer_for_mean(target))
+        }
+        Behaviour::Saw(saw) => {
+            (single_flow::buffer_for_least(saw.kept, target), single_flow::buffer_for_mean(saw, target))
+        }
+    };
+    let of = |what: &str, buffer: f64, source, because: &str| Rule {
+        name: format!("one {control} flow, {what}"),
+        packets: Some((buffer * bdp).ceil() as u64),
+        source,
+        fits: flows < MANY,
+        because: because.into(),
+    };
+    vec![
+        of(
+            "least",
+            least,
+            "Spang, Arslan and McKeown 2021",
+            "the rate just after a decrease reaches the target",
+        ),
+        of(
+            "mean",
+            mean,
+            "integral over the cycle of the same window",
+            "the mean over the cycle reaches the target; several flows need as much if they are in step",
+        ),
+    ]
+}

@@ -1,0 +1,322 @@
+//! What is simulated for a question: the path itself where that is affordable, a smaller twin otherwise.
+//!
+//! A twin keeps what decides. Where there are many flows, it has fewer, each with its window and RTT, at a lower rate, and the limit keeps
+//! its ratio to `BDP / sqrt(n)`. Where the windows are large, it has smaller ones, and the limit keeps its ratio to the BDP; as CUBIC's
+//! cubic does not scale with the RTT, the RTT then grows so that the number of round trips between losses over the window stays.
+//! docs/guide/size.md has how far twins are from what they stand for (`scripts/size-twins`).
+
+use super::answer::Point;
+use super::question::{Ends, Question};
+use super::theory::{Behaviour, behaviour, period};
+use crate::run::record::Summary;
+use crate::study::task::Task;
+use model::rules::single_flow::{Growth, Saw};
+use scenario::{Document, Faults};
+use std::fmt::Write as _;
+use std::sync::Arc;
+use units::{Bytes, Span};
+
+/// Packets of one simulation: about a second of one core with today's hosts.
+pub(super) const PACKETS: f64 = 5e6;
+/// Cycles from loss to loss that are measured if that is affordable, and at least.
+const CYCLES: (f64, f64) = (12.0, 5.0);
+/// Round trips that are measured at least.
+const ROUNDS: f64 = 40.0;
+/// Seconds that are measured at least: timeouts take 0.2 s.
+const LEAST_MEASURED: f64 = 1.0;
+/// Seconds that are measured if half of the packets pay for them.
+const WANTED_MEASURED: f64 = 20.0;
+/// A twin has no fewer flows than this: they are out of step as more are.
+const LEAST_FLOWS: u64 = 300;
+/// A twin's flows have no smaller windows, packets: a round trip adds a hundredth.
+const LEAST_WINDOW: f64 = 100.0;
+/// How long a rate that is probed for is remembered, seconds: BBR's probe for the RTT is rarer and short.
+const BBR_MEMORY: f64 = 2.0;
+/// Seconds that the kernel is measured at most: it takes as long as it takes.
+const MOST_LIVE: f64 = 60.0;
+/// Flows begin within this, seconds, or within a cycle if that is shorter.
+const STARTS: f64 = 2.0;
+
+/// A path that is simulated in place of the question's.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Twin {
+    question: Question,
+    flows: u64,
+    /// Flows that it stands for.
+    stands_for: u64,
+    /// Packets under way of each flow on a full link.
+    window: f64,
+    /// RTT over the question's.
+    stretch: f64,
+    /// Seconds before measurement, and of measurement.
+    warmup: f64,
+    measured: f64,
+}
+
+impl Twin {
+    /// For `flows` of the question's, with about `packets` to simulate.
+    pub(super) fn of(question: &Question, flows: u64, packets: f64) -> Self {
+        let window = question.window(flows);
+        let mut twin = Self {
+            question: question.clone(),
+            flows,
+            stands_for: flows,
+            window,
+            stretch: 1.0,
+            warmup: 0.0,
+            measured: 0.0,
+        };
+        let cycles = |of: f64, twin: &mut Self| {
+            twin.take_time(of);
+            packets / twin.packets()
+        };
+        let (wanted, enough) = CYCLES;
+        let affordable = cycles(wanted, &mut twin);
+        if affordable >= 1.0 {
+            let paid = packets / 2.0 / twin.rate() - twin.warmup;
+            twin.measured = twin.measured.max(paid.min(WANTED_MEASURED));
+            return twin;
+        }
+        let few = (wanted * affordable).max(enough);
+        if cycles(few, &mut twin) < 1.0 && flows > LEAST_FLOWS {
+            let share = packets / twin.packets();
+            twin.flows = ((flows as f64 * share) as u64).max(LEAST_FLOWS);
+        }
+        if cycles(few, &mut twin) < 1.0 && window > LEAST_WINDOW {
+            // Packets grow with the window: halve the interval of its logarithm.
+            let (mut low, mut high) = (LEAST_WINDOW, window);
+            while high / low > 1.05 {
+                let middle = (low * high).sqrt();
+                twin.shrink(middle);
+                if cycles(few, &mut twin) < 1.0 { high = middle } else { low = middle }
+            }
+            twin.shrink(low);
+        }
+        let affordable = cycles(few, &mut twin).min(1.0);
+        twin.measured = (twin.measured * affordable).max(ROUNDS * twin.rtt());
+        twin
+    }
+
+    /// Smaller windows.
+    fn shrink(&mut self, window: f64) {
+        let full = self.question.window(self.stands_for);
+        self.window = window;
+        let rtt = self.question.rtt.mean().as_secs_f64();
+        let first = self.question.mix.shares().first().map(|(control, _)| behaviour(control, full, rtt));
+        let cubic = matches!(first, Some(Behaviour::Saw(Saw { growth: Growth::Cubic, .. })));
+        self.stretch = if cubic && !self.has_bbr() { (full / window).powf(2.0 / 3.0) } else { 1.0 };
+    }
+
+    fn has_bbr(&self) -> bool {
+        self.question.mix.shares().iter().any(|(control, _)| behaviour(control, 1.0, 1.0) == Behaviour::Bbr)
+    }
+
+    /// Time for `cycles` cycles, and for the flows to begin and forget how they did.
+    fn take_time(&mut self, cycles: f64) {
+        let rtt = self.rtt();
+        let memory = self.question.mix.shares().iter().map(|(control, _)| {
+            match behaviour(control, self.window, rtt) {
+                Behaviour::Bbr => BBR_MEMORY,
+                Behaviour::Saw(_) => period(control, self.window, rtt),
+            }
+        });
+        let cycle = memory.fold(rtt, f64::max);
+        self.measured = (cycles * cycle).max(ROUNDS * rtt).max(LEAST_MEASURED);
+        self.warmup = cycle.min(STARTS) + 2.0 * cycle + 10.0 * rtt;
+    }
+
+    fn rtt(&self) -> f64 {
+        self.question.rtt.mean().as_secs_f64() * self.stretch
+    }
+
+    /// Packets a second on a full link.
+    fn rate(&self) -> f64 {
+        self.flows as f64 * self.window / self.rtt()
+    }
+
+    fn packets(&self) -> f64 {
+        self.rate() * (self.warmup + self.measured)
+    }
+
+    fn is_whole(&self) -> bool {
+        self.flows == self.stands_for && self.window == self.question.window(self.stands_for)
+    }
+
+    /// Its limit for one of `packets` of the question.
+    pub(super) fn limit(&self, packets: u64) -> u64 {
+        if self.is_whole() {
+            return packets;
+        }
+        let small = self.flows as f64 * self.window / (self.flows as f64).sqrt();
+        let large = self.question.bdp_packets() / (self.stands_for as f64).sqrt();
+        ((packets as f64 * small / large).round() as u64).max(1)
+    }
+
+    /// What was measured at the twin's limit, as what the limit of `packets` does.
+    pub(super) fn point(&self, packets: u64, summary: &Summary) -> Point {
+        let point = Point::at(&self.question, packets);
+        let drain = self.limit(packets) as f64 / self.rate();
+        let scale = if self.is_whole() { 1.0 } else { self.question.drain(packets as f64) / drain };
+        // Between two losses a flow sends as many packets as the window squared: see theory.rs. BBR loses what its probes overflow.
+        let full = self.question.window(self.stands_for);
+        let rarer = if self.has_bbr() { 1.0 } else { (self.window / full).powi(2) };
+        let (utilization, half) = (summary.utilization.unwrap_or_default(), summary.utilization_ci95);
+        let delay = summary
+            .queueing_delay_s
+            .map_or((0.0, 0.0), |delay| (delay.mean, delay.percentiles.p95.unwrap_or(delay.mean)));
+        Point {
+            utilization,
+            utilization_ci95: half,
+            queueing_delay_s: super::answer::Delay { mean: delay.0 * scale, p95: delay.1 * scale },
+            loss_rate: summary.loss_rate.unwrap_or_default() * rarer,
+            loss_rate_ci95: summary.loss_rate_ci95.map(|half| half * rarer),
+            ..point
+        }
+    }
+
+    /// The simulation for a limit of `packets`.
+    ///
+    /// # Errors
+    /// What is wrong with the scenario that this makes, which is a mistake of this program.
+    pub(super) fn task(&self, packets: u64, queue: &str, seed: u64) -> Result<Task, Faults> {
+        let text = self.text(packets, queue, seed, true);
+        Task::at(&Arc::new(Document::parse("tightlink size", &text)?), Vec::new())
+    }
+
+    /// The same for the kernel, which has its own start and its own buffers.
+    ///
+    /// # Errors
+    /// As for [`Self::task`].
+    pub(super) fn live_task(&self, packets: u64, queue: &str, seed: u64) -> Result<Task, Faults> {
+        let short = Self { measured: self.measured.min(MOST_LIVE), ..self.clone() };
+        let text = short.text(packets, queue, seed, false);
+        Task::at(&Arc::new(Document::parse("tightlink size", &text)?), Vec::new())
+    }
+
+    fn text(&self, packets: u64, queue: &str, seed: u64, simulated: bool) -> String {
+        let (question, time) = (&self.question, |seconds: f64| Span::from_secs_f64(seconds));
+        let stretched = |rtt: Span| time(rtt.as_secs_f64() * self.stretch);
+        let rtt = Ends { least: stretched(question.rtt.least), most: stretched(question.rtt.most) };
+        let (segment, limit) = (question.packet, self.limit(packets));
+        let rate = if self.is_whole() {
+            question.rate.to_string()
+        } else {
+            format!("{:.0}bit/s", self.rate() * segment.bits_f64())
+        };
+        let mut text = format!(
+            "title = \"{} flows over {}, {} of base RTT, behind {packets} packets\"\nseed = {seed}\nduration = \"{}\"\nwarmup = \"{}\"\n\n\
+             [link]\nrate = \"{rate}\"\ndelay = \"{}\"\nqueue = {{ kind = \"{queue}\", limit = \"{limit} packets\" }}\n\n\
+             [record]\ncolumns = []\n",
+            self.stands_for,
+            question.rate,
+            question.rtt,
+            time(self.warmup + self.measured),
+            time(self.warmup),
+            Span::from_nanos(rtt.least.as_nanos() / 2),
+        );
+        // After slow start each has about its share, so that no overflow is to be waited for.
+        let share = Bytes::new(segment.get().saturating_sub(52) * (self.window.ceil() as u64).max(2));
+        let cycle = (self.warmup - 10.0 * self.rtt()) / 3.0;
+        for (control, count) in question.mix.counts(self.flows) {
+            let _ = write!(
+                text,
+                "\n[[flow]]\nname = \"{control}\"\nhost = \"linux\"\ncontrol = \"{control}\"\ncount = {count}\nsegment = \"{segment}\"\n"
+            );
+            let _ = match rtt.is_one() {
+                true => writeln!(text, "rtt = \"{}\"", rtt.least),
+                false => writeln!(text, "rtt = {{ uniform = [\"{}\", \"{}\"] }}", rtt.least, rtt.most),
+            };
+            if simulated {
+                let _ = writeln!(text, "socket_buffer = \"max\"\ninitial_ssthresh = \"{share}\"");
+            } else if share * 2 > scenario::AUTOTUNED {
+                text += "socket_buffer = \"max\"\n";
+            }
+            if self.flows > 1 {
+                let _ = writeln!(
+                    text,
+                    "start = {{ uniform = [\"0s\", \"{}\"] }}",
+                    time(cycle.clamp(0.0, STARTS))
+                );
+            }
+        }
+        text
+    }
+
+    /// What is taken for granted where it is not the path itself.
+    pub(super) fn assumption(&self) -> Option<String> {
+        if self.is_whole() {
+            return None;
+        }
+        let (full, mut parts) = (self.question.window(self.stands_for), Vec::new());
+        if self.flows < self.stands_for {
+            parts.push(format!(
+                "{} of {} flows, at the same share of BDP/sqrt(n)",
+                self.flows, self.stands_for
+            ));
+        }
+        if self.window < full {
+            parts.push(format!(
+                "windows of {:.0} for {full:.0} packets, at the same share of the BDP",
+                self.window
+            ));
+        }
+        if self.stretch > 1.0 {
+            parts.push(format!("an RTT {:.1} times as long, as CUBIC's growth asks for", self.stretch));
+        }
+        Some(format!(
+            "simulated is a smaller twin of the path for {} flows ({:.1} Mbit/s): {}; delays and losses are scaled back",
+            self.stands_for,
+            self.rate() * self.question.packet.bits_f64() / 1e6,
+            parts.join(", ")
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::size::question::Mix;
+    use units::Rate;
+
+    fn question(rate: &str, rtt: &str, flows: u64, mix: &str) -> Question {
+        let rate: Rate = rate.parse().unwrap();
+        let mix: Mix = mix.parse().unwrap();
+        Question { rtt: rtt.parse().unwrap(), flows: Ends::at(flows), mix, ..Question::of(rate) }
+    }
+
+    #[test]
+    fn what_is_affordable_is_simulated_itself() {
+        let twin = Twin::of(&question("10Mbit/s", "20ms", 2, "cubic"), 2, PACKETS);
+        assert_eq!((twin.is_whole(), twin.limit(17), twin.assumption()), (true, 17, None));
+        let resolved = twin.task(17, "drop-tail", 1).unwrap().resolved;
+        assert_eq!((resolved.flows.len(), resolved.limit_bytes()), (2, Bytes::new(17 * 1500)));
+    }
+
+    #[test]
+    fn a_twin_of_many_flows_keeps_windows_and_the_share_of_the_square_root_rule() {
+        let question = question("100Gbit/s", "50ms", 10_000, "reno");
+        let twin = Twin::of(&question, 10_000, PACKETS);
+        assert!(twin.flows < 10_000 && twin.flows >= LEAST_FLOWS, "{twin:?}");
+        assert_eq!((twin.window, twin.stretch), (question.window(10_000), 1.0));
+        let resolved = twin.task(4167, "drop-tail", 1).unwrap().resolved;
+        // 4167 packets are BDP/sqrt(n), and the twin's are that of its own.
+        let bdp = resolved.link.rate.as_bps_f64() * 0.05 / 12_000.0;
+        let own = bdp / (twin.flows as f64).sqrt();
+        assert!((twin.limit(4167) as f64 / own - 1.0).abs() < 0.02, "{} {own}", twin.limit(4167));
+    }
+
+    #[test]
+    fn a_twin_of_large_windows_keeps_the_cycle_s_shape() {
+        for mix in ["reno", "cubic"] {
+            let question = question("10Gbit/s", "50ms", 1, mix);
+            let twin = Twin::of(&question, 1, PACKETS);
+            assert!(twin.flows == 1 && twin.window < 41_667.0 && twin.window >= LEAST_WINDOW, "{twin:?}");
+            assert!(twin.packets() < 1.1 * PACKETS, "{}", twin.packets());
+            // Round trips between losses over the window.
+            let shape = |window: f64, rtt: f64| period(mix, window, rtt) / rtt / window;
+            let (large, small) = (shape(question.window(1), 0.05), shape(twin.window, twin.rtt()));
+            assert!((large / small - 1.0).abs() < 1e-6, "{mix}: {large} {small}");
+            assert!((twin.limit(4167) as f64 / (0.1 * twin.window) - 1.0).abs() < 0.02);
+        }
+    }
+}

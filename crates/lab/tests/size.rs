@@ -1,0 +1,114 @@
+//! Which buffer: theory's answer in its limits, the simulated one, and what a watch may do.
+
+use scenario::Document;
+use std::ops::ControlFlow;
+use tightlink_lab::run::record::Engine;
+use tightlink_lab::study::experiment::ExperimentError;
+use tightlink_lab::study::size::{Ends, Mix, Question, Sizing, Study, from_theory};
+use tightlink_lab::study::watch::{Event, Unwatched, Watch};
+use units::{Fraction, Rate, Span};
+
+fn question(rate: &str, rtt: &str, flows: &str, mix: &str) -> Question {
+    Question {
+        rtt: rtt.parse().unwrap(),
+        flows: flows.parse().unwrap(),
+        mix: mix.parse().unwrap(),
+        ..Question::of(rate.parse().unwrap())
+    }
+}
+
+fn in_order(sizing: &Sizing) {
+    let (least, recommended, most) = (sizing.least.packets, sizing.recommended.packets, sizing.most.packets);
+    assert!(least >= 1 && least <= recommended && recommended <= most, "{least} {recommended} {most}");
+}
+
+#[test]
+fn theory_answers_every_question_with_shares() {
+    for rate in ["64kbit/s", "10Mbit/s", "1Gbit/s", "400Gbit/s"] {
+        for rtt in ["50us", "20ms", "20ms..80ms", "600ms"] {
+            for flows in ["1", "2", "100..500", "50000"] {
+                for mix in ["cubic", "reno", "bbr", "scalable", "cubic:80%,bbr:20%"] {
+                    let question = question(rate, rtt, flows, mix);
+                    if question.check().is_err() {
+                        continue;
+                    }
+                    let sizing = from_theory(&question);
+                    in_order(&sizing);
+                    for point in sizing.curve.iter().chain([&sizing.least, &sizing.recommended, &sizing.most])
+                    {
+                        let shares = [point.utilization, point.loss_rate];
+                        assert!(
+                            shares.iter().all(|share| (0.0..=1.0).contains(share)),
+                            "{question:?} {point:?}"
+                        );
+                        let delay = point.queueing_delay_s;
+                        assert!(
+                            delay.mean >= 0.0 && delay.mean <= delay.p95 + 1e-12,
+                            "{question:?} {point:?}"
+                        );
+                        assert!(delay.p95 <= point.ms / 1e3 + 1e-9, "{question:?} {point:?}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn one_reno_flow_by_theory_is_the_sawtooth_s_inverse() {
+    let question =
+        Question { target: Fraction::new(0.95).unwrap(), ..question("120Mbit/s", "50ms", "1", "reno") };
+    // 500 packets of product; 0.75 (1+b)^2/(1+b+b^2) = 0.95 at b = 0.4365.
+    let least = from_theory(&question).least;
+    assert!((least.bdp - 0.4365).abs() < 0.01, "{least:?}");
+    assert!((least.utilization - 0.95).abs() < 0.002, "{least:?}");
+}
+
+#[test]
+fn simulation_keeps_what_it_promises_and_beside_theory_it_is_near() {
+    let folder = tempfile::tempdir().unwrap();
+    let question =
+        Question { target: Fraction::new(0.95).unwrap(), ..question("20Mbit/s", "40ms", "1", "reno") };
+    let study = Study::of(question.clone(), folder.path().into());
+    let sizing = study.simulate(&mut Unwatched).unwrap();
+    in_order(&sizing);
+    assert_eq!(sizing.engine, Engine::Sim);
+    assert!(sizing.recommended.surely() >= 0.95, "{:?}", sizing.recommended);
+    assert!(sizing.curve.len() >= 8 && sizing.curve.is_sorted_by(|a, b| a.packets < b.packets));
+    let theory = from_theory(&question).least.packets as f64;
+    let ratio = sizing.least.packets as f64 / theory;
+    assert!((0.5..2.0).contains(&ratio), "{ratio}");
+}
+
+#[test]
+fn a_scenario_is_simulated_as_it_is_and_stops_when_told() {
+    struct Stop(usize);
+    impl Watch for Stop {
+        fn tell(&mut self, event: Event<'_>) -> ControlFlow<()> {
+            match event {
+                Event::Finished { done, .. } if done >= self.0 => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
+            }
+        }
+    }
+    let text = "title = 't'\nduration = '6s'\nwarmup = '2s'\n[link]\nrate = '10Mbit/s'\ndelay = '10ms'\nqueue.limit = '1 bdp'\n\
+                [[flow]]\nname = 'a'\ncount = 3\n[[flow]]\nname = 'b'\ncontrol = 'cubic'\n";
+    let folder = tempfile::tempdir().unwrap();
+    let study = Study::of_scenario(&Document::parse("t.toml", text).unwrap(), folder.path().into()).unwrap();
+    let expected = (Rate::from_bps(10_000_000), Ends::at(Span::from_millis(20)), Ends::at(4));
+    assert_eq!((study.question.rate, study.question.rtt, study.question.flows), expected);
+    assert_eq!(study.question.mix, Mix::counted(&[("reno".into(), 3), ("cubic".into(), 1)]));
+    assert!(matches!(study.simulate(&mut Stop(2)), Err(ExperimentError::Stopped { .. })));
+    in_order(&study.simulate(&mut Unwatched).unwrap());
+}
+
+#[test]
+fn a_mix_shares_out_every_flow() {
+    let mix: Mix = "cubic:50%,reno:30%,bbr:20%".parse().unwrap();
+    for flows in 3..200 {
+        let counts = mix.counts(flows);
+        assert_eq!(counts.iter().map(|(_, count)| count).sum::<u64>(), flows, "{counts:?}");
+        assert!(counts.iter().all(|(_, count)| *count >= 1));
+    }
+    assert_eq!(mix.instead("reno", "bbr").to_string(), "cubic:50%,bbr:50%");
+}

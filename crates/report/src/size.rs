@@ -1,0 +1,226 @@
+//! The page of `tightlink size`: the limits, the curve around them, what rules say, other circumstances and policies, lines to paste.
+
+use super::figure::{capitalized, chart};
+use super::frame::Frame;
+use super::text::{decimals_for, escape_html, json_for_script, number};
+use lab::run::record::Engine;
+use lab::study::curves::{Axis, Curve, CurveChart, CurvePoint};
+use lab::study::size::{Point, Sizing};
+use serde::Serialize;
+use std::fmt::Write as _;
+
+const BODY: &str = include_str!("../assets/size.html");
+const SCRIPT: &str = include_str!("../assets/figure.js");
+
+/// What the script draws.
+#[derive(Serialize)]
+struct Data {
+    charts: Vec<CurveChart>,
+}
+
+/// The page about `sizing`, which `command` made: one HTML document that opens from a file and asks the network for nothing. The same
+/// answer gives the same bytes.
+#[must_use]
+pub fn html(sizing: &Sizing, command: &str) -> String {
+    let data = Data { charts: charts(sizing) };
+    let asked = &sizing.asked;
+    let title = format!(
+        "Which buffer? {} Mbit/s, {} flows, {}",
+        number(Some(asked.rate_bps / 1e6), decimals_for(asked.rate_bps / 1e6, 3)),
+        range(asked.flows.map(|flows| flows as f64)),
+        asked.control
+    );
+    // What was asked stands where other pages have their scenario.
+    let question = serde_json::to_string_pretty(asked).unwrap_or_default();
+    let frame = Frame {
+        title: &title,
+        source: None,
+        scenario_text: &question,
+        scenario_name: "what was asked",
+        command,
+        data: json_for_script(&data),
+        script: SCRIPT,
+    };
+    frame.fill(BODY, |name| {
+        Some(match name {
+            "headline" => format!("<p>{}</p>", escape_html(&headline(sizing))),
+            "answer" => table(&[
+                ("least".into(), sizing.least),
+                ("recommended".into(), sizing.recommended),
+                ("most".into(), sizing.most),
+            ]),
+            "trade-off" => sizing.trade_off.as_ref().map_or_else(String::new, |trade_off| {
+                let says = escape_html(&trade_off.says);
+                format!("<section><h2>Not all that is wished can be had</h2><p>{says}</p></section>")
+            }),
+            "proof" => sizing.proof.as_ref().map_or_else(String::new, |proof| {
+                let word = if proof.held { "held" } else { "not held" };
+                let table = table(&[("recommended".into(), proof.point)]);
+                format!("<section><h2>On the kernel: {word}</h2>{table}{}</section>", list(&proof.notes))
+            }),
+            "charts" => data.charts.iter().enumerate().map(chart).collect(),
+            "rules" => rules(sizing),
+            "tables" => tables(sizing),
+            "lines" => lines(sizing),
+            "assumptions" => list(&sizing.assumptions),
+            "remarks" => String::new(),
+            _ => return None,
+        })
+    })
+}
+
+fn headline(sizing: &Sizing) -> String {
+    let Point { packets, ms, bdp, utilization, queueing_delay_s, loss_rate, .. } = sizing.recommended;
+    let by = if sizing.engine == Engine::Model { "By theory" } else { "By simulation" };
+    format!(
+        "{by}, a limit of {packets} packets ({ms:.2} ms, {bdp:.3} bandwidth-delay products) keeps the link busy {:.2} % of the time, \
+         with a queueing delay of {:.2} ms in the mean and {:.2} ms at the 95th percentile, and a loss of {:.3} %.",
+        utilization * 100.0,
+        queueing_delay_s.mean * 1e3,
+        queueing_delay_s.p95 * 1e3,
+        loss_rate * 100.0
+    )
+}
+
+fn range([least, most]: [f64; 2]) -> String {
+    if least == most { least.to_string() } else { format!("{least} to {most}") }
+}
+
+fn axis(label: &str, unit: &str) -> Axis {
+    Axis { label: label.into(), unit: unit.into() }
+}
+
+/// Idle time, delay and loss against the limit, and idle time against delay. Idle time and not utilization, which is near one everywhere.
+fn charts(sizing: &Sizing) -> Vec<CurveChart> {
+    type Take = fn(&Point) -> (f64, Option<f64>);
+    let idle: Take =
+        |point| (100.0 * (1.0 - point.utilization), point.utilization_ci95.map(|half| 100.0 * half));
+    let takes: [(&str, &str, &str, Take); 4] = [
+        ("idle time", "%", "", idle),
+        ("queueing delay", "ms", "mean", |point| (1e3 * point.queueing_delay_s.mean, None)),
+        ("queueing delay", "ms", "95th percentile", |point| (1e3 * point.queueing_delay_s.p95, None)),
+        ("loss", "%", "", |point| (100.0 * point.loss_rate, point.loss_rate_ci95.map(|half| 100.0 * half))),
+    ];
+    let mut charts: Vec<CurveChart> = Vec::new();
+    for (label, unit, name, take) in takes {
+        let points = sizing.curve.iter().map(|point| {
+            let (y, half_width) = take(point);
+            CurvePoint { x: point.packets as f64, y, half_width, extent: None }
+        });
+        let curve = Curve { name: name.into(), points: points.collect() };
+        match charts.last_mut().filter(|chart| chart.y.label == label) {
+            Some(chart) => chart.curves.push(curve),
+            None => charts.push(CurveChart {
+                x: axis("limit", "packets"),
+                y: axis(label, unit),
+                curves: vec![curve],
+            }),
+        }
+    }
+    let mut policies: Vec<Curve> = Vec::new();
+    for policy in &sizing.pareto {
+        let (y, half_width) = idle(&policy.point);
+        let point = CurvePoint { x: 1e3 * policy.point.queueing_delay_s.p95, y, half_width, extent: None };
+        match policies.iter_mut().find(|curve| curve.name == policy.queue) {
+            Some(curve) => curve.points.push(point),
+            None => policies.push(Curve { name: policy.queue.clone(), points: vec![point] }),
+        }
+    }
+    if !policies.is_empty() {
+        let x = axis("95th percentile of the queueing delay", "ms");
+        charts.push(CurveChart { x, y: axis("idle time", "%"), curves: policies });
+    }
+    charts
+}
+
+fn table(rows: &[(String, Point)]) -> String {
+    let mut out =
+        String::from("<div class=\"scroll\"><table class=\"summary\"><thead><tr><th scope=\"col\"></th>");
+    let heads =
+        ["packets", "bytes", "ms", "BDP", "utilization, %", "mean delay, ms", "p95 delay, ms", "loss, %"];
+    for head in heads {
+        let _ = write!(out, "<th scope=\"col\">{head}</th>");
+    }
+    out += "</tr></thead><tbody>";
+    for (name, point) in rows {
+        let _ = write!(out, "<tr><th scope=\"row\">{}</th>", escape_html(&capitalized(name)));
+        let delay = point.queueing_delay_s;
+        let cells = [
+            (point.packets as f64, 0, None),
+            (point.bytes as f64, 0, None),
+            (point.ms, 3, None),
+            (point.bdp, 4, None),
+            (100.0 * point.utilization, 2, point.utilization_ci95),
+            (1e3 * delay.mean, 3, None),
+            (1e3 * delay.p95, 3, None),
+            (100.0 * point.loss_rate, 4, point.loss_rate_ci95),
+        ];
+        for (value, decimals, half) in cells {
+            let _ = write!(out, "<td data-value=\"{value}\"><span>{}</span>", number(Some(value), decimals));
+            if let Some(half) = half {
+                let _ = write!(out, "<small>± {}</small>", number(Some(100.0 * half), decimals));
+            }
+            out += "</td>";
+        }
+        out += "</tr>";
+    }
+    out + "</tbody></table></div>"
+}
+
+fn rules(sizing: &Sizing) -> String {
+    let mut out = String::from(
+        "<div class=\"scroll\"><table class=\"summary\"><thead><tr><th scope=\"col\">rule</th><th scope=\"col\">packets</th>\
+         <th scope=\"col\">made for this</th><th scope=\"col\">takes for granted</th><th scope=\"col\">source</th></tr></thead><tbody>",
+    );
+    for rule in &sizing.rules {
+        let _ = write!(
+            out,
+            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+            escape_html(&rule.name),
+            number(rule.packets.map(|packets| packets as f64), 0),
+            if rule.fits { "yes" } else { "no" },
+            escape_html(&rule.because),
+            escape_html(rule.source)
+        );
+    }
+    out + "</tbody></table></div>"
+}
+
+fn tables(sizing: &Sizing) -> String {
+    let curve: Vec<(String, Point)> = sizing
+        .curve
+        .iter()
+        .map(|point| (if Some(point.packets) == sizing.knee { "knee" } else { "" }.to_owned(), *point))
+        .collect();
+    let variants: Vec<(String, Point)> =
+        sizing.sensitivity.iter().map(|variant| (variant.what.clone(), variant.point)).collect();
+    let best = |best: bool| if best { ", best" } else { "" };
+    let policies: Vec<(String, Point)> = sizing
+        .pareto
+        .iter()
+        .map(|policy| (format!("{}{}", policy.queue, best(policy.best)), policy.point))
+        .collect();
+    let titled = |title: &str, rows: &[(String, Point)]| match rows.is_empty() {
+        true => String::new(),
+        false => format!("<h3>{title}</h3>{}", table(rows)),
+    };
+    titled("The curve", &curve)
+        + &titled("The recommended limit with", &variants)
+        + &titled("Utilization against delay; best: none has more of one and less of the other", &policies)
+}
+
+fn lines(sizing: &Sizing) -> String {
+    let line = |line: &lab::study::size::Line| {
+        format!("<p>{}</p><pre>{}</pre>", escape_html(line.system), escape_html(&line.line))
+    };
+    sizing.lines.iter().map(line).collect()
+}
+
+fn list(items: &[String]) -> String {
+    let item = |item: &String| format!("<li>{}</li>", escape_html(item));
+    if items.is_empty() {
+        String::new()
+    } else {
+        format!("<ul>{}</ul>", items.iter().map(item).collect::<String>())
+    }
+}
