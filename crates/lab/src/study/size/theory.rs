@@ -2,9 +2,11 @@
 
 use super::answer::{Delay, Point, Rule};
 use super::question::Question;
+use model::fixed_point::{self, Bottleneck, Flow, Queue};
+use model::response::Protocol;
 use model::rules::single_flow::{self, Growth, Saw};
 use model::rules::{many_flows, sqrt_n_buffer, tiny_buffer};
-use units::Fraction;
+use units::{Fraction, Rate};
 
 /// From so many flows on the square-root rule is made for them: its source asks for some hundreds.
 const MANY: u64 = 300;
@@ -178,6 +180,7 @@ pub(super) fn rules(question: &Question) -> Vec<Rule> {
             because: "the same with the target: a packet waits for that share of the time".into(),
         });
     }
+    rules.extend(fixed_point(question, flows));
     let (window, share) = (question.window(flows), Fraction::new(target).unwrap_or(Fraction::ONE));
     rules.push(Rule {
         name: "O(log W)".into(),
@@ -187,6 +190,47 @@ pub(super) fn rules(question: &Question) -> Vec<Rule> {
         because: "paced flows that are limited elsewhere and offer the target's load; greedy flows offer more than any link has".into(),
     });
     rules
+}
+
+/// The fixed point of flows and queue, if every control has a response function: the least limit at which it has the target.
+fn fixed_point(question: &Question, flows: u64) -> Option<Rule> {
+    let of_each = question.mix.counts(flows).into_iter().map(|(control, flows)| {
+        let base_rtt = question.rtt.mean() + question.rate.serialization(question.packet);
+        let protocol = Protocol::named(control).filter(|protocol| protocol.laws().is_some())?;
+        Some(Flow {
+            count: count(flows),
+            protocol,
+            base_rtt,
+            packet: question.packet,
+            max_window: f64::INFINITY,
+        })
+    });
+    let of_each: Vec<Flow> = of_each.collect::<Option<_>>()?;
+    let misses = |limit: u64| {
+        let bottleneck = Bottleneck {
+            capacity: question.rate,
+            unresponsive: Rate::ZERO,
+            loss: Fraction::ZERO,
+            // The one being sent counts there.
+            packets: limit + 1,
+            queue: Queue::DropTail,
+        };
+        let found = fixed_point::fixed_point(&bottleneck, &of_each).ok()?;
+        Some(found.utilization < question.target.get())
+    };
+    let (mut low, mut high) = (0, question.bdp_packets().ceil() as u64);
+    let reached = !misses(high)?;
+    while reached && high - low > 1 {
+        let middle = low.midpoint(high);
+        if misses(middle)? { low = middle } else { high = middle }
+    }
+    Some(Rule {
+        name: "fixed point".into(),
+        packets: reached.then_some(high),
+        source: "Barman, Smaragdakis and Matta 2004",
+        fits: false,
+        because: "arrivals without memory at a queue of M/M/1/K, which windows that saw are not: it asks for less than simulation".into(),
+    })
 }
 
 /// The rules for one flow of `control`, least and mean.
