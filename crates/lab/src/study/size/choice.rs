@@ -69,7 +69,8 @@ pub(super) fn choice(question: &Question, curve: &[Point]) -> Choice {
         || loss == Some(None)
         || met.is_none();
     if let Some(longest) = delay {
-        let longest = longest.unwrap_or(1).max(1);
+        // If none is short enough, the smallest that was looked at comes nearest.
+        let longest = longest.unwrap_or(curve[0].packets).max(1);
         recommended = recommended.min(longest);
         most = most.min(longest);
     }

@@ -29,6 +29,9 @@ const LEAST_RATE: Rate = Rate::from_bps(10_000);
 /// The sizes of a segment that a scenario may have and that carry data.
 const PACKETS: (u64, u64) = (64, 65_535);
 
+/// Controls that do not fill a link by themselves: one needs a window, two need routers that tell them their rate.
+const NEEDY: [&str; 3] = ["fixed", "xcp", "rcp"];
+
 /// From the least to the most: written as `20ms..80ms`, or as one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ends<T> {
@@ -175,7 +178,8 @@ impl FromStr for Mix {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let known: Vec<&str> = cc::registry::CONTROLS.iter().map(|control| control.name).collect();
+        let known = cc::registry::CONTROLS.iter().map(|control| control.name);
+        let known: Vec<&str> = known.filter(|name| !NEEDY.contains(name)).collect();
         let accepted = "a control such as cubic, or shares such as cubic:80%,bbr:20%";
         let mut shares: Vec<(String, f64)> = Vec::new();
         for part in text.split(',') {
