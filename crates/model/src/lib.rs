@@ -16,6 +16,7 @@
 //! 9. [`response`]: the window of each congestion control as a function of the loss rate;
 //! 10. [`fixed_point`]: many flows at one queue, drop-tail or RED, by their response functions;
 //! 11. [`bianchi`]: what a saturated 802.11 cell carries.
+//! 12. [`fluid`]: windows and queue against time, many flows as fluids.
 //!
 //! An argument for which a formula says nothing is an [`OutOfRange`]. [`bottleneck::calculus`] has inverses.
 //!
@@ -43,6 +44,7 @@ pub mod bianchi;
 pub mod bottleneck;
 pub mod empty_queue;
 pub mod fixed_point;
+pub mod fluid;
 pub mod mft;
 pub mod overflow;
 pub mod pftk;

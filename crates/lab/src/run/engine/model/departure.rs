@@ -109,6 +109,7 @@ pub(super) fn control<'a>(
     )
     .accepted(known.join(", "))
     .help("choose another control or another engine");
-    let assumption = format!("{} is taken for {taken_for}", names.join(", "));
+    let is = if names.len() == 1 { "is" } else { "are" };
+    let assumption = format!("{} {is} taken for {taken_for}", names.join(", "));
     Some(Departure::new(Weight::Core, complaint, assumption))
 }
