@@ -40,7 +40,8 @@ mod transfer;
 pub use repair::Repair;
 pub use transfer::{Connection, FirstLoss, Transfer, transfer};
 
-use units::{Bytes, Complaint, Rate, Span};
+use crate::OutOfRange;
+use units::{Bytes, Rate, Span};
 
 /// The most segments that path and buffer may hold together: what follows costs as many steps.
 pub const MOST_SEGMENTS: f64 = 1e6;
@@ -88,36 +89,14 @@ impl Path {
     ///
     /// # Errors
     /// The first that does not, with its range.
-    pub fn check(&self) -> Result<(), Complaint> {
-        let wrong = |place: &str, found: String, accepted: String| {
-            Err(Complaint::new(place, found).accepted(accepted))
-        };
-        if self.capacity == Rate::ZERO {
-            return wrong("capacity", "0 bit/s".into(), "above zero".into());
-        }
-        if self.segment == Bytes::ZERO {
-            return wrong("segment", "0 B".into(), "above zero".into());
-        }
-        if self.pipe() < 1.0 {
-            let least = Span::from_secs_f64(self.service());
-            return wrong(
-                "rtt",
-                format!("{}, less than one service time", self.rtt),
-                format!("{least} or more"),
-            );
-        }
-        if self.room() < 1.0 {
-            return wrong(
-                "buffer",
-                format!("{}", self.buffer),
-                format!("{} or more, one segment", self.segment),
-            );
-        }
+    pub fn check(&self) -> Result<(), OutOfRange> {
+        OutOfRange::unless(self.capacity > Rate::ZERO, "capacity", self.capacity, "above 0")?;
+        OutOfRange::unless(self.segment > Bytes::ZERO, "segment", self.segment, "above 0")?;
+        OutOfRange::unless(self.pipe() >= 1.0, "rtt", self.rtt, "the service time of a segment, or more")?;
+        OutOfRange::unless(self.room() >= 1.0, "buffer", self.buffer, "one segment, or more")?;
         let held = self.pipe() + self.room();
-        if held > MOST_SEGMENTS {
-            let found = format!("path and buffer hold {held:.0} segments");
-            return wrong("buffer", found, format!("{MOST_SEGMENTS:.0} segments or fewer"));
-        }
+        let few = held <= MOST_SEGMENTS;
+        OutOfRange::unless(few, "held by path and buffer", held.round(), "1000000 segments, or fewer")?;
         Ok(())
     }
 }
@@ -167,12 +146,10 @@ impl Growth {
     ///
     /// # Errors
     /// The range, if it does not.
-    pub fn check(&self) -> Result<(), Complaint> {
-        if (1..=MOST_COVERED).contains(&self.delayed_ack) {
-            return Ok(());
-        }
-        let found = format!("{} segments per acknowledgement", self.delayed_ack);
-        Err(Complaint::new("delayed_ack", found).accepted(format!("1 to {MOST_COVERED}")))
+    pub fn check(&self) -> Result<(), OutOfRange> {
+        let fits = (1..=MOST_COVERED).contains(&self.delayed_ack);
+        OutOfRange::unless(fits, "delayed_ack", self.delayed_ack, "from 1 to 100")?;
+        Ok(())
     }
 }
 
@@ -198,7 +175,7 @@ fn window_before(room: f64, growth: Growth) -> f64 {
 ///
 /// # Errors
 /// What of `path` or `growth` is out of range.
-pub fn overflow_window(path: &Path, growth: Growth) -> Result<f64, Complaint> {
+pub fn overflow_window(path: &Path, growth: Growth) -> Result<f64, OutOfRange> {
     path.check()?;
     growth.check()?;
     Ok(path.room() + path.pipe().min(window_before(path.room(), growth)))
@@ -212,14 +189,12 @@ pub fn overflow_window(path: &Path, growth: Growth) -> Result<f64, Complaint> {
 /// # Errors
 /// What of `path` or `growth` is out of range, or a `window` that is not above zero or takes more than
 /// [`MOST_SEGMENTS`].
-pub fn buffer_for(path: &Path, growth: Growth, window: f64) -> Result<Bytes, Complaint> {
+pub fn buffer_for(path: &Path, growth: Growth, window: f64) -> Result<Bytes, OutOfRange> {
     let path = Path { buffer: path.segment, ..*path };
     path.check()?;
     growth.check()?;
-    if !(window > 0.0 && window <= MOST_SEGMENTS) {
-        let accepted = format!("above zero, up to {MOST_SEGMENTS:.0}");
-        return Err(Complaint::new("window", format!("{window} segments")).accepted(accepted));
-    }
+    let fits = window > 0.0 && window <= MOST_SEGMENTS;
+    OutOfRange::unless(fits, "window", window, "above 0, up to 1000000 segments")?;
     let mut before = window_before(1.0, growth);
     let mut least: f64 = 1.0;
     loop {
@@ -268,7 +243,7 @@ pub fn next_threshold(detection: f64) -> f64 {
 /// ```
 /// # Errors
 /// What of `path` or `growth` is out of range.
-pub fn burst_buffer(path: &Path, growth: Growth) -> Result<f64, Complaint> {
+pub fn burst_buffer(path: &Path, growth: Growth) -> Result<f64, OutOfRange> {
     path.check()?;
     growth.check()?;
     Ok(path.pipe() / growth.slow_start())

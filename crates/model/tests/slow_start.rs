@@ -86,23 +86,23 @@ fn what_is_out_of_range_is_said_with_the_range() {
     let found = |path: Path, growth| overflow_window(&path, growth).unwrap_err();
     let good = path(73, 20);
     let none = found(Path { capacity: Rate::ZERO, ..good }, acks(1));
-    assert_eq!((none.place.as_str(), none.accepted.as_str()), ("capacity", "above zero"));
-    assert_eq!(found(Path { segment: Bytes::ZERO, ..good }, acks(1)).place, "segment");
+    assert_eq!((none.what, none.accepted), ("capacity", "above 0"));
+    assert_eq!(found(Path { segment: Bytes::ZERO, ..good }, acks(1)).what, "segment");
     let short = found(Path { rtt: Span::from_micros(500), ..good }, acks(1));
-    assert_eq!((short.place.as_str(), short.accepted.as_str()), ("rtt", "1ms or more"));
+    assert_eq!((short.what, short.accepted), ("rtt", "the service time of a segment, or more"));
     let small = found(Path { buffer: Bytes::new(999), ..good }, acks(1));
-    assert_eq!(small.place, "buffer");
+    assert_eq!((small.what, small.accepted), ("buffer", "one segment, or more"));
     let large = found(path(1, 2_000_000), acks(1));
-    assert_eq!(large.accepted, "1000000 segments or fewer");
-    assert_eq!(found(good, acks(0)).accepted, "1 to 100");
-    assert_eq!(found(good, acks(101)).accepted, "1 to 100");
+    assert_eq!((large.found.as_str(), large.accepted), ("2000001", "1000000 segments, or fewer"));
+    assert_eq!(found(good, acks(0)).accepted, "from 1 to 100");
+    assert_eq!(found(good, acks(101)).accepted, "from 1 to 100");
     for window in [0.0, -1.0, f64::NAN, f64::INFINITY, 2.0 * MOST_SEGMENTS] {
-        assert_eq!(buffer_for(&good, acks(1), window).unwrap_err().place, "window");
+        assert_eq!(buffer_for(&good, acks(1), window).unwrap_err().what, "window");
     }
     let with = |change: fn(&mut Connection)| {
         let mut connection = Connection::new(10, acks(1), Repair::Reno);
         change(&mut connection);
-        transfer(&good, &connection).unwrap_err().place
+        transfer(&good, &connection).unwrap_err().what
     };
     assert_eq!(with(|connection| connection.segments = 0), "segments");
     assert_eq!(with(|connection| connection.initial_window = 0), "initial_window");

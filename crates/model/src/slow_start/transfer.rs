@@ -4,7 +4,8 @@ use super::clock::{Clock, End};
 use super::repair::{Repair, repair};
 use super::rounds::Rounds;
 use super::{Growth, MOST_SEGMENTS, Path};
-use units::{Complaint, Span};
+use crate::OutOfRange;
+use units::Span;
 
 /// A transfer that is alone on its path.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,20 +48,13 @@ impl Connection {
         }
     }
 
-    fn check(&self) -> Result<(), Complaint> {
+    fn check(&self) -> Result<(), OutOfRange> {
         self.growth.check()?;
-        let most = MOST_SEGMENTS as u64;
-        if self.segments == 0 {
-            return Err(Complaint::new("segments", "0: nothing to send").accepted("1 or more"));
-        }
-        if !(1..=most).contains(&self.initial_window) {
-            let found = format!("{} segments", self.initial_window);
-            return Err(Complaint::new("initial_window", found).accepted(format!("1 to {most} segments")));
-        }
-        if self.threshold.is_nan() || self.threshold < 1.0 {
-            let found = format!("{} segments", self.threshold);
-            return Err(Complaint::new("threshold", found).accepted("1 segment or more"));
-        }
+        OutOfRange::unless(self.segments >= 1, "segments", self.segments, "1 or more")?;
+        let fits = (1..=MOST_SEGMENTS as u64).contains(&self.initial_window);
+        OutOfRange::unless(fits, "initial_window", self.initial_window, "from 1 to 1000000 segments")?;
+        // Infinite is none; NaN is no number.
+        OutOfRange::unless(self.threshold >= 1.0, "threshold", self.threshold, "1 segment, or more")?;
         Ok(())
     }
 }
@@ -104,7 +98,7 @@ pub struct FirstLoss {
 ///
 /// # Errors
 /// What of `path` or `connection` is out of range.
-pub fn transfer(path: &Path, connection: &Connection) -> Result<Transfer, Complaint> {
+pub fn transfer(path: &Path, connection: &Connection) -> Result<Transfer, OutOfRange> {
     path.check()?;
     connection.check()?;
     let end = Clock::new(path, connection).run();
