@@ -231,3 +231,53 @@ proptest! {
         prop_assert!(wrong.is_empty(), "{:?}\n{}", wrong, text);
     }
 }
+
+/// 52 segments is Theorem 1's window of slow start at 20 packets of buffer.
+const FILE: &str = "title = 't'
+[link]
+rate = '1.5Mbit/s'
+queue.limit = '19 packets'
+[[flow]]
+name = 'file'
+segment = '512B'
+timestamps = false
+rtt = '197.269ms'
+initial_window = 1
+size = '236000B'
+";
+
+#[test]
+fn a_file_alone_on_its_path_is_answered_by_the_slow_start_that_it_has() {
+    let record = answered(FILE);
+    let flow = &record.summary.flows[0];
+    assert_eq!(record.summary.assumptions, Vec::<String>::new());
+    assert!(record.notes.iter().any(|note| note.to_string().contains("slow start [buffers:theorem1]")));
+    assert_eq!(flow.first_loss_window_segments, Some(52.0));
+    // Selective acknowledgements: no timeout, and half of the window at which the loss was detected, 2 x 52.
+    assert_eq!((flow.timeouts, flow.threshold_segments), (Some(0), Some(51.0)));
+    let goodput = 236_000.0 * 8.0 / flow.completion_s.unwrap();
+    assert!((flow.goodput_bps - goodput).abs() < 1e-6 * goodput);
+}
+
+#[test]
+fn what_slow_start_is_not_about_is_left_to_the_theory_of_the_steady_state() {
+    let by = |text: &str| {
+        let notes = answered(text).notes;
+        notes.iter().any(|note| note.to_string().contains("buffers:theorem1"))
+    };
+    assert!(by(FILE));
+    assert!(by(&FILE.replace("title = 't'", "title = 't'\nduration = '60s'")));
+    // Whoever changes the window or the times is none of it, nor a run that ends first.
+    for (what, other) in [
+        ("size = '236000B'", "size = '236000B'\nsocket_buffer = '10kB'"),
+        ("size = '236000B'", "size = '236000B'\nslow_start = 'hystart'"),
+        ("size = '236000B'", "size = '236000B'\npacing = true"),
+        ("size = '236000B'", "size = '236000B'\nsend_jitter = '1ms'"),
+        ("size = '236000B'", "size = '236000B'\naccess_rate = '2Mbit/s'"),
+        ("size = '236000B'", "size = '236000B'\nloss_detection = 'rack'"),
+        ("rate = '1.5Mbit/s'", "rate = '1.5Mbit/s'\nloss = 0.01"),
+        ("title = 't'", "title = 't'\nduration = '1s'"),
+    ] {
+        assert!(!by(&FILE.replace(what, other)), "{other}");
+    }
+}

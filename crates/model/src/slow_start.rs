@@ -19,6 +19,7 @@
 //! [`transfer()`] follows one transfer to its end. It needs no real numbers in the place of segments, and knows the timer of
 //! delayed acknowledgements. `slow_start/clock.rs` is the slow start up to the discovery of its losses,
 //! `slow_start/repair.rs` what repairs them, `slow_start/rounds.rs` everything after that, round trip by round trip.
+//! `docs/papers/slowstart.md` holds all of it against ns-2 and the simulator.
 //!
 //! ```
 //! use tightlink_model::slow_start::{Growth, Path, overflow_window};

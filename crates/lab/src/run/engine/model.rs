@@ -25,6 +25,7 @@
 mod answer;
 mod departure;
 mod mft;
+mod slow_start;
 
 use self::answer::Answer;
 use self::departure::Departure;
@@ -34,8 +35,8 @@ use crate::run::record::{Engine, Record};
 use crate::run::resolve::Resolved;
 use units::Complaint;
 
-/// Every theory. In a tie the first answers.
-const THEORIES: &[&dyn Theory] = &[&mft::Mft];
+/// Every theory. In a tie the first answers: of a file how long it takes, rather than the steady state that it may not reach.
+const THEORIES: &[&dyn Theory] = &[&slow_start::SlowStart, &mft::Mft];
 
 /// A theory: what it is about, and what it says of a scenario.
 trait Theory: Sync {
