@@ -86,7 +86,7 @@ pub const CONTROLS: &[Control] = &[
     },
     Control {
         name: "newreno",
-        summary: "reno by the name it has with NewReno's recovery; how losses are mended is the flow's `sack` and `recovery`",
+        summary: "reno by the name it has with NewReno's recovery; how losses are repaired is the flow's `sack` and `recovery`",
         source: "RFC 6582",
         status: STANDARD,
         build: |recipe| recipe.loss_based(Reno::new),

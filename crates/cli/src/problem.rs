@@ -80,7 +80,7 @@ impl From<CurvesError> for Problem {
             CurvesError::Sweep(error) => error.into(),
             CurvesError::Search(error) => error.into(),
             CurvesError::Faults(faults) => faults.into(),
-            unknown @ CurvesError::Unknown { .. } => Self::usage(unknown),
+            unknown @ CurvesError::Unknown(_) => Self::usage(unknown),
         }
     }
 }
@@ -98,8 +98,8 @@ impl From<ExperimentError> for Problem {
             | ExperimentError::Unanswerable(_)
             | ExperimentError::NothingDrawn(_)
             | ExperimentError::Varied(_) => Self::usage(error),
-            ExperimentError::Page { .. }
-            | ExperimentError::Table { .. }
+            ExperimentError::Page(_)
+            | ExperimentError::Table(_)
             | ExperimentError::Stopped { .. } => Self::environment(error),
         }
     }
@@ -109,7 +109,7 @@ impl From<EngineError> for Problem {
         match error {
             // The scenario asks for what the engine is not: the person chose both.
             EngineError::CannotAnswer(_)
-            | EngineError::NothingMeasured { .. }
+            | EngineError::NothingMeasured(_)
             | EngineError::Emulator(emu::EmuError::Refused(_)) => Self::usage(error),
             EngineError::Emulator(_)
             | EngineError::Host(_)

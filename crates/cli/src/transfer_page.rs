@@ -5,6 +5,7 @@ use crate::problem::Problem;
 use lab::files::replace;
 use std::path::Path;
 use transfer::Summary;
+use units::Complaint;
 
 /// Writes the page about `transfer` to `file`, whole or not at all.
 pub(crate) fn write(file: &Path, transfer: &Summary) -> Result<(), Problem> {
@@ -12,10 +13,9 @@ pub(crate) fn write(file: &Path, transfer: &Summary) -> Result<(), Problem> {
         std::env::args().take(2).map(|word| word.rsplit('/').next().unwrap_or_default().to_owned()).collect();
     let page = report::transfers::page(transfer, &command.join(" "));
     replace(file, page.as_bytes()).map_err(|error| {
-        Problem::environment(format!(
-            "{}: cannot write the report: {error}\n  help: choose another file with --report; the transfer itself is done",
-            file.display()
-        ))
+        let found = format!("cannot write the report: {error}");
+        let complaint = Complaint::new(file.display().to_string(), found);
+        Problem::environment(complaint.help("choose another file with --report; the transfer itself is done"))
     })?;
     print::talk(format_args!("report: {}", file.display()));
     Ok(())

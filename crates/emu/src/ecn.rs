@@ -26,14 +26,14 @@ pub(crate) fn of(packet: &[u8]) -> Ecn {
     }
 }
 
-/// Sets congestion experienced, and mends IPv4's header checksum; leaves anything but a whole IP header alone.
+/// Sets congestion experienced, and updates IPv4's header checksum; leaves anything but a whole IP header alone.
 pub(crate) fn mark(packet: &mut [u8]) {
     match version(packet) {
         Some(4) => {
             let before = u16::from_be_bytes([packet[0], packet[1]]);
             packet[1] |= CE;
             let after = u16::from_be_bytes([packet[0], packet[1]]);
-            let checksum = mended(u16::from_be_bytes([packet[10], packet[11]]), before, after);
+            let checksum = updated_checksum(u16::from_be_bytes([packet[10], packet[11]]), before, after);
             packet[10..12].copy_from_slice(&checksum.to_be_bytes());
         }
         Some(6) => packet[1] |= CE << SHIFT6,
@@ -49,7 +49,7 @@ fn version(packet: &[u8]) -> Option<u8> {
 }
 
 /// RFC 1624, equation 3: the checksum after one word of what it covers has changed. HC' = ~(~HC + ~m + m').
-fn mended(checksum: u16, before: u16, after: u16) -> u16 {
+fn updated_checksum(checksum: u16, before: u16, after: u16) -> u16 {
     let sum = u32::from(!checksum) + u32::from(!before) + u32::from(after);
     let sum = (sum & 0xffff) + (sum >> 16);
     !(((sum & 0xffff) + (sum >> 16)) as u16)

@@ -1,4 +1,4 @@
-//! [`HostError`]: what the machine refused, with the words that help to mend it.
+//! [`HostError`]: what the machine refused, and what to do about it.
 
 use std::io;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ pub enum HostError {
         source: io::Error,
     },
     /// A setting of the namespace could not be written, or did not stick.
-    #[error("cannot set {} to {value:?}: {reason}; {mend}", path.display())]
+    #[error("cannot set {} to {value:?}: {reason}; {help}", path.display())]
     Setting {
         /// The file under `/proc/sys`.
         path: PathBuf,
@@ -36,8 +36,8 @@ pub enum HostError {
         value: String,
         /// What went wrong.
         reason: String,
-        /// How to mend it.
-        mend: &'static str,
+        /// What to do.
+        help: &'static str,
     },
     /// A stack profile was asked for in the machine's own namespace.
     #[error(

@@ -14,7 +14,7 @@ pub enum Stack {
     #[default]
     Modern,
     /// Near the NewReno of the papers: losses are found by three duplicate acknowledgements or a timeout, and one
-    /// is mended per round trip. What stays modern: PRR, time stamps, an initial window of ten, receiver-side GRO.
+    /// is repaired per round trip. What stays modern: PRR, time stamps, an initial window of ten, receiver-side GRO.
     Classic,
 }
 
@@ -106,7 +106,7 @@ fn raise_maximum(name: &str, least: u64) -> Result<SettingChange, HostError> {
             path,
             value: format!("(three numbers, the last at least {least})"),
             reason: format!("found {text:?} there"),
-            mend: "this kernel is not one tightlink knows",
+            help: "this kernel is not one tightlink knows",
         });
     };
     write(name, &format!("{min} {default} {}", max.max(least)))
@@ -137,7 +137,7 @@ fn refused(path: &Path, value: &str, reason: String) -> HostError {
         path: path.to_owned(),
         value: value.to_owned(),
         reason,
-        mend: "run as root, or in a user namespace that owns the network namespace (unshare -rn), with /proc/sys writable",
+        help: "run as root, or in a user namespace that owns the network namespace (unshare -rn), with /proc/sys writable",
     }
 }
 

@@ -165,7 +165,7 @@ fn an_unknown_number_is_told_what_there_is_of_a_flow() {
     let unknown =
         draw(&spec, &tasks[..1], &Runner { jobs: 1, folder: folder.path(), watched: &Watched::by_nobody() })
             .unwrap_err();
-    assert!(matches!(unknown, CurvesError::Unknown { .. }), "{unknown}");
+    assert!(matches!(unknown, CurvesError::Unknown(_)), "{unknown}");
     assert!(unknown.to_string().contains("flows.target.rtt_s.p95"), "{unknown}");
 }
 

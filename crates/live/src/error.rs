@@ -1,4 +1,4 @@
-//! [`LiveError`]: what can go wrong with a real transfer, each with the words that help to mend it.
+//! [`LiveError`]: why kernel sockets could not be set up, or broke; each message says what to do.
 
 use host::HostError;
 use probe::ProbeError;

@@ -16,7 +16,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use units::Foreign;
+use units::{Complaint, Foreign};
 
 /// The longest line: a name with every byte escaped, the digest, and what stands between.
 const LONGEST: usize = 2 * 4095 + 70;
@@ -81,17 +81,15 @@ pub(crate) fn is_outside(file: &Path, folder: &Path) -> Result<(), TransferError
     if !parent.starts_with(folder) {
         return Ok(());
     }
-    Err(TransferError::Usage(format!(
-        "{}: lies in the folder that is received into, where a sender may take its name\n  help: choose a file elsewhere",
-        Foreign::path(file)
-    )))
+    let inside = "lies in the folder that is received into, where a sender may take its name";
+    let complaint = Complaint::new(Foreign::path(file).to_string(), inside);
+    Err(TransferError::Usage(complaint.help("choose a file elsewhere")))
 }
 
 fn taken(file: &Path) -> TransferError {
-    TransferError::Usage(format!(
-        "{}: exists, and digests are never written over something\n  help: choose another file, or remove this one",
-        Foreign::path(file)
-    ))
+    let exists = "exists, and digests are never written over something";
+    let complaint = Complaint::new(Foreign::path(file).to_string(), exists);
+    TransferError::Usage(complaint.help("choose another file, or remove this one"))
 }
 
 /// Writes the digests of the files called `names` beneath `folder` to the new `file`, which has its name when it is whole

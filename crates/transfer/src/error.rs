@@ -1,10 +1,11 @@
-//! [`TransferError`]: why a transfer ended, in words that help to mend it.
+//! [`TransferError`]: why a transfer ended, and what to do about it.
 
+use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
-use units::Foreign;
+use units::{Complaint, Foreign};
 
 /// The kind of an ending, for programs: what somebody who automates transfers would do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,80 +29,47 @@ pub enum Ending {
 #[non_exhaustive]
 pub enum TransferError {
     /// The ticket's text is not a ticket.
-    #[error("{0}")]
     Ticket(#[from] crate::ticket::TicketError),
     /// What is asked for makes no sense; nothing was started.
-    #[error("{0}")]
-    Usage(String),
+    Usage(Complaint),
     /// Nobody answers at the ticket's addresses.
-    #[error(
-        "no receiver at {tried}\n  help: is `tightlink receive` still running there, and may this machine reach that port? \
-         A receiver ends when its session is finished; its ticket is of no use after that"
-    )]
     Unreachable {
         /// The addresses tried, each with what happened.
         tried: String,
     },
     /// Who answers does not hold the key that the ticket names.
-    #[error(
-        "{address} has another key than the ticket says: it is another receiver, or a new session of the same one\n  \
-         help: a finished session's ticket is not accepted again; use the ticket that `tightlink receive` printed last"
-    )]
     OtherReceiver {
         /// Who answered.
         address: SocketAddr,
     },
     /// The receiver does not accept the ticket's secret.
-    #[error(
-        "{address} does not accept this ticket\n  help: use the ticket that `tightlink receive` printed, all of it"
-    )]
     TicketRefused {
         /// Who refused.
         address: SocketAddr,
     },
     /// The receiver turned the sender away.
-    #[error("the receiver refuses: {:#}", Foreign::new(.0))]
     Refused(String),
     /// The receiver's user, or its options, do not accept what was announced.
-    #[error("not accepted: {0}")]
     NotAccepted(String),
     /// The receiver's user, or its options, do not accept it, as the receiver says.
-    #[error("the receiver does not accept it and says {:#}", Foreign::new(.0))]
     Declined(String),
     /// The receiver's disk is full, or fails, as the receiver says.
-    #[error(
-        "the receiver's disk stops the transfer: {:#}; what has arrived is kept\n  help: when there is room, run the same \
-         commands again, the receiver's first", Foreign::new(.0)
-    )]
     ReceiversDisk(String),
     /// The ticket's time is over, and no sender came.
-    #[error(
-        "the ticket has expired: {0}\n  help: run `tightlink receive` on the folder again; what has arrived is kept, and a new \
-         ticket is printed"
-    )]
     Expired(String),
     /// No sender came, or came back, in the time that was given.
-    #[error(
-        "no sender for {wait}; what has arrived is kept\n  help: run `tightlink receive` on the folder again to go on waiting"
-    )]
     NobodyCame {
         /// How long it was waited.
         wait: units::Span,
     },
     /// The connection broke, or nothing came for a long time.
-    #[error(
-        "the other side is gone ({}); what has arrived is kept\n  help: run the same `tightlink send` again to go on; \
-         if the receiver has ended, run `tightlink receive` on its folder first", Foreign::new(.reason)
-    )]
     PeerGone {
         /// How it showed.
         reason: String,
     },
     /// The other side gave up and said why.
-    #[error("the other side gave up and says {:#}", Foreign::new(.0))]
     Aborted(String),
     /// What came does not follow the protocol.
-    #[error("{peer} does not follow the protocol: {}", Foreign::new(.reason))]
     Protocol {
         /// Who.
         peer: SocketAddr,
@@ -109,7 +77,6 @@ pub enum TransferError {
         reason: String,
     },
     /// TLS failed after the handshake, or in it.
-    #[error("TLS with {peer}: {source}")]
     Tls {
         /// Who.
         peer: SocketAddr,
@@ -117,7 +84,6 @@ pub enum TransferError {
         source: rustls::Error,
     },
     /// A file or folder of this machine cannot be read or written.
-    #[error("{}: cannot {doing}: {source}{}", Foreign::path(path), help(source))]
     File {
         /// Which.
         path: PathBuf,
@@ -127,19 +93,11 @@ pub enum TransferError {
         source: io::Error,
     },
     /// The folder is in use by another receiver.
-    #[error(
-        "{}: another `tightlink receive` is at work in this folder\n  help: end it, or choose another folder",
-        Foreign::path(path)
-    )]
     Busy {
         /// The folder.
         path: PathBuf,
     },
     /// The session's files cannot be read.
-    #[error(
-        "{}: {reason}\n  help: `tightlink receive --new` begins a new session there; files under way are sent again",
-        Foreign::path(path)
-    )]
     State {
         /// Which file.
         path: PathBuf,
@@ -147,10 +105,6 @@ pub enum TransferError {
         reason: String,
     },
     /// What lies where a session's files belong is not this user's own, or is open to others.
-    #[error(
-        "{}: {reason}\n  help: receive into a folder of your own; or, if nobody else needs it, remove it and try again",
-        Foreign::path(path)
-    )]
     NotOwn {
         /// Which file.
         path: PathBuf,
@@ -158,10 +112,6 @@ pub enum TransferError {
         reason: String,
     },
     /// The disk has less room than was announced; nothing was written.
-    #[error(
-        "{}: {announced} are announced, and {free} are free\n  help: free some room, or let it be tried with --yes",
-        Foreign::path(path)
-    )]
     NoRoom {
         /// The folder.
         path: PathBuf,
@@ -171,7 +121,6 @@ pub enum TransferError {
         free: units::Bytes,
     },
     /// Some of what was to be sent is not there.
-    #[error("{failed} of {all} files and folders were not transferred; the first: {first}")]
     Incomplete {
         /// How many.
         failed: u64,
@@ -181,16 +130,12 @@ pub enum TransferError {
         first: String,
     },
     /// A socket's option was refused.
-    #[error(transparent)]
     Host(#[from] host::HostError),
     /// The path cannot be probed.
-    #[error(transparent)]
     Probe(#[from] probe::ProbeError),
     /// A window could not be held.
-    #[error(transparent)]
     Live(#[from] live::LiveError),
     /// A system call failed that should not.
-    #[error("cannot {doing}: {source}")]
     System {
         /// What was tried.
         doing: &'static str,
@@ -199,21 +144,100 @@ pub enum TransferError {
     },
 }
 
-/// How to mend what the kernel said, if there is a common way.
-fn help(source: &io::Error) -> &'static str {
-    match source.kind() {
+/// What to do about what the kernel said, if there is a common way.
+fn help(source: &io::Error) -> Option<String> {
+    let help = match source.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "\n  help: free some room, then run the same commands again; what has arrived is kept"
+            "free some room, then run the same commands again; what has arrived is kept"
         }
         io::ErrorKind::PermissionDenied => {
-            "\n  help: this user lacks the right; change the owner or the mode, or use another folder"
+            "this user lacks the right; change the owner or the mode, or use another folder"
         }
-        io::ErrorKind::ReadOnlyFilesystem => "\n  help: choose another folder",
-        _ => "",
+        io::ErrorKind::ReadOnlyFilesystem => "choose another folder",
+        _ => return None,
+    };
+    Some(help.into())
+}
+
+impl fmt::Display for TransferError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.complaint().fmt(formatter)
     }
 }
 
 impl TransferError {
+    /// The place, what was found, what is accepted, and what to do.
+    #[must_use]
+    pub fn complaint(&self) -> Complaint {
+        let found = |text: String| Complaint::new("", text);
+        let of_path = |path: &Path, text: &str| Complaint::new(Foreign::path(path).to_string(), text);
+        match self {
+            Self::Ticket(error) => error.complaint(),
+            Self::Usage(complaint) => complaint.clone(),
+            Self::Unreachable { tried } => found(format!("no receiver at {tried}")).help(
+                "is `tightlink receive` still running there, and may this machine reach that port? A receiver ends when its \
+                 session is finished; its ticket is of no use after that",
+            ),
+            Self::OtherReceiver { address } => found(format!(
+                "{address} has another key than the ticket says: it is another receiver, or a new session of the same one"
+            ))
+            .help(
+                "a finished session's ticket is not accepted again; use the ticket that `tightlink receive` printed last",
+            ),
+            Self::TicketRefused { address } => found(format!("{address} does not accept this ticket"))
+                .help("use the ticket that `tightlink receive` printed, all of it"),
+            Self::Refused(reason) => found(format!("the receiver refuses: {:#}", Foreign::new(reason))),
+            Self::NotAccepted(reason) => found(format!("not accepted: {reason}")),
+            Self::Declined(reason) => {
+                found(format!("the receiver does not accept it and says {:#}", Foreign::new(reason)))
+            }
+            Self::ReceiversDisk(reason) => found(format!(
+                "the receiver's disk stops the transfer: {:#}; what has arrived is kept",
+                Foreign::new(reason)
+            ))
+            .help("when there is room, run the same commands again, the receiver's first"),
+            Self::Expired(reason) => found(format!("the ticket has expired: {reason}")).help(
+                "run `tightlink receive` on the folder again; what has arrived is kept, and a new ticket is printed",
+            ),
+            Self::NobodyCame { wait } => found(format!("no sender for {wait}; what has arrived is kept"))
+                .help("run `tightlink receive` on the folder again to go on waiting"),
+            Self::PeerGone { reason } => found(format!(
+                "the other side is gone ({}); what has arrived is kept",
+                Foreign::new(reason)
+            ))
+            .help(
+                "run the same `tightlink send` again to go on; if the receiver has ended, run `tightlink receive` on its \
+                 folder first",
+            ),
+            Self::Aborted(reason) => found(format!("the other side gave up and says {:#}", Foreign::new(reason))),
+            Self::Protocol { peer, reason } => {
+                found(format!("{peer} does not follow the protocol: {}", Foreign::new(reason)))
+            }
+            Self::Tls { peer, source } => found(format!("TLS with {peer}: {source}")),
+            Self::File { path, doing, source } => {
+                Complaint { help: help(source), ..of_path(path, &format!("cannot {doing}: {source}")) }
+            }
+            Self::Busy { path } => of_path(path, "another `tightlink receive` is at work in this folder")
+                .help("end it, or choose another folder"),
+            Self::State { path, reason } => of_path(path, reason)
+                .help("`tightlink receive --new` begins a new session there; files under way are sent again"),
+            Self::NotOwn { path, reason } => of_path(path, reason).help(
+                "receive into a folder of your own; or, if nobody else needs it, remove it and try again",
+            ),
+            Self::NoRoom { path, announced, free } => {
+                of_path(path, &format!("{announced} are announced, and {free} are free"))
+                    .help("free some room, or let it be tried with --yes")
+            }
+            Self::Incomplete { failed, all, first } => found(format!(
+                "{failed} of {all} files and folders were not transferred; the first: {first}"
+            )),
+            Self::Host(error) => found(error.to_string()),
+            Self::Probe(error) => found(error.to_string()),
+            Self::Live(error) => found(error.to_string()),
+            Self::System { doing, source } => found(format!("cannot {doing}: {source}")),
+        }
+    }
+
     /// For `map_err`: `doing` failed on `path`.
     pub(crate) fn file<E: Into<io::Error>>(path: &Path, doing: &'static str) -> impl FnOnce(E) -> Self {
         let path = path.to_owned();
@@ -239,7 +263,7 @@ impl TransferError {
             Self::Busy { .. } | Self::State { .. } | Self::NotOwn { .. } => {
                 "the files of its session cannot be used".into()
             }
-            other => other.to_string().lines().next().unwrap_or_default().to_owned(),
+            other => other.complaint().head().to_string(),
         }
     }
 

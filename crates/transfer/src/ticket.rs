@@ -13,6 +13,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::str::FromStr;
 use thiserror::Error;
+use units::Complaint;
 use zeroize::{Zeroize, Zeroizing};
 
 /// What the text begins with: the kind and its version.
@@ -72,14 +73,8 @@ pub struct Ticket {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TicketError {
     /// It does not begin like one.
-    #[error(
-        "not a ticket: {0:?} does not begin with \"tl1\"\n  accepted: the word that `tightlink receive` printed"
-    )]
     Prefix(String),
     /// A letter that no ticket has.
-    #[error(
-        "not a ticket: letter {at} is {found:?}\n  accepted: the letters a to z but i, l, o, u, and digits"
-    )]
     Letter {
         /// Which letter, counted from one.
         at: usize,
@@ -87,15 +82,35 @@ pub enum TicketError {
         found: char,
     },
     /// The checksum does not agree.
-    #[error(
-        "the ticket was changed or cut on its way: its checksum does not agree\n  help: copy it again, all of it"
-    )]
     Checksum,
     /// The checksum agrees, and yet it makes no sense: of another version.
-    #[error(
-        "the ticket is not of this version: {0}\n  help: use the same version of tightlink on both sides"
-    )]
     Content(&'static str),
+}
+
+impl TicketError {
+    /// What is wrong with the text, and what to do.
+    #[must_use]
+    pub fn complaint(&self) -> Complaint {
+        let not_a_ticket = |found: String| Complaint::new("", format!("not a ticket: {found}"));
+        match self {
+            Self::Prefix(start) => not_a_ticket(format!("{start:?} does not begin with {PREFIX:?}"))
+                .accepted("the word that `tightlink receive` printed"),
+            Self::Letter { at, found } => not_a_ticket(format!("letter {at} is {found:?}"))
+                .accepted("the letters a to z but i, l, o, u, and digits"),
+            Self::Checksum => {
+                Complaint::new("", "the ticket was changed or cut on its way: its checksum does not agree")
+                    .help("copy it again, all of it")
+            }
+            Self::Content(reason) => Complaint::new("", format!("the ticket is not of this version: {reason}"))
+                .help("use the same version of tightlink on both sides"),
+        }
+    }
+}
+
+impl fmt::Display for TicketError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.complaint().fmt(formatter)
+    }
 }
 
 impl Ticket {

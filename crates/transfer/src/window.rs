@@ -1,7 +1,7 @@
 //! [`WindowChoice`]: how large a receive window the receiver offers.
 
 use std::str::FromStr;
-use units::Bytes;
+use units::{Bytes, Complaint};
 
 /// What decides on the receive window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,15 +16,16 @@ pub enum WindowChoice {
 }
 
 impl FromStr for WindowChoice {
-    type Err = String;
+    type Err = Complaint;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Complaint> {
         match text {
             "sobas" => Ok(Self::Sobas),
             "max" => Ok(Self::Max),
             _ => match text.parse::<Bytes>() {
                 Ok(size) if size > Bytes::ZERO => Ok(Self::Limit(size)),
-                _ => Err(format!("{text:?} is no window; accepted: sobas, max, or a size such as 400kB")),
+                _ => Err(Complaint::new("", format!("{text:?} is no window"))
+                    .accepted("sobas, max, or a size such as 400kB")),
             },
         }
     }

@@ -10,7 +10,7 @@ use lab::study::experiment::Experiment;
 use lab::study::figures::{Figure, claims, figures};
 use lab::study::lines::OtherLine;
 use std::process::ExitCode;
-use units::Span;
+use units::{Complaint, Span};
 
 pub(crate) fn run(options: &CheckOptions) -> Result<ExitCode, Problem> {
     let mut known = figures()?;
@@ -24,10 +24,9 @@ pub(crate) fn run(options: &CheckOptions) -> Result<ExitCode, Problem> {
     if let Some(about) = options.about.iter().find(|about| !known.iter().any(|figure| names(about, figure))) {
         let mut papers: Vec<String> = known.iter().map(paper).collect();
         papers.dedup();
-        return Err(Problem::usage(format!(
-            "no paper and no figure is called \"{about}\"\n  accepted: {}; or a figure, see tightlink figure list",
-            papers.join(", ")
-        )));
+        let found = format!("no paper and no figure is called \"{about}\"");
+        let accepted = format!("{}; or a figure, see tightlink figure list", papers.join(", "));
+        return Err(Problem::usage(Complaint::new("", found).accepted(accepted)));
     }
     let asked_for =
         |figure: &&Figure| options.about.is_empty() || options.about.iter().any(|about| names(about, figure));

@@ -12,6 +12,7 @@ use report::page_of;
 use scenario::Document;
 use std::path::Path;
 use std::process::ExitCode;
+use units::Complaint;
 
 pub(crate) fn run(options: &CompareOptions) -> Result<ExitCode, Problem> {
     let document = source::document(&options.file, &options.changes)?;
@@ -28,10 +29,9 @@ fn own_claims(file: &Path, source: &str) -> Result<Vec<Claim>, Problem> {
     let mut claims = parse_claims(&name, &source::claims(file)?)?;
     claims.retain(|claim| claim.figure.is_empty() || claim.figure == source);
     if claims.is_empty() {
-        return Err(Problem::usage(format!(
-            "{name}: no claim is about this scenario, whose source is \"{source}\"\n  accepted: claims with figure = its source, or \
-             without figure"
-        )));
+        let found = format!("no claim is about this scenario, whose source is \"{source}\"");
+        let complaint = Complaint::new(name, found);
+        return Err(Problem::usage(complaint.accepted("claims with figure = its source, or without figure")));
     }
     Ok(claims)
 }
@@ -51,7 +51,8 @@ pub(super) fn experiment(document: &Document, options: &ReportOptions) -> Result
 pub(super) fn helped(error: ExperimentError) -> Problem {
     match error {
         ExperimentError::Machine(error) => {
-            Problem::environment(format!("{error}\n  help: or leave the kernel out: --engines model,sim"))
+            let help = "or leave the kernel out: --engines model,sim";
+            Problem::environment(Complaint::new("", error.to_string()).help(help))
         }
         other => other.into(),
     }

@@ -66,11 +66,12 @@ fn give_out(ticket: &Ticket, options: &ReceiveOptions) -> Result<(), Problem> {
         return if options.json { print::json(&json!({ "ticket": ticket })) } else { print::data(ticket) };
     };
     keep(file, &format!("{ticket}\n")).map_err(|error| {
-        let problem = format!("{}: cannot write the ticket: {error}", Foreign::path(file));
+        let found = format!("cannot write the ticket: {error}");
+        let complaint = Complaint::new(Foreign::path(file).to_string(), found);
         if error.kind() == io::ErrorKind::AlreadyExists {
-            Problem::usage(format!("{problem}\n  help: choose another file with --ticket-file, or remove it"))
+            Problem::usage(complaint.help("choose another file with --ticket-file, or remove it"))
         } else {
-            Problem::environment(problem)
+            Problem::environment(complaint)
         }
     })?;
     print::talk(format_args!("ticket: {}", Foreign::path(file)));

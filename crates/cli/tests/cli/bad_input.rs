@@ -1,4 +1,4 @@
-//! Scenarios and options that are wrong: exit code 2 and one screen that says where, what, and how to mend it.
+//! Scenarios and options that are wrong: exit code 2 and one screen that says where, what, and how to fix it.
 
 use crate::place::{Place, SMALL, alone, end, now, root};
 use std::time::Duration;

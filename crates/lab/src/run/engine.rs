@@ -28,15 +28,8 @@ pub enum EngineError {
     #[error(transparent)]
     Live(#[from] ::live::LiveError),
     /// Every flow had ended before the warm-up had: nothing was measured.
-    #[error(
-        "every flow ended by {ended}, within the warm-up of {warmup}: nothing was measured\n  help: shorten the warm-up: --set warmup=0s"
-    )]
-    NothingMeasured {
-        /// When the last flow ended.
-        ended: Span,
-        /// The warm-up.
-        warmup: Span,
-    },
+    #[error(transparent)]
+    NothingMeasured(Complaint),
     /// [`Progress`] ended the run.
     #[error("the run was stopped")]
     Stopped,
@@ -136,7 +129,13 @@ fn no_users(engine: Engine, resolved: &Resolved, help: &str) -> Result<(), Misfi
 /// An open-ended run must outlast its warm-up.
 fn measured(ended: Time, resolved: &Resolved) -> Result<(), EngineError> {
     let (ended, warmup) = (ended.since(Time::ZERO), resolved.warmup);
-    if ended < warmup { Err(EngineError::NothingMeasured { ended, warmup }) } else { Ok(()) }
+    if ended >= warmup {
+        return Ok(());
+    }
+    let found =
+        format!("every flow ended by {ended}, within the warm-up of {warmup}: nothing was measured");
+    let complaint = Complaint::new("", found).help("shorten the warm-up: --set warmup=0s");
+    Err(EngineError::NothingMeasured(complaint))
 }
 
 /// Which flows had ended when measurement began, so that their goodput says nothing.

@@ -14,7 +14,7 @@ use crate::study::task::{Answer, Task, shown};
 use points::{Measured, measured};
 use scenario::{Drawn, Faults, FigureSpec, Point, Smallest};
 use serde::Serialize;
-use units::split_quantity;
+use units::{Complaint, split_quantity};
 
 /// The charts of one figure.
 #[derive(Clone, Debug, Serialize)]
@@ -83,13 +83,16 @@ pub enum CurvesError {
     #[error(transparent)]
     Faults(#[from] Faults),
     /// The summary does not have what is to be drawn.
-    #[error("[figure] y = \"{key}\": the summary has no such number\n  accepted: {accepted}")]
-    Unknown {
-        /// What was asked.
-        key: String,
-        /// What there is.
-        accepted: String,
-    },
+    #[error(transparent)]
+    Unknown(Complaint),
+}
+
+impl CurvesError {
+    /// `key` is to be drawn, and only the numbers `known` can be.
+    fn unknown(key: &str, known: &[String]) -> Self {
+        let complaint = Complaint::new(format!("[figure] y = \"{key}\""), "the summary has no such number");
+        Self::Unknown(complaint.accepted(known.join(", ")))
+    }
 }
 
 /// The engines a figure is drawn from, in the order reports show them.
@@ -165,8 +168,7 @@ fn number_chart(spec: &FigureSpec, key: &str, points: &[Measured]) -> Result<Cur
     for point in points {
         for (engine, summaries) in point.summaries() {
             let known = |summary: &&Summary| {
-                let unknown =
-                    || CurvesError::Unknown { key: key.to_owned(), accepted: numbers(summary).join(", ") };
+                let unknown = || CurvesError::unknown(key, &numbers(summary));
                 Ok(value(summary, key).ok_or_else(unknown)? * factor)
             };
             let mut values = summaries.iter().map(known).collect::<Result<Vec<f64>, CurvesError>>()?;

@@ -25,7 +25,7 @@ use crate::run::record::{Engine, Record};
 use headline::headline;
 use scenario::{Document, Drawn as Asked, Faults, FigureSpec};
 use std::path::{Path, PathBuf};
-use units::Span;
+use units::{Complaint, Span};
 
 /// More threads than any machine has cores would only cost memory.
 const MOST_JOBS: usize = 1024;
@@ -215,8 +215,10 @@ impl Experiment {
             let results = sweep(&self.tasks, engine, &Runner { jobs: runner.jobs.min(most), ..runner })?;
             let stem = Path::new(self.document().name()).file_stem();
             let stem = stem.map_or_else(|| "sweep".into(), |stem| stem.to_string_lossy().replace(' ', "-"));
-            let files = tabulate(&self.folder, &stem, &results)
-                .map_err(|source| ExperimentError::Table { path: self.folder.clone(), source })?;
+            let files = tabulate(&self.folder, &stem, &results).map_err(|error| {
+                let help = "the points are kept: free some room and start again, or choose another folder with --out";
+                ExperimentError::Table(not_written(&self.folder, "table", &error).help(help))
+            })?;
             Ok(Swept { results, files })
         })
     }
@@ -233,7 +235,10 @@ impl Experiment {
     ) -> Result<Vec<(Task, Found)>, ExperimentError> {
         task::check(&self.tasks, &[Engine::Sim])?;
         if self.document().sweep()?.axes().iter().any(|axis| axis.key == over) {
-            return Err(ExperimentError::Varied(over.to_owned()));
+            let complaint = Complaint::new(format!("--over {over}"), "[sweep] varies this key already");
+            return Err(ExperimentError::Varied(complaint.help(format!(
+                "leave it to the search: --set {over}=VALUE, with the value to start from"
+            ))));
         }
         self.ready(&[Engine::Sim])?;
         self.watched(watch, |watched| {
@@ -293,7 +298,9 @@ impl Experiment {
         spec.engines.retain(|engine| self.engines.contains(&Engine::from(*engine)));
         if spec.engines.is_empty() {
             let drawn: Vec<String> = drawn.iter().map(ToString::to_string).collect();
-            return Err(ExperimentError::NothingDrawn(drawn.join(", ")));
+            let complaint = Complaint::new("", "--engines leaves out what this [figure] is drawn from");
+            let accepted = format!("{} among the engines", drawn.join(", "));
+            return Err(ExperimentError::NothingDrawn(complaint.accepted(accepted)));
         }
         // A search repeats by itself.
         if let (Asked::Numbers(_), Some(repeat)) = (&spec.y, self.repeat) {
@@ -316,7 +323,10 @@ impl Experiment {
 
     fn with_page(&self, act: impl FnOnce(&Path) -> std::io::Result<()>) -> Result<(), ExperimentError> {
         let Some(page) = &self.page else { return Ok(()) };
-        act(page).map_err(|source| ExperimentError::Page { path: page.clone(), source })
+        act(page).map_err(|error| {
+            let help = "choose another file with --report, or change the permission";
+            ExperimentError::Page(not_written(page, "report", &error).help(help))
+        })
     }
 
     /// Does `work`; says how far it came if the watch stopped it.
@@ -409,4 +419,8 @@ impl Experiment {
 /// The claims that are statements to judge, without those that say which runs are valid.
 fn statements(claims: &[Claim]) -> Vec<Claim> {
     claims.iter().filter(|claim| !claim.validity).cloned().collect()
+}
+
+fn not_written(path: &Path, what: &str, error: &std::io::Error) -> Complaint {
+    Complaint::new(path.display().to_string(), format!("cannot write the {what}: {error}"))
 }

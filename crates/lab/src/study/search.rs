@@ -20,7 +20,7 @@ use scenario::{Document, Faults};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use units::Span;
+use units::{Complaint, Span};
 
 /// Repetitions per candidate: at least, at most, and how many are added at a time.
 const REPETITIONS: (u64, u64, u64) = (4, 16, 4);
@@ -40,8 +40,8 @@ pub enum SearchError {
     #[error(transparent)]
     Keep(Box<SweepError>),
     /// The question has no answer.
-    #[error("{0}")]
-    NoAnswer(String),
+    #[error(transparent)]
+    NoAnswer(Complaint),
 }
 
 impl From<SweepError> for SearchError {
@@ -151,14 +151,9 @@ impl Search<'_, '_> {
         let (lower, higher) = if started_meeting { (last, first) } else { (first, last) };
         self.falls(scale, lower, higher)?;
         let found = if meets { "every value meets" } else { "no value meets" };
-        Err(SearchError::NoAnswer(format!(
-            "{}: {found} {} <= {}: at {} it is {:.6}",
-            self.key,
-            self.target.metric,
-            self.target.at_most,
-            scale.text(value),
-            estimate.mean
-        )))
+        let (metric, bound, at) = (&self.target.metric, self.target.at_most, scale.text(value));
+        let found = format!("{found} {metric} <= {bound}: at {at} it is {:.6}", estimate.mean);
+        Err(SearchError::NoAnswer(Complaint::new(self.key, found)))
     }
 
     /// Refuses a metric that rises with the key: the smallest value would be no answer.
@@ -172,15 +167,14 @@ impl Search<'_, '_> {
         if at_high.mean - at_low.mean <= at_high.half_width + at_low.half_width {
             return Ok(());
         }
-        let metric = &self.target.metric;
-        Err(SearchError::NoAnswer(format!(
-            "{metric} rises with {}: from {:.5} at {} to {:.5} at {}\n  accepted: a metric that falls as the key grows, \
-             such as idle_fraction or loss_rate with link.queue.limit",
-            self.key,
-            at_low.mean,
-            scale.text(low),
-            at_high.mean,
-            scale.text(high)
+        let (metric, key) = (&self.target.metric, self.key);
+        let (low, high) = (scale.text(low), scale.text(high));
+        let found = format!(
+            "{metric} rises with {key}: from {:.5} at {low} to {:.5} at {high}",
+            at_low.mean, at_high.mean
+        );
+        Err(SearchError::NoAnswer(Complaint::new("", found).accepted(
+            "a metric that falls as the key grows, such as idle_fraction or loss_rate with link.queue.limit",
         )))
     }
 
@@ -220,11 +214,10 @@ impl Search<'_, '_> {
     fn run(&self, value: &str, seed: u64) -> Result<f64, SearchError> {
         let summary = self.summary(value, seed)?;
         metric::value(&summary, &self.target.metric).ok_or_else(|| {
-            SearchError::NoAnswer(format!(
-                "the summary has no number called \"{}\"\n  accepted: {}",
-                self.target.metric,
-                metric::numbers(&summary).join(", ")
-            ))
+            let found = format!("the summary has no number called \"{}\"", self.target.metric);
+            SearchError::NoAnswer(
+                Complaint::new("", found).accepted(metric::numbers(&summary).join(", ")),
+            )
         })
     }
 

@@ -26,6 +26,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use units::Complaint;
 
 /// Room a run's results may need: checked before the run.
 const ROOM: u64 = 64 << 20;
@@ -38,12 +39,13 @@ pub struct Store {
 
 /// Why results cannot be kept.
 #[derive(Debug, thiserror::Error)]
-#[error("{}: {what}: {source}\n  help: {help}", path.display())]
-pub struct StoreError {
-    path: PathBuf,
-    what: &'static str,
-    help: &'static str,
-    source: io::Error,
+#[error(transparent)]
+pub struct StoreError(Complaint);
+
+impl StoreError {
+    fn new(path: &Path, what: &str, help: &str, error: &io::Error) -> Self {
+        Self(Complaint::new(path.display().to_string(), format!("{what}: {error}")).help(help))
+    }
 }
 
 const CHOOSE: &str = "choose another folder with --out, or change the permission";
@@ -65,7 +67,7 @@ impl Store {
     }
 
     fn tried(root: &Path) -> Result<Self, StoreError> {
-        let fail = |what, help| move |source: io::Error| StoreError { path: root.into(), what, help, source };
+        let fail = |what, help| move |error: io::Error| StoreError::new(root, what, help, &error);
         fs::create_dir_all(root).map_err(fail("cannot make the folder for results", CHOOSE))?;
         clear_leftovers(root);
         let trial = root.join(format!("{UNDER_WAY}trial-{}", std::process::id()));
@@ -120,11 +122,11 @@ impl Store {
             replace(&folder.join("manifest.json"), &manifest(task, &settings, command, &folder)?)?;
             Ok(kept)
         };
-        keep().map_err(|source| {
+        keep().map_err(|error| {
             let _ = fs::remove_dir_all(&under_way);
             // Only if nothing else is in it.
             let _ = fs::remove_dir(&folder);
-            StoreError { path: folder.clone(), what: "cannot keep the results", help: CHOOSE, source }
+            StoreError::new(&folder, "cannot keep the results", CHOOSE, &error)
         })
     }
 }

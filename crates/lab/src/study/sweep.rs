@@ -14,6 +14,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use units::Complaint;
 
 /// One finished point.
 #[derive(Clone, Debug)]
@@ -48,13 +49,8 @@ pub enum SweepError {
         source: Box<EngineError>,
     },
     /// A result could not be kept.
-    #[error("{}: cannot keep a result: {source}\n  help: finished points are kept: free some room and start again", path.display())]
-    Keep {
-        /// Where.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Keep(Complaint),
     /// The threads could not be started.
     #[error("cannot start {jobs} threads: {source}")]
     Threads {
@@ -106,9 +102,14 @@ impl From<PointResult> for Record {
 /// The folder in which finished points of `engine` are kept.
 pub(crate) fn kept_points(folder: &Path, engine: Engine) -> Result<PathBuf, SweepError> {
     let kept = folder.join("points").join(engine.to_string());
-    fs::create_dir_all(&kept).map_err(|source| SweepError::Keep { path: kept.clone(), source })?;
+    fs::create_dir_all(&kept).map_err(|error| not_kept(&kept, &error))?;
     clear_folder(&kept);
     Ok(kept)
+}
+
+fn not_kept(path: &Path, error: &io::Error) -> SweepError {
+    let complaint = Complaint::new(path.display().to_string(), format!("cannot keep a result: {error}"));
+    SweepError::Keep(complaint.help("finished points are kept: free some room and start again"))
 }
 
 /// A pool of `jobs` threads.
@@ -138,7 +139,7 @@ pub(crate) fn point(
     let record = record(&bare, engine, watched).map_err(failed)?;
     let result = Kept { build: BUILD.into(), summary: record.summary, notes: record.notes };
     let write = || replace(&path, &serde_json::to_vec(&result)?);
-    write().map_err(|source| SweepError::Keep { path: path.clone(), source })?;
+    write().map_err(|error| not_kept(&path, &error))?;
     Ok(result)
 }
 

@@ -47,7 +47,7 @@ fn a_claim_that_fits_no_case_has_failed() {
 #[test]
 fn an_engine_that_did_not_answer_fails_the_claim_with_its_reason() {
     let text = "quantity = 'rtt'\nengines = ['sim', 'live']\nagree = '1s'";
-    failed(text, "live gave no answer: no kernel has control \"x\"; mend");
+    failed(text, "live gave no answer: no kernel has control \"x\"; help");
     let mut answers = answers();
     answers.iter_mut().for_each(|answer| answer.absent.clear());
     let verdict = check(&[claim(text)], &answers, &Engine::ALL).remove(0);

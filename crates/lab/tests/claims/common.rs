@@ -66,7 +66,7 @@ pub fn answers() -> Vec<Answer> {
             task,
             records: vec![model, sim],
             runs: Vec::new(),
-            absent: vec!["live: no kernel has control \"x\"; mend".into()],
+            absent: vec!["live: no kernel has control \"x\"; help".into()],
             found: None,
         }
     };

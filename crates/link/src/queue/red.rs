@@ -116,7 +116,7 @@ enum Verdict {
     Accept,
     /// The sender is to hear of congestion, by a mark if it can.
     Notify,
-    /// The average is beyond what marks can mend.
+    /// The average is too high for marks to lower it.
     Drop,
 }
 

@@ -163,7 +163,7 @@ pub struct SenderSample {
     pub in_flight: Bytes,
     /// Latest delivery rate the kernel measured.
     pub delivery_rate: Option<Rate>,
-    /// Segments believed lost and not yet mended.
+    /// Segments believed lost and not yet repaired.
     pub lost: u32,
     /// Segments sent again so far.
     pub retransmits: u32,

@@ -21,7 +21,7 @@ pub(super) struct FlowRead<'a> {
     pub(super) flow: Option<Flow>,
 }
 
-/// More segments than an acknowledgement covers: what a stretch acknowledgement after a hole is mended may cover has
+/// More segments than an acknowledgement covers: what a stretch acknowledgement after a hole is repaired may cover has
 /// no bound, but counting for more than this at once is a burst nobody means.
 const MOST_COUNTED: u64 = 1000;
 

@@ -84,13 +84,13 @@ impl At<'_> {
                     Value::Integer(_) | Value::Float(_) => self.node.typed(),
                     _ => "",
                 };
-                let mended = Some(format!("{typed}{bare}")).filter(|mended| T::read(mended).is_ok());
+                let readable = Some(format!("{typed}{bare}")).filter(|text| T::read(text).is_ok());
                 let accepted = T::read("").err().map_or_else(String::new, |error| error.accepted);
-                self.fault(self.node.described(), accepted, mended.map(|text| format!("write \"{text}\"")));
+                self.fault(self.node.described(), accepted, readable.map(|text| format!("write \"{text}\"")));
                 return None;
             }
         };
-        T::read(text).map_err(|error| self.fault_within(text, &error, mended::<T>(text, &error, bare))).ok()
+        T::read(text).map_err(|error| self.fault_within(text, &error, help::<T>(text, &error, bare))).ok()
     }
 
     /// Reads a quantity above zero; `zero` says what a zero would be.
@@ -147,7 +147,7 @@ const SPELLINGS: &[(&str, &str)] = &[
 ];
 
 /// `did you mean "97Mbit/s"?` for the text with the nearest unit that makes it readable.
-fn mended<T: Quantity>(text: &str, error: &TextError, bare: &str) -> Option<String> {
+fn help<T: Quantity>(text: &str, error: &TextError, bare: &str) -> Option<String> {
     if let Some(explained) = T::explained(text) {
         return Some(explained);
     }
@@ -159,6 +159,6 @@ fn mended<T: Quantity>(text: &str, error: &TextError, bare: &str) -> Option<Stri
     }
     let spelled = SPELLINGS.iter().find(|(theirs, _)| *theirs == unit).map(|(_, ours)| *ours);
     let candidates = [spelled, near::nearest(unit, T::UNITS.iter().copied())];
-    let mended = candidates.into_iter().flatten().map(|unit| format!("{number}{unit}"));
-    mended.filter(|text| T::read(text).is_ok()).map(|text| format!("did you mean \"{text}\"?")).next()
+    let spellings = candidates.into_iter().flatten().map(|unit| format!("{number}{unit}"));
+    spellings.filter(|text| T::read(text).is_ok()).map(|text| format!("did you mean \"{text}\"?")).next()
 }

@@ -36,7 +36,7 @@ pub(super) const AMOUNT: &[Key] = &[
         engines: "sim",
         refused_by: "model live",
         meaning: "when the transfer leaves: it sends nothing new from then on. What it has sent is still \
-             delivered, and mended where it was lost; its goodput is over the time until then",
+             delivered, and repaired where it was lost; its goodput is over the time until then",
         ..KEY
     },
 ];

@@ -2,7 +2,7 @@
 //!
 //! RFC 5681 windows and timers around an RFC 6675 scoreboard: limited transmit (RFC 3042) and fast recovery
 //! follow from counting what is in the network (`pipe`), since that is what the window bounds. `sender/recovery.rs`
-//! mends losses; `sender/pacing.rs` paces and measures delivery rates; `sender/options.rs` drives what else a flow may turn
+//! repairs losses; `sender/pacing.rs` paces and measures delivery rates; `sender/options.rs` drives what else a flow may turn
 //! on: PRR, RACK-TLP, ECN, and `sender/offload.rs` segmentation offload. `sender/features.rs` says which of them there are.
 
 mod features;
@@ -273,7 +273,7 @@ impl Sender {
         self.owed = false;
         // RFC 6675, section 6: a retransmission restarts the timer, lest an episode of more than one timeout's
         // length end in a needless timeout. Only that of the first hole: were it lost again while others kept
-        // being mended, the timer would never expire. RFC 6582's slow-but-steady variant does the same.
+        // being repaired, the timer would never expire. RFC 6582's slow-but-steady variant does the same.
         let first_hole = sent.again && sent.segment == self.board.una();
         if first_hole || self.timer == Time::NEVER {
             self.timer = now + self.rtt.timeout();

@@ -57,7 +57,7 @@ impl Tlp {
         self.measured = true;
     }
 
-    /// An acknowledgement arrives. True if it shows that the probe mended a loss, so that nothing else will tell
+    /// An acknowledgement arrives. True if it shows that the probe repaired a loss, so that nothing else will tell
     /// of it [rfc8985:7.4.2].
     pub(super) fn on_ack(&mut self, ack: &Acknowledgement, newly: u64) -> bool {
         let Some(end) = self.outstanding.filter(|end| ack.cumulative >= *end) else { return false };

@@ -74,7 +74,7 @@ fn every_row_of_ns2_is_met() {
     let mut missed = Vec::new();
     for row in &rows {
         // ns-2's NewReno leaves a recovery of hundreds of losses by a timeout (the impatient variant); ours
-        // mends one per round trip and is still in the first slow start's when measurement begins. So its loss is
+        // repairs one per round trip and is still in the first slow start's when measurement begins. So its loss is
         // held to what it is, and the rest to ns-2's as everywhere.
         let differs = row.tcp == "Newreno" && row.flows == 5 && row.buffer == 560;
         let loss = if differs { OWN_LOSS } else { row.loss };

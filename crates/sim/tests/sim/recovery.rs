@@ -5,7 +5,7 @@ use tightlink_sim::{FlowPlan, NoRecorder, Simulation};
 use units::{Fraction, Span, Time};
 
 /// A retransmission that is lost, too, is nobody's duplicate: only the timer finds it, however many other holes
-/// are being mended meanwhile.
+/// are being repaired meanwhile.
 #[test]
 fn a_lost_retransmission_ends_in_a_timeout() {
     for loss in [0.02, 0.1, 0.3] {

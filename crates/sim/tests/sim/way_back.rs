@@ -117,7 +117,7 @@ fn lost_acknowledgements_make_no_needless_retransmissions() {
 }
 
 /// Zhang, Shenker and Clark (1991): acknowledgements that wait behind data come in bursts, queues fluctuate by more
-/// than a window's growth, and links idle that one-way traffic fills; more room in the queue does not mend it.
+/// than a window's growth, and links idle that one-way traffic fills; more room in the queue does not help.
 #[test]
 fn two_way_traffic_leaves_links_idle_that_one_way_traffic_fills() {
     let both = |limit: u64, two_way: bool| {

@@ -11,7 +11,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use units::Foreign;
+use units::{Complaint, Foreign};
 
 /// A file, folder or link to send, and its name at the receiver.
 #[derive(Clone, Debug)]
@@ -28,16 +28,16 @@ pub(super) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, TransferError> {
     // Files of one folder share its descriptor.
     let mut around: HashMap<&Path, Arc<Root>> = HashMap::new();
     for path in paths {
-        let shown = Foreign::path(path);
+        let shown = Foreign::path(path).to_string();
+        let refused = |found: String| Complaint::new(&shown, found);
         // A missing path is a slip of the hand: nothing is sent then.
         let missing = |error: io::Error| {
-            TransferError::Usage(format!("{shown}: {error}\n  accepted: files and folders that exist"))
+            TransferError::Usage(refused(error.to_string()).accepted("files and folders that exist"))
         };
         let there = There::at(CWD, path).map_err(|error| missing(error.into()))?;
         if !matches!(there.kind, FileType::RegularFile | FileType::Directory | FileType::Symlink) {
-            return Err(TransferError::Usage(format!(
-                "{shown}: a device, socket or pipe\n  accepted: files, folders and symbolic links"
-            )));
+            let special = refused("a device, socket or pipe".into());
+            return Err(TransferError::Usage(special.accepted("files, folders and symbolic links")));
         }
         // "." and "a/.." have a name too.
         let named = match path.file_name() {
@@ -45,16 +45,16 @@ pub(super) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, TransferError> {
             None => path.canonicalize().map_err(TransferError::file(path, "find the folder's name"))?,
         };
         let last = named.file_name().ok_or_else(|| {
-            TransferError::Usage("/: has no name at the receiver\n  accepted: folders below it".into())
+            let root = Complaint::new("/", "has no name at the receiver");
+            TransferError::Usage(root.accepted("folders below it"))
         })?;
         let name = Name::new(last.as_bytes().to_vec())
-            .map_err(|error| TransferError::Usage(format!("{shown}: {error}")))?;
+            .map_err(|error| TransferError::Usage(refused(error.to_string())))?;
         if let Some(other) = seen.insert(name.clone(), path) {
             let one = Foreign::path(other);
-            return Err(TransferError::Usage(format!(
-                "{one} and {shown} would both be {name} at the receiver\n  help: send them one after the other, into \
-                 different folders"
-            )));
+            let both = format!("{one} and {shown} would both be {name} at the receiver");
+            let help = "send them one after the other, into different folders";
+            return Err(TransferError::Usage(Complaint::new("", both).help(help)));
         }
         let root = if there.kind == FileType::Directory {
             Arc::new(
@@ -77,7 +77,7 @@ pub(super) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, TransferError> {
         sources.push(Source { root, name });
     }
     if sources.is_empty() {
-        return Err(TransferError::Usage("nothing to send".into()));
+        return Err(TransferError::Usage(Complaint::new("", "nothing to send").accepted("files and folders")));
     }
     Ok(sources)
 }

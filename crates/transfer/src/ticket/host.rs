@@ -5,6 +5,7 @@ use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 use thiserror::Error;
+use units::Complaint;
 
 /// Bytes of a host name and of one of its labels [rfc1035:2.3.4].
 const LONGEST: usize = 253;
@@ -26,11 +27,8 @@ pub struct HostName(String);
 
 /// A text is neither an address nor a host name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error(
-    "{0:?} is neither an IP address nor a host name\n  accepted: an address such as 192.0.2.7 or 2001:db8::7, or a name of \
-     letters, digits, '-' and '.' such as box.example.net"
-)]
-pub struct HostError(String);
+#[error("{0}")]
+pub struct HostError(Complaint);
 
 impl HostName {
     /// Its text.
@@ -86,7 +84,13 @@ impl FromStr for Host {
         if let Ok(address) = text.parse() {
             return Ok(Self::Ip(address));
         }
-        HostName::new(text).map(Self::Name).ok_or_else(|| HostError(text.to_owned()))
+        HostName::new(text).map(Self::Name).ok_or_else(|| {
+            let neither = Complaint::new("", format!("{text:?} is neither an IP address nor a host name"));
+            HostError(neither.accepted(
+                "an address such as 192.0.2.7 or 2001:db8::7, or a name of letters, digits, '-' and '.' such as \
+                 box.example.net",
+            ))
+        })
     }
 }
 

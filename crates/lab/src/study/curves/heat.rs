@@ -91,8 +91,8 @@ pub(super) fn maps(
     }
     if maps.iter().all(|map| map.values().next().is_none()) {
         let first = points.first().and_then(|point| point.summaries().next());
-        let accepted = first.and_then(|(_, of)| Some(numbers(of.first()?).join(", "))).unwrap_or_default();
-        return Err(CurvesError::Unknown { key: key.to_owned(), accepted });
+        let known = first.and_then(|(_, of)| Some(numbers(of.first()?))).unwrap_or_default();
+        return Err(CurvesError::unknown(key, &known));
     }
     Ok(maps)
 }

@@ -6,8 +6,8 @@ use crate::study::search::SearchError;
 use crate::study::store::StoreError;
 use crate::study::sweep::SweepError;
 use scenario::Faults;
-use std::io;
 use std::path::PathBuf;
+use units::Complaint;
 
 /// Why an experiment did not come to its end. Finished runs are kept.
 #[derive(Debug, thiserror::Error)]
@@ -40,36 +40,17 @@ pub enum ExperimentError {
     #[error("no engine can answer this scenario:\n  {}", .0.join("\n  "))]
     Unanswerable(Vec<String>),
     /// None of the engines that are asked is one of those that the figure is drawn from.
-    #[error("--engines leaves out what this [figure] is drawn from\n  accepted: {0} among the engines")]
-    NothingDrawn(String),
+    #[error(transparent)]
+    NothingDrawn(Complaint),
     /// The key that is searched over is one that the sweep varies.
-    #[error(
-        "--over {0}: [sweep] varies this key already\n  help: leave it to the search: --set {0}=VALUE, with the value to start from"
-    )]
-    Varied(String),
+    #[error(transparent)]
+    Varied(Complaint),
     /// The page cannot be written.
-    #[error(
-        "{}: cannot write the report: {source}\n  help: choose another file with --report, or change the permission",
-        path.display()
-    )]
-    Page {
-        /// Its file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Page(Complaint),
     /// The table of a sweep cannot be written.
-    #[error(
-        "{}: cannot write the table: {source}\n  help: the points are kept: free some room and start again, or choose another \
-         folder with --out",
-        path.display()
-    )]
-    Table {
-        /// Its folder.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Table(Complaint),
     /// The watch stopped it.
     #[error("stopped when {done} of {all} runs were finished; these are kept in {}", folder.display())]
     Stopped {

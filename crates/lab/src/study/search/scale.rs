@@ -4,7 +4,7 @@ use super::SearchError;
 use crate::run::resolve::{Resolved, resolve};
 use link::Limit;
 use scenario::Document;
-use units::{Bytes, split_quantity};
+use units::{Bytes, Complaint, split_quantity};
 
 /// A bracket of values that are not packets is narrow enough when its ends differ by less than this share.
 const RESOLUTION: f64 = 0.01;
@@ -43,7 +43,7 @@ impl Scale {
     pub(super) fn of(document: &Document, key: &str) -> Result<Self, SearchError> {
         let text = document.value(key)?;
         let quantity = split_quantity(&text, "a number with a unit, where the search starts");
-        let quantity = quantity.map_err(|error| SearchError::NoAnswer(format!("{key}: {error}")))?;
+        let quantity = quantity.map_err(|error| SearchError::NoAnswer(Complaint::new(key, error.to_string())))?;
         let (value, unit) = (quantity.value(), quantity.unit.to_owned());
         let Some(link) = queue_of(document, key) else {
             let step = if unit == "B" { Step::Bytes } else { Step::Any };

@@ -65,7 +65,7 @@ impl Pcap {
             let number = if self.skip > 0 && number > 0 { number } else { number + 1 };
             let begins = self.offset - self.header.len() as u64;
             return Err(TraceError {
-                help: Some("it is cut off: capture again, or mend it with pcapfix".into()),
+                help: Some("it is cut off: capture again, or repair it with pcapfix".into()),
                 ..error(Place::Packet(number, begins), found, "whole packets")
             });
         }

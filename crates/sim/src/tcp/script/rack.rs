@@ -65,7 +65,7 @@ fn a_silent_flight_is_probed_with_new_data() {
     );
 }
 
-/// Section 7.3 and 7.4: the last segment is lost and the probe mends it: nothing else tells of that loss, so the probe
+/// Section 7.3 and 7.4: the last segment is lost and the probe repairs it: nothing else tells of that loss, so the probe
 /// lowers the window.
 #[test]
 fn a_lost_tail_is_mended_by_the_probe() {

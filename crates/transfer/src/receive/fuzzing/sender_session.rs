@@ -29,7 +29,7 @@ use units::{Bytes, Span};
 
 /// Turns that are not the sender session's own (`sender/workers.rs`): a data connection whose digests are made right, and the end of a
 /// control connection, after which the next one comes.
-const MENDED: u8 = 1;
+const CORRECTED: u8 = 1;
 const HANG_UP: u8 = 6;
 /// Control connections of one input.
 const MOST_SESSIONS: usize = 4;
@@ -189,10 +189,10 @@ fn prepare(segments: &mut [Segment], model: &mut Model) -> bool {
         }
     }
     for segment in segments {
-        if let Segment::Turn(way @ 0..=MENDED, bytes) = segment {
-            let mend = *way == MENDED;
+        if let Segment::Turn(way @ 0..=CORRECTED, bytes) = segment {
+            let correct = *way == CORRECTED;
             let first = bytes.first().copied();
-            let after = sent.hear(bytes.get(1..).unwrap_or_default(), mend, model);
+            let after = sent.hear(bytes.get(1..).unwrap_or_default(), correct, model);
             *segment = Segment::Turn(0, first.into_iter().chain(after).collect());
         }
     }
@@ -207,8 +207,8 @@ struct Sent {
 }
 
 impl Sent {
-    /// The bytes of one connection, with right digests if `mend` says so.
-    fn hear(&mut self, mut bytes: &[u8], mend: bool, model: &mut Model) -> Vec<u8> {
+    /// The bytes of one connection, with right digests if `correct` says so.
+    fn hear(&mut self, mut bytes: &[u8], correct: bool, model: &mut Model) -> Vec<u8> {
         let mut out = Vec::new();
         let mut open: Option<(Id, u32, ChunkHasher)> = None;
         while let Ok(Some((mut message, length))) = frame::first::<Data>(bytes) {
@@ -221,7 +221,7 @@ impl Sent {
             bytes = rest;
             match &mut message {
                 Data::Small { id, digest, .. } => {
-                    if mend {
+                    if correct {
                         *digest = small_file_digest(content).0;
                     }
                     model.small(*id, content, digest);
@@ -240,14 +240,14 @@ impl Sent {
                     let hasher = open.take().filter(|(file, index, _)| (file, index) == (id, chunk));
                     let hasher = hasher.map(|(.., hasher)| hasher).unwrap_or_default();
                     let length = self.cuts.get(id).map_or(0, |cut| cut.length(*chunk));
-                    if mend && hasher.at() <= length {
+                    if correct && hasher.at() <= length {
                         *digest = hasher.finish(length);
                     }
                     self.digests.entry(*id).or_default().insert(*chunk, *digest);
                     model.chunk_end(*id, *chunk, digest);
                 }
                 Data::FileEnd { id, digest } => {
-                    if mend && let Some(cut) = self.cuts.get(id) {
+                    if correct && let Some(cut) = self.cuts.get(id) {
                         let chunks = self.digests.entry(*id).or_default();
                         *digest = file_digest(cut.size(), chunks.values());
                     }

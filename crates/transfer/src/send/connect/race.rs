@@ -231,7 +231,7 @@ fn why(error: &TransferError) -> String {
         TransferError::PeerGone { reason } => reason.clone(),
         TransferError::OtherReceiver { .. } => "it has another key than the ticket says".into(),
         TransferError::Tls { source, .. } => format!("it does not speak as a tightlink does: {source}"),
-        other => other.to_string(),
+        other => other.complaint().head().to_string(),
     }
 }
 
