@@ -45,7 +45,7 @@ pub(crate) enum Command {
     Emulate(EmulateOptions),
     /// Receive files into a folder: prints the ticket that lets one sender in
     Receive(ReceiveOptions),
-    /// Send files and folders to whoever gave out a ticket; run it again to go on after an interruption
+    /// Send files and folders to the receiver that printed a ticket; run it again to go on after an interruption
     #[command(override_usage = "tightlink send [OPTIONS] PATH… [TICKET]")]
     Send(SendOptions),
     /// Check files against their BLAKE3 digests: what `receive --digests` or `b3sum` wrote
@@ -72,8 +72,8 @@ pub(crate) struct RunOptions {
     pub(crate) engine: EngineName,
     #[command(flatten)]
     pub(crate) changes: Changes,
-    /// Run each point so often, with seeds that follow each other: the run with the median goodput is reported, the
-    /// spread noted, every run kept
+    /// Run each point N times with consecutive seeds: the run with the median goodput is reported, with the spread of all;
+    /// every run is kept
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=scenario::MOST_REPEATS))]
     pub(crate) repeat: u64,
     /// Print the summary as JSON, one object per line and point of the sweep
@@ -103,8 +103,8 @@ pub(crate) struct ReportOptions {
     /// Engines to ask, separated by commas
     #[arg(long, value_enum, value_delimiter = ',', default_values = ["model", "sim", "live"])]
     pub(crate) engines: Vec<EngineName>,
-    /// Run each point so often, with seeds that follow each other: the run with the median goodput is reported, the
-    /// spread noted, every run kept (1 if absent, or what a [figure] says)
+    /// Run each point N times with consecutive seeds: the run with the median goodput is reported, with the spread of all;
+    /// every run is kept (1 if absent, or what a [figure] says)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=scenario::MOST_REPEATS))]
     pub(crate) repeat: Option<u64>,
     /// Print the summaries as JSON, one object per line
@@ -170,7 +170,7 @@ pub(crate) struct CheckOptions {
     /// First of these seeds (the scenario's own if absent)
     #[arg(long, value_name = "SEED")]
     pub(crate) seed: Option<u64>,
-    /// Run the kernel so often at each case, and judge the run with the median goodput where engines are compared (1 if
+    /// Run the kernel N times at each case, and judge the run with the median goodput where engines are compared (1 if
     /// absent, or what a [figure] says)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=scenario::MOST_REPEATS))]
     pub(crate) repeat: Option<u64>,
@@ -397,11 +397,11 @@ pub(crate) struct TuneOptions {
     /// Only connections with this port at either end
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) port: Option<u16>,
-    /// Who decides on the window: sobas, another of `tightlink list sizers`, max, or a size such as 400kB
+    /// How the window is sized: sobas, another of `tightlink list sizers`, max, or a size such as 400kB
     #[arg(long, default_value = "sobas", allow_hyphen_values = true)]
     pub(crate) window: String,
     /// The largest window a sizer may ask for
-    #[arg(long, value_name = "SIZE", default_value = "32MB", allow_hyphen_values = true)]
+    #[arg(long, value_name = "SIZE", default_value_t = live::tune::USUAL_MAXIMUM, allow_hyphen_values = true)]
     pub(crate) max: Bytes,
     /// Tune nothing: give the windows back that a killed `tightlink tune` has left limited, and end
     #[arg(long, requires = "pid", conflicts_with_all = ["program", "window", "max"])]

@@ -98,9 +98,9 @@ impl From<ExperimentError> for Problem {
             | ExperimentError::Unanswerable(_)
             | ExperimentError::NothingDrawn(_)
             | ExperimentError::Varied(_) => Self::usage(error),
-            ExperimentError::Page(_)
-            | ExperimentError::Table(_)
-            | ExperimentError::Stopped { .. } => Self::environment(error),
+            ExperimentError::Page(_) | ExperimentError::Table(_) | ExperimentError::Stopped { .. } => {
+                Self::environment(error)
+            }
         }
     }
 }

@@ -14,8 +14,8 @@ use units::Span;
 /// Between plain lines at least.
 const PAUSE: Span = Span::from_secs(10);
 
-/// How often it is looked whether a question has become pointless.
-const LOOK: Span = Span::from_millis(100);
+/// Between checks whether a question has become pointless.
+const QUESTION_CHECK: Span = Span::from_millis(100);
 
 /// A longer time is not told: 100 days.
 const LONGEST_LEFT_S: f64 = 100.0 * 86_400.0;
@@ -111,7 +111,7 @@ fn answer(is_over: &dyn Fn() -> bool) -> bool {
         print::ask("Accept? [y/n] ");
         let mut line = String::new();
         loop {
-            match host::wait(&mut [PollFd::new(&stdin(), PollFlags::IN)], Some(LOOK)) {
+            match host::wait(&mut [PollFd::new(&stdin(), PollFlags::IN)], Some(QUESTION_CHECK)) {
                 _ if is_over() => {
                     print::talk("the sender has left");
                     return false;

@@ -1,4 +1,4 @@
-//! [`Limit`]: what limited a transfer, from where its time went.
+//! [`LimitedBy`]: what limited a transfer, from where its time went.
 //!
 //! The two programs know what their threads waited for: the network, a disk, a limit, something to do. If they waited for the
 //! network, the sender's kernel knows what that waited for (`TCP_INFO`): the receive window, its own send buffer, or else
@@ -12,11 +12,11 @@ const SELDOM: f64 = 0.3;
 
 /// What limited a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
+pub enum LimitedBy {
     /// It was over too soon to tell.
     TooShort,
     /// The rate asked for.
-    Limit,
+    RateLimit,
     /// Reading files.
     SendingDisk,
     /// The sender's own work: encrypting, hashing.
@@ -35,13 +35,13 @@ pub enum Limit {
     CongestionWindow,
 }
 
-impl Limit {
+impl LimitedBy {
     /// Its name in results.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::TooShort => "too-short",
-            Self::Limit => "limit",
+            Self::RateLimit => "limit",
             Self::SendingDisk => "sending-disk",
             Self::SendingApplication => "sending-application",
             Self::Idle => "idle",
@@ -96,19 +96,19 @@ pub fn limit_of_transfer(
     sender: SenderShares,
     receiver: ReceiverShares,
     connection: ConnectionShares,
-) -> (Limit, f64) {
+) -> (LimitedBy, f64) {
     let rest = |waits: f64| (1.0 - waits).max(0.0);
     if sender.network < SELDOM {
         largest(&[
-            (Limit::Limit, sender.limit),
-            (Limit::SendingDisk, sender.disk),
-            (Limit::Idle, sender.idle),
-            (Limit::SendingApplication, rest(sender.network + sender.disk + sender.limit + sender.idle)),
+            (LimitedBy::RateLimit, sender.limit),
+            (LimitedBy::SendingDisk, sender.disk),
+            (LimitedBy::Idle, sender.idle),
+            (LimitedBy::SendingApplication, rest(sender.network + sender.disk + sender.limit + sender.idle)),
         ])
     } else if receiver.network < SELDOM {
         largest(&[
-            (Limit::ReceivingDisk, receiver.disk),
-            (Limit::ReceivingApplication, rest(receiver.network + receiver.disk)),
+            (LimitedBy::ReceivingDisk, receiver.disk),
+            (LimitedBy::ReceivingApplication, rest(receiver.network + receiver.disk)),
         ])
     } else {
         limit_of_connection(connection)
@@ -117,14 +117,14 @@ pub fn limit_of_transfer(
 
 /// What limited a connection whose programs did not, and its share of the time.
 #[must_use]
-pub fn limit_of_connection(connection: ConnectionShares) -> (Limit, f64) {
+pub fn limit_of_connection(connection: ConnectionShares) -> (LimitedBy, f64) {
     let ConnectionShares { busy, receive_window, send_buffer, window_below_congestion: below } = connection;
     let rest_of_busy = (busy - receive_window - send_buffer).max(0.0);
     // The kernel counts a paced sender's pauses as neither; what it could have sent was the window's to decide.
     largest(&[
-        (Limit::CongestionWindow, rest_of_busy * (1.0 - below)),
-        (Limit::ReceiveWindow, receive_window + rest_of_busy * below),
-        (Limit::SendBuffer, send_buffer),
+        (LimitedBy::CongestionWindow, rest_of_busy * (1.0 - below)),
+        (LimitedBy::ReceiveWindow, receive_window + rest_of_busy * below),
+        (LimitedBy::SendBuffer, send_buffer),
     ])
 }
 
@@ -143,7 +143,7 @@ pub fn window_below_congestion(moments: impl IntoIterator<Item = (Option<Bytes>,
 }
 
 /// The largest part; of equal ones the first.
-fn largest<const N: usize>(parts: &[(Limit, f64); N]) -> (Limit, f64) {
+fn largest<const N: usize>(parts: &[(LimitedBy, f64); N]) -> (LimitedBy, f64) {
     const { assert!(N > 0) };
     parts[1..].iter().fold(parts[0], |a, &b| if b.1 > a.1 { b } else { a })
 }
@@ -162,27 +162,30 @@ mod tests {
     #[test]
     fn a_program_that_seldom_waits_for_the_network_is_the_limit() {
         let sender = |shares| limit_of_transfer(shares, WAITS.1, BUSY).0;
-        assert_eq!(sender(SenderShares { limit: 0.8, ..SenderShares::default() }), Limit::Limit);
-        assert_eq!(sender(SenderShares { disk: 0.8, ..SenderShares::default() }), Limit::SendingDisk);
-        assert_eq!(sender(SenderShares { idle: 0.8, ..SenderShares::default() }), Limit::Idle);
-        assert_eq!(sender(SenderShares::default()), Limit::SendingApplication);
+        assert_eq!(sender(SenderShares { limit: 0.8, ..SenderShares::default() }), LimitedBy::RateLimit);
+        assert_eq!(sender(SenderShares { disk: 0.8, ..SenderShares::default() }), LimitedBy::SendingDisk);
+        assert_eq!(sender(SenderShares { idle: 0.8, ..SenderShares::default() }), LimitedBy::Idle);
+        assert_eq!(sender(SenderShares::default()), LimitedBy::SendingApplication);
         let receiver = |shares| limit_of_transfer(WAITS.0, shares, BUSY).0;
-        assert_eq!(receiver(ReceiverShares { disk: 0.8, network: 0.1 }), Limit::ReceivingDisk);
-        assert_eq!(receiver(ReceiverShares::default()), Limit::ReceivingApplication);
+        assert_eq!(receiver(ReceiverShares { disk: 0.8, network: 0.1 }), LimitedBy::ReceivingDisk);
+        assert_eq!(receiver(ReceiverShares::default()), LimitedBy::ReceivingApplication);
     }
 
     #[test]
     fn where_both_wait_the_connection_is_asked() {
         let found = |connection| limit_of_transfer(WAITS.0, WAITS.1, connection);
-        assert_eq!(found(ConnectionShares { receive_window: 0.8, ..BUSY }), (Limit::ReceiveWindow, 0.8));
-        assert_eq!(found(ConnectionShares { send_buffer: 0.8, ..BUSY }), (Limit::SendBuffer, 0.8));
-        assert_eq!(found(ConnectionShares { receive_window: 0.25, ..BUSY }), (Limit::CongestionWindow, 0.75));
+        assert_eq!(found(ConnectionShares { receive_window: 0.8, ..BUSY }), (LimitedBy::ReceiveWindow, 0.8));
+        assert_eq!(found(ConnectionShares { send_buffer: 0.8, ..BUSY }), (LimitedBy::SendBuffer, 0.8));
+        assert_eq!(
+            found(ConnectionShares { receive_window: 0.25, ..BUSY }),
+            (LimitedBy::CongestionWindow, 0.75)
+        );
     }
 
     #[test]
     fn a_paced_sender_with_congestion_window_to_spare_is_limited_by_the_window() {
         let paced = ConnectionShares { receive_window: 0.25, window_below_congestion: 0.75, ..BUSY };
-        assert_eq!(limit_of_connection(paced), (Limit::ReceiveWindow, 0.25 + 0.75 * 0.75));
+        assert_eq!(limit_of_connection(paced), (LimitedBy::ReceiveWindow, 0.25 + 0.75 * 0.75));
     }
 
     #[test]

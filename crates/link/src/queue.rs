@@ -21,7 +21,7 @@ pub use drop_head::DropHead;
 pub use drop_tail::DropTail;
 pub use fq_codel::{FqCodel, FqCodelParameters};
 pub use pie::{Pie, PieParameters};
-pub use red::{Measure, Red, RedParameters};
+pub use red::{LengthUnit, Red, RedParameters};
 pub use settings::{BuildError, PolicyConfig, Settings};
 
 use crate::{Backlog, Datagram, DropReason};

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Bench, Fate, Probe, at, capable, context, plain};
-use tightlink_link::queue::{AdaptiveRed, AdaptiveRedParameters, Measure, Red, RedParameters};
+use tightlink_link::queue::{AdaptiveRed, AdaptiveRedParameters, LengthUnit, Red, RedParameters};
 use tightlink_link::{DropReason, Ecn, Limit, Queue};
 use units::{Span, Time};
 
@@ -97,7 +97,7 @@ fn with_wait_drops_keep_a_distance() {
 
 #[test]
 fn in_byte_mode_a_packets_probability_is_proportional_to_its_length() {
-    let bytes = RedParameters { measure: Measure::Bytes, ..prompt() };
+    let bytes = RedParameters { unit: LengthUnit::Bytes, ..prompt() };
     let full = share(&gaps(bytes, 20, 400_000, 1500));
     let short =
         share(&gaps(RedParameters { min_threshold: 1.0, max_threshold: 3.0, ..bytes }, 20, 400_000, 150));

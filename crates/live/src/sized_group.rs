@@ -118,7 +118,7 @@ impl SizedGroup {
     /// [`LiveError::Host`].
     pub fn poll<S: AsFd>(&mut self, sockets: &[S], now: Time) -> Result<(), LiveError> {
         if now >= self.due {
-            self.measure(sockets, now)?;
+            self.observe(sockets, now)?;
             self.due =
                 now + self.round_trip.map_or(OFTEN, |time| (time / PER_ROUND_TRIP).max(OFTEN).min(SELDOM));
         } else if self.driver.sizer().wakeup().is_none_or(|wakeup| now < wakeup) {
@@ -213,12 +213,12 @@ impl SizedGroup {
     }
 
     fn share(&self, place: usize, count: usize) -> Window {
-        Window::Limit(self.part(place, count).unwrap_or(self.maximum))
+        Window::AtMost(self.part(place, count).unwrap_or(self.maximum))
     }
 
-    fn measure<S: AsFd>(&mut self, sockets: &[S], now: Time) -> Result<(), LiveError> {
+    fn observe<S: AsFd>(&mut self, sockets: &[S], now: Time) -> Result<(), LiveError> {
         let (mut gained, mut strays) = (Bytes::ZERO, 0);
-        let (mut round_trips, mut measured) = (Span::ZERO, 0);
+        let (mut round_trips, mut readings) = (Span::ZERO, 0);
         for (member, socket) in self.members.iter_mut().zip(sockets) {
             let info = TcpInfo::of(socket)?;
             let received = info.stream_received();
@@ -228,13 +228,13 @@ impl SizedGroup {
             strays += u64::from(out_of_order.saturating_sub(member.out_of_order));
             member.out_of_order = out_of_order;
             if let Some(round_trip) = info.rcv_rtt {
-                (round_trips, measured) = (round_trips + round_trip, measured + 1);
+                (round_trips, readings) = (round_trips + round_trip, readings + 1);
             }
         }
         // The round trip first: a delivery may end a period that is counted in round trips.
-        if measured > 0 {
+        if readings > 0 {
             // The kernel's is smoothed already; told once per round trip, as many samples as it took itself.
-            let round_trip = round_trips / measured;
+            let round_trip = round_trips / readings;
             let due = self.round_trip.is_none() || now.since(self.round_trip_told) >= round_trip;
             self.round_trip = Some(round_trip);
             if due {

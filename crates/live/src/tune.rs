@@ -20,7 +20,7 @@ mod restore;
 pub use connection::{Left, Restored, TunedConnection};
 pub use error::TuneError;
 pub use restore::{GivenBack, WindowLimits, restore};
-pub use sizing::PhaseChange;
+pub use sizing::{PhaseChange, USUAL_MAXIMUM};
 
 use crate::error::LiveError;
 use connection::Ends;
@@ -33,8 +33,8 @@ use units::{Bytes, Span, Time};
 
 /// How often new connections are looked for; less often where looking takes long, so that it never takes more than a
 /// twentieth of a processor.
-const LOOK_EVERY: Span = Span::from_millis(100);
-const LOOK_SHARE: u64 = 20;
+const SCAN_INTERVAL: Span = Span::from_millis(100);
+const SCAN_SHARE: u64 = 20;
 /// A connection that has received more than this was under way before: the queue of its own may stand.
 const RUNNING: Bytes = Bytes::new(64_000);
 
@@ -140,7 +140,7 @@ impl Tuner {
         if now >= self.look {
             self.look_around(now, &mut events)?;
             let took = clock.now().since(now);
-            self.look = now + LOOK_EVERY.max(took * LOOK_SHARE);
+            self.look = now + SCAN_INTERVAL.max(took * SCAN_SHARE);
         }
         for (place, connection) in self.connections.iter_mut().enumerate() {
             if now < connection.wakeup() {

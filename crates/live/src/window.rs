@@ -24,7 +24,7 @@ pub enum Window {
     #[default]
     Max,
     /// At most this much.
-    Limit(Bytes),
+    AtMost(Bytes),
     /// As the kernel sizes it unasked: nothing is set.
     Autotuned,
 }
@@ -63,18 +63,18 @@ pub struct WindowControl {
 
 impl WindowControl {
     /// Takes over the window of an *established* connection. Without privilege `SO_RCVBUF` limits
-    /// [`Window::Limit`], and [`Window::Max`] stays with the kernel's autotuning, which then reaches further.
+    /// [`Window::AtMost`], and [`Window::Max`] stays with the kernel's autotuning, which then reaches further.
     ///
     /// # Errors
     /// [`LiveError::Host`] if the kernel refuses.
     pub fn take(socket: &impl AsFd, window: Window) -> Result<Self, LiveError> {
         let forced = match window {
             Window::Autotuned => None,
-            Window::Max | Window::Limit(_) => options::force_receive_buffer(socket, LARGE)?,
+            Window::Max | Window::AtMost(_) => options::force_receive_buffer(socket, LARGE)?,
         };
         let buffer = match (forced, window) {
             (Some(forced), _) => forced,
-            (None, Window::Limit(_)) => options::keep_receive_buffer(socket, LARGE)?,
+            (None, Window::AtMost(_)) => options::keep_receive_buffer(socket, LARGE)?,
             (None, Window::Max | Window::Autotuned) => {
                 ReceiveBuffer { grant: BufferGrant::Autotuned, size: options::receive_buffer(socket)? }
             }
@@ -96,7 +96,7 @@ impl WindowControl {
     /// [`LiveError::Host`].
     pub fn assert(&mut self, socket: &impl AsFd) -> Result<bool, LiveError> {
         let wanted = match self.window {
-            Window::Limit(limit) => limit,
+            Window::AtMost(limit) => limit,
             Window::Max | Window::Autotuned if self.buffer.grant == BufferGrant::Autotuned => {
                 return Ok(false);
             }
@@ -119,7 +119,7 @@ impl WindowControl {
     pub fn read(&self, socket: &impl AsFd, info: &TcpInfo) -> Result<WindowReading, LiveError> {
         let requested = match self.window {
             Window::Max | Window::Autotuned => None,
-            Window::Limit(limit) => Some(limit),
+            Window::AtMost(limit) => Some(limit),
         };
         let sayable = Bytes::new(0xffff << info.rcv_wscale);
         let observed = info.rcv_wnd.map(|window| window.min(sayable));

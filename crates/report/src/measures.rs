@@ -6,7 +6,7 @@ use super::charts::{Chart, MAX_FLOWS, MAX_POINTS, curve_name, finish, trace};
 use super::decimate::envelope;
 use super::flows::{Quantity, curves};
 use lab::run::metric::Unit;
-use lab::run::record::{FlowSeries, measure_names, measured};
+use lab::run::record::{FlowSeries, measure_names, measure_values};
 
 /// Title and unit of a quantity by its name: `queueing_delay_s` is "Queueing delay", in ms.
 fn words(name: &str) -> (String, Unit) {
@@ -31,7 +31,8 @@ pub(super) fn measure_charts(case: &Case) -> Vec<Chart> {
 
 fn chart(case: &Case, name: &str) -> Chart {
     let (title, unit) = words(name);
-    let quantity = Quantity { of: &|flow: &FlowSeries| measured(flow, name), spread: None, additive: false };
+    let quantity =
+        Quantity { of: &|flow: &FlowSeries| measure_values(flow, name), spread: None, additive: false };
     let mut traces = Vec::new();
     for record in &case.records {
         let engine = record.summary.engine;

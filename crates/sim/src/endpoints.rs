@@ -35,7 +35,7 @@ impl Endpoints {
         match (self.flows.get_mut(index), kind) {
             (Some(flow), Kind::Acknowledgement) => flow.on_acknowledgement_drop(),
             (Some(flow), Kind::Segment | Kind::Cross) => flow.on_drop(),
-            (_, Kind::Measure) => {}
+            (_, Kind::Probe) => {}
             (None, _) => self.population.on_drop(index, kind),
         }
     }

@@ -1,7 +1,7 @@
 //! One transfer: a sender and a receiver. What is under way between them is on the [lines](crate::medium::Lines), and
 //! before that in the queues.
 
-mod measuring;
+mod probing;
 mod receiving;
 mod way_back;
 
@@ -16,7 +16,7 @@ use crate::tcp::{Features, Full, Paced, Plain};
 use cc::CongestionControl;
 use link::Histogram;
 use link::assist::CongestionHeader;
-use measuring::Measuring;
+use probing::Probing;
 use sizing::{BufferSizer, Input};
 use std::mem;
 use units::random::Stream;
@@ -31,7 +31,7 @@ pub(crate) struct Flow {
     /// Where acknowledgements cross queues: then the receiver acts as a segment leaves the last one.
     way_back: Option<Box<WayBack>>,
     /// What its sizer measures by.
-    measuring: Option<Box<Measuring>>,
+    probing: Option<Box<Probing>>,
     /// When the sender starts, and after that, when jitter lets it send again.
     sends_at: Time,
     jitter: Span,
@@ -122,7 +122,7 @@ impl Flow {
             sender,
             receiver,
             way_back,
-            measuring: None,
+            probing: None,
             sends_at: plan.start,
             jitter: plan.send_jitter,
             stream: Stream::new(seed, &format!("flow {}", plan.name)),
@@ -135,7 +135,7 @@ impl Flow {
             name: plan.name,
             counts: Box::default(),
         };
-        flow.prepare_measuring();
+        flow.prepare_probing();
         flow
     }
 
@@ -230,9 +230,9 @@ impl Flow {
 
     #[cold]
     fn receive_other(&mut self, now: Time, arrival: &UnderWay) -> Option<u64> {
-        match arrival.segment.measures() {
-            Some(measures) => {
-                self.receive_measure(now, measures, arrival.sent);
+        match arrival.segment.as_probe() {
+            Some(probe) => {
+                self.receive_probe(now, probe, arrival.sent);
                 None
             }
             None => Some(self.receive_ecn(arrival.segment)),
@@ -425,7 +425,7 @@ impl Flow {
             rtt: counts.rtt,
             min_rtt: counts.min_rtt,
             completion: if self.left { None } else { self.completed.map(|at| at.since(self.start)) },
-            sized: self.measuring.as_ref().and(self.receiver.wanted_window()),
+            sized: self.probing.as_ref().and(self.receiver.wanted_window()),
             sizing: self.receiver.sizer_changes().to_vec(),
         }
     }

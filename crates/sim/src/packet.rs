@@ -12,7 +12,7 @@ pub(crate) enum Kind {
     /// An acknowledgement of a flow, where these cross queues.
     Acknowledgement,
     /// What a flow's sizer measures by: an echo of a probe, or a packet of a train.
-    Measure,
+    Probe,
     /// Cross traffic.
     Cross,
 }
@@ -69,7 +69,7 @@ impl Datagram for Packet {
     }
     fn flow_key(&self) -> u64 {
         // Other ports than the data's.
-        u64::from(self.flow) | if self.kind == Kind::Measure { 1 << 32 } else { 0 }
+        u64::from(self.flow) | if self.kind == Kind::Probe { 1 << 32 } else { 0 }
     }
     fn ecn(&self) -> Ecn {
         self.segment.ecn()

@@ -152,9 +152,9 @@ impl<R: Recorder> Course<R> {
         let first_source = self.endpoints.flows.len() + self.endpoints.population.len();
         let first_link = first_source + self.sources.len();
         let recording = first_link + medium.slots();
-        let measuring = recording + 1;
+        let batch_ends = recording + 1;
         let pulse = self.recorder.pulse().filter(|pulse| *pulse > Span::ZERO);
-        let pulsing = measuring + 1;
+        let pulsing = batch_ends + 1;
         let leaving = pulsing + usize::from(pulse.is_some());
         let mut agenda = Agenda::new(leaving + usize::from(!self.leaving.is_empty()));
         let next_to_leave = |course: &Self| course.leaving.last().map_or(Time::NEVER, |(at, _)| *at);
@@ -174,9 +174,9 @@ impl<R: Recorder> Course<R> {
         if let Some(pulse) = pulse {
             agenda.set(pulsing, Time::ZERO + pulse);
         }
-        // Without a warm-up measuring begins before anyone acts: its slot is behind those of flows that start at once.
+        // Without a warm-up measuring begins before anyone acts: the slot of batch ends is behind those of flows that start at once.
         let begun = self.warmup == Time::ZERO;
-        agenda.set(measuring, if begun { self.measure(Time::ZERO, &mut medium) } else { self.warmup });
+        agenda.set(batch_ends, if begun { self.end_batch(Time::ZERO, &mut medium) } else { self.warmup });
 
         let mut unfinished = self.endpoints.flows.len();
         let end = self.end.unwrap_or(Time::NEVER);
@@ -233,8 +233,8 @@ impl<R: Recorder> Course<R> {
             } else if slot == recording {
                 self.record(now, &medium.state(now));
                 agenda.set(slot, interval.map_or(Time::NEVER, |interval| now + interval));
-            } else if slot == measuring {
-                agenda.set(slot, self.measure(now, &mut medium));
+            } else if slot == batch_ends {
+                agenda.set(slot, self.end_batch(now, &mut medium));
             } else if slot == leaving {
                 while let Some((_, index)) = self.leaving.pop_if(|(at, _)| *at <= now) {
                     let flow = &mut self.endpoints.flows[index];
@@ -281,7 +281,7 @@ impl<R: Recorder> Course<R> {
     }
 
     /// The warm-up or a batch ends; returns when the next does.
-    fn measure(&mut self, now: Time, medium: &mut impl Medium) -> Time {
+    fn end_batch(&mut self, now: Time, medium: &mut impl Medium) -> Time {
         if self.batches.is_empty() {
             medium.begin_measuring(now);
             self.endpoints.begin_measuring(now);

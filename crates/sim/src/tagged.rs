@@ -2,12 +2,12 @@
 
 use link::Ecn;
 
-/// A packet that is there to measure the path.
+/// A packet by which a sizer measures the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Measures {
-    /// A probe's echo.
-    Probe(u64),
-    /// Of a train, the packet.
+pub(crate) enum Probe {
+    /// A probe's echo, and the probe's number.
+    Echo(u64),
+    /// A train's number, and the packet's in it.
     Train(u64, usize),
 }
 
@@ -70,13 +70,13 @@ impl Tagged {
         self.0 & Self::LARGEST
     }
 
-    /// What it is if it is not a segment.
-    pub(crate) fn measures(self) -> Option<Measures> {
+    /// The probe that it is, if it is not a segment.
+    pub(crate) fn as_probe(self) -> Option<Probe> {
         if self.0 & Self::PROBE != 0 {
-            Some(Measures::Probe(self.number()))
+            Some(Probe::Echo(self.number()))
         } else if self.0 & Self::TRAIN != 0 {
             let number = self.number();
-            Some(Measures::Train(number >> 16, (number & 0xffff) as usize))
+            Some(Probe::Train(number >> 16, (number & 0xffff) as usize))
         } else {
             None
         }

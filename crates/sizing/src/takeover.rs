@@ -237,7 +237,7 @@ impl Takeover {
     }
 
     /// An RTT in a dip.
-    fn measure(&mut self, now: Time, mut dip: Dip, round_trip: Span) -> Stage {
+    fn observe_dip(&mut self, now: Time, mut dip: Dip, round_trip: Span) -> Stage {
         let Some(drained) = dip.drained else { return Stage::Dip(dip) };
         let fell = dip.least.is_none_or(|least| round_trip < least.scale(1.0 - FALLS));
         let least = dip.least.map_or(round_trip, |least| least.min(round_trip));
@@ -302,7 +302,7 @@ impl Takeover {
         self.stage = match std::mem::replace(&mut self.stage, Stage::Open) {
             Stage::Watch(watch) if bytes > 0.0 => self.watch(now, watch, bytes),
             Stage::Dip(dip) => match round_trip {
-                Some(round_trip) => self.measure(now, dip, round_trip),
+                Some(round_trip) => self.observe_dip(now, dip, round_trip),
                 None => self.drain(now, dip, bytes),
             },
             Stage::Refill(refill) => self.grow(now, refill, bytes),

@@ -7,6 +7,7 @@
 pub(crate) mod script;
 
 use crate::error::TransferError;
+use crate::lock::locked;
 use crate::wire::frame::{self, Framed};
 use host::{Clock, PollFd, PollFlags, Woken};
 use rustls::{Connection, Error as TlsError};
@@ -14,7 +15,7 @@ use std::io::{self, BufRead, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use units::{Span, Time};
 
 /// Ciphertext read from the kernel at once: sixteen full records.
@@ -84,7 +85,7 @@ impl Channel {
         loop {
             channel.flush(until)?;
             if !channel.lock().is_handshaking() {
-                *channel.early.lock().unwrap_or_else(PoisonError::into_inner) = plain;
+                *locked(&channel.early) = plain;
                 return Ok(channel);
             }
             match channel.read_raw(&mut raw, &mut plain, until)? {
@@ -287,7 +288,7 @@ impl Channel {
     }
 
     fn lock(&self) -> MutexGuard<'_, Connection> {
-        self.tls.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.tls)
     }
 }
 
@@ -308,7 +309,7 @@ pub(crate) struct Inlet<'a> {
 
 impl<'a> Inlet<'a> {
     pub(crate) fn new(channel: &'a Channel) -> Self {
-        let early = std::mem::take(&mut *channel.early.lock().unwrap_or_else(PoisonError::into_inner));
+        let early = std::mem::take(&mut *locked(&channel.early));
         Self { channel, raw: vec![0; RAW], plain: early, at: 0 }
     }
 
@@ -369,7 +370,7 @@ impl Inlet<'_> {
 
     /// What is not consumed is left to the next inlet.
     pub(crate) fn put_back(self) {
-        *self.channel.early.lock().unwrap_or_else(PoisonError::into_inner) = self.held().to_vec();
+        *locked(&self.channel.early) = self.held().to_vec();
     }
 
     /// The other side broke the rules.

@@ -7,6 +7,7 @@
 
 use crate::beneath;
 use crate::error::TransferError;
+use crate::lock::locked;
 use crate::name::Name;
 use crate::origin::Origin;
 use crate::wire::control::Stamp;
@@ -21,7 +22,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use units::{Span, Time};
 
 /// Folders kept open: files come folder by folder.
@@ -157,7 +158,7 @@ impl Store {
     fn folder(&self, name: Option<&[u8]>) -> io::Result<Arc<OwnedFd>> {
         let Some(name) = name else { return Ok(Arc::clone(&self.top)) };
         let now = self.clock.now();
-        if let Some(open) = self.open.lock().unwrap_or_else(PoisonError::into_inner).get(name)
+        if let Some(open) = locked(&self.open).get(name)
             && now.since(open.then) < FRESH
         {
             return Ok(Arc::clone(&open.folder));
@@ -167,7 +168,7 @@ impl Store {
         if self.own.contains(&(stat.st_dev, stat.st_ino)) {
             return Err(io::Error::other("this is the folder of the session's own files"));
         }
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = locked(&self.open);
         if open.len() >= OPEN_FOLDERS {
             open.clear();
         }
@@ -198,7 +199,7 @@ impl Store {
 
     /// Gives a folder its time, and its rights if it is this session's, when nothing more is put into it.
     pub(crate) fn finish_folder(&self, name: &Name, finish: Finish) -> io::Result<()> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(name.bytes());
+        locked(&self.open).remove(name.bytes());
         let folder = self.folder(Some(name.bytes()))?;
         if Origin::of(&folder)? != finish.origin {
             return Ok(());

@@ -1,7 +1,7 @@
 //! [`Summary`]: what there is to say of a transfer that has ended, the same on both sides.
 
 use crate::history::{History, Sample};
-use crate::measure::{KernelTimes, Limits};
+use crate::limits::{KernelTimes, Limits};
 use crate::wire::control::{Progress, Report, StreamReport};
 use serde::{Serialize, Serializer};
 use std::fmt;

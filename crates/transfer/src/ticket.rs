@@ -101,8 +101,10 @@ impl TicketError {
                 Complaint::new("", "the ticket was changed or cut on its way: its checksum does not agree")
                     .help("copy it again, all of it")
             }
-            Self::Content(reason) => Complaint::new("", format!("the ticket is not of this version: {reason}"))
-                .help("use the same version of tightlink on both sides"),
+            Self::Content(reason) => {
+                Complaint::new("", format!("the ticket is not of this version: {reason}"))
+                    .help("use the same version of tightlink on both sides")
+            }
         }
     }
 }

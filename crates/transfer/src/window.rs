@@ -12,7 +12,7 @@ pub enum WindowChoice {
     /// As large as the kernel allows.
     Max,
     /// This much, over all data connections.
-    Limit(Bytes),
+    Size(Bytes),
 }
 
 impl FromStr for WindowChoice {
@@ -23,7 +23,7 @@ impl FromStr for WindowChoice {
             "sobas" => Ok(Self::Sobas),
             "max" => Ok(Self::Max),
             _ => match text.parse::<Bytes>() {
-                Ok(size) if size > Bytes::ZERO => Ok(Self::Limit(size)),
+                Ok(size) if size > Bytes::ZERO => Ok(Self::Size(size)),
                 _ => Err(Complaint::new("", format!("{text:?} is no window"))
                     .accepted("sobas, max, or a size such as 400kB")),
             },
@@ -39,7 +39,7 @@ mod tests {
     fn a_window_is_a_word_or_a_size() {
         assert_eq!("sobas".parse(), Ok(WindowChoice::Sobas));
         assert_eq!("max".parse(), Ok(WindowChoice::Max));
-        assert_eq!("400kB".parse(), Ok(WindowChoice::Limit(Bytes::new(400_000))));
+        assert_eq!("400kB".parse(), Ok(WindowChoice::Size(Bytes::new(400_000))));
         for text in ["0B", "", "large", "-1"] {
             assert!(text.parse::<WindowChoice>().is_err(), "{text}");
         }

@@ -19,7 +19,7 @@ use std::process::{Child, Command, ExitCode, ExitStatus};
 use units::{Bytes, Complaint, Span, Time};
 
 /// No wait is longer: a program's end sends no signal here.
-const LOOK: Span = Span::from_millis(50);
+const END_CHECK: Span = Span::from_millis(50);
 /// Changes of phase that are told of one connection while it runs; the report has all of them.
 const PHASES_TOLD: usize = 8;
 
@@ -100,7 +100,7 @@ fn attend(
             None if !tuner.is_alive() => return Ok(None),
             None => {}
         }
-        let wait = tuner.wakeup().since(clock.now()).min(LOOK);
+        let wait = tuner.wakeup().since(clock.now()).min(END_CHECK);
         for signal in signals.within(wait)? {
             match &child {
                 // It decides whether that ends it.

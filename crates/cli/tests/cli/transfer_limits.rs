@@ -1,5 +1,5 @@
 //! What limited a transfer: a disk on either side, the send buffer. `transfer.rs` has `--limit`; what tells the others apart is
-//! tested in `crates/transfer/src/measure.rs`.
+//! tested in `crates/transfer/src/limits.rs`.
 
 use crate::place::{Place, alone, end, root};
 use crate::transfer::Receiving;

@@ -127,13 +127,12 @@ fn no_users(engine: Engine, resolved: &Resolved, help: &str) -> Result<(), Misfi
 }
 
 /// An open-ended run must outlast its warm-up.
-fn measured(ended: Time, resolved: &Resolved) -> Result<(), EngineError> {
+fn outlasts_warmup(ended: Time, resolved: &Resolved) -> Result<(), EngineError> {
     let (ended, warmup) = (ended.since(Time::ZERO), resolved.warmup);
     if ended >= warmup {
         return Ok(());
     }
-    let found =
-        format!("every flow ended by {ended}, within the warm-up of {warmup}: nothing was measured");
+    let found = format!("every flow ended by {ended}, within the warm-up of {warmup}: nothing was measured");
     let complaint = Complaint::new("", found).help("shorten the warm-up: --set warmup=0s");
     Err(EngineError::NothingMeasured(complaint))
 }

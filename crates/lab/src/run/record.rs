@@ -438,6 +438,6 @@ pub fn measure_names(flows: &[FlowSeries]) -> Vec<&str> {
 
 /// What `flow` has measured under `name`; nothing if it does not measure it.
 #[must_use]
-pub fn measured<'a>(flow: &'a FlowSeries, name: &str) -> &'a [f64] {
+pub fn measure_values<'a>(flow: &'a FlowSeries, name: &str) -> &'a [f64] {
     flow.measures.iter().find(|measure| measure.name == name).map_or(&[], |measure| &measure.values)
 }

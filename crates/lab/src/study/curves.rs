@@ -11,7 +11,7 @@ use crate::run::record::{Engine, Record, Series, Summary};
 use crate::study::search::{SearchError, Target, smallest};
 use crate::study::sweep::{Runner, SweepError};
 use crate::study::task::{Answer, Task, shown};
-use points::{Measured, measured};
+use points::{PointRuns, run_points};
 use scenario::{Drawn, Faults, FigureSpec, Point, Smallest};
 use serde::Serialize;
 use units::{Complaint, split_quantity};
@@ -125,7 +125,7 @@ pub fn draw(
     let mut maps = Vec::new();
     let (charts, answers) = match &spec.y {
         Drawn::Numbers(keys) => {
-            let points = measured(&engines(spec), spec.repeat, tasks, runner)?;
+            let points = run_points(&engines(spec), spec.repeat, tasks, runner)?;
             let charts = if let Some(rows) = &spec.rows {
                 for key in keys {
                     maps.extend(heat::maps(spec, rows, key, &points)?);
@@ -134,7 +134,7 @@ pub fn draw(
             } else {
                 keys.iter().map(|key| number_chart(spec, key, &points)).collect::<Result<Vec<_>, _>>()?
             };
-            (charts, points.iter().map(Measured::answer).collect())
+            (charts, points.iter().map(PointRuns::answer).collect())
         }
         Drawn::Smallest(question) => {
             let answers = search(question, tasks, runner)?;
@@ -162,7 +162,7 @@ fn search(question: &Smallest, tasks: &[Task], runner: &Runner<'_, '_>) -> Resul
     Ok(answers)
 }
 
-fn number_chart(spec: &FigureSpec, key: &str, points: &[Measured]) -> Result<CurveChart, CurvesError> {
+fn number_chart(spec: &FigureSpec, key: &str, points: &[PointRuns]) -> Result<CurveChart, CurvesError> {
     let (y, factor) = quantity(key);
     let mut curves = Vec::new();
     for point in points {

@@ -236,9 +236,11 @@ impl Experiment {
         task::check(&self.tasks, &[Engine::Sim])?;
         if self.document().sweep()?.axes().iter().any(|axis| axis.key == over) {
             let complaint = Complaint::new(format!("--over {over}"), "[sweep] varies this key already");
-            return Err(ExperimentError::Varied(complaint.help(format!(
-                "leave it to the search: --set {over}=VALUE, with the value to start from"
-            ))));
+            return Err(ExperimentError::Varied(
+                complaint.help(format!(
+                    "leave it to the search: --set {over}=VALUE, with the value to start from"
+                )),
+            ));
         }
         self.ready(&[Engine::Sim])?;
         self.watched(watch, |watched| {

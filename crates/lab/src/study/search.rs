@@ -215,9 +215,7 @@ impl Search<'_, '_> {
         let summary = self.summary(value, seed)?;
         metric::value(&summary, &self.target.metric).ok_or_else(|| {
             let found = format!("the summary has no number called \"{}\"", self.target.metric);
-            SearchError::NoAnswer(
-                Complaint::new("", found).accepted(metric::numbers(&summary).join(", ")),
-            )
+            SearchError::NoAnswer(Complaint::new("", found).accepted(metric::numbers(&summary).join(", ")))
         })
     }
 

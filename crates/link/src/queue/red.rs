@@ -16,7 +16,7 @@
 //! A capable packet is marked instead, but for the last case: beyond the threshold where every packet is
 //! dropped marks would not be heeded in time (RFC 3168 section 7 wants drops there).
 //!
-//! **Units.** Queue and thresholds are in mean packets. [`Measure::Bytes`] counts waiting bytes over the mean
+//! **Units.** Queue and thresholds are in mean packets. [`LengthUnit::Bytes`] counts waiting bytes over the mean
 //! packet, and makes a packet's probability proportional to its length.
 
 use super::store::Store;
@@ -26,7 +26,7 @@ use units::{Bytes, Time};
 
 /// What RED takes for the length of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Measure {
+pub enum LengthUnit {
     /// Packets; each is dropped with the same probability.
     Packets,
     /// Bytes, in units of the mean packet; the probability of a packet is proportional to its length.
@@ -48,8 +48,8 @@ pub struct RedParameters {
     pub gentle: bool,
     /// Whether drops keep at least 1/`p_b` packets apart, uniform on 1/`p_b` … 2/`p_b` (ns-2's `wait_`).
     pub wait: bool,
-    /// How the queue is measured.
-    pub measure: Measure,
+    /// What the queue's length is counted in.
+    pub unit: LengthUnit,
     /// Whether capable packets are marked.
     pub ecn: bool,
 }
@@ -72,7 +72,7 @@ impl RedParameters {
             weight: 0.002,
             gentle: true,
             wait: false,
-            measure: Measure::Packets,
+            unit: LengthUnit::Packets,
             ecn: true,
         }
     }
@@ -168,11 +168,11 @@ impl<P> Red<P> {
 
     /// Takes note of an arrival of `length` and draws its lot.
     fn judge(&mut self, now: Time, length: Bytes) -> Verdict {
-        let RedParameters { weight, measure, .. } = self.parameters;
+        let RedParameters { weight, unit, .. } = self.parameters;
         let backlog = self.store.backlog();
-        let (queue, size) = match measure {
-            Measure::Packets => (backlog.packets as f64, 1.0),
-            Measure::Bytes => (self.mean_packets(backlog.bytes), self.mean_packets(length)),
+        let (queue, size) = match unit {
+            LengthUnit::Packets => (backlog.packets as f64, 1.0),
+            LengthUnit::Bytes => (self.mean_packets(backlog.bytes), self.mean_packets(length)),
         };
         self.average = (1.0 - weight) * self.average(now) + weight * queue;
         self.idle_since = None;

@@ -4,7 +4,8 @@
 //! the keys it has, and turns them into its own parameters here.
 
 use super::{
-    AdaptiveRedParameters, CodelParameters, Context, FqCodelParameters, Measure, PieParameters, RedParameters,
+    AdaptiveRedParameters, CodelParameters, Context, FqCodelParameters, LengthUnit, PieParameters,
+    RedParameters,
 };
 use crate::Limit;
 use serde::Serialize;
@@ -259,10 +260,10 @@ impl Settings {
             |max| *max > min_threshold && max.is_finite(),
             "above min_threshold",
         )?;
-        let measure = match self.by_bytes {
-            Some(true) => Measure::Bytes,
-            Some(false) => Measure::Packets,
-            None => defaults.measure,
+        let unit = match self.by_bytes {
+            Some(true) => LengthUnit::Bytes,
+            Some(false) => LengthUnit::Packets,
+            None => defaults.unit,
         };
         Ok(RedParameters {
             min_threshold,
@@ -271,7 +272,7 @@ impl Settings {
             weight: self.weight.unwrap_or(defaults.weight),
             gentle: self.gentle.unwrap_or(defaults.gentle),
             wait: self.wait.unwrap_or(defaults.wait),
-            measure,
+            unit,
             ecn: self.ecn.unwrap_or(defaults.ecn),
         })
     }

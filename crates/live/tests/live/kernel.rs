@@ -70,11 +70,11 @@ fn a_window_moves_down_and_up_while_data_flows() {
     namespace::enter();
     in_one_of_five(|| {
         let (mut client, mut server) = pair();
-        let mut control = WindowControl::take(&server, Window::Limit(Bytes::new(200_000))).unwrap();
+        let mut control = WindowControl::take(&server, Window::AtMost(Bytes::new(200_000))).unwrap();
         assert_eq!(control.buffer().grant, BufferGrant::Forced, "as root");
         assert!(control.buffer().size >= Bytes::new(64 << 20));
         for limit in [200_000, 50_000, 400_000, 20_000].map(Bytes::new) {
-            control.request(Window::Limit(limit));
+            control.request(Window::AtMost(limit));
             control.assert(&server).unwrap();
             for _ in 0..20 {
                 transfer(&mut client, &mut server, 500_000);
@@ -102,7 +102,7 @@ fn a_window_moves_down_and_up_while_data_flows() {
 fn a_tiny_window_is_raised_by_the_kernel_and_that_is_recorded() {
     namespace::enter();
     let (_client, server) = pair();
-    let mut control = WindowControl::take(&server, Window::Limit(Bytes::new(100))).unwrap();
+    let mut control = WindowControl::take(&server, Window::AtMost(Bytes::new(100))).unwrap();
     let reading = control.read(&server, &TcpInfo::of(&server).unwrap()).unwrap();
     assert_eq!(reading.requested, Some(Bytes::new(100)));
     assert!(reading.granted > Bytes::new(1000) && reading.granted < Bytes::new(2000), "{reading:?}");

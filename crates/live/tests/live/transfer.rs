@@ -131,7 +131,7 @@ fn a_window_is_granted_observed_and_limits_the_sender() {
     namespace::enter();
     in_one_of_five(|| {
         let (stop, limit) = (AtomicBool::new(false), Bytes::new(16_000));
-        let (narrow, sent) = run(&greedy(Window::Limit(limit), millis(500)), &stop);
+        let (narrow, sent) = run(&greedy(Window::AtMost(limit), millis(500)), &stop);
         let settled = Time::ZERO + millis(100);
         let last = |sample: &&tightlink_live::ReceiverSample| sample.at > settled;
         in_time(narrow[0].samples.iter().filter(last).count() > 10, "few samples")?;

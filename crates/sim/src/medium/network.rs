@@ -85,7 +85,7 @@ impl Network {
         }
         match packet.kind {
             Kind::Cross => {}
-            Kind::Acknowledgement | Kind::Measure => self.lines.push(now, packet.into()),
+            Kind::Acknowledgement | Kind::Probe => self.lines.push(now, packet.into()),
             Kind::Segment if self.meets_queues_on_its_way_back(packet.flow) => arrived.push(packet),
             Kind::Segment => self.lines.push(now, packet.into()),
         }
@@ -97,7 +97,7 @@ impl Medium for Network {
 
     fn offer(&mut self, now: Time, mut packet: Packet) -> bool {
         packet.hop = match packet.kind {
-            Kind::Segment | Kind::Measure => self.ways[packet.flow as usize].there,
+            Kind::Segment | Kind::Probe => self.ways[packet.flow as usize].there,
             Kind::Acknowledgement => self.ways[packet.flow as usize].back,
             Kind::Cross => self.sources[packet.segment.number() as usize],
         };

@@ -128,7 +128,7 @@ impl Medium for TightLink {
 
 /// A flow learns of its dropped segments only: what becomes of probes shows in their numbers.
 fn note(dropped: &mut Vec<u32>, packet: &Packet) {
-    if packet.kind != Kind::Measure {
+    if packet.kind != Kind::Probe {
         dropped.push(packet.flow);
     }
 }

@@ -19,8 +19,8 @@ pub(super) struct Advertised {
     timestamps: bool,
     /// When a withheld acknowledgement leaves: the receiver's own deadline is the earlier of this and the sizer's.
     pub(super) acknowledges: Time,
-    /// When the flow's part of measuring is due, by [`Receiver::measure_at`](super::Receiver::measure_at).
-    pub(super) measures: Time,
+    /// When the flow's next probe is due, by [`Receiver::probe_at`](super::Receiver::probe_at).
+    pub(super) probes: Time,
 }
 
 impl Advertised {
@@ -36,7 +36,7 @@ impl Advertised {
             told: 0,
             timestamps,
             acknowledges: Time::NEVER,
-            measures: Time::NEVER,
+            probes: Time::NEVER,
         };
         advertised.obey(true);
         advertised
@@ -98,7 +98,7 @@ impl Advertised {
             return now;
         }
         let sizer = self.driver.sizer().wakeup().unwrap_or(Time::NEVER).max(now);
-        self.acknowledges.min(self.measures).min(sizer)
+        self.acknowledges.min(self.probes).min(sizer)
     }
 
     pub(super) fn sizer(&self) -> &dyn BufferSizer {

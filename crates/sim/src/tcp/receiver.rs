@@ -188,11 +188,11 @@ impl Receiver {
         });
     }
 
-    /// The flow wants to be called at `at` for its part of measuring.
-    pub(crate) fn measure_at(&mut self, now: Time, at: Time) {
+    /// The flow wants to be called at `at` to send a probe.
+    pub(crate) fn probe_at(&mut self, now: Time, at: Time) {
         self.by_inner_deadline(|own| {
             own.deadline = own.sizing.as_ref().map_or(own.deadline, |sizing| sizing.acknowledges);
-            own.with_sizing(now, |sizing| sizing.measures = at);
+            own.with_sizing(now, |sizing| sizing.probes = at);
         });
     }
 

@@ -4,12 +4,13 @@
 use super::{Channel, Got, RAW};
 use crate::fuzzing::clock;
 use crate::keys::{Key, receiver_tls};
+use crate::lock::locked;
 use crate::ticket::Secret;
 use rustls::{ServerConfig, ServerConnection};
 use std::collections::VecDeque;
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 /// What comes next.
 #[derive(Clone, Debug)]
@@ -61,7 +62,7 @@ impl Script {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.state)
     }
 }
 

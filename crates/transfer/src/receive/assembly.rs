@@ -23,6 +23,7 @@ pub(super) use rules::Rules;
 use super::incoming::Incoming;
 use crate::error::{TransferError, is_of_the_disk};
 use crate::journal::Journal;
+use crate::lock::locked;
 use crate::name::Name;
 use crate::progress::Moved;
 use crate::store::{Key, Store};
@@ -32,7 +33,7 @@ use naming::Waiting;
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use units::{Foreign, Span};
 
 /// What cannot go on: this file only, or nothing at all.
@@ -155,7 +156,7 @@ impl Assembly {
         for counter in [&self.entries, &self.bytes, &self.came, &self.failed, &self.disk] {
             counter.store(0, Relaxed);
         }
-        lock(&self.listed).clear();
+        locked(&self.listed).clear();
         Ok(!self.journal().is_empty())
     }
 
@@ -191,17 +192,17 @@ impl Assembly {
 
     fn list(&self, name: &Name) {
         if self.rules.listed {
-            lock(&self.listed).push(name.clone());
+            locked(&self.listed).push(name.clone());
         }
     }
 
     fn tell(&self, name: &Name, fate: Moved) {
-        lock(&self.news).push((name.clone(), fate));
+        locked(&self.news).push((name.clone(), fate));
     }
 
     /// What became of entries since this was asked last.
     pub(super) fn news(&self) -> Vec<(Name, Moved)> {
-        std::mem::take(&mut *lock(&self.news))
+        std::mem::take(&mut *locked(&self.news))
     }
 
     /// Counts an entry that cannot be had, and says why.
@@ -279,7 +280,7 @@ impl Assembly {
 
     /// The names of the files that are there, if they were to be listed.
     pub(super) fn take_listed(&self) -> Vec<Name> {
-        let mut listed = std::mem::take(&mut *lock(&self.listed));
+        let mut listed = std::mem::take(&mut *locked(&self.listed));
         listed.sort_unstable();
         listed.dedup();
         listed
@@ -290,14 +291,10 @@ impl Assembly {
     }
 
     fn open_files(&self) -> MutexGuard<'_, Open> {
-        lock(&self.open)
+        locked(&self.open)
     }
 
     fn journal(&self) -> MutexGuard<'_, Journal> {
-        lock(&self.journal)
+        locked(&self.journal)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

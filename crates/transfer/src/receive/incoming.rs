@@ -1,6 +1,7 @@
 //! [`Incoming`]: a file under way at the receiver, and what its chunks hash to.
 
 use crate::chunks::{ChunkHasher, Chunks, Digest};
+use crate::lock::locked;
 use crate::name::Name;
 use crate::receive::assembly::Holes;
 use crate::store::{Key, Taken};
@@ -13,7 +14,7 @@ use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 /// A file that was asked for.
 #[derive(Debug)]
@@ -93,7 +94,7 @@ impl Drop for Tally {
 
 impl Incoming {
     pub(super) fn lock(&self) -> MutexGuard<'_, FileState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.state)
     }
 }
 

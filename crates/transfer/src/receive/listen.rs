@@ -45,8 +45,8 @@ const LAST_WORD: Span = Span::from_secs(2);
 const AT_ONCE: usize = 16;
 /// When no more sockets can be opened, the listener waits so long before it tries again.
 const SCARCITY: Duration = Duration::from_millis(50);
-/// How often the listener looks whether it is done.
-const LOOK: Span = Span::from_millis(50);
+/// The listener checks this often whether it is done.
+const END_CHECK: Span = Span::from_millis(50);
 
 /// Lets senders in, one after the other, until the session is finished or cannot go on.
 pub(super) fn serve(receiver: &Receiver, observer: &dyn Observer) -> Result<Summary, TransferError> {
@@ -74,7 +74,7 @@ impl Shared<'_> {
         let mut sockets = vec![PollFd::new(&self.receiver.listener, PollFlags::IN)];
         sockets.extend(silent.iter().map(|socket| PollFd::new(socket, PollFlags::IN)));
         // Interrupted or not: it is looked again.
-        let _ = host::wait(&mut sockets, Some(LOOK));
+        let _ = host::wait(&mut sockets, Some(END_CHECK));
     }
 
     /// Accepts the connections that wait.

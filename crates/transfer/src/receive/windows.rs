@@ -23,7 +23,7 @@ use units::{Bytes, Rate, Span, Time};
 const SOON: Span = Span::from_millis(10);
 const LATER: Span = Span::from_millis(200);
 /// No wait is longer: the end of the sender session is looked for this often.
-const LOOK: Span = Span::from_millis(50);
+const END_CHECK: Span = Span::from_millis(50);
 /// Phases that wait to be told, at most.
 const MOST_UNTOLD: usize = 16;
 /// Between looks for data connections that are still to come.
@@ -83,9 +83,9 @@ impl Windows<'_> {
             }
             WindowChoice::Sobas => self.sized(),
             WindowChoice::Max => self.fixed(Window::Max),
-            WindowChoice::Limit(size) => {
+            WindowChoice::Size(size) => {
                 self.note(|state| state.window = Some(size));
-                self.fixed(Window::Limit(size / u64::from(self.sender.streams())))
+                self.fixed(Window::AtMost(size / u64::from(self.sender.streams())))
             }
         };
         self.sender.end_quiet();
@@ -217,7 +217,7 @@ impl Windows<'_> {
 
     /// Until the prober has something to read, or `until`.
     fn wait(&self, prober: Option<&Prober>, until: Time) {
-        let left = until.since(self.clock.now()).min(LOOK);
+        let left = until.since(self.clock.now()).min(END_CHECK);
         let mut sockets: Vec<PollFd<'_>> =
             prober.iter().map(|prober| PollFd::new(*prober, PollFlags::IN)).collect();
         // Interrupted or not: it is looked again.

@@ -5,8 +5,8 @@ use super::queue::Offered;
 use super::transfer::Transfer;
 use crate::channel::{Inlet, Message};
 use crate::error::TransferError;
+use crate::limits::SenderTimes;
 use crate::lock::locked;
-use crate::measure::SenderTimes;
 use crate::progress::{Moved, Observer, Snapshot};
 use crate::summary::sample;
 use crate::wire::control::{Counted, Id, Progress, Report, StreamReport, ToReceiver, ToSender, Verdict, Why};
@@ -18,13 +18,13 @@ use units::{Bytes, Foreign, Rate, Span, Time};
 /// The kernel takes the largest number as no limit.
 const UNPACED: Rate = Rate::from_bps(u64::MAX);
 /// Between reports.
-const TICK: Span = Span::from_millis(100);
+const REPORT_INTERVAL: Span = Span::from_millis(100);
 /// The same while files are still counted.
-const SOON: Span = Span::from_millis(10);
+const FIRST_REPORTS_INTERVAL: Span = Span::from_millis(10);
 /// A receiver that gives up says why.
 const LAST_WORD: Span = Span::from_secs(1);
 /// Between announcements of what has been counted.
-const COUNT_TICK: Span = Span::from_secs(1);
+const COUNT_INTERVAL: Span = Span::from_secs(1);
 /// A receiver says something at least this often, or it is gone.
 const SILENCE: Span = Span::from_secs(30);
 
@@ -71,7 +71,8 @@ pub(super) fn serve(
         if transfer.clock.now() >= due {
             transfer.unsaid().iter().for_each(|line| observer.say(line));
             // The receiver may be waiting for the totals.
-            due = transfer.clock.now() + if control.all.is_none() { SOON } else { TICK };
+            due = transfer.clock.now()
+                + if control.all.is_none() { FIRST_REPORTS_INTERVAL } else { REPORT_INTERVAL };
             if broken.is_none()
                 && let Err(error) = control.tell()
             {
@@ -117,7 +118,7 @@ impl Control<'_> {
         let mut out = Vec::new();
         if self.all.is_none() {
             let counted = self.count.so_far();
-            let due = self.transfer.clock.now().since(self.said.1) >= COUNT_TICK;
+            let due = self.transfer.clock.now().since(self.said.1) >= COUNT_INTERVAL;
             if counted.complete || due && counted != self.said.0 {
                 self.announced(counted, &mut out);
             }

@@ -7,15 +7,15 @@ use host::{Clock, PollFd, PollFlags};
 use probe::Echoer;
 use units::Span;
 
-/// The end of the transfer is looked for this often.
-const LOOK: Span = Span::from_millis(50);
+/// Between checks whether the transfer has ended.
+const END_CHECK: Span = Span::from_millis(50);
 
 /// Answers until the transfer ends.
 pub(super) fn serve(transfer: &Transfer) {
     let Some(mut echoer) = locked(&transfer.echoer).take() else { return };
     while !transfer.queue.is_closed() {
         // Interrupted or not: it is looked again.
-        let _ = host::wait(&mut [PollFd::new(&echoer, PollFlags::IN)], Some(LOOK));
+        let _ = host::wait(&mut [PollFd::new(&echoer, PollFlags::IN)], Some(END_CHECK));
         answer(&mut echoer, &transfer.limit, &transfer.clock);
     }
 }

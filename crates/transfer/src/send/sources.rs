@@ -77,7 +77,9 @@ pub(super) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, TransferError> {
         sources.push(Source { root, name });
     }
     if sources.is_empty() {
-        return Err(TransferError::Usage(Complaint::new("", "nothing to send").accepted("files and folders")));
+        return Err(TransferError::Usage(
+            Complaint::new("", "nothing to send").accepted("files and folders"),
+        ));
     }
     Ok(sources)
 }

@@ -3,7 +3,7 @@
 use super::bounded;
 use crate::chunks::{Digest, Log2};
 use crate::history::PhaseEntry;
-use crate::measure::{ReceiverTimes, SenderTimes};
+use crate::limits::{ReceiverTimes, SenderTimes};
 use crate::name::Name;
 use serde::{Deserialize, Serialize};
 

@@ -1,10 +1,10 @@
 //! The real kernel as an engine: TCP between two namespaces over the emulated tight link.
 
-use super::{EngineError, Misfit, Progress, ended_early, measured, no_users, one_queue, phases};
+use super::{EngineError, Misfit, Progress, ended_early, no_users, one_queue, outlasts_warmup, phases};
 use crate::run::batches::{Reading, half_widths, nearest};
-use crate::run::measure::{Stopwatch, summary, tell_losses};
 use crate::run::record::{Engine, FlowSeries, FlowSummary, LinkSeries, Note, Record, RttStatistics, Series};
 use crate::run::resolve::{KERNEL_CONTROLS, Resolved, ResolvedFlow};
+use crate::run::summary::{Stopwatch, summary, tell_losses};
 use ::live::{FlowConfig, Liaison, ReceivedFlow, Receiver, SentFlow, SessionConfig, SizerChoice, Window};
 use emu::{EmuError, FlowKey, Path, PathConfig, PathReport};
 use host::Clock;
@@ -16,8 +16,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use units::{Bytes, Complaint, Span, Time};
 
-/// How often the waiting thread looks, unless a transfer's end wakes it.
-const LOOK: Duration = Duration::from_millis(100);
+/// How often the waiting thread checks the progress, unless a transfer's end wakes it.
+const PROGRESS_CHECK: Duration = Duration::from_millis(100);
 
 /// Flow number 0 sends from this port, each other one from the next: the first that needs no privilege.
 const FIRST_PORT: u16 = 1024;
@@ -88,14 +88,14 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
         if stopped || path.failure().is_some() {
             stop.store(true, Ordering::Relaxed);
         }
-        std::thread::park_timeout(LOOK);
+        std::thread::park_timeout(PROGRESS_CHECK);
     }
     let (sent, received) = (join(sending), join(receiving));
     if stopped {
         path.stop()?;
         return Err(EngineError::Stopped);
     }
-    measured(clock.now(), resolved)?;
+    outlasts_warmup(clock.now(), resolved)?;
     let report = path.stop()?;
     let (sent, received) = (sent??, received??);
     Ok(record(resolved, &report, &sent, &received, watch.seconds()))
@@ -249,7 +249,7 @@ fn session(resolved: &Resolved) -> SessionConfig {
         window: match flow.socket_buffer {
             _ if flow.autotuned => Window::Autotuned,
             None => Window::Max,
-            Some(limit) => Window::Limit(limit),
+            Some(limit) => Window::AtMost(limit),
         },
         sizer: flow.sizer.clone().map(|name| SizerChoice {
             name,

@@ -30,7 +30,7 @@ mod slow_start;
 use self::answer::Answer;
 use self::departure::Departure;
 use super::{EngineError, Misfit};
-use crate::run::measure::Stopwatch;
+use crate::run::summary::Stopwatch;
 use crate::run::record::{Engine, Record};
 use crate::run::resolve::Resolved;
 use units::Complaint;
@@ -46,7 +46,7 @@ trait Theory: Sync {
     /// The id of its source, such as "sobas:mft".
     fn source(&self) -> &'static str;
 
-    /// What of the scenario it takes otherwise than it is, the first thing to mend first; nothing where it fits.
+    /// What of the scenario it takes otherwise than it is, the first thing to change first; nothing where it fits.
     ///
     /// # Errors
     /// Why it can say nothing at all.

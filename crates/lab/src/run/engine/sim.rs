@@ -4,11 +4,11 @@ mod recorder;
 mod spread;
 
 use self::recorder::SeriesRecorder;
-use super::{EngineError, Misfit, Progress, ended_early, measured, phases, synchronized};
+use super::{EngineError, Misfit, Progress, ended_early, outlasts_warmup, phases, synchronized};
 use crate::run::batches::{Reading, half_widths};
-use crate::run::measure::{Stopwatch, delay_statistics, link_summary, summary, tell_losses};
 use crate::run::record::{Engine, FlowSummary, Note, Record, RttStatistics, Series, SessionsSummary};
 use crate::run::resolve::{Resolved, ResolvedFlow, ResolvedLink, ResolvedSessions, ResolvedTraffic};
+use crate::run::summary::{Stopwatch, delay_statistics, link_summary, summary, tell_losses};
 use cc::Start;
 use scenario::Direction;
 use sim::{
@@ -24,7 +24,7 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
     if outcome.recorder.was_stopped() {
         return Err(EngineError::Stopped);
     }
-    measured(outcome.ended, resolved)?;
+    outlasts_warmup(outcome.ended, resolved)?;
     let flows = outcome.flows.iter().zip(&resolved.flows);
     let flows = flows.map(|(flow, of)| flow_summary(flow, of, resolved)).collect();
     let readings: Vec<Reading> = outcome.batches.iter().map(Reading::from).collect();

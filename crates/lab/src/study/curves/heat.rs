@@ -1,6 +1,6 @@
 //! Heat maps: a number of the summary over two swept keys, a map for each combination of the others.
 
-use super::points::Measured;
+use super::points::PointRuns;
 use super::{Axis, CurvesError, last, quantity};
 use crate::run::metric::{numbers, value};
 use crate::study::task::shown;
@@ -54,7 +54,7 @@ pub(super) fn maps(
     spec: &FigureSpec,
     rows: &str,
     key: &str,
-    points: &[Measured],
+    points: &[PointRuns],
 ) -> Result<Vec<HeatMap>, CurvesError> {
     let (z, factor) = quantity(key);
     let mut maps: Vec<HeatMap> = Vec::new();

@@ -11,7 +11,7 @@ use crate::study::task::{Answer, Task};
 const AGAIN: u64 = 2;
 
 /// One point of the sweep: what each engine found in each of its runs.
-pub(super) struct Measured {
+pub(super) struct PointRuns {
     pub(super) task: Task,
     pub(super) runs: Vec<(Engine, Vec<Record>)>,
     absent: Vec<String>,
@@ -19,7 +19,7 @@ pub(super) struct Measured {
     run_again: u64,
 }
 
-impl Measured {
+impl PointRuns {
     /// The point as claims look at it: of each engine the run with the median goodput.
     pub(super) fn answer(&self) -> Answer {
         let chosen = |(_, records): &(Engine, Vec<Record>)| median(records.clone());
@@ -41,7 +41,7 @@ impl Measured {
     }
 }
 
-/// How many runs [`measured`] makes or finds.
+/// How many runs [`run_points`] makes or finds.
 pub(super) fn count(engines: &[Engine], repeat: u64, tasks: &[Task]) -> usize {
     let of = |engine: &Engine| {
         let made_for = tasks.iter().filter(|task| engine::check(*engine, &task.resolved).is_ok()).count();
@@ -52,15 +52,15 @@ pub(super) fn count(engines: &[Engine], repeat: u64, tasks: &[Task]) -> usize {
 
 /// Runs every task `repeat` times on each of `engines`: those of the kernel one after the other. Repetitions go round
 /// the points, so that a machine that is busy for a while disturbs one run of many points, not every run of one.
-pub(super) fn measured(
+pub(super) fn run_points(
     engines: &[Engine],
     repeat: u64,
     tasks: &[Task],
     runner: &Runner<'_, '_>,
-) -> Result<Vec<Measured>, CurvesError> {
+) -> Result<Vec<PointRuns>, CurvesError> {
     let bare =
-        |task: &Task| Measured { task: task.clone(), runs: Vec::new(), absent: Vec::new(), run_again: 0 };
-    let mut points: Vec<Measured> = tasks.iter().map(bare).collect();
+        |task: &Task| PointRuns { task: task.clone(), runs: Vec::new(), absent: Vec::new(), run_again: 0 };
+    let mut points: Vec<PointRuns> = tasks.iter().map(bare).collect();
     for engine in engines {
         let mut rounds: Vec<Vec<(usize, Task)>> = (0..runs(*engine, repeat)).map(|_| Vec::new()).collect();
         for (index, point) in points.iter_mut().enumerate() {
@@ -87,7 +87,7 @@ pub(super) fn measured(
 }
 
 /// Runs of the kernel that the emulator doubts are run again, with seeds that no other run has.
-fn run_again(repeat: u64, points: &mut [Measured], runner: &Runner<'_, '_>) -> Result<(), CurvesError> {
+fn run_again(repeat: u64, points: &mut [PointRuns], runner: &Runner<'_, '_>) -> Result<(), CurvesError> {
     for round in 1..=u128::from(AGAIN) {
         let (mut places, mut tasks) = (Vec::new(), Vec::new());
         for (place, point) in points.iter().enumerate() {

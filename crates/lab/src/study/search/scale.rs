@@ -43,7 +43,8 @@ impl Scale {
     pub(super) fn of(document: &Document, key: &str) -> Result<Self, SearchError> {
         let text = document.value(key)?;
         let quantity = split_quantity(&text, "a number with a unit, where the search starts");
-        let quantity = quantity.map_err(|error| SearchError::NoAnswer(Complaint::new(key, error.to_string())))?;
+        let quantity =
+            quantity.map_err(|error| SearchError::NoAnswer(Complaint::new(key, error.to_string())))?;
         let (value, unit) = (quantity.value(), quantity.unit.to_owned());
         let Some(link) = queue_of(document, key) else {
             let step = if unit == "B" { Step::Bytes } else { Step::Any };

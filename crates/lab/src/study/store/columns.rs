@@ -54,7 +54,7 @@ fn write_flows(path: &Path, flows: &[FlowSeries]) -> io::Result<()> {
         ("data_bytes", Box::new(|flow| &flow.data_bytes)),
     ];
     for name in measure_names(flows) {
-        columns.push((name, Box::new(move |flow| measured(flow, name))));
+        columns.push((name, Box::new(move |flow| measure_values(flow, name))));
     }
     let kinds = [("t_s", "s", Kind::Required), ("flow", "", Kind::Text)].into_iter();
     let unit = |name: &str| Unit::of_name(name).1.in_files();

@@ -23,7 +23,7 @@ const SILENT_AFTER_STOP: Span = Span::from_secs(1);
 /// A connected flow.
 pub(super) struct Incoming {
     pub(super) socket: Socket,
-    holder: Holder,
+    owner: WindowOwner,
     pub(super) accepted: Time,
     /// Payload thrown away so far.
     pub(super) read: u64,
@@ -33,14 +33,14 @@ pub(super) struct Incoming {
 }
 
 /// Who decides on the window.
-enum Holder {
+enum WindowOwner {
     /// The session: one window for the flow's whole life.
     Fixed(WindowControl),
     /// A sizer, and what probes the path for it, if anything can.
     Sized(Box<Pilot>),
 }
 
-impl Holder {
+impl WindowOwner {
     /// For flow `id` of the session, accepted at `now`.
     fn take(
         socket: &Socket,
@@ -122,30 +122,30 @@ impl<'a> Slot<'a> {
         liaison: Option<&Liaison>,
     ) -> Result<(), LiveError> {
         let Unknown { socket, peer, accepted, .. } = unknown;
-        let holder = Holder::take(&socket, self.config, accepted, id, liaison)?;
+        let owner = WindowOwner::take(&socket, self.config, accepted, id, liaison)?;
         let info = TcpInfo::of(&socket)?;
         self.result.peer = Some(peer);
         self.result.accepted = Some(accepted);
         self.result.options = info.options;
         self.result.window_scale = info.rcv_wscale;
-        self.result.buffer = Some(holder.control().buffer());
+        self.result.buffer = Some(owner.control().buffer());
         self.incoming =
-            Some(Incoming { socket, holder, accepted, read: 0, seen: Bytes::ZERO, moved: accepted });
+            Some(Incoming { socket, owner, accepted, read: 0, seen: Bytes::ZERO, moved: accepted });
         Ok(())
     }
 
     /// What probes for the flow's sizer.
     pub(super) fn prober(&self) -> Option<&Prober> {
-        match &self.incoming.as_ref()?.holder {
-            Holder::Sized(pilot) => pilot.prober(),
-            Holder::Fixed(_) => None,
+        match &self.incoming.as_ref()?.owner {
+            WindowOwner::Sized(pilot) => pilot.prober(),
+            WindowOwner::Fixed(_) => None,
         }
     }
 
     /// When the sizer or its prober wants to be polled; never without one.
     pub(super) fn wakeup(&self) -> Time {
         match &self.incoming {
-            Some(Incoming { holder: Holder::Sized(pilot), .. }) => pilot.wakeup(),
+            Some(Incoming { owner: WindowOwner::Sized(pilot), .. }) => pilot.wakeup(),
             _ => Time::NEVER,
         }
     }
@@ -157,7 +157,7 @@ impl<'a> Slot<'a> {
         clock: &Clock,
         liaison: Option<&Liaison>,
     ) -> Result<(), LiveError> {
-        let Some(Incoming { socket, holder: Holder::Sized(pilot), .. }) = &mut self.incoming else {
+        let Some(Incoming { socket, owner: WindowOwner::Sized(pilot), .. }) = &mut self.incoming else {
             return Ok(());
         };
         let sockets = from_ref(socket);
@@ -183,7 +183,7 @@ impl<'a> Slot<'a> {
     pub(super) fn settle(&mut self, now: Time) -> Result<(), LiveError> {
         match &mut self.incoming {
             Some(incoming) if now.since(incoming.accepted) < SETTLING => {
-                incoming.holder.assert(&incoming.socket)
+                incoming.owner.assert(&incoming.socket)
             }
             _ => Ok(()),
         }
@@ -221,7 +221,7 @@ impl<'a> Slot<'a> {
 
     /// Closes the connection and keeps what its sizer did.
     pub(super) fn close(&mut self) {
-        let Some(Incoming { holder: Holder::Sized(pilot), .. }) = self.incoming.take() else { return };
+        let Some(Incoming { owner: WindowOwner::Sized(pilot), .. }) = self.incoming.take() else { return };
         self.result.phases = pilot.group.changes().to_vec();
         self.result.final_window = pilot.group.requested();
     }
@@ -230,8 +230,8 @@ impl<'a> Slot<'a> {
         let Some(incoming) = &mut self.incoming else { return Ok(()) };
         let before = self.result.samples.last().map_or(incoming.accepted, |sample| sample.at);
         let gained = payload.saturating_sub(incoming.seen);
-        let window = incoming.holder.control().read(&incoming.socket, info)?;
-        incoming.holder.assert(&incoming.socket)?;
+        let window = incoming.owner.control().read(&incoming.socket, info)?;
+        incoming.owner.assert(&incoming.socket)?;
         if gained > Bytes::ZERO {
             incoming.moved = now;
         }
@@ -245,7 +245,7 @@ impl<'a> Slot<'a> {
             window,
         });
         self.result.payload = payload;
-        self.result.window_overwritten = incoming.holder.control().overwritten();
+        self.result.window_overwritten = incoming.owner.control().overwritten();
         if now >= self.warmup {
             let late = incoming.accepted >= self.warmup;
             let first = if late { (incoming.accepted, Bytes::ZERO) } else { (now, payload) };
@@ -273,7 +273,7 @@ impl<'a> Slot<'a> {
 fn room_note(buffer: ReceiveBuffer, config: &FlowConfig) -> Option<String> {
     let most = match (&config.sizer, config.window) {
         (Some(SizerChoice { maximum, .. }), _) => Some(*maximum),
-        (None, Window::Limit(limit)) => Some(limit),
+        (None, Window::AtMost(limit)) => Some(limit),
         (None, Window::Max) => None,
         (None, Window::Autotuned) => return None,
     };

@@ -3,6 +3,7 @@
 //! [`Holes`]: a hole costs nothing to send and as much to hash as data, so hashing holes has a budget.
 
 use crate::chunks::{Chunks, Digest};
+use crate::lock::locked;
 use host::Clock;
 use rustix::io::Errno;
 use std::collections::BTreeMap;
@@ -10,7 +11,7 @@ use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 use units::{Span, Time};
 
@@ -41,7 +42,7 @@ impl Holes {
         }
         let depth = earned(AT_ONCE);
         let due = {
-            let mut until = self.until.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut until = locked(&self.until);
             *until = (*until).max(self.clock.now()) + earned(zeros);
             *until
         };

@@ -4,10 +4,11 @@
 //! under its final name, where a good one may have been. So a whole file waits under its temporary name until one `syncfs`
 //! has brought it to the disk with all the others that wait.
 
-use super::{Assembly, Trouble, lock, rules};
+use super::{Assembly, Trouble, rules};
 use crate::chunks::{Digest, file_digest};
 use crate::error::TransferError;
 use crate::journal::Stored;
+use crate::lock::locked;
 use crate::origin::Origin;
 use crate::progress::Moved;
 use crate::receive::Existing;
@@ -67,7 +68,7 @@ impl Assembly {
         let written = match there {
             Ok((there, origin)) => {
                 self.journal().whole(incoming.key, origin)?;
-                lock(&self.waiting).push(Ready { incoming: Arc::clone(incoming), digest, there });
+                locked(&self.waiting).push(Ready { incoming: Arc::clone(incoming), digest, there });
                 Ok(())
             }
             Err(error) => Err(error),
@@ -87,14 +88,14 @@ impl Assembly {
 
     /// Whether so much waits for names that it is time to give them.
     pub(in crate::receive) fn is_full(&self) -> bool {
-        let waiting = lock(&self.waiting);
+        let waiting = locked(&self.waiting);
         waiting.ready.len() >= MOST_WAITING || waiting.bytes >= MOST_BYTES
     }
 
     /// Brings what waits to the disk and gives it its names; what could not have them, and why.
     pub(in crate::receive) fn name_waiting(&self) -> Result<Vec<(Id, String)>, TransferError> {
-        let _one = lock(&self.naming);
-        let batch = std::mem::take(&mut *lock(&self.waiting)).ready;
+        let _one = locked(&self.naming);
+        let batch = std::mem::take(&mut *locked(&self.waiting)).ready;
         if batch.is_empty() {
             return Ok(Vec::new());
         }
@@ -110,7 +111,7 @@ impl Assembly {
                     Err(Trouble::File(reason)) => lost.push((ready.incoming.id, reason)),
                     Err(Trouble::Session(error)) => {
                         named = Err(error);
-                        lock(&self.waiting).push(ready);
+                        locked(&self.waiting).push(ready);
                         break;
                     }
                     Err(Trouble::Protocol(reason)) => unreachable!("no sender is asked: {reason}"),
@@ -118,7 +119,7 @@ impl Assembly {
             }
         }
         // They are whole, and may have their names when there is room again.
-        rest.for_each(|ready| lock(&self.waiting).push(ready));
+        rest.for_each(|ready| locked(&self.waiting).push(ready));
         self.spent(began);
         self.checkpoint()?;
         named.map(|()| lost)

@@ -6,9 +6,10 @@
 //! connections that only wait cost a sender nothing, and those that send bytes hit it seldom while it proves itself.
 
 use crate::keys::fill_random;
+use crate::lock::locked;
 use rustix::net::{RecvFlags, recv};
 use std::net::{IpAddr, Ipv6Addr, Shutdown, SocketAddr, TcpStream};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use units::{Span, Time};
 
 /// Connections in all.
@@ -128,7 +129,7 @@ impl Unproved {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Stranger>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.0)
     }
 }
 

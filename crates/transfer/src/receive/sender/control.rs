@@ -6,8 +6,8 @@ use super::SenderSession;
 use crate::channel::{Channel, Inlet, Message};
 use crate::error::TransferError;
 use crate::history::History;
+use crate::limits::ReceiverTimes;
 use crate::lock::locked;
-use crate::measure::ReceiverTimes;
 use crate::progress::Snapshot;
 use crate::receive::assembly::{Counts, MOST_HELD, Offered, Trouble, weight};
 use crate::receive::consent::{Admission, Consent, Spent, Step, patience_is_over};
@@ -21,14 +21,14 @@ use units::{Bytes, Span, Time};
 
 /// A sender says something at least this often, or it is gone.
 const SILENCE: Span = Span::from_secs(30);
-/// Between looks at what is to be said.
-const TICK: Span = Span::from_millis(50);
+/// Between checks for something to tell the sender.
+const STATE_CHECK: Span = Span::from_millis(50);
 /// The data waits no longer than this for the path to be measured without it.
 const QUIET: Span = Span::from_secs(2);
 /// And not at all if there is no more than this of it: at 300 Mbit/s a tenth of a second.
 const QUIET_WORTH: u64 = 4_000_000;
-/// While the path is measured, or all is brought to the disk, it is looked whether that is over.
-const QUIET_TICK: Span = Span::from_millis(5);
+/// Between checks whether the path has been measured, or all is on the disk.
+const QUIET_CHECK: Span = Span::from_millis(5);
 /// Answers are gathered up to so much.
 const GATHER: usize = 32 << 10;
 /// Lines about one sender.
@@ -120,7 +120,7 @@ impl<'a> Control<'a> {
             if !quiet && (inlet.held().is_empty() || self.out.len() >= GATHER) {
                 self.flush()?;
             }
-            let tick = if quiet { QUIET_TICK } else { TICK };
+            let tick = if quiet { QUIET_CHECK } else { STATE_CHECK };
             match inlet.message::<ToReceiver>(clock.now() + tick)? {
                 Message::Is(message) => {
                     self.heard = clock.now();
@@ -132,7 +132,7 @@ impl<'a> Control<'a> {
                 Message::Nothing => {}
                 Message::End => return Err(TransferError::gone("it left before the end")),
             }
-            if !quiet && clock.now().since(self.told) >= TICK * 4 {
+            if !quiet && clock.now().since(self.told) >= STATE_CHECK * 4 {
                 self.tell()?;
             }
         }

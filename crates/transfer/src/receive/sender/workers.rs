@@ -17,8 +17,8 @@ use units::Span;
 
 /// Whole files wait no longer for their names.
 const NAMING: Span = Span::from_secs(5);
-/// Between looks at whether they are many.
-const LOOK: Duration = Duration::from_millis(200);
+/// Between checks whether many wait for their names.
+const NAMING_CHECK: Duration = Duration::from_millis(200);
 
 /// Runs `control` with the workers beside it.
 ///
@@ -75,7 +75,7 @@ fn name(shared: &Shared<'_>, sender: &SenderSession) {
     let mut named = clock.now();
     loop {
         let jobs = locked(&sender.jobs);
-        let (jobs, _) = sender.nudge.wait_timeout(jobs, LOOK).unwrap_or_else(PoisonError::into_inner);
+        let (jobs, _) = sender.nudge.wait_timeout(jobs, NAMING_CHECK).unwrap_or_else(PoisonError::into_inner);
         if jobs.over {
             return;
         }

@@ -7,6 +7,7 @@
 use super::{Failure, HANDSHAKE, dial, handshake};
 use crate::channel::Channel;
 use crate::error::TransferError;
+use crate::lock::locked;
 use crate::ticket::{Host, Ticket};
 use host::Clock;
 use rustls::ClientConfig;
@@ -15,7 +16,7 @@ use std::io;
 use std::net::{Shutdown, SocketAddr, TcpStream, ToSocketAddrs};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::Builder;
 use std::time::Duration;
 use units::{Span, Time};
@@ -46,7 +47,7 @@ impl Shared {
     /// Closes all sockets but that of the winner.
     fn end(&self, winner: Option<SocketAddr>) {
         self.over.store(true, Ordering::SeqCst);
-        for (address, socket) in self.sockets.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        for (address, socket) in locked(&self.sockets).drain(..) {
             if Some(address) != winner {
                 let _ = socket.shutdown(Shutdown::Both);
             }
@@ -214,7 +215,7 @@ fn attempt(
     shared: &Shared,
 ) -> Result<Channel, TransferError> {
     let socket = Arc::new(dial(address).map_err(TransferError::gone)?);
-    shared.sockets.lock().unwrap_or_else(PoisonError::into_inner).push((address, Arc::clone(&socket)));
+    locked(&shared.sockets).push((address, Arc::clone(&socket)));
     if shared.over.load(Ordering::SeqCst) {
         return Err(TransferError::gone("another address was sooner"));
     }

@@ -3,9 +3,9 @@
 use super::spread::SpreadRecorder;
 use crate::run::engine::Progress;
 use crate::run::fairness::FairnessWatch;
-use crate::run::measure::Stopwatch;
 use crate::run::record::{FlowSeries, MeasureSeries, Series};
 use crate::run::resolve::{Resolved, ResolvedFlow};
+use crate::run::summary::Stopwatch;
 use link::LinkState;
 use scenario::Column;
 use sim::{FlowView, Recorder};

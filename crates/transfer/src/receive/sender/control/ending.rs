@@ -1,6 +1,6 @@
 //! How a sender session ends: everything is on the disk, and the sender knows.
 
-use super::{Control, QUIET_TICK, TICK};
+use super::{Control, QUIET_CHECK, STATE_CHECK};
 use crate::channel::{Inlet, Message};
 use crate::error::TransferError;
 use crate::lock::locked;
@@ -31,12 +31,12 @@ impl Control<'_> {
             }
             // A slow disk may take minutes, and a sender that hears nothing leaves.
             while !finishing.is_finished() {
-                match inlet.message(clock.now() + QUIET_TICK)? {
+                match inlet.message(clock.now() + QUIET_CHECK)? {
                     Message::Is(message) => self.hear(message, inlet)?,
                     Message::Nothing => {}
                     Message::End => return Err(TransferError::gone("it left before the last word")),
                 }
-                if clock.now().since(self.told) >= TICK * 4 {
+                if clock.now().since(self.told) >= STATE_CHECK * 4 {
                     self.sender.standing.touch();
                     self.tell()?;
                 }
@@ -60,7 +60,7 @@ impl Control<'_> {
         let result = self.result(finished, ended, counts);
         let until = self.shared.complete(self.sender, result);
         while !self.sender.standing.is_replaced() && clock.now() < until {
-            match inlet.message::<ToReceiver>(until.min(clock.now() + TICK))? {
+            match inlet.message::<ToReceiver>(until.min(clock.now() + STATE_CHECK))? {
                 Message::Is(ToReceiver::Bye) => return self.shared.confirmed(),
                 Message::Is(_) | Message::Nothing => {}
                 Message::End => break,

@@ -1,7 +1,7 @@
 //! Where a transfer's time went on both sides, and the sentence that says what limited it. The verdict is in
 //! `estimate/src/limits.rs`.
 
-use estimate::limits::{ConnectionShares, Limit, ReceiverShares, SenderShares, limit_of_transfer};
+use estimate::limits::{ConnectionShares, LimitedBy, ReceiverShares, SenderShares, limit_of_transfer};
 use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
 use units::Span;
@@ -49,7 +49,7 @@ pub struct KernelTimes {
 pub struct Limits {
     /// The verdict.
     #[serde(serialize_with = "name")]
-    pub limited_by: Limit,
+    pub limited_by: LimitedBy,
     /// Its share.
     pub share: f64,
     /// The sender waited for the network.
@@ -97,7 +97,7 @@ impl Limits {
         let whole = elapsed.as_nanos() as f64 * streams.max(1) as f64;
         let share = |nanos: u64| if whole > 0.0 { (nanos as f64 / whole).min(1.0) } else { 0.0 };
         let mut limits = Self {
-            limited_by: Limit::TooShort,
+            limited_by: LimitedBy::TooShort,
             share: 1.0,
             sender_network: share(sender.network),
             sender_disk: share(sender.disk),
@@ -118,7 +118,7 @@ impl Limits {
         limits
     }
 
-    fn verdict(&self) -> (Limit, f64) {
+    fn verdict(&self) -> (LimitedBy, f64) {
         let sender = SenderShares {
             network: self.sender_network,
             disk: self.sender_disk,
@@ -137,7 +137,7 @@ impl Limits {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
-fn name<S: Serializer>(limit: &Limit, serializer: S) -> Result<S::Ok, S::Error> {
+fn name<S: Serializer>(limit: &LimitedBy, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(limit.name())
 }
 
@@ -151,51 +151,51 @@ impl fmt::Display for Limits {
             count => format!("{count} segments were sent again"),
         };
         match self.limited_by {
-            Limit::TooShort => write!(formatter, "It was over too soon to say what limited it."),
-            Limit::Limit => {
+            LimitedBy::TooShort => write!(formatter, "It was over too soon to say what limited it."),
+            LimitedBy::RateLimit => {
                 write!(formatter, "It was limited by --limit: {percent} % of the time the sender kept to it.")
             }
-            Limit::SendingDisk => write!(
+            LimitedBy::SendingDisk => write!(
                 formatter,
                 "It was limited by the sender's disk: reading took {percent} % of the time."
             ),
-            Limit::Idle => write!(
+            LimitedBy::Idle => write!(
                 formatter,
                 "It was limited by finding files and by the receiver's answers: {percent} % of the time there was nothing \
                  to send."
             ),
-            Limit::SendingApplication => write!(
+            LimitedBy::SendingApplication => write!(
                 formatter,
                 "It was limited by the sender's processor: hashing, encrypting and handing over took {percent} % of the \
                  time."
             ),
-            Limit::ReceivingDisk => write!(
+            LimitedBy::ReceivingDisk => write!(
                 formatter,
                 "It was limited by the receiver's disk: writing took {percent} % of the time."
             ),
-            Limit::ReceivingApplication => write!(
+            LimitedBy::ReceivingApplication => write!(
                 formatter,
                 "It was limited by the receiver's processor: decrypting and verifying took {percent} % of the time."
             ),
-            Limit::ReceiveWindow if self.sized => write!(
+            LimitedBy::ReceiveWindow if self.sized => write!(
                 formatter,
                 "It was limited by the receive window, as it should be when that fits the path: {percent} % of the time; \
                  {lost}."
             ),
-            Limit::ReceiveWindow => write!(
+            LimitedBy::ReceiveWindow => write!(
                 formatter,
                 "It was limited by the largest receive window this kernel grants: {percent} % of the time; raise \
                  net.ipv4.tcp_rmem at the receiver."
             ),
-            Limit::SendBuffer => write!(
+            LimitedBy::SendBuffer => write!(
                 formatter,
                 "It was limited by the send buffer: {percent} % of the time; raise net.ipv4.tcp_wmem at the sender."
             ),
-            Limit::CongestionWindow if self.retransmits > 0 => write!(
+            LimitedBy::CongestionWindow if self.retransmits > 0 => write!(
                 formatter,
                 "It was limited by the congestion window, which losses hold down: {percent} % of the time; {lost}."
             ),
-            Limit::CongestionWindow => write!(
+            LimitedBy::CongestionWindow => write!(
                 formatter,
                 "It was limited by the path, through the congestion window: {percent} % of the time; {lost}."
             ),
@@ -239,6 +239,6 @@ mod tests {
             true,
             0.0,
         );
-        assert_eq!(limits.limited_by, Limit::TooShort);
+        assert_eq!(limits.limited_by, LimitedBy::TooShort);
     }
 }

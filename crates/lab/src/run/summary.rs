@@ -1,4 +1,4 @@
-//! Measures the engines share: memory, wall-clock time, and the link's part of a summary.
+//! The parts of a summary that engines share: memory, wall-clock time, and the link's.
 
 use crate::run::batches::HalfWidths;
 use crate::run::fairness;

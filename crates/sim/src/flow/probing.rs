@@ -7,7 +7,7 @@
 use super::Flow;
 use crate::medium::Medium;
 use crate::packet::{Kind, Packet};
-use crate::tagged::{Measures, Tagged};
+use crate::tagged::{Probe, Tagged};
 use estimate::{Estimator, SequenceGaps, TRAIN_PACKETS, Train, TrainPacket};
 use sizing::{BufferSizer, Demands, Input};
 use std::collections::VecDeque;
@@ -17,7 +17,7 @@ use units::{Bytes, Span, Time};
 const PROBE: u32 = 100;
 
 #[derive(Debug)]
-pub(super) struct Measuring {
+pub(super) struct Probing {
     interval: Span,
     /// When the next probe leaves.
     next: Time,
@@ -33,13 +33,13 @@ pub(super) struct Measuring {
 
 impl Flow {
     /// Sets up what the flow's sizer, if it has one, measures by.
-    pub(super) fn prepare_measuring(&mut self) {
+    pub(super) fn prepare_probing(&mut self) {
         let Some((interval, quiet)) =
             self.receiver.sizer().and_then(|sizer| Some((sizer.probe_interval()?, sizer.wants_quiet())))
         else {
             return;
         };
-        self.measuring = Some(Box::new(Measuring {
+        self.probing = Some(Box::new(Probing {
             interval,
             next: self.sends_at,
             number: 0,
@@ -48,7 +48,7 @@ impl Flow {
             trains_sent: 0,
             quiet,
         }));
-        self.receiver.measure_at(Time::ZERO, self.sends_at);
+        self.receiver.probe_at(Time::ZERO, self.sends_at);
         if quiet {
             self.sends_at = Time::NEVER;
         }
@@ -63,11 +63,11 @@ impl Flow {
         }
         self.meet(now, demands, medium);
         self.probe(now, medium);
-        let Some(measuring) = &mut self.measuring else { return };
+        let Some(probing) = &mut self.probing else { return };
         self.receiver.note_sizer(now);
         let waits = self.receiver.sizer().is_some_and(BufferSizer::wants_quiet);
-        if measuring.quiet && !waits {
-            measuring.quiet = false;
+        if probing.quiet && !waits {
+            probing.quiet = false;
             self.send(now, medium);
         }
     }
@@ -79,10 +79,10 @@ impl Flow {
         }
         let length = (self.sender.payload() + self.header) as u32;
         for _ in 0..demands.trains {
-            let Some(measuring) = &mut self.measuring else { return };
-            let train = measuring.trains_sent;
-            measuring.trains_sent += 1;
-            measuring.trains.push_back((train, Train::new(TRAIN_PACKETS), now));
+            let Some(probing) = &mut self.probing else { return };
+            let train = probing.trains_sent;
+            probing.trains_sent += 1;
+            probing.trains.push_back((train, Train::new(TRAIN_PACKETS), now));
             for packet in 0..TRAIN_PACKETS as u64 {
                 offer(self.index, length, Tagged::train(train, packet), now, medium);
             }
@@ -91,33 +91,33 @@ impl Flow {
 
     /// Sends the probes that are due.
     fn probe<M: Medium>(&mut self, now: Time, medium: &mut M) {
-        let Some(measuring) = &mut self.measuring else { return };
-        if now < measuring.next {
+        let Some(probing) = &mut self.probing else { return };
+        if now < probing.next {
             return;
         }
         let wanted = self.receiver.sizer().and_then(BufferSizer::probe_interval);
-        measuring.next = match wanted.filter(|_| self.completed.is_none()) {
+        probing.next = match wanted.filter(|_| self.completed.is_none()) {
             Some(interval) => {
-                offer(self.index, PROBE, Tagged::probe(measuring.number), now, medium);
-                measuring.number += 1;
-                measuring.interval = interval;
+                offer(self.index, PROBE, Tagged::probe(probing.number), now, medium);
+                probing.number += 1;
+                probing.interval = interval;
                 now + interval
             }
             None => Time::NEVER,
         };
-        let next = measuring.next;
-        self.receiver.measure_at(now, next);
+        let next = probing.next;
+        self.receiver.probe_at(now, next);
     }
 
     /// An echo or a train's packet, sent at `sent`, reaches the receiver.
-    pub(super) fn receive_measure(&mut self, now: Time, measures: Measures, sent: Time) {
-        let Some(measuring) = &mut self.measuring else { return };
-        match measures {
-            Measures::Probe(number) => {
-                let lost = measuring.gaps.count(number);
+    pub(super) fn receive_probe(&mut self, now: Time, probe: Probe, sent: Time) {
+        let Some(probing) = &mut self.probing else { return };
+        match probe {
+            Probe::Echo(number) => {
+                let lost = probing.gaps.count(number);
                 // What left before this echo and is not here is lost: links keep the order.
-                let incomplete = measuring.trains.iter().take_while(|(_, _, began)| *began < sent).count();
-                for (_, train, _) in measuring.trains.drain(..incomplete) {
+                let incomplete = probing.trains.iter().take_while(|(_, _, began)| *began < sent).count();
+                for (_, train, _) in probing.trains.drain(..incomplete) {
                     self.receiver.tell(now, answer(&train));
                 }
                 for _ in 0..lost {
@@ -125,8 +125,8 @@ impl Flow {
                 }
                 self.receiver.tell(now, Input::Probe(Some(now.since(sent))));
             }
-            Measures::Train(number, packet) => {
-                let Some((_, train, _)) = measuring.trains.iter_mut().find(|(known, ..)| *known == number)
+            Probe::Train(number, packet) => {
+                let Some((_, train, _)) = probing.trains.iter_mut().find(|(known, ..)| *known == number)
                 else {
                     return;
                 };
@@ -134,7 +134,7 @@ impl Flow {
                 train.observe(now, TrainPacket { number: packet, at: now, length });
                 if packet + 1 == TRAIN_PACKETS {
                     let answer = answer(train);
-                    measuring.trains.retain(|(known, ..)| *known != number);
+                    probing.trains.retain(|(known, ..)| *known != number);
                     self.receiver.tell(now, answer);
                 }
             }
@@ -149,6 +149,6 @@ fn answer(train: &Train) -> Input {
 
 /// What a flow measures by enters the links; whether it gets through shows at the other end.
 fn offer<M: Medium>(flow: u32, length: u32, number: Tagged, now: Time, medium: &mut M) {
-    let packet = Packet { kind: Kind::Measure, ..Packet::segment(flow, length, number, now) };
+    let packet = Packet { kind: Kind::Probe, ..Packet::segment(flow, length, number, now) };
     medium.offer(now, packet);
 }
