@@ -16,6 +16,8 @@ struct Tables {
     names: Vec<String>,
     rows: Vec<Vec<Field>>,
     units: serde_json::Value,
+    /// Of each field in Arrow's schema its name and its unit.
+    fields: Vec<(String, Option<String>)>,
 }
 
 fn tables(text: &str) -> Tables {
@@ -30,15 +32,16 @@ fn tables(text: &str) -> Tables {
     let csv = csv.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect();
     let reader = SerializedFileReader::new(File::open(parquet).unwrap()).unwrap();
     let metadata = reader.metadata().file_metadata().key_value_metadata().unwrap();
-    let units = metadata.iter().find(|entry| entry.key == "units").and_then(|entry| entry.value.as_ref());
-    let units = serde_json::from_str(units.unwrap()).unwrap();
+    let entry = |key| metadata.iter().find(|entry| entry.key == key).unwrap().value.as_ref().unwrap();
+    let units = serde_json::from_str(entry("units")).unwrap();
+    let fields = arrow_fields(entry("ARROW:schema"));
     let schema = reader.metadata().file_metadata().schema_descr();
     let names = schema.columns().iter().map(|column| column.name().to_owned()).collect();
     let row = |row: Result<parquet::record::Row, _>| {
         row.unwrap().get_column_iter().map(|(_, field)| field.clone()).collect()
     };
     let rows = reader.get_row_iter(None).unwrap().map(row).collect();
-    Tables { csv, names, rows, units }
+    Tables { csv, names, rows, units, fields }
 }
 
 impl Tables {
@@ -53,6 +56,43 @@ impl Tables {
             other => panic!("{name} is {other}"),
         }
     }
+}
+
+/// Name and unit of each field of an Arrow schema, by the offsets of its FlatBuffer.
+fn arrow_fields(base64: &str) -> Vec<(String, Option<String>)> {
+    let letter = |letter: u8| match letter {
+        b'A'..=b'Z' => letter - b'A',
+        b'a'..=b'z' => letter - b'a' + 26,
+        b'0'..=b'9' => letter - b'0' + 52,
+        b'+' => 62,
+        _ => 63,
+    };
+    let bits: Vec<u8> = base64.bytes().filter(|byte| *byte != b'=').map(letter).collect();
+    let bytes = bits.chunks(4).flat_map(|four| {
+        let word = four.iter().fold(0_u32, |word, six| word << 6 | u32::from(*six)) << (6 * (4 - four.len()));
+        word.to_be_bytes()[1..four.len()].to_vec()
+    });
+    let bytes: Vec<u8> = bytes.collect();
+    assert_eq!(bytes[..4], [0xff; 4], "an encapsulated message");
+    let flat = &bytes[8..];
+    let number = |at: usize| u32::from_le_bytes(flat[at..at + 4].try_into().unwrap()) as usize;
+    let short = |at: usize| usize::from(u16::from_le_bytes(flat[at..at + 2].try_into().unwrap()));
+    let follow = |at: usize| at + number(at);
+    let slot = |table: usize, index: usize| {
+        let vtable = table - number(table);
+        let place = if 4 + 2 * index < short(vtable) { short(vtable + 4 + 2 * index) } else { 0 };
+        (place > 0).then(|| follow(table + place))
+    };
+    let text = |at: usize| String::from_utf8(flat[at + 4..at + 4 + number(at)].to_vec()).unwrap();
+    let elements = |vector: usize| (0..number(vector)).map(move |index| follow(vector + 4 + 4 * index));
+    let schema = slot(follow(0), 2).unwrap();
+    let field = |field: usize| {
+        let pairs = slot(field, 6).into_iter().flat_map(elements);
+        let mut pairs = pairs.map(|pair| (text(slot(pair, 0).unwrap()), text(slot(pair, 1).unwrap())));
+        let unit = pairs.find(|(key, _)| key == "unit").map(|(_, unit)| unit);
+        (text(slot(field, 0).unwrap()), unit)
+    };
+    elements(slot(schema, 1).unwrap()).map(field).collect()
 }
 
 #[test]
@@ -150,6 +190,11 @@ fn swept_values_stand_in_numbers_beside_themselves() {
         assert_eq!(tables.units[column], unit, "{column}");
     }
     assert!(tables.units.get("link.queue.limit").is_none(), "a text has no unit");
+    let of_fields: Vec<&String> = tables.fields.iter().map(|(name, _)| name).collect();
+    assert_eq!(of_fields, tables.names.iter().collect::<Vec<_>>());
+    for (name, unit) in &tables.fields {
+        assert_eq!(unit.as_deref(), tables.units.get(name).and_then(|unit| unit.as_str()), "{name}");
+    }
 }
 
 #[test]

@@ -12,6 +12,8 @@
 //! name and renamed when whole.
 
 #[cfg(feature = "parquet")]
+mod arrow;
+#[cfg(feature = "parquet")]
 mod columns;
 mod field;
 

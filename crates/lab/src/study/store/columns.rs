@@ -1,10 +1,12 @@
-//! Tables as Parquet: one row per sample or point. Each column has its unit in the file's metadata.
+//! Tables as Parquet: one row per sample or point. Each column has its unit in the file's metadata (`units`, as JSON), and in
+//! that of its field (`arrow.rs`).
 
+use super::arrow;
 use super::field::{Column, Field};
 use crate::run::metric::Unit;
 use crate::run::record::{
     FairnessSeries, FlowSeries, LinkSeries, Percentiles, Series, Spread, SpreadSeries, measure_names,
-    measured,
+    measure_values,
 };
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::column::writer::ColumnWriter;
@@ -214,7 +216,7 @@ impl Column {
 
 /// What a column holds.
 #[derive(Clone, Copy)]
-enum Kind {
+pub(super) enum Kind {
     Required,
     Number,
     Whole,
@@ -277,8 +279,9 @@ impl TableWriter {
             .set_compression(Compression::SNAPPY)
             .set_statistics_enabled(EnabledStatistics::Chunk)
             .set_dictionary_enabled(false);
+        let columns: Vec<(&str, &str, Kind)> = columns.collect();
         let (mut fields, mut units) = (Vec::new(), serde_json::Map::new());
-        for (name, unit, kind) in columns {
+        for &(name, unit, kind) in &columns {
             if !unit.is_empty() {
                 units.insert(name.to_owned(), unit.into());
             }
@@ -289,7 +292,8 @@ impl TableWriter {
             fields.push(Arc::new(field(name, kind).map_err(io::Error::other)?));
         }
         let units = KeyValue::new("units".to_owned(), serde_json::Value::from(units).to_string());
-        let properties = properties.set_key_value_metadata(Some(vec![units]));
+        let schema = KeyValue::new(arrow::KEY.to_owned(), arrow::schema(&columns));
+        let properties = properties.set_key_value_metadata(Some(vec![units, schema]));
         let schema =
             Type::group_type_builder("table").with_fields(fields).build().map_err(io::Error::other)?;
         let writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties.build()));
