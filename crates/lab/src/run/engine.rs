@@ -5,6 +5,8 @@ mod model;
 mod phases;
 mod sim;
 mod synchronized;
+#[cfg(test)]
+mod tests;
 
 use crate::run::record::{Engine, Record, Summary};
 use crate::run::resolve::Resolved;

@@ -47,8 +47,9 @@ pub(super) const PATH: &[Key] = &[
         name: "start",
         kind: "[spread](../guide/scenario.md#spreads) of times",
         default: Written(r#""0s""#),
+        engines: "sim live",
         within: SPREAD,
-        meaning: "when the transfer starts",
+        meaning: "when the transfer starts; `model` has its steady state",
         ..KEY
     },
     Key {

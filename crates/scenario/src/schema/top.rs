@@ -120,6 +120,7 @@ pub(crate) const RECORD: Keys = &[&[
         name: "every",
         kind: "time above zero",
         default: Written(r#""20ms""#),
+        engines: "sim live",
         meaning: "sampling interval of the series. `live`: 100 us or longer. Series are held in memory: where it \
              is not written and they would have more than 30 million numbers, the interval grows and a note \
              says so; written too small it is refused",

@@ -30,13 +30,14 @@ pub(super) const STEADY_RATE: &[Key] = &[
         kind: "rate above zero",
         default: Required(RATE),
         kinds: "cbr poisson on-off",
-        meaning: "long-run mean rate on the wire",
+        meaning: "long-run mean rate on the wire; the only one of these that `model` goes by",
         ..KEY
     },
     Key {
         name: "packet",
         kind: "size, 1 B to 65535 B",
         default: Written(r#""1500B""#),
+        engines: "sim live",
         kinds: "cbr poisson on-off",
         meaning: "size of each packet on the wire",
         ..KEY
@@ -49,6 +50,7 @@ pub(super) const BURSTS: &[Key] = &[
         name: "peak",
         kind: "rate above `rate`",
         default: Required(RATE),
+        engines: "sim live",
         kinds: "on-off",
         meaning: "rate within a burst",
         ..KEY
@@ -57,6 +59,7 @@ pub(super) const BURSTS: &[Key] = &[
         name: "burst",
         kind: "time above zero",
         default: Required(r#"the mean length of a burst, such as "50ms""#),
+        engines: "sim live",
         kinds: "on-off",
         meaning: "mean length of a burst; the mean pause follows from `rate` and `peak`",
         ..KEY
@@ -65,6 +68,7 @@ pub(super) const BURSTS: &[Key] = &[
         name: "shape",
         kind: "number over 1",
         default: Words("none: exponential"),
+        engines: "sim live",
         kinds: "on-off",
         meaning: "burst and pause lengths are Pareto with this tail index. Below 2 the load depends over long \
              times (self-similar, H = (3 - shape)/2), and its mean settles slowly",
@@ -86,6 +90,7 @@ pub(super) const TRACE: &[Key] = &[
         name: "repeat",
         kind: "`true`, `false`",
         default: Written("false"),
+        engines: "sim live",
         kinds: "replay",
         meaning: "the trace begins anew at its end, one mean gap after its last packet",
         ..KEY
@@ -98,6 +103,7 @@ pub(super) const TIMES: &[Key] = &[
         name: "start",
         kind: "time",
         default: Written(r#""0s""#),
+        engines: "sim live",
         kinds: "cbr poisson on-off replay",
         meaning: "when it starts; a trace's first packet comes then",
         ..KEY
@@ -106,6 +112,7 @@ pub(super) const TIMES: &[Key] = &[
         name: "stop",
         kind: "time after `start`",
         default: Words("never"),
+        engines: "sim live",
         kinds: "cbr poisson on-off replay",
         meaning: "when it ends",
         ..KEY

@@ -221,7 +221,7 @@ fn least_rtt(resolved: &Resolved) -> Span {
     resolved.flows.iter().map(|flow| flow.base_rtt).min().unwrap_or_default()
 }
 
-fn path_config(resolved: &Resolved) -> PathConfig {
+pub(super) fn path_config(resolved: &Resolved) -> PathConfig {
     let rtt = least_rtt(resolved);
     let extra = (FIRST_PORT..=u16::MAX).zip(&resolved.flows).map(|(port, flow)| (port, flow.base_rtt - rtt));
     PathConfig {
@@ -239,7 +239,7 @@ fn path_config(resolved: &Resolved) -> PathConfig {
     }
 }
 
-fn session(resolved: &Resolved) -> SessionConfig {
+pub(super) fn session(resolved: &Resolved) -> SessionConfig {
     let flow = |(port, flow): (u16, &ResolvedFlow)| FlowConfig {
         name: flow.name.clone(),
         control: flow.control.clone(),

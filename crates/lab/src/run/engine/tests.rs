@@ -1,0 +1,255 @@
+//! The columns `engines` and `refused_by` of the schema against the engines: who follows a key asks for something else
+//! when it is written, who refuses it says so, and who is in neither column asks for the same.
+//!
+//! A run on the kernel is judged by what it would set up; what comes of that needs the kernel.
+
+use super::{check, live, run, sim};
+use crate::run::record::Engine;
+use crate::run::resolve::{Resolved, resolve};
+use scenario::reference::{Row, rows};
+use scenario::{DefaultValue, Document};
+use std::path::Path;
+
+/// A scenario that every engine is made for.
+const BASE: &str = "title = 't'\nduration = '2s'\n[link]\nrate = '10Mbit/s'\ndelay = '10ms'\nqueue = { limit = '50 packets' }\n\
+                    [[flow]]\nname = 'a'\n";
+/// Its cross traffic, by kind.
+const TRAFFIC: [(&str, &str); 4] = [
+    ("cbr", "kind = 'cbr'\nrate = '1Mbit/s'"),
+    ("on-off", "kind = 'on-off'\nrate = '1Mbit/s'\npeak = '4Mbit/s'\nburst = '100ms'"),
+    ("replay", "kind = 'replay'\nfile = 'one.csv'"),
+    ("engset", "kind = 'engset'\nusers = 3\nsession = '10 packets'\nthink = '1s'"),
+];
+const REVERSE: (&str, &str) = ("link.reverse", "{ queue = { limit = '50 packets' } }");
+const RED: (&str, &str) = ("link.queue.kind", "red");
+const CODEL: (&str, &str) = ("link.queue.kind", "codel");
+const PIE: (&str, &str) = ("link.queue.kind", "pie");
+const FQ_CODEL: (&str, &str) = ("link.queue.kind", "fq-codel");
+
+/// Of each key what is set before, and a value that is not the default. A key may have several: an engine follows it if it
+/// does once. Switches need none: they are turned over.
+type Sample = (&'static str, &'static [(&'static str, &'static str)], &'static str);
+const SAMPLES: &[Sample] = &[
+    ("seed", &[], "2"),
+    ("duration", &[], "3s"),
+    ("warmup", &[], "1s"),
+    ("link.rate", &[], "20Mbit/s"),
+    ("link.delay", &[], "15ms"),
+    ("link.queue", &[], "{ limit = '60 packets' }"),
+    ("link.loss", &[], "1%"),
+    ("link.assist", &[], "xcp"),
+    ("link.reverse", &[], REVERSE.1),
+    ("link.queue.kind", &[], "codel"),
+    ("link.queue.limit", &[], "60 packets"),
+    ("link.queue.target", &[CODEL], "20ms"),
+    ("link.queue.interval", &[CODEL], "50ms"),
+    ("link.queue.burst", &[PIE], "50ms"),
+    ("link.queue.derandomize", &[PIE], "false"),
+    ("link.queue.min_threshold", &[RED], "3"),
+    ("link.queue.max_threshold", &[RED], "30"),
+    ("link.queue.max_probability", &[RED], "0.2"),
+    ("link.queue.weight", &[RED], "0.01"),
+    ("link.queue.gentle", &[RED], "false"),
+    ("link.queue.wait", &[RED], "true"),
+    ("link.queue.by_bytes", &[RED], "true"),
+    ("link.queue.quantum", &[FQ_CODEL], "3000B"),
+    ("link.queue.flows", &[FQ_CODEL], "16"),
+    ("link.queue.ecn", &[RED], "false"),
+    ("link.queue.mark_above", &[("flow.a.ecn", "true")], "5"),
+    ("link.reverse.rate", &[REVERSE], "1Mbit/s"),
+    ("link.reverse.queue", &[REVERSE], "{ limit = '60 packets' }"),
+    ("link.reverse.loss", &[REVERSE], "1%"),
+    ("flow.count", &[], "2"),
+    ("flow.size", &[], "1MB"),
+    ("flow.stop", &[], "1s"),
+    ("flow.start", &[], "0.5s"),
+    ("flow.rtt", &[], "50ms"),
+    ("flow.direction", &[REVERSE], "reverse"),
+    ("flow.segment", &[], "1000B"),
+    ("flow.delayed_ack", &[], "2"),
+    ("flow.delayed_ack", &[("flow.a.byte_counting", "0")], "2"),
+    ("flow.delayed_ack_timeout", &[], "50ms"),
+    ("flow.socket_buffer", &[], "20kB"),
+    ("flow.host", &[], "linux"),
+    ("flow.host", &[("flow.a.byte_counting", "0")], "linux"),
+    ("flow.bbr_variant", &[("flow.a.control", "bbr")], "linux"),
+    ("flow.gro", &[], "50us"),
+    ("flow.quick_ack", &[], "16"),
+    ("flow.sack_compression", &[], "1ms"),
+    ("flow.pause", &[], "1ms"),
+    ("flow.pause_interval", &[("flow.a.pause", "1ms")], "200ms"),
+    ("flow.wake_up", &[], "350us"),
+    ("flow.access_rate", &[], "5Mbit/s"),
+    ("flow.control", &[], "cubic"),
+    ("flow.initial_window", &[], "4"),
+    ("flow.initial_ssthresh", &[], "100kB"),
+    ("flow.slow_start", &[], "hystart++"),
+    ("flow.max_ssthresh", &[("flow.a.slow_start", "limited")], "50"),
+    ("flow.fast_alpha", &[("flow.a.control", "fast")], "20"),
+    ("flow.byte_counting", &[("flow.a.delayed_ack", "2")], "0"),
+    ("flow.send_jitter", &[], "1ms"),
+    ("flow.recovery", &[], "prr"),
+    ("flow.loss_detection", &[], "rack"),
+    ("flow.min_rto", &[("link.loss", "1%")], "300ms"),
+    ("flow.initial_rto", &[], "3s"),
+    ("traffic.rate", &[], "2Mbit/s"),
+    ("traffic.packet", &[], "500B"),
+    ("traffic.peak", &[], "8Mbit/s"),
+    ("traffic.burst", &[], "50ms"),
+    ("traffic.shape", &[], "1.5"),
+    ("traffic.file", &[], "other.csv"),
+    ("traffic.users", &[], "4"),
+    ("traffic.session", &[], "20 packets"),
+    ("traffic.think", &[], "2s"),
+    ("traffic.start", &[], "0.2s"),
+    ("traffic.stop", &[], "1s"),
+    ("traffic.direction", &[REVERSE], "reverse"),
+    ("live.stack", &[], "classic"),
+    ("record.every", &[], "10ms"),
+    ("record.flows", &[("flow.a.count", "40")], "all"),
+    ("record.fairness", &[], "100ms"),
+];
+
+/// Keys that no engine is asked by: they name things, hold other keys, or say what becomes of the results.
+const ASKS_NOTHING: &[&str] = &[
+    "title",
+    "source",
+    "link",
+    "flow",
+    "traffic",
+    "live",
+    "record",
+    "sweep",
+    "figure",
+    "link.name",
+    "flow.name",
+    "flow.path",
+    "traffic.name",
+    "traffic.kind",
+    "traffic.path",
+    "record.columns",
+];
+/// Tables whose keys are forms of a value, or say what is drawn.
+const FORMS: &[&str] = &["flow.rtt.", "flow.socket_buffer.", "figure."];
+
+/// The scenario before the key is set; with the kind of traffic that has it.
+fn base(row: &Row, folder: &Path) -> Document {
+    let mut text = BASE.to_owned();
+    if row.path.starts_with("traffic.") {
+        let has = |kind: &&(&str, &str)| {
+            row.key.kinds.is_empty() || row.key.kinds.split_whitespace().any(|one| one == kind.0)
+        };
+        let (_, table) = TRAFFIC.iter().find(has).expect("a kind that has the key");
+        text += &format!("[[traffic]]\nname = 'x'\n{table}\n");
+    }
+    Document::parse(&folder.join("t.toml").to_string_lossy(), &text).unwrap()
+}
+
+/// For each sample what is set before the key, and its value.
+fn samples(row: &Row) -> Vec<(&'static [(&'static str, &'static str)], &'static str)> {
+    let own = SAMPLES.iter().filter(|(key, ..)| *key == row.path);
+    let own: Vec<_> = own.map(|(_, before, value)| (*before, *value)).collect();
+    if !own.is_empty() {
+        return own;
+    }
+    let (DefaultValue::Written(usual) | DefaultValue::Words(usual) | DefaultValue::Hosts { rfc: usual, .. }) =
+        row.key.default
+    else {
+        return Vec::new();
+    };
+    match usual.trim_matches('`') {
+        "true" => vec![(&[], "false")],
+        "false" => vec![(&[], "true")],
+        _ => Vec::new(),
+    }
+}
+
+/// The key with the name of the table that it stands in.
+fn placed(path: &str) -> String {
+    path.replacen("flow.", "flow.a.", 1).replacen("traffic.", "traffic.x.", 1)
+}
+
+/// What `engine` is asked for by the scenario; `None` if it refuses.
+fn asked(engine: Engine, resolved: &Resolved) -> Option<String> {
+    check(engine, resolved).ok()?;
+    let watched = (&resolved.sample, resolved.fairness, resolved.every);
+    Some(match engine {
+        Engine::Model => {
+            let mut record = run(engine, resolved, super::UNWATCHED).expect("it is made for it");
+            record.summary.scenario_hash.clear();
+            (record.summary.seed, record.summary.peak_rss_bytes, record.summary.wall_s) = (0, 0, 0.0);
+            format!("{record:?}")
+        }
+        Engine::Sim => format!("{:?} {watched:?}", sim::plan(resolved).expect("it is made for it")),
+        Engine::Live => {
+            let transport = &resolved.flows[0].transport;
+            let switches = (resolved.stack, transport.timestamps, transport.sack);
+            format!("{:?} {:?} {switches:?}", live::path_config(resolved), live::session(resolved))
+        }
+    })
+}
+
+#[test]
+fn every_key_is_followed_refused_or_ignored_by_the_engines_that_the_schema_names() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("one.csv"), "time_ms,size\n0,1000\n1,1000\n").unwrap();
+    std::fs::write(folder.path().join("other.csv"), "time_ms,size\n0,500\n1,500\n").unwrap();
+    let (mut wrong, mut judged) = (Vec::new(), 0);
+    for row in rows() {
+        let path = row.path.as_str();
+        if ASKS_NOTHING.contains(&path) || FORMS.iter().any(|form| path.starts_with(form)) {
+            continue;
+        }
+        let scenarios: Vec<(Resolved, Resolved)> = samples(&row)
+            .into_iter()
+            .map(|(before, value)| {
+                let mut document = base(&row, folder.path());
+                let mut set = |key: &str, value: &str| {
+                    document.set(key, value).unwrap_or_else(|fault| panic!("{path}: {fault}"));
+                    resolve(&document).unwrap_or_else(|fault| panic!("{path}: {fault}"))
+                };
+                let mut without = set("seed", "1");
+                for (key, value) in before {
+                    without = set(key, value);
+                }
+                (without, set(&placed(path), value))
+            })
+            .collect();
+        if scenarios.is_empty() {
+            wrong.push(format!("{path}: give it a sample here"));
+        }
+        let names =
+            |list: &str, engine: Engine| list.split_whitespace().any(|name| name == engine.to_string());
+        for engine in Engine::ALL {
+            let (follows, refuses) = (names(row.key.engines, engine), names(row.key.refused_by, engine));
+            // What is refused before the key is written cannot say more of it.
+            let asked = scenarios
+                .iter()
+                .filter_map(|(without, with)| Some((asked(engine, without)?, asked(engine, with))));
+            let asked: Vec<(String, Option<String>)> = asked.collect();
+            let refused = asked.iter().any(|(_, with)| with.is_none());
+            let changed =
+                asked.iter().any(|(without, with)| with.as_ref().is_some_and(|with| with != without));
+            judged += asked.len();
+            let right = asked.is_empty()
+                || if refuses { refused && !changed } else { follows == (changed || refused) };
+            if !right {
+                wrong.push(format!("{path}: {engine} (follows: {follows}, refuses: {refuses})"));
+            }
+        }
+    }
+    assert!(judged > 150, "{judged}");
+    assert!(wrong.is_empty(), "the schema is wrong of:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_schema_names_the_bound_of_a_setting_that_only_its_policy_knows() {
+    let row = rows().into_iter().find(|row| row.path == "link.queue.flows").unwrap();
+    let mut document = base(&row, Path::new(""));
+    document.set("link.queue.kind", "fq-codel").unwrap();
+    document.set("link.queue.flows", "2000000").unwrap();
+    let faults = resolve(&document).unwrap_err();
+    let complaint = &faults.as_slice()[0].complaint;
+    assert_eq!(complaint.found, "it comes to 2000000");
+    assert_eq!(row.key.kind, format!("whole number, {}", complaint.accepted));
+}
