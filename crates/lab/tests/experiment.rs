@@ -1,5 +1,6 @@
 //! Experiments as other programs make them: without the command line, watched, and stopped.
 
+use host::Clock;
 use scenario::Document;
 use std::fs;
 use std::ops::ControlFlow;
@@ -9,6 +10,8 @@ use tightlink_lab::study::claims::parse_claims;
 use tightlink_lab::study::experiment::{Experiment, ExperimentError};
 use tightlink_lab::study::search::Target;
 use tightlink_lab::study::watch::{Event, Unwatched, Watch, Work};
+use units::{Span, Time};
+use unjudged::could_not_judge;
 
 const SCENARIO: &str = "title = 't'
 duration = '2s'
@@ -151,4 +154,21 @@ fn no_engine_begins_a_run_that_is_stopped() {
         assert!(matches!(stopped, ExperimentError::Stopped { done: 0, all: 2, .. }), "{engine}: {stopped}");
     }
     assert_eq!(folders(folder.path()), 0);
+}
+
+/// Needs root, or nothing is judged.
+#[test]
+fn a_watch_stops_a_run_of_the_kernel_at_once_and_nothing_of_it_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let hour = SCENARIO[..SCENARIO.find("[sweep]").unwrap()].replace("'2s'", "'1h'");
+    let mut watch = StopsAfter { passed: 0.5, ..StopsAfter::default() };
+    let clock = Clock::start();
+    let stopped = experiment(&hour, &[Engine::Live], folder.path()).run(&mut watch).unwrap_err();
+    if let ExperimentError::Machine(lacks) = &stopped {
+        return could_not_judge(lacks);
+    }
+    assert!(matches!(stopped, ExperimentError::Stopped { done: 0, all: 1, .. }), "{stopped}");
+    assert_eq!((watch.answered, folders(folder.path())), (0, 0));
+    let took = clock.now().since(Time::ZERO);
+    assert!(took < Span::from_secs(60), "of an hour it ran {took}");
 }

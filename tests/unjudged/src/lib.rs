@@ -1,8 +1,10 @@
-//! Says aloud that a test could not judge.
+//! Says aloud that a test could not judge; [`tries`] gives tests of the real clock several.
 //!
 //! The harness knows passed, failed and ignored; a test finds out only while it runs that the machine lacks a right or a
 //! tool, or stalls too often for what it measures. It returns then, which the harness counts as passed, and what it
 //! prints is hidden. So it calls [`could_not_judge`] first: `make test` ends with a list of those that did.
+
+pub mod tries;
 
 use std::fmt::Display;
 use std::fs::OpenOptions;

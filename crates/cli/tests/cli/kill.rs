@@ -1,7 +1,7 @@
 //! A run that is ended from outside leaves nothing behind.
 
 use crate::place::{Place, SMALL, SOON, alone, now, root, within};
-use crate::tries::{in_one_of_five, in_time};
+use unjudged::tries::{in_one_of_five, in_time};
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::process::ExitStatusExt;

@@ -28,6 +28,4 @@ mod transfer_path;
 mod transfer_secrets;
 mod transfer_strangers;
 mod transfer_ticket;
-#[path = "../../../live/tests/live/tries.rs"]
-mod tries;
 mod tune;

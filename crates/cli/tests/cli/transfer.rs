@@ -1,7 +1,7 @@
 //! `send` and `receive` from outside: what they print, how they end.
 
 use crate::place::{Ended, Place, SOON, end, root, within};
-use crate::tries::{in_one_of_five, in_time};
+use unjudged::tries::{in_one_of_five, in_time};
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};

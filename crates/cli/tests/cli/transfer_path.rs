@@ -1,7 +1,7 @@
 //! `send` and `receive` over an emulated path: SOBAS holds the receiver's window, and both sides say what it is doing.
 
 use crate::place::{Ended, Place, alone, end, root};
-use crate::tries::{Late, in_one_of_five, in_time};
+use unjudged::tries::{Late, in_one_of_five, in_time};
 use serde_json::Value;
 use std::fs;
 

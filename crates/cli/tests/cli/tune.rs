@@ -1,7 +1,7 @@
 //! `tightlink tune` from outside: the test's own connections, and those of programs.
 
 use crate::place::{Ended, Place, SOON, end, root, within};
-use crate::tries::{in_one_of_five, in_time};
+use unjudged::tries::{in_one_of_five, in_time};
 use host::TcpInfo;
 use host::options::{RECEIVE_LOCK, buffer_lock, receive_buffer, window_clamp};
 use std::io::{Read, Write};

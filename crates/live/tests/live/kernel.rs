@@ -1,7 +1,7 @@
 //! What the kernel tells and takes: TCP_INFO, the window actuator, the stack profiles.
 
 use crate::namespace;
-use crate::tries::{in_one_of_five, in_time};
+use unjudged::tries::{in_one_of_five, in_time};
 use host::{BufferGrant, Stack, TcpInfo, options};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

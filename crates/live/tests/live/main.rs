@@ -3,7 +3,5 @@
 mod group;
 mod kernel;
 mod namespace;
-mod probe;
 mod sized;
 mod transfer;
-mod tries;

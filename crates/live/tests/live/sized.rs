@@ -2,7 +2,7 @@
 
 use crate::namespace;
 use crate::transfer::{loopback, run};
-use crate::tries::{in_one_of_five, in_time};
+use unjudged::tries::{in_one_of_five, in_time};
 use host::{Clock, TcpInfo, options};
 use sizing::{Action, BufferSizer, Demands, Drs, Fixed, Input, SizerState};
 use std::io::{Read, Write};

@@ -1,7 +1,7 @@
 //! Sessions: bytes, times, windows, ends.
 
 use crate::namespace;
-use crate::tries::{in_one_of_five, in_time};
+use unjudged::tries::{in_one_of_five, in_time};
 use host::Clock;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};

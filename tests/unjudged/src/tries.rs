@@ -11,11 +11,17 @@ use std::fmt::Display;
 pub struct Late(String);
 
 /// Ends a try in which something was too late, slow or little: `holds` says whether it was not, `told` what was measured.
+///
+/// # Errors
+/// [`Late`] if not.
 pub fn in_time(holds: bool, told: impl Display) -> Result<(), Late> {
     if holds { Ok(()) } else { Err(Late(told.to_string())) }
 }
 
 /// Runs `body` until a try was in time, five times at most. What panics in any try fails the test.
+///
+/// # Panics
+/// If none of them was.
 #[track_caller]
 pub fn in_one_of_five(mut body: impl FnMut() -> Result<(), Late>) {
     let mut late = Vec::new();
