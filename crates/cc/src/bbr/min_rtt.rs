@@ -40,8 +40,9 @@ impl MinRtt {
         self.at + AGE
     }
 
+    /// One that is not known yet cannot be too old, whenever the flow began.
     pub(crate) fn has_expired(&self, now: Time) -> bool {
-        now > self.expires_at()
+        self.is_known() && now > self.expires_at()
     }
 
     pub(crate) fn set(&mut self, rtt: Span, now: Time) {

@@ -141,7 +141,7 @@ impl Bbr3 {
 
     /// `UpdateMinRTT`, `CheckProbeRTT`.
     pub(super) fn check_probe_rtt(&mut self, ack: &Ack, sample: &RateSample) {
-        let expired = self.min_rtt.has_expired(ack.now) && self.min_rtt.is_known();
+        let expired = self.min_rtt.has_expired(ack.now);
         let begins = expired && !self.state.probes_rtt();
         // That of the RTT from before this acknowledgement.
         let window = if begins { PROBE_RTT_GAIN * self.bdp(self.rate) } else { 0.0 };

@@ -52,6 +52,20 @@ fn linux_paces_lower_and_probes_for_the_rtt_though_it_sees_the_least_again() {
     );
 }
 
+/// Its first RTT is new, whenever it begins, so there is nothing to probe for.
+#[test]
+fn a_flow_that_begins_after_ten_seconds_starts_up_as_any_other() {
+    for control in ["bbr", "bbr3"] {
+        play(
+            &setup(control),
+            "
+            20s   | ack 10 rate 100 rtt 100ms flight 10 | 20 slow-start
+            20.1s | ack 20 rate 200 rtt 100ms flight 20 | 40 slow-start
+            ",
+        );
+    }
+}
+
 /// Three rounds that do not raise the rate by a quarter fill the pipe: it drains at 1/2.885 until a BDP is in flight.
 #[test]
 fn three_rounds_without_growth_end_startup_and_a_product_in_flight_ends_the_drain() {

@@ -124,10 +124,12 @@ fn what_is_wrong_with_a_setting_is_told_with_its_place_and_what_would_be_right()
         "kind = \"pie\", limit = \"1 bdp\", interval = \"0s\"",
         &["link.queue.interval: an interval of zero"],
     );
-    refused(
-        "kind = \"fq-codel\", limit = \"1 bdp\", flows = 70000",
-        &["link.queue.flows: it comes to 70000", "accepted: 1 to 65536"],
-    );
+    for flows in ["70000", "2000000"] {
+        refused(
+            &format!("kind = \"fq-codel\", limit = \"1 bdp\", flows = {flows}"),
+            &[&format!("link.queue.flows: it comes to {flows}"), "accepted: 1 to 65536"],
+        );
+    }
 }
 
 #[test]

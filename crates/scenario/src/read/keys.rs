@@ -151,6 +151,21 @@ impl<'a> At<'a> {
 
     /// Reads a whole number within `range`.
     pub(super) fn integer(&self, range: RangeInclusive<u64>) -> Option<u64> {
+        let accepted = format!("a whole number from {} to {}", range.start(), range.end());
+        self.integer_within(range, accepted)
+    }
+
+    /// Reads a whole number above zero, whose upper bound others know; `zero` says what a zero would mean.
+    pub(super) fn positive(&self, zero: &str) -> Option<u64> {
+        let accepted = "a whole number, 1 or more";
+        if matches!(self.node.value, Value::Integer(0)) {
+            self.fault(zero, accepted, None);
+            return None;
+        }
+        self.integer_within(1..=u64::MAX, accepted.to_owned())
+    }
+
+    fn integer_within(&self, range: RangeInclusive<u64>, accepted: String) -> Option<u64> {
         let help = match &self.node.value {
             Value::Integer(integer) => match u64::try_from(*integer) {
                 Ok(value) if range.contains(&value) => return Some(value),
@@ -164,7 +179,6 @@ impl<'a> At<'a> {
             }
             _ => None,
         };
-        let accepted = format!("a whole number from {} to {}", range.start(), range.end());
         self.fault(self.node.described(), accepted, help);
         None
     }

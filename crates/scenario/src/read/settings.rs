@@ -21,7 +21,7 @@ pub(super) fn settings(keys: &Keys<'_>) -> Option<QueueSettings> {
     let (gentle, wait, by_bytes) = (switch("gentle"), switch("wait"), switch("by_bytes"));
     let (derandomize, ecn) = (switch("derandomize"), switch("ecn"));
     let quantum = keys.optional("quantum", |at| at.above_zero::<Bytes>("B", "a turn of zero bytes"));
-    let flows = keys.optional("flows", |at| at.count("zero queues"));
+    let flows = keys.optional("flows", |at| at.positive("zero queues"));
     let mark_above = keys.optional("mark_above", threshold);
     Some(QueueSettings {
         target: target?,
