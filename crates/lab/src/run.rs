@@ -2,17 +2,17 @@
 //!
 //! A run knows nothing of the [`study`](crate::study) that asks for it: no sweep, no search, no claim.
 //!
-//! Reading order: `resolve.rs`, `record.rs`, `metric.rs`, `engine.rs` and `engine/`, `summary.rs`, `batches.rs`, `fairness.rs`,
+//! Reading order: `resolve.rs`, `record.rs`, `metric.rs`, `engine.rs` and `engine/`, `cost.rs`, `batches.rs`, `fairness.rs`,
 //! `statistics.rs`.
 
 mod batches;
+pub mod cost;
 pub mod engine;
 mod fairness;
 pub mod metric;
 pub mod record;
 pub mod resolve;
 pub mod statistics;
-pub mod summary;
 
 /// What a run's numbers depend on beside its scenario: the version, and a hash of the engines' sources (`build.rs`). What
 /// another build has kept it may have computed otherwise.

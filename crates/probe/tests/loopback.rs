@@ -1,10 +1,10 @@
 //! Probes over loopback: what they measure, and what strangers get.
 
 use host::Clock;
-use tightlink_probe::{EchoCounts, Echoer, ProbeEvent, ProbeKey, Prober, TrainArrivals, TrainLimits};
 use std::net::{SocketAddr, UdpSocket};
 use std::thread;
 use std::time::Duration;
+use tightlink_probe::{EchoCounts, Echoer, ProbeEvent, ProbeKey, Prober, TrainArrivals, TrainLimits};
 use units::{Bytes, Span, Time};
 use unjudged::could_not_judge;
 use unjudged::tries::{in_one_of_five, in_time};

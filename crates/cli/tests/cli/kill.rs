@@ -1,13 +1,13 @@
 //! A run that is ended from outside leaves nothing behind.
 
 use crate::place::{Place, SMALL, SOON, alone, now, root, within};
-use unjudged::tries::{in_one_of_five, in_time};
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::Duration;
+use unjudged::tries::{in_one_of_five, in_time};
 
 const LIVE: &str = r#"title = "killed"
 duration = "20s"

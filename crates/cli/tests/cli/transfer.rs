@@ -1,11 +1,11 @@
 //! `send` and `receive` from outside: what they print, how they end.
 
 use crate::place::{Ended, Place, SOON, end, root, within};
-use unjudged::tries::{in_one_of_five, in_time};
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
+use unjudged::tries::{in_one_of_five, in_time};
 
 /// A receiver under way, and its ticket.
 pub struct Receiving {

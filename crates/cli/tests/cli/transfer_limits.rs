@@ -3,8 +3,8 @@
 
 use crate::place::{Place, alone, end, root};
 use crate::transfer::Receiving;
-use unjudged::tries::{in_one_of_five, in_time};
 use std::process::Command;
+use unjudged::tries::{in_one_of_five, in_time};
 
 /// A disk on which each reading and each writing of a part of a file takes 20 ms, for the program it is loaded into.
 const SLOW_DISK: &str = r#"

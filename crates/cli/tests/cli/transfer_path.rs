@@ -1,9 +1,9 @@
 //! `send` and `receive` over an emulated path: SOBAS holds the receiver's window, and both sides say what it is doing.
 
 use crate::place::{Ended, Place, alone, end, root};
-use unjudged::tries::{Late, in_one_of_five, in_time};
 use serde_json::Value;
 use std::fs;
+use unjudged::tries::{Late, in_one_of_five, in_time};
 
 /// Sends `file` over `link` with `--json --report page.html` and `more`; the receiver has `options`.
 fn over(place: &Place, link: &str, options: &str, more: &str) -> Ended {

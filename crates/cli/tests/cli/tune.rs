@@ -1,7 +1,6 @@
 //! `tightlink tune` from outside: the test's own connections, and those of programs.
 
 use crate::place::{Ended, Place, SOON, end, root, within};
-use unjudged::tries::{in_one_of_five, in_time};
 use host::TcpInfo;
 use host::options::{RECEIVE_LOCK, buffer_lock, receive_buffer, window_clamp};
 use std::io::{Read, Write};
@@ -13,6 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use units::Bytes;
+use unjudged::tries::{in_one_of_five, in_time};
 
 /// A connection of this process over loopback through which data flows until it is dropped.
 struct Stream {

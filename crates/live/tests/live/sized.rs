@@ -2,7 +2,6 @@
 
 use crate::namespace;
 use crate::transfer::{loopback, run};
-use unjudged::tries::{in_one_of_five, in_time};
 use host::{Clock, TcpInfo, options};
 use sizing::{Action, BufferSizer, Demands, Drs, Fixed, Input, SizerState};
 use std::io::{Read, Write};
@@ -14,6 +13,7 @@ use tightlink_live::{
     FlowConfig, Liaison, LiveError, Receiver, SessionConfig, SizedGroup, SizerChoice, receive_with, send_with,
 };
 use units::{Bytes, Rate, Span, Time};
+use unjudged::tries::{in_one_of_five, in_time};
 
 /// A sizer of the tests may ask for so much.
 const MAXIMUM: Bytes = Bytes::new(8_000_000);

@@ -1,7 +1,6 @@
 //! Sessions: bytes, times, windows, ends.
 
 use crate::namespace;
-use unjudged::tries::{in_one_of_five, in_time};
 use host::Clock;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,6 +9,7 @@ use tightlink_live::{
     FlowConfig, LiveError, ReceivedFlow, Receiver, SentFlow, SessionConfig, Window, receive, send,
 };
 use units::{Bytes, Rate, Span, Time};
+use unjudged::tries::{in_one_of_five, in_time};
 
 const MB: u64 = 1_000_000;
 

@@ -2,9 +2,12 @@
 
 use super::{EngineError, Misfit, Progress, ended_early, no_users, one_queue, outlasts_warmup, phases};
 use crate::run::batches::{Reading, half_widths, nearest};
-use crate::run::record::{Engine, FlowSeries, FlowSummary, LinkSeries, Note, Record, RttStatistics, Series};
+use crate::run::cost::{Stopwatch, peak_rss_bytes};
+use crate::run::fairness;
+use crate::run::record::{
+    Engine, FlowSeries, FlowSummary, LinkSeries, Note, Record, RttStatistics, Series, Summary,
+};
 use crate::run::resolve::{KERNEL_CONTROLS, Resolved, ResolvedFlow};
-use crate::run::summary::{Stopwatch, summary, tell_losses};
 use ::live::{FlowConfig, Liaison, ReceivedFlow, Receiver, SentFlow, SessionConfig, SizerChoice, Window};
 use emu::{EmuError, FlowKey, Path, PathConfig, PathReport};
 use host::Clock;
@@ -280,13 +283,18 @@ fn record(
     received: &[ReceivedFlow],
     wall_s: f64,
 ) -> Record {
-    let flows: Vec<FlowSummary> =
+    let mut flows: Vec<FlowSummary> =
         sent.iter().zip(received).map(|(sent, received)| flow_summary(report, sent, received)).collect();
+    fairness::compare(&mut flows, resolved);
     let ci95 = half_widths(&batches(resolved, report));
-    let mut summary = summary(Engine::Live, resolved, &report.link, ci95, flows, wall_s);
+    let mut summary = Summary {
+        wall_s,
+        peak_rss_bytes: peak_rss_bytes(),
+        ..Summary::of(Engine::Live, resolved, &report.link, ci95, flows)
+    };
     // The emulated link knows neither which of the flows end nor when.
     if resolved.flows.iter().all(|flow| flow.size.is_none()) {
-        tell_losses(&mut summary, report.losses, resolved);
+        summary.tell_losses(report.losses, resolved);
     }
     let mut notes: Vec<Note> = report.notes.iter().cloned().map(Note::from).collect();
     notes.extend(report.stalled().map(Note::from));

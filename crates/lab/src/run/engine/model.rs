@@ -30,7 +30,7 @@ mod slow_start;
 use self::answer::Answer;
 use self::departure::Departure;
 use super::{EngineError, Misfit};
-use crate::run::summary::Stopwatch;
+use crate::run::cost::Stopwatch;
 use crate::run::record::{Engine, Record};
 use crate::run::resolve::Resolved;
 use units::Complaint;

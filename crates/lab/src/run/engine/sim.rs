@@ -6,9 +6,13 @@ mod spread;
 use self::recorder::SeriesRecorder;
 use super::{EngineError, Misfit, Progress, ended_early, outlasts_warmup, phases, synchronized};
 use crate::run::batches::{Reading, half_widths};
-use crate::run::record::{Engine, FlowSummary, Note, Record, RttStatistics, Series, SessionsSummary};
+use crate::run::cost::{Stopwatch, peak_rss_bytes};
+use crate::run::fairness;
+use crate::run::record::{
+    DelayStatistics, Engine, FlowSummary, LinkSummary, Note, Record, RttStatistics, Series, SessionsSummary,
+    Summary,
+};
 use crate::run::resolve::{Resolved, ResolvedFlow, ResolvedLink, ResolvedSessions, ResolvedTraffic};
-use crate::run::summary::{Stopwatch, delay_statistics, link_summary, summary, tell_losses};
 use cc::Start;
 use scenario::Direction;
 use sim::{
@@ -26,20 +30,25 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
     }
     outlasts_warmup(outcome.ended, resolved)?;
     let flows = outcome.flows.iter().zip(&resolved.flows);
-    let flows = flows.map(|(flow, of)| flow_summary(flow, of, resolved)).collect();
+    let mut flows: Vec<FlowSummary> = flows.map(|(flow, of)| flow_summary(flow, of, resolved)).collect();
+    fairness::compare(&mut flows, resolved);
     let readings: Vec<Reading> = outcome.batches.iter().map(Reading::from).collect();
     let ci95 = half_widths(&readings);
-    let mut summary = summary(Engine::Sim, resolved, &outcome.link, ci95, flows, watch.seconds());
+    let mut summary = Summary {
+        wall_s: watch.seconds(),
+        peak_rss_bytes: peak_rss_bytes(),
+        ..Summary::of(Engine::Sim, resolved, &outcome.link, ci95, flows)
+    };
     if resolved.is_network() {
         let links = resolved.links.iter().zip(&outcome.links).enumerate();
         summary.links = links
-            .map(|(index, (link, report))| link_summary(link, index == resolved.tight, report))
+            .map(|(index, (link, report))| LinkSummary::of(link, index == resolved.tight, report))
             .collect();
     }
-    let (series, fairness) = outcome.recorder.into_series();
-    let fairness = fairness.map(|watch| watch.tell(&mut summary)).unwrap_or_default();
+    let (series, intervals) = outcome.recorder.into_series();
+    let fairness = intervals.map(|watch| watch.tell(&mut summary)).unwrap_or_default();
     summary.sessions = outcome.sessions.iter().map(sessions_summary).collect();
-    tell_losses(&mut summary, outcome.losses, resolved);
+    summary.tell_losses(outcome.losses, resolved);
     let mut notes = ended_early(&summary, resolved);
     notes.extend(synchronized::note(&summary, resolved));
     if let Some(sample) = &resolved.sample {
@@ -208,7 +217,7 @@ fn sessions_summary(sessions: &SessionsReport) -> SessionsSummary {
         completed: sessions.completed,
         mean_active: sessions.mean_active,
         goodput_bps: sessions.goodput().as_bps_f64(),
-        completion_s: delay_statistics(&sessions.completion),
+        completion_s: DelayStatistics::of(&sessions.completion),
         retransmits: sessions.retransmits,
         loss_rate: (sessions.sent > 0).then(|| sessions.dropped as f64 / sessions.sent as f64),
     }

@@ -178,9 +178,14 @@ mod tests {
 
     #[test]
     fn base64_of_the_rfc() {
-        for (text, encoded) in
-            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE=")]
-        {
+        for (text, encoded) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foob", "Zm9vYg=="),
+            ("fooba", "Zm9vYmE="),
+        ] {
             assert_eq!(base64(text.as_bytes()), encoded);
         }
     }
@@ -196,8 +201,10 @@ mod tests {
         assert_eq!(long % 8, 0);
         let table = u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize;
         let vtable = table - u32::from_le_bytes(bytes[table..table + 4].try_into().unwrap()) as usize;
-        let numbers: Vec<u16> =
-            bytes[vtable..vtable + 12].chunks(2).map(|two| u16::from_le_bytes(two.try_into().unwrap())).collect();
+        let numbers: Vec<u16> = bytes[vtable..vtable + 12]
+            .chunks(2)
+            .map(|two| u16::from_le_bytes(two.try_into().unwrap()))
+            .collect();
         // Its own length, the table's, and where the fields are in it.
         assert_eq!(numbers, [12, 18, 4, 8, 0, 16]);
     }

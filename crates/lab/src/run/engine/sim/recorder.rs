@@ -1,11 +1,11 @@
 //! Records the series of a simulated run, and says how far the run is.
 
 use super::spread::SpreadRecorder;
+use crate::run::cost::Stopwatch;
 use crate::run::engine::Progress;
 use crate::run::fairness::FairnessWatch;
 use crate::run::record::{FlowSeries, MeasureSeries, Series};
 use crate::run::resolve::{Resolved, ResolvedFlow};
-use crate::run::summary::Stopwatch;
 use link::LinkState;
 use scenario::Column;
 use sim::{FlowView, Recorder};

@@ -1,0 +1,353 @@
+//! The [`Summary`]: one row of numbers, the same keys from every engine, and how it is made of what a link reports.
+
+use super::{Engine, Percentiles};
+use crate::run::batches::HalfWidths;
+use crate::run::resolve::{Resolved, ResolvedLink};
+use crate::run::statistics::jain_index;
+use link::{Histogram, Limit, LinkReport, Occupancy, QueueingDelay, SynchronizedLosses};
+use scenario::Direction;
+use serde::{Deserialize, Serialize};
+use units::Span;
+
+/// One run's numbers. `None` (JSON `null`) where the engine cannot know. Rates are bits per second, times
+/// seconds, shares in [0, 1].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// The engine that answered.
+    pub engine: Engine,
+    /// Hash of the resolved scenario, 16 hex digits.
+    pub scenario_hash: String,
+    /// The seed of the run.
+    pub seed: u64,
+    /// What the theory that answered assumes and the scenario breaks, a plain sentence each, with the theory's name. Absent where
+    /// it is about exactly such a scenario; otherwise no claim judges these numbers. Of the model only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub assumptions: Vec<String>,
+    /// Length of the measured interval: duration less warm-up.
+    pub measured_s: f64,
+    /// Packets the tight link sent over the whole run, warm-up included.
+    pub packets_forwarded: Option<u64>,
+    /// Packets that were dropped at the tight link, for any reason, over the whole run.
+    pub packets_dropped: Option<u64>,
+    /// Wall-clock time the run took.
+    pub wall_s: f64,
+    /// Largest resident memory of the process so far.
+    pub peak_rss_bytes: u64,
+    /// Bytes the tight link sent over what it could have sent.
+    pub utilization: Option<f64>,
+    /// Half the width of its 95 % confidence interval, from ten batch means; idle time has the same. `None` for a run
+    /// without a duration.
+    pub utilization_ci95: Option<f64>,
+    /// Share of time the queue is empty and the link not sending.
+    pub idle_fraction: Option<f64>,
+    /// Share of time no packet waits.
+    pub queue_empty_fraction: Option<f64>,
+    /// Drops over arrivals at the tight link.
+    pub loss_rate: Option<f64>,
+    /// Half the width of its 95 % confidence interval, from ten batch means.
+    pub loss_rate_ci95: Option<f64>,
+    /// Loss episodes of the greedy flows at the tight link: drops within one round trip, the delay of the queue included. `None`
+    /// with fewer than two such flows.
+    pub loss_episodes: Option<u64>,
+    /// Share of these in which more than half of the greedy flows lost packets; `None` with fewer than ten.
+    pub synchronized_loss_share: Option<f64>,
+    /// Time-average of the bytes waiting, the packet being sent excluded.
+    pub mean_backlog_bytes: Option<f64>,
+    /// Mean backlog over the queue's limit.
+    pub mean_occupancy: Option<f64>,
+    /// Packets waiting, the one being sent excluded, weighted by time.
+    pub queue_length_packets: Option<QueueLength>,
+    /// How long the packet being sent had waited, zero while the link is idle, weighted by time.
+    pub queueing_delay_s: Option<DelayStatistics>,
+    /// Jain's fairness index of the flows' goodputs; `None` for a single flow.
+    pub jain_index: Option<f64>,
+    /// Mean of Jain's index over intervals of `record.fairness` within the measured time.
+    pub jain_index_mean: Option<f64>,
+    /// The longest time any flow took to come within 20 % of its fair share; `None` if one never did.
+    pub convergence_s: Option<f64>,
+    /// One entry per flow.
+    pub flows: Vec<FlowSummary>,
+    /// Every direction of every link that has a queue, the tight link among them; empty if there is only one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<LinkSummary>,
+    /// One entry per population of users that come and go; absent where there is none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sessions: Vec<SessionsSummary>,
+    /// What the other runs found, where this is the median of several; absent for a single run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeats: Option<Repeats>,
+}
+
+impl Summary {
+    /// The summary of a run whose tight link reports itself, with the numbers of its `flows`.
+    pub(crate) fn of(
+        engine: Engine,
+        resolved: &Resolved,
+        link: &LinkReport,
+        ci95: HalfWidths,
+        flows: Vec<FlowSummary>,
+    ) -> Self {
+        let goodputs: Vec<f64> = flows.iter().map(|flow| flow.goodput_bps).collect();
+        Self {
+            engine,
+            scenario_hash: resolved.hash.clone(),
+            seed: resolved.seed,
+            measured_s: link.measured.as_secs_f64(),
+            packets_forwarded: Some(link.conservation.forwarded),
+            packets_dropped: Some(link.conservation.dropped),
+            utilization: Some(link.utilization),
+            utilization_ci95: ci95.utilization,
+            idle_fraction: Some(link.idle_fraction),
+            queue_empty_fraction: Some(link.queue_empty_fraction),
+            loss_rate: Some(link.loss_rate()),
+            loss_rate_ci95: ci95.loss_rate,
+            mean_backlog_bytes: Some(link.mean_waiting_bytes),
+            mean_occupancy: Some(occupancy(link, resolved.limit)),
+            queue_length_packets: queue_length(&link.queue_length),
+            queueing_delay_s: queueing_delay(&link.queueing_delay),
+            jain_index: jain_index(&goodputs),
+            flows,
+            ..Self::default()
+        }
+    }
+
+    /// Puts loss episodes in, if there are flows that can lose together.
+    pub(crate) fn tell_losses(&mut self, losses: SynchronizedLosses, resolved: &Resolved) {
+        if resolved.greedy().count() > 1 {
+            self.loss_episodes = Some(losses.episodes);
+            self.synchronized_loss_share = losses.share();
+        }
+    }
+
+    /// Whether the scenario breaks no assumption of what answered.
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        self.assumptions.is_empty()
+    }
+
+    /// Goodput of all flows and users, bits per second.
+    #[must_use]
+    pub fn goodput_bps(&self) -> f64 {
+        let flows = self.flows.iter().map(|flow| flow.goodput_bps);
+        flows.chain(self.sessions.iter().map(|sessions| sessions.goodput_bps)).sum()
+    }
+
+    /// Mean of the mean round-trip times of the flows that have one, seconds.
+    #[must_use]
+    pub fn rtt_mean_s(&self) -> Option<f64> {
+        let known: Vec<f64> = self.flows.iter().filter_map(|flow| Some(flow.rtt_s?.mean)).collect();
+        (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+    }
+
+    /// Packets that flows and users sent again, if that is known of all.
+    #[must_use]
+    pub fn retransmits(&self) -> Option<u64> {
+        let flows = self.flows.iter().map(|flow| flow.retransmits);
+        flows.chain(self.sessions.iter().map(|sessions| Some(sessions.retransmits))).sum()
+    }
+}
+
+/// Several runs of one scenario with seeds that follow each other, this one among them. The numbers are the first
+/// flow's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Repeats {
+    /// How many.
+    pub runs: u64,
+    /// Their seeds, ascending.
+    pub seeds: Vec<u64>,
+    /// Runs in their place in which the machine was too busy: a figure runs these again.
+    pub run_again: u64,
+    /// Goodput, bits per second.
+    pub goodput_bps: Option<Extent>,
+    /// Mean round-trip time, seconds.
+    pub rtt_mean_s: Option<Extent>,
+    /// Segments sent again.
+    pub retransmits: Option<Extent>,
+}
+
+/// The least and the greatest of several runs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Extent {
+    /// The least.
+    pub least: f64,
+    /// The greatest.
+    pub most: f64,
+}
+
+/// One direction of one of several links.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LinkSummary {
+    /// The link's name in the scenario.
+    pub name: String,
+    /// `forward`, or `reverse`.
+    pub direction: String,
+    /// Whether the summary's own numbers are about this one.
+    pub tight: bool,
+    /// Bytes it sent over what it could have sent.
+    pub utilization: f64,
+    /// Share of time its queue is empty and it is not sending.
+    pub idle_fraction: f64,
+    /// Drops over arrivals.
+    pub loss_rate: f64,
+    /// Time-average of the bytes waiting, the packet being sent excluded.
+    pub mean_backlog_bytes: f64,
+    /// Mean backlog over the queue's limit.
+    pub mean_occupancy: f64,
+    /// How long the packet being sent had waited, zero while the link is idle, weighted by time.
+    pub queueing_delay_s: Option<DelayStatistics>,
+}
+
+impl LinkSummary {
+    /// One of several links; `tight` if it is the tight one.
+    pub(crate) fn of(link: &ResolvedLink, tight: bool, report: &LinkReport) -> Self {
+        Self {
+            name: link.name.clone(),
+            direction: match link.direction {
+                Direction::Forward => "forward".into(),
+                Direction::Reverse => "reverse".into(),
+            },
+            tight,
+            utilization: report.utilization,
+            idle_fraction: report.idle_fraction,
+            loss_rate: report.loss_rate(),
+            mean_backlog_bytes: report.mean_waiting_bytes,
+            mean_occupancy: occupancy(report, link.limit),
+            queueing_delay_s: queueing_delay(&report.queueing_delay),
+        }
+    }
+
+    /// Its name in keys and columns; the way back has `.reverse` behind it, as in a scenario's keys.
+    #[must_use]
+    pub fn key(&self) -> String {
+        if self.direction == "reverse" { format!("{}.reverse", self.name) } else { self.name.clone() }
+    }
+}
+
+/// The queue's length over the measured interval, in packets: exact, each length weighted by the time it lasted.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct QueueLength {
+    /// Time average.
+    pub mean: f64,
+    /// The length that the queue does not exceed for a share of the time, one for each share; beside `mean` in the summary.
+    #[serde(flatten)]
+    pub percentiles: Percentiles<u64>,
+    /// The longest queue.
+    pub max: u64,
+}
+
+/// One population's numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SessionsSummary {
+    /// Its name in the scenario.
+    pub name: String,
+    /// How many users.
+    pub users: u64,
+    /// Sessions that ended within the measured interval.
+    pub completed: u64,
+    /// Time-average number of users with a session under way.
+    pub mean_active: f64,
+    /// Payload delivered to all users per second, bits per second.
+    pub goodput_bps: f64,
+    /// From a session's beginning to its last byte's acknowledgement, of those that ended.
+    pub completion_s: Option<DelayStatistics>,
+    /// Packets sent again.
+    pub retransmits: u64,
+    /// The users' packets dropped over those sent.
+    pub loss_rate: Option<f64>,
+}
+
+/// Mean and quantiles of a delay, seconds. A model knows the mean only.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DelayStatistics {
+    /// Mean.
+    pub mean: f64,
+    /// Of the time for a queueing delay, of sessions for their completion: beside `mean` in the summary.
+    #[serde(flatten)]
+    pub percentiles: Percentiles<Option<f64>>,
+    /// The longest.
+    pub max: Option<f64>,
+}
+
+impl DelayStatistics {
+    /// Mean and quantiles of a histogram; `None` without samples.
+    pub(crate) fn of(delays: &Histogram) -> Option<Self> {
+        Some(statistics(delays.mean()?, |q| delays.quantile(q), delays.max()))
+    }
+}
+
+/// One flow's numbers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FlowSummary {
+    /// The flow's name in the scenario.
+    pub name: String,
+    /// Payload delivered per second, bits per second, over the measured interval or until completion.
+    pub goodput_bps: f64,
+    /// The flow's packets dropped over its packets sent.
+    pub loss_rate: Option<f64>,
+    /// Segments sent again.
+    pub retransmits: Option<u64>,
+    /// How often its retransmission timer expired.
+    pub timeouts: Option<u64>,
+    /// Its send window when its first packet was dropped, segments; `None` if none was.
+    pub first_loss_window_segments: Option<f64>,
+    /// Its slow-start threshold in the end, segments; `None` if it has none.
+    pub threshold_segments: Option<f64>,
+    /// Segments that arrived with a congestion mark.
+    pub marks: Option<u64>,
+    /// Round-trip time of the flow.
+    pub rtt_s: Option<RttStatistics>,
+    /// When a sized flow had all its data acknowledged, from its start.
+    pub completion_s: Option<f64>,
+    /// Payload delivered within the measured interval, bytes.
+    pub delivered_bytes: Option<f64>,
+    /// Its goodput over that of all flows; `None` for a single flow.
+    pub goodput_share: Option<f64>,
+    /// Its goodput over the mean of the run's other flows with `reno` or `newreno`; `None` without one.
+    pub reno_ratio: Option<f64>,
+    /// Mean number of its packets waiting at the tight link, the one being sent excluded.
+    pub backlog_packets: Option<f64>,
+    /// From its start until its goodput had come within 20 % of its fair share and stayed there.
+    pub convergence_s: Option<f64>,
+}
+
+/// A flow's round-trip time, seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RttStatistics {
+    /// Least sample.
+    pub min: f64,
+    /// Mean over samples.
+    pub mean: f64,
+    /// 95 % of samples are no longer.
+    pub p95: Option<f64>,
+}
+
+/// Mean and quantiles of the queueing delay over time; `None` if no time was measured.
+fn queueing_delay(delay: &QueueingDelay) -> Option<DelayStatistics> {
+    Some(statistics(delay.mean()?, |q| delay.quantile(q), delay.max()))
+}
+
+fn statistics(mean: Span, quantile: impl Fn(f64) -> Option<Span>, max: Span) -> DelayStatistics {
+    DelayStatistics {
+        mean: mean.as_secs_f64(),
+        percentiles: Percentiles::of(|share| quantile(share).map(Span::as_secs_f64)),
+        max: Some(max.as_secs_f64()),
+    }
+}
+
+/// Mean and quantiles of the queue's length; `None` if no time was measured.
+fn queue_length(occupancy: &Occupancy) -> Option<QueueLength> {
+    Some(QueueLength {
+        mean: occupancy.mean()?,
+        // Where there is a mean there are quantiles.
+        percentiles: Percentiles::of(|share| occupancy.quantile(share).unwrap_or_default()),
+        max: occupancy.max(),
+    })
+}
+
+/// The mean share of a queue's room that is taken.
+fn occupancy(link: &LinkReport, limit: Limit) -> f64 {
+    match limit {
+        Limit::Packets(packets) => link.mean_waiting_packets / packets as f64,
+        Limit::Bytes(bytes) => link.mean_waiting_bytes / bytes.get() as f64,
+    }
+}
