@@ -36,7 +36,7 @@ def place(tmp_path):
         (tmp_path / name).mkdir(parents=True)
     for name in ("bench", "controls", "goals", "not-judged"):
         shutil.copy(ROOT / "scripts" / name, tmp_path / "scripts" / name)
-    (tmp_path / "crates/cc/src/registry.rs").write_text(
+    (tmp_path / "crates/cc/src/controls.rs").write_text(
         'pub const CONTROLS: &[Control] = &[\n        name: "reno",\n        name: "cubic",\n        name: "bbr",\n];\n'
     )
     programs = {"cargo": CARGO, "ns": NS, "valgrind": VALGRIND, "taskset": 'shift 2; exec "$@"'}

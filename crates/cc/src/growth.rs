@@ -1,25 +1,8 @@
 //! Growth functions: how a loss-based window grows above the slow-start threshold and what a loss leaves.
 //!
-//! One file each; `share.rs` is the arithmetic they share.
+//! One file each, in `controls/`; `growth/share.rs` is the arithmetic they share.
 
-mod africa;
-pub mod bic;
-pub mod cubic;
-mod highspeed;
-mod low_priority;
-mod reno;
-mod scalable;
 pub mod share;
-mod westwood;
-
-pub use africa::Africa;
-pub use bic::Bic;
-pub use cubic::Cubic;
-pub use highspeed::HighSpeed;
-pub use low_priority::LowPriority;
-pub use reno::Reno;
-pub use scalable::Scalable;
-pub use westwood::Westwood;
 
 use crate::{Ack, Congestion};
 use std::fmt::Debug;

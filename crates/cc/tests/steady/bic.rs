@@ -1,8 +1,8 @@
 //! BIC: the response function of Xu, Harfoush and Rhee 2004, section IV.
 
 use crate::path::{Losses, SEGMENT, Sender, agrees, named, of, periodic, periodic_from_loss};
-use tightlink_cc::growth::Bic;
-use tightlink_cc::growth::bic::{BETA, S_MAX, S_MIN};
+use tightlink_cc::controls::Bic;
+use tightlink_cc::controls::bic::{BETA, S_MAX, S_MIN};
 use units::{Bytes, Span};
 
 /// Packets and round trips between two losses at `maximum`: N1 rounds of Smax, N2 of binary search.

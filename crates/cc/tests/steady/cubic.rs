@@ -2,8 +2,8 @@
 
 use crate::path::{Losses, SEGMENT, Sender, agrees, named, of, periodic, periodic_from_loss};
 use model::response::cubic::{ALPHA, BETA, C};
-use tightlink_cc::growth::Cubic;
-use tightlink_cc::growth::cubic::{time_to_plateau, window_at};
+use tightlink_cc::controls::Cubic;
+use tightlink_cc::controls::cubic::{time_to_plateau, window_at};
 use units::random::Stream;
 use units::{Bytes, Span};
 

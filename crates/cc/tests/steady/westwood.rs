@@ -1,7 +1,8 @@
 //! Westwood+: the eligible rate, and the response function of Grieco and Mascolo's analysis.
 
 use crate::path::{SEGMENT, Sender, agrees, named, of, periodic};
-use tightlink_cc::growth::{Growth, Westwood};
+use tightlink_cc::controls::Westwood;
+use tightlink_cc::growth::Growth;
 use tightlink_cc::{Ack, RttView};
 use units::{Bytes, Span, Time};
 

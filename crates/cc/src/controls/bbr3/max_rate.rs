@@ -1,7 +1,7 @@
 //! The largest rate that BBR v3 has seen in this probing cycle and the last [draft-ietf-ccwg-bbr:5.5.5].
 
 use crate::RateSample;
-use crate::bbr::{Rounds, WindowedMax};
+use crate::controls::bbr::{Rounds, WindowedMax};
 use units::Rate;
 
 /// `BBR.MaxBwFilterLen`, cycles.

@@ -25,7 +25,7 @@ mod pace;
 mod state;
 mod window;
 
-use crate::bbr::{FullPipe, MinRtt, Progress, Rounds, RttProbe};
+use crate::controls::bbr::{FullPipe, MinRtt, Progress, Rounds, RttProbe};
 use crate::registry::Tuning;
 use crate::{
     Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, Phase, RateSample, Start, Wants,

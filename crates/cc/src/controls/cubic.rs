@@ -3,8 +3,8 @@
 //! W(t) = C (t - K)^3 + W_max: steep after a loss, flat near the window of that loss, steep again beyond it. Where
 //! Reno would be faster, it is an estimate of Reno.
 
-use super::Growth;
-use super::share::{Remainder, in_use, segments};
+use crate::growth::Growth;
+use crate::growth::share::{Remainder, in_use, segments};
 use crate::{Ack, Congestion, CongestionKind};
 use model::response::cubic::{ALPHA, BETA, C};
 use units::{Bytes, Span, Time};

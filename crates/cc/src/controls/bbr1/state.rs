@@ -1,6 +1,6 @@
 //! BBR v1's states, each with what only it remembers, and their gains.
 
-use crate::bbr::RttProbe;
+use crate::controls::bbr::RttProbe;
 use units::random::Stream;
 use units::{Span, Time};
 

@@ -1,7 +1,7 @@
 //! HighSpeed: the larger the window, the faster it grows and the less a loss takes, by a(w) and b(w) of `model`.
 
-use super::Growth;
-use super::share::{Remainder, in_use, part, segments};
+use crate::growth::Growth;
+use crate::growth::share::{Remainder, in_use, part, segments};
 use crate::{Ack, Congestion, CongestionKind};
 use model::response::highspeed::{LOW_DECREASE, LOW_WINDOW, decrease, increment};
 use units::Bytes;

@@ -1,6 +1,6 @@
 //! Reno: one segment per window counted, half the flight on loss.
 
-use super::Growth;
+use crate::growth::Growth;
 use crate::{Ack, Congestion};
 use units::Bytes;
 

@@ -6,8 +6,8 @@
 //! | below the window of the last loss | half the distance to it, 0.01 at least, 32 at most |
 //! | from there on (probing for a new maximum) | 1, 2, 4, ... 32 |
 
-use super::Growth;
-use super::share::{Remainder, in_use, part, segments};
+use crate::growth::Growth;
+use crate::growth::share::{Remainder, in_use, part, segments};
 use crate::{Ack, Congestion};
 use units::Bytes;
 

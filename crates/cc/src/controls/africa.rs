@@ -1,7 +1,8 @@
 //! TCP-Africa: HighSpeed while the queue is short, Reno when it is not.
 
-use super::share::segments;
-use super::{Growth, HighSpeed, Reno};
+use super::{HighSpeed, Reno};
+use crate::growth::Growth;
+use crate::growth::share::segments;
 use crate::{Ack, Congestion};
 use units::Bytes;
 

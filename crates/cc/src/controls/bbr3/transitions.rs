@@ -5,7 +5,7 @@ use super::fast_path::FastPath;
 use super::rise::Rise;
 use super::state::{Ended, PROBE_RTT_GAIN, Probe, State};
 use super::{Bbr3, amount};
-use crate::bbr::{Progress, RttProbe};
+use crate::controls::bbr::{Progress, RttProbe};
 use crate::{Ack, RateSample};
 use units::Time;
 

@@ -3,7 +3,7 @@
 use super::bounds::smaller;
 use super::{amount, seconds};
 use crate::RateSample;
-use crate::bbr::WindowedMax;
+use crate::controls::bbr::WindowedMax;
 use units::Time;
 
 /// `BBR.ExtraAckedFilterLen`, rounds.

@@ -1,7 +1,7 @@
 //! BBR v3's states, each with what only it remembers, and their gains.
 
 use super::rise::Rise;
-use crate::bbr::RttProbe;
+use crate::controls::bbr::RttProbe;
 
 /// `BBR.StartupPacingGain`: 4 ln 2.
 pub(super) const STARTUP_GAIN: f64 = 2.77;

@@ -8,7 +8,8 @@
 //! | inference, later | yes | one segment; the phase begins anew |
 //! | inference, later | none for three round trips | growing |
 
-use super::{Growth, Reno};
+use super::Reno;
+use crate::growth::Growth;
 use crate::{Ack, Congestion};
 use units::{Bytes, Span, Time};
 

@@ -30,7 +30,7 @@ mod state;
 mod transitions;
 mod window;
 
-use crate::bbr::{FullPipe, MinRtt, Rounds};
+use crate::controls::bbr::{FullPipe, MinRtt, Rounds};
 use crate::{
     Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, LostSegment, Phase, RateSample,
     Start, Wants,

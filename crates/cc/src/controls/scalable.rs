@@ -1,7 +1,7 @@
 //! Scalable: a hundredth of what is acknowledged, an eighth on loss.
 
-use super::Growth;
-use super::share::{Remainder, in_use, part, segments};
+use crate::growth::Growth;
+use crate::growth::share::{Remainder, in_use, part, segments};
 use crate::{Ack, Congestion};
 use model::response::scalable::{DECREASE, INCREASE, LEGACY_WINDOW};
 use units::Bytes;

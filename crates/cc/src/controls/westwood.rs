@@ -1,6 +1,7 @@
 //! Westwood+: Reno's growth; a loss leaves what the acknowledgements say the path carries.
 
-use super::{Growth, Reno};
+use super::Reno;
+use crate::growth::Growth;
 use crate::{Ack, Congestion, CongestionKind};
 use units::{Bytes, Span, Time};
 

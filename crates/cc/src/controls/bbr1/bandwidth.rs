@@ -1,7 +1,7 @@
 //! The largest rate that BBR v1 has seen in ten rounds [draft-cardwell-iccrg-bbr-congestion-control-00:4.1.1].
 
 use crate::RateSample;
-use crate::bbr::{Rounds, WindowedMax};
+use crate::controls::bbr::{Rounds, WindowedMax};
 use units::Rate;
 
 /// `BtlBwFilterLen`, rounds.
