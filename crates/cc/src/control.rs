@@ -193,7 +193,7 @@ pub trait CongestionControl: Send + Debug {
     fn on_lost(&mut self, lost: &LostSegment) {
         let _ = lost;
     }
-    /// A segment leaves at `now`: the next may so much later; `None`: as the pacing rate has it. Only if
+    /// A segment leaves at `now`. How much later the next may leave; `None`: as the pacing rate has it. Only if
     /// [`Wants::departures`].
     fn gap_after(&mut self, now: Time) -> Option<Span> {
         let _ = now;
@@ -208,8 +208,8 @@ pub trait CongestionControl: Send + Debug {
         let allowance = self.allowance();
         RouterHeader { window: allowance.window, rtt: None, feedback: f64::INFINITY }
     }
-    /// What they left of the wish in a header of before; before the acknowledgement that it comes with. Only with an
-    /// [`assist`](CongestionControl::assist).
+    /// Feedback that routers wrote into an earlier header. Called before the `on_ack` of the acknowledgement that carried it,
+    /// and only with an [`assist`](CongestionControl::assist).
     fn on_feedback(&mut self, feedback: f64) {
         let _ = feedback;
     }

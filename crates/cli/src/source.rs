@@ -69,7 +69,7 @@ fn text(name: &str, from: impl Read) -> Result<String, Problem> {
             + 1;
         let help = "give the path of a scenario file, or save it as UTF-8";
         Problem::usage(
-            Complaint::new(format!("{name}:{line}"), "this is no text").accepted("TOML in UTF-8").help(help),
+            Complaint::new(format!("{name}:{line}"), "not valid UTF-8").accepted("TOML in UTF-8").help(help),
         )
     })
 }

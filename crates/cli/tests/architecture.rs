@@ -304,6 +304,20 @@ fn source_files_are_short_and_none_is_called_mod_rs() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+#[test]
+fn what_is_accepted_and_what_helps_are_fields_and_no_part_of_a_text() {
+    let mut wrong = Vec::new();
+    for (path, text) in sources() {
+        let prints_them = path.ends_with("units/src/complaint.rs");
+        for (number, line) in text.lines().enumerate().filter(|_| !prints_them) {
+            if ["accepted", "help"].iter().any(|field| line.contains(&format!("\\n  {field}:"))) {
+                wrong.push(format!("{}:{}: use units::Complaint", path.display(), number + 1));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 /// Rows of the table look like `` | `emu/src/tun.rs` | what for | ``.
 #[test]
 fn architecture_md_lists_the_files_with_unsafe_code() {

@@ -9,7 +9,7 @@ use crate::statistics::median;
 use model::bottleneck::{Measures, share, waiting};
 use units::Span;
 
-/// The average RTT is over so many samples `[madison:4.3]`.
+/// Samples of the average RTT `[madison:4.3]`.
 const SAMPLES: usize = 6;
 /// So many packet pairs are sent; their median dispersion is the service time `[madison:4.2]`, `[D]`.
 pub const PAIRS: usize = 20;

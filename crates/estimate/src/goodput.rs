@@ -29,7 +29,7 @@ impl GoodputSample {
 /// Goodput over successive windows of at least a given length, two round trips in the source [sobas:IV].
 ///
 /// A window ends with the first delivery after its length has passed, and its rate is over the time that really
-/// passed: whoever looks at a socket every 10 or 50 ms sees deliveries in lumps, and a fixed length would count a lump
+/// passed: a program that looks at a socket every 10 or 50 ms sees deliveries in lumps, and a fixed length would count a lump
 /// more or less.
 #[derive(Clone, Debug, Default)]
 pub struct Goodput {

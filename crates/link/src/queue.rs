@@ -2,8 +2,7 @@
 //! its name. One file per policy in `queue/`.
 //!
 //! Reading order: this file, `settings.rs` (what a scenario may turn), `store.rs` (the line of packets all
-//! policies share), then `drop_tail.rs`, `drop_head.rs`, `red.rs`, `adaptive_red.rs`, `codel.rs`, `pie.rs`,
-//! `fq_codel.rs`.
+//! policies share), then the policies, `drop_tail.rs` first.
 
 mod adaptive_red;
 mod codel;

@@ -59,7 +59,7 @@ pub struct TuneConfig {
 }
 
 impl TuneConfig {
-    /// The sizer for a connection that has received so much in segments of this size, and has promised such a window.
+    /// The sizer for a connection that has received `received` bytes in segments of this size, and has promised this window.
     fn sizer(
         &self,
         segment: Bytes,

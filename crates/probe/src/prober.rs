@@ -16,7 +16,7 @@ use units::{Bytes, Span, Time};
 
 /// Echoes are waited for this many probes long: ten seconds at one each 10 ms.
 const REMEMBERED: usize = 1000;
-/// More losses at once are not told one by one: whoever decides on them has decided by then.
+/// More losses at once are not told one by one: the sizer has decided on them by then.
 const LOSSES_TOLD: u64 = 100;
 /// A train, or its request, is lost if nothing came for this long; a train whose last packet came waits for those
 /// that it overtook.
@@ -74,7 +74,7 @@ struct Awaited {
     arrivals: Vec<(u16, Time)>,
 }
 
-/// Probes one path. Owned by whoever polls it; wake it when its socket is readable, and at [`Prober::wakeup`].
+/// Probes one path. Its owner polls it when its socket is readable, and at [`Prober::wakeup`].
 #[derive(Debug)]
 pub struct Prober {
     socket: Datagrams,

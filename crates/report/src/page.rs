@@ -201,7 +201,7 @@ fn cases(report: &Report, data: &[CaseData]) -> String {
     .collect()
 }
 
-/// Of one of several cases it has the sentences and the table of flows, too, which a lone case has elsewhere on the page.
+/// With several cases each section repeats its sentences and its table of flows; a single case shows them at the top.
 fn case_body(index: usize, case: &Case, data: &CaseData, several: bool) -> String {
     let mut out = String::new();
     if several {

@@ -222,7 +222,7 @@ impl Flow {
         }
     }
 
-    /// The number of a segment; what it says beside that the receiver is told. `None` if it is none.
+    /// The segment's number, or `None` for a probe. Congestion bits are passed to the receiver.
     #[inline]
     fn number(&mut self, now: Time, arrival: &UnderWay) -> Option<u64> {
         arrival.segment.plain_number().or_else(|| self.receive_other(now, arrival))

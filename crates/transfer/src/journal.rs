@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 /// A record is a length (two bytes would do for all but none), a checksum and a message.
 const HEAD: usize = 8;
 const LONGEST: usize = 16 << 10;
-/// Records wait in memory up to so much, or until [`Journal::flush`].
+/// Records wait in memory up to this many bytes, or until [`Journal::flush`].
 const GATHER: usize = 16 << 10;
 /// What the session remembers takes no more memory: some ten million files.
 const MOST_MEMORY: usize = 2 << 30;

@@ -46,7 +46,7 @@ impl Key {
         Self(Arc::new(CertifiedKey::new(vec![public], signing)))
     }
 
-    /// The key of whoever holds `secret`.
+    /// The key of the sender that holds `secret`.
     pub(crate) fn of_sender(secret: &Secret) -> Self {
         Self::new(&Zeroizing::new(blake3::derive_key("tightlink 2026-11 sender key", &secret.0)))
     }

@@ -1,4 +1,4 @@
-//! Receiving: a folder, a ticket, and whoever holds it.
+//! Receiving: a folder, a ticket, and the sender that holds it.
 //!
 //! Reading order: `state.rs` (what of a session outlives the process), `listen.rs` (who is let in), `sender.rs` (one sender's
 //! control connection), `stream.rs` (one data connection), `assembly.rs` (what becomes of entries and bytes).
@@ -211,7 +211,7 @@ impl Receiver {
     pub fn run(self, observer: &dyn Observer) -> Result<Summary, TransferError> {
         let received = match listen::serve(&self, observer) {
             Err(error @ TransferError::NotAccepted(_)) if self.assembly.is_untouched() => {
-                // Nothing is there to go on with, and whoever has the ticket is not wanted.
+                // Nothing is there to go on with, and the ticket's holder is not wanted.
                 self.state.finish()?;
                 return Err(error);
             }

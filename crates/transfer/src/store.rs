@@ -30,7 +30,7 @@ const OPEN_FOLDERS: usize = 128;
 /// For so long a folder's name is not looked up again. It may be moved at any time, and what comes later is not for it.
 const FRESH: Span = Span::from_millis(2);
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-/// Set-user-id and set-group-id are not taken over: whoever sends does not decide with whose rights a program runs here.
+/// Set-user-id and set-group-id are not taken over: a sender does not decide with whose rights a program runs here.
 const MODE: u32 = 0o1777;
 /// Numbers tried behind a name that is taken.
 const MOST_NUMBERS: u32 = 9999;

@@ -38,7 +38,7 @@ struct Search {
     maximum: f64,
     /// The last step beyond the maximum, segments.
     probing: Option<f64>,
-    /// Bytes to grow by for each byte acknowledged, until so many more have been.
+    /// Bytes to grow by for each byte acknowledged, and how many more are acknowledged until that changes.
     slope: f64,
     left: Bytes,
 }

@@ -1,4 +1,4 @@
-//! `tightlink send`: paths to whoever gave out a ticket. `send/ticket.rs`: where the ticket comes from.
+//! `tightlink send`: paths to the receiver that printed a ticket. `send/ticket.rs`: where the ticket comes from.
 
 mod ticket;
 

@@ -201,7 +201,7 @@ fn a_binary_file() {
     place.write("binary.toml", &bytes);
     place
         .run(&["run", "binary.toml"])
-        .failed(2, &["binary.toml:2: this is no text", "accepted: TOML in UTF-8", "help: "]);
+        .failed(2, &["binary.toml:2: not valid UTF-8", "accepted: TOML in UTF-8", "help: "]);
     // Control characters are text, and must not reach the terminal.
     place.write("escape.toml", "title = \"\u{1b}[2J\"\n\u{7} = 1\n");
     let ended = place.run(&["run", "escape.toml"]);

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use units::{Span, Time};
 
-/// A window has at least so many probes `[madison:4.3]`.
+/// Probes of a window, at least `[madison:4.3]`.
 const SAMPLES: u32 = 6;
 /// More changes of the rate are never under way.
 const MOST_CHANGES: usize = 4096;

@@ -12,7 +12,7 @@ use units::{Bytes, Span, Time};
 
 /// A flow has its share if its goodput is no further from it than this, relative to the share.
 const BAND: f64 = 0.2;
-/// It stays there if it has its share in so many intervals one after the other.
+/// It stays there if it has its share in this many consecutive intervals.
 const STAYS: u32 = 5;
 
 /// Fills in each flow's share of the goodput, and its ratio to the run's other Reno flows.

@@ -63,7 +63,7 @@ pub struct Series {
     pub spread: SpreadSeries,
     /// The tight link.
     pub link: LinkSeries,
-    /// Share of the measured interval with so many packets waiting at the tight link: none, one, and so on up to the
+    /// Share of the measured interval with 0, 1, 2, … packets waiting at the tight link, up to the
     /// longest queue. Empty where the engine cannot know. Kept whatever columns are asked for.
     #[serde(default)]
     pub queue_length: Vec<f64>,

@@ -111,7 +111,7 @@ pub fn steps(spec: &FigureSpec, tasks: &[Task]) -> usize {
     }
 }
 
-/// Runs what the figure needs, in so many [`steps`], and keeps finished points. Gives the charts, and an answer per
+/// Runs what the figure needs, in [`steps`] steps, and keeps finished points. Gives the charts, and an answer per
 /// point for claims to be checked against.
 ///
 /// # Errors

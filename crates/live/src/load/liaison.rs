@@ -63,7 +63,7 @@ impl Liaison {
         self.echo.as_ref().map(|echo| (echo.address, &echo.key))
     }
 
-    /// The echoer, for whoever runs it.
+    /// The echoer, for the thread that runs it.
     pub(crate) fn take_echoer(&self) -> Option<Echoer> {
         self.echo.as_ref()?.echoer.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -102,7 +102,7 @@ impl Liaison {
     }
 
     fn with<T>(&self, flow: usize, act: impl FnOnce(&mut Messages) -> T) -> Option<T> {
-        // Plain values: whoever panicked while holding them left them whole.
+        // Plain values: a thread that panicked while it held them left them whole.
         Some(act(&mut self.flows.get(flow)?.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 }

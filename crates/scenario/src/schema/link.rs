@@ -106,9 +106,7 @@ pub(crate) const QUEUE: Keys = &[&[
         default: Written(r#""drop-tail""#),
         engines: "sim live",
         refused_by: "model",
-        meaning: "the queue policy, one of `tightlink list queues`: `drop-tail`, `drop-head`, `red`, \
-             `adaptive-red`, `codel`, `pie`, `fq-codel`. `sim` and `live`; `model` has closed forms for \
-             `drop-tail` only",
+        meaning: "the queue policy, one of `tightlink list queues`. `model` has closed forms for `drop-tail` only",
         ..KEY
     },
     Key {

@@ -136,7 +136,7 @@ impl Sobas {
             return self.next_segment(now, hold);
         }
         if overflows && self.may_contend(now, level) {
-            // Not as of now: whoever lost at the last overflow, we or others, may not have all of its part back yet.
+            // Not as of now: a flow that lost at the last overflow, ours or another, may not have its whole part back yet.
             return self.contend(now, hold.level, hold.target);
         }
         if overflows || (!room && alone) {
@@ -161,8 +161,8 @@ impl Sobas {
         self.share(level).is_some_and(|share| share < ALONE)
     }
 
-    /// What S was decided by, where others share the path and the sender, which keeps to a rate that it measures, is the one to
-    /// settle with them.
+    /// The level S was computed from, if cross traffic shares the path and a rate-based sender should compete with it on its
+    /// own.
     pub(super) fn shared_by_rate(&self) -> Option<Level> {
         match self.phase {
             Phase::Hold(hold) if self.rate_based && self.share(hold.level)? < ALONE => Some(hold.level),

@@ -210,10 +210,10 @@ fn why(error: &TransferError) -> String {
             "it does not hold this session's ticket".into()
         }
         TransferError::Tls { source: rustls::Error::NoCertificatesPresented, .. } => {
-            "it showed no key, as no tightlink does".into()
+            "it presented no key, so it is not tightlink".into()
         }
         TransferError::Tls { source, .. } => format!("it does not speak as a tightlink does ({source})"),
         TransferError::PeerGone { reason } => reason.clone(),
-        other => other.to_string(),
+        other => other.complaint().head().to_string(),
     }
 }

@@ -120,7 +120,7 @@ impl State {
                 let reason = "the session there was begun in another folder, and copied or moved here";
                 return Err(fault(path, "session", reason.into()));
             }
-            // What has arrived stays; whoever has the old ticket does not get in.
+            // What has arrived stays; the old ticket lets nobody in.
             Some(session) if session.expires <= now.as_nanos() => {
                 (Session::new(home, expires), Origins::Renewed)
             }

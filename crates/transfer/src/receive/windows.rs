@@ -19,7 +19,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use units::{Bytes, Rate, Span, Time};
 
-/// A fixed window is set again so often: soon after the beginning, when the kernel overwrites it, and later.
+/// A fixed window is set again at these intervals: soon after the beginning, when the kernel overwrites it, and later.
 const SOON: Span = Span::from_millis(10);
 const LATER: Span = Span::from_millis(200);
 /// No wait is longer: the end of the sender session is looked for this often.

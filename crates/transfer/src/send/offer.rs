@@ -19,7 +19,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 use units::Foreign;
 
-/// Offers are gathered up to so much, about a hundred.
+/// Offers are gathered up to this many bytes, about a hundred offers.
 const GATHER: usize = 8 << 10;
 
 /// Before entries that changed are offered again.

@@ -11,7 +11,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-/// A file that changes so often while it is sent is given up.
+/// A file that changes this many times while it is sent is given up.
 pub(super) const MOST_ATTEMPTS: u32 = 3;
 
 /// A file under way.

@@ -67,7 +67,7 @@ struct State {
 }
 
 impl State {
-    /// Whether an offer of so many bytes must wait. One alone never does.
+    /// Whether an offer of `bytes` bytes must wait. One alone never does.
     fn is_full(&self, bytes: usize) -> bool {
         self.open.len() >= MOST_OPEN || (!self.open.is_empty() && self.bytes + bytes > MOST_BYTES)
     }
@@ -126,7 +126,7 @@ impl Queue {
         !state.unwrap_or_else(PoisonError::into_inner).closed
     }
 
-    /// An offer in a message of so many bytes is about to be made. Waits while too much is open.
+    /// An offer in a message of `bytes` bytes is about to be made. Waits while too much is open.
     pub(super) fn open(&self, id: Id, offered: Offered, bytes: usize) {
         let mut state = self
             .room
@@ -137,7 +137,7 @@ impl Queue {
         state.open.insert(id, Open { offered, bytes, wanted: false });
     }
 
-    /// Whether an offer in a message of so many bytes may be made without waiting.
+    /// Whether an offer in a message of `bytes` bytes may be made without waiting.
     pub(super) fn has_room(&self, bytes: usize) -> bool {
         !locked(&self.state).is_full(bytes)
     }

@@ -73,7 +73,7 @@ pub(super) fn serve(
     Ok(())
 }
 
-/// Does so many jobs, or as there are, without waiting for one.
+/// Does up to this many jobs, without waiting for one.
 #[cfg(fuzzing)]
 pub(super) fn turn(
     transfer: &Transfer,

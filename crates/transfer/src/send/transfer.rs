@@ -57,7 +57,7 @@ pub(super) struct Transfer {
     pub(super) last: Mutex<(Progress, Report)>,
     told: Condvar,
     lost: Mutex<Lost>,
-    /// Of these, such as nobody has been told of.
+    /// Entries of `lost` that were not reported yet.
     unsaid: Mutex<Vec<String>>,
     ended: Mutex<Option<Result<Finished, TransferError>>>,
 }

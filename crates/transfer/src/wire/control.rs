@@ -93,7 +93,7 @@ pub struct Report {
 
 #[cfg(test)]
 impl Report {
-    /// Of so many data connections, with the largest numbers that there are.
+    /// Of this many data connections, with the largest numbers that there are.
     pub(crate) fn largest(streams: usize) -> Self {
         let most = u64::MAX;
         let stream = StreamReport {

@@ -8,7 +8,7 @@ use units::Bytes;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rounds {
     next: Bytes,
-    /// What was sent before so much was delivered says little of the rate: the controller held it back.
+    /// What was sent before this many bytes were delivered says little of the rate: the controller held it back.
     limited_until: Option<Bytes>,
     pub(crate) count: u64,
     /// The acknowledgement at hand begins one.
@@ -31,7 +31,7 @@ impl Rounds {
         sample.delivered_before >= self.next
     }
 
-    /// The controller itself limits the rate, with so much in flight: samples of it are marked as an application's
+    /// The controller itself limits the rate, with `in_flight` bytes under way: samples of it are marked as an application's
     /// limit would be, `MarkConnectionAppLimited()`.
     pub(crate) fn limit(&mut self, sample: &RateSample, in_flight: Bytes) {
         self.limited_until = Some(sample.delivered_total + in_flight);
@@ -42,7 +42,7 @@ impl Rounds {
         sample.application_limited || self.limited_until.is_some_and(|until| sample.delivered_before <= until)
     }
 
-    /// The round that is under way begins here, with so much delivered.
+    /// The round that is under way begins here, with `delivered` bytes delivered.
     pub(crate) fn restart(&mut self, delivered: Bytes) {
         self.next = delivered;
     }

@@ -93,7 +93,7 @@ impl Bounds {
         self.inflight_long = larger(self.inflight_long, inflight);
     }
 
-    /// Probing upwards has found room for so much more.
+    /// Probing upwards has found room for `inflight` more bytes.
     pub(super) fn raise_long_by(&mut self, inflight: f64) {
         self.inflight_long += inflight;
     }

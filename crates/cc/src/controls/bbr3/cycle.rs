@@ -7,7 +7,7 @@ use units::{Bytes, Span, Time};
 
 /// `T_bbr`: the time between probes is this and a random part of a second more.
 const LEAST_WAIT: f64 = 2.0;
-/// `T_reno_bound`: at most so many rounds, lest Reno be starved of probing as often.
+/// `T_reno_bound`: at most this many rounds, so that Reno, which probes as often, is not starved.
 const MOST_ROUNDS: f64 = 63.0;
 
 /// What acknowledgements now tell of (`BBR.ack_phase`).

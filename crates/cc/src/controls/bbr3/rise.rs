@@ -30,7 +30,7 @@ impl Rise {
         self.acked_per_segment = (window.size() / growth).max(window.segment());
     }
 
-    /// `newly` bytes were delivered: the bound rises by so many segments.
+    /// `newly` bytes were delivered: how many segments the bound rises by.
     pub(super) fn on_delivered(&mut self, newly: f64) -> f64 {
         self.acked += newly;
         let segments = (self.acked / self.acked_per_segment).floor();

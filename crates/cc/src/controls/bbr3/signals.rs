@@ -56,7 +56,7 @@ impl Signals {
         self.inflight_latest = sample.delivered;
     }
 
-    /// A loss, when so much had been delivered: true if it is the round's first.
+    /// A loss, when `delivered` bytes had been delivered: true if it is the round's first.
     pub(super) fn note_loss(&mut self, delivered: Bytes) -> bool {
         let first = !self.lost;
         if first {

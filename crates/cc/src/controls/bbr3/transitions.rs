@@ -11,7 +11,7 @@ use units::Time;
 
 /// `BBRStartupFullLossCnt`.
 const STARTUP_LOSSES: u32 = 6;
-/// A drain is over after so many rounds, whatever is in flight.
+/// A drain is over after this many rounds, whatever is in flight.
 const DRAIN_ROUNDS: u64 = 3;
 
 impl Bbr3 {
@@ -180,7 +180,7 @@ impl Bbr3 {
         }
     }
 
-    /// `HandleInflightTooHigh`, with so much in flight.
+    /// `HandleInflightTooHigh`, with `in_flight` bytes under way.
     pub(super) fn handle_too_high(&mut self, in_flight: f64) {
         self.cycle.end_too_high();
         self.fast_path = FastPath::CLOSED;

@@ -114,7 +114,7 @@ fn parsed(text: &str) -> Result<Ticket, Problem> {
 fn first_line(from: impl Read) -> io::Result<Zeroizing<String>> {
     let mut line = Zeroizing::new(Vec::with_capacity(LONGEST as usize));
     BufReader::new(from.take(LONGEST)).read_until(b'\n', &mut line)?;
-    let text = str::from_utf8(&line).map_err(|_| io::Error::other("this is no text"))?;
+    let text = str::from_utf8(&line).map_err(|_| io::Error::other("not valid UTF-8"))?;
     Ok(Zeroizing::new(text.to_owned()))
 }
 

@@ -11,6 +11,7 @@ use crate::run::resolve::{KERNEL_CONTROLS, Resolved, ResolvedFlow};
 use ::live::{FlowConfig, Liaison, ReceivedFlow, Receiver, SentFlow, SessionConfig, SizerChoice, Window};
 use emu::{EmuError, FlowKey, Path, PathConfig, PathReport};
 use host::Clock;
+use link::queue::PolicyConfig;
 use scenario::{Column, Host, LossDetection, Stack};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -230,7 +231,8 @@ pub(super) fn path_config(resolved: &Resolved) -> PathConfig {
     PathConfig {
         link: resolved.link,
         limit: resolved.limit,
-        queue: resolved.queue.clone(),
+        // A router that tells senders is the simulator's.
+        queue: PolicyConfig { assist: None, ..resolved.queue.clone() },
         reverse_delay: rtt.saturating_sub(resolved.link.delay),
         extra_delays: extra.filter(|(_, extra)| *extra > Span::ZERO).collect(),
         traffic: resolved.traffic.iter().map(|traffic| traffic.config.clone()).collect(),

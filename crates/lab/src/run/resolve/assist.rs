@@ -1,4 +1,4 @@
-//! Routers that tell senders: whether who needs one has one, and only where the simulator has it.
+//! Checks that XCP and RCP flows cross links with the matching router, in a topology that `sim` supports.
 
 use link::assist::ASSISTS;
 use scenario::spec::{Flow, Scenario};

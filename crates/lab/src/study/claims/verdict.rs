@@ -12,7 +12,7 @@ pub struct Verdict {
     pub held: bool,
     /// The numbers: "live 79.1 Mbit/s, model 77.2 Mbit/s, apart 1.9 Mbit/s, allowed 3.9 Mbit/s".
     pub detail: String,
-    /// Of one that did not hold, as was known, and lies in its band: why.
+    /// The known reason, if the claim was expected to disagree and its value lies in the band.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disagrees: Option<String>,
     /// The engines that it was judged for; none if it was left out.

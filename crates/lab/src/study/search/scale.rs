@@ -144,7 +144,7 @@ fn room(resolved: &Resolved, link: usize) -> (Limit, Bytes) {
     (link.limit, link.queue.mean_packet)
 }
 
-/// A value to so many significant digits, without trailing zeros.
+/// A value to this many significant digits, without trailing zeros.
 fn significant(value: f64, digits: i32, round: fn(f64) -> f64) -> String {
     let decimals = (digits - 1 - value.abs().max(1e-9).log10().floor() as i32).clamp(0, 12);
     let scale = 10f64.powi(decimals);

@@ -23,7 +23,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Rows of a row group: what is to be written is put together for so many at a time.
+/// Rows of a row group: the columns of this many rows are put together at a time.
 const GROUP: usize = 65_536;
 
 /// Writes the series of a run into `folder`, a file for each kind that it has.

@@ -57,7 +57,7 @@ impl Csv {
     fn line(&mut self, line: &[u8]) -> Result<(), TraceError> {
         self.line += 1;
         let Ok(text) = std::str::from_utf8(line) else {
-            return Err(error(Place::Line(self.line, 1), "this is no text", FILES));
+            return Err(error(Place::Line(self.line, 1), "not valid UTF-8", FILES));
         };
         // Spreadsheets begin a file with a byte order mark.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);

@@ -111,7 +111,7 @@ impl Sender {
         self.board.lost() + u64::from(unnamed)
     }
 
-    /// The controller learns of congestion, with so many segments outstanding just before.
+    /// The controller learns of congestion, with `outstanding` segments outstanding just before.
     pub(super) fn congestion(&mut self, now: Time, kind: CongestionKind, outstanding: u64) {
         // RFC 5681, section 3.2: what limited transmit added beyond the window does not count.
         let in_flight = (outstanding * self.payload).min(self.window);

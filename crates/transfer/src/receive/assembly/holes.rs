@@ -56,7 +56,7 @@ impl Holes {
     }
 }
 
-/// How long it takes to earn so many.
+/// How long it takes to earn `zeros`.
 fn earned(zeros: u64) -> Span {
     Span::from_nanos((u128::from(zeros) * 1_000_000_000 / u128::from(PER_SECOND)) as u64)
 }

@@ -21,7 +21,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// More whole files than this do not wait: whoever brings the next one names them all.
+/// More whole files than this do not wait: the thread that brings the next one names them all.
 const MOST_WAITING: usize = 20_000;
 /// Nor more bytes.
 const MOST_BYTES: u64 = 1 << 30;
@@ -86,7 +86,7 @@ impl Assembly {
         })
     }
 
-    /// Whether so much waits for names that it is time to give them.
+    /// Whether enough files wait for their names.
     pub(in crate::receive) fn is_full(&self) -> bool {
         let waiting = locked(&self.waiting);
         waiting.ready.len() >= MOST_WAITING || waiting.bytes >= MOST_BYTES

@@ -16,7 +16,7 @@ use std::io;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
-/// A sender has no more offers open than this (`send/queue.rs`), so whoever has more is not one.
+/// Our sender keeps at most this many offers open (`send/queue.rs`); a peer with more breaks the protocol.
 const MOST_OPEN: usize = 1 << 16;
 /// Nor do their names take more memory.
 pub(in crate::receive) const MOST_HELD: usize = 32 << 20;

@@ -8,7 +8,7 @@ use units::{Span, Time};
 
 /// So many bytes are progress: what a path of 10 kbit/s brings in a minute. A byte now and then holds no place.
 const ENOUGH: u64 = 64 << 10;
-/// An entry counts as much as so many bytes.
+/// An entry counts as much as this many bytes.
 const ENTRY: u64 = 4 << 10;
 
 /// One sender's standing.

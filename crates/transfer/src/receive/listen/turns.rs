@@ -25,7 +25,7 @@ const MOST_WAITING: usize = 8;
 /// Why a sender is not let in.
 pub(super) struct Busy {
     pub(super) reason: String,
-    /// There are so many that nothing more is done for it.
+    /// There are too many: nothing more is done for it.
     pub(super) crowded: bool,
 }
 

@@ -29,7 +29,7 @@ const QUIET: Span = Span::from_secs(2);
 const QUIET_WORTH: u64 = 4_000_000;
 /// Between checks whether the path has been measured, or all is on the disk.
 const QUIET_CHECK: Span = Span::from_millis(5);
-/// Answers are gathered up to so much.
+/// Answers are gathered up to this many bytes.
 const GATHER: usize = 32 << 10;
 /// Lines about one sender.
 const MOST_LINES: u64 = 1000;
