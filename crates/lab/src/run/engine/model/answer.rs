@@ -1,7 +1,7 @@
 //! What a theory finds, and the record made of it.
 
-use crate::run::fairness;
 use crate::run::cost::{Stopwatch, peak_rss_bytes};
+use crate::run::fairness;
 use crate::run::record::{
     DelayStatistics, Engine, FlowSeries, FlowSummary, LinkSeries, Note, QueueLength, Record, Series, Summary,
 };
