@@ -10,7 +10,7 @@ use lab::files::{replace, try_replace};
 use lab::run::record::Engine;
 use lab::study::experiment::ExperimentError;
 use lab::study::size::{PLACES, Point, Question, Sizing, Study, from_theory};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use units::Complaint;
 
@@ -84,13 +84,13 @@ fn study(options: &SizeOptions) -> Result<Study, Problem> {
 fn with(page: Option<&Path>, act: impl FnOnce(&Path) -> std::io::Result<()>) -> Result<(), Problem> {
     let Some(page) = page else { return Ok(()) };
     if let Some(folder) = page.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder).map_err(|source| unwritable(folder, source))?;
+        std::fs::create_dir_all(folder).map_err(|source| unwritable(folder, &source))?;
     }
-    act(page).map_err(|source| unwritable(page, source))
+    act(page).map_err(|source| unwritable(page, &source))
 }
 
-fn unwritable(page: &Path, source: std::io::Error) -> Problem {
-    ExperimentError::Page { path: PathBuf::from(page), source }.into()
+fn unwritable(page: &Path, source: &std::io::Error) -> Problem {
+    ExperimentError::page(page, source).into()
 }
 
 const HEAD: [&str; 9] =

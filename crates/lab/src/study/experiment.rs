@@ -215,10 +215,8 @@ impl Experiment {
             let results = sweep(&self.tasks, engine, &Runner { jobs: runner.jobs.min(most), ..runner })?;
             let stem = Path::new(self.document().name()).file_stem();
             let stem = stem.map_or_else(|| "sweep".into(), |stem| stem.to_string_lossy().replace(' ', "-"));
-            let files = tabulate(&self.folder, &stem, &results).map_err(|error| {
-                let help = "the points are kept: free some room and start again, or choose another folder with --out";
-                ExperimentError::Table(not_written(&self.folder, "table", &error).help(help))
-            })?;
+            let files = tabulate(&self.folder, &stem, &results)
+                .map_err(|error| ExperimentError::table(&self.folder, &error))?;
             Ok(Swept { results, files })
         })
     }
@@ -325,10 +323,7 @@ impl Experiment {
 
     fn with_page(&self, act: impl FnOnce(&Path) -> std::io::Result<()>) -> Result<(), ExperimentError> {
         let Some(page) = &self.page else { return Ok(()) };
-        act(page).map_err(|error| {
-            let help = "choose another file with --report, or change the permission";
-            ExperimentError::Page(not_written(page, "report", &error).help(help))
-        })
+        act(page).map_err(|error| ExperimentError::page(page, &error))
     }
 
     /// Does `work`; says how far it came if the watch stopped it.
@@ -421,8 +416,4 @@ impl Experiment {
 /// The claims that are statements to judge, without those that say which runs are valid.
 fn statements(claims: &[Claim]) -> Vec<Claim> {
     claims.iter().filter(|claim| !claim.validity).cloned().collect()
-}
-
-fn not_written(path: &Path, what: &str, error: &std::io::Error) -> Complaint {
-    Complaint::new(path.display().to_string(), format!("cannot write the {what}: {error}"))
 }

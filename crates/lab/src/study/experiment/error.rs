@@ -6,7 +6,8 @@ use crate::study::search::SearchError;
 use crate::study::store::StoreError;
 use crate::study::sweep::SweepError;
 use scenario::Faults;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use units::Complaint;
 
 /// Why an experiment did not come to its end. Finished runs are kept.
@@ -61,4 +62,23 @@ pub enum ExperimentError {
         /// Where they are kept.
         folder: PathBuf,
     },
+}
+
+impl ExperimentError {
+    /// The page `path` cannot be written.
+    #[must_use]
+    pub fn page(path: &Path, error: &io::Error) -> Self {
+        let help = "choose another file with --report, or change the permission";
+        Self::Page(not_written(path, "report", error).help(help))
+    }
+
+    /// The table of a sweep cannot be written into the folder `path`.
+    pub(super) fn table(path: &Path, error: &io::Error) -> Self {
+        let help = "the points are kept: free some room and start again, or choose another folder with --out";
+        Self::Table(not_written(path, "table", error).help(help))
+    }
+}
+
+fn not_written(path: &Path, what: &str, error: &io::Error) -> Complaint {
+    Complaint::new(path.display().to_string(), format!("cannot write the {what}: {error}"))
 }
