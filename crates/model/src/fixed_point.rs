@@ -159,7 +159,8 @@ const TOLERANCE: f64 = 1e-12;
 /// # Errors
 /// [`NoFixedPoint`].
 pub fn fixed_point(bottleneck: &Bottleneck, flows: &[Flow]) -> Result<FixedPoint, NoFixedPoint> {
-    let system = system(bottleneck)?;
+    bottleneck.check()?;
+    let system = bottleneck.system();
     let senders = Senders::new(bottleneck, flows)?;
     let excess = |x: f64| {
         let queue = system.at(x);
@@ -194,30 +195,38 @@ pub fn fixed_point(bottleneck: &Bottleneck, flows: &[Flow]) -> Result<FixedPoint
     })
 }
 
-/// The queue of `bottleneck`, if it is within the ranges.
-fn system(bottleneck: &Bottleneck) -> Result<System, OutOfRange> {
-    let Bottleneck { capacity, unresponsive, loss, packets, queue } = *bottleneck;
-    OutOfRange::unless(capacity > Rate::ZERO, "capacity", capacity, "above 0")?;
-    OutOfRange::unless(unresponsive < capacity, "unresponsive traffic", unresponsive, "below the capacity")?;
-    OutOfRange::unless(loss < Fraction::ONE, "loss before the queue", loss, "below 100%")?;
-    match queue {
-        Queue::DropTail => {
-            let most = 1 << f64::MANTISSA_DIGITS;
-            OutOfRange::unless((1..=most).contains(&packets), "packets held", packets, "from 1 to 2^53")?;
-            Ok(System::drop_tail(packets))
-        }
-        Queue::Red(red) => {
-            OutOfRange::unless(
-                (1..=1_000_000).contains(&packets),
-                "packets held",
-                packets,
-                "from 1 to 10^6 (RED)",
-            )?;
-            let Red { min_threshold: min, max_threshold: max, max_probability: most } = red;
+impl Bottleneck {
+    /// Whether each number is in its range.
+    ///
+    /// # Errors
+    /// The first that is not.
+    pub fn check(&self) -> Result<(), OutOfRange> {
+        let Self { capacity, unresponsive, loss, packets, queue } = *self;
+        OutOfRange::unless(capacity > Rate::ZERO, "capacity", capacity, "above 0")?;
+        OutOfRange::unless(
+            unresponsive < capacity,
+            "unresponsive traffic",
+            unresponsive,
+            "below the capacity",
+        )?;
+        OutOfRange::unless(loss < Fraction::ONE, "loss before the queue", loss, "below 100%")?;
+        let (most, accepted) = match queue {
+            Queue::DropTail => (1 << f64::MANTISSA_DIGITS, "from 1 to 2^53"),
+            Queue::Red(_) => (1_000_000, "from 1 to 10^6 (RED)"),
+        };
+        OutOfRange::unless((1..=most).contains(&packets), "packets held", packets, accepted)?;
+        if let Queue::Red(Red { min_threshold: min, max_threshold: max, max_probability: most }) = queue {
             OutOfRange::unless(min >= 0.0 && min.is_finite(), "min_threshold", min, "0 or more")?;
             OutOfRange::unless(max > min && max.is_finite(), "max_threshold", max, "above min_threshold")?;
             OutOfRange::unless(most > 0.0 && most <= 1.0, "max_probability", most, "above 0, and 1 at most")?;
-            Ok(System::red(packets, &red))
+        }
+        Ok(())
+    }
+
+    fn system(&self) -> System {
+        match self.queue {
+            Queue::DropTail => System::drop_tail(self.packets),
+            Queue::Red(red) => System::red(self.packets, &red),
         }
     }
 }

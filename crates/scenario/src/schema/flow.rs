@@ -158,8 +158,8 @@ pub(crate) const WINDOWS: &[Key] = &[
         name: "control",
         kind: "text",
         default: Written(r#""reno""#),
-        meaning: "congestion control, one of `tightlink list controls`: `model` has `fixed` and `reno`, `sim` \
-             all of its registry ([what each was checked against](../papers/controllers.md)), `live` the \
+        meaning: "congestion control, one of `tightlink list controls`: `model` has `fixed` and `reno`, and \
+             of ten flows or more `highspeed`, `scalable` and `cubic`; `sim` all of its registry ([what each was checked against](../papers/controllers.md)), `live` the \
              kernel's `reno`, `cubic`, `bbr`. `fixed` needs a `socket_buffer`",
         ..KEY
     },

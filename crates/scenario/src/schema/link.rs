@@ -106,7 +106,8 @@ pub(crate) const QUEUE: Keys = &[&[
         default: Written(r#""drop-tail""#),
         engines: "sim live",
         refused_by: "model",
-        meaning: "the queue policy, one of `tightlink list queues`. `model` has closed forms for `drop-tail` only",
+        meaning: "the queue policy, one of `tightlink list queues`. `model` has theories of `drop-tail`, `red` and \
+             `adaptive-red`",
         ..KEY
     },
     Key {

@@ -24,6 +24,7 @@
 
 mod answer;
 mod departure;
+mod fixed_point;
 mod mft;
 mod slow_start;
 
@@ -36,7 +37,7 @@ use crate::run::resolve::Resolved;
 use units::Complaint;
 
 /// Every theory. In a tie the first answers: of a file how long it takes, rather than the steady state that it may not reach.
-const THEORIES: &[&dyn Theory] = &[&slow_start::SlowStart, &mft::Mft];
+const THEORIES: &[&dyn Theory] = &[&slow_start::SlowStart, &mft::Mft, &fixed_point::FixedPoint];
 
 /// A theory: what it is about, and what it says of a scenario.
 trait Theory: Sync {

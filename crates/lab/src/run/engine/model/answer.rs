@@ -3,11 +3,12 @@
 use crate::run::cost::{Stopwatch, peak_rss_bytes};
 use crate::run::fairness;
 use crate::run::record::{
-    DelayStatistics, Engine, FlowSeries, FlowSummary, LinkSeries, Note, QueueLength, Record, Series, Summary,
+    DelayStatistics, Engine, FlowSeries, FlowSummary, LinkSeries, Note, QueueLength, Record, RttStatistics,
+    Series, Summary,
 };
-use crate::run::resolve::Resolved;
+use crate::run::resolve::{Resolved, ResolvedFlow};
 use crate::run::statistics::jain_index;
-use units::Span;
+use units::{Rate, Span};
 
 /// What a theory says of a scenario. Times are in seconds, shares from 0 to 1, everything finite.
 #[derive(Clone, Debug, Default)]
@@ -95,5 +96,28 @@ impl Answer {
             },
             ..Series::default()
         }
+    }
+}
+
+/// Of each link an equal share for the flows that cross it, bit/s.
+pub(super) fn shares(resolved: &Resolved) -> Vec<f64> {
+    let mut sharing = vec![0.0_f64; resolved.links.len()];
+    resolved.flows.iter().flat_map(|flow| &flow.route).for_each(|link| sharing[*link] += 1.0);
+    let rates = resolved.links.iter().map(|link| link.config.rate.as_bps_f64());
+    rates.zip(sharing).map(|(rate, sharing)| rate / sharing.max(1.0)).collect()
+}
+
+/// A flow that does not cross the tight link: an equal share of the least link on its way, as far as its window carries it.
+pub(super) fn elsewhere(resolved: &Resolved, flow: &ResolvedFlow, shares: &[f64]) -> FlowSummary {
+    let least = flow.route.iter().map(|link| shares[*link]).reduce(f64::min);
+    let wire = least.unwrap_or_else(|| resolved.available().as_bps_f64());
+    let goodput = Rate::from_bps_f64(wire * flow.payload.get() as f64 / flow.segment().get() as f64);
+    let held = flow.socket_buffer.map_or(goodput, |buffer| goodput.min(Rate::of(buffer, flow.base_rtt)));
+    let rtt = flow.base_rtt.as_secs_f64();
+    FlowSummary {
+        name: flow.name.clone(),
+        goodput_bps: held.as_bps_f64(),
+        rtt_s: Some(RttStatistics { min: rtt, mean: rtt, p95: None }),
+        ..FlowSummary::default()
     }
 }

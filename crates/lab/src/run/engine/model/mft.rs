@@ -6,12 +6,12 @@
 //! `[villamizar:ccr94]`.
 
 use super::Theory;
-use super::answer::Answer;
+use super::answer::{Answer, elsewhere, shares};
 use super::departure::{self, Departure, Weight};
 use crate::run::record::{DelayStatistics, FlowSummary, Note, Percentiles, RttStatistics};
 use crate::run::resolve::{Resolved, ResolvedFlow};
 use model::mft::{self, CrossTraffic, Path, Prediction, Regime, Target};
-use units::{Bytes, Complaint, Rate, Span};
+use units::{Bytes, Complaint, Span};
 
 /// Congestion controls with a closed form.
 const CONTROLS: [&str; 2] = ["reno", "fixed"];
@@ -256,29 +256,6 @@ fn beside(flow: &ResolvedFlow, path: &Path, queueing: Span) -> FlowSummary {
         name: flow.name.clone(),
         goodput_bps: window.bits_f64() / rtt.as_secs_f64(),
         rtt_s: Some(RttStatistics { min: flow.base_rtt.as_secs_f64(), mean: rtt.as_secs_f64(), p95: None }),
-        ..FlowSummary::default()
-    }
-}
-
-/// Of each link an equal share for the flows that cross it, bit/s.
-fn shares(resolved: &Resolved) -> Vec<f64> {
-    let mut sharing = vec![0.0_f64; resolved.links.len()];
-    resolved.flows.iter().flat_map(|flow| &flow.route).for_each(|link| sharing[*link] += 1.0);
-    let rates = resolved.links.iter().map(|link| link.config.rate.as_bps_f64());
-    rates.zip(sharing).map(|(rate, sharing)| rate / sharing.max(1.0)).collect()
-}
-
-/// A flow that does not cross the tight link: an equal share of the least link on its way, as far as its window carries it.
-fn elsewhere(resolved: &Resolved, flow: &ResolvedFlow, shares: &[f64]) -> FlowSummary {
-    let least = flow.route.iter().map(|link| shares[*link]).reduce(f64::min);
-    let wire = least.unwrap_or_else(|| resolved.available().as_bps_f64());
-    let goodput = Rate::from_bps_f64(wire * flow.payload.get() as f64 / flow.segment().get() as f64);
-    let held = flow.socket_buffer.map_or(goodput, |buffer| goodput.min(Rate::of(buffer, flow.base_rtt)));
-    let rtt = flow.base_rtt.as_secs_f64();
-    FlowSummary {
-        name: flow.name.clone(),
-        goodput_bps: held.as_bps_f64(),
-        rtt_s: Some(RttStatistics { min: rtt, mean: rtt, p95: None }),
         ..FlowSummary::default()
     }
 }

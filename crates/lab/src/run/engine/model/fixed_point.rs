@@ -1,0 +1,238 @@
+//! Many greedy flows at one queue: the fixed point of load, loss and round-trip times (`model::fixed_point`).
+//!
+//! It fits ten greedy flows or more that have response functions, whatever their round-trip times, behind drop-tail or RED. As in its
+//! source adaptive RED is taken for simple RED, with the thresholds and the probability that it starts with; a note says so.
+
+use super::Theory;
+use super::answer::{Answer, elsewhere, shares};
+use super::departure::{self, Departure, Weight};
+use crate::run::record::{DelayStatistics, FlowSummary, Note, Percentiles, QueueLength, RttStatistics};
+use crate::run::resolve::{Resolved, ResolvedFlow};
+use link::queue::RedParameters;
+use model::fixed_point::{self as theory, Bottleneck, Flow, Queue, Red};
+use model::response::{MOST_LOSS, Protocol};
+use units::{Complaint, Fraction};
+
+/// What the protocol of a control without a response function is taken for.
+const OTHERWISE: Protocol = Protocol::Reno;
+
+/// As many flows as the source has. Fewer lose together, and are no random process of arrivals.
+const ENOUGH: usize = 10;
+
+/// The theory of the fixed point.
+pub(super) struct FixedPoint;
+
+impl Theory for FixedPoint {
+    fn name(&self) -> &'static str {
+        "fixed point"
+    }
+
+    fn source(&self) -> &'static str {
+        "highspeed:III"
+    }
+
+    fn departures(&self, resolved: &Resolved) -> Result<Vec<Departure>, Complaint> {
+        let crossing = crossing(resolved);
+        let Some(first) = crossing.first() else {
+            return Err(Complaint::new("flow", "no flow crosses the tight link: nothing to predict")
+                .accepted("one or more"));
+        };
+        bottleneck(resolved).check()?;
+        let known: Vec<&str> = (Protocol::ALL.into_iter())
+            .filter(|protocol| protocol.laws().is_some())
+            .map(Protocol::name)
+            .collect();
+        let reno = "Reno, by its response function";
+        let mut departures: Vec<Departure> = [
+            departure::control(crossing.iter().copied(), &known, reno),
+            policy(resolved),
+            departure::network(resolved),
+            departure::users(resolved),
+            departure::marks(resolved),
+            departure::leaves(resolved),
+            sized(&crossing),
+            early_marks(resolved),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        if crossing.len() < ENOUGH {
+            let found = match crossing.len() {
+                1 => "one flow: its packets are no random arrivals".to_owned(),
+                count => format!("{count} flows: they lose together rather than one by one"),
+            };
+            let complaint = Complaint::new(first.key("count"), found)
+                .accepted(format!("{ENOUGH} or more"))
+                .help("ask the simulator");
+            let weight = if crossing.len() == 1 { Weight::Core } else { Weight::Part };
+            let assumption = "packets are taken to arrive at random, as those of many flows do";
+            departures.push(Departure::new(weight, complaint, assumption));
+        }
+        Ok(departures)
+    }
+
+    fn answer(&self, resolved: &Resolved) -> Result<Answer, Complaint> {
+        let crossing = crossing(resolved);
+        let bottleneck = bottleneck(resolved);
+        let flows: Vec<Flow> = crossing.iter().map(|flow| described(resolved, flow)).collect();
+        let found = theory::fixed_point(&bottleneck, &flows)
+            .map_err(|error| Complaint::new("", error.to_string()).help("ask the simulator"))?;
+        let (mut found_shares, link_shares) = (found.flows.iter(), shares(resolved));
+        let (mut summaries, mut windows) = (Vec::new(), Vec::new());
+        for flow in &resolved.flows {
+            let share = if flow.route.contains(&resolved.tight) { found_shares.next() } else { None };
+            windows.push(share.map(|share| share.window * flow.payload.get() as f64));
+            summaries.push(match share {
+                Some(share) => summary(flow, share, &found),
+                None => elsewhere(resolved, flow, &link_shares),
+            });
+        }
+        let per_packet = found.mean_packet * 8.0 / bottleneck.capacity.as_bps_f64();
+        let quantile = |share| found.lengths.waiting(Fraction::new(share).unwrap_or(Fraction::ONE));
+        Ok(Answer {
+            utilization: found.utilization,
+            loss_rate: Some(found.path_loss),
+            backlog_bytes: Some(found.waiting * found.mean_packet),
+            queue_length: Some(QueueLength {
+                mean: found.waiting,
+                percentiles: Percentiles::of(quantile),
+                max: bottleneck.packets - 1,
+            }),
+            queueing_delay: Some(DelayStatistics {
+                mean: found.queueing_delay.as_secs_f64(),
+                percentiles: Percentiles::of(|share| Some(quantile(share) as f64 * per_packet)),
+                max: None,
+            }),
+            flows: summaries,
+            windows,
+            notes: notes(resolved, &found),
+            ..Answer::default()
+        })
+    }
+}
+
+/// The flows that share the queue.
+fn crossing(resolved: &Resolved) -> Vec<&ResolvedFlow> {
+    resolved.flows.iter().filter(|flow| flow.route.contains(&resolved.tight)).collect()
+}
+
+/// A queue that is neither drop-tail nor RED.
+fn policy(resolved: &Resolved) -> Option<Departure> {
+    if red(resolved).is_some() { None } else { departure::not_drop_tail(resolved) }
+}
+
+/// Flows that end.
+fn sized(crossing: &[&ResolvedFlow]) -> Option<Departure> {
+    let flow = crossing.iter().find(|flow| flow.size.is_some())?;
+    let complaint = Complaint::new(
+        flow.key("size"),
+        "a flow that ends: the fixed point is of flows that always have data",
+    )
+    .accepted("greedy flows, without a size")
+    .help("ask the simulator");
+    Some(Departure::new(Weight::Part, complaint, "every flow is taken to have data all the time"))
+}
+
+/// RED that marks instead of dropping.
+fn early_marks(resolved: &Resolved) -> Option<Departure> {
+    let marks = red(resolved)?.1.ecn && resolved.flows.iter().any(|flow| flow.transport.ecn);
+    let complaint =
+        Complaint::new("link.queue.ecn", "packets that are marked, where the theory has them dropped")
+            .accepted("flows without ecn, or a queue with ecn = false")
+            .help("ask the simulator");
+    marks.then(|| {
+        Departure::new(Weight::Part, complaint, "packets that would be marked are taken to be dropped")
+    })
+}
+
+/// RED as the theory sees it, and all of its knobs.
+fn red(resolved: &Resolved) -> Option<(Red, RedParameters)> {
+    let knobs = resolved.queue.red(resolved.limit, resolved.link.rate)?;
+    // Thresholds count waiting packets, and lengths of the theory the one being sent, too.
+    let red = Red {
+        min_threshold: knobs.min_threshold + 1.0,
+        max_threshold: knobs.max_threshold + 1.0,
+        max_probability: knobs.max_probability,
+    };
+    Some((red, knobs))
+}
+
+fn bottleneck(resolved: &Resolved) -> Bottleneck {
+    let room = resolved.limit.in_packets(resolved.queue.mean_packet);
+    let capacity = resolved.link.rate;
+    Bottleneck {
+        capacity,
+        unresponsive: resolved.unresponsive(),
+        loss: resolved.link.loss,
+        packets: room as u64 + 1,
+        queue: red(resolved).map_or(Queue::DropTail, |(red, _)| Queue::Red(red)),
+    }
+}
+
+fn described(resolved: &Resolved, flow: &ResolvedFlow) -> Flow {
+    let segment = flow.segment();
+    Flow {
+        count: 1,
+        protocol: Protocol::named(&flow.control).filter(|known| known.laws().is_some()).unwrap_or(OTHERWISE),
+        base_rtt: flow.base_rtt + resolved.link.rate.serialization(segment),
+        packet: segment,
+        max_window: flow.socket_buffer.map_or(f64::INFINITY, |buffer| (buffer / flow.payload).max(1) as f64),
+    }
+}
+
+fn summary(flow: &ResolvedFlow, share: &theory::Share, found: &theory::FixedPoint) -> FlowSummary {
+    let goodput =
+        share.throughput.scale(flow.payload.get() as f64 / flow.segment().get() as f64).as_bps_f64();
+    let arriving = share.throughput.as_bps_f64() / flow.segment().bits_f64();
+    FlowSummary {
+        name: flow.name.clone(),
+        goodput_bps: goodput,
+        loss_rate: Some(found.path_loss),
+        rtt_s: Some(RttStatistics {
+            min: (share.rtt.saturating_sub(found.queueing_delay)).as_secs_f64(),
+            mean: share.rtt.as_secs_f64(),
+            p95: None,
+        }),
+        completion_s: flow.size.map(|size| size.bits_f64() / goodput.max(1.0)),
+        // By Little's law.
+        backlog_packets: Some(arriving * found.queueing_delay.as_secs_f64()),
+        ..FlowSummary::default()
+    }
+}
+
+/// What the theory cannot know of any scenario, where it matters.
+fn notes(resolved: &Resolved, found: &theory::FixedPoint) -> Vec<Note> {
+    let mut notes: Vec<Note> = vec![
+        format!(
+            "load {:.6}: arrivals are taken for a Poisson process; flows that lose together use less of a small buffer",
+            found.load
+        )
+        .into(),
+    ];
+    if let Some((red, knobs)) = red(resolved) {
+        let adaptive = if resolved.queue.policy == link::queue::RED {
+            ""
+        } else {
+            "the probability stays where it starts, "
+        };
+        notes.push(
+            format!(
+                "simple RED: drops go by the queue's length now, not by its average; {adaptive}{} at {:.0} packets{}",
+                Fraction::new(red.max_probability).unwrap_or(Fraction::ONE),
+                knobs.max_threshold,
+                if knobs.gentle { ", and all beyond" } else { "" },
+            )
+            .into(),
+        );
+    }
+    if found.path_loss > MOST_LOSS {
+        notes.push(
+            format!(
+                "a loss of {:.1} %: timeouts, which response functions leave out, rule; expect less",
+                100.0 * found.path_loss
+            )
+            .into(),
+        );
+    }
+    notes
+}
