@@ -35,6 +35,9 @@ use differential_equations::prelude::*;
 const STEPS_PER_RTT: f64 = 16.0;
 /// At most this many steps: a few seconds of computing.
 const MOST_STEPS: f64 = 2e6;
+/// Steps times the steps that a delay may reach back times classes: a second or two of computing, as the solver looks for a delay step by
+/// step.
+const MOST_WORK: f64 = 4e8;
 /// At most this many classes: each is one delay of the equations.
 pub const MOST_CLASSES: usize = 8;
 
@@ -142,7 +145,11 @@ pub fn trajectory(
     }
 }
 
-fn check(bottleneck: &Bottleneck, classes: &[Class], end: f64, every: f64) -> Result<(), OutOfRange> {
+/// Whether [`trajectory`] has an answer: what every argument may be.
+///
+/// # Errors
+/// The first argument out of its range.
+pub fn check(bottleneck: &Bottleneck, classes: &[Class], end: f64, every: f64) -> Result<(), OutOfRange> {
     let above = |what, value: f64| {
         OutOfRange::unless(value > 0.0 && value.is_finite(), what, value, "above zero").map(drop)
     };
@@ -174,6 +181,8 @@ fn check(bottleneck: &Bottleneck, classes: &[Class], end: f64, every: f64) -> Re
         steps,
         "at most 2e6",
     )?;
+    let work = steps * longest_delay(bottleneck, classes) / step(classes) * count as f64;
+    OutOfRange::unless(work <= MOST_WORK, "steps times steps of the longest delay", work, "at most 4e8")?;
     OutOfRange::unless(
         every >= step(classes),
         "sampling interval",
@@ -181,6 +190,11 @@ fn check(bottleneck: &Bottleneck, classes: &[Class], end: f64, every: f64) -> Re
         "a sixteenth of the shortest RTT or more",
     )?;
     Ok(())
+}
+
+/// The longest round trip with a full queue, seconds.
+fn longest_delay(bottleneck: &Bottleneck, classes: &[Class]) -> f64 {
+    classes.iter().map(|class| class.base_rtt).fold(0.0, f64::max) + bottleneck.buffer / bottleneck.capacity
 }
 
 fn step(classes: &[Class]) -> f64 {
@@ -265,8 +279,7 @@ impl Fluid<'_> {
     fn solve<const L: usize>(&self, end: f64, every: f64) -> Result<Trajectory, FluidError> {
         let start = self.start();
         let before = start.clone();
-        let longest = self.classes.iter().map(|class| class.base_rtt).fold(0.0, f64::max)
-            + self.bottleneck.buffer / self.bottleneck.capacity;
+        let longest = longest_delay(self.bottleneck, self.classes);
         let step = step(self.classes);
         let steps = (end / step).ceil();
         let method = ExplicitRungeKutta::rk4(end / steps)

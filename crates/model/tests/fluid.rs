@@ -139,5 +139,7 @@ fn what_is_out_of_range_is_told_with_the_range() {
         "buffer is 0; it must be above zero"
     );
     assert!(told(&bottleneck, &[class(Protocol::Reno, 1.0, 1e-6)], 100.0, 0.1).contains("at most 2e6"));
+    let endless = Bottleneck { buffer: 1e9, ..bottleneck };
+    assert!(told(&endless, &[reno], 1000.0, 0.1).contains("steps of the longest delay"));
     assert!(told(&bottleneck, &[reno], 1.0, f64::NAN).contains("sampling interval is NaN"));
 }
