@@ -93,6 +93,21 @@ fn sizing(question: &Question, chosen: &Choice, at: impl Fn(u64) -> Point) -> Si
     }
 }
 
+/// Said where the recommended limit has less than the target in its own simulation, although others say that it has it.
+fn doubt(question: &Question, chosen: &Choice, recommended: &Point) -> Option<String> {
+    let target = question.target.get();
+    let short = chosen.conflict.is_none() && recommended.utilization < target;
+    short.then(|| {
+        format!(
+            "the recommended limit had {:.2} ± {:.2} % of utilization in its own simulation, less than the {} that limits near it have: these \
+             flows vary too much for more certainty",
+            recommended.utilization * 100.0,
+            recommended.utilization_ci95.unwrap_or(0.0) * 100.0,
+            question.target
+        )
+    })
+}
+
 /// What holds of every answer.
 fn assumptions(question: &Question) -> Vec<String> {
     let mut told = vec![
@@ -196,6 +211,7 @@ impl Study {
         let mut assumptions = assumptions(question);
         assumptions.push(bench::HOSTS.into());
         assumptions.extend(bench.assumptions());
+        assumptions.extend(doubt(question, &chosen, &bench.at(chosen.recommended)));
         Ok(Sizing {
             engine: Engine::Sim,
             knee: knee(&curve),
@@ -290,5 +306,22 @@ impl Study {
         }
         let (done, all) = watched.steps();
         ExperimentError::Stopped { done, all, folder: self.folder.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Rate;
+
+    #[test]
+    fn a_recommended_limit_that_falls_short_is_said_so() {
+        let question = Question::of(Rate::from_bps(10_000_000));
+        let of =
+            |utilization| Point { utilization, utilization_ci95: Some(0.02), ..Point::at(&question, 20) };
+        let chosen = Choice { least: 10, recommended: 20, most: 20, conflict: None };
+        let told = doubt(&question, &chosen, &of(0.9812)).unwrap();
+        assert!(told.contains("98.12 ± 2.00 %") && told.contains("less than the 99%"), "{told}");
+        assert_eq!(doubt(&question, &chosen, &of(0.99)), None);
     }
 }
