@@ -138,9 +138,9 @@ pub(crate) const RECORD: Keys = &[&[
         name: "flows",
         kind: r#"`"sample"`, `"all"`"#,
         default: Written(r#""sample""#),
-        engines: "sim",
+        engines: "model sim",
         meaning: "which flows have series of their own where there are more than 32. `\"sample\"`: 32 of them, \
-             the first of each `[[flow]]` table among them; mean and percentiles over all flows are in \
+             the first of each `[[flow]]` table among them; mean and percentiles over all flows (`sim`) are in \
              `spread.parquet` and on the report's page",
         ..KEY
     },

@@ -30,7 +30,7 @@ mod slow_start;
 
 use self::answer::Answer;
 use self::departure::Departure;
-use super::{EngineError, Misfit};
+use super::{EngineError, Misfit, no_users};
 use crate::run::cost::Stopwatch;
 use crate::run::record::{Engine, Record};
 use crate::run::resolve::Resolved;
@@ -118,6 +118,10 @@ pub(super) fn can_answer(resolved: &Resolved) -> Result<(), Misfit> {
 
 /// The theories that can say something, the nearest first: at least one.
 fn choices(resolved: &Resolved) -> Result<Vec<Choice>, Misfit> {
+    if resolved.flows.is_empty() {
+        // Every theory is about flows.
+        no_users(Engine::Model, resolved, "ask the simulator")?;
+    }
     let (mut choices, mut reason) = (Vec::new(), None);
     for theory in THEORIES {
         match theory.departures(resolved) {

@@ -66,33 +66,34 @@ pub trait Value: Copy + PartialOrd + fmt::Display {
     /// Reads one value.
     ///
     /// # Errors
-    /// What was found and what is accepted, in words.
-    fn read(text: &str) -> Result<Self, String>;
+    /// What was found and what is accepted.
+    fn read(text: &str) -> Result<Self, Complaint>;
 }
 
 impl Value for Span {
-    fn read(text: &str) -> Result<Self, String> {
-        text.parse().map_err(|error: TextError| error.to_string())
+    fn read(text: &str) -> Result<Self, Complaint> {
+        text.parse().map_err(|error: TextError| Complaint::new("", error.to_string()))
     }
 }
 
 impl Value for u64 {
-    fn read(text: &str) -> Result<Self, String> {
+    fn read(text: &str) -> Result<Self, Complaint> {
         let accepted = "a whole number such as 100, or a range such as 100..500";
-        text.parse().map_err(|_| format!("\"{text}\" is no whole number\n  accepted: {accepted}"))
+        text.parse()
+            .map_err(|_| Complaint::new("", format!("\"{text}\" is no whole number")).accepted(accepted))
     }
 }
 
 impl<T: Value> FromStr for Ends<T> {
-    type Err = String;
+    type Err = Complaint;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Complaint> {
         let Some((least, most)) = text.split_once("..") else { return T::read(text.trim()).map(Self::at) };
         let (least, most) = (T::read(least.trim())?, T::read(most.trim())?);
         if least > most {
-            return Err(format!(
-                "{least} before {most}\n  accepted: the least first, then the most\n  help: write {most}..{least}"
-            ));
+            return Err(Complaint::new("", format!("{least} before {most}"))
+                .accepted("the least first, then the most")
+                .help(format!("write {most}..{least}")));
         }
         Ok(Self { least, most })
     }
@@ -175,9 +176,9 @@ impl Mix {
 }
 
 impl FromStr for Mix {
-    type Err = String;
+    type Err = Complaint;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Complaint> {
         let known = cc::registry::CONTROLS.iter().map(|control| control.name);
         let known: Vec<&str> = known.filter(|name| !NEEDY.contains(name)).collect();
         let accepted = "a control such as cubic, or shares such as cubic:80%,bbr:20%";
@@ -185,35 +186,34 @@ impl FromStr for Mix {
         for part in text.split(',') {
             let (name, share) = match part.split_once(':') {
                 Some((name, share)) => {
-                    let share =
-                        share.trim().parse::<Fraction>().map_err(|error| format!("{part}: {error}"))?;
+                    let share = share
+                        .trim()
+                        .parse::<Fraction>()
+                        .map_err(|error| Complaint::new(part, error.to_string()))?;
                     (name.trim(), share.get())
                 }
                 None if text.contains(',') => {
-                    return Err(format!("\"{part}\" without a share\n  accepted: {accepted}"));
+                    return Err(Complaint::new("", format!("\"{part}\" without a share")).accepted(accepted));
                 }
                 None => (part.trim(), 1.0),
             };
             if !known.contains(&name) {
                 let help = did_you_mean(name, known.clone());
-                let help = help.map_or_else(String::new, |help| format!("\n  help: {help}"));
-                let known = known.join(", ");
-                return Err(format!("unknown control \"{name}\"\n  accepted: {known}{help}"));
+                let unknown =
+                    Complaint::new("", format!("unknown control \"{name}\"")).accepted(known.join(", "));
+                return Err(Complaint { help, ..unknown });
             }
             if share <= 0.0 || shares.iter().any(|(other, _)| other == name) {
                 let found = if share <= 0.0 { "a share of nothing" } else { "a second share" };
-                return Err(format!(
-                    "{found} for \"{name}\"\n  accepted: each control once, with a share above 0"
-                ));
+                return Err(Complaint::new("", format!("{found} for \"{name}\""))
+                    .accepted("each control once, with a share above 0"));
             }
             shares.push((name.into(), share));
         }
         let sum: f64 = shares.iter().map(|(_, share)| share).sum();
         if (sum - 1.0).abs() > 0.005 {
-            return Err(format!(
-                "shares that add to {:.1}%\n  accepted: shares that add to 100%",
-                sum * 100.0
-            ));
+            return Err(Complaint::new("", format!("shares that add to {:.1}%", sum * 100.0))
+                .accepted("shares that add to 100%"));
         }
         shares.iter_mut().for_each(|(_, share)| *share /= sum);
         Ok(Self(shares))
