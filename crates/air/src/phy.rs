@@ -72,7 +72,7 @@ impl Phy {
     /// The PHY called `name`.
     ///
     /// # Errors
-    /// If there is none of that name.
+    /// If no PHY has that name.
     pub fn named(name: &str) -> Result<&'static Self, Complaint> {
         Self::ALL.iter().find(|phy| phy.name == name).ok_or_else(|| {
             let names: Vec<_> = Self::ALL.iter().map(|phy| phy.name).collect();

@@ -89,8 +89,6 @@ struct Row {
     time: f64,
     drops: u64,
     window: Option<f64>,
-    threshold: f64,
-    timeouts: u64,
 }
 
 fn rows() -> Vec<Row> {
@@ -119,8 +117,6 @@ fn rows() -> Vec<Row> {
             time: number(10) - rtt,
             drops: number(13) as u64,
             window: Some(number(15)).filter(|window| *window > 0.0),
-            threshold: number(17),
-            timeouts: number(18) as u64,
         }
     };
     text.lines().skip(1).map(row).collect()
@@ -153,37 +149,6 @@ fn others() -> Vec<Cell> {
         }
     }
     cells
-}
-
-#[test]
-#[ignore = "prints what it finds"]
-fn development() {
-    for cell in others() {
-        let (model, sim) = (cell.predicted(), cell.simulated());
-        let time = sim.completion.expect("it ends").as_secs_f64();
-        let error = model.completion.as_secs_f64() / time - 1.0;
-        let window = sim.first_loss_window.map(|window| window.get() as f64 / (cell.segment - 40) as f64);
-        let threshold = sim.threshold.map(|window| window.get() as f64 / (cell.segment - 40) as f64);
-        println!(
-            "DEV {:?} d{} B{} pipe{:.0} N{} err {:+.3} t {:.3} {:.3} W {:?} {:?} th {:.1} {:?} lost {} {} to {} {}",
-            cell.repair,
-            cell.delayed_ack,
-            cell.buffer,
-            cell.path().pipe(),
-            cell.segments,
-            error,
-            model.completion.as_secs_f64(),
-            time,
-            model.first_loss.map(|loss| loss.overflow_window),
-            window,
-            model.threshold,
-            threshold,
-            model.lost,
-            sim.dropped,
-            model.timeouts,
-            sim.timeouts
-        );
-    }
 }
 
 /// The recursion over segments and the simulator have nothing in common but TCP.
@@ -318,35 +283,4 @@ fn after_the_first_loss_model_and_simulation_take_as_long_as_ns2_but_for_what_is
     assert_eq!(missed(&sack1, 0.25, sim), from_450);
     let worst = sack1.iter().map(|cell| model(cell).abs().max(sim(cell).abs())).fold(0.0, f64::max);
     assert!(worst < 0.62, "{worst}");
-}
-
-#[test]
-#[ignore = "prints what it finds"]
-fn every_row_beside_ns2() {
-    for (row, model, sim) in compared() {
-        let simulated = row.cell.simulated();
-        let predicted = row.cell.predicted();
-        let segments =
-            |bytes: Option<Bytes>| bytes.map(|bytes| bytes.get() as f64 / (row.cell.segment - 40) as f64);
-        println!(
-            "NS2 {:?} d{} B{} N{} time {:.3} model {model:+.3} sim {sim:+.3} drops {} {} {} window {:?} {:?} {:?} threshold {} {} {:?} timeouts {} {} {}",
-            row.cell.repair,
-            row.cell.delayed_ack,
-            row.cell.buffer,
-            row.cell.segments,
-            row.time,
-            row.drops,
-            predicted.lost,
-            simulated.dropped,
-            row.window,
-            predicted.first_loss.map(|loss| loss.overflow_window),
-            segments(simulated.first_loss_window),
-            row.threshold,
-            predicted.threshold,
-            segments(simulated.threshold),
-            row.timeouts,
-            predicted.timeouts,
-            simulated.timeouts,
-        );
-    }
 }

@@ -1,8 +1,8 @@
 //! One transfer's steady state on one path: the picture of the Maximum Feasible Throughput (`model::mft`).
 //!
-//! It fits a Reno flow, or one with a fixed window that does not overflow the queue, at a drop-tail queue: alone, beside
-//! unresponsive traffic, or beside flows of one RTT that their socket buffers hold back. Several flows that share freely are taken
-//! for one flow whose segment is the sum of theirs: that is what flows of one RTT are that all lose at each overflow
+//! It fits one Reno flow at a drop-tail queue, or one with a fixed window that does not overflow the queue. The flow is alone,
+//! beside unresponsive traffic, or beside flows of one RTT that their socket buffers limit. Several flows without such a limit are
+//! taken for one flow whose segment is the sum of theirs. This is exact for flows of one RTT that all lose at each overflow
 //! `[villamizar:ccr94]`.
 
 use super::Theory;
@@ -245,7 +245,7 @@ impl Seen<'_> {
     }
 }
 
-/// A flow limited by its socket buffer beside the target.
+/// Cross traffic: the other flows, each limited by its socket buffer.
 fn beside(flow: &ResolvedFlow, path: &Path, queueing: Span) -> FlowSummary {
     let rtt = match path.cross {
         CrossTraffic::BufferLimited { base_rtt, .. } => base_rtt + queueing,
