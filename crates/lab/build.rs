@@ -4,13 +4,16 @@
 //! It is made when the program is compiled, so a program that loads this crate as a library has it, too.
 
 use std::collections::hash_map::DefaultHasher;
+use std::env;
 use std::fs;
 use std::hash::{Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 
 fn main() -> io::Result<()> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    // Not env!, which would keep the folder in which this script was compiled.
+    let folder = env::var_os("CARGO_MANIFEST_DIR").ok_or_else(|| io::Error::other("run by cargo"))?;
+    let root = Path::new(&folder).join("../..");
     let mut read = vec![root.join("Cargo.lock")];
     for entry in fs::read_dir(root.join("crates"))? {
         let krate = entry?.path();

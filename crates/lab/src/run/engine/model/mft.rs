@@ -245,7 +245,7 @@ impl Seen<'_> {
     }
 }
 
-/// Cross traffic: the other flows, each limited by its socket buffer.
+/// The summary of a flow beside the target. Its socket buffer limits it.
 fn beside(flow: &ResolvedFlow, path: &Path, queueing: Span) -> FlowSummary {
     let rtt = match path.cross {
         CrossTraffic::BufferLimited { base_rtt, .. } => base_rtt + queueing,
