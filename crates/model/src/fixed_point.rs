@@ -28,6 +28,7 @@
 mod stationary;
 
 use crate::OutOfRange;
+use crate::red::Red;
 use crate::response::{PowerLaw, Protocol, largest};
 use crate::root::bracketed;
 pub use stationary::Lengths;
@@ -70,26 +71,12 @@ pub enum Queue {
     /// Arrivals are dropped where the system is full.
     DropTail,
     /// Simple RED.
+    ///
+    /// ```text
+    /// pi(n) ~ product over i < n of rho (1 - p(i))        p = sum pi(n) p(n)
+    /// ```
+    /// `[highspeed:IV]`, after Bonald, May and Bolot 2000: `n` is the length now, and a full system drops every arrival.
     Red(Red),
-}
-
-/// Simple RED, by the length of the queue now: an arrival that finds `n` packets is dropped with the probability
-///
-/// ```text
-/// p(n) = 0                                            n <= min_th
-///      = p_max (n - min_th) / (max_th - min_th)       up to max_th
-///      = 1                                            from there on, and where the system is full
-/// pi(n) ~ product over i < n of rho (1 - p(i))        p = sum pi(n) p(n)
-/// ```
-/// `[highspeed:IV]`, after Bonald, May and Bolot 2000. The average queue and its weight, which RED has to let bursts pass, are left out.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Red {
-    /// `min_th` in packets, zero or more. The source has 0.4 of the buffer, of one bandwidth-delay product at most.
-    pub min_threshold: f64,
-    /// `max_th` in packets, above `min_threshold`. The source has the buffer, and one bandwidth-delay product at most.
-    pub max_threshold: f64,
-    /// `p_max`, above 0 and at most 1. The source does not give it; 0.1 is common.
-    pub max_probability: f64,
 }
 
 /// What the flows and the queue agree on.

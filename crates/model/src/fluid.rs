@@ -28,6 +28,7 @@
 //! step, a part of the shortest round trip, since a full queue bends the solution sharply.
 
 use crate::OutOfRange;
+use crate::red::Red;
 use crate::response::{Protocol, cubic, highspeed};
 use differential_equations::prelude::*;
 
@@ -62,37 +63,29 @@ pub struct Bottleneck {
     /// `B`, packets that may wait; above zero.
     pub buffer: f64,
     /// RED in front of the full queue; `None`: drop-tail.
-    pub red: Option<Red>,
+    pub red: Option<AveragedRed>,
 }
 
-/// Random early detection, thresholds in packets `[red93]`.
+/// Random early detection by the average queue `[red93]`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Red {
-    /// Below this average nothing is dropped.
-    pub min_threshold: f64,
-    /// Up to this average the probability rises to [`Red::max_probability`]; above [`Red::min_threshold`].
-    pub max_threshold: f64,
-    /// The probability there, above 0 and at most 1.
-    pub max_probability: f64,
+pub struct AveragedRed {
+    /// The probability against the average, in packets.
+    pub curve: Red,
     /// Weight of one packet in the average, above 0 and below 1.
     pub weight: f64,
-    /// Whether the probability then rises to 1 at twice [`Red::max_threshold`], or is 1 at once.
+    /// Whether the probability rises from [`Red::max_probability`] to 1 at twice [`Red::max_threshold`], or is 1 at once.
     pub gentle: bool,
 }
 
-impl Red {
+impl AveragedRed {
     /// The probability at the average queue `average`.
     #[must_use]
     pub fn probability(&self, average: f64) -> f64 {
-        let Self { min_threshold, max_threshold, max_probability, .. } = *self;
-        if average < min_threshold {
-            0.0
-        } else if average < max_threshold {
-            max_probability * (average - min_threshold) / (max_threshold - min_threshold)
-        } else if self.gentle && average < 2.0 * max_threshold {
+        let Red { max_threshold, max_probability, .. } = self.curve;
+        if self.gentle && average >= max_threshold && average < 2.0 * max_threshold {
             max_probability + (1.0 - max_probability) * (average - max_threshold) / max_threshold
         } else {
-            1.0
+            self.curve.probability(average)
         }
     }
 }
@@ -158,9 +151,10 @@ pub fn check(bottleneck: &Bottleneck, classes: &[Class], end: f64, every: f64) -
     above("end", end)?;
     above("sampling interval", every)?;
     if let Some(red) = &bottleneck.red {
-        above("max_threshold less min_threshold", red.max_threshold - red.min_threshold)?;
-        OutOfRange::unless(red.min_threshold >= 0.0, "min_threshold", red.min_threshold, "zero or more")?;
-        let (p, w) = (red.max_probability, red.weight);
+        let Red { min_threshold, max_threshold, max_probability: p } = red.curve;
+        above("max_threshold less min_threshold", max_threshold - min_threshold)?;
+        OutOfRange::unless(min_threshold >= 0.0, "min_threshold", min_threshold, "zero or more")?;
+        let w = red.weight;
         OutOfRange::unless(p > 0.0 && p <= 1.0, "max_probability", p, "above 0, at most 1")?;
         OutOfRange::unless(w > 0.0 && w < 1.0, "weight", w, "above 0 and below 1")?;
     }

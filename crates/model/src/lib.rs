@@ -49,6 +49,7 @@ pub mod mft;
 pub mod overflow;
 pub mod pftk;
 mod range;
+pub mod red;
 pub mod response;
 mod root;
 pub mod rules;

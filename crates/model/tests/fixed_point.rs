@@ -1,7 +1,8 @@
 //! The fixed point against the published case, chains worked out by hand, limits, and what must hold for any flows.
 
 use proptest::prelude::*;
-use tightlink_model::fixed_point::{Bottleneck, FixedPoint, Flow, NoFixedPoint, Queue, Red, fixed_point};
+use tightlink_model::fixed_point::{Bottleneck, FixedPoint, Flow, NoFixedPoint, Queue, fixed_point};
+use tightlink_model::red::Red;
 use tightlink_model::response::Protocol;
 use units::{Bytes, Complaint, Fraction, Rate, Span};
 

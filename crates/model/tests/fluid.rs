@@ -1,14 +1,18 @@
 //! The fluid model: its fixed points by hand, what is conserved, and that the step does not show.
 
-use tightlink_model::fluid::{Bottleneck, Class, Red, Trajectory, trajectory};
+use tightlink_model::fluid::{AveragedRed, Bottleneck, Class, Trajectory, trajectory};
+use tightlink_model::red::Red;
 use tightlink_model::response::{Protocol, cubic, highspeed};
 
 /// 100 Mbit/s in packets of 1250 bytes.
 const CAPACITY: f64 = 10_000.0;
 
 /// So flat that the loop is stable: the loss rises by 1e-6 with each packet that waits.
-const RED: Red =
-    Red { min_threshold: 0.0, max_threshold: 4000.0, max_probability: 4e-3, weight: 1e-2, gentle: true };
+const RED: AveragedRed = AveragedRed {
+    curve: Red { min_threshold: 0.0, max_threshold: 4000.0, max_probability: 4e-3 },
+    weight: 1e-2,
+    gentle: true,
+};
 
 /// Flows that fill the link at the start.
 fn class(protocol: Protocol, flows: f64, base_rtt: f64) -> Class {

@@ -3,7 +3,7 @@
 //! Loads go by `x = ln rho`, probabilities by their logarithms. Nothing overflows or cancels, however near `rho` is to 1, on either
 //! side of it, or however many packets the system holds.
 
-use super::Red;
+use crate::red::Red;
 use units::Fraction;
 
 /// The chain of one queue.
@@ -39,16 +39,10 @@ impl System {
     }
 
     pub(super) fn red(packets: u64, red: &Red) -> Self {
-        let way = red.max_threshold - red.min_threshold;
         let mut drops = Vec::new();
         let mut ln_admitted = vec![0.0];
         for n in 0..=packets {
-            let n_f64 = n as f64;
-            let probability = if n == packets || n_f64 >= red.max_threshold {
-                1.0
-            } else {
-                (red.max_probability * (n_f64 - red.min_threshold) / way).clamp(0.0, 1.0)
-            };
+            let probability = if n == packets { 1.0 } else { red.probability(n as f64) };
             drops.push(probability);
             if probability >= 1.0 {
                 break;

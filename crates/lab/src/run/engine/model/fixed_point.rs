@@ -9,7 +9,8 @@ use super::departure::{self, Departure, Weight};
 use crate::run::record::{DelayStatistics, FlowSummary, Note, Percentiles, QueueLength, RttStatistics};
 use crate::run::resolve::{Resolved, ResolvedFlow};
 use link::queue::RedParameters;
-use model::fixed_point::{self as theory, Bottleneck, Flow, Queue, Red};
+use model::fixed_point::{self as theory, Bottleneck, Flow, Queue};
+use model::red::Red;
 use model::response::{MOST_LOSS, Protocol};
 use units::{Complaint, Fraction};
 
