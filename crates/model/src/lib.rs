@@ -15,8 +15,9 @@
 //! 8. [`bottleneck`]: what end hosts can say of it, and the rate that reaches a wanted backlog;
 //! 9. [`response`]: the window of each congestion control as a function of the loss rate;
 //! 10. [`fixed_point`]: many flows at one queue, drop-tail or RED, by their response functions;
-//! 11. [`bianchi`]: what a saturated 802.11 cell carries.
-//! 12. [`fluid`]: windows and queue against time, many flows as fluids.
+//! 11. [`fluid`]: windows and queue against time, many flows as fluids;
+//! 12. [`red`]: RED's probability of a drop, for the two before;
+//! 13. [`bianchi`]: what a saturated 802.11 cell carries.
 //!
 //! An argument for which a formula says nothing is an [`OutOfRange`]. [`bottleneck::calculus`] has inverses.
 //!
