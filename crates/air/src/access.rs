@@ -1,10 +1,11 @@
 //! The parameters by which a function contends for the medium.
 
 use crate::phy::Phy;
+use serde::Serialize;
 use units::{Complaint, Span};
 
 /// An access category, the least urgent first. In one station the more urgent wins an internal collision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub enum Category {
     /// AC_BK.
     Background,
@@ -33,7 +34,7 @@ impl Category {
 }
 
 /// When the backoff counter goes down. Slot boundaries begin when the medium has been idle for AIFS (or DIFS) and are a slot apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Countdown {
     /// EDCA (10.23.2.4): at each boundary exactly one of: transmit if the counter is 0, else decrement it. Boundaries are the
     /// end of AIFS and the end of each idle slot after it; the one at which another station begins to transmit counts, because
@@ -47,7 +48,7 @@ pub enum Countdown {
 }
 
 /// The parameters of one access function (9.4.2.28, table 9-155).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Access {
     /// `AIFS = SIFS + aifsn slots`.
     pub aifsn: u32,

@@ -5,10 +5,11 @@
 //! taken, and given back when it is acknowledged or dropped.
 
 use crate::access::Category;
+use serde::Serialize;
 use units::Span;
 
 /// The limits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct AirtimeLimits {
     /// Of a station and category while the device has `threshold` or more pending.
     pub low: Span,

@@ -3,10 +3,11 @@
 use crate::access::{Access, Category};
 use crate::frame::Sizes;
 use crate::phy::Phy;
+use serde::Serialize;
 use units::{Bytes, Complaint, Rate, Span};
 
 /// How long the stations wait after a collision, beyond the AIFS of each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum AfterCollision {
     /// Not at all.
     Difs,

@@ -1,10 +1,11 @@
 //! What a frame adds to its payload, and how long an exchange of data frame and acknowledgement takes.
 
 use crate::phy::Phy;
+use serde::Serialize;
 use units::{Bytes, Rate, Span};
 
 /// Sizes around the payload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Sizes {
     /// MAC header and FCS of a data frame.
     pub header: Bytes,

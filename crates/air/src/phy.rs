@@ -9,10 +9,11 @@ pub use a::IEEE_80211A;
 pub use b::IEEE_80211B;
 pub use g::IEEE_80211G;
 
+use serde::Serialize;
 use units::{Bytes, Complaint, Rate, Span};
 
 /// The times and rates of a PHY. A field may be replaced where the default is not wanted: `Phy { slot, ..IEEE_80211G }`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Phy {
     /// As in a scenario: `802.11g`.
     pub name: &'static str,
@@ -39,7 +40,7 @@ pub struct Phy {
 }
 
 /// How long a frame takes.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub enum Framing {
     /// Whole symbols of `rate x symbol` bits each (17.4.3).
     Ofdm {

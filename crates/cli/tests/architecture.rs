@@ -41,7 +41,7 @@ const ROOMS: &[Room] = &[
     Room {
         layer: 3,
         name: "sim",
-        may_use: &["units", "transport", "link", "cc", "sizing"],
+        may_use: &["units", "transport", "link", "air", "cc", "sizing"],
         beyond: &[(
             "estimate",
             "simulated probes and trains become what real ones do by the same estimators",

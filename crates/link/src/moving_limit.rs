@@ -10,7 +10,19 @@ mod ebdp;
 pub use alt::{Alt, AltParameters};
 pub use ebdp::{Ebdp, EbdpParameters};
 
+use serde::Serialize;
 use units::{Span, Time};
+
+/// Which limit moves, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub enum MovingLimitConfig {
+    /// eBDP.
+    Ebdp(EbdpParameters),
+    /// ALT, from a limit of so many packets on.
+    Alt(AltParameters, u64),
+    /// A*: the lesser of both, ALT from a limit of so many packets on.
+    Lesser(EbdpParameters, AltParameters, u64),
+}
 
 /// A limit that moves.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,6 +36,21 @@ pub enum MovingLimit {
 }
 
 impl MovingLimit {
+    /// A limit for a queue that is empty at time zero.
+    ///
+    /// # Panics
+    /// As [`Alt::new`].
+    #[must_use]
+    pub fn new(config: MovingLimitConfig) -> Self {
+        match config {
+            MovingLimitConfig::Ebdp(ebdp) => Self::Ebdp(Ebdp::new(ebdp)),
+            MovingLimitConfig::Alt(alt, start) => Self::Alt(Alt::new(alt, start)),
+            MovingLimitConfig::Lesser(ebdp, alt, start) => {
+                Self::Lesser(Ebdp::new(ebdp), Alt::new(alt, start))
+            }
+        }
+    }
+
     /// A packet took `service` from the head of the queue to the end of its transmission.
     pub fn served(&mut self, service: Span) {
         match self {

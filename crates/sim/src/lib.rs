@@ -35,7 +35,8 @@ mod user;
 
 pub use outcome::{BATCHES, FlowReport, Outcome, SessionsReport};
 pub use plan::{
-    ControlPlan, FlowPlan, LinkPlan, Plan, SessionSize, SessionsPlan, SizerPlan, Topology, TrafficPlan,
+    CellPlace, CellPlan, ControlPlan, Direction, DownlinkPlan, FlowPlan, LinkPlan, Plan, QueuePlan,
+    SessionSize, SessionsPlan, SizerPlan, StationPlan, Topology, TrafficPlan, UplinkPlan, UplinkSource,
 };
 pub use recorder::{FlowView, NoRecorder, Recorder};
 pub use simulation::Simulation;

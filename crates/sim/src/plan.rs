@@ -1,8 +1,12 @@
 //! What a simulation is made from: every quantity resolved to a number.
 
+mod cell;
 mod control;
 mod topology;
 
+pub use cell::{
+    CellPlace, CellPlan, Direction, DownlinkPlan, QueuePlan, StationPlan, UplinkPlan, UplinkSource,
+};
 pub use control::{ControlPlan, SizerPlan};
 pub use topology::{LinkPlan, Topology};
 
@@ -84,10 +88,13 @@ pub struct FlowPlan {
     pub header: Bytes,
     /// Propagation there and back, the links' delay included, queueing and serialization excluded.
     pub base_rtt: Span,
-    /// The links its segments cross, in order: indices of the topology's links.
+    /// The links its segments cross, in order: indices of the topology's links. Empty in a cell.
     pub route: Vec<usize>,
-    /// The links its acknowledgements cross, in order; empty: they meet no queue and are never lost.
+    /// The links its acknowledgements cross, in order; empty: they meet no queue and are never lost. Empty in a cell, where they
+    /// always meet queues.
     pub return_route: Vec<usize>,
+    /// Where it is in a wireless cell; `None`: the run has none.
+    pub place: Option<CellPlace>,
     /// Payload to move; `None`: greedy.
     pub size: Option<Bytes>,
     /// When the first segment may leave.
@@ -126,6 +133,7 @@ impl FlowPlan {
             base_rtt,
             route: vec![0],
             return_route: Vec::new(),
+            place: None,
             size: None,
             start: Time::ZERO,
             stop: None,

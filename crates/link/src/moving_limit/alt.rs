@@ -1,9 +1,10 @@
 //! ALT, adaptive limit tuning: the limit grows while the queue is empty and falls while it is not.
 
+use serde::Serialize;
 use units::{Span, Time};
 
 /// What ALT is set to.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct AltParameters {
     /// How often the limit moves; above zero.
     pub interval: Span,

@@ -1,12 +1,13 @@
 //! eBDP: the bandwidth-delay product at the measured service rate, and some packets more, `[P4.ebdp]`.
 
+use serde::Serialize;
 use units::Span;
 
 /// The share of the newest service time in the mean.
 const WEIGHT: f64 = 0.001;
 
 /// What eBDP is set to.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct EbdpParameters {
     /// `T`, the queueing delay aimed at.
     pub target: Span,

@@ -162,6 +162,7 @@ fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
         base_rtt: flow.base_rtt,
         route: flow.route.clone(),
         return_route: flow.return_route.clone(),
+        place: None,
         size: flow.size,
         start: Time::ZERO + flow.start,
         stop: flow.stop.map(|stop| Time::ZERO + stop),

@@ -1,0 +1,161 @@
+//! A wireless cell, as data: an access point, its stations, and the wire behind the access point.
+
+use super::LinkPlan;
+use air::access::{Access, Category};
+use air::airtime_limits::AirtimeLimits;
+use air::config::{AfterCollision, CellConfig, FunctionConfig, StationConfig};
+use air::frame::Sizes;
+use air::phy::Phy;
+use link::Limit;
+use link::moving_limit::MovingLimitConfig;
+use link::queue::PolicyConfig;
+use serde::Serialize;
+use units::{Bytes, Rate, Span};
+
+/// An 802.11 cell between stations and a server: `server - backhaul - access point - air - stations`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CellPlan {
+    /// Of every station.
+    pub phy: Phy,
+    /// What a frame adds to an IP packet.
+    pub sizes: Sizes,
+    /// Of acknowledgements of frames: [`CellConfig::control_rate`].
+    pub control_rate: Rate,
+    /// How long everybody waits after a collision.
+    pub after_collision: AfterCollision,
+    /// When those who collided go on: [`CellConfig::ack_timeout`].
+    pub ack_timeout: Option<Span>,
+    /// The access point's functions and their queues, one per category that it sends in. Parameters may differ from the stations'.
+    pub access_point: Vec<DownlinkPlan>,
+    /// Which of them an outcome is about: the one of the data.
+    pub watched: usize,
+    /// The stations.
+    pub stations: Vec<StationPlan>,
+    /// From the server to the access point, and from the access point to the server.
+    pub backhaul: [LinkPlan; 2],
+}
+
+/// A queue's policy and its room.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct QueuePlan {
+    /// The policy, of the registry of `link`, and its settings.
+    pub policy: PolicyConfig,
+    /// Room in the queue.
+    pub limit: Limit,
+}
+
+/// An access function of the access point.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DownlinkPlan {
+    /// Its category.
+    pub category: Category,
+    /// How it contends.
+    pub access: Access,
+    /// What waits for it. With airtime limits there is one such queue per station.
+    pub queue: QueuePlan,
+    /// A limit of the queue that moves, beside the one that stands.
+    pub moving: Option<MovingLimitConfig>,
+    /// Limits of the airtime below the queues. Without them one frame is below them at a time.
+    pub airtime: Option<AirtimeLimits>,
+}
+
+/// A station.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StationPlan {
+    /// Names it, and its random streams.
+    pub name: String,
+    /// Of data frames from it and to it.
+    pub rate: Rate,
+    /// Its access functions, one per category that it sends in.
+    pub functions: Vec<UplinkPlan>,
+}
+
+/// An access function of a station.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct UplinkPlan {
+    /// Its category.
+    pub category: Category,
+    /// How it contends.
+    pub access: Access,
+    /// What it sends.
+    pub source: UplinkSource,
+}
+
+/// What a station's access function sends.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[expect(clippy::large_enum_variant, reason = "a cell has a few")]
+pub enum UplinkSource {
+    /// What its flows put into this queue.
+    Queue(QueuePlan),
+    /// Always a frame with so much payload, for the access point.
+    Saturated(Bytes),
+}
+
+/// Where a flow is in a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct CellPlace {
+    /// Its station: an index of [`CellPlan::stations`].
+    pub station: usize,
+    /// Which way its data goes.
+    pub direction: Direction,
+    /// The category of its data.
+    pub category: Category,
+    /// The category of its acknowledgements.
+    pub ack_category: Category,
+}
+
+/// Which way data goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Direction {
+    /// From the server to a station: a download.
+    Down,
+    /// From a station to the server: an upload.
+    Up,
+}
+
+impl CellPlan {
+    /// The name of the access point, which no station may have.
+    pub const ACCESS_POINT: &'static str = "access-point";
+
+    /// Channel access in this cell: station number 0 is the access point, number `n + 1` is number `n` of [`Self::stations`]. Its `check`
+    /// says what of the plan is not right.
+    #[must_use]
+    pub fn access(&self, seed: u64) -> CellConfig {
+        let access_point = StationConfig {
+            functions: self
+                .access_point
+                .iter()
+                .map(|function| FunctionConfig {
+                    category: function.category,
+                    access: function.access,
+                    saturated: None,
+                })
+                .collect(),
+            ..StationConfig::access_point(Self::ACCESS_POINT)
+        };
+        let station = |station: &StationPlan| StationConfig {
+            functions: station
+                .functions
+                .iter()
+                .map(|function| FunctionConfig {
+                    category: function.category,
+                    access: function.access,
+                    saturated: match function.source {
+                        UplinkSource::Queue(_) => None,
+                        UplinkSource::Saturated(payload) => Some((payload, 0)),
+                    },
+                })
+                .collect(),
+            ..StationConfig::new(station.name.clone(), station.rate)
+        };
+        CellConfig {
+            phy: self.phy,
+            sizes: self.sizes,
+            control_rate: self.control_rate,
+            after_collision: self.after_collision,
+            ack_timeout: self.ack_timeout,
+            stations: [access_point].into_iter().chain(self.stations.iter().map(station)).collect(),
+            seed,
+        }
+    }
+}
