@@ -33,6 +33,14 @@ pub struct Frame {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FunctionId(usize);
 
+impl FunctionId {
+    /// Its place among all functions of the cell: those of the first station come first, each station's as configured.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0
+    }
+}
+
 /// What became of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
@@ -72,6 +80,8 @@ enum Medium {
     /// A data frame that nobody disturbs, up to the end of its acknowledgement.
     Exchange {
         holder: usize,
+        /// When the data frame ends.
+        received: Time,
         airtime: Span,
         txop_end: Time,
     },
@@ -203,12 +213,22 @@ impl Cell {
             let at = self.next;
             match self.medium {
                 Medium::Idle => self.begin(at, outcomes),
-                Medium::Exchange { holder, airtime, txop_end } => {
+                Medium::Exchange { holder, airtime, txop_end, .. } => {
                     self.acknowledged(at, holder, airtime, txop_end, outcomes);
                 }
                 Medium::Between { holder, since, txop_end } => self.go_on(at, holder, since, txop_end),
                 Medium::Collision => self.collided(at, outcomes),
             }
+        }
+    }
+
+    /// Of a frame that is transmitted and that nobody disturbs: who sends it, and when the receiver has all of it. The outcome follows
+    /// after SIFS and the acknowledgement.
+    #[must_use]
+    pub fn receiving(&self) -> Option<(FunctionId, Time)> {
+        match self.medium {
+            Medium::Exchange { holder, received, .. } => Some((FunctionId(holder), received)),
+            _ => None,
         }
     }
 
@@ -293,9 +313,9 @@ impl Cell {
     }
 
     fn transmit(&mut self, at: Time, holder: usize, txop_end: Time) {
-        let airtime = self.exchange(holder).whole;
+        let ExchangeTime { data, whole: airtime, .. } = self.exchange(holder);
         self.functions[holder].report.attempts += 1;
-        self.medium = Medium::Exchange { holder, airtime, txop_end };
+        self.medium = Medium::Exchange { holder, received: at + data, airtime, txop_end };
         self.next = at + airtime;
     }
 

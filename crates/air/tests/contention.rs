@@ -302,3 +302,22 @@ fn the_access_point_sends_at_the_rate_of_the_station() {
     let far = near + DIFS + 20 + 514 * 4 + SIFS + 44;
     assert_eq!(times(&polled(&mut cell, 100_000)), [(near, 1, true), (far, 2, true)]);
 }
+
+#[test]
+fn the_receiver_has_a_frame_as_its_data_ends_unless_it_collides() {
+    let mut cell = cell(&[&[(BE, EAGER)], &[(BE, EAGER)]]);
+    let (first, second) = (function(&cell, 1), function(&cell, 2));
+    cell.push(at(0), first, frame(0));
+    assert_eq!(cell.receiving(), None);
+    let mut outcomes = Vec::new();
+    cell.poll(at(DIFS), &mut outcomes);
+    assert_eq!(cell.receiving(), Some((first, at(DIFS + DATA))));
+    cell.poll(at(DIFS + EXCHANGE), &mut outcomes);
+    assert_eq!((outcomes.len(), cell.receiving()), (1, None));
+    // Both wait for the end of it, and collide.
+    let now = at(DIFS + EXCHANGE);
+    cell.push(now, first, frame(1));
+    cell.push(now, second, frame(2));
+    cell.poll(now + Span::from_micros(DIFS), &mut outcomes);
+    assert_eq!(cell.receiving(), None);
+}

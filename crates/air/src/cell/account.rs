@@ -19,6 +19,16 @@ impl Airtime {
     pub fn total(&self) -> Span {
         self.idle + self.exchange + self.collision
     }
+
+    /// The time since `earlier`, which is not later.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            idle: self.idle - earlier.idle,
+            exchange: self.exchange - earlier.exchange,
+            collision: self.collision - earlier.collision,
+        }
+    }
 }
 
 /// What one access function did since the start.
@@ -46,6 +56,22 @@ pub struct FunctionReport {
 }
 
 impl FunctionReport {
+    /// What the function did since `earlier`, a report of its own that is not later.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            delivered: self.delivered - earlier.delivered,
+            payload: self.payload - earlier.payload,
+            attempts: self.attempts - earlier.attempts,
+            collisions: self.collisions - earlier.collisions,
+            internal_collisions: self.internal_collisions - earlier.internal_collisions,
+            dropped: self.dropped - earlier.dropped,
+            airtime: self.airtime - earlier.airtime,
+            collided: self.collided - earlier.collided,
+            service: self.service - earlier.service,
+        }
+    }
+
     /// Attempts after which the frame is tried again.
     #[must_use]
     pub fn retries(&self) -> u64 {
