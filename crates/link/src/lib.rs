@@ -6,7 +6,7 @@
 //! Reading order: `packet.rs` (words), `link.rs` (the whole), then its parts in path order: `loss.rs`,
 //! `queue.rs` and `queue/`, `fifo.rs` (drop-tail when departures are known on arrival), `serializer.rs`,
 //! `delay.rs`; beside them `meter.rs`, `occupancy.rs`, `queueing_delay.rs` and `histogram.rs` over `buckets.rs`, and
-//! `loss_episodes.rs` (what is measured), `moving_limit.rs` (limits that follow the medium), `assist.rs` (what a router tells senders) and `traffic.rs` (packets that do not answer to congestion).
+//! `loss_episodes.rs` (what is measured), `moving_limit.rs` (limits that follow the medium), `served_queue.rs` (a queue whose packets another machine sends), `assist.rs` (what a router tells senders) and `traffic.rs` (packets that do not answer to congestion).
 
 pub mod assist;
 mod buckets;
@@ -25,6 +25,7 @@ mod packet;
 pub mod queue;
 mod queueing_delay;
 mod serializer;
+mod served_queue;
 pub mod traffic;
 
 pub use delay::DelayLine;
@@ -37,3 +38,4 @@ pub use packet::{Backlog, Datagram, DropReason, Ecn};
 pub use queue::{Limit, Queue};
 pub use queueing_delay::QueueingDelay;
 pub use serializer::Serializer;
+pub use served_queue::ServedQueue;

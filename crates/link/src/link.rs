@@ -46,9 +46,9 @@ struct Queued<P> {
 
 /// A packet, when it came, and whether this link's queue has marked it.
 pub struct Held<P> {
-    arrived: Time,
-    marked: bool,
-    packet: P,
+    pub(crate) arrived: Time,
+    pub(crate) marked: bool,
+    pub(crate) packet: P,
 }
 
 impl<P: Datagram> Datagram for Held<P> {

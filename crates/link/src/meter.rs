@@ -208,11 +208,16 @@ impl Meter {
 
     /// Closes the measured interval at `end`, with `held` packets still inside.
     pub(crate) fn report(&self, end: Time, held: u64, rate: Rate) -> LinkReport {
+        self.report_of(end, held, self.busy_nanos(rate))
+    }
+
+    /// The same where the time on the wire is known otherwise.
+    pub(crate) fn report_of(&self, end: Time, held: u64, busy_nanos: f64) -> LinkReport {
         let mut meter = self.clone();
         let measured = end.since(meter.since);
         meter.delay.held(Span::ZERO, measured.saturating_sub(meter.delay.total()));
         let span = (measured.as_nanos() as f64).max(1.0);
-        let utilization = (meter.busy_nanos(rate) / span).min(1.0);
+        let utilization = (busy_nanos / span).min(1.0);
         let waiting = meter.occupancy.total().saturating_sub(meter.occupancy.time(0));
         LinkReport {
             measured,
