@@ -67,6 +67,8 @@ struct Counts {
     acknowledgements_dropped: u64,
     rtt: Histogram,
     min_rtt: Option<Span>,
+    /// Where acknowledgements cross queues.
+    max_smoothed_rtt: Option<Span>,
 }
 
 impl Flow {
@@ -88,7 +90,7 @@ impl Flow {
     ) -> Self {
         let total_segments = plan.size.map_or(u64::MAX, |size| size.get().div_ceil(plan.payload.get()));
         let transport = plan.transport;
-        let way_back = (!plan.return_route.is_empty()).then(Box::default);
+        let way_back = plan.acknowledgements_wait().then(Box::default);
         let sacks = if way_back.is_some() && transport.sack {
             Sacks::Blocks { timestamps: transport.timestamps }
         } else {
@@ -278,6 +280,9 @@ impl Flow {
         if let Some(rtt) = self.sender.on_ack::<F>(now, ack, blocks) {
             self.counts.rtt.record(rtt);
             self.counts.min_rtt = Some(self.counts.min_rtt.map_or(rtt, |min| min.min(rtt)));
+            if M::CARRIES_ACKNOWLEDGEMENTS {
+                self.counts.max_smoothed_rtt = self.counts.max_smoothed_rtt.max(self.sender.smoothed_rtt());
+            }
         }
         if self.sender.is_done() && self.completed.is_none() {
             self.completed = Some(now);
@@ -424,6 +429,7 @@ impl Flow {
             acknowledgements_dropped: counts.acknowledgements_dropped,
             rtt: counts.rtt,
             min_rtt: counts.min_rtt,
+            max_smoothed_rtt: counts.max_smoothed_rtt,
             completion: if self.left { None } else { self.completed.map(|at| at.since(self.start)) },
             sized: self.probing.as_ref().and(self.receiver.wanted_window()),
             sizing: self.receiver.sizer_changes().to_vec(),

@@ -12,10 +12,10 @@
 //!
 //! Where packets cross several links, or acknowledgements cross queues, packets move hop by hop: every link's
 //! propagation is real, with an event for each packet and link, and only a flow's access lines are lumped. Over a single
-//! link both ways give the same packets.
+//! link both ways give the same packets. A wireless cell is a third way: what waits for the air is sent by [`air::Cell`].
 //!
 //! Reading order: `plan.rs` (what goes in), `simulation.rs` (the loop), `agenda.rs`, `packet.rs`, `medium.rs` and
-//! `medium/` (what carries packets: one link, or a network of them), `endpoints.rs` (flows and users by one index),
+//! `medium/` (what carries packets: one link, a network of them, a wireless cell), `endpoints.rs` (flows and users by one index),
 //! `flow.rs` (one transfer: sender and receiver), `user.rs` and `population.rs` (Engset sessions), `tcp.rs` and `tcp/`
 //! (the protocol), `recorder.rs` and `outcome.rs` (what comes out).
 
@@ -33,7 +33,7 @@ mod tagged;
 mod tcp;
 mod user;
 
-pub use outcome::{BATCHES, FlowReport, Outcome, SessionsReport};
+pub use outcome::{AccessReport, BATCHES, CellReport, FlowReport, Outcome, SessionsReport};
 pub use plan::{
     CellPlace, CellPlan, ControlPlan, Direction, DownlinkPlan, FlowPlan, LinkPlan, Plan, QueuePlan,
     SessionSize, SessionsPlan, SizerPlan, StationPlan, Topology, TrafficPlan, UplinkPlan, UplinkSource,

@@ -1,25 +1,28 @@
 //! What carries packets between endpoints.
 //!
 //! Reading order: the trait, then `medium/lines.rs` (what is under way behind the queues), `medium/tight.rs` (one link),
-//! `medium/assisted.rs` (one whose router tells senders) and `medium/network.rs` (several links).
+//! `medium/assisted.rs` (one whose router tells senders), `medium/network.rs` (several links) and `medium/cell.rs` (a wireless cell).
 
 mod assisted;
+mod cell;
 mod lines;
 mod network;
 mod tight;
 
 pub(crate) use assisted::AssistedLink;
+pub(crate) use cell::WirelessCell;
 pub(crate) use lines::Lines;
 pub(crate) use network::Network;
 pub(crate) use tight::TightLink;
 
+use crate::outcome::CellReport;
 use crate::packet::{Kind, Packet, UnderWay};
 use crate::tagged::Tagged;
 use link::assist::CongestionHeader;
 use link::{LinkReport, LinkState, LossEpisodes};
 use units::Time;
 
-/// What carries packets between endpoints: one tight link, or a network of links. It has slots in the agenda of its
+/// What carries packets between endpoints: one tight link, a network of links, or a wireless cell. It has slots in the agenda of its
 /// own. It knows no endpoint: the loop hands on what arrived and what was dropped. A further kind of medium is a file here, and a variant of [`Topology`](crate::Topology).
 pub(crate) trait Medium {
     /// Whether acknowledgements may cross queues. Where they may not, nothing is spent on it.
@@ -71,4 +74,16 @@ pub(crate) trait Medium {
 
     /// Every link from the start of measurement to `end`.
     fn reports(&mut self, end: Time) -> Vec<LinkReport>;
+
+    /// The limit of the tight link's queue, if it moves.
+    fn moving_limit(&mut self, now: Time) -> Option<u64> {
+        let _ = now;
+        None
+    }
+
+    /// The wireless cell from the start of measurement to `end`, if it is one.
+    fn cell_report(&mut self, end: Time) -> Option<CellReport> {
+        let _ = end;
+        None
+    }
 }

@@ -1,5 +1,9 @@
 //! What a run leaves behind.
 
+mod cell;
+
+pub use cell::{AccessReport, CellReport};
+
 use link::{Histogram, LinkReport, LinkState, SynchronizedLosses};
 use sizing::PhaseChange;
 use units::{Bytes, Rate, Span, Time};
@@ -13,13 +17,16 @@ pub const BATCHES: u64 = 10;
 pub struct Outcome<R> {
     /// When it ended.
     pub ended: Time,
-    /// The tight link over the measured interval.
+    /// The tight link over the measured interval. In a cell, the access point's watched queue, with the share of time the air is busy as
+    /// its utilization.
     pub link: LinkReport,
     /// The tight link at the ends of [`BATCHES`] equal parts of the measured interval, its beginning first; only the
     /// beginning if the plan has no end.
     pub batches: Vec<(Time, LinkState)>,
-    /// Every link over the measured interval, in the plan's order.
+    /// Every link over the measured interval, in the plan's order. In a cell, the access point's watched queue, then the backhaul.
     pub links: Vec<LinkReport>,
+    /// The cell over the measured interval, if there is one.
+    pub cell: Option<CellReport>,
     /// Loss episodes of the greedy flows at the tight link over the measured interval.
     pub losses: SynchronizedLosses,
     /// Every flow over the measured interval, in the plan's order.
@@ -63,6 +70,9 @@ pub struct FlowReport {
     pub rtt: Histogram,
     /// The least of them.
     pub min_rtt: Option<Span>,
+    /// The greatest smoothed round-trip time after a sample (RFC 6298); `None` without one, and where all propagation is lumped
+    /// behind one link, since nothing is spent on it there.
+    pub max_smoothed_rtt: Option<Span>,
     /// From the flow's start to its last byte's acknowledgement, for a sized flow that ended.
     pub completion: Option<Span>,
     /// The phases of its sizer, from the start of the run on.

@@ -59,8 +59,14 @@ impl Plan {
 
     /// What groups the tight link's drops: it watches the greedy flows that cross it.
     pub(crate) fn loss_episodes(&self) -> LossEpisodes {
-        let tight = self.topology.tight();
-        let crosses = |flow: &FlowPlan| flow.size.is_none() && flow.route.contains(&tight);
+        let crosses = |flow: &FlowPlan| {
+            flow.size.is_none()
+                && match (&self.topology, flow.place) {
+                    (Topology::Cell(cell), Some(place)) => cell.is_watched(place),
+                    (Topology::Cell(_), None) => false,
+                    (topology, _) => flow.route.contains(&topology.tight()),
+                }
+        };
         let watched = || self.flows.iter().enumerate().filter(|(_, flow)| crosses(flow));
         let total: Span = watched().map(|(_, flow)| flow.base_rtt).sum();
         let mut episodes = LossEpisodes::new(total / watched().count().max(1) as u64);
@@ -120,6 +126,11 @@ pub struct FlowPlan {
 }
 
 impl FlowPlan {
+    /// Whether its acknowledgements cross queues.
+    pub(crate) fn acknowledgements_wait(&self) -> bool {
+        !self.return_route.is_empty() || self.place.is_some()
+    }
+
     /// A flow that always has data to send, from the beginning, over the first link: segments of 1500 bytes on the wire, each
     /// acknowledged by itself, a socket buffer that is never the limit.
     #[must_use]

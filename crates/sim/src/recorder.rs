@@ -37,6 +37,10 @@ pub trait Recorder {
     fn measure(&mut self, at: Time, index: usize, name: &'static str, value: f64) {
         let _ = (at, index, name, value);
     }
+    /// The limit of the watched queue at `at`, if it moves, in packets.
+    fn moving_limit(&mut self, at: Time, packets: u64) {
+        let _ = (at, packets);
+    }
     /// How often, in simulated time, to tell how far the run is; `None`: never. It changes nothing about the run, unless
     /// [`Recorder::reached`] ends it.
     fn pulse(&self) -> Option<Span> {

@@ -6,7 +6,7 @@ mod strangers;
 use crate::agenda::Agenda;
 use crate::endpoints::Endpoints;
 use crate::flow::Flow;
-use crate::medium::{AssistedLink, Lines, Medium, Network, TightLink};
+use crate::medium::{AssistedLink, Lines, Medium, Network, TightLink, WirelessCell};
 use crate::outcome::{BATCHES, Outcome};
 use crate::packet::Packet;
 use crate::plan::{LinkPlan, Plan, Topology, TrafficPlan};
@@ -28,6 +28,7 @@ enum Carrier {
     Tight(Box<TightLink>),
     Assisted(Box<AssistedLink>),
     Network(Box<Network>),
+    Cell(Box<WirelessCell>),
 }
 
 /// All but what carries the packets.
@@ -49,7 +50,8 @@ impl<R: Recorder> Simulation<R> {
     /// # Panics
     /// If a registry lacks a queue with its settings, an assist, a controller, a slow start or a sizer that the plan names; if a
     /// link of a network has an assist; if a route is empty or names a link that the plan does not have; if a plan with one
-    /// link has other routes or acknowledgements that wait.
+    /// link has other routes or acknowledgements that wait; if a cell is not what [`air::config::CellConfig::check`] accepts, has
+    /// traffic, or has a flow without a place or at one without a queue.
     #[must_use]
     pub fn new(plan: Plan, recorder: R) -> Self {
         match &plan.topology {
@@ -71,6 +73,14 @@ impl<R: Recorder> Simulation<R> {
                 };
                 let network = Network::new(links.iter().map(make).collect(), &plan);
                 Self { course: Course::new(plan, recorder), carrier: Carrier::Network(Box::new(network)) }
+            }
+            Topology::Cell(cell) => {
+                let make = |link: &LinkPlan| {
+                    let link = Link::make_with(link.config, &link.queue, link.limit, loss(&plan, link));
+                    link.expect("the plan names queues of the registry and their settings")
+                };
+                let medium = WirelessCell::new(cell, cell.backhaul.each_ref().map(make), &plan);
+                Self { course: Course::new(plan, recorder), carrier: Carrier::Cell(Box::new(medium)) }
             }
         }
     }
@@ -117,6 +127,7 @@ impl<R: Recorder> Simulation<R> {
             Carrier::Tight(link) => self.course.run(*link),
             Carrier::Assisted(link) => self.course.run(*link),
             Carrier::Network(network) => self.course.run(*network),
+            Carrier::Cell(cell) => self.course.run(*cell),
         }
     }
 }
@@ -232,6 +243,9 @@ impl<R: Recorder> Course<R> {
                 }
             } else if slot == recording {
                 self.record(now, &medium.state(now));
+                if let Some(packets) = medium.moving_limit(now) {
+                    self.recorder.moving_limit(now, packets);
+                }
                 agenda.set(slot, interval.map_or(Time::NEVER, |interval| now + interval));
             } else if slot == batch_ends {
                 agenda.set(slot, self.end_batch(now, &mut medium));
@@ -316,6 +330,7 @@ impl<R: Recorder> Course<R> {
             ended,
             link: links[self.tight].clone(),
             links,
+            cell: medium.cell_report(ended),
             losses: medium.losses().counts(),
             batches: self.batches,
             flows: self.endpoints.flows.into_iter().map(|flow| flow.report(ended)).collect(),

@@ -114,6 +114,12 @@ pub enum Direction {
 }
 
 impl CellPlan {
+    /// Whether the data of a flow at `place` waits in the watched queue.
+    pub(crate) fn is_watched(&self, place: CellPlace) -> bool {
+        let watched = self.access_point.get(self.watched).map(|function| function.category);
+        place.direction == Direction::Down && Some(place.category) == watched
+    }
+
     /// The name of the access point, which no station may have.
     pub const ACCESS_POINT: &'static str = "access-point";
 

@@ -1,5 +1,6 @@
 //! What carries the packets, as data.
 
+use super::CellPlan;
 use link::queue::PolicyConfig;
 use link::{Limit, LinkConfig};
 use serde::Serialize;
@@ -18,6 +19,8 @@ pub enum Topology {
         /// Which of them an outcome is about.
         tight: usize,
     },
+    /// A wireless cell and the wire behind it, as each flow's place says. An outcome is about a queue of the access point.
+    Cell(CellPlan),
 }
 
 /// One direction of a link.
@@ -34,12 +37,13 @@ pub struct LinkPlan {
 }
 
 impl Topology {
-    /// Its links, one per direction.
+    /// Its links, one per direction: in a cell, the backhaul.
     #[must_use]
     pub fn links(&self) -> &[LinkPlan] {
         match self {
             Self::OneLink(link) => slice::from_ref(link),
             Self::Network { links, .. } => links,
+            Self::Cell(cell) => &cell.backhaul,
         }
     }
 
@@ -48,31 +52,31 @@ impl Topology {
         match self {
             Self::OneLink(link) => slice::from_mut(link),
             Self::Network { links, .. } => links,
+            Self::Cell(cell) => &mut cell.backhaul,
         }
     }
 
-    /// Which of its links an outcome is about.
-    #[must_use]
-    pub fn tight(&self) -> usize {
+    /// Which of an outcome's links it is about.
+    pub(crate) fn tight(&self) -> usize {
         match self {
-            Self::OneLink(_) => 0,
+            Self::OneLink(_) | Self::Cell(_) => 0,
             Self::Network { tight, .. } => *tight,
         }
     }
 
-    /// The same links as a network, even if there is only one.
+    /// The same links as a network, even if there is only one. A cell stays one.
     #[must_use]
     pub fn into_network(self) -> Self {
         match self {
             Self::OneLink(link) => Self::Network { links: vec![link], tight: 0 },
-            Self::Network { .. } => self,
+            Self::Network { .. } | Self::Cell(_) => self,
         }
     }
 
     /// The first of its links as the only one.
     pub(super) fn into_one_link(self) -> Self {
         match self {
-            Self::OneLink(_) => self,
+            Self::OneLink(_) | Self::Cell(_) => self,
             Self::Network { links, tight } => match <[LinkPlan; 1]>::try_from(links) {
                 Ok([link]) => Self::OneLink(link),
                 Err(links) => Self::Network { links, tight },

@@ -2,6 +2,7 @@
 
 mod assisted;
 mod batches;
+mod cell;
 mod closed_form;
 mod common;
 mod engset;

@@ -1,0 +1,385 @@
+//! A wireless cell between stations and a server behind a wire.
+//!
+//! A packet crosses the backhaul, which is a link each way, and the air, where the access functions that have frames contend
+//! ([`air::Cell`]). What waits for the air is in the queue of an access function: the access point has one per category, a station
+//! as well. The receiver has a packet as its data frame ends; the sender knows once it is acknowledged.
+//!
+//! Flows are either of the server's side and a station's (their place says which way data goes), and their acknowledgements go the other
+//! way in a category of their own. What a flow's base RTT has beyond the backhaul is its sender's access line.
+
+mod transmitter;
+
+use super::{Lines, Medium};
+use crate::outcome::{AccessReport, CellReport};
+use crate::packet::{Kind, Packet, UnderWay};
+use crate::plan::{CellPlace, CellPlan, Direction, FlowPlan, Plan, QueuePlan, UplinkSource};
+use air::access::Category;
+use air::airtime_limits::PendingAirtime;
+use air::{Airtime, Cell, Fate, FunctionId, FunctionReport, Outcome};
+use link::moving_limit::MovingLimit;
+use link::{Link, LinkReport, LinkState, LossEpisodes, ServedQueue};
+use std::mem;
+use transmitter::{Limiter, Transmitter};
+use units::random::Stream;
+use units::{Span, Time};
+
+/// Slots of the agenda: the air, then the backhaul's links.
+const AIR: usize = 0;
+const SLOTS: usize = 3;
+/// The backhaul's links.
+const TO_ACCESS_POINT: usize = 0;
+const TO_SERVER: usize = 1;
+
+/// In place of a packet's station.
+const ON_THE_WIRE: u32 = u32::MAX;
+
+/// A cell and the wire behind it.
+pub(crate) struct WirelessCell {
+    air: Cell,
+    /// By the place of the function among all; `None`: saturated.
+    transmitters: Vec<Option<Transmitter>>,
+    /// Names for the report, by the same place.
+    functions: Vec<(String, Category, FunctionId)>,
+    watched: usize,
+    backhaul: [Link<Packet>; 2],
+    /// Of each flow.
+    ways: Vec<Way>,
+    lines: Lines,
+    /// When which function's frame is received.
+    receiving: Option<(usize, Time)>,
+    outcomes: Vec<Outcome>,
+    /// At their receivers, which have not been told.
+    arrived: Vec<Packet>,
+    dropped: Vec<Packet>,
+    losses: LossEpisodes,
+    /// When each slot is due, as the agenda knows.
+    told: [Time; SLOTS],
+    /// What was so as measuring began.
+    before: Before,
+}
+
+/// The way of a flow.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    direction: Direction,
+    station: u32,
+    /// The places of the functions that send its data and its acknowledgements over the air.
+    data: usize,
+    acknowledgements: usize,
+}
+
+#[derive(Debug, Default)]
+struct Before {
+    at: Time,
+    airtime: Airtime,
+    functions: Vec<FunctionReport>,
+}
+
+impl WirelessCell {
+    /// The cell of a plan with its backhaul's links.
+    ///
+    /// # Panics
+    /// If the cell's access parameters do not pass their check, if a registry lacks a queue, if there is cross traffic, if a flow has no
+    /// place, or one whose functions there are not, or if the access point does not have the watched queue.
+    pub(crate) fn new(cell: &CellPlan, backhaul: [Link<Packet>; 2], plan: &Plan) -> Self {
+        assert!(plan.traffic.is_empty(), "no cross traffic in a wireless cell");
+        let air = Cell::new(&cell.access(plan.seed)).unwrap_or_else(|fault| panic!("{fault}"));
+        assert!(cell.watched < cell.access_point.len(), "the access point has the queue that is watched");
+        let (mut functions, mut transmitters) = (Vec::new(), Vec::new());
+        let mut add = |station: usize, name: &str, category: Category, queue, limiter| {
+            let id = air.function(station, category).expect("the plan's functions are the cell's");
+            functions.push((name.to_owned(), category, id));
+            let transmitter = |queue| Transmitter::new(id, category, station > 0, queue, limiter);
+            transmitters.push(Option::map(queue, transmitter));
+        };
+        let fastest = cell.phy.rates[cell.phy.rates.len() - 1];
+        let make = |count: usize, queue: &QueuePlan, name: &str, category: Category| {
+            let stream = Stream::new(plan.seed, &format!("queue {name} {}", category.name()));
+            ServedQueue::make(count, &queue.policy, queue.limit, fastest, stream)
+                .expect("the plan names queues of the registry and their settings")
+        };
+        for function in &cell.access_point {
+            let (name, category) = (CellPlan::ACCESS_POINT, function.category);
+            let stations = cell.stations.len();
+            let queues = if function.airtime.is_some() { stations } else { 1 };
+            let mut queue = make(queues, &function.queue, name, category);
+            if let Some(limit) = function.moving {
+                queue = queue.limited(MovingLimit::new(limit));
+            }
+            let limiter = function.airtime.map(|limits| {
+                let rates = cell.stations.iter().map(|station| station.rate).collect();
+                let pending = PendingAirtime::new(limits, stations);
+                Limiter::new(pending, cell.phy, cell.sizes, cell.control_rate, rates)
+            });
+            add(0, name, category, Some(queue), limiter);
+        }
+        for (station, number) in cell.stations.iter().zip(1..) {
+            for function in &station.functions {
+                let queue = match &function.source {
+                    UplinkSource::Queue(queue) => Some(make(1, queue, &station.name, function.category)),
+                    UplinkSource::Saturated(_) => None,
+                };
+                add(number, &station.name, function.category, queue, None);
+            }
+        }
+        let way = |flow: &FlowPlan| {
+            let place = flow.place.unwrap_or_else(|| panic!("{} needs a place in the cell", flow.name));
+            let way = way(place, &air);
+            let exist = [way.data, way.acknowledgements];
+            let queued = exist.iter().all(|index| transmitters[*index].is_some());
+            assert!(queued, "{} sends through a saturated function", flow.name);
+            way
+        };
+        let delay: Span = cell.backhaul.iter().map(|link| link.config.delay).sum();
+        Self {
+            ways: plan.connections().map(way).collect(),
+            lines: Lines::new(plan.connections().map(|flow| flow.base_rtt.saturating_sub(delay))),
+            transmitters,
+            before: Before {
+                functions: vec![FunctionReport::default(); functions.len()],
+                ..Before::default()
+            },
+            functions,
+            watched: cell.watched,
+            backhaul,
+            receiving: None,
+            outcomes: Vec::new(),
+            arrived: Vec::new(),
+            dropped: Vec::new(),
+            losses: plan.loss_episodes(),
+            told: [Time::NEVER; SLOTS],
+            air,
+        }
+    }
+
+    /// What of the air is due by `now`.
+    fn advance(&mut self, now: Time) {
+        loop {
+            if let Some((function, at)) = self.receiving
+                && at <= now
+            {
+                self.receiving = None;
+                self.receive(at, function);
+                continue;
+            }
+            let at = self.air.wakeup();
+            if at > now || at == Time::NEVER {
+                return;
+            }
+            let mut outcomes = mem::take(&mut self.outcomes);
+            self.air.poll(at, &mut outcomes);
+            for outcome in outcomes.drain(..) {
+                let Some(transmitter) = &mut self.transmitters[outcome.function.index()] else { continue };
+                match outcome.fate {
+                    Fate::Delivered { .. } => transmitter.sent(at, &mut self.air, &mut self.dropped),
+                    Fate::Dropped { .. } => transmitter.given_up(at, &mut self.air, &mut self.dropped),
+                    Fate::Retried => {}
+                }
+            }
+            self.outcomes = outcomes;
+            self.receiving = self.air.receiving().map(|(function, at)| (function.index(), at));
+        }
+    }
+
+    /// A data frame ends that nobody disturbed: its packet goes on.
+    fn receive(&mut self, now: Time, function: usize) {
+        let Some(transmitter) = &self.transmitters[function] else { return };
+        let Some(packet) = transmitter.first().copied() else { return };
+        if transmitter.is_station() {
+            self.send(now, TO_SERVER, packet);
+        } else {
+            self.arrive(now, packet);
+        }
+    }
+
+    /// A packet has crossed both the air and the backhaul.
+    fn arrive(&mut self, now: Time, packet: Packet) {
+        match packet.kind {
+            Kind::Segment => self.arrived.push(packet),
+            Kind::Acknowledgement | Kind::Probe => self.lines.push(now, packet.into()),
+            Kind::Cross => {}
+        }
+    }
+
+    /// Into a link of the backhaul.
+    fn send(&mut self, now: Time, link: usize, packet: Packet) {
+        let dropped = &mut self.dropped;
+        self.backhaul[link].push(now, packet, &mut |packet, _| dropped.push(wired(packet)));
+    }
+
+    /// Into the queue of the function that sends it over the air.
+    fn contend(&mut self, now: Time, packet: Packet) {
+        self.advance(now);
+        let way = self.ways[packet.flow as usize];
+        let function = if packet.kind == Kind::Acknowledgement { way.acknowledgements } else { way.data };
+        let transmitter = self.transmitters[function].as_mut().expect("checked as the cell was made");
+        transmitter.push(now, packet, &mut self.air, &mut self.dropped);
+    }
+
+    fn watched(&mut self) -> &mut Transmitter {
+        self.transmitters[self.watched].as_mut().expect("the access point is not saturated")
+    }
+
+    /// How long the air was busy since measuring began.
+    fn busy(&self, now: Time) -> Span {
+        let airtime = self.air.airtime(now).since(&self.before.airtime);
+        airtime.exchange + airtime.collision
+    }
+
+    fn due(&self) -> [Time; SLOTS] {
+        let received = self.receiving.map_or(Time::NEVER, |(_, at)| at);
+        let air = self.air.wakeup().min(received);
+        let [to_access_point, to_server] =
+            self.backhaul.each_ref().map(|link| link.wakeup().unwrap_or(Time::NEVER));
+        [air, to_access_point, to_server]
+    }
+}
+
+impl Medium for WirelessCell {
+    const CARRIES_ACKNOWLEDGEMENTS: bool = true;
+
+    fn offer(&mut self, now: Time, mut packet: Packet) -> bool {
+        let Some(way) = self.ways.get(packet.flow as usize) else { return false };
+        packet.hop = way.station;
+        let from_station = (way.direction == Direction::Up) == (packet.kind != Kind::Acknowledgement);
+        if from_station {
+            self.contend(now, packet);
+        } else {
+            self.send(now, TO_ACCESS_POINT, packet);
+        }
+        true
+    }
+
+    fn next_arrival(&self) -> Time {
+        self.lines.next()
+    }
+
+    fn pop_arrival(&mut self) -> Option<UnderWay> {
+        self.lines.pop()
+    }
+
+    fn slots(&self) -> usize {
+        SLOTS
+    }
+
+    fn act(&mut self, now: Time, slot: usize, arrived: &mut Vec<Packet>) {
+        if slot == AIR {
+            self.advance(now);
+        } else {
+            let link = slot - 1;
+            loop {
+                let dropped = &mut self.dropped;
+                let packet = self.backhaul[link].poll(now, &mut |packet, _| dropped.push(wired(packet)));
+                let Some(packet) = packet else { break };
+                if link == TO_SERVER {
+                    self.arrive(now, packet);
+                } else {
+                    self.contend(now, packet);
+                }
+            }
+        }
+        arrived.append(&mut self.arrived);
+    }
+
+    fn settle(&mut self, now: Time, mut dropped: impl FnMut(u32, Kind), mut wake: impl FnMut(usize, Time)) {
+        for packet in self.dropped.drain(..) {
+            let way = self.ways[packet.flow as usize];
+            if packet.kind == Kind::Segment
+                && packet.hop != ON_THE_WIRE
+                && way.data == self.watched
+                && let Some(transmitter) = &self.transmitters[self.watched]
+            {
+                let delay = || transmitter.queue.state(now).queueing_delay();
+                self.losses.observe(now, packet.flow as usize, delay);
+            }
+            dropped(packet.flow, packet.kind);
+        }
+        let mut due = self.due();
+        if !self.arrived.is_empty() {
+            due[AIR] = now;
+        }
+        for (slot, at) in due.into_iter().enumerate() {
+            if self.told[slot] != at {
+                self.told[slot] = at;
+                wake(slot, at);
+            }
+        }
+    }
+
+    fn losses(&mut self) -> &mut LossEpisodes {
+        &mut self.losses
+    }
+
+    fn begin_measuring(&mut self, now: Time) {
+        self.advance(now);
+        let functions = self.functions.iter().map(|(_, _, id)| self.air.report(*id)).collect();
+        self.before = Before { at: now, airtime: self.air.airtime(now), functions };
+        for transmitter in self.transmitters.iter_mut().flatten() {
+            transmitter.queue.begin_measuring(now);
+        }
+        self.backhaul.iter_mut().for_each(|link| link.begin_measuring(now));
+        self.losses.begin_measuring();
+    }
+
+    fn state(&mut self, now: Time) -> LinkState {
+        let busy = self.busy(now);
+        LinkState { busy, ..self.watched().queue.state(now) }
+    }
+
+    fn reports(&mut self, end: Time) -> Vec<LinkReport> {
+        let measured = end.since(self.before.at).as_secs_f64().max(f64::MIN_POSITIVE);
+        let utilization = self.busy(end).as_secs_f64() / measured;
+        let idle_fraction = 1.0 - utilization;
+        let watched = LinkReport { utilization, idle_fraction, ..self.watched().queue.report(end) };
+        let mut reports = vec![watched];
+        reports.extend(self.backhaul.iter_mut().map(|link| link.report(end)));
+        reports
+    }
+
+    fn moving_limit(&mut self, now: Time) -> Option<u64> {
+        self.watched().queue.moving_limit(now)
+    }
+
+    fn cell_report(&mut self, end: Time) -> Option<CellReport> {
+        let mean_moving_limit = self.watched().queue.mean_moving_limit(end);
+        let of = self.functions.iter().zip(&self.transmitters).zip(&self.before.functions);
+        let functions = of
+            .map(|(((station, category, id), transmitter), before)| AccessReport {
+                station: station.clone(),
+                category: *category,
+                access: self.air.report(*id).since(before),
+                queue: transmitter.as_ref().map(|transmitter| transmitter.queue.report(end)),
+            })
+            .collect();
+        let airtime = self.air.airtime(end).since(&self.before.airtime);
+        Some(CellReport { measured: end.since(self.before.at), airtime, functions, mean_moving_limit })
+    }
+}
+
+/// A packet that was dropped by the backhaul.
+fn wired(packet: Packet) -> Packet {
+    Packet { hop: ON_THE_WIRE, ..packet }
+}
+
+/// The way of a flow at `place`.
+///
+/// # Panics
+/// If there are not the functions for it.
+fn way(place: CellPlace, air: &Cell) -> Way {
+    let station = place.station + 1;
+    let (data, acknowledgements) = match place.direction {
+        Direction::Down => (0, station),
+        Direction::Up => (station, 0),
+    };
+    let function = |station, category: Category| {
+        let function = air.function(station, category);
+        let missing = || panic!("station number {station} sends nothing in {}", category.name());
+        function.unwrap_or_else(missing).index()
+    };
+    Way {
+        direction: place.direction,
+        station: place.station as u32,
+        data: function(data, place.category),
+        acknowledgements: function(acknowledgements, place.ack_category),
+    }
+}
