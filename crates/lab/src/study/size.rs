@@ -62,6 +62,7 @@ pub fn from_theory(question: &Question) -> Sizing {
     assumptions.push(
         "theory alone: flows are all in step, or one of nine is out of it, whichever gives more; without start-up, timeouts and bursts".into(),
     );
+    assumptions.extend(choice::clumps(question, chosen.recommended));
     Sizing {
         engine: Engine::Model,
         curve: shown.collect(),
@@ -211,6 +212,7 @@ impl Study {
         let mut assumptions = assumptions(question);
         assumptions.push(bench::HOSTS.into());
         assumptions.extend(bench.assumptions());
+        assumptions.extend(choice::clumps(question, chosen.recommended));
         assumptions.extend(doubt(question, &chosen, &bench.at(chosen.recommended)));
         Ok(Sizing {
             engine: Engine::Sim,

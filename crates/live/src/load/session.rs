@@ -14,8 +14,9 @@ use units::{Bytes, Rate, Span};
 
 /// Bytes at the head of each stream that say which flow it is: a big-endian index.
 pub const PREAMBLE: u64 = 2;
-/// A connection must stand after this long.
-pub(crate) const CONNECT_WITHIN: Span = Span::from_secs(5);
+/// A connection must stand after this long: the kernel sends a SYN that is lost again after 1, 3, 7 and 15 s, and hundreds of flows that
+/// begin together lose many.
+pub(crate) const CONNECT_WITHIN: Span = Span::from_secs(20);
 /// A connected flow that moves nothing for this long is an error.
 pub(crate) const STALLED_AFTER: Span = Span::from_secs(30);
 /// What the TCP option of RFC 7323 takes of every segment, padding included.

@@ -5,12 +5,16 @@
 
 use super::answer::{Point, TradeOff};
 use super::question::Question;
+use units::Span;
 
 /// The recommended limit is this many times the least one that surely keeps the utilization. Half the flows need up to sqrt(2) times as
 /// much; kernels lose a little more in small buffers than simulated hosts do (docs/papers/kernel.md).
 pub const MARGIN: f64 = 1.5;
 /// It holds a new flow's first window in any case [rfc6928:2].
 pub const FLOOR: u64 = 10;
+/// It holds what the link carries in this time, or a bandwidth-delay product if that is less: flows that share a machine send in clumps.
+/// Chosen on the kernel. In simulation each flow has a machine of its own, and needs less (docs/guide/size.md).
+const CLUMP: Span = Span::from_millis(2);
 /// A larger limit makes sense only if it gains more than this of utilization.
 const GAIN: f64 = 0.001;
 
@@ -56,12 +60,13 @@ pub(super) fn choice(question: &Question, curve: &[Point]) -> Choice {
     });
     let near = |wanted: f64| first(curve, |point| point.utilization >= wanted).unwrap_or(curve[0].packets);
     let least = met.unwrap_or_else(|| near(best - GAIN)).max(loss.flatten().unwrap_or(0));
-    let scaled = |packets: u64| ((packets as f64 * MARGIN).ceil() as u64).max(FLOOR);
+    let floor = floor(question);
+    let scaled = |packets: u64| ((packets as f64 * MARGIN).ceil() as u64).max(floor);
     let mut recommended = match (sure, met) {
         (Some(sure), _) => scaled(sure.max(least)),
         // In the mean, but not surely: the margin once more.
         (None, Some(_)) => scaled(scaled(least)),
-        (None, None) => least.max(FLOOR),
+        (None, None) => least.max(floor),
     };
     let mut most = near(best - GAIN).max(recommended);
     let mut conflict = None;
@@ -79,6 +84,29 @@ pub(super) fn choice(question: &Question, curve: &[Point]) -> Choice {
         conflict = Some(Conflict { utilization: met, delay: delay.flatten(), loss: loss.flatten() });
     }
     Choice { least, recommended, most: most.max(recommended), conflict }
+}
+
+/// The recommended limit is no smaller, in packets, unless a wished delay says so.
+fn floor(question: &Question) -> u64 {
+    (clump(question).ceil() as u64).max(FLOOR)
+}
+
+fn clump(question: &Question) -> f64 {
+    let sent = question.rate.volume(CLUMP).get() as f64 / question.packet.get() as f64;
+    sent.min(question.bdp_packets())
+}
+
+/// Said where the recommended limit is that of clumps, and simulation alone would have less.
+pub(super) fn clumps(question: &Question, recommended: u64) -> Option<String> {
+    let clump = clump(question);
+    (recommended > FLOOR && recommended == clump.ceil() as u64).then(|| {
+        let holds = if clump < question.bdp_packets() {
+            format!("what the link carries in {CLUMP}")
+        } else {
+            "a bandwidth-delay product".into()
+        };
+        format!("the recommended limit holds {holds}: flows that share a machine send in clumps, which simulated hosts do not")
+    })
 }
 
 /// The smallest limit of which `certain` is `target` or more, and above which no limit surely misses it.

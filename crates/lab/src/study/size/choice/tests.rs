@@ -101,7 +101,28 @@ fn a_target_that_no_limit_reaches_is_said_so() {
 #[test]
 fn a_new_flow_s_first_window_finds_room() {
     let choice = choice(&question(), &curve(&[(2, 0.999, 0.0), (4, 0.9995, 0.0), (100, 1.0, 0.0)]));
+    // 2 ms of 100 Mbit/s are 17 packets; on a slower link ten decide.
+    assert_eq!((choice.least, choice.recommended), (2, 17));
+    let slow = Question::of(Rate::from_bps(10_000_000));
+    let choice = super::choice(&slow, &curve(&[(2, 0.999, 0.0), (4, 0.9995, 0.0), (100, 1.0, 0.0)]));
     assert_eq!((choice.least, choice.recommended), (2, FLOOR));
+}
+
+#[test]
+fn the_recommended_limit_holds_clumps_of_flows_that_share_a_machine() {
+    let low = curve(&[(8, 0.95, 0.0), (20, 0.995, 0.0), (40, 0.999, 0.0), (4000, 1.0, 0.0)]);
+    let fast =
+        |rtt| Question { rtt: super::super::Ends::at(rtt), ..Question::of(Rate::from_bps(1_000_000_000)) };
+    let far = choice(&fast(Span::from_millis(40)), &low);
+    assert_eq!((far.least, far.recommended), (20, 167), "2 ms");
+    let near = fast(Span::from_micros(600));
+    let chosen = choice(&near, &low);
+    assert_eq!(chosen.recommended, 50, "no more than a bandwidth-delay product");
+    assert!(clumps(&near, 50).unwrap().contains("a bandwidth-delay product"));
+    assert_eq!(clumps(&near, 60), None, "more was needed anyway");
+    let asked = Question { max_delay: Some(Span::from_micros(120)), ..near };
+    let delayed = choice(&asked, &low);
+    assert!(delayed.recommended < 50, "a wished delay comes first: {}", delayed.recommended);
 }
 
 #[test]
