@@ -33,7 +33,8 @@ fn dispersed(
     cross: Option<(Pattern, f64)>,
     seed: u64,
 ) -> Option<Rate> {
-    let config = LinkConfig { rate: capacity, delay: Span::from_millis(5), loss: Fraction::ZERO };
+    let config =
+        LinkConfig { rate: capacity, delay: Span::from_millis(5), loss: Fraction::ZERO, jitter: Span::ZERO };
     let mut link: Link<Packet> =
         Link::make(config, DROP_TAIL, Limit::Packets(limit), Stream::new(seed, "link")).expect("a link");
     let mut source = cross.map(|(pattern, share)| {

@@ -1,9 +1,9 @@
-//! A line of constant delay: first in, first out; only its head needs a timer.
+//! A line of delay: what comes out first has the only timer. Where the delay is constant, it is first in, first out.
 
 use std::collections::VecDeque;
 use units::Time;
 
-/// Things on their way, in order of arrival.
+/// Things on their way, in the order in which they come out.
 #[derive(Clone, Debug)]
 pub struct DelayLine<P> {
     under_way: VecDeque<(Time, P)>,
@@ -16,10 +16,10 @@ impl<P> Default for DelayLine<P> {
 }
 
 impl<P> DelayLine<P> {
-    /// Puts `item` on the line, to come out at `arrives`: not before what is already on it.
+    /// Puts `item` on the line, to come out at `arrives`, after whatever else comes out then.
     pub fn push(&mut self, arrives: Time, item: P) {
-        debug_assert!(self.under_way.back().is_none_or(|(last, _)| *last <= arrives), "the line is FIFO");
-        self.under_way.push_back((arrives, item));
+        let later = self.under_way.iter().rev().take_while(|(at, _)| *at > arrives).count();
+        self.under_way.insert(self.under_way.len() - later, (arrives, item));
     }
 
     /// What has come out by `now`, one at a time.

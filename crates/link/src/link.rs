@@ -19,16 +19,36 @@ pub struct LinkConfig {
     pub delay: Span,
     /// Each arriving packet is lost with this probability.
     pub loss: Fraction,
+    /// Each packet takes up to this much longer than `delay`, by a uniform distribution, and may overtake others.
+    pub jitter: Span,
 }
 
 /// A link that carries packets `P`: what is pushed in comes out of [`poll`](Link::poll) after queueing,
 /// serialization and propagation, or goes to `drops` with a reason.
 pub struct Link<P> {
     delay: Span,
+    jitter: Jitter,
     loss: RandomLoss,
     discipline: Discipline<P>,
     line: DelayLine<P>,
     meter: Meter,
+}
+
+/// What a packet takes beyond the constant delay.
+struct Jitter {
+    most: Span,
+    stream: Stream,
+}
+
+impl Jitter {
+    fn draw(&mut self) -> Span {
+        if self.most == Span::ZERO { Span::ZERO } else { self.most.scale(self.stream.uniform()) }
+    }
+}
+
+/// A copy of the link's own is drawn from, so that random loss strikes the same packets with jitter or without.
+fn jitter_stream(stream: &Stream) -> Stream {
+    Stream::new(stream.clone().integer(0, u64::MAX), "jitter")
 }
 
 enum Discipline<P> {
@@ -126,6 +146,7 @@ impl<P: Datagram + Send + 'static> Link<P> {
     fn with(config: LinkConfig, discipline: Discipline<P>, stream: Stream) -> Self {
         Self {
             delay: config.delay,
+            jitter: Jitter { most: config.jitter, stream: jitter_stream(&stream) },
             loss: RandomLoss::new(config.loss, stream),
             discipline,
             line: DelayLine::default(),
@@ -133,10 +154,10 @@ impl<P: Datagram + Send + 'static> Link<P> {
         }
     }
 
-    /// Whether [`admit`](Link::admit) may be used: the queue is first-in, first-out at a constant rate.
+    /// Whether [`admit`](Link::admit) may be used: the queue is first-in, first-out at a constant rate, and so is the way behind it.
     #[must_use]
     pub fn knows_departures(&self) -> bool {
-        matches!(self.discipline, Discipline::Fifo(_))
+        matches!(self.discipline, Discipline::Fifo(_)) && self.jitter.most == Span::ZERO
     }
 
     /// One-way propagation delay.
@@ -172,7 +193,7 @@ impl<P: Datagram + Send + 'static> Link<P> {
     pub fn push(&mut self, now: Time, packet: P, drops: &mut dyn FnMut(P, DropReason)) {
         if let Discipline::Fifo(_) = self.discipline {
             match self.admit(now, packet.wire_len()) {
-                Admission::Departs(at) => self.line.push(at + self.delay, packet),
+                Admission::Departs(at) => self.line.push(at + self.delay + self.jitter.draw(), packet),
                 Admission::Dropped(reason) => drops(packet, reason),
             }
             return;
@@ -203,7 +224,7 @@ impl<P: Datagram + Send + 'static> Link<P> {
         }
     }
 
-    /// What has arrived at the far end by `now`, one packet at a time, in order.
+    /// What has arrived at the far end by `now`, one packet at a time, in the order of arrival.
     pub fn poll(&mut self, now: Time, drops: &mut dyn FnMut(P, DropReason)) -> Option<P> {
         self.advance(now, drops);
         self.line.pop(now)
@@ -278,7 +299,7 @@ impl<P: Datagram + Send + 'static> Link<P> {
             if held.marked {
                 meter.marked();
             }
-            self.line.push(service.departs + self.delay, held.packet);
+            self.line.push(service.departs + self.delay + self.jitter.draw(), held.packet);
             let mut log = |held: Held<P>, reason| {
                 meter.dropped(reason);
                 drops(held.packet, reason);

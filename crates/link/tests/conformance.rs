@@ -141,7 +141,12 @@ fn paced(packets: impl IntoIterator<Item = (u64, u64, u64, bool)>) -> Vec<(Time,
 fn measured_exactly(policy: &str, arrivals: &[(Time, Probe)], limit: Limit, loss: f64) -> LinkReport {
     // A microsecond per byte, without remainder.
     let rate = Rate::from_bps(8_000_000);
-    let config = LinkConfig { rate, delay: Span::ZERO, loss: Fraction::new(loss).expect("a share") };
+    let config = LinkConfig {
+        rate,
+        delay: Span::ZERO,
+        loss: Fraction::new(loss).expect("a share"),
+        jitter: Span::ZERO,
+    };
     let mut link = Link::make(config, policy, limit, Stream::new(5, "loss")).expect("registered");
     link.begin_measuring(at(0));
     let (out, dropped) = drive(&mut link, arrivals);
@@ -241,7 +246,7 @@ fn active_policies_drop_and_mark_and_are_measured_exactly() {
 #[test]
 fn a_step_of_zero_marks_what_has_to_wait_and_nothing_that_finds_the_link_idle() {
     let rate = Rate::from_bps(8_000_000);
-    let config = LinkConfig { rate, delay: Span::ZERO, loss: Fraction::ZERO };
+    let config = LinkConfig { rate, delay: Span::ZERO, loss: Fraction::ZERO, jitter: Span::ZERO };
     let capable = |id| Probe { ecn: Ecn::Capable, length: 1000, ..common::plain(id) };
     // A packet takes 1 ms. The second finds the first being sent, the others an idle link.
     let arrivals = [
@@ -265,7 +270,12 @@ fn a_step_of_zero_marks_what_has_to_wait_and_nothing_that_finds_the_link_idle() 
 
 #[test]
 fn packets_that_come_marked_are_spared_but_not_counted() {
-    let config = LinkConfig { rate: Rate::from_bps(8_000_000), delay: Span::ZERO, loss: Fraction::ZERO };
+    let config = LinkConfig {
+        rate: Rate::from_bps(8_000_000),
+        delay: Span::ZERO,
+        loss: Fraction::ZERO,
+        jitter: Span::ZERO,
+    };
     let arrivals: Vec<_> =
         (0..2000).map(|id| (at(id * 1_400_000), Probe { ecn: Ecn::Marked, ..common::plain(id) })).collect();
     for policy in ["red", "codel", "fq-codel"] {
@@ -283,7 +293,7 @@ fn every_policy_gives_the_same_for_the_same_seed() {
     for policy in POLICIES {
         let run = || {
             let rate = Rate::from_bps(10_000_000);
-            let config = LinkConfig { rate, delay: Span::ZERO, loss: Fraction::ZERO };
+            let config = LinkConfig { rate, delay: Span::ZERO, loss: Fraction::ZERO, jitter: Span::ZERO };
             let mut link = Link::make(config, policy.name, Limit::Packets(100), Stream::new(3, "loss"))
                 .expect("registered");
             let arrivals: Vec<_> =
@@ -298,7 +308,12 @@ fn every_policy_gives_the_same_for_the_same_seed() {
 fn random_loss_strikes_the_same_packets_whatever_the_policy() {
     let struck = |policy: &str| {
         let rate = Rate::from_bps(1_000_000_000);
-        let config = LinkConfig { rate, delay: Span::ZERO, loss: Fraction::new(0.1).expect("a share") };
+        let config = LinkConfig {
+            rate,
+            delay: Span::ZERO,
+            loss: Fraction::new(0.1).expect("a share"),
+            jitter: Span::ZERO,
+        };
         let mut link =
             Link::make(config, policy, Limit::Packets(100), Stream::new(3, "loss")).expect("registered");
         let arrivals: Vec<_> = (0..1000).map(|i| (at(i * 1_000_000), common::plain(i))).collect();
@@ -313,7 +328,12 @@ fn random_loss_strikes_the_same_packets_whatever_the_policy() {
 
 #[test]
 fn drop_tail_takes_the_fast_path_and_no_other_policy_does() {
-    let config = LinkConfig { rate: Rate::from_bps(1_000_000), delay: Span::ZERO, loss: Fraction::ZERO };
+    let config = LinkConfig {
+        rate: Rate::from_bps(1_000_000),
+        delay: Span::ZERO,
+        loss: Fraction::ZERO,
+        jitter: Span::ZERO,
+    };
     for policy in POLICIES {
         let link = Link::<Bytes>::make(config, policy.name, Limit::Packets(9), Stream::new(1, "loss"));
         assert_eq!(link.expect("registered").knows_departures(), policy.name == queue::DROP_TAIL);

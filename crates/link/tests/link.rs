@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use tightlink_link::queue::DropTail;
-use tightlink_link::{Admission, Limit, Link, LinkConfig, Queue};
+use tightlink_link::{Admission, Datagram, Limit, Link, LinkConfig, Queue};
 use units::random::Stream;
 use units::{Bytes, Fraction, Rate, Span, Time};
 
@@ -11,6 +11,7 @@ fn config(rate: u64, delay_us: u64, loss: f64) -> LinkConfig {
         rate: Rate::from_bps(rate),
         delay: Span::from_micros(delay_us),
         loss: Fraction::new(loss).unwrap(),
+        jitter: Span::ZERO,
     }
 }
 fn fifo(config: LinkConfig, limit: Limit) -> Link<Bytes> {
@@ -224,4 +225,51 @@ fn drop_tail_is_first_in_first_out() {
     let out: Vec<_> =
         std::iter::from_fn(|| queue.dequeue(Time::ZERO, &mut |_, _| ())).map(Bytes::get).collect();
     assert_eq!(out, [1, 2, 3]);
+}
+
+/// A packet with its number.
+struct Numbered(u64);
+
+impl Datagram for Numbered {
+    fn wire_len(&self) -> Bytes {
+        Bytes::new(1500)
+    }
+}
+
+#[test]
+fn jitter_lets_packets_overtake_and_loses_none() {
+    let jittering = LinkConfig { jitter: Span::from_millis(5), ..config(12_000_000, 1000, 0.0) };
+    for policy in ["drop-tail", "codel"] {
+        let make =
+            || Link::make(jittering, policy, Limit::Packets(100), Stream::new(1, "link")).expect("a policy");
+        let mut link: Link<Numbered> = make();
+        assert!(!link.knows_departures(), "an arrival is known only when it is there");
+        // 1000 packets a second of 1000 can be sent, so none waits.
+        let sent = |number: u64| Time::ZERO + Span::from_millis(number);
+        let mut came = Vec::new();
+        let mut collect = |link: &mut Link<Numbered>, until: Time| {
+            while let Some(at) = link.wakeup().filter(|at| *at <= until) {
+                while let Some(Numbered(number)) = link.poll(at, &mut |_, _| panic!("there is room")) {
+                    came.push((number, at.since(sent(number)).as_millis_f64()));
+                }
+            }
+        };
+        for number in 0..1000 {
+            collect(&mut link, sent(number));
+            link.push(sent(number), Numbered(number), &mut |_, _| panic!("there is room"));
+        }
+        collect(&mut link, sent(2000));
+        assert_eq!(came.len(), 1000, "{policy}");
+        let overtaken = came.windows(2).filter(|pair| pair[0].0 > pair[1].0).count();
+        assert!(overtaken > 200, "{policy}: {overtaken} of 1000");
+        // 1 ms to send and 1 ms of way, then up to 5 ms.
+        let (least, most) =
+            came.iter().fold((f64::MAX, 0.0_f64), |(low, high), (_, took)| (low.min(*took), high.max(*took)));
+        assert!(
+            (2.0..2.05).contains(&least) && (6.95..=7.0).contains(&most),
+            "{policy}: {least} to {most} ms"
+        );
+        let mean = came.iter().map(|(_, took)| took).sum::<f64>() / 1000.0;
+        assert!((mean - 4.5).abs() < 0.2, "{policy}: {mean} ms in the mean, 4.5 expected");
+    }
 }

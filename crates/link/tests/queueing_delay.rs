@@ -6,7 +6,12 @@ use units::{Bytes, Fraction, Rate, Span, Time};
 
 /// Drop-tail, a microsecond per byte, nothing lost.
 fn link() -> Link<Bytes> {
-    let config = LinkConfig { rate: Rate::from_bps(8_000_000), delay: Span::ZERO, loss: Fraction::ZERO };
+    let config = LinkConfig {
+        rate: Rate::from_bps(8_000_000),
+        delay: Span::ZERO,
+        loss: Fraction::ZERO,
+        jitter: Span::ZERO,
+    };
     Link::drop_tail(config, Limit::Packets(u64::MAX), Stream::new(1, "loss"))
 }
 

@@ -55,7 +55,7 @@ fn served(policy: &str, limit: u64, times: &[(Time, Probe)], from: Time, end: Ti
 
 /// The same by a link.
 fn linked(policy: &str, limit: u64, times: &[(Time, Probe)], from: Time, end: Time) -> LinkReport {
-    let config = LinkConfig { rate: RATE, delay: Span::ZERO, loss: Fraction::ZERO };
+    let config = LinkConfig { rate: RATE, delay: Span::ZERO, loss: Fraction::ZERO, jitter: Span::ZERO };
     let policy = PolicyConfig::from(policy);
     let seed = stream().integer(0, u64::MAX);
     let context = policy.context(Limit::Packets(limit), RATE, Stream::new(seed, "queue"));

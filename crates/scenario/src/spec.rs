@@ -57,6 +57,9 @@ pub struct Link {
     pub queue: Queue,
     /// Each arriving packet is lost with this probability, whatever the queue holds.
     pub loss: Fraction,
+    /// Each packet takes up to this much longer, and may overtake others.
+    #[serde(skip_serializing_if = "Span::is_zero")]
+    pub jitter: Span,
     /// What its router tells senders: "xcp" or "rcp"; absent: nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub assist: Option<String>,

@@ -46,6 +46,7 @@ fn plan(seconds: u64) -> Plan {
             rate: Rate::from_bps(100_000_000),
             delay: Span::from_millis(100),
             loss: Fraction::ZERO,
+            jitter: Span::ZERO,
         },
         queue: "drop-tail".into(),
         limit: Limit::Packets(1000),

@@ -21,7 +21,12 @@ fn scenario(flows: usize, rate: u64, rtt: u64, limit: u64, seconds: u64, warmup:
         start: Time::ZERO + Span::from_secs_f64(starts.uniform()),
         ..FlowPlan::greedy(&format!("flow-{index}"), "reno", Span::from_millis(rtt))
     };
-    let config = LinkConfig { rate: Rate::from_bps(rate), delay: Span::ZERO, loss: Fraction::ZERO };
+    let config = LinkConfig {
+        rate: Rate::from_bps(rate),
+        delay: Span::ZERO,
+        loss: Fraction::ZERO,
+        jitter: Span::ZERO,
+    };
     Plan {
         topology: Topology::OneLink(LinkPlan {
             name: "link-1".into(),

@@ -64,6 +64,12 @@ impl Span {
     /// The longest span there is, 584 years.
     pub const MAX: Self = Self(u64::MAX);
 
+    /// Whether it is [`ZERO`](Self::ZERO).
+    #[must_use]
+    pub const fn is_zero(&self) -> bool {
+        self.0 == 0
+    }
+
     /// A span of `nanos` nanoseconds.
     #[must_use]
     pub const fn from_nanos(nanos: u64) -> Self {

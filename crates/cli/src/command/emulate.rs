@@ -80,7 +80,7 @@ fn path(options: &EmulateOptions) -> Result<PathConfig, Problem> {
         stop: Time::NEVER,
     });
     Ok(PathConfig {
-        link: LinkConfig { rate: options.rate, delay: options.delay, loss: options.loss },
+        link: LinkConfig { rate: options.rate, delay: options.delay, loss: options.loss, jitter: Span::ZERO },
         reverse_delay: options.delay,
         traffic: cross.into_iter().collect(),
         seed: options.seed,

@@ -54,7 +54,7 @@ impl PathConfig {
     #[must_use]
     pub fn new(rate: Rate, delay: Span, limit: Limit) -> Self {
         Self {
-            link: LinkConfig { rate, delay, loss: units::Fraction::ZERO },
+            link: LinkConfig { rate, delay, loss: units::Fraction::ZERO, jitter: Span::ZERO },
             limit,
             queue: link::queue::DROP_TAIL.into(),
             reverse_delay: delay,

@@ -211,7 +211,7 @@ mod tests {
 
     /// 100 Mbit/s times `share` of the path's time, which is `measured` ms, of the machine's `elapsed` ms.
     fn report(share: f64, measured: u64, elapsed: u64, stalled: u64) -> PathReport {
-        let config = LinkConfig { rate: RATE, delay: Span::ZERO, loss: Fraction::ZERO };
+        let config = LinkConfig { rate: RATE, delay: Span::ZERO, loss: Fraction::ZERO, jitter: Span::ZERO };
         let mut link: Link<Bytes> =
             Link::make(config, "drop-tail", Limit::Packets(1), Stream::new(1, "loss")).expect("a policy");
         let measured = Span::from_millis(measured);

@@ -56,6 +56,7 @@ fn link<'a>(at: &At<'a>, default_name: &str) -> Option<LinkRead<'a>> {
         keys.read("rate", |at| at.above_zero("Mbit/s", "a rate of zero: nothing would pass"));
     let delay = keys.read("delay", |at| at.quantity("ms"));
     let loss = keys.read("loss", loss);
+    let jitter = keys.read("jitter", |at| at.quantity("ms"));
     let queue = keys.read("queue", queue);
     let limit = queue.as_ref().map(|queue| queue.limit);
     let assist = keys.optional("assist", At::text);
@@ -76,6 +77,7 @@ fn link<'a>(at: &At<'a>, default_name: &str) -> Option<LinkRead<'a>> {
             delay: delay?,
             queue: queue?,
             loss: loss?,
+            jitter: jitter?,
             assist: assist?,
             reverse: read?,
         })

@@ -44,6 +44,16 @@ pub(crate) const LINK: Keys = &[&[
         ..KEY
     },
     Key {
+        name: "jitter",
+        kind: "time",
+        default: Written(r#""0s""#),
+        engines: "sim live",
+        refused_by: "model",
+        meaning: "each packet takes up to this much longer than `delay`, by a uniform distribution of its own, and may \
+             overtake others: reordering",
+        ..KEY
+    },
+    Key {
         name: "assist",
         kind: r#"`"xcp"`, `"rcp"`"#,
         default: Words("none"),

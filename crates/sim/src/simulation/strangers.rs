@@ -16,8 +16,12 @@ fn seconds(seconds: u64) -> Time {
 
 /// `flows` over one drop-tail link of `mbps`, measured from `warmup` to `end` seconds.
 fn plan(mbps: u64, limit: Limit, flows: Vec<FlowPlan>, (warmup, end): (u64, u64)) -> Plan {
-    let config =
-        LinkConfig { rate: Rate::from_bps(mbps * 1_000_000), delay: Span::ZERO, loss: Fraction::ZERO };
+    let config = LinkConfig {
+        rate: Rate::from_bps(mbps * 1_000_000),
+        delay: Span::ZERO,
+        loss: Fraction::ZERO,
+        jitter: Span::ZERO,
+    };
     Plan {
         topology: Topology::OneLink(LinkPlan {
             name: "link-1".into(),

@@ -7,7 +7,12 @@ use units::{Bytes, Fraction, Rate, Span, Time};
 
 /// A drop-tail link of `rate` bits per second with room for `limit` packets, and no flows yet.
 pub fn plan(rate: u64, limit: u64) -> Plan {
-    let config = LinkConfig { rate: Rate::from_bps(rate), delay: Span::ZERO, loss: Fraction::ZERO };
+    let config = LinkConfig {
+        rate: Rate::from_bps(rate),
+        delay: Span::ZERO,
+        loss: Fraction::ZERO,
+        jitter: Span::ZERO,
+    };
     Plan {
         topology: Topology::OneLink(LinkPlan {
             name: "link-1".into(),
@@ -29,7 +34,7 @@ pub fn link(name: &str, mbps: u64, delay_ms: u64, limit: u64) -> LinkPlan {
     let (rate, delay) = (Rate::from_bps(mbps * 1_000_000), Span::from_millis(delay_ms));
     LinkPlan {
         name: name.into(),
-        config: LinkConfig { rate, delay, loss: Fraction::ZERO },
+        config: LinkConfig { rate, delay, loss: Fraction::ZERO, jitter: Span::ZERO },
         queue: "drop-tail".into(),
         limit: Limit::Packets(limit),
     }

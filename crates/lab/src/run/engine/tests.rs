@@ -37,6 +37,7 @@ const SAMPLES: &[Sample] = &[
     ("link.delay", &[], "15ms"),
     ("link.queue", &[], "{ limit = '60 packets' }"),
     ("link.loss", &[], "1%"),
+    ("link.jitter", &[], "5ms"),
     ("link.assist", &[], "xcp"),
     ("link.reverse", &[], REVERSE.1),
     ("link.queue.kind", &[], "codel"),

@@ -91,7 +91,12 @@ impl<'a> Directions<'a> {
             ResolvedLink {
                 name: link.name.clone(),
                 direction: Direction::Forward,
-                config: LinkConfig { rate: link.rate, delay: link.delay, loss: link.loss },
+                config: LinkConfig {
+                    rate: link.rate,
+                    delay: link.delay,
+                    loss: link.loss,
+                    jitter: link.jitter,
+                },
                 queue: PolicyConfig {
                     assist: link.assist.clone(),
                     ..queue::policy(&link.queue, link.rate, rtt, packet)
@@ -107,7 +112,12 @@ impl<'a> Directions<'a> {
             Some(ResolvedLink {
                 name: link.name.clone(),
                 direction: Direction::Reverse,
-                config: LinkConfig { rate: back.rate, delay: link.delay, loss: back.loss },
+                config: LinkConfig {
+                    rate: back.rate,
+                    delay: link.delay,
+                    loss: back.loss,
+                    jitter: Span::ZERO,
+                },
                 queue: queue::policy(&back.queue, back.rate, rtt, packet),
                 limit: queue::limit(back.queue.limit, back.rate, rtt),
                 mean_rtt: rtt,

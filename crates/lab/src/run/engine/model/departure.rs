@@ -3,7 +3,7 @@
 use crate::run::engine::{no_users, one_queue};
 use crate::run::record::Engine;
 use crate::run::resolve::{Resolved, ResolvedFlow};
-use units::Complaint;
+use units::{Complaint, Span};
 
 /// One part of a scenario that a theory takes otherwise than it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +48,16 @@ pub(super) fn network(resolved: &Resolved) -> Option<Departure> {
     let assumption =
         format!("only the queue of the tight link, {tight}, is counted, the others are taken to be empty");
     Some(Departure::new(Weight::Part, misfit.complaint, assumption))
+}
+
+/// Packets that overtake others: they are taken to keep their order.
+pub(super) fn jitter(resolved: &Resolved) -> Option<Departure> {
+    let complaint = Complaint::new("link.jitter", "no closed form for packets that overtake others")
+        .accepted("no jitter")
+        .help("ask the simulator or the kernel");
+    (resolved.link.jitter > Span::ZERO).then(|| {
+        Departure::new(Weight::Part, complaint, "packets are taken to keep their order, without jitter")
+    })
 }
 
 /// Users that come and go: they are left out.

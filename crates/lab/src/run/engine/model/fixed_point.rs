@@ -50,6 +50,7 @@ impl Theory for FixedPoint {
             departure::network(resolved),
             departure::users(resolved),
             departure::marks(resolved),
+            departure::jitter(resolved),
             departure::leaves(resolved),
             sized(&crossing),
             early_marks(resolved),

@@ -89,6 +89,7 @@ fn seen(resolved: &Resolved) -> Result<Seen<'_>, Complaint> {
     departures.extend(departure::control(targets.iter().copied(), &CONTROLS, reno));
     departures.extend(departure::not_drop_tail(resolved));
     departures.extend(departure::marks(resolved));
+    departures.extend(departure::jitter(resolved));
     departures.extend(departure::leaves(resolved));
     let cross = beside.unwrap_or_else(|complaint| {
         let together = format!(

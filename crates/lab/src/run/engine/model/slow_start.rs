@@ -42,6 +42,7 @@ impl Theory for SlowStart {
             ),
             departure::not_drop_tail(resolved),
             departure::marks(resolved),
+            departure::jitter(resolved),
             departure::leaves(resolved),
         ]
         .into_iter()
