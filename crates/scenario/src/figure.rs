@@ -21,6 +21,17 @@ pub struct FigureSpec {
     pub repeat: u64,
     /// What the source says of it, in its words or ours.
     pub published: Option<String>,
+    /// What another program found at the points.
+    pub reference: Option<FigureReference>,
+}
+
+/// `reference = { name = "ns-2", file = "ns2.csv" }`: results that are drawn beside those of the engines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FigureReference {
+    /// What found them.
+    pub name: String,
+    /// Their table, relative to the folder of the scenario.
+    pub file: String,
 }
 
 /// An engine that a figure may be drawn from.

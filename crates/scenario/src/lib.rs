@@ -54,7 +54,7 @@ mod volume;
 
 pub use document::{Document, Entry, Node, Table, Value};
 pub use fault::{Fault, Faults};
-pub use figure::{Drawn, FigureEngine, FigureSpec, MOST_REPEATS, Smallest};
+pub use figure::{Drawn, FigureEngine, FigureReference, FigureSpec, MOST_REPEATS, Smallest};
 pub use host::{AUTOTUNED, Host};
 pub use near::did_you_mean;
 pub use origin::Origin;

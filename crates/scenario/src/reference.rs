@@ -105,6 +105,12 @@ const SECTIONS: &[Section] = &[
         intro: "",
         groups: &[("", schema::SMALLEST)],
     },
+    Section {
+        heading: "`reference` of a figure",
+        table: "figure.reference",
+        intro: "",
+        groups: &[("", schema::REFERENCE)],
+    },
 ];
 
 /// Every key, table by table; a table that may stand in several places once.

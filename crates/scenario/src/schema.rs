@@ -12,7 +12,7 @@ pub(crate) mod traffic;
 
 pub(crate) use flow::{FLOW, PARETO, SIZER, SPREAD};
 pub(crate) use link::{LINK, QUEUE, REVERSE};
-pub(crate) use top::{FIGURE, LIVE, RECORD, ROOT, SMALLEST};
+pub(crate) use top::{FIGURE, LIVE, RECORD, REFERENCE, ROOT, SMALLEST};
 pub(crate) use traffic::{ENGSET, ON_OFF, REPLAY, STEADY, TRAFFIC};
 
 use crate::document::Node;

@@ -56,6 +56,14 @@ fn a_figure_with_rows_is_a_heat_map_over_two_swept_keys() {
 }
 
 #[test]
+fn a_figure_may_have_the_results_of_another_program_beside_it() {
+    let text =
+        "[figure]\nx = 'link.queue.limit'\ny = ['loss_rate']\nreference = { name = 'ns-2', file = 'a.csv' }";
+    let reference = document(text).figure().unwrap().unwrap().reference.unwrap();
+    assert_eq!((reference.name.as_str(), reference.file.as_str()), ("ns-2", "a.csv"));
+}
+
+#[test]
 fn a_figure_does_not_change_the_scenario_it_draws() {
     let hash = |figure: &str| document(figure).scenario().unwrap().hash();
     assert_eq!(hash(""), hash("[figure]\nx = 'link.queue.limit'\ny = ['loss_rate']"));
@@ -79,11 +87,16 @@ fn what_is_wrong_with_a_figure_is_said_with_its_place() {
     let rows = |key: &str| refused(&numbers(&format!("rows = '{key}'")), &["figure.rows"]);
     rows("link.queue.limit");
     rows("link.rate");
+    refused(&numbers("reference = 'a.csv'"), &["figure.reference", "a table with name, file"]);
+    refused(&numbers("reference = { file = 'a.csv' }"), &["figure.reference.name", "such as \"ns-2\""]);
+    let beside = "rows = 'flow.target.count'\nreference = { name = 'ns-2', file = 'a.csv' }";
+    refused(&numbers(beside), &["reference beside rows"]);
     let searched = "smallest = { over = 'link.rate', metric = 'a', at_most = ['1%'] }";
     for (key, help) in [
         ("engines = ['live']", "a search simulates"),
         ("repeat = 5", "a search simulates"),
         ("rows = 'flow.target.count'", "a heat map draws numbers"),
+        ("reference = { name = 'ns-2', file = 'a.csv' }", "numbers of the summary"),
     ] {
         let text = format!("[figure]\nx = 'link.queue.limit'\n{searched}\n{key}");
         refused(&text, &["beside smallest", help]);

@@ -3,8 +3,10 @@
 
 mod heat;
 mod points;
+mod reference;
 
 pub use heat::{HeatMap, HeatRow};
+pub use reference::Reference;
 
 use crate::run::metric::{described, numbers, value};
 use crate::run::record::{Engine, Record, Series, Summary};
@@ -171,16 +173,15 @@ fn number_chart(spec: &FigureSpec, key: &str, points: &[PointRuns]) -> Result<Cu
                 let unknown = || CurvesError::unknown(key, &numbers(summary));
                 Ok(value(summary, key).ok_or_else(unknown)? * factor)
             };
-            let mut values = summaries.iter().map(known).collect::<Result<Vec<f64>, CurvesError>>()?;
-            values.sort_by(f64::total_cmp);
+            let values = summaries.iter().map(known).collect::<Result<Vec<f64>, CurvesError>>()?;
             let half_width = match summaries[..] {
                 [summary] => value(summary, &format!("{key}_ci95")).map(|half| half * factor),
                 _ => None,
             };
-            let extent = (values.len() > 1).then(|| (values[0], values[values.len() - 1]));
-            let found = CurvePoint { x: f64::NAN, y: values[(values.len() - 1) / 2], half_width, extent };
-            let asked = if spec.engines.len() > 1 { engine.to_string() } else { String::new() };
-            place(&mut curves, spec, &point.task.point, asked, found);
+            let Some(found) = median(values) else { continue };
+            let several = spec.engines.len() > 1 || spec.reference.is_some();
+            let asked = if several { engine.to_string() } else { String::new() };
+            place(&mut curves, spec, &point.task.point, asked, CurvePoint { half_width, ..found });
         }
     }
     let first = points.first().map(|point| &point.task.point);
@@ -204,6 +205,14 @@ fn smallest_chart(spec: &FigureSpec, question: &Smallest, answers: &[Answer]) ->
         y: Axis { label, unit },
         curves: sorted(curves),
     }
+}
+
+/// Of several values the median, from the least to the greatest; it has no x yet.
+fn median(mut values: Vec<f64>) -> Option<CurvePoint> {
+    values.sort_by(f64::total_cmp);
+    let (least, most) = (*values.first()?, *values.last()?);
+    let extent = (values.len() > 1).then_some((least, most));
+    Some(CurvePoint { x: f64::NAN, y: values[(values.len() - 1) / 2], half_width: None, extent })
 }
 
 /// Puts what was found on the curve of its point and, where several were asked, of its engine.

@@ -3,10 +3,12 @@
 //! Each command of `tightlink` that runs scenarios is one method here, and so is what other programs ask for. None prints
 //! anything: a [`Watch`] is told how far the work is, and may stop it.
 //!
-//! `experiment/error.rs` says how an experiment can end badly, `experiment/headline.rs` writes the headline of a figure.
+//! `experiment/error.rs` says how an experiment can end badly, `experiment/headline.rs` writes the headline of a figure,
+//! `experiment/reference.rs` reads what is drawn beside it.
 
 mod error;
 mod headline;
+mod reference;
 
 pub use error::ExperimentError;
 
@@ -262,6 +264,8 @@ impl Experiment {
         // Everything that can be wrong with the scenario, the machine or the folder is found before anything runs.
         let spec = self.document().figure()?.map(|spec| self.narrowed(spec)).transpose()?;
         let engines = spec.as_ref().map_or_else(|| self.engines.clone(), curves::engines);
+        let reference =
+            spec.as_ref().map(|spec| reference::read(self.document(), spec)).transpose()?.flatten();
         if spec.is_some() {
             task::check(&self.tasks, &engines)?;
         } else if let Some(reasons) = hopeless(&self.tasks, &engines) {
@@ -285,9 +289,10 @@ impl Experiment {
                 return Ok(Compared { verdicts: verdicts(&answers), answers, drawn: None, tried });
             };
             watched.begin(Work::Points);
-            let (curves, answers) = draw(&spec, &self.tasks, &self.runner(watched))?;
+            let (mut curves, answers) = draw(&spec, &self.tasks, &self.runner(watched))?;
+            let beside = reference.map(|reference| reference.draw(&spec, &mut curves)).unwrap_or_default();
             let verdicts = verdicts(&answers);
-            let headline = headline(&answers, &spec, &verdicts);
+            let headline = headline(&answers, &spec, &beside, &verdicts);
             Ok(Compared { answers, verdicts, drawn: Some(Drawn { curves, headline }), tried })
         })
     }

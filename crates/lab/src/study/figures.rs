@@ -4,6 +4,7 @@
 use crate::study::claims::{Claim, ClaimError, parse_claims};
 use include_dir::{Dir, include_dir};
 use scenario::{Document, Faults};
+use std::path::Path;
 
 static SCENARIOS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../scenarios");
 static CLAIMS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../tests/claims");
@@ -48,6 +49,15 @@ fn collect(folder: &'static Dir<'static>, files: &mut Vec<(String, &'static str)
     for inner in folder.dirs() {
         collect(inner, files);
     }
+}
+
+/// The text of the file at `path`, relative to the folder of `document`, where that is a published scenario: as it is carried
+/// inside the program.
+#[must_use]
+pub fn beside(document: &Document, path: &str) -> Option<&'static str> {
+    let own = Path::new(document.name()).strip_prefix("scenarios").ok()?;
+    let published = SCENARIOS.get_file(own)?.contents_utf8()? == document.text();
+    published.then(|| SCENARIOS.get_file(own.parent()?.join(path))?.contents_utf8()).flatten()
 }
 
 /// Every published claim about the figure `id`.

@@ -3,7 +3,7 @@
 use super::keys::{At, Keys};
 use crate::document::{Node, Value};
 use crate::fault::Faults;
-use crate::figure::{Drawn, FigureEngine, FigureSpec, MOST_REPEATS, Smallest};
+use crate::figure::{Drawn, FigureEngine, FigureReference, FigureSpec, MOST_REPEATS, Smallest};
 use crate::near;
 use crate::schema::{self, Keys as Known};
 use std::cell::RefCell;
@@ -31,6 +31,7 @@ fn read(keys: &Keys<'_>, swept: &[String]) -> Option<FigureSpec> {
         Some(rows)
     });
     let published = keys.optional("published", At::text);
+    let reference = keys.optional("reference", reference);
     let y = match (keys.get("y"), keys.get("smallest")) {
         (Some(y), None) => texts(&y, "keys of the summary such as [\"idle_fraction\"]").map(Drawn::Numbers),
         (None, Some(smallest)) => smallest_of(&smallest.keys(schema::SMALLEST)?, swept).map(Drawn::Smallest),
@@ -46,21 +47,39 @@ fn read(keys: &Keys<'_>, swept: &[String]) -> Option<FigureSpec> {
     };
     let engines = keys.read("engines", engines);
     let repeat = keys.read("repeat", |at| at.integer(1..=MOST_REPEATS));
+    if let (Some(Some(_)), Some(at)) = (&rows, keys.get("reference")) {
+        at.fault("reference beside rows", "curves, which x and y alone draw", None);
+        return None;
+    }
     if let Some(Drawn::Smallest(_)) = &y {
         // A search repeats each simulation as often as its answer needs, and draws a curve per target.
-        for key in ["engines", "repeat", "rows"] {
+        for key in ["engines", "repeat", "rows", "reference"] {
             if let Some(at) = keys.get(key) {
-                let help = Some(if key == "rows" {
-                    "remove rows: a heat map draws numbers of the summary".to_owned()
-                } else {
-                    format!("remove {key}: a search simulates, and repeats as often as it must")
+                let help = Some(match key {
+                    "rows" => "remove rows: a heat map draws numbers of the summary".to_owned(),
+                    "reference" => "remove reference: its table has numbers of the summary".to_owned(),
+                    _ => format!("remove {key}: a search simulates, and repeats as often as it must"),
                 });
                 at.fault(format!("{key} beside smallest"), "y = [\"idle_fraction\"] beside it", help);
                 return None;
             }
         }
     }
-    Some(FigureSpec { x: x?, rows: rows?, y: y?, engines: engines?, repeat: repeat?, published: published? })
+    Some(FigureSpec {
+        x: x?,
+        rows: rows?,
+        y: y?,
+        engines: engines?,
+        repeat: repeat?,
+        published: published?,
+        reference: reference?,
+    })
+}
+
+fn reference(at: &At<'_>) -> Option<FigureReference> {
+    let keys = at.keys(schema::REFERENCE)?;
+    let (name, file) = (keys.read("name", At::text), keys.read("file", At::text));
+    Some(FigureReference { name: name?, file: file? })
 }
 
 /// A key that the sweep varies.

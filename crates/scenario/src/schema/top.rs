@@ -213,6 +213,36 @@ pub(crate) const FIGURE: Keys = &[&[
         meaning: "what the source says; it stands in the report beside the charts",
         ..KEY
     },
+    Key {
+        name: "reference",
+        kind: "table with `name`, `file`",
+        default: Words("none"),
+        within: REFERENCE,
+        meaning: "what another program found at the points, drawn beside the engines' curves; with `y` and without \
+             `rows`",
+        ..KEY
+    },
+]];
+
+/// `reference = { … }`.
+pub(crate) const REFERENCE: Keys = &[&[
+    Key {
+        name: "name",
+        kind: "text",
+        default: Required("what found the results, such as \"ns-2\""),
+        meaning: "what found them, such as `\"ns-2\"`",
+        ..KEY
+    },
+    Key {
+        name: "file",
+        kind: "path of a CSV file",
+        default: Required("a CSV file, relative to the folder of the scenario"),
+        meaning: "their table, relative to the folder of the scenario. The first line names the columns: each swept key, with \
+             values as `[sweep]` has them, and each `y`, in the units of the summary (seconds, bit/s, shares from 0 to 1); an \
+             empty cell is not known, and other columns are not read. Of several rows of a point the median is drawn, from \
+             the least to the greatest. With `--set` of another key than a swept one and `seed` the table is left out",
+        ..KEY
+    },
 ]];
 
 /// `smallest = { … }`.

@@ -7,8 +7,8 @@ use crate::study::repeat::too_busy;
 use crate::study::task::Answer;
 use scenario::FigureSpec;
 
-/// "42 points simulated, 420 million packets. 5 of 5 published claims held."
-pub(super) fn headline(answers: &[Answer], spec: &FigureSpec, verdicts: &[Verdict]) -> String {
+/// "42 points simulated, 420 million packets. 5 of 5 published claims held." What is drawn beside is said by `beside`.
+pub(super) fn headline(answers: &[Answer], spec: &FigureSpec, beside: &str, verdicts: &[Verdict]) -> String {
     let records = || answers.iter().flat_map(|answer| &answer.records);
     let of = |engine: Engine| records().filter(move |record| record.summary.engine == engine);
     let mut text = String::new();
@@ -22,6 +22,7 @@ pub(super) fn headline(answers: &[Answer], spec: &FigureSpec, verdicts: &[Verdic
             Engine::Live => format!("{points} points run on the kernel{runs}. "),
         };
     }
+    text += beside;
     if spec.repeat > 1 {
         text += "Medians are drawn, from the least to the most of the runs. ";
     }

@@ -1,0 +1,27 @@
+//! The table that a figure draws beside its engines' curves.
+
+use crate::study::curves::Reference;
+use crate::study::figures::beside;
+use scenario::{Document, Faults, FigureSpec};
+use std::borrow::Cow;
+use std::fs;
+use std::path::Path;
+
+/// The table of `spec`, if it has one: that of a published scenario is inside the program.
+///
+/// # Errors
+/// If it cannot be read, or is no such table.
+pub(super) fn read(document: &Document, spec: &FigureSpec) -> Result<Option<Reference>, Faults> {
+    let Some(asked) = &spec.reference else { return Ok(None) };
+    let path = Path::new(document.name()).parent().unwrap_or(Path::new("")).join(&asked.file);
+    let shown = path.display().to_string();
+    let text = match beside(document, &asked.file) {
+        Some(text) => Cow::Borrowed(text),
+        None => Cow::Owned(fs::read_to_string(&path).map_err(|error| {
+            let help = "give the path of a CSV file, relative to the folder of the scenario".to_owned();
+            let found = format!("{shown}: {error}");
+            document.fault("figure.reference.file", found, "a CSV file, in UTF-8", Some(help))
+        })?),
+    };
+    Ok(Some(Reference::parse(document, spec, &shown, &text)?))
+}
