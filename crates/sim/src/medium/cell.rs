@@ -14,12 +14,11 @@ use crate::outcome::{AccessReport, CellReport};
 use crate::packet::{Kind, Packet, UnderWay};
 use crate::plan::{CellPlace, CellPlan, Direction, FlowPlan, Plan, QueuePlan, UplinkSource};
 use air::access::Category;
-use air::airtime_limits::PendingAirtime;
 use air::{Airtime, Cell, Fate, FunctionId, FunctionReport, Outcome};
 use link::moving_limit::MovingLimit;
 use link::{Link, LinkReport, LinkState, LossEpisodes, ServedQueue};
 use std::mem;
-use transmitter::{Limiter, Transmitter};
+use transmitter::{Limiter, Surroundings, Transmitter};
 use units::random::Stream;
 use units::{Span, Time};
 
@@ -41,6 +40,8 @@ pub(crate) struct WirelessCell {
     /// Names for the report, by the same place.
     functions: Vec<(String, Category, FunctionId)>,
     watched: usize,
+    /// The access point's.
+    limiter: Option<Limiter>,
     backhaul: [Link<Packet>; 2],
     /// Of each flow.
     ways: Vec<Way>,
@@ -80,16 +81,16 @@ impl WirelessCell {
     ///
     /// # Panics
     /// If the cell's access parameters do not pass their check, if a registry lacks a queue, if there is cross traffic, if a flow has no
-    /// place, or one whose functions there are not, or if the access point does not have the watched queue.
+    /// place, or one whose functions there are not, if airtime limits of two categories differ, or if the access point does not have the watched queue.
     pub(crate) fn new(cell: &CellPlan, backhaul: [Link<Packet>; 2], plan: &Plan) -> Self {
         assert!(plan.traffic.is_empty(), "no cross traffic in a wireless cell");
         let air = Cell::new(&cell.access(plan.seed)).unwrap_or_else(|fault| panic!("{fault}"));
         assert!(cell.watched < cell.access_point.len(), "the access point has the queue that is watched");
         let (mut functions, mut transmitters) = (Vec::new(), Vec::new());
-        let mut add = |station: usize, name: &str, category: Category, queue, limiter| {
+        let mut add = |station: usize, name: &str, category: Category, queue, limited| {
             let id = air.function(station, category).expect("the plan's functions are the cell's");
             functions.push((name.to_owned(), category, id));
-            let transmitter = |queue| Transmitter::new(id, category, station > 0, queue, limiter);
+            let transmitter = |queue| Transmitter::new(id, category, station > 0, queue, limited);
             transmitters.push(Option::map(queue, transmitter));
         };
         let fastest = cell.phy.rates[cell.phy.rates.len() - 1];
@@ -100,18 +101,13 @@ impl WirelessCell {
         };
         for function in &cell.access_point {
             let (name, category) = (CellPlan::ACCESS_POINT, function.category);
-            let stations = cell.stations.len();
-            let queues = if function.airtime.is_some() { stations } else { 1 };
+            let limited = function.airtime.is_some();
+            let queues = if limited { cell.stations.len() } else { 1 };
             let mut queue = make(queues, &function.queue, name, category);
             if let Some(limit) = function.moving {
                 queue = queue.limited(MovingLimit::new(limit));
             }
-            let limiter = function.airtime.map(|limits| {
-                let rates = cell.stations.iter().map(|station| station.rate).collect();
-                let pending = PendingAirtime::new(limits, stations);
-                Limiter::new(pending, cell.phy, cell.sizes, cell.control_rate, rates)
-            });
-            add(0, name, category, Some(queue), limiter);
+            add(0, name, category, Some(queue), limited);
         }
         for (station, number) in cell.stations.iter().zip(1..) {
             for function in &station.functions {
@@ -119,9 +115,14 @@ impl WirelessCell {
                     UplinkSource::Queue(queue) => Some(make(1, queue, &station.name, function.category)),
                     UplinkSource::Saturated(_) => None,
                 };
-                add(number, &station.name, function.category, queue, None);
+                add(number, &station.name, function.category, queue, false);
             }
         }
+        let mut limits = cell.access_point.iter().filter_map(|function| function.airtime);
+        let limiter = limits.next().map(|first| {
+            assert!(limits.all(|other| other == first), "airtime limits are those of the whole access point");
+            Limiter::new(first, cell)
+        });
         let way = |flow: &FlowPlan| {
             let place = flow.place.unwrap_or_else(|| panic!("{} needs a place in the cell", flow.name));
             let way = way(place, &air);
@@ -141,6 +142,7 @@ impl WirelessCell {
             },
             functions,
             watched: cell.watched,
+            limiter,
             backhaul,
             receiving: None,
             outcomes: Vec::new(),
@@ -169,15 +171,27 @@ impl WirelessCell {
             let mut outcomes = mem::take(&mut self.outcomes);
             self.air.poll(at, &mut outcomes);
             for outcome in outcomes.drain(..) {
-                let Some(transmitter) = &mut self.transmitters[outcome.function.index()] else { continue };
                 match outcome.fate {
-                    Fate::Delivered { .. } => transmitter.sent(at, &mut self.air, &mut self.dropped),
-                    Fate::Dropped { .. } => transmitter.given_up(at, &mut self.air, &mut self.dropped),
+                    Fate::Delivered { .. } => self.on_outcome(at, outcome.function.index(), true),
+                    Fate::Dropped { .. } => self.on_outcome(at, outcome.function.index(), false),
                     Fate::Retried => {}
                 }
             }
             self.outcomes = outcomes;
             self.receiving = self.air.receiving().map(|(function, at)| (function.index(), at));
+        }
+    }
+
+    /// A function has sent its first frame, or given it up.
+    fn on_outcome(&mut self, now: Time, function: usize, sent: bool) {
+        let (air, dropped, limiter) = (&mut self.air, &mut self.dropped, self.limiter.as_mut());
+        let mut around = Surroundings { now, air, limiter, dropped };
+        let Some(transmitter) = &mut self.transmitters[function] else { return };
+        transmitter.on_outcome(sent, &mut around);
+        if transmitter.is_limited() {
+            // The access point has less pending, which may be what others waited for.
+            let limited = self.transmitters.iter_mut().flatten().filter(|other| other.is_limited());
+            limited.for_each(|other| other.feed(&mut around));
         }
     }
 
@@ -213,7 +227,8 @@ impl WirelessCell {
         let way = self.ways[packet.flow as usize];
         let function = if packet.kind == Kind::Acknowledgement { way.acknowledgements } else { way.data };
         let transmitter = self.transmitters[function].as_mut().expect("checked as the cell was made");
-        transmitter.push(now, packet, &mut self.air, &mut self.dropped);
+        let (air, dropped, limiter) = (&mut self.air, &mut self.dropped, self.limiter.as_mut());
+        transmitter.push(packet, &mut Surroundings { now, air, limiter, dropped });
     }
 
     fn watched(&mut self) -> &mut Transmitter {

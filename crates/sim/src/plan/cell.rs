@@ -55,7 +55,8 @@ pub struct DownlinkPlan {
     pub queue: QueuePlan,
     /// A limit of the queue that moves, beside the one that stands.
     pub moving: Option<MovingLimitConfig>,
-    /// Limits of the airtime below the queues. Without them one frame is below them at a time.
+    /// Limits of the airtime that the access point has pending below its queues: the same in all categories that have them. Without
+    /// them one frame is below the queue at a time.
     pub airtime: Option<AirtimeLimits>,
 }
 

@@ -6,8 +6,8 @@ use air::frame::{ExchangeTime, Sizes};
 use air::phy::IEEE_80211G;
 use link::{Limit, LinkConfig};
 use tightlink_sim::{
-    AccessReport, CellPlace, CellPlan, CellReport, Direction, DownlinkPlan, FlowPlan, LinkPlan, NoRecorder,
-    Outcome, Plan, QueuePlan, Simulation, StationPlan, Topology, UplinkPlan, UplinkSource,
+    AccessReport, CellPlace, CellPlan, CellReport, ControlPlan, Direction, DownlinkPlan, FlowPlan, LinkPlan,
+    NoRecorder, Outcome, Plan, QueuePlan, Simulation, StationPlan, Topology, UplinkPlan, UplinkSource,
 };
 use units::{Bytes, Fraction, Rate, Span, Time};
 
@@ -26,7 +26,7 @@ pub fn data() -> Access {
     Access { aifsn: 6, cw_min: 31, cw_max: 1023, txop: Span::ZERO, retry_limit: 11, countdown }
 }
 
-pub fn acknowledgements() -> Access {
+fn acknowledgements() -> Access {
     Access { aifsn: 2, cw_min: 3, cw_max: 7, ..data() }
 }
 
@@ -105,7 +105,7 @@ pub fn flow(station: usize, direction: Direction) -> FlowPlan {
     let name = format!("{direction:?}-{station}");
     let payload = Bytes::new(1000);
     FlowPlan {
-        control: tightlink_sim::ControlPlan::new("reno", payload),
+        control: ControlPlan::new("reno", payload),
         payload,
         header: Bytes::new(40),
         route: Vec::new(),
@@ -170,7 +170,7 @@ fn one_saturated_station_has_the_throughput_of_the_hand_calculation() {
 
 #[test]
 fn a_lone_download_has_its_payload_over_the_mean_exchange_time() {
-    let (outcome, report) = run(download_and_uploads(cell(700), 0, (60, 360)));
+    let (outcome, _) = run(download_and_uploads(cell(700), 0, (60, 360)));
     // The station's acknowledgement contends at AIFSN 2 with at most 3 slots, the next segment at AIFSN 6: each segment is
     // followed by the acknowledgement of it, without a collision, and the access point's counter stands still meanwhile.
     let exchange =
@@ -179,7 +179,6 @@ fn a_lone_download_has_its_payload_over_the_mean_exchange_time() {
     let waits = 10e-6 + (6.0 + 15.5) * 9e-6 + 10e-6 + (2.0 + 1.5) * 9e-6;
     let expected = 8000.0 / (segment + acknowledgement + waits);
     let found = outcome.flows[0].goodput().as_bps_f64();
-    println!("{found} {expected} {:?} {:?}", report.collision_probability(), outcome.link.loss_rate());
     assert!((found / expected - 1.0).abs() < 0.01, "{found} {expected}");
 }
 
@@ -254,7 +253,6 @@ fn uploads(ack_category: Category) -> Vec<f64> {
 #[test]
 fn uploads_share_equally_only_if_their_acknowledgements_have_a_category() {
     let (apart, together) = (jain(&uploads(ACKNOWLEDGEMENTS)), jain(&uploads(DATA)));
-    println!("{apart} {together}");
     assert!(apart > 0.95, "{apart}");
     assert!(together < 0.95, "{together}");
 }

@@ -3,6 +3,7 @@
 mod assisted;
 mod batches;
 mod cell;
+mod cell_queues;
 mod closed_form;
 mod common;
 mod engset;

@@ -1,8 +1,9 @@
 //! An access function that sends what flows give it: its queue, the frames it has handed to the air, airtime limits.
 
 use crate::packet::Packet;
+use crate::plan::CellPlan;
 use air::access::Category;
-use air::airtime_limits::PendingAirtime;
+use air::airtime_limits::{AirtimeLimits, PendingAirtime};
 use air::frame::{ExchangeTime, Sizes};
 use air::phy::Phy;
 use air::{Cell, Frame, FunctionId};
@@ -17,12 +18,13 @@ pub(super) struct Transmitter {
     is_station: bool,
     /// One, or one per station where airtime is limited.
     pub(super) queue: ServedQueue<Packet>,
-    limiter: Option<Limiter>,
+    /// The station to ask first, where airtime is limited.
+    turn: Option<usize>,
     /// With the air, in order, and for how long each is expected to take.
     launched: VecDeque<(Packet, Span)>,
 }
 
-/// Airtime limits. Stations take turns by packets.
+/// The airtime that an access point has pending, in all categories.
 pub(super) struct Limiter {
     pending: PendingAirtime,
     phy: Phy,
@@ -30,20 +32,18 @@ pub(super) struct Limiter {
     control_rate: Rate,
     /// Of each station.
     rates: Vec<Rate>,
-    /// The station to ask first.
-    turn: usize,
 }
 
 impl Limiter {
-    /// Of stations with these rates; control frames have `control_rate`.
-    pub(super) fn new(
-        pending: PendingAirtime,
-        phy: Phy,
-        sizes: Sizes,
-        control_rate: Rate,
-        rates: Vec<Rate>,
-    ) -> Self {
-        Self { pending, phy, sizes, control_rate, rates, turn: 0 }
+    /// Nothing is pending in this cell yet.
+    pub(super) fn new(limits: AirtimeLimits, cell: &CellPlan) -> Self {
+        Self {
+            pending: PendingAirtime::new(limits, cell.stations.len()),
+            phy: cell.phy,
+            sizes: cell.sizes,
+            control_rate: cell.control_rate,
+            rates: cell.stations.iter().map(|station| station.rate).collect(),
+        }
     }
 
     fn airtime(&self, station: usize, length: Bytes) -> Span {
@@ -51,27 +51,43 @@ impl Limiter {
     }
 }
 
+/// What an access function acts on beside its own.
+pub(super) struct Surroundings<'a> {
+    pub(super) now: Time,
+    pub(super) air: &'a mut Cell,
+    pub(super) limiter: Option<&'a mut Limiter>,
+    /// Packets dropped since flows were told.
+    pub(super) dropped: &'a mut Vec<Packet>,
+}
+
 impl Transmitter {
+    /// A function with its queue, or its queues, one per station, if its airtime is limited.
     pub(super) fn new(
         id: FunctionId,
         category: Category,
         is_station: bool,
         queue: ServedQueue<Packet>,
-        limiter: Option<Limiter>,
+        limited: bool,
     ) -> Self {
-        Self { id, category, is_station, queue, limiter, launched: VecDeque::new() }
+        let turn = limited.then_some(0);
+        Self { id, category, is_station, queue, turn, launched: VecDeque::new() }
     }
 
     pub(super) const fn is_station(&self) -> bool {
         self.is_station
     }
 
+    pub(super) const fn is_limited(&self) -> bool {
+        self.turn.is_some()
+    }
+
     /// A packet enters the queue.
-    pub(super) fn push(&mut self, now: Time, packet: Packet, air: &mut Cell, dropped: &mut Vec<Packet>) {
-        let queue = if self.limiter.is_some() { packet.hop as usize } else { 0 };
-        match self.queue.offer(now, queue, packet, &mut |packet, _| dropped.push(packet)) {
-            Some(packet) => self.launch(now, packet, air),
-            None => self.feed(now, air, dropped),
+    pub(super) fn push(&mut self, packet: Packet, around: &mut Surroundings<'_>) {
+        let queue = if self.is_limited() { packet.hop as usize } else { 0 };
+        let dropped = &mut around.dropped;
+        match self.queue.offer(around.now, queue, packet, &mut |packet, _| dropped.push(packet)) {
+            Some(packet) => self.launch(packet, around),
+            None => self.feed(around),
         }
     }
 
@@ -80,67 +96,63 @@ impl Transmitter {
         self.launched.front().map(|(packet, _)| packet)
     }
 
-    /// The first packet has been sent, and acknowledged.
-    pub(super) fn sent(&mut self, now: Time, air: &mut Cell, dropped: &mut Vec<Packet>) {
-        if self.land().is_some() {
-            self.queue.sent(now);
+    /// The first packet has been sent and acknowledged, or given up.
+    pub(super) fn on_outcome(&mut self, sent: bool, around: &mut Surroundings<'_>) {
+        let Some((packet, airtime)) = self.launched.pop_front() else { return };
+        if let Some(limiter) = self.limiter(around) {
+            limiter.pending.give_back(packet.hop as usize, self.category, airtime);
         }
-        self.feed(now, air, dropped);
+        if sent {
+            self.queue.sent(around.now);
+        } else {
+            self.queue.given_up(around.now);
+            around.dropped.push(packet);
+        }
+        self.feed(around);
     }
 
-    /// The first packet has been given up.
-    pub(super) fn given_up(&mut self, now: Time, air: &mut Cell, dropped: &mut Vec<Packet>) {
-        if let Some(packet) = self.land() {
-            self.queue.given_up(now);
-            dropped.push(packet);
-        }
-        self.feed(now, air, dropped);
-    }
-
-    /// Hands the air what it may have: one frame at a time, or as many as the airtime limits allow.
-    fn feed(&mut self, now: Time, air: &mut Cell, dropped: &mut Vec<Packet>) {
-        let mut drops = |packet, _: DropReason| dropped.push(packet);
+    /// Hands the air what it may have: one frame at a time, or as many as the airtime limits allow. Stations take turns by packets.
+    pub(super) fn feed(&mut self, around: &mut Surroundings<'_>) {
         loop {
-            let queue = match &mut self.limiter {
-                None if self.launched.is_empty() => 0,
-                None => return,
-                Some(limiter) => {
+            let queue = match (self.turn, self.limiter(around)) {
+                (Some(turn), Some(limiter)) => {
                     let stations = limiter.rates.len();
-                    let turns = (limiter.turn..stations).chain(0..limiter.turn);
-                    let mut able = turns.filter(|station| self.queue.holds(*station) > 0);
-                    let next = able.find(|station| limiter.pending.may_take(*station, self.category));
+                    let mut turns = (turn..stations).chain(0..turn);
+                    let next = turns.find(|station| {
+                        self.queue.holds(*station) > 0 && limiter.pending.may_take(*station, self.category)
+                    });
                     let Some(station) = next else { return };
-                    limiter.turn = (station + 1) % stations;
+                    self.turn = Some((station + 1) % stations);
                     station
                 }
+                _ if self.launched.is_empty() => 0,
+                _ => return,
             };
-            match self.queue.next(now, queue, &mut drops) {
-                Some(packet) => self.launch(now, packet, air),
-                None if self.limiter.is_none() => return,
+            let dropped = &mut around.dropped;
+            let mut drops = |packet, _: DropReason| dropped.push(packet);
+            match self.queue.next(around.now, queue, &mut drops) {
+                Some(packet) => self.launch(packet, around),
+                None if !self.is_limited() => return,
                 // Active queue management has dropped all of it.
                 None => {}
             }
         }
     }
 
-    fn launch(&mut self, now: Time, packet: Packet, air: &mut Cell) {
+    fn launch(&mut self, packet: Packet, around: &mut Surroundings<'_>) {
         let (station, length) = (packet.hop as usize, packet.wire_len());
-        let airtime = self.limiter.as_mut().map_or(Span::ZERO, |limiter| {
+        let airtime = self.limiter(around).map_or(Span::ZERO, |limiter| {
             let airtime = limiter.airtime(station, length);
             limiter.pending.take(station, self.category, airtime);
             airtime
         });
         self.launched.push_back((packet, airtime));
         let to = if self.is_station { 0 } else { station + 1 };
-        air.push(now, self.id, Frame { id: 0, payload: length, to });
+        around.air.push(around.now, self.id, Frame { id: 0, payload: length, to });
     }
 
-    /// Takes the first packet from the air.
-    fn land(&mut self) -> Option<Packet> {
-        let (packet, airtime) = self.launched.pop_front()?;
-        if let Some(limiter) = &mut self.limiter {
-            limiter.pending.give_back(packet.hop as usize, self.category, airtime);
-        }
-        Some(packet)
+    /// The limits, if they are this function's.
+    fn limiter<'a>(&self, around: &'a mut Surroundings<'_>) -> Option<&'a mut Limiter> {
+        around.limiter.as_deref_mut().filter(|_| self.is_limited())
     }
 }
