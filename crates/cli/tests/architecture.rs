@@ -61,6 +61,7 @@ const ROOMS: &[Room] = &[
             "transport",
             "model",
             "link",
+            "air",
             "scenario",
             "cc",
             "estimate",

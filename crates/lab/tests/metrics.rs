@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use tightlink_lab::run::engine;
 use tightlink_lab::run::metric::{
-    FLOW, LINK, Metric, OVER_ALL, RUN, USERS, Unit, all, described, numbers, value,
+    FLOW, LINK, Metric, OVER_ALL, RUN, STATION, USERS, Unit, all, described, numbers, value,
 };
 use tightlink_lab::run::record::{Engine, Summary};
 use tightlink_lab::study::task::tasks;
@@ -45,8 +45,21 @@ session = '20kB'
 think = { exponential = '500ms' }
 ";
 
-fn summary() -> Summary {
-    let document = Document::parse("t.toml", SCENARIO).unwrap();
+/// A wireless cell whose limit moves.
+const CELL: &str = "title = 't'
+duration = '4s'
+[wlan]
+phy = '802.11g'
+rate = '54Mbit/s'
+queue = { limit = '99 packets', sizing = { rule = 'ebdp' } }
+backhaul = { rate = '100Mbit/s', queue.limit = '99 packets' }
+[[station]]
+[[flow]]
+station = 'station-1'
+";
+
+fn summary(scenario: &str) -> Summary {
+    let document = Document::parse("t.toml", scenario).unwrap();
     let task = tasks(&document).unwrap().remove(0);
     engine::run(Engine::Sim, &task.resolved, engine::UNWATCHED).unwrap().summary
 }
@@ -60,8 +73,12 @@ fn leaves(path: &str, json: &Value, found: &mut Vec<(String, Option<f64>)>) {
         Value::Object(entries) => entries.iter().for_each(|(key, inner)| leaves(&below(key), inner, found)),
         Value::Array(items) => {
             for item in items {
-                let back = if item["direction"] == "reverse" { ".reverse" } else { "" };
-                leaves(&below(&format!("{}{back}", item["name"].as_str().unwrap())), item, found);
+                let behind = match (item["direction"].as_str(), item["category"].as_str()) {
+                    (Some("reverse"), _) => ".reverse".to_owned(),
+                    (_, Some(category)) => format!(".{category}"),
+                    _ => String::new(),
+                };
+                leaves(&below(&format!("{}{behind}", item["name"].as_str().unwrap())), item, found);
             }
         }
         Value::Bool(_) | Value::String(_) => {}
@@ -70,15 +87,23 @@ fn leaves(path: &str, json: &Value, found: &mut Vec<(String, Option<f64>)>) {
 
 #[test]
 fn each_number_of_a_summary_is_a_metric_and_is_read_as_it_stands_there() {
-    let summary = summary();
-    let mut found = Vec::new();
-    leaves("", &serde_json::to_value(&summary).unwrap(), &mut found);
-    found.retain(|(path, _)| !NO_METRIC.contains(&path.split('.').next().unwrap()));
-    assert!(found.len() > 100, "{found:?}");
-    for (path, number) in &found {
-        assert!(described(path).is_some(), "{path} is in no list of metric.rs");
-        assert_eq!(value(&summary, path), *number, "{path}");
+    let mut all_found = Vec::new();
+    for scenario in [SCENARIO, CELL] {
+        let summary = summary(scenario);
+        let mut found = Vec::new();
+        leaves("", &serde_json::to_value(&summary).unwrap(), &mut found);
+        found.retain(|(path, _)| !NO_METRIC.contains(&path.split('.').next().unwrap()));
+        assert!(found.len() > 50, "{found:?}");
+        for (path, number) in &found {
+            assert!(described(path).is_some(), "{path} is in no list of metric.rs");
+            assert_eq!(value(&summary, path), *number, "{path}");
+        }
+        for key in numbers(&summary) {
+            assert!(value(&summary, &key).is_some(), "{key}");
+        }
+        all_found.extend(found);
     }
+    let found = all_found;
     let in_json: BTreeSet<&str> = found.iter().map(|(path, _)| path.as_str()).collect();
     let of_run = RUN.iter().map(|known| known.metric.key).filter(|key| !OVER_ALL.contains(key));
     let of = |list: &str, keys: Vec<&str>| keys.iter().map(|key| format!("{list}.{key}")).collect::<Vec<_>>();
@@ -86,12 +111,10 @@ fn each_number_of_a_summary_is_a_metric_and_is_read_as_it_stands_there() {
         of("flows.first", FLOW.iter().map(|known| known.metric.key).collect()),
         of("links.a.reverse", LINK.iter().map(|known| known.metric.key).collect()),
         of("sessions.web", USERS.iter().map(|known| known.metric.key).collect()),
+        of("wlan.stations.station-1.be", STATION.iter().map(|known| known.metric.key).collect()),
     ];
     for key in of_run.map(str::to_owned).chain(named.concat()) {
         assert!(in_json.contains(key.as_str()), "{key} is not in a summary");
-    }
-    for key in numbers(&summary) {
-        assert!(value(&summary, &key).is_some(), "{key}");
     }
 }
 
@@ -115,6 +138,7 @@ fn names_stand_once_and_say_their_unit() {
     once(FLOW.iter().map(|known| &known.metric));
     once(LINK.iter().map(|known| &known.metric));
     once(USERS.iter().map(|known| &known.metric));
+    once(STATION.iter().map(|known| &known.metric));
 }
 
 /// The list as the reference has it.

@@ -141,7 +141,8 @@ fn a_packet_that_the_server_gives_up_is_lost_by_the_link() {
 /// 10 ms each: 2 packets and one more.
 #[test]
 fn the_moving_limit_decides_what_may_wait() {
-    let parameters = EbdpParameters { target: Span::from_millis(20), extra: 1, most: 4 };
+    let parameters =
+        EbdpParameters { target: Span::from_millis(20), extra: 1, most: 4, ..EbdpParameters::default() };
     let mut queue = queue("drop-tail", 100).limited(MovingLimit::Ebdp(Ebdp::new(parameters)));
     let mut refused = 0;
     for id in 0..10 {

@@ -88,6 +88,10 @@ pub struct Saturation {
     pub drop_probability: f64,
     /// `tau`.
     pub attempt_probability: f64,
+    /// The share of time that the exchanges of the class take, those that end with an acknowledgement.
+    pub airtime_share: f64,
+    /// The share of time without a transmission, of the whole cell: interframe spaces and backoff.
+    pub idle_share: f64,
     /// How far `p` and what follows from it are apart.
     pub residual: f64,
     /// Steps of the solver.
@@ -123,13 +127,16 @@ pub fn saturation(channel: &Channel, class: &Class, countdown: Countdown) -> Res
     let collides = (class.data + channel.after_collision).as_secs_f64() + ifs;
     let follows = n * (chain.attempts - chain.opposed) / chain.slots;
     let extra = if countdown == Countdown::IdleSlots { (1.0 - idle) * slot } else { 0.0 };
-    let mean =
-        idle * slot + (success + follows) * succeeds + (1.0 - idle - success).max(0.0) * collides + extra;
+    let collision = (1.0 - idle - success).max(0.0);
+    let mean = idle * slot + (success + follows) * succeeds + collision * collides + extra;
+    let airtime_share = (success + follows) * class.exchange.as_secs_f64() / mean;
     Ok(Saturation {
         throughput: Rate::from_bps_f64((success + follows) * class.payload.bits_f64() / mean),
         collision_probability: p * chain.opposed / chain.attempts,
         drop_probability: chain.dropped,
         attempt_probability: tau,
+        airtime_share,
+        idle_share: 1.0 - airtime_share - collision * class.data.as_secs_f64() / mean,
         residual: excess(p).abs(),
         iterations,
     })

@@ -175,7 +175,8 @@ fn steady(names: &[String], [available, base, limit]: [f64; 3]) -> Series {
         window_bytes: vec![(available * base / 8.0 + 0.6 * limit) / share; 2],
         ..FlowSeries::default()
     };
-    let link = LinkSeries { t_s: vec![0.0, END], backlog_bytes: vec![0.62 * limit; 2], drops: Vec::new() };
+    let link =
+        LinkSeries { t_s: vec![0.0, END], backlog_bytes: vec![0.62 * limit; 2], ..LinkSeries::default() };
     Series { flows: names.iter().map(flow).collect(), link, ..Series::default() }
 }
 
@@ -222,7 +223,7 @@ fn sawtooth(engine: Engine, names: &[String], [available, base, limit]: [f64; 3]
             ends * if live { 2 } else { 1 }
         })
         .collect();
-    let link = LinkSeries { t_s: t, backlog_bytes: backlog, drops };
+    let link = LinkSeries { t_s: t, backlog_bytes: backlog, drops, ..LinkSeries::default() };
     Series { flows, link, ..Series::default() }
 }
 

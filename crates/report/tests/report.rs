@@ -56,7 +56,7 @@ fn record(engine: Engine, flows: usize, samples: usize) -> Record {
         },
         series: Series {
             flows: (0..flows).map(series).collect(),
-            link: LinkSeries { t_s: t.clone(), backlog_bytes: y, drops },
+            link: LinkSeries { t_s: t.clone(), backlog_bytes: y, drops, ..LinkSeries::default() },
             ..Series::default()
         },
         notes: vec![HOSTILE.into()],

@@ -2,10 +2,12 @@
 //!
 //! `read/keys.rs` is the cursor, `read/quantity.rs` and `read/spread.rs` read values; then one file per table:
 //! `read/link.rs` (its queue's settings: `read/settings.rs`), `read/flow.rs`, `read/traffic.rs` and `read/sessions.rs` (with
-//! `read/way.rs`, the links these cross), `read/record.rs` (also `[live]`), `read/figure.rs`. `read/check.rs` checks
+//! `read/way.rs` and `read/cell_way.rs`, what these cross), `read/wlan.rs` (with `[[station]]`; its queue: `read/cell_queue.rs`), `read/record.rs` (also `[live]`), `read/figure.rs`. `read/check.rs` checks
 //! what takes more than one table to see.
 
 mod buffer;
+mod cell_queue;
+mod cell_way;
 mod check;
 pub(crate) mod figure;
 mod flow;
@@ -18,6 +20,7 @@ mod settings;
 mod spread;
 mod traffic;
 mod way;
+mod wlan;
 
 use crate::document::{Document, Value};
 use crate::fault::Faults;
@@ -51,16 +54,31 @@ fn scenario(root: &At<'_>) -> Option<Scenario> {
     let seed = keys.read("seed", |at| at.integer(0..=u64::MAX));
     let duration = keys.optional("duration", |at| at.above_zero("s", "a duration of zero"));
     let warmup: Option<Span> = keys.read("warmup", |at| at.quantity("s"));
-    let links = link::links(&keys);
-    let ways = way::Ways::new(links.as_deref());
-    let traffic = traffic::traffic(&keys, &ways);
+    let cell = wlan::wlan(&keys);
+    let links = if cell.is_some() { Some(Vec::new()) } else { link::links(&keys) };
+    let ways = match &cell {
+        Some(cell) => way::Ways::in_cell(cell.as_ref()),
+        None => way::Ways::new(links.as_deref()),
+    };
+    let traffic = match &cell {
+        Some(_) => wlan::no_traffic(&keys),
+        None => traffic::traffic(&keys, &ways),
+    };
     let users = traffic.as_ref().is_some_and(|traffic| !traffic.sessions.is_empty());
-    let flows = flow::flows(&keys, &ways, users);
+    // What could not be read may be saturated.
+    let saturated =
+        cell.as_ref().is_some_and(|cell| cell.as_ref().is_none_or(|cell| !cell.saturated.is_empty()));
+    let flows = flow::flows(&keys, &ways, users || saturated);
     let live = record::live(&keys);
     let record = record::record(&keys);
     let users = traffic.as_ref().map_or(&[][..], |traffic| &traffic.users);
-    check::across(&keys, duration, warmup, links.as_deref(), flows.as_deref(), users);
+    let read_cell = cell.as_ref().and_then(Option::as_ref);
+    check::across(&keys, duration, warmup, links.as_deref(), read_cell, flows.as_deref(), users);
     let traffic = traffic?;
+    let wlan = match cell {
+        Some(cell) => Some(cell?.wlan?),
+        None => None,
+    };
     Some(Scenario {
         title: title?,
         source: source?,
@@ -69,6 +87,7 @@ fn scenario(root: &At<'_>) -> Option<Scenario> {
         warmup: warmup?,
         links: links?.into_iter().map(|read| read.link).collect::<Option<_>>()?,
         flows: flows?.into_iter().map(|read| read.flow).collect::<Option<_>>()?,
+        wlan,
         traffic: traffic.traffic.into_iter().collect::<Option<_>>()?,
         replays: traffic.replays.into_iter().collect::<Option<_>>()?,
         sessions: traffic.sessions.into_iter().collect::<Option<_>>()?,

@@ -70,6 +70,51 @@ const SECTIONS: &[Section] = &[
         intro: "",
         groups: &[("", schema::REVERSE)],
     },
+    Section { heading: "`[wlan]`", table: "wlan", intro: "", groups: &[("", schema::WLAN)] },
+    Section { heading: "`ac` of a cell", table: "wlan.ac", intro: "", groups: &[("", schema::CATEGORIES)] },
+    Section {
+        heading: "Access categories",
+        table: "wlan.ac.be",
+        intro: "The defaults are those of IEEE 802.11-2020, table 9-155.",
+        groups: &[("", schema::ACCESS)],
+    },
+    Section {
+        heading: "`access_point` of a cell",
+        table: "wlan.access_point",
+        intro: "",
+        groups: &[("", schema::ACCESS_POINT)],
+    },
+    Section {
+        heading: "`queue` of a cell",
+        table: "wlan.queue",
+        intro: "Besides `kind` and the settings of [a link's queue](#queue-of-a-link):",
+        groups: &[("", &[schema::wlan::MOVING])],
+    },
+    Section {
+        heading: "`sizing` of a cell's queue",
+        table: "wlan.queue.sizing",
+        intro: "Keys of another rule than `rule` have no effect.",
+        groups: &[("", schema::SIZING)],
+    },
+    Section {
+        heading: "`airtime_limits` of a cell's queue",
+        table: "wlan.queue.airtime_limits",
+        intro: "The defaults are Linux's.",
+        groups: &[("", schema::AIRTIME)],
+    },
+    Section {
+        heading: "`backhaul` of a cell",
+        table: "wlan.backhaul",
+        intro: "",
+        groups: &[("", schema::BACKHAUL)],
+    },
+    Section { heading: "`[[station]]`", table: "station", intro: "", groups: &[("", schema::STATION)] },
+    Section {
+        heading: "`queue` of a station",
+        table: "station.queue",
+        intro: "",
+        groups: &[("", schema::STATION_QUEUE)],
+    },
     Section {
         heading: "`[[flow]]`",
         table: "flow",
@@ -116,7 +161,7 @@ const SECTIONS: &[Section] = &[
 /// Every key, table by table; a table that may stand in several places once.
 #[must_use]
 pub fn rows() -> Vec<Row> {
-    let keys = |section: &'static Section| section.groups.iter().flat_map(|(_, keys)| schema::all(keys));
+    let keys = |section: &'static Section| section.groups.iter().flat_map(|(_, keys)| schema::each(keys));
     SECTIONS.iter().flat_map(|section| keys(section).map(|key| Row::new(section.table, key))).collect()
 }
 

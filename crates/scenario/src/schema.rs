@@ -9,11 +9,15 @@ pub(crate) mod flow;
 pub(crate) mod link;
 pub(crate) mod top;
 pub(crate) mod traffic;
+pub(crate) mod wlan;
 
 pub(crate) use flow::{FLOW, PARETO, SIZER, SPREAD};
 pub(crate) use link::{LINK, QUEUE, REVERSE};
 pub(crate) use top::{FIGURE, LIVE, RECORD, REFERENCE, ROOT, SMALLEST};
 pub(crate) use traffic::{ENGSET, ON_OFF, REPLAY, STEADY, TRAFFIC};
+pub(crate) use wlan::{
+    ACCESS, ACCESS_POINT, AIRTIME, BACKHAUL, CATEGORIES, CELL_QUEUE, SIZING, STATION, STATION_QUEUE, WLAN,
+};
 
 use crate::document::Node;
 use crate::host::Host;
@@ -111,10 +115,15 @@ pub(crate) fn all(keys: Keys) -> impl Iterator<Item = &'static Key> + Clone {
     keys.iter().flat_map(|group| group.iter())
 }
 
+/// The keys of all groups, of each name the first.
+pub(crate) fn each(keys: Keys) -> impl Iterator<Item = &'static Key> + Clone {
+    let first = move |place: usize, name: &str| all(keys).position(|key| key.name == name) == Some(place);
+    all(keys).enumerate().filter(move |(place, key)| first(*place, key.name)).map(|(_, key)| key)
+}
+
 /// The names of `keys`, each once.
 pub(crate) fn names(keys: Keys) -> impl Iterator<Item = &'static str> + Clone {
-    let first = move |place: usize, name: &str| all(keys).position(|key| key.name == name) == Some(place);
-    all(keys).enumerate().filter(move |(place, key)| first(*place, key.name)).map(|(_, key)| key.name)
+    each(keys).map(|key| key.name)
 }
 
 /// The names of `keys` for a fault: `rate, delay, queue, loss`.

@@ -5,9 +5,14 @@
 
 mod queue;
 mod traffic;
+mod wlan;
 
 pub use queue::{QueueSettings, Threshold};
 pub use traffic::{Pattern, Replay, Sessions, Traffic, Volume};
+pub use wlan::{
+    Access, AccessRule, AfterCollision, AirtimeLimits, Alt, Backhaul, Categories, Category, CellDirection,
+    CellQueue, CellWay, Ebdp, Saturated, Sizing, Station, Wlan,
+};
 
 use serde::Serialize;
 pub use transport::{BbrVariant, LossDetection, Recovery, Transport};
@@ -26,8 +31,11 @@ pub struct Scenario {
     pub duration: Option<Span>,
     /// Metrics leave out what happens before this.
     pub warmup: Span,
-    /// The links in path order; the tight link is the one with the least available bandwidth.
+    /// The links in path order; the tight link is the one with the least available bandwidth. None in a cell.
     pub links: Vec<Link>,
+    /// A wireless cell in the place of links.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wlan: Option<Wlan>,
     /// The transfers under study.
     pub flows: Vec<Flow>,
     /// Cross traffic that does not answer to congestion.
@@ -165,6 +173,9 @@ pub struct Flow {
     pub path: Vec<String>,
     /// Which way its data goes.
     pub direction: Direction,
+    /// Its way in a cell, in the place of `path` and `direction`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cell: Option<CellWay>,
 }
 
 impl Flow {

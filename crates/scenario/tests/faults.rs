@@ -240,7 +240,7 @@ fn there_are_flows() {
     says(&fault(&format!("{TOP}{LINK}[flow]\n")), &["help: write [[flow]]"]);
     says(&fault(&format!("{TOP}flow = [1]\n{LINK}")), &["flow[0]: the integer 1"]);
     says(&in_flow("count = 0"), &["flow[0].count: zero flows"]);
-    says(&in_flow("count = -1"), &["the integer -1", "from 1 to 1000000"]);
+    says(&in_flow("count = -1"), &["the integer -1", "from 0 to 1000000"]);
     says(&in_flow("count = 10000001"), &["the integer 10000001"]);
     says(&in_flow("count = 99999999999999999999999999999999999999999999"), &["a huge integer"]);
     says(&in_flow("count = '3'"), &["help: write 3 without quotes"]);
@@ -373,7 +373,7 @@ fn records_have_known_columns_and_an_interval() {
     );
     says(&further("[record]\nflows = 12"), &["record.flows"]);
     says(&further("[live]\nstack = 'clasic'"), &["did you mean \"classic\"?"]);
-    says(&further("[wlan]\nphy = '802.11g'"), &["wlan: unknown key", "accepted: title, source, seed"]);
+    says(&further("[lan]\nphy = '802.11g'"), &["lan: unknown key", "accepted: title, source, seed"]);
 }
 
 #[test]

@@ -114,6 +114,19 @@ fn one_queue(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
     })
 }
 
+/// Refuses a wireless cell.
+fn no_cell(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
+    if resolved.cell.is_none() {
+        return Ok(());
+    }
+    Err(Misfit {
+        engine,
+        complaint: Complaint::new("wlan", "a wireless cell, and this engine has links")
+            .accepted("[link]")
+            .help("use the simulator: --engine sim"),
+    })
+}
+
 /// Refuses users that come and go.
 fn no_users(engine: Engine, resolved: &Resolved, help: &str) -> Result<(), Misfit> {
     let Some(sessions) = resolved.sessions.first() else { return Ok(()) };

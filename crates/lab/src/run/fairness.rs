@@ -39,8 +39,8 @@ pub(crate) struct FairnessWatch {
     interval: Span,
     warmup: Time,
     flows: Vec<Watched>,
-    /// What the link can send in an interval, bytes.
-    capacity: f64,
+    /// What the link can send in an interval, bytes; `None` in a wireless cell, whose flows have no share to come to.
+    capacity: Option<f64>,
     /// Of the interval that ends: what the link sent, bytes; `None` if the meter was set back within.
     sent: Option<f64>,
     busy: Span,
@@ -88,7 +88,10 @@ impl FairnessWatch {
             interval,
             warmup: Time::ZERO + resolved.warmup,
             flows: resolved.flows.iter().map(watched).collect(),
-            capacity: resolved.link.rate.as_bps_f64() / 8.0 * interval.as_secs_f64(),
+            capacity: resolved.cell.is_none().then(|| {
+                let rate = resolved.link.rate.as_bps_f64();
+                rate / 8.0 * interval.as_secs_f64()
+            }),
             sent: None,
             busy: Span::ZERO,
             series: FairnessSeries::default(),
@@ -149,9 +152,9 @@ impl FairnessWatch {
             self.count += 1;
         }
         let wire: f64 = present().map(|flow| flow.gained * flow.wire).sum();
-        let Some(sent) = self.sent else { return };
+        let (Some(sent), Some(capacity)) = (self.sent, self.capacity) else { return };
         let others = (sent - wire).max(0.0);
-        let share = (self.capacity - others).max(0.0) / gained.len().max(1) as f64;
+        let share = (capacity - others).max(0.0) / gained.len().max(1) as f64;
         for flow in self.flows.iter_mut().filter(|flow| flow.present && flow.converged.is_none()) {
             let has = (flow.gained * flow.wire - share).abs() <= BAND * share;
             flow.row = match (has, flow.row) {

@@ -1,6 +1,6 @@
 //! Every number of a summary, once: its key, words, unit, digits, direction, and how it is read.
 //!
-//! What lives here: the lists [`RUN`], [`FLOW`], [`LINK`] and [`USERS`], and [`value`], which finds a number by its key.
+//! What lives here: the lists [`RUN`], [`FLOW`], [`LINK`], [`USERS`] and [`STATION`], and [`value`], which finds a number by its key.
 //! Tables, reports, CSV and Parquet files, axes, claims, targets of searches, `tightlink list metrics` and the guide read
 //! them. A new number is a field in `record.rs` and an entry here. What does not live here: series against time, whose
 //! columns say their unit in their name ([`Unit::of_name`]).
@@ -13,7 +13,7 @@ mod unit;
 pub use find::{all, described, numbers, of_run, value};
 pub use unit::Unit;
 
-use crate::run::record::{FlowSummary, LinkSummary, SessionsSummary, Summary};
+use crate::run::record::{FlowSummary, LinkSummary, SessionsSummary, StationSummary, Summary};
 use Unit::{BitRate, Bytes, Count, Data, Delay, Number, Packets, Segments, Share, Time};
 use std::fmt;
 
@@ -78,6 +78,11 @@ impl Metric {
         Self { whole: true, digits: 0, ..Self::new(key, words, unit) }
     }
 
+    /// The same under another key.
+    const fn named(self, key: &'static str) -> Self {
+        Self { key, column: key, ..self }
+    }
+
     const fn column(self, column: &'static str) -> Self {
         Self { column, ..self }
     }
@@ -128,6 +133,7 @@ const BACKLOG: Metric = Metric::new("mean_backlog_bytes", "mean backlog", Bytes)
 const OCCUPANCY: Metric = Metric::new("mean_occupancy", "mean occupancy of the buffer", Share).lower();
 const CONVERGENCE: Metric = Metric::new("convergence_s", "time to the fair share", Time).lower();
 const BACKLOG_PACKETS: Metric = Metric::new("backlog_packets", "mean backlog", Packets).lower();
+const AIR_THROUGHPUT: Metric = Metric::new("throughput_bps", "throughput over the air", BitRate).higher();
 const ACTIVE: Metric = Metric::new("mean_active", "mean number of active users", Number).digits(1);
 
 /// The queueing delay: its mean, its percentiles in the order of `Percentiles::NAMES`, its maximum.
@@ -214,6 +220,17 @@ pub const RUN: &[Known<Summary>] = &[
     of(RTT_MEAN, Summary::rtt_mean_s),
     of(RETRANSMITS, |s| real(s.retransmits())),
     of(ACTIVE, |s| s.sessions.first().map(|_| s.sessions.iter().map(|users| users.mean_active).sum())),
+    of(AIR_THROUGHPUT.named("wlan.throughput_bps"), |s| Some(s.wlan.as_ref()?.throughput_bps)),
+    of(
+        Metric::new("wlan.collision_probability", "transmissions that collide", Share).digits(2).lower(),
+        |s| s.wlan.as_ref()?.collision_probability,
+    ),
+    of(Metric::new("wlan.idle_share", "time without a transmission", Share).digits(2), |s| {
+        Some(s.wlan.as_ref()?.idle_share)
+    }),
+    of(Metric::new("wlan.mean_limit_packets", "mean of the limit that moves", Packets), |s| {
+        s.wlan.as_ref()?.mean_limit_packets
+    }),
 ];
 
 /// Keys of [`RUN`] that `summary.json` does not have, as they are sums and means over what it has.
@@ -238,6 +255,7 @@ pub const FLOW: &[Known<FlowSummary>] = &[
     of(Metric::new("rtt_s.min", "least RTT", Delay).lower(), |f| Some(f.rtt_s?.min)),
     of(RTT_MEAN, |f| Some(f.rtt_s?.mean)),
     of(Metric::new("rtt_s.p95", "p95 RTT", Delay).lower(), |f| f.rtt_s?.p95),
+    of(Metric::new("max_smoothed_rtt_s", "greatest smoothed RTT", Delay).lower(), |f| f.max_smoothed_rtt_s),
     of(Metric::new("completion_s", "completion time", Time).digits(3).lower(), |f| f.completion_s),
     of(Metric::new("delivered_bytes", "data delivered", Data).higher(), |f| f.delivered_bytes),
     of(BACKLOG_PACKETS, |f| f.backlog_packets),
@@ -275,6 +293,16 @@ pub const USERS: &[Known<SessionsSummary>] = &[
     of(completion("completion_s.max", "greatest completion time"), |u| u.completion_s?.max),
     of(RETRANSMITS, |u| Some(u.retransmits as f64)),
     of(LOSS_RATE, |u| u.loss_rate),
+];
+
+/// Numbers of a station of a wireless cell, in one category: `wlan.stations.NAME.CATEGORY.throughput_bps`.
+pub const STATION: &[Known<StationSummary>] = &[
+    of(AIR_THROUGHPUT, |s| Some(s.throughput_bps)),
+    of(Metric::new("airtime_share", "share of airtime", Share), |s| s.airtime_share),
+    of(Metric::count("retries", "retries", Count).lower(), |s| real(s.retries)),
+    of(Metric::count("dropped_at_limit", "frames dropped at the retry limit", Count).lower(), |s| {
+        real(s.dropped_at_limit)
+    }),
 ];
 
 const fn completion(key: &'static str, words: &'static str) -> Metric {

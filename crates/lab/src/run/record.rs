@@ -4,6 +4,7 @@
 mod note;
 mod percentiles;
 mod summary;
+mod wlan;
 
 pub use note::Note;
 pub use percentiles::Percentiles;
@@ -11,6 +12,8 @@ pub use summary::{
     DelayStatistics, Extent, FlowSummary, LinkSummary, QueueLength, Repeats, RttStatistics, SessionsSummary,
     Summary,
 };
+
+pub use wlan::{StationSummary, WlanSummary};
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -169,6 +172,12 @@ pub struct LinkSeries {
     pub backlog_bytes: Vec<f64>,
     /// Drops during the last interval.
     pub drops: Vec<u64>,
+    /// Limit of the queue where it moves, packets.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limit_packets: Vec<u64>,
+    /// In a wireless cell, share of the last interval in which the air was busy; NaN where measuring began in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub busy_share: Vec<f64>,
 }
 
 /// What one engine left behind for one scenario.

@@ -1,6 +1,7 @@
 //! From a scenario as written to numbers: relative limits, distributions, names.
 
 mod assist;
+mod cell;
 mod links;
 mod queue;
 mod series;
@@ -17,6 +18,7 @@ use link::{Limit, LinkConfig};
 use links::Directions;
 use scenario::spec;
 use scenario::{Column, Document, Faults, Scenario, SocketBuffer, Stack, did_you_mean};
+use sim::{CellPlace, CellPlan};
 use spread::values;
 use transport::{BbrVariant, Transport};
 use units::random::Stream;
@@ -46,6 +48,9 @@ pub struct Resolved {
     pub links: Vec<ResolvedLink>,
     /// Which of them is the tight link.
     pub tight: usize,
+    /// A wireless cell. `links` then has one entry, the air with the access point's queue in front of it, which all flows cross; its rate is
+    /// that of the cell's frames.
+    pub cell: Option<CellPlan>,
     /// The transfers.
     pub flows: Vec<ResolvedFlow>,
     /// Unresponsive cross traffic.
@@ -121,6 +126,8 @@ pub struct ResolvedFlow {
     pub route: Vec<usize>,
     /// What its acknowledgements cross; empty: they never wait.
     pub return_route: Vec<usize>,
+    /// Where it is in a wireless cell.
+    pub place: Option<CellPlace>,
 }
 
 impl ResolvedFlow {
@@ -198,8 +205,15 @@ pub fn resolve(document: &Document) -> Result<Resolved, Faults> {
     let sessions = traffic::sessions(&scenario, &directions);
     let users = sessions.iter().flat_map(|sessions| &sessions.connections);
     let connections: Vec<&ResolvedFlow> = flows.iter().chain(users).collect();
-    let links = directions.resolve(&connections, &traffic);
+    let links = match &scenario.wlan {
+        Some(wlan) => vec![cell::link(wlan, &connections)],
+        None => directions.resolve(&connections, &traffic),
+    };
     links::check(document, &links, &connections)?;
+    let cell = match &scenario.wlan {
+        Some(wlan) => Some(cell::plan(document, &scenario, wlan, &links[0], &connections)?),
+        None => None,
+    };
     let tight = links::tight(&links, &connections, &traffic);
     let sample = series::sample(&scenario, &flows);
     let every = series::every(document, &scenario, sample.as_ref().map_or(flows.len(), Vec::len))?;
@@ -211,6 +225,7 @@ pub fn resolve(document: &Document) -> Result<Resolved, Faults> {
         limit: links[tight].limit,
         links,
         tight,
+        cell,
         flows,
         traffic,
         sessions,
@@ -265,15 +280,20 @@ fn check_names(document: &Document, scenario: &Scenario) -> Result<(), Faults> {
     }
     assist::check(document, scenario, &mut faults);
     let known: Vec<&str> = link::queue::POLICIES.iter().map(|policy| policy.name).collect();
-    for (index, link) in scenario.links.iter().enumerate() {
+    let cell = scenario.wlan.iter().flat_map(|wlan| {
+        let wire = wlan.backhaul.as_ref().map(|wire| ("wlan.backhaul".to_owned(), &wire.queue));
+        std::iter::once(("wlan".to_owned(), &wlan.queue.queue)).chain(wire)
+    });
+    let links = scenario.links.iter().enumerate().flat_map(|(index, link)| {
         let table = if scenario.links.len() > 1 { format!("link[{index}]") } else { "link".into() };
         let back = link.reverse.as_ref().map(|back| (format!("{table}.reverse"), &back.queue));
-        for (table, queue) in [(table, &link.queue)].into_iter().chain(back) {
-            if !known.contains(&queue.kind.as_str()) {
-                let found = format!("unknown queue \"{}\"", queue.kind);
-                let help = did_you_mean(&queue.kind, known.clone());
-                faults.push(document.fault(&format!("{table}.queue.kind"), found, known.join(", "), help));
-            }
+        std::iter::once((table, &link.queue)).chain(back)
+    });
+    for (table, queue) in links.chain(cell) {
+        if !known.contains(&queue.kind.as_str()) {
+            let found = format!("unknown queue \"{}\"", queue.kind);
+            let help = did_you_mean(&queue.kind, known.clone());
+            faults.push(document.fault(&format!("{table}.queue.kind"), found, known.join(", "), help));
         }
     }
     if faults.is_empty() { Ok(()) } else { Err(faults.into()) }
@@ -297,8 +317,10 @@ fn transfers(
     entry: usize,
     directions: &Directions<'_>,
 ) -> Vec<ResolvedFlow> {
-    let least = directions.round(&flow.path);
-    let route = directions.there(&flow.path, flow.direction);
+    let wlan = scenario.wlan.as_ref();
+    let least = wlan.map_or_else(|| directions.round(&flow.path), |wlan| cell::delay(wlan) * 2);
+    // In a cell all flows share the air, which is the only link.
+    let route = wlan.map_or_else(|| directions.there(&flow.path, flow.direction), |_| vec![0]);
     let return_route = directions.back(&flow.path, flow.direction);
     let stream = |what: &str| Stream::new(scenario.seed, &format!("{} {what}", flow.name));
     let rtts = flow.rtt.as_ref().map(|rtt| values(rtt, flow.count, stream("rtt")));
@@ -344,6 +366,7 @@ fn transfers(
             initial_ssthresh: flow.initial_ssthresh,
             route: route.clone(),
             return_route: return_route.clone(),
+            place: wlan.and_then(|wlan| cell::place(wlan, flow, index)),
         }
     };
     (0..).zip(starts).map(transfer).collect()

@@ -35,7 +35,9 @@ pub(crate) fn quantities(resolved: &Resolved, key: &str, typed: &str) -> Vec<Qua
             Limit::Bytes(bytes) => bytes.get() as f64,
             Limit::Packets(packets) => (packet * packets).get() as f64,
         };
-        return size(bytes, link.limit.in_packets(packet), link.config.rate, link.mean_rtt);
+        // A cell has no rate of its own.
+        let rate = if resolved.cell.is_some() { Rate::ZERO } else { link.config.rate };
+        return size(bytes, link.limit.in_packets(packet), rate, link.mean_rtt);
     }
     if key.ends_with("socket_buffer") {
         let flow = flow_of(resolved, key);

@@ -4,8 +4,8 @@
 use crate::files::replace;
 #[cfg(feature = "parquet")]
 use crate::files::replace_by;
-use crate::run::metric::{FLOW, Known, LINK, RUN, USERS};
-use crate::run::record::{LinkSummary, Summary};
+use crate::run::metric::{FLOW, Known, LINK, RUN, STATION, USERS};
+use crate::run::record::{LinkSummary, StationSummary, Summary};
 use crate::study::quantities::Quantity;
 #[cfg(feature = "parquet")]
 use crate::study::store::write_table;
@@ -71,6 +71,13 @@ fn fields(results: &[PointResult]) -> Vec<Field> {
         }));
     }
     fields.extend(named(("links", usize::MAX), LINK, results, |summary| &summary.links, LinkSummary::key));
+    fields.extend(named(
+        ("wlan.stations", MOST),
+        STATION,
+        results,
+        |summary| summary.wlan.as_ref().map_or(&[][..], |wlan| &wlan.stations),
+        StationSummary::key,
+    ));
     fields.push(texts("scenario_hash", &|result| result.summary.scenario_hash.clone()));
     // A column stands once: a swept key, which comes first, has its values as written.
     let mut names = HashSet::new();

@@ -3,9 +3,6 @@
 use serde::Serialize;
 use units::Span;
 
-/// The share of the newest service time in the mean.
-const WEIGHT: f64 = 0.001;
-
 /// What eBDP is set to.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct EbdpParameters {
@@ -13,21 +10,23 @@ pub struct EbdpParameters {
     pub target: Span,
     /// `a`, packets beyond that, for service times that vary.
     pub extra: u64,
+    /// The share of the newest service time in the mean, in (0, 1].
+    pub weight: f64,
     /// `Qmax`, the most packets.
     pub most: u64,
 }
 
 impl Default for EbdpParameters {
-    /// As printed in P4: 200 ms, 40 packets, 400 packets.
+    /// As printed in P4: 200 ms, 40 packets, 0.001, 400 packets.
     fn default() -> Self {
-        Self { target: Span::from_millis(200), extra: 40, most: 400 }
+        Self { target: Span::from_millis(200), extra: 40, weight: 0.001, most: 400 }
     }
 }
 
 /// The limit of eBDP:
 ///
 /// ```text
-/// T_serv <- 0.999 T_serv + 0.001 (te - ts)
+/// T_serv <- (1 - weight) T_serv + weight (te - ts)
 /// Q = min(T/T_serv + a, Qmax)
 /// ```
 /// The first service time is the first mean. Before it the limit is `Qmax`.
@@ -49,7 +48,7 @@ impl Ebdp {
     pub fn served(&mut self, service: Span) {
         let newest = service.as_secs_f64();
         let mean = self.mean_service.get_or_insert(newest);
-        *mean += WEIGHT * (newest - *mean);
+        *mean += self.parameters.weight * (newest - *mean);
     }
 
     /// `T_serv`, once there is one.
@@ -61,7 +60,7 @@ impl Ebdp {
     /// `Q`, in whole packets.
     #[must_use]
     pub fn packets(&self) -> u64 {
-        let EbdpParameters { target, extra, most } = self.parameters;
+        let EbdpParameters { target, extra, most, .. } = self.parameters;
         let Some(mean) = self.mean_service else { return most };
         // Service times of zero make it infinite, which becomes the largest number.
         let product = (target.as_secs_f64() / mean) as u64;

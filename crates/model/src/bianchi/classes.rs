@@ -56,12 +56,13 @@ pub fn by_class(channel: &Channel, classes: &[Class]) -> Result<ByClass, Complai
     let silence = cell.silence(None);
     let ifs = (channel.sifs + channel.slot * u64::from(shortest)).as_secs_f64();
     let mut mean = silence.iter().sum::<f64>() * channel.slot.as_secs_f64();
-    let mut successes = Vec::new();
+    let (mut successes, mut busy) = (Vec::new(), 0.0);
     for (index, class) in classes.iter().enumerate() {
         let success = cell.success(index);
         let collision = (cell.longest(index) - success).max(0.0);
         mean += success * (class.exchange.as_secs_f64() + ifs)
             + collision * ((class.data + channel.after_collision).as_secs_f64() + ifs);
+        busy += success * class.exchange.as_secs_f64() + collision * class.data.as_secs_f64();
         successes.push(success);
     }
     let of = |index: usize| {
@@ -73,6 +74,8 @@ pub fn by_class(channel: &Channel, classes: &[Class]) -> Result<ByClass, Complai
             throughput: Rate::from_bps_f64(successes[index] * classes[index].payload.bits_f64() / mean),
             collision_probability: step.collision_probability,
             drop_probability: step.dropped,
+            airtime_share: successes[index] * classes[index].exchange.as_secs_f64() / mean,
+            idle_share: 1.0 - busy / mean,
             attempt_probability: if boundaries > 0.0 { (step.attempts / boundaries).min(1.0) } else { 0.0 },
             residual,
             iterations,

@@ -66,7 +66,7 @@ pub(crate) fn split(path: &str) -> Result<Vec<String>, Complaint> {
     }
 }
 
-/// The places that a path means: with `link`, `flow` and `traffic` all of them, or one by index or name, or those whose names begin
+/// The places that a path means: with `link`, `flow`, `traffic` and `station` all of them, or one by index or name, or those whose names begin
 /// with what stands before a `*`.
 pub(crate) fn targets(root: &Node, segments: &[String]) -> Result<Vec<Vec<Step>>, Complaint> {
     let key = |segment: &String| Step::Key(segment.clone());
@@ -142,6 +142,7 @@ fn keys(section: &str) -> Option<Keys> {
         "link" => Some(schema::LINK),
         "flow" => Some(schema::FLOW),
         "traffic" => Some(schema::TRAFFIC),
+        "station" => Some(schema::STATION),
         _ => None,
     }
 }
@@ -158,8 +159,8 @@ fn tables<'a>(root: &'a Node, section: &str) -> Vec<&'a Node> {
     }
 }
 
-/// The names that the tables of `[[link]]`, `[[flow]]` or `[[traffic]]` go by. A link without a name is called by its
-/// place: `link-1`, `link-2`, …; a flow `flow`, traffic by its kind; if that is taken, with -2, -3, … after it.
+/// The names that the tables of `[[link]]`, `[[flow]]`, `[[traffic]]` or `[[station]]` go by. A link without a name is called by its
+/// place: `link-1`, `link-2`, …; a flow or station `flow`, `station`, traffic by its kind; if that is taken, with -2, -3, … after it.
 pub(crate) fn names(section: &str, tables: &[&Node]) -> Vec<String> {
     let text = |node: &Node, key: &str| match &node.value {
         Value::Table(table) => match &table.get(key)?.value {

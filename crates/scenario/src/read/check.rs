@@ -3,6 +3,7 @@
 use super::flow::FlowRead;
 use super::keys::{At, Keys};
 use super::link::LinkRead;
+use super::wlan::WlanRead;
 use crate::spec::{Direction, Limit, Spread};
 use units::random::pareto_quantiles;
 use units::{Bytes, Span};
@@ -13,6 +14,7 @@ pub(super) fn across(
     duration: Option<Option<Span>>,
     warmup: Option<Span>,
     links: Option<&[LinkRead<'_>]>,
+    cell: Option<&WlanRead<'_>>,
     flows: Option<&[FlowRead<'_>]>,
     users: &[FlowRead<'_>],
 ) {
@@ -40,15 +42,34 @@ pub(super) fn across(
         }
     }
     let flows: Vec<&FlowRead<'_>> = flows.iter().chain(users).collect();
+    if let Some(cell) = cell.filter(|cell| cell.delay == Some(None))
+        && !flows.is_empty()
+    {
+        let help =
+            "write backhaul = { rate = \"100Mbit/s\", delay = \"10ms\", queue.limit = \"1000 packets\" }";
+        cell.keys.near("backhaul").fault(
+            "missing: the other ends of flows",
+            "a table with rate, delay, queue",
+            Some(help.into()),
+        );
+    }
     let links = links.unwrap_or_default();
     for flow in &flows {
-        if let (Some(round), Some(Some(rtt))) = (round(flow, links), &flow.rtt) {
+        let round = match cell {
+            Some(cell) => cell.delay.flatten().map(|delay| delay * 2),
+            None => round(flow, links),
+        };
+        if let (Some(round), Some(Some(rtt))) = (round, &flow.rtt) {
             covers(
                 &flow.keys.near("rtt"),
                 rtt,
                 flow.flow.as_ref().map_or(1, |flow| flow.count),
                 round,
-                links.len(),
+                match links {
+                    _ if cell.is_some() => ("the backhaul's delay", "twice the backhaul's one-way delay"),
+                    [_, _, ..] => ("the links' delay", "twice the one-way delay of the flow's links"),
+                    _ => ("the links' delay", "twice the links' one-way delay"),
+                },
             );
         }
     }
@@ -72,16 +93,12 @@ fn round(flow: &FlowRead<'_>, links: &[LinkRead<'_>]) -> Option<Span> {
     delays.sum::<Option<Span>>().map(|delay| delay * 2)
 }
 
-/// Notes a base RTT below what the links alone take.
-fn covers(at: &At<'_>, rtt: &Spread<Span>, count: u64, round: Span, links: usize) {
-    let accepted = if links > 1 {
-        format!("at least {round}, twice the one-way delay of the flow's links")
-    } else {
-        format!("at least {round}, twice the links' one-way delay")
-    };
+/// Notes a base RTT below what its way alone takes: `delay` in words, and what `round` is.
+fn covers(at: &At<'_>, rtt: &Spread<Span>, count: u64, round: Span, (delay, is): (&str, &str)) {
+    let accepted = format!("at least {round}, {is}");
     let short = |at: &At<'_>, what: &str, least: Span| {
         if least < round {
-            let found = format!("{what} of {least}, less than the links' delay there and back ({round})");
+            let found = format!("{what} of {least}, less than {delay} there and back ({round})");
             at.fault(found, accepted.clone(), None);
         }
     };
@@ -92,8 +109,9 @@ fn covers(at: &At<'_>, rtt: &Spread<Span>, count: u64, round: Span, links: usize
         // The least value of a Pareto distribution with this mean.
         Spread::Pareto { shape, mean } => short(at, "a least RTT", mean.scale((shape - 1.0) / shape)),
         Spread::ParetoQuantiles { shape, mean } => {
-            let least = pareto_quantiles(*shape, mean.as_secs_f64(), count)[0];
-            short(at, "a least RTT", Span::from_secs_f64(least));
+            if let Some(least) = pareto_quantiles(*shape, mean.as_secs_f64(), count).first() {
+                short(at, "a least RTT", Span::from_secs_f64(*least));
+            }
         }
         Spread::Exponential(_) => short(at, "a least RTT", Span::ZERO),
     }

@@ -34,10 +34,13 @@ const LONGEST_GATHERING: Span = Span::from_millis(10);
 /// The longest IPv4 packet [rfc791:3.1].
 const LONGEST: Bytes = Bytes::new(65_535);
 
-/// Reads every flow; at least one is needed where there are no users.
-pub(super) fn flows<'a>(root: &Keys<'a>, ways: &Ways, users: bool) -> Option<Vec<FlowRead<'a>>> {
+/// Flows beyond this are mistakes.
+const MOST_FLOWS: u64 = 1_000_000;
+
+/// Reads every flow; at least one is needed where nothing else sends: users, or saturated stations.
+pub(super) fn flows<'a>(root: &Keys<'a>, ways: &Ways, others: bool) -> Option<Vec<FlowRead<'a>>> {
     let tables = repeated(root, "flow")?;
-    if tables.is_empty() && !users {
+    if tables.is_empty() && !others {
         root.near("flow").fault("zero flows", "at least one [[flow]]", None);
         return None;
     }
@@ -46,12 +49,17 @@ pub(super) fn flows<'a>(root: &Keys<'a>, ways: &Ways, users: bool) -> Option<Vec
     let read: Vec<_> = tables.iter().zip(&names).map(|(at, name)| flow(at, name, ways)).collect();
     let read: Vec<FlowRead<'a>> = read.into_iter().collect::<Option<_>>()?;
     distinct(&read, &names);
+    let none = |read: &FlowRead<'_>| read.flow.as_ref().is_some_and(|flow| flow.count == 0);
+    if let Some(first) = read.first().filter(|_| !others && read.iter().all(none)) {
+        first.keys.near("count").fault("zero flows", "at least one flow in all", None);
+        return None;
+    }
     Some(read)
 }
 
 fn flow<'a>(at: &At<'a>, default_name: &str, ways: &Ways) -> Option<FlowRead<'a>> {
     let keys = at.keys(schema::FLOW)?;
-    let count = keys.read("count", |at| at.count("zero flows"));
+    let count = keys.read("count", |at| at.integer(0..=MOST_FLOWS));
     Some(transfers(&keys, default_name, count, ways))
 }
 
@@ -154,6 +162,7 @@ pub(super) fn transfers<'a>(
             access_rate: access_rate?,
             path: way.names.clone()?,
             direction: way.direction?,
+            cell: way.cell.clone()?,
         })
     };
     let flow = flow();

@@ -4,7 +4,7 @@ use super::keys::{At, Keys};
 use super::settings;
 use crate::document::{Node, Value, path};
 use crate::schema;
-use crate::spec::{Limit, Link, Queue, Reverse};
+use crate::spec::{Limit, Link, Queue, QueueSettings, Reverse};
 use std::collections::HashSet;
 use units::{Fraction, Rate, Span};
 
@@ -108,16 +108,30 @@ fn loss(at: &At<'_>) -> Option<Fraction> {
     Some(loss)
 }
 
-fn queue(at: &At<'_>) -> Option<Queue> {
+/// Reads a queue in front of a link.
+pub(super) fn queue(at: &At<'_>) -> Option<Queue> {
+    let (keys, kind, settings) = policy(at, schema::QUEUE)?;
+    let limit = keys.read("limit", limit);
+    Some(Queue { kind: kind?, limit: limit?, settings: settings? })
+}
+
+/// Reads the room in a queue.
+pub(super) fn limit(at: &At<'_>) -> Option<Limit> {
+    at.above_zero(" packets", "a buffer of zero: it needs room for one packet")
+}
+
+/// Reads a queue's table of the keys `known`: its policy and what is set of it. The limit is left to others.
+pub(super) fn policy<'a>(at: &At<'a>, known: schema::Keys) -> Option<Policy<'a>> {
     if let Value::String(limit) = &at.node.value {
         let help = format!("write {{ kind = \"drop-tail\", limit = \"{limit}\" }}");
         at.fault(at.node.described(), "a table with kind, limit", Some(help));
         return None;
     }
-    let keys = at.keys(schema::QUEUE)?;
+    let keys = at.keys(known)?;
     let kind = keys.read("kind", At::text);
-    let limit =
-        keys.read("limit", |at| at.above_zero(" packets", "a buffer of zero: it needs room for one packet"));
     let settings = settings::settings(&keys);
-    Some(Queue { kind: kind?, limit: limit?, settings: settings? })
+    Some((keys, kind, settings))
 }
+
+/// A queue's table, its kind, and what is set of it.
+type Policy<'a> = (Keys<'a>, Option<String>, Option<QueueSettings>);

@@ -42,7 +42,7 @@ pub(super) fn settings(keys: &Keys<'_>) -> Option<QueueSettings> {
     })
 }
 
-fn share_above_zero(at: &At<'_>) -> Option<Fraction> {
+pub(super) fn share_above_zero(at: &At<'_>) -> Option<Fraction> {
     let share = at.fraction()?;
     if share == Fraction::ZERO {
         at.fault(

@@ -1,10 +1,12 @@
-//! `path` and `direction` of a flow or traffic: the way over the links.
+//! `path` and `direction` of a flow or traffic: the way over the links. `read/cell_way.rs` has the way in a cell.
 
+use super::cell_way::{self, Stations};
 use super::keys::{At, Keys};
 use super::link::LinkRead;
+use super::wlan::WlanRead;
 use crate::document::Value;
 use crate::near;
-use crate::spec::Direction;
+use crate::spec::{CellWay, Direction};
 use std::ops::Range;
 
 const DIRECTIONS: &[(&str, Direction)] = &[("forward", Direction::Forward), ("reverse", Direction::Reverse)];
@@ -13,6 +15,8 @@ const DIRECTIONS: &[(&str, Direction)] = &[("forward", Direction::Forward), ("re
 pub(super) struct Ways {
     names: Vec<String>,
     two_way: Vec<bool>,
+    /// The stations of a cell, which has no links.
+    cell: Option<Stations>,
 }
 
 /// A way over links. Each key that could not be read is absent.
@@ -22,6 +26,8 @@ pub(super) struct Way {
     pub(super) direction: Option<Direction>,
     /// The same as `names`, by index.
     pub(super) links: Vec<usize>,
+    /// The way in a cell. The outer option is whether it could be read.
+    pub(super) cell: Option<Option<CellWay>>,
 }
 
 impl Ways {
@@ -30,12 +36,22 @@ impl Ways {
         Self {
             names: links.iter().map(|link| link.name.clone()).collect(),
             two_way: links.iter().map(|link| link.reverse.is_some()).collect(),
+            cell: None,
         }
+    }
+
+    /// The ways in a cell, as far as that could be read.
+    pub(super) fn in_cell(cell: Option<&WlanRead<'_>>) -> Self {
+        Self { names: Vec::new(), two_way: Vec::new(), cell: Some(Stations::new(cell)) }
     }
 
     /// Reads the way of a flow or traffic; all links if it names none.
     pub(super) fn read(&self, keys: &Keys<'_>) -> Way {
-        let direction = keys.read("direction", |at| at.word(DIRECTIONS));
+        if let Some(stations) = &self.cell {
+            return stations.read(keys);
+        }
+        let cell = cell_way::misplaced(keys).then_some(None);
+        let direction = keys.or("direction", Direction::Forward, |at| at.word(DIRECTIONS));
         let links = match keys.get("path") {
             None => Some((0..self.names.len()).collect()),
             Some(at) => self.path(&at),
@@ -52,7 +68,7 @@ impl Ways {
             );
         }
         let names = links.as_ref().map(|links| links.iter().map(|link| self.names[*link].clone()).collect());
-        Way { names, direction, links: links.unwrap_or_default() }
+        Way { names, direction, links: links.unwrap_or_default(), cell }
     }
 
     /// The links of a path, by index.

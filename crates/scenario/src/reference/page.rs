@@ -48,13 +48,13 @@ fn line(page: &mut String, text: std::fmt::Arguments<'_>) {
 
 /// The keys of a group; a column for the kinds that have a key only where they differ.
 fn table(page: &mut String, keys: Keys) {
-    let kinds = schema::all(keys).any(|key| !key.kinds.is_empty());
+    let kinds = schema::each(keys).any(|key| !key.kinds.is_empty());
     let (head, rule) = if kinds { (" kind |", "---|") } else { ("", "") };
     line(
         page,
         format_args!("| key |{head} type | default | engines | meaning |\n|---|{rule}---|---|---|---|"),
     );
-    for key in schema::all(keys) {
+    for key in schema::each(keys) {
         let kinds = match key.kinds {
             _ if !kinds => String::new(),
             "" => " all |".to_owned(),

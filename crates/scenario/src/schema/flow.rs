@@ -17,9 +17,9 @@ pub(super) const NAME: &[Key] = &[Key {
 pub(super) const AMOUNT: &[Key] = &[
     Key {
         name: "count",
-        kind: "whole number, 1 to 1000000",
+        kind: "whole number, 0 to 1000000",
         default: Written("1"),
-        meaning: "number of transfers alike",
+        meaning: "number of transfers alike; 0, for sweeps, where another `[[flow]]` has some",
         ..KEY
     },
     Key {
@@ -80,6 +80,46 @@ pub(super) const WAY: &[Key] = &[
         default: Written(r#""forward""#),
         engines: "sim",
         meaning: "which way its data go. `reverse` needs links that have one",
+        ..KEY
+    },
+];
+
+/// The way of a flow in a cell.
+pub(super) const CELL_WAY: &[Key] = &[
+    Key {
+        name: "station",
+        kind: "text",
+        default: Words("required in a cell"),
+        engines: "model sim",
+        refused_by: "live",
+        meaning: "the station at one end, in a [cell](../guide/scenario.md#wlan) only. With a `*` at its end all whose names begin \
+             so: the transfers of `count` are dealt out to them in turn",
+        ..KEY
+    },
+    Key {
+        name: "direction",
+        kind: "`\"forward\"`, `\"reverse\"`, or in a cell `\"down\"`, `\"up\"`",
+        default: Words("`\"forward\"`; in a cell `\"down\"`"),
+        engines: "sim",
+        meaning: "which way its data go. `reverse` needs links that have one; `down` is to the station",
+        ..KEY
+    },
+    Key {
+        name: "category",
+        kind: "`\"be\"`, `\"bk\"`, `\"vi\"`, `\"vo\"`, in a cell",
+        default: Words("`\"be\"`"),
+        engines: "model sim",
+        refused_by: "live",
+        meaning: "access category of its data",
+        ..KEY
+    },
+    Key {
+        name: "ack_category",
+        kind: "`\"be\"`, `\"bk\"`, `\"vi\"`, `\"vo\"`, in a cell",
+        default: Words("that of its data"),
+        engines: "model sim",
+        refused_by: "live",
+        meaning: "access category of its acknowledgements",
         ..KEY
     },
 ];
@@ -401,6 +441,6 @@ pub(crate) const PARETO: Keys = &[&[
 ]];
 
 /// What a flow moves, and where.
-pub(crate) const MOVES: Keys = &[NAME, AMOUNT, PATH, WAY];
+pub(crate) const MOVES: Keys = &[NAME, AMOUNT, PATH, CELL_WAY, WAY];
 /// `[[flow]]`.
-pub(crate) const FLOW: Keys = &[NAME, AMOUNT, PATH, WAY, SEGMENTS, ENDS, WINDOWS, LOSSES];
+pub(crate) const FLOW: Keys = &[NAME, AMOUNT, PATH, CELL_WAY, WAY, SEGMENTS, ENDS, WINDOWS, LOSSES];

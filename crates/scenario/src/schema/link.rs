@@ -3,7 +3,7 @@
 use super::DefaultValue::{Required, Words, Written};
 use super::{KEY, Key, Keys, RATE};
 
-const QUEUE_WRITTEN: &str = r#"a queue such as { kind = "drop-tail", limit = "0.25 bdp" }"#;
+pub(super) const QUEUE_WRITTEN: &str = r#"a queue such as { kind = "drop-tail", limit = "0.25 bdp" }"#;
 
 /// `[link]`.
 pub(crate) const LINK: Keys = &[&[

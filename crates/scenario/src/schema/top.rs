@@ -4,6 +4,7 @@ use super::DefaultValue::{Required, Words, Written};
 use super::flow::FLOW;
 use super::link::LINK;
 use super::traffic::TRAFFIC;
+use super::wlan::{STATION, WLAN};
 use super::{KEY, Key, Keys};
 
 /// The file.
@@ -48,9 +49,29 @@ pub(crate) const ROOT: Keys = &[&[
     Key {
         name: "link",
         kind: "table, or a list of tables in path order",
-        default: Required("a [link] with a rate and a queue"),
+        default: Words("required, unless there is a `[wlan]`"),
         within: LINK,
         meaning: "the tight link, or [several](../guide/scenario.md#several-links)",
+        ..KEY
+    },
+    Key {
+        name: "wlan",
+        kind: "table",
+        default: Words("none"),
+        engines: "model sim",
+        refused_by: "live",
+        within: WLAN,
+        meaning: "a [wireless cell](../guide/scenario.md#wlan) in the place of links",
+        ..KEY
+    },
+    Key {
+        name: "station",
+        kind: "list of tables",
+        default: Words("required with `[wlan]`"),
+        engines: "model sim",
+        refused_by: "live",
+        within: STATION,
+        meaning: "the stations of the cell",
         ..KEY
     },
     Key {

@@ -1,6 +1,8 @@
 //! The real kernel as an engine: TCP between two namespaces over the emulated tight link.
 
-use super::{EngineError, Misfit, Progress, ended_early, no_users, one_queue, outlasts_warmup, phases};
+use super::{
+    EngineError, Misfit, Progress, ended_early, no_cell, no_users, one_queue, outlasts_warmup, phases,
+};
 use crate::run::batches::{Reading, half_widths, nearest};
 use crate::run::cost::{Stopwatch, peak_rss_bytes};
 use crate::run::fairness;
@@ -107,6 +109,7 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
 
 /// What the kernel and the emulator cannot be.
 pub(super) fn check(resolved: &Resolved) -> Result<(), Misfit> {
+    no_cell(Engine::Live, resolved)?;
     one_queue(Engine::Live, resolved)?;
     no_users(Engine::Live, resolved, "ask the simulator: --engine sim")?;
     let first = &resolved.flows[0];

@@ -18,14 +18,16 @@
 //!      nothing can be said. It must be cheap: every engine is asked before anything runs;
 //!    - `answer`: the numbers, as an [`Answer`]. It is called whatever the departures are, so it must put something in the place
 //!      of each. Numbers are finite, shares lie in [0, 1]; a solver that finds nothing is an error with the reason.
-//! 3. An entry in [`THEORIES`]. The place decides ties only.
+//! 3. An entry in [`THEORIES`], or of a wireless cell in [`OF_CELLS`]. The place decides ties only.
 //! 4. Tests: the answer where the theory fits, by a hand value; each departure, by a scenario that has it alone.
 //!    `tests/theories.rs` holds every theory to finite numbers on random scenarios.
 
 mod answer;
 mod departure;
+mod downloads;
 mod fixed_point;
 mod mft;
+mod saturation;
 mod slow_start;
 
 use self::answer::Answer;
@@ -36,8 +38,10 @@ use crate::run::record::{Engine, Record};
 use crate::run::resolve::Resolved;
 use units::Complaint;
 
-/// Every theory. In a tie the first answers: of a file how long it takes, rather than the steady state that it may not reach.
+/// Every theory of links. In a tie the first answers: of a file how long it takes, rather than the steady state that it may not reach.
 const THEORIES: &[&dyn Theory] = &[&slow_start::SlowStart, &mft::Mft, &fixed_point::FixedPoint];
+/// Every theory of a wireless cell.
+const OF_CELLS: &[&dyn Theory] = &[&saturation::Saturation, &downloads::Downloads];
 
 /// A theory: what it is about, and what it says of a scenario.
 trait Theory: Sync {
@@ -118,16 +122,21 @@ pub(super) fn can_answer(resolved: &Resolved) -> Result<(), Misfit> {
 
 /// The theories that can say something, the nearest first: at least one.
 fn choices(resolved: &Resolved) -> Result<Vec<Choice>, Misfit> {
-    if resolved.flows.is_empty() {
-        // Every theory is about flows.
+    let theories = if resolved.cell.is_some() { OF_CELLS } else { THEORIES };
+    if resolved.flows.is_empty() && resolved.cell.is_none() {
+        // Every theory of links is about flows.
         no_users(Engine::Model, resolved, "ask the simulator")?;
     }
     let (mut choices, mut reason) = (Vec::new(), None);
-    for theory in THEORIES {
+    for theory in theories {
         match theory.departures(resolved) {
             Ok(departures) => choices.push(Choice { theory: *theory, departures }),
             Err(complaint) => reason = reason.or(Some(complaint)),
         }
+    }
+    if resolved.cell.is_some() && choices.is_empty() {
+        // None is nearest, so what all of them cover is said.
+        reason = reason.map(|complaint| complaint.accepted("saturated stations, or downloads alone"));
     }
     choices.sort_by_key(Choice::weight);
     if choices.is_empty() { Err(misfit(reason.unwrap_or_default())) } else { Ok(choices) }

@@ -10,14 +10,14 @@ use crate::run::cost::{Stopwatch, peak_rss_bytes};
 use crate::run::fairness;
 use crate::run::record::{
     DelayStatistics, Engine, FlowSummary, LinkSummary, Note, Record, RttStatistics, Series, SessionsSummary,
-    Summary,
+    StationSummary, Summary, WlanSummary,
 };
 use crate::run::resolve::{Resolved, ResolvedFlow, ResolvedLink, ResolvedSessions, ResolvedTraffic};
 use cc::Start;
 use scenario::Direction;
 use sim::{
-    ControlPlan, FlowPlan, FlowReport, LinkPlan, Plan, SessionsPlan, SessionsReport, Simulation, SizerPlan,
-    Topology, TrafficPlan,
+    AccessReport, CellReport, ControlPlan, FlowPlan, FlowReport, LinkPlan, Plan, SessionsPlan,
+    SessionsReport, Simulation, SizerPlan, Topology, TrafficPlan,
 };
 use units::{Bytes, Complaint, Span, Time};
 
@@ -45,6 +45,7 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
             .map(|(index, (link, report))| LinkSummary::of(link, index == resolved.tight, report))
             .collect();
     }
+    summary.wlan = outcome.cell.as_ref().map(wlan_summary);
     let (series, intervals) = outcome.recorder.into_series();
     let fairness = intervals.map(|watch| watch.tell(&mut summary)).unwrap_or_default();
     summary.sessions = outcome.sessions.iter().map(sessions_summary).collect();
@@ -76,9 +77,12 @@ fn sizing_notes(flow: &FlowReport) -> Vec<String> {
 
 pub(super) fn plan(resolved: &Resolved) -> Result<Plan, Misfit> {
     let plan = Plan {
-        topology: Topology::Network {
-            links: resolved.links.iter().map(link_plan).collect(),
-            tight: resolved.tight,
+        topology: match &resolved.cell {
+            Some(cell) => Topology::Cell(cell.clone()),
+            None => Topology::Network {
+                links: resolved.links.iter().map(link_plan).collect(),
+                tight: resolved.tight,
+            },
         },
         flows: resolved.flows.iter().map(flow_plan).collect::<Result<_, _>>()?,
         traffic: (resolved.traffic.iter())
@@ -93,7 +97,7 @@ pub(super) fn plan(resolved: &Resolved) -> Result<Plan, Misfit> {
         warmup: Time::ZERO + resolved.warmup,
         seed: resolved.seed,
     };
-    Ok(plan.simplified())
+    Ok(if resolved.cell.is_some() { plan } else { plan.simplified() })
 }
 
 fn link_plan(link: &ResolvedLink) -> LinkPlan {
@@ -131,7 +135,8 @@ fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
             .help("choose another control, or the kernel: --engine live"),
         });
     }
-    if flow.sizer.is_some() && !flow.return_route.is_empty() {
+    let acknowledgements_wait = !flow.return_route.is_empty() || flow.place.is_some();
+    if flow.sizer.is_some() && acknowledgements_wait {
         return Err(Misfit {
             engine: Engine::Sim,
             complaint: Complaint::new(
@@ -139,7 +144,7 @@ fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
                 "a sizer where acknowledgements cross queues: its round-trip times would be those of one way",
             )
             .accepted("\"max\" or a size")
-            .help("give it a size, or leave the links' reverse out"),
+            .help("give it a size, or write a [link] without reverse"),
         });
     }
     let start = Start {
@@ -160,9 +165,9 @@ fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
         payload: flow.payload,
         header: flow.header,
         base_rtt: flow.base_rtt,
-        route: flow.route.clone(),
+        route: if flow.place.is_some() { Vec::new() } else { flow.route.clone() },
         return_route: flow.return_route.clone(),
-        place: None,
+        place: flow.place,
         size: flow.size,
         start: Time::ZERO + flow.start,
         stop: flow.stop.map(|stop| Time::ZERO + stop),
@@ -197,6 +202,7 @@ fn flow_summary(flow: &FlowReport, of: &ResolvedFlow, resolved: &Resolved) -> Fl
         completion_s: flow.completion.map(Span::as_secs_f64),
         delivered_bytes: Some(flow.delivered.get() as f64),
         backlog_packets: backlog_packets(flow, of, resolved),
+        max_smoothed_rtt_s: flow.max_smoothed_rtt.map(Span::as_secs_f64),
         ..FlowSummary::default()
     }
 }
@@ -204,11 +210,35 @@ fn flow_summary(flow: &FlowReport, of: &ResolvedFlow, resolved: &Resolved) -> Fl
 /// By Little's law: packets that got through per second, times how long each waited. `None` where a round trip has more
 /// than one queue in it, or an acknowledgement that waits.
 fn backlog_packets(flow: &FlowReport, of: &ResolvedFlow, resolved: &Resolved) -> Option<f64> {
-    let alone = !resolved.is_network() && of.delayed_ack == 1 && of.transport.timestamps;
+    let alone =
+        !resolved.is_network() && resolved.cell.is_none() && of.delayed_ack == 1 && of.transport.timestamps;
     let mean = flow.rtt.mean().filter(|_| alone)?;
     let waited = mean.saturating_sub(of.base_rtt + resolved.link.rate.serialization(of.segment()));
     let measured = flow.active.as_secs_f64();
     (measured > 0.0).then(|| (flow.sent - flow.dropped) as f64 / measured * waited.as_secs_f64())
+}
+
+fn wlan_summary(cell: &CellReport) -> WlanSummary {
+    let station = |function: &AccessReport| StationSummary {
+        name: function.station.clone(),
+        category: function.category.name().to_owned(),
+        throughput_bps: cell.throughput_of(function).as_bps_f64(),
+        airtime_share: Some(cell.airtime_share(function)),
+        // Each failure was followed by another attempt, or by a drop.
+        retries: Some(
+            (function.access.collisions + function.access.internal_collisions)
+                .saturating_sub(function.access.dropped),
+        ),
+        dropped_at_limit: Some(function.access.dropped),
+    };
+    let attempted = cell.functions.iter().any(|function| function.access.attempts > 0);
+    WlanSummary {
+        throughput_bps: cell.throughput().as_bps_f64(),
+        collision_probability: attempted.then(|| cell.collision_probability()),
+        idle_share: cell.idle_share(),
+        mean_limit_packets: cell.mean_moving_limit,
+        stations: cell.functions.iter().map(station).collect(),
+    }
 }
 
 fn sessions_summary(sessions: &SessionsReport) -> SessionsSummary {

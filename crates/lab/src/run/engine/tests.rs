@@ -20,6 +20,28 @@ const TRAFFIC: [(&str, &str); 4] = [
     ("replay", "kind = 'replay'\nfile = 'one.csv'"),
     ("engset", "kind = 'engset'\nusers = 3\nsession = '10 packets'\nthink = '1s'"),
 ];
+/// A wireless cell that the simulator and the model are made for.
+const DOWNLOAD: &str = "title = 't'\nduration = '2s'\n[wlan]\nphy = '802.11g'\nrate = '54Mbit/s'\nqueue.limit = '900 packets'\n\
+                        ac.be.aifsn = 12\nbackhaul = { rate = '100Mbit/s', delay = '10ms', queue.limit = '90 packets' }\n\
+                        [[station]]\nname = 's'\n[[station]]\nname = 'other'\n[[flow]]\nname = 'a'\nstation = 's'\nack_category = 'vo'\n";
+const SATURATED: &str = "title = 't'\nduration = '2s'\n[wlan]\nphy = '802.11g'\nrate = '54Mbit/s'\n[[station]]\nname = 's'\ncount = 3\nsaturated = '1500B'\n";
+/// Keys that matter where stations are saturated.
+const OF_SATURATION: &[&str] = &[
+    "wlan.after_collision",
+    "wlan.access",
+    "wlan.ac.be.cw_max",
+    "wlan.ac.be.retry_limit",
+    "station.count",
+    "station.saturated",
+    "station.category",
+];
+const EBDP: (&str, &str) = ("wlan.queue.sizing", "{ rule = 'ebdp' }");
+const ALT: (&str, &str) = ("wlan.queue.sizing", "{ rule = 'alt' }");
+const AQL: (&str, &str) = ("wlan.queue.airtime_limits", "{}");
+const OF_80211B: (&str, &str) = (
+    "wlan",
+    "{ phy = '802.11b', rate = '11Mbit/s', queue.limit = '900 packets', backhaul = { rate = '100Mbit/s', queue.limit = '9 packets' } }",
+);
 const REVERSE: (&str, &str) = ("link.reverse", "{ queue = { limit = '50 packets' } }");
 const RED: (&str, &str) = ("link.queue.kind", "red");
 const CODEL: (&str, &str) = ("link.queue.kind", "codel");
@@ -60,6 +82,54 @@ const SAMPLES: &[Sample] = &[
     ("link.reverse.rate", &[REVERSE], "1Mbit/s"),
     ("link.reverse.queue", &[REVERSE], "{ limit = '60 packets' }"),
     ("link.reverse.loss", &[REVERSE], "1%"),
+    ("wlan.phy", &[], "802.11a"),
+    ("wlan.preamble", &[OF_80211B], "short"),
+    ("wlan.rate", &[], "24Mbit/s"),
+    ("wlan.control_rate", &[], "6Mbit/s"),
+    ("wlan.access", &[], "dcf"),
+    ("wlan.after_collision", &[], "difs"),
+    ("wlan.header", &[], "60B"),
+    ("wlan.llc", &[], "0B"),
+    ("wlan.ack", &[], "40B"),
+    ("wlan.ac", &[], "{ be = { cw_min = 7 } }"),
+    ("wlan.ac.be", &[], "{ cw_min = 7 }"),
+    ("wlan.ac.bk", &[("flow.a.category", "bk")], "{ cw_min = 7 }"),
+    ("wlan.ac.vi", &[("flow.a.category", "vi")], "{ cw_min = 3 }"),
+    ("wlan.ac.vo", &[], "{ cw_min = 1 }"),
+    ("wlan.ac.be.cw_min", &[], "7"),
+    ("wlan.ac.be.cw_max", &[], "31"),
+    ("wlan.ac.be.aifsn", &[], "13"),
+    ("wlan.ac.be.txop", &[], "3ms"),
+    ("wlan.ac.be.retry_limit", &[], "2"),
+    ("wlan.access_point", &[], "{ ac.be = { cw_min = 7 } }"),
+    ("wlan.access_point.ac", &[], "{ be = { cw_min = 7 } }"),
+    ("wlan.queue", &[], "{ limit = '800 packets' }"),
+    ("wlan.queue.limit", &[], "800 packets"),
+    ("wlan.queue.sizing", &[], EBDP.1),
+    ("wlan.queue.airtime_limits", &[], "{}"),
+    ("wlan.queue.sizing.rule", &[EBDP], "alt"),
+    ("wlan.queue.sizing.target", &[EBDP], "100ms"),
+    ("wlan.queue.sizing.extra", &[EBDP], "5"),
+    ("wlan.queue.sizing.weight", &[EBDP], "0.01"),
+    ("wlan.queue.sizing.interval", &[ALT], "2s"),
+    ("wlan.queue.sizing.increase", &[ALT], "5"),
+    ("wlan.queue.sizing.decrease", &[ALT], "2"),
+    ("wlan.queue.sizing.fewest", &[ALT], "3"),
+    ("wlan.queue.airtime_limits.low", &[AQL], "4ms"),
+    ("wlan.queue.airtime_limits.high", &[AQL], "14ms"),
+    ("wlan.queue.airtime_limits.threshold", &[AQL], "20ms"),
+    ("wlan.backhaul.rate", &[], "200Mbit/s"),
+    ("wlan.backhaul.delay", &[], "20ms"),
+    ("wlan.backhaul.queue", &[], "{ limit = '80 packets' }"),
+    ("station.count", &[], "4"),
+    ("station.rate", &[], "24Mbit/s"),
+    ("station.saturated", &[], "1000B"),
+    ("station.category", &[], "vi"),
+    ("station.queue", &[], "{ limit = '80 packets' }"),
+    ("station.queue.limit", &[], "80 packets"),
+    ("flow.station", &[], "other"),
+    ("flow.category", &[], "bk"),
+    ("flow.ack_category", &[], "vi"),
     ("flow.count", &[], "2"),
     ("flow.size", &[], "1MB"),
     ("flow.stop", &[], "1s"),
@@ -116,6 +186,10 @@ const ASKS_NOTHING: &[&str] = &[
     "title",
     "source",
     "link",
+    "wlan",
+    "wlan.backhaul",
+    "station",
+    "station.name",
     "flow",
     "traffic",
     "live",
@@ -135,7 +209,13 @@ const FORMS: &[&str] = &["flow.rtt.", "flow.socket_buffer.", "figure."];
 
 /// The scenario before the key is set; with the kind of traffic that has it.
 fn base(row: &Row, folder: &Path) -> Document {
-    let mut text = BASE.to_owned();
+    let in_cell = ["wlan", "station", "flow.station", "flow.category", "flow.ack_category"];
+    let mut text = match row.path.as_str() {
+        path if OF_SATURATION.contains(&path) => SATURATED,
+        path if in_cell.iter().any(|start| path.starts_with(start)) => DOWNLOAD,
+        _ => BASE,
+    }
+    .to_owned();
     if row.path.starts_with("traffic.") {
         let has = |kind: &&(&str, &str)| {
             row.key.kinds.is_empty() || row.key.kinds.split_whitespace().any(|one| one == kind.0)

@@ -1,7 +1,7 @@
 //! Finding a metric by its key.
 
-use super::{FLOW, Known, LINK, Metric, RUN, USERS};
-use crate::run::record::{FlowSummary, LinkSummary, SessionsSummary, Summary};
+use super::{FLOW, Known, LINK, Metric, RUN, STATION, USERS};
+use crate::run::record::{FlowSummary, LinkSummary, SessionsSummary, StationSummary, Summary};
 
 /// What has numbers under a name of its own.
 trait Named {
@@ -41,6 +41,21 @@ impl Named for SessionsSummary {
     }
 }
 
+impl Named for StationSummary {
+    const LIST: &'static str = "wlan.stations.";
+    fn is_called(&self, name: &str) -> bool {
+        self.key() == name
+    }
+    fn name(&self) -> String {
+        self.key()
+    }
+}
+
+/// The stations of a wireless cell; none where there is no cell.
+fn stations(summary: &Summary) -> &[StationSummary] {
+    summary.wlan.as_ref().map_or(&[], |wlan| &wlan.stations)
+}
+
 /// The number called `key`, such as `idle_fraction`, `queueing_delay_s.p99` or, of the flow `target`,
 /// `flows.target.rtt_s.p95`. `None` where there is none, or where the run does not know it.
 #[must_use]
@@ -49,7 +64,8 @@ pub fn value(summary: &Summary, key: &str) -> Option<f64> {
         Some(known) => (known.get)(summary),
         None => of_one(FLOW, &summary.flows, key)
             .or_else(|| of_one(LINK, &summary.links, key))
-            .or_else(|| of_one(USERS, &summary.sessions, key)),
+            .or_else(|| of_one(USERS, &summary.sessions, key))
+            .or_else(|| of_one(STATION, stations(summary), key)),
     };
     found.filter(|value| value.is_finite())
 }
@@ -75,7 +91,8 @@ pub fn described(key: &str) -> Option<(&'static Metric, Option<&str>)> {
         split(list, key).map(|(name, known)| (&known.metric, Some(name)))
     }
     let of_run = RUN.iter().find(|known| known.metric.key == key).map(|known| (&known.metric, None));
-    of_run.or_else(|| named(FLOW, key)).or_else(|| named(LINK, key)).or_else(|| named(USERS, key))
+    let one = named(FLOW, key).or_else(|| named(LINK, key));
+    of_run.or(one).or_else(|| named(USERS, key)).or_else(|| named(STATION, key))
 }
 
 /// Every metric with its full key: `utilization`, `flows.NAME.goodput_bps`.
@@ -84,7 +101,7 @@ pub fn all() -> impl Iterator<Item = (String, &'static Metric)> {
         list.iter().map(|known| (format!("{}NAME.{}", T::LIST, known.metric.key), &known.metric))
     }
     let run = RUN.iter().map(|known| (known.metric.key.to_owned(), &known.metric));
-    run.chain(named(FLOW)).chain(named(LINK)).chain(named(USERS))
+    run.chain(named(FLOW)).chain(named(LINK)).chain(named(USERS)).chain(named(STATION))
 }
 
 /// The metric of a run called `key`.
@@ -112,5 +129,6 @@ pub fn numbers(summary: &Summary) -> Vec<String> {
     keys.extend(named(FLOW, summary.flows.first()));
     keys.extend(named(LINK, summary.links.first()));
     keys.extend(named(USERS, summary.sessions.first()));
+    keys.extend(named(STATION, stations(summary).first()));
     keys
 }

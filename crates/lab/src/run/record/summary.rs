@@ -1,6 +1,6 @@
 //! The [`Summary`]: one row of numbers, the same keys from every engine, and how it is made of what a link reports.
 
-use super::{Engine, Percentiles};
+use super::{Engine, Percentiles, WlanSummary};
 use crate::run::batches::HalfWidths;
 use crate::run::resolve::{Resolved, ResolvedLink};
 use crate::run::statistics::jain_index;
@@ -73,6 +73,10 @@ pub struct Summary {
     /// One entry per population of users that come and go; absent where there is none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sessions: Vec<SessionsSummary>,
+    /// What the air did, in a wireless cell; absent elsewhere. `utilization` is then the share of time the air is busy, and the queue is
+    /// the access point's, that of the first download.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wlan: Option<WlanSummary>,
     /// What the other runs found, where this is the median of several; absent for a single run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeats: Option<Repeats>,
@@ -306,6 +310,10 @@ pub struct FlowSummary {
     pub reno_ratio: Option<f64>,
     /// Mean number of its packets waiting at the tight link, the one being sent excluded.
     pub backlog_packets: Option<f64>,
+    /// The greatest smoothed round-trip time; absent where all propagation is lumped behind one link, and of an engine that does
+    /// not know it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_smoothed_rtt_s: Option<f64>,
     /// From its start until its goodput had come within 20 % of its fair share and stayed there.
     pub convergence_s: Option<f64>,
 }

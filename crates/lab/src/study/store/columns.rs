@@ -123,18 +123,23 @@ fn write_spread(path: &Path, series: &SpreadSeries) -> io::Result<()> {
     write_table(File::create(path)?, &columns)
 }
 
-/// `t_s, backlog_bytes, drops`: one row per sample.
+/// `t_s, backlog_bytes, drops`: one row per sample. Where a limit moves, `limit_packets`; of a wireless cell, `busy_share`.
 fn write_link(path: &Path, link: &LinkSeries) -> io::Result<()> {
-    let drops: Vec<f64> = link.drops.iter().map(|count| *count as f64).collect();
+    let whole = |counts: &[u64]| -> Vec<f64> { counts.iter().map(|count| *count as f64).collect() };
     let samples = link.t_s.len();
-    write_table(
-        File::create(path)?,
-        &[
-            of_name("t_s", Column::Required(link.t_s.clone())),
-            of_name("backlog_bytes", Column::Number(padded(&link.backlog_bytes, samples))),
-            Field::new("drops", "packets", Column::Number(padded(&drops, samples))),
-        ],
-    )
+    let number = |values: &[f64]| Column::Number(padded(values, samples));
+    let mut columns = vec![
+        of_name("t_s", Column::Required(link.t_s.clone())),
+        of_name("backlog_bytes", number(&link.backlog_bytes)),
+        Field::new("drops", "packets", number(&whole(&link.drops))),
+    ];
+    if !link.limit_packets.is_empty() {
+        columns.push(Field::new("limit_packets", "packets", number(&whole(&link.limit_packets))));
+    }
+    if !link.busy_share.is_empty() {
+        columns.push(Field::new("busy_share", "1", number(&link.busy_share)));
+    }
+    write_table(File::create(path)?, &columns)
 }
 
 /// `t_s, jain_index`: one row per interval, null where fewer than two flows were there throughout.

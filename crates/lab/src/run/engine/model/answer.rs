@@ -4,7 +4,7 @@ use crate::run::cost::{Stopwatch, peak_rss_bytes};
 use crate::run::fairness;
 use crate::run::record::{
     DelayStatistics, Engine, FlowSeries, FlowSummary, LinkSeries, Note, QueueLength, Record, RttStatistics,
-    Series, Summary,
+    Series, Summary, WlanSummary,
 };
 use crate::run::resolve::{Resolved, ResolvedFlow};
 use crate::run::statistics::jain_index;
@@ -29,6 +29,8 @@ pub(super) struct Answer {
     pub(super) windows: Vec<Option<f64>>,
     /// What the theory knows against time; `None`: it knows a steady state, which is drawn as such.
     pub(super) series: Option<Series>,
+    /// What the air does, in a wireless cell.
+    pub(super) wlan: Option<WlanSummary>,
     /// Remarks on the answer.
     pub(super) notes: Vec<Note>,
 }
@@ -66,6 +68,7 @@ impl Answer {
             queueing_delay_s: self.queueing_delay,
             jain_index: jain_index(&goodputs),
             flows: self.flows,
+            wlan: self.wlan,
             ..Summary::default()
         };
         Record { summary, series, notes: self.notes }
@@ -92,11 +95,16 @@ impl Answer {
             link: LinkSeries {
                 t_s: t_s.clone(),
                 backlog_bytes: self.backlog_bytes.map_or_else(Vec::new, twice),
-                drops: Vec::new(),
+                ..LinkSeries::default()
             },
             ..Series::default()
         }
     }
+}
+
+/// A flow that a theory leaves out.
+pub(super) fn nothing(flow: &ResolvedFlow) -> FlowSummary {
+    FlowSummary { name: flow.name.clone(), ..FlowSummary::default() }
 }
 
 /// Of each link an equal share for the flows that cross it, bit/s.

@@ -41,6 +41,8 @@ pub(super) struct SeriesRecorder<'a> {
     spread: Option<SpreadRecorder>,
     delivered: Vec<Bytes>,
     drops: u64,
+    /// In a wireless cell, how long the air had been busy at the sample before; `None` elsewhere.
+    busy: Option<Span>,
     series: Series,
 }
 
@@ -64,6 +66,7 @@ impl<'a> SeriesRecorder<'a> {
             sample: resolved.sample.clone(),
             delivered: vec![Bytes::ZERO; flows.len()],
             drops: 0,
+            busy: resolved.cell.is_some().then_some(Span::ZERO),
             series: Series { flows, ..Series::default() },
         }
     }
@@ -152,6 +155,18 @@ impl Recorder for SeriesRecorder<'_> {
         if drops {
             link.drops.push(state.drops - self.drops);
             self.drops = state.drops;
+        }
+        if let Some(before) = self.busy.filter(|_| backlog) {
+            // The medium counts from the end of the warm-up anew.
+            let busy = state.busy.as_secs_f64() - before.as_secs_f64();
+            link.busy_share.push(if busy < 0.0 { f64::NAN } else { busy / self.every.as_secs_f64() });
+            self.busy = Some(state.busy);
+        }
+    }
+
+    fn moving_limit(&mut self, at: Time, packets: u64) {
+        if self.samples(at) && self.keeps(Column::Backlog) {
+            self.series.link.limit_packets.push(packets);
         }
     }
 

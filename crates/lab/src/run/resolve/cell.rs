@@ -1,0 +1,296 @@
+//! A wireless cell in numbers: what the PHY's standard fills in, access functions, queues, where each flow is.
+
+use super::{ResolvedFlow, ResolvedLink, queue};
+use air::access::{Access, Category};
+use air::airtime_limits::AirtimeLimits;
+use air::config::AfterCollision;
+use air::frame::Sizes;
+use air::phy::Phy;
+use link::moving_limit::{AltParameters, EbdpParameters, MovingLimitConfig};
+use link::queue::Context;
+use link::{Limit, LinkConfig};
+use scenario::spec::{self, AccessRule, CellDirection, Sizing, Wlan};
+use scenario::{Document, Faults, Scenario};
+use sim::{
+    CellPlace, CellPlan, Direction, DownlinkPlan, LinkPlan, QueuePlan, StationPlan, UplinkPlan, UplinkSource,
+};
+use units::{Bytes, Complaint, Fraction, Rate, Span};
+
+/// Where the transfers of a flow's table are in the cell: number `index` of them.
+pub(super) fn place(wlan: &Wlan, flow: &spec::Flow, index: usize) -> Option<CellPlace> {
+    let way = flow.cell.as_ref()?;
+    let name = &way.stations[index % way.stations.len()];
+    let mut names = wlan.stations.iter().flat_map(|station| &station.names);
+    Some(CellPlace {
+        station: names.position(|known| known == name)?,
+        direction: match way.direction {
+            CellDirection::Down => Direction::Down,
+            CellDirection::Up => Direction::Up,
+        },
+        category: category(way.category),
+        ack_category: category(way.ack_category),
+    })
+}
+
+const fn category(category: spec::Category) -> Category {
+    match category {
+        spec::Category::Be => Category::BestEffort,
+        spec::Category::Bk => Category::Background,
+        spec::Category::Vi => Category::Video,
+        spec::Category::Vo => Category::Voice,
+    }
+}
+
+const CATEGORIES: [(&str, spec::Category); 4] = [
+    ("be", spec::Category::Be),
+    ("bk", spec::Category::Bk),
+    ("vi", spec::Category::Vi),
+    ("vo", spec::Category::Vo),
+];
+
+/// What the PHY makes of the cell's parameters.
+struct Rules<'a> {
+    wlan: &'a Wlan,
+    phy: Phy,
+}
+
+impl Rules<'_> {
+    fn standard(&self, category: Category) -> Access {
+        match self.wlan.access {
+            AccessRule::Edca => Access::default_of(&self.phy, category),
+            AccessRule::Dcf => Access::dcf(&self.phy),
+        }
+    }
+
+    /// How a station contends.
+    fn station(&self, of: spec::Category) -> Access {
+        written(self.standard(category(of)), self.wlan.ac.of(of))
+    }
+
+    /// How the access point contends.
+    fn access_point(&self, of: spec::Category) -> Access {
+        written(self.station(of), self.wlan.access_point.of(of))
+    }
+}
+
+fn written(usual: Access, own: spec::Access) -> Access {
+    Access {
+        aifsn: own.aifsn.unwrap_or(usual.aifsn),
+        cw_min: own.cw_min.unwrap_or(usual.cw_min),
+        cw_max: own.cw_max.unwrap_or(usual.cw_max),
+        txop: own.txop.unwrap_or(usual.txop),
+        retry_limit: own.retry_limit.unwrap_or(usual.retry_limit),
+        countdown: usual.countdown,
+    }
+}
+
+/// The cell as the air and the access point's queue: what shares, tables and pages take for the tight link. Its rate is that of
+/// the cell's frames, which is more than it can carry.
+pub(super) fn link(wlan: &Wlan, flows: &[&ResolvedFlow]) -> ResolvedLink {
+    let down =
+        || flows.iter().filter(|flow| flow.place.is_some_and(|place| place.direction == Direction::Down));
+    let segments: Vec<Bytes> = down().map(|flow| flow.segment()).collect();
+    let (delay, rtt) = (delay(wlan), mean_rtt(flows));
+    let packet = queue::mean_packet(wlan.rate, &segments, &[]);
+    ResolvedLink {
+        name: CellPlan::ACCESS_POINT.to_owned(),
+        direction: spec::Direction::Forward,
+        config: LinkConfig { rate: wlan.rate, delay, loss: Fraction::ZERO, jitter: Span::ZERO },
+        queue: queue::policy(&wlan.queue.queue, wlan.rate, rtt, packet),
+        limit: queue::limit(wlan.queue.queue.limit, wlan.rate, rtt),
+        mean_rtt: rtt,
+        table: "wlan".to_owned(),
+    }
+}
+
+/// One-way delay of the backhaul.
+pub(super) fn delay(wlan: &Wlan) -> Span {
+    wlan.backhaul.as_ref().map_or(Span::ZERO, |backhaul| backhaul.delay)
+}
+
+fn mean_rtt(flows: &[&ResolvedFlow]) -> Span {
+    flows.iter().map(|flow| flow.base_rtt).sum::<Span>() / (flows.len() as u64).max(1)
+}
+
+/// The cell in numbers; `air` is what [`link`] makes of its queue.
+///
+/// # Errors
+/// A PHY that does not exist, rates that it does not have, access parameters out of range.
+pub(super) fn plan(
+    document: &Document,
+    scenario: &Scenario,
+    wlan: &Wlan,
+    air: &ResolvedLink,
+    flows: &[&ResolvedFlow],
+) -> Result<CellPlan, Faults> {
+    let fault = |complaint: Complaint| -> Faults {
+        let Complaint { place, found, accepted, help } = complaint;
+        document.fault(&place, found, accepted, help).into()
+    };
+    let within = |table: &str, complaint: Complaint| {
+        fault(Complaint { place: format!("{table}.{}", complaint.place), ..complaint })
+    };
+    let mut phy = *Phy::named(&wlan.phy).map_err(|complaint| within("wlan", complaint))?;
+    if wlan.short_preamble {
+        phy = phy.with_short_preamble().map_err(|complaint| within("wlan", complaint))?;
+    }
+    phy.check_rate("wlan.rate", wlan.rate).map_err(fault)?;
+    let control_rate = wlan.control_rate.unwrap_or(phy.mandatory[phy.mandatory.len() - 1]);
+    phy.check_rate("wlan.control_rate", control_rate).map_err(fault)?;
+    for (index, station) in wlan.stations.iter().enumerate() {
+        if let Some(rate) = station.rate {
+            phy.check_rate(&format!("station[{index}].rate"), rate).map_err(fault)?;
+        }
+    }
+    let rules = Rules { wlan, phy };
+    for (name, category) in CATEGORIES {
+        rules.station(category).check(&format!("wlan.ac.{name}")).map_err(fault)?;
+        rules.access_point(category).check(&format!("wlan.access_point.ac.{name}")).map_err(fault)?;
+    }
+    let (access_point, watched) = downlinks(&rules, air, flows);
+    let plan = CellPlan {
+        phy,
+        sizes: Sizes { header: wlan.header, llc: wlan.llc, acknowledgement: wlan.ack },
+        control_rate,
+        after_collision: match wlan.after_collision {
+            spec::AfterCollision::Eifs => AfterCollision::Eifs,
+            spec::AfterCollision::Difs => AfterCollision::Difs,
+        },
+        ack_timeout: None,
+        access_point,
+        watched,
+        stations: stations(&rules, flows),
+        backhaul: backhaul(document, wlan, flows)?,
+    };
+    plan.access(scenario.seed)
+        .check()
+        .map_err(|complaint| fault(Complaint { place: "wlan".into(), ..complaint }))?;
+    Ok(plan)
+}
+
+/// The access point's functions, and which of them the data of the first download wait for.
+fn downlinks(rules: &Rules<'_>, air: &ResolvedLink, flows: &[&ResolvedFlow]) -> (Vec<DownlinkPlan>, usize) {
+    let places = || flows.iter().filter_map(|flow| flow.place);
+    let sent = |place: CellPlace| match place.direction {
+        Direction::Down => place.category,
+        Direction::Up => place.ack_category,
+    };
+    let mut used: Vec<Category> = Vec::new();
+    let firsts = places().find(|place| place.direction == Direction::Down).map(sent);
+    for category in firsts.into_iter().chain(places().map(sent)) {
+        if !used.contains(&category) {
+            used.push(category);
+        }
+    }
+    if used.is_empty() {
+        used.push(Category::BestEffort);
+    }
+    // In the order of `CATEGORIES`, whichever flow comes first.
+    let of = |wanted: spec::Category| used.contains(&category(wanted));
+    let kept = CATEGORIES.into_iter().map(|(_, category)| category).filter(|category| of(*category));
+    let downlink = |wanted: spec::Category| DownlinkPlan {
+        category: category(wanted),
+        access: rules.access_point(wanted),
+        queue: QueuePlan { policy: air.queue.clone(), limit: air.limit },
+        moving: moving(rules.wlan, air.limit),
+        airtime: rules.wlan.queue.airtime_limits.map(|limits| AirtimeLimits {
+            low: limits.low,
+            high: limits.high,
+            threshold: limits.threshold,
+        }),
+    };
+    let plans: Vec<DownlinkPlan> = kept.map(downlink).collect();
+    let watched = plans.iter().position(|plan| plan.category == used[0]).unwrap_or_default();
+    (plans, watched)
+}
+
+/// What moves the limit of the access point's queue, up to that limit.
+fn moving(wlan: &Wlan, limit: Limit) -> Option<MovingLimitConfig> {
+    // A limit in bytes does not move: the reader refuses it.
+    let Limit::Packets(most) = limit else { return None };
+    let ebdp = |ebdp: spec::Ebdp| EbdpParameters {
+        target: ebdp.target,
+        extra: ebdp.extra,
+        weight: ebdp.weight.get(),
+        most,
+    };
+    let alt = |alt: spec::Alt| AltParameters {
+        interval: alt.interval,
+        increase: alt.increase,
+        decrease: alt.decrease,
+        fewest: alt.fewest.min(most),
+        most,
+    };
+    // ALT begins with its fewest packets.
+    Some(match wlan.queue.sizing? {
+        Sizing::Ebdp(own) => MovingLimitConfig::Ebdp(ebdp(own)),
+        Sizing::Alt(own) => MovingLimitConfig::Alt(alt(own), own.fewest),
+        Sizing::Lesser(one, other) => MovingLimitConfig::Lesser(ebdp(one), alt(other), other.fewest),
+    })
+}
+
+/// Every station, with a function for each category that it sends in.
+fn stations(rules: &Rules<'_>, flows: &[&ResolvedFlow]) -> Vec<StationPlan> {
+    let all = rules.wlan.stations.iter().flat_map(|table| table.names.iter().map(move |name| (table, name)));
+    let station = |(index, (table, name)): (usize, (&spec::Station, &String))| {
+        let own = || flows.iter().filter_map(|flow| flow.place).filter(|place| place.station == index);
+        let sends = |wanted: Category| {
+            own().any(|place| match place.direction {
+                Direction::Up => place.category == wanted,
+                Direction::Down => place.ack_category == wanted,
+            })
+        };
+        let function = |(_, wanted): (&str, spec::Category)| {
+            let saturated = table.saturated.filter(|saturated| saturated.category == wanted);
+            let source = match saturated {
+                Some(saturated) => UplinkSource::Saturated(saturated.payload),
+                None if sends(category(wanted)) => UplinkSource::Queue(QueuePlan {
+                    policy: link::queue::DROP_TAIL.into(),
+                    limit: queue::limit(table.limit, rules.wlan.rate, Span::ZERO),
+                }),
+                None => return None,
+            };
+            Some(UplinkPlan { category: category(wanted), access: rules.station(wanted), source })
+        };
+        StationPlan {
+            name: name.clone(),
+            rate: table.rate.unwrap_or(rules.wlan.rate),
+            functions: CATEGORIES.into_iter().filter_map(function).collect(),
+        }
+    };
+    all.enumerate().map(station).collect()
+}
+
+/// The wire to the access point and the wire from it. Without flows nothing goes over it.
+fn backhaul(document: &Document, wlan: &Wlan, flows: &[&ResolvedFlow]) -> Result<[LinkPlan; 2], Faults> {
+    let unused = spec::Backhaul {
+        rate: Rate::from_bps(1_000_000_000),
+        delay: Span::ZERO,
+        queue: spec::Queue {
+            kind: link::queue::DROP_TAIL.to_owned(),
+            limit: spec::Limit::Packets(1),
+            settings: spec::QueueSettings::default(),
+        },
+    };
+    let wire = wlan.backhaul.as_ref().unwrap_or(&unused);
+    let rtt = mean_rtt(flows);
+    let one = |name: &str| LinkPlan {
+        name: name.to_owned(),
+        config: LinkConfig { rate: wire.rate, delay: wire.delay, loss: Fraction::ZERO, jitter: Span::ZERO },
+        queue: queue::policy(&wire.queue, wire.rate, rtt, Context::MEAN_PACKET),
+        limit: queue::limit(wire.queue.limit, wire.rate, rtt),
+    };
+    let both = [one("backhaul"), one("backhaul reverse")];
+    queue::check(document, "wlan.backhaul", &both[0].queue, both[0].limit, wire.rate)?;
+    let segment = flows.iter().map(|flow| flow.segment()).max().unwrap_or_default();
+    if let Limit::Bytes(room) = both[0].limit
+        && room < segment
+    {
+        let found = format!("room for {room}, less than one segment of {segment}");
+        let help = format!("write \"{segment}\" or more");
+        return Err(document
+            .fault("wlan.backhaul.queue.limit", found, "room for one segment or more", Some(help))
+            .into());
+    }
+    Ok(both)
+}

@@ -1,0 +1,134 @@
+//! `queue` of a cell: as that of a link, without the forms of a limit that need a rate, and with what moves the limit.
+
+use super::keys::{At, Keys};
+use super::link;
+use crate::schema;
+use crate::spec::{AirtimeLimits, Alt, CellQueue, Ebdp, Limit, Queue, Sizing, Threshold};
+use units::Span;
+
+#[derive(Clone, Copy, PartialEq)]
+enum Rule {
+    Fixed,
+    Ebdp,
+    Alt,
+    Lesser,
+}
+
+const RULES: &[(&str, Rule)] =
+    &[("fixed", Rule::Fixed), ("ebdp", Rule::Ebdp), ("alt", Rule::Alt), ("a*", Rule::Lesser)];
+
+/// Reads the room in a queue of the cell, in packets or bytes. `side` is the direction in words.
+pub(super) fn limit(at: &At<'_>, side: &str) -> Option<Limit> {
+    let limit = link::limit(at)?;
+    let what = match limit {
+        Limit::Packets(_) | Limit::Bytes(_) => return Some(limit),
+        Limit::Time(_) => "a time",
+        Limit::Bdp(_) => "a share of the bandwidth-delay product",
+    };
+    let found = format!(
+        "{what}: {side} of a cell has no rate of its own, it depends on what the other stations send"
+    );
+    let help = "write packets; a limit in time that follows the rate is queue.sizing = { rule = \"ebdp\" }"
+        .to_owned();
+    at.fault(found, "packets or a size, such as \"338 packets\" or \"512kB\"", Some(help));
+    None
+}
+
+/// Reads the access point's queue.
+pub(super) fn queue(at: &At<'_>) -> Option<CellQueue> {
+    let (keys, kind, settings) = link::policy(at, schema::CELL_QUEUE)?;
+    let limit = keys.read("limit", |at| limit(at, "the downlink"));
+    let sizing = keys.optional("sizing", |at| sizing(at, limit));
+    let airtime_limits = keys.optional("airtime_limits", airtime_limits);
+    let settings = settings?;
+    for (name, threshold) in [
+        ("min_threshold", settings.min_threshold),
+        ("max_threshold", settings.max_threshold),
+        ("mark_above", settings.mark_above),
+    ] {
+        if let Some(Threshold::Room(Limit::Time(_) | Limit::Bdp(_))) = threshold {
+            let found = "a threshold by time: the downlink of a cell has no rate of its own";
+            keys.near(name).fault(found, "mean packets, packets, a size or a share of the limit", None);
+            return None;
+        }
+    }
+    let queue = Queue { kind: kind?, limit: limit?, settings };
+    Some(CellQueue { queue, sizing: sizing?.flatten(), airtime_limits: airtime_limits? })
+}
+
+/// Reads what moves the limit. Keys of the other rules may stand there, so that a sweep can vary the rule.
+fn sizing(at: &At<'_>, limit: Option<Limit>) -> Option<Option<Sizing>> {
+    let keys = at.keys(schema::SIZING)?;
+    let rule = keys.read("rule", |at| at.word(RULES));
+    let (ebdp, alt) = (ebdp(&keys), alt(&keys, limit));
+    let (rule, ebdp, alt) = (rule?, ebdp?, alt?);
+    if rule != Rule::Fixed && matches!(limit, Some(Limit::Bytes(_))) {
+        let found = "a limit that moves, of a queue whose room is in bytes";
+        at.fault(
+            found,
+            "packets: they are the most that may wait",
+            Some("write limit = \"400 packets\"".into()),
+        );
+        return None;
+    }
+    Some(match rule {
+        Rule::Fixed => None,
+        Rule::Ebdp => Some(Sizing::Ebdp(ebdp)),
+        Rule::Alt => Some(Sizing::Alt(alt)),
+        Rule::Lesser => Some(Sizing::Lesser(ebdp, alt)),
+    })
+}
+
+fn ebdp(keys: &Keys<'_>) -> Option<Ebdp> {
+    let target = keys.read("target", |at| at.above_zero("ms", "a target of zero: no packet could wait"));
+    let extra = keys.read("extra", |at| at.integer(0..=MOST_PACKETS));
+    let weight = keys.read("weight", super::settings::share_above_zero);
+    Some(Ebdp { target: target?, extra: extra?, weight: weight? })
+}
+
+/// More packets than anybody means.
+const MOST_PACKETS: u64 = 1_000_000;
+
+fn alt(keys: &Keys<'_>, limit: Option<Limit>) -> Option<Alt> {
+    let interval = keys.read("interval", |at| at.above_zero("s", "an interval of zero"));
+    let above_zero = |name| {
+        keys.read(name, |at| {
+            let number = at.number()?;
+            if number <= 0.0 {
+                at.fault(format!("{number} packets per second"), "a number above zero", None);
+                return None;
+            }
+            Some(number)
+        })
+    };
+    let (increase, decrease) = (above_zero("increase"), above_zero("decrease"));
+    let fewest = keys.read("fewest", |at| {
+        let fewest = at.integer(1..=MOST_PACKETS)?;
+        if let Some(Limit::Packets(most)) = limit.filter(|_| keys.get("fewest").is_some())
+            && fewest > most
+        {
+            let found = format!("{fewest} packets at least, and a limit of {most}");
+            at.fault(found, format!("1 to {most}"), None);
+            return None;
+        }
+        Some(fewest)
+    });
+    Some(Alt { interval: interval?, increase: increase?, decrease: decrease?, fewest: fewest? })
+}
+
+fn airtime_limits(at: &At<'_>) -> Option<AirtimeLimits> {
+    let keys = at.keys(schema::AIRTIME)?;
+    let time =
+        |name| keys.read(name, |at| at.above_zero::<Span>("ms", "no airtime at all: nothing would leave"));
+    let (low, high, threshold) = (time("low"), time("high"), time("threshold"));
+    let (low, high, threshold) = (low?, high?, threshold?);
+    if high < low {
+        keys.near("high").fault(
+            format!("{high}, less than low, which is {low}"),
+            format!("\"{low}\" or more"),
+            None,
+        );
+        return None;
+    }
+    Some(AirtimeLimits { low, high, threshold })
+}

@@ -1,0 +1,101 @@
+//! `station`, `direction`, `category` and `ack_category` of a flow: its way in a cell.
+
+use super::keys::{At, Keys};
+use super::way::Way;
+use super::wlan::{WlanRead, category};
+use crate::near;
+use crate::spec::{CellDirection, CellWay, Direction};
+
+const DIRECTIONS: &[(&str, CellDirection)] = &[("down", CellDirection::Down), ("up", CellDirection::Up)];
+/// The keys that a flow has in a cell only.
+const KEYS: [&str; 3] = ["station", "category", "ack_category"];
+
+/// The stations as ways need them.
+pub(super) struct Stations {
+    /// `None` if they could not be read: then no name is checked.
+    names: Option<Vec<String>>,
+    saturated: Vec<String>,
+    dcf: bool,
+}
+
+/// Notes what only a flow in a cell has; whether there is nothing of it.
+pub(super) fn misplaced(keys: &Keys<'_>) -> bool {
+    let written = KEYS.iter().filter_map(|key| Some((key, keys.key_origin(key)?)));
+    let stray = written.inspect(|(key, origin)| {
+        let help = "leave it out, or describe a cell by [wlan] in the place of [link]".to_owned();
+        keys.near(key).fault_from(
+            origin,
+            "this key belongs to a flow in a cell",
+            "no such key here",
+            Some(help),
+        );
+    });
+    stray.count() == 0
+}
+
+impl Stations {
+    /// Those of a cell, as far as it could be read.
+    pub(super) fn new(cell: Option<&WlanRead<'_>>) -> Self {
+        Self {
+            names: cell.and_then(|cell| cell.stations.clone()),
+            saturated: cell.map_or_else(Vec::new, |cell| cell.saturated.clone()),
+            dcf: cell.is_some_and(|cell| cell.dcf),
+        }
+    }
+
+    /// Reads the way of a flow.
+    pub(super) fn read(&self, keys: &Keys<'_>) -> Way {
+        if let Some(origin) = keys.key_origin("path") {
+            let help = "leave it out: every flow goes over the air and the backhaul".to_owned();
+            keys.near("path").fault_from(origin, "a path, in a cell", "no path here", Some(help));
+        }
+        let stations = self.stations(keys);
+        let direction = keys.or("direction", CellDirection::Down, |at| at.word(DIRECTIONS));
+        let category_of = |at: &At<'_>| category(at, self.dcf);
+        let data = keys.or("category", crate::spec::Category::Be, category_of);
+        let acknowledgements = keys.optional("ack_category", category_of);
+        let way = || {
+            let category = data?;
+            let ack_category = acknowledgements?.unwrap_or(category);
+            Some(CellWay { stations: stations?, direction: direction?, category, ack_category })
+        };
+        Way {
+            names: Some(Vec::new()),
+            direction: Some(Direction::Forward),
+            links: Vec::new(),
+            cell: way().map(Some),
+        }
+    }
+
+    /// The stations that a flow names.
+    fn stations(&self, keys: &Keys<'_>) -> Option<Vec<String>> {
+        let Some(at) = keys.get("station") else {
+            keys.near("station").fault("missing", self.listed(), None);
+            return None;
+        };
+        let named = at.text()?;
+        let names = self.names.as_ref()?;
+        let meant: Vec<String> = match named.strip_suffix('*') {
+            Some(beginning) => names.iter().filter(|name| name.starts_with(beginning)).cloned().collect(),
+            None => names.iter().filter(|name| **name == named).cloned().collect(),
+        };
+        if meant.is_empty() {
+            let help = near::did_you_mean(&named, names.iter().map(String::as_str));
+            at.fault(format!("no station is named \"{named}\""), self.listed(), help);
+            return None;
+        }
+        if let Some(busy) = meant.iter().find(|name| self.saturated.contains(name)) {
+            let found = format!("station \"{busy}\", which is saturated: it has no room for a flow");
+            at.fault(found, "a station without saturated", None);
+            return None;
+        }
+        Some(meant)
+    }
+
+    /// The first names.
+    fn listed(&self) -> String {
+        let Some(names) = &self.names else { return "the name of a [[station]]".to_owned() };
+        let shown: Vec<String> = names.iter().take(12).map(|name| format!("\"{name}\"")).collect();
+        format!("{}{}", shown.join(", "), if names.len() > shown.len() { ", …" } else { "" })
+    }
+}

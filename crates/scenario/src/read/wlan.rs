@@ -1,0 +1,245 @@
+//! `[wlan]` and `[[station]]`. What only the PHY tells, such as its rates, is for those who know the PHYs.
+
+use super::keys::{At, Keys};
+use super::traffic::TrafficRead;
+use super::{cell_queue, link, repeated};
+use crate::document::{Node, path};
+use crate::schema;
+use crate::spec::{
+    Access, AccessRule, AfterCollision, Backhaul, Categories, Category, Saturated, Station, Wlan,
+};
+use std::collections::HashSet;
+use units::{Bytes, Rate, Span};
+
+/// A cell as far as it could be read, with what flows and the checks across tables need.
+pub(super) struct WlanRead<'a> {
+    pub(super) keys: Keys<'a>,
+    /// The names of all stations; `None` if one of them could not be read.
+    pub(super) stations: Option<Vec<String>>,
+    /// Those that always have a frame to send.
+    pub(super) saturated: Vec<String>,
+    /// Without categories: best effort alone.
+    pub(super) dcf: bool,
+    /// One-way delay of the backhaul, if there is one that could be read.
+    pub(super) delay: Option<Option<Span>>,
+    pub(super) wlan: Option<Wlan>,
+}
+
+pub(super) const CATEGORIES: &[(&str, Category)] =
+    &[("be", Category::Be), ("bk", Category::Bk), ("vi", Category::Vi), ("vo", Category::Vo)];
+const RULES: &[(&str, AccessRule)] = &[("edca", AccessRule::Edca), ("dcf", AccessRule::Dcf)];
+const AFTER_COLLISION: &[(&str, AfterCollision)] =
+    &[("eifs", AfterCollision::Eifs), ("difs", AfterCollision::Difs)];
+const PREAMBLES: &[(&str, bool)] = &[("long", false), ("short", true)];
+
+/// The name that results give the access point.
+const ACCESS_POINT: &str = "access-point";
+/// More stations than a cell may have: 802.11 numbers 2007 of them (9.4.1.8), and a model of more is no cell.
+const MOST_STATIONS: u64 = 1000;
+/// Fields of the EDCA parameter set [9.4.2.28]: four bits for the exponent of a window, four for AIFSN.
+const MOST_WINDOW: u64 = (1 << 15) - 1;
+const MOST_AIFSN: u64 = 15;
+const MOST_ATTEMPTS: u64 = 255;
+/// MAC header and FCS of a data frame with three addresses [9.3.2.1]; QoS control takes 2 bytes.
+const PLAIN_HEADER: Bytes = Bytes::new(28);
+const QOS_HEADER: Bytes = Bytes::new(30);
+
+/// Reads the cell, if the scenario has one. The outer option is whether there is any.
+pub(super) fn wlan<'a>(root: &Keys<'a>) -> Option<Option<WlanRead<'a>>> {
+    let Some(at) = root.get("wlan") else {
+        if let Some(origin) = root.key_origin("station") {
+            let help = "write [wlan] with phy and rate, or remove the stations".to_owned();
+            root.near("station").fault_from(origin, "stations without a cell", "a [wlan]", Some(help));
+        }
+        return None;
+    };
+    if let Some(origin) = root.key_origin("link") {
+        let help = "remove one of them; the wire behind the access point is wlan.backhaul".to_owned();
+        root.near("link").fault_from(origin, "a [link] beside a [wlan]", "one of the two", Some(help));
+    }
+    Some(read(root, &at))
+}
+
+fn read<'a>(root: &Keys<'a>, at: &At<'a>) -> Option<WlanRead<'a>> {
+    let keys = at.keys(schema::WLAN)?;
+    let phy = keys.read("phy", At::text);
+    let short_preamble = keys.read("preamble", |at| at.word(PREAMBLES));
+    let rate_read = keys.read("rate", rate);
+    let control_rate = keys.optional("control_rate", rate);
+    let access = keys.read("access", |at| at.word(RULES));
+    let dcf = access == Some(AccessRule::Dcf);
+    let after_collision = keys.read("after_collision", |at| at.word(AFTER_COLLISION));
+    let header = keys.or("header", if dcf { PLAIN_HEADER } else { QOS_HEADER }, |at| at.quantity("B"));
+    let llc = keys.read("llc", |at| at.quantity("B"));
+    let ack = keys.read("ack", |at| at.above_zero("B", "an acknowledgement of nothing"));
+    let ac = keys.read("ac", |at| categories(at, dcf));
+    let access_point =
+        keys.read("access_point", |at| at.keys(schema::ACCESS_POINT)?.read("ac", |at| categories(at, dcf)));
+    let queue = keys.read("queue", cell_queue::queue);
+    let backhaul = keys.optional("backhaul", backhaul);
+    let delay = backhaul.as_ref().map(|backhaul| backhaul.as_ref().map(|backhaul| backhaul.delay));
+    let (stations, names, saturated) = stations(root, dcf);
+    let wlan = || {
+        Some(Wlan {
+            phy: phy?,
+            short_preamble: short_preamble?,
+            rate: rate_read?,
+            control_rate: control_rate?,
+            access: access?,
+            after_collision: after_collision?,
+            header: header?,
+            llc: llc?,
+            ack: ack?,
+            ac: ac?,
+            access_point: access_point?,
+            queue: queue?,
+            backhaul: backhaul?,
+            stations: stations?,
+        })
+    };
+    let wlan = wlan();
+    Some(WlanRead { keys, stations: names, saturated, dcf, delay, wlan })
+}
+
+fn rate(at: &At<'_>) -> Option<Rate> {
+    at.above_zero("Mbit/s", "a rate of zero: nothing would pass")
+}
+
+/// Reads an access category; without categories best effort is the only one.
+pub(super) fn category(at: &At<'_>, dcf: bool) -> Option<Category> {
+    let category = at.word(CATEGORIES)?;
+    if dcf && category != Category::Be {
+        let help = "leave it out, or write access = \"edca\" in [wlan]".to_owned();
+        at.fault(format!("category {} with access = \"dcf\"", at.node.described()), "\"be\"", Some(help));
+        return None;
+    }
+    Some(category)
+}
+
+fn categories(at: &At<'_>, dcf: bool) -> Option<Categories> {
+    let keys = at.keys(schema::CATEGORIES)?;
+    if dcf
+        && let Some((stray, _)) =
+            CATEGORIES.iter().find(|(name, _)| *name != "be" && keys.get(name).is_some())
+    {
+        let help = "leave it out, or write access = \"edca\"".to_owned();
+        keys.near(stray).fault(format!("category \"{stray}\" with access = \"dcf\""), "be", Some(help));
+        return None;
+    }
+    let (be, bk) = (keys.read("be", access), keys.read("bk", access));
+    let (vi, vo) = (keys.read("vi", access), keys.read("vo", access));
+    Some(Categories { be: be?, bk: bk?, vi: vi?, vo: vo? })
+}
+
+fn access(at: &At<'_>) -> Option<Access> {
+    let keys = at.keys(schema::ACCESS)?;
+    let number = |name, most| {
+        let read = keys.optional(name, |at| at.integer(1..=most));
+        // Bounds are within 32 bits.
+        read.map(|value| value.map(|value| value as u32))
+    };
+    let (cw_min, cw_max) = (keys.optional("cw_min", window), keys.optional("cw_max", window));
+    let (aifsn, retry_limit) = (number("aifsn", MOST_AIFSN), number("retry_limit", MOST_ATTEMPTS));
+    let txop = keys.optional("txop", |at| at.quantity("ms"));
+    Some(Access { cw_min: cw_min?, cw_max: cw_max?, aifsn: aifsn?, txop: txop?, retry_limit: retry_limit? })
+}
+
+/// Reads a contention window: 802.11 sends its exponent.
+fn window(at: &At<'_>) -> Option<u32> {
+    let window = at.integer(0..=MOST_WINDOW)?;
+    if !(window + 1).is_power_of_two() {
+        let below = (window + 2).next_power_of_two() / 2 - 1;
+        let above = 2 * below + 1;
+        let help = format!("write {below} or {above}");
+        at.fault(format!("{window}, which is not 2^k - 1"), "0, 1, 3, 7, 15, …, 32767", Some(help));
+        return None;
+    }
+    Some(window as u32)
+}
+
+fn backhaul(at: &At<'_>) -> Option<Backhaul> {
+    let keys = at.keys(schema::BACKHAUL)?;
+    let capacity = keys.read("rate", rate);
+    let delay = keys.read("delay", |at| at.quantity("ms"));
+    let queue = keys.read("queue", link::queue);
+    Some(Backhaul { rate: capacity?, delay: delay?, queue: queue? })
+}
+
+/// Every station; the names of all, if all could be read; the names of the saturated ones.
+fn stations(root: &Keys<'_>, dcf: bool) -> (Option<Vec<Station>>, Option<Vec<String>>, Vec<String>) {
+    let Some(tables) = repeated(root, "station") else { return (None, None, Vec::new()) };
+    if tables.is_empty() {
+        root.near("station").fault("zero stations", "at least one [[station]]", None);
+        return (None, None, Vec::new());
+    }
+    let nodes: Vec<&Node> = tables.iter().map(|at| at.node).collect();
+    let defaults = path::names("station", &nodes);
+    let (mut read, mut next, mut seen) = (Vec::new(), 1, HashSet::from([ACCESS_POINT.to_owned()]));
+    for (at, default) in tables.iter().zip(defaults) {
+        read.push(station(at, &default, dcf, &mut next, &mut seen));
+    }
+    let stations: Option<Vec<Station>> = read.into_iter().collect();
+    let all = stations.as_deref().unwrap_or_default();
+    let of = |station: &Station| station.names.clone();
+    let saturated = all.iter().filter(|station| station.saturated.is_some()).flat_map(of).collect();
+    let names: Vec<String> = all.iter().flat_map(of).collect();
+    if names.len() as u64 > MOST_STATIONS {
+        let found = format!("{} stations", names.len());
+        root.near("station").fault(found, format!("at most {MOST_STATIONS} in one cell"), None);
+        return (None, None, saturated);
+    }
+    let names = stations.as_ref().map(|_| names);
+    (stations, names, saturated)
+}
+
+/// Reads one table of stations. `next` is the number of the next one without a name; `seen` are the names that are taken.
+fn station(
+    at: &At<'_>,
+    default: &str,
+    dcf: bool,
+    next: &mut u64,
+    seen: &mut HashSet<String>,
+) -> Option<Station> {
+    let keys = at.keys(schema::STATION)?;
+    let name = keys.optional("name", At::text);
+    let count = keys.read("count", |at| at.integer(1..=MOST_STATIONS));
+    let own_rate = keys.optional("rate", rate);
+    let category = keys.read("category", |at| category(at, dcf));
+    let payload: Option<Option<Bytes>> =
+        keys.optional("saturated", |at| at.above_zero("B", "frames without a payload"));
+    let limit = keys.read("queue", |at| {
+        at.keys(schema::STATION_QUEUE)?.read("limit", |at| cell_queue::limit(at, "the uplink"))
+    });
+    let (name, count) = (name?, count?);
+    let names: Vec<String> = match &name {
+        Some(name) if count == 1 => vec![name.clone()],
+        Some(name) => (1..=count).map(|number| format!("{name}-{number}")).collect(),
+        None => (*next..*next + count).map(|number| format!("station-{number}")).collect(),
+    };
+    if name.is_none() {
+        *next += count;
+    }
+    if let Some(taken) = names.iter().find(|name| !seen.insert((*name).clone())) {
+        let found = format!("a second station is named \"{taken}\"");
+        let help = format!("call \"{default}\" otherwise; \"{ACCESS_POINT}\" is the access point");
+        keys.near("name").fault(found, "a name of its own for each station", Some(help));
+        return None;
+    }
+    let category = category?;
+    let saturated = payload?.map(|payload| Saturated { payload, category });
+    Some(Station { names, rate: own_rate?, saturated, limit: limit? })
+}
+
+/// Notes traffic beside the flows, which a cell does not carry.
+pub(super) fn no_traffic<'a>(root: &Keys<'a>) -> Option<TrafficRead<'a>> {
+    if let Some(origin) = root.key_origin("traffic") {
+        root.near("traffic").fault_from(
+            origin,
+            "[[traffic]] in a cell, which carries flows and the frames of saturated stations",
+            "no [[traffic]] here",
+            Some("write a [[station]] with saturated = \"1500B\" for load on the air".to_owned()),
+        );
+        return None;
+    }
+    Some(TrafficRead::default())
+}
