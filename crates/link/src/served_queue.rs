@@ -19,6 +19,8 @@ const WEIGHT: f64 = 0.01;
 /// A queue before a server, or several of one policy. The server takes from which it likes.
 pub struct ServedQueue<P> {
     queues: Vec<Box<dyn Queue<Held<P>>>>,
+    /// Of each, whether it was asked for a packet since the last arrival and had none.
+    dry: Vec<bool>,
     moving: Option<Moving>,
     /// In all queues.
     backlog: Backlog,
@@ -84,6 +86,7 @@ impl<P: Datagram + Send + 'static> ServedQueue<P> {
         };
         Ok(Self {
             queues: (0..queues).map(build).collect::<Result<_, _>>()?,
+            dry: vec![true; queues],
             moving: None,
             backlog: Backlog::default(),
             handed: VecDeque::new(),
@@ -116,6 +119,7 @@ impl<P: Datagram + Send + 'static> ServedQueue<P> {
         drops: &mut dyn FnMut(P, DropReason),
     ) -> Option<P> {
         self.meter.arrived();
+        self.dry[queue] = false;
         let held = Held { arrived: now, marked: false, packet };
         let idle = self.handed.is_empty() && self.backlog.packets == 0;
         let full = self.moving.as_mut().is_some_and(|moving| self.backlog.packets >= moving.packets(now));
@@ -156,6 +160,7 @@ impl<P: Datagram + Send + 'static> ServedQueue<P> {
         match next {
             Some(held) => Some(self.hand(now, held)),
             None => {
+                self.dry[queue] = true;
                 self.tell_if_empty(now);
                 None
             }
@@ -192,16 +197,10 @@ impl<P: Datagram + Send + 'static> ServedQueue<P> {
         self.tell_if_empty(now);
     }
 
-    /// Packets in queue number `queue`.
+    /// Whether queue number `queue` holds nothing and knows that the server would take more: its policy is told so by being asked.
     #[must_use]
-    pub fn holds(&self, queue: usize) -> u64 {
-        self.queues[queue].backlog().packets
-    }
-
-    /// Packets with the server.
-    #[must_use]
-    pub fn handed(&self) -> usize {
-        self.handed.len()
+    pub fn is_dry(&self, queue: usize) -> bool {
+        self.dry[queue]
     }
 
     /// The limit that moves, if there is one.

@@ -117,8 +117,7 @@ fn what_waits_behind_the_first_with_the_server_takes_no_room_but_waits() {
     assert_eq!(queue.next(millis(0), 0, drops).map(|packet| packet.id), Some(1));
     assert_eq!(queue.offer(millis(0), 0, plain(2), drops), None);
     assert_eq!(queue.offer(millis(0), 0, plain(3), drops), None);
-    assert_eq!((queue.handed(), queue.holds(0)), (2, 2));
-    assert_eq!(queue.state(millis(0)).backlog.packets, 3);
+    assert_eq!(waiting(&queue), 3);
     // The second is sent from 4 ms on, so it has waited for 4 ms, and the whole of the time is busy.
     queue.sent(millis(4));
     queue.sent(millis(10));
@@ -138,6 +137,10 @@ fn a_packet_that_the_server_gives_up_is_lost_by_the_link() {
     assert!((report.utilization - 0.5).abs() < 1e-9);
 }
 
+fn waiting(queue: &ServedQueue<Probe>) -> u64 {
+    queue.state(Time::ZERO).backlog.packets
+}
+
 /// 10 ms each: 2 packets and one more.
 #[test]
 fn the_moving_limit_decides_what_may_wait() {
@@ -148,7 +151,7 @@ fn the_moving_limit_decides_what_may_wait() {
     for id in 0..10 {
         let _ = queue.offer(millis(0), 0, plain(id), &mut |_, _| refused += 1);
     }
-    assert_eq!((queue.holds(0), refused, queue.moving_limit(millis(0))), (4, 5, Some(4)));
+    assert_eq!((waiting(&queue), refused, queue.moving_limit(millis(0))), (4, 5, Some(4)));
     queue.sent(millis(10));
     assert_eq!(queue.moving_limit(millis(10)), Some(3));
     // 4 for 10 ms, then 3 for 30 ms.
@@ -156,7 +159,7 @@ fn the_moving_limit_decides_what_may_wait() {
     assert!(queue.next(millis(40), 0, &mut |_, _| {}).is_some());
     let mut refused = 0;
     let _ = queue.offer(millis(40), 0, plain(11), &mut |_, _| refused += 1);
-    assert_eq!((queue.holds(0), refused), (3, 1));
+    assert_eq!((waiting(&queue), refused), (3, 1));
 }
 
 /// It grows by 10 a second while there is nothing at all, and falls by 1 a second while there is a packet, waiting or being sent.
@@ -170,4 +173,16 @@ fn a_packet_that_is_being_sent_leaves_the_queue_not_empty() {
     queue.sent(millis(5000));
     assert!(queue.next(millis(5000), 0, &mut |_, _| {}).is_none());
     assert_eq!(queue.moving_limit(millis(6000)), Some(127));
+}
+
+#[test]
+fn a_queue_is_dry_once_it_was_asked_and_had_nothing() {
+    let mut queue = queue("fq-codel", 10);
+    let drops = &mut |_, _| panic!("there is room");
+    assert!(queue.is_dry(0));
+    assert!(queue.offer(millis(0), 0, plain(0), drops).is_some());
+    assert!(!queue.is_dry(0));
+    assert!(queue.next(millis(0), 0, drops).is_none() && queue.is_dry(0));
+    assert!(queue.offer(millis(1), 0, plain(1), drops).is_none());
+    assert!(!queue.is_dry(0));
 }

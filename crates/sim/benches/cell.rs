@@ -103,7 +103,7 @@ fn main() {
     let (took, outcome) = runs.min_by(|a, b| a.0.total_cmp(&b.0)).expect("a run");
     let cell = outcome.cell.expect("it is a cell");
     println!(
-        "cell: {seconds} s, {STATIONS} stations: {took:.3} CPU-s, {:.0} times real time, {} frames, {} in the air, {:.2} us per frame",
+        "cell: {seconds} s, {STATIONS} stations: {took:.3} CPU-s, {:.0} times real time, {} frames, {} in the air, {:.2} us per attempt",
         seconds as f64 / took,
         cell.functions.iter().map(|function| function.access.delivered).sum::<u64>(),
         cell.throughput(),

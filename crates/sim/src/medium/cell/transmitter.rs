@@ -119,7 +119,7 @@ impl Transmitter {
                     let stations = limiter.rates.len();
                     let mut turns = (turn..stations).chain(0..turn);
                     let next = turns.find(|station| {
-                        self.queue.holds(*station) > 0 && limiter.pending.may_take(*station, self.category)
+                        !self.queue.is_dry(*station) && limiter.pending.may_take(*station, self.category)
                     });
                     let Some(station) = next else { return };
                     self.turn = Some((station + 1) % stations);
@@ -133,7 +133,7 @@ impl Transmitter {
             match self.queue.next(around.now, queue, &mut drops) {
                 Some(packet) => self.launch(packet, around),
                 None if !self.is_limited() => return,
-                // Active queue management has dropped all of it.
+                // The policy knows now that the air would take more.
                 None => {}
             }
         }
