@@ -1,5 +1,6 @@
 //! The simulator from outside: against closed forms, and its two ways of driving the link against each other.
 
+mod any_cell;
 mod assisted;
 mod batches;
 mod cell;
