@@ -169,14 +169,17 @@ fn steady(names: &[String], [available, base, limit]: [f64; 3]) -> Series {
     let share = names.len() as f64;
     let flow = |name: &String| FlowSeries {
         name: name.clone(),
-        t_s: vec![0.0, END],
+        t_s: vec![0.0, END].into(),
         rate_bps: vec![0.965 * 0.98 * available / share; 2],
         rtt_s: vec![base + 0.62 * limit * 8.0 / 100e6; 2],
         window_bytes: vec![(available * base / 8.0 + 0.6 * limit) / share; 2],
         ..FlowSeries::default()
     };
-    let link =
-        LinkSeries { t_s: vec![0.0, END], backlog_bytes: vec![0.62 * limit; 2], ..LinkSeries::default() };
+    let link = LinkSeries {
+        t_s: vec![0.0, END].into(),
+        backlog_bytes: vec![0.62 * limit; 2],
+        ..LinkSeries::default()
+    };
     Series { flows: names.iter().map(flow).collect(), link, ..Series::default() }
 }
 
@@ -212,7 +215,7 @@ fn sawtooth(engine: Engine, names: &[String], [available, base, limit]: [f64; 3]
             .iter()
             .map(|&at| top / share * (0.5 + 0.5 * phase(i, at)) * (1.0 + 0.01 * (at * PI).sin()))
             .collect(),
-        t_s: t.clone(),
+        t_s: t.clone().into(),
         ..FlowSeries::default()
     };
     let flows: Vec<FlowSeries> = names.iter().enumerate().map(flow).collect();
@@ -223,7 +226,7 @@ fn sawtooth(engine: Engine, names: &[String], [available, base, limit]: [f64; 3]
             ends * if live { 2 } else { 1 }
         })
         .collect();
-    let link = LinkSeries { t_s: t, backlog_bytes: backlog, drops, ..LinkSeries::default() };
+    let link = LinkSeries { t_s: t.into(), backlog_bytes: backlog, drops, ..LinkSeries::default() };
     Series { flows, link, ..Series::default() }
 }
 

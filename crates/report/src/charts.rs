@@ -7,7 +7,7 @@ use super::flows::{Quantity, Role, curves};
 use super::measures::measure_charts;
 use super::text::{decimals_for, rounded, short};
 use super::{Case, Report};
-use lab::run::record::{Engine, FlowSeries, Record, Spread, SpreadSeries, Summary};
+use lab::run::record::{Engine, FlowSeries, Record, Spread, SpreadSeries, Summary, Times};
 use serde::Serialize;
 
 /// Flows drawn one by one; the others are drawn as their mean.
@@ -164,7 +164,7 @@ fn case_data(case: &Case) -> CaseData {
     charts.push(fairness_chart(case));
     charts.push(data_chart(case));
     charts.retain(|chart| !chart.traces.is_empty());
-    let last = |t: &Vec<f64>| t.last().copied().unwrap_or(0.0);
+    let last = |t: &Times| t.last().copied().unwrap_or(0.0);
     let ends = case.records.iter().flat_map(|r| {
         r.series.flows.iter().map(|f| &f.t_s).chain([&r.series.link.t_s]).map(last).collect::<Vec<_>>()
     });
@@ -274,7 +274,7 @@ fn drops_chart(case: &Case) -> Chart {
             let length = t.last().unwrap_or(&0.0) - t.first().unwrap_or(&0.0);
             let total: u64 = record.series.link.drops.iter().sum();
             let level = if length > 0.0 { total as f64 * every / length } else { 0.0 };
-            model.x.clone_from(t);
+            model.x = t.to_vec();
             model.y = vec![rounded(level); t.len()];
             model.bar_s = 0.0;
         }

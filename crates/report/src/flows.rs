@@ -86,7 +86,7 @@ pub fn columns(
         .map(|(i, flow)| Column {
             role: Role::Flow(i),
             name: if lone { String::new() } else { flow.name.clone() },
-            t: flow.t_s.clone(),
+            t: flow.t_s.to_vec(),
             y: column(flow).to_vec(),
         })
         .collect();
@@ -115,7 +115,7 @@ fn combined(
     combine: fn(f64, f64) -> f64,
 ) -> Column {
     let grid = flows.iter().max_by_key(|f| f.t_s.len().min(column(f).len()));
-    let t: Vec<f64> = grid.map(|f| f.t_s.clone()).unwrap_or_default();
+    let t: Vec<f64> = grid.map(|f| f.t_s.to_vec()).unwrap_or_default();
     let mut sum = vec![0.0; t.len()];
     let mut count = vec![0.0; t.len()];
     for flow in flows {

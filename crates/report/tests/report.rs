@@ -26,7 +26,7 @@ fn record(engine: Engine, flows: usize, samples: usize) -> Record {
     let (t, y) = if model { (vec![0.0, 60.0], vec![50.0; 2]) } else { (t, y) };
     let series = |i: usize| FlowSeries {
         name: format!("{HOSTILE} {i}"),
-        t_s: t.clone(),
+        t_s: t.clone().into(),
         rate_bps: y.iter().map(|v| v * 1e6).collect(),
         rtt_s: y.iter().map(|v| v / 1e3).collect(),
         window_bytes: y.iter().map(|v| v * 1e3).collect(),
@@ -56,7 +56,7 @@ fn record(engine: Engine, flows: usize, samples: usize) -> Record {
         },
         series: Series {
             flows: (0..flows).map(series).collect(),
-            link: LinkSeries { t_s: t.clone(), backlog_bytes: y, drops, ..LinkSeries::default() },
+            link: LinkSeries { t_s: t.clone().into(), backlog_bytes: y, drops, ..LinkSeries::default() },
             ..Series::default()
         },
         notes: vec![HOSTILE.into()],

@@ -297,7 +297,7 @@ impl Flow {
     }
 
     /// Sends what the windows allow.
-    #[inline]
+    #[inline(never)]
     fn send<M: Medium>(&mut self, now: Time, medium: &mut M) {
         if self.sender.is_plain() {
             self.send_as::<Plain, M>(now, medium);
@@ -308,7 +308,8 @@ impl Flow {
         }
     }
 
-    #[inline]
+    // Always: with every acknowledgement, and else left as a call in some programs and not in others.
+    #[inline(always)]
     fn send_as<F: Features, M: Medium>(&mut self, now: Time, medium: &mut M) {
         loop {
             if F::PACED && self.sender.is_held(now) {

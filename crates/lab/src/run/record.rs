@@ -4,6 +4,7 @@
 mod note;
 mod percentiles;
 mod summary;
+mod times;
 mod wlan;
 
 pub use note::Note;
@@ -12,7 +13,7 @@ pub use summary::{
     DelayStatistics, Extent, FlowSummary, LinkSummary, QueueLength, Repeats, RttStatistics, SessionsSummary,
     Summary,
 };
-
+pub use times::Times;
 pub use wlan::{StationSummary, WlanSummary};
 
 use serde::{Deserialize, Serialize};
@@ -124,8 +125,8 @@ pub struct FairnessSeries {
 pub struct FlowSeries {
     /// The flow's name.
     pub name: String,
-    /// Sample times, seconds from the start of the run.
-    pub t_s: Vec<f64>,
+    /// Sample times, seconds from the start of the run; of flows that are sampled together the same.
+    pub t_s: Times,
     /// Goodput over the last interval, bits per second.
     pub rate_bps: Vec<f64>,
     /// Smoothed round-trip time, seconds.
@@ -167,7 +168,7 @@ pub struct SocketBufferSeries {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LinkSeries {
     /// Sample times, seconds from the start of the run.
-    pub t_s: Vec<f64>,
+    pub t_s: Times,
     /// Bytes waiting.
     pub backlog_bytes: Vec<f64>,
     /// Drops during the last interval.

@@ -374,10 +374,10 @@ fn flow_summary(report: &PathReport, sent: &SentFlow, received: &ReceivedFlow) -
 /// The kernel's samples and the link's in the columns a scenario asks for.
 fn series(resolved: &Resolved, report: &PathReport, sent: &[SentFlow], received: &[ReceivedFlow]) -> Series {
     let keeps = |column| resolved.columns.contains(&column);
-    let mut link = LinkSeries::default();
+    let times = report.samples.iter().map(|sample| sample.at.as_secs_f64());
+    let mut link = LinkSeries { t_s: times.collect(), ..LinkSeries::default() };
     let mut drops = 0;
     for sample in &report.samples {
-        link.t_s.push(sample.at.as_secs_f64());
         if keeps(Column::Backlog) {
             link.backlog_bytes.push(sample.backlog.bytes.get() as f64);
         }
@@ -388,9 +388,10 @@ fn series(resolved: &Resolved, report: &PathReport, sent: &[SentFlow], received:
     }
     let flows = sent.iter().zip(received).map(|(sent, received)| {
         // Both sides sample with one period; the shorter series decides.
-        let mut flow = FlowSeries { name: sent.name.clone(), ..FlowSeries::default() };
-        for (ours, theirs) in sent.samples.iter().zip(&received.samples) {
-            flow.t_s.push(ours.at.as_secs_f64());
+        let samples = || sent.samples.iter().zip(&received.samples);
+        let times = samples().map(|(ours, _)| ours.at.as_secs_f64());
+        let mut flow = FlowSeries { name: sent.name.clone(), t_s: times.collect(), ..FlowSeries::default() };
+        for (ours, theirs) in samples() {
             if keeps(Column::Rate) {
                 flow.rate_bps.push(theirs.goodput.as_bps_f64());
             }

@@ -9,22 +9,23 @@ use crate::run::record::{
     measure_values,
 };
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
-use parquet::column::writer::ColumnWriter;
-use parquet::data_type::ByteArray;
+use parquet::column::writer::{ColumnWriter, ColumnWriterImpl};
+use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnPath, Type};
-use std::borrow::Cow;
 use std::fs::File;
 use std::io;
-use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Rows of a row group: the columns of this many rows are put together at a time.
-const GROUP: usize = 65_536;
+/// Rows of a page. The buffers that its values pass through are small enough for the allocator to keep: with larger ones most
+/// of the time went into memory that was given back and fetched again.
+const PAGE: usize = 4096;
+/// Rows that the library is handed at a time.
+const BATCH: usize = 1024;
 
 /// Writes the series of a run into `folder`, a file for each kind that it has.
 pub(super) fn write_series(folder: &Path, series: &Series) -> io::Result<()> {
@@ -44,59 +45,27 @@ pub(super) fn write_series(folder: &Path, series: &Series) -> io::Result<()> {
 /// and sample. A column that was not recorded is null throughout. What controllers measure comes after, a column per
 /// name, where it was recorded.
 fn write_flows(path: &Path, flows: &[FlowSeries]) -> io::Result<()> {
-    /// A column of numbers.
-    type Numbers<'a> = Box<dyn Fn(&'a FlowSeries) -> &'a [f64] + 'a>;
-    let mut columns: Vec<(&str, Numbers<'_>)> = vec![
-        ("rate_bps", Box::new(|flow| &flow.rate_bps)),
-        ("rtt_s", Box::new(|flow| &flow.rtt_s)),
-        ("window_bytes", Box::new(|flow| &flow.window_bytes)),
-        ("requested_buffer_bytes", Box::new(|flow| &flow.socket_buffer.requested)),
-        ("granted_buffer_bytes", Box::new(|flow| &flow.socket_buffer.granted)),
-        ("observed_window_bytes", Box::new(|flow| &flow.socket_buffer.observed)),
-        ("data_bytes", Box::new(|flow| &flow.data_bytes)),
+    let numbers = |name, of: &dyn Fn(&FlowSeries) -> &[f64]| {
+        let pieces = flows.iter().map(|flow| Piece::Numbers(of(flow), flow.t_s.len()));
+        Sheet::of_name(name, Kind::Number, pieces.collect())
+    };
+    let times = flows.iter().map(|flow| Piece::Numbers(&flow.t_s, flow.t_s.len()));
+    let names = flows.iter().map(|flow| Piece::Text(&flow.name, flow.t_s.len()));
+    let mut sheets = vec![
+        Sheet::of_name("t_s", Kind::Required, times.collect()),
+        Sheet { name: "flow", unit: "", kind: Kind::Text, pieces: names.collect() },
+        numbers("rate_bps", &|flow| &flow.rate_bps),
+        numbers("rtt_s", &|flow| &flow.rtt_s),
+        numbers("window_bytes", &|flow| &flow.window_bytes),
+        numbers("requested_buffer_bytes", &|flow| &flow.socket_buffer.requested),
+        numbers("granted_buffer_bytes", &|flow| &flow.socket_buffer.granted),
+        numbers("observed_window_bytes", &|flow| &flow.socket_buffer.observed),
+        numbers("data_bytes", &|flow| &flow.data_bytes),
     ];
-    for name in measure_names(flows) {
-        columns.push((name, Box::new(move |flow| measure_values(flow, name))));
-    }
-    let kinds = [("t_s", "s", Kind::Required), ("flow", "", Kind::Text)].into_iter();
-    let unit = |name: &str| Unit::of_name(name).1.in_files();
-    let kinds = kinds.chain(columns.iter().map(|(name, _)| (*name, unit(name), Kind::Number)));
-    let mut table = TableWriter::new(File::create(path)?, kinds)?;
-    for group in groups(flows) {
-        let part = |of: &FlowSeries, rows: &Range<usize>| of.t_s[rows.clone()].to_vec();
-        let times = group.iter().flat_map(|(flow, rows)| part(flow, rows)).collect();
-        let names = group.iter().map(|(flow, rows)| (flow.name.as_str(), rows.len())).collect();
-        let first = [Cells::Required(Cow::Owned(times)), Cells::Texts(names)].into_iter();
-        let numbers = columns.iter().map(|(_, of)| {
-            let mut numbers = Present::default();
-            group.iter().for_each(|(flow, rows)| numbers.extend(of(flow), rows.clone()));
-            Cells::Number(numbers)
-        });
-        table.write(first.chain(numbers))?;
-    }
-    table.close()
-}
-
-/// Flows and which of their samples, a row group at a time.
-fn groups(flows: &[FlowSeries]) -> Vec<Vec<(&FlowSeries, Range<usize>)>> {
-    let (mut groups, mut group, mut room) = (Vec::new(), Vec::new(), GROUP);
-    for flow in flows {
-        let mut from = 0;
-        while from < flow.t_s.len() {
-            let until = flow.t_s.len().min(from + room);
-            group.push((flow, from..until));
-            room -= until - from;
-            from = until;
-            if room == 0 {
-                groups.push(std::mem::take(&mut group));
-                room = GROUP;
-            }
-        }
-    }
-    if !group.is_empty() {
-        groups.push(group);
-    }
-    groups
+    sheets.extend(
+        measure_names(flows).into_iter().map(|name| numbers(name, &move |flow| measure_values(flow, name))),
+    );
+    write(File::create(path)?, &sheets)
 }
 
 /// `t_s, flows`, and of each recorded column the mean and the percentiles over all flows: one row per sample.
@@ -125,28 +94,31 @@ fn write_spread(path: &Path, series: &SpreadSeries) -> io::Result<()> {
 
 /// `t_s, backlog_bytes, drops`: one row per sample. Where a limit moves, `limit_packets`; of a wireless cell, `busy_share`.
 fn write_link(path: &Path, link: &LinkSeries) -> io::Result<()> {
-    let whole = |counts: &[u64]| -> Vec<f64> { counts.iter().map(|count| *count as f64).collect() };
     let samples = link.t_s.len();
-    let number = |values: &[f64]| Column::Number(padded(values, samples));
-    let mut columns = vec![
-        of_name("t_s", Column::Required(link.t_s.clone())),
-        of_name("backlog_bytes", number(&link.backlog_bytes)),
-        Field::new("drops", "packets", number(&whole(&link.drops))),
+    let numbers = |values| vec![Piece::Numbers(values, samples)];
+    let mut sheets = vec![
+        Sheet::of_name("t_s", Kind::Required, numbers(&link.t_s)),
+        Sheet::of_name("backlog_bytes", Kind::Number, numbers(&link.backlog_bytes)),
+        Sheet::of_counts("drops", &link.drops, samples),
     ];
     if !link.limit_packets.is_empty() {
-        columns.push(Field::new("limit_packets", "packets", number(&whole(&link.limit_packets))));
+        sheets.push(Sheet::of_counts("limit_packets", &link.limit_packets, samples));
     }
     if !link.busy_share.is_empty() {
-        columns.push(Field::new("busy_share", "1", number(&link.busy_share)));
+        let pieces = numbers(&link.busy_share);
+        sheets.push(Sheet { name: "busy_share", unit: "1", kind: Kind::Number, pieces });
     }
-    write_table(File::create(path)?, &columns)
+    write(File::create(path)?, &sheets)
 }
 
 /// `t_s, jain_index`: one row per interval, null where fewer than two flows were there throughout.
 fn write_fairness(path: &Path, fairness: &FairnessSeries) -> io::Result<()> {
-    let index = Column::Number(padded(&fairness.jain_index, fairness.t_s.len()));
-    let t_s = Column::Required(fairness.t_s.clone());
-    write_table(File::create(path)?, &[of_name("t_s", t_s), of_name("jain_index", index)])
+    let intervals = fairness.t_s.len();
+    let sheets = [
+        Sheet::of_name("t_s", Kind::Required, vec![Piece::Numbers(&fairness.t_s, intervals)]),
+        Sheet::of_name("jain_index", Kind::Number, vec![Piece::Numbers(&fairness.jain_index, intervals)]),
+    ];
+    write(File::create(path)?, &sheets)
 }
 
 /// `packets, time_share, at_least`: for each length of the queue the share of the measured interval it lasted, and the
@@ -173,11 +145,6 @@ fn write_queue(path: &Path, shares: &[f64]) -> io::Result<()> {
     )
 }
 
-/// One value per sample; nothing where there is none.
-fn padded(values: &[f64], samples: usize) -> Vec<Option<f64>> {
-    (0..samples).map(|index| values.get(index).copied().filter(|value| value.is_finite())).collect()
-}
-
 /// A column whose name says its unit at its end.
 fn of_name(name: impl Into<String>, column: Column) -> Field {
     let name = name.into();
@@ -190,33 +157,16 @@ fn of_name(name: impl Into<String>, column: Column) -> Field {
 /// # Errors
 /// What the file system says.
 pub fn write_table(file: File, fields: &[Field]) -> io::Result<()> {
-    let kinds = fields.iter().map(|field| (field.name.as_str(), field.unit, field.column.kind()));
-    let mut table = TableWriter::new(file, kinds)?;
-    table.write(fields.iter().map(|field| field.column.cells()))?;
-    table.close()
+    let sheets: Vec<Sheet<'_>> = fields.iter().map(Sheet::of).collect();
+    write(file, &sheets)
 }
 
-impl Column {
-    fn kind(&self) -> Kind {
-        match self {
-            Self::Required(_) => Kind::Required,
-            Self::Number(_) => Kind::Number,
-            Self::Whole(_) => Kind::Whole,
-            Self::Text(_) => Kind::Text,
-        }
-    }
-
-    fn cells(&self) -> Cells<'_> {
-        match self {
-            Self::Required(values) => Cells::Required(Cow::Borrowed(values)),
-            Self::Number(values) => Cells::Number(values.iter().copied().collect()),
-            // The logical type says that the bits are those of an unsigned number.
-            Self::Whole(values) => {
-                Cells::Whole(values.iter().map(|value| value.map(u64::cast_signed)).collect())
-            }
-            Self::Text(texts) => Cells::Texts(texts.iter().map(|text| (text.as_str(), 1)).collect()),
-        }
-    }
+/// A column as it is written.
+struct Sheet<'a> {
+    name: &'a str,
+    unit: &'static str,
+    kind: Kind,
+    pieces: Vec<Piece<'a>>,
 }
 
 /// What a column holds.
@@ -228,120 +178,144 @@ pub(super) enum Kind {
     Text,
 }
 
-/// A column's rows of one row group.
-enum Cells<'a> {
-    Required(Cow<'a, [f64]>),
-    Number(Present<f64>),
-    Whole(Present<i64>),
-    /// Texts, and in how many rows each stands.
-    Texts(Vec<(&'a str, usize)>),
+/// Some rows of a column.
+enum Piece<'a> {
+    /// As many rows. Null is what is not finite, or beyond the values.
+    Numbers(&'a [f64], usize),
+    /// The value of each of as many rows.
+    Each(Box<dyn Fn(usize) -> Option<f64> + 'a>, usize),
+    Whole(&'a [Option<u64>]),
+    /// One text in as many rows.
+    Text(&'a str, usize),
 }
 
-/// The values of a column that may have none in some rows.
-#[derive(Default)]
-struct Present<T> {
-    values: Vec<T>,
-    /// One a row: 1 where there is a value, 0 where not.
-    levels: Vec<i16>,
-}
-
-impl<T> FromIterator<Option<T>> for Present<T> {
-    fn from_iter<I: IntoIterator<Item = Option<T>>>(rows: I) -> Self {
-        let (mut values, mut levels) = (Vec::new(), Vec::new());
-        for value in rows {
-            levels.push(i16::from(value.is_some()));
-            values.extend(value);
-        }
-        Self { values, levels }
+impl<'a> Sheet<'a> {
+    /// A column whose name says its unit at its end.
+    fn of_name(name: &'a str, kind: Kind, pieces: Vec<Piece<'a>>) -> Self {
+        Self { name, unit: Unit::of_name(name).1.in_files(), kind, pieces }
     }
-}
 
-impl Present<f64> {
-    /// Appends some rows of a column, which may have fewer or none.
-    fn extend(&mut self, column: &[f64], rows: Range<usize>) {
-        let there = column.get(rows.start..rows.end.min(column.len())).unwrap_or_default();
-        if there.iter().all(|value| value.is_finite()) {
-            self.values.extend_from_slice(there);
-            self.levels.resize(self.levels.len() + there.len(), 1);
-        } else {
-            for value in there {
-                self.levels.push(i16::from(value.is_finite()));
-                self.values.extend(Some(*value).filter(|value| value.is_finite()));
+    /// Packets that were counted in each of as many rows.
+    fn of_counts(name: &'a str, counts: &'a [u64], rows: usize) -> Self {
+        let count = |row: usize| counts.get(row).map(|count| *count as f64);
+        Self { name, unit: "packets", kind: Kind::Number, pieces: vec![Piece::Each(Box::new(count), rows)] }
+    }
+
+    fn of(field: &'a Field) -> Self {
+        let (kind, pieces) = match &field.column {
+            Column::Required(values) => (Kind::Required, vec![Piece::Numbers(values, values.len())]),
+            Column::Number(values) => {
+                (Kind::Number, vec![Piece::Each(Box::new(|row| values[row]), values.len())])
             }
-        }
-        self.levels.resize(self.levels.len() + rows.len() - there.len(), 0);
+            Column::Whole(values) => (Kind::Whole, vec![Piece::Whole(values)]),
+            Column::Text(texts) => (Kind::Text, texts.iter().map(|text| Piece::Text(text, 1)).collect()),
+        };
+        Self { name: &field.name, unit: field.unit, kind, pieces }
     }
 }
 
-/// A Parquet file that is written a row group at a time.
-struct TableWriter(SerializedFileWriter<File>);
+/// Writes a file of one row group. Values go from where they lie to the encoders, so that nothing is held twice.
+fn write(file: File, sheets: &[Sheet<'_>]) -> io::Result<()> {
+    try_write(file, sheets).map_err(io::Error::other)?.sync_all()
+}
 
-impl TableWriter {
-    /// A table with these columns in an empty file.
-    fn new<'a>(file: File, columns: impl Iterator<Item = (&'a str, &'static str, Kind)>) -> io::Result<Self> {
-        // Measured numbers hardly repeat: a dictionary of them would cost more than all the rest.
-        let mut properties = WriterProperties::builder()
-            .set_compression(Compression::SNAPPY)
-            .set_statistics_enabled(EnabledStatistics::Chunk)
-            .set_dictionary_enabled(false);
-        let columns: Vec<(&str, &str, Kind)> = columns.collect();
-        let (mut fields, mut units) = (Vec::new(), serde_json::Map::new());
-        for &(name, unit, kind) in &columns {
-            if !unit.is_empty() {
-                units.insert(name.to_owned(), unit.into());
-            }
-            if matches!(kind, Kind::Text) {
-                let path = ColumnPath::from(vec![name.to_owned()]);
-                properties = properties.set_column_dictionary_enabled(path, true);
-            }
-            fields.push(Arc::new(field(name, kind).map_err(io::Error::other)?));
+fn try_write(file: File, sheets: &[Sheet<'_>]) -> Result<File, ParquetError> {
+    // Measured numbers hardly repeat: a dictionary of them would cost more than all the rest. In a file of one row group, least
+    // and largest values let a reader pass over nothing.
+    let mut properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_statistics_enabled(EnabledStatistics::None)
+        .set_dictionary_enabled(false)
+        .set_data_page_row_count_limit(PAGE)
+        .set_write_batch_size(BATCH);
+    let (mut fields, mut units) = (Vec::new(), serde_json::Map::new());
+    for &Sheet { name, unit, kind, .. } in sheets {
+        if !unit.is_empty() {
+            units.insert(name.to_owned(), unit.into());
         }
-        let units = KeyValue::new("units".to_owned(), serde_json::Value::from(units).to_string());
-        let schema = KeyValue::new(arrow::KEY.to_owned(), arrow::schema(&columns));
-        let properties = properties.set_key_value_metadata(Some(vec![units, schema]));
-        let schema =
-            Type::group_type_builder("table").with_fields(fields).build().map_err(io::Error::other)?;
-        let writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties.build()));
-        Ok(Self(writer.map_err(io::Error::other)?))
-    }
-
-    /// Writes a row group: the columns in the order of the schema, made one after the other.
-    fn write<'a>(&mut self, columns: impl Iterator<Item = Cells<'a>>) -> io::Result<()> {
-        self.try_write(columns).map_err(io::Error::other)
-    }
-
-    fn try_write<'a>(&mut self, columns: impl Iterator<Item = Cells<'a>>) -> Result<(), ParquetError> {
-        let mut group = self.0.next_row_group()?;
-        for cells in columns {
-            let Some(mut column) = group.next_column()? else {
-                return Err(ParquetError::General("more columns than the schema has".into()));
-            };
-            match (cells, column.untyped()) {
-                (Cells::Required(values), ColumnWriter::DoubleColumnWriter(writer)) => {
-                    writer.write_batch(&values, None, None)?;
-                }
-                (Cells::Number(of), ColumnWriter::DoubleColumnWriter(writer)) => {
-                    writer.write_batch(&of.values, Some(&of.levels), None)?;
-                }
-                (Cells::Whole(of), ColumnWriter::Int64ColumnWriter(writer)) => {
-                    writer.write_batch(&of.values, Some(&of.levels), None)?;
-                }
-                (Cells::Texts(texts), ColumnWriter::ByteArrayColumnWriter(writer)) => {
-                    let texts = texts.into_iter();
-                    let texts =
-                        texts.flat_map(|(text, rows)| std::iter::repeat_n(ByteArray::from(text), rows));
-                    writer.write_batch(&texts.collect::<Vec<_>>(), None, None)?;
-                }
-                _ => return Err(ParquetError::General("a column's type is not its schema's".into())),
-            }
-            column.close()?;
+        if matches!(kind, Kind::Text) {
+            let path = ColumnPath::from(vec![name.to_owned()]);
+            properties = properties.set_column_dictionary_enabled(path, true);
         }
-        group.close().map(drop)
+        fields.push(Arc::new(field(name, kind)?));
     }
+    let units = KeyValue::new("units".to_owned(), serde_json::Value::from(units).to_string());
+    let columns = sheets.iter().map(|sheet| (sheet.name, sheet.unit, sheet.kind)).collect::<Vec<_>>();
+    let schema = KeyValue::new(arrow::KEY.to_owned(), arrow::schema(&columns));
+    let properties = properties.set_key_value_metadata(Some(vec![units, schema])).build();
+    let schema = Type::group_type_builder("table").with_fields(fields).build()?;
+    let mut table = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))?;
+    let mut group = table.next_row_group()?;
+    for sheet in sheets {
+        let Some(mut column) = group.next_column()? else {
+            return Err(ParquetError::General("more columns than the schema has".into()));
+        };
+        for piece in &sheet.pieces {
+            put(column.untyped(), sheet.kind, piece)?;
+        }
+        column.close()?;
+    }
+    group.close()?;
+    table.into_inner()
+}
 
-    fn close(self) -> io::Result<()> {
-        self.0.into_inner().map_err(io::Error::other)?.sync_all()
+/// Hands some rows to the encoder of their column.
+fn put(writer: &mut ColumnWriter<'_>, kind: Kind, piece: &Piece<'_>) -> Result<(), ParquetError> {
+    match (piece, writer, kind) {
+        (Piece::Numbers(values, _), ColumnWriter::DoubleColumnWriter(writer), Kind::Required) => {
+            writer.write_batch(values, None, None)?;
+        }
+        (Piece::Numbers(values, rows), ColumnWriter::DoubleColumnWriter(writer), _) => {
+            let values = &values[..values.len().min(*rows)];
+            for values in values.chunks(BATCH) {
+                if values.iter().all(|value| value.is_finite()) {
+                    writer.write_batch(values, Some(&[1; BATCH][..values.len()]), None)?;
+                } else {
+                    let finite = |row: usize| Some(values[row]).filter(|value| value.is_finite());
+                    put_each(writer, values.len(), finite)?;
+                }
+            }
+            for from in (values.len()..*rows).step_by(BATCH) {
+                writer.write_batch(&[], Some(&[0; BATCH][..BATCH.min(rows - from)]), None)?;
+            }
+        }
+        (Piece::Each(value, rows), ColumnWriter::DoubleColumnWriter(writer), _) => {
+            put_each(writer, *rows, value)?;
+        }
+        (Piece::Whole(values), ColumnWriter::Int64ColumnWriter(writer), _) => {
+            // The logical type says that the bits are those of an unsigned number.
+            put_each(writer, values.len(), |row| values[row].map(u64::cast_signed))?;
+        }
+        (Piece::Text(text, rows), ColumnWriter::ByteArrayColumnWriter(writer), _) => {
+            let texts = vec![ByteArray::from(*text); BATCH.min(*rows)];
+            for from in (0..*rows).step_by(BATCH) {
+                writer.write_batch(&texts[..BATCH.min(rows - from)], None, None)?;
+            }
+        }
+        _ => return Err(ParquetError::General("a column's type is not its schema's".into())),
     }
+    Ok(())
+}
+
+/// Hands on as many rows with the value of each.
+fn put_each<T: DataType<T: Copy>>(
+    writer: &mut ColumnWriterImpl<'_, T>,
+    rows: usize,
+    value: impl Fn(usize) -> Option<T::T>,
+) -> Result<(), ParquetError> {
+    let (mut values, mut levels) = (Vec::with_capacity(BATCH.min(rows)), Vec::with_capacity(BATCH.min(rows)));
+    for row in 0..rows {
+        let value = value(row);
+        // 1 where there is a value, 0 where not.
+        levels.push(i16::from(value.is_some()));
+        values.extend(value);
+        if levels.len() == BATCH || row + 1 == rows {
+            writer.write_batch(&values, Some(&levels), None)?;
+            values.clear();
+            levels.clear();
+        }
+    }
+    Ok(())
 }
 
 fn field(name: &str, kind: Kind) -> Result<Type, ParquetError> {

@@ -4,7 +4,7 @@ use crate::run::cost::{Stopwatch, peak_rss_bytes};
 use crate::run::fairness;
 use crate::run::record::{
     DelayStatistics, Engine, FlowSeries, FlowSummary, LinkSeries, Note, QueueLength, Record, RttStatistics,
-    Series, Summary, WlanSummary,
+    Series, Summary, Times, WlanSummary,
 };
 use crate::run::resolve::{Resolved, ResolvedFlow};
 use crate::run::statistics::jain_index;
@@ -76,7 +76,7 @@ impl Answer {
 
     /// The steady state as two samples, so that a chart can draw it.
     fn steady(&self, resolved: &Resolved, end: f64) -> Series {
-        let t_s = vec![0.0, end];
+        let t_s = Times::from(vec![0.0, end]);
         let twice = |value: f64| vec![value, value];
         let flow = |index: usize| {
             let flow = &self.flows[index];

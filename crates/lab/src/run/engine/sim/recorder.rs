@@ -4,7 +4,7 @@ use super::spread::SpreadRecorder;
 use crate::run::cost::Stopwatch;
 use crate::run::engine::Progress;
 use crate::run::fairness::FairnessWatch;
-use crate::run::record::{FlowSeries, MeasureSeries, Series};
+use crate::run::record::{FlowSeries, LinkSeries, MeasureSeries, Series, Times};
 use crate::run::resolve::{Resolved, ResolvedFlow};
 use link::LinkState;
 use scenario::Column;
@@ -33,7 +33,11 @@ pub(super) struct SeriesRecorder<'a> {
     told: f64,
     stopped: bool,
     every: Span,
-    columns: Vec<Column>,
+    keeps: Keeps,
+    /// Whether the series have a sample at the time that is shown.
+    samples: bool,
+    /// When the series were sampled.
+    times: Vec<f64>,
     fairness: Option<FairnessWatch>,
     /// The flows with series of their own, ascending; `None`: all.
     sample: Option<Vec<usize>>,
@@ -46,12 +50,67 @@ pub(super) struct SeriesRecorder<'a> {
     series: Series,
 }
 
+/// The columns that are kept.
+#[derive(Clone, Copy, Debug)]
+struct Keeps {
+    rate: bool,
+    rtt: bool,
+    window: bool,
+    data: bool,
+    backlog: bool,
+    drops: bool,
+    measures: bool,
+}
+
+impl Keeps {
+    fn new(columns: &[Column]) -> Self {
+        let keeps = |column| columns.contains(&column);
+        Self {
+            rate: keeps(Column::Rate),
+            rtt: keeps(Column::Rtt),
+            window: keeps(Column::Window),
+            data: keeps(Column::Data),
+            backlog: keeps(Column::Backlog),
+            drops: keeps(Column::Drops),
+            measures: keeps(Column::Measures),
+        }
+    }
+
+    /// Whether flows have series.
+    const fn flows(self) -> bool {
+        self.rate || self.rtt || self.window || self.data || self.measures
+    }
+
+    const fn link(self) -> bool {
+        self.backlog || self.drops
+    }
+
+    const fn any(self) -> bool {
+        self.flows() || self.link()
+    }
+}
+
 impl<'a> SeriesRecorder<'a> {
     pub(super) fn new(resolved: &Resolved, progress: Progress<'a>) -> Self {
-        let series = |flow: &ResolvedFlow| FlowSeries { name: flow.name.clone(), ..FlowSeries::default() };
+        let keeps = Keeps::new(&resolved.columns);
+        let samples = resolved.end.map_or(0, |end| end.as_nanos() / resolved.every.as_nanos().max(1));
+        let room = |kept: bool| Vec::with_capacity(if kept { samples as usize } else { 0 });
+        let series = |flow: &ResolvedFlow| FlowSeries {
+            name: flow.name.clone(),
+            rate_bps: room(keeps.rate),
+            rtt_s: room(keeps.rtt),
+            window_bytes: room(keeps.window),
+            data_bytes: room(keeps.data),
+            ..FlowSeries::default()
+        };
         let flows: Vec<FlowSeries> = match &resolved.sample {
             None => resolved.flows.iter().map(series).collect(),
             Some(sample) => sample.iter().map(|index| series(&resolved.flows[*index])).collect(),
+        };
+        let link = LinkSeries {
+            backlog_bytes: room(keeps.backlog),
+            drops: Vec::with_capacity(if keeps.drops { samples as usize } else { 0 }),
+            ..LinkSeries::default()
         };
         Self {
             progress,
@@ -60,14 +119,16 @@ impl<'a> SeriesRecorder<'a> {
             told: 0.0,
             stopped: false,
             every: resolved.every,
-            columns: resolved.columns.clone(),
+            keeps,
+            samples: false,
+            times: room(keeps.any()),
             fairness: FairnessWatch::new(resolved),
             spread: resolved.sample.as_ref().and_then(|_| SpreadRecorder::new(resolved)),
             sample: resolved.sample.clone(),
             delivered: vec![Bytes::ZERO; flows.len()],
             drops: 0,
             busy: resolved.cell.is_some().then_some(Span::ZERO),
-            series: Series { flows, ..Series::default() },
+            series: Series { flows, link, ..Series::default() },
         }
     }
 
@@ -77,7 +138,14 @@ impl<'a> SeriesRecorder<'a> {
     }
 
     /// The series, those of fairness left out, and what these are made from.
-    pub(super) fn into_series(self) -> (Series, Option<FairnessWatch>) {
+    pub(super) fn into_series(mut self) -> (Series, Option<FairnessWatch>) {
+        let times = Times::from(self.times);
+        if self.keeps.link() {
+            self.series.link.t_s = times.clone();
+        }
+        if self.keeps.flows() {
+            self.series.flows.iter_mut().for_each(|flow| flow.t_s = times.clone());
+        }
         let spread = self.spread.map(SpreadRecorder::into_series).unwrap_or_default();
         (Series { spread, ..self.series }, self.fairness)
     }
@@ -92,15 +160,6 @@ impl<'a> SeriesRecorder<'a> {
         self.sample.is_none()
             || self.spread.as_ref().is_some_and(|spread| spread.samples(at))
             || self.fairness.as_ref().is_some_and(|fairness| fairness.ends(at))
-    }
-
-    fn keeps(&self, column: Column) -> bool {
-        self.columns.contains(&column)
-    }
-
-    /// Whether the series have a sample at this time.
-    fn samples(&self, at: Time) -> bool {
-        !self.columns.is_empty() && at.as_nanos().is_multiple_of(self.every.as_nanos())
     }
 }
 
@@ -120,7 +179,7 @@ impl Recorder for SeriesRecorder<'_> {
     }
 
     fn interval(&self) -> Option<Span> {
-        let series = (!self.columns.is_empty()).then_some(self.every);
+        let series = self.keeps.any().then_some(self.every);
         match (series, self.fairness.as_ref().map(FairnessWatch::interval)) {
             (Some(one), Some(other)) => Some(common_measure(one, other)),
             (one, other) => one.or(other),
@@ -141,31 +200,32 @@ impl Recorder for SeriesRecorder<'_> {
         if let Some(fairness) = &mut self.fairness {
             fairness.link(at, state);
         }
-        if !self.samples(at) {
+        self.samples = self.keeps.any() && at.as_nanos().is_multiple_of(self.every.as_nanos());
+        if !self.samples {
             return;
         }
-        let (backlog, drops) = (self.keeps(Column::Backlog), self.keeps(Column::Drops));
-        let link = &mut self.series.link;
-        if backlog || drops {
-            link.t_s.push(at.as_secs_f64());
+        self.times.push(at.as_secs_f64());
+        if self.keeps.backlog {
+            self.series.link.backlog_bytes.push(state.backlog.bytes.get() as f64);
         }
-        if backlog {
-            link.backlog_bytes.push(state.backlog.bytes.get() as f64);
-        }
-        if drops {
-            link.drops.push(state.drops - self.drops);
+        if self.keeps.drops {
+            self.series.link.drops.push(state.drops - self.drops);
             self.drops = state.drops;
         }
-        if let Some(before) = self.busy.filter(|_| backlog) {
+        if let Some(before) = self.busy.filter(|_| self.keeps.backlog) {
             // The medium counts from the end of the warm-up anew.
             let busy = state.busy.as_secs_f64() - before.as_secs_f64();
-            link.busy_share.push(if busy < 0.0 { f64::NAN } else { busy / self.every.as_secs_f64() });
+            self.series.link.busy_share.push(if busy < 0.0 {
+                f64::NAN
+            } else {
+                busy / self.every.as_secs_f64()
+            });
             self.busy = Some(state.busy);
         }
     }
 
-    fn moving_limit(&mut self, at: Time, packets: u64) {
-        if self.samples(at) && self.keeps(Column::Backlog) {
+    fn moving_limit(&mut self, _at: Time, packets: u64) {
+        if self.samples && self.keeps.backlog {
             self.series.link.limit_packets.push(packets);
         }
     }
@@ -177,36 +237,29 @@ impl Recorder for SeriesRecorder<'_> {
         if let Some(spread) = &mut self.spread {
             spread.flow(at, index, view);
         }
-        if !self.samples(at) {
+        if !self.samples {
             return;
         }
         let Some(place) = self.place(index) else { return };
-        let (rate, rtt, window) =
-            (self.keeps(Column::Rate), self.keeps(Column::Rtt), self.keeps(Column::Window));
-        let data = self.keeps(Column::Data);
-        if !(rate || rtt || window || data || self.wants_measures()) {
-            return;
-        }
         let flow = &mut self.series.flows[place];
-        flow.t_s.push(at.as_secs_f64());
-        if rate {
+        if self.keeps.rate {
             let delivered = view.delivered.saturating_sub(self.delivered[place]);
             self.delivered[place] = view.delivered;
             flow.rate_bps.push(delivered.bits_f64() / self.every.as_secs_f64());
         }
-        if rtt {
+        if self.keeps.rtt {
             flow.rtt_s.push(view.smoothed_rtt.map_or(f64::NAN, Span::as_secs_f64));
         }
-        if data {
+        if self.keeps.data {
             flow.data_bytes.push(view.delivered.get() as f64);
         }
-        if window {
+        if self.keeps.window {
             flow.window_bytes.push(view.window.get() as f64);
         }
     }
 
     fn wants_measures(&self) -> bool {
-        self.keeps(Column::Measures)
+        self.keeps.measures
     }
 
     fn measure(&mut self, _at: Time, index: usize, name: &'static str, value: f64) {
@@ -221,7 +274,7 @@ impl Recorder for SeriesRecorder<'_> {
             }
         };
         let values = &mut flow.measures[place].values;
-        values.resize(flow.t_s.len().saturating_sub(1), f64::NAN);
+        values.resize(self.times.len().saturating_sub(1), f64::NAN);
         values.push(value);
     }
 }
