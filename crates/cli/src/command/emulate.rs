@@ -49,8 +49,10 @@ fn path(options: &EmulateOptions) -> Result<PathConfig, Problem> {
             Complaint::new("--rate 0", "nothing would pass").accepted("a rate above zero, such as 100Mbit/s"),
         ));
     }
-    let mtu = u16::try_from(options.mtu.get())
-        .map_err(|_| Problem::usage(format!("--mtu {}: accepted is 576B to 65535B", options.mtu)))?;
+    let mtu = u16::try_from(options.mtu.get()).map_err(|_| {
+        let found = format!("{} is more than an IP packet can have", options.mtu);
+        Problem::usage(Complaint::new("--mtu", found).accepted("576B to 65535B"))
+    })?;
     let product = options.rate.volume(options.delay * 2);
     // Without a delay there is no product to hold.
     let usual = if product == Bytes::ZERO {

@@ -22,8 +22,8 @@ const LONGEST: u64 = 4096;
 /// What a shell says of a program that Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
 
-const ACCEPTED: &str = "accepted: the ticket as the last word, --ticket-file FILE, the environment variable \
-                        TIGHTLINK_TICKET, or \"-\" for standard input";
+const ACCEPTED: &str = "the ticket as the last word, --ticket-file FILE, the environment variable TIGHTLINK_TICKET, or \"-\" for \
+                        standard input";
 
 /// The words that are paths, where no ticket is needed.
 pub(super) fn paths(options: &SendOptions) -> &[PathBuf] {
@@ -142,7 +142,9 @@ fn of_file(path: &Path) -> Result<Zeroizing<String>, Problem> {
 fn asked() -> Result<Zeroizing<String>, Problem> {
     let terminal = OpenOptions::new().read(true).write(true).open("/dev/tty");
     let terminal = terminal.map_err(|_| {
-        Problem::usage(format!("there is no ticket, and no terminal to ask for it\n  {ACCEPTED}"))
+        Problem::usage(
+            Complaint::new("", "there is no ticket, and no terminal to ask for it").accepted(ACCEPTED),
+        )
     })?;
     match typed(&terminal) {
         Ok(Some(line)) => Ok(line),
