@@ -426,3 +426,37 @@ fn a_sender_that_is_ours_is_paced_where_trains_do_not_prove_the_room() {
         assert!((0.94 * capacity..1.05 * capacity).contains(&pace), "{mbps} Mb/s: {pace}");
     }
 }
+
+/// How often a sizer probes once a train came at so many bit/s, and how many trains it asks for in ten seconds.
+fn measures(bps: u64) -> (Span, usize) {
+    let mut sizer = Sobas::new(SizerConfig::new(Bytes::new(SEGMENT as u64), Bytes::new(64_000_000)));
+    let mut trains = 0;
+    for tick in 0..10_000 {
+        let now = Time::ZERO + Span::from_millis(tick);
+        if tick % 10 == 0 {
+            sizer.handle(now, Input::Probe(Some(Span::from_millis(20))));
+        }
+        let mut asked = 0;
+        while let Some(action) = sizer.poll(now) {
+            asked += usize::from(action == Action::Train);
+        }
+        for _ in 0..asked {
+            sizer.handle(now, Input::Train(Some(Rate::from_bps(bps))));
+        }
+        trains += asked;
+    }
+    (sizer.probe_interval().expect("it probes"), trains)
+}
+
+#[test]
+fn on_a_slow_path_what_it_measures_by_takes_little_of_it() {
+    assert_eq!(measures(100_000_000), (Span::from_millis(10), 5), "as the source has it");
+    // A probe of 100 bytes takes 0.8 ms, a train 0.6 s.
+    assert_eq!(measures(1_000_000), (Span::from_millis(80), 1));
+    let (interval, trains) = measures(5_000_000);
+    assert_eq!(
+        (interval, trains),
+        (Span::from_millis(16), 4),
+        "a train takes 0.12 s, and twice that until the next"
+    );
+}

@@ -1,5 +1,6 @@
 //! What SOBAS sees of the path: inputs become signs.
 
+use super::PROBE_INTERVAL;
 use super::thresholds::Thresholds;
 use crate::{Input, SenderReport};
 use estimate::{
@@ -7,6 +8,9 @@ use estimate::{
 };
 use std::collections::VecDeque;
 use units::{Bytes, Rate, Span, Time};
+
+/// A probe [sobas:IV].
+const PROBE: Bytes = Bytes::new(100);
 
 /// A round trip is taken to last this long at least: a few probes.
 const LEAST_ROUND: Span = Span::from_millis(25);
@@ -171,7 +175,14 @@ impl Path {
 
     /// A round trip, but at least as long as a few probes; a receiver's own round-trip times come once in each.
     fn round(&self, base: Span) -> Span {
-        if self.probed { base.max(LEAST_ROUND) } else { (base * 4).max(LEAST_ROUND) }
+        let probes = (self.probe_interval() * 5 / 2).max(LEAST_ROUND);
+        if self.probed { base.max(probes) } else { (base * 4).max(LEAST_ROUND) }
+    }
+
+    /// How often to probe: as the source does, but on a slow path probes take no more than a hundredth of C'.
+    pub(super) fn probe_interval(&self) -> Span {
+        let slow = self.capacity.estimate().map_or(Span::ZERO, |rate| rate.serialization(PROBE) * 100);
+        PROBE_INTERVAL.max(slow)
     }
 
     fn on_delivered(&mut self, now: Time, bytes: Bytes, window: Bytes) -> Option<Sample> {

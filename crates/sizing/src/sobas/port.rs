@@ -1,10 +1,13 @@
 //! What the owner of a connection sees of SOBAS: inputs become signs, and what it decided becomes actions.
 
 use super::path::Sign;
-use super::{PROBE_INTERVAL, Phase, Sobas};
+use super::{Phase, Sobas};
 use crate::{Action, BufferSizer, Input, SizerState};
 use estimate::TRAIN_BYTES;
 use units::{Bytes, Span, Time};
+
+/// With an open window no decision hangs on single probes: they are so much rarer.
+const IDLY: u64 = 8;
 
 impl BufferSizer for Sobas {
     fn handle(&mut self, now: Time, input: Input) {
@@ -56,7 +59,8 @@ impl BufferSizer for Sobas {
     }
 
     fn probe_interval(&self) -> Option<Span> {
-        Some(PROBE_INTERVAL)
+        let interval = self.path.probe_interval();
+        Some(if matches!(self.phase, Phase::Open { .. }) { interval * IDLY } else { interval })
     }
 
     fn wants_quiet(&self) -> bool {
