@@ -98,7 +98,7 @@ fn a_summary_tells_of_every_queue_and_its_own_keys_are_the_tight_ones() {
         summary.links.iter().map(|link| (link.name.as_str(), link.direction.as_str(), link.tight)).collect();
     assert_eq!(named, [("a", "forward", true), ("b", "forward", false), ("a", "reverse", false)]);
     assert_eq!(summary.utilization, Some(summary.links[0].utilization));
-    assert_eq!(summary.loss_rate, Some(summary.links[0].loss_rate));
+    assert_eq!(summary.loss_rate, summary.links[0].loss_rate);
     assert_eq!(summary.queueing_delay_s, summary.links[0].queueing_delay_s);
     for link in &summary.links {
         assert!(link.utilization > 0.05 && link.utilization <= 1.0, "{link:?}");

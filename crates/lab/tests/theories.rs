@@ -232,6 +232,101 @@ proptest! {
     }
 }
 
+proptest! {
+    // Each takes up to seconds.
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn every_number_of_the_fluid_theory_is_finite_and_in_its_range(text in scenarios()) {
+        let mut document = Document::parse("x.toml", &text).unwrap_or_else(|faults| panic!("{faults}\n{text}"));
+        document.set("model.theory", "fluid").unwrap();
+        let Ok(resolved) = resolve(&document) else { return Ok(()) };
+        if can_answer(Engine::Model, &resolved).is_ok() {
+            let record = run(Engine::Model, &resolved, UNWATCHED).unwrap_or_else(|error| panic!("{error}\n{text}"));
+            prop_assert!(record.notes[0].text().contains("fluid [misra:sigcomm00]"));
+            let wrong = disorder(&record);
+            prop_assert!(wrong.is_empty(), "{:?}\n{}", wrong, text);
+        }
+    }
+}
+
+/// A mean and what it is of, as the summaries of theories have it.
+fn close(found: f64, expected: f64) {
+    assert!((found / expected - 1.0).abs() < 1e-6, "{found}, not {expected}");
+}
+
+#[test]
+fn what_follows_from_rates_is_in_the_summary_of_every_theory() {
+    let many = format!("{TOP}{LINK}[[flow]]\nrtt = '40ms'\ncount = 10\n");
+    for (text, theory) in [
+        (format!("{TOP}{LINK}[[flow]]\nrtt = '40ms'\n"), "mft"),
+        (many.clone(), "fixed point"),
+        (format!("{many}[model]\ntheory = 'fluid'\n"), "fluid"),
+    ] {
+        let Record { summary, notes, .. } = answered(&text);
+        assert!(summary.is_exact() && notes[0].text().contains(theory), "{:?}", notes[0]);
+        // Of the whole run of 20 s, at 1500 bytes; of the 15 s that are measured.
+        let sent = summary.utilization.unwrap() * 10e6 * 20.0 / (8.0 * 1500.0);
+        let (forwarded, dropped) = (summary.packets_forwarded.unwrap(), summary.packets_dropped.unwrap());
+        assert!((forwarded as f64 - sent).abs() <= 1e-3 * sent, "{theory}: {forwarded}, {sent}");
+        let loss = dropped as f64 / (forwarded + dropped) as f64;
+        assert!((loss - summary.loss_rate.unwrap()).abs() < 1.0 / sent, "{theory}: {loss}");
+        let delay = summary.queueing_delay_s.unwrap().mean;
+        for flow in &summary.flows {
+            close(flow.delivered_bytes.unwrap(), flow.goodput_bps * 15.0 / 8.0);
+            let rate = flow.goodput_bps / (8.0 * 1448.0);
+            assert!((flow.backlog_packets.unwrap() - rate * delay).abs() <= 1e-3 * rate * delay, "{theory}");
+        }
+        assert!(summary.links.is_empty());
+    }
+}
+
+#[test]
+fn a_file_counts_its_own_packets() {
+    let summary = answered(FILE).summary;
+    let (forwarded, dropped) = (summary.packets_forwarded.unwrap(), summary.packets_dropped.unwrap());
+    assert_eq!(summary.flows[0].delivered_bytes, Some(236_000.0));
+    // 500 segments, and what was sent again needlessly.
+    assert!((500..520).contains(&forwarded) && dropped > 30, "{forwarded}, {dropped}");
+}
+
+#[test]
+fn cross_traffic_is_counted_in_packets_of_its_own_size() {
+    let text = format!(
+        "{TOP}{LINK}[[flow]]\nrtt = '40ms'\nsocket_buffer = '14480B'\n[[traffic]]\nkind = 'cbr'\nrate = '1Mbit/s'\npacket = '500B'\n"
+    );
+    let summary = answered(&text).summary;
+    let segments = summary.flows[0].goodput_bps * 20.0 / (8.0 * 1448.0);
+    let others = 1e6 * 20.0 / (8.0 * 500.0);
+    assert!((summary.packets_forwarded.unwrap() as f64 - segments - others).abs() < 1.0, "{summary:?}");
+}
+
+#[test]
+fn each_link_of_a_network_has_what_the_flows_take_of_it() {
+    let text = format!(
+        "{TOP}[[link]]\nname = 'a'\nrate = '10Mbit/s'\nqueue.limit = '40 packets'\n\
+         [[link]]\nname = 'b'\nrate = '30Mbit/s'\nqueue.limit = '40 packets'\nreverse = {{ queue = {{ limit = '9 packets' }} }}\n\
+         [[flow]]\nname = 'long'\nrtt = '40ms'\n[[flow]]\nname = 'short'\nrtt = '40ms'\npath = ['b']\n"
+    );
+    let summary = answered(&text).summary;
+    let link = |name: &str, direction: &str| {
+        summary
+            .links
+            .iter()
+            .find(|link| link.name == name && link.direction == direction)
+            .expect("it has a queue")
+    };
+    assert_eq!(summary.links.len(), 3);
+    let (tight, other, back) = (link("a", "forward"), link("b", "forward"), link("b", "reverse"));
+    assert!(tight.tight && !other.tight);
+    assert_eq!((Some(tight.utilization), tight.loss_rate), (summary.utilization, summary.loss_rate));
+    let goodput: f64 = summary.flows.iter().map(|flow| flow.goodput_bps).sum();
+    close(other.utilization, goodput * 1500.0 / 1448.0 / 30e6);
+    // An acknowledgement of 52 bytes for each segment.
+    close(back.utilization, goodput * 52.0 / 1448.0 / 30e6);
+    assert_eq!((other.mean_backlog_bytes, other.loss_rate), (Some(0.0), Some(0.0)));
+}
+
 /// 52 segments is Theorem 1's window of slow start at 20 packets of buffer.
 const FILE: &str = "title = 't'
 [link]

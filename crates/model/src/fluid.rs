@@ -24,6 +24,8 @@
 //! flows of one class lose together; a single flow's sawtooth is [`crate::sawtooth`]'s. Windows below a few segments have timeouts
 //! instead.
 //!
+//! An average that follows the queue within less than a step takes a step: it is the queue's length, as far as the windows can tell.
+//!
 //! The equations have delays that depend on their solution. They are integrated by a Runge-Kutta method of order four with a fixed
 //! step, a part of the shortest round trip, since a full queue bends the solution sharply.
 
@@ -191,7 +193,9 @@ fn longest_delay(bottleneck: &Bottleneck, classes: &[Class]) -> f64 {
     classes.iter().map(|class| class.base_rtt).fold(0.0, f64::max) + bottleneck.buffer / bottleneck.capacity
 }
 
-fn step(classes: &[Class]) -> f64 {
+/// The step of the equations, seconds: the least that samples may be apart.
+#[must_use]
+pub fn step(classes: &[Class]) -> f64 {
     classes.iter().map(|class| class.base_rtt).fold(f64::INFINITY, f64::min) / STEPS_PER_RTT
 }
 
@@ -328,7 +332,9 @@ impl<const L: usize> DDE<L, f64, Vec<f64>> for Delayed<'_, L> {
         } else {
             excess
         };
-        change[1] = red.map_or(0.0, |red| -(1.0 - red.weight).ln() * capacity * (now.backlog - state[1]));
+        let following =
+            |red: AveragedRed| (-(1.0 - red.weight).ln() * capacity).min(1.0 / step(fluid.classes));
+        change[1] = red.map_or(0.0, |red| following(red) * (now.backlog - state[1]));
         for (index, class) in fluid.classes.iter().enumerate() {
             let then = &before[index];
             let lost = fluid.window(index, then) * fluid.moment(then).loss;

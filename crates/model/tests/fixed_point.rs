@@ -86,6 +86,7 @@ fn at_a_load_of_one_every_length_is_as_likely() {
     assert_close(found.loss, 1.0 / 6.0, 1e-9);
     assert_close(found.utilization, 5.0 / 6.0, 1e-9);
     assert_close(found.waiting, 5.0 / 3.0, 1e-9);
+    assert_close(found.lengths.none_waits(), 2.0 / 6.0, 1e-9);
     assert_eq!(found.queueing_delay, Span::from_millis(2));
     assert_eq!(found.flows[0].rtt, Span::from_millis(100));
     // 10 packets/s each, of which one in six is lost; to whole bits per second.
@@ -102,6 +103,7 @@ fn reds_chain_of_three_lengths_matches_a_hand_value() {
         assert_close(found.load, 1.0, 1e-9);
         assert_close(found.loss, 1.0 / 2.75, 1e-9);
         assert_close(found.utilization, 1.75 / 2.75, 1e-9);
+        assert_close(found.lengths.none_waits(), 2.0 / 2.75, 1e-9);
         assert_eq!(found.queueing_delay, Span::from_millis(3));
     }
 }

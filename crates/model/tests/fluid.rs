@@ -147,3 +147,24 @@ fn what_is_out_of_range_is_told_with_the_range() {
     assert!(told(&endless, &[reno], 1000.0, 0.1).contains("steps of the longest delay"));
     assert!(told(&bottleneck, &[reno], 1.0, f64::NAN).contains("sampling interval is NaN"));
 }
+
+/// The average of a fast link follows its queue within microseconds, of which a step of the equations has thousands.
+#[test]
+fn an_average_that_follows_at_once_is_the_queue_itself() {
+    let fast = 800_000.0;
+    let reno = Class { protocol: Protocol::Reno, flows: 40.0, base_rtt: 0.6, window: 12_000.0 };
+    let curve = Red { min_threshold: 0.0, max_threshold: 400_000.0, max_probability: 4e-6 };
+    let by = |weight: f64| {
+        let red = Some(AveragedRed { curve, weight, gentle: true });
+        trajectory(&Bottleneck { capacity: fast, buffer: 400_000.0, red }, &[reno], 600.0, 1.0).unwrap()
+    };
+    let (quick, quicker) = (by(2e-3), by(0.5));
+    assert_eq!(quick, quicker);
+    let last = quick.t.len() - 1;
+    let loss = curve.probability(quick.backlog[last]);
+    assert!(
+        quick.backlog[last] > 0.0 && (quick.loss[last] / loss - 1.0).abs() < 0.05,
+        "{}",
+        quick.loss[last]
+    );
+}

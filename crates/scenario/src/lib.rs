@@ -60,8 +60,8 @@ pub use near::did_you_mean;
 pub use origin::Origin;
 pub use schema::{DefaultValue, Key};
 pub use spec::{
-    BbrVariant, Column, Direction, Flow, Limit, Link, Live, LossDetection, Pattern, Queue, QueueSettings,
-    Record, RecordedFlows, Recovery, Replay, Scenario, Sessions, SocketBuffer, Spread, Stack, Threshold,
-    Traffic, Transport, Volume,
+    BbrVariant, Column, Direction, Flow, Limit, Link, Live, LossDetection, Model, Pattern, Queue,
+    QueueSettings, Record, RecordedFlows, Recovery, Replay, Scenario, Sessions, SocketBuffer, Spread, Stack,
+    Theory, Threshold, Traffic, Transport, Volume,
 };
 pub use sweep::{Axis, Point, Sweep};

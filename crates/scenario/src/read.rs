@@ -2,7 +2,7 @@
 //!
 //! `read/keys.rs` is the cursor, `read/quantity.rs` and `read/spread.rs` read values; then one file per table:
 //! `read/link.rs` (its queue's settings: `read/settings.rs`), `read/flow.rs`, `read/traffic.rs` and `read/sessions.rs` (with
-//! `read/way.rs` and `read/cell_way.rs`, what these cross), `read/wlan.rs` (with `[[station]]`; its queue: `read/cell_queue.rs`), `read/record.rs` (also `[live]`), `read/figure.rs`. `read/check.rs` checks
+//! `read/way.rs` and `read/cell_way.rs`, what these cross), `read/wlan.rs` (with `[[station]]`; its queue: `read/cell_queue.rs`), `read/record.rs` (also `[model]` and `[live]`), `read/figure.rs`. `read/check.rs` checks
 //! what takes more than one table to see.
 
 mod buffer;
@@ -69,6 +69,7 @@ fn scenario(root: &At<'_>) -> Option<Scenario> {
     let saturated =
         cell.as_ref().is_some_and(|cell| cell.as_ref().is_none_or(|cell| !cell.saturated.is_empty()));
     let flows = flow::flows(&keys, &ways, users || saturated);
+    let model = record::model(&keys);
     let live = record::live(&keys);
     let record = record::record(&keys);
     let users = traffic.as_ref().map_or(&[][..], |traffic| &traffic.users);
@@ -91,6 +92,7 @@ fn scenario(root: &At<'_>) -> Option<Scenario> {
         traffic: traffic.traffic.into_iter().collect::<Option<_>>()?,
         replays: traffic.replays.into_iter().collect::<Option<_>>()?,
         sessions: traffic.sessions.into_iter().collect::<Option<_>>()?,
+        model: model?,
         live: live?,
         record: record?,
     })

@@ -141,6 +141,7 @@ const SECTIONS: &[Section] = &[
         intro: "With `kind = \"engset\"` all keys of [`[[flow]]`](#flow) but `count`, `size` and `stop` may stand there, too.",
         groups: &[("", schema::traffic::OWN)],
     },
+    Section { heading: "`[model]`", table: "model", intro: "", groups: &[("", schema::MODEL)] },
     Section { heading: "`[live]`", table: "live", intro: "", groups: &[("", schema::LIVE)] },
     Section { heading: "`[record]`", table: "record", intro: "", groups: &[("", schema::RECORD)] },
     Section { heading: "`[figure]`", table: "figure", intro: "", groups: &[("", schema::FIGURE)] },

@@ -13,7 +13,7 @@ pub(crate) mod wlan;
 
 pub(crate) use flow::{FLOW, PARETO, SIZER, SPREAD};
 pub(crate) use link::{LINK, QUEUE, REVERSE};
-pub(crate) use top::{FIGURE, LIVE, RECORD, REFERENCE, ROOT, SMALLEST};
+pub(crate) use top::{FIGURE, LIVE, MODEL, RECORD, REFERENCE, ROOT, SMALLEST};
 pub(crate) use traffic::{ENGSET, ON_OFF, REPLAY, STEADY, TRAFFIC};
 pub(crate) use wlan::{
     ACCESS, ACCESS_POINT, AIRTIME, BACKHAUL, CATEGORIES, CELL_QUEUE, SIZING, STATION, STATION_QUEUE, WLAN,

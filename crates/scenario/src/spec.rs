@@ -46,6 +46,9 @@ pub struct Scenario {
     /// Populations of users that come and go.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sessions: Vec<Sessions>,
+    /// What only the model reads. Left out of the hash where nothing is set.
+    #[serde(skip_serializing_if = "is_default")]
+    pub model: Model,
     /// What only the live engine reads.
     pub live: Live,
     /// What is recorded as series, and how often.
@@ -237,6 +240,34 @@ pub enum Spread<T> {
     },
     /// `{ exponential = mean }`.
     Exponential(T),
+}
+
+/// `[model]`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Model {
+    /// Which theory answers.
+    pub theory: Theory,
+}
+
+/// `theory = …`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Theory {
+    /// The one that the scenario fits best.
+    #[default]
+    Nearest,
+    /// One file: its first slow start, the repair of what that loses, congestion avoidance.
+    SlowStart,
+    /// One transfer's steady state.
+    Mft,
+    /// Many flows: load, loss and round-trip times at one queue.
+    FixedPoint,
+    /// Many flows: windows and the queue against time.
+    Fluid,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// `[live]`.

@@ -133,3 +133,11 @@ fn every_value_changes_it() {
         hashes.push(hash);
     }
 }
+
+#[test]
+fn a_theory_changes_the_hash_and_the_default_does_not() {
+    let with = |theory: &str| hash(&format!("{TEXT}[model]\ntheory = '{theory}'\n"));
+    assert_eq!(with("nearest"), hash(TEXT));
+    assert_ne!(with("fluid"), hash(TEXT));
+    assert_ne!(with("fluid"), with("fixed point"));
+}

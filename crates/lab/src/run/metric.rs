@@ -266,9 +266,9 @@ pub const FLOW: &[Known<FlowSummary>] = &[
 pub const LINK: &[Known<LinkSummary>] = &[
     of(UTILIZATION, |l| Some(l.utilization)),
     of(IDLE, |l| Some(l.idle_fraction)),
-    of(LOSS_RATE, |l| Some(l.loss_rate)),
-    of(BACKLOG, |l| Some(l.mean_backlog_bytes)),
-    of(OCCUPANCY, |l| Some(l.mean_occupancy)),
+    of(LOSS_RATE, |l| l.loss_rate),
+    of(BACKLOG, |l| l.mean_backlog_bytes),
+    of(OCCUPANCY, |l| l.mean_occupancy),
     of(DELAY[0], |l| Some(l.queueing_delay_s?.mean)),
     of(DELAY[1], |l| l.queueing_delay_s?.percentiles.p1),
     of(DELAY[2], |l| l.queueing_delay_s?.percentiles.p5),

@@ -17,7 +17,7 @@ use link::queue::PolicyConfig;
 use link::{Limit, LinkConfig};
 use links::Directions;
 use scenario::spec;
-use scenario::{Column, Document, Faults, Scenario, SocketBuffer, Stack, did_you_mean};
+use scenario::{Column, Document, Faults, Scenario, SocketBuffer, Stack, Theory, did_you_mean};
 use sim::{CellPlace, CellPlan};
 use spread::values;
 use transport::{BbrVariant, Transport};
@@ -71,6 +71,8 @@ pub struct Resolved {
     pub sample: Option<Vec<usize>>,
     /// Length of the intervals over which fairness and convergence are measured; `None`: they are not.
     pub fairness: Option<Span>,
+    /// Which theory the model answers by.
+    pub theory: Theory,
     /// The live engine's TCP profile.
     pub stack: Stack,
 }
@@ -236,6 +238,7 @@ pub fn resolve(document: &Document) -> Result<Resolved, Faults> {
         columns: scenario.record.columns.clone(),
         sample,
         fairness: scenario.record.fairness,
+        theory: scenario.model.theory,
         stack: scenario.live.stack,
         title: scenario.title,
         source: scenario.source,

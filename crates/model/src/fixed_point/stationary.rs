@@ -164,6 +164,12 @@ impl Lengths {
         low.saturating_sub(1)
     }
 
+    /// The share of the time in which no packet waits: none is there, or the one being sent.
+    #[must_use]
+    pub fn none_waits(&self) -> f64 {
+        self.up_to(self.most().min(1))
+    }
+
     /// The most packets that the system holds.
     fn most(&self) -> u64 {
         match &self.0 {

@@ -1,9 +1,9 @@
-//! `[record]`: the series a run keeps. `[live]`: what only the live engine reads.
+//! `[record]`: the series a run keeps. `[model]` and `[live]`: what only one engine reads.
 
 use super::keys::{At, Keys};
 use crate::document::Value;
 use crate::schema;
-use crate::spec::{Column, Live, Record, RecordedFlows, Stack};
+use crate::spec::{Column, Live, Model, Record, RecordedFlows, Stack, Theory};
 use units::Span;
 
 const COLUMNS: &[(&str, Column)] = &[
@@ -17,6 +17,22 @@ const COLUMNS: &[(&str, Column)] = &[
 ];
 const FLOWS: &[(&str, RecordedFlows)] = &[("sample", RecordedFlows::Sample), ("all", RecordedFlows::All)];
 const STACKS: &[(&str, Stack)] = &[("modern", Stack::Modern), ("classic", Stack::Classic)];
+
+const THEORIES: &[(&str, Theory)] = &[
+    ("nearest", Theory::Nearest),
+    ("slow start", Theory::SlowStart),
+    ("mft", Theory::Mft),
+    ("fixed point", Theory::FixedPoint),
+    ("fluid", Theory::Fluid),
+];
+
+/// Reads `[model]`.
+pub(super) fn model(root: &Keys<'_>) -> Option<Model> {
+    root.read("model", |at| {
+        let keys = at.keys(schema::MODEL)?;
+        Some(Model { theory: keys.read("theory", |at| at.word(THEORIES))? })
+    })
+}
 
 /// Reads `[live]`.
 pub(super) fn live(root: &Keys<'_>) -> Option<Live> {

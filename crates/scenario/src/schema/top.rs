@@ -1,4 +1,4 @@
-//! The top level, `[live]`, `[record]` and `[figure]`.
+//! The top level, `[model]`, `[live]`, `[record]` and `[figure]`.
 
 use super::DefaultValue::{Required, Words, Written};
 use super::flow::FLOW;
@@ -91,6 +91,15 @@ pub(crate) const ROOT: Keys = &[&[
         ..KEY
     },
     Key {
+        name: "model",
+        kind: "table",
+        default: Written("{}"),
+        engines: "model",
+        within: MODEL,
+        meaning: "what only the model reads",
+        ..KEY
+    },
+    Key {
         name: "live",
         kind: "table",
         default: Written("{}"),
@@ -124,6 +133,17 @@ pub(crate) const ROOT: Keys = &[&[
     },
 ]];
 
+/// `[model]`.
+pub(crate) const MODEL: Keys = &[&[Key {
+    name: "theory",
+    kind: r#"`"nearest"`, `"slow start"`, `"mft"`, `"fixed point"`, `"fluid"`"#,
+    default: Written(r#""nearest""#),
+    engines: "model",
+    meaning: "which [theory](../guide/commands.md#assumptions) answers: the one that the scenario fits best, or this one. `\"fluid\"` \
+             follows windows and the queue against time and answers only where it is asked for",
+    ..KEY
+}]];
+
 /// `[live]`.
 pub(crate) const LIVE: Keys = &[&[Key {
     name: "stack",
@@ -141,8 +161,7 @@ pub(crate) const RECORD: Keys = &[&[
         name: "every",
         kind: "time above zero",
         default: Written(r#""20ms""#),
-        engines: "sim live",
-        meaning: "sampling interval of the series. `live`: 100 us or longer. Series are held in memory: where it \
+        meaning: "sampling interval of the series; of `model` those of the theory `\"fluid\"`. `live`: 100 us or longer. Series are held in memory: where it \
              is not written and they would have more than 30 million numbers, the interval grows and a note \
              says so; written too small it is refused",
         ..KEY

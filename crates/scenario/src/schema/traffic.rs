@@ -37,7 +37,6 @@ pub(super) const STEADY_RATE: &[Key] = &[
         name: "packet",
         kind: "size, 1 B to 65535 B",
         default: Written(r#""1500B""#),
-        engines: "sim live",
         kinds: "cbr poisson on-off",
         meaning: "size of each packet on the wire",
         ..KEY

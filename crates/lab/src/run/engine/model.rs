@@ -7,7 +7,7 @@
 //! **How a theory is chosen.** Each theory lists its departures: the parts of a scenario that it takes otherwise than they are.
 //! The theory with the least weight of departures answers, the first of the list in a tie. Without any departure it fits: the
 //! engine is made for the scenario, and claims judge the answer. Otherwise each departure is an assumption that the
-//! scenario breaks. The summary lists these, and no claim judges the answer.
+//! scenario breaks. The summary lists these, and no claim judges the answer. With `model.theory` a scenario names the theory itself.
 //!
 //! **How to add a theory.**
 //! 1. The equations are pure functions in room `model`, with their source id and tests.
@@ -18,7 +18,8 @@
 //!      nothing can be said. It must be cheap: every engine is asked before anything runs;
 //!    - `answer`: the numbers, as an [`Answer`]. It is called whatever the departures are, so it must put something in the place
 //!      of each. Numbers are finite, shares lie in [0, 1]; a solver that finds nothing is an error with the reason.
-//! 3. An entry in [`THEORIES`], or of a wireless cell in [`OF_CELLS`]. The place decides ties only.
+//! 3. An entry in [`THEORIES`], with a word of `model.theory` in room `scenario`, or of a wireless cell in [`OF_CELLS`]. The place
+//!    decides ties only.
 //! 4. Tests: the answer where the theory fits, by a hand value; each departure, by a scenario that has it alone.
 //!    `tests/theories.rs` holds every theory to finite numbers on random scenarios.
 
@@ -26,6 +27,7 @@ mod answer;
 mod departure;
 mod downloads;
 mod fixed_point;
+mod fluid;
 mod mft;
 mod saturation;
 mod slow_start;
@@ -36,12 +38,20 @@ use super::{EngineError, Misfit, no_users};
 use crate::run::cost::Stopwatch;
 use crate::run::record::{Engine, Record};
 use crate::run::resolve::Resolved;
+use scenario::Theory as Asked;
 use units::Complaint;
 
-/// Every theory of links. In a tie the first answers: of a file how long it takes, rather than the steady state that it may not reach.
-const THEORIES: &[&dyn Theory] = &[&slow_start::SlowStart, &mft::Mft, &fixed_point::FixedPoint];
-/// Every theory of a wireless cell.
-const OF_CELLS: &[&dyn Theory] = &[&saturation::Saturation, &downloads::Downloads];
+/// Every theory, and what a scenario asks for it by. In a tie the first answers: of a file how long it takes, rather than the steady
+/// state that it may not reach; of a steady state the theories that do not follow it there.
+const THEORIES: &[(Asked, &dyn Theory)] = &[
+    (Asked::SlowStart, &slow_start::SlowStart),
+    (Asked::Mft, &mft::Mft),
+    (Asked::FixedPoint, &fixed_point::FixedPoint),
+    (Asked::Fluid, &fluid::Fluid),
+];
+/// Every theory of a wireless cell. None has a word of its own.
+const OF_CELLS: &[(Asked, &dyn Theory)] =
+    &[(Asked::Nearest, &saturation::Saturation), (Asked::Nearest, &downloads::Downloads)];
 
 /// A theory: what it is about, and what it says of a scenario.
 trait Theory: Sync {
@@ -120,7 +130,7 @@ pub(super) fn can_answer(resolved: &Resolved) -> Result<(), Misfit> {
     choices(resolved).map(drop)
 }
 
-/// The theories that can say something, the nearest first: at least one.
+/// The theories that can say something, of those that the scenario asks for, the nearest first: at least one.
 fn choices(resolved: &Resolved) -> Result<Vec<Choice>, Misfit> {
     let theories = if resolved.cell.is_some() { OF_CELLS } else { THEORIES };
     if resolved.flows.is_empty() && resolved.cell.is_none() {
@@ -128,7 +138,13 @@ fn choices(resolved: &Resolved) -> Result<Vec<Choice>, Misfit> {
         no_users(Engine::Model, resolved, "ask the simulator")?;
     }
     let (mut choices, mut reason) = (Vec::new(), None);
-    for theory in theories {
+    let asked = |theory: Asked| resolved.theory == Asked::Nearest || resolved.theory == theory;
+    if resolved.cell.is_some() && resolved.theory != Asked::Nearest {
+        let complaint =
+            Complaint::new("model.theory", "a theory of links, and the scenario has a wireless cell");
+        reason = Some(complaint.accepted("\"nearest\""));
+    }
+    for (_, theory) in theories.iter().filter(|(name, _)| asked(*name)) {
         match theory.departures(resolved) {
             Ok(departures) => choices.push(Choice { theory: *theory, departures }),
             Err(complaint) => reason = reason.or(Some(complaint)),

@@ -175,8 +175,9 @@ const SAMPLES: &[Sample] = &[
     ("traffic.start", &[], "0.2s"),
     ("traffic.stop", &[], "1s"),
     ("traffic.direction", &[REVERSE], "reverse"),
+    ("model.theory", &[("flow.a.count", "10"), ("warmup", "1s")], "fluid"),
     ("live.stack", &[], "classic"),
-    ("record.every", &[], "10ms"),
+    ("record.every", &[("flow.a.count", "10"), ("warmup", "1s"), ("model.theory", "fluid")], "10ms"),
     ("record.flows", &[("flow.a.count", "40")], "all"),
     ("record.fairness", &[], "100ms"),
 ];
@@ -192,6 +193,7 @@ const ASKS_NOTHING: &[&str] = &[
     "station.name",
     "flow",
     "traffic",
+    "model",
     "live",
     "record",
     "sweep",

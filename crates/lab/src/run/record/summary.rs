@@ -179,7 +179,7 @@ pub struct Extent {
 }
 
 /// One direction of one of several links.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LinkSummary {
     /// The link's name in the scenario.
     pub name: String,
@@ -192,11 +192,11 @@ pub struct LinkSummary {
     /// Share of time its queue is empty and it is not sending.
     pub idle_fraction: f64,
     /// Drops over arrivals.
-    pub loss_rate: f64,
+    pub loss_rate: Option<f64>,
     /// Time-average of the bytes waiting, the packet being sent excluded.
-    pub mean_backlog_bytes: f64,
+    pub mean_backlog_bytes: Option<f64>,
     /// Mean backlog over the queue's limit.
-    pub mean_occupancy: f64,
+    pub mean_occupancy: Option<f64>,
     /// How long the packet being sent had waited, zero while the link is idle, weighted by time.
     pub queueing_delay_s: Option<DelayStatistics>,
 }
@@ -205,19 +205,23 @@ impl LinkSummary {
     /// One of several links; `tight` if it is the tight one.
     pub(crate) fn of(link: &ResolvedLink, tight: bool, report: &LinkReport) -> Self {
         Self {
-            name: link.name.clone(),
-            direction: match link.direction {
-                Direction::Forward => "forward".into(),
-                Direction::Reverse => "reverse".into(),
-            },
-            tight,
             utilization: report.utilization,
             idle_fraction: report.idle_fraction,
-            loss_rate: report.loss_rate(),
-            mean_backlog_bytes: report.mean_waiting_bytes,
-            mean_occupancy: occupancy(report, link.limit),
+            loss_rate: Some(report.loss_rate()),
+            mean_backlog_bytes: Some(report.mean_waiting_bytes),
+            mean_occupancy: Some(occupancy(report, link.limit)),
             queueing_delay_s: queueing_delay(&report.queueing_delay),
+            ..Self::named(link, tight)
         }
+    }
+
+    /// One of several links without numbers; `tight` if it is the tight one.
+    pub(crate) fn named(link: &ResolvedLink, tight: bool) -> Self {
+        let direction = match link.direction {
+            Direction::Forward => "forward".into(),
+            Direction::Reverse => "reverse".into(),
+        };
+        Self { name: link.name.clone(), direction, tight, ..Self::default() }
     }
 
     /// Its name in keys and columns; the way back has `.reverse` behind it, as in a scenario's keys.

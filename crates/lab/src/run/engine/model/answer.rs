@@ -3,12 +3,19 @@
 use crate::run::cost::{Stopwatch, peak_rss_bytes};
 use crate::run::fairness;
 use crate::run::record::{
-    DelayStatistics, Engine, FlowSeries, FlowSummary, LinkSeries, Note, QueueLength, Record, RttStatistics,
-    Series, Summary, Times, WlanSummary,
+    DelayStatistics, Engine, FlowSeries, FlowSummary, LinkSeries, LinkSummary, Note, Percentiles,
+    QueueLength, Record, RttStatistics, Series, Summary, Times, WlanSummary,
 };
-use crate::run::resolve::{Resolved, ResolvedFlow};
+use crate::run::resolve::{Resolved, ResolvedFlow, ResolvedLink};
 use crate::run::statistics::jain_index;
 use units::{Rate, Span};
+
+/// Packets that the tight link sent, and that were dropped there, over the whole run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Packets {
+    pub(super) forwarded: u64,
+    pub(super) dropped: u64,
+}
 
 /// What a theory says of a scenario. Times are in seconds, shares from 0 to 1, everything finite.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +26,10 @@ pub(super) struct Answer {
     pub(super) loss_rate: Option<f64>,
     /// Mean of the bytes waiting at the tight link.
     pub(super) backlog_bytes: Option<f64>,
+    /// Packets that the tight link sent and dropped, where the theory counts them; `None`: what its rates come to over the run.
+    pub(super) packets: Option<Packets>,
+    /// Share of time no packet waits there.
+    pub(super) queue_empty: Option<f64>,
     /// Packets waiting there, where the theory knows their distribution.
     pub(super) queue_length: Option<QueueLength>,
     /// How long packets wait there.
@@ -50,28 +61,112 @@ impl Answer {
         let end = resolved.end.map_or(last, Span::as_secs_f64);
         self.notes.insert(0, format!("answered by the theory {theory}").into());
         let room = resolved.limit_bytes().get() as f64;
+        let measured = (end - resolved.warmup.as_secs_f64()).max(0.0);
+        let occupancy = self.backlog_bytes.filter(|_| room > 0.0).map(|backlog| backlog / room);
+        // The frames of a cell are counted by what sends them.
+        let of_links = || resolved.cell.is_none().then(|| self.counted(resolved, end));
+        let packets = self.packets.or_else(of_links);
+        let links = self.links(resolved, occupancy);
+        for (flow, of) in self.flows.iter_mut().zip(&resolved.flows) {
+            // A flow that the theory leaves out has no goodput.
+            let delivered = Some(delivered(flow, of, measured)).filter(|delivered| *delivered > 0.0);
+            flow.delivered_bytes = flow.delivered_bytes.or(delivered);
+            // By Little's law.
+            let waiting = |delay: DelayStatistics| flow.goodput_bps / of.payload.bits_f64() * delay.mean;
+            let queued = self.queueing_delay.filter(|_| of.route.contains(&resolved.tight)).map(waiting);
+            flow.backlog_packets = flow.backlog_packets.or(queued.filter(|_| flow.goodput_bps > 0.0));
+        }
         let series = self.series.take().unwrap_or_else(|| self.steady(resolved, end));
         let summary = Summary {
             engine: Engine::Model,
             scenario_hash: resolved.hash.clone(),
             seed: resolved.seed,
             assumptions,
-            measured_s: (end - resolved.warmup.as_secs_f64()).max(0.0),
+            measured_s: measured,
+            packets_forwarded: packets.map(|packets| packets.forwarded),
+            packets_dropped: packets.filter(|_| self.loss_rate.is_some()).map(|packets| packets.dropped),
             wall_s: watch.seconds(),
             peak_rss_bytes: peak_rss_bytes(),
             utilization: Some(self.utilization),
             idle_fraction: Some(1.0 - self.utilization),
+            queue_empty_fraction: self.queue_empty,
             loss_rate: self.loss_rate,
             mean_backlog_bytes: self.backlog_bytes,
-            mean_occupancy: self.backlog_bytes.filter(|_| room > 0.0).map(|backlog| backlog / room),
+            mean_occupancy: occupancy,
             queue_length_packets: self.queue_length,
             queueing_delay_s: self.queueing_delay,
             jain_index: jain_index(&goodputs),
             flows: self.flows,
             wlan: self.wlan,
+            links,
             ..Summary::default()
         };
         Record { summary, series, notes: self.notes }
+    }
+
+    /// What the rates come to over a run of `seconds`: as if the steady state held from its start.
+    fn counted(&self, resolved: &Resolved, seconds: f64) -> Packets {
+        let over = |flow: &&(&FlowSummary, &ResolvedFlow)| flow.1.route.contains(&resolved.tight);
+        let flows: Vec<(&FlowSummary, &ResolvedFlow)> = self.flows.iter().zip(&resolved.flows).collect();
+        let (mut packets, mut bytes) = (0.0, 0.0);
+        for (flow, of) in flows.iter().filter(over) {
+            let segments = delivered(flow, of, seconds) / of.payload.get() as f64;
+            packets += segments;
+            bytes += segments * of.segment().get() as f64;
+        }
+        // What else the link sends is cross traffic.
+        let sent = self.utilization * resolved.link.rate.as_bps_f64() / 8.0 * seconds;
+        let traffic = resolved.traffic.iter().filter(|traffic| traffic.route.contains(&resolved.tight));
+        let (rates, counts) = traffic.fold((0.0, 0.0), |(rates, counts), traffic| {
+            let rate = traffic.config.rate.as_bps_f64();
+            (rates + rate / 8.0, counts + rate / traffic.config.packet.bits_f64().max(8.0))
+        });
+        if rates > 0.0 {
+            packets += (sent - bytes).max(0.0) * counts / rates;
+        }
+        let loss = self.loss_rate.unwrap_or(0.0).min(1.0 - f64::EPSILON);
+        Packets { forwarded: packets.round() as u64, dropped: (packets * loss / (1.0 - loss)).round() as u64 }
+    }
+
+    /// Every direction of every link that has a queue, where there are several: the tight link's own numbers, and of the others, whose
+    /// queues are taken to be empty, what the flows and the cross traffic take of them.
+    fn links(&self, resolved: &Resolved, occupancy: Option<f64>) -> Vec<LinkSummary> {
+        let links = resolved.links.iter().enumerate().filter(|_| resolved.is_network());
+        let one = |(place, link): (usize, &ResolvedLink)| {
+            let named = LinkSummary::named(link, place == resolved.tight);
+            if place == resolved.tight {
+                return LinkSummary {
+                    utilization: self.utilization,
+                    idle_fraction: 1.0 - self.utilization,
+                    loss_rate: self.loss_rate,
+                    mean_backlog_bytes: self.backlog_bytes,
+                    mean_occupancy: occupancy,
+                    queueing_delay_s: self.queueing_delay,
+                    ..named
+                };
+            }
+            let flow = |(flow, of): (&FlowSummary, &ResolvedFlow)| {
+                let segments = flow.goodput_bps / of.payload.bits_f64();
+                let data = if of.route.contains(&place) { of.segment().bits_f64() } else { 0.0 };
+                let back = if of.return_route.contains(&place) { of.header.bits_f64() } else { 0.0 };
+                segments * (data + back / of.delayed_ack.max(1) as f64)
+            };
+            let flows: f64 = self.flows.iter().zip(&resolved.flows).map(flow).sum();
+            let traffic = resolved.traffic.iter().filter(|traffic| traffic.route.contains(&place));
+            let traffic: f64 = traffic.map(|traffic| traffic.config.rate.as_bps_f64()).sum();
+            let utilization = ((flows + traffic) / link.config.rate.as_bps_f64()).min(1.0);
+            let none = DelayStatistics { mean: 0.0, percentiles: Percentiles::default(), max: None };
+            LinkSummary {
+                utilization,
+                idle_fraction: 1.0 - utilization,
+                loss_rate: Some(link.config.loss.get()),
+                mean_backlog_bytes: Some(0.0),
+                mean_occupancy: Some(0.0),
+                queueing_delay_s: Some(none),
+                ..named
+            }
+        };
+        links.map(one).collect()
     }
 
     /// The steady state as two samples, so that a chart can draw it.
@@ -105,6 +200,12 @@ impl Answer {
 /// A flow that a theory leaves out.
 pub(super) fn nothing(flow: &ResolvedFlow) -> FlowSummary {
     FlowSummary { name: flow.name.clone(), ..FlowSummary::default() }
+}
+
+/// The payload that a flow moves in `seconds`, bytes: no more than it has.
+fn delivered(flow: &FlowSummary, of: &ResolvedFlow, seconds: f64) -> f64 {
+    let most = of.size.map_or(f64::INFINITY, |size| size.get() as f64);
+    (flow.goodput_bps / 8.0 * seconds).min(most)
 }
 
 /// Of each link an equal share for the flows that cross it, bit/s.

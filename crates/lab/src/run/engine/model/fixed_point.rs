@@ -18,7 +18,7 @@ use units::{Complaint, Fraction};
 const OTHERWISE: Protocol = Protocol::Reno;
 
 /// As many flows as the source has. Fewer lose together, and are no random process of arrivals.
-const ENOUGH: usize = 10;
+pub(super) const ENOUGH: usize = 10;
 
 /// The theory of the fixed point.
 pub(super) struct FixedPoint;
@@ -33,11 +33,8 @@ impl Theory for FixedPoint {
     }
 
     fn departures(&self, resolved: &Resolved) -> Result<Vec<Departure>, Complaint> {
-        let crossing = crossing(resolved);
-        let Some(first) = crossing.first() else {
-            return Err(Complaint::new("flow", "no flow crosses the tight link: nothing to predict")
-                .accepted("one or more"));
-        };
+        let crossing = crossing(resolved)?;
+        let first = crossing[0];
         bottleneck(resolved).check()?;
         let known: Vec<&str> = (Protocol::ALL.into_iter())
             .filter(|protocol| protocol.laws().is_some())
@@ -74,7 +71,7 @@ impl Theory for FixedPoint {
     }
 
     fn answer(&self, resolved: &Resolved) -> Result<Answer, Complaint> {
-        let crossing = crossing(resolved);
+        let crossing = crossing(resolved)?;
         let bottleneck = bottleneck(resolved);
         let flows: Vec<Flow> = crossing.iter().map(|flow| described(resolved, flow)).collect();
         let found = theory::fixed_point(&bottleneck, &flows)
@@ -95,6 +92,7 @@ impl Theory for FixedPoint {
             utilization: found.utilization,
             loss_rate: Some(found.path_loss),
             backlog_bytes: Some(found.waiting * found.mean_packet),
+            queue_empty: Some(found.lengths.none_waits()),
             queue_length: Some(QueueLength {
                 mean: found.waiting,
                 percentiles: Percentiles::of(quantile),
@@ -113,18 +111,27 @@ impl Theory for FixedPoint {
     }
 }
 
-/// The flows that share the queue.
-fn crossing(resolved: &Resolved) -> Vec<&ResolvedFlow> {
-    resolved.flows.iter().filter(|flow| flow.route.contains(&resolved.tight)).collect()
+/// The flows that share the queue, at least one.
+///
+/// # Errors
+/// If there is none.
+pub(super) fn crossing(resolved: &Resolved) -> Result<Vec<&ResolvedFlow>, Complaint> {
+    let crossing: Vec<&ResolvedFlow> =
+        resolved.flows.iter().filter(|flow| flow.route.contains(&resolved.tight)).collect();
+    if crossing.is_empty() {
+        let nothing = Complaint::new("flow", "no flow crosses the tight link: nothing to predict");
+        return Err(nothing.accepted("one or more"));
+    }
+    Ok(crossing)
 }
 
 /// A queue that is neither drop-tail nor RED.
-fn policy(resolved: &Resolved) -> Option<Departure> {
+pub(super) fn policy(resolved: &Resolved) -> Option<Departure> {
     if red(resolved).is_some() { None } else { departure::not_drop_tail(resolved) }
 }
 
 /// Flows that end.
-fn sized(crossing: &[&ResolvedFlow]) -> Option<Departure> {
+pub(super) fn sized(crossing: &[&ResolvedFlow]) -> Option<Departure> {
     let flow = crossing.iter().find(|flow| flow.size.is_some())?;
     let complaint = Complaint::new(
         flow.key("size"),
@@ -136,7 +143,7 @@ fn sized(crossing: &[&ResolvedFlow]) -> Option<Departure> {
 }
 
 /// RED that marks instead of dropping.
-fn early_marks(resolved: &Resolved) -> Option<Departure> {
+pub(super) fn early_marks(resolved: &Resolved) -> Option<Departure> {
     let marks = red(resolved)?.1.ecn && resolved.flows.iter().any(|flow| flow.transport.ecn);
     let complaint =
         Complaint::new("link.queue.ecn", "packets that are marked, where the theory has them dropped")
@@ -148,7 +155,7 @@ fn early_marks(resolved: &Resolved) -> Option<Departure> {
 }
 
 /// RED as the theory sees it, and all of its knobs.
-fn red(resolved: &Resolved) -> Option<(Red, RedParameters)> {
+pub(super) fn red(resolved: &Resolved) -> Option<(Red, RedParameters)> {
     let knobs = resolved.queue.red(resolved.limit, resolved.link.rate)?;
     // Thresholds count waiting packets, and lengths of the theory the one being sent, too.
     let red = Red {

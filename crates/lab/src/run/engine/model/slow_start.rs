@@ -5,7 +5,7 @@
 //! segment by segment.
 
 use super::Theory;
-use super::answer::Answer;
+use super::answer::{Answer, Packets};
 use super::departure::{self, Departure, Weight};
 use crate::run::record::FlowSummary;
 use crate::run::resolve::{Resolved, ResolvedFlow};
@@ -286,6 +286,10 @@ fn answer(
     Answer {
         utilization: ((sent - found.lost as f64) * path.service() / measured).clamp(0.0, 1.0),
         loss_rate: Some(loss_rate),
+        packets: Some(Packets {
+            forwarded: (connection.segments + found.resent).saturating_sub(found.lost),
+            dropped: found.lost,
+        }),
         flows: std::iter::once(own).chain(left_out).collect(),
         windows: resolved.flows.iter().map(|_| None).collect(),
         notes: notes.into_iter().map(Into::into).collect(),

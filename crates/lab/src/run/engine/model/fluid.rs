@@ -1,0 +1,450 @@
+//! Windows and the queue as fluids against time (`model::fluid`).
+//!
+//! It fits as many greedy flows of Reno, CUBIC or HighSpeed TCP as the fixed point does, behind drop-tail or RED, in a run whose start is not
+//! measured. It takes longer than any other theory and says no more of a steady state, so it answers where it is asked for by name: its
+//! answer has series.
+
+use super::Theory;
+use super::answer::{Answer, elsewhere, shares};
+use super::departure::{self, Departure, Weight};
+use super::fixed_point::{ENOUGH, crossing, early_marks, policy, red, sized};
+use crate::run::record::{
+    DelayStatistics, FlowSeries, FlowSummary, LinkSeries, Note, Percentiles, RttStatistics, Series, Times,
+};
+use crate::run::resolve::{Resolved, ResolvedFlow};
+use model::OutOfRange;
+use model::fluid::{self as theory, AveragedRed, Bottleneck, Class, MOST_CLASSES, Trajectory};
+use model::red::Red;
+use model::response::Protocol;
+use scenario::Column;
+use units::{Complaint, Fraction, Span};
+
+/// The protocols that the equations have.
+const KNOWN: [Protocol; 3] = [Protocol::Reno, Protocol::Cubic, Protocol::HighSpeed];
+
+/// At least so many samples of the measured time, whatever the sampling interval.
+const SAMPLES: f64 = 1000.0;
+
+/// A window below this loses by timeouts, which the equations leave out.
+const SMALL_WINDOW: f64 = 4.0;
+
+/// The theory of fluids.
+pub(super) struct Fluid;
+
+/// The scenario as the theory sees it.
+struct Seen {
+    bottleneck: Bottleneck,
+    classes: Vec<Class>,
+    /// How many round-trip times the flows have, over all protocols.
+    rtts: usize,
+    /// Of each flow of the scenario its class; `None`: it does not cross the tight link.
+    class_of: Vec<Option<usize>>,
+    /// A packet on the wire, bytes.
+    packet: f64,
+    end: f64,
+    /// Between two samples, and between two of the series: a multiple.
+    every: f64,
+    times: usize,
+}
+
+impl Theory for Fluid {
+    fn name(&self) -> &'static str {
+        "fluid"
+    }
+
+    fn source(&self) -> &'static str {
+        "misra:sigcomm00"
+    }
+
+    fn departures(&self, resolved: &Resolved) -> Result<Vec<Departure>, Complaint> {
+        let crossing = crossing(resolved)?;
+        let seen = seen(resolved)?;
+        seen.check().map_err(placed)?;
+        let known = KNOWN.map(Protocol::name);
+        let reno = "Reno, which adds a segment per round trip and halves at a loss";
+        let mut departures: Vec<Departure> = [
+            departure::control(crossing.iter().copied(), &known, reno),
+            policy(resolved),
+            departure::network(resolved),
+            departure::users(resolved),
+            departure::marks(resolved),
+            departure::leaves(resolved),
+            sized(&crossing),
+            early_marks(resolved),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        departures.extend(beyond(resolved, &crossing, &seen));
+        Ok(departures)
+    }
+
+    fn answer(&self, resolved: &Resolved) -> Result<Answer, Complaint> {
+        let seen = seen(resolved)?;
+        let Seen { bottleneck, classes, end, every, .. } = &seen;
+        let found = theory::trajectory(bottleneck, classes, *end, *every)
+            .map_err(|error| Complaint::new("", error.to_string()).help("ask the simulator"))?;
+        Ok(seen.answer(resolved, &found))
+    }
+}
+
+/// The key of the scenario in the place of what the model calls it.
+fn placed(error: OutOfRange) -> Complaint {
+    let place = match error.what {
+        "capacity" => "link.rate",
+        "buffer" => "link.queue.limit",
+        "base RTT" => "flow.rtt",
+        "sampling interval" => "record.every",
+        "max_threshold less min_threshold" | "min_threshold" | "max_probability" | "weight" => "link.queue",
+        _ => "duration",
+    };
+    let help = "shorten the duration, or ask the simulator";
+    Complaint { place: place.into(), ..Complaint::from(error) }.help(help)
+}
+
+/// The round trip with an empty queue, the transmission of a segment included, seconds.
+fn base_rtt(resolved: &Resolved, flow: &ResolvedFlow) -> f64 {
+    (flow.base_rtt + resolved.link.rate.serialization(flow.segment())).as_secs_f64()
+}
+
+fn protocol(flow: &ResolvedFlow) -> Protocol {
+    Protocol::named(&flow.control).filter(|named| KNOWN.contains(named)).unwrap_or(Protocol::Reno)
+}
+
+/// The flows of each class, by their places in the scenario: of one protocol, of neighbouring round-trip times. All classes that there
+/// are, if there may be so many.
+fn members(resolved: &Resolved) -> Vec<Vec<usize>> {
+    let flow = |place: usize| &resolved.flows[place];
+    let mut members = Vec::new();
+    let crossing = (0..resolved.flows.len()).filter(|place| flow(*place).route.contains(&resolved.tight));
+    let crossing: Vec<usize> = crossing.collect();
+    let of = |known: Protocol| {
+        let mut flows = crossing.clone();
+        flows.retain(|place| protocol(flow(*place)) == known);
+        flows.sort_by_key(|place| flow(*place).base_rtt);
+        flows
+    };
+    let mut of_protocol: Vec<Vec<usize>> = KNOWN.map(of).into();
+    of_protocol.retain(|flows| !flows.is_empty());
+    let most = MOST_CLASSES / of_protocol.len().max(1);
+    for flows in of_protocol {
+        let alike: Vec<&[usize]> = flows.chunk_by(|a, b| flow(*a).base_rtt == flow(*b).base_rtt).collect();
+        if alike.len() <= most {
+            members.extend(alike.into_iter().map(<[_]>::to_vec));
+        } else {
+            members.extend(flows.chunks(flows.len().div_ceil(most)).map(<[_]>::to_vec));
+        }
+    }
+    members
+}
+
+fn seen(resolved: &Resolved) -> Result<Seen, Complaint> {
+    let crossing = crossing(resolved)?;
+    let end = resolved.end.ok_or_else(|| {
+        Complaint::new("duration", "none: windows and queue are followed against time")
+            .accepted("a duration")
+            .help("write duration = \"60s\"")
+    })?;
+    let count = crossing.len() as f64;
+    let packet = crossing.iter().map(|flow| flow.segment().get() as f64).sum::<f64>() / count;
+    let capacity = resolved.available().as_bps_f64() / (8.0 * packet);
+    let red = red(resolved).map(|(_, knobs)| AveragedRed {
+        curve: Red {
+            min_threshold: knobs.min_threshold,
+            max_threshold: knobs.max_threshold,
+            max_probability: knobs.max_probability,
+        },
+        weight: knobs.weight,
+        gentle: knobs.gentle,
+    });
+    let members = members(resolved);
+    let mut class_of = vec![None; resolved.flows.len()];
+    for (class, places) in members.iter().enumerate() {
+        places.iter().for_each(|place| class_of[*place] = Some(class));
+    }
+    let rtt = |place: &usize| resolved.flows[*place].base_rtt;
+    let rtts = members.iter().map(|places| places.chunk_by(|a, b| rtt(a) == rtt(b)).count()).sum();
+    let class = |places: &Vec<usize>| {
+        let flow = |place: usize| &resolved.flows[place];
+        let own = |place: &usize| base_rtt(resolved, flow(*place));
+        let base_rtt = places.iter().map(own).sum::<f64>() / places.len() as f64;
+        // Its share of the path, so that the link is full and the queue empty.
+        let window = (capacity * base_rtt / count).max(1.0);
+        Class { protocol: protocol(flow(places[0])), flows: places.len() as f64, base_rtt, window }
+    };
+    let classes: Vec<Class> = members.iter().map(class).collect();
+    let (end, asked) = (end.as_secs_f64(), resolved.every.as_secs_f64());
+    let measured = end - resolved.warmup.as_secs_f64();
+    let least = theory::step(&classes);
+    // As many samples between two of the series as the numbers of the summary need and the equations have steps for.
+    let asked = if resolved.columns.is_empty() { measured / SAMPLES } else { asked };
+    let times = (asked * SAMPLES / measured).ceil().min((asked / least).floor()).max(1.0);
+    let every = (asked / times).max(least);
+    Ok(Seen {
+        bottleneck: Bottleneck {
+            capacity,
+            buffer: resolved.limit.in_packets(resolved.queue.mean_packet),
+            red,
+        },
+        classes,
+        rtts,
+        class_of,
+        packet,
+        end,
+        every,
+        times: times as usize,
+    })
+}
+
+/// What else the equations leave out.
+fn beyond(resolved: &Resolved, crossing: &[&ResolvedFlow], seen: &Seen) -> Vec<Departure> {
+    let mut departures = Vec::new();
+    let mut depart =
+        |is_so: bool, weight, place: String, found: String, accepted: String, assumption: String| {
+            if is_so {
+                let complaint = Complaint::new(place, found).accepted(accepted).help("ask the simulator");
+                departures.push(Departure::new(weight, complaint, assumption));
+            }
+        };
+    let (first, count) = (crossing[0], crossing.len());
+    depart(
+        count < ENOUGH,
+        if count == 1 { Weight::Core } else { Weight::Part },
+        first.key("count"),
+        format!("{count} of them: each window saws, where the equations have its mean"),
+        format!("{ENOUGH} or more"),
+        "each flow has the mean window of many".into(),
+    );
+    depart(
+        resolved.warmup == Span::ZERO,
+        Weight::Part,
+        "warmup".into(),
+        "0s: slow start, which the equations leave out, is measured".into(),
+        "a time after which every flow is beyond its slow start".into(),
+        "there is no slow start: each flow begins with its share of the path".into(),
+    );
+    if let Some(late) = crossing.iter().find(|flow| flow.start > resolved.warmup) {
+        depart(
+            true,
+            Weight::Part,
+            late.key("start"),
+            format!("{}, after the warm-up", late.start),
+            format!("{} or earlier", resolved.warmup),
+            "every flow is taken to be there from the start".into(),
+        );
+    }
+    let (rtts, classes) = (seen.rtts, seen.classes.len());
+    depart(
+        rtts > classes,
+        Weight::Part,
+        first.key("rtt"),
+        format!("{rtts} round-trip times: each class of flows is a delay of the equations"),
+        format!("{MOST_CLASSES} or fewer, over all controls"),
+        format!("{rtts} round-trip times are taken for {classes}, the means of neighbours"),
+    );
+    if let Some(other) = crossing.iter().find(|flow| flow.segment() != first.segment()) {
+        depart(
+            true,
+            Weight::Part,
+            other.key("segment"),
+            format!("{} on the wire beside {}", other.segment(), first.segment()),
+            "one size of packets".into(),
+            "all packets have the mean size".into(),
+        );
+    }
+    depart(
+        resolved.link.loss > Fraction::ZERO,
+        Weight::Part,
+        "link.loss".into(),
+        "losses that the queue has no part in".into(),
+        "0".into(),
+        "the link loses nothing by itself".into(),
+    );
+    depart(
+        !resolved.traffic.is_empty(),
+        Weight::Part,
+        "traffic".into(),
+        "cross traffic that the equations have no queue for".into(),
+        "none".into(),
+        "cross traffic takes its mean rate from the link, and no room in the queue".into(),
+    );
+    let all = seen.bottleneck.capacity * seen.classes.iter().map(|class| class.base_rtt).fold(0.0, f64::max)
+        + seen.bottleneck.buffer;
+    let held = |flow: &&&ResolvedFlow| {
+        let window = flow.socket_buffer.map(|buffer| buffer.get() as f64 / flow.payload.get() as f64);
+        window.is_some_and(|window| window < all) || flow.sizer.is_some()
+    };
+    if let Some(flow) = crossing.iter().find(held) {
+        depart(
+            true,
+            Weight::Part,
+            flow.key("socket_buffer"),
+            "the receiver may hold the window back".into(),
+            "\"max\", or what path and queue hold".into(),
+            "the receive window is never the limit".into(),
+        );
+    }
+    departures
+}
+
+/// Sums over the measured time.
+struct Means {
+    seconds: f64,
+    utilization: f64,
+    backlog: f64,
+    /// Packets that arrived, and those of them that were dropped.
+    arrived: f64,
+    dropped: f64,
+    /// Of each class the packets of a flow that were not dropped, and its window times the seconds.
+    taken: Vec<f64>,
+    window: Vec<f64>,
+}
+
+impl Seen {
+    fn check(&self) -> Result<(), OutOfRange> {
+        theory::check(&self.bottleneck, &self.classes, self.end, self.every)
+    }
+
+    /// By trapezoids, from the end of the warm-up on.
+    fn means(&self, warmup: f64, found: &Trajectory) -> Means {
+        let count = self.classes.len();
+        let mut sums = Means {
+            seconds: 0.0,
+            utilization: 0.0,
+            backlog: 0.0,
+            arrived: 0.0,
+            dropped: 0.0,
+            taken: vec![0.0; count],
+            window: vec![0.0; count],
+        };
+        for at in 1..found.t.len() {
+            let seconds = found.t[at] - found.t[at - 1];
+            if found.t[at - 1] + 0.5 * seconds < warmup {
+                continue;
+            }
+            let area = |value: &dyn Fn(usize) -> f64| 0.5 * (value(at - 1) + value(at)) * seconds;
+            sums.seconds += seconds;
+            sums.utilization += area(&|i| found.utilization[i]);
+            sums.backlog += area(&|i| found.backlog[i]);
+            for (index, class) in self.classes.iter().enumerate() {
+                let taken = area(&|i| found.rates[index][i] * (1.0 - found.loss[i]));
+                let arrived = area(&|i| found.rates[index][i]);
+                sums.taken[index] += taken;
+                sums.arrived += class.flows * arrived;
+                sums.dropped += class.flows * (arrived - taken);
+                sums.window[index] += area(&|i| found.windows[index][i]);
+            }
+        }
+        sums
+    }
+
+    fn answer(&self, resolved: &Resolved, found: &Trajectory) -> Answer {
+        let means = self.means(resolved.warmup.as_secs_f64(), found);
+        let seconds = means.seconds.max(f64::MIN_POSITIVE);
+        let utilization = means.utilization / seconds;
+        let waiting = means.backlog / seconds;
+        let delay = waiting / self.bottleneck.capacity;
+        let loss = if means.arrived > 0.0 { (means.dropped / means.arrived).clamp(0.0, 1.0) } else { 0.0 };
+        // What was taken leaves, but for what the queue holds in the end: so flows share what the link sends.
+        let taken: f64 =
+            self.classes.iter().zip(&means.taken).map(|(class, taken)| class.flows * taken).sum();
+        let sent = utilization * self.bottleneck.capacity;
+        let link_shares = shares(resolved);
+        let (mut flows, mut windows) = (Vec::new(), Vec::new());
+        for (flow, class) in resolved.flows.iter().zip(&self.class_of) {
+            let Some(index) = *class else {
+                windows.push(None);
+                flows.push(elsewhere(resolved, flow, &link_shares));
+                continue;
+            };
+            let rate = if taken > 0.0 { sent * means.taken[index] / taken } else { 0.0 };
+            let payload = flow.payload.get() as f64;
+            let base = base_rtt(resolved, flow);
+            let goodput = rate * 8.0 * self.packet * payload / flow.segment().get() as f64;
+            windows.push(Some(means.window[index] / seconds * payload));
+            flows.push(FlowSummary {
+                name: flow.name.clone(),
+                goodput_bps: goodput,
+                loss_rate: Some(loss),
+                rtt_s: Some(RttStatistics { min: base, mean: base + delay, p95: None }),
+                completion_s: flow.size.map(|size| size.bits_f64() / goodput.max(1.0)),
+                ..FlowSummary::default()
+            });
+        }
+        let of_link =
+            utilization * self.bottleneck.capacity * 8.0 * self.packet + resolved.unresponsive().as_bps_f64();
+        Answer {
+            utilization: (of_link / resolved.link.rate.as_bps_f64()).clamp(0.0, 1.0),
+            loss_rate: Some(loss),
+            backlog_bytes: Some(waiting * self.packet),
+            queueing_delay: Some(DelayStatistics {
+                mean: delay,
+                percentiles: Percentiles::default(),
+                max: None,
+            }),
+            flows,
+            windows,
+            series: Some(self.series(resolved, found)),
+            notes: self.notes(resolved, &means, seconds),
+            ..Answer::default()
+        }
+    }
+
+    /// The columns that the scenario asks for, of the flows that have series.
+    fn series(&self, resolved: &Resolved, found: &Trajectory) -> Series {
+        let has = |column| resolved.columns.contains(&column);
+        let thin = |value: &dyn Fn(usize) -> f64| -> Vec<f64> {
+            (0..found.t.len()).step_by(self.times).map(value).collect()
+        };
+        let when = |column, value: &dyn Fn(usize) -> f64| if has(column) { thin(value) } else { Vec::new() };
+        let t_s: Times =
+            if resolved.columns.is_empty() { Times::default() } else { thin(&|i| found.t[i]).into() };
+        let one = |place: usize| {
+            let flow = &resolved.flows[place];
+            let name = flow.name.clone();
+            let Some(index) = self.class_of[place] else {
+                return FlowSeries { name, ..FlowSeries::default() };
+            };
+            let payload = flow.payload.get() as f64;
+            let bits = 8.0 * self.packet * payload / flow.segment().get() as f64;
+            let base = self.classes[index].base_rtt;
+            FlowSeries {
+                name,
+                t_s: t_s.clone(),
+                rate_bps: when(Column::Rate, &|i| found.rates[index][i] * (1.0 - found.loss[i]) * bits),
+                rtt_s: when(Column::Rtt, &|i| base + found.backlog[i] / self.bottleneck.capacity),
+                window_bytes: when(Column::Window, &|i| found.windows[index][i] * payload),
+                ..FlowSeries::default()
+            }
+        };
+        let drawn = resolved.sample.clone().unwrap_or_else(|| (0..resolved.flows.len()).collect());
+        Series {
+            flows: drawn.into_iter().map(one).collect(),
+            link: LinkSeries {
+                t_s,
+                backlog_bytes: when(Column::Backlog, &|i| found.backlog[i] * self.packet),
+                ..LinkSeries::default()
+            },
+            ..Series::default()
+        }
+    }
+
+    /// What the theory cannot know of any scenario, where it matters.
+    fn notes(&self, resolved: &Resolved, means: &Means, seconds: f64) -> Vec<Note> {
+        let mut notes: Vec<Note> = vec![
+            "each flow is the mean of many: it begins with its share of the path, without slow start, and its window does not saw"
+                .into(),
+        ];
+        if resolved.queue.policy == link::queue::ADAPTIVE_RED {
+            notes.push("simple RED: the probability at the upper threshold stays where it starts".into());
+        }
+        let least = means.window.iter().map(|window| window / seconds).fold(f64::INFINITY, f64::min);
+        if least < SMALL_WINDOW {
+            let found = format!(
+                "a mean window of {least:.1} segments: timeouts, which the equations leave out, rule"
+            );
+            notes.push(format!("{found}; expect less").into());
+        }
+        notes
+    }
+}
