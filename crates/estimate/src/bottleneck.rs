@@ -127,4 +127,19 @@ mod tests {
         assert!((measures.utilization - 10.0 / 11.0).abs() < 1e-6);
         assert_eq!(path.least_rtt(), Some(0.05));
     }
+
+    #[test]
+    fn the_largest_backlog_noted_stays_when_the_queue_drains() {
+        let mut path = Bottleneck::default();
+        path.observe_pair(Span::from_micros(120));
+        path.observe(Span::from_millis(50));
+        assert_eq!(path.largest_backlog(), 0.0);
+        // Means over six probes: 0.6 ms are five packets, none are none.
+        for (micros, largest) in [(50_600, 5.0), (50_000, 5.0), (51_200, 10.0), (50_600, 10.0)] {
+            (0..6).for_each(|_| path.observe(Span::from_micros(micros)));
+            let measures = path.measures(1000.0, Span::ZERO).unwrap();
+            path.note(&measures);
+            assert!((path.largest_backlog() - largest).abs() < 1e-6, "{}", path.largest_backlog());
+        }
+    }
 }
