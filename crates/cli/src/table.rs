@@ -3,7 +3,7 @@
 use crate::print;
 use crate::problem::Problem;
 use lab::run::metric::{Known, LINK, Metric, of_run, value};
-use lab::run::record::{LinkSummary, Record, SessionsSummary};
+use lab::run::record::{LinkSummary, Record, SessionsSummary, WlanSummary};
 use lab::study::claims::Tally;
 use lab::study::claims::Verdict;
 use lab::study::curves::{Axis, Curves, HeatMap};
@@ -43,6 +43,11 @@ pub(crate) fn print_answers(answers: &[Answer]) -> Result<(), Problem> {
         for sessions in answer.records.iter().flat_map(|record| &record.summary.sessions) {
             print::data(users(&answer.task.label(), sessions))?;
         }
+        for record in &answer.records {
+            if let Some(wlan) = &record.summary.wlan {
+                print::data(air(&answer.task.label(), record, wlan))?;
+            }
+        }
     }
     print_assumptions(answers)?;
     let mut told = Vec::new();
@@ -79,6 +84,24 @@ fn users(case: &str, sessions: &SessionsSummary) -> String {
     });
     let case = if case.is_empty() { String::new() } else { format!("{case}: ") };
     format!("{case}{name}: {active:.1} of {users} users active; {} sessions ended{took}", sessions.completed)
+}
+
+/// A wireless cell's line below the table.
+fn air(case: &str, record: &Record, wlan: &WlanSummary) -> String {
+    let case = if case.is_empty() { String::new() } else { format!("{case}: ") };
+    let shown = |key: &str, what: &str| {
+        let known = of_run(key);
+        (known.get)(&record.summary)
+            .map_or_else(String::new, |found| format!(", {what} {}", known.metric.with_unit(found)))
+    };
+    format!(
+        "{case}{} over the air: {:.3} Mbit/s{}{}{}",
+        record.summary.engine,
+        wlan.throughput_bps / 1e6,
+        shown("wlan.collision_probability", "collisions"),
+        shown("wlan.idle_share", "idle"),
+        shown("wlan.mean_limit_packets", "mean limit"),
+    )
 }
 
 /// The run's numbers; behind the utilization half the width of its confidence interval, where there is one. A star behind the

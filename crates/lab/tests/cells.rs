@@ -309,3 +309,59 @@ fn the_short_preamble_of_802_11b_makes_frames_shorter() {
     let time = |plan: &CellPlan| plan.phy.frame_time(Bytes::new(1500), Rate::from_bps(11_000_000));
     assert_eq!(time(&long) - time(&short), Span::from_micros(96));
 }
+
+#[test]
+fn the_limit_of_ebdp_is_near_its_new_mean_thirty_seconds_after_ten_uploads_began() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/wlan/fig12.toml");
+    let record = answered(Engine::Sim, &std::fs::read_to_string(path).unwrap());
+    let link = &record.series.link;
+    let between = |from: f64, to: f64| {
+        let samples = link.t_s.iter().zip(&link.limit_packets).filter(move |(t, _)| (from..to).contains(*t));
+        samples.map(|(_, packets)| *packets as f64)
+    };
+    let mean = |from: f64, to: f64| between(from, to).sum::<f64>() / between(from, to).count() as f64;
+    let (before, after) = (mean(100.0, 200.0), mean(300.0, 400.0));
+    assert!((360.0..400.0).contains(&before) && (60.0..85.0).contains(&after), "{before} {after}");
+    let settled = mean(230.0, 240.0);
+    assert!((settled / after - 1.0).abs() < 0.1, "{settled} at 230 s, {after} in the end");
+}
+
+/// A download of a station that would be saturated otherwise.
+const ALL_SATURATED_BUT_ONE: &str = r#"title = "t"
+duration = "10s"
+[wlan]
+phy = "802.11g"
+rate = "54Mbit/s"
+control_rate = "24Mbit/s"
+after_collision = "eifs"
+header = "30B"
+ac.be = { cw_min = 15, cw_max = 1023, aifsn = 3, txop = "0s", retry_limit = 7 }
+queue = { limit = "338 packets" }
+backhaul = { rate = "100Mbit/s", delay = "100ms", queue.limit = "1000 packets" }
+
+[[station]]
+count = 5
+saturated = "1500B"
+
+[[flow]]
+station = "station-1"
+direction = "down"
+category = "be"
+"#;
+
+#[test]
+fn a_saturated_station_that_a_flow_makes_send_is_saturated_no_more() {
+    let record = answered(Engine::Sim, ALL_SATURATED_BUT_ONE);
+    let wlan = record.summary.wlan.as_ref().unwrap();
+    let of = |name: &str| wlan.stations.iter().find(|station| station.name == name).unwrap().throughput_bps;
+    // It acknowledges the download and no more; the other four are saturated.
+    assert!(of("station-1") < 0.1 * of("access-point"), "{wlan:?}");
+    assert!(of("station-1") > 0.0 && of("station-2") > 1e6 && of("station-5") > 1e6, "{wlan:?}");
+    assert!(record.summary.flows[0].goodput_bps > 1e5);
+    let notes: Vec<String> = record.notes.iter().map(ToString::to_string).collect();
+    assert!(notes.iter().any(|note| note.starts_with("station-1: not saturated")), "{notes:?}");
+    // In a category of their own the acknowledgements leave the station saturated.
+    let apart = resolved(&format!("{ALL_SATURATED_BUT_ONE}ack_category = 'vo'\n"));
+    assert!(apart.unsaturated.is_empty());
+    assert_eq!(apart.cell.unwrap().stations[0].functions.len(), 2);
+}

@@ -31,6 +31,12 @@ pub struct Case {
 }
 
 impl Case {
+    /// Whether it is of a wireless cell: `capacity_bps` is then no rate that it could carry.
+    #[must_use]
+    pub fn is_cell(&self) -> bool {
+        self.records.iter().any(|record| record.summary.wlan.is_some())
+    }
+
     /// The answer as a page shows it.
     #[must_use]
     pub fn of(answer: &Answer) -> Self {

@@ -1,6 +1,7 @@
 //! From records to what the page's script draws: a list of charts, each with traces, level lines and a y range,
 //! already thinned and in the units a reader sees.
 
+use super::cell;
 use super::data::data_chart;
 use super::decimate::{Thinned, envelope, interval_means, interval_sums};
 use super::flows::{Quantity, Role, curves};
@@ -52,7 +53,7 @@ pub struct CaseData {
 /// One chart against time.
 #[derive(Clone, Debug, Serialize)]
 pub struct Chart {
-    /// `rate`, `rtt`, `window`, `backlog`, `drops`, `fairness` or `data`; or the name of what controllers measure.
+    /// `rate`, `rtt`, `window`, `backlog`, `drops`, `limit`, `air`, `fairness` or `data`; or the name of what controllers measure.
     pub kind: String,
     /// What is drawn: "Goodput".
     pub title: String,
@@ -160,6 +161,7 @@ fn case_data(case: &Case) -> CaseData {
     let mut charts: Vec<Chart> = FLOW_CHARTS.iter().map(|spec| flow_chart(case, spec)).collect();
     charts.push(backlog_chart(case));
     charts.push(drops_chart(case));
+    charts.extend(cell::charts(case));
     charts.extend(measure_charts(case));
     charts.push(fairness_chart(case));
     charts.push(data_chart(case));
@@ -206,6 +208,9 @@ fn flow_chart(case: &Case, spec: &FlowChart) -> Chart {
         note += &format!("; each point is a mean over {} s", short(every));
     }
     let mut levels = match spec.kind {
+        // A cell has no rate of its own.
+        "rate" if case.is_cell() => Vec::new(),
+        "rtt" if case.is_cell() => vec![("base RTT", case.base_rtt_s)],
         "rate" => {
             let mut levels = vec![("capacity C", case.capacity_bps)];
             if case.available_bps < 0.999 * case.capacity_bps {
@@ -234,7 +239,8 @@ fn backlog_chart(case: &Case) -> Chart {
         envelope(&link.t_s, &link.backlog_bytes, MAX_POINTS)
     });
     let traces = traces.map(|(engine, thin)| trace(engine, None, engine.to_string(), &thin, 1e-3)).collect();
-    let note = "data waiting in the queue of the tight link".to_string();
+    let queue = if case.is_cell() { "the access point" } else { "the tight link" };
+    let note = format!("data waiting in the queue of {queue}");
     finish("backlog", "Backlog", "kB", note, traces, &[("queue limit", case.limit_bytes / 1e3)])
 }
 

@@ -4,10 +4,11 @@
 //! Reading order: the structs here are all a page shows; `charts` turns records into curves ([`flows`] chooses
 //! them, [`decimate`] thins them), `table`, `flow_table` and `page` write the HTML within `frame`, [`text`] makes numbers and strangers' text fit
 //! for it.
-//! `sentences` says in words what a case found. How a chart looks is decided in `assets/report.js` (`assets/figure.js`) and
+//! `cell` has what only a wireless cell shows. `sentences` says in words what a case found. How a chart looks is decided in `assets/report.js` (`assets/figure.js`) and
 //! `assets/report.css`.
 
 mod case;
+mod cell;
 pub mod charts;
 mod data;
 pub mod decimate;

@@ -1,5 +1,6 @@
 //! The page around the charts: the template and what is filled into it.
 
+use super::cell::station_table;
 use super::charts::{CaseData, MAX_FLOWS, MAX_POINTS, page_data};
 use super::flow_table::flow_table;
 use super::flows::Role;
@@ -185,10 +186,13 @@ fn cases(report: &Report, data: &[CaseData]) -> String {
     both.map(|(i, (case, data))| {
         let n = i + 1;
         if !several {
-            let flows = flow_table(case).map(|table| format!("<section><h2>Flows</h2>{table}</section>"));
+            let section = |title: &str, table: Option<String>| {
+                table.map_or_else(String::new, |table| format!("<section><h2>{title}</h2>{table}</section>"))
+            };
             return format!(
-                "{}<section id=\"case-1\"><h2>Against time</h2>{}</section>",
-                flows.unwrap_or_default(),
+                "{}{}<section id=\"case-1\"><h2>Against time</h2>{}</section>",
+                section("Flows", flow_table(case)),
+                section("Stations", station_table(case)),
                 case_body(i, case, data, false)
             );
         }
@@ -212,6 +216,9 @@ fn case_body(index: usize, case: &Case, data: &CaseData, several: bool) -> Strin
     }
     if several && let Some(table) = flow_table(case) {
         let _ = write!(out, "<h3>Flows</h3>{table}");
+    }
+    if several && let Some(table) = station_table(case) {
+        let _ = write!(out, "<h3>Stations</h3>{table}");
     }
     if data.charts.is_empty() {
         return out + "<p class=\"absent\">Nothing was recorded against time.</p>";

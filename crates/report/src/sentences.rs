@@ -1,5 +1,6 @@
 //! What a picture means, in two or three plain sentences.
 
+use crate::cell;
 use lab::run::record::{Engine, Record, SessionsSummary, Summary};
 use lab::run::resolve::{Resolved, ResolvedFlow};
 use lab::study::task::Answer;
@@ -9,6 +10,10 @@ use units::{Bytes, Rate, Span};
 /// the engines agree.
 pub(crate) fn sentences(answer: &Answer) -> Vec<String> {
     let resolved = &answer.task.resolved;
+    if resolved.cell.is_some() {
+        let records = || answer.records.iter().map(|record| &record.summary);
+        return records().filter_map(cell::sentence).chain(records().filter_map(assumed)).collect();
+    }
     let mut sentences: Vec<String> =
         resolved.flows.first().map(|flow| standing(resolved, flow)).into_iter().collect();
     sentences.extend(answer.records.iter().flat_map(|record| &record.summary.sessions).map(users));

@@ -1,7 +1,8 @@
 //! The report page: strangers' text stays text, thinning keeps what it promises, and nothing is fetched.
 
 use lab::run::record::{
-    Engine, FlowSeries, FlowSummary, LinkSeries, MeasureSeries, Record, RttStatistics, Series, Summary,
+    Engine, FlowSeries, FlowSummary, LinkSeries, MeasureSeries, Record, RttStatistics, Series,
+    StationSummary, Summary, WlanSummary,
 };
 use lab::study::claims::Verdict;
 use tightlink_report::charts::{MAX_FLOWS, MAX_POINTS, page_data};
@@ -330,4 +331,33 @@ fn of_many_flows_the_table_has_those_that_are_drawn_and_the_mean_of_the_others()
     let others = flow_row(&html, Engine::Sim, "mean of the other 18");
     assert_eq!(others.last().map(String::as_str), Some("20.5"));
     assert!(!html.contains("flow-12<"));
+}
+
+#[test]
+fn a_wireless_cell_shows_its_stations_the_busy_air_and_the_limit_that_moves() {
+    let mut report = report(1, 1);
+    let case = &mut report.cases[0];
+    case.records.retain(|record| record.summary.engine == Engine::Sim);
+    let record = &mut case.records[0];
+    let station = StationSummary {
+        name: HOSTILE.into(),
+        category: "be".into(),
+        throughput_bps: 5e6,
+        airtime_share: Some(0.25),
+        retries: Some(4321),
+        dropped_at_limit: None,
+    };
+    record.summary.wlan = Some(WlanSummary { stations: vec![station], ..WlanSummary::default() });
+    let link = &mut record.series.link;
+    link.limit_packets = vec![70; link.t_s.len()];
+    link.busy_share = vec![0.6; link.t_s.len()];
+    let charts = page_data(&report).cases.remove(0).charts;
+    let chart =
+        |kind: &str| charts.iter().find(|chart| chart.kind == kind).unwrap_or_else(|| panic!("{kind}"));
+    assert!(chart("limit").traces[0].y.iter().all(|packets| *packets == 70.0));
+    assert!(chart("air").traces[0].y.iter().all(|share| (share - 60.0).abs() < 1e-6));
+    assert!(chart("rate").levels.iter().all(|level| !level.text.contains("capacity")));
+    let page = own_parts(&report.html());
+    assert!(page.contains("<h2>Stations</h2>") && page.contains("4321"), "{page}");
+    assert!(!page.contains(HOSTILE));
 }

@@ -66,8 +66,7 @@ fn scenario(root: &At<'_>) -> Option<Scenario> {
     };
     let users = traffic.as_ref().is_some_and(|traffic| !traffic.sessions.is_empty());
     // What could not be read may be saturated.
-    let saturated =
-        cell.as_ref().is_some_and(|cell| cell.as_ref().is_none_or(|cell| !cell.saturated.is_empty()));
+    let saturated = cell.as_ref().is_some_and(|cell| cell.as_ref().is_none_or(|cell| cell.saturated));
     let flows = flow::flows(&keys, &ways, users || saturated);
     let model = record::model(&keys);
     let live = record::live(&keys);

@@ -251,7 +251,6 @@ fn a_flow_in_a_cell_names_a_station_and_a_way() {
         &flow("station = 'station-2'"),
         &["flow[0].station: no station is named \"station-2\"", "did you mean \"station-1\"?"],
     );
-    says(&flow("station = 'busy'"), &["station \"busy\", which is saturated"]);
     says(
         &flow("station = 'station-1'\ndirection = 'forward'"),
         &["flow[0].direction: unknown \"forward\"", "\"down\", \"up\""],

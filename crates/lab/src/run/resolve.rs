@@ -51,6 +51,8 @@ pub struct Resolved {
     /// A wireless cell. `links` then has one entry, the air with the access point's queue in front of it, which all flows cross; its rate is
     /// that of the cell's frames.
     pub cell: Option<CellPlan>,
+    /// Stations of the cell that are not saturated as the scenario has it, since a flow makes them send in the same category.
+    pub unsaturated: Vec<String>,
     /// The transfers.
     pub flows: Vec<ResolvedFlow>,
     /// Unresponsive cross traffic.
@@ -227,6 +229,7 @@ pub fn resolve(document: &Document) -> Result<Resolved, Faults> {
         limit: links[tight].limit,
         links,
         tight,
+        unsaturated: cell.as_ref().map_or_else(Vec::new, |plan| cell::unsaturated(&scenario, plan)),
         cell,
         flows,
         traffic,

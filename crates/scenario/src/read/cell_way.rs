@@ -14,7 +14,6 @@ const KEYS: [&str; 3] = ["station", "category", "ack_category"];
 pub(super) struct Stations {
     /// `None` if they could not be read: then no name is checked.
     names: Option<Vec<String>>,
-    saturated: Vec<String>,
     dcf: bool,
 }
 
@@ -36,11 +35,7 @@ pub(super) fn misplaced(keys: &Keys<'_>) -> bool {
 impl Stations {
     /// Those of a cell, as far as it could be read.
     pub(super) fn new(cell: Option<&WlanRead<'_>>) -> Self {
-        Self {
-            names: cell.and_then(|cell| cell.stations.clone()),
-            saturated: cell.map_or_else(Vec::new, |cell| cell.saturated.clone()),
-            dcf: cell.is_some_and(|cell| cell.dcf),
-        }
+        Self { names: cell.and_then(|cell| cell.stations.clone()), dcf: cell.is_some_and(|cell| cell.dcf) }
     }
 
     /// Reads the way of a flow.
@@ -82,11 +77,6 @@ impl Stations {
         if meant.is_empty() {
             let help = near::did_you_mean(&named, names.iter().map(String::as_str));
             at.fault(format!("no station is named \"{named}\""), self.listed(), help);
-            return None;
-        }
-        if let Some(busy) = meant.iter().find(|name| self.saturated.contains(name)) {
-            let found = format!("station \"{busy}\", which is saturated: it has no room for a flow");
-            at.fault(found, "a station without saturated", None);
             return None;
         }
         Some(meant)

@@ -16,8 +16,8 @@ pub(super) struct WlanRead<'a> {
     pub(super) keys: Keys<'a>,
     /// The names of all stations; `None` if one of them could not be read.
     pub(super) stations: Option<Vec<String>>,
-    /// Those that always have a frame to send.
-    pub(super) saturated: Vec<String>,
+    /// Whether some always have a frame to send.
+    pub(super) saturated: bool,
     /// Without categories: best effort alone.
     pub(super) dcf: bool,
     /// One-way delay of the backhaul, if there is one that could be read.
@@ -165,12 +165,12 @@ fn backhaul(at: &At<'_>) -> Option<Backhaul> {
     Some(Backhaul { rate: capacity?, delay: delay?, queue: queue? })
 }
 
-/// Every station; the names of all, if all could be read; the names of the saturated ones.
-fn stations(root: &Keys<'_>, dcf: bool) -> (Option<Vec<Station>>, Option<Vec<String>>, Vec<String>) {
-    let Some(tables) = repeated(root, "station") else { return (None, None, Vec::new()) };
+/// Every station; the names of all, if all could be read; whether some are saturated.
+fn stations(root: &Keys<'_>, dcf: bool) -> (Option<Vec<Station>>, Option<Vec<String>>, bool) {
+    let Some(tables) = repeated(root, "station") else { return (None, None, false) };
     if tables.is_empty() {
         root.near("station").fault("zero stations", "at least one [[station]]", None);
-        return (None, None, Vec::new());
+        return (None, None, false);
     }
     let nodes: Vec<&Node> = tables.iter().map(|at| at.node).collect();
     let defaults = path::names("station", &nodes);
@@ -180,9 +180,8 @@ fn stations(root: &Keys<'_>, dcf: bool) -> (Option<Vec<Station>>, Option<Vec<Str
     }
     let stations: Option<Vec<Station>> = read.into_iter().collect();
     let all = stations.as_deref().unwrap_or_default();
-    let of = |station: &Station| station.names.clone();
-    let saturated = all.iter().filter(|station| station.saturated.is_some()).flat_map(of).collect();
-    let names: Vec<String> = all.iter().flat_map(of).collect();
+    let saturated = all.iter().any(|station| station.saturated.is_some());
+    let names: Vec<String> = all.iter().flat_map(|station| station.names.clone()).collect();
     if names.len() as u64 > MOST_STATIONS {
         let found = format!("{} stations", names.len());
         root.near("station").fault(found, format!("at most {MOST_STATIONS} in one cell"), None);

@@ -408,7 +408,7 @@ pub(crate) const STATION: Keys = &[&[
         name: "saturated",
         kind: "size above zero",
         default: Words("none: it sends what flows hand it"),
-        meaning: "it always has a frame of this payload for the access point. A station that flows name has none",
+        meaning: "it always has a frame of this payload for the access point. Where a flow makes the station send in the same category, it has the flow's frames only",
         ..CELL
     },
     Key {

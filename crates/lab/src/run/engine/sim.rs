@@ -64,6 +64,10 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
             "series have a sample every {every}, so that they fit into memory; [record] every sets it"
         ));
     }
+    if !resolved.unsaturated.is_empty() {
+        let names = resolved.unsaturated.join(", ");
+        notes.push(format!("{names}: not saturated, since a flow makes it send in the same category"));
+    }
     notes.extend(outcome.flows.iter().flat_map(sizing_notes));
     let series = Series { queue_length: outcome.link.queue_length.shares(), fairness, ..series };
     Ok(Record { summary, series, notes: notes.into_iter().map(Note::from).collect() })

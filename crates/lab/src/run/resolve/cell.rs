@@ -229,7 +229,21 @@ fn moving(wlan: &Wlan, limit: Limit) -> Option<MovingLimitConfig> {
     })
 }
 
-/// Every station, with a function for each category that it sends in.
+/// The stations that a flow makes send in the category in which they would be saturated: they are not.
+pub(super) fn unsaturated(scenario: &Scenario, plan: &CellPlan) -> Vec<String> {
+    let tables = scenario.wlan.iter().flat_map(|wlan| &wlan.stations);
+    let saturated = tables.flat_map(|table| table.names.iter().map(|_| table.saturated));
+    let busy = |(wanted, station): &(Option<spec::Saturated>, &StationPlan)| {
+        let mut functions = station.functions.iter();
+        wanted.is_some_and(|wanted| {
+            let own = functions.find(|function| function.category == category(wanted.category));
+            own.is_some_and(|function| matches!(function.source, UplinkSource::Queue(_)))
+        })
+    };
+    saturated.zip(&plan.stations).filter(busy).map(|(_, station)| station.name.clone()).collect()
+}
+
+/// Every station, with a function for each category that it sends in: what flows hand it, or else what it always has.
 fn stations(rules: &Rules<'_>, flows: &[&ResolvedFlow]) -> Vec<StationPlan> {
     let all = rules.wlan.stations.iter().flat_map(|table| table.names.iter().map(move |name| (table, name)));
     let station = |(index, (table, name)): (usize, (&spec::Station, &String))| {
@@ -242,13 +256,13 @@ fn stations(rules: &Rules<'_>, flows: &[&ResolvedFlow]) -> Vec<StationPlan> {
         };
         let function = |(_, wanted): (&str, spec::Category)| {
             let saturated = table.saturated.filter(|saturated| saturated.category == wanted);
-            let source = match saturated {
-                Some(saturated) => UplinkSource::Saturated(saturated.payload),
-                None if sends(category(wanted)) => UplinkSource::Queue(QueuePlan {
+            let source = if sends(category(wanted)) {
+                UplinkSource::Queue(QueuePlan {
                     policy: link::queue::DROP_TAIL.into(),
                     limit: queue::limit(table.limit, rules.wlan.rate, Span::ZERO),
-                }),
-                None => return None,
+                })
+            } else {
+                UplinkSource::Saturated(saturated?.payload)
             };
             Some(UplinkPlan { category: category(wanted), access: rules.station(wanted), source })
         };
