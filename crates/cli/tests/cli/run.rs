@@ -11,12 +11,16 @@ use unjudged::could_not_judge;
 fn summary_keys() -> BTreeSet<&'static str> {
     let metrics = RUN.iter().map(|known| known.metric.key).filter(|key| !OVER_ALL.contains(key));
     let others = ["engine", "flows", "peak_rss_bytes", "scenario_hash", "seed", "wall_s"];
-    metrics.map(|key| key.split('.').next().unwrap()).chain(others).collect()
+    let all = metrics.map(|key| key.split('.').next().unwrap()).chain(others);
+    // A wireless cell's alone.
+    all.filter(|key| *key != "wlan").collect()
 }
 
 /// The keys of a flow there.
 fn flow_keys() -> BTreeSet<&'static str> {
-    FLOW.iter().map(|known| known.metric.key.split('.').next().unwrap()).chain(["name"]).collect()
+    let all = FLOW.iter().map(|known| known.metric.key.split('.').next().unwrap()).chain(["name"]);
+    // Where acknowledgements cross queues alone.
+    all.filter(|key| *key != "max_smoothed_rtt_s").collect()
 }
 
 fn keys(value: &Value) -> Vec<&str> {

@@ -224,7 +224,7 @@ fn nobody_listening_is_an_error_naming_the_flow() {
 }
 
 #[test]
-fn an_address_without_answer_gives_up_after_five_seconds() {
+fn an_address_without_answer_gives_up_after_twenty_seconds() {
     namespace::enter();
     in_one_of_five(|| {
         // Accepted by nobody: the queue of one listener that never accepts fills up, and further SYNs are dropped.
@@ -238,8 +238,8 @@ fn an_address_without_answer_gives_up_after_five_seconds() {
         let error = send(&config, server, clock, &AtomicBool::new(false)).unwrap_err();
         assert!(matches!(error, LiveError::Connect { .. }), "{error}");
         let took = clock.now().since(Time::ZERO);
-        assert!(took >= millis(4900), "{took}");
-        in_time(took < millis(5500), took)?;
+        assert!(took >= millis(19_900), "{took}");
+        in_time(took < millis(20_500), took)?;
         Ok(())
     });
 }
