@@ -37,6 +37,9 @@ pub struct Phy {
     pub rates: &'static [Rate],
     /// Those that every station has, ascending; not empty.
     pub mandatory: &'static [Rate],
+    /// How long a frame at the lowest mandatory rate of the standard takes, where that is not one of `mandatory`, and that rate: 802.11g has
+    /// the rates of 802.11b, too.
+    pub lowest: Option<(Framing, Rate)>,
 }
 
 /// How long a frame takes.
@@ -65,6 +68,28 @@ pub enum Framing {
 /// Bits that OFDM adds to a frame: the SERVICE field and the tail (17.3.5.2).
 const SERVICE_AND_TAIL: u64 = 16 + 6;
 const NANOS_PER_SEC: u128 = 1_000_000_000;
+/// Frames at this rate always have the long preamble of DSSS (16.2.2.3).
+const DSSS_BASE: Rate = Rate::from_bps(1_000_000);
+
+impl Framing {
+    /// The airtime of a frame of `length` bytes at `rate`.
+    fn time(&self, length: Bytes, rate: Rate) -> Span {
+        match *self {
+            Self::Ofdm { preamble, symbol, extension } => {
+                let bits_per_symbol =
+                    u128::from(rate.as_bps()) * u128::from(symbol.as_nanos()) / NANOS_PER_SEC;
+                let symbols = (SERVICE_AND_TAIL + 8 * length.get()).div_ceil(bits_per_symbol as u64);
+                preamble + symbol * symbols + extension
+            }
+            Self::Dsss { long, short, use_short } => {
+                // A frame at 1 Mbit/s always has the long form.
+                let short_form = use_short && rate > DSSS_BASE;
+                let header = if short_form { short } else { long };
+                header + Span::from_micros((8_000_000 * length.get()).div_ceil(rate.as_bps()))
+            }
+        }
+    }
+}
 
 impl Phy {
     /// All of them.
@@ -100,20 +125,7 @@ impl Phy {
     /// If the rate is zero.
     #[must_use]
     pub fn frame_time(&self, length: Bytes, rate: Rate) -> Span {
-        match self.framing {
-            Framing::Ofdm { preamble, symbol, extension } => {
-                let bits_per_symbol =
-                    u128::from(rate.as_bps()) * u128::from(symbol.as_nanos()) / NANOS_PER_SEC;
-                let symbols = (SERVICE_AND_TAIL + 8 * length.get()).div_ceil(bits_per_symbol as u64);
-                preamble + symbol * symbols + extension
-            }
-            Framing::Dsss { long, short, use_short } => {
-                // A frame at 1 Mbit/s always has the long form.
-                let short_form = use_short && rate > self.mandatory[0];
-                let header = if short_form { short } else { long };
-                header + Span::from_micros((8_000_000 * length.get()).div_ceil(rate.as_bps()))
-            }
-        }
+        self.framing.time(length, rate)
     }
 
     /// The rate of the acknowledgement of a frame at `rate`, where acknowledgements are sent at `control` if the frame allows
@@ -130,7 +142,17 @@ impl Phy {
     /// `EIFS - DIFS` (10.3.2.3.7): SIFS and an acknowledgement of `length` bytes at the lowest mandatory rate.
     #[must_use]
     pub fn eifs_less_difs(&self, length: Bytes) -> Span {
-        self.sifs + self.frame_time(length, self.mandatory[0])
+        let (framing, rate) = self.lowest.unwrap_or((self.framing, self.mandatory[0]));
+        self.sifs + framing.time(length, rate)
+    }
+
+    /// The same with an acknowledgement at `rate`, which was checked or is the lowest of the standard.
+    #[must_use]
+    pub fn eifs_less_difs_at(&self, length: Bytes, rate: Rate) -> Span {
+        match self.lowest {
+            Some((framing, lowest)) if lowest == rate => self.sifs + framing.time(length, rate),
+            _ => self.sifs + self.frame_time(length, rate),
+        }
     }
 
     /// How long a station waits for the start of an acknowledgement (10.3.2.11): SIFS, a slot, `aRxPHYStartDelay`.

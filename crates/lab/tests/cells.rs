@@ -152,6 +152,10 @@ fn a_phy_has_its_rates_and_windows_their_order() {
         &["wlan.control_rate: 802.11g has no"],
     );
     says(
+        &with("phy = '802.11g'", "eifs_rate = '2Mbit/s'\nphy = '802.11g'"),
+        &["wlan.eifs_rate: 802.11g has no rate of 2Mbit/s"],
+    );
+    says(
         &with("count = 3", "count = 3\nrate = '11Mbit/s'"),
         &["station[0].rate: 802.11g has no rate of 11Mbit/s"],
     );

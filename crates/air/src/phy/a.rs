@@ -35,4 +35,5 @@ pub const IEEE_80211A: Phy = Phy {
     },
     rates: OFDM_RATES,
     mandatory: OFDM_MANDATORY,
+    lowest: None,
 };

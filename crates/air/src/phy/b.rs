@@ -23,4 +23,5 @@ pub const IEEE_80211B: Phy = Phy {
     framing: Framing::Dsss { long: Span::from_micros(192), short: Span::from_micros(96), use_short: false },
     rates: RATES,
     mandatory: RATES,
+    lowest: None,
 };

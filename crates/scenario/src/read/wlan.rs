@@ -69,6 +69,7 @@ fn read<'a>(root: &Keys<'a>, at: &At<'a>) -> Option<WlanRead<'a>> {
     let access = keys.read("access", |at| at.word(RULES));
     let dcf = access == Some(AccessRule::Dcf);
     let after_collision = keys.read("after_collision", |at| at.word(AFTER_COLLISION));
+    let eifs_rate = keys.optional("eifs_rate", rate);
     let header = keys.or("header", if dcf { PLAIN_HEADER } else { QOS_HEADER }, |at| at.quantity("B"));
     let llc = keys.read("llc", |at| at.quantity("B"));
     let ack = keys.read("ack", |at| at.above_zero("B", "an acknowledgement of nothing"));
@@ -87,6 +88,7 @@ fn read<'a>(root: &Keys<'a>, at: &At<'a>) -> Option<WlanRead<'a>> {
             control_rate: control_rate?,
             access: access?,
             after_collision: after_collision?,
+            eifs_rate: eifs_rate?,
             header: header?,
             llc: llc?,
             ack: ack?,

@@ -56,6 +56,16 @@ pub(crate) const WLAN: Keys = &[&[
         ..CELL
     },
     Key {
+        name: "eifs_rate",
+        kind: "rate above zero",
+        default: Words(
+            "the lowest mandatory rate of the PHY's standard: 6 Mbit/s of 802.11a, 1 Mbit/s of the others",
+        ),
+        meaning: "of the acknowledgement that EIFS holds. 802.11g has the rates of 802.11b, too, so that its EIFS is 254 us longer than with \
+             `\"6Mbit/s\"`, which some simulators take",
+        ..CELL
+    },
+    Key {
         name: "header",
         kind: "size",
         default: Words(r#"`"30B"`; with `access = "dcf"` `"28B"`"#),

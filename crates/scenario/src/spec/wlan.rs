@@ -19,6 +19,9 @@ pub struct Wlan {
     pub access: AccessRule,
     /// What is waited for after a collision.
     pub after_collision: AfterCollision,
+    /// Of the acknowledgement that EIFS holds; absent: the lowest mandatory rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub eifs_rate: Option<Rate>,
     /// MAC header and FCS of a data frame.
     pub header: Bytes,
     /// LLC and SNAP header of a data frame.

@@ -28,6 +28,7 @@ const SATURATED: &str = "title = 't'\nduration = '2s'\n[wlan]\nphy = '802.11g'\n
 /// Keys that matter where stations are saturated.
 const OF_SATURATION: &[&str] = &[
     "wlan.after_collision",
+    "wlan.eifs_rate",
     "wlan.access",
     "wlan.ac.be.cw_max",
     "wlan.ac.be.retry_limit",
@@ -88,6 +89,7 @@ const SAMPLES: &[Sample] = &[
     ("wlan.control_rate", &[], "6Mbit/s"),
     ("wlan.access", &[], "dcf"),
     ("wlan.after_collision", &[], "difs"),
+    ("wlan.eifs_rate", &[], "6Mbit/s"),
     ("wlan.header", &[], "60B"),
     ("wlan.llc", &[], "0B"),
     ("wlan.ack", &[], "40B"),

@@ -137,6 +137,9 @@ pub(super) fn plan(
     phy.check_rate("wlan.rate", wlan.rate).map_err(fault)?;
     let control_rate = wlan.control_rate.unwrap_or(phy.mandatory[phy.mandatory.len() - 1]);
     phy.check_rate("wlan.control_rate", control_rate).map_err(fault)?;
+    if let Some(rate) = wlan.eifs_rate.filter(|rate| phy.lowest.is_none_or(|(_, lowest)| lowest != *rate)) {
+        phy.check_rate("wlan.eifs_rate", rate).map_err(fault)?;
+    }
     for (index, station) in wlan.stations.iter().enumerate() {
         if let Some(rate) = station.rate {
             phy.check_rate(&format!("station[{index}].rate"), rate).map_err(fault)?;
@@ -152,9 +155,12 @@ pub(super) fn plan(
         phy,
         sizes: Sizes { header: wlan.header, llc: wlan.llc, acknowledgement: wlan.ack },
         control_rate,
-        after_collision: match wlan.after_collision {
-            spec::AfterCollision::Eifs => AfterCollision::Eifs,
-            spec::AfterCollision::Difs => AfterCollision::Difs,
+        after_collision: match (wlan.after_collision, wlan.eifs_rate) {
+            (spec::AfterCollision::Eifs, None) => AfterCollision::Eifs,
+            (spec::AfterCollision::Eifs, Some(rate)) => {
+                AfterCollision::Wait(phy.eifs_less_difs_at(wlan.ack, rate))
+            }
+            (spec::AfterCollision::Difs, _) => AfterCollision::Difs,
         },
         ack_timeout: None,
         access_point,
