@@ -1,14 +1,16 @@
-//! What can be typed. `args/size.rs` has what `tightlink size` is asked.
+//! What can be typed. `args/size.rs` has what `tightlink size` is asked, `args/emulate.rs` what `tightlink emulate` is.
 
+mod emulate;
 mod size;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+pub(crate) use emulate::{EmulateOptions, QueueChoice};
 use lab::run::record::Engine;
 pub(crate) use size::SizeOptions;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use transfer::{Existing, Host, WindowChoice};
-use units::{Bytes, Fraction, Rate, Span};
+use units::{Bytes, Rate, Span};
 
 /// Makes the buffers on a TCP path the right size.
 ///
@@ -27,7 +29,7 @@ pub(crate) enum Command {
     Run(RunOptions),
     /// Run a scenario on every engine that can, side by side, and write a report
     Compare(CompareOptions),
-    /// Run every point of a scenario's sweep on all cores, or search for the smallest buffer that is enough
+    /// Run every point of a scenario's sweep on all cores, or search for the buffer that is just enough
     Sweep(SweepOptions),
     /// Say which buffer a link needs: by theory, checked by simulation, and by the kernel if asked
     Size(SizeOptions),
@@ -130,9 +132,10 @@ pub(crate) struct SweepOptions {
     /// Threads (as many as there are cores if absent)
     #[arg(long)]
     pub(crate) jobs: Option<usize>,
-    /// Search, at every point of the sweep, for the smallest value of --over at which this number of the summary is
-    /// small enough, e.g. --target idle_fraction=1% or --target loss_rate=0.1%; it must fall as KEY grows
-    #[arg(long, value_name = "METRIC=BOUND", requires = "over")]
+    /// Search, at every point of the sweep, for the smallest value of --over at which this number of the summary is within its
+    /// bound, e.g. --target "utilization>=99%" or --target "loss_rate<=0.1%"; or for the largest, where smaller values of
+    /// KEY keep within it, e.g. --target "queueing_delay_s.p95<=10ms"
+    #[arg(long, value_name = "METRIC<=BOUND", requires = "over")]
     pub(crate) target: Option<String>,
     /// The key to search over, e.g. link.queue.limit
     #[arg(long, value_name = "KEY", requires = "target")]
@@ -218,43 +221,6 @@ pub(crate) enum Listed {
     Engines,
     /// Numbers of the summary
     Metrics,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct EmulateOptions {
-    /// Capacity of the tight link, e.g. 100Mbit/s
-    #[arg(long, allow_hyphen_values = true)]
-    pub(crate) rate: Rate,
-    /// One-way delay, e.g. 20ms; the base RTT is twice that
-    #[arg(long, default_value = "0s", allow_hyphen_values = true)]
-    pub(crate) delay: Span,
-    /// Room in the queue: 1bdp, 250packets, 512kB or 40ms (if absent 1bdp, and 50ms without a --delay)
-    #[arg(long, value_parser = limit, allow_hyphen_values = true)]
-    pub(crate) queue: Option<scenario::Limit>,
-    /// Share of packets lost at random, e.g. 0.1%
-    #[arg(long, default_value = "0%", allow_hyphen_values = true)]
-    pub(crate) loss: Fraction,
-    /// Unresponsive cross traffic through the same queue (constant rate, 1500-byte packets), e.g. 20Mbit/s
-    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
-    pub(crate) cross: Option<Rate>,
-    /// Limit both directions, not only the one away from the command
-    #[arg(long)]
-    pub(crate) both: bool,
-    /// Largest packet
-    #[arg(long, value_name = "SIZE", default_value = "1500B", allow_hyphen_values = true)]
-    pub(crate) mtu: Bytes,
-    /// Seed of random losses
-    #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
-    pub(crate) seed: u64,
-    /// A program to run at the far end first, e.g. --server "iperf3 -s"
-    #[arg(long, value_name = "COMMAND")]
-    pub(crate) server: Option<String>,
-    /// Under sudo, run both programs as root and not as the user who called sudo
-    #[arg(long)]
-    pub(crate) as_root: bool,
-    /// The program to run behind the link, and its arguments. It finds the far end's address in $TIGHTLINK_FAR
-    #[arg(last = true, required = true, value_name = "CMD")]
-    pub(crate) program: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -433,9 +399,4 @@ impl From<EngineName> for Engine {
             EngineName::Live => Self::Live,
         }
     }
-}
-
-/// A queue limit as in a scenario: read by the same rules.
-fn limit(text: &str) -> Result<scenario::Limit, String> {
-    text.parse().map_err(|error: units::TextError| error.to_string())
 }

@@ -78,8 +78,8 @@ impl Watch for Bars {
             (Event::Running { task, engine, passed, end }, Bar::Runs(progress)) => {
                 progress.tell(&task.label(), engine, passed, end);
             }
-            (Event::Tried { key, value, runs }, Bar::Points(count)) => {
-                count.doing(format!("{key} = {value}, {runs} runs"));
+            (Event::Tried { key, value, runs, share }, Bar::Points(count)) => {
+                count.searching(share, format!("{key} = {value}, {runs} runs"));
             }
             (Event::Answered(answer), _) if self.prints => {
                 if let Err(problem) = results(answer).try_for_each(|line| print::json(&line)) {
@@ -157,6 +157,10 @@ fn doing(label: &str, engine: Engine, passed: f64, end: Option<f64>) -> String {
 struct Count {
     bar: ProgressBar,
     plain: Plain,
+    /// Points finished, and in all.
+    points: (u64, u64),
+    /// Each point is a search: the bar counts in thousandths of all.
+    searches: bool,
 }
 
 impl Count {
@@ -166,27 +170,48 @@ impl Count {
             ProgressStyle::with_template("{bar:30} {pos}/{len} points  {elapsed} passed, {eta} to go  {msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.enable_steady_tick(Duration::from_millis(200));
-        Self { bar, plain: Plain::default() }
+        Self { bar, plain: Plain::default(), points: (0, 0), searches: false }
     }
 
     /// What is being done at the next point.
     fn doing(&mut self, what: String) {
         self.bar.set_message(what);
-        self.tell(0);
+        self.tell(0.0);
+    }
+
+    /// So much of the search at the next point is done.
+    fn searching(&mut self, share: f64, what: String) {
+        if !self.searches {
+            self.searches = true;
+            self.bar.set_length(1000);
+            let style = ProgressStyle::with_template("{bar:30} {percent:>3} %  {elapsed} passed  {msg}");
+            self.bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        }
+        self.bar.set_message(what);
+        self.tell(share);
     }
 
     /// So many are finished, of how many.
     fn of(&mut self, finished: usize, all: usize) {
-        self.bar.set_length(all as u64);
-        self.tell(finished);
+        self.points = (self.points.0.max(finished as u64), all as u64);
+        if !self.searches {
+            self.bar.set_length(all as u64);
+        }
+        self.tell(0.0);
     }
 
-    /// So many are finished.
-    fn tell(&mut self, finished: usize) {
-        let finished = self.bar.position().max(finished as u64);
-        self.bar.set_position(finished);
-        let all = self.bar.length().unwrap_or(finished);
-        self.plain.tell(self.bar.elapsed(), finished as f64, all, "points", &self.bar.message());
+    /// So many are finished, and this share of the next.
+    fn tell(&mut self, share: f64) {
+        let (finished, all) = self.points;
+        let done = finished as f64 + share;
+        let scale = if self.searches { 1000.0 / all.max(1) as f64 } else { 1.0 };
+        self.bar.set_position(self.bar.position().max((done * scale) as u64));
+        if self.searches {
+            // How long a run takes depends on the value that is tried.
+            self.plain.tell_share(self.bar.elapsed(), done / all.max(1) as f64, &self.bar.message());
+        } else {
+            self.plain.tell(self.bar.elapsed(), done, all, "points", &self.bar.message());
+        }
     }
 }
 
@@ -215,6 +240,14 @@ impl Plain {
         }
     }
 
+    /// Of a search only the share that is done.
+    fn tell_share(&mut self, elapsed: Duration, share: f64, doing: &str) {
+        if !stderr().is_terminal() && elapsed >= self.told + PAUSE {
+            self.told = elapsed;
+            print::talk(format_args!("{:.0} % searched: {doing}", share * 100.0));
+        }
+    }
+
     /// The line due now, if one is.
     fn line(&mut self, elapsed: Duration, finished: f64, all: u64, what: &str) -> Option<String> {
         let (start, before) = *self.first.get_or_insert((elapsed, finished));
@@ -226,7 +259,7 @@ impl Plain {
             let pace = (elapsed - start).as_secs_f64() / (finished - before);
             format!("about {} left", rough(pace * (all as f64 - finished)))
         } else {
-            "no telling how long".into()
+            "time left unknown".into()
         };
         Some(format!("{} of {all} {what}, {left}", finished.floor()))
     }

@@ -24,6 +24,12 @@ pub(crate) fn document(file: &Path, changes: &Changes) -> Result<Document, Probl
         (name, text)
     };
     let mut document = Document::parse(&name, &text)?;
+    change(&mut document, changes)?;
+    Ok(document)
+}
+
+/// Applies `changes` to a scenario.
+pub(crate) fn change(document: &mut Document, changes: &Changes) -> Result<(), Problem> {
     for change in &changes.set {
         let Some((key, value)) = change.split_once('=') else {
             return Err(Problem::usage(
@@ -36,7 +42,7 @@ pub(crate) fn document(file: &Path, changes: &Changes) -> Result<Document, Probl
     if let Some(seed) = changes.seed {
         document.set("seed", &seed.to_string())?;
     }
-    Ok(document)
+    Ok(())
 }
 
 /// The text of a file of claims.

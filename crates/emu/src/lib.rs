@@ -36,7 +36,7 @@ mod vnet;
 pub use error::EmuError;
 pub use flow::{FlowCount, FlowKey};
 pub use namespace::Namespace;
-pub use path::{Behind, Doubt, Judged, Lateness, LinkSample, Path, PathConfig, PathReport, Stalls};
+pub use path::{BackLink, Behind, Doubt, Judged, Lateness, LinkSample, Path, PathConfig, PathReport, Stalls};
 pub use privilege::{Privilege, prepare};
 pub use realtime::run_ahead;
 pub use tun::DEVICE;

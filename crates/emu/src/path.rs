@@ -24,7 +24,7 @@ mod report;
 mod time;
 
 pub use behind::Behind;
-pub use config::PathConfig;
+pub use config::{BackLink, PathConfig};
 pub use doubt::Doubt;
 pub use report::{Judged, Lateness, LinkSample, PathReport};
 pub use time::Stalls;
@@ -36,7 +36,8 @@ use host::Clock;
 
 use lane::{Lane, Pace, Packet, Store};
 use line::{Direction, Line};
-use link::{Link, LinkConfig};
+use link::queue::PolicyConfig;
+use link::{Limit, Link, LinkConfig};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use std::net::Ipv4Addr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -66,6 +67,7 @@ pub struct Path {
     origin: OnceLock<Instant>,
     started: Instant,
     behind: Behind,
+    limits_back: bool,
 }
 
 impl Path {
@@ -89,7 +91,7 @@ impl Path {
             .map(Arc::new)
             .map_err(|errno| EmuError::os("making an eventfd", errno))?;
         let (commands, received) = sync_channel(4);
-        let reverse = LinkConfig { delay: config.reverse_delay, ..config.link };
+        let limits_back = config.back.is_some();
         let clock = Clock::start();
         let path_time = PathTime::new(clock);
         let behind = path_time.behind();
@@ -99,11 +101,19 @@ impl Path {
             bell: Arc::clone(&bell),
             clock,
             path_time,
-            forward: Box::new(lane(&config, config.link, "link loss")?),
-            reverse: if config.mirror {
-                Direction::Limited(Box::new(lane(&config, reverse, "reverse loss")?))
-            } else {
-                Direction::Free(Line::new(config.reverse_delay, config.extra_delays))
+            forward: Box::new(lane(&config, config.link, (&config.queue, config.limit), "link loss")?),
+            reverse: match &config.back {
+                Some(back) => {
+                    let (rate, loss) = (back.rate, back.loss);
+                    let link = LinkConfig { rate, loss, delay: config.reverse_delay, ..config.link };
+                    Direction::Limited(Box::new(lane(
+                        &config,
+                        link,
+                        (&back.queue, back.limit),
+                        "reverse loss",
+                    )?))
+                }
+                None => Direction::Free(Line::new(config.reverse_delay, config.extra_delays)),
             },
             store: Store::new(),
             traffic: config.traffic,
@@ -127,6 +137,7 @@ impl Path {
             origin: OnceLock::new(),
             started: clock.instant(units::Time::ZERO),
             behind,
+            limits_back,
         })
     }
 
@@ -218,7 +229,8 @@ impl Path {
     /// # Errors
     /// [`EmuError::Ended`] if the path had ended by itself.
     pub fn stop(mut self) -> Result<PathReport, EmuError> {
-        let lost = tun::dropped_unread(&self.sender);
+        let ends = if self.limits_back { &[&self.sender, &self.receiver][..] } else { &[&self.sender] };
+        let lost: Result<u64, EmuError> = ends.iter().map(|end| tun::dropped_unread(end)).sum();
         // If the thread has ended already, joining it says why.
         let _ = self.tell(Command::Stop);
         let Some(thread) = self.thread.take() else { return Err(self.ended()) };
@@ -261,12 +273,17 @@ impl Drop for Path {
 }
 
 /// One limited direction.
-fn lane(config: &PathConfig, link: LinkConfig, stream: &str) -> Result<Lane, EmuError> {
+fn lane(
+    config: &PathConfig,
+    link: LinkConfig,
+    (queue, limit): (&PolicyConfig, Limit),
+    stream: &str,
+) -> Result<Lane, EmuError> {
     let (pace, delay) = Pace::of(link.delay);
     let link = LinkConfig { delay, ..link };
     let stream = Stream::new(config.seed, stream);
-    let link: Link<Packet> = Link::make_with(link, &config.queue, config.limit, stream)
-        .map_err(|error| EmuError::Ended(error.to_string()))?;
+    let link: Link<Packet> =
+        Link::make_with(link, queue, limit, stream).map_err(|error| EmuError::Ended(error.to_string()))?;
     Ok(Lane::new(link, pace, config.link.delay + config.reverse_delay))
 }
 

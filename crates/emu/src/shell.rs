@@ -3,11 +3,11 @@
 //! ```text
 //!   near namespace                                   far namespace
 //!   CMD ($TIGHTLINK_NEAR) ──► tight link ──────────► server ($TIGHTLINK_FAR)
-//!                         ◄── delay (or --both) ◄────
+//!                         ◄────────── tight link ◄──
 //! ```
 //!
-//! CMD runs at the near end; what it sends to `$TIGHTLINK_FAR` passes the tight link. By default that is the
-//! upload direction only; a mirrored path limits both. The far end is empty but for the optional server
+//! CMD runs at the near end; what it sends to `$TIGHTLINK_FAR`, and what comes back, passes a link of the
+//! [`PathConfig`], which may leave the direction back without one. The far end is empty but for the optional server
 //! command, which is started first and given up to two seconds to listen. There is no way out of the two
 //! namespaces, no DNS and no NAT: what CMD is to talk to must be the server. Someone with the rights can start
 //! more at the far end with `nsenter --net=$TIGHTLINK_FAR_NETNS`.
@@ -56,7 +56,8 @@ pub struct Outcome {
     pub report: PathReport,
 }
 
-/// Runs the command and waits for it. SIGINT, SIGTERM and SIGHUP sent to us go to it.
+/// Runs the command and waits for it; `tell` is given what a person should know meanwhile. SIGINT, SIGTERM and SIGHUP
+/// sent to us go to the command.
 ///
 /// Call it from the main thread, before other threads start: the signals must reach this one, and the programs
 /// live as long as the thread that started them.
@@ -64,7 +65,7 @@ pub struct Outcome {
 /// # Errors
 /// As for [`Path::start`]; [`EmuError::Missing`] if the command does not start; [`EmuError::Ended`] if the path
 /// ends under it.
-pub fn run(shell: Shell) -> Result<Outcome, EmuError> {
+pub fn run(shell: Shell, tell: &dyn Fn(&str)) -> Result<Outcome, EmuError> {
     let Some((program, arguments)) = shell.command.split_first() else {
         return Err(EmuError::Missing(
             Complaint::new("a command", "none")
@@ -74,7 +75,7 @@ pub fn run(shell: Shell) -> Result<Outcome, EmuError> {
     let signals = Signals::take()?;
     let mut path = Path::start(shell.path)?;
     let mut server = match &shell.server {
-        Some(line) => Some(Server::start(&path, line, shell.user.as_ref(), &signals)?),
+        Some(line) => Some(Server::start(&path, line, shell.user.as_ref(), &signals, tell)?),
         None => None,
     };
     path.begin(Span::ZERO)?;
@@ -191,7 +192,13 @@ struct Server {
 }
 
 impl Server {
-    fn start(path: &Path, line: &str, user: Option<&User>, signals: &Signals) -> Result<Self, EmuError> {
+    fn start(
+        path: &Path,
+        line: &str,
+        user: Option<&User>,
+        signals: &Signals,
+        tell: &dyn Fn(&str),
+    ) -> Result<Self, EmuError> {
         let mut command = path.receiver().command_as("sh", user);
         // A group of its own: Ctrl-C is for the command, and everything the line starts ends together.
         command.arg("-c").arg(line).process_group(0);
@@ -202,7 +209,17 @@ impl Server {
             .map_err(|error| EmuError::os(format!("starting the server ({line:?})"), error))?;
         let mut server = Self { child };
         let deadline = host::clock::now() + SERVER_PATIENCE;
-        while host::clock::now() < deadline && !listens(path.receiver())? {
+        loop {
+            if listens(path.receiver())? {
+                break;
+            }
+            if host::clock::now() >= deadline {
+                tell(&format!(
+                    "nothing listens at the far end after {} s; the command starts without waiting for the server ({line:?})",
+                    SERVER_PATIENCE.as_secs()
+                ));
+                break;
+            }
             if let Ok(Some(status)) = server.child.try_wait()
                 && !status.success()
             {

@@ -1,6 +1,6 @@
 //! Studies: many runs that answer one question, kept and judged.
 //!
-//! Reading order: `task.rs`, `watch.rs`, `repeat.rs`, `store.rs`, `sweep.rs` and `tabulate.rs`, `search.rs`, `curves.rs`,
+//! Reading order: `task.rs`, `watch.rs`, `repeat.rs`, `store.rs`, `sweep.rs` and `tabulate.rs`, `room.rs`, `search.rs`, `curves.rs`,
 //! `claims.rs`, `figures.rs`, `lines.rs`, and `experiment.rs`, which ties them together; `size.rs`, which buffer a link needs.
 
 pub mod claims;
@@ -10,6 +10,7 @@ pub mod figures;
 pub mod lines;
 pub mod quantities;
 pub mod repeat;
+pub mod room;
 pub mod search;
 pub mod size;
 pub mod store;

@@ -8,7 +8,7 @@ use std::path::Path;
 use tightlink_lab::run::record::Engine;
 use tightlink_lab::study::claims::parse_claims;
 use tightlink_lab::study::experiment::{Experiment, ExperimentError};
-use tightlink_lab::study::search::Target;
+use tightlink_lab::study::search::{Bound, Target};
 use tightlink_lab::study::watch::{Event, Unwatched, Watch, Work};
 use units::{Span, Time};
 use unjudged::could_not_judge;
@@ -114,7 +114,7 @@ fn a_search_tells_what_it_tries() {
         }
     }
     let folder = tempfile::tempdir().unwrap();
-    let target = Target { metric: "idle_fraction".into(), at_most: 0.2 };
+    let target = Target { metric: "idle_fraction".into(), bound: Bound::AtMost(0.2) };
     let text = &SCENARIO[..SCENARIO.find("[sweep]").unwrap()];
     let mut tried = Tried(Vec::new());
     let asked = experiment(text, &[Engine::Sim], folder.path());

@@ -44,6 +44,12 @@ impl Bytes {
         self.0
     }
 
+    /// The amount as a message for people says it: `1.31 GB`.
+    #[must_use]
+    pub fn rounded(self) -> String {
+        text::rounded(self.0, UNITS)
+    }
+
     /// The number of bits, as formulas want it.
     #[must_use]
     pub fn bits_f64(self) -> f64 {

@@ -69,6 +69,12 @@ impl Rate {
         self.0
     }
 
+    /// The rate as a message for people says it: `20.3 Mbit/s`.
+    #[must_use]
+    pub fn rounded(self) -> String {
+        text::rounded(self.0, UNITS)
+    }
+
     /// Bits per second, for formulas.
     #[must_use]
     pub fn as_bps_f64(self) -> f64 {

@@ -165,3 +165,23 @@ pub(crate) fn print(f: &mut fmt::Formatter<'_>, value: u64, units: &[Unit]) -> f
     let fraction = format!("{rest:0places$}");
     f.pad(&format!("{whole}.{}{}", fraction.trim_end_matches('0'), unit.name))
 }
+
+/// The same for people: three digits at most, those before the point kept, and a space before the unit.
+pub(crate) fn rounded(value: u64, units: &[Unit]) -> String {
+    let printed = || units.iter().filter(|unit| unit.printed);
+    let fits = |unit: &&Unit| unit.scale <= value;
+    let mut unit = printed().filter(fits).max_by_key(|unit| unit.scale).unwrap_or(&units[0]);
+    let places = |scaled: f64| if scaled >= 99.95 { 0 } else { 1 + usize::from(scaled < 9.995) };
+    let of = |unit: &Unit| value as f64 / unit.scale as f64;
+    // 999.7 kB is 1 MB.
+    let next = printed().filter(|next| next.scale > unit.scale).min_by_key(|next| next.scale);
+    if let Some(next) = next
+        && (of(unit).round() as u64).saturating_mul(unit.scale) >= next.scale
+    {
+        unit = next;
+    }
+    let (scaled, places) = (of(unit), places(of(unit)));
+    let text = format!("{scaled:.places$}");
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{text} {}", unit.name)
+}

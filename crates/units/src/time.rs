@@ -113,6 +113,12 @@ impl Span {
         self.0 as f64 * 1e-9
     }
 
+    /// The time as a message for people says it: `245 ms`.
+    #[must_use]
+    pub fn rounded(self) -> String {
+        text::rounded(self.0, &UNITS[..5])
+    }
+
     /// Milliseconds, for display and statistics.
     #[must_use]
     pub fn as_millis_f64(self) -> f64 {

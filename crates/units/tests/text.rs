@@ -97,3 +97,14 @@ proptest! {
         let _ = text.parse::<Fraction>();
     }
 }
+
+#[test]
+fn messages_for_people_have_three_digits() {
+    let spans =
+        [245_324_593u64, 10_042_187_911, 3_301_376, 800_000, 999_700, 0, 60_000_000_000, 1_234_000_000_000];
+    let shown = spans.map(|nanos| Span::from_nanos(nanos).rounded());
+    assert_eq!(shown, ["245 ms", "10 s", "3.3 ms", "800 us", "1 ms", "0 ns", "60 s", "1234 s"]);
+    let sizes = [273_896u64, 2_147_483_648, 999_999].map(|bytes| Bytes::new(bytes).rounded());
+    assert_eq!(sizes, ["274 kB", "2.15 GB", "1 MB"]);
+    assert_eq!(Rate::from_bps(20_320_000).rounded(), "20.3 Mbit/s");
+}

@@ -1,18 +1,25 @@
-//! `tightlink emulate`: any program behind an emulated tight link.
+//! `tightlink emulate`: any program behind an emulated link.
+
+mod link;
 
 use crate::args::EmulateOptions;
-use crate::print;
 use crate::problem::Problem;
+use crate::{print, source};
+use emu::User;
 use emu::shell::{Shell, run as run_shell};
-use emu::{PathConfig, User};
-use lab::run::resolve::queue_limit;
-use link::traffic::{Pattern, TrafficConfig};
-use link::{Limit, LinkConfig};
+use lab::run::emulated::{Emulated, Way, base_rtt, path};
+use lab::run::resolve::resolve;
+use scenario::Faults;
 use std::process::ExitCode;
-use units::{Bytes, Complaint, Rate, Span, Time};
 
 pub(crate) fn run(options: EmulateOptions) -> Result<ExitCode, Problem> {
-    let path = path(&options)?;
+    let document = match &options.file {
+        Some(file) => source::document(file, &options.changes)?,
+        None => link::document(&options)?,
+    };
+    let resolved = resolve(&document)?;
+    let path = path(&resolved, options.one_way)
+        .map_err(|misfit| Faults::from(document.complain(misfit.complaint)))?;
     path.check()?;
     let user = if options.as_root { None } else { User::behind_sudo()? };
     emu::prepare()?;
@@ -22,72 +29,40 @@ pub(crate) fn run(options: EmulateOptions) -> Result<ExitCode, Problem> {
             "note: the command runs as {name} (uid {id}), who called sudo; --as-root runs it as root"
         ));
     }
-    let base_rtt = options.delay * 2;
+    let base_rtt = base_rtt(&path);
     let program = options.program.into_iter().map(Into::into).collect();
-    let outcome = run_shell(Shell { path, command: program, server: options.server, user })?;
-    let report = &outcome.report;
-    let link = &report.link;
-    print::talk(format_args!(
-        "tight link: {} packets sent, {} dropped ({:.3} %), {:.1} % busy, mean backlog {:.1} kB",
-        link.forwarded,
-        link.queue_drops + link.random_losses,
-        link.loss_rate() * 100.0,
-        link.utilization * 100.0,
-        link.mean_waiting_bytes / 1e3
-    ));
-    let doubts = report.doubts(base_rtt);
-    let doubts = doubts.iter().map(ToString::to_string);
-    for note in report.notes.iter().cloned().chain(report.stalled()).chain(doubts) {
+    let shell = Shell { path, command: program, server: options.server, user };
+    let outcome = run_shell(shell, &|note| print::talk(format_args!("note: {note}")))?;
+    let emulated = Emulated::of(&outcome.report, outcome.code, base_rtt);
+    print::talk(format_args!("to the far end:   {}", line(&emulated.to_far)));
+    match &emulated.from_far {
+        Some(way) => print::talk(format_args!("from the far end: {}", line(way))),
+        None => {
+            print::talk(format_args!("from the far end: {} packets, without a limit", emulated.packets_back));
+        }
+    }
+    for note in &emulated.notes {
         print::talk(format_args!("note: {note}"));
+    }
+    if options.json {
+        print::json(&emulated)?;
     }
     Ok(ExitCode::from(outcome.code))
 }
 
-fn path(options: &EmulateOptions) -> Result<PathConfig, Problem> {
-    if options.rate == Rate::ZERO {
-        return Err(Problem::usage(
-            Complaint::new("--rate 0", "nothing would pass").accepted("a rate above zero, such as 100Mbit/s"),
-        ));
-    }
-    let mtu = u16::try_from(options.mtu.get()).map_err(|_| {
-        let found = format!("{} is more than an IP packet can have", options.mtu);
-        Problem::usage(Complaint::new("--mtu", found).accepted("576B to 65535B"))
-    })?;
-    let product = options.rate.volume(options.delay * 2);
-    // Without a delay there is no product to hold.
-    let usual = if product == Bytes::ZERO {
-        scenario::Limit::Time(Span::from_millis(50))
-    } else {
-        scenario::Limit::Bdp(1.0)
-    };
-    let limit = queue_limit(options.queue.unwrap_or(usual), options.rate, options.delay * 2);
-    if matches!(limit, Limit::Packets(0)) || matches!(limit, Limit::Bytes(bytes) if bytes < options.mtu) {
-        let (mtu, rate, delay) = (options.mtu, options.rate, options.delay);
-        return Err(Problem::usage(
-            Complaint::new(
-                "--queue",
-                format!(
-                    "less room than one packet of {mtu}; the bandwidth-delay product of {rate} and twice {delay} is \
-                     {product}"
-                ),
-            )
-            .accepted("1 packet or more, such as 100packets, 512kB, 40ms, or 1bdp with a --delay"),
-        ));
-    }
-    let cross = options.cross.filter(|rate| *rate > Rate::ZERO).map(|rate| TrafficConfig {
-        pattern: Pattern::Cbr,
-        rate,
-        packet: Bytes::new(1500),
-        start: Time::ZERO,
-        stop: Time::NEVER,
+/// "19.2 Mbit/s (96.1 % busy), queueing delay 20.1 ms on average, 39.5 ms or less for 95 % of the time, 75 of 4060 packets
+/// dropped (1.85 %)".
+fn line(way: &Way) -> String {
+    let delay = way.queueing_delay_s.map_or_else(String::new, |delay| {
+        let (mean, p95) = (delay.mean * 1e3, delay.percentiles.p95.unwrap_or_default() * 1e3);
+        format!(", queueing delay mean {mean:.1} ms, p95 {p95:.1} ms")
     });
-    Ok(PathConfig {
-        link: LinkConfig { rate: options.rate, delay: options.delay, loss: options.loss, jitter: Span::ZERO },
-        reverse_delay: options.delay,
-        traffic: cross.into_iter().collect(),
-        seed: options.seed,
-        mtu,
-        mirror: options.both,
-        ..PathConfig::new(options.rate, Span::ZERO, limit)
-    })
+    format!(
+        "{:.2} Mbit/s ({:.1} % busy){delay}, {} of {} packets dropped ({:.2} %)",
+        way.rate_bps / 1e6,
+        way.utilization * 100.0,
+        way.packets_dropped,
+        way.packets,
+        way.loss_rate * 100.0
+    )
 }

@@ -1,4 +1,4 @@
-//! `tightlink sweep`: many points on all cores, or the smallest value that meets a target.
+//! `tightlink sweep`: many points on all cores, or the smallest or largest value that meets a target.
 
 use crate::args::{EngineName, SweepOptions};
 use crate::problem::Problem;
@@ -7,9 +7,9 @@ use crate::{print, source, table};
 use lab::run::record::Engine;
 use lab::study::experiment::{Experiment, Swept};
 use lab::study::lines::ResultLine;
-use lab::study::search::{Target, bound};
+use lab::study::search::Target;
 use lab::study::sweep::PointResult;
-use lab::study::task::{Answer, Found, Task};
+use lab::study::task::{Answer, Found, Sought, Task};
 use std::process::ExitCode;
 use units::Complaint;
 
@@ -62,12 +62,9 @@ fn search(
     target: &str,
     over: &str,
 ) -> Result<ExitCode, Problem> {
-    let accepted = "METRIC=BOUND, such as idle_fraction=0.01 or loss_rate=0.1%";
-    let parts = target.split_once('=').and_then(|(metric, text)| Some((metric.trim(), bound(text.trim())?)));
-    let Some((metric, at_most)) = parts else {
-        return Err(Problem::usage(Complaint::new("", format!("--target {target}")).accepted(accepted)));
-    };
-    let target = Target { metric: metric.into(), at_most };
+    let target: Target = target.parse().map_err(|error: Complaint| {
+        Problem::usage(Complaint { place: format!("--target {}", error.place), ..error })
+    })?;
     let answers = Bars::default().watch(|watch| experiment.search(over, &target, watch))?;
     for (task, found) in &answers {
         if options.json {
@@ -85,24 +82,28 @@ fn search(
 fn as_text(task: &Task, over: &str, target: &Target, found: &Found) -> String {
     let label = task.label();
     let at = if label.is_empty() { label } else { format!("{label}: ") };
-    let written = found.written.as_ref().map_or(String::new(), |written| format!(" = {written}"));
+    let value = found.room.map_or_else(|| found.value.clone(), |room| room.to_string());
+    let most = if found.sought == Sought::Largest { ", the largest that meets the target" } else { "" };
     format!(
-        "{at}{over} = {}{written}   ({} = {:.5} +- {:.5}, {} runs)",
-        found.value, target.metric, found.metric, found.half_width, found.runs
+        "{at}{over} = {value}{most}   ({} = {:.5} ± {:.5}, {} runs)",
+        target.metric, found.metric, found.half_width, found.runs
     )
 }
 
-/// Said where the metric does not fall with every step.
+/// Said where the metric does not move one way with every step.
 fn caution(over: &str, target: &Target, found: &Found) -> Option<String> {
-    let misses: Vec<String> =
-        found.misses_above.iter().map(|(value, mean)| format!("{value} ({mean:.5})")).collect();
+    let (misses, kind) = match found.sought {
+        Sought::Smallest => (&found.misses_above, "larger"),
+        Sought::Largest => (&found.misses_below, "smaller"),
+    };
+    let misses: Vec<String> = misses.iter().map(|(value, mean)| format!("{value} ({mean:.5})")).collect();
     (!misses.is_empty()).then(|| {
         format!(
-            "note: {over} = {} meets {} <= {}, but larger values miss it: {}; near the bound it does not fall with every step",
+            "note: {over} = {} meets {target}, but {kind} values miss it: {}; near the bound {} does not move one way with \
+             every step",
             found.value,
-            target.metric,
-            target.at_most,
-            misses.join(", ")
+            misses.join(", "),
+            target.metric
         )
     })
 }

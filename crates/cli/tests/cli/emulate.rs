@@ -44,7 +44,11 @@ fn the_programs_exit_code_and_output_are_ours() {
             addresses.iter().all(|address| address.parse::<std::net::Ipv4Addr>().is_ok()),
             "{addresses:?}"
         );
-        assert!(ended.err.starts_with("tight link: "), "{}", ended.err);
+        let said: Vec<&str> = ended.err.lines().collect();
+        assert!(
+            said[0].starts_with("to the far end:   ") && said[1].starts_with("from the far end: "),
+            "{said:?}"
+        );
     }
 }
 
@@ -256,6 +260,91 @@ fn a_program_that_ends_leaves_nothing() {
     }
 }
 
+/// Sends 300 kB from the far end to the near one, which takes at least a second at 2 Mbit/s.
+const DOWNLOAD: [&str; 4] = [
+    "--server",
+    "exec python3 -c 'import os,socket; s=socket.create_server((os.environ[\"TIGHTLINK_FAR\"],7)); \
+     c,_=s.accept(); c.sendall(bytes(300000)); c.close()'",
+    "--",
+    "bash",
+];
+const FETCH: [&str; 2] = [
+    "-c",
+    "begin=$EPOCHREALTIME; cat < /dev/tcp/$TIGHTLINK_FAR/7 | wc -c; end=$EPOCHREALTIME; \
+     echo $(( ${end/./} - ${begin/./} ))",
+];
+
+/// A download on a path that the arguments describe: how long it took, seconds, and what was said.
+fn download(link: &[&str]) -> (f64, Ended) {
+    let arguments = [&["emulate"], link, &DOWNLOAD, &FETCH].concat();
+    let place = Place::new();
+    place.write(
+        "slow.toml",
+        "title = 'slow'\nduration = '9s'\n[link]\nrate = '50Mbit/s'\ndelay = '5ms'\nqueue.limit = '100 packets'\n\
+         reverse = { rate = '2Mbit/s', queue = { kind = 'codel', limit = '1s' } }\n[[flow]]\n",
+    );
+    let ended = place.run(&arguments).well();
+    let numbers: Vec<f64> = ended.out.lines().take(2).map(|line| line.trim().parse().unwrap()).collect();
+    assert_eq!(numbers[0], 300_000.0);
+    (numbers[1] / 1e6, ended)
+}
+
+#[test]
+fn a_download_is_limited_too_unless_one_way_is_asked() {
+    let _alone = alone();
+    if root() {
+        let rate = ["--rate", "2Mbit/s", "--delay", "5ms"];
+        let (took, ended) = download(&[&rate[..], &["--json"]].concat());
+        assert!(took > 1.0, "{took} s");
+        let last = ended.out.lines().last().expect("JSON");
+        let json: serde_json::Value = serde_json::from_str(last).expect("an object");
+        let busy = |way: &str| json[way]["utilization"].as_f64().expect("a number");
+        assert!(busy("from_far") > 0.3 && busy("to_far") < 0.2, "{last}");
+        assert!(json["from_far"]["queueing_delay_s"]["p95"].as_f64().unwrap() > 0.001, "{last}");
+        let (took, ended) = download(&[&rate[..], &["--one-way"]].concat());
+        assert!(took < 1.0, "{took} s");
+        assert!(ended.err.contains("packets, without a limit"), "{}", ended.err);
+        // The word of old.
+        assert!(download(&[&rate[..], &["--both"]].concat()).0 > 1.0);
+    }
+}
+
+#[test]
+fn a_queue_of_the_registry_and_a_scenario_take_the_place_of_flags() {
+    let _alone = alone();
+    if root() {
+        let (took, _) = download(&["slow.toml"]);
+        assert!(took > 1.0, "{took} s");
+        let arguments = ["emulate", "--rate", "20Mbit/s", "--queue"];
+        for queue in ["fq-codel", "codel, 1s", "codel, 1s, target=10ms", "pie,100packets", "40ms"] {
+            Place::new().run(&[&arguments[..], &[queue, "--", "true"]].concat()).well();
+        }
+    }
+}
+
+#[test]
+fn a_server_that_does_not_listen_is_told() {
+    let _alone = alone();
+    if root() {
+        let arguments = ["emulate", "--rate", "20Mbit/s", "--server", "sleep 9", "--", "true"];
+        let ended = Place::new().run(&arguments).well();
+        assert!(ended.err.contains("note: nothing listens at the far end after 2 s"), "{}", ended.err);
+    }
+}
+
+#[test]
+fn queues_that_cannot_be_are_refused() {
+    let refused = |queue: &str, words: &[&str]| {
+        let arguments = ["emulate", "--rate", "20Mbit/s", "--queue", queue, "--", "true"];
+        Place::new().run(&arguments).failed(2, words);
+    };
+    refused("codell, 1s", &["unknown queue \"codell\"", "codel"]);
+    refused("codel, red", &["two policies"]);
+    refused("codel, 1apple", &["unknown unit \"apple\""]);
+    refused("codel, limit=1s, tarjet=5ms", &["link.queue.tarjet"]);
+    refused("drop-tail, 1s, target=5ms", &["no such setting", "target"]);
+}
+
 #[test]
 fn options_that_make_no_link_are_refused() {
     let place = Place::new();
@@ -280,6 +369,7 @@ fn options_that_make_no_link_are_refused() {
     refused(&["--rate", "20Mbit/s", "--queue", "some"], &["--queue"]);
     refused(&["--rate", "20Mbit/s", "--loss", "150%"], &["--loss"]);
     refused(&["--rate", "20Mbit/s", "--mtu", "100B"], &["mtu", "accepted"]);
+    refused(&["--rate", "5Gbit/s"], &["accepted is 1bit/s to 3.5Gbit/s", "--one-way"]);
     refused(&["--rate", "20Mbit/s", "--delay", "-1ms"], &["--delay", "a negative number"]);
     assert_eq!(place.run(&["emulate", "--rate", "20Mbit/s"]).code, Some(2), "no program");
 }

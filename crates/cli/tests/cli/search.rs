@@ -1,4 +1,4 @@
-//! `tightlink sweep --target … --over …`: the smallest value that meets a target.
+//! `tightlink sweep --target … --over …`: the smallest or the largest value that meets a target.
 
 use crate::place::Place;
 
@@ -68,14 +68,67 @@ fn a_larger_buffer_that_misses_the_target_is_told() {
 }
 
 #[test]
-fn a_metric_that_rises_with_the_key_is_refused() {
+fn where_smaller_values_meet_the_target_the_largest_is_found() {
     let place = place();
-    for (target, key) in [
-        ("utilization=50%", "link.rate"),
-        ("idle_fraction=1%", "link.delay"),
-        ("utilization=50%", "link.queue.limit"),
+    let arguments = [&OVER_LIMIT[..], &["--target", "queueing_delay_s.p95<=10ms"]].concat();
+    let found = &place.run(&arguments).well().json()[0]["found"];
+    assert_eq!((&found["sought"], &found["at_most"]), (&"largest".into(), &0.01.into()));
+    let packets: u64 = found["room"]["packets"].as_u64().expect("a number");
+    let p95 = |limit: u64| {
+        let set = format!("link.queue.limit={limit} packets");
+        let summary = place.run(&["run", "one.toml", "--json", "--set", &set]).well().summaries().remove(0);
+        summary["queueing_delay_s"]["p95"].as_f64().expect("a number")
+    };
+    assert!(p95(packets) <= 0.01 && p95(packets + 1) > 0.01, "{found}");
+}
+
+#[test]
+fn a_target_from_below_is_the_same_question() {
+    let place = place();
+    let value = |target: &str| {
+        let arguments = [&OVER_LIMIT[..], &["--target", target]].concat();
+        place.run(&arguments).well().json()[0]["found"]["value"].clone()
+    };
+    let idle = value("idle_fraction=1%");
+    assert_eq!((value("utilization>=99%"), value("utilization=99%")), (idle.clone(), idle));
+}
+
+#[test]
+fn the_answer_is_in_every_unit() {
+    let place = place();
+    let arguments = [&OVER_LIMIT[..4], &["--target", "idle_fraction=1%"]].concat();
+    let ended = place.run(&arguments).well();
+    let answer = "link.queue.limit = 27 packets = 40.5 kB = 16.2 ms = 0.81 bdp   (idle_fraction = 0.00";
+    assert!(ended.out.starts_with(answer), "{}", ended.out);
+}
+
+#[test]
+fn a_search_follows_the_seed_and_its_bdp_does_not() {
+    let place = Place::new();
+    let drawn = format!("{}count = 4\nrtt = {{ uniform = ['20ms', '60ms'] }}\n", ONE.replace("20s", "4s"));
+    place.write("one.toml", &drawn);
+    let found = |seed: &str| {
+        let arguments = [&OVER_LIMIT[..], &["--target", "idle_fraction=20%", "--seed", seed]].concat();
+        let line = place.run(&arguments).well().json().remove(0);
+        let room = &line["found"]["room"];
+        // The mean of the distribution is 40 ms.
+        let bdp = room["bytes"].as_f64().unwrap() / 100_000.0;
+        assert!((room["bdp"].as_f64().unwrap() - bdp).abs() < 1e-9, "{room}");
+        (line["summary"]["seed"].clone(), line["found"]["mean"].clone())
+    };
+    let (first, other) = (found("1"), found("77"));
+    assert_eq!((first.0, other.0), (1.into(), 77.into()));
+    assert_ne!(first.1, other.1);
+}
+
+#[test]
+fn a_target_without_an_answer_is_refused() {
+    let place = place();
+    for (target, key, words) in [
+        ("utilization>=1.5", "link.queue.limit", ["no value meets utilization >= 1.5", "link.queue.limit"]),
+        ("utilization<=1%", "link.queue.limit", ["no value meets utilization <= 0.01", "link.queue.limit"]),
+        ("idle_fraction", "link.queue.limit", ["no target", "accepted: METRIC<=BOUND or METRIC>=BOUND"]),
     ] {
-        let words = ["rises with ", key, "accepted: a metric that falls as the key grows"];
         place.run(&["sweep", "one.toml", "--target", target, "--over", key]).failed(2, &words);
     }
 }

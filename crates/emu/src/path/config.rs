@@ -19,7 +19,7 @@ pub struct PathConfig {
     /// One-way delay from receiver to sender. The base RTT is this plus the link's delay.
     pub reverse_delay: Span,
     /// How much longer the way back is for single flows. A flow goes by the port of its TCP socket at the sender, or of its
-    /// UDP socket at the receiver. Not with `mirror`.
+    /// UDP socket at the receiver. Not with `back`.
     pub extra_delays: HashMap<u16, Span>,
     /// Unresponsive cross traffic through the same queue; times count from [`Path::begin`](crate::Path::begin).
     pub traffic: Vec<TrafficConfig>,
@@ -32,8 +32,21 @@ pub struct PathConfig {
     /// Let the kernel hand over super-packets, which are split here. Each segment still meets the queue on its
     /// own; it only costs less. Off, every packet crosses the device alone.
     pub offload: bool,
-    /// Limit the reverse direction too, with a link like the forward one.
-    pub mirror: bool,
+    /// The link from receiver to sender; `None`: that direction has a delay only.
+    pub back: Option<BackLink>,
+}
+
+/// The link from receiver to sender. Its delay is [`PathConfig::reverse_delay`].
+#[derive(Clone, Debug)]
+pub struct BackLink {
+    /// How many bits per second it sends.
+    pub rate: Rate,
+    /// Share of the packets that it loses at random.
+    pub loss: units::Fraction,
+    /// The room in its queue.
+    pub limit: Limit,
+    /// A policy of [`link::queue::POLICIES`] and its settings.
+    pub queue: PolicyConfig,
 }
 
 /// What one path carried without delay on a busy two-core virtual machine, with a little to spare: with offload at
@@ -64,8 +77,16 @@ impl PathConfig {
             mtu: 1500,
             sample_every: None,
             offload: true,
-            mirror: false,
+            back: None,
         }
+    }
+
+    /// The same with a link from receiver to sender that is like the one from sender to receiver.
+    #[must_use]
+    pub fn mirrored(self) -> Self {
+        let (rate, loss) = (self.link.rate, self.link.loss);
+        let back = BackLink { rate, loss, limit: self.limit, queue: self.queue.clone() };
+        Self { back: Some(back), ..self }
     }
 
     /// The highest rate this configuration can be expected to hold on a machine like the one it was measured on.
@@ -77,7 +98,7 @@ impl PathConfig {
         } else {
             Rate::from_bps(CEILING_PACKETS_PER_SEC * u64::from(self.mtu) * 8)
         };
-        if self.mirror { one_way.scale(0.5) } else { one_way }
+        if self.back.is_some() { one_way.scale(0.5) } else { one_way }
     }
 
     /// Whether the emulator can be this path. [`Path::start`](crate::Path::start) asks first.
@@ -89,9 +110,12 @@ impl PathConfig {
             Err(EmuError::Refused(Complaint::new(key, found).accepted(accepted).help(help)))
         };
         let reachable = self.reachable_rate();
-        let rate = self.link.rate;
+        let rate = self.back.as_ref().map_or(self.link.rate, |back| back.rate.max(self.link.rate));
+        let one_way = Self { back: None, ..self.clone() }.reachable_rate();
         if rate == Rate::ZERO || rate > reachable {
-            let help = if self.offload {
+            let help = if rate > Rate::ZERO && rate <= one_way {
+                "limit one direction only, which reaches twice this rate: --one-way"
+            } else if self.offload {
                 "simulate this rate instead: tightlink run --engine sim"
             } else {
                 "turn segmentation offload on, or simulate it: tightlink run --engine sim"
@@ -106,7 +130,11 @@ impl PathConfig {
                 "use a larger packet, or simulate it: tightlink run --engine sim",
             );
         }
-        let held = rate.volume(self.link.delay) + self.limit_bytes();
+        let back = self
+            .back
+            .as_ref()
+            .map_or(Bytes::ZERO, |back| back.rate.volume(self.reverse_delay) + self.room(back.limit));
+        let held = self.link.rate.volume(self.link.delay) + self.room(self.limit) + back;
         if held > HELD_MAX {
             return refuse(
                 "rate x delay + queue limit",
@@ -115,7 +143,7 @@ impl PathConfig {
                 "lower the delay or the queue limit, or simulate it: tightlink run --engine sim",
             );
         }
-        if self.mirror && !self.extra_delays.is_empty() {
+        if self.back.is_some() && !self.extra_delays.is_empty() {
             return refuse(
                 "extra delays",
                 format!("{} of them, beside a limited way back", self.extra_delays.len()),
@@ -123,15 +151,24 @@ impl PathConfig {
                 "leave one of the two out",
             );
         }
-        match self.queue.check(self.limit, rate) {
-            Ok(()) => {}
-            Err(BuildError::UnknownPolicy { name }) => {
-                let names: Vec<_> = link::queue::POLICIES.iter().map(|policy| policy.name).collect();
-                return refuse("queue kind", format!("{name:?}"), names.join(", "), "name one of these");
-            }
-            Err(error) => {
-                let help = "change the setting or leave it out";
-                return refuse("queue settings", error.to_string(), "settings the policy has".into(), help);
+        let back = self.back.as_ref().map(|back| (&back.queue, back.limit, back.rate));
+        let queues = std::iter::once((&self.queue, self.limit, self.link.rate)).chain(back);
+        for (queue, limit, rate) in queues {
+            match queue.check(limit, rate) {
+                Ok(()) => {}
+                Err(BuildError::UnknownPolicy { name }) => {
+                    let names: Vec<_> = link::queue::POLICIES.iter().map(|policy| policy.name).collect();
+                    return refuse("queue kind", format!("{name:?}"), names.join(", "), "name one of these");
+                }
+                Err(error) => {
+                    let help = "change the setting or leave it out";
+                    return refuse(
+                        "queue settings",
+                        error.to_string(),
+                        "settings the policy has".into(),
+                        help,
+                    );
+                }
             }
         }
         // A trace whose packets all come at one instant has no rate.
@@ -156,8 +193,8 @@ impl PathConfig {
         Ok(())
     }
 
-    fn limit_bytes(&self) -> Bytes {
-        match self.limit {
+    fn room(&self, limit: Limit) -> Bytes {
+        match limit {
             Limit::Bytes(bytes) => bytes,
             Limit::Packets(packets) => Bytes::new(u64::from(self.mtu)) * packets,
         }
@@ -188,9 +225,10 @@ mod tests {
 
     #[test]
     fn both_directions_share_one_core() {
-        let both = PathConfig { mirror: true, ..path("5Gbit/s") };
+        let both = path("5Gbit/s").mirrored();
         assert_eq!(both.reachable_rate(), Rate::from_bps(3_500_000_000));
-        assert!(both.check().is_err());
+        let error = both.check().expect_err("too fast").to_string();
+        assert!(error.ends_with("reaches twice this rate: --one-way"), "{error}");
     }
 
     #[test]
@@ -198,7 +236,7 @@ mod tests {
         let extra_delays = HashMap::from([(1024, Span::from_millis(40))]);
         let free = PathConfig { extra_delays, ..path("1Gbit/s") };
         assert!(free.check().is_ok());
-        let error = PathConfig { mirror: true, ..free }.check().expect_err("one delay").to_string();
+        let error = free.mirrored().check().expect_err("one delay").to_string();
         assert!(error.starts_with("extra delays = 1 of them, beside a limited way back"), "{error}");
     }
 

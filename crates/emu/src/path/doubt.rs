@@ -40,11 +40,13 @@ impl fmt::Display for Doubt {
             ),
             Self::Late { by, allowed } => write!(
                 f,
-                "the machine was too busy: 1 % of deliveries were over {by} late (allowed {allowed}); close other \
-                 programs, or lower the rate"
+                "the machine was too busy: 1 % of deliveries were over {} late (allowed {}); close other programs, or \
+                 lower the rate",
+                by.rounded(),
+                allowed.rounded()
             ),
             Self::LostBefore(packets) => {
-                write!(f, "{packets} packets were lost in the sender's device, before the emulated queue")
+                write!(f, "{packets} packets were lost in a device before the emulated queue")
             }
             Self::Refused(packets) => write!(f, "{packets} packets could not be carried or delivered"),
         }

@@ -81,9 +81,10 @@ pub(super) struct Schedule {
     measured_from: Time,
     sample_every: Option<Span>,
     next_sample: Option<Time>,
-    samples: Vec<LinkSample>,
-    /// Drops and arrivals before time zero.
-    before: (u64, u64),
+    /// Of the direction away from the sender, and of the one back where that has a link.
+    samples: [Vec<LinkSample>; 2],
+    /// Drops and arrivals before time zero, likewise.
+    before: [(u64, u64); 2],
 }
 
 impl Driver {
@@ -146,9 +147,10 @@ impl Driver {
         schedule.end_at = end.map(|end| now + end);
         schedule.ended = None;
         schedule.next_sample = schedule.sample_every.map(|every| now + every);
-        schedule.samples.clear();
-        let state = self.forward.state(now);
-        schedule.before = (state.drops, state.arrivals);
+        schedule.samples = Default::default();
+        let back = self.reverse.lane().map(|lane| lane.state(now));
+        schedule.before = [Some(self.forward.state(now)), back]
+            .map(|state| state.map_or((0, 0), |state| (state.drops, state.arrivals)));
         self.clock.instant(self.path_time.begin(now))
     }
 
@@ -161,21 +163,24 @@ impl Driver {
                 schedule.measure_at = None;
                 schedule.measured_from = self.path_time.seen();
                 self.forward.begin_measuring(at);
-                if let Direction::Limited(lane) = &mut self.reverse {
+                if let Some(lane) = self.reverse.lane() {
                     lane.begin_measuring(at);
                 }
                 self.store.lateness.clear();
                 self.path_time.begin_measuring();
             }
             if schedule.next_sample == Some(at) {
-                let state = self.forward.state(at);
-                schedule.samples.push(LinkSample {
-                    at: Time::ZERO + at.since(schedule.origin),
-                    backlog: state.backlog,
-                    drops_total: state.drops - schedule.before.0,
-                    arrivals_total: state.arrivals - schedule.before.1,
-                    busy: state.busy,
-                });
+                let states = [Some(self.forward.state(at)), self.reverse.lane().map(|lane| lane.state(at))];
+                for (direction, state) in states.into_iter().enumerate() {
+                    let (drops, arrivals) = schedule.before[direction];
+                    schedule.samples[direction].extend(state.map(|state| LinkSample {
+                        at: Time::ZERO + at.since(schedule.origin),
+                        backlog: state.backlog,
+                        drops_total: state.drops - drops,
+                        arrivals_total: state.arrivals - arrivals,
+                        busy: state.busy,
+                    }));
+                }
                 schedule.next_sample = schedule.sample_every.map(|every| at + every);
             }
             if schedule.end_at == Some(at) {
@@ -255,8 +260,10 @@ impl Driver {
 
     fn report(mut self, started: Time, end: Time, notes: Vec<String>) -> PathReport {
         let measured = self.schedule.ended.take().map_or_else(|| self.measured(end), |ended| *ended);
+        let [samples, back_samples] = self.schedule.samples;
         PathReport {
-            samples: self.schedule.samples,
+            samples,
+            back_samples,
             refused: self.store.refused,
             cpu: clock::thread_cpu(),
             lived: end.since(started),
@@ -279,6 +286,7 @@ impl Driver {
             link: self.forward.report(end),
             reverse,
             samples: Vec::new(),
+            back_samples: Vec::new(),
             flows: self.forward.flows.seen(),
             losses: self.forward.flows.losses(),
             lateness: Lateness::of(&self.store.lateness),

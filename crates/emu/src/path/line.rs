@@ -73,6 +73,14 @@ pub(super) enum Direction {
 }
 
 impl Direction {
+    /// The link, if it has one.
+    pub(super) fn lane(&mut self) -> Option<&mut Lane> {
+        match self {
+            Self::Limited(lane) => Some(lane),
+            Self::Free(_) => None,
+        }
+    }
+
     pub(super) fn arrive(&mut self, now: Time, frame: &Frame, store: &mut Store) {
         match self {
             Self::Limited(lane) => lane.arrive(now, frame, store),

@@ -51,10 +51,12 @@ impl Lateness {
 pub struct PathReport {
     /// The tight link, cross traffic included, over the measured interval.
     pub link: LinkReport,
-    /// The reverse link of a mirrored path.
+    /// The link back, of a path that has one.
     pub reverse: Option<LinkReport>,
     /// The backlog every so often, from [`Path::begin`](crate::Path::begin) on.
     pub samples: Vec<LinkSample>,
+    /// The same of the link back, of a path that has one.
+    pub back_samples: Vec<LinkSample>,
     /// Real packets that met the tight link, per flow, over the measured interval.
     pub flows: Vec<(FlowKey, FlowCount)>,
     /// Loss episodes of TCP flows at the tight link over the measured interval. A flow is there from its first packet on, also
@@ -66,7 +68,7 @@ pub struct PathReport {
     pub elapsed: Span,
     /// How long the machine did not run the emulator; the path stood still meanwhile.
     pub stalls: Stalls,
-    /// Packets of the sender that its device dropped before the emulator read them: should be 0.
+    /// Packets that a device in front of a link dropped before the emulator read them: should be 0.
     pub lost_before_link: u64,
     /// Packets the emulator could not carry or the receiving kernel refused: should be 0.
     pub refused: u64,
@@ -168,9 +170,12 @@ impl PathReport {
         let elapsed = self.elapsed;
         (total > elapsed.scale(STALLED_FLOOR)).then(|| {
             format!(
-                "the path stood still for {total} of {elapsed} while the machine did not run the emulator \
-                 ({count} times, {longest} at the longest): the link sent {:.2} Mbit/s by the machine's clock, {:.2} by \
+                "the path stood still for {} of {} while the machine did not run the emulator \
+                 ({count} times, {} at the longest): the link sent {:.2} Mbit/s by the machine's clock, {:.2} by \
                  the path's",
+                total.rounded(),
+                elapsed.rounded(),
+                longest.rounded(),
                 self.real_bps() / 1e6,
                 self.forwarded_bps() / 1e6,
             )
@@ -224,6 +229,7 @@ mod tests {
             link,
             reverse: None,
             samples: Vec::new(),
+            back_samples: Vec::new(),
             flows: Vec::new(),
             losses: SynchronizedLosses::default(),
             lateness: Lateness::default(),

@@ -306,10 +306,8 @@ fn udp_super_packets_come_out_as_their_datagrams() {
 #[test]
 fn a_mirrored_path_limits_the_way_back_too() {
     let Some(_alone) = alone() else { return };
-    let slow = PathConfig {
-        mirror: true,
-        ..PathConfig::new(Rate::from_bps(1_000_000), Span::from_millis(1), Limit::Packets(10))
-    };
+    let slow =
+        PathConfig::new(Rate::from_bps(1_000_000), Span::from_millis(1), Limit::Packets(10)).mirrored();
     let path = Path::start(slow).expect("the path starts");
     // 60 bytes take 480 us each way at 1 Mbit/s.
     let measure = || {

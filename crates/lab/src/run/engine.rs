@@ -1,6 +1,6 @@
 //! The three engines behind one call: a resolved scenario in, a [`Record`] out.
 
-mod live;
+pub(super) mod live;
 mod model;
 mod phases;
 mod sim;
@@ -115,7 +115,7 @@ fn one_queue(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
 }
 
 /// Refuses a wireless cell.
-fn no_cell(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
+pub(super) fn no_cell(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
     if resolved.cell.is_none() {
         return Ok(());
     }

@@ -22,7 +22,7 @@ use sim::{CellPlace, CellPlan};
 use spread::values;
 use transport::{BbrVariant, Transport};
 use units::random::Stream;
-use units::{Bytes, Rate, Span};
+use units::{Bytes, Complaint, Rate, Span};
 
 /// Congestion controls of the kernels the live engine meets.
 pub const KERNEL_CONTROLS: &[&str] = &["reno", "cubic", "bbr"];
@@ -246,6 +246,20 @@ pub fn resolve(document: &Document) -> Result<Resolved, Faults> {
         title: scenario.title,
         source: scenario.source,
     })
+}
+
+/// Whether a queue policy is called `name`.
+///
+/// # Errors
+/// The names of those there are.
+pub fn is_policy(name: &str) -> Result<(), Complaint> {
+    let known: Vec<&str> = link::queue::POLICIES.iter().map(|policy| policy.name).collect();
+    if known.contains(&name) {
+        return Ok(());
+    }
+    let help = did_you_mean(name, known.clone());
+    let complaint = Complaint::new("", format!("unknown queue \"{name}\"")).accepted(known.join(", "));
+    Err(Complaint { help, ..complaint })
 }
 
 /// Names that must be in a registry.

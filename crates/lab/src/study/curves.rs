@@ -10,7 +10,7 @@ pub use reference::Reference;
 
 use crate::run::metric::{described, numbers, value};
 use crate::run::record::{Engine, Record, Series, Summary};
-use crate::study::search::{SearchError, Target, smallest};
+use crate::study::search::{Bound, SearchError, Target, search as search_for};
 use crate::study::sweep::{Runner, SweepError};
 use crate::study::task::{Answer, Task, shown};
 use points::{PointRuns, run_points};
@@ -151,8 +151,8 @@ fn search(question: &Smallest, tasks: &[Task], runner: &Runner<'_, '_>) -> Resul
     let mut answers = Vec::new();
     for task in tasks {
         for (typed, at_most) in &question.at_most {
-            let target = Target { metric: question.metric.clone(), at_most: *at_most };
-            let found = smallest(task, &question.over, &target, runner)?;
+            let target = Target { metric: question.metric.clone(), bound: Bound::AtMost(*at_most) };
+            let found = search_for(task, &question.over, &target, runner)?;
             let mut task = task.clone();
             task.point.push(("target".into(), typed.clone()));
             let record =

@@ -15,7 +15,7 @@ pub use error::ExperimentError;
 use super::claims::{Claim, Evidence, Judging, Verdict, check, confirmed, evidence, judged_by, kernel_runs};
 use super::curves::{self, Curves, draw};
 use super::repeat::{median, repeats, runs};
-use super::search::{Target, smallest};
+use super::search::{Target, search};
 use super::store::Store;
 use super::sweep::{PointResult, Runner, sweep};
 use super::tabulate::tabulate;
@@ -223,7 +223,7 @@ impl Experiment {
         })
     }
 
-    /// The smallest value of the key `over` at which simulations meet `target`, at every point.
+    /// The smallest value of the key `over` at which simulations meet `target`, or the largest, at every point.
     ///
     /// # Errors
     /// [`ExperimentError`]; finished runs are kept.
@@ -248,7 +248,7 @@ impl Experiment {
             watched.need(self.tasks.len());
             let mut answers = Vec::new();
             for task in &self.tasks {
-                answers.push((task.clone(), smallest(task, over, target, &self.runner(watched))?));
+                answers.push((task.clone(), search(task, over, target, &self.runner(watched))?));
                 watched.finish(1);
             }
             Ok(answers)

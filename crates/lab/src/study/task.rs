@@ -1,5 +1,6 @@
 //! A [`Task`] is one point of a scenario's sweep, resolved; an [`Answer`] is what engines found there.
 
+use super::room::Room;
 use super::watch::{Event, Watched};
 use crate::run::engine::{self, EngineError, Misfit, Progress};
 use crate::run::record::{Engine, Record, Summary};
@@ -7,6 +8,7 @@ use crate::run::resolve::{Resolved, resolve};
 use scenario::{Document, Faults, Point};
 use serde::Serialize;
 use std::borrow::Cow;
+use std::fmt;
 use std::sync::Arc;
 
 /// One point of a scenario's sweep, resolved.
@@ -81,11 +83,51 @@ pub struct Answer {
 pub struct Target {
     /// A key of the summary: `idle_fraction`, `loss_rate`, `queueing_delay_s.p99`, …
     pub metric: String,
-    /// It shall be at most this.
-    pub at_most: f64,
+    /// How large it shall be.
+    #[serde(flatten)]
+    pub bound: Bound,
 }
 
-/// What a search found: the smallest value of a key that meets a target.
+/// How large a number shall be.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Bound {
+    /// At most this.
+    AtMost(f64),
+    /// At least this.
+    AtLeast(f64),
+}
+
+impl Bound {
+    /// The number.
+    #[must_use]
+    pub const fn value(self) -> f64 {
+        let (Self::AtMost(value) | Self::AtLeast(value)) = self;
+        value
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = match self.bound {
+            Bound::AtMost(_) => "<=",
+            Bound::AtLeast(_) => ">=",
+        };
+        write!(f, "{} {sign} {}", self.metric, self.bound.value())
+    }
+}
+
+/// Which of the values that meet a target is sought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sought {
+    /// The smallest: the metric comes nearer to the target as the value grows.
+    Smallest,
+    /// The largest: it comes nearer as the value falls.
+    Largest,
+}
+
+/// What a search found: the smallest or the largest value of a key that meets a target.
 #[derive(Clone, Debug, Serialize)]
 pub struct Found {
     /// The key that was searched.
@@ -93,10 +135,15 @@ pub struct Found {
     /// What it shall meet.
     #[serde(flatten)]
     pub target: Target,
-    /// The smallest value that meets the target, as a scenario writes it: of a queue's room, whole packets.
+    /// Which value that is.
+    pub sought: Sought,
+    /// The value that meets the target, as a scenario writes it: of a queue's room, whole packets.
     pub value: String,
-    /// The same in the unit the scenario uses, where that is another.
+    /// The same in the unit the scenario uses, where that is another: what gives the same room with the scenario's seed.
     pub written: Option<String>,
+    /// A queue's room in every unit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub room: Option<Room>,
     /// The metric there, its mean over the repetitions.
     #[serde(rename = "mean")]
     pub metric: f64,
@@ -106,6 +153,9 @@ pub struct Found {
     /// Larger values that were tried and miss the target, and the metric there: near its bound it does not fall with
     /// every step.
     pub misses_above: Vec<(String, f64)>,
+    /// Smaller values that do, where the largest is sought.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub misses_below: Vec<(String, f64)>,
     /// Simulations run.
     pub runs: usize,
     /// One of the runs at that value.

@@ -45,6 +45,8 @@ pub enum Event<'a> {
         value: &'a str,
         /// Runs of this search so far.
         runs: usize,
+        /// The share of this search that is done, as far as that can be known.
+        share: f64,
     },
     /// A point has been answered by every engine.
     Answered(&'a Answer),

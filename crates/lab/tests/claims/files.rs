@@ -5,7 +5,7 @@ use scenario::{Document, Drawn, FigureSpec};
 use tightlink_lab::run::record::{Engine, FlowSummary};
 use tightlink_lab::study::claims::{check, parse_claims};
 use tightlink_lab::study::figures::{figures, published_claims};
-use tightlink_lab::study::task::{Answer, Found, Target, Task, tasks};
+use tightlink_lab::study::task::{Answer, Bound, Found, Sought, Target, Task, tasks};
 
 #[test]
 fn a_claim_file_names_one_relation_and_enough_engines() {
@@ -44,12 +44,15 @@ fn asked(document: &Document) -> Vec<(Task, Option<Found>)> {
             let summary = record(Engine::Sim, &task, 1.0, 50.0, Some(0)).summary;
             let found = Found {
                 over: question.over.clone(),
-                target: Target { metric: question.metric.clone(), at_most: 0.0 },
+                target: Target { metric: question.metric.clone(), bound: Bound::AtMost(0.0) },
+                sought: Sought::Smallest,
                 value: "7 packets".into(),
                 written: None,
+                room: None,
                 metric: 0.0,
                 half_width: 0.0,
                 misses_above: Vec::new(),
+                misses_below: Vec::new(),
                 runs: 1,
                 summary,
             };

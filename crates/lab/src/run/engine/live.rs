@@ -224,11 +224,11 @@ fn scenario_key(setting: &str) -> &'static str {
 }
 
 /// The least base RTT: the path's own. What a flow has beyond it is that flow's extra delay.
-fn least_rtt(resolved: &Resolved) -> Span {
+pub(crate) fn least_rtt(resolved: &Resolved) -> Span {
     resolved.flows.iter().map(|flow| flow.base_rtt).min().unwrap_or_default()
 }
 
-pub(super) fn path_config(resolved: &Resolved) -> PathConfig {
+pub(crate) fn path_config(resolved: &Resolved) -> PathConfig {
     let rtt = least_rtt(resolved);
     let extra = (FIRST_PORT..=u16::MAX).zip(&resolved.flows).map(|(port, flow)| (port, flow.base_rtt - rtt));
     PathConfig {
@@ -243,7 +243,7 @@ pub(super) fn path_config(resolved: &Resolved) -> PathConfig {
         mtu: u16::try_from(resolved.segment().get()).unwrap_or(u16::MAX),
         sample_every: Some(resolved.every),
         offload: true,
-        mirror: false,
+        back: None,
     }
 }
 

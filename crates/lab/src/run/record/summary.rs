@@ -108,7 +108,7 @@ impl Summary {
             mean_backlog_bytes: Some(link.mean_waiting_bytes),
             mean_occupancy: Some(occupancy(link, resolved.limit)),
             queue_length_packets: queue_length(&link.queue_length),
-            queueing_delay_s: queueing_delay(&link.queueing_delay),
+            queueing_delay_s: DelayStatistics::of_queue(&link.queueing_delay),
             jain_index: jain_index(&goodputs),
             flows,
             ..Self::default()
@@ -210,7 +210,7 @@ impl LinkSummary {
             loss_rate: Some(report.loss_rate()),
             mean_backlog_bytes: Some(report.mean_waiting_bytes),
             mean_occupancy: Some(occupancy(report, link.limit)),
-            queueing_delay_s: queueing_delay(&report.queueing_delay),
+            queueing_delay_s: DelayStatistics::of_queue(&report.queueing_delay),
             ..Self::named(link, tight)
         }
     }
@@ -281,6 +281,11 @@ impl DelayStatistics {
     pub(crate) fn of(delays: &Histogram) -> Option<Self> {
         Some(statistics(delays.mean()?, |q| delays.quantile(q), delays.max()))
     }
+
+    /// Mean and quantiles of a queueing delay over time; `None` if no time was measured.
+    pub(crate) fn of_queue(delay: &QueueingDelay) -> Option<Self> {
+        Some(statistics(delay.mean()?, |q| delay.quantile(q), delay.max()))
+    }
 }
 
 /// One flow's numbers.
@@ -331,11 +336,6 @@ pub struct RttStatistics {
     pub mean: f64,
     /// 95 % of samples are no longer.
     pub p95: Option<f64>,
-}
-
-/// Mean and quantiles of the queueing delay over time; `None` if no time was measured.
-fn queueing_delay(delay: &QueueingDelay) -> Option<DelayStatistics> {
-    Some(statistics(delay.mean()?, |q| delay.quantile(q), delay.max()))
 }
 
 fn statistics(mean: Span, quantile: impl Fn(f64) -> Option<Span>, max: Span) -> DelayStatistics {

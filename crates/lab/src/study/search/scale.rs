@@ -2,6 +2,8 @@
 
 use super::SearchError;
 use crate::run::resolve::{Resolved, resolve};
+use crate::study::room::{Room, mean_rtt};
+use crate::study::task::Sought;
 use link::Limit;
 use scenario::Document;
 use units::{Bytes, Complaint, split_quantity};
@@ -11,8 +13,8 @@ const RESOLUTION: f64 = 0.01;
 /// How often the first value may be doubled or halved in search of a bracket: a room for packets, and another value, on which
 /// the cost of a run may depend.
 const DOUBLINGS: (u32, u32) = (24, 10);
-/// So many packets below the answer are tried: with few flows an odd room and an even one differ.
-const BELOW: u32 = 3;
+/// So many packets beyond the answer are tried: with few flows an odd room and an even one differ.
+const BEYOND: u32 = 3;
 /// A room that no scenario has: where it turns up after resolving, the key is a queue's limit.
 const MARK: u64 = 7_654_321;
 
@@ -25,7 +27,7 @@ pub(super) struct Scale {
 
 enum Step {
     /// Packets of a queue's room, one by one, whatever unit the scenario writes it in.
-    Packets(Option<Written>),
+    Packets(usize, Option<Written>),
     /// Bytes, one by one as far as the resolution asks.
     Bytes,
     Any,
@@ -35,7 +37,6 @@ enum Step {
 struct Written {
     unit: String,
     per_packet: f64,
-    link: usize,
 }
 
 impl Scale {
@@ -55,17 +56,17 @@ impl Scale {
             Limit::Packets(_) => None,
             Limit::Bytes(bytes) => {
                 let per_packet = value / bytes.get().max(1) as f64 * packet.get() as f64;
-                Some(Written { unit, per_packet, link })
+                Some(Written { unit, per_packet })
             }
         };
         let start = room.in_packets(packet).floor().max(1.0);
-        Ok(Self { start, unit: "packets".into(), step: Step::Packets(written) })
+        Ok(Self { start, unit: "packets".into(), step: Step::Packets(link, written) })
     }
 
     /// A value as a scenario writes it.
     pub(super) fn text(&self, value: f64) -> String {
         match self.step {
-            Step::Packets(_) | Step::Bytes => format!("{value:.0} {}", self.unit),
+            Step::Packets(..) | Step::Bytes => format!("{value:.0} {}", self.unit),
             // The search stops at one percent.
             Step::Any => format!("{} {}", significant(value, 4, f64::round), self.unit),
         }
@@ -74,13 +75,13 @@ impl Scale {
     /// So many packets in the unit that the scenario uses, if that is another: the shortest number that makes room for
     /// as many packets of the mean length and for no more.
     pub(super) fn written(&self, document: &Document, key: &str, packets: f64) -> Option<String> {
-        let Step::Packets(Some(written)) = &self.step else { return None };
+        let Step::Packets(link, Some(written)) = &self.step else { return None };
         let exact = packets * written.per_packet;
         let same = |text: &String| {
             let mut document = document.clone();
             document.set(key, text).is_ok()
                 && resolve(&document).is_ok_and(|resolved| {
-                    let (room, packet) = room(&resolved, written.link);
+                    let (room, packet) = room(&resolved, *link);
                     room.in_packets(packet).floor() == packets
                 })
         };
@@ -98,28 +99,49 @@ impl Scale {
     /// Whether there is anything to ask between a value that misses and one that meets.
     pub(super) fn has_between(&self, low: f64, high: f64) -> bool {
         match self.step {
-            Step::Packets(_) => high - low > 1.0,
+            Step::Packets(..) => high - low > 1.0,
             Step::Bytes => high - low > 1.0 && high > low * (1.0 + RESOLUTION / 2.0),
             Step::Any => high > low * (1.0 + RESOLUTION),
         }
     }
 
-    /// Numbers of packets a little below one that meets, the nearest first.
-    pub(super) fn below(&self, value: f64) -> impl Iterator<Item = f64> + use<> {
-        let count = if matches!(self.step, Step::Packets(_)) { BELOW } else { 0 };
-        (1..=count).map(move |step| value - f64::from(step)).take_while(|value| *value >= 1.0)
+    /// Numbers of packets a little below the smallest that meets, or above the largest, the nearest first.
+    pub(super) fn beyond(&self, value: f64, sought: Sought) -> impl Iterator<Item = f64> + use<> {
+        let count = if matches!(self.step, Step::Packets(..)) { BEYOND } else { 0 };
+        let step = if sought == Sought::Smallest { -1.0 } else { 1.0 };
+        (1..=count).map(move |nth| value + step * f64::from(nth)).take_while(|value| *value >= 1.0)
     }
 
-    /// Values a little above one that meets, where a metric that falls meets, too.
-    pub(super) fn above(&self, value: f64) -> Vec<f64> {
-        let near = value * (1.0 + RESOLUTION);
-        let far = value * (1.0 + 5.0 * RESOLUTION);
-        if self.is_whole() {
-            let near = if matches!(self.step, Step::Packets(_)) { value + 1.0 } else { near.ceil() };
-            vec![near, far.ceil().max(near + 1.0)]
-        } else {
-            vec![near, far]
+    /// Values a little above the smallest that meets, or below the largest: where the metric moves one way they meet, too.
+    pub(super) fn within(&self, value: f64, sought: Sought) -> Vec<f64> {
+        let way = if sought == Sought::Smallest { 1.0 } else { -1.0 };
+        let (near, far) = (value * (1.0 + way * RESOLUTION), value * (1.0 + way * 5.0 * RESOLUTION));
+        if !self.is_whole() {
+            return vec![near, far];
         }
+        let away = |value: f64| if way > 0.0 { value.ceil() } else { value.floor() };
+        let near = if matches!(self.step, Step::Packets(..)) { value + way } else { away(near) };
+        let far = if way > 0.0 { away(far).max(near + 1.0) } else { away(far).min(near - 1.0) };
+        [near, far].into_iter().filter(|value| *value >= 1.0).collect()
+    }
+
+    /// About so many halvings are between two values and an answer.
+    pub(super) fn steps(&self, low: f64, high: f64) -> f64 {
+        let (low, least) = (low.max(high / 1e6), 1.0 + RESOLUTION);
+        if matches!(self.step, Step::Packets(..)) {
+            (high - low).max(1.0).log2()
+        } else {
+            ((high / low).ln() / least.ln()).max(1.0).log2()
+        }
+    }
+
+    /// So many packets in every unit, where the key is a queue's room.
+    pub(super) fn room(&self, document: &Document, packets: f64) -> Option<Room> {
+        let Step::Packets(link, _) = &self.step else { return None };
+        let resolved = resolve(document).ok()?;
+        let rtt = mean_rtt(document, &resolved, *link);
+        let (rate, packet) = (resolved.links[*link].config.rate, room(&resolved, *link).1);
+        Some(Room::of(packets as u64, packet, rate, rtt))
     }
 
     pub(super) fn is_whole(&self) -> bool {
@@ -127,7 +149,7 @@ impl Scale {
     }
 
     pub(super) fn doublings(&self) -> u32 {
-        if matches!(self.step, Step::Packets(_)) { DOUBLINGS.0 } else { DOUBLINGS.1 }
+        if matches!(self.step, Step::Packets(..)) { DOUBLINGS.0 } else { DOUBLINGS.1 }
     }
 }
 
@@ -202,7 +224,20 @@ mod tests {
         let scale = Scale::of(&document("50 packets"), "link.queue.limit").unwrap();
         assert!(scale.has_between(4000.0, 4002.0) && !scale.has_between(4000.0, 4001.0));
         assert_eq!(scale.middle(4000.0, 4002.0), 4001.0);
-        assert_eq!(scale.below(2.0).collect::<Vec<_>>(), [1.0]);
-        assert_eq!((scale.above(10.0), scale.above(200.0)), (vec![11.0, 12.0], vec![201.0, 210.0]));
+        assert_eq!(scale.beyond(2.0, Sought::Smallest).collect::<Vec<_>>(), [1.0]);
+        assert_eq!(scale.beyond(2.0, Sought::Largest).collect::<Vec<_>>(), [3.0, 4.0, 5.0]);
+        let within = |value| [Sought::Smallest, Sought::Largest].map(|sought| scale.within(value, sought));
+        assert_eq!(within(10.0), [vec![11.0, 12.0], vec![9.0, 8.0]]);
+        assert_eq!(within(200.0), [vec![201.0, 210.0], vec![199.0, 190.0]]);
+    }
+
+    #[test]
+    fn a_room_is_told_in_every_unit() {
+        let room = |limit: &str| {
+            let document = document(limit);
+            Scale::of(&document, "link.queue.limit").unwrap().room(&document, 50.0).expect("a room")
+        };
+        assert_eq!(room("1 bdp").to_string(), "50 packets = 75 kB = 60 ms = 1.5 bdp");
+        assert_eq!(room("10 packets").to_string(), "50 packets = 75 kB = 60 ms = 1.5 bdp");
     }
 }

@@ -1,0 +1,107 @@
+//! What `tightlink emulate` can be asked.
+
+use super::Changes;
+use clap::Args;
+use lab::run::resolve::is_policy;
+use std::path::PathBuf;
+use std::str::FromStr;
+use units::{Bytes, Fraction, Rate, Span};
+
+/// What only a link without a scenario has.
+const OWN: [&str; 6] = ["rate", "delay", "queue", "loss", "cross", "mtu"];
+
+#[derive(Debug, Args)]
+#[command(override_usage = "tightlink emulate --rate <RATE> [OPTIONS] -- <CMD>...\n       \
+                            tightlink emulate <SCENARIO.toml> [OPTIONS] -- <CMD>...")]
+pub(crate) struct EmulateOptions {
+    /// A scenario whose link is emulated, in place of --rate and what belongs to it; "-" reads standard input. CMD takes the
+    /// place of its flows
+    #[arg(value_name = "SCENARIO.toml", conflicts_with_all = OWN)]
+    pub(crate) file: Option<PathBuf>,
+    /// Capacity of the link, in each direction, e.g. 100Mbit/s
+    #[arg(long, required_unless_present = "file", allow_hyphen_values = true)]
+    pub(crate) rate: Option<Rate>,
+    /// One-way delay, e.g. 20ms; the base RTT is twice that
+    #[arg(long, default_value = "0s", allow_hyphen_values = true)]
+    pub(crate) delay: Span,
+    /// The queue: its room, as in 1bdp, 250packets, 512kB or 40ms, a policy of `tightlink list queues`, or both, as in
+    /// "codel, 1s" or "red, 512kB, max_probability=5%" (if absent drop-tail with 1bdp, and with 50ms without a --delay;
+    /// another policy without a room has 1000packets, or 1bdp if that is more)
+    #[arg(long, allow_hyphen_values = true)]
+    pub(crate) queue: Option<QueueChoice>,
+    /// Share of packets lost at random, in each direction, e.g. 0.1%
+    #[arg(long, default_value = "0%", allow_hyphen_values = true)]
+    pub(crate) loss: Fraction,
+    /// Unresponsive cross traffic through the same queue as what CMD sends (constant rate, 1500-byte packets), e.g. 20Mbit/s
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
+    pub(crate) cross: Option<Rate>,
+    /// Limit only what CMD sends: what comes back to CMD has a delay, but neither a rate nor a queue
+    #[arg(long)]
+    pub(crate) one_way: bool,
+    /// Both directions are limited in any case
+    #[arg(long, hide = true, conflicts_with = "one_way")]
+    pub(crate) both: bool,
+    /// Largest packet
+    #[arg(long, value_name = "SIZE", default_value = "1500B", allow_hyphen_values = true)]
+    pub(crate) mtu: Bytes,
+    #[command(flatten)]
+    pub(crate) changes: Changes,
+    /// A program to run at the far end first, e.g. --server "iperf3 -s"
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) server: Option<String>,
+    /// Under sudo, run both programs as root and not as the user who called sudo
+    #[arg(long)]
+    pub(crate) as_root: bool,
+    /// Print what each direction did as JSON, one object on the last line of standard output, after what CMD prints
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The program to run behind the link, and its arguments. It finds the far end's address in $TIGHTLINK_FAR
+    #[arg(last = true, required = true, value_name = "CMD")]
+    pub(crate) program: Vec<String>,
+}
+
+/// A queue as typed in one word: "codel, 1s, target=10ms".
+#[derive(Clone, Debug, Default)]
+pub(crate) struct QueueChoice {
+    /// The policy.
+    pub(crate) kind: Option<String>,
+    /// The room, as typed.
+    pub(crate) limit: Option<String>,
+    /// What is set of the policy: keys of a scenario's queue, and values.
+    pub(crate) settings: Vec<(String, String)>,
+}
+
+impl FromStr for QueueChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut choice = Self::default();
+        for part in text.split(',').map(str::trim) {
+            let (key, value) = match part.split_once('=') {
+                Some((key, value)) => (key.trim(), value.trim()),
+                // Policies begin with a letter, rooms with a digit.
+                None if part.starts_with(|c: char| c.is_ascii_alphabetic()) => ("kind", part),
+                None => ("limit", part),
+            };
+            match key {
+                "kind" if choice.kind.is_none() => {
+                    is_policy(value).map_err(|error| error.to_string())?;
+                    choice.kind = Some(value.into());
+                }
+                "limit" if choice.limit.is_none() => {
+                    let read = value.parse::<scenario::Limit>();
+                    read.map_err(|error| format!("{error}; or a policy, such as codel"))?;
+                    choice.limit = Some(value.into());
+                }
+                "kind" => {
+                    return Err(format!("two policies: {} and {value}", choice.kind.unwrap_or_default()));
+                }
+                "limit" => {
+                    return Err(format!("two rooms: {} and {value}", choice.limit.unwrap_or_default()));
+                }
+                _ => choice.settings.push((key.into(), value.into())),
+            }
+        }
+        Ok(choice)
+    }
+}

@@ -1,0 +1,79 @@
+//! The scenario that the options of `tightlink emulate` describe.
+
+use crate::args::{EmulateOptions, QueueChoice};
+use crate::problem::Problem;
+use crate::source;
+use lab::run::resolve::queue_limit;
+use link::Limit;
+use link::queue::DROP_TAIL;
+use scenario::Document;
+use std::fmt::Write as _;
+use units::{Bytes, Complaint, Rate, Span};
+
+/// Room of a queue without a product of rate and delay to hold.
+const WITHOUT_DELAY: &str = "50ms";
+/// Least room of a policy that keeps the queue short by itself: Linux's own for CoDel.
+const BESIDE_POLICY: u64 = 1000;
+
+/// The link as a scenario, whose only flow has the link's base RTT: the program takes its place.
+pub(super) fn document(options: &EmulateOptions) -> Result<Document, Problem> {
+    let rate = options.rate.unwrap_or_default();
+    if rate == Rate::ZERO {
+        return Err(Problem::usage(
+            Complaint::new("--rate 0", "nothing would pass").accepted("a rate above zero, such as 100Mbit/s"),
+        ));
+    }
+    let mtu = u16::try_from(options.mtu.get()).ok().filter(|mtu| *mtu >= 576);
+    let Some(mtu) = mtu else {
+        let found = format!("{}, which is no IP packet's", options.mtu);
+        return Err(Problem::usage(Complaint::new("--mtu", found).accepted("576B to 65535B")));
+    };
+    let rtt = options.delay * 2;
+    let choice = options.queue.clone().unwrap_or_default();
+    let kind = choice.kind.as_deref().unwrap_or(DROP_TAIL);
+    let room = room(&choice, kind, rate, rtt, options.mtu)?;
+    let (delay, loss) = (options.delay, options.loss);
+    let mut text = format!(
+        "title = \"A program behind a link\"\nduration = \"1s\"\n\n[link]\nrate = \"{rate}\"\ndelay = \"{delay}\"\n\
+         loss = \"{loss}\"\nqueue = {{ kind = \"{kind}\", limit = \"{room}\" }}\n\n[[flow]]\nrtt = \"{rtt}\"\n\
+         segment = \"{mtu}B\"\n"
+    );
+    if let Some(cross) = options.cross.filter(|rate| *rate > Rate::ZERO) {
+        let _ = write!(text, "\n[[traffic]]\nname = \"cross\"\nkind = \"cbr\"\nrate = \"{cross}\"\n");
+    }
+    let mut document = Document::parse("emulate", &text)?;
+    for (key, value) in &choice.settings {
+        document.set(&format!("link.queue.{key}"), value)?;
+    }
+    source::change(&mut document, &options.changes)?;
+    Ok(document)
+}
+
+/// The queue's room, as a scenario writes it; refused if not even one packet fits.
+fn room(choice: &QueueChoice, kind: &str, rate: Rate, rtt: Span, mtu: Bytes) -> Result<String, Problem> {
+    let product = rate.volume(rtt);
+    let usual = || match kind {
+        // Without a delay there is no product to hold.
+        DROP_TAIL if product == Bytes::ZERO => WITHOUT_DELAY.to_owned(),
+        DROP_TAIL => "1 bdp".to_owned(),
+        _ if product > mtu * BESIDE_POLICY => "1 bdp".to_owned(),
+        _ => format!("{BESIDE_POLICY} packets"),
+    };
+    let room = choice.limit.clone().unwrap_or_else(usual);
+    // It was read before.
+    let limit = room.parse().map_or(Limit::Packets(0), |limit| queue_limit(limit, rate, rtt));
+    if matches!(limit, Limit::Packets(0)) || matches!(limit, Limit::Bytes(bytes) if bytes < mtu) {
+        let delay = rtt / 2;
+        return Err(Problem::usage(
+            Complaint::new(
+                "--queue",
+                format!(
+                    "less room than one packet of {mtu}; the bandwidth-delay product of {rate} and twice {delay} is \
+                     {product}"
+                ),
+            )
+            .accepted("1 packet or more, such as 100packets, 512kB, 40ms, or 1bdp with a --delay"),
+        ));
+    }
+    Ok(room)
+}
