@@ -14,8 +14,9 @@ PYTHON := .venv/bin/python
 help: ## show this
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
-demo: setup-rust ## run the main job: theory, simulation and the kernel on one scenario, and a report
-	$(TIGHTLINK) compare scenarios/sobas/fig1-4.toml
+demo: setup-rust ## one path with two queues, by theory, simulation and the kernel, and a report (under a minute after the build)
+	$(TIGHTLINK) compare scenarios/presets/demo.toml
+	@echo "Open results/demo.html in a browser. All published figures: make figures"
 
 test: setup-test ## everything must pass: lints, unit and property tests, kernel and emulator, the page in a browser
 	export TIGHTLINK_SKIPPED="$(CURDIR)/target/not-judged"

@@ -92,6 +92,10 @@ pub(crate) struct CompareOptions {
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) changes: Changes,
+    /// Measure for the scenario's own duration also where the kernel takes part unasked; without --engines it takes part with at
+    /// most 15 s after the warm-up, and every engine measures as long
+    #[arg(long)]
+    pub(crate) full: bool,
     /// Check the claims in this file, too, as in tests/claims; exit code 1 says that one failed
     #[arg(long, value_name = "FILE")]
     pub(crate) claims: Option<PathBuf>,
@@ -102,8 +106,8 @@ pub(crate) struct CompareOptions {
 /// Where a comparison goes.
 #[derive(Debug, Args)]
 pub(crate) struct ReportOptions {
-    /// Engines to ask, separated by commas
-    #[arg(long, value_enum, value_delimiter = ',', default_values = ["model", "sim", "live"])]
+    /// Engines to ask, separated by commas (model,sim,live if absent)
+    #[arg(long, short, value_enum, value_delimiter = ',')]
     pub(crate) engines: Vec<EngineName>,
     /// Run each point N times with consecutive seeds: the run with the median goodput is reported, with the spread of all;
     /// every run is kept (1 if absent, or what a [figure] says)

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use tightlink_lab::run::record::Engine;
 use tightlink_lab::study::claims::parse_claims;
-use tightlink_lab::study::experiment::{Experiment, ExperimentError};
+use tightlink_lab::study::experiment::{Experiment, ExperimentError, shortened};
 use tightlink_lab::study::search::{Bound, Target};
 use tightlink_lab::study::watch::{Event, Unwatched, Watch, Work};
 use units::{Span, Time};
@@ -171,4 +171,22 @@ fn a_watch_stops_a_run_of_the_kernel_at_once_and_nothing_of_it_is_kept() {
     assert_eq!((watch.answered, folders(folder.path())), (0, 0));
     let took = clock.now().since(Time::ZERO);
     assert!(took < Span::from_secs(60), "of an hour it ran {took}");
+}
+
+#[test]
+fn a_kernel_that_nobody_asked_for_measures_a_short_interval() {
+    let long = "title = 'long'\nduration = '60s'\nwarmup = '5s'\n[link]\nrate = '10Mbit/s'\n\
+                queue = { limit = '1 bdp' }\n[[flow]]\nrtt = '40ms'\n";
+    let shorter = |text: &str| shortened(&Document::parse("x.toml", text).unwrap()).unwrap();
+    let (document, own) = shorter(long).expect("60 s are long");
+    assert_eq!((document.value("duration").unwrap(), own), ("20s".into(), Span::from_secs(55)));
+    let untouched = [
+        long.replace("60s", "20s"),
+        format!("{long}start = '6s'\n"),
+        format!("{long}[sweep]\nduration = ['60s', '90s']\n"),
+        format!("{long}control = 'highspeed'\n"),
+    ];
+    for text in untouched {
+        assert!(shorter(&text).is_none(), "{text}");
+    }
 }

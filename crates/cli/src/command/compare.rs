@@ -6,21 +6,44 @@ use crate::progress::Bars;
 use crate::{print, source, table};
 use lab::run::record::Engine;
 use lab::study::claims::{Claim, Verdict, parse_claims};
-use lab::study::experiment::{Compared, Experiment, ExperimentError};
+use lab::study::experiment::{Compared, Experiment, ExperimentError, UNASKED, shortened};
 use lab::study::lines::{OtherLine, drawn, results};
 use report::page_of;
 use scenario::Document;
 use std::path::Path;
 use std::process::ExitCode;
-use units::Complaint;
+use units::{Complaint, Span};
 
 pub(crate) fn run(options: &CompareOptions) -> Result<ExitCode, Problem> {
-    let document = source::document(&options.file, &options.changes)?;
+    let mut document = source::document(&options.file, &options.changes)?;
+    // Claims are about the scenario as it stands.
+    let unasked = options.output.engines.is_empty() && !options.full && options.claims.is_none();
+    let own = if unasked { shortened(&document)? } else { None };
+    let own = own.map(|(shorter, own)| {
+        document = shorter;
+        own
+    });
     let experiment = experiment(&document, &options.output)?;
+    tell_length(&experiment, own);
     let source = experiment.tasks()[0].resolved.source.as_deref().unwrap_or_default();
     let claims = options.claims.as_ref().map_or(Ok(Vec::new()), |file| own_claims(file, source))?;
     let compared = bars(&options.output).watch(|watch| experiment.compare(&claims, watch).map_err(helped))?;
     show(&experiment, &compared, &options.output)
+}
+
+/// How long the kernel takes, before it starts; `own` is the interval that a shorter one takes the place of.
+fn tell_length(experiment: &Experiment, own: Option<Span>) {
+    let (runs, time) = experiment.live_runs();
+    if runs == 0 || time == Span::ZERO || experiment.document().figure().is_ok_and(|figure| figure.is_some())
+    {
+        return;
+    }
+    let runs = if runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") };
+    let shorter = own.map_or_else(String::new, |own| {
+        let (unasked, own) = (UNASKED.rounded(), own.rounded());
+        format!("; every engine measures {unasked} in place of {own}, which --full measures")
+    });
+    print::talk(format_args!("the kernel runs in real time: {runs}, {} in all{shorter}", time.rounded()));
 }
 
 /// The claims of a file that are about the scenario of this source.
@@ -99,8 +122,11 @@ pub(super) fn show(
     Ok(if held { ExitCode::SUCCESS } else { ExitCode::from(CLAIM_FAILED) })
 }
 
-/// The engines asked for, once each, in the order reports show them.
+/// The engines asked for, once each, in the order reports show them; all where none is named.
 pub(super) fn chosen(names: &[EngineName]) -> Vec<Engine> {
+    if names.is_empty() {
+        return Engine::ALL.into();
+    }
     let asked: Vec<Engine> = names.iter().map(|name| Engine::from(*name)).collect();
     Engine::ALL.into_iter().filter(|engine| asked.contains(engine)).collect()
 }

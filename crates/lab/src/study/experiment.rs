@@ -3,14 +3,16 @@
 //! Each command of `tightlink` that runs scenarios is one method here, and so is what other programs ask for. None prints
 //! anything: a [`Watch`] is told how far the work is, and may stop it.
 //!
-//! `experiment/error.rs` says how an experiment can end badly, `experiment/headline.rs` writes the headline of a figure,
+//! `experiment/kernel.rs` says how long the kernel takes, `experiment/error.rs` how an experiment can end badly, `experiment/headline.rs` writes the headline of a figure,
 //! `experiment/reference.rs` reads what is drawn beside it.
 
 mod error;
 mod headline;
+mod kernel;
 mod reference;
 
 pub use error::ExperimentError;
+pub use kernel::{UNASKED, shortened};
 
 use super::claims::{Claim, Evidence, Judging, Verdict, check, confirmed, evidence, judged_by, kernel_runs};
 use super::curves::{self, Curves, draw};

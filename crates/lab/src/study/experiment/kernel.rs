@@ -1,0 +1,63 @@
+//! How long the kernel's runs take, and a shorter interval where nobody asked for the long one.
+
+use super::Experiment;
+use crate::run::engine;
+use crate::run::record::Engine;
+use crate::study::repeat::runs;
+use crate::study::task::{Task, tasks};
+use scenario::{Document, Faults};
+use units::Span;
+
+/// Measured time of a kernel run that nobody asked for by name: long enough for ten batch means of over a second.
+pub const UNASKED: Span = Span::from_secs(15);
+
+/// The scenario with a measured interval of [`UNASKED`] for every engine, and how long its own is; `None` where that is no
+/// longer, where the kernel cannot answer, or where something begins or ends after the warm-up.
+///
+/// # Errors
+/// What is wrong with the scenario.
+pub fn shortened(document: &Document) -> Result<Option<(Document, Span)>, Faults> {
+    let tasks = tasks(document)?;
+    let first = &tasks[0].resolved;
+    let Some(end) = first.end else { return Ok(None) };
+    let warmup = first.warmup;
+    let alike = |task: &Task| {
+        let resolved = &task.resolved;
+        let begins = resolved.flows.iter().all(|flow| flow.start <= warmup && flow.stop.is_none());
+        let steady = resolved.traffic.iter().all(|traffic| {
+            traffic.config.start.since(units::Time::ZERO) <= warmup
+                && traffic.config.stop.since(units::Time::ZERO) >= end
+        });
+        begins && steady && resolved.end == Some(end) && resolved.warmup == warmup
+    };
+    let own = end.saturating_sub(warmup);
+    let live = |task: &Task| engine::check(Engine::Live, &task.resolved).is_ok();
+    let varied = document.sweep()?.axes().iter().any(|axis| axis.key == "duration" || axis.key == "warmup");
+    if own <= UNASKED
+        || varied
+        || document.figure()?.is_some()
+        || !tasks.iter().all(alike)
+        || !tasks.iter().any(live)
+    {
+        return Ok(None);
+    }
+    let mut shorter = document.clone();
+    shorter.set("duration", &(warmup + UNASKED).to_string())?;
+    Ok(Some((shorter, own)))
+}
+
+impl Experiment {
+    /// How many runs of the kernel [`Self::compare`] makes, and how long these take, one after the other; of a run that ends with
+    /// its flows the time is not known.
+    #[must_use]
+    pub fn live_runs(&self) -> (u64, Span) {
+        if !self.engines.contains(&Engine::Live) {
+            return (0, Span::ZERO);
+        }
+        let live = self.tasks.iter().filter(|task| engine::check(Engine::Live, &task.resolved).is_ok());
+        let each = runs(Engine::Live, self.repeat.unwrap_or(1));
+        live.fold((0, Span::ZERO), |(count, time), task| {
+            (count + each, time + task.resolved.end.unwrap_or_default() * each)
+        })
+    }
+}
