@@ -56,6 +56,32 @@ fn each_assumption_that_a_scenario_breaks_is_listed_with_its_theory() {
 }
 
 #[test]
+fn every_theory_of_links_lists_packets_that_overtake_others() {
+    let jitter = "packets are taken to keep their order, without jitter";
+    let ordered = FILE.replace("'file'", "'file'\ncount = 10").replace("title = 't'", TOP);
+    let disordered = ordered.replace("limit = '19 packets'", "limit = '19 packets'\njitter = '5ms'");
+    for theory in ["slow start", "mft", "fixed point", "fluid"] {
+        let assumptions = |text: &str| {
+            let mut document = Document::parse("x.toml", text).unwrap();
+            document.set("model.theory", theory).unwrap();
+            let resolved = resolve(&document).unwrap_or_else(|faults| panic!("{faults}"));
+            run(Engine::Model, &resolved, UNWATCHED).unwrap().summary.assumptions
+        };
+        let (without, with) = (assumptions(&ordered), assumptions(&disordered));
+        let added: Vec<&String> = with.iter().filter(|assumption| !without.contains(assumption)).collect();
+        assert_eq!(with.len(), without.len() + 1, "{theory}: {with:?}");
+        assert!(added[0].ends_with(jitter), "{theory}: {added:?}");
+    }
+    // Behind another link than the tight one, too.
+    let text = format!(
+        "{TOP}[[link]]\nname = 'a'\nrate = '10Mbit/s'\nqueue.limit = '40 packets'\n\
+         [[link]]\nname = 'b'\nrate = '30Mbit/s'\njitter = '5ms'\nqueue.limit = '40 packets'\n[[flow]]\nrtt = '40ms'\n"
+    );
+    let assumptions = answered(&text).summary.assumptions;
+    assert!(assumptions.iter().any(|assumption| assumption.ends_with(jitter)), "{assumptions:?}");
+}
+
+#[test]
 fn equal_flows_that_lose_together_are_one_flow_of_their_size() {
     let flows = |count: u64, segment: u64| {
         let text = format!(

@@ -14,7 +14,7 @@
 //! 2. `model/NAME.rs` has a unit struct that implements [`Theory`]. Four functions:
 //!    - `name` and `source`: what assumptions and notes call it, and where it is from;
 //!    - `departures`: an empty list where the theory is about exactly such a scenario; else one [`Departure`] for each part that
-//!      it takes otherwise. Those that most theories share are functions of `departure.rs`. An error only where
+//!      it takes otherwise. Those that theories share are functions of `departure.rs`, what they share otherwise is in `tight.rs`. An error only where
 //!      nothing can be said. It must be cheap: every engine is asked before anything runs;
 //!    - `answer`: the numbers, as an [`Answer`]. It is called whatever the departures are, so it must put something in the place
 //!      of each. Numbers are finite, shares lie in [0, 1]; a solver that finds nothing is an error with the reason.
@@ -31,6 +31,7 @@ mod fluid;
 mod mft;
 mod saturation;
 mod slow_start;
+mod tight;
 
 use self::answer::Answer;
 use self::departure::Departure;

@@ -1,9 +1,16 @@
 //! How a scenario differs from what a theory is about.
 
+use super::tight::red;
 use crate::run::engine::{no_users, one_queue};
 use crate::run::record::Engine;
 use crate::run::resolve::{Resolved, ResolvedFlow};
-use units::{Complaint, Span};
+use units::{Complaint, Fraction, Span};
+
+/// What a control is taken for where a theory knows Reno only.
+pub(super) const RENO: &str = "Reno, which adds a segment per round trip and halves at a loss";
+
+/// As many flows as the fixed point's source has. Fewer lose together, and are no random process of arrivals.
+pub(super) const ENOUGH: usize = 10;
 
 /// One part of a scenario that a theory takes otherwise than it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,8 +48,82 @@ impl Departure {
     }
 }
 
+/// What every theory of links takes otherwise, but for queue policies, of which some know several: `flows` have another control than
+/// those that are `known`.
+pub(super) fn of_links<'a>(
+    resolved: &Resolved,
+    flows: impl IntoIterator<Item = &'a ResolvedFlow>,
+    known: &[&str],
+    taken_for: &str,
+    policy: Option<Departure>,
+) -> Vec<Departure> {
+    let departures = [
+        network(resolved),
+        users(resolved),
+        control(flows, known, taken_for),
+        policy,
+        marks(resolved),
+        jitter(resolved),
+        leaves(resolved),
+    ];
+    departures.into_iter().flatten().collect()
+}
+
+/// What theories of many flows take otherwise: too few of `crossing`, at the weight of `found`, or flows that end; and marks of RED.
+pub(super) fn of_many(
+    resolved: &Resolved,
+    crossing: &[&ResolvedFlow],
+    found: &str,
+    assumption: &str,
+) -> Vec<Departure> {
+    let few = (crossing.len() < ENOUGH).then(|| {
+        let complaint = Complaint::new(crossing[0].key("count"), found)
+            .accepted(format!("{ENOUGH} or more"))
+            .help("ask the simulator");
+        let weight = if crossing.len() == 1 { Weight::Core } else { Weight::Part };
+        Departure::new(weight, complaint, assumption)
+    });
+    [sized(crossing), early_marks(resolved), few].into_iter().flatten().collect()
+}
+
+/// Losses of the link's own: there are none.
+pub(super) fn random_loss(resolved: &Resolved) -> Option<Departure> {
+    let complaint = Complaint::new("link.loss", "losses that the queue has no part in")
+        .accepted("0")
+        .help("ask the simulator");
+    (resolved.link.loss > Fraction::ZERO)
+        .then(|| Departure::new(Weight::Part, complaint, "the link loses nothing by itself"))
+}
+
+/// Cross traffic: its packets do not wait.
+pub(super) fn cross_traffic(resolved: &Resolved) -> Option<Departure> {
+    let complaint = Complaint::new("traffic", "cross traffic that the equations have no queue for")
+        .accepted("none")
+        .help("ask the simulator");
+    let assumption = "cross traffic takes its mean rate from the link, and no room in the queue";
+    (!resolved.traffic.is_empty()).then(|| Departure::new(Weight::Part, complaint, assumption))
+}
+
+/// A socket buffer of fewer than `enough` segments, or one that a sizer moves: it is never the limit.
+pub(super) fn held_back<'a>(
+    flows: impl IntoIterator<Item = &'a ResolvedFlow>,
+    weight: Weight,
+    enough: f64,
+    accepted: &str,
+) -> Option<Departure> {
+    let segments = |flow: &ResolvedFlow| Some(flow.socket_buffer?.get() as f64 / flow.payload.get() as f64);
+    let is_held = |flow: &&ResolvedFlow| {
+        segments(flow).is_some_and(|segments| segments < enough) || flow.sizer.is_some()
+    };
+    let flow = flows.into_iter().find(is_held)?;
+    let complaint = Complaint::new(flow.key("socket_buffer"), "the receiver may hold the window back")
+        .accepted(accepted)
+        .help("ask the simulator");
+    Some(Departure::new(weight, complaint, "the receive window is never the limit"))
+}
+
 /// More than one queue: the tight link's is the only one looked at.
-pub(super) fn network(resolved: &Resolved) -> Option<Departure> {
+fn network(resolved: &Resolved) -> Option<Departure> {
     let misfit = one_queue(Engine::Model, resolved).err()?;
     let tight = &resolved.links[resolved.tight].name;
     let assumption =
@@ -50,14 +131,15 @@ pub(super) fn network(resolved: &Resolved) -> Option<Departure> {
     Some(Departure::new(Weight::Part, misfit.complaint, assumption))
 }
 
-/// Packets that overtake others: they are taken to keep their order.
-pub(super) fn jitter(resolved: &Resolved) -> Option<Departure> {
-    let complaint = Complaint::new("link.jitter", "no closed form for packets that overtake others")
-        .accepted("no jitter")
-        .help("ask the simulator or the kernel");
-    (resolved.link.jitter > Span::ZERO).then(|| {
-        Departure::new(Weight::Part, complaint, "packets are taken to keep their order, without jitter")
-    })
+/// Packets that overtake others, on any link of the scenario: they are taken to keep their order.
+fn jitter(resolved: &Resolved) -> Option<Departure> {
+    let link = resolved.links.iter().find(|link| link.config.jitter > Span::ZERO)?;
+    let complaint =
+        Complaint::new(format!("{}.jitter", link.table), "no closed form for packets that overtake others")
+            .accepted("no jitter")
+            .help("ask the simulator or the kernel");
+    let assumption = "packets are taken to keep their order, without jitter";
+    Some(Departure::new(Weight::Part, complaint, assumption))
 }
 
 /// Users that come and go: they are left out.
@@ -69,7 +151,7 @@ pub(super) fn users(resolved: &Resolved) -> Option<Departure> {
 }
 
 /// A queue that marks before it drops, and flows that answer marks.
-pub(super) fn marks(resolved: &Resolved) -> Option<Departure> {
+fn marks(resolved: &Resolved) -> Option<Departure> {
     let marked =
         resolved.queue.settings.mark_above.is_some() && resolved.flows.iter().any(|flow| flow.transport.ecn);
     let complaint =
@@ -92,7 +174,7 @@ pub(super) fn not_drop_tail(resolved: &Resolved) -> Option<Departure> {
 }
 
 /// A flow that leaves.
-pub(super) fn leaves(resolved: &Resolved) -> Option<Departure> {
+fn leaves(resolved: &Resolved) -> Option<Departure> {
     let leaves = resolved.flows.iter().find(|flow| flow.stop.is_some())?;
     let complaint =
         Complaint::new(leaves.key("stop"), "a flow that leaves: the closed forms are of a steady state")
@@ -122,4 +204,33 @@ pub(super) fn control<'a>(
     let is = if names.len() == 1 { "is" } else { "are" };
     let assumption = format!("{} {is} taken for {taken_for}", names.join(", "));
     Some(Departure::new(Weight::Core, complaint, assumption))
+}
+
+/// A queue that is neither drop-tail nor RED.
+pub(super) fn not_drop_tail_or_red(resolved: &Resolved) -> Option<Departure> {
+    if red(resolved).is_some() { None } else { not_drop_tail(resolved) }
+}
+
+/// Flows that end.
+fn sized(crossing: &[&ResolvedFlow]) -> Option<Departure> {
+    let flow = crossing.iter().find(|flow| flow.size.is_some())?;
+    let complaint = Complaint::new(
+        flow.key("size"),
+        "a flow that ends: the theories of many flows have flows that always have data",
+    )
+    .accepted("greedy flows, without a size")
+    .help("ask the simulator");
+    Some(Departure::new(Weight::Part, complaint, "every flow is taken to have data all the time"))
+}
+
+/// RED that marks instead of dropping.
+fn early_marks(resolved: &Resolved) -> Option<Departure> {
+    let marks = red(resolved)?.1.ecn && resolved.flows.iter().any(|flow| flow.transport.ecn);
+    let complaint =
+        Complaint::new("link.queue.ecn", "packets that are marked, where the theory has them dropped")
+            .accepted("flows without ecn, or a queue with ecn = false")
+            .help("ask the simulator");
+    marks.then(|| {
+        Departure::new(Weight::Part, complaint, "packets that would be marked are taken to be dropped")
+    })
 }

@@ -5,20 +5,16 @@
 
 use super::Theory;
 use super::answer::{Answer, elsewhere, shares};
-use super::departure::{self, Departure, Weight};
+use super::departure::{self, Departure};
+use super::tight::{completion, crossing, empty_rtt, red};
 use crate::run::record::{DelayStatistics, FlowSummary, Note, Percentiles, QueueLength, RttStatistics};
 use crate::run::resolve::{Resolved, ResolvedFlow};
-use link::queue::RedParameters;
 use model::fixed_point::{self as theory, Bottleneck, Flow, Queue};
-use model::red::Red;
 use model::response::{MOST_LOSS, Protocol};
 use units::{Complaint, Fraction};
 
 /// What the protocol of a control without a response function is taken for.
 const OTHERWISE: Protocol = Protocol::Reno;
-
-/// As many flows as the source has. Fewer lose together, and are no random process of arrivals.
-pub(super) const ENOUGH: usize = 10;
 
 /// The theory of the fixed point.
 pub(super) struct FixedPoint;
@@ -34,39 +30,19 @@ impl Theory for FixedPoint {
 
     fn departures(&self, resolved: &Resolved) -> Result<Vec<Departure>, Complaint> {
         let crossing = crossing(resolved)?;
-        let first = crossing[0];
         bottleneck(resolved).check()?;
         let known: Vec<&str> = (Protocol::ALL.into_iter())
             .filter(|protocol| protocol.laws().is_some())
             .map(Protocol::name)
             .collect();
-        let reno = "Reno, by its response function";
-        let mut departures: Vec<Departure> = [
-            departure::control(crossing.iter().copied(), &known, reno),
-            policy(resolved),
-            departure::network(resolved),
-            departure::users(resolved),
-            departure::marks(resolved),
-            departure::jitter(resolved),
-            departure::leaves(resolved),
-            sized(&crossing),
-            early_marks(resolved),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
-        if crossing.len() < ENOUGH {
-            let found = match crossing.len() {
-                1 => "one flow: its packets are no random arrivals".to_owned(),
-                count => format!("{count} flows: they lose together rather than one by one"),
-            };
-            let complaint = Complaint::new(first.key("count"), found)
-                .accepted(format!("{ENOUGH} or more"))
-                .help("ask the simulator");
-            let weight = if crossing.len() == 1 { Weight::Core } else { Weight::Part };
-            let assumption = "packets are taken to arrive at random, as those of many flows do";
-            departures.push(Departure::new(weight, complaint, assumption));
-        }
+        let (reno, policy) = ("Reno, by its response function", departure::not_drop_tail_or_red(resolved));
+        let mut departures = departure::of_links(resolved, crossing.iter().copied(), &known, reno, policy);
+        let found = match crossing.len() {
+            1 => "one flow: its packets are no random arrivals".to_owned(),
+            count => format!("{count} flows: they lose together rather than one by one"),
+        };
+        let random = "packets are taken to arrive at random, as those of many flows do";
+        departures.extend(departure::of_many(resolved, &crossing, &found, random));
         Ok(departures)
     }
 
@@ -75,7 +51,7 @@ impl Theory for FixedPoint {
         let bottleneck = bottleneck(resolved);
         let flows: Vec<Flow> = crossing.iter().map(|flow| described(resolved, flow)).collect();
         let found = theory::fixed_point(&bottleneck, &flows)
-            .map_err(|error| Complaint::new("", error.to_string()).help("ask the simulator"))?;
+            .map_err(|error| Complaint::from(error).help("ask the simulator"))?;
         let (mut found_shares, link_shares) = (found.flows.iter(), shares(resolved));
         let (mut summaries, mut windows) = (Vec::new(), Vec::new());
         for flow in &resolved.flows {
@@ -111,61 +87,6 @@ impl Theory for FixedPoint {
     }
 }
 
-/// The flows that share the queue, at least one.
-///
-/// # Errors
-/// If there is none.
-pub(super) fn crossing(resolved: &Resolved) -> Result<Vec<&ResolvedFlow>, Complaint> {
-    let crossing: Vec<&ResolvedFlow> =
-        resolved.flows.iter().filter(|flow| flow.route.contains(&resolved.tight)).collect();
-    if crossing.is_empty() {
-        let nothing = Complaint::new("flow", "no flow crosses the tight link: nothing to predict");
-        return Err(nothing.accepted("one or more"));
-    }
-    Ok(crossing)
-}
-
-/// A queue that is neither drop-tail nor RED.
-pub(super) fn policy(resolved: &Resolved) -> Option<Departure> {
-    if red(resolved).is_some() { None } else { departure::not_drop_tail(resolved) }
-}
-
-/// Flows that end.
-pub(super) fn sized(crossing: &[&ResolvedFlow]) -> Option<Departure> {
-    let flow = crossing.iter().find(|flow| flow.size.is_some())?;
-    let complaint = Complaint::new(
-        flow.key("size"),
-        "a flow that ends: the fixed point is of flows that always have data",
-    )
-    .accepted("greedy flows, without a size")
-    .help("ask the simulator");
-    Some(Departure::new(Weight::Part, complaint, "every flow is taken to have data all the time"))
-}
-
-/// RED that marks instead of dropping.
-pub(super) fn early_marks(resolved: &Resolved) -> Option<Departure> {
-    let marks = red(resolved)?.1.ecn && resolved.flows.iter().any(|flow| flow.transport.ecn);
-    let complaint =
-        Complaint::new("link.queue.ecn", "packets that are marked, where the theory has them dropped")
-            .accepted("flows without ecn, or a queue with ecn = false")
-            .help("ask the simulator");
-    marks.then(|| {
-        Departure::new(Weight::Part, complaint, "packets that would be marked are taken to be dropped")
-    })
-}
-
-/// RED as the theory sees it, and all of its knobs.
-pub(super) fn red(resolved: &Resolved) -> Option<(Red, RedParameters)> {
-    let knobs = resolved.queue.red(resolved.limit, resolved.link.rate)?;
-    // Thresholds count waiting packets, and lengths of the theory the one being sent, too.
-    let red = Red {
-        min_threshold: knobs.min_threshold + 1.0,
-        max_threshold: knobs.max_threshold + 1.0,
-        max_probability: knobs.max_probability,
-    };
-    Some((red, knobs))
-}
-
 fn bottleneck(resolved: &Resolved) -> Bottleneck {
     let room = resolved.limit.in_packets(resolved.queue.mean_packet);
     let capacity = resolved.link.rate;
@@ -183,7 +104,7 @@ fn described(resolved: &Resolved, flow: &ResolvedFlow) -> Flow {
     Flow {
         count: 1,
         protocol: Protocol::named(&flow.control).filter(|known| known.laws().is_some()).unwrap_or(OTHERWISE),
-        base_rtt: flow.base_rtt + resolved.link.rate.serialization(segment),
+        base_rtt: empty_rtt(resolved, flow),
         packet: segment,
         max_window: flow.socket_buffer.map_or(f64::INFINITY, |buffer| (buffer / flow.payload).max(1) as f64),
     }
@@ -202,7 +123,7 @@ fn summary(flow: &ResolvedFlow, share: &theory::Share, found: &theory::FixedPoin
             mean: share.rtt.as_secs_f64(),
             p95: None,
         }),
-        completion_s: flow.size.map(|size| size.bits_f64() / goodput.max(1.0)),
+        completion_s: completion(flow, goodput),
         // By Little's law.
         backlog_packets: Some(arriving * found.queueing_delay.as_secs_f64()),
         ..FlowSummary::default()

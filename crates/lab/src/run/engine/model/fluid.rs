@@ -7,7 +7,7 @@
 use super::Theory;
 use super::answer::{Answer, elsewhere, shares};
 use super::departure::{self, Departure, Weight};
-use super::fixed_point::{ENOUGH, crossing, early_marks, policy, red, sized};
+use super::tight::{completion, crossing, empty_rtt, red};
 use crate::run::record::{
     DelayStatistics, FlowSeries, FlowSummary, LinkSeries, Note, Percentiles, RttStatistics, Series, Times,
 };
@@ -17,7 +17,7 @@ use model::fluid::{self as theory, AveragedRed, Bottleneck, Class, MOST_CLASSES,
 use model::red::Red;
 use model::response::Protocol;
 use scenario::Column;
-use units::{Complaint, Fraction, Span};
+use units::{Complaint, Span};
 
 /// The protocols that the equations have.
 const KNOWN: [Protocol; 3] = [Protocol::Reno, Protocol::Cubic, Protocol::HighSpeed];
@@ -61,20 +61,13 @@ impl Theory for Fluid {
         let seen = seen(resolved)?;
         seen.check().map_err(placed)?;
         let known = KNOWN.map(Protocol::name);
-        let reno = "Reno, which adds a segment per round trip and halves at a loss";
-        let mut departures: Vec<Departure> = [
-            departure::control(crossing.iter().copied(), &known, reno),
-            policy(resolved),
-            departure::network(resolved),
-            departure::users(resolved),
-            departure::marks(resolved),
-            departure::leaves(resolved),
-            sized(&crossing),
-            early_marks(resolved),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
+        let policy = departure::not_drop_tail_or_red(resolved);
+        let mut departures =
+            departure::of_links(resolved, crossing.iter().copied(), &known, departure::RENO, policy);
+        let found =
+            format!("{} of them: each window saws, where the equations have its mean", crossing.len());
+        let mean = "each flow has the mean window of many";
+        departures.extend(departure::of_many(resolved, &crossing, &found, mean));
         departures.extend(beyond(resolved, &crossing, &seen));
         Ok(departures)
     }
@@ -83,7 +76,7 @@ impl Theory for Fluid {
         let seen = seen(resolved)?;
         let Seen { bottleneck, classes, end, every, .. } = &seen;
         let found = theory::trajectory(bottleneck, classes, *end, *every)
-            .map_err(|error| Complaint::new("", error.to_string()).help("ask the simulator"))?;
+            .map_err(|error| Complaint::from(error).help("ask the simulator"))?;
         Ok(seen.answer(resolved, &found))
     }
 }
@@ -100,11 +93,6 @@ fn placed(error: OutOfRange) -> Complaint {
     };
     let help = "shorten the duration, or ask the simulator";
     Complaint { place: place.into(), ..Complaint::from(error) }.help(help)
-}
-
-/// The round trip with an empty queue, the transmission of a segment included, seconds.
-fn base_rtt(resolved: &Resolved, flow: &ResolvedFlow) -> f64 {
-    (flow.base_rtt + resolved.link.rate.serialization(flow.segment())).as_secs_f64()
 }
 
 fn protocol(flow: &ResolvedFlow) -> Protocol {
@@ -166,7 +154,7 @@ fn seen(resolved: &Resolved) -> Result<Seen, Complaint> {
     let rtts = members.iter().map(|places| places.chunk_by(|a, b| rtt(a) == rtt(b)).count()).sum();
     let class = |places: &Vec<usize>| {
         let flow = |place: usize| &resolved.flows[place];
-        let own = |place: &usize| base_rtt(resolved, flow(*place));
+        let own = |place: &usize| empty_rtt(resolved, flow(*place)).as_secs_f64();
         let base_rtt = places.iter().map(own).sum::<f64>() / places.len() as f64;
         // Its share of the path, so that the link is full and the queue empty.
         let window = (capacity * base_rtt / count).max(1.0);
@@ -206,15 +194,7 @@ fn beyond(resolved: &Resolved, crossing: &[&ResolvedFlow], seen: &Seen) -> Vec<D
                 departures.push(Departure::new(weight, complaint, assumption));
             }
         };
-    let (first, count) = (crossing[0], crossing.len());
-    depart(
-        count < ENOUGH,
-        if count == 1 { Weight::Core } else { Weight::Part },
-        first.key("count"),
-        format!("{count} of them: each window saws, where the equations have its mean"),
-        format!("{ENOUGH} or more"),
-        "each flow has the mean window of many".into(),
-    );
+    let first = crossing[0];
     depart(
         resolved.warmup == Span::ZERO,
         Weight::Part,
@@ -252,38 +232,13 @@ fn beyond(resolved: &Resolved, crossing: &[&ResolvedFlow], seen: &Seen) -> Vec<D
             "all packets have the mean size".into(),
         );
     }
-    depart(
-        resolved.link.loss > Fraction::ZERO,
-        Weight::Part,
-        "link.loss".into(),
-        "losses that the queue has no part in".into(),
-        "0".into(),
-        "the link loses nothing by itself".into(),
-    );
-    depart(
-        !resolved.traffic.is_empty(),
-        Weight::Part,
-        "traffic".into(),
-        "cross traffic that the equations have no queue for".into(),
-        "none".into(),
-        "cross traffic takes its mean rate from the link, and no room in the queue".into(),
-    );
     let all = seen.bottleneck.capacity * seen.classes.iter().map(|class| class.base_rtt).fold(0.0, f64::max)
         + seen.bottleneck.buffer;
-    let held = |flow: &&&ResolvedFlow| {
-        let window = flow.socket_buffer.map(|buffer| buffer.get() as f64 / flow.payload.get() as f64);
-        window.is_some_and(|window| window < all) || flow.sizer.is_some()
-    };
-    if let Some(flow) = crossing.iter().find(held) {
-        depart(
-            true,
-            Weight::Part,
-            flow.key("socket_buffer"),
-            "the receiver may hold the window back".into(),
-            "\"max\", or what path and queue hold".into(),
-            "the receive window is never the limit".into(),
-        );
-    }
+    let flows = crossing.iter().copied();
+    let held = departure::held_back(flows, Weight::Part, all, "\"max\", or what path and queue hold");
+    departures.extend(departure::random_loss(resolved));
+    departures.extend(departure::cross_traffic(resolved));
+    departures.extend(held);
     departures
 }
 
@@ -359,7 +314,7 @@ impl Seen {
             };
             let rate = if taken > 0.0 { sent * means.taken[index] / taken } else { 0.0 };
             let payload = flow.payload.get() as f64;
-            let base = base_rtt(resolved, flow);
+            let base = empty_rtt(resolved, flow).as_secs_f64();
             let goodput = rate * 8.0 * self.packet * payload / flow.segment().get() as f64;
             windows.push(Some(means.window[index] / seconds * payload));
             flows.push(FlowSummary {
@@ -367,7 +322,7 @@ impl Seen {
                 goodput_bps: goodput,
                 loss_rate: Some(loss),
                 rtt_s: Some(RttStatistics { min: base, mean: base + delay, p95: None }),
-                completion_s: flow.size.map(|size| size.bits_f64() / goodput.max(1.0)),
+                completion_s: completion(flow, goodput),
                 ..FlowSummary::default()
             });
         }

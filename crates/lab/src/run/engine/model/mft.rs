@@ -8,6 +8,7 @@
 use super::Theory;
 use super::answer::{Answer, elsewhere, shares};
 use super::departure::{self, Departure, Weight};
+use super::tight::{completion, crossing};
 use crate::run::record::{DelayStatistics, FlowSummary, Note, Percentiles, RttStatistics};
 use crate::run::resolve::{Resolved, ResolvedFlow};
 use model::mft::{self, CrossTraffic, Path, Prediction, Regime, Target};
@@ -67,30 +68,17 @@ impl Theory for Mft {
 }
 
 fn seen(resolved: &Resolved) -> Result<Seen<'_>, Complaint> {
-    let users = departure::users(resolved);
-    let mut departures: Vec<Departure> =
-        departure::network(resolved).into_iter().chain(users.clone()).collect();
-    let crossing: Vec<&ResolvedFlow> =
-        resolved.flows.iter().filter(|flow| flow.route.contains(&resolved.tight)).collect();
-    let Some((first, others)) = crossing.split_first() else {
-        let nothing = || {
-            Complaint::new("flow", "no flow crosses the tight link: nothing to predict")
-                .accepted("one or more")
-        };
-        return Err(users.map_or_else(nothing, |users| users.complaint));
-    };
+    let crossing = crossing(resolved)?;
+    let (first, others) = (crossing[0], &crossing[1..]);
     let beside = if others.is_empty() {
         Ok(CrossTraffic::Unresponsive { rate: resolved.unresponsive() })
     } else {
         buffer_limited(resolved, others)
     };
-    let targets = if beside.is_ok() { vec![*first] } else { crossing.clone() };
-    let reno = "Reno, which adds a segment per round trip and halves at a loss";
-    departures.extend(departure::control(targets.iter().copied(), &CONTROLS, reno));
-    departures.extend(departure::not_drop_tail(resolved));
-    departures.extend(departure::marks(resolved));
-    departures.extend(departure::jitter(resolved));
-    departures.extend(departure::leaves(resolved));
+    let targets = if beside.is_ok() { vec![first] } else { crossing.clone() };
+    let policy = departure::not_drop_tail(resolved);
+    let known = targets.iter().copied();
+    let mut departures = departure::of_links(resolved, known, &CONTROLS, departure::RENO, policy);
     let cross = beside.unwrap_or_else(|complaint| {
         let together = format!(
             "the {} flows are taken to have one RTT and equal shares, and to lose together",
@@ -214,7 +202,7 @@ impl Seen<'_> {
             loss_rate: Some(loss),
             retransmits: if loss == 0.0 { Some(0) } else { None },
             rtt_s: Some(RttStatistics { min: least.as_secs_f64(), mean: mean.as_secs_f64(), p95: None }),
-            completion_s: flow.size.map(|size| size.bits_f64() / goodput.max(1.0)),
+            completion_s: completion(flow, goodput),
             ..FlowSummary::default()
         }
     }

@@ -7,13 +7,14 @@
 use super::Theory;
 use super::answer::{Answer, Packets};
 use super::departure::{self, Departure, Weight};
+use super::tight::empty_rtt;
 use crate::run::record::FlowSummary;
 use crate::run::resolve::{Resolved, ResolvedFlow};
 use link::Limit;
 use model::OutOfRange;
 use model::slow_start::{self, Connection, Growth, Path, Repair, Transfer, overflow_window};
 use transport::{Host, LossDetection, Recovery, Transport};
-use units::{Bytes, Complaint, Fraction, Span};
+use units::{Bytes, Complaint, Span};
 
 /// The theory of one file's transfer.
 pub(super) struct SlowStart;
@@ -32,22 +33,8 @@ impl Theory for SlowStart {
         // What is out of range has no answer.
         path(resolved, flow).check().map_err(|error| placed(error, flow))?;
         connection(flow).growth.check().map_err(|error| placed(error, flow))?;
-        let mut departures: Vec<Departure> = [
-            departure::network(resolved),
-            departure::users(resolved),
-            departure::control(
-                [flow],
-                &["reno"],
-                "Reno, which adds a segment per round trip and halves at a loss",
-            ),
-            departure::not_drop_tail(resolved),
-            departure::marks(resolved),
-            departure::jitter(resolved),
-            departure::leaves(resolved),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
+        let policy = departure::not_drop_tail(resolved);
+        let mut departures = departure::of_links(resolved, [flow], &["reno"], departure::RENO, policy);
         departures.extend(others(resolved));
         departures.extend(beyond(resolved, flow));
         departures.extend(of_host(flow));
@@ -97,7 +84,7 @@ fn path(resolved: &Resolved, flow: &ResolvedFlow) -> Path {
     Path {
         capacity: resolved.available(),
         segment,
-        rtt: flow.base_rtt + resolved.link.rate.serialization(segment),
+        rtt: empty_rtt(resolved, flow),
         // A limit does not count the packet being sent.
         buffer: waiting + segment,
     }
@@ -135,13 +122,7 @@ fn others(resolved: &Resolved) -> Vec<Departure> {
             .help("ask the simulator");
         departures.push(Departure::new(Weight::Core, complaint, "the other flows are left out"));
     }
-    if !resolved.traffic.is_empty() {
-        let complaint = Complaint::new("traffic", "cross traffic beside the file")
-            .accepted("a file alone on its path")
-            .help("ask the simulator");
-        let assumption = "cross traffic takes its mean rate from the link, and no room in the queue";
-        departures.push(Departure::new(Weight::Part, complaint, assumption));
-    }
+    departures.extend(departure::cross_traffic(resolved));
     departures
 }
 
@@ -156,29 +137,12 @@ fn beyond(resolved: &Resolved, flow: &ResolvedFlow) -> Vec<Departure> {
         }
     };
     depart(
-        resolved.link.loss > Fraction::ZERO,
-        Weight::Part,
-        "link.loss".into(),
-        "losses that the queue has no part in",
-        "0",
-        "the link loses nothing by itself",
-    );
-    depart(
         flow.slow_start != "standard",
         Weight::Part,
         flow.key("slow_start"),
         "another slow start than RFC 5681's",
         "standard",
         "slow start is RFC 5681's",
-    );
-    let held = (path.pipe() + path.room()) * flow.payload.get() as f64;
-    depart(
-        flow.socket_buffer.is_some_and(|buffer| (buffer.get() as f64) < 2.0 * held) || flow.sizer.is_some(),
-        Weight::Core,
-        flow.key("socket_buffer"),
-        "the receiver may hold the window back",
-        "\"max\", or twice what path and queue hold",
-        "the receive window is never the limit",
     );
     depart(
         flow.transport.pacing,
@@ -212,6 +176,10 @@ fn beyond(resolved: &Resolved, flow: &ResolvedFlow) -> Vec<Departure> {
         "0s",
         "the transfer is measured from its start",
     );
+    let enough = 2.0 * (path.pipe() + path.room());
+    let accepted = "\"max\", or twice what path and queue hold";
+    departures.extend(departure::random_loss(resolved));
+    departures.extend(departure::held_back([flow], Weight::Core, enough, accepted));
     departures
 }
 

@@ -1,0 +1,42 @@
+//! What several theories take from a scenario: the flows at the tight link, their round trips, RED.
+
+use crate::run::resolve::{Resolved, ResolvedFlow};
+use link::queue::RedParameters;
+use model::red::Red;
+use units::{Complaint, Span};
+
+/// The flows that share the queue, at least one.
+///
+/// # Errors
+/// If there is none.
+pub(super) fn crossing(resolved: &Resolved) -> Result<Vec<&ResolvedFlow>, Complaint> {
+    let crossing: Vec<&ResolvedFlow> =
+        resolved.flows.iter().filter(|flow| flow.route.contains(&resolved.tight)).collect();
+    if crossing.is_empty() {
+        let nothing = Complaint::new("flow", "no flow crosses the tight link: nothing to predict");
+        return Err(nothing.accepted("one or more"));
+    }
+    Ok(crossing)
+}
+
+/// The round trip of a flow with an empty queue, the transmission of a segment at the tight link included.
+pub(super) fn empty_rtt(resolved: &Resolved, flow: &ResolvedFlow) -> Span {
+    flow.base_rtt + resolved.link.rate.serialization(flow.segment())
+}
+
+/// What a flow of `goodput` bit/s takes for its size, seconds; `None`: it has none.
+pub(super) fn completion(flow: &ResolvedFlow, goodput: f64) -> Option<f64> {
+    flow.size.map(|size| size.bits_f64() / goodput.max(1.0))
+}
+
+/// RED as the theory sees it, and all of its knobs.
+pub(super) fn red(resolved: &Resolved) -> Option<(Red, RedParameters)> {
+    let knobs = resolved.queue.red(resolved.limit, resolved.link.rate)?;
+    // Thresholds count waiting packets, and lengths of the theory the one being sent, too.
+    let red = Red {
+        min_threshold: knobs.min_threshold + 1.0,
+        max_threshold: knobs.max_threshold + 1.0,
+        max_probability: knobs.max_probability,
+    };
+    Some((red, knobs))
+}
