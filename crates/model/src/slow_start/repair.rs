@@ -9,7 +9,7 @@ pub enum Repair {
     /// Fast recovery repairs the first and ends with the acknowledgement of that; the others wait for a timeout
     /// (RFC 2581, with one fast retransmission per window, as ns-2's Reno).
     Reno,
-    /// One per round trip (RFC 6582).
+    /// One per round trip, until the timer that the first partial acknowledgement set expires (RFC 6582).
     NewReno,
     /// What the window has room for, of what is known to be lost (RFC 6675).
     Sack,
@@ -66,14 +66,22 @@ pub(super) fn repair(repair: Repair, loss: &Loss, rounds: &mut Rounds) -> Option
     }
     let mut waits = (empty - rounds.at).max(0.0);
     let unknown = if repair == Repair::Sack1 { rounds.set_tail_aside() } else { Vec::new() };
-    let mut round = 0;
+    let (mut round, mut expires) = (0, f64::INFINITY);
     while rounds.holes() > 0 {
+        // What leaves now is acknowledged a round trip later.
+        if rounds.at + rounds.rtt > expires {
+            rounds.time_out(expires, half(halved));
+            return None;
+        }
         let Some((most, repairs)) = repair.allowance(round, halved as u64, rounds.holes()) else {
             break;
         };
         let done = rounds.step(most, repairs, waits);
         if done.is_some() && unknown.is_empty() {
             return done;
+        }
+        if repair == Repair::NewReno && round == 0 {
+            expires = rounds.at + loss.timeout;
         }
         (round, waits) = (round + 1, 0.0);
     }

@@ -40,6 +40,10 @@ pub(super) struct Scoreboard {
     loss_edge: u64,
     /// Holes below this have been sent again if they were lost (HighRxt + 1).
     resend_from: u64,
+    /// Without names: fast recovery is under way, and partial acknowledgements have taken this much more of the window than
+    /// duplicates had added to it.
+    recovering: bool,
+    overdrawn: u64,
     /// One past the three highest selectively acknowledged segments, highest first; zero when there are fewer.
     highest_sacked: [u64; DUP_THRESH],
 }
@@ -168,6 +172,7 @@ impl Scoreboard {
     /// A recovery episode begins: the first hole is the first to be sent again.
     pub(super) fn begin_recovery(&mut self) {
         self.resend_from = self.una;
+        self.recovering = true;
     }
 
     /// The retransmission timer expired: everything not selectively acknowledged is lost, and what was sent
@@ -179,7 +184,7 @@ impl Scoreboard {
             }
         }
         self.resent_count = 0;
-        self.sacked_count = if self.selective { self.sacked_count } else { 0 };
+        self.forget_duplicates();
         self.loss_edge = self.next;
         let lost = self.outstanding() - self.sacked_count;
         self.total_lost += lost - self.lost_count;
@@ -199,11 +204,14 @@ impl Scoreboard {
         (self.outstanding() > 0).then_some(self.una)
     }
 
-    /// RFC 6582: a partial acknowledgement takes the window's inflation back by what it covers, less the
-    /// segment that is sent again for it.
+    /// RFC 6582, section 3.2, step 3: a partial acknowledgement deflates the window by what it covers, less the segment that is
+    /// sent again for it; below the threshold where duplicates were lost on their way.
     fn deflate(&mut self, newly: u64) {
+        let inflated = self.sacked_count + 1;
+        self.overdrawn += newly.saturating_sub(inflated);
+        self.resent_count += self.overdrawn;
         let most = self.outstanding() + self.resent_count - self.lost_count;
-        self.sacked_count = (self.sacked_count + 1).saturating_sub(newly).min(most);
+        self.sacked_count = inflated.saturating_sub(newly).min(most);
     }
 
     /// `segment` was selectively acknowledged; true if that is news.
@@ -317,13 +325,24 @@ impl Scoreboard {
             self.una = una;
             self.lost_count = self.loss_edge.saturating_sub(una);
             self.resent_count = self.resend_from.min(self.loss_edge).saturating_sub(una);
-            self.deflate(newly);
+            if self.recovering {
+                self.deflate(newly);
+            } else {
+                // RFC 5681: duplicates follow each other without an acknowledgement of new data between them.
+                self.sacked_count = 0;
+            }
         }
         newly
     }
 
     /// The repair is over: the duplicates counted so far say nothing any more.
     pub(super) fn end_recovery(&mut self) {
+        self.resent_count -= self.overdrawn;
+        self.forget_duplicates();
+    }
+
+    fn forget_duplicates(&mut self) {
+        (self.recovering, self.overdrawn) = (false, 0);
         if !self.selective {
             self.sacked_count = 0;
         }

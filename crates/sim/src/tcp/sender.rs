@@ -42,12 +42,14 @@ pub(crate) struct SenderConfig {
 enum Episode {
     /// No loss is being repaired.
     None,
-    /// Fast recovery until `until` is acknowledged; rule 4 has been used or not.
-    FastRecovery { until: u64, rescued: bool },
+    /// Fast recovery until `until` is acknowledged. `once`: RFC 6675's rule 4 has been used; without names, the first partial
+    /// acknowledgement has come.
+    FastRecovery { until: u64, once: bool },
     /// Repair after a timeout, in slow start, until `until` is acknowledged.
     Timeout { until: u64 },
-    /// Reno has left fast recovery: what else was lost before `until` waits for a timeout.
-    Abandoned { until: u64 },
+    /// Without names fast recovery is over, and nothing beyond `until` has been acknowledged: what else was lost before it waits
+    /// for a timeout.
+    Barred { until: u64 },
 }
 
 /// A segment leaves.
@@ -273,8 +275,8 @@ impl Sender {
         self.owed = false;
         // RFC 6675, section 6: a retransmission restarts the timer, lest an episode of more than one timeout's
         // length end in a needless timeout. Only that of the first hole: were it lost again while others kept
-        // being repaired, the timer would never expire. RFC 6582's slow-but-steady variant does the same.
-        let first_hole = sent.again && sent.segment == self.board.una();
+        // being repaired, the timer would never expire.
+        let first_hole = sent.again && sent.segment == self.board.una() && !self.is_impatient();
         if first_hole || self.timer == Time::NEVER {
             self.timer = now + self.rtt.timeout();
         }
@@ -363,7 +365,11 @@ impl Sender {
         if newly > 0 {
             self.timed_out = None;
             // RFC 6298 (5.2), (5.3).
-            self.timer = if self.board.outstanding() == 0 { Time::NEVER } else { now + self.rtt.timeout() };
+            if self.board.outstanding() == 0 {
+                self.timer = Time::NEVER;
+            } else if !self.is_impatient() {
+                self.timer = now + self.rtt.timeout();
+            }
         }
         // What an acknowledgement that ends fast recovery covers was sent before or in it: no growth for that.
         let mut recovering = matches!(self.episode, Episode::FastRecovery { .. });

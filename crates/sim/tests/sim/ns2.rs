@@ -64,24 +64,16 @@ fn scenario(row: &Row) -> Plan {
     plan
 }
 
-/// Loss of the one row that differs: NewReno, n = 5, B = 560, where ns-2 has 1.30e-4. Held to 15 %, as the other rows are.
-const OWN_LOSS: f64 = 7.74e-4;
-
 #[test]
 fn every_row_of_ns2_is_met() {
     let rows = rows();
     assert_eq!(rows.len(), 51);
     let mut missed = Vec::new();
     for row in &rows {
-        // ns-2's NewReno leaves a recovery of hundreds of losses by a timeout (the impatient variant); ours
-        // repairs one per round trip and is still in the first slow start's when measurement begins. So its loss is
-        // held to what it is, and the rest to ns-2's as everywhere.
-        let differs = row.tcp == "Newreno" && row.flows == 5 && row.buffer == 560;
-        let loss = if differs { OWN_LOSS } else { row.loss };
         let link = Simulation::new(scenario(row), NoRecorder).run().link;
         let occupancy = link.mean_waiting_packets / row.buffer as f64;
         let idle_fits = (link.idle_fraction - row.idle).abs() <= (0.2 * row.idle).max(0.015);
-        let loss_fits = (link.loss_rate() / loss - 1.0).abs() <= 0.15;
+        let loss_fits = (link.loss_rate() / row.loss - 1.0).abs() <= 0.15;
         if !idle_fits || !loss_fits || (occupancy - row.occupancy).abs() > 0.05 {
             missed.push(format!(
                 "{} n = {}, B = {}: idle {:.4} ({:.4}), loss {:.5} ({:.5}), occupancy {occupancy:.3} ({:.3})",

@@ -32,7 +32,7 @@ impl Sender {
         if self.may_send_new() {
             return Some(Transmission { segment: self.board.send_next(), again: false });
         }
-        let Episode::FastRecovery { until, rescued } = self.episode else { return None };
+        let Episode::FastRecovery { until, once } = self.episode else { return None };
         // Without names there is no other hole to send; by time a hole not known to be lost has a reason to wait.
         if !self.sack || self.is_timed() {
             return None;
@@ -40,10 +40,10 @@ impl Sender {
         if let Some(segment) = self.board.resend_hole() {
             return Some(again(segment));
         }
-        if rescued {
+        if once {
             return None;
         }
-        self.episode = Episode::FastRecovery { until, rescued: true };
+        self.episode = Episode::FastRecovery { until, once: true };
         self.board.rescue().map(again)
     }
 
@@ -51,7 +51,7 @@ impl Sender {
     /// sent again needlessly, and after Reno's fast recovery of what was sent in it. True if it says that one more has arrived.
     pub(super) fn count_duplicate(&mut self, ack: &Acknowledgement) -> bool {
         let moves_nothing = ack.cumulative == self.board.una() && self.board.outstanding() > 0;
-        let says_nothing = matches!(self.episode, Episode::Timeout { .. } | Episode::Abandoned { .. });
+        let says_nothing = matches!(self.episode, Episode::Timeout { .. } | Episode::Barred { .. });
         moves_nothing && !says_nothing && self.board.duplicate()
     }
 
@@ -59,25 +59,26 @@ impl Sender {
     #[inline]
     pub(super) fn follow_episode(&mut self, now: Time, newly: u64) {
         let una = self.board.una();
-        // RFC 6582, section 3.2: duplicates are no sign until more than what was sent before is acknowledged.
-        let beyond = u64::from(self.reno);
+        // RFC 6582, section 3.2, steps 2 and 4: duplicates are no sign until more than what was sent before is acknowledged.
+        let beyond = u64::from(!self.sack);
         match self.episode {
-            Episode::FastRecovery { until, .. } if una >= until => self.end_episode(),
-            Episode::Timeout { until } | Episode::Abandoned { until } if una >= until + beyond => {
+            Episode::FastRecovery { until, .. } if una >= until => self.end_fast_recovery(until),
+            Episode::Timeout { until } | Episode::Barred { until } if una >= until + beyond => {
                 self.end_episode();
             }
             // RFC 2581: any acknowledgement of new data ends it.
             Episode::FastRecovery { until, .. } if self.reno && newly > 0 => {
                 self.end_episode();
-                self.episode = Episode::Abandoned { until };
+                self.episode = Episode::Barred { until };
             }
-            // RFC 6582: a partial acknowledgement names the next hole.
-            Episode::FastRecovery { .. } if !self.sack && newly > 0 => {
+            // RFC 6582, step 3: a partial acknowledgement names the next hole.
+            Episode::FastRecovery { until, .. } if !self.sack && newly > 0 => {
+                self.episode = Episode::FastRecovery { until, once: true };
                 self.owed = true;
                 self.tell_first_lost();
             }
             Episode::FastRecovery { .. } => {}
-            Episode::None | Episode::Timeout { .. } | Episode::Abandoned { .. } => {}
+            Episode::None | Episode::Timeout { .. } | Episode::Barred { .. } => {}
         }
         if self.episode == Episode::None && self.board.first_is_lost() {
             self.begin_fast_recovery(now);
@@ -93,9 +94,25 @@ impl Sender {
         self.note_recovered();
     }
 
+    /// Everything sent before fast recovery is acknowledged. Of the two windows that RFC 6582 (section 3.2, step 3) allows then it is ssthresh, as
+    /// in ns-2, and not min(ssthresh, max(FlightSize, SMSS) + SMSS).
+    fn end_fast_recovery(&mut self, until: u64) {
+        self.end_episode();
+        if !self.sack && self.board.una() == until {
+            self.episode = Episode::Barred { until };
+        }
+    }
+
+    /// RFC 6582, section 3.2, step 3: of fast recovery's acknowledgements only the first partial one resets the timer.
+    #[inline]
+    pub(super) fn is_impatient(&self) -> bool {
+        !self.sack
+            && matches!(self.episode, Episode::FastRecovery { until, once: true } if self.board.una() < until)
+    }
+
     fn begin_fast_recovery(&mut self, now: Time) {
         self.board.begin_recovery();
-        self.episode = Episode::FastRecovery { until: self.board.next(), rescued: false };
+        self.episode = Episode::FastRecovery { until: self.board.next(), once: false };
         self.owed = true;
         let outstanding = self.board.outstanding();
         self.congestion(now, CongestionKind::Loss, outstanding);
