@@ -1,5 +1,6 @@
 //! [`EmuError`]: what went wrong, what was found, and what to do.
 
+use std::fmt;
 use std::io;
 use units::Complaint;
 
@@ -8,13 +9,10 @@ use units::Complaint;
 #[non_exhaustive]
 pub enum EmuError {
     /// The machine or the user's rights lack something.
-    #[error("{}: {} - {}", .0.place, .0.found, .0.help.as_deref().unwrap_or_default())]
     Missing(Complaint),
     /// The configuration asks for something the emulator cannot do honestly. The place is the setting, what was found its value.
-    #[error("{} = {}: accepted is {} - {}", .0.place, .0.found, .0.accepted, .0.help.as_deref().unwrap_or_default())]
     Refused(Complaint),
     /// The operating system refused a step.
-    #[error("{what}: {source}")]
     Os {
         /// The step.
         what: String,
@@ -22,11 +20,27 @@ pub enum EmuError {
         source: io::Error,
     },
     /// The emulator's thread ended before it was asked to.
-    #[error("the emulated path ended early: {0} - the run is void, start it again")]
     Ended(String),
 }
 
+impl fmt::Display for EmuError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.complaint().fmt(formatter)
+    }
+}
+
 impl EmuError {
+    /// The place, what was found, what is accepted, and what to do.
+    #[must_use]
+    pub fn complaint(&self) -> Complaint {
+        match self {
+            Self::Missing(complaint) | Self::Refused(complaint) => complaint.clone(),
+            Self::Os { what, source } => Complaint::new("", format!("{what}: {source}")),
+            Self::Ended(reason) => Complaint::new("", format!("the emulated path ended early: {reason}"))
+                .help("the run is void: start it again"),
+        }
+    }
+
     /// An operating-system failure during `what`.
     pub(crate) fn os(what: impl Into<String>, source: impl Into<io::Error>) -> Self {
         Self::Os { what: what.into(), source: source.into() }

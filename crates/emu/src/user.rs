@@ -109,8 +109,9 @@ mod tests {
             assert_eq!(read(text), None, "{text:?}");
         }
         assert!(number("SUDO_UID", None).is_ok_and(|found| found.is_none()));
-        let error = number("SUDO_UID", Some("1x".into())).expect_err("no number").to_string();
-        assert!(error.starts_with("SUDO_UID = \"1x\": accepted is 0 to 4294967294"), "{error}");
+        let complaint = number("SUDO_UID", Some("1x".into())).expect_err("no number").complaint();
+        assert_eq!((&*complaint.place, &*complaint.found), ("SUDO_UID", "\"1x\""));
+        assert_eq!(complaint.accepted, "0 to 4294967294");
     }
 
     #[test]

@@ -1,14 +1,15 @@
 //! [`HostError`]: what the machine refused, and what to do about it.
 
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
+use units::Complaint;
 
 /// Why the machine did not do what it was asked for.
 #[derive(Debug, Error)]
 pub enum HostError {
     /// The kernel does not know, or does not grant, a congestion control.
-    #[error("congestion control {control:?} cannot be used ({source}); available here: {available}")]
     Control {
         /// The name asked for.
         control: String,
@@ -18,7 +19,6 @@ pub enum HostError {
         source: io::Error,
     },
     /// A socket option was refused.
-    #[error("cannot set {option} to {value}: {source}")]
     Option {
         /// The option's name: `TCP_WINDOW_CLAMP`.
         option: &'static str,
@@ -28,7 +28,6 @@ pub enum HostError {
         source: io::Error,
     },
     /// A setting of the namespace could not be written, or did not stick.
-    #[error("cannot set {} to {value:?}: {reason}; {help}", path.display())]
     Setting {
         /// The file under `/proc/sys`.
         path: PathBuf,
@@ -40,12 +39,8 @@ pub enum HostError {
         help: &'static str,
     },
     /// A stack profile was asked for in the machine's own namespace.
-    #[error(
-        "refusing to change the TCP settings of the machine itself; call from a thread inside a network namespace of its own (unshare -n)"
-    )]
     OwnNamespace,
     /// A system call failed that should not.
-    #[error("cannot {doing}: {source}")]
     System {
         /// What was tried: "read TCP_INFO".
         doing: &'static str,
@@ -54,7 +49,38 @@ pub enum HostError {
     },
 }
 
+impl fmt::Display for HostError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.complaint().fmt(formatter)
+    }
+}
+
 impl HostError {
+    /// The place, what was found, what is accepted, and what to do.
+    #[must_use]
+    pub fn complaint(&self) -> Complaint {
+        match self {
+            Self::Control { control, available, source } => {
+                let here: Vec<&str> = available.split_whitespace().collect();
+                Complaint::new("", format!("congestion control {control:?} cannot be used: {source}"))
+                    .accepted(here.join(", "))
+            }
+            Self::Option { option, value, source } => {
+                Complaint::new("", format!("cannot set {option} to {value}: {source}"))
+            }
+            Self::Setting { path, value, reason, help } => {
+                let found = format!("cannot set {} to {value:?}: {reason}", path.display());
+                Complaint::new("", found).help(*help)
+            }
+            Self::OwnNamespace => {
+                Complaint::new("", "refusing to change the TCP settings of the machine itself")
+                    .accepted("a network namespace of its own")
+                    .help("call from a thread inside one, or start the program by unshare -n")
+            }
+            Self::System { doing, source } => Complaint::new("", format!("cannot {doing}: {source}")),
+        }
+    }
+
     /// For `map_err`: a system call failed while `doing`.
     pub fn system<E: Into<io::Error>>(doing: &'static str) -> impl FnOnce(E) -> Self {
         move |source| Self::System { doing, source: source.into() }
@@ -63,5 +89,33 @@ impl HostError {
     /// For `map_err`: the kernel refused `value` for `option`.
     pub(crate) fn option(option: &'static str, value: impl ToString) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Option { option, value: value.to_string(), source }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_accepted_and_what_helps_are_apart_from_what_was_found() {
+        let refused = || io::Error::from(io::ErrorKind::PermissionDenied);
+        let control = HostError::Control {
+            control: "warp".into(),
+            available: "reno cubic\n".into(),
+            source: refused(),
+        };
+        let complaint = control.complaint();
+        assert_eq!(complaint.accepted, "reno, cubic");
+        assert!(complaint.found.starts_with("congestion control \"warp\" cannot be used: "), "{control}");
+        let setting = HostError::Setting {
+            path: "/proc/sys/net/ipv4/tcp_sack".into(),
+            value: "0".into(),
+            reason: "it reads \"1\" after writing".into(),
+            help: "run as root",
+        };
+        let complaint = setting.complaint();
+        let found = "cannot set /proc/sys/net/ipv4/tcp_sack to \"0\": it reads \"1\" after writing";
+        assert_eq!((&*complaint.found, complaint.help.as_deref()), (found, Some("run as root")));
+        assert_eq!(HostError::OwnNamespace.complaint().accepted, "a network namespace of its own");
     }
 }

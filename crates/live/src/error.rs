@@ -1,23 +1,20 @@
-//! [`LiveError`]: why kernel sockets could not be set up, or broke; each message says what to do.
+//! [`LiveError`]: why kernel sockets could not be set up, or broke.
 
 use host::HostError;
 use probe::ProbeError;
+use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use thiserror::Error;
-use units::{Bytes, Span};
+use units::{Bytes, Complaint, Span};
 
 /// Why a transfer could not be set up, or broke.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum LiveError {
     /// A session that makes no sense; nothing was started.
-    #[error("session: {0}")]
-    Config(String),
+    Config(Complaint),
     /// Someone listens on the port already.
-    #[error(
-        "cannot listen on {address}: the port is in use by {holder}; end that program, or choose another port (port 0 takes any free one)"
-    )]
     PortInUse {
         /// The address asked for.
         address: SocketAddr,
@@ -25,9 +22,6 @@ pub enum LiveError {
         holder: String,
     },
     /// Listening failed for another reason.
-    #[error(
-        "cannot listen on {address}: {source}; the address must belong to this network namespace, and ports below 1024 need privilege"
-    )]
     Listen {
         /// The address asked for.
         address: SocketAddr,
@@ -35,9 +29,6 @@ pub enum LiveError {
         source: io::Error,
     },
     /// A flow could not connect.
-    #[error(
-        "flow {flow:?} cannot connect to {server}: {reason}; is the receiver running there, and is there a route?"
-    )]
     Connect {
         /// The flow's name.
         flow: String,
@@ -47,9 +38,6 @@ pub enum LiveError {
         reason: String,
     },
     /// A connected flow stands still.
-    #[error(
-        "flow {flow:?} moved nothing for {idle} after {moved}; is the path still up, and is its queue longer than one segment?"
-    )]
     Stalled {
         /// The flow's name.
         flow: String,
@@ -59,7 +47,6 @@ pub enum LiveError {
         moved: Bytes,
     },
     /// A connection was cut from the other side or by the kernel.
-    #[error("flow {flow:?} broke after {moved}: {source}")]
     Broken {
         /// The flow's name.
         flow: String,
@@ -69,14 +56,46 @@ pub enum LiveError {
         source: io::Error,
     },
     /// The path cannot be probed.
-    #[error(transparent)]
     Probe(#[from] ProbeError),
     /// The machine refused something.
-    #[error(transparent)]
     Host(#[from] HostError),
 }
 
+impl fmt::Display for LiveError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.complaint().fmt(formatter)
+    }
+}
+
 impl LiveError {
+    /// The place, what was found, what is accepted, and what to do.
+    #[must_use]
+    pub fn complaint(&self) -> Complaint {
+        let found = |text: String| Complaint::new("", text);
+        match self {
+            Self::Config(complaint) => complaint.clone(),
+            Self::PortInUse { address, holder } => {
+                found(format!("cannot listen on {address}: the port is in use by {holder}"))
+                    .help("end that program, or choose another port (port 0 takes any free one)")
+            }
+            Self::Listen { address, source } => found(format!("cannot listen on {address}: {source}"))
+                .accepted("an address of this network namespace; a port below 1024 needs privilege"),
+            Self::Connect { flow, server, reason } => {
+                found(format!("flow {flow:?} cannot connect to {server}: {reason}"))
+                    .help("is the receiver running there, and is there a route?")
+            }
+            Self::Stalled { flow, idle, moved } => {
+                found(format!("flow {flow:?} moved nothing for {idle} after {moved}"))
+                    .help("is the path still up, and is its queue longer than one segment?")
+            }
+            Self::Broken { flow, moved, source } => {
+                found(format!("flow {flow:?} broke after {moved}: {source}"))
+            }
+            Self::Probe(error) => error.complaint(),
+            Self::Host(error) => error.complaint(),
+        }
+    }
+
     /// For `map_err`: a system call failed while `doing`.
     pub(crate) fn system<E: Into<io::Error>>(doing: &'static str) -> impl FnOnce(E) -> Self {
         move |source| HostError::system(doing)(source).into()

@@ -156,7 +156,7 @@ impl Tuner {
                 }
                 Err(error) => {
                     connection.leave(now);
-                    events.push(TuneEvent::Refused(format!("{connection}: {error}")));
+                    events.push(TuneEvent::Refused(format!("{connection}: {}", error.complaint().head())));
                 }
             }
         }
@@ -244,7 +244,7 @@ impl Tuner {
             Err(error) => {
                 self.dismissed.insert(descriptor.inode);
                 let error: &LiveError = &error;
-                events.push(TuneEvent::Refused(format!("{ends}: {error}")));
+                events.push(TuneEvent::Refused(format!("{ends}: {}", error.complaint().head())));
             }
         }
         Ok(())

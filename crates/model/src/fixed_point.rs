@@ -33,7 +33,7 @@ use crate::response::{PowerLaw, Protocol, largest};
 use crate::root::bracketed;
 pub use stationary::Lengths;
 use stationary::{Stationary, System};
-use units::{Bytes, Fraction, Rate, Span};
+use units::{Bytes, Complaint, Fraction, Rate, Span};
 
 /// Greedy flows that are alike.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -134,6 +134,15 @@ pub enum NoFixedPoint {
         /// Its steps.
         iterations: u32,
     },
+}
+
+impl From<NoFixedPoint> for Complaint {
+    fn from(error: NoFixedPoint) -> Self {
+        match error {
+            NoFixedPoint::OutOfRange(range) => range.into(),
+            _ => Self::new("", error.to_string()),
+        }
+    }
 }
 
 /// Loss rates below this are taken for this, as a logarithm: a rate that no flow of finite speed can have.

@@ -33,6 +33,7 @@ use crate::OutOfRange;
 use crate::red::Red;
 use crate::response::{Protocol, cubic, highspeed};
 use differential_equations::prelude::*;
+use units::Complaint;
 
 /// Steps within the shortest base RTT.
 const STEPS_PER_RTT: f64 = 16.0;
@@ -118,6 +119,15 @@ pub enum FluidError {
     /// The solver gave up.
     #[error("the equations were not solved: {0}")]
     Unsolved(String),
+}
+
+impl From<FluidError> for Complaint {
+    fn from(error: FluidError) -> Self {
+        match error {
+            FluidError::Range(range) => range.into(),
+            FluidError::Unsolved(_) => Self::new("", error.to_string()),
+        }
+    }
 }
 
 /// From the start to `end` seconds, sampled each `every` seconds. Before the start everything was as it is there, with an empty queue.

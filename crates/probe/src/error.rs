@@ -1,17 +1,16 @@
 //! [`ProbeError`]: why a path cannot be probed.
 
 use host::HostError;
+use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use thiserror::Error;
+use units::Complaint;
 
 /// Why a path cannot be probed. What happens to datagrams on their way is no error.
 #[derive(Debug, Error)]
 pub enum ProbeError {
     /// A socket for probes could not be made.
-    #[error(
-        "cannot probe at {address}: {source}; the address must be reachable from this network namespace, and UDP allowed"
-    )]
     Socket {
         /// The other side's address, or our own.
         address: SocketAddr,
@@ -19,6 +18,25 @@ pub enum ProbeError {
         source: io::Error,
     },
     /// The machine refused something else.
-    #[error(transparent)]
     Host(#[from] HostError),
+}
+
+impl fmt::Display for ProbeError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.complaint().fmt(formatter)
+    }
+}
+
+impl ProbeError {
+    /// The place, what was found, what is accepted, and what to do.
+    #[must_use]
+    pub fn complaint(&self) -> Complaint {
+        match self {
+            Self::Socket { address, source } => {
+                Complaint::new("", format!("cannot probe at {address}: {source}"))
+                    .accepted("an address that this network namespace reaches, where UDP is allowed")
+            }
+            Self::Host(error) => error.complaint(),
+        }
+    }
 }

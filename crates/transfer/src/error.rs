@@ -231,9 +231,9 @@ impl TransferError {
             Self::Incomplete { failed, all, first } => found(format!(
                 "{failed} of {all} files and folders were not transferred; the first: {first}"
             )),
-            Self::Host(error) => found(error.to_string()),
-            Self::Probe(error) => found(error.to_string()),
-            Self::Live(error) => found(error.to_string()),
+            Self::Host(error) => error.complaint(),
+            Self::Probe(error) => error.complaint(),
+            Self::Live(error) => error.complaint(),
             Self::System { doing, source } => found(format!("cannot {doing}: {source}")),
         }
     }

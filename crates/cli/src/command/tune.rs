@@ -68,9 +68,8 @@ fn config(options: &TuneOptions) -> Result<TuneConfig, Problem> {
 fn start(program: &[String]) -> Result<Child, Problem> {
     let (name, arguments) = program.split_first().ok_or_else(|| Problem::usage("no command behind --"))?;
     Command::new(name).args(arguments).spawn().map_err(|error| {
-        Problem::environment(format!(
-            "the command {name} does not start: {error}; check its name and that it may be run"
-        ))
+        let found = format!("the command {name} does not start: {error}");
+        Problem::environment(Complaint::new("", found).help("check its name and that it may be run"))
     })
 }
 

@@ -241,7 +241,7 @@ fn a_caller_of_sudo_who_is_not_known_is_an_error_and_nothing_runs() {
     if root() {
         let run = |id: &str| under_sudo(&[("SUDO_UID", id)], &[], &["echo", "ran"]);
         for id in ["", "nobody", "-1", "4294967295", "1e3"] {
-            run(id).failed(2, &["SUDO_UID = ", "accepted is 0 to 4294967294", "--as-root"]);
+            run(id).failed(2, &["SUDO_UID: ", "accepted: 0 to 4294967294", "--as-root"]);
         }
         run("3999999999").failed(3, &["3999999999", "no user of this machine has the number", "--as-root"]);
     }

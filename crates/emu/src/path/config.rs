@@ -213,14 +213,14 @@ mod tests {
 
     #[test]
     fn a_rate_out_of_reach_is_refused_with_the_range_and_a_way_out() {
-        let error = path("40Gbit/s").check().expect_err("too fast").to_string();
-        assert_eq!(
-            error,
-            "rate = 40Gbit/s: accepted is 1bit/s to 7Gbit/s - simulate this rate instead: tightlink run --engine sim"
-        );
-        let single = PathConfig { offload: false, ..path("5Gbit/s") };
-        let error = single.check().expect_err("too fast").to_string();
-        assert!(error.contains("1bit/s to 1.32Gbit/s - turn segmentation offload on"), "{error}");
+        let told = |path: PathConfig| path.check().expect_err("too fast").complaint();
+        let complaint = told(path("40Gbit/s"));
+        assert_eq!((&*complaint.place, &*complaint.found), ("rate", "40Gbit/s"));
+        assert_eq!(complaint.accepted, "1bit/s to 7Gbit/s");
+        assert_eq!(complaint.help.as_deref(), Some("simulate this rate instead: tightlink run --engine sim"));
+        let complaint = told(PathConfig { offload: false, ..path("5Gbit/s") });
+        assert_eq!(complaint.accepted, "1bit/s to 1.32Gbit/s");
+        assert_eq!(complaint.help.as_deref(), Some("turn segmentation offload on"));
     }
 
     #[test]
@@ -237,7 +237,7 @@ mod tests {
         let free = PathConfig { extra_delays, ..path("1Gbit/s") };
         assert!(free.check().is_ok());
         let error = free.mirrored().check().expect_err("one delay").to_string();
-        assert!(error.starts_with("extra delays = 1 of them, beside a limited way back"), "{error}");
+        assert!(error.starts_with("extra delays: 1 of them, beside a limited way back"), "{error}");
     }
 
     #[test]
@@ -246,8 +246,9 @@ mod tests {
         assert!(PathConfig { mtu: 100, ..path("1Gbit/s") }.check().is_err());
         assert!(PathConfig { limit: Limit::Bytes(Bytes::MAX), ..path("1Gbit/s") }.check().is_err());
         let unknown = PathConfig { queue: "first-come".into(), ..path("1Gbit/s") };
-        let error = unknown.check().expect_err("not in the registry").to_string();
-        assert!(error.starts_with("queue kind = \"first-come\": accepted is drop-tail, "), "{error}");
+        let complaint = unknown.check().expect_err("not in the registry").complaint();
+        assert_eq!((&*complaint.place, &*complaint.found), ("queue kind", "\"first-come\""));
+        assert!(complaint.accepted.starts_with("drop-tail, "), "{complaint}");
         let settings = Settings { quantum: Some(Bytes::new(1500)), ..Settings::default() };
         let queue = PolicyConfig { settings, .."codel".into() };
         let error = PathConfig { queue, ..path("1Gbit/s") }.check().expect_err("no such setting").to_string();

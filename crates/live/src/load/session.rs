@@ -10,7 +10,7 @@ use crate::error::LiveError;
 use crate::window::Window;
 use sizing::{BufferSizer, SizerConfig, registry};
 use socket2::Socket;
-use units::{Bytes, Rate, Span};
+use units::{Bytes, Complaint, Rate, Span};
 
 /// Bytes at the head of each stream that say which flow it is: a big-endian index.
 pub const PREAMBLE: u64 = 2;
@@ -56,7 +56,8 @@ impl SizerChoice {
 
     fn unknown(&self) -> LiveError {
         let known: Vec<&str> = registry::SIZERS.iter().map(|sizer| sizer.name).collect();
-        LiveError::Config(format!("no sizer is called {:?}; there are: {}", self.name, known.join(", ")))
+        let found = format!("no sizer is called {:?}", self.name);
+        LiveError::Config(Complaint::new("session", found).accepted(known.join(", ")))
     }
 }
 
@@ -136,36 +137,40 @@ impl SessionConfig {
     /// # Errors
     /// [`LiveError::Config`].
     pub fn check(&self) -> Result<(), LiveError> {
-        let complain = |what: String| Err(LiveError::Config(what));
+        let wrong = |found: String, accepted: &str| {
+            Err(LiveError::Config(Complaint::new("session", found).accepted(accepted)))
+        };
         if self.flows.is_empty() || self.flows.len() > 1 << 16 {
-            return complain(format!("{} flows; there must be 1 to 65536", self.flows.len()));
+            return wrong(format!("{} flows", self.flows.len()), "1 to 65536");
         }
         if self.every < Span::from_millis(1) {
-            return complain(format!("a sample every {}; at least 1ms must lie between samples", self.every));
+            return wrong(format!("a sample every {}", self.every), "1ms or more between samples");
         }
-        if self.end.is_some_and(|end| end <= self.warmup) {
-            return complain(format!("it ends within its warm-up of {}", self.warmup));
+        if let Some(end) = self.end.filter(|end| *end <= self.warmup) {
+            let found = format!("it ends at {end}, within its warm-up of {}", self.warmup);
+            return wrong(found, "an end after the warm-up");
         }
         for flow in &self.flows {
             let name = &flow.name;
             match (flow.size, flow.stop.or(self.end)) {
                 (None, None) => {
-                    return complain(format!("greedy flow {name:?} has neither a stop nor an end"));
+                    let found = format!("greedy flow {name:?} has neither a stop nor an end");
+                    return wrong(found, "a stop of the flow, or an end of the session");
                 }
                 (None, Some(stop)) if stop <= flow.start => {
-                    return complain(format!("flow {name:?} stops at {stop}, before it starts"));
+                    let found = format!("flow {name:?} stops at {stop}, before it starts");
+                    return wrong(found, &format!("a stop after {}", flow.start));
                 }
-                (Some(Bytes::ZERO), _) => return complain(format!("flow {name:?} has nothing to send")),
+                (Some(Bytes::ZERO), _) => {
+                    return wrong(format!("flow {name:?} has nothing to send"), "a size above zero");
+                }
                 _ => {}
             }
             if let Some(sizer) = flow.sizer.as_ref().filter(|sizer| !registry::has(&sizer.name)) {
                 return Err(sizer.unknown());
             }
             if !(128..=32_767).contains(&flow.segment.get()) {
-                return complain(format!(
-                    "flow {name:?} has segments of {}; 128B to 32767B work",
-                    flow.segment
-                ));
+                return wrong(format!("flow {name:?} has segments of {}", flow.segment), "128B to 32767B");
             }
         }
         Ok(())

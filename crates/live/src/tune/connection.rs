@@ -126,7 +126,7 @@ impl TunedConnection {
         let received = info.stream_received();
         // Before Linux 6.2 nothing tells more than that it is within the buffer.
         let promised = info.rcv_wnd.unwrap_or(before.buffer).min(before.clamp);
-        let sizer = sizer(&info, promised).map_err(|error| LiveError::Config(error.to_string()))?;
+        let sizer = sizer(&info, promised).map_err(|error| LiveError::Config(error.complaint()))?;
         let mut group = SizedGroup::new(sizer, info.rcv_mss, maximum, now);
         group.join(&[socket])?;
         Ok(Self {
@@ -237,8 +237,9 @@ impl TunedConnection {
     /// Has the sizer measure and decide. False if the program has closed the connection.
     pub(super) fn poll(&mut self, now: Time) -> Result<bool, LiveError> {
         let borrowed = self.process.borrow(self.descriptor);
-        let socket = borrowed
-            .map_err(|error| LiveError::system("borrow a socket")(io::Error::other(error.to_string())))?;
+        let socket = borrowed.map_err(|error| {
+            LiveError::system("borrow a socket")(io::Error::other(error.complaint().head().to_string()))
+        })?;
         let Some(socket) = socket else {
             self.active = false;
             self.restored = Some(Restored::Closed);
@@ -269,11 +270,13 @@ impl TunedConnection {
                     self.received = info.stream_received().max(self.received);
                     self.last = now;
                 }
-                self.give_back(&socket)
-                    .map_or_else(|error| Restored::Failed(error.to_string()), Restored::Back)
+                self.give_back(&socket).map_or_else(
+                    |error| Restored::Failed(error.complaint().head().to_string()),
+                    Restored::Back,
+                )
             }
             Ok(None) => Restored::Closed,
-            Err(error) => Restored::Failed(error.to_string()),
+            Err(error) => Restored::Failed(error.complaint().head().to_string()),
         });
     }
 

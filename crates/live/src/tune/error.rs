@@ -1,30 +1,25 @@
 //! [`TuneError`]: why a program's connections cannot be tuned, and what to do.
 
+use std::fmt;
 use std::io;
 use thiserror::Error;
-use units::Foreign;
+use units::{Complaint, Foreign};
 
 /// Why tuning could not begin, or go on.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TuneError {
     /// There is no such process.
-    #[error("no process has the id {pid}; `pgrep NAME` or `ss -tnp` tells which there are")]
     NoProcess {
         /// The id asked for.
         pid: u32,
     },
     /// No sizer has the name.
-    #[error("no sizer is called {name:?}; write a size such as 400kB, or one of `tightlink list sizers`")]
     UnknownSizer {
         /// The name asked for.
         name: String,
     },
     /// The process has no TCP socket.
-    #[error(
-        "process {pid} ({}) has no TCP socket, nor has a program it started; is it the right process, and does it listen already?",
-        Foreign::new(.name)
-    )]
     NoSocket {
         /// The process.
         pid: u32,
@@ -32,10 +27,6 @@ pub enum TuneError {
         name: String,
     },
     /// None of its sockets has the port.
-    #[error(
-        "process {pid} ({}) has no TCP socket with port {port} at either end; the ports of its sockets are {ports}",
-        Foreign::new(.name)
-    )]
     NoPort {
         /// The process.
         pid: u32,
@@ -47,7 +38,6 @@ pub enum TuneError {
         ports: String,
     },
     /// The kernel does not let us at the process's sockets.
-    #[error("process {pid} ({}) may not be tuned ({source}); {help}", Foreign::new(.name))]
     NotPermitted {
         /// The process.
         pid: u32,
@@ -59,7 +49,6 @@ pub enum TuneError {
         help: String,
     },
     /// A system call failed that should not.
-    #[error("cannot {doing}: {source}")]
     System {
         /// What was tried.
         doing: &'static str,
@@ -68,7 +57,39 @@ pub enum TuneError {
     },
 }
 
+impl fmt::Display for TuneError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.complaint().fmt(formatter)
+    }
+}
+
 impl TuneError {
+    /// The place, what was found, what is accepted, and what to do.
+    #[must_use]
+    pub fn complaint(&self) -> Complaint {
+        let found = |text: String| Complaint::new("", text);
+        match self {
+            Self::NoProcess { pid } => found(format!("no process has the id {pid}"))
+                .help("`pgrep NAME` or `ss -tnp` tells which there are"),
+            Self::UnknownSizer { name } => found(format!("no sizer is called {name:?}"))
+                .accepted("a size such as 400kB, or one of `tightlink list sizers`"),
+            Self::NoSocket { pid, name } => found(format!(
+                "process {pid} ({}) has no TCP socket, nor has a program it started",
+                Foreign::new(name)
+            ))
+            .help("is it the right process, and does it listen already?"),
+            Self::NoPort { pid, name, port, ports } => found(format!(
+                "process {pid} ({}) has no TCP socket with port {port} at either end",
+                Foreign::new(name)
+            ))
+            .accepted(ports),
+            Self::NotPermitted { pid, name, source, help } => {
+                found(format!("process {pid} ({}) may not be tuned: {source}", Foreign::new(name))).help(help)
+            }
+            Self::System { doing, source } => found(format!("cannot {doing}: {source}")),
+        }
+    }
+
     /// Whether something else should have been asked for, rather than the machine be changed.
     #[must_use]
     pub const fn is_usage(&self) -> bool {

@@ -93,7 +93,7 @@ impl Windows<'_> {
         if let Err(error) = kept {
             self.note(|state| {
                 state.window = None;
-                state.reason = format!("the window is left to the kernel: {error}");
+                state.reason = format!("the window is left to the kernel: {}", error.complaint().head());
             });
         }
     }

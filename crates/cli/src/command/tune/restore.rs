@@ -27,7 +27,7 @@ pub(super) fn run(pid: u32, options: &TuneOptions) -> Result<ExitCode, Problem> 
 fn in_words(connection: &GivenBack) -> String {
     let (before, now) = match connection.limits() {
         Ok(limits) => limits,
-        Err(error) => return format!("could not be given back: {error}"),
+        Err(error) => return format!("could not be given back: {}", error.complaint().head()),
     };
     let mut words = vec![format!("window limit {} lifted", before.clamp)];
     if now.buffer != before.buffer {
@@ -52,7 +52,7 @@ fn as_json(connection: &GivenBack) -> Value {
     };
     let (before, now, left) = match connection.limits() {
         Ok((before, now)) => (limits(before), limits(now), connection.left().into_iter().collect()),
-        Err(error) => (Value::Null, Value::Null, vec![error.to_string()]),
+        Err(error) => (Value::Null, Value::Null, vec![error.complaint().head().to_string()]),
     };
     json!({
         "local": local.to_string(),
