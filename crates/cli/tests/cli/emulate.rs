@@ -369,7 +369,7 @@ fn options_that_make_no_link_are_refused() {
     refused(&["--rate", "20Mbit/s", "--queue", "some"], &["--queue"]);
     refused(&["--rate", "20Mbit/s", "--loss", "150%"], &["--loss"]);
     refused(&["--rate", "20Mbit/s", "--mtu", "100B"], &["mtu", "accepted"]);
-    refused(&["--rate", "5Gbit/s"], &["accepted is 1bit/s to 3.5Gbit/s", "--one-way"]);
+    refused(&["--rate", "5Gbit/s"], &["accepted: 1bit/s to 3.5Gbit/s", "--one-way"]);
     refused(&["--rate", "20Mbit/s", "--delay", "-1ms"], &["--delay", "a negative number"]);
     assert_eq!(place.run(&["emulate", "--rate", "20Mbit/s"]).code, Some(2), "no program");
 }

@@ -220,7 +220,8 @@ mod tests {
         assert_eq!(complaint.help.as_deref(), Some("simulate this rate instead: tightlink run --engine sim"));
         let complaint = told(PathConfig { offload: false, ..path("5Gbit/s") });
         assert_eq!(complaint.accepted, "1bit/s to 1.32Gbit/s");
-        assert_eq!(complaint.help.as_deref(), Some("turn segmentation offload on"));
+        let help = "turn segmentation offload on, or simulate it: tightlink run --engine sim";
+        assert_eq!(complaint.help.as_deref(), Some(help));
     }
 
     #[test]
