@@ -77,6 +77,7 @@ fn case(index: usize, cases: usize, flows: usize) -> Case {
             (_, 1) => format!("{label}, name = {HOSTILE}"),
             _ => label,
         },
+        settings: vec![("limit".into(), format!("{:.0}kB", limit / 1e3))],
         capacity_bps: capacity,
         available_bps: available,
         base_rtt_s: base,

@@ -10,6 +10,8 @@ use serde::Serialize;
 pub struct Case {
     /// What tells this case from the others: "socket_buffer = 128kB, limit = 120kB"; empty for a lone case.
     pub label: String,
+    /// The same as pairs of a key and its value; empty for a lone case.
+    pub settings: Vec<(String, String)>,
     /// Capacity of the tight link, bits per second.
     pub capacity_bps: f64,
     /// Available bandwidth left by unresponsive traffic, bits per second.
@@ -44,6 +46,7 @@ impl Case {
         let flow = resolved.connections().next();
         Self {
             label: answer.task.label(),
+            settings: answer.task.settings(),
             capacity_bps: resolved.link.rate.as_bps_f64(),
             available_bps: resolved.available().as_bps_f64(),
             base_rtt_s: flow.map_or(0.0, |flow| flow.base_rtt.as_secs_f64()),

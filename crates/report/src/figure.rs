@@ -4,7 +4,7 @@ use super::Verdict;
 use super::frame::Frame;
 use super::heat::heat_map;
 use super::page::verdicts;
-use super::text::{decimals_for, escape_html, json_for_script, number};
+use super::text::{capitalized, decimals_for, escape_html, json_for_script, number};
 use lab::study::curves::{Axis, CurveChart, Curves};
 use std::fmt::Write as _;
 
@@ -124,9 +124,4 @@ fn table(chart: &CurveChart) -> String {
 
 fn titled(axis: &Axis) -> String {
     if axis.unit.is_empty() { axis.label.clone() } else { format!("{}, {}", axis.label, axis.unit) }
-}
-
-pub(super) fn capitalized(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -19,7 +19,7 @@ pub(super) fn heat_map((index, map): (usize, &HeatMap)) -> String {
     let mut out = format!(
         "<figure class=\"heat\"><figcaption><b>{}</b> <span class=\"unit\">{}</span> <span class=\"note\">{}rows: \
          {}; columns: {}</span></figcaption><div class=\"scroll\"><table class=\"heat\" data-map=\"{index}\"><thead><tr><th></th>",
-        escape_html(&super::figure::capitalized(&map.z.label)),
+        escape_html(&super::text::capitalized(&map.z.label)),
         escape_html(&map.z.unit),
         if map.name.is_empty() { String::new() } else { format!("{}; ", escape_html(&map.name)) },
         escape_html(&map.rows),

@@ -5,8 +5,9 @@ use super::charts::{CaseData, MAX_FLOWS, MAX_POINTS, page_data};
 use super::flow_table::flow_table;
 use super::flows::Role;
 use super::frame::Frame;
+use super::sentences::change;
 use super::table::{mark, table, tag};
-use super::text::{escape_html, json_for_script, short};
+use super::text::{escape_html, in_words, json_for_script, short};
 use super::{Case, Report, Verdict};
 use lab::run::record::Engine;
 use std::collections::BTreeMap;
@@ -79,15 +80,21 @@ fn headline(report: &Report) -> Vec<String> {
         return case.sentences.clone();
     }
     let names: Vec<String> = engines(report).iter().map(ToString::to_string).collect();
-    let mut out = vec![format!("{} cases, answered by {}.", report.cases.len(), in_words(&names))];
+    let names = if names.is_empty() { "no engine".into() } else { in_words(&names) };
+    let mut out = change(&report.cases);
     for engine in engines(report).into_iter().filter(|&e| e != Engine::Model) {
         out.extend(spread(report, engine));
     }
-    if !report.verdicts.is_empty() {
-        let held = report.verdicts.iter().filter(|v| v.held).count();
-        out.push(format!("{held} of {} checked claims held.", report.verdicts.len()));
-    }
+    out.push(format!("The page has {} cases, answered by {names}.", report.cases.len()));
+    out.extend(claims(&report.verdicts));
     out
+}
+
+/// How many claims held, of those that an engine judged.
+fn claims(verdicts: &[Verdict]) -> Option<String> {
+    let judged = verdicts.iter().filter(|verdict| !verdict.is_left_out()).count();
+    let held = verdicts.iter().filter(|verdict| verdict.held && !verdict.is_left_out()).count();
+    (judged > 0).then(|| format!("{held} of {judged} checked claims held."))
 }
 
 /// "sim: goodput between 41.2 and 88.0 Mbit/s; furthest from the model in case 2 (+2.1 %)."
@@ -111,14 +118,6 @@ fn spread(report: &Report, engine: Engine) -> Option<String> {
         let _ = write!(text, "; furthest from the model in case {} ({difference})", i + 1);
     }
     Some(text + ".")
-}
-
-fn in_words(names: &[String]) -> String {
-    match names {
-        [] => "no engine".into(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
 }
 
 /// The claims and what became of them; nothing without claims.

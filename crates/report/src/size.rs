@@ -1,8 +1,8 @@
 //! The page of `tightlink size`: the limits, the curve around them, what rules say, other circumstances and policies, lines to paste.
 
-use super::figure::{capitalized, chart};
+use super::figure::chart;
 use super::frame::Frame;
-use super::text::{decimals_for, escape_html, json_for_script, number};
+use super::text::{capitalized, decimals_for, escape_html, json_for_script, number};
 use lab::run::record::Engine;
 use lab::study::curves::{Axis, Curve, CurveChart, CurvePoint};
 use lab::study::size::{Point, Sizing};

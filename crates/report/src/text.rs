@@ -75,6 +75,52 @@ pub fn short(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
 }
 
+/// A rate in bits per second for a sentence: "41.7 Mbit/s".
+#[must_use]
+pub fn bit_rate(bps: f64) -> String {
+    let (scale, unit) = match bps.abs() {
+        less if less < 1e6 => (1e3, "kbit/s"),
+        less if less < 1e9 => (1e6, "Mbit/s"),
+        _ => (1e9, "Gbit/s"),
+    };
+    format!("{} {unit}", short(bps / scale))
+}
+
+/// A time in seconds for a sentence: "22.4 ms", "31 s".
+#[must_use]
+pub fn delay(seconds: f64) -> String {
+    if seconds.abs() < 3.0 { format!("{} ms", short(seconds * 1e3)) } else { format!("{} s", short(seconds)) }
+}
+
+/// An amount of data in bytes for a sentence: "400 kB", "12.5 MB".
+#[must_use]
+pub fn volume(bytes: f64) -> String {
+    let (scale, unit) = match bytes.abs() {
+        less if less < 1e3 => (1.0, "bytes"),
+        less if less < 1e6 => (1e3, "kB"),
+        less if less < 1e9 => (1e6, "MB"),
+        _ => (1e9, "GB"),
+    };
+    format!("{} {unit}", short(bytes / scale))
+}
+
+/// "model, sim and live".
+#[must_use]
+pub fn in_words(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// The text with a capital first letter.
+#[must_use]
+pub fn capitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// How far `value` is from `reference`: "−1.2 %", or "×12" beyond a tenfold; nothing when the reference is 0.
 #[must_use]
 pub fn difference(value: f64, reference: f64) -> Option<String> {

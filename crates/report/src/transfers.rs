@@ -33,6 +33,7 @@ fn case(transfer: &transfer::Summary) -> Case {
     let base_rtt = transfer.min_rtt_s.map_or(0.0, units::Span::as_secs_f64);
     Case {
         label: String::new(),
+        settings: Vec::new(),
         // Nobody knows: zero draws no level.
         capacity_bps: 0.0,
         available_bps: 0.0,

@@ -67,6 +67,7 @@ fn record(engine: Engine, flows: usize, samples: usize) -> Record {
 fn report(cases: usize, flows: usize) -> Report {
     let case = |i: usize| Case {
         label: format!("limit = {i}, name = {HOSTILE}"),
+        settings: vec![("limit".into(), i.to_string()), ("name".into(), HOSTILE.into())],
         capacity_bps: 100e6,
         available_bps: 80e6,
         base_rtt_s: 0.02,

@@ -40,13 +40,18 @@ impl Task {
         }
     }
 
-    /// "socket_buffer = 400kB, limit = 120kB"; empty without a sweep.
+    /// What the sweep sets here, as labels say it: ("socket buffer", "400kB").
+    #[must_use]
+    pub fn settings(&self) -> Vec<(String, String)> {
+        let last = |key: &str| key.rsplit('.').next().unwrap_or(key).replace('_', " ");
+        self.point.iter().map(|(key, value)| (last(key), shown(value).into_owned())).collect()
+    }
+
+    /// "socket buffer = 400kB, limit = 120kB"; empty without a sweep.
     #[must_use]
     pub fn label(&self) -> String {
-        let one = |(key, value): &(String, String)| {
-            format!("{} = {}", key.rsplit('.').next().unwrap_or(key).replace('_', " "), shown(value))
-        };
-        self.point.iter().map(one).collect::<Vec<_>>().join(", ")
+        let one = |(key, value): &(String, String)| format!("{key} = {value}");
+        self.settings().iter().map(one).collect::<Vec<_>>().join(", ")
     }
 }
 

@@ -1,0 +1,154 @@
+//! What changes from case to case: goodput, RTT, completion time, in one sentence or two.
+
+use super::by;
+use crate::Case;
+use crate::text::{bit_rate, capitalized, delay};
+use lab::run::record::{Engine, Summary};
+
+/// Values that are no further apart than this, relative to the larger one, are called the same.
+const SAME: f64 = 0.05;
+
+/// A number that a reader compares cases by.
+struct Quantity {
+    words: &'static str,
+    get: fn(&Summary) -> Option<f64>,
+    shown: fn(f64) -> String,
+}
+
+const QUANTITIES: [Quantity; 3] = [
+    Quantity { words: "goodput", get: |s| Some(s.goodput_bps()), shown: bit_rate },
+    Quantity { words: "mean RTT", get: Summary::rtt_mean_s, shown: delay },
+    Quantity { words: "mean completion time", get: completion, shown: delay },
+];
+
+fn completion(summary: &Summary) -> Option<f64> {
+    let known: Vec<f64> = summary.flows.iter().filter_map(|flow| flow.completion_s).collect();
+    (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+}
+
+/// One quantity over all cases.
+struct Course {
+    words: &'static str,
+    shown: fn(f64) -> String,
+    values: Vec<f64>,
+}
+
+impl Course {
+    fn is_same(&self) -> bool {
+        let least = self.values.iter().copied().fold(f64::MAX, f64::min);
+        let most = self.values.iter().copied().fold(f64::MIN, f64::max);
+        most - least <= SAME * most.abs()
+    }
+
+    /// "goodput (4.8 Mbit/s)".
+    fn same(&self) -> String {
+        format!("{} ({})", self.words, (self.shown)(self.values[0]))
+    }
+
+    /// "falls from 1887 ms with drop-tail to 88.4 ms with codel".
+    fn change(&self, names: [&str; 2]) -> String {
+        let (first, last) = (self.values[0], self.values[self.values.len() - 1]);
+        let verb = if last < first { "falls" } else { "rises" };
+        let (first, last) = ((self.shown)(first), (self.shown)(last));
+        let [before, after] =
+            names.map(|name| if name.is_empty() { String::new() } else { format!(" with {name}") });
+        format!("{} {verb} from {first}{before} to {last}{after}", self.words)
+    }
+
+    /// Whether it only rises, or only falls, from case to case.
+    fn is_one_way(&self) -> bool {
+        self.values.is_sorted() || self.values.iter().rev().is_sorted()
+    }
+
+    /// "goodput is least with 0.1 bdp (3.1 Mbit/s) and greatest with 2 bdp (4.8 Mbit/s)".
+    fn extremes(&self, names: &[String]) -> String {
+        let at = |better: fn(f64, f64) -> bool| {
+            (1..self.values.len())
+                .fold(0, |best, i| if better(self.values[i], self.values[best]) { i } else { best })
+        };
+        let (least, most) = (at(|a, b| a < b), at(|a, b| a > b));
+        format!(
+            "{} is least with {} ({}) and greatest with {} ({})",
+            self.words,
+            names[least],
+            (self.shown)(self.values[least]),
+            names[most],
+            (self.shown)(self.values[most])
+        )
+    }
+}
+
+/// What changes between the cases, of the most real engine that answered all of them; nothing for a lone case.
+pub(crate) fn change(cases: &[Case]) -> Vec<String> {
+    let Some((engine, runs)) = answered(cases) else { return Vec::new() };
+    let names = names(cases);
+    let course = |quantity: &Quantity| {
+        let values: Option<Vec<f64>> = runs.iter().map(|run| (quantity.get)(run)).collect();
+        let values = values.filter(|values| values.iter().all(|value| *value > 0.0))?;
+        Some(Course { words: quantity.words, shown: quantity.shown, values })
+    };
+    let (same, moved): (Vec<Course>, Vec<Course>) =
+        QUANTITIES.iter().filter_map(course).partition(Course::is_same);
+    let same: Vec<String> = same.iter().map(Course::same).collect();
+    let same = same.join(" and ");
+    let by = by(engine);
+    let Some(first) = moved.first() else {
+        return if same.is_empty() {
+            Vec::new()
+        } else {
+            vec![format!("{by}, all cases have the same {same}.")]
+        };
+    };
+    // Of many cases the first and the last say all only if everything between them lies between them.
+    if cases.len() > 2 && !moved.iter().all(Course::is_one_way) {
+        let mut out: Vec<String> =
+            moved.iter().map(|course| format!("{by}, {}.", course.extremes(&names))).collect();
+        if !same.is_empty() {
+            out.push(format!("{} is the same in all cases.", capitalized(&same)));
+        }
+        return out;
+    }
+    let ends = [names[0].as_str(), names[names.len() - 1].as_str()];
+    let mut text = format!("{by}, {}", first.change(ends));
+    for course in &moved[1..] {
+        text += &format!(", and {}", course.change(["", ""]));
+    }
+    if !same.is_empty() {
+        text += &format!(" at the same {same}");
+    }
+    vec![text + "."]
+}
+
+/// The most real engine that answered every case without breaking its assumptions, and its numbers.
+fn answered(cases: &[Case]) -> Option<(Engine, Vec<&Summary>)> {
+    if cases.len() < 2 {
+        return None;
+    }
+    Engine::ALL.into_iter().rev().find_map(|engine| {
+        let of = |case: &'_ Case| {
+            case.records.iter().position(|run| run.summary.engine == engine && run.summary.is_exact())
+        };
+        let all: Option<Vec<usize>> = cases.iter().map(of).collect();
+        let all = all?;
+        Some((engine, cases.iter().zip(all).map(|(case, index)| &case.records[index].summary).collect()))
+    })
+}
+
+/// What tells each case from the others: "codel", "limit = 120kB", "case 3".
+fn names(cases: &[Case]) -> Vec<String> {
+    let shared = |setting: &(String, String)| cases.iter().all(|case| case.settings.contains(setting));
+    let name = |(index, case): (usize, &Case)| {
+        let own: Vec<String> = case
+            .settings
+            .iter()
+            .filter(|setting| !shared(setting))
+            // A word says what it is; a number does not.
+            .map(|(key, value)| match value.starts_with(|c: char| c.is_ascii_alphabetic()) {
+                true => value.clone(),
+                false => format!("{key} = {value}"),
+            })
+            .collect();
+        if own.is_empty() || own.len() > 2 { format!("case {}", index + 1) } else { own.join(", ") }
+    };
+    cases.iter().enumerate().map(name).collect()
+}
