@@ -113,7 +113,8 @@ pub(crate) const ENDS: &[Key] = &[
         meaning: "how long the receiver's processor takes to begin after it had nothing to do for 200 us or \
              more, the time that Linux lets a virtual one poll before it halts (`guest_halt_poll_ns`). What \
              arrives meanwhile is taken together. The sender's part belongs to it, too: acknowledgements \
-             are not gathered a second time",
+             are not gathered a second time. Each flow has a processor of its own: `\"0s\"` for flows that \
+             share one which they keep awake",
         ..KEY
     },
     Key {
