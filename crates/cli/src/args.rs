@@ -3,10 +3,11 @@
 mod emulate;
 mod size;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 pub(crate) use emulate::{EmulateOptions, QueueChoice};
 use lab::run::record::Engine;
 pub(crate) use size::SizeOptions;
+use std::io::{IsTerminal, stdout};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use transfer::{Existing, Host, WindowChoice};
@@ -23,8 +24,19 @@ pub(crate) struct Arguments {
     pub(crate) command: Command,
 }
 
+/// What was typed. Help is as wide as the terminal, up to 100 columns, and 80 where there is none.
+pub(crate) fn parse() -> Arguments {
+    let mut command = Arguments::command();
+    if !stdout().is_terminal() && std::env::var_os("COLUMNS").is_none() {
+        command = command.term_width(80);
+    }
+    Arguments::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit())
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Write a scenario to start from
+    New(NewOptions),
     /// Run a scenario on one engine
     Run(RunOptions),
     /// Run a scenario on every engine that can, side by side, and write a report
@@ -58,7 +70,7 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 pub(crate) struct Changes {
     /// Set a key of the scenario, e.g. --set link.rate=100Mbit/s or --set flow.target.socket_buffer=max
-    #[arg(long = "set", value_name = "KEY=VALUE")]
+    #[arg(long = "set", short = 's', value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Seed of the random streams (the scenario's own if absent)
     #[arg(long, allow_negative_numbers = true)]
@@ -70,7 +82,7 @@ pub(crate) struct RunOptions {
     /// The scenario file; "-" reads standard input
     pub(crate) file: PathBuf,
     /// Which engine answers
-    #[arg(long, value_enum, default_value = "sim")]
+    #[arg(long, short, value_enum, default_value = "sim")]
     pub(crate) engine: EngineName,
     #[command(flatten)]
     pub(crate) changes: Changes,
@@ -81,8 +93,8 @@ pub(crate) struct RunOptions {
     /// Print the summary as JSON, one object per line and point of the sweep
     #[arg(long)]
     pub(crate) json: bool,
-    /// Folder for results
-    #[arg(long, value_name = "DIR", default_value = "results")]
+    /// Folder for results; "none" keeps nothing
+    #[arg(long, short, value_name = "DIR", default_value = "results")]
     pub(crate) out: PathBuf,
 }
 
@@ -116,8 +128,8 @@ pub(crate) struct ReportOptions {
     /// Print the summaries as JSON, one object per line
     #[arg(long)]
     pub(crate) json: bool,
-    /// Folder for results and the report
-    #[arg(long, value_name = "DIR", default_value = "results")]
+    /// Folder for results and the report; "none" keeps nothing
+    #[arg(long, short, value_name = "DIR", default_value = "results")]
     pub(crate) out: PathBuf,
     /// The report's file (in the results folder if absent)
     #[arg(long, value_name = "FILE")]
@@ -131,10 +143,10 @@ pub(crate) struct SweepOptions {
     #[command(flatten)]
     pub(crate) changes: Changes,
     /// Which engine answers: sim or model
-    #[arg(long, value_enum, default_value = "sim")]
+    #[arg(long, short, value_enum, default_value = "sim")]
     pub(crate) engine: EngineName,
     /// Threads (as many as there are cores if absent)
-    #[arg(long)]
+    #[arg(long, short)]
     pub(crate) jobs: Option<usize>,
     /// Search, at every point of the sweep, for the smallest value of --over at which this number of the summary is within its
     /// bound, e.g. --target "utilization>=99%" or --target "loss_rate<=0.1%"; or for the largest, where smaller values of
@@ -147,8 +159,8 @@ pub(crate) struct SweepOptions {
     /// Print one JSON object per point
     #[arg(long)]
     pub(crate) json: bool,
-    /// Folder for results; finished points are reused from it
-    #[arg(long, value_name = "DIR", default_value = "results")]
+    /// Folder for results; finished points are reused from it; "none" keeps nothing
+    #[arg(long, short, value_name = "DIR", default_value = "results")]
     pub(crate) out: PathBuf,
 }
 
@@ -169,7 +181,7 @@ pub(crate) struct CheckOptions {
     #[arg(value_name = "PAPER|FIGURE")]
     pub(crate) about: Vec<String>,
     /// Judge claims for these engines, separated by commas
-    #[arg(long, value_enum, value_delimiter = ',', default_values = ["model", "sim", "live"])]
+    #[arg(long, short, value_enum, value_delimiter = ',', default_values = ["model", "sim", "live"])]
     pub(crate) engines: Vec<EngineName>,
     /// Number of seeds for a simulated case whose numbers depend on the seed
     #[arg(long, value_name = "N", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=scenario::MOST_REPEATS))]
@@ -181,12 +193,22 @@ pub(crate) struct CheckOptions {
     /// absent, or what a [figure] says)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=scenario::MOST_REPEATS))]
     pub(crate) repeat: Option<u64>,
-    /// Folder in which finished runs are kept
-    #[arg(long, value_name = "DIR", default_value = "results")]
+    /// Folder in which finished runs are kept; "none" keeps nothing
+    #[arg(long, short, value_name = "DIR", default_value = "results")]
     pub(crate) out: PathBuf,
     /// Print the verdicts as JSON, one object per line
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NewOptions {
+    /// One of `tightlink new list`, or a published figure such as sobas:fig1-4; "first" if absent
+    #[arg(value_name = "PRESET")]
+    pub(crate) preset: Option<String>,
+    /// Write to this new file, and not to standard output
+    #[arg(long, short = 'o', value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

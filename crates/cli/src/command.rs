@@ -6,6 +6,7 @@ pub(crate) mod emulate;
 pub(crate) mod figure;
 pub(crate) mod keys;
 pub(crate) mod list;
+pub(crate) mod new;
 pub(crate) mod receive;
 pub(crate) mod run;
 pub(crate) mod send;

@@ -3,12 +3,14 @@
 //! stdout is data, stderr is talk. Exit codes: `problem.rs`.
 //!
 //! Reading order: `args.rs` (what can be typed), `command/` (one file per command), `problem.rs` (how it can end),
-//! `source.rs` (scenario files), `table.rs`, `progress.rs`, `talk.rs` and `print.rs` (what is shown, and how it gets out).
+//! `source.rs` (scenario files), `folder.rs` and `interrupt.rs` (where results go, and Ctrl-C meanwhile), `table.rs`, `progress.rs`, `talk.rs` and `print.rs` (what is shown, and how it gets out).
 
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 mod args;
 mod command;
+mod folder;
+mod interrupt;
 mod print;
 mod problem;
 mod progress;
@@ -17,13 +19,12 @@ mod table;
 mod talk;
 mod transfer_page;
 
-use args::{Arguments, Command};
-use clap::Parser;
+use args::Command;
 use problem::Problem;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = args::parse();
     let result = match arguments.command {
         Command::Run(options) => command::run::run(&options),
         Command::Compare(options) => command::compare::run(&options),
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         Command::Size(options) => command::size::run(&options),
         Command::Figure(options) => command::figure::run(&options),
         Command::Check(options) => command::check::run(&options),
+        Command::New(options) => command::new::run(&options),
         Command::List(options) => command::list::run(&options),
         Command::Keys(options) => command::keys::run(&options),
         Command::Tune(options) => command::tune::run(&options),

@@ -1,5 +1,6 @@
 //! Progress of long work on stderr: a bar on a terminal; elsewhere a plain line now and then.
 
+use crate::interrupt::{INTERRUPTED, Interrupt};
 use crate::print;
 use crate::problem::Problem;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -24,6 +25,14 @@ pub(crate) struct Bars {
     bar: Bar,
     /// stdout did not take an answer.
     problem: Option<Problem>,
+    interrupt: Option<Interrupt>,
+    interrupted: bool,
+    /// Runs that were there from before.
+    reused: usize,
+    /// Steps of the last work: finished, and in all.
+    steps: (usize, usize),
+    /// A step is a search.
+    searches: bool,
 }
 
 #[derive(Default)]
@@ -56,14 +65,42 @@ impl Bars {
         work: impl FnOnce(&mut dyn Watch) -> Result<T, E>,
     ) -> Result<T, Problem> {
         let done = work(&mut self);
-        self.problem.take().map_or_else(|| done.map_err(Into::into), Err)
+        self.bar = Bar::None;
+        self.interrupt = None;
+        if let Some(problem) = self.problem.take() {
+            return Err(problem);
+        }
+        let done = done.map_err(Into::into);
+        if self.interrupted
+            && let Err(problem) = done
+        {
+            let message = format!("interrupted: {}; the same command goes on", problem.message);
+            return Err(Problem { message, code: INTERRUPTED });
+        }
+        // A search comes back to what it tried itself.
+        if self.reused > 0 && !self.silent && !self.searches {
+            let (reused, all) = (self.reused, self.steps.1);
+            print::talk(format_args!("{reused} of {all} points reused from earlier runs"));
+        }
+        done
     }
 }
 
 impl Watch for Bars {
     fn tell(&mut self, event: Event<'_>) -> ControlFlow<()> {
+        if matches!(event, Event::Begun(_)) && self.interrupt.is_none() {
+            self.interrupt = Interrupt::attend();
+        }
+        self.interrupted |= self.interrupt.as_ref().is_some_and(Interrupt::is_asked);
+        match event {
+            Event::Begun(_) => self.reused = 0,
+            Event::Reused => self.reused += 1,
+            Event::Finished { done, all } => self.steps = (done, all),
+            Event::Tried { .. } => self.searches = true,
+            _ => {}
+        }
         match (event, &mut self.bar) {
-            _ if self.problem.is_some() => return ControlFlow::Break(()),
+            _ if self.problem.is_some() || self.interrupted => return ControlFlow::Break(()),
             (Event::Begun(_), _) if self.silent => {}
             (Event::Begun(Work::Runs), bar) => *bar = Bar::Runs(Progress::new()),
             (Event::Begun(work), bar) => {

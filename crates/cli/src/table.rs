@@ -2,16 +2,27 @@
 
 use crate::print;
 use crate::problem::Problem;
-use lab::run::metric::{Known, LINK, Metric, of_run, value};
-use lab::run::record::{LinkSummary, Record, SessionsSummary, WlanSummary};
+use lab::run::metric::{FLOW, Known, LINK, Metric, of_run, value};
+use lab::run::record::{FlowSummary, LinkSummary, Record, SessionsSummary, WlanSummary};
 use lab::study::claims::Tally;
 use lab::study::claims::Verdict;
 use lab::study::curves::{Axis, Curves, HeatMap};
 use lab::study::task::Answer;
+use std::ops::RangeInclusive;
 
 /// The columns, by the keys of the summary.
-const COLUMNS: [&str; 6] =
-    ["goodput_bps", "rtt_s.mean", "loss_rate", "retransmits", "utilization", "mean_backlog_bytes"];
+const COLUMNS: [&str; 7] = [
+    "goodput_bps",
+    "rtt_s.mean",
+    "loss_rate",
+    "retransmits",
+    "utilization",
+    "queueing_delay_s.mean",
+    "queueing_delay_s.p95",
+];
+
+/// So many flows have rows of their own.
+const FLOW_ROWS: RangeInclusive<usize> = 2..=12;
 
 /// "engine", and each column's words and unit; what is counted needs none.
 fn head() -> Vec<String> {
@@ -32,6 +43,12 @@ pub(crate) fn print_answers(answers: &[Answer]) -> Result<(), Problem> {
         for (index, record) in answer.records.iter().enumerate() {
             titles.push((index == 0 && !label.is_empty()).then(|| label.clone()));
             rows.push(row(record));
+            if FLOW_ROWS.contains(&record.summary.flows.len()) {
+                for flow in &record.summary.flows {
+                    titles.push(None);
+                    rows.push(flow_row(flow));
+                }
+            }
             for link in &record.summary.links {
                 titles.push(None);
                 rows.push(link_row(link));
@@ -118,15 +135,25 @@ fn row(record: &Record) -> Vec<String> {
     [format!("{}{broken}", summary.engine)].into_iter().chain(COLUMNS.map(cell)).collect()
 }
 
-/// One of several links under its engine: what a link has no part in is left empty.
+/// One of several links under its engine.
 fn link_row(link: &LinkSummary) -> Vec<String> {
     let tight = if link.tight { " (tight)" } else { "" };
     let back = if link.direction == "reverse" { " reverse" } else { "" };
+    part_row(&format!("{}{back}{tight}", link.name), LINK, link)
+}
+
+/// One of several flows under its engine.
+fn flow_row(flow: &FlowSummary) -> Vec<String> {
+    part_row(&flow.name, FLOW, flow)
+}
+
+/// A part of a run: what the part has no number of is left empty.
+fn part_row<T>(name: &str, numbers: &[Known<T>], part: &T) -> Vec<String> {
     let cell = |key: &str| {
-        let known = LINK.iter().find(|known| known.metric.key == key);
-        known.and_then(|known| Some(known.metric.shown((known.get)(link)?))).unwrap_or_default()
+        let known = numbers.iter().find(|known| known.metric.key == key);
+        known.and_then(|known| Some(known.metric.shown((known.get)(part)?))).unwrap_or_default()
     };
-    [format!("  {}{back}{tight}", link.name)].into_iter().chain(COLUMNS.map(cell)).collect()
+    [format!("  {name}")].into_iter().chain(COLUMNS.map(cell)).collect()
 }
 
 fn number(value: Option<f64>, scale: f64, digits: usize) -> String {
@@ -145,7 +172,7 @@ pub(crate) fn print_aligned(rows: &[Vec<String>], titles: &[Option<String>]) -> 
             let pad = " ".repeat(widths[column] - cell.chars().count());
             if column == 0 { format!("  {cell}{pad}") } else { format!("{pad}{cell}") }
         });
-        print::data(cells.collect::<Vec<_>>().join("  "))?;
+        print::data(cells.collect::<Vec<_>>().join("  ").trim_end())?;
     }
     Ok(())
 }

@@ -22,7 +22,7 @@ fn an_unknown_unit_is_shown_at_its_column_with_the_one_meant() {
         "x.toml:4:11: link.rate: unknown unit \"Mbits\"
   4 | rate = \"97Mbits\"
     |           ^^^^^
-  accepted: a rate such as \"100Mbit/s\" or \"1Gbit/s\" (units: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s; Mbps and Mb/s also read)
+  accepted: a rate such as \"100Mbit/s\" or \"1Gbit/s\" (units: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s; M, mbit, Mbit, Mbps and Mb/s also read)
   help: did you mean \"97Mbit/s\"?"
     );
 }

@@ -96,7 +96,7 @@ fn a_fault_names_the_override() {
         "--set: link.rate: unknown unit \"Mbits\"
   --set link.rate=97Mbits
                     ^^^^^
-  accepted: a rate such as \"100Mbit/s\" or \"1Gbit/s\" (units: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s; Mbps and Mb/s also read)
+  accepted: a rate such as \"100Mbit/s\" or \"1Gbit/s\" (units: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s; M, mbit, Mbit, Mbps and Mb/s also read)
   help: did you mean \"97Mbit/s\"?"
     );
 }

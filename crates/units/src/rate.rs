@@ -18,6 +18,19 @@ const UNITS: &[Unit] = &[
     Unit::new("Mbit/s", 1_000_000),
     Unit::new("Gbit/s", 1_000_000_000),
     Unit::new("Tbit/s", 1_000_000_000_000),
+    Unit::alias("k", 1_000),
+    Unit::alias("K", 1_000),
+    Unit::alias("M", 1_000_000),
+    Unit::alias("G", 1_000_000_000),
+    Unit::alias("T", 1_000_000_000_000),
+    Unit::alias("bit", 1),
+    Unit::alias("kbit", 1_000),
+    Unit::alias("Kbit", 1_000),
+    Unit::alias("mbit", 1_000_000),
+    Unit::alias("Mbit", 1_000_000),
+    Unit::alias("gbit", 1_000_000_000),
+    Unit::alias("Gbit", 1_000_000_000),
+    Unit::alias("Tbit", 1_000_000_000_000),
     Unit::alias("bps", 1),
     Unit::alias("kbps", 1_000),
     Unit::alias("Mbps", 1_000_000),
@@ -27,7 +40,7 @@ const UNITS: &[Unit] = &[
     Unit::alias("Mb/s", 1_000_000),
     Unit::alias("Gb/s", 1_000_000_000),
 ];
-const ACCEPTED: &str = "a rate such as \"100Mbit/s\" or \"1Gbit/s\" (units: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s; Mbps and Mb/s also read)";
+const ACCEPTED: &str = "a rate such as \"100Mbit/s\" or \"1Gbit/s\" (units: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s; M, mbit, Mbit, Mbps and Mb/s also read)";
 
 const NANOS_PER_SEC: u128 = 1_000_000_000;
 

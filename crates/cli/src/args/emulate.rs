@@ -27,7 +27,7 @@ pub(crate) struct EmulateOptions {
     /// The queue: its room, as in 1bdp, 250packets, 512kB or 40ms, a policy of `tightlink list queues`, or both, as in
     /// "codel, 1s" or "red, 512kB, max_probability=5%" (if absent drop-tail with 1bdp, and with 50ms without a --delay;
     /// another policy without a room has 1000packets, or 1bdp if that is more)
-    #[arg(long, allow_hyphen_values = true)]
+    #[arg(long, short, allow_hyphen_values = true)]
     pub(crate) queue: Option<QueueChoice>,
     /// Share of packets lost at random, in each direction, e.g. 0.1%
     #[arg(long, default_value = "0%", allow_hyphen_values = true)]

@@ -44,13 +44,13 @@ pub(crate) struct SizeOptions {
     #[arg(long, value_name = "SIZE", default_value_t = PACKET, allow_hyphen_values = true)]
     pub(crate) packet: Bytes,
     /// Queue policy, one of `tightlink list queues`
-    #[arg(long, value_name = "QUEUE", default_value = link::queue::DROP_TAIL)]
+    #[arg(long, short, value_name = "QUEUE", default_value = link::queue::DROP_TAIL)]
     pub(crate) queue: String,
     /// Answer by theory alone, at once: the same as --engine model
     #[arg(long, conflicts_with = "engine")]
     pub(crate) quick: bool,
     /// What checks the answer: model, theory alone; sim, simulation; live, simulation, and the kernel at the recommended limit
-    #[arg(long, value_enum, default_value = "sim")]
+    #[arg(long, short, value_enum, default_value = "sim")]
     pub(crate) engine: EngineName,
     #[command(flatten)]
     pub(crate) changes: Changes,
@@ -58,7 +58,7 @@ pub(crate) struct SizeOptions {
     #[arg(long)]
     pub(crate) json: bool,
     /// Folder for results and the report; finished simulations are reused from it
-    #[arg(long, value_name = "DIR", default_value = "results")]
+    #[arg(long, short, value_name = "DIR", default_value = "results")]
     pub(crate) out: PathBuf,
     /// The report's file (size.html in the results folder if absent; of theory alone only where this is given)
     #[arg(long, value_name = "FILE")]

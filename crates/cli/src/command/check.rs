@@ -2,6 +2,7 @@
 
 use super::compare::chosen;
 use crate::args::CheckOptions;
+use crate::folder::Folder;
 use crate::problem::{CLAIM_FAILED, Problem};
 use crate::progress::Bars;
 use crate::{print, table};
@@ -31,11 +32,12 @@ pub(crate) fn run(options: &CheckOptions) -> Result<ExitCode, Problem> {
     let asked_for =
         |figure: &&Figure| options.about.is_empty() || options.about.iter().any(|about| names(about, figure));
     let chosen_figures: Vec<&Figure> = known.iter().filter(asked_for).collect();
+    let folder = Folder::of(&options.out)?;
     let mut experiments = Vec::new();
     for figure in chosen_figures {
         let claims = claims(&figure.id)?;
         if !claims.is_empty() {
-            let mut experiment = Experiment::new(&figure.document, &options.out)?;
+            let mut experiment = Experiment::new(&figure.document, folder.path())?;
             experiment.engines = chosen(&options.engines);
             (experiment.repeat, experiment.seeds) = (options.repeat, options.seeds);
             experiments.push((figure, claims, experiment));

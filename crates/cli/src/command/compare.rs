@@ -1,6 +1,7 @@
 //! `tightlink compare`: every engine that can, side by side, and a report.
 
 use crate::args::{CompareOptions, EngineName, ReportOptions};
+use crate::folder::Folder;
 use crate::problem::{CLAIM_FAILED, Problem};
 use crate::progress::Bars;
 use crate::{print, source, table};
@@ -23,12 +24,13 @@ pub(crate) fn run(options: &CompareOptions) -> Result<ExitCode, Problem> {
         document = shorter;
         own
     });
-    let experiment = experiment(&document, &options.output)?;
+    let folder = Folder::of(&options.output.out)?;
+    let experiment = experiment(&document, &options.output, &folder)?;
     tell_length(&experiment, own);
     let source = experiment.tasks()[0].resolved.source.as_deref().unwrap_or_default();
     let claims = options.claims.as_ref().map_or(Ok(Vec::new()), |file| own_claims(file, source))?;
     let compared = bars(&options.output).watch(|watch| experiment.compare(&claims, watch).map_err(helped))?;
-    show(&experiment, &compared, &options.output)
+    show(&experiment, &compared, &options.output, &folder)
 }
 
 /// How long the kernel takes, before it starts; `own` is the interval that a shorter one takes the place of.
@@ -60,13 +62,17 @@ fn own_claims(file: &Path, source: &str) -> Result<Vec<Claim>, Problem> {
 }
 
 /// The experiment that the options ask for, with a page.
-pub(super) fn experiment(document: &Document, options: &ReportOptions) -> Result<Experiment, Problem> {
-    let mut experiment = Experiment::new(document, &options.out)?;
+pub(super) fn experiment(
+    document: &Document,
+    options: &ReportOptions,
+    folder: &Folder,
+) -> Result<Experiment, Problem> {
+    let mut experiment = Experiment::new(document, folder.path())?;
     experiment.engines = chosen(&options.engines);
     experiment.repeat = options.repeat;
     experiment.command = source::command_line();
-    let page = options.report.clone().unwrap_or_else(|| options.out.join(experiment.page_name()));
-    experiment.page = Some(page);
+    let usual = || folder.keeps().then(|| folder.path().join(experiment.page_name()));
+    experiment.page = options.report.clone().or_else(usual);
     Ok(experiment)
 }
 
@@ -90,6 +96,7 @@ pub(super) fn show(
     experiment: &Experiment,
     compared: &Compared,
     options: &ReportOptions,
+    folder: &Folder,
 ) -> Result<ExitCode, Problem> {
     // Before the table: its reader may leave.
     experiment.write_page(&page_of(experiment, compared))?;
@@ -112,12 +119,14 @@ pub(super) fn show(
     } else {
         table::print_verdicts(&compared.verdicts)?
     };
-    print::talk(format_args!("results in {}", options.out.display()));
-    let line = format!("report: {}", experiment.page.as_deref().unwrap_or(Path::new("")).display());
-    if options.json {
-        print::talk(line);
-    } else {
-        print::data(line)?;
+    folder.tell(&compared.answers);
+    if let Some(page) = &experiment.page {
+        let line = format!("report: {}", page.display());
+        if options.json {
+            print::talk(line);
+        } else {
+            print::data(line)?;
+        }
     }
     Ok(if held { ExitCode::SUCCESS } else { ExitCode::from(CLAIM_FAILED) })
 }

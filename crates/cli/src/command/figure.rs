@@ -2,6 +2,7 @@
 
 use super::{compare, list};
 use crate::args::FigureOptions;
+use crate::folder::Folder;
 use crate::print;
 use crate::problem::Problem;
 use lab::study::figures::{Figure, claims, figures};
@@ -18,10 +19,13 @@ pub(crate) fn run(options: &FigureOptions) -> Result<ExitCode, Problem> {
         known.iter().filter(|figure| options.id == "all" || figure.id == options.id).collect();
     if chosen.is_empty() {
         let ids: Vec<&str> = known.iter().map(|figure| figure.id.as_str()).collect();
-        return Err(Problem::usage(
-            Complaint::new("", format!("unknown figure \"{}\"", options.id))
-                .accepted(format!("list, all, {}", ids.join(", "))),
-        ));
+        // The paper is left out more often than a letter is wrong.
+        let part = ids.iter().find(|id| id.ends_with(&format!(":{}", options.id)));
+        let part = part.map(|id| format!("did you mean \"{id}\"?"));
+        let help = part.or_else(|| scenario::did_you_mean(&options.id, ids.iter().copied()));
+        let complaint = Complaint::new("", format!("unknown figure \"{}\"", options.id))
+            .accepted(format!("list, all, {}", ids.join(", ")));
+        return Err(Problem::usage(Complaint { help, ..complaint }));
     }
     if chosen.len() > 1 && options.output.report.is_some() {
         return Err(Problem::usage(
@@ -29,11 +33,12 @@ pub(crate) fn run(options: &FigureOptions) -> Result<ExitCode, Problem> {
                 .help("use --out DIR"),
         ));
     }
+    let folder = Folder::of(&options.output.out)?;
     let mut code = ExitCode::SUCCESS;
     for figure in chosen {
         print::talk(format_args!("{}: {}", figure.id, figure.title));
         let claims = claims(&figure.id)?;
-        let mut experiment = compare::experiment(&figure.document, &options.output)?;
+        let mut experiment = compare::experiment(&figure.document, &options.output, &folder)?;
         experiment.seeds = options.seeds;
         let bars = compare::bars(&options.output).doing("runs that claims are judged by");
         let compared = bars.watch(|watch| experiment.figure(&claims, watch).map_err(compare::helped))?;
@@ -42,7 +47,7 @@ pub(crate) fn run(options: &FigureOptions) -> Result<ExitCode, Problem> {
                 "{valid} of {tried} simulated runs are valid, and count; the report shows the first of each case"
             ));
         }
-        let ended = compare::show(&experiment, &compared, &options.output)?;
+        let ended = compare::show(&experiment, &compared, &options.output, &folder)?;
         if ended != ExitCode::SUCCESS {
             code = ended;
         }

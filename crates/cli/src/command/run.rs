@@ -1,6 +1,7 @@
 //! `tightlink run`: a scenario on one engine.
 
 use crate::args::RunOptions;
+use crate::folder::Folder;
 use crate::problem::Problem;
 use crate::progress::Bars;
 use crate::{print, source, table};
@@ -10,7 +11,8 @@ use std::process::ExitCode;
 
 pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Problem> {
     let document = source::document(&options.file, &options.changes)?;
-    let mut experiment = Experiment::new(&document, &options.out)?;
+    let folder = Folder::of(&options.out)?;
+    let mut experiment = Experiment::new(&document, folder.path())?;
     experiment.engines = vec![Engine::from(options.engine)];
     experiment.repeat = Some(options.repeat);
     experiment.command = source::command_line();
@@ -26,6 +28,6 @@ pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Problem> {
             told.push(note);
         }
     }
-    print::talk(format_args!("results in {}", options.out.display()));
+    folder.tell(&answers);
     Ok(ExitCode::SUCCESS)
 }

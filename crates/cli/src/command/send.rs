@@ -21,7 +21,7 @@ pub(crate) fn run(options: &SendOptions) -> Result<ExitCode, Problem> {
         ));
     }
     if options.dry_run {
-        return list(ticket::paths(options), options.json);
+        return list(&ticket::paths(options), options.json);
     }
     // A dump of this process would hold the ticket.
     let _ = nix::sys::prctl::set_dumpable(false);
@@ -34,7 +34,7 @@ pub(crate) fn run(options: &SendOptions) -> Result<ExitCode, Problem> {
     };
     let talk = Talk::new(options.verbose);
     talk.waiting("connecting");
-    let sent = transfer::send(paths, &ticket, &how, &Clock::start(), &talk)?;
+    let sent = transfer::send(&paths, &ticket, &how, &Clock::start(), &talk)?;
     talk.end();
     if let Some(file) = &options.report {
         transfer_page::write(file, &sent)?;

@@ -1,6 +1,7 @@
 //! `tightlink size`: which buffer a link needs.
 
 use crate::args::{EngineName, SizeOptions};
+use crate::folder::Folder;
 use crate::print;
 use crate::problem::Problem;
 use crate::progress::Bars;
@@ -19,9 +20,10 @@ const PAGE: &str = "size.html";
 
 pub(crate) fn run(options: &SizeOptions) -> Result<ExitCode, Problem> {
     let engine = if options.quick { Engine::Model } else { Engine::from(options.engine) };
-    let study = study(options)?;
+    let folder = Folder::of(&options.out)?;
+    let study = study(options, folder.path())?;
     study.check(engine).map_err(Problem::usage)?;
-    let default = (engine != Engine::Model).then(|| options.out.join(PAGE));
+    let default = (engine != Engine::Model && folder.keeps()).then(|| folder.path().join(PAGE));
     let page = options.report.clone().or(default);
     with(page.as_deref(), try_replace)?;
     let mut sizing = match engine {
@@ -48,11 +50,9 @@ fn bars(options: &SizeOptions) -> Bars {
     if options.json && options.engine != EngineName::Live { Bars::silent() } else { Bars::default() }
 }
 
-fn study(options: &SizeOptions) -> Result<Study, Problem> {
+fn study(options: &SizeOptions, folder: &Path) -> Result<Study, Problem> {
     let mut study = match (&options.file, options.rate) {
-        (Some(file), _) => {
-            Study::of_scenario(&source::document(file, &options.changes)?, options.out.clone())?
-        }
+        (Some(file), _) => Study::of_scenario(&source::document(file, &options.changes)?, folder.to_owned())?,
         (None, rate) => {
             if let Some(change) = options.changes.set.first() {
                 return Err(Problem::usage(
@@ -71,7 +71,7 @@ fn study(options: &SizeOptions) -> Result<Study, Problem> {
                 queue: options.queue.clone(),
                 ..Question::of(rate.unwrap_or_default())
             };
-            Study::of(question, options.out.clone())
+            Study::of(question, folder.to_owned())
         }
     };
     study.question.target = options.target_utilization;

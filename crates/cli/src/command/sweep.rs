@@ -1,6 +1,7 @@
 //! `tightlink sweep`: many points on all cores, or the smallest or largest value that meets a target.
 
 use crate::args::{EngineName, SweepOptions};
+use crate::folder::Folder;
 use crate::problem::Problem;
 use crate::progress::Bars;
 use crate::{print, source, table};
@@ -22,7 +23,8 @@ pub(crate) fn run(options: &SweepOptions) -> Result<ExitCode, Problem> {
         ));
     }
     let document = source::document(&options.file, &options.changes)?;
-    let mut experiment = Experiment::new(&document, &options.out)?;
+    let folder = Folder::of(&options.out)?;
+    let mut experiment = Experiment::new(&document, folder.path())?;
     match options.jobs {
         Some(0) => {
             return Err(Problem::usage(
@@ -34,11 +36,11 @@ pub(crate) fn run(options: &SweepOptions) -> Result<ExitCode, Problem> {
     }
     match (&options.target, &options.over) {
         (Some(target), Some(over)) => search(options, &experiment, target, over),
-        _ => every_point(options, &experiment),
+        _ => every_point(options, &experiment, folder.keeps()),
     }
 }
 
-fn every_point(options: &SweepOptions, experiment: &Experiment) -> Result<ExitCode, Problem> {
+fn every_point(options: &SweepOptions, experiment: &Experiment, keeps: bool) -> Result<ExitCode, Problem> {
     let engine = Engine::from(options.engine);
     let Swept { results, files } = Bars::default().watch(|watch| experiment.sweep(engine, watch))?;
     let points = results.len();
@@ -50,8 +52,9 @@ fn every_point(options: &SweepOptions, experiment: &Experiment) -> Result<ExitCo
         let answers: Vec<Answer> = experiment.tasks().iter().zip(results).map(answer).collect();
         table::print_answers(&answers)?;
     }
-    for file in files {
-        print::talk(format_args!("{points} points: {}", file.display()));
+    let points = if points == 1 { "1 point".to_owned() } else { format!("{points} points") };
+    for file in files.iter().filter(|_| keeps) {
+        print::talk(format_args!("{points}: {}", file.display()));
     }
     Ok(ExitCode::SUCCESS)
 }

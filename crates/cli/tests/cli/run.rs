@@ -61,7 +61,8 @@ fn the_table_goes_to_stdout_and_talk_to_stderr() {
     assert!(lines[0].trim_start().starts_with("engine") && lines[0].contains("goodput Mbit/s"));
     assert!(lines[1].trim_start().starts_with("sim"));
     assert_eq!(lines[0].chars().count(), lines[1].chars().count(), "the columns line up:\n{}", ended.out);
-    assert_eq!(ended.err, "results in results\n");
+    let folder = ended.err.strip_prefix("results: ").expect("where they are").trim();
+    assert!(folder.starts_with("results/") && folder.ends_with("/sim"), "{folder}");
 }
 
 #[test]
@@ -321,4 +322,25 @@ fn a_flow_that_sends_nothing_while_measured_has_no_numbers_but_zeros_and_nulls()
         let table = place.run(&["run", "small.toml", "--set", late]).well().out;
         assert!(table.contains("0.00") && table.contains('–') && !table.contains("NaN"), "{table}");
     }
+}
+
+#[test]
+fn out_none_leaves_nothing() {
+    let place = Place::small();
+    let before = fs::read_dir(place.path()).unwrap().count();
+    let ended = place.run(&["run", "small.toml", "--out", "none"]).well();
+    assert!(ended.out.contains("sim") && ended.err.is_empty(), "{}", ended.err);
+    place.run(&["compare", "small.toml", "-e", "model,sim", "-o", "none"]).well();
+    assert_eq!(fs::read_dir(place.path()).unwrap().count(), before);
+}
+
+#[test]
+fn two_to_twelve_flows_have_rows() {
+    let place = Place::small();
+    let rows = |count: &str| {
+        let set = format!("flow.count={count}");
+        let ended = place.run(&["run", "small.toml", "-s", &set]).well();
+        ended.out.lines().filter(|line| line.starts_with("    target-")).count()
+    };
+    assert_eq!(["1", "2", "12", "13"].map(rows), [0, 2, 12, 0]);
 }

@@ -1,6 +1,7 @@
 //! `tightlink sweep`: one table of many points, whatever happens on the way.
 
-use crate::place::{Place, SMALL, SWEEP, end, root, within};
+use crate::kill::signal;
+use crate::place::{Place, SMALL, SOON, SWEEP, end, root, within};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -164,4 +165,45 @@ fn jobs_do_not_change_the_numbers_and_none_is_refused() {
     });
     assert!(tables[0] == tables[1] && tables[1] == tables[2]);
     place.run(&["sweep", "sweep.toml", "--jobs", "0"]).failed(2, &["--jobs 0: nothing would run"]);
+}
+
+/// Points that take a while each.
+fn slow() -> Place {
+    let place = Place::new();
+    let small =
+        SMALL.replace("duration = \"2s\"", "duration = \"60s\"").replace("socket_buffer = \"20kB\"", "");
+    let limits: Vec<String> = (1..=40).map(|share| format!("\"{share}0kB\"")).collect();
+    place.write("slow.toml", format!("{small}\n[sweep]\n\"link.queue.limit\" = [{}]\n", limits.join(", ")));
+    place
+}
+
+#[test]
+fn an_interrupted_sweep_says_what_it_kept_and_the_next_what_it_reused() {
+    let place = slow();
+    let child = place.start(&["sweep", "slow.toml", "-j", "1"]);
+    let kept = || fs::read_dir(place.path().join("results/points/sim")).map_or(0, Iterator::count);
+    assert!(within(SOON, || kept() >= 2), "no point was finished");
+    signal(&child, "INT");
+    let ended = child.wait_with_output().unwrap();
+    let err = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(130), "{err}");
+    assert!(
+        err.contains("error: interrupted: stopped when ") && err.contains("of 40 runs were finished"),
+        "{err}"
+    );
+    assert!(err.contains("the same command goes on"), "{err}");
+    let again = place.run(&["sweep", "slow.toml"]).well();
+    assert!(again.err.contains(" of 40 points reused from earlier runs"), "{}", again.err);
+}
+
+#[test]
+fn other_settings_have_a_table_of_their_own() {
+    let place = Place::small();
+    place.write("sweep.toml", format!("{SMALL}{SWEEP}"));
+    place.run(&["sweep", "sweep.toml"]).well();
+    let table = || fs::read(place.path().join("results/sweep.csv")).unwrap();
+    let before = table();
+    let ended = place.run(&["sweep", "sweep.toml", "-s", "link.rate=20Mbit/s", "--seed", "2"]).well();
+    assert!(ended.err.contains("results/sweep+link.rate=20Mbit-s+seed=2.csv"), "{}", ended.err);
+    assert_eq!(table(), before);
 }

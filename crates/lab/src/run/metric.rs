@@ -138,11 +138,11 @@ const ACTIVE: Metric = Metric::new("mean_active", "mean number of active users",
 
 /// The queueing delay: its mean, its percentiles in the order of `Percentiles::NAMES`, its maximum.
 const DELAY: [Metric; 7] = [
-    delay("queueing_delay_s.mean", "queueing_delay_mean_s", "mean queueing delay"),
+    delay("queueing_delay_s.mean", "queueing_delay_mean_s", "mean queueing delay").short("mean queue"),
     delay("queueing_delay_s.p1", "queueing_delay_p1_s", "p1 queueing delay"),
     delay("queueing_delay_s.p5", "queueing_delay_p5_s", "p5 queueing delay"),
     delay("queueing_delay_s.p50", "queueing_delay_p50_s", "median queueing delay"),
-    delay("queueing_delay_s.p95", "queueing_delay_p95_s", "p95 queueing delay"),
+    delay("queueing_delay_s.p95", "queueing_delay_p95_s", "p95 queueing delay").short("p95 queue"),
     delay("queueing_delay_s.p99", "queueing_delay_p99_s", "p99 queueing delay"),
     delay("queueing_delay_s.max", "queueing_delay_max_s", "greatest queueing delay"),
 ];

@@ -131,10 +131,20 @@ impl Experiment {
     #[must_use]
     pub fn page_name(&self) -> String {
         let first = &self.tasks[0].resolved;
-        let stem = || Some(Path::new(self.document().name()).file_stem()?.to_string_lossy().into_owned());
-        let several = || (self.tasks.len() > 1).then(stem).flatten();
+        let several = || (self.tasks.len() > 1).then(|| self.stem());
         let name = first.source.clone().or_else(several).unwrap_or_else(|| first.hash.clone());
         format!("{}.html", name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', "-"))
+    }
+
+    /// The scenario's file name, with what was set over the file: other settings have a table of their own.
+    fn stem(&self) -> String {
+        let stem = Path::new(self.document().name()).file_stem();
+        let stem = stem.map_or_else(|| "sweep".into(), |stem| stem.to_string_lossy().replace(' ', "-"));
+        let set = self.document().overrides().iter().map(|(key, value)| format!("+{key}={value}"));
+        let plain = |c: char| if c.is_ascii_alphanumeric() || "+=.-_%".contains(c) { c } else { '-' };
+        let set: String = set.collect::<String>().chars().map(plain).collect();
+        // File systems allow 255 bytes.
+        if set.len() > 150 { format!("{stem}+{}", self.tasks[0].resolved.hash) } else { stem + &set }
     }
 
     /// Writes the page, if there is to be one.
@@ -217,9 +227,7 @@ impl Experiment {
             let most = if engine == Engine::Live { 1 } else { self.tasks.len() };
             let runner = self.runner(watched);
             let results = sweep(&self.tasks, engine, &Runner { jobs: runner.jobs.min(most), ..runner })?;
-            let stem = Path::new(self.document().name()).file_stem();
-            let stem = stem.map_or_else(|| "sweep".into(), |stem| stem.to_string_lossy().replace(' ', "-"));
-            let files = tabulate(&self.folder, &stem, &results)
+            let files = tabulate(&self.folder, &self.stem(), &results)
                 .map_err(|error| ExperimentError::table(&self.folder, &error))?;
             Ok(Swept { results, files })
         })

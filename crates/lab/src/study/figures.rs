@@ -39,6 +39,24 @@ pub fn figures() -> Result<Vec<Figure>, Faults> {
     Ok(figures)
 }
 
+/// Every scenario to start from, by its file's name.
+///
+/// # Errors
+/// As for [`figures`].
+pub fn presets() -> Result<Vec<Figure>, Faults> {
+    let mut files = Vec::new();
+    SCENARIOS.get_dir("presets").into_iter().for_each(|folder| collect(folder, &mut files));
+    let preset = |(path, text): (String, &str)| {
+        let document = Document::parse(&format!("scenarios/{path}"), text)?;
+        let title = document.at(&document.sweep()?.points().next().unwrap_or_default())?.scenario()?.title;
+        let id = path.trim_start_matches("presets/").trim_end_matches(".toml").to_owned();
+        Ok(Figure { id, document, title })
+    };
+    let mut presets = files.into_iter().map(preset).collect::<Result<Vec<_>, Faults>>()?;
+    presets.sort_by(|a, b| a.id.cmp(&b.id));
+    Ok(presets)
+}
+
 fn collect(folder: &'static Dir<'static>, files: &mut Vec<(String, &'static str)>) {
     for file in folder.files() {
         let path = file.path().display().to_string();

@@ -7,7 +7,7 @@ use crate::run::engine::EngineError;
 use crate::run::record::{Engine, Note, Record, Series, Summary};
 use crate::study::quantities::{Quantity, quantities};
 use crate::study::task::{Task, record};
-use crate::study::watch::Watched;
+use crate::study::watch::{Event, Watched};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -131,6 +131,7 @@ pub(crate) fn point(
     }
     let path = kept.join(format!("{}.json", task.resolved.hash));
     if let Some(kept) = read(&path) {
+        let _ = watched.tell(Event::Reused);
         return Ok(kept);
     }
     let mut bare = task.clone();

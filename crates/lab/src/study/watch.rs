@@ -37,6 +37,8 @@ pub enum Event<'a> {
         /// The scenario's length in seconds, if it has one.
         end: Option<f64>,
     },
+    /// A run was there from before.
+    Reused,
     /// A search has tried `value`.
     Tried {
         /// The key that is varied.

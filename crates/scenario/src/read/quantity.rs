@@ -146,6 +146,16 @@ const SPELLINGS: &[(&str, &str)] = &[
     ("k", "kbit/s"),
 ];
 
+/// For "1e6Mbit/s" the number without the exponent, which would be taken for a part of the unit.
+fn exponent(number: &str, unit: &str) -> Option<String> {
+    let rest = unit.strip_prefix(['e', 'E'])?;
+    let digits = rest.trim_start_matches(['+', '-']);
+    let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+    let (power, unit) = rest.split_at(rest.len() - digits.len() + end);
+    let value: f64 = format!("{}e{power}", number.trim()).parse().ok()?;
+    Some(format!("numbers have no exponent: write \"{value}{unit}\""))
+}
+
 /// `did you mean "97Mbit/s"?` for the text with the nearest unit that makes it readable.
 fn help<T: Quantity>(text: &str, error: &TextError, bare: &str) -> Option<String> {
     if let Some(explained) = T::explained(text) {
@@ -153,6 +163,9 @@ fn help<T: Quantity>(text: &str, error: &TextError, bare: &str) -> Option<String
     }
     let at = text.char_indices().nth(error.column.saturating_sub(1)).map_or(text.len(), |(at, _)| at);
     let (number, unit) = (text[..at].trim_start(), text[at..].trim());
+    if let Some(exponent) = exponent(number, unit) {
+        return Some(exponent);
+    }
     if unit.is_empty() {
         let readable = Some(format!("{number}{bare}")).filter(|text| T::read(text).is_ok())?;
         return Some(format!("write \"{readable}\""));

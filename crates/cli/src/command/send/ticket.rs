@@ -26,16 +26,31 @@ const ACCEPTED: &str = "the ticket as the last word, --ticket-file FILE, the env
                         standard input";
 
 /// The words that are paths, where no ticket is needed.
-pub(super) fn paths(options: &SendOptions) -> &[PathBuf] {
-    match options.words.split_last() {
-        Some((last, paths)) if !paths.is_empty() && (is_dash(last) || as_ticket(last).is_some()) => paths,
-        _ => &options.words,
+pub(super) fn paths(options: &SendOptions) -> Vec<PathBuf> {
+    let words = ordered(&options.words);
+    match words.split_last() {
+        Some((last, paths)) if !paths.is_empty() && (is_dash(last) || as_ticket(last).is_some()) => {
+            paths.to_vec()
+        }
+        _ => words,
     }
 }
 
+/// The words with the ticket at the end, wherever it was typed. A file that is called as a ticket is a file.
+fn ordered(words: &[PathBuf]) -> Vec<PathBuf> {
+    let mut words = words.to_vec();
+    let named = words.last().is_some_and(|last| is_dash(last) || as_ticket(last).is_some());
+    let is_ticket = |word: &PathBuf| as_ticket(word).is_some() && fs::symlink_metadata(word).is_err();
+    if let Some(place) = words.iter().position(is_ticket).filter(|_| !named) {
+        let ticket = words.remove(place);
+        words.push(ticket);
+    }
+    words
+}
+
 /// The words that are paths, and the ticket.
-pub(super) fn find(options: &SendOptions) -> Result<(&[PathBuf], Ticket), Problem> {
-    let words = &options.words[..];
+pub(super) fn find(options: &SendOptions) -> Result<(Vec<PathBuf>, Ticket), Problem> {
+    let words = ordered(&options.words);
     let (last, before) = words.split_last().expect("the command line asks for one");
     let given = as_ticket(last);
     if let Some(file) = &options.ticket_file {
@@ -43,7 +58,8 @@ pub(super) fn find(options: &SendOptions) -> Result<(&[PathBuf], Ticket), Proble
         if given.is_some() && fs::symlink_metadata(last).is_err() {
             return Err(Problem::usage("the ticket is given twice: as the last word, and by --ticket-file"));
         }
-        return Ok((words, parsed(&of_file(file)?)?));
+        let ticket = parsed(&of_file(file)?)?;
+        return Ok((words, ticket));
     }
     let variable = std::env::var_os(VARIABLE).filter(|text| !text.is_empty());
     if let Some(ticket) = given {
@@ -88,14 +104,15 @@ pub(super) fn find(options: &SendOptions) -> Result<(&[PathBuf], Ticket), Proble
             Complaint::new(path.to_string(), error.to_string()).accepted("files and folders that exist"),
         ));
     }
-    Ok((words, parsed(&asked()?)?))
+    let ticket = parsed(&asked()?)?;
+    Ok((words, ticket))
 }
 
-fn at_least_one(paths: &[PathBuf], ticket: Ticket) -> Result<(&[PathBuf], Ticket), Problem> {
+fn at_least_one(paths: &[PathBuf], ticket: Ticket) -> Result<(Vec<PathBuf>, Ticket), Problem> {
     if paths.is_empty() {
         return Err(Problem::usage("nothing to send: there is a ticket and no path"));
     }
-    Ok((paths, ticket))
+    Ok((paths.to_vec(), ticket))
 }
 
 fn is_dash(word: &Path) -> bool {

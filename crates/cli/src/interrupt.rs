@@ -1,0 +1,48 @@
+//! Ctrl-C while results come: the work ends at the next thing it tells, so that what is finished can be named.
+//!
+//! No thread waits for the signal: one that runs would refuse the rights for the kernel's runs.
+
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+
+/// What a shell says of a program that Ctrl-C ended.
+pub(crate) const INTERRUPTED: u8 = 130;
+
+/// Ctrl-C, as something to ask for. When this goes, it acts as ever.
+pub(crate) struct Interrupt {
+    descriptor: SignalFd,
+    set: SigSet,
+}
+
+impl Interrupt {
+    /// Takes charge of Ctrl-C, for this thread and those that it starts from now on; `None` where whoever started us wants Ctrl-C
+    /// to be ignored, or where it cannot be had.
+    pub(crate) fn attend() -> Option<Self> {
+        let mut set = SigSet::empty();
+        set.add(Signal::SIGINT);
+        let flags = SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK;
+        let descriptor = if is_ignored() { None } else { SignalFd::with_flags(&set, flags).ok() }?;
+        set.thread_block().ok()?;
+        Some(Self { descriptor, set })
+    }
+
+    /// Whether Ctrl-C was typed since the last question.
+    pub(crate) fn is_asked(&self) -> bool {
+        matches!(self.descriptor.read_signal(), Ok(Some(_)))
+    }
+}
+
+impl Drop for Interrupt {
+    fn drop(&mut self) {
+        // The work has ended: a second Ctrl-C was meant for it, too.
+        while self.is_asked() {}
+        let _ = self.set.thread_unblock();
+    }
+}
+
+fn is_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    mask & (1 << (Signal::SIGINT as u32 - 1)) != 0
+}
