@@ -73,7 +73,7 @@ pub(crate) struct Changes {
     #[arg(long = "set", short = 's', value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Seed of the random streams (the scenario's own if absent)
-    #[arg(long, allow_negative_numbers = true)]
+    #[arg(long, allow_negative_numbers = true, value_parser = seed)]
     pub(crate) seed: Option<u64>,
 }
 
@@ -187,7 +187,7 @@ pub(crate) struct CheckOptions {
     #[arg(long, value_name = "N", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=scenario::MOST_REPEATS))]
     pub(crate) seeds: u64,
     /// First of these seeds (the scenario's own if absent)
-    #[arg(long, value_name = "SEED")]
+    #[arg(long, value_name = "SEED", allow_negative_numbers = true, value_parser = seed)]
     pub(crate) seed: Option<u64>,
     /// Run the kernel N times at each case, and judge the run with the median goodput where engines are compared (1 if
     /// absent, or what a [figure] says)
@@ -425,4 +425,9 @@ impl From<EngineName> for Engine {
             EngineName::Live => Self::Live,
         }
     }
+}
+
+/// A seed, or what would be one.
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("not a seed; accepted: a whole number from 0 to {}", u64::MAX))
 }

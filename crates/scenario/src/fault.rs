@@ -79,6 +79,8 @@ pub struct Faults(Vec<Fault>);
 
 /// Lines printed before the rest is only counted: one screen of 24, less the line that counts and its gap.
 const LINES: usize = 22;
+/// So many of the faults that do not fit are named by their keys.
+const NAMED: usize = 8;
 
 impl Faults {
     /// The faults sorted by place.
@@ -119,7 +121,16 @@ impl fmt::Display for Faults {
             used += text.lines().count() + usize::from(at > 0);
             // The first is shown whatever its length.
             if at > 0 && used > LINES {
-                return write!(f, "\n\n… and {} more", self.0.len() - at);
+                let places = self.0[at..].iter().map(|fault| fault.complaint.place.as_str());
+                let places: Vec<&str> = places.filter(|place| !place.is_empty()).take(NAMED).collect();
+                let named = if places.is_empty() { "" } else { ": " };
+                let left = if self.0.len() - at > places.len() && !places.is_empty() { ", …" } else { "" };
+                return write!(
+                    f,
+                    "\n\n… and {} more{named}{}{left}",
+                    self.0.len() - at,
+                    printable(&places.join(", "))
+                );
             }
             write!(f, "{gap}{text}")?;
         }

@@ -125,7 +125,7 @@ fn mega(count: f64, units: [&str; 3]) -> String {
     }
 }
 
-/// Two sentences for a person.
+/// For a person: what this run moved, what is there now, and what limited it.
 impl fmt::Display for Summary {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let side = match self.side {
@@ -133,16 +133,28 @@ impl fmt::Display for Summary {
             Side::Received => "received",
         };
         let seconds = self.elapsed.as_secs_f64();
-        let entries = if self.entries == 1 { "entry" } else { "entries" };
+        // Whole to the last bit per second: what both sides count as moved.
+        let moved = self.sent.map_or(self.goodput_bps * seconds / 8.0, |sent| sent as f64);
+        let bytes = |count: f64| mega(count, ["B", "kB", "MB"]);
         write!(
             formatter,
-            "{side} {} {entries}, {}, in {seconds:.2} s: {}",
-            self.entries,
-            mega(self.bytes as f64, ["B", "kB", "MB"]),
+            "{side} {} in {seconds:.2} s: {}. ",
+            bytes(moved),
             mega(self.goodput_bps, ["bit/s", "kbit/s", "Mbit/s"])
         )?;
-        if self.skipped > 0 {
-            write!(formatter, "; {} files were there before", self.skipped)?;
+        let (entries, are) = if self.entries == 1 { ("entry", "is") } else { ("entries", "are") };
+        write!(formatter, "{} {entries} with {} {are} there", self.entries, bytes(self.bytes as f64))?;
+        let others = self.bytes as f64 - moved;
+        let others = if others < 0.005 * self.bytes as f64 { None } else { Some(bytes(others)) };
+        match (self.skipped, others) {
+            (0, None) => {}
+            (0, Some(others)) => write!(formatter, "; {others} of these came before or are holes")?,
+            (skipped, others) => {
+                let files = if skipped == 1 { "file was" } else { "files were" };
+                let others =
+                    others.map_or_else(String::new, |others| format!(" ({others} came before or are holes)"));
+                write!(formatter, "; {skipped} {files} there before{others}")?;
+            }
         }
         write!(formatter, ". {}", self.limits)
     }

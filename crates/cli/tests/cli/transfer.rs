@@ -76,11 +76,16 @@ fn people_read_what_happened_on_stderr_and_the_ticket_alone_is_data() {
     let sent = end(place.shell("exec $TIGHTLINK send small.toml - < ticket")).well();
     assert_eq!(sent.out, "", "no data without --json");
     let size = fs::metadata(place.path().join("small.toml")).unwrap().len();
-    assert!(sent.err.contains(&format!("sent 1 entry, {size} B, in ")), "{}", sent.err);
+    assert!(
+        sent.err.contains(&format!("sent {size} B in "))
+            && sent.err.contains(&format!(". 1 entry with {size} B is there. ")),
+        "{}",
+        sent.err
+    );
     assert!(!sent.err.contains(&receiving.ticket), "{}", sent.err);
     let received = receiving.ended().well();
     assert_eq!(received.out, "");
-    assert!(received.err.contains("received 1 "), "{}", received.err);
+    assert!(received.err.contains(" 1 entry with "), "{}", received.err);
 }
 
 #[test]

@@ -113,7 +113,7 @@ fn a_ticket_that_is_typed_at_the_terminal_is_not_shown() {
     drop(keys);
     let shown = String::from_utf8_lossy(&shown).into_owned();
     assert!(child.wait().unwrap().success(), "{shown}");
-    assert!(shown.contains("sent 1 entry") && !shown.contains(&receiving.ticket[..20]), "{shown}");
+    assert!(shown.contains("1 entry with ") && !shown.contains(&receiving.ticket[..20]), "{shown}");
     receiving.ended().well();
 }
 
