@@ -24,12 +24,21 @@ struct Data {
 pub fn html(sizing: &Sizing, command: &str) -> String {
     let data = Data { charts: charts(sizing) };
     let asked = &sizing.asked;
-    let title = format!(
-        "Which buffer? {} Mbit/s, {} flows, {}",
-        number(Some(asked.rate_bps / 1e6), decimals_for(asked.rate_bps / 1e6, 3)),
-        range(asked.flows.map(|flows| flows as f64)),
-        asked.control
-    );
+    let title = match &asked.cell {
+        Some(cell) => format!(
+            "Which queue for the access point? {}, {} Mbit/s, downloads: {}, uploads: {}",
+            cell.phy,
+            cell.frame_bps / 1e6,
+            cell.downloads,
+            cell.uploads
+        ),
+        None => format!(
+            "Which buffer? {} Mbit/s, {} flows, {}",
+            number(Some(asked.rate_bps / 1e6), decimals_for(asked.rate_bps / 1e6, 3)),
+            range(asked.flows.map(|flows| flows as f64)),
+            asked.control
+        ),
+    };
     // What was asked stands where other pages have their scenario.
     let question = serde_json::to_string_pretty(asked).unwrap_or_default();
     let frame = Frame {
@@ -72,8 +81,13 @@ pub fn html(sizing: &Sizing, command: &str) -> String {
 fn headline(sizing: &Sizing) -> String {
     let Point { packets, ms, bdp, utilization, queueing_delay_s, loss_rate, .. } = sizing.recommended;
     let by = if sizing.engine == Engine::Model { "By theory" } else { "By simulation" };
+    let does = match bdp {
+        Some(bdp) => format!("({ms:.2} ms, {bdp:.3} bandwidth-delay products) keeps the link busy"),
+        None => format!("({ms:.0} ms at this load) gives the downloads"),
+    };
+    let of = if bdp.is_some() { "of the time" } else { "of the most that they have behind any limit" };
     format!(
-        "{by}, a limit of {packets} packets ({ms:.2} ms, {bdp:.3} bandwidth-delay products) keeps the link busy {:.2} % of the time, \
+        "{by}, a limit of {packets} packets {does} {:.2} % {of}, \
          with a queueing delay of {:.2} ms in the mean and {:.2} ms at the 95th percentile, and a loss of {:.3} %.",
         utilization * 100.0,
         queueing_delay_s.mean * 1e3,
@@ -95,8 +109,15 @@ fn charts(sizing: &Sizing) -> Vec<CurveChart> {
     type Take = fn(&Point) -> (f64, Option<f64>);
     let idle: Take =
         |point| (100.0 * (1.0 - point.utilization), point.utilization_ci95.map(|half| 100.0 * half));
+    let goodput: Take = |point| (100.0 * point.utilization, point.utilization_ci95.map(|half| 100.0 * half));
+    // In a cell nobody can say when the downloads could have had more: what they get, not what is left.
+    let (used, use_of) = if sizing.best_bps.is_some() {
+        ("goodput, share of the most behind any limit", goodput)
+    } else {
+        ("idle time", idle)
+    };
     let takes: [(&str, &str, &str, Take); 4] = [
-        ("idle time", "%", "", idle),
+        (used, "%", "", use_of),
         ("queueing delay", "ms", "mean", |point| (1e3 * point.queueing_delay_s.mean, None)),
         ("queueing delay", "ms", "95th percentile", |point| (1e3 * point.queueing_delay_s.p95, None)),
         ("loss", "%", "", |point| (100.0 * point.loss_rate, point.loss_rate_ci95.map(|half| 100.0 * half))),
@@ -119,7 +140,7 @@ fn charts(sizing: &Sizing) -> Vec<CurveChart> {
     }
     let mut policies: Vec<Curve> = Vec::new();
     for policy in &sizing.pareto {
-        let (y, half_width) = idle(&policy.point);
+        let (y, half_width) = use_of(&policy.point);
         let point = CurvePoint { x: 1e3 * policy.point.queueing_delay_s.p95, y, half_width, extent: None };
         match policies.iter_mut().find(|curve| curve.name == policy.queue) {
             Some(curve) => curve.points.push(point),
@@ -128,7 +149,7 @@ fn charts(sizing: &Sizing) -> Vec<CurveChart> {
     }
     if !policies.is_empty() {
         let x = axis("95th percentile of the queueing delay", "ms");
-        charts.push(CurveChart { x, y: axis("idle time", "%"), curves: policies });
+        charts.push(CurveChart { x, y: axis(used, "%"), curves: policies });
     }
     charts
 }
@@ -146,17 +167,18 @@ fn table(rows: &[(String, Point)]) -> String {
         let _ = write!(out, "<tr><th scope=\"row\">{}</th>", escape_html(&capitalized(name)));
         let delay = point.queueing_delay_s;
         let cells = [
-            (point.packets as f64, 0, None),
-            (point.bytes as f64, 0, None),
-            (point.ms, 3, None),
+            (Some(point.packets as f64), 0, None),
+            (Some(point.bytes as f64), 0, None),
+            (Some(point.ms), 3, None),
             (point.bdp, 4, None),
-            (100.0 * point.utilization, 2, point.utilization_ci95),
-            (1e3 * delay.mean, 3, None),
-            (1e3 * delay.p95, 3, None),
-            (100.0 * point.loss_rate, 4, point.loss_rate_ci95),
+            (Some(100.0 * point.utilization), 2, point.utilization_ci95),
+            (Some(1e3 * delay.mean), 3, None),
+            (Some(1e3 * delay.p95), 3, None),
+            (Some(100.0 * point.loss_rate), 4, point.loss_rate_ci95),
         ];
         for (value, decimals, half) in cells {
-            let _ = write!(out, "<td data-value=\"{value}\"><span>{}</span>", number(Some(value), decimals));
+            let raw = value.map_or_else(String::new, |value| value.to_string());
+            let _ = write!(out, "<td data-value=\"{raw}\"><span>{}</span>", number(value, decimals));
             if let Some(half) = half {
                 let _ = write!(out, "<small>± {}</small>", number(Some(100.0 * half), decimals));
             }

@@ -103,7 +103,7 @@ fn row(name: &str, point: &Point) -> Vec<String> {
         point.packets.to_string(),
         format!("{:.1}", point.bytes as f64 / 1e3),
         format!("{:.3}", point.ms),
-        format!("{:.4}", point.bdp),
+        point.bdp.map_or_else(|| "–".to_owned(), |bdp| format!("{bdp:.4}")),
         format!("{:.2}{half}", point.utilization * 100.0),
         format!("{:.3}", point.queueing_delay_s.mean * 1e3),
         format!("{:.3}", point.queueing_delay_s.p95 * 1e3),
@@ -125,12 +125,16 @@ fn points(title: &str, points: &[(&str, &Point)]) -> Result<(), Problem> {
 fn show(sizing: &Sizing) -> Result<(), Problem> {
     let asked = &sizing.asked;
     let by = if sizing.engine == Engine::Model { "by theory" } else { "simulated" };
-    let bdp = asked.bdp_packets;
-    points(
-        &format!(
-            "limits for {} utilization, {by}; the bandwidth-delay product is {bdp:.0} packets",
-            percent(asked.target_utilization)
+    let target = percent(asked.target_utilization);
+    let of = match (asked.bdp_packets, sizing.best_bps) {
+        (Some(bdp), _) => format!("utilization, {by}; the bandwidth-delay product is {bdp:.0} packets"),
+        (None, best) => format!(
+            "of the most that the downloads have behind any limit, {:.3} Mbit/s, {by}",
+            best.unwrap_or_default() / 1e6
         ),
+    };
+    points(
+        &format!("limits for {target} {of}"),
         &[("least", &sizing.least), ("recommended", &sizing.recommended), ("most", &sizing.most)],
     )?;
     if let Some(trade_off) = &sizing.trade_off {

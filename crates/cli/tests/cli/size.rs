@@ -129,3 +129,48 @@ fn each_option_says_what_it_takes() {
         .failed(2, &["--control: vegas: the kernel does not have it", "accepted: reno, cubic, bbr"]);
     assert!(place.files().is_empty(), "{:?}", place.files());
 }
+
+/// A download beside an upload; short, so that a run takes milliseconds.
+const CELL: &str = "title = 't'\nduration = '6s'\nwarmup = '2s'\n[wlan]\nphy = '802.11g'\nrate = '54Mbit/s'\nqueue.limit = '100 packets'\n\
+                    backhaul = { rate = '100Mbit/s', delay = '10ms', queue.limit = '500 packets' }\n[[station]]\ncount = 2\n\
+                    [[flow]]\nname = 'down'\nstation = 'station-1'\nack_category = 'vo'\n\
+                    [[flow]]\nname = 'up'\nstation = 'station-2'\ndirection = 'up'\nack_category = 'vo'\n";
+
+#[test]
+fn the_queue_of_an_access_point_is_sized_by_the_best_that_its_downloads_get() {
+    let place = Place::new();
+    place.write("cell.toml", CELL);
+    let answer = place.run(&["size", "cell.toml", "--json"]).well().json().remove(0);
+    assert!(answer["best_bps"].as_f64().unwrap() > 1e6, "{answer}");
+    assert!(answer["asked"]["bdp_packets"].is_null() && answer["asked"]["cell"]["uploads"] == 1, "{answer}");
+    for name in ["least", "recommended", "most"] {
+        let point = &answer[name];
+        assert!(point["bdp"].is_null(), "{point}");
+        for key in ["packets", "bytes", "ms", "utilization", "utilization_ci95", "loss_rate"] {
+            assert!(point[key].is_number(), "{name}.{key}: {point}");
+        }
+    }
+    let names = |list: &str, key: &str| -> Vec<String> {
+        let entries = answer[list].as_array().unwrap().iter();
+        entries.map(|entry| entry[key].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names("sensitivity", "what"), ["no uploads", "double the RTT (40ms)"]);
+    for queue in ["drop-tail", "eBDP, a = 40", "fq-codel, airtime limits"] {
+        assert!(names("pareto", "queue").contains(&queue.to_owned()), "{answer}");
+    }
+    let page = std::fs::read_to_string(place.path().join("results/size.html")).unwrap();
+    assert!(page.contains("Which queue for the access point?"), "{page}");
+}
+
+#[test]
+fn what_cannot_be_asked_of_a_cell_is_said() {
+    let place = Place::new();
+    place.write("cell.toml", CELL);
+    place
+        .run(&["size", "cell.toml", "--engine", "live"])
+        .failed(2, &["--engine live: a wireless cell", "accepted: --engine sim"]);
+    place.run(&["size", "cell.toml", "--quick"]).failed(2, &["no theory says", "simulation answers"]);
+    place.write("up.toml", &CELL.replace("name = 'down'", "direction = 'up'\nname = 'down'"));
+    place.run(&["size", "up.toml"]).failed(2, &["no greedy download"]);
+    assert!(!place.path().join("results").exists());
+}

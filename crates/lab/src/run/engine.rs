@@ -8,6 +8,8 @@ mod synchronized;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use model::served_every;
+
 use crate::run::record::{Engine, Record, Summary};
 use crate::run::resolve::Resolved;
 use scenario::Direction;

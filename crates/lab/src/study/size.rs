@@ -3,11 +3,12 @@
 //!
 //! Reading order: `question.rs` what is asked and its defaults, `answer.rs` what comes out, `theory.rs` rules and what they expect,
 //! `choice.rs` from a curve to limits, `twin.rs` what is simulated in place of a path that is too large, `bench.rs` the simulations of
-//! limits, `around.rs` the answer under other circumstances and policies, `lines.rs` lines to paste.
+//! limits, `around.rs` the answer under other circumstances and policies, `cell.rs` the same for an access point's queue, `lines.rs` lines to paste.
 
 mod answer;
 mod around;
 mod bench;
+mod cell;
 mod choice;
 mod lines;
 mod question;
@@ -16,7 +17,7 @@ mod twin;
 
 pub use answer::{Asked, Delay, Line, Point, Policy, Proof, Rule, Sizing, TradeOff, Variant};
 pub use choice::MARGIN;
-pub use question::{CONTROL, Ends, Mix, PACKET, PLACES, Question, RTT, TARGET};
+pub use question::{CONTROL, Ends, InCell, Mix, PACKET, PLACES, Question, RTT, TARGET};
 
 use super::experiment::ExperimentError;
 use super::sweep::Runner;
@@ -79,6 +80,7 @@ fn sizing(question: &Question, chosen: &Choice, at: impl Fn(u64) -> Point) -> Si
     Sizing {
         asked: Asked::of(question),
         engine: Engine::default(),
+        best_bps: None,
         least: at(chosen.least),
         recommended,
         most: at(chosen.most),
@@ -168,6 +170,15 @@ impl Study {
     /// The option that does not fit.
     pub fn check(&self, engine: Engine) -> Result<(), Complaint> {
         self.question.check()?;
+        if self.question.cell.is_some() && engine != Engine::Sim {
+            let (asked, why) = match engine {
+                Engine::Live => ("--engine live", "the kernel's path here is a wire, without air"),
+                _ => ("--quick, --engine model", "no theory says what a limit does beside other stations"),
+            };
+            return Err(Complaint::new(asked, format!("a wireless cell: {why}"))
+                .accepted("--engine sim")
+                .help(format!("leave out {asked}: simulation answers")));
+        }
         if engine == Engine::Live && !self.question.is_for_the_kernel() {
             return Err(Complaint::new(
                 "--control",
@@ -192,6 +203,9 @@ impl Study {
         watched.begin(Work::Points);
         let question = &self.question;
         let runner = Runner { jobs: self.jobs, folder: &self.folder, watched };
+        if let (Some(document), Some(_)) = (&self.scenario, &question.cell) {
+            return cell::simulated(question, document, self.seed, runner);
+        }
         let mut bench = Bench::new(question, self.cases(twin::PACKETS), self.seed, runner);
         bench.add(&self.first_look())?;
         self.reach(&mut bench)?;

@@ -58,11 +58,8 @@ pub(crate) const WLAN: Keys = &[&[
     Key {
         name: "eifs_rate",
         kind: "rate above zero",
-        default: Words(
-            "the lowest mandatory rate of the PHY's standard: 6 Mbit/s of 802.11a, 1 Mbit/s of the others",
-        ),
-        meaning: "of the acknowledgement that EIFS holds. 802.11g has the rates of 802.11b, too, so that its EIFS is 254 us longer than with \
-             `\"6Mbit/s\"`, which some simulators take",
+        default: Words("the lowest mandatory rate: 6 Mbit/s of 802.11a, 1 Mbit/s of the others"),
+        meaning: "of the acknowledgement that EIFS holds. Some take 6 Mbit/s with 802.11g, which is 254 us less",
         ..CELL
     },
     Key {

@@ -33,6 +33,8 @@ mod saturation;
 mod slow_start;
 mod tight;
 
+pub(crate) use self::downloads::served_every;
+
 use self::answer::Answer;
 use self::departure::Departure;
 use super::{EngineError, Misfit, no_users};

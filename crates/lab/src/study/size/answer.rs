@@ -1,6 +1,6 @@
 //! What is answered: limits with what they do, and what led to them. As JSON the keys are the fields' names.
 
-use super::question::Question;
+use super::question::{InCell, Question};
 use crate::run::record::Engine;
 use serde::Serialize;
 
@@ -22,9 +22,9 @@ pub struct Point {
     pub bytes: u64,
     /// The time in which the link sends that, milliseconds.
     pub ms: f64,
-    /// The same in bandwidth-delay products of the mean RTT.
-    pub bdp: f64,
-    /// Mean utilization of the link.
+    /// The same in bandwidth-delay products of the mean RTT; `None` in a wireless cell, which has none.
+    pub bdp: Option<f64>,
+    /// Mean utilization of the link; in a wireless cell the share of the most that its downloads get behind any limit.
     pub utilization: f64,
     /// Half the width of its 95 % confidence interval; `None` from theory.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,7 +46,7 @@ impl Point {
             packets,
             bytes: question.packet.get() * packets,
             ms: question.drain(packets as f64) * 1e3,
-            bdp: packets as f64 / question.bdp_packets(),
+            bdp: question.cell.is_none().then(|| packets as f64 / question.bdp_packets()),
             utilization: 0.0,
             utilization_ci95: None,
             queueing_delay_s: Delay { mean: 0.0, p95: 0.0 },
@@ -158,7 +158,7 @@ pub struct Proof {
 /// What was asked, in numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Asked {
-    /// Capacity, bits per second.
+    /// Capacity, bits per second; in a wireless cell what a download alone would have of the air, headers included.
     pub rate_bps: f64,
     /// Least and greatest base RTT, seconds.
     pub rtt_s: [f64; 2],
@@ -170,8 +170,11 @@ pub struct Asked {
     pub packet_bytes: u64,
     /// The queue policy.
     pub queue: String,
-    /// The bandwidth-delay product of the mean RTT, packets.
-    pub bdp_packets: f64,
+    /// The bandwidth-delay product of the mean RTT, packets; `None` in a wireless cell.
+    pub bdp_packets: Option<f64>,
+    /// The wireless cell, if it is one that is asked about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cell: Option<InCell>,
     /// Wished mean utilization.
     pub target_utilization: f64,
     /// Wished 95th percentile of the queueing delay, seconds.
@@ -189,7 +192,8 @@ impl Asked {
             control: question.mix.to_string(),
             packet_bytes: question.packet.get(),
             queue: question.queue.clone(),
-            bdp_packets: question.bdp_packets(),
+            bdp_packets: question.cell.is_none().then(|| question.bdp_packets()),
+            cell: question.cell.clone(),
             target_utilization: question.target.get(),
             max_delay_s: question.max_delay.map(units::Span::as_secs_f64),
             max_loss: question.max_loss.map(units::Fraction::get),
@@ -204,6 +208,9 @@ pub struct Sizing {
     pub asked: Asked,
     /// What the limits' numbers are from: theory or simulation.
     pub engine: Engine,
+    /// Goodput of a wireless cell's downloads together that is 100 % of utilization, bits per second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub best_bps: Option<f64>,
     /// The least limit that keeps what is wished.
     pub least: Point,
     /// The limit to configure.

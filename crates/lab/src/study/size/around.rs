@@ -72,7 +72,7 @@ fn variants(question: &Question) -> Vec<(String, Question)> {
 }
 
 /// Which of these no other excels in both.
-fn pareto(points: Vec<(&str, Point)>) -> Vec<Policy> {
+pub(super) fn pareto(points: Vec<(&str, Point)>) -> Vec<Policy> {
     let better = |a: &Point, b: &Point| {
         let (more, less) = (a.utilization >= b.utilization, a.queueing_delay_s.p95 <= b.queueing_delay_s.p95);
         more && less && (a.utilization > b.utilization || a.queueing_delay_s.p95 < b.queueing_delay_s.p95)

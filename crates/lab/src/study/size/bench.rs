@@ -15,6 +15,7 @@ use std::sync::Arc;
 pub(super) const HOSTS: &str = "hosts are Linux's as `host = \"linux\"` has them, measured on a virtual machine that pauses now and then (docs/papers/kernel.md)";
 
 /// One thing that is simulated.
+#[expect(clippy::large_enum_variant, reason = "an answer has a few")]
 pub(super) enum Case {
     /// A path made of the question.
     Twin(Twin),

@@ -1,8 +1,9 @@
 //! What an operator asks: the link, the flows over it, and what is wished of them.
 
-use crate::run::resolve::{KERNEL_CONTROLS, Resolved};
+use crate::run::resolve::{KERNEL_CONTROLS, Resolved, ResolvedFlow};
 use model::rules::bandwidth_delay_product;
 use scenario::did_you_mean;
+use serde::Serialize;
 use std::fmt;
 use std::str::FromStr;
 use units::{Bytes, Complaint, Fraction, Rate, Span, TextError};
@@ -124,6 +125,18 @@ impl Mix {
     pub fn counted(counts: &[(String, u64)]) -> Self {
         let all: u64 = counts.iter().map(|(_, count)| count).sum();
         Self(counts.iter().map(|(control, count)| (control.clone(), *count as f64 / all as f64)).collect())
+    }
+
+    /// As these flows have it.
+    pub(super) fn of_flows(flows: &[&ResolvedFlow]) -> Self {
+        let mut counts: Vec<(String, u64)> = Vec::new();
+        for flow in flows {
+            match counts.iter_mut().find(|(control, _)| *control == flow.control) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((flow.control.clone(), 1)),
+            }
+        }
+        Self::counted(&counts)
     }
 
     /// Each control and its share of the flows, which add to 1.
@@ -251,6 +264,27 @@ pub struct Question {
     pub max_loss: Option<Fraction>,
     /// The queue policy.
     pub queue: String,
+    /// The wireless cell whose access point has the queue. `rate` is then what a download alone would have.
+    pub cell: Option<InCell>,
+}
+
+/// A wireless cell, as far as the answer speaks of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct InCell {
+    /// The PHY's name.
+    pub phy: String,
+    /// Rate of the frames, bits per second.
+    pub frame_bps: f64,
+    /// Stations.
+    pub stations: u64,
+    /// Greedy downloads whose data wait in the queue.
+    pub downloads: u64,
+    /// Greedy uploads beside them.
+    pub uploads: u64,
+    /// The queue's access category: `be`, `bk`, `vi` or `vo`.
+    pub category: &'static str,
+    /// Air that a full frame and its acknowledgement take, without contention: what airtime limits count, seconds.
+    pub frame_s: f64,
 }
 
 impl Question {
@@ -270,6 +304,7 @@ impl Question {
             max_delay: None,
             max_loss: None,
             queue: link::queue::DROP_TAIL.into(),
+            cell: None,
         }
     }
 
@@ -278,6 +313,9 @@ impl Question {
     /// # Errors
     /// Where it has no greedy flow.
     pub fn of_scenario(resolved: &Resolved) -> Result<Self, Complaint> {
+        if let Some(plan) = &resolved.cell {
+            return super::cell::question(resolved, plan);
+        }
         let greedy: Vec<_> = resolved.greedy().collect();
         let rtts = greedy.iter().map(|flow| flow.base_rtt);
         let (Some(least), Some(most)) = (rtts.clone().min(), rtts.max()) else {
@@ -287,17 +325,10 @@ impl Question {
             )
             .accepted("a [[flow]] without a size"));
         };
-        let mut counts: Vec<(String, u64)> = Vec::new();
-        for flow in &greedy {
-            match counts.iter_mut().find(|(control, _)| *control == flow.control) {
-                Some((_, count)) => *count += 1,
-                None => counts.push((flow.control.clone(), 1)),
-            }
-        }
         Ok(Self {
             rtt: Ends { least, most },
             flows: Ends::at(greedy.len() as u64),
-            mix: Mix::counted(&counts),
+            mix: Mix::of_flows(&greedy),
             packet: resolved.segment(),
             queue: resolved.queue.policy.clone(),
             ..Self::of(resolved.link.rate)

@@ -133,6 +133,11 @@ struct Served {
     apart: bool,
 }
 
+/// How often a segment of `flow`, a download, would be served if there were nothing else in the air, seconds.
+pub(crate) fn served_every(cell: &CellPlan, flow: &ResolvedFlow) -> f64 {
+    Served::new(cell, flow).segment()
+}
+
 impl Served {
     fn new(cell: &CellPlan, flow: &ResolvedFlow) -> Self {
         // Every flow of a cell has a place, and functions for both its categories.

@@ -1,0 +1,424 @@
+//! The queue of a wireless cell's access point. A cell has no rate of its own, so that the most that the downloads get behind any fixed limit
+//! stands for full utilization. Runs of a cell vary: each number is a mean over seeds.
+
+mod asked;
+
+pub(super) use asked::question;
+
+use super::answer::{Asked, Delay, Point, Rule, Sizing, Variant};
+use super::bench::spaced;
+use super::choice::{Choice, MARGIN, choice, knee, trade_off};
+use super::question::Question;
+use super::{CHOICES, LARGEST, LOOKS, SPAN, around};
+use crate::run::record::{Engine, Summary};
+use crate::run::statistics::{Estimate, estimate};
+use crate::study::experiment::ExperimentError;
+use crate::study::sweep::{Runner, sweep};
+use crate::study::task::Task;
+use asked::{downloads, lines};
+use scenario::{Document, Faults};
+use sim::{CellPlan, Direction};
+use std::sync::Arc;
+use units::Span;
+
+/// Runs of each limit.
+const SEEDS: u64 = 5;
+/// The largest limit of eBDP and the packets it adds: as P4 prints them, and as the originals are remembered.
+const EBDP_MOST: u64 = 400;
+const EBDP_EXTRA: [u64; 2] = [40, 5];
+/// The limit of mac80211's queues together, with its settings of FQ-CoDel.
+const MAC80211: &str =
+    "kind = 'fq-codel', limit = '8192 packets', target = '20ms', interval = '100ms', quantum = '300B'";
+/// What Linux lets a station and category have pending.
+const AQL: Span = Span::from_millis(12);
+
+/// What the runs of one setting found.
+#[derive(Clone, Copy)]
+struct Found {
+    packets: u64,
+    /// Of the downloads together, bits per second.
+    goodput: Estimate,
+    /// Packets of the access point over the air, bits per second.
+    air_bps: f64,
+    delay: Delay,
+    loss: Estimate,
+    /// Mean of a limit that moves.
+    moving: Option<f64>,
+}
+
+/// A setting: keys and what they are set to, and the limit that this is.
+type Setting = (Vec<(String, String)>, u64);
+
+struct Bench<'a, 'w> {
+    question: &'a Question,
+    document: Arc<Document>,
+    base: Task,
+    seed: u64,
+    runner: Runner<'a, 'w>,
+    found: Vec<Found>,
+}
+
+impl Bench<'_, '_> {
+    fn set(key: &str, value: String) -> (String, String) {
+        (key.to_owned(), value)
+    }
+
+    /// A fixed limit of the scenario's own queue.
+    fn fixed(&self, packets: u64) -> Setting {
+        let mut keys = vec![Self::set("wlan.queue.limit", format!("{packets} packets"))];
+        let plan = self.base.resolved.cell.as_ref();
+        if plan.is_some_and(|plan| plan.access_point[plan.watched].moving.is_some()) {
+            keys.push(Self::set("wlan.queue.sizing.rule", "fixed".into()));
+        }
+        (keys, packets)
+    }
+
+    /// Runs each setting with every seed.
+    fn run(&self, settings: &[Setting]) -> Result<Vec<Found>, ExperimentError> {
+        self.runner.watched.need(settings.len() * SEEDS as usize);
+        let task = |(keys, seed): (&Vec<(String, String)>, u64)| {
+            let mut point = keys.clone();
+            point.push(Self::set("seed", seed.to_string()));
+            Task::at(&self.document, point)
+        };
+        let each = settings
+            .iter()
+            .flat_map(|(keys, _)| (0..SEEDS).map(move |nth| (keys, self.seed.wrapping_add(nth))));
+        let tasks = each.map(task).collect::<Result<Vec<Task>, Faults>>()?;
+        let results = sweep(&tasks, Engine::Sim, &self.runner)?;
+        let summaries: Vec<&Summary> = results.iter().map(|result| &result.summary).collect();
+        let of = |((_, packets), runs): (&Setting, &[&Summary])| self.found(*packets, runs);
+        Ok(settings.iter().zip(summaries.chunks(SEEDS as usize)).map(of).collect())
+    }
+
+    fn found(&self, packets: u64, runs: &[&Summary]) -> Found {
+        let of = |value: &dyn Fn(&Summary) -> f64| {
+            estimate(&runs.iter().map(|run| value(run)).collect::<Vec<f64>>())
+        };
+        let resolved = &self.base.resolved;
+        let plan = resolved.cell.as_ref().expect("a cell");
+        let names: Vec<&str> = downloads(resolved, plan).map(|(_, flow)| flow.name.as_str()).collect();
+        let category = plan.access_point[plan.watched].category.name();
+        let goodput = |run: &Summary| {
+            let down = run.flows.iter().filter(|flow| names.contains(&flow.name.as_str()));
+            down.map(|flow| flow.goodput_bps).sum()
+        };
+        let air = |run: &Summary| {
+            let stations = run.wlan.iter().flat_map(|wlan| &wlan.stations);
+            let own = stations.filter(|one| one.name == CellPlan::ACCESS_POINT && one.category == category);
+            own.map(|one| one.throughput_bps).sum()
+        };
+        let mean = |run: &Summary| run.queueing_delay_s.map_or(0.0, |delay| delay.mean);
+        let p95 = |run: &Summary| {
+            run.queueing_delay_s.map_or(0.0, |delay| delay.percentiles.p95.unwrap_or(delay.mean))
+        };
+        let limit = |run: &Summary| run.wlan.as_ref().and_then(|wlan| wlan.mean_limit_packets);
+        let moving = limit(runs[0]).map(|_| of(&|run| limit(run).unwrap_or_default()).mean);
+        Found {
+            packets,
+            goodput: of(&goodput),
+            air_bps: of(&air).mean,
+            delay: Delay { mean: of(&mean).mean, p95: of(&p95).mean },
+            loss: of(&|run| run.loss_rate.unwrap_or_default()),
+            moving,
+        }
+    }
+
+    /// Simulates those of `limits` that are not known yet; whether there were any.
+    fn add(&mut self, limits: &[u64]) -> Result<bool, ExperimentError> {
+        let mut new: Vec<u64> = limits.to_vec();
+        new.sort_unstable();
+        new.dedup();
+        new.retain(|limit| !self.found.iter().any(|found| found.packets == *limit));
+        let settings: Vec<Setting> = new.iter().map(|limit| self.fixed(*limit)).collect();
+        let found = self.run(&settings)?;
+        self.found.extend(found);
+        self.found.sort_by_key(|found| found.packets);
+        Ok(!new.is_empty())
+    }
+
+    /// What full utilization is: the goodput behind the largest limits.
+    fn best(&self) -> Best {
+        let blocks = rising(&self.found.iter().map(|found| found.goodput.mean).collect::<Vec<f64>>());
+        let (goodput, count) = blocks[blocks.len() - 1];
+        let last = &self.found[self.found.len() - count..];
+        let air_bps = last.iter().map(|found| found.air_bps).sum::<f64>() / last.len() as f64;
+        Best { goodput, air_bps, from: last[0].packets }
+    }
+
+    fn point(&self, found: &Found, best: &Best) -> Point {
+        let packets = found.moving.map_or(found.packets, |mean| mean.round() as u64);
+        let point = Point::at(self.question, packets);
+        Point {
+            ms: packets as f64 * self.question.packet.bits_f64() / best.air_bps * 1e3,
+            utilization: found.goodput.mean / best.goodput,
+            utilization_ci95: Some(found.goodput.half_width / best.goodput),
+            queueing_delay_s: found.delay,
+            loss_rate: found.loss.mean,
+            loss_rate_ci95: Some(found.loss.half_width),
+            ..point
+        }
+    }
+
+    fn curve(&self, best: &Best) -> Vec<Point> {
+        self.found.iter().map(|found| self.point(found, best)).collect()
+    }
+
+    /// The curve with a goodput that does not fall as the limit grows: what is chosen by.
+    fn fitted(&self, best: &Best) -> Vec<Point> {
+        let blocks = rising(&self.found.iter().map(|found| found.goodput.mean).collect::<Vec<f64>>());
+        let fits = blocks.into_iter().flat_map(|(mean, count)| std::iter::repeat_n((mean, count), count));
+        let fit = |(point, (mean, count)): (Point, (f64, usize))| Point {
+            utilization: mean / best.goodput,
+            utilization_ci95: point.utilization_ci95.map(|half| half / (count as f64).sqrt()),
+            ..point
+        };
+        self.curve(best).into_iter().zip(fits).map(fit).collect()
+    }
+
+    /// Looks at larger limits while the largest has surely more than the one before.
+    fn reach(&mut self) -> Result<(), ExperimentError> {
+        let most = (self.question.bdp_packets() * LARGEST.1) as u64;
+        while let [.., before, last] = &self.found[..] {
+            let more = last.goodput.mean - before.goodput.mean
+                > before.goodput.half_width.max(last.goodput.half_width);
+            if !more || last.packets >= most {
+                break;
+            }
+            let next = [last.packets * 3 / 2, last.packets * 2].map(|limit| limit.min(most));
+            self.add(&next)?;
+        }
+        Ok(())
+    }
+}
+
+struct Best {
+    goodput: f64,
+    air_bps: f64,
+    /// The smallest limit of those that have it.
+    from: u64,
+}
+
+/// Means of neighbours, so that they do not fall, and how many each is of (pool adjacent violators).
+fn rising(values: &[f64]) -> Vec<(f64, usize)> {
+    let mut blocks: Vec<(f64, usize)> = Vec::new();
+    for value in values {
+        let mut block = (*value, 1);
+        while let Some((mean, count)) = blocks.pop_if(|(mean, _)| *mean >= block.0) {
+            let all = count + block.1;
+            block = ((mean * count as f64 + block.0 * block.1 as f64) / all as f64, all);
+        }
+        blocks.push(block);
+    }
+    blocks
+}
+
+/// The answer, with every number simulated.
+pub(super) fn simulated(
+    question: &Question,
+    document: &Document,
+    seed: u64,
+    runner: Runner<'_, '_>,
+) -> Result<Sizing, ExperimentError> {
+    let document = Arc::new(document.clone());
+    let base = Task::at(&document, Vec::new())?;
+    let mut bench = Bench { question, document, base, seed, runner, found: Vec::new() };
+    let high = (question.bdp_packets() * LARGEST.0).max(f64::from(LOOKS));
+    let low = (high / SPAN).max(1.0);
+    let looks: Vec<u64> =
+        (0..LOOKS).map(|look| spaced(low, high, f64::from(look) / f64::from(LOOKS - 1))).collect();
+    bench.add(&looks)?;
+    bench.reach()?;
+    let mut chosen = choice(question, &bench.fitted(&bench.best()));
+    for _ in 0..CHOICES {
+        let (least, below) =
+            (chosen.least, bench.found.iter().rev().find(|found| found.packets < chosen.least));
+        let between = below.map(|below| spaced(below.packets as f64, least as f64, 0.5));
+        let asked = [least, chosen.recommended, chosen.most].into_iter().chain(between);
+        let asked: Vec<u64> =
+            asked.chain(chosen.conflict.iter().flat_map(super::choice::Conflict::limits)).collect();
+        if !bench.add(&asked)? {
+            break;
+        }
+        chosen = choice(question, &bench.fitted(&bench.best()));
+    }
+    bench.add(&[chosen.least, chosen.recommended, chosen.most])?;
+    bench.answer(&chosen)
+}
+
+impl Bench<'_, '_> {
+    fn answer(&self, chosen: &Choice) -> Result<Sizing, ExperimentError> {
+        let (question, best) = (self.question, self.best());
+        let curve = self.curve(&best);
+        let at = |packets: u64| {
+            let found = self.found.iter().find(|found| found.packets == packets);
+            self.point(found.expect("a limit that was simulated"), &best)
+        };
+        let policies = self.policies()?;
+        let mut limits = vec![chosen.least, chosen.recommended, chosen.most];
+        limits.dedup();
+        let own = limits.into_iter().map(|limit| (question.queue.as_str(), at(limit)));
+        let others = policies.iter().map(|(name, found)| (name.as_str(), self.point(found, &best)));
+        let recommended = at(chosen.recommended);
+        Ok(Sizing {
+            asked: Asked::of(question),
+            engine: Engine::Sim,
+            best_bps: Some(best.goodput),
+            least: at(chosen.least),
+            recommended,
+            most: at(chosen.most),
+            rules: self.rules(&policies, &best),
+            knee: knee(&curve),
+            sensitivity: self.variants(chosen)?,
+            pareto: around::pareto(own.chain(others).collect()),
+            trade_off: chosen.conflict.as_ref().map(|conflict| trade_off(question, conflict, &curve, at)),
+            lines: lines(question, &recommended),
+            proof: None,
+            assumptions: self.assumptions(&best),
+            curve,
+        })
+    }
+
+    /// What moves its limit, and what Linux does, in place of the scenario's queue.
+    fn policies(&self) -> Result<Vec<(String, Found)>, ExperimentError> {
+        let target = self.question.rtt.mean();
+        let queue = |table: String, packets| (vec![Self::set("wlan.queue", table)], packets);
+        let mut settings: Vec<(String, Setting)> = Vec::new();
+        for extra in EBDP_EXTRA {
+            let table = format!(
+                "{{ limit = '{EBDP_MOST} packets', sizing = {{ rule = 'ebdp', target = '{target}', extra = {extra} }} }}"
+            );
+            settings.push((format!("eBDP, a = {extra}"), queue(table, EBDP_MOST)));
+        }
+        settings.push(("fq-codel".into(), queue(format!("{{ {MAC80211} }}"), 8192)));
+        let aql = format!("{{ {MAC80211}, airtime_limits = {{}} }}");
+        settings.push(("fq-codel, airtime limits".into(), queue(aql, 8192)));
+        let (names, settings): (Vec<String>, Vec<Setting>) = settings.into_iter().unzip();
+        Ok(names.into_iter().zip(self.run(&settings)?).collect())
+    }
+
+    fn rules(&self, policies: &[(String, Found)], best: &Best) -> Vec<Rule> {
+        const PAPER: &str = "Li, Leith and Malone 2011";
+        let question = self.question;
+        let (packet, rtt) = (question.packet.bits_f64(), question.rtt.mean());
+        let rule = |name: String, packets: f64, source, fits, because: String| Rule {
+            name,
+            packets: Some(packets.ceil() as u64),
+            source,
+            fits,
+            because,
+        };
+        let mut rules = vec![
+            rule(
+                "bandwidth-delay product of a lone download".into(),
+                question.bdp_packets(),
+                PAPER,
+                false,
+                format!(
+                    "one download and nothing else in the air: {:.2} Mbit/s for {rtt}",
+                    question.rate.as_bps_f64() / 1e6
+                ),
+            ),
+            rule(
+                "bandwidth-delay product at this load".into(),
+                best.air_bps * rtt.as_secs_f64() / packet,
+                PAPER,
+                false,
+                format!("{:.2} Mbit/s for {rtt}, and service times that do not vary", best.air_bps / 1e6),
+            ),
+        ];
+        for (name, found) in policies {
+            if let Some(mean) = found.moving {
+                let because = format!(
+                    "T/T_serv + a for T = {rtt}, at most {EBDP_MOST}: it follows the load; this is its mean"
+                );
+                rules.push(rule(name.clone(), mean, PAPER, true, because));
+            }
+        }
+        if let Some(cell) = &question.cell {
+            let because = format!(
+                "{AQL} of airtime that a station may have pending, without contention; FQ-CoDel above it"
+            );
+            rules.push(rule(
+                "airtime limit".into(),
+                AQL.as_secs_f64() / cell.frame_s,
+                "Linux, mac80211",
+                false,
+                because,
+            ));
+        }
+        rules
+    }
+
+    /// The recommended limit at other loads, each beside the most that it has behind a large limit.
+    fn variants(&self, chosen: &Choice) -> Result<Vec<Variant>, ExperimentError> {
+        let question = self.question;
+        let resolved = &self.base.resolved;
+        let rtt = question.rtt.mean() * 2;
+        let delay = Span::from_nanos(rtt.as_nanos() / 2);
+        let mut kinds = vec![(
+            format!("double the RTT ({rtt})"),
+            vec![Self::set("wlan.backhaul.delay", delay.to_string())],
+            2.0,
+        )];
+        let up = resolved
+            .flows
+            .iter()
+            .filter(|flow| flow.place.is_some_and(|place| place.direction == Direction::Up));
+        let mut without: Vec<(String, String)> =
+            up.map(|flow| Self::set(&format!("{}.{}.count", flow.section, flow.entry), "0".into())).collect();
+        without.dedup();
+        if !without.is_empty() {
+            kinds.insert(0, ("no uploads".into(), without, 1.0));
+        }
+        let mut settings: Vec<Setting> = Vec::new();
+        for (_, keys, times) in &kinds {
+            let large = (question.bdp_packets() * LARGEST.0 * times).ceil() as u64;
+            for limit in [chosen.recommended, large.max(chosen.most)] {
+                let (mut all, packets) = self.fixed(limit);
+                all.extend(keys.iter().cloned());
+                settings.push((all, packets));
+            }
+        }
+        let found = self.run(&settings)?;
+        let variant = |(what, pair): (&String, &[Found])| {
+            let goodput = pair[0].goodput.mean.max(pair[1].goodput.mean);
+            let best = Best { goodput, air_bps: pair[1].air_bps, from: 0 };
+            Variant { what: what.clone(), point: self.point(&pair[0], &best) }
+        };
+        Ok(kinds.iter().map(|(what, ..)| what).zip(found.chunks(2)).map(variant).collect())
+    }
+
+    fn assumptions(&self, best: &Best) -> Vec<String> {
+        let last = self.found.last().map_or(0, |found| found.packets);
+        vec![
+            format!(
+                "100 % of utilization are {:.3} Mbit/s of goodput: what the downloads have together behind {} to {last} packets",
+                best.goodput / 1e6,
+                best.from
+            ),
+            "a wireless cell has no rate of its own, it depends on what the other stations send: there is no bandwidth-delay product (bdp is \
+             null), and ms is the time in which the access point sends so many packets at this load"
+                .into(),
+            format!(
+                "each number is the mean of {SEEDS} runs, of the seeds from {}, and its interval is theirs",
+                self.seed
+            ),
+            format!("more room is taken never to lessen the goodput; the recommended limit is {MARGIN} times the least that surely has the target"),
+            "a fixed limit fits the load that it was chosen at; \"no uploads\" says what it does at another".into(),
+            "the limit is that of one access category, all stations together".into(),
+            "hostapd sets how categories contend, and no queue's length".into(),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_that_fall_are_pooled() {
+        assert_eq!(rising(&[1.0, 3.0, 2.0, 4.0]), [(1.0, 1), (2.5, 2), (4.0, 1)]);
+        assert_eq!(rising(&[3.0, 2.0, 1.0]), [(2.0, 3)]);
+    }
+}

@@ -1,0 +1,91 @@
+//! What is asked of a scenario with a wireless cell, and the lines to paste.
+
+use crate::run::engine::served_every;
+use crate::run::resolve::{Resolved, ResolvedFlow};
+use crate::study::size::answer::{Line, Point};
+use crate::study::size::question::{Ends, InCell, Mix, Question};
+use air::frame::ExchangeTime;
+use sim::{CellPlan, Direction};
+use units::{Complaint, Rate, Span};
+
+/// The downloads whose data wait in the queue that is asked about.
+pub(super) fn downloads<'a>(
+    resolved: &'a Resolved,
+    plan: &'a CellPlan,
+) -> impl Iterator<Item = (usize, &'a ResolvedFlow)> {
+    let watched = plan.access_point[plan.watched].category;
+    resolved.flows.iter().enumerate().filter(move |(_, flow)| {
+        let down =
+            flow.place.is_some_and(|place| place.direction == Direction::Down && place.category == watched);
+        down && flow.size.is_none()
+    })
+}
+
+/// What is asked of a scenario with a cell.
+pub(in crate::study::size) fn question(resolved: &Resolved, plan: &CellPlan) -> Result<Question, Complaint> {
+    let down: Vec<&ResolvedFlow> = downloads(resolved, plan).map(|(_, flow)| flow).collect();
+    let rtts = down.iter().map(|flow| flow.base_rtt);
+    let (Some(least), Some(most)) = (rtts.clone().min(), rtts.max()) else {
+        return Err(Complaint::new(
+            "flow",
+            "no greedy download: the access point's queue holds the data of downloads",
+        )
+        .accepted("a [[flow]] with direction = \"down\" and without a size"));
+    };
+    if least == Span::ZERO {
+        return Err(Complaint::new(
+            "wlan.backhaul.delay",
+            "0s: without a round trip there is nothing to buffer for",
+        )
+        .accepted("a time such as 20ms"));
+    }
+    let first = down[0];
+    let packet = down.iter().map(|flow| flow.segment()).max().unwrap_or_default();
+    let rate = packet.bits_f64() / served_every(plan, first);
+    let place = first.place.expect("a flow in a cell");
+    let station = plan.stations[place.station].rate;
+    let exchange = ExchangeTime::new(&plan.phy, &plan.sizes, packet, station, plan.control_rate);
+    let up = resolved.flows.iter().filter(|flow| flow.size.is_none()).filter_map(|flow| flow.place);
+    Ok(Question {
+        rtt: Ends { least, most },
+        flows: Ends::at(down.len() as u64),
+        mix: Mix::of_flows(&down),
+        packet,
+        queue: resolved.queue.policy.clone(),
+        cell: Some(InCell {
+            phy: plan.phy.name.to_owned(),
+            frame_bps: station.as_bps_f64(),
+            stations: plan.stations.len() as u64,
+            downloads: down.len() as u64,
+            uploads: up.filter(|place| place.direction == Direction::Up).count() as u64,
+            category: place.category.name(),
+            frame_s: exchange.whole.as_secs_f64(),
+        }),
+        ..Question::of(Rate::from_bps(rate as u64))
+    })
+}
+
+/// The lines that give mac80211's queues, or a driver that has none of them, the limit.
+pub(super) fn lines(question: &Question, point: &Point) -> Vec<Line> {
+    let packets = point.packets;
+    let mut lines = vec![
+        Line {
+            system: "Linux, mac80211's queues (FQ-CoDel; all stations and categories together)",
+            line: format!("iw phy PHY set txq limit {packets}"),
+        },
+        Line {
+            system: "Linux, a driver without mac80211's queues",
+            line: format!("tc qdisc replace dev DEV root pfifo limit {packets}"),
+        },
+    ];
+    // mac80211 numbers categories from the most urgent one.
+    let number = question
+        .cell
+        .as_ref()
+        .and_then(|cell| ["vo", "vi", "be", "bk"].iter().position(|name| *name == cell.category));
+    lines.extend(number.map(|number| Line {
+        system: "Linux, the airtime limits that \"fq-codel, airtime limits\" has (its default)",
+        line: format!("echo {number} 5000 12000 > /sys/kernel/debug/ieee80211/PHY/aql_txq_limit"),
+    }));
+    lines
+}
