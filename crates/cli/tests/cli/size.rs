@@ -170,7 +170,7 @@ fn what_cannot_be_asked_of_a_cell_is_said() {
         .run(&["size", "cell.toml", "--engine", "live"])
         .failed(2, &["--engine live: a wireless cell", "accepted: --engine sim"]);
     place.run(&["size", "cell.toml", "--quick"]).failed(2, &["no theory says", "simulation answers"]);
-    place.write("up.toml", &CELL.replace("name = 'down'", "direction = 'up'\nname = 'down'"));
+    place.write("up.toml", CELL.replace("name = 'down'", "direction = 'up'\nname = 'down'"));
     place.run(&["size", "up.toml"]).failed(2, &["no greedy download"]);
     assert!(!place.path().join("results").exists());
 }
