@@ -15,8 +15,9 @@ help: ## show this
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
 demo: setup-rust ## one path with two queues, by theory, simulation and the kernel, and a report (under a minute after the build)
-	$(TIGHTLINK) compare scenarios/presets/demo.toml
-	@echo "Open results/demo.html in a browser. All published figures: make figures"
+	@echo '$$ tightlink compare scenarios/presets/demo.toml'
+	$(TIGHTLINK) compare scenarios/presets/demo.toml --report results/demo.html
+	echo "Open that report in a browser. All published figures: make figures"
 
 test: setup-test ## everything must pass: lints, unit and property tests, kernel and emulator, the page in a browser
 	export TIGHTLINK_SKIPPED="$(CURDIR)/target/not-judged"
