@@ -217,7 +217,7 @@ def table_row(summary: dict) -> list[float | None]:
         scaled(summary["loss_rate"], 100),
         known_sum([f["retransmits"] for f in flows]),
         scaled(summary["utilization"], 100),
-        scaled(summary["mean_backlog_bytes"], 1e-3),
+        scaled((summary["queueing_delay_s"] or {}).get("mean"), 1e3),
         scaled((summary["queueing_delay_s"] or {}).get("p95"), 1e3),
     ]
 

@@ -24,7 +24,7 @@ pub(crate) struct Arguments {
     pub(crate) command: Command,
 }
 
-/// What was typed. Help is as wide as the terminal, up to 100 columns, and 80 where there is none.
+/// Reads the command line. Help is as wide as the terminal, at most 100 columns; 80 columns without a terminal.
 pub(crate) fn parse() -> Arguments {
     let mut command = Arguments::command();
     if !stdout().is_terminal() && std::env::var_os("COLUMNS").is_none() {
@@ -104,8 +104,8 @@ pub(crate) struct CompareOptions {
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) changes: Changes,
-    /// Measure for the scenario's own duration also where the kernel takes part unasked; without --engines it takes part with at
-    /// most 15 s after the warm-up, and every engine measures as long
+    /// Measure for the scenario's own duration. Without this and without --engines, every engine measures at most 15 s after
+    /// the warm-up, since the kernel runs in real time
     #[arg(long)]
     pub(crate) full: bool,
     /// Check the claims in this file, too, as in tests/claims; exit code 1 says that one failed

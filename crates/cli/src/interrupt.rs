@@ -15,8 +15,8 @@ pub(crate) struct Interrupt {
 }
 
 impl Interrupt {
-    /// Takes charge of Ctrl-C, for this thread and those that it starts from now on; `None` where whoever started us wants Ctrl-C
-    /// to be ignored, or where it cannot be had.
+    /// Takes SIGINT over for this thread and the threads that it starts later. `None` if the parent process ignores SIGINT, or if the
+    /// kernel gives no signal descriptor.
     pub(crate) fn attend() -> Option<Self> {
         let mut set = SigSet::empty();
         set.add(Signal::SIGINT);

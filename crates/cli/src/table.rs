@@ -2,24 +2,13 @@
 
 use crate::print;
 use crate::problem::Problem;
-use lab::run::metric::{FLOW, Known, LINK, Metric, of_run, value};
+use lab::run::metric::{COLUMNS, FLOW, Known, LINK, Metric, of_run, value};
 use lab::run::record::{FlowSummary, LinkSummary, Record, SessionsSummary, WlanSummary};
 use lab::study::claims::Tally;
 use lab::study::claims::Verdict;
 use lab::study::curves::{Axis, Curves, HeatMap};
 use lab::study::task::Answer;
 use std::ops::RangeInclusive;
-
-/// The columns, by the keys of the summary.
-const COLUMNS: [&str; 7] = [
-    "goodput_bps",
-    "rtt_s.mean",
-    "loss_rate",
-    "retransmits",
-    "utilization",
-    "queueing_delay_s.mean",
-    "queueing_delay_s.p95",
-];
 
 /// So many flows have rows of their own.
 const FLOW_ROWS: RangeInclusive<usize> = 2..=12;

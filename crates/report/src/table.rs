@@ -3,19 +3,8 @@
 
 use super::text::{decimals_for, difference, escape_html, number};
 use super::{Case, Report};
-use lab::run::metric::{Known, LINK, of_run};
+use lab::run::metric::{COLUMNS, Known, LINK, of_run};
 use lab::run::record::{Engine, LinkSummary, Summary};
-
-/// The columns, by the keys of the summary.
-const COLUMNS: [&str; 7] = [
-    "goodput_bps",
-    "rtt_s.mean",
-    "loss_rate",
-    "retransmits",
-    "utilization",
-    "mean_backlog_bytes",
-    "queueing_delay_s.p95",
-];
 
 /// The table as HTML.
 #[must_use]

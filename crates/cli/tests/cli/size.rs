@@ -130,7 +130,7 @@ fn each_option_says_what_it_takes() {
     assert!(place.files().is_empty(), "{:?}", place.files());
 }
 
-/// A download beside an upload; short, so that a run takes milliseconds.
+/// A download and an upload in one cell. The scenario is short, so that a run takes milliseconds.
 const CELL: &str = "title = 't'\nduration = '6s'\nwarmup = '2s'\n[wlan]\nphy = '802.11g'\nrate = '54Mbit/s'\nqueue.limit = '100 packets'\n\
                     backhaul = { rate = '100Mbit/s', delay = '10ms', queue.limit = '500 packets' }\n[[station]]\ncount = 2\n\
                     [[flow]]\nname = 'down'\nstation = 'station-1'\nack_category = 'vo'\n\

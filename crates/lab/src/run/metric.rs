@@ -136,6 +136,17 @@ const BACKLOG_PACKETS: Metric = Metric::new("backlog_packets", "mean backlog", P
 const AIR_THROUGHPUT: Metric = Metric::new("throughput_bps", "throughput over the air", BitRate).higher();
 const ACTIVE: Metric = Metric::new("mean_active", "mean number of active users", Number).digits(1);
 
+/// The columns of a table of runs, on the terminal and on a page, by the keys of the summary.
+pub const COLUMNS: [&str; 7] = [
+    "goodput_bps",
+    "rtt_s.mean",
+    "loss_rate",
+    "retransmits",
+    "utilization",
+    "queueing_delay_s.mean",
+    "queueing_delay_s.p95",
+];
+
 /// The queueing delay: its mean, its percentiles in the order of `Percentiles::NAMES`, its maximum.
 const DELAY: [Metric; 7] = [
     delay("queueing_delay_s.mean", "queueing_delay_mean_s", "mean queueing delay").short("mean queue"),

@@ -258,7 +258,7 @@ fn a_port_in_use_names_its_holder_and_the_remedy() {
 fn a_foreign_address_is_refused_in_words() {
     namespace::enter();
     let error = Receiver::bind(SocketAddr::from(([192, 0, 2, 1], 0))).unwrap_err();
-    assert!(error.to_string().contains("must belong to this network namespace"), "{error}");
+    assert!(error.to_string().contains("accepted: an address of this network namespace"), "{error}");
 }
 
 #[test]

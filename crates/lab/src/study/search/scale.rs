@@ -125,7 +125,7 @@ impl Scale {
         [near, far].into_iter().filter(|value| *value >= 1.0).collect()
     }
 
-    /// About so many halvings are between two values and an answer.
+    /// The number of halvings that an answer between two values takes, about.
     pub(super) fn steps(&self, low: f64, high: f64) -> f64 {
         let (low, least) = (low.max(high / 1e6), 1.0 + RESOLUTION);
         if matches!(self.step, Step::Packets(..)) {

@@ -350,7 +350,7 @@ impl Bench<'_, '_> {
         rules
     }
 
-    /// The recommended limit at other loads, each beside the most that it has behind a large limit.
+    /// The recommended limit at other loads. Full utilization of a load is its goodput behind a large limit.
     fn variants(&self, chosen: &Choice) -> Result<Vec<Variant>, ExperimentError> {
         let question = self.question;
         let resolved = &self.base.resolved;

@@ -279,7 +279,7 @@ pub struct InCell {
     pub stations: u64,
     /// Greedy downloads whose data wait in the queue.
     pub downloads: u64,
-    /// Greedy uploads beside them.
+    /// Greedy uploads that share the cell with the downloads.
     pub uploads: u64,
     /// The queue's access category: `be`, `bk`, `vi` or `vo`.
     pub category: &'static str,

@@ -8,7 +8,7 @@ use units::{Complaint, Span};
 /// The flows that share the queue, at least one.
 ///
 /// # Errors
-/// If there is none.
+/// If no flow crosses the tight link.
 pub(super) fn crossing(resolved: &Resolved) -> Result<Vec<&ResolvedFlow>, Complaint> {
     let crossing: Vec<&ResolvedFlow> =
         resolved.flows.iter().filter(|flow| flow.route.contains(&resolved.tight)).collect();
