@@ -26,6 +26,11 @@ use units::{Bytes, Rate};
 /// The window from which on eq1 is a loss rate: there it is 1.
 const LEAST_WINDOW: f64 = 36.0 / 7.0;
 
+/// What follows from arguments so extreme that it is no number has no answer.
+fn number(found: f64) -> Result<f64, OutOfRange> {
+    OutOfRange::unless(found.is_finite(), "result", found, "a finite number, of arguments less extreme")
+}
+
 fn loss_rate(loss: f64) -> Result<f64, OutOfRange> {
     OutOfRange::unless(loss > 0.0 && loss <= 1.0, "loss rate", loss, "above 0, at most 1")
 }
@@ -78,7 +83,7 @@ pub fn vegas_loss(window: f64) -> Result<f64, OutOfRange> {
         window,
         "36/7 packets or more",
     )?;
-    Ok((32.0 / (7.0 * w * w - 36.0 * w + 32.0)).min(1.0))
+    number((32.0 / (7.0 * w * w - 36.0 * w + 32.0)).min(1.0))
 }
 
 /// The window, packets, at which [`vegas_loss`] is `loss`: its inverse.
@@ -90,7 +95,7 @@ pub fn vegas_loss(window: f64) -> Result<f64, OutOfRange> {
 /// # Errors
 /// No loss rate, or none above zero.
 pub fn vegas_window(loss: f64) -> Result<f64, OutOfRange> {
-    Ok(total::reno_backlog(1.0, loss_rate(loss)?))
+    number(total::reno_backlog(1.0, loss_rate(loss)?))
 }
 
 /// [`super::reno_backlog`], `[madison:eq2]`.
@@ -98,7 +103,7 @@ pub fn vegas_window(loss: f64) -> Result<f64, OutOfRange> {
 /// # Errors
 /// A ratio or a loss rate that is none.
 pub fn reno_backlog(ratio: f64, loss: f64) -> Result<f64, OutOfRange> {
-    Ok(total::reno_backlog(delay_ratio(ratio)?, loss_rate(loss)?))
+    number(total::reno_backlog(delay_ratio(ratio)?, loss_rate(loss)?))
 }
 
 /// The loss rate at which Reno keeps `backlog` packets: the inverse of [`reno_backlog`], `[madison:eq1]` with
@@ -115,7 +120,7 @@ pub fn reno_loss(ratio: f64, backlog: f64) -> Result<f64, OutOfRange> {
 /// # Errors
 /// No loss rate, or none above zero.
 pub fn target_backlog(loss: f64) -> Result<f64, OutOfRange> {
-    Ok(total::target_backlog(loss_rate(loss)?))
+    number(total::target_backlog(loss_rate(loss)?))
 }
 
 /// The loss rate at which a Madison flow wants `backlog` packets: the inverse of [`target_backlog`].
@@ -136,7 +141,7 @@ pub fn target_loss(backlog: f64) -> Result<f64, OutOfRange> {
 /// # Errors
 /// A negative rate, or no delay.
 pub fn own_backlog(rate: f64, delay: f64) -> Result<f64, OutOfRange> {
-    Ok(per_second(rate)? * seconds("queueing delay", delay)?)
+    number(per_second(rate)? * seconds("queueing delay", delay)?)
 }
 
 /// The rate, packets per second, that keeps `backlog` packets of the flow where packets wait for `delay`: the inverse of
@@ -145,7 +150,7 @@ pub fn own_backlog(rate: f64, delay: f64) -> Result<f64, OutOfRange> {
 /// # Errors
 /// A negative backlog, or no delay.
 pub fn own_rate(backlog: f64, delay: f64) -> Result<f64, OutOfRange> {
-    Ok(packets("backlog", backlog)? / seconds("queueing delay", delay)?)
+    number(packets("backlog", backlog)? / seconds("queueing delay", delay)?)
 }
 
 /// How long the bottleneck takes for a packet, seconds, `[madison:eq5]`: `12/C` for 1500 bytes.
@@ -156,7 +161,7 @@ pub fn service_time(capacity: Rate, packet: Bytes) -> Result<f64, OutOfRange> {
     let bits = OutOfRange::unless(packet > Bytes::ZERO, "packet", packet.bits_f64(), "one byte or more")?;
     let rate =
         OutOfRange::unless(capacity > Rate::ZERO, "capacity", capacity.as_bps_f64(), "1bit/s or more")?;
-    Ok(bits / rate)
+    number(bits / rate)
 }
 
 /// The capacity at which a packet takes `service` seconds: the inverse of [`service_time`], to a bit per second.
@@ -175,7 +180,7 @@ pub fn capacity(service: f64, packet: Bytes) -> Result<Rate, OutOfRange> {
 pub fn total_backlog(delay: f64, service: f64) -> Result<f64, OutOfRange> {
     let fits = delay >= 0.0 && delay.is_finite();
     let delay = OutOfRange::unless(fits, "queueing delay", delay, "zero seconds or more")?;
-    Ok(total::waiting(delay, seconds("service time", service)?))
+    number(total::waiting(delay, seconds("service time", service)?))
 }
 
 /// The queueing delay, seconds, where `backlog` packets wait: the inverse of [`total_backlog`].
@@ -183,7 +188,7 @@ pub fn total_backlog(delay: f64, service: f64) -> Result<f64, OutOfRange> {
 /// # Errors
 /// A negative backlog, no service time.
 pub fn queueing_delay(backlog: f64, service: f64) -> Result<f64, OutOfRange> {
-    Ok(packets("backlog", backlog)? * seconds("service time", service)?)
+    number(packets("backlog", backlog)? * seconds("service time", service)?)
 }
 
 /// [`super::utilization`], `[madison:eq8]`: from the packets that wait in an M/D/1 queue.
@@ -191,7 +196,7 @@ pub fn queueing_delay(backlog: f64, service: f64) -> Result<f64, OutOfRange> {
 /// # Errors
 /// A negative backlog.
 pub fn utilization(backlog: f64) -> Result<f64, OutOfRange> {
-    Ok(total::utilization(packets("backlog", backlog)?))
+    number(total::utilization(packets("backlog", backlog)?))
 }
 
 /// Packets that wait in an M/D/1 queue, and its mean wait in service times: `[madison:eq7]`, the inverse of [`utilization`].
@@ -204,7 +209,7 @@ pub fn utilization(backlog: f64) -> Result<f64, OutOfRange> {
 /// A utilization of 1 or more, where the queue has no mean.
 pub fn backlog(utilization: f64) -> Result<f64, OutOfRange> {
     let u = below_one("utilization", utilization)?;
-    Ok(u / (2.0 * (1.0 - u)))
+    number(u / (2.0 * (1.0 - u)))
 }
 
 /// [`super::share`], `[madison:eq9]`: of the capacity, by `rate` packets per second that take `service` seconds each.
@@ -222,7 +227,7 @@ pub fn share(rate: f64, service: f64) -> Result<f64, OutOfRange> {
 /// A share that is none, no service time.
 pub fn rate(share: f64, service: f64) -> Result<f64, OutOfRange> {
     let share = OutOfRange::unless((0.0..=1.0).contains(&share), "share", share, "from 0 to 1")?;
-    Ok(total::rate(share, seconds("service time", service)?))
+    number(total::rate(share, seconds("service time", service)?))
 }
 
 /// [`super::cross_share`], `[madison:eq10]`: what everyone else sends, a share of the capacity.
@@ -233,7 +238,7 @@ pub fn cross_share(utilization: f64, own: f64) -> Result<f64, OutOfRange> {
     let u =
         OutOfRange::unless((0.0..=1.0).contains(&utilization), "utilization", utilization, "from 0 to 1")?;
     let own = OutOfRange::unless((0.0..=u).contains(&own), "own share", own, "from 0 to the utilization")?;
-    Ok(total::cross_share(u, own))
+    number(total::cross_share(u, own))
 }
 
 /// The own share where everyone else has `cross`: the inverse of [`cross_share`].
@@ -251,7 +256,7 @@ pub fn own_share(utilization: f64, cross: f64) -> Result<f64, OutOfRange> {
 pub fn equivalent_flows(utilization: f64, own: f64) -> Result<f64, OutOfRange> {
     let u = part("utilization", utilization)?;
     let fits = own > 0.0 && own <= u;
-    Ok(total::equivalent_flows(
+    number(total::equivalent_flows(
         u,
         OutOfRange::unless(fits, "own share", own, "above 0, at most the utilization")?,
     ))
@@ -262,7 +267,7 @@ pub fn equivalent_flows(utilization: f64, own: f64) -> Result<f64, OutOfRange> {
 /// # Errors
 /// A utilization that is none, less than one flow.
 pub fn equal_share(utilization: f64, count: f64) -> Result<f64, OutOfRange> {
-    Ok(part("utilization", utilization)? / flows(count)?)
+    number(part("utilization", utilization)? / flows(count)?)
 }
 
 /// The own packets that wait at the share `share` of a link that is used to `utilization`, `[madison:eq12]`.
@@ -277,7 +282,7 @@ pub fn equal_share(utilization: f64, count: f64) -> Result<f64, OutOfRange> {
 pub fn reached_backlog(share: f64, utilization: f64) -> Result<f64, OutOfRange> {
     let u = below_one("utilization", utilization)?;
     let share = OutOfRange::unless((0.0..=u).contains(&share), "share", share, "from 0 to the utilization")?;
-    Ok(share / (2.0 * (1.0 - u)))
+    number(share / (2.0 * (1.0 - u)))
 }
 
 /// The utilization at which the share `share` keeps `backlog` packets of its own: the inverse of [`reached_backlog`].
@@ -293,7 +298,7 @@ pub fn needed_utilization(share: f64, backlog: f64) -> Result<f64, OutOfRange> {
     let utilization = 1.0 - share / (2.0 * some_packets("backlog", backlog)?);
     let fits = utilization >= share;
     OutOfRange::unless(fits, "backlog", backlog, "x / (2 (1 - x)) packets or more, of the share x")?;
-    Ok(utilization)
+    number(utilization)
 }
 
 /// [`super::starting_rate`], `[madison:eq12]` with `[madison:eq13]`: a share of the capacity.
@@ -301,7 +306,7 @@ pub fn needed_utilization(share: f64, backlog: f64) -> Result<f64, OutOfRange> {
 /// # Errors
 /// No backlog; a utilization by others that is none, or 1.
 pub fn starting_rate(backlog: f64, others: f64) -> Result<f64, OutOfRange> {
-    Ok(total::starting_rate(packets("backlog", backlog)?, below_one("utilization by others", others)?))
+    number(total::starting_rate(packets("backlog", backlog)?, below_one("utilization by others", others)?))
 }
 
 /// The own packets that wait once a flow has begun to send at `share` where others use `others`: the inverse of [`starting_rate`].
@@ -324,7 +329,7 @@ pub fn shared_rate(backlog: f64, cross: f64, own: f64, adapting: f64) -> Result<
     let (backlog, adapting) = (packets("backlog", backlog)?, flows(adapting)?);
     let own = below_one("own share", own)?;
     let cross = below_one("utilization by others", cross)?;
-    Ok(total::shared_rate(backlog, cross, own, adapting))
+    number(total::shared_rate(backlog, cross, own, adapting))
 }
 
 /// The own packets that wait once `adapting` flows send at `share` each, which had `own` each before: the inverse of

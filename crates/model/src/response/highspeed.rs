@@ -88,7 +88,7 @@ fn growth(b: f64) -> f64 {
 /// 3.3 % below the RFC's 0.12 / p^0.835.
 ///
 /// # Errors
-/// If `decrease` is not between 0 and 1.
+/// If `decrease` is below 1e-9, where the difference of its powers is rounding, or not below 1.
 pub fn closed_form(decrease: f64) -> Result<PowerLaw, OutOfRange> {
     part(decrease).map(of_decrease)
 }
@@ -109,7 +109,7 @@ fn of_decrease(b: f64) -> PowerLaw {
 /// `Wm`: the window in segments at which a loss finds the flow of [`closed_form`]; infinite without loss.
 ///
 /// # Errors
-/// If `decrease` is not between 0 and 1.
+/// If `decrease` is below 1e-9, where the difference of its powers is rounding, or not below 1.
 pub fn peak(loss: Fraction, decrease: f64) -> Result<f64, OutOfRange> {
     Ok(peak_factor(part(decrease)?) / loss.get().powf(5.0 / 6.0))
 }
@@ -118,11 +118,14 @@ fn peak_factor(b: f64) -> f64 {
     (1.2 * growth(b) / (1.0 - (1.0 - b).powf(1.2))).powf(1.0 / 1.2)
 }
 
+/// Below this nothing is left of `1 - (1-b)^0.2` in a number of 53 bits.
+const LEAST_PART: f64 = 1e-9;
+
 fn part(decrease: f64) -> Result<f64, OutOfRange> {
     OutOfRange::unless(
-        decrease > 0.0 && decrease < 1.0,
+        (LEAST_PART..1.0).contains(&decrease),
         "part of a window that a loss takes",
         decrease,
-        "above 0 and below 1",
+        "from 1e-9 to below 1",
     )
 }
