@@ -152,8 +152,9 @@ def test_hover_says_units(visit):
             said = layer.text_content()
             if said:
                 break
-        assert chart["unit"] == UNITS[kind]
-        assert re.search(rf"\d {re.escape(UNITS[kind])}", said), (kind, said)
+        unit = UNITS[kind.partition("-")[0]]
+        assert chart["unit"] == unit
+        assert re.search(rf"\d {re.escape(unit)}", said), (kind, said)
         assert re.search(r"\d s", said), (kind, said)
 
 
@@ -164,7 +165,7 @@ def test_zooming_one_chart_zooms_its_neighbours(visit):
     v = visit()
     v.until_drawn()
     whole, before = v.ranges(), v.page.evaluate(f"{RANGES}.join()")
-    area = v.plot_area("rate")
+    area = v.plot_area(v.data()["cases"][0]["charts"][0]["kind"])
     y = area["y"] + area["height"] / 2
     v.page.mouse.move(area["x"] + 0.3 * area["width"], y)
     v.page.mouse.down()
@@ -258,8 +259,8 @@ def test_text_of_a_scenario_stays_text(visit):
     for place in ("#scenario", "table.summary", ".verdicts", "#case-2 > summary", "#case-2 .legend"):
         assert HOSTILE in v.page.locator(place).text_content(), place
     assert "{{title}}" in v.page.locator("#scenario").text_content()
-    area = v.plot_area("window", 1)
-    layer = v.page.locator("[data-chart=window][data-case='1'] .hoverlayer")
+    area = v.plot_area("window-sim", 1)
+    layer = v.page.locator("[data-chart=window-sim][data-case='1'] .hoverlayer")
     said = set()
     for step in range(40):
         x, y = area["x"] + (0.2 + 0.015 * step) * area["width"], area["y"] + (0.6 + 0.01 * (step % 7)) * area["height"]
@@ -299,3 +300,56 @@ def test_the_page_fits_the_window(visit, width):
     assert v.page.evaluate("document.documentElement.scrollWidth") <= width
     outside = "[...document.querySelectorAll('[data-drawn] .main-svg')].filter(s => s.getBoundingClientRect().right > innerWidth + 1)"
     assert v.page.evaluate(f"{outside}.length") == 0
+
+
+def test_the_picture_comes_before_the_tables(visit):
+    v = visit()
+    if len(v.data()["cases"]) < 2:
+        pytest.skip("the page has a single case")
+    top = "e => e.getBoundingClientRect().top"
+    overview = v.page.locator("[data-chart=overview-goodput]").evaluate(top)
+    assert overview < v.page.locator("table.summary").first.evaluate(top)
+    assert overview < v.page.locator(".verdicts").evaluate(top)
+    assert overview < 900
+
+
+def test_a_few_flows_have_colours_of_their_own_in_panels_and_legend(visit):
+    v = visit("#all")
+    v.until("tightlinkReport.drawn === tightlinkReport.expected")
+    for index, case in enumerate(v.data()["cases"]):
+        if not case["colored_flows"]:
+            continue
+        for chart in (c for c in case["charts"] if "panel" in c):
+            at = f"document.querySelector('[data-chart={chart['kind']}][data-case=\"{index}\"]')"
+            colors = v.page.evaluate(f"{at}.data.map(t => t.line.color)")
+            flows = [c for c, t in zip(colors, chart["traces"]) if isinstance(t["role"], dict) and t["engine"] == chart["panel"]]
+            assert len(set(flows)) == len(flows) == case["colored_flows"], chart["kind"]
+        samples = v.page.locator(f"#case-{index + 1} .legend .flow")
+        assert samples.count() >= case["colored_flows"]
+
+
+def test_axis_titles_keep_clear_of_tick_labels(visit):
+    v = visit("#all")
+    v.until("tightlinkReport.drawn === tightlinkReport.expected")
+    touching = v.page.evaluate(
+        """[...document.querySelectorAll('[data-drawn]:not([data-case=""])')].filter(e => {
+            const ticks = [...e.querySelectorAll('.ytick text')].map(t => t.getBoundingClientRect().left);
+            const titles = [...e.querySelectorAll('.annotation-text-g')].filter(t => t.querySelector('text[transform]') || t.getAttribute('transform')?.includes('-90'))
+            return titles.some(t => t.getBoundingClientRect().right > Math.min(...ticks) + 1);
+        }).map(e => e.dataset.chart)"""
+    )
+    assert touching == []
+
+
+def test_a_dark_screen_has_a_dark_page_and_paper_stays_light(visit):
+    v = visit(color_scheme="dark")
+    v.until_drawn()
+    page_color = "getComputedStyle(document.documentElement).backgroundColor"
+    chart_color = "document.querySelector('[data-drawn]').layout.paper_bgcolor"
+    assert v.page.evaluate(page_color) == "rgb(20, 24, 28)"
+    assert v.page.evaluate(chart_color) == "#14181c"
+    v.page.emulate_media(color_scheme="light")
+    v.until(f"{chart_color} === '#fff'")
+    v.page.emulate_media(color_scheme="dark", media="print")
+    v.until(f"{chart_color} === '#fff'")
+    assert v.page.evaluate(page_color) == "rgb(255, 255, 255)"

@@ -3,13 +3,20 @@
 // units; here it is only decided how they look.
 (() => {
   const page = JSON.parse(document.getElementById("report-data").textContent);
-  const INK = "#1c2126", MUTED = "#5a656f", HAIR = "#e6eaed", LEVEL = "#8a959e";
-  // Okabe-Ito, dark to light; the marker tells curves apart without colour.
-  const LOOKS = [
-    ["#0072b2", "circle"], ["#d55e00", "square"], ["#009e73", "diamond"], ["#cc79a7", "triangle-up"],
-    ["#1c2126", "circle-open"], ["#e69f00", "square-open"], ["#56b4e9", "diamond-open"], ["#8a959e", "triangle-down"],
-  ];
-  const FONT = { family: getComputedStyle(document.body).fontFamily, size: 12, color: MUTED };
+  // Colours are those of report.css, on a dark screen as well; paper is always light.
+  let INK, MUTED, HAIR, LEVEL, PAPER, FONT, LOOKS;
+  const dark = matchMedia("screen and (prefers-color-scheme: dark)");
+  function readColors() {
+    const style = getComputedStyle(document.documentElement);
+    const of = (name) => style.getPropertyValue(`--${name}`).trim();
+    [INK, MUTED, HAIR, LEVEL, PAPER] = ["ink", "muted", "grid", "level", "paper"].map(of);
+    FONT = { family: getComputedStyle(document.body).fontFamily, size: 12, color: MUTED };
+    // The marker tells curves apart without colour.
+    LOOKS = [
+      [of("flow-1"), "circle"], [of("flow-2"), "square"], [of("flow-3"), "diamond"], [of("flow-4"), "triangle-up"],
+      [INK, "circle-open"], [of("flow-5"), "square-open"], [of("flow-6"), "diamond-open"], [LEVEL, "triangle-down"],
+    ];
+  }
   const PRINT_WIDTH = 690; // A4 less its margins, in CSS pixels
   const containers = [...document.querySelectorAll("[data-chart]")];
   let printing = false;
@@ -19,6 +26,15 @@
   const plain = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
   const named = (axis) => plain(axis.unit ? `${axis.label}, ${axis.unit}` : axis.label);
   const widthOf = (el) => (printing ? PRINT_WIDTH : Math.max(280, el.clientWidth));
+
+  // Shares near 100 % would all lie at the ceiling of an axis that begins at 0.
+  function scaled(chart) {
+    const ys = chart.curves.flatMap((c) => c.points.map((p) => p.y)).filter(Number.isFinite);
+    const [least, most] = [Math.min(...ys), Math.max(...ys)];
+    if (chart.y.unit !== "%" || !(least > 50)) return { rangemode: "tozero" };
+    const pad = 0.08 * Math.max(most - least, 0.5);
+    return { range: [Math.max(0, least - pad), most + pad] };
+  }
 
   function figure(chart, width) {
     const narrow = width < 640;
@@ -47,10 +63,10 @@
       layout: {
         width, height: printing ? 300 : narrow ? 300 : 400, margin: { l: narrow ? 46 : 64, r: 16, t: several ? 34 : 12, b: 48 },
         font: FONT, showlegend: several, legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { ...FONT, color: INK } },
-        paper_bgcolor: "#fff", plot_bgcolor: "rgba(0,0,0,0)", hovermode: "closest", dragmode: false,
-        hoverlabel: { bgcolor: "#fff", bordercolor: LEVEL, font: { ...FONT, color: INK }, namelength: 60 },
+        paper_bgcolor: PAPER, plot_bgcolor: "rgba(0,0,0,0)", hovermode: "closest", dragmode: false,
+        hoverlabel: { bgcolor: PAPER, bordercolor: LEVEL, font: { ...FONT, color: INK }, namelength: 60 },
         xaxis: { type: log ? "log" : "linear", title: { text: named(chart.x), standoff: 8 }, tickvals: ticks, fixedrange: true, gridcolor: HAIR, zeroline: false, separatethousands: true },
-        yaxis: { rangemode: "tozero", title: { text: narrow ? "" : named(chart.y), standoff: 8 }, fixedrange: true, gridcolor: HAIR, zerolinecolor: LEVEL, separatethousands: true },
+        yaxis: { ...scaled(chart), automargin: true, title: { text: narrow ? "" : named(chart.y), standoff: 8 }, fixedrange: true, gridcolor: HAIR, zerolinecolor: LEVEL, separatethousands: true },
       },
     };
   }
@@ -62,7 +78,8 @@
     el.dataset.drawn = "true";
     el.dataset.traces = el.data.length;
   }
-  const print = (on) => { if (printing !== on) { printing = on; containers.forEach(draw); } };
+  function recolor() { readColors(); containers.forEach(draw); }
+  const print = (on) => { if (printing !== on) { printing = on; recolor(); } };
 
   for (const button of document.querySelectorAll(".save")) {
     button.addEventListener("click", () => {
@@ -74,5 +91,6 @@
   addEventListener("beforeprint", () => print(true));
   addEventListener("afterprint", () => print(false));
   matchMedia("print").addEventListener("change", (e) => print(e.matches));
-  containers.forEach(draw);
+  dark.addEventListener("change", () => { if (!printing) recolor(); });
+  recolor();
 })();

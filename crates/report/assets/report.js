@@ -3,15 +3,23 @@
 // here it is only decided how they look and what the pointer does.
 (() => {
   const page = JSON.parse(document.getElementById("report-data").textContent);
-  const INK = "#1c2126", MUTED = "#5a656f", HAIR = "#e6eaed", LEVEL = "#8a959e";
-  // Colour and dash or marker: the same as in report.css.
-  const ENGINES = {
-    model: { color: INK, dash: "6px,4px", width: 1.6, symbol: "diamond-open" },
-    sim: { color: "#0072b2", dash: "solid", width: 1.5, symbol: "circle" },
-    live: { color: "#d55e00", dash: "solid", width: 1.2, symbol: "circle-open" },
-  };
+  // Colours are those of report.css, on a dark screen as well; paper is always light.
+  let INK, MUTED, HAIR, LEVEL, PAPER, SHADE, FONT, ENGINES, FLOWS;
+  const dark = matchMedia("screen and (prefers-color-scheme: dark)");
+  function readColors() {
+    const style = getComputedStyle(document.documentElement);
+    const of = (name) => style.getPropertyValue(`--${name}`).trim();
+    [INK, MUTED, HAIR, LEVEL, PAPER, SHADE] = ["ink", "muted", "grid", "level", "paper", "shade"].map(of);
+    FONT = { family: getComputedStyle(document.body).fontFamily, size: 12, color: MUTED };
+    // Dash or marker tell engines apart without colour.
+    ENGINES = {
+      model: { color: of("model"), dash: "6px,4px", width: 1.6, symbol: "diamond-open" },
+      sim: { color: of("sim"), dash: "solid", width: 1.5, symbol: "circle" },
+      live: { color: of("live"), dash: "solid", width: 1.2, symbol: "circle-open" },
+    };
+    FLOWS = [1, 2, 3, 4, 5, 6].map((n) => of(`flow-${n}`));
+  }
   const FLOW_SYMBOLS = ["circle", "square", "diamond", "triangle-up", "triangle-down", "star"];
-  const FONT = { family: getComputedStyle(document.body).fontFamily, size: 12, color: MUTED };
   const CONFIG = { displayModeBar: false, displaylogo: false, doubleClick: "reset", responsive: false, showTips: false };
   const LETTER = 7; // width of a letter, pixels, on the wide side
   const PRINT_WIDTH = 690; // A4 less its margins, in CSS pixels
@@ -35,7 +43,7 @@
   function curve(chart, t, flows) {
     const look = ENGINES[t.engine];
     const flow = typeof t.role === "object" && t.role ? t.role.flow : null;
-    const color = flow === null ? look.color : shade(look.color, flow);
+    const color = chart.panel ? (flow === null ? INK : FLOWS[flow % 6]) : flow === null ? look.color : shade(look.color, flow);
     const several = flows > 1, crowd = flows > 4;
     // Signs tell live from sim; among a few flows also one flow from the next. A crowd is pale behind its sum.
     const marked = t.engine === "live" ? flow === null || !crowd : t.engine === "sim" && several && !crowd && flow !== null;
@@ -59,7 +67,7 @@
     const hollow = t.engine === "live";
     return {
       type: "bar", x: t.x, y: t.y, name: plain(t.name),
-      marker: { color: hollow ? "#fff" : color, line: { color, width: t.y.map((v) => (hollow && v > 0 ? 1 : 0)) } },
+      marker: { color: hollow ? PAPER : color, line: { color, width: t.y.map((v) => (hollow && v > 0 ? 1 : 0)) } },
       hovertemplate: `%{y:,d} ${chart.unit}`,
     };
   }
@@ -76,7 +84,7 @@
     for (const n of names) { n.y = Math.max(n.at, floor); floor = n.y + step; }
     let ceiling = height;
     for (const n of [...names].reverse()) { n.y = Math.min(n.y, ceiling); ceiling = n.y - step; }
-    // "capacity C 100 Mbit/s" breaks before its number.
+    // "capacity 100 Mbit/s" breaks before its number.
     const text = (n) => (n.off_scale ? "↑ " : "") + (narrow ? plain(n.text).replace(/ (?=[\d.]+\s\S+$)/, "<br>") : plain(n.text));
     return names.map((n) => ({
       text: text(n), showarrow: false, align: "left", font: { size: narrow ? 11 : 12, color: n.model ? INK : MUTED },
@@ -84,24 +92,38 @@
     }));
   }
 
+  // A tick at the upper edge wherever a curve leaves the chart.
+  function beyond(chart) {
+    const times = chart.traces.filter((t) => !t.bar_s).flatMap((t) => t.x.filter((_, i) => t.y[i] > chart.range[1]));
+    const step = Math.max(1, Math.ceil(times.length / 60));
+    return times.filter((_, i) => i % step === 0).map((x) => ({
+      type: "line", x0: x, x1: x, yref: "paper", y0: 1, y1: 1.03, line: { color: INK, width: 1.5 },
+    }));
+  }
+
   function timeFigure(caseData, chart, width) {
     const narrow = width < 640, flows = 1 + Math.max(...chart.traces.map((t) => (typeof t.role === "object" && t.role ? t.role.flow : 0)));
-    const margin = { l: narrow ? 46 : 58, r: narrow ? 104 : 168, t: chart.kind === "rate" ? 16 : 10, b: 28 };
-    const height = (chart.kind === "drops" ? 130 : chart.kind === "rate" ? 230 : 190) * (printing ? 0.71 : 1);
+    const first = chart === caseData.charts[0];
+    // All charts of a case have the same margin, so that their times stand above each other; it has room for the widest number.
+    const letters = Math.max(...caseData.charts.map((c) => Math.round(c.range[1]).toLocaleString("en").length + (c.range[1] < 10 ? 2 : 0)));
+    const left = 22 + LETTER * letters + (narrow ? 0 : 18);
+    const margin = { l: Math.max(narrow ? 46 : 58, left), r: narrow ? 104 : 168, t: first ? 16 : 10, b: 28 };
+    const height = (chart.kind === "drops" ? 130 : chart.panel ? 170 : first ? 230 : 190) * (printing ? 0.71 : 1);
     const line = (l) => ({
       type: "line", layer: "below", xref: "paper", x0: 0, x1: 1, y0: l.value, y1: l.value, line: { color: LEVEL, width: 1 },
     });
     const shapes = [];
     if (caseData.warmup_s > 0 && !chart.end_s) {
-      shapes.push({ type: "rect", layer: "below", x0: 0, x1: caseData.warmup_s, yref: "paper", y0: 0, y1: 1, fillcolor: "#f1f3f5", line: { width: 0 } });
+      shapes.push({ type: "rect", layer: "below", x0: 0, x1: caseData.warmup_s, yref: "paper", y0: 0, y1: 1, fillcolor: SHADE, line: { width: 0 } });
     }
     shapes.push(...chart.levels.filter((l) => !l.model && !l.off_scale).map(line));
+    if (chart.above) shapes.push(...beyond(chart));
     const data = chart.traces.map((t) => (t.bar_s > 0 ? bars(chart, t) : curve(chart, t, flows)));
     const crowded = data.length > 8; // too many for one box: the nearest curve says its name
     if (crowded) for (const t of data) t.hovertemplate = `<b>%{fullData.name}</b><br>${t.hovertemplate} at %{x}<extra></extra>`;
     const annotations = levelNames(chart, height - margin.t - margin.b, narrow);
-    if (!narrow) annotations.push({ text: chart.unit, showarrow: false, textangle: -90, xref: "paper", x: 0, xshift: -48, yref: "paper", y: 0.5 });
-    if (chart.kind === "rate" && caseData.warmup_s > 0.09 * caseData.end_s) {
+    if (!narrow) annotations.push({ text: chart.unit, showarrow: false, textangle: -90, xref: "paper", x: 0, xshift: 12 - margin.l, yref: "paper", y: 0.5 });
+    if (first && caseData.warmup_s > 0.09 * caseData.end_s) {
       annotations.push({ text: "warm-up", showarrow: false, x: 0, xanchor: "left", yref: "paper", y: 1, yanchor: "bottom", font: { size: 11, color: MUTED } });
     }
     if (chart.kind === "drops" && chart.traces.every((t) => t.y.every((v) => v === 0))) {
@@ -111,11 +133,11 @@
       data,
       layout: {
         width, height, margin, shapes, annotations, showlegend: false, font: FONT, bargap: 0.15, bargroupgap: 0,
-        paper_bgcolor: "#fff", plot_bgcolor: "rgba(0,0,0,0)", hovermode: crowded ? "closest" : "x unified", hoverdistance: 40,
-        hoverlabel: { bgcolor: "rgba(255,255,255,0.95)", bordercolor: LEVEL, font: { ...FONT, color: INK }, namelength: 40 },
+        paper_bgcolor: PAPER, plot_bgcolor: "rgba(0,0,0,0)", hovermode: crowded ? "closest" : "x unified", hoverdistance: 40,
+        hoverlabel: { bgcolor: PAPER, bordercolor: LEVEL, font: { ...FONT, color: INK }, namelength: 40 },
         dragmode: matchMedia("(pointer: coarse)").matches ? false : "zoom",
-        xaxis: { range: [0, chart.end_s || caseData.end_s], ticksuffix: " s", ticks: "outside", ticklen: 4, tickcolor: "#fff", hoverformat: ".2f", gridcolor: HAIR, zeroline: false, showspikes: false, nticks: narrow ? 5 : 12 },
-        yaxis: { range: chart.range, fixedrange: true, ticks: "outside", ticklen: 4, tickcolor: "#fff", gridcolor: HAIR, zerolinecolor: LEVEL, nticks: chart.kind === "drops" ? 4 : 6, separatethousands: true },
+        xaxis: { range: [0, chart.end_s || caseData.end_s], ticksuffix: " s", ticks: "outside", ticklen: 4, tickcolor: PAPER, hoverformat: ".2f", gridcolor: HAIR, zeroline: false, showspikes: false, nticks: narrow ? 5 : 12 },
+        yaxis: { range: chart.range, fixedrange: true, ticks: "outside", ticklen: 4, tickcolor: PAPER, gridcolor: HAIR, zerolinecolor: LEVEL, nticks: chart.kind === "drops" ? 4 : 6, separatethousands: true },
       },
     };
   }
@@ -142,7 +164,7 @@
     const rows = Math.max(...names.map((n) => n.split("<br>").length));
     const row = Math.max(34, 14 * rows + 12);
     const data = [{
-      name: goodput ? "available A" : "base RTT", x: page.cases.map((c) => (goodput ? c.available_mbps : c.base_rtt_ms)), y: page.cases.map((_, i) => i),
+      name: goodput ? "available bandwidth" : "base RTT", x: page.cases.map((c) => (goodput ? c.available_mbps : c.base_rtt_ms)), y: page.cases.map((_, i) => i),
       mode: "markers", marker: { symbol: "line-ns-open", size: row * 0.72, color: LEVEL, line: { width: 2, color: LEVEL } },
     }];
     for (const [engine, shift] of [["model", -0.2], ["sim", 0], ["live", 0.2]]) {
@@ -157,8 +179,8 @@
       data,
       layout: {
         width, height: 40 + row * page.cases.length, margin: { l: 34 + LETTER * longest, r: 22, t: 6, b: 30 }, font: FONT,
-        showlegend: false, hovermode: "closest", dragmode: false, paper_bgcolor: "#fff", plot_bgcolor: "rgba(0,0,0,0)",
-        hoverlabel: { bgcolor: "#fff", bordercolor: LEVEL, font: { ...FONT, color: INK } },
+        showlegend: false, hovermode: "closest", dragmode: false, paper_bgcolor: PAPER, plot_bgcolor: "rgba(0,0,0,0)",
+        hoverlabel: { bgcolor: PAPER, bordercolor: LEVEL, font: { ...FONT, color: INK } },
         xaxis: { rangemode: "tozero", fixedrange: true, ticksuffix: ` ${unit}`, showticksuffix: width < 420 ? "none" : "last", tickangle: 0, nticks: 5, gridcolor: HAIR, zerolinecolor: LEVEL, separatethousands: true },
         yaxis: { range: [page.cases.length - 0.5, -0.5], fixedrange: true, tickvals: page.cases.map((_, i) => i), ticktext: names, gridcolor: HAIR, zeroline: false, tickfont: { color: INK } },
       },
@@ -222,12 +244,16 @@
   }
 
   function resize(el) {
-    const width = widthOf(el);
-    if (!el.dataset.drawn || Math.abs(el.layout.width - width) < 2) return;
-    const { layout } = figureOf(el);
-    if (el.dataset.case !== "") layout.xaxis.range = el.layout.xaxis.range;
-    Plotly.react(el, el.data, layout, CONFIG);
+    if (el.dataset.drawn && Math.abs(el.layout.width - widthOf(el)) >= 2) redraw(el);
   }
+  function redraw(el) {
+    if (!el.dataset.drawn) return;
+    const { data, layout } = figureOf(el);
+    if (el.dataset.case !== "") layout.xaxis.range = el.layout.xaxis.range;
+    data.forEach((trace, i) => { trace.visible = el.data[i].visible; });
+    Plotly.react(el, data, layout, CONFIG);
+  }
+  function recolor() { readColors(); containers.forEach(redraw); }
 
   const visible = (el) => { const d = el.closest("details"); return !d || d.open; };
   // One chart at a time, so that the page answers in between.
@@ -245,13 +271,13 @@
     openAll();
     printing = true;
     containers.forEach(draw);
-    containers.forEach(resize);
+    recolor();
   }
   function fromPaper() {
     if (!printing) return;
     printing = false;
     for (const d of closedBefore) d.open = false;
-    containers.filter(visible).forEach(resize);
+    recolor();
   }
 
   for (const d of blocks) d.addEventListener("toggle", () => { if (d.open) { drawVisible(); containers.filter(visible).forEach(resize); } });
@@ -284,6 +310,8 @@
   addEventListener("beforeprint", toPaper);
   addEventListener("afterprint", fromPaper);
   matchMedia("print").addEventListener("change", (e) => (e.matches ? toPaper() : fromPaper()));
+  dark.addEventListener("change", () => { if (!printing) recolor(); });
+  readColors();
   follow();
   drawVisible();
 })();

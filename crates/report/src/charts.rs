@@ -23,6 +23,10 @@ const MAX_BARS: usize = 120;
 const MAX_CHART_POINTS: usize = 18_000;
 /// A level this many times above the data would flatten them: it is named at the chart's edge instead.
 const OFF_SCALE: f64 = 3.0;
+/// Goodput is drawn up to this many times the capacity. Above it are moments in which a repair releases what waited behind it.
+const MOST_OF_CAPACITY: f64 = 1.3;
+/// A few flows, each with a colour of its own.
+const FEW_FLOWS: std::ops::RangeInclusive<usize> = 2..=6;
 
 /// The whole page's data, the content of its JSON element.
 #[derive(Clone, Debug, Serialize)]
@@ -44,6 +48,8 @@ pub struct CaseData {
     pub warmup_s: f64,
     /// Last sample of any engine, seconds.
     pub end_s: f64,
+    /// How many flows have a colour each; 0 where colours tell engines apart.
+    pub colored_flows: usize,
     /// The engines' numbers.
     pub summaries: Vec<Summary>,
     /// The charts against time, top to bottom.
@@ -54,7 +60,14 @@ pub struct CaseData {
 #[derive(Clone, Debug, Serialize)]
 pub struct Chart {
     /// `rate`, `rtt`, `window`, `backlog`, `drops`, `limit`, `air`, `fairness` or `data`; or the name of what controllers measure.
+    /// Of a panel with its engine behind it: `rate-sim`.
     pub kind: String,
+    /// The engine that the panel is of, where a few flows have a panel for each engine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub panel: Option<Engine>,
+    /// The greatest value, where it is above the range.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub above: Option<f64>,
     /// What is drawn: "Goodput".
     pub title: String,
     /// Its unit: "Mbit/s".
@@ -94,7 +107,7 @@ pub struct Trace {
 /// A horizontal line, or only its name where the line is already drawn by the model's curve.
 #[derive(Clone, Debug, Serialize)]
 pub struct Level {
-    /// "capacity C 100 Mbit/s".
+    /// "capacity 100 Mbit/s".
     pub text: String,
     /// Where, in the chart's unit.
     pub value: f64,
@@ -158,14 +171,18 @@ pub fn page_data(report: &Report) -> PageData {
 }
 
 fn case_data(case: &Case) -> CaseData {
-    let mut charts: Vec<Chart> = FLOW_CHARTS.iter().map(|spec| flow_chart(case, spec)).collect();
+    let flows = case.records.iter().map(|record| record.series.flows.len()).max().unwrap_or(0);
+    let colored_flows = if FEW_FLOWS.contains(&flows) { flows } else { 0 };
+    let panels = |chart: Chart| if colored_flows > 0 { panels(&chart) } else { vec![chart] };
+    let mut charts: Vec<Chart> = FLOW_CHARTS.iter().flat_map(|spec| panels(flow_chart(case, spec))).collect();
     charts.push(backlog_chart(case));
     charts.push(drops_chart(case));
     charts.extend(cell::charts(case));
-    charts.extend(measure_charts(case));
+    charts.extend(measure_charts(case).into_iter().flat_map(panels));
     charts.push(fairness_chart(case));
     charts.push(data_chart(case));
     charts.retain(|chart| !chart.traces.is_empty());
+    charts.iter_mut().for_each(|chart| scale(chart, case));
     let last = |t: &Times| t.last().copied().unwrap_or(0.0);
     let ends = case.records.iter().flat_map(|r| {
         r.series.flows.iter().map(|f| &f.t_s).chain([&r.series.link.t_s]).map(last).collect::<Vec<_>>()
@@ -176,8 +193,64 @@ fn case_data(case: &Case) -> CaseData {
         base_rtt_ms: case.base_rtt_s * 1e3,
         warmup_s: case.warmup_s,
         end_s: ends.fold(0.0, f64::max),
+        colored_flows,
         summaries: case.records.iter().map(|r| r.summary.clone()).collect(),
         charts,
+    }
+}
+
+/// A chart for each engine that runs packets, each with the model's curves beside its own; the chart itself if there is one engine.
+fn panels(chart: &Chart) -> Vec<Chart> {
+    let mut engines: Vec<Engine> = chart.traces.iter().map(|trace| trace.engine).collect();
+    engines.sort_unstable();
+    engines.dedup();
+    if engines.len() > 1 {
+        engines.retain(|engine| *engine != Engine::Model);
+    }
+    let panel = |engine: Engine| {
+        let own = |trace: &&Trace| trace.engine == engine || trace.engine == Engine::Model;
+        Chart {
+            kind: format!("{}-{engine}", chart.kind),
+            panel: Some(engine),
+            traces: chart.traces.iter().filter(own).cloned().collect(),
+            ..chart.clone()
+        }
+    };
+    engines.into_iter().map(panel).collect()
+}
+
+/// Scales the axis to the measured part: what happens before the warm-up ends may leave the chart, and so may a repair's moments of goodput
+/// above the capacity. The chart then says how far they go.
+fn scale(chart: &mut Chart, case: &Case) {
+    let from = if chart.end_s.is_some() { 0.0 } else { case.warmup_s };
+    let values = |from: f64| {
+        let points = chart.traces.iter().flat_map(move |trace| trace.x.iter().zip(&trace.y));
+        points.filter(move |(x, y)| **x >= from && y.is_finite()).map(|(_, y)| *y)
+    };
+    let (all, measured) = (values(0.0).fold(0.0, f64::max), values(from).fold(0.0, f64::max));
+    let mut most = if measured > 0.0 { measured } else { all };
+    let capacity = case.capacity_bps * 1e-6;
+    if chart.kind.starts_with("rate") && !case.is_cell() && capacity > 0.0 {
+        most = most.min(MOST_OF_CAPACITY * capacity);
+    }
+    let levels = chart.levels.iter().filter(|level| !level.off_scale).map(|level| level.value);
+    most = levels.fold(most, f64::max);
+    let [lower, upper] = chart.range;
+    let needed = if most > lower { most + 0.07 * (most - lower) } else { upper };
+    if needed < 0.8 * upper {
+        chart.range[1] = rounded(needed);
+        chart.decimals = if chart.kind == "drops" { 0 } else { decimals_for(most, 4) };
+    }
+    if all > chart.range[1] {
+        chart.above = Some(all);
+        let highest = format!("{} {}", short(all), chart.unit);
+        chart.note += &if chart.kind.starts_with("rate") && all > capacity && capacity > 0.0 {
+            format!(
+                "; TCP delivers in order, so a repaired loss releases what waited behind it: for a moment up to {highest}, above the capacity"
+            )
+        } else {
+            format!("; up to {highest}, beyond the chart")
+        };
     }
 }
 
@@ -212,9 +285,9 @@ fn flow_chart(case: &Case, spec: &FlowChart) -> Chart {
         "rate" if case.is_cell() => Vec::new(),
         "rtt" if case.is_cell() => vec![("base RTT", case.base_rtt_s)],
         "rate" => {
-            let mut levels = vec![("capacity C", case.capacity_bps)];
+            let mut levels = vec![("capacity", case.capacity_bps)];
             if case.available_bps < 0.999 * case.capacity_bps {
-                levels.push(("available A", case.available_bps));
+                levels.push(("available bandwidth", case.available_bps));
             }
             levels
         }
@@ -222,7 +295,7 @@ fn flow_chart(case: &Case, spec: &FlowChart) -> Chart {
             ("base RTT", case.base_rtt_s),
             ("queue full", case.base_rtt_s + case.limit_bytes * 8.0 / case.capacity_bps),
         ],
-        _ => case.socket_buffer_bytes.map(|s| ("socket buffer S", s)).into_iter().collect(),
+        _ => case.socket_buffer_bytes.map(|s| ("socket buffer", s)).into_iter().collect(),
     };
     levels.iter_mut().for_each(|level| level.1 *= spec.scale);
     finish(spec.kind, spec.title, spec.unit, note, traces, &levels)
@@ -343,6 +416,8 @@ pub(super) fn finish(
     let decimals = if kind == "drops" { 0 } else { decimals_for(most, 4) };
     Chart {
         kind: kind.into(),
+        panel: None,
+        above: None,
         title: title.into(),
         unit: unit.into(),
         note,

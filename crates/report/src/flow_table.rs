@@ -9,7 +9,8 @@ use lab::run::record::{FlowSummary, Summary};
 use std::fmt::Write as _;
 
 /// The columns, by the keys of a flow. One that is known of no flow of the case is left out.
-const COLUMNS: [&str; 5] = ["goodput_bps", "rtt_s.mean", "loss_rate", "retransmits", "backlog_packets"];
+const COLUMNS: [&str; 6] =
+    ["goodput_bps", "rtt_s.mean", "loss_rate", "retransmits", "backlog_packets", "completion_s"];
 
 /// One column of the table.
 struct Column(&'static Known<FlowSummary>);
@@ -29,10 +30,15 @@ impl Column {
     }
 }
 
-/// The table as HTML, without a heading; nothing if no engine's run has two flows or more.
+/// The table as HTML, without a heading; nothing if no engine's run has two flows or more, or a lone one of a fixed size.
 #[must_use]
 pub(super) fn flow_table(case: &Case) -> Option<String> {
-    let several = || case.records.iter().map(|record| &record.summary).filter(|run| run.flows.len() > 1);
+    let several = || {
+        case.records.iter().map(|record| &record.summary).filter(|run| {
+            let is_run = !run.scenario_hash.is_empty();
+            run.flows.len() > 1 || is_run && run.flows.iter().any(|flow| flow.completion_s.is_some())
+        })
+    };
     let flows = || several().flat_map(|run| &run.flows);
     flows().next()?;
     let known = |column: &Column| flows().any(|flow| column.value(flow).is_some_and(f64::is_finite));

@@ -37,7 +37,12 @@ impl Frame<'_> {
             "body" => fill(body, own),
             "title" => escape_html(self.title),
             "source" => self.source.map(source).unwrap_or_default(),
-            "scenario-name" => escape_html(self.scenario_name),
+            // A page about no scenario says what its text is.
+            "scenario-heading" => match self.scenario_name {
+                "transfer" => "All numbers of the transfer".into(),
+                "what was asked" => "What was asked".into(),
+                name => format!("Scenario <code>{}</code>", escape_html(name)),
+            },
             "scenario-text" => escape_html(self.scenario_text),
             "words" => WORDS.into(),
             "command" => escape_html(self.command),

@@ -60,8 +60,13 @@ pub(super) fn fill(template: &str, part: impl Fn(&str) -> String) -> String {
     out
 }
 
+/// Scenarios of our own: their id is no published result.
+const OWN_SOURCES: [&str; 3] = ["compare:", "protocols:", "tightlink:"];
+
 pub(super) fn source(id: &str) -> String {
-    format!("<p class=\"source\">Published result <code>{}</code></p>", escape_html(id))
+    let own = OWN_SOURCES.iter().any(|own| id.starts_with(own));
+    let what = if own { "Scenario" } else { "Published result" };
+    format!("<p class=\"source\">{what} <code>{}</code></p>", escape_html(id))
 }
 
 fn paragraphs(sentences: &[String]) -> String {
@@ -155,7 +160,7 @@ fn overview(report: &Report) -> String {
         figure(
             "Goodput",
             "Mbit/s",
-            "all flows of a case; the tall mark is the available bandwidth A",
+            "all flows of a case; the tall mark is the available bandwidth",
             "overview-goodput",
             ""
         ),
@@ -225,7 +230,8 @@ fn case_body(index: usize, case: &Case, data: &CaseData, several: bool) -> Strin
     out += &legend(data);
     out += "<div class=\"charts\">";
     for chart in &data.charts {
-        out += &figure(&chart.title, &chart.unit, &chart.note, &chart.kind, &index.to_string());
+        let title = chart.panel.map_or_else(|| chart.title.clone(), |of| format!("{}, {of}", chart.title));
+        out += &figure(&title, &chart.unit, &chart.note, &chart.kind, &index.to_string());
     }
     out += "</div>";
     out + &runs(case)
@@ -252,7 +258,8 @@ fn legend(data: &CaseData) -> String {
         Role::Others => (2, 0),
     });
     engines.sort_unstable();
-    let mut out = String::from("<div class=\"legend\" role=\"group\" aria-label=\"Curves shown\">");
+    let colored = if data.colored_flows > 0 { " colored" } else { "" };
+    let mut out = format!("<div class=\"legend{colored}\" role=\"group\" aria-label=\"Curves shown\">");
     for engine in engines {
         let _ = write!(
             out,
@@ -269,9 +276,15 @@ fn legend(data: &CaseData) -> String {
                 Role::All => "all".into(),
             };
             let name = escape_html(&name);
+            // The line that the flow has in every panel.
+            let line = match role {
+                _ if data.colored_flows == 0 => String::new(),
+                Role::Flow(i) => format!("<i class=\"flow flow-{}\" aria-hidden=\"true\"></i>", i + 1),
+                Role::Others | Role::All => "<i class=\"flow flow-all\" aria-hidden=\"true\"></i>".into(),
+            };
             let _ = write!(
                 out,
-                "<button type=\"button\" aria-pressed=\"true\" data-role=\"{key}\">{name}</button>"
+                "<button type=\"button\" aria-pressed=\"true\" data-role=\"{key}\">{line}{name}</button>"
             );
         }
     }
@@ -334,7 +347,11 @@ fn remarks(report: &Report) -> String {
     for (i, case) in report.cases.iter().enumerate() {
         for record in &case.records {
             for note in &record.notes {
-                told.entry((record.summary.engine, note.text())).or_default().push(i + 1);
+                // The engine's name stands before the note.
+                let text = note.text();
+                let own = format!("{}: ", record.summary.engine);
+                let text = text.strip_prefix(own.as_str()).unwrap_or(text);
+                told.entry((record.summary.engine, text)).or_default().push(i + 1);
             }
         }
     }

@@ -6,26 +6,36 @@ use super::{Case, Report};
 use lab::run::metric::{COLUMNS, Known, LINK, of_run};
 use lab::run::record::{Engine, LinkSummary, Summary};
 
+/// The columns that an engine knows in a case; all of them if there is no answer at all.
+fn columns(report: &Report) -> Vec<&'static str> {
+    let runs = || report.cases.iter().flat_map(|case| &case.records);
+    let known = |key: &&str| runs().any(|run| shown(of_run(key), &run.summary).is_some());
+    let known: Vec<&str> = COLUMNS.into_iter().filter(known).collect();
+    if known.is_empty() { COLUMNS.to_vec() } else { known }
+}
+
 /// The table as HTML.
 #[must_use]
 pub fn table(report: &Report) -> String {
+    let columns = columns(report);
     let mut out = String::from("<table class=\"summary\"><thead><tr><th scope=\"col\">engine</th>");
-    for Known { metric, .. } in COLUMNS.map(of_run) {
+    for Known { metric, .. } in columns.iter().map(|key| of_run(key)) {
         out += &format!("<th scope=\"col\">{} <small>{}</small></th>", metric.words, metric.unit.shown());
     }
     out += "</tr></thead>";
     for (index, case) in report.cases.iter().enumerate() {
-        out += &group(index, case, report.cases.len() > 1);
+        out += &group(index, case, report.cases.len() > 1, &columns);
     }
     out + "</table>"
 }
 
-fn group(index: usize, case: &Case, several: bool) -> String {
+fn group(index: usize, case: &Case, several: bool, columns: &[&str]) -> String {
+    let width = columns.len() + 1;
     let mut out = String::from("<tbody>");
     if several {
         let (n, label) = (index + 1, escape_html(&case.label));
         out += &format!(
-            "<tr class=\"case\"><th colspan=\"8\" scope=\"rowgroup\"><a href=\"#case-{n}\"><b>{n}</b> {label}</a></th></tr>"
+            "<tr class=\"case\"><th colspan=\"{width}\" scope=\"rowgroup\"><a href=\"#case-{n}\"><b>{n}</b> {label}</a></th></tr>"
         );
     }
     let model = case.records.iter().map(|r| &r.summary).find(|s| s.engine == Engine::Model && s.is_exact());
@@ -36,31 +46,31 @@ fn group(index: usize, case: &Case, several: bool) -> String {
             tag(engine),
             if summary.is_exact() { "" } else { " <small>under broken assumptions</small>" }
         );
-        for column in COLUMNS.map(of_run) {
+        for column in columns.iter().map(|key| of_run(key)) {
             let reference = model.filter(|_| engine != Engine::Model).and_then(|model| shown(column, model));
             out += &cell(shown(column, summary), reference, decimals(case, column));
         }
         out += "</tr>";
         for link in &summary.links {
-            out += &link_row(case, link);
+            out += &link_row(case, link, columns);
         }
     }
     for absent in &case.absent {
-        out += &format!("<tr class=\"absent\"><td colspan=\"8\">{}</td></tr>", escape_html(absent));
+        out += &format!("<tr class=\"absent\"><td colspan=\"{width}\">{}</td></tr>", escape_html(absent));
     }
     out + "</tbody>"
 }
 
 /// One of several links under its engine, in the columns that a link has.
-fn link_row(case: &Case, link: &LinkSummary) -> String {
+fn link_row(case: &Case, link: &LinkSummary, columns: &[&str]) -> String {
     let back = if link.direction == "reverse" { " reverse" } else { "" };
     let tight = if link.tight { ", the tight link" } else { "" };
     let mut out = format!(
         "<tr class=\"link\"><th scope=\"row\"><small>{}{back}{tight}</small></th>",
         escape_html(&link.name)
     );
-    for key in COLUMNS {
-        let known = LINK.iter().find(|known| known.metric.key == key);
+    for key in columns {
+        let known = LINK.iter().find(|known| known.metric.key == *key);
         out += &match known.and_then(|column| shown(column, link)) {
             Some(value) => cell(Some(value), None, decimals(case, of_run(key))),
             None => "<td></td>".to_owned(),

@@ -186,7 +186,8 @@ fn what_an_engine_cannot_know_is_an_en_dash() {
     let page = report(1, 1).html();
     let row =
         page.split("data-engine=\"model\"").nth(1).and_then(|r| r.split("</tr>").next()).expect("a row");
-    assert_eq!(row.matches("<td data-value=\"\"><span>–</span></td>").count(), 5, "{row}");
+    // Loss rate and retransmits. Columns that no engine knows are left out.
+    assert_eq!(row.matches("<td data-value=\"\"><span>–</span></td>").count(), 2, "{row}");
     assert!(row.contains("<span>77.2</span>"));
 }
 
@@ -240,12 +241,12 @@ fn what_a_controller_measures_has_a_chart_in_its_own_unit() {
     let chart = data.cases[0].charts.last().expect("charts");
     assert_eq!(
         (chart.kind.as_str(), chart.title.as_str(), chart.unit.as_str()),
-        ("queueing_delay_s", "Queueing delay", "ms")
+        ("queueing_delay_s-sim", "Queueing delay", "ms")
     );
     // The flow that measures it, and the mean of all that do.
-    assert_eq!(chart.traces.len(), 2);
+    assert_eq!(chart.traces.len(), 2, "{}", chart.kind);
     assert!(chart.traces.iter().all(|trace| trace.y.iter().all(|y| *y == 2.0)));
-    assert!(measuring.html().contains("data-chart=\"queueing_delay_s\""));
+    assert!(measuring.html().contains("data-chart=\"queueing_delay_s-sim\""));
 }
 
 #[test]
@@ -361,4 +362,44 @@ fn a_wireless_cell_shows_its_stations_the_busy_air_and_the_limit_that_moves() {
     let page = own_parts(&report.html());
     assert!(page.contains("<h2>Stations</h2>") && page.contains("4321"), "{page}");
     assert!(!page.contains(HOSTILE));
+}
+
+#[test]
+fn a_few_flows_have_a_panel_for_each_engine_and_a_colour_for_each_flow() {
+    let few = report(1, 3);
+    let data = page_data(&few);
+    let kinds: Vec<&str> = data.cases[0].charts.iter().map(|chart| chart.kind.as_str()).collect();
+    let panels =
+        ["rate-sim", "rate-live", "rtt-sim", "rtt-live", "window-sim", "window-live", "backlog", "drops"];
+    assert_eq!(kinds, panels);
+    // Three flows and their sum, of the engine and of the model.
+    assert_eq!(data.cases[0].charts[0].traces.len(), 8);
+    let page = few.html();
+    for flow in 1..=3 {
+        assert!(page.contains(&format!("<i class=\"flow flow-{flow}\"")), "flow {flow}");
+    }
+    assert_eq!(page_data(&report(1, 7)).cases[0].colored_flows, 0);
+}
+
+#[test]
+fn a_repairs_moment_leaves_the_chart_and_the_chart_says_so() {
+    let mut spike = report(1, 1);
+    let run = &mut spike.cases[0].records[1];
+    // At 30 s, after the warm-up; and a start that is above the measured part.
+    run.series.flows[0].rate_bps[1500] = 9e9;
+    run.series.flows[0].window_bytes[10] = 5e6;
+    let charts = page_data(&spike).cases.remove(0).charts;
+    let (rate, window) = (&charts[0], &charts[2]);
+    assert!(rate.range[1] < 150.0, "{:?}", rate.range);
+    assert!(rate.above.is_some_and(|above| above > 1000.0) && rate.note.contains("a repaired loss releases"));
+    assert!(window.range[1] < 1000.0 && window.note.contains("beyond the chart"), "{:?}", window.range);
+}
+
+#[test]
+fn a_scenario_of_our_own_is_not_called_published() {
+    let mut own = report(1, 1);
+    own.source = Some("protocols:matrix".into());
+    assert!(!own.html().contains("Published result"));
+    own.source = Some("sobas:fig1-4".into());
+    assert!(own.html().contains("Published result"));
 }
