@@ -121,8 +121,8 @@ pub(crate) struct ReportOptions {
     /// Engines to ask, separated by commas (model,sim,live if absent)
     #[arg(long, short, value_enum, value_delimiter = ',')]
     pub(crate) engines: Vec<EngineName>,
-    /// Run each point N times with consecutive seeds: the run with the median goodput is reported, with the spread of all;
-    /// every run is kept (1 if absent, or what a [figure] says)
+    /// Run each point N times with consecutive seeds, and report the run with the median goodput and the spread of all; every
+    /// run is kept (default: 1, or the "repeat" of the scenario's figure)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=scenario::MOST_REPEATS))]
     pub(crate) repeat: Option<u64>,
     /// Print the summaries as JSON, one object per line
@@ -189,8 +189,8 @@ pub(crate) struct CheckOptions {
     /// First of these seeds (the scenario's own if absent)
     #[arg(long, value_name = "SEED", allow_negative_numbers = true, value_parser = seed)]
     pub(crate) seed: Option<u64>,
-    /// Run the kernel N times at each case, and judge the run with the median goodput where engines are compared (1 if
-    /// absent, or what a [figure] says)
+    /// Run the kernel N times at each case, and judge the run with the median goodput where engines are compared (default:
+    /// 1, or the "repeat" of the scenario's figure)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=scenario::MOST_REPEATS))]
     pub(crate) repeat: Option<u64>,
     /// Folder in which finished runs are kept; "none" keeps nothing
