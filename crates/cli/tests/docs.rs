@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const MOST_WORDS: usize = 25;
 /// Sentences that are longer, by where they stand. A number here only falls.
 const LONG: [(&str, usize); 8] = [
-    ("README.md", 3),
+    ("README.md", 0),
     ("ARCHITECTURE.md", 19),
     ("CONTRIBUTING.md", 12),
     ("GLOSSARY.md", 2),
