@@ -8,11 +8,11 @@ const MOST_WORDS: usize = 25;
 /// Sentences that are longer, by where they stand. A number here only falls.
 const LONG: [(&str, usize); 8] = [
     ("README.md", 0),
-    ("ARCHITECTURE.md", 19),
-    ("CONTRIBUTING.md", 12),
-    ("GLOSSARY.md", 2),
+    ("ARCHITECTURE.md", 0),
+    ("CONTRIBUTING.md", 0),
+    ("GLOSSARY.md", 0),
     ("docs/guide", 167),
-    ("docs/reference", 28),
+    ("docs/reference", 27),
     ("crates", 27),
     ("crates/cli/src/args", 7),
 ];
