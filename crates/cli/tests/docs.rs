@@ -11,7 +11,7 @@ const LONG: [(&str, usize); 8] = [
     ("ARCHITECTURE.md", 0),
     ("CONTRIBUTING.md", 0),
     ("GLOSSARY.md", 0),
-    ("docs/guide", 167),
+    ("docs/guide", 10),
     ("docs/reference", 27),
     ("crates", 27),
     ("crates/cli/src/args", 7),
