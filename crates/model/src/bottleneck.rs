@@ -92,7 +92,8 @@ pub fn equivalent_flows(utilization: f64, own: f64) -> f64 {
 /// ```
 #[must_use]
 pub fn utilization(backlog: f64) -> f64 {
-    if backlog.is_finite() { 2.0 * backlog / (2.0 * backlog + 1.0) } else { 1.0 }
+    let twice = 2.0 * backlog;
+    if twice.is_finite() { twice.max(0.0) / (twice.max(0.0) + 1.0) } else { 1.0 }
 }
 
 /// How much of [`utilization`] a packet more or less of backlog makes: `dU/dB = 2/(2B + 1)^2`.
@@ -110,7 +111,8 @@ pub fn utilization_slope(backlog: f64) -> f64 {
 /// `u0` = `others`: the utilization by everyone else, who is taken not to answer.
 #[must_use]
 pub fn starting_rate(backlog: f64, others: f64) -> f64 {
-    2.0 * backlog * (1.0 - others.clamp(0.0, 1.0)) / (1.0 + 2.0 * backlog)
+    let free = 1.0 - others.clamp(0.0, 1.0);
+    if (2.0 * backlog).is_infinite() { free } else { 2.0 * backlog * free / (1.0 + 2.0 * backlog) }
 }
 
 /// The rate of a flow among `adapting` ones that all change together, `[madison:eq12]` with `[madison:eq14]`.
@@ -121,7 +123,12 @@ pub fn starting_rate(backlog: f64, others: f64) -> f64 {
 /// `cross` = `X 12/C`: utilization by everyone else; `own` = `S 12/C`: the flow's until now.
 #[must_use]
 pub fn shared_rate(backlog: f64, cross: f64, own: f64, adapting: f64) -> f64 {
-    2.0 * backlog * (1.0 - steady_share(cross, own, adapting)) / (1.0 + 2.0 * backlog * adapting)
+    let free = 1.0 - steady_share(cross, own, adapting);
+    if (2.0 * backlog * adapting).is_infinite() {
+        free / adapting
+    } else {
+        2.0 * backlog * free / (1.0 + 2.0 * backlog * adapting)
+    }
 }
 
 /// `ux` of `[madison:eq14]`: what those others send who do not adapt.

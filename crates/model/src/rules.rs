@@ -15,7 +15,25 @@
 pub mod many_flows;
 pub mod single_flow;
 
+use crate::OutOfRange;
 use units::{Bytes, Fraction, Rate, Span};
+
+/// The largest buffer of a rule, in bandwidth-delay products.
+const LARGEST: f64 = 1e6;
+
+fn kept_share(kept: f64) -> Result<f64, OutOfRange> {
+    let fits = (0.001..=0.999).contains(&kept);
+    OutOfRange::unless(fits, "share of the window that is kept", kept, "from 0.001 to 0.999")
+}
+
+fn products(buffer: f64) -> Result<f64, OutOfRange> {
+    let fits = (0.0..=LARGEST).contains(&buffer);
+    OutOfRange::unless(fits, "buffer", buffer, "from 0 to 1e6 bandwidth-delay products")
+}
+
+fn part(what: &'static str, share: f64) -> Result<f64, OutOfRange> {
+    OutOfRange::unless((0.0..=1.0).contains(&share), what, share, "from 0 to 1")
+}
 
 /// The bandwidth-delay product, `[villamizar:ccr94]`: the least buffer with which one Reno flow never idles
 /// the link (it halves from `C T + B` to `C T`).
@@ -51,17 +69,20 @@ pub fn sqrt_n_buffer(capacity: Rate, mean_rtt: Span, flows: u32) -> Bytes {
 /// ```
 /// `rho` = `load`, `X` the burst size in packets, uniform over the list `bursts` (a flow of 14 packets from
 /// an initial window of 2 sends bursts of 2, 4, 8), `P` = `overflow`. Bursts arrive as a Poisson process of
-/// batches served one packet at a time; neither capacity nor RTT nor the number of flows enters. Infinite at
-/// load 1 or for `overflow` zero; zero for no bursts.
-#[must_use]
-pub fn short_flow_buffer(load: Fraction, bursts: &[u32], overflow: Fraction) -> f64 {
+/// batches served one packet at a time; neither capacity nor RTT nor the number of flows enters. Zero for no bursts.
+///
+/// # Errors
+/// A load of 1, an `overflow` of 0: no buffer has that.
+pub fn short_flow_buffer(load: Fraction, bursts: &[u32], overflow: Fraction) -> Result<f64, OutOfRange> {
+    below_one("load", load)?;
+    OutOfRange::unless(overflow > Fraction::ZERO, "probability of an overflow", overflow, "above 0")?;
     let sum: f64 = bursts.iter().copied().map(f64::from).sum();
     if sum == 0.0 {
-        return 0.0;
+        return Ok(0.0);
     }
     let squares: f64 = bursts.iter().map(|&burst| f64::from(burst).powi(2)).sum();
     let load = load.get();
-    load / (2.0 * (1.0 - load)) * squares / sum * -overflow.get().ln()
+    Ok(load / (2.0 * (1.0 - load)) * squares / sum * -overflow.get().ln())
 }
 
 /// The buffer for paced flows on a link that is never full, `[enachescu:infocom06]`, in packets.
@@ -72,10 +93,19 @@ pub fn short_flow_buffer(load: Fraction, bursts: &[u32], overflow: Fraction) -> 
 /// `rho` = `load`, the offered load if nothing were lost, below 1; `Wmax` = `max_window` in packets; `theta`
 /// = `carried`, the share of the offered load to be carried. Arrivals are near Poisson, so a buffer of `B`
 /// overflows with a probability of about `rho^B`; loss of `p` costs Reno at most a share `p Wmax^2/2`. Never
-/// below zero; infinite for `load` or `carried` of one. (Restated from the published theorem, which is not
-/// among our papers, and checked against this reasoning only.)
-#[must_use]
-pub fn tiny_buffer(load: Fraction, max_window: f64, carried: Fraction) -> f64 {
+/// below zero. (Restated from the published theorem, which is not among our papers, and checked against this reasoning only.)
+///
+/// # Errors
+/// A `load` or a `carried` of 1, for which no buffer is enough; a window that is not from 1 to 1e12 packets.
+pub fn tiny_buffer(load: Fraction, max_window: f64, carried: Fraction) -> Result<f64, OutOfRange> {
+    below_one("load", load)?;
+    below_one("share to be carried", carried)?;
+    let fits = (1.0..=1e12).contains(&max_window);
+    OutOfRange::unless(fits, "largest window", max_window, "from 1 to 1e12 packets")?;
     let tolerated_loss = 2.0 * (1.0 - carried.get()) / (max_window * max_window);
-    (tolerated_loss.ln() / load.get().ln()).max(0.0)
+    Ok((tolerated_loss.ln() / load.get().ln()).max(0.0))
+}
+
+fn below_one(what: &'static str, share: Fraction) -> Result<Fraction, OutOfRange> {
+    OutOfRange::unless(share < Fraction::ONE, what, share, "below 100%")
 }

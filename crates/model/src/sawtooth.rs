@@ -17,6 +17,7 @@
 //! steps. Slow start, timeouts and the round that recovery takes are left out; below about ten segments in
 //! `Wmax` the continuous window is too coarse.
 
+use crate::OutOfRange;
 use units::{Bytes, Rate, Span};
 
 /// Averages over one cycle of the sawtooth. Times are averages over time, not over packets.
@@ -74,7 +75,7 @@ pub fn sawtooth(
     let window = ((1.0 - bottom * bottom).max(0.0) / 2.0 + cubes) / time;
     let growth = f64::from(delayed_ack) / packet;
     Some(Sawtooth {
-        utilization: utilization(top - 1.0),
+        utilization: used(top - 1.0),
         rtt: Span::from_secs_f64(base * rtt),
         backlog: bytes(bdp * (rtt - 1.0)),
         window: bytes(bdp * window),
@@ -89,10 +90,17 @@ pub fn sawtooth(
 /// u(beta) = (3/4) (1+beta)^2 / (1 + beta + beta^2),  beta <= 1;   1 beyond
 /// ```
 /// `beta` = `buffer_in_bdps`, zero or more. Rises from 0.75 to 1.
-#[must_use]
-pub fn utilization(buffer_in_bdps: f64) -> f64 {
-    let beta = buffer_in_bdps.min(1.0);
-    0.75 * (1.0 + beta).powi(2) / (1.0 + beta + beta * beta)
+///
+/// # Errors
+/// A buffer that is no number, or below zero.
+pub fn utilization(buffer_in_bdps: f64) -> Result<f64, OutOfRange> {
+    let fits = buffer_in_bdps >= 0.0;
+    Ok(used(OutOfRange::unless(fits, "buffer", buffer_in_bdps, "0 bandwidth-delay products or more")?))
+}
+
+fn used(beta: f64) -> f64 {
+    let beta = beta.min(1.0);
+    (0.75 * (1.0 + beta).powi(2) / (1.0 + beta + beta * beta)).min(1.0)
 }
 
 /// The buffer, in bandwidth-delay products, at which one Reno flow reaches `utilization`: the inverse of
@@ -101,16 +109,19 @@ pub fn utilization(buffer_in_bdps: f64) -> f64 {
 /// ```text
 /// beta = (4u - 3) / ( (3 - 2u) + sqrt((3 - 2u)^2 - (4u - 3)^2) )
 /// ```
-/// Zero for 0.75 and less, 1 for 1 and more.
-#[must_use]
-pub fn buffer_in_bdps(utilization: f64) -> f64 {
-    let u = utilization.min(1.0);
+/// Zero for 0.75 and less.
+///
+/// # Errors
+/// A utilization that is not from 0 to 1.
+pub fn buffer_in_bdps(utilization: f64) -> Result<f64, OutOfRange> {
+    let fits = (0.0..=1.0).contains(&utilization);
+    let u = OutOfRange::unless(fits, "utilization", utilization, "from 0 to 1")?;
     if u <= 0.75 {
-        return 0.0;
+        return Ok(0.0);
     }
     // The smaller root of (4u-3) beta^2 - 2 (3-2u) beta + (4u-3) = 0, in the form that does not cancel.
     let (a, h) = (4.0 * u - 3.0, 3.0 - 2.0 * u);
-    a / (h + (h * h - a * a).max(0.0).sqrt())
+    Ok(a / (h + (h * h - a * a).max(0.0).sqrt()))
 }
 
 /// A computed amount, to the nearest byte.

@@ -219,9 +219,23 @@ pub fn buffer_for(path: &Path, growth: Growth, window: f64) -> Result<Bytes, Out
 /// WD = min(Wth, alpha WB)
 /// ```
 /// `WB` = `overflow`, `Wth` = `threshold`, infinite where slow start has none. The paper prints `W'th` for `Wth`.
-#[must_use]
-pub fn detection_window(overflow: f64, threshold: f64, growth: Growth) -> f64 {
-    threshold.min(growth.factor() * overflow)
+///
+/// # Errors
+/// What of `growth` is out of range, an overflow that is not from 0 to 2000000 segments, no threshold.
+pub fn detection_window(overflow: f64, threshold: f64, growth: Growth) -> Result<f64, OutOfRange> {
+    growth.check()?;
+    segments("overflow window", overflow)?;
+    OutOfRange::unless(threshold > 0.0, "threshold", threshold, "above 0, or infinite")?;
+    Ok(threshold.min(growth.factor() * overflow))
+}
+
+fn segments(what: &'static str, window: f64) -> Result<f64, OutOfRange> {
+    OutOfRange::unless(
+        (0.0..=2.0 * MOST_SEGMENTS).contains(&window),
+        what,
+        window,
+        "from 0 to 2000000 segments",
+    )
 }
 
 /// The slow-start threshold after the recovery, segments, `[buffers:II.B]`.
@@ -232,9 +246,11 @@ pub fn detection_window(overflow: f64, threshold: f64, growth: Growth) -> f64 {
 /// `WD` = `detection`. The paper's Reno finds two losses by duplicate acknowledgements and the third by a timeout, and
 /// halves its window each time. A Reno that repairs one loss per window by duplicate acknowledgements, as ns-2's, halves
 /// it twice: `WD/4`.
-#[must_use]
-pub fn next_threshold(detection: f64) -> f64 {
-    detection / THREE_HALVINGS
+///
+/// # Errors
+/// A window that is not from 0 to 2000000 segments.
+pub fn next_threshold(detection: f64) -> Result<f64, OutOfRange> {
+    Ok(segments("detection window", detection)? / THREE_HALVINGS)
 }
 
 /// The room below which bursts overflow the buffer before the window fills the path, segments, `[buffers:II.B]`.

@@ -4,14 +4,20 @@
 use proptest::prelude::*;
 use tightlink_model::OutOfRange;
 use tightlink_model::bianchi::{self, Channel, Countdown};
-use tightlink_model::bottleneck::calculus::*;
+use tightlink_model::bottleneck::{self, calculus::*};
+use tightlink_model::fixed_point::{self, Bottleneck, Flow, NoFixedPoint, Queue};
 use tightlink_model::fluid::{self, FluidError};
 use tightlink_model::mft::{self, CrossTraffic};
+use tightlink_model::red::Red;
 use tightlink_model::response::{Protocol, epoch::epoch, highspeed};
-use tightlink_model::rules::{self, many_flows, single_flow};
+use tightlink_model::rules::single_flow::{self, Recovery, Saw};
+use tightlink_model::rules::{self, many_flows};
 use tightlink_model::slow_start::{self, Connection, Growth, Repair};
 use tightlink_model::{empty_queue, overflow, pftk, sawtooth, throughput};
 use units::{Bytes, Fraction, Rate, Span};
+
+const GROWTHS: [single_flow::Growth; 3] =
+    [single_flow::Growth::PerRound, single_flow::Growth::Cubic, single_flow::Growth::Exponential];
 
 /// Any number at all.
 fn any_number() -> impl Strategy<Value = f64> {
@@ -133,40 +139,88 @@ proptest! {
     }
 
     #[test]
-    fn rules_have_numbers_and_shares(
-        bps in any_whole(), nanos in any_whole(), bytes in any_whole(), flows in any::<u32>(),
-        buffer in 0.0..1e9f64, kept in 0.01..0.99f64, wanted in 0.0..1.0f64, (load, small) in (fraction(), fraction())
+    fn rules_have_numbers_and_shares_or_say_their_range(
+        (bps, nanos, bytes, flows) in (any_whole(), any_whole(), any_whole(), any::<u32>()),
+        (buffer, kept, wanted, window) in (any_number(), any_number(), any_number(), any_number()),
+        (load, small) in (fraction(), fraction()), growth in prop::sample::select(GROWTHS.to_vec())
     ) {
         let (rate, rtt, buffer_bytes) = (Rate::from_bps(bps), Span::from_nanos(nanos), Bytes::new(bytes));
+        let saw = Saw { growth, kept };
         let _ = (rules::bandwidth_delay_product(rate, rtt), rules::sqrt_n_buffer(rate, rtt, flows));
-        for share in [
-            sawtooth::utilization(buffer),
-            single_flow::least_utilization(kept, buffer),
-            single_flow::bbr_least_utilization(buffer),
-            single_flow::bbr_mean_utilization(buffer),
-            many_flows::least_utilization(kept, flows.max(1), buffer),
-        ] {
-            prop_assert!((0.0..=1.0 + 1e-12).contains(&share), "{share}");
-        }
-        for number in [
-            sawtooth::buffer_in_bdps(0.75 + 0.25 * wanted),
-            single_flow::buffer_for_least(kept, wanted),
-            single_flow::bbr_buffer_for_least(wanted),
-            single_flow::bbr_buffer_for_mean(wanted),
-            many_flows::window_deviation(kept),
-        ] {
-            prop_assert!(number.is_finite() && number >= 0.0, "{number}");
-        }
-        if load.get() > 0.0 && load.get() < 1.0 && small.get() > 0.0 {
-            let short = rules::short_flow_buffer(load, &[2, 4, 8], small);
-            prop_assert!(!short.is_nan(), "{load:?} {small:?}: {short}");
-        }
+        told_share("sawtooth::utilization", sawtooth::utilization(buffer))?;
+        told_share("least_utilization", single_flow::least_utilization(kept, buffer))?;
+        told_share("mean_utilization", single_flow::mean_utilization(saw, buffer))?;
+        told_share("recovery_rate, halt", single_flow::recovery_rate(kept, buffer, Recovery::Halt))?;
+        told_share("recovery_rate, PRR", single_flow::recovery_rate(kept, buffer, Recovery::Proportional))?;
+        told_share("bbr_least_utilization", single_flow::bbr_least_utilization(buffer))?;
+        told_share("bbr_mean_utilization", single_flow::bbr_mean_utilization(buffer))?;
+        told_share("many_flows::least_utilization", many_flows::least_utilization(kept, flows, buffer))?;
+        told("buffer_in_bdps", sawtooth::buffer_in_bdps(wanted))?;
+        told("buffer_for_least", single_flow::buffer_for_least(kept, wanted))?;
+        told("buffer_for_mean", single_flow::buffer_for_mean(saw, wanted))?;
+        told("mean_backlog", single_flow::mean_backlog(saw, buffer))?;
+        told("backlog_quantile", single_flow::backlog_quantile(saw, buffer, wanted))?;
+        told("bbr_buffer_for_least", single_flow::bbr_buffer_for_least(wanted))?;
+        told("bbr_buffer_for_mean", single_flow::bbr_buffer_for_mean(wanted))?;
+        told("window_deviation", many_flows::window_deviation(kept))?;
+        told("many_flows::buffer_for_least", many_flows::buffer_for_least(kept, flows, wanted).map(Option::unwrap_or_default))?;
+        told("short_flow_buffer", rules::short_flow_buffer(load, &[2, 4, 8], small))?;
+        told("tiny_buffer", rules::tiny_buffer(load, window, small))?;
         let rtts = [rtt, Span::ZERO, Span::from_millis(1)];
         let _ = (
             empty_queue::minimum_backlog(rate, buffer_bytes, &rtts),
             empty_queue::guaranteed_buffer(rate, &rtts),
             empty_queue::usual_buffer(rate, &rtts),
         );
+        if let Some(found) = sawtooth::sawtooth(rate, rtt, buffer_bytes, Bytes::new(nanos % 70_000), flows) {
+            prop_assert!((0.0..=1.0).contains(&found.utilization) && !found.packets_per_cycle.is_nan(), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn a_fixed_point_has_shares_or_says_its_range(
+        (bps, beside, packets, loss) in (any_whole(), any_whole(), prop_oneof![any_whole(), 1u64..2000], fraction()),
+        red in prop::option::of((any_number(), any_number(), any_number())),
+        flows in prop::collection::vec((any::<u32>(), 0usize..5, any_whole(), any_whole(), any_number()), 0..4)
+    ) {
+        let queue = red.map_or(Queue::DropTail, |(min_threshold, max_threshold, max_probability)| {
+            Queue::Red(Red { min_threshold, max_threshold, max_probability })
+        });
+        let bottleneck = Bottleneck {
+            capacity: Rate::from_bps(bps), unresponsive: Rate::from_bps(beside % bps.max(1)), loss,
+            packets: if red.is_some() { packets % 2000 } else { packets }, queue,
+        };
+        let flows: Vec<Flow> = flows.into_iter().map(|(count, protocol, nanos, bytes, max_window)| Flow {
+            count, protocol: Protocol::ALL[protocol], base_rtt: Span::from_nanos(nanos), packet: Bytes::new(bytes), max_window,
+        }).collect();
+        match fixed_point::fixed_point(&bottleneck, &flows) {
+            Ok(found) => {
+                for share in [found.utilization, found.loss, found.path_loss, found.lengths.none_waits()] {
+                    prop_assert!((0.0..=1.0).contains(&share), "{bottleneck:?} {flows:?}: {found:?}");
+                }
+                for number in [found.load, found.waiting, found.mean_packet, found.residual] {
+                    prop_assert!(number.is_finite(), "{bottleneck:?} {flows:?}: {found:?}");
+                }
+                prop_assert!(found.flows.iter().all(|flow| !flow.window.is_nan()), "{found:?}");
+            }
+            Err(NoFixedPoint::OutOfRange(error)) => prop_assert!(!error.accepted.is_empty()),
+            Err(NoFixedPoint::NoResponse(_) | NoFixedPoint::NotConverged { .. }) => {}
+        }
+    }
+
+    #[test]
+    fn what_a_controller_measures_gives_shares(
+        (backlog, others, own) in (any_number(), any_number(), any_number()), adapting in 1.0..1e6f64, length in any_number()
+    ) {
+        prop_assume!(!others.is_nan() && !own.is_nan() && backlog >= 0.0);
+        let thresholds = Red { min_threshold: own.clamp(0.0, 1e9), max_threshold: others.clamp(1.0, 1e10), max_probability: 0.1 };
+        for share in [
+            bottleneck::utilization(backlog), bottleneck::starting_rate(backlog, others),
+            bottleneck::shared_rate(backlog, others.clamp(0.0, 1.0), own.clamp(0.0, 1.0), adapting),
+            thresholds.probability(length),
+        ] {
+            prop_assert!((0.0..=1.0).contains(&share), "{backlog} {others} {own} {adapting}: {share}");
+        }
     }
 
     #[test]
@@ -184,7 +238,11 @@ proptest! {
         prop_assert!(short.as_bps_f64() <= most, "{short} {full} {least}");
         prop_assert!(throughput::buffer_limited_throughput(Bytes::new(window), rtt, Rate::from_bps(bps)) <= Rate::from_bps(bps));
         prop_assert!(throughput::congested_throughput(&flow, Rate::from_bps(bps)) <= Rate::from_bps(bps));
-        let _ = overflow::slow_start_latency(Rate::from_bps(bps.max(1)), Bytes::new(window), delayed_ack);
+        let _ = overflow::slow_start_latency(Rate::from_bps(bps), Bytes::new(window), delayed_ack);
+        let (of, segment) = (Rate::from_bps(bps), Bytes::new(payload - 1));
+        let _ = overflow::congestion_avoidance_latency(of, Bytes::new(window), Span::from_nanos(nanos), segment, delayed_ack);
+        let _ = throughput::square_root_throughput(segment, Span::from_nanos(nanos), loss, delayed_ack);
+        let _ = throughput::square_root_loss(segment, Span::from_nanos(nanos), of, delayed_ack);
     }
 
     #[test]
@@ -214,7 +272,7 @@ proptest! {
     #[test]
     fn a_file_takes_a_time_or_says_its_range(
         (bps, segment, nanos, bytes) in (any_whole(), 0u64..1 << 16, any_whole(), any_whole()),
-        (delayed_ack, byte_counting) in (0u64..20, 0u64..20), segments in 0u64..3000, window in any_number()
+        (delayed_ack, byte_counting) in (0u64..20, 0u64..20), segments in 0u64..3000, (window, threshold) in (any_number(), any_number())
     ) {
         let path = slow_start::Path {
             capacity: Rate::from_bps(bps), segment: Bytes::new(segment), rtt: Span::from_nanos(nanos), buffer: Bytes::new(bytes),
@@ -222,6 +280,8 @@ proptest! {
         let growth = Growth { delayed_ack, byte_counting };
         told("overflow_window", slow_start::overflow_window(&path, growth))?;
         told("burst_buffer", slow_start::burst_buffer(&path, growth))?;
+        told("detection_window", slow_start::detection_window(window, threshold, growth))?;
+        told("next_threshold", slow_start::next_threshold(window))?;
         told("buffer_for", slow_start::buffer_for(&path, growth, window).map(|bytes| bytes.get() as f64))?;
         match slow_start::transfer(&path, &Connection::new(segments, growth, Repair::NewReno)) {
             Ok(found) => prop_assert!(found.threshold >= 1.0, "{found:?}"),

@@ -74,11 +74,11 @@ fn below_the_burst_buffer_the_window_knows_nothing_of_the_path() {
 
 #[test]
 fn the_loss_is_seen_a_round_trip_later_and_three_halvings_remain() {
-    close(detection_window(52.0, f64::INFINITY, acks(1)), 104.0);
-    close(detection_window(52.0, f64::INFINITY, acks(2)), 78.0);
+    close(detection_window(52.0, f64::INFINITY, acks(1)).unwrap(), 104.0);
+    close(detection_window(52.0, f64::INFINITY, acks(2)).unwrap(), 78.0);
     // Slow start ends in between.
-    close(detection_window(52.0, 60.0, acks(1)), 60.0);
-    close(next_threshold(104.0), 13.0);
+    close(detection_window(52.0, 60.0, acks(1)).unwrap(), 60.0);
+    close(next_threshold(104.0).unwrap(), 13.0);
 }
 
 #[test]

@@ -162,7 +162,8 @@ fn show(sizing: &Sizing) -> Result<(), Problem> {
     let policies: Vec<(&str, &Point)> =
         names.iter().map(String::as_str).zip(sizing.pareto.iter().map(|policy| &policy.point)).collect();
     points("utilization against delay (*: none has more of one and less of the other)", &policies)?;
-    print::data("lines to paste, per queue")?;
+    let none = if sizing.lines.is_empty() { ": none is known for this queue" } else { "" };
+    print::data(format_args!("lines to paste, per queue{none}"))?;
     for line in &sizing.lines {
         print::data(format_args!("  {}:", line.system))?;
         line.line.lines().try_for_each(|line| print::data(format_args!("    {line}")))?;

@@ -10,18 +10,23 @@
 //! it. Range: some hundreds of flows. Few flows are in step, and then [`super::single_flow`] is nearer. What the link carries in the mean
 //! is more than the least, but no consequence of these assumptions: behind a buffer of nothing the sum does not stay around one product.
 
+use super::{LARGEST, kept_share, part, products};
+use crate::OutOfRange;
 use crate::root::decreasing_root;
-
-/// No buffer is looked for beyond this, in bandwidth-delay products.
-const LARGEST: f64 = 1e6;
 
 /// The standard deviation of one window over its mean, for a window that is uniform from `kept` of its largest value up.
 ///
 /// ```text
 /// s = (1 - beta) / ( (1 + beta) sqrt(3) )
 /// ```
-#[must_use]
-pub fn window_deviation(kept: f64) -> f64 {
+///
+/// # Errors
+/// A `kept` that is not from 0.001 to 0.999.
+pub fn window_deviation(kept: f64) -> Result<f64, OutOfRange> {
+    Ok(deviation_of_one(kept_share(kept)?))
+}
+
+fn deviation_of_one(kept: f64) -> f64 {
     (1.0 - kept) / ((1.0 + kept) * 3f64.sqrt())
 }
 
@@ -31,8 +36,14 @@ pub fn window_deviation(kept: f64) -> f64 {
 /// u >= erf( b / (2 sqrt(2) sigma) ) = erf( 3 sqrt(3)/(2 sqrt(2)) B sqrt(n)/(C T + B) )     the second for Reno
 /// ```
 /// `b` = `buffer` in bandwidth-delay products, zero or more; `n` = `flows`, one if zero.
-#[must_use]
-pub fn least_utilization(kept: f64, flows: u32, buffer: f64) -> f64 {
+///
+/// # Errors
+/// A `kept` that is not from 0.001 to 0.999, a buffer that is not from 0 to 1e6.
+pub fn least_utilization(kept: f64, flows: u32, buffer: f64) -> Result<f64, OutOfRange> {
+    Ok(least(kept_share(kept)?, flows, products(buffer)?))
+}
+
+fn least(kept: f64, flows: u32, buffer: f64) -> f64 {
     error_function(centred(kept, flows, buffer) / 2f64.sqrt())
 }
 
@@ -42,14 +53,17 @@ pub fn least_utilization(kept: f64, flows: u32, buffer: f64) -> f64 {
 /// b = c / (1 - c),   c = 2 sqrt(2) s erfinv(u) / sqrt(n)
 /// ```
 /// found by bisection. `None` if no buffer reaches it: with few flows the deviation grows as the buffer does.
-#[must_use]
-pub fn buffer_for_least(kept: f64, flows: u32, utilization: f64) -> Option<f64> {
-    let found = decreasing_root(0.0, LARGEST, |buffer| utilization - least_utilization(kept, flows, buffer));
-    (least_utilization(kept, flows, found) >= utilization).then_some(found)
+///
+/// # Errors
+/// A `kept` that is not from 0.001 to 0.999, a utilization that is not from 0 to 1.
+pub fn buffer_for_least(kept: f64, flows: u32, utilization: f64) -> Result<Option<f64>, OutOfRange> {
+    let (kept, utilization) = (kept_share(kept)?, part("utilization", utilization)?);
+    let found = decreasing_root(0.0, LARGEST, |buffer| utilization - least(kept, flows, buffer));
+    Ok((least(kept, flows, found) >= utilization).then_some(found))
 }
 
 fn deviation(kept: f64, flows: u32, buffer: f64) -> f64 {
-    window_deviation(kept) * (1.0 + buffer) / f64::from(flows.max(1)).sqrt()
+    deviation_of_one(kept) * (1.0 + buffer) / f64::from(flows.max(1)).sqrt()
 }
 
 /// Half the buffer in standard deviations.
@@ -73,5 +87,5 @@ fn error_function(x: f64) -> f64 {
         term *= 2.0 * x * x / (2.0 * k + 1.0);
         sum += term;
     }
-    2.0 / std::f64::consts::PI.sqrt() * (-x * x).exp() * sum
+    (2.0 / std::f64::consts::PI.sqrt() * (-x * x).exp() * sum).clamp(-1.0, 1.0)
 }

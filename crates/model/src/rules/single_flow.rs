@@ -10,7 +10,11 @@
 //!
 //! Left out: slow start, timeouts, packets as units, and the round in which losses are repaired. So nothing here holds below
 //! some ten packets of window or buffer.
+//!
+//! Ranges: `beta` from 0.001 to 0.999, buffers up to 1e6 bandwidth-delay products, utilizations and shares of time from 0 to 1.
 
+use super::{kept_share, part, products};
+use crate::OutOfRange;
 use crate::root::decreasing_root;
 
 /// How a window grows from a decrease to the next loss.
@@ -60,9 +64,13 @@ pub enum Recovery {
 /// ```
 /// `beta` = `kept` in (0, 1), `b` = `buffer` in bandwidth-delay products, zero or more. It is the rate once recovery is over,
 /// so it is the same with and without proportional rate reduction; [`recovery_rate`] is what differs.
-#[must_use]
-pub fn least_utilization(kept: f64, buffer: f64) -> f64 {
-    (kept * (1.0 + buffer)).min(1.0)
+///
+/// # Errors
+/// An argument out of its range.
+pub fn least_utilization(kept: f64, buffer: f64) -> Result<f64, OutOfRange> {
+    let kept = kept_share(kept)?;
+    let buffer = products(buffer)?;
+    Ok((kept * (1.0 + buffer)).min(1.0))
 }
 
 /// The buffer, in bandwidth-delay products, at which [`least_utilization`] is `utilization`.
@@ -71,9 +79,13 @@ pub fn least_utilization(kept: f64, buffer: f64) -> f64 {
 /// b = u / beta - 1
 /// ```
 /// Zero where no buffer is needed. For `u = 1` it is 1 for Reno, 3/7 for CUBIC and 1/7 for Scalable TCP.
-#[must_use]
-pub fn buffer_for_least(kept: f64, utilization: f64) -> f64 {
-    (utilization.min(1.0) / kept - 1.0).max(0.0)
+///
+/// # Errors
+/// An argument out of its range.
+pub fn buffer_for_least(kept: f64, utilization: f64) -> Result<f64, OutOfRange> {
+    let kept = kept_share(kept)?;
+    let utilization = part("utilization", utilization)?;
+    Ok((utilization / kept - 1.0).max(0.0))
 }
 
 /// The least rate over the capacity inside the round trip of recovery, in which the queue of `buffer` bandwidth-delay products drains.
@@ -84,15 +96,19 @@ pub fn buffer_for_least(kept: f64, utilization: f64) -> f64 {
 /// ```
 /// and 1 from `b = 1/beta - 1` on for both. Over the whole round they carry the same, `min(beta + b/(1 + b), 1)`; so proportional
 /// rate reduction needs no other buffer, and is kinder in a smaller one `[spang:performance21]`.
-#[must_use]
-pub fn recovery_rate(kept: f64, buffer: f64, recovery: Recovery) -> f64 {
-    if buffer >= buffer_for_least(kept, 1.0) {
-        return 1.0;
+///
+/// # Errors
+/// An argument out of its range.
+pub fn recovery_rate(kept: f64, buffer: f64, recovery: Recovery) -> Result<f64, OutOfRange> {
+    let kept = kept_share(kept)?;
+    let buffer = products(buffer)?;
+    if buffer >= buffer_for_least(kept, 1.0)? {
+        return Ok(1.0);
     }
-    match recovery {
+    Ok(match recovery {
         Recovery::Halt => 0.0,
         Recovery::Proportional => kept,
-    }
+    })
 }
 
 /// The mean utilization over a cycle of `saw` with `buffer` bandwidth-delay products.
@@ -107,38 +123,55 @@ pub fn recovery_rate(kept: f64, buffer: f64, recovery: Recovery) -> f64 {
 /// and 1 from `low = 1` on. `PerRound` with `beta = 1/2` is [`crate::sawtooth::utilization`]. `Cubic` counts time from the end of
 /// the cycle, of which the share `y` has a queue. It takes each loss to come at the window of the one before, so that the convex
 /// part of the cubic is not reached. Derived here from the windows of the sources; the judge is simulation.
-#[must_use]
-pub fn mean_utilization(saw: Saw, buffer: f64) -> f64 {
+///
+/// # Errors
+/// An argument out of its range.
+pub fn mean_utilization(saw: Saw, buffer: f64) -> Result<f64, OutOfRange> {
+    kept_share(saw.kept)?;
+    let buffer = products(buffer)?;
+    Ok(mean(saw, buffer))
+}
+
+fn mean(saw: Saw, buffer: f64) -> f64 {
     let (top, low) = ends(saw, buffer);
     if low >= 1.0 {
         return 1.0;
     }
-    match saw.growth {
+    let mean = match saw.growth {
         Growth::PerRound => (top * top - low * low) / 2.0 / cycle_time(saw, buffer),
         Growth::Cubic => {
             let queued = queued_share(saw, buffer);
             queued + top * ((1.0 - queued) - (1.0 - saw.kept) * (1.0 - queued.powi(4)) / 4.0)
         }
         Growth::Exponential => (top - low) / cycle_time(saw, buffer),
-    }
+    };
+    mean.min(1.0)
 }
 
 /// The buffer, in bandwidth-delay products, at which [`mean_utilization`] is `utilization`: zero where no buffer reaches that already,
-/// `1/beta - 1` for 1 and more.
-#[must_use]
-pub fn buffer_for_mean(saw: Saw, utilization: f64) -> f64 {
-    let wanted = utilization.min(1.0);
-    decreasing_root(0.0, buffer_for_least(saw.kept, 1.0), |buffer| wanted - mean_utilization(saw, buffer))
+/// `1/beta - 1` for 1.
+///
+/// # Errors
+/// An argument out of its range.
+pub fn buffer_for_mean(saw: Saw, utilization: f64) -> Result<f64, OutOfRange> {
+    kept_share(saw.kept)?;
+    let utilization = part("utilization", utilization)?;
+    let enough = buffer_for_least(saw.kept, 1.0)?;
+    Ok(decreasing_root(0.0, enough, |buffer| utilization - mean(saw, buffer)))
 }
 
 /// The mean backlog over a cycle, in bandwidth-delay products, averaged over time.
 ///
 /// The integral of `w - 1` over the time in which the window `w` is above 1, over the time of the cycle.
-#[must_use]
-pub fn mean_backlog(saw: Saw, buffer: f64) -> f64 {
+///
+/// # Errors
+/// An argument out of its range.
+pub fn mean_backlog(saw: Saw, buffer: f64) -> Result<f64, OutOfRange> {
+    kept_share(saw.kept)?;
+    let buffer = products(buffer)?;
     let (top, low) = ends(saw, buffer);
     let knee = low.max(1.0);
-    match saw.growth {
+    let backlog = match saw.growth {
         Growth::PerRound => {
             let integral = (top.powi(3) - knee.powi(3)) / 3.0 - (top * top - knee * knee) / 2.0;
             integral / cycle_time(saw, buffer)
@@ -148,12 +181,18 @@ pub fn mean_backlog(saw: Saw, buffer: f64) -> f64 {
             (top - 1.0) * queued - top * (1.0 - saw.kept) * queued.powi(4) / 4.0
         }
         Growth::Exponential => ((top - 1.0).powi(2) - (knee - 1.0).powi(2)) / 2.0 / cycle_time(saw, buffer),
-    }
+    };
+    Ok(backlog.clamp(0.0, buffer))
 }
 
 /// The backlog that is not exceeded for the share `share` of a cycle's time, in bandwidth-delay products. `share` is in [0, 1].
-#[must_use]
-pub fn backlog_quantile(saw: Saw, buffer: f64, share: f64) -> f64 {
+///
+/// # Errors
+/// An argument out of its range.
+pub fn backlog_quantile(saw: Saw, buffer: f64, share: f64) -> Result<f64, OutOfRange> {
+    kept_share(saw.kept)?;
+    let buffer = products(buffer)?;
+    let share = part("share of time", share)?;
     let (top, _) = ends(saw, buffer);
     let left = (1.0 - share) * cycle_time(saw, buffer);
     let window = match saw.growth {
@@ -162,7 +201,7 @@ pub fn backlog_quantile(saw: Saw, buffer: f64, share: f64) -> f64 {
         Growth::Cubic => top * (1.0 - (1.0 - saw.kept) * (1.0 - share).powi(3)),
         Growth::Exponential => top - left,
     };
-    (window - 1.0).max(0.0)
+    Ok((window - 1.0).clamp(0.0, buffer))
 }
 
 /// The least utilization of one BBR flow, `[spang:performance21]`: the rate in the round trip that it sends at 3/4 of what it measures.
@@ -170,15 +209,21 @@ pub fn backlog_quantile(saw: Saw, buffer: f64, share: f64) -> f64 {
 /// ```text
 /// u = min( 3/4 + b, 1 )
 /// ```
-#[must_use]
-pub fn bbr_least_utilization(buffer: f64) -> f64 {
-    (0.75 + buffer).min(1.0)
+///
+/// # Errors
+/// An argument out of its range.
+pub fn bbr_least_utilization(buffer: f64) -> Result<f64, OutOfRange> {
+    let buffer = products(buffer)?;
+    Ok((0.75 + buffer).min(1.0))
 }
 
 /// The buffer, in bandwidth-delay products, at which [`bbr_least_utilization`] is `utilization`: a quarter for 1.
-#[must_use]
-pub fn bbr_buffer_for_least(utilization: f64) -> f64 {
-    (utilization.min(1.0) - 0.75).max(0.0)
+///
+/// # Errors
+/// An argument out of its range.
+pub fn bbr_buffer_for_least(utilization: f64) -> Result<f64, OutOfRange> {
+    let utilization = part("utilization", utilization)?;
+    Ok((utilization - 0.75).max(0.0))
 }
 
 /// The mean utilization of one BBR flow over the eight round trips of its gain cycle (5/4, 3/4, six times 1), of which only the second
@@ -188,15 +233,21 @@ pub fn bbr_buffer_for_least(utilization: f64) -> f64 {
 /// u = 1 - max(0, 1/4 - b) / 8
 /// ```
 /// The probe for the round-trip time, 0.2 s of 10 s, is left out: it costs another 2 % of a flow that is alone.
-#[must_use]
-pub fn bbr_mean_utilization(buffer: f64) -> f64 {
-    1.0 - (0.25 - buffer).max(0.0) / 8.0
+///
+/// # Errors
+/// An argument out of its range.
+pub fn bbr_mean_utilization(buffer: f64) -> Result<f64, OutOfRange> {
+    let buffer = products(buffer)?;
+    Ok(1.0 - (0.25 - buffer).max(0.0) / 8.0)
 }
 
 /// The buffer, in bandwidth-delay products, at which [`bbr_mean_utilization`] is `utilization`; zero up to 31/32.
-#[must_use]
-pub fn bbr_buffer_for_mean(utilization: f64) -> f64 {
-    (0.25 - 8.0 * (1.0 - utilization.min(1.0))).max(0.0)
+///
+/// # Errors
+/// An argument out of its range.
+pub fn bbr_buffer_for_mean(utilization: f64) -> Result<f64, OutOfRange> {
+    let utilization = part("utilization", utilization)?;
+    Ok((0.25 - 8.0 * (1.0 - utilization)).max(0.0))
 }
 
 /// The window at the loss and behind it.

@@ -34,7 +34,8 @@ pub(super) fn lines(question: &Question, point: &Point) -> Vec<Line> {
         });
         lines.push(Line {
             system: "IOS",
-            line: format!("policy-map POLICY\n class CLASS\n  queue-limit {packets} packets"),
+            // Any other class needs a bandwidth or a shape before it takes a queue-limit.
+            line: format!("policy-map POLICY\n class class-default\n  queue-limit {packets} packets"),
         });
     }
     lines

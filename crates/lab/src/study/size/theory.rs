@@ -2,6 +2,7 @@
 
 use super::answer::{Delay, Point, Rule};
 use super::question::Question;
+use model::OutOfRange;
 use model::fixed_point::{self, Bottleneck, Flow, Queue};
 use model::response::Protocol;
 use model::rules::single_flow::{self, Growth, Saw};
@@ -86,26 +87,23 @@ pub(super) fn expected(question: &Question, flows: u64, packets: u64) -> Point {
     for (control, share) in question.mix.shares() {
         let (of, waits, longest) = match behaviour(control, window, rtt) {
             Behaviour::Saw(saw) => {
-                let spread = many_flows::window_deviation(saw.kept) / f64::from(apart(flows)).sqrt();
+                let spread = said(many_flows::window_deviation(saw.kept)) / f64::from(apart(flows)).sqrt();
                 // Flows are neither all in step nor all out of it: both utilizations are too little, both delays may be too short.
                 (
-                    single_flow::mean_utilization(saw, buffer).max(many_flows::least_utilization(
-                        saw.kept,
-                        apart(flows),
-                        buffer,
-                    )),
-                    single_flow::mean_backlog(saw, buffer).max(buffer / 2.0),
-                    single_flow::backlog_quantile(saw, buffer, 0.95)
+                    said(single_flow::mean_utilization(saw, buffer))
+                        .max(said(many_flows::least_utilization(saw.kept, apart(flows), buffer))),
+                    said(single_flow::mean_backlog(saw, buffer)).max(buffer / 2.0),
+                    said(single_flow::backlog_quantile(saw, buffer, 0.95))
                         .max(buffer.min(buffer / 2.0 + P95 * spread * (1.0 + buffer))),
                 )
             }
             // What several measure is not the link's rate less the others': their mean is nearer to the least of one. A flow alone has a
             // queue in one round trip of eight, many keep up to a product waiting.
             Behaviour::Bbr if flows == 1 => {
-                (single_flow::bbr_mean_utilization(buffer), buffer.min(0.25) / 8.0, buffer.min(0.25))
+                (said(single_flow::bbr_mean_utilization(buffer)), buffer.min(0.25) / 8.0, buffer.min(0.25))
             }
             Behaviour::Bbr => {
-                (single_flow::bbr_least_utilization(buffer), buffer.min(1.0) / 2.0, buffer.min(1.0))
+                (said(single_flow::bbr_least_utilization(buffer)), buffer.min(1.0) / 2.0, buffer.min(1.0))
             }
         };
         utilization += share * of;
@@ -121,9 +119,24 @@ pub(super) fn expected(question: &Question, flows: u64, packets: u64) -> Point {
     }
 }
 
+/// What a rule says of a question's numbers, which are in its range.
+fn said<T>(found: Result<T, OutOfRange>) -> T {
+    found.expect("limits, windows and targets of a question that was checked are in range")
+}
+
 /// Flows as many as are out of step with each other.
 fn apart(flows: u64) -> u32 {
     count(flows / IN_STEP).max(1)
+}
+
+/// Said where the queue is none of those that the rules are for.
+pub(super) fn policy(question: &Question) -> Option<String> {
+    (question.queue != link::queue::DROP_TAIL).then(|| {
+        format!(
+            "theory alone is of drop-tail: that {} drops packets before its limit is left out; simulation has it",
+            question.queue
+        )
+    })
 }
 
 /// What theory expects at both ends of the range of flows, of which the worse counts.
@@ -172,7 +185,7 @@ pub(super) fn rules(question: &Question) -> Vec<Rule> {
     });
     // The control with the deepest decrease needs the most.
     if let Some(kept) = kept.reduce(f64::min) {
-        let least = many_flows::buffer_for_least(kept, count(flows), target);
+        let least = said(many_flows::buffer_for_least(kept, count(flows), target));
         rules.push(Rule {
             name: "many flows, least".into(),
             packets: least.and_then(|buffer| whole(buffer * bdp)),
@@ -185,7 +198,7 @@ pub(super) fn rules(question: &Question) -> Vec<Rule> {
     let (window, share) = (question.window(flows), Fraction::new(target).unwrap_or(Fraction::ONE));
     rules.push(Rule {
         name: "O(log W)".into(),
-        packets: whole(tiny_buffer(share, window.max(1.0), share)),
+        packets: tiny_buffer(share, window.max(1.0), share).ok().and_then(whole),
         source: "Enachescu, Ganjali, Goel, McKeown and Roughgarden 2006",
         fits: false,
         because: "paced flows that are limited elsewhere and offer the target's load; greedy flows offer more than any link has".into(),
@@ -245,9 +258,9 @@ fn of_one(question: &Question, control: &str, flows: u64, rtt: f64) -> Vec<Rule>
             (single_flow::buffer_for_least(saw.kept, target), single_flow::buffer_for_mean(saw, target))
         }
     };
-    let of = |what: &str, buffer: f64, source, because: &str| Rule {
+    let of = |what: &str, buffer, source, because: &str| Rule {
         name: format!("one {control} flow, {what}"),
-        packets: Some((buffer * bdp).ceil() as u64),
+        packets: Some((said(buffer) * bdp).ceil() as u64),
         source,
         fits: flows < MANY,
         because: because.into(),
