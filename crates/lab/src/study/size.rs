@@ -64,6 +64,7 @@ pub fn from_theory(question: &Question) -> Sizing {
         "theory alone: flows are all in step, or one of nine is out of it, whichever gives more; without start-up, timeouts and bursts".into(),
     );
     assumptions.extend(theory::policy(question));
+    assumptions.extend(theory::small_windows(question));
     assumptions.extend(choice::clumps(question, chosen.recommended));
     Sizing {
         engine: Engine::Model,

@@ -14,6 +14,8 @@ const MANY: u64 = 300;
 /// Of so many flows one is taken to be out of step with the others. 603 CUBIC flows at 6 Gbit/s and 50 ms have 99.2 % with 0.92 BDP/sqrt(n) in
 /// simulation, where independent windows would have 99.9 %; with a ninth as many of them the promise is below what simulation has.
 const IN_STEP: u64 = 9;
+/// Below so many packets a window has too few duplicate acknowledgements for many a loss: the sources leave that out.
+const SMALL_WINDOW: f64 = 10.0;
 /// Standard deviations of a normal distribution that 95 % stay below.
 const P95: f64 = 1.645;
 /// Segments that CUBIC's cubic grows in a second cubed `[rfc9438:5]`.
@@ -139,6 +141,18 @@ pub(super) fn policy(question: &Question) -> Option<String> {
     })
 }
 
+/// Said where the windows are too small for theory, which has no timeouts.
+pub(super) fn small_windows(question: &Question) -> Option<String> {
+    let window = question.window(question.flows.most);
+    (window < SMALL_WINDOW).then(|| {
+        format!(
+            "each of {} flows has {window:.1} packets under way where they fill the link: below {SMALL_WINDOW:.0} many a loss ends in \
+             a timeout, which theory leaves out and simulation has",
+            question.flows.most
+        )
+    })
+}
+
 /// What theory expects at both ends of the range of flows, of which the worse counts.
 pub(super) fn curve(question: &Question, limits: &[u64]) -> Vec<Point> {
     let ends = question.flows;
@@ -258,7 +272,7 @@ fn of_one(question: &Question, control: &str, flows: u64, rtt: f64) -> Vec<Rule>
             (single_flow::buffer_for_least(saw.kept, target), single_flow::buffer_for_mean(saw, target))
         }
     };
-    let of = |what: &str, buffer, source, because: &str| Rule {
+    let of = |what: &str, buffer: Result<f64, OutOfRange>, source, because: &str| Rule {
         name: format!("one {control} flow, {what}"),
         packets: Some((said(buffer) * bdp).ceil() as u64),
         source,

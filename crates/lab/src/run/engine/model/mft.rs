@@ -222,9 +222,10 @@ impl Seen<'_> {
             );
         }
         if prediction.regime == Regime::SelfInducedLoss && path.buffer < target.segment * SMALL_QUEUE {
+            let whose = if targets.len() > 1 { " for each flow" } else { "" };
             notes.push(
                 format!(
-                    "a queue of fewer than {SMALL_QUEUE} segments: bursts overflow it and timeouts rule, which the sawtooth \
+                    "a queue of fewer than {SMALL_QUEUE} segments{whose}: bursts overflow it and timeouts rule, which the sawtooth \
                      leaves out; expect far less"
                 )
                 .into(),
