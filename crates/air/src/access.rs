@@ -70,7 +70,8 @@ const RETRY_LIMIT: u32 = 7;
 /// Fields of the EDCA parameter set: four bits for AIFSN, four for the exponent of a window.
 const MOST_AIFSN: u32 = 15;
 const MOST_WINDOW: u32 = (1 << 15) - 1;
-const MOST_ATTEMPTS: u32 = 255;
+/// More than the 255 of the standard: cells of other simulators never drop a frame.
+const MOST_ATTEMPTS: u32 = 65_535;
 
 impl Access {
     /// The default EDCA parameters of `category` for stations on `phy` (table 9-155).

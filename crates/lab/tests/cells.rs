@@ -1,6 +1,7 @@
 //! Scenarios of a wireless cell: what they resolve to, which engines answer, and what the answers say.
 
 use air::access::{Access, Category, Countdown};
+use air::config::AfterCollision;
 use air::phy::{IEEE_80211B, IEEE_80211G, Phy};
 use link::Limit;
 use link::moving_limit::MovingLimitConfig;
@@ -201,8 +202,12 @@ fn only_the_simulator_and_where_it_has_a_theory_the_model_answer_of_a_cell() {
 
 #[test]
 fn saturation_is_answered_by_both_engines_and_they_agree() {
-    for (text, rule) in [(saturated(5), "edca"), (saturated(5).replace("phy", "access = 'dcf'\nphy"), "dcf")]
-    {
+    let with = |keys: &str| saturated(5).replace("phy", &format!("{keys}\nphy"));
+    for (text, rule) in [
+        (saturated(5), "edca"),
+        (with("access = 'dcf'"), "dcf"),
+        (with("ac.be = { txop = '3008us' }"), "edca with a TXOP"),
+    ] {
         let (model, sim) = (answered(Engine::Model, &text), answered(Engine::Sim, &text));
         assert!(model.summary.is_exact());
         let (theory, found) = (model.summary.wlan.unwrap(), sim.summary.wlan.unwrap());
@@ -220,6 +225,71 @@ fn saturation_is_answered_by_both_engines_and_they_agree() {
         assert!((sum(&found.stations) / found.throughput_bps - 1.0).abs() < 1e-6);
         let utilization = sim.summary.utilization.unwrap();
         assert!((utilization + found.idle_share - 1.0).abs() < 1e-9, "{utilization}");
+    }
+}
+
+#[test]
+fn eifs_holds_the_acknowledgement_that_did_not_come() {
+    let eifs = |text: &str| match cell(text).after_collision {
+        AfterCollision::Wait(wait) => wait,
+        other => panic!("{other:?}"),
+    };
+    let b = |rate: &str| saturated(1).replace("802.11a", "802.11b").replace("54Mbit/s", rate);
+    let with = |key: &str| saturated(1).replace("phy", &format!("{key}\nphy")).replace("802.11a", "802.11g");
+    // SIFS, and 14 bytes at 24, 12, 6, 24, 1, 11 and 1 Mbit/s.
+    for (text, micros) in [
+        (saturated(1), 16 + 28),
+        (saturated(1).replace("54Mbit/s", "18Mbit/s"), 16 + 32),
+        (with("control_rate = '6Mbit/s'"), 10 + 50),
+        (with(""), 10 + 34),
+        (with("eifs_rate = '1Mbit/s'"), 10 + 304),
+        (b("11Mbit/s"), 10 + 203),
+        (b("1Mbit/s"), 10 + 304),
+    ] {
+        assert_eq!(eifs(&text), Span::from_micros(micros), "{text}");
+    }
+}
+
+/// Tables of ns-3 (src/wifi/examples/wifi-bianchi.cc): PHY, rate in Mbit/s, wait after a collision, and throughput of 5, 20 and 50 stations.
+/// Its stations have DCF, no retry limit, and 34 bytes around a payload of 1500; with 802.11b 36.
+const TABLES: &[(&str, &str, &str, [f64; 3])] = &[
+    ("802.11a", "6", "difs", [4.7087, 3.9899, 3.5071]),
+    ("802.11a", "6", "eifs", [4.6899, 3.9589, 3.4711]),
+    ("802.11a", "18", "eifs", [12.6719, 10.7810, 9.4804]),
+    ("802.11a", "54", "difs", [29.8324, 26.2925, 23.5618]),
+    ("802.11a", "54", "eifs", [29.2861, 25.3325, 22.4162]),
+    ("802.11g", "24", "difs", [16.2470, 14.0072, 12.4144]),
+    ("802.11g", "36", "eifs", [22.0092, 18.8997, 16.6777]),
+    ("802.11b", "1", "eifs", [0.8418, 0.7186, 0.6285]),
+    ("802.11b", "11", "difs", [6.4734, 5.7819, 5.1745]),
+    ("802.11b", "11", "eifs", [6.3821, 5.5765, 4.9103]),
+];
+
+#[test]
+fn published_tables_of_saturation_are_met_within_one_and_a_half_percent() {
+    for (phy, rate, after, expected) in TABLES {
+        let (control, header, seconds) = match *phy {
+            "802.11b" => ("2Mbit/s", 36, if *rate == "1" { 400 } else { 100 }),
+            _ => ("24Mbit/s", 34, if *rate == "6" { 100 } else { 40 }),
+        };
+        for (stations, expected) in [5, 20, 50].into_iter().zip(expected) {
+            let text = format!(
+                "title = 't'\nduration = '{seconds}s'\n[wlan]\nphy = '{phy}'\nrate = '{rate}Mbit/s'\ncontrol_rate = '{control}'\n\
+                 after_collision = '{after}'\nheader = '{header}B'\nllc = '0B'\nac.be = {{ aifsn = 2, retry_limit = 65535 }}\n\
+                 [[station]]\ncount = {stations}\nsaturated = '1500B'\n[record]\ncolumns = []\n"
+            );
+            for engine in [Engine::Model, Engine::Sim] {
+                let found = answered(engine, &text).summary.wlan.unwrap().throughput_bps / 1e6;
+                let apart = found / expected - 1.0;
+                println!(
+                    "{phy} {rate} {after} {stations} {engine:?}: {found:.4}, {expected:.4}, {apart:+.4}"
+                );
+                assert!(
+                    apart.abs() < 0.015,
+                    "{phy} {rate} {after} {stations} {engine:?}: {found} {expected}"
+                );
+            }
+        }
     }
 }
 

@@ -144,6 +144,25 @@ fn dcf_has_no_categories_and_a_header_without_qos() {
 }
 
 #[test]
+fn best_effort_alone_by_difs_is_dcf_where_nothing_is_written() {
+    let of = |keys: &str, rest: &str| {
+        let cell = read(&format!("{CELL}{keys}\n{REST}{rest}\n")).wlan.unwrap();
+        (cell.access, cell.header.get())
+    };
+    let (dcf, edca) = ((AccessRule::Dcf, 28), (AccessRule::Edca, 30));
+    assert_eq!(of("ac.be = { aifsn = 2 }", ""), dcf);
+    assert_eq!(of("ac.be = { cw_min = 15, aifsn = 2, txop = '0ms' }", "category = 'be'"), dcf);
+    assert_eq!(of("", ""), edca);
+    assert_eq!(of("ac.be = { aifsn = 3 }", ""), edca);
+    assert_eq!(of("ac.be = { aifsn = 2 }\naccess = 'edca'", ""), edca);
+    assert_eq!(of("ac.be = { aifsn = 2, txop = '3ms' }", ""), edca);
+    assert_eq!(of("ac.be = { aifsn = 2 }\naccess_point.ac.be = { txop = '3ms' }", ""), edca);
+    assert_eq!(of("ac.be = { aifsn = 2 }\nac.vo = { cw_min = 3 }", ""), edca);
+    assert_eq!(of("ac.be = { aifsn = 2 }", "ack_category = 'vo'"), edca);
+    assert_eq!(of("ac.be = { aifsn = 2 }", "[[station]]\nsaturated = '1B'\ncategory = 'bk'"), edca);
+}
+
+#[test]
 fn what_moves_a_limit_has_the_defaults_of_its_source() {
     let sized = |rule: &str| {
         let text = format!(
@@ -218,7 +237,9 @@ fn a_contention_window_is_a_power_of_two_less_one() {
         &["wlan.access_point.ac.be.cw_min: 5", "write 3 or 7"],
     );
     says(&in_wlan("ac.be = { aifsn = 0 }"), &["wlan.ac.be.aifsn", "a whole number from 1 to 15"]);
-    says(&in_wlan("ac.be = { retry_limit = 0 }"), &["wlan.ac.be.retry_limit", "from 1 to 255"]);
+    says(&in_wlan("header = '1MB'"), &["wlan.header: 1MB in a frame", "at most 65.535kB"]);
+    says(&further("[[station]]\nsaturated = '70kB'"), &["station[1].saturated: 70kB in a frame"]);
+    says(&in_wlan("ac.be = { retry_limit = 0 }"), &["wlan.ac.be.retry_limit", "from 1 to 65535"]);
     says(&in_wlan("ac.xx = {}"), &["wlan.ac.xx: unknown key", "accepted: be, bk, vi, vo"]);
 }
 

@@ -3,7 +3,7 @@
 use super::keys::{At, Keys};
 use super::traffic::TrafficRead;
 use super::{cell_queue, link, repeated};
-use crate::document::{Node, path};
+use crate::document::{Node, Value, path};
 use crate::schema;
 use crate::spec::{
     Access, AccessRule, AfterCollision, Backhaul, Categories, Category, Saturated, Station, Wlan,
@@ -39,7 +39,11 @@ const MOST_STATIONS: u64 = 1000;
 /// Fields of the EDCA parameter set [9.4.2.28]: four bits for the exponent of a window, four for AIFSN.
 const MOST_WINDOW: u64 = (1 << 15) - 1;
 const MOST_AIFSN: u64 = 15;
-const MOST_ATTEMPTS: u64 = 255;
+/// More than the 255 of the standard: cells of other simulators never drop a frame.
+const MOST_ATTEMPTS: u64 = 65_535;
+/// AIFSN of DIFS [10.3.2.3.5].
+const DIFS: i128 = 2;
+const MOST_IN_A_FRAME: Bytes = Bytes::new(65_535);
 /// MAC header and FCS of a data frame with three addresses [9.3.2.1]; QoS control takes 2 bytes.
 const PLAIN_HEADER: Bytes = Bytes::new(28);
 const QOS_HEADER: Bytes = Bytes::new(30);
@@ -66,13 +70,15 @@ fn read<'a>(root: &Keys<'a>, at: &At<'a>) -> Option<WlanRead<'a>> {
     let short_preamble = keys.read("preamble", |at| at.word(PREAMBLES));
     let rate_read = keys.read("rate", rate);
     let control_rate = keys.optional("control_rate", rate);
-    let access = keys.read("access", |at| at.word(RULES));
+    let usual = if distributed(root, &keys) { AccessRule::Dcf } else { AccessRule::Edca };
+    let access = keys.or("access", usual, |at| at.word(RULES));
     let dcf = access == Some(AccessRule::Dcf);
     let after_collision = keys.read("after_collision", |at| at.word(AFTER_COLLISION));
     let eifs_rate = keys.optional("eifs_rate", rate);
-    let header = keys.or("header", if dcf { PLAIN_HEADER } else { QOS_HEADER }, |at| at.quantity("B"));
-    let llc = keys.read("llc", |at| at.quantity("B"));
-    let ack = keys.read("ack", |at| at.above_zero("B", "an acknowledgement of nothing"));
+    let header =
+        keys.or("header", if dcf { PLAIN_HEADER } else { QOS_HEADER }, |at| in_a_frame(at, at.quantity("B")));
+    let llc = keys.read("llc", |at| in_a_frame(at, at.quantity("B")));
+    let ack = keys.read("ack", |at| in_a_frame(at, at.above_zero("B", "an acknowledgement of nothing")));
     let ac = keys.read("ac", |at| categories(at, dcf));
     let access_point =
         keys.read("access_point", |at| at.keys(schema::ACCESS_POINT)?.read("ac", |at| categories(at, dcf)));
@@ -103,8 +109,38 @@ fn read<'a>(root: &Keys<'a>, at: &At<'a>) -> Option<WlanRead<'a>> {
     Some(WlanRead { keys, stations: names, saturated, dcf, delay, wlan })
 }
 
+/// Whether a cell without `access` is one of DCF: best effort is the only category that is named, and it contends by DIFS, without a TXOP.
+fn distributed(root: &Keys<'_>, keys: &Keys<'_>) -> bool {
+    let stations = keys.get("ac");
+    let access_point = keys.get("access_point").and_then(|at| at.child("ac"));
+    let Some(be) = stations.as_ref().and_then(|ac| ac.child("be")) else { return false };
+    let by_difs = matches!(be.child("aifsn").map(|at| &at.node.value), Some(Value::Integer(DIFS)));
+    let bursts =
+        |be: &At<'_>| be.child("txop").is_some_and(|txop| txop.node.typed().parse() != Ok(Span::ZERO));
+    let tables = || stations.iter().chain(&access_point);
+    let others = CATEGORIES.iter().filter(|(_, category)| *category != Category::Be);
+    let alone = others.map(|(name, _)| name).all(|name| tables().all(|ac| ac.child(name).is_none()));
+    let plain = |at: &At<'_>, key: &str| at.child(key).is_none_or(|at| at.node.typed() == "be");
+    let items = |section: &str| root.get(section).map(|at| at.items()).unwrap_or_default();
+    by_difs
+        && alone
+        && !tables().filter_map(|ac| ac.child("be")).any(|be| bursts(&be))
+        && items("station").iter().all(|at| plain(at, "category"))
+        && items("flow").iter().all(|at| plain(at, "category") && plain(at, "ack_category"))
+}
+
 fn rate(at: &At<'_>) -> Option<Rate> {
     at.above_zero("Mbit/s", "a rate of zero: nothing would pass")
+}
+
+/// Checks a size that is part of a frame: a packet has no more.
+fn in_a_frame(at: &At<'_>, size: Option<Bytes>) -> Option<Bytes> {
+    let size = size?;
+    if size > MOST_IN_A_FRAME {
+        at.fault(format!("{size} in a frame"), format!("at most {MOST_IN_A_FRAME}"), None);
+        return None;
+    }
+    Some(size)
 }
 
 /// Reads an access category; without categories best effort is the only one.
@@ -207,7 +243,7 @@ fn station(
     let own_rate = keys.optional("rate", rate);
     let category = keys.read("category", |at| category(at, dcf));
     let payload: Option<Option<Bytes>> =
-        keys.optional("saturated", |at| at.above_zero("B", "frames without a payload"));
+        keys.optional("saturated", |at| in_a_frame(at, at.above_zero("B", "frames without a payload")));
     let limit = keys.read("queue", |at| {
         at.keys(schema::STATION_QUEUE)?.read("limit", |at| cell_queue::limit(at, "the uplink"))
     });

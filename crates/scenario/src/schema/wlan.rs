@@ -41,7 +41,9 @@ pub(crate) const WLAN: Keys = &[&[
     Key {
         name: "access",
         kind: r#"`"edca"`, `"dcf"`"#,
-        default: Written(r#""edca""#),
+        default: Words(
+            r#"`"edca"`; `"dcf"` where no category but `be` is named and `ac.be` has `aifsn = 2` and no TXOP"#,
+        ),
         meaning: "how stations contend. `\"edca\"` (802.11e): categories, and backoff counters that go down at each slot \
              boundary. `\"dcf\"`: `be` alone, DIFS (`aifsn = 2`), and counters that go down in idle slots only \
              ([ADR 14](../adr/0014-when-a-backoff-counter-goes-down.md))",
@@ -51,15 +53,16 @@ pub(crate) const WLAN: Keys = &[&[
         name: "after_collision",
         kind: r#"`"eifs"`, `"difs"`"#,
         default: Written(r#""eifs""#),
-        meaning: "what is waited for after a collision: `\"eifs\"` is SIFS and an acknowledgement at the lowest rate longer than \
+        meaning: "what is waited for after a collision: `\"eifs\"` is SIFS and an acknowledgement at `eifs_rate` longer than \
              AIFS, `\"difs\"` is no longer",
         ..CELL
     },
     Key {
         name: "eifs_rate",
         kind: "rate above zero",
-        default: Words("the lowest mandatory rate: 6 Mbit/s of 802.11a, 1 Mbit/s of the others"),
-        meaning: "of the acknowledgement that EIFS holds. Some take 6 Mbit/s with 802.11g, which is 254 us less",
+        default: Words("that of the acknowledgement of a frame at `rate`"),
+        meaning: "of the acknowledgement that EIFS holds: the one that did not come (802.11-2016, table 10-5). A station that does not \
+             estimate it takes the lowest mandatory rate: 6 Mbit/s of 802.11a, 1 Mbit/s of the others",
         ..CELL
     },
     Key {
@@ -186,7 +189,7 @@ pub(crate) const ACCESS: Keys = &[&[
     },
     Key {
         name: "retry_limit",
-        kind: "whole number, 1 to 255",
+        kind: "whole number, 1 to 65535",
         default: Words("`7`"),
         meaning: "attempts after which a frame is dropped; the first one counts",
         ..CELL

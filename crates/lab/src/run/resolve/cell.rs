@@ -155,12 +155,13 @@ pub(super) fn plan(
         phy,
         sizes: Sizes { header: wlan.header, llc: wlan.llc, acknowledgement: wlan.ack },
         control_rate,
-        after_collision: match (wlan.after_collision, wlan.eifs_rate) {
-            (spec::AfterCollision::Eifs, None) => AfterCollision::Eifs,
-            (spec::AfterCollision::Eifs, Some(rate)) => {
-                AfterCollision::Wait(phy.eifs_less_difs_at(wlan.ack, rate))
+        after_collision: match wlan.after_collision {
+            spec::AfterCollision::Eifs => {
+                // Without a rate: the acknowledgement that did not come.
+                let missed = || phy.acknowledgement_rate(wlan.rate, control_rate);
+                AfterCollision::Wait(phy.eifs_less_difs_at(wlan.ack, wlan.eifs_rate.unwrap_or_else(missed)))
             }
-            (spec::AfterCollision::Difs, _) => AfterCollision::Difs,
+            spec::AfterCollision::Difs => AfterCollision::Difs,
         },
         ack_timeout: None,
         access_point,

@@ -21,6 +21,8 @@ struct Kind {
     category: &'static str,
     access: Access,
     class: Class,
+    /// What an access that does not collide transmits.
+    frames: u64,
     names: Vec<String>,
 }
 
@@ -143,7 +145,8 @@ fn kinds(cell: &CellPlan) -> Vec<Kind> {
                 aifsn: function.access.aifsn,
                 cw_min: function.access.cw_min,
                 cw_max: function.access.cw_max,
-                attempts: Some(function.access.retry_limit),
+                // So many attempts are never used up.
+                attempts: Some(function.access.retry_limit).filter(|attempts| *attempts <= 255),
                 payload: payload * burst.frames,
                 exchange: burst.whole,
                 data: burst.data,
@@ -158,7 +161,8 @@ fn kinds(cell: &CellPlan) -> Vec<Kind> {
                 }
                 None => {
                     let names = vec![station.name.clone()];
-                    kinds.push(Kind { category, access: function.access, class, names });
+                    let (access, frames) = (function.access, burst.frames);
+                    kinds.push(Kind { category, access, class, frames, names });
                 }
             }
         }
@@ -181,18 +185,15 @@ fn answer(resolved: &Resolved, kinds: &[Kind], found: &[bianchi::Saturation]) ->
     };
     let stations: Vec<StationSummary> = kinds.iter().zip(found).flat_map(of).collect();
     let idle_share = found.first().map_or(1.0, |one| one.idle_share);
-    // Of all attempts; the classes' attempts go as what they deliver over what does not collide.
-    let attempts = |(kind, found): (&Kind, &bianchi::Saturation)| {
-        found.throughput.as_bps_f64()
-            / kind.class.payload.bits_f64()
-            / (1.0 - found.collision_probability).max(1e-12)
-    };
-    let all: f64 = kinds.iter().zip(found).map(attempts).sum();
-    let collided: f64 = kinds
-        .iter()
-        .zip(found)
-        .map(|(kind, found)| attempts((kind, found)) * found.collision_probability)
-        .sum();
+    // Of all transmissions: those that collide, and the frames of an access that does not.
+    let (mut all, mut collided) = (0.0, 0.0);
+    for (kind, found) in kinds.iter().zip(found) {
+        let won = found.throughput.as_bps_f64() / kind.class.payload.bits_f64();
+        let p = found.collision_probability;
+        let lost = won * p / (1.0 - p).max(1e-12);
+        all += won * kind.frames as f64 + lost;
+        collided += lost;
+    }
     let dropped = found.iter().map(|found| found.drop_probability).fold(0.0, f64::max);
     let mut notes: Vec<Note> = Vec::new();
     if dropped > 0.0 {
