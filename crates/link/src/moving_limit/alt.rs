@@ -30,7 +30,7 @@ impl Default for AltParameters {
 /// ```text
 /// q <- q + a1 t_i - b1 t_b        within the fewest and the most packets
 /// ```
-/// Where it settles, the queue is empty for `b1/(a1+b1)` of the time.
+/// Empty is a queue from which nothing is being sent either. Where the limit settles, it is so for `b1/(a1+b1)` of the time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Alt {
     parameters: AltParameters,

@@ -314,7 +314,7 @@ pub(crate) const SIZING: Keys = &[&[
         engines: "sim",
         refused_by: "live",
         kinds: "alt a*",
-        meaning: "b1, packets per second that it is not. Where it settles, the queue is empty for b1/(a1+b1) of the time",
+        meaning: "b1, packets per second that it is not. Where it settles, nothing waits and nothing is being sent for b1/(a1+b1) of the time; `queue_empty_fraction`, which leaves out what is being sent, is larger",
         ..KEY
     },
     Key {
