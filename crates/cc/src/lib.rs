@@ -1,12 +1,27 @@
 //! Congestion controllers: how much may be in flight, given what the acknowledgements say.
 //!
-//! A controller is a [`CongestionControl`]; the transport tells it what happened and asks for its
+//! A controller is a [`CongestionControl`]. The transport reports events to the controller and asks for its
 //! [`Allowance`]. Nothing here knows queues, sockets or sequence numbers.
 //!
-//! Reading order: `control.rs` (the trait and its events), `loss_based.rs` (slow start x growth), `growth.rs`, `slow_start.rs` and
-//! its parts, `byte_counting.rs` (what an acknowledgement counts for), `registry.rs` (what a name stands for), `controls.rs` (the
-//! names). The controllers are in `controls/`: loss-based ones; those that go by delay or rate, `vegas.rs`, `fast.rs`, `bbr1.rs`,
-//! `bbr3.rs` (of the parts in `bbr.rs`) and `madison.rs`; those that routers assist, `assisted.rs` (with `in_flight.rs`).
+//! Reading order:
+//! - `control.rs`: the trait and its events;
+//! - `loss_based.rs`: a slow start times a growth, from `slow_start.rs` and `growth.rs`;
+//! - `byte_counting.rs`: how many bytes an acknowledgement counts for;
+//! - `controls.rs`: the names; `registry.rs`: the recipe behind each name;
+//! - `controls/`: one file per controller. `vegas.rs`, `fast.rs`, `bbr1.rs`, `bbr3.rs` and `madison.rs` go by delay or rate.
+//!   `assisted.rs` has the controllers that routers assist, with `in_flight.rs`. The others are loss-based.
+//!
+//! ```
+//! use tightlink_cc::{Congestion, CongestionKind, Start, registry};
+//! use units::{Bytes, Time};
+//! let segment = Bytes::new(1448);
+//! let start = Start { segment, window: segment * 100, threshold: Bytes::MAX };
+//! let mut control = registry::build("cubic", "standard", start).expect("in the registry");
+//! assert_eq!(control.allowance().window, segment * 100);
+//! let lost = Congestion { now: Time::ZERO, kind: CongestionKind::Loss, lost: segment, in_flight: segment * 100 };
+//! control.on_congestion(&lost);
+//! assert_eq!(control.allowance().window, segment * 70); // CUBIC keeps 0.7 of its window [rfc9438:4.6]
+//! ```
 
 mod byte_counting;
 mod control;

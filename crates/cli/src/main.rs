@@ -2,8 +2,10 @@
 //!
 //! stdout is data, stderr is talk. Exit codes: `problem.rs`.
 //!
-//! Reading order: `args.rs` (what can be typed), `command/` (one file per command), `problem.rs` (how it can end),
-//! `source.rs` (scenario files), `folder.rs` and `interrupt.rs` (where results go, and Ctrl-C meanwhile), `table.rs`, `progress.rs`, `talk.rs` and `print.rs` (what is shown, and how it gets out).
+//! Reading order:
+//! - `args.rs`: the options; `command/`: one file per command; `problem.rs`: errors and exit codes;
+//! - `source.rs`: scenario files; `folder.rs`: where results go; `interrupt.rs`: Ctrl-C;
+//! - `table.rs`, `progress.rs`, `talk.rs` and `print.rs`: the output.
 
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
@@ -40,6 +42,8 @@ fn main() -> ExitCode {
         Command::Receive(options) => command::receive::run(&options),
         Command::Send(options) => command::send::run(&options),
         Command::Verify(options) => command::verify::run(&options),
+        Command::Completions(options) => command::completions::run(&options),
+        Command::Docs(options) => command::docs::run(&options),
     };
     match result {
         Ok(code) => code,

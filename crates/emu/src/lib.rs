@@ -1,7 +1,7 @@
 //! The emulator: real programs behind an emulated tight link.
 //!
-//! Two network namespaces, a TUN device in each, and one thread that carries packets between them through a
-//! [`link::Link`] driven by the real clock: the same queue, serializer and loss as in the simulator. What does
+//! Two network namespaces have a TUN device each. One thread carries packets between the devices through a
+//! [`link::Link`] driven by the real clock. Queue, serializer and loss are those of the simulator. What does
 //! not live here: scenarios, congestion control, endpoints. Linux only.
 //!
 //! Start with [`privilege::prepare`], make a [`PathConfig`], [`Path::start`] it, run programs in
@@ -9,12 +9,38 @@
 //! [`PathReport`]. [`shell::run`] does all that around one command.
 //!
 //! Reading order:
-//! - `error.rs`: errors that say what to do.
-//! - `privilege.rs`, `namespace.rs`: the rights, and places to run programs in that cannot be left behind.
+//! - `error.rs`: errors with their fix.
+//! - `privilege.rs`, `namespace.rs`: the rights, and namespaces that end with their programs.
 //! - `interface.rs`, `tun.rs`, `vnet.rs`: the device.
 //! - `segment.rs`, `flow.rs`, `ecn.rs`, `pool.rs`: packets: their segments, their flows, their marks, their buffers.
 //! - `path.rs` and `path/`: the path itself; `realtime.rs`: its thread's priority.
 //! - `shell.rs`: `tightlink emulate -- CMD`; `user.rs`: as whom CMD runs.
+//!
+//! ```no_run
+//! use link::{Limit, LinkConfig};
+//! use std::collections::HashMap;
+//! use tightlink_emu::{Path, PathConfig, prepare};
+//! use units::{Bytes, Fraction, Rate, Span};
+//! prepare()?; // while the program has one thread
+//! let (rate, delay) = (Rate::from_bps(20_000_000), Span::from_millis(20));
+//! let path = Path::start(PathConfig {
+//!     link: LinkConfig { rate, delay, loss: Fraction::ZERO, jitter: Span::ZERO },
+//!     limit: Limit::Bytes(Bytes::new(100_000)),
+//!     queue: "codel".into(),
+//!     reverse_delay: delay,
+//!     extra_delays: HashMap::new(),
+//!     traffic: Vec::new(),
+//!     seed: 1,
+//!     mtu: 1500,
+//!     sample_every: None,
+//!     offload: true,
+//!     back: None,
+//! })?;
+//! let far = path.receiver_address().to_string();
+//! path.sender().command("ping").args(["-c", "3", &far]).status()?; // answers after 40 ms
+//! println!("{:?}", path.stop()?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod ecn;
 mod error;

@@ -1,10 +1,25 @@
-//! Estimators: what plain samples say of a path. Whoever has the samples, a simulated receiver or a real socket,
-//! gives them with the time at which they were taken; nothing here knows where they come from.
+//! Estimators: what samples say about a path. A simulated receiver or a real socket supplies each sample with its time; nothing
+//! here knows where samples come from.
 //!
-//! Reading order: `estimator.rs` (the trait), `round_trip.rs` (base, exogenous and average RTT, and the queue that
-//! stands), `goodput.rs` (what is delivered in windows of two round trips, and whether samples are nearly equal),
-//! `loss.rs` (gaps in sequence numbers, counters that only rise), `train.rs` (capacity from packet trains),
-//! `bottleneck.rs` (what waits at the bottleneck, from probes and packet pairs), `limits.rs` (what limited a transfer).
+//! Reading order:
+//! - `estimator.rs`: the trait;
+//! - `round_trip.rs`: base, exogenous and average RTT, and the standing queue;
+//! - `goodput.rs`: delivery in windows of two round trips, and whether samples are nearly equal;
+//! - `loss.rs`: gaps in sequence numbers, counters that only rise;
+//! - `train.rs`: capacity from packet trains;
+//! - `bottleneck.rs`: the backlog at the bottleneck, from probes and packet pairs;
+//! - `limits.rs`: the limit of a transfer.
+//!
+//! ```
+//! use tightlink_estimate::{Estimator, Train, TrainPacket};
+//! use units::{Bytes, Rate, Time};
+//! let mut train = Train::new(50);
+//! for number in 0..50 {
+//!     let at = Time::from_nanos(120_000 * number as u64); // 1500 bytes every 120 us
+//!     train.observe(at, TrainPacket { number, at, length: Bytes::new(1500) });
+//! }
+//! assert_eq!(train.estimate(), Some(Rate::from_bps(100_000_000)));
+//! ```
 
 mod bottleneck;
 mod estimator;

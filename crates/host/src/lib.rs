@@ -3,11 +3,24 @@
 //! What lives here: the clock, waiting for descriptors, the socket options that a window needs, `TCP_INFO`, and the
 //! settings of a network namespace's TCP. What does not: any decision. Nothing here starts a thread.
 //!
-//! Every call concerns the network namespace of the thread that makes it; a socket stays in the namespace of the thread
+//! Every call concerns the network namespace of the calling thread; a socket stays in the namespace of the thread
 //! that made it.
 //!
-//! Reading order: `clock.rs` (every time stamp is read there), `poller.rs` (every wait for a descriptor), `options.rs`,
+//! Reading order: `clock.rs` (reads every time stamp), `poller.rs` (every wait for a descriptor), `options.rs`,
 //! `tcp_info.rs`, `stack.rs` (two profiles of the kernel's TCP), `port_owner.rs`, `random.rs`, `error.rs`.
+//!
+//! ```
+//! use std::net::{TcpListener, TcpStream};
+//! use tightlink_host::{Clock, TcpInfo, options};
+//! let clock = Clock::start();
+//! let listener = TcpListener::bind("127.0.0.1:0")?;
+//! let stream = TcpStream::connect(listener.local_addr()?)?;
+//! assert!(options::available_controls().contains(&options::congestion_control(&stream)?));
+//! let info = TcpInfo::of(&stream)?;
+//! assert!(info.congestion_window() > info.in_flight());
+//! println!("{:?} after the start", clock.now());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod clock;
 mod error;

@@ -1,12 +1,33 @@
-//! The link: what a packet meets between two hosts, the same object in the simulator and in the emulator.
+//! The link between two hosts, the same object in the simulator and in the emulator.
 //!
 //! A [`Link`] is loss, then a queue, then a serializer, then a delay line. Time is an argument of every call
 //! and never goes backwards; nothing here knows TCP, flows or IO.
 //!
-//! Reading order: `packet.rs` (words), `link.rs` (the whole), then its parts in path order: `loss.rs`,
-//! `queue.rs` and `queue/`, `fifo.rs` (drop-tail when departures are known on arrival), `serializer.rs`,
-//! `delay.rs`; beside them `meter.rs`, `occupancy.rs`, `queueing_delay.rs` and `histogram.rs` over `buckets.rs`, and
-//! `loss_episodes.rs` (what is measured), `moving_limit.rs` (limits that follow the medium), `served_queue.rs` (a queue whose packets another machine sends), `assist.rs` (what a router tells senders) and `traffic.rs` (packets that do not answer to congestion).
+//! Reading order:
+//! - `packet.rs`: the words; `link.rs`: the whole;
+//! - the parts in path order: `loss.rs`, `queue.rs` and `queue/`, `fifo.rs` (drop-tail with departures known on arrival),
+//!   `serializer.rs`, `delay.rs`;
+//! - meters: `meter.rs`, `occupancy.rs`, `queueing_delay.rs`, `loss_episodes.rs`, and `histogram.rs` over `buckets.rs`;
+//! - `moving_limit.rs`: limits that follow the medium;
+//! - `served_queue.rs`: a queue whose packets another object sends;
+//! - `assist.rs`: routers that assist senders;
+//! - `traffic.rs`: packets that do not react to congestion.
+//!
+//! ```
+//! use tightlink_link::{DropReason, Limit, Link, LinkConfig};
+//! use units::{Bytes, Fraction, Rate, Span, Time, random::Stream};
+//! let (rate, delay) = (Rate::from_bps(12_000_000), Span::from_millis(10));
+//! let config = LinkConfig { rate, delay, loss: Fraction::ZERO, jitter: Span::ZERO };
+//! let mut link = Link::drop_tail(config, Limit::Packets(1), Stream::new(1, "link"));
+//! let mut dropped = Vec::new();
+//! for _ in 0..3 {
+//!     link.push(Time::ZERO, Bytes::new(1500), &mut |_, reason| dropped.push(reason));
+//! }
+//! assert_eq!(dropped, [DropReason::QueueFull]); // one is sent, one waits
+//! let arrival = Time::ZERO + Span::from_millis(11); // 1500 bytes take 1 ms, and 10 ms to the far end
+//! assert_eq!(link.wakeup(), Some(arrival));
+//! assert_eq!(link.poll(arrival, &mut |_, _| ()), Some(Bytes::new(1500)));
+//! ```
 
 pub mod assist;
 mod buckets;

@@ -1,13 +1,15 @@
 //! Real transfers: kernel TCP sockets whose window is set, and measured, while they run.
 //!
 //! What lives here: bulk flows between two addresses ([`send`], [`receive`]), the window limited from the
-//! receiver ([`WindowControl`]), and sizers at it. What does not: the clock, waiting, socket options and `TCP_INFO` (room
-//! `host`); the path between the two addresses (a thread that calls in here has already entered the right network
-//! namespace); scenario text, results on disk.
+//! receiver ([`WindowControl`]), and sizers that set the window. What does not: scenario text, results on disk, and room `host`'s clock,
+//! waiting, socket options and `TCP_INFO`. The path between the two addresses is made elsewhere: a calling thread is already in the
+//! right network namespace.
 //!
-//! Reading order: `window.rs` (the actuator), `sized_group.rs` (a sizer at the actuators of one connection or several),
-//! `pilot.rs` (the same with probes), `sobas_socket.rs` (all of it for a program of its own), `tune.rs` (for programs that
-//! know nothing of it), `load.rs` (flows of an experiment), `error.rs`.
+//! Reading order:
+//! - `window.rs`: the actuator;
+//! - `sized_group.rs`: a sizer at the actuators of one connection or several; `pilot.rs`: the same with probes;
+//! - `sobas_socket.rs`: a socket with a sizer for other programs; `tune.rs`: for unmodified programs;
+//! - `load.rs`: flows of an experiment; `error.rs`.
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;

@@ -8,19 +8,39 @@
 //!          ◄───────── 50 packets of 1500 bytes ──────────      in one go
 //! ```
 //!
-//! The receiver probes [sobas:IV]. Echoes go the way of the data: a gap in the echoer's count, which each echo carries, is
-//! a packet lost *there*; a probe that was never counted was lost on the way of the acknowledgements. Both sides stamp
-//! arrivals in the kernel (`SO_TIMESTAMPNS`), and an echo says how long it was held, so a busy program at either end does
+//! The receiver probes [sobas:IV]. Echoes go the way of the data, and each echo carries the echoer's count. A gap in the count is
+//! a packet lost on the way of the data. A probe that was never counted was lost on the way of the acknowledgements. Both sides stamp
+//! arrivals in the kernel (`SO_TIMESTAMPNS`), and an echo says how long the echoer held it. So a busy program at either end does
 //! not lengthen the round trip. Neither side has a thread: their owners poll them when their sockets are readable.
 //!
 //! **Who may.** Every datagram is authenticated with a key that both sides share ([`ProbeKey`]), for one session, and counts
-//! once: what fails, or comes again, is ignored without an answer. An echo has the length of its probe. A train goes only to
-//! an address that shows a cookie it was sent within the last twenty seconds, so it cannot be turned on someone else, and
-//! an echoer sends them no larger and no more often than a prober of this project asks ([`TrainLimits`]). Its owner may count
-//! them in a limit of its own, and have only one address heard. Contents are not secret: there is nothing in them.
+//! once. A datagram that fails, or comes again, is ignored without an answer. An echo has the length of its probe.
 //!
-//! Reading order: `key.rs`, `wire.rs` (the datagrams), `prober.rs`, `echoer.rs`, then what they are made of: `replay.rs`,
-//! `echoes.rs` (which echoes are missing), `train.rs` (what a train's arrivals say), `socket.rs`, `error.rs`.
+//! A train goes only to an address that returns a cookie which the echoer sent there within the last twenty seconds. So no train can be
+//! directed at someone else. An echoer sends trains no larger and no more often than a prober of this project asks ([`TrainLimits`]). Its
+//! owner may count trains in a limit of its own, and accept one address only. Contents are not secret: there is nothing in them.
+//!
+//! Reading order: `key.rs`, `wire.rs` (the datagrams), `prober.rs`, `echoer.rs`. Their parts are `replay.rs`,
+//! `echoes.rs` (missing echoes), `train.rs` (the arrivals of a train), `socket.rs`, `error.rs`.
+//!
+//! ```
+//! use host::Clock;
+//! use tightlink_probe::{Echoer, ProbeEvent, ProbeKey, Prober, TrainLimits};
+//! use units::Span;
+//! let (key, session) = (ProbeKey::random()?, 7);
+//! let mut echoer = Echoer::bind("127.0.0.1:0".parse()?, &key, [session], TrainLimits::default())?;
+//! let mut prober = Prober::connect(echoer.address()?, &key, session)?;
+//! let clock = Clock::start();
+//! prober.set_interval(Some(Span::from_millis(10)), clock.now());
+//! let round_trip = loop {
+//!     echoer.poll(&clock);
+//!     if let Some(ProbeEvent::Echo(round_trip)) = prober.poll(&clock).first() {
+//!         break *round_trip;
+//!     }
+//! };
+//! assert!(round_trip < Span::from_secs(1));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod cookie;
 mod echoer;

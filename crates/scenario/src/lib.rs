@@ -1,19 +1,23 @@
 //! The scenario file: its schema as plain data, reading it with errors at line and key, overrides, sweeps and a
 //! content hash.
 //!
-//! What lives here: the text of a scenario as a tree that remembers where each value was written
-//! ([`Document`]), the checked plain data read from it ([`Scenario`] and the types of [`spec`]), everything
-//! that can be wrong with it ([`Fault`]), and the points of its `[sweep]` ([`Sweep`]). What does not: how
-//! anything runs, and which congestion controls or queues exist. A later stage that finds a name unknown
+//! What lives here:
+//! - the text of a scenario as a tree that remembers the place of each value ([`Document`]);
+//! - the checked plain data read from the tree ([`Scenario`] and the types of [`spec`]);
+//! - its faults ([`Fault`]) and the points of its `[sweep]` ([`Sweep`]).
+//!
+//! What does not: how anything runs, and which congestion controls or queues exist. A later stage that finds a name unknown
 //! raises the same kind of fault at the same place through [`Document::fault`].
 //!
-//! Three things can give a key its value. The file does; `[sweep]` gives it one value after another in the file's
-//! place; and an override ([`Document::set`], `--set` on the command line) comes before both: the axis of a key that
-//! is set leaves the sweep.
+//! Three sources can give a key its value. The file gives one. `[sweep]` gives one value after another in its
+//! place. An override ([`Document::set`], `--set` on the command line) replaces both: the axis of an overridden key
+//! leaves the sweep.
 //!
-//! Reading order: `spec.rs` (what a scenario is), `origin.rs` and `fault.rs` (where, and what is wrong),
-//! `document.rs` (text to tree, and overrides), `schema.rs` (which keys exist), `limit.rs`, `read.rs` (tree to data, one
-//! file per table), `sweep.rs`, `rewrite.rs` (a point's own text), `hash.rs`.
+//! Reading order:
+//! - `spec.rs`: the data of a scenario; `origin.rs` and `fault.rs`: places and faults;
+//! - `document.rs`: text to tree, and overrides;
+//! - `schema.rs`: the keys; `limit.rs`; `read.rs`: tree to data, one file per table;
+//! - `sweep.rs`; `rewrite.rs`: a point's own text; `hash.rs`.
 //!
 //! ```
 //! use tightlink_scenario::Document;

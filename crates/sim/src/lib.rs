@@ -5,19 +5,42 @@
 //!
 //! How time passes: a flow's propagation delay, forward and return, is lumped behind the tight link. The
 //! flow's own dynamics do not change by it, since only sums of delays matter to it. Behind a drop-tail queue a
-//! packet costs one event: its departure is known as it is sent, and what happens at the receiver is worked out
-//! when its acknowledgement reaches the sender. Behind any other queue the link's departures are events, too. Flows
-//! of the same base RTT share a line behind the link, of which only the head is looked at; the agenda holds one
-//! entry per flow (its next deadline, kept lazily), per source and per link, never one per packet.
+//! packet costs one event. Its departure is known as it is sent, and the receiver's reaction is computed
+//! when its acknowledgement reaches the sender. Behind any other queue the link's departures are events, too.
 //!
-//! Where packets cross several links, or acknowledgements cross queues, packets move hop by hop: every link's
-//! propagation is real, with an event for each packet and link, and only a flow's access lines are lumped. Over a single
-//! link both ways give the same packets. A wireless cell is a third way: what waits for the air is sent by [`air::Cell`].
+//! Flows of the same base RTT share a line behind the link, and the loop looks only at the head of a line. The agenda holds one
+//! entry per flow, source and link, never one per packet. A flow's entry is its next deadline, kept lazily.
 //!
-//! Reading order: `plan.rs` (what goes in), `simulation.rs` (the loop), `agenda.rs`, `packet.rs`, `medium.rs` and
-//! `medium/` (what carries packets: one link, a network of them, a wireless cell), `endpoints.rs` (flows and users by one index),
-//! `flow.rs` (one transfer: sender and receiver), `user.rs` and `population.rs` (Engset sessions), `tcp.rs` and `tcp/`
-//! (the protocol), `recorder.rs` and `outcome.rs` (what comes out).
+//! If packets cross several links, or acknowledgements cross queues, packets move hop by hop. Every link's
+//! propagation is then real, with an event for each packet and link, and only a flow's access lines are lumped. Over a single
+//! link both ways give the same packets. A wireless cell is a third way: [`air::Cell`] sends the packets that wait for the air.
+//!
+//! Reading order:
+//! - `plan.rs`: the input; `simulation.rs`: the loop; `agenda.rs`, `packet.rs`;
+//! - `medium.rs` and `medium/`: one link, a network of links, a wireless cell;
+//! - `endpoints.rs`: flows and users by one index; `flow.rs`: sender and receiver of one transfer;
+//! - `user.rs` and `population.rs`: Engset sessions; `tcp.rs` and `tcp/`: the protocol;
+//! - `recorder.rs` and `outcome.rs`: the output.
+//!
+//! ```
+//! use link::{Limit, LinkConfig};
+//! use tightlink_sim::{FlowPlan, LinkPlan, NoRecorder, Plan, Simulation, Topology};
+//! use units::{Fraction, Rate, Span, Time};
+//! let (rate, delay) = (Rate::from_bps(20_000_000), Span::from_millis(10));
+//! let config = LinkConfig { rate, delay, loss: Fraction::ZERO, jitter: Span::ZERO };
+//! let (name, queue, limit) = ("link".into(), "drop-tail".into(), Limit::Packets(66));
+//! let plan = Plan {
+//!     topology: Topology::OneLink(LinkPlan { name, config, queue, limit }),
+//!     flows: vec![FlowPlan::greedy("one", "cubic", Span::from_millis(40))],
+//!     traffic: Vec::new(),
+//!     sessions: Vec::new(),
+//!     end: Some(Time::ZERO + Span::from_secs(12)),
+//!     warmup: Time::ZERO + Span::from_secs(2),
+//!     seed: 1,
+//! };
+//! let outcome = Simulation::new(plan, NoRecorder).run();
+//! assert!(outcome.flows[0].goodput() > Rate::from_bps(18_000_000));
+//! ```
 
 mod agenda;
 mod endpoints;

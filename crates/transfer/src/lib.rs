@@ -1,12 +1,25 @@
 //! Bulk transfer of files and trees: over TLS, resumable, verified, with a receive window that is sized while it runs.
 //!
-//! A [`Receiver`] listens and gives out a [`Ticket`]; [`send`] takes paths and a ticket. What lives here: who is let in,
-//! the protocol, what is kept on disk at the receiver, reading and writing trees. What does not: how a window is sized
-//! (`sizing`) and handed to the kernel (`live`), what is printed.
+//! A [`Receiver`] listens and gives out a [`Ticket`]; [`send`] takes paths and a ticket. What lives here: authentication,
+//! the protocol, the receiver's state on disk, reading and writing trees. What does not: how a window is sized
+//! (`sizing`) and set in the kernel (`live`), and what is printed.
 //!
-//! Reading order: `ticket.rs` and `keys.rs` (who is who), `wire.rs` (what is said), `chunks.rs` (how a file is cut and
-//! verified), `receive.rs`, `send.rs`; below them `channel.rs` (TLS over a socket), `journal.rs` and `store.rs` (what
-//! outlives a process). ADR 10 has the reasons.
+//! Reading order:
+//! - `ticket.rs` and `keys.rs`: identities; `wire.rs`: the messages; `chunks.rs`: how a file is cut and verified;
+//! - `receive.rs`, `send.rs`;
+//! - `channel.rs`: TLS over a socket; `journal.rs` and `store.rs`: the state that outlives a process.
+//!
+//! ADR 10 has the reasons.
+//!
+//! ```
+//! use tightlink_transfer::{Ticket, TicketError};
+//! let word = "tl10896e1600010e410046vg00000000000000000070w3ge1r70w3ge1r70w3ge1r70w4gj289144gj289144gj289144mdwcze8";
+//! let ticket: Ticket = word.parse()?;
+//! assert_eq!((ticket.addresses.len(), ticket.port), (2, 4711));
+//! assert_eq!(ticket.to_string(), word);
+//! assert_eq!(word.replace("cze8", "cze9").parse::<Ticket>(), Err(TicketError::Checksum));
+//! # Ok::<(), TicketError>(())
+//! ```
 
 mod beneath;
 mod channel;

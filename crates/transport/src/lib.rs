@@ -2,10 +2,19 @@
 //!
 //! A scenario's flow, a resolved flow, a simulation's plan and its sender embed the same [`Transport`], so that an option
 //! is defined once. It has a room of its own because `scenario` may not see `sim`, and `units` must not know networks.
-//! What an option does is in `sim/src/tcp/`; its key, default and source are in `scenario/src/schema.rs`.
+//! `sim/src/tcp/` has the effect of an option; `scenario/src/schema.rs` has its key, default and source.
 //!
 //! The order of the fields is part of every scenario's content hash. A new option goes to the end of [`Host`], with
 //! `#[serde(skip_serializing_if = "is_default")]`: scenarios from before it then keep their hash.
+//!
+//! ```
+//! use tightlink_transport::{LossDetection, Recovery, Transport};
+//! use units::Span;
+//! let rfc = Transport::default();
+//! assert_eq!((rfc.min_rto, rfc.recovery), (Span::from_millis(200), Recovery::Rfc6675));
+//! let modern = Transport { recovery: Recovery::Prr, loss_detection: LossDetection::Rack, ..rfc };
+//! assert!(modern.sack && !modern.host.gathers());
+//! ```
 
 use serde::Serialize;
 use units::Span;

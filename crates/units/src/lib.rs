@@ -1,10 +1,9 @@
 //! Exact quantities: time, bytes, rates, fractions, and the text forms people type for them.
 //!
-//! What lives here: integer nanoseconds ([`Time`], [`Span`]), [`Bytes`], [`Rate`] in bits per second,
-//! [`Fraction`], their parsing and printing ("20ms", "1Gbit/s", "512kB", "0.5%"), named random streams
-//! ([`random::Stream`]), how text that somebody else chose is shown ([`Foreign`]), and what is said of an error
-//! ([`Complaint`]). What does not: anything that knows
-//! what a packet or a network is.
+//! What lives here: integer nanoseconds ([`Time`], [`Span`]), [`Bytes`], [`Rate`] in bits per second and
+//! [`Fraction`]. Their parsing and printing ("20ms", "1Gbit/s", "512kB", "0.5%"). Named random streams
+//! ([`random::Stream`]). Safe display of strangers' text ([`Foreign`]). The parts of an error message
+//! ([`Complaint`]). What does not: anything that knows what a packet or a network is.
 //!
 //! Reading order: `time.rs`, `bytes.rs`, `rate.rs`, `fraction.rs`, then `text.rs` (how they are read and
 //! printed), `random.rs`, `foreign.rs` and `complaint.rs`.

@@ -125,7 +125,7 @@ fn buffer_limited(resolved: &Resolved, others: &[&ResolvedFlow]) -> Result<Cross
             "several flows have a closed form only if all but the first are limited by their socket buffers, \
                 at one RTT, without other cross traffic",
         )
-        .help("change the scenario so, or choose another engine")
+        .help("give every other flow a socket_buffer and the same rtt, or use --engine sim")
     };
     if !resolved.traffic.is_empty() {
         return Err(misfit("traffic".into()));
