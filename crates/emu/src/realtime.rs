@@ -2,23 +2,28 @@
 
 /// The priority within SCHED_FIFO: above ordinary threads, below the kernel's own real-time ones (50).
 const PRIORITY: libc::c_int = 10;
+/// Children begin as ordinary threads: `sched.h` of Linux, which not every C library repeats.
+const SCHED_RESET_ON_FORK: libc::c_int = 0x4000_0000;
 
 /// Asks for SCHED_FIFO and for timers without slack for the calling thread; says whether SCHED_FIFO was granted.
 /// The emulator's thread does this by itself; a probe that times packets should too.
 ///
 /// The thread must sleep whenever it has nothing to do: one that spins is throttled by the kernel for tens of
 /// milliseconds, which is worse than being an ordinary thread.
-#[expect(unsafe_code, reason = "sched_setscheduler")]
+#[expect(unsafe_code, reason = "the system call sched_setscheduler")]
 pub fn run_ahead() -> bool {
     // Ordinary threads' timers may be late by 50 us by default; one nanosecond is the least that can be asked.
     let _ = nix::sys::prctl::set_timerslack(1);
-    let parameters = libc::sched_param { sched_priority: PRIORITY };
-    // SAFETY: thread id 0 is the calling thread, and the parameters outlive the call.
+    // The kernel's `struct sched_param` is this one number.
+    let priority: libc::c_int = PRIORITY;
+    // SAFETY: thread id 0 is the calling thread, and the number outlives the call. The system call itself, since musl's
+    // function refuses.
     let result = unsafe {
-        libc::sched_setscheduler(
+        libc::syscall(
+            libc::SYS_sched_setscheduler,
             0,
-            libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK,
-            std::ptr::from_ref(&parameters),
+            libc::SCHED_FIFO | SCHED_RESET_ON_FORK,
+            std::ptr::from_ref(&priority),
         )
     };
     result == 0
