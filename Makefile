@@ -3,13 +3,14 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .ONESHELL:
-.PHONY: demo test check bench figures soak power-cut fuzz setup setup-rust setup-test clean help
+.PHONY: demo test check bench figures soak power-cut fuzz install dist setup setup-rust setup-test clean help
 .DEFAULT_GOAL := help
 
 TIGHTLINK := target/release/tightlink
 # Published results whose claims `make test` judges: of each paper the quick ones.
 JUDGED := sobas:fig1-4 sobas:fig5-6 highspeed:two-flows nonhomogeneous:fig3 madison:spacing madison:ages madison:fig6a
 PYTHON := .venv/bin/python
+PREFIX ?= $(HOME)/.local
 
 help: ## show this
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -62,6 +63,13 @@ power-cut: setup-rust ## power cuts during transfers onto ext4, xfs and btrfs: n
 
 fuzz: ## throw random input at the parsers for ten minutes
 	scripts/fuzz
+
+install: setup-rust ## tightlink, its manual and completions below PREFIX (~/.local, whose bin is in PATH on most systems)
+	scripts/install-files $(TIGHTLINK) $(PREFIX)
+	echo "$(PREFIX)/bin/tightlink"
+
+dist: setup-rust ## a static binary for any Linux on x86_64, with manual and completions, as an archive in target/dist/
+	scripts/dist
 
 setup: setup-rust setup-test ## install what is missing, build
 

@@ -1,4 +1,4 @@
-# S1 and S2 of docs/guide/performance.md on ns-2: prints M packets forwarded per CPU second.
+# S1 and S2 of docs/concepts/performance.md on ns-2: prints M packets forwarded per CPU second.
 # usage: ns peers.tcl FLOWS RATE LIMIT SECONDS
 set flows [lindex $argv 0]
 set rate [lindex $argv 1]

@@ -1,27 +1,33 @@
-//! What can be typed. `args/size.rs` has what `tightlink size` is asked, `args/emulate.rs` what `tightlink emulate` is.
+//! The commands and their options: the words of `--help`. `args/size.rs` and `args/emulate.rs` have the options of
+//! the commands of their names, `args/files.rs` those of `receive`, `send` and `verify`.
 
 mod emulate;
+mod files;
 mod size;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 pub(crate) use emulate::{EmulateOptions, QueueChoice};
+pub(crate) use files::{ReceiveOptions, SendOptions, VerifyOptions};
 use lab::run::record::Engine;
 pub(crate) use size::SizeOptions;
 use std::io::{IsTerminal, stdout};
-use std::net::SocketAddr;
 use std::path::PathBuf;
-use transfer::{Existing, Host, WindowChoice};
-use units::{Bytes, Rate, Span};
+use units::Bytes;
 
 /// Makes the buffers on a TCP path the right size.
 ///
-/// Write a path down once (scenario.toml); theory, packet simulation and the real kernel answer the same question
-/// about it.
+/// Describe a path once, in a scenario file. Theory, packet simulation and the real kernel answer the same question about it.
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+/// The commands and options, as data.
+pub(crate) fn described() -> clap::Command {
+    Arguments::command()
 }
 
 /// Reads the command line. Help is as wide as the terminal, at most 100 columns; 80 columns without a terminal.
@@ -39,11 +45,11 @@ pub(crate) enum Command {
     New(NewOptions),
     /// Run a scenario on one engine
     Run(RunOptions),
-    /// Run a scenario on every engine that can, side by side, and write a report
+    /// Run a scenario on every engine, side by side, and write a report
     Compare(CompareOptions),
-    /// Run every point of a scenario's sweep on all cores, or search for the buffer that is just enough
+    /// Run every point of a scenario's sweep on all cores, or search for the buffer that meets a target
     Sweep(SweepOptions),
-    /// Say which buffer a link needs: by theory, checked by simulation, and by the kernel if asked
+    /// Compute which buffer a link needs: by theory, checked by simulation, and by the kernel if asked
     Size(SizeOptions),
     /// Reproduce a published result, check its claims and write a report
     Figure(FigureOptions),
@@ -51,19 +57,24 @@ pub(crate) enum Command {
     Check(CheckOptions),
     /// List what tightlink knows: figures, controls, queues, engines, metrics
     List(ListOptions),
-    /// Say what a key of the scenario file may hold, its default and its meaning
+    /// Explain the keys of the scenario file: type, default and meaning
     Keys(KeysOptions),
-    /// Size the receive windows of a running program, or of a command it starts, while data comes in
+    /// Size the receive windows of a running program, or of a command, while data arrives
     Tune(TuneOptions),
     /// Run any program behind an emulated tight link
     Emulate(EmulateOptions),
-    /// Receive files into a folder: prints the ticket that lets one sender in
+    /// Receive files into a folder: prints the ticket for one sender
     Receive(ReceiveOptions),
-    /// Send files and folders to the receiver that printed a ticket; run it again to go on after an interruption
+    /// Send files and folders to the receiver that printed a ticket; the same command continues after an interruption
     #[command(override_usage = "tightlink send [OPTIONS] PATH… [TICKET]")]
     Send(SendOptions),
-    /// Check files against their BLAKE3 digests: what `receive --digests` or `b3sum` wrote
+    /// Check files against their BLAKE3 digests, which `receive --digests` or `b3sum` wrote
     Verify(VerifyOptions),
+    /// Print the completions of a shell, e.g. tightlink completions bash
+    Completions(CompletionsOptions),
+    /// Write what is made from these options: a manual, references
+    #[command(hide = true)]
+    Docs(DocsOptions),
 }
 
 /// Changes to a scenario file.
@@ -72,7 +83,7 @@ pub(crate) struct Changes {
     /// Set a key of the scenario, e.g. --set link.rate=100Mbit/s or --set flow.target.socket_buffer=max
     #[arg(long = "set", short = 's', value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Seed of the random streams (the scenario's own if absent)
+    /// Seed of the random streams (default: the scenario's)
     #[arg(long, allow_negative_numbers = true, value_parser = seed)]
     pub(crate) seed: Option<u64>,
 }
@@ -86,8 +97,8 @@ pub(crate) struct RunOptions {
     pub(crate) engine: EngineName,
     #[command(flatten)]
     pub(crate) changes: Changes,
-    /// Run each point N times with consecutive seeds: the run with the median goodput is reported, with the spread of all;
-    /// every run is kept
+    /// Run each point N times with consecutive seeds, and report the run with the median goodput and the spread of all. All
+    /// runs are kept
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=scenario::MOST_REPEATS))]
     pub(crate) repeat: u64,
     /// Print the summary as JSON, one object per line and point of the sweep
@@ -108,7 +119,7 @@ pub(crate) struct CompareOptions {
     /// the warm-up, since the kernel runs in real time
     #[arg(long)]
     pub(crate) full: bool,
-    /// Check the claims in this file, too, as in tests/claims; exit code 1 says that one failed
+    /// Check the claims in this file, too, as in tests/claims; if one failed the exit code is 1
     #[arg(long, value_name = "FILE")]
     pub(crate) claims: Option<PathBuf>,
     #[command(flatten)]
@@ -118,11 +129,11 @@ pub(crate) struct CompareOptions {
 /// Where a comparison goes.
 #[derive(Debug, Args)]
 pub(crate) struct ReportOptions {
-    /// Engines to ask, separated by commas (model,sim,live if absent)
+    /// Engines to ask, separated by commas (default: model,sim,live)
     #[arg(long, short, value_enum, value_delimiter = ',')]
     pub(crate) engines: Vec<EngineName>,
-    /// Run each point N times with consecutive seeds, and report the run with the median goodput and the spread of all; every
-    /// run is kept (default: 1, or the "repeat" of the scenario's figure)
+    /// Run each point N times with consecutive seeds, and report the run with the median goodput and the spread of all. All
+    /// runs are kept (default: 1, or the "repeat" of the scenario's figure)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=scenario::MOST_REPEATS))]
     pub(crate) repeat: Option<u64>,
     /// Print the summaries as JSON, one object per line
@@ -131,7 +142,7 @@ pub(crate) struct ReportOptions {
     /// Folder for results and the report; "none" keeps nothing
     #[arg(long, short, value_name = "DIR", default_value = "results")]
     pub(crate) out: PathBuf,
-    /// The report's file (in the results folder if absent)
+    /// The report's file (default: a file in the results folder)
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
 }
@@ -145,12 +156,12 @@ pub(crate) struct SweepOptions {
     /// Which engine answers: sim or model
     #[arg(long, short, value_enum, default_value = "sim")]
     pub(crate) engine: EngineName,
-    /// Threads (as many as there are cores if absent)
+    /// Threads (default: one per core)
     #[arg(long, short)]
     pub(crate) jobs: Option<usize>,
-    /// Search, at every point of the sweep, for the smallest value of --over at which this number of the summary is within its
-    /// bound, e.g. --target "utilization>=99%" or --target "loss_rate<=0.1%"; or for the largest, where smaller values of
-    /// KEY keep within it, e.g. --target "queueing_delay_s.p95<=10ms"
+    /// Search, at every point of the sweep, for the value of --over at which this number of the summary meets its bound. The
+    /// search is for the smallest value with "utilization>=99%" or "loss_rate<=0.1%". With "queueing_delay_s.p95<=10ms" small
+    /// values meet the bound, and the search is for the largest
     #[arg(long, value_name = "METRIC<=BOUND", requires = "over")]
     pub(crate) target: Option<String>,
     /// The key to search over, e.g. link.queue.limit
@@ -166,9 +177,9 @@ pub(crate) struct SweepOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct FigureOptions {
-    /// A figure's id such as sobas:fig1-4; "list" to see them, "all" for every one
+    /// The id of a figure, such as sobas:fig1-4; "list" lists them, "all" runs all
     pub(crate) id: String,
-    /// Number of seeds that claims are judged by, for a simulated case whose numbers depend on the seed
+    /// Number of seeds by which claims are judged, for a simulated case whose numbers depend on the seed
     #[arg(long, value_name = "N", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=scenario::MOST_REPEATS))]
     pub(crate) seeds: u64,
     #[command(flatten)]
@@ -186,11 +197,11 @@ pub(crate) struct CheckOptions {
     /// Number of seeds for a simulated case whose numbers depend on the seed
     #[arg(long, value_name = "N", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=scenario::MOST_REPEATS))]
     pub(crate) seeds: u64,
-    /// First of these seeds (the scenario's own if absent)
+    /// First of these seeds (default: the scenario's)
     #[arg(long, value_name = "SEED", allow_negative_numbers = true, value_parser = seed)]
     pub(crate) seed: Option<u64>,
-    /// Run the kernel N times at each case, and judge the run with the median goodput where engines are compared (default:
-    /// 1, or the "repeat" of the scenario's figure)
+    /// Run the kernel N times at each case (default: 1, or the "repeat" of the scenario's figure). Comparisons of engines
+    /// judge the run with the median goodput
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=scenario::MOST_REPEATS))]
     pub(crate) repeat: Option<u64>,
     /// Folder in which finished runs are kept; "none" keeps nothing
@@ -203,7 +214,7 @@ pub(crate) struct CheckOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct NewOptions {
-    /// One of `tightlink new list`, or a published figure such as sobas:fig1-4; "first" if absent
+    /// One of `tightlink new list`, or a published figure such as sobas:fig1-4 (default: first)
     #[arg(value_name = "PRESET")]
     pub(crate) preset: Option<String>,
     /// Write to this new file, and not to standard output
@@ -213,7 +224,7 @@ pub(crate) struct NewOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListOptions {
-    /// What to list; everything if absent
+    /// What to list (default: everything)
     #[arg(value_enum)]
     pub(crate) what: Option<Listed>,
     /// Print one JSON object per entry
@@ -223,7 +234,7 @@ pub(crate) struct ListOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct KeysOptions {
-    /// The key, e.g. flow.rtt or rtt, or a part of keys, e.g. ack; all keys if absent
+    /// The key, e.g. flow.rtt or rtt, or a part of keys, e.g. ack (default: all keys)
     #[arg(value_name = "KEY")]
     pub(crate) key: Option<String>,
     /// Print one JSON object per key
@@ -237,9 +248,9 @@ pub(crate) enum Listed {
     Figures,
     /// Congestion controls
     Controls,
-    /// How a window grows at first
+    /// Slow starts: how a window grows at first
     SlowStarts,
-    /// What decides on receive windows
+    /// Sizers of receive windows
     Sizers,
     /// Queue policies
     Queues,
@@ -250,135 +261,31 @@ pub(crate) enum Listed {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ReceiveOptions {
-    /// The folder to receive into; made if it is not there. An interrupted session in it is taken up
-    #[arg(value_name = "DIR")]
+pub(crate) struct CompletionsOptions {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DocsOptions {
+    /// What to write
+    #[arg(value_enum)]
+    pub(crate) what: Made,
+    /// The folder of the manual
+    #[arg(default_value = "man")]
     pub(crate) folder: PathBuf,
-    /// Address and port to listen on, e.g. 192.0.2.7:4711 (every address and any free port if absent)
-    #[arg(long, value_name = "ADDRESS:PORT")]
-    pub(crate) listen: Option<SocketAddr>,
-    /// An address or host name to put into the ticket instead of this machine's own addresses, e.g. that of a router in
-    /// front of it
-    #[arg(long, value_name = "ADDRESS")]
-    pub(crate) address: Vec<Host>,
-    /// The receive window: sobas (found while the transfer runs), max, or a size such as 400kB
-    #[arg(long, value_name = "WINDOW", default_value = "sobas")]
-    pub(crate) window: WindowChoice,
-    /// Begin a new session although an earlier one in this folder is not finished: its ticket and what it has of
-    /// unfinished files are thrown away
-    #[arg(long)]
-    pub(crate) new: bool,
-    /// What becomes of a file or link whose name is taken by other content
-    #[arg(long, value_enum, default_value = "refuse")]
-    pub(crate) existing: ExistingName,
-    /// Accept whatever the sender announces, without a question
-    #[arg(long, short)]
-    pub(crate) yes: bool,
-    /// Accept this much without a question, and no more without one, e.g. 20GB
-    #[arg(long, value_name = "SIZE", conflicts_with = "yes")]
-    pub(crate) accept: Option<Bytes>,
-    /// Keep the sender's permission bits as they are, without the umask
-    #[arg(long)]
-    pub(crate) preserve_mode: bool,
-    /// Store symbolic links that point outside the tree they came with, too
-    #[arg(long)]
-    pub(crate) outside_links: bool,
-    /// For how long the ticket lets a sender in, e.g. 2h
-    #[arg(long, value_name = "TIME", default_value = "24h")]
-    pub(crate) expire: Span,
-    /// End after this time without a sender, e.g. 10min (if absent when the ticket expires)
-    #[arg(long, value_name = "TIME")]
-    pub(crate) wait: Option<Span>,
-    /// Write the ticket to this new file, which only you can read, and not to standard output
-    #[arg(long, value_name = "FILE")]
-    pub(crate) ticket_file: Option<PathBuf>,
-    /// Write the BLAKE3 digests of the received files to this new file, for `tightlink verify` or `b3sum --check`
-    #[arg(long, value_name = "FILE")]
-    pub(crate) digests: Option<PathBuf>,
-    /// Say what became of each entry
-    #[arg(long, short)]
-    pub(crate) verbose: bool,
-    /// Write a page about the transfer to this file
-    #[arg(long, value_name = "FILE")]
-    pub(crate) report: Option<PathBuf>,
-    /// Print the ticket and, at the end, the summary as JSON, one object per line
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
-/// What becomes of an entry whose name is taken. The same content, or the same size and time, counts as there in any case.
+/// What is made from the options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ExistingName {
-    /// It is refused
-    Refuse,
-    /// It gets a number behind its name
-    Rename,
-    /// It replaces the one that is there if it is later
-    Update,
-    /// It replaces the one that is there
-    Replace,
-}
-
-impl From<ExistingName> for Existing {
-    fn from(name: ExistingName) -> Self {
-        match name {
-            ExistingName::Refuse => Self::Refuse,
-            ExistingName::Rename => Self::Rename,
-            ExistingName::Update => Self::Update,
-            ExistingName::Replace => Self::Replace,
-        }
-    }
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SendOptions {
-    /// Files and folders, each of which arrives under its last part's name; and the ticket that `tightlink receive` printed,
-    /// unless --ticket-file or $TIGHTLINK_TICKET gives it or it is typed at the terminal, where nobody else sees it. "-"
-    /// reads it from standard input
-    #[arg(value_name = "PATH", required = true)]
-    pub(crate) words: Vec<PathBuf>,
-    /// Read the ticket from this file
-    #[arg(long, value_name = "FILE")]
-    pub(crate) ticket_file: Option<PathBuf>,
-    /// List what would be sent, and send nothing; needs no ticket
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-    /// Say what became of each entry
-    #[arg(long, short)]
-    pub(crate) verbose: bool,
-    /// Parallel TCP connections
-    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=64))]
-    pub(crate) streams: u16,
-    /// Congestion control: reno, cubic, bbr or what else this kernel has (its default if absent)
-    #[arg(long, value_name = "CONTROL")]
-    pub(crate) control: Option<String>,
-    /// Send no faster than this, e.g. 200Mbit/s
-    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
-    pub(crate) limit: Option<Rate>,
-    /// For how long a connection that broke is tried again, e.g. 1h; 0s: not at all
-    #[arg(long, value_name = "TIME", default_value = "10min")]
-    pub(crate) retry: Span,
-    /// Write a page about the transfer to this file
-    #[arg(long, value_name = "FILE")]
-    pub(crate) report: Option<PathBuf>,
-    /// Print the summary as JSON; with --dry-run, one object per entry and one of the totals
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct VerifyOptions {
-    /// The file of digests, as `tightlink receive --digests` and `b3sum` write it
-    pub(crate) file: PathBuf,
-    /// The folder that its paths are relative to
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    pub(crate) dir: PathBuf,
-    /// Tell of files without a fault, too
-    #[arg(long, short)]
-    pub(crate) verbose: bool,
-    /// Print one JSON object per file that is told of, and one of the totals
-    #[arg(long)]
-    pub(crate) json: bool,
+pub(crate) enum Made {
+    /// A manual page for each command
+    Man,
+    /// The reference of the command line, as Markdown
+    Cli,
+    /// The defaults with their reasons, as Markdown
+    Defaults,
 }
 
 #[derive(Debug, Args)]
@@ -395,9 +302,12 @@ pub(crate) struct TuneOptions {
     /// The largest window a sizer may ask for
     #[arg(long, value_name = "SIZE", default_value_t = live::tune::USUAL_MAXIMUM, allow_hyphen_values = true)]
     pub(crate) max: Bytes,
-    /// Tune nothing: give the windows back that a killed `tightlink tune` has left limited, and end
+    /// Remove the limits that a killed `tightlink tune` left behind, and end
     #[arg(long, requires = "pid", conflicts_with_all = ["program", "window", "max"])]
     pub(crate) restore: bool,
+    /// Name each phase of the sizer and its reason, with all symbols
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
     /// Print the report as JSON, one object per connection
     #[arg(long)]
     pub(crate) json: bool,

@@ -2,6 +2,8 @@
 
 pub(crate) mod check;
 pub(crate) mod compare;
+pub(crate) mod completions;
+pub(crate) mod docs;
 pub(crate) mod emulate;
 pub(crate) mod figure;
 pub(crate) mod keys;

@@ -15,6 +15,11 @@ pub(crate) fn data(line: impl Display) -> Result<(), Problem> {
     writeln!(io::stdout(), "{}", harmless(&line.to_string())).map_err(|error| Problem::output(&error))
 }
 
+/// Writes text of ours, which ends with a line's end, to stdout.
+pub(crate) fn text(text: &str) -> Result<(), Problem> {
+    io::stdout().write_all(text.as_bytes()).map_err(|error| Problem::output(&error))
+}
+
 /// Writes a value to stdout, as JSON on one line.
 pub(crate) fn json(value: &impl Serialize) -> Result<(), Problem> {
     let mut out = BufWriter::new(io::stdout().lock());

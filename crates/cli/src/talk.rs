@@ -27,16 +27,24 @@ pub(crate) struct Talk {
     verbose: bool,
     /// When a plain line was written last.
     told: Mutex<Span>,
+    /// The least round-trip time so far: without a queue, as far as anybody can know.
+    least: Mutex<Option<Span>>,
 }
 
 impl Talk {
-    /// `verbose`: tells of each entry.
+    /// `verbose`: tells of each entry, and why the window is as it is.
     pub(crate) fn new(verbose: bool) -> Self {
         let bar = ProgressBar::new_spinner();
         let style = ProgressStyle::with_template("{spinner} {wide_msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
         bar.enable_steady_tick(Duration::from_millis(200));
-        Self { bar, terminal: stderr().is_terminal(), verbose, told: Mutex::new(Span::ZERO) }
+        Self {
+            bar,
+            terminal: stderr().is_terminal(),
+            verbose,
+            told: Mutex::new(Span::ZERO),
+            least: Mutex::default(),
+        }
     }
 
     /// Nothing moves yet.
@@ -87,8 +95,12 @@ impl Observer for Talk {
     }
 
     fn progress(&self, snapshot: &Snapshot) {
+        let mut least = self.least.lock().unwrap_or_else(PoisonError::into_inner);
+        *least = least.into_iter().chain(snapshot.rtt).min();
+        let queue = snapshot.rtt.zip(*least).map(|(rtt, least)| rtt.saturating_sub(least));
+        drop(least);
         if self.terminal {
-            self.bar.set_message(line(snapshot));
+            self.bar.set_message(line(snapshot, queue, self.verbose));
             return;
         }
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
@@ -98,7 +110,7 @@ impl Observer for Talk {
         }
         if snapshot.elapsed >= *told + PAUSE {
             *told = snapshot.elapsed;
-            print::talk(line(snapshot));
+            print::talk(line(snapshot, queue, self.verbose));
         }
     }
 }
@@ -132,8 +144,40 @@ fn answer(is_over: &dyn Fn() -> bool) -> bool {
     }
 }
 
-/// "42 %, 1.31 GB of 3.1 GB, 941 Mbit/s, RTT 20.3 ms, window 2.42 MB (hold: …), 15 s left".
-fn line(snapshot: &Snapshot) -> String {
+/// What a sizer does with a window, in words. `verbose`: its phase, and its reason with all symbols.
+pub(crate) fn windowed(
+    window: &str,
+    phase: &str,
+    reason: &str,
+    queue: Option<Span>,
+    verbose: bool,
+) -> String {
+    if verbose && !phase.is_empty() {
+        let reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+        return format!("window {window} ({phase}{reason})");
+    }
+    match (phase, queue) {
+        ("", _) => format!("window {window}"),
+        ("measure", _) => "measuring the path".to_owned(),
+        ("watch", _) => format!("window {window}, waiting for a steady rate"),
+        ("dip", _) => format!("window {window}, measuring the path without a queue"),
+        ("ramp" | "linear" | "refill", _) => format!("window {window}, growing"),
+        ("hold", Some(queue)) => {
+            format!("window set to {window}: the queue is {}", short(queue.as_secs_f64() * 1e3, " ms"))
+        }
+        ("hold", None) => format!("window set to {window}"),
+        ("trial", _) => format!("window {window}, trying a larger one"),
+        ("contend", _) => format!("window {window}, as other traffic competes"),
+        ("open", _) if reason.contains("not known") => {
+            "window not limited: the base RTT is not known".to_owned()
+        }
+        ("open", _) => "window not limited".to_owned(),
+        _ => format!("window {window} ({reason})"),
+    }
+}
+
+/// "42 %, 1.31 GB of 3.10 GB, 941 Mbit/s, RTT 20.3 ms, window set to 2.42 MB: the queue is 0.30 ms, 15 s left".
+fn line(snapshot: &Snapshot, queue: Option<Span>, verbose: bool) -> String {
     let mut parts = Vec::new();
     match snapshot.all_bytes {
         Some(all) if all > 0 => {
@@ -151,15 +195,9 @@ fn line(snapshot: &Snapshot) -> String {
     if let Some(rtt) = snapshot.rtt {
         parts.push(format!("RTT {}", short(rtt.as_secs_f64() * 1e3, " ms")));
     }
-    let phase = match (&*snapshot.phase, &*snapshot.reason) {
-        ("", _) => String::new(),
-        (phase, "") => format!(" ({phase})"),
-        (phase, reason) => format!(" ({phase}: {reason})"),
-    };
-    match snapshot.window {
-        Some(window) => parts.push(format!("window {}{phase}", bytes(window.get()))),
-        None if snapshot.phase.is_empty() => {}
-        None => parts.push(format!("window max{phase}")),
+    let window = snapshot.window.map_or_else(|| "max".to_owned(), |window| bytes(window.get()));
+    if snapshot.window.is_some() || !snapshot.phase.is_empty() {
+        parts.push(windowed(&window, &snapshot.phase, &snapshot.reason, queue, verbose));
     }
     if let Some(all) = snapshot.all_bytes
         && snapshot.rate_bps > 0.0
@@ -234,15 +272,21 @@ mod tests {
             phase: "hold".into(),
             reason: "the rate is flat".into(),
         };
+        let before = "42 %, 1.31 GB of 3.10 GB, 3 of 7 entries, 941 Mbit/s, RTT 20.3 ms, window ";
+        let queue = Some(Span::from_micros(340));
         assert_eq!(
-            line(&snapshot),
-            "42 %, 1.31 GB of 3.10 GB, 3 of 7 entries, 941 Mbit/s, RTT 20.3 ms, window 2.42 MB (hold: the rate is \
-             flat), 16 s left"
+            line(&snapshot, queue, false),
+            format!("{before}set to 2.42 MB: the queue is 0.34 ms, 16 s left")
         );
-        assert_eq!(line(&Snapshot { bytes: 12, entries: 1, ..Snapshot::default() }), "12 B, 0 bit/s");
+        assert_eq!(
+            line(&snapshot, queue, true),
+            format!("{before}2.42 MB (hold: the rate is flat), 16 s left")
+        );
+        let small = Snapshot { bytes: 12, entries: 1, ..Snapshot::default() };
+        assert_eq!(line(&small, None, false), "12 B, 0 bit/s");
         let stalled =
             Snapshot { bytes: 12, entries: 1, all_bytes: Some(1000), rate_bps: 1e-4, ..Snapshot::default() };
-        assert_eq!(line(&stalled), "1 %, 12 B of 1.00 kB, 0 bit/s");
+        assert_eq!(line(&stalled, None, false), "1 %, 12 B of 1.00 kB, 0 bit/s");
     }
 
     #[test]

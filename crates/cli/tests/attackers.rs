@@ -1,4 +1,4 @@
-//! `docs/guide/attackers.md` says what an attacker can and cannot do, each sentence with its test: the tests exist.
+//! `docs/concepts/attackers.md` says what an attacker can and cannot do, each sentence with its test: the tests exist.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -22,7 +22,7 @@ fn sources(folder: &Path, text: &mut String) {
 
 #[test]
 fn every_sentence_about_attackers_has_a_test_that_exists() {
-    let page = fs::read_to_string(root().join("docs/guide/attackers.md")).unwrap();
+    let page = fs::read_to_string(root().join("docs/concepts/attackers.md")).unwrap();
     let mut code = String::new();
     sources(&root().join("crates"), &mut code);
     let quoted = page.split('`').skip(1).step_by(2);

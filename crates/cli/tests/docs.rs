@@ -6,15 +6,16 @@ use std::path::{Path, PathBuf};
 /// A sentence has at most this many words.
 const MOST_WORDS: usize = 25;
 /// Sentences that are longer, by where they stand. A number here only falls.
-const LONG: [(&str, usize); 8] = [
+const LONG: [(&str, usize); 9] = [
     ("README.md", 0),
     ("ARCHITECTURE.md", 0),
     ("CONTRIBUTING.md", 0),
     ("GLOSSARY.md", 0),
     ("docs/guide", 10),
-    ("docs/reference", 27),
-    ("crates", 27),
-    ("crates/cli/src/args", 7),
+    ("docs/concepts", 0),
+    ("docs/reference", 1),
+    ("crates", 2),
+    ("crates/cli/src/args", 1),
 ];
 /// Where a path in backticks begins that is one of this repository.
 const FOLDERS: [&str; 7] = ["crates", "docs", "scenarios", "tests", "scripts", "python", "fuzz"];

@@ -1,9 +1,13 @@
 //! The reference of scenario keys: `tightlink keys` and `docs/reference/scenario.md`, both from the schema.
 //!
-//! [`rows`] is every key in the order of the page, [`look_up`] finds keys by a word, and [`page`] writes the page.
+//! [`rows`] is every key in the order of the page, [`look_up`] finds keys by a word, and [`page`] writes the page. [`defaults`]
+//! has the default of each key, with its reason and source.
 
+mod defaults;
 mod page;
+mod reasons;
 
+pub use defaults::{Default, defaults, reasons_without_default};
 pub use page::page;
 
 use crate::near;

@@ -1,7 +1,7 @@
 //! The schema and its page say what the readers do.
 
 use std::path::Path;
-use tightlink_scenario::reference::{Found, look_up, page, rows};
+use tightlink_scenario::reference::{Found, defaults, look_up, page, reasons_without_default, rows};
 use tightlink_scenario::{DefaultValue, Document, Faults};
 
 /// A scenario that has every table.
@@ -151,6 +151,18 @@ fn every_key_says_what_it_is() {
         }
         assert!(!matches!(key.default, DefaultValue::Words("")), "{}", row.path);
     }
+}
+
+#[test]
+fn every_default_has_a_reason_and_a_source() {
+    let silent: Vec<String> = defaults()
+        .into_iter()
+        .filter(|default| default.reason.is_none_or(|(why, from)| why.is_empty() || from.is_empty()))
+        .map(|default| default.path)
+        .collect();
+    assert!(silent.is_empty(), "reference/reasons.rs says nothing of {}", silent.join(", "));
+    let more = reasons_without_default();
+    assert!(more.is_empty(), "reference/reasons.rs has keys without a default: {}", more.join(", "));
 }
 
 #[test]

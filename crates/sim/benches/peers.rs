@@ -1,4 +1,4 @@
-//! Packets per CPU second on the scenarios the peers were measured on (docs/guide/performance.md).
+//! Packets per CPU second on the scenarios the peers were measured on (docs/concepts/performance.md).
 //!
 //! S1: 10 flows, 100 Mbit/s, 50 ms, 417 packets. S2: the same at 1 Gbit/s, 4167 packets. S3: 1000 flows at
 //! 1 Gbit/s, 4167 packets. 1500 B, every segment acknowledged, starts within 1 s, drop-tail. Beyond the peers'

@@ -14,8 +14,8 @@ const OWN: [&str; 6] = ["rate", "delay", "queue", "loss", "cross", "mtu"];
 #[command(override_usage = "tightlink emulate --rate <RATE> [OPTIONS] -- <CMD>...\n       \
                             tightlink emulate <SCENARIO.toml> [OPTIONS] -- <CMD>...")]
 pub(crate) struct EmulateOptions {
-    /// A scenario whose link is emulated, in place of --rate and what belongs to it; "-" reads standard input. CMD takes the
-    /// place of its flows
+    /// A scenario whose link is emulated, in place of --rate and its companions; "-" reads standard input. CMD replaces the
+    /// scenario's flows
     #[arg(value_name = "SCENARIO.toml", conflicts_with_all = OWN)]
     pub(crate) file: Option<PathBuf>,
     /// Capacity of the link, in each direction, e.g. 100Mbit/s
@@ -24,18 +24,18 @@ pub(crate) struct EmulateOptions {
     /// One-way delay, e.g. 20ms; the base RTT is twice that
     #[arg(long, default_value = "0s", allow_hyphen_values = true)]
     pub(crate) delay: Span,
-    /// The queue: its room, as in 1bdp, 250packets, 512kB or 40ms, a policy of `tightlink list queues`, or both, as in
-    /// "codel, 1s" or "red, 512kB, max_probability=5%" (if absent drop-tail with 1bdp, and with 50ms without a --delay;
-    /// another policy without a room has 1000packets, or 1bdp if that is more)
+    /// The queue: its limit, e.g. 1bdp, 250packets, 512kB or 40ms, or a policy of `tightlink list queues`, or both, e.g.
+    /// "codel, 1s" or "red, 512kB, max_probability=5%" (default: drop-tail with 1bdp, or with 50ms without a --delay).
+    /// Another policy without a limit has the larger of 1000packets and 1bdp
     #[arg(long, short, allow_hyphen_values = true)]
     pub(crate) queue: Option<QueueChoice>,
     /// Share of packets lost at random, in each direction, e.g. 0.1%
     #[arg(long, default_value = "0%", allow_hyphen_values = true)]
     pub(crate) loss: Fraction,
-    /// Unresponsive cross traffic through the same queue as what CMD sends (constant rate, 1500-byte packets), e.g. 20Mbit/s
+    /// Unresponsive cross traffic through the queue of CMD's data (constant rate, 1500-byte packets), e.g. 20Mbit/s
     #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     pub(crate) cross: Option<Rate>,
-    /// Limit only what CMD sends: what comes back to CMD has a delay, but neither a rate nor a queue
+    /// Limit only the direction in which CMD sends: the other one has a delay, but neither a rate nor a queue
     #[arg(long)]
     pub(crate) one_way: bool,
     /// Both directions are limited in any case
@@ -52,10 +52,10 @@ pub(crate) struct EmulateOptions {
     /// Under sudo, run both programs as root and not as the user who called sudo
     #[arg(long)]
     pub(crate) as_root: bool,
-    /// Print what each direction did as JSON, one object on the last line of standard output, after what CMD prints
+    /// Print the result of each direction as one JSON object, on the last line of standard output
     #[arg(long)]
     pub(crate) json: bool,
-    /// The program to run behind the link, and its arguments. It finds the far end's address in $TIGHTLINK_FAR
+    /// The program to run behind the link, and its arguments. The far end's address is in $TIGHTLINK_FAR
     #[arg(last = true, required = true, value_name = "CMD")]
     pub(crate) program: Vec<String>,
 }

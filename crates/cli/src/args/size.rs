@@ -12,7 +12,7 @@ const OWN: [&str; 7] = ["rate", "rtt", "flows", "place", "control", "packet", "q
 
 #[derive(Debug, Args)]
 pub(crate) struct SizeOptions {
-    /// A scenario whose tight link is asked about, in place of --rate and what belongs to it; "-" reads standard input
+    /// A scenario with the tight link in question, in place of --rate and its companions; "-" reads standard input
     #[arg(conflicts_with_all = OWN)]
     pub(crate) file: Option<PathBuf>,
     /// Capacity of the link, e.g. 10Gbit/s
@@ -21,23 +21,23 @@ pub(crate) struct SizeOptions {
     /// Base RTT of the flows: one, or a range over which they are spread, e.g. 20ms..80ms
     #[arg(long, value_name = "TIME", default_value_t = RTT, allow_hyphen_values = true)]
     pub(crate) rtt: Ends<Span>,
-    /// Flows that send at the same time and always have data: a number, or a range of which the worse end counts, e.g. 100..500
+    /// Flows that send at the same time and always have data: a number, or a range whose worse end counts, e.g. 100..500
     #[arg(long, value_name = "N", conflicts_with = "place", allow_hyphen_values = true)]
     pub(crate) flows: Option<Ends<u64>>,
-    /// Where the queue stands, if the number of flows is not known: 1 to 10 at the edge, 50 to 500 at an aggregation, 1000 to 10000
-    /// in the core
+    /// Where the queue is, if the number of flows is not known. The edge has 1 to 10 flows, an aggregation 50 to 500, the core 1000
+    /// to 10000
     #[arg(long, default_value = PLACES[0].0, value_parser = PossibleValuesParser::new(PLACES.map(|(name, _)| name)))]
     pub(crate) place: String,
     /// Congestion control of the flows, or shares of several, e.g. cubic:80%,bbr:20%
     #[arg(long, value_name = "CONTROL", default_value = CONTROL, allow_hyphen_values = true)]
     pub(crate) control: Mix,
-    /// Mean utilization of the link that is wished
+    /// Wished mean utilization of the link
     #[arg(long, value_name = "SHARE", default_value_t = target(), allow_hyphen_values = true)]
     pub(crate) target_utilization: Fraction,
-    /// Longest queueing delay that is wished, for 95 % of the time, e.g. 5ms
+    /// Largest queueing delay for 95 % of the time, e.g. 5ms
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) max_delay: Option<Span>,
-    /// The most that may be lost, e.g. 0.1%
+    /// Largest loss rate, e.g. 0.1%
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
     pub(crate) max_loss: Option<Fraction>,
     /// A full packet
@@ -60,7 +60,7 @@ pub(crate) struct SizeOptions {
     /// Folder for results and the report; finished simulations are reused from it
     #[arg(long, short, value_name = "DIR", default_value = "results")]
     pub(crate) out: PathBuf,
-    /// The report's file (size.html in the results folder if absent; of theory alone only where this is given)
+    /// The report's file (default: size.html in the results folder; by theory alone no report)
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
 }

@@ -44,9 +44,9 @@ pub(crate) fn run(options: &TuneOptions) -> Result<ExitCode, Problem> {
     };
     // Taken after the command has started, which so has its signals as they were.
     let signals = Signals::take()?;
-    let ended = attend(&mut tuner, child.as_mut(), &signals, &clock, options.json);
+    let ended = attend(&mut tuner, child.as_mut(), &signals, &clock, options);
     tuner.restore(&clock);
-    report(&tuner, options.json)?;
+    report(&tuner, options)?;
     Ok(ended?.map_or(ExitCode::SUCCESS, |status| ExitCode::from(code(status))))
 }
 
@@ -79,12 +79,12 @@ fn attend(
     mut child: Option<&mut Child>,
     signals: &Signals,
     clock: &Clock,
-    json: bool,
+    options: &TuneOptions,
 ) -> Result<Option<ExitStatus>, Problem> {
     loop {
         for event in tuner.poll(clock)? {
-            if !json {
-                tell(tuner, &event);
+            if !options.json {
+                tell(tuner, &event, options.verbose);
             }
         }
         match &mut child {
@@ -110,44 +110,41 @@ fn attend(
     }
 }
 
-fn tell(tuner: &Tuner, event: &TuneEvent) {
+fn tell(tuner: &Tuner, event: &TuneEvent, verbose: bool) {
     let connections = tuner.connections();
     match event {
         TuneEvent::Taken(place) => {
             let connection = &connections[*place];
             print::talk(format_args!("{connection}: taken over, window {}", window(connection.requested())));
-            tell_phase(connection);
+            tell_phase(connection, verbose);
         }
-        TuneEvent::Phase(place) => tell_phase(&connections[*place]),
+        TuneEvent::Phase(place) => tell_phase(&connections[*place], verbose),
         TuneEvent::Closed(place) => print::talk(format_args!("{}: closed", connections[*place])),
         TuneEvent::Refused(why) => print::talk(format_args!("left alone: {why}")),
     }
 }
 
-fn tell_phase(connection: &TunedConnection) {
+fn tell_phase(connection: &TunedConnection, verbose: bool) {
     let changes = connection.changes();
     let Some(change) = changes.last().filter(|change| !change.state.phase.is_empty()) else { return };
     if changes.len() <= PHASES_TOLD {
         let after = change.at.since(connection.taken());
-        let (phase, reason) = (change.state.phase, &change.state.reason);
-        print::talk(format_args!(
-            "{connection}: after {:.1} s {phase}, window {}: {reason}",
-            after.as_secs_f64(),
-            window(change.window)
-        ));
+        let state =
+            talk::windowed(&window(change.window), change.state.phase, &change.state.reason, None, verbose);
+        print::talk(format_args!("{connection}: after {:.1} s {state}", after.as_secs_f64()));
     }
 }
 
 fn window(requested: Option<Bytes>) -> String {
-    requested.map_or_else(|| "the maximum".to_owned(), |window| window.to_string())
+    requested.map_or_else(|| "max".to_owned(), |window| talk::bytes(window.get()))
 }
 
-fn report(tuner: &Tuner, json: bool) -> Result<(), Problem> {
+fn report(tuner: &Tuner, options: &TuneOptions) -> Result<(), Problem> {
     for connection in tuner.connections() {
-        if json {
+        if options.json {
             print::json(&as_json(connection))?;
         } else {
-            as_text(connection)?;
+            as_text(connection, options.verbose)?;
         }
     }
     if tuner.connections().is_empty() {
@@ -156,18 +153,17 @@ fn report(tuner: &Tuner, json: bool) -> Result<(), Problem> {
     Ok(())
 }
 
-fn as_text(connection: &TunedConnection) -> Result<(), Problem> {
+fn as_text(connection: &TunedConnection, verbose: bool) -> Result<(), Problem> {
     let (span, bytes) = connection.received();
     let state = connection.state();
-    let why =
-        if state.phase.is_empty() { String::new() } else { format!(" ({}: {})", state.phase, state.reason) };
+    let window = window(connection.requested());
     print::data(connection)?;
     print::data(format_args!(
-        "  {} in {:.1} s, {:.2} Mbit/s; window {}{why}",
+        "  {} in {:.1} s, {:.2} Mbit/s; {}",
         talk::bytes(bytes.get()),
         span.as_secs_f64(),
         connection.goodput().as_bps_f64() / 1e6,
-        window(connection.requested()),
+        talk::windowed(&window, state.phase, &state.reason, None, verbose),
     ))?;
     print::data(format_args!("  {}", restored(connection).0))
 }

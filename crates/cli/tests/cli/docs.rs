@@ -1,5 +1,5 @@
-//! What README and guide print is what the program prints: every line `$ tightlink …` of theirs that gives the same on every
-//! machine is run. `TIGHTLINK_WRITE=1` writes what was printed where it is printed whole.
+//! README and guide show what the program prints: each of their lines `$ tightlink …` whose output is the same on every
+//! machine is run. References are made from the options. `TIGHTLINK_WRITE=1` writes outputs that are shown whole, and references.
 
 use crate::place::Place;
 use std::fs;
@@ -9,7 +9,7 @@ use std::path::Path;
 /// What stands for lines that are left out.
 const LEFT_OUT: &str = "[…]";
 
-const PAGES: [&str; 2] = ["README.md", "docs/guide/commands.md"];
+const PAGES: [&str; 2] = ["README.md", "docs/reference/commands.md"];
 
 /// Whether a command gives the same everywhere, in seconds, from what is at hand.
 fn is_run(command: &str) -> bool {
@@ -100,4 +100,40 @@ fn what_readme_and_guide_print_is_what_is_printed() {
     }
     assert!(run >= 10, "{run} commands are run");
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn references_are_made_from_the_options_and_every_default_has_a_reason() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for (what, page) in [("cli", "docs/reference/cli.md"), ("defaults", "docs/reference/defaults.md")] {
+        let made = Place::new().run(&["docs", what]).well().out;
+        if std::env::var_os("TIGHTLINK_WRITE").is_some() {
+            fs::write(root.join(page), &made).unwrap();
+        }
+        let written = fs::read_to_string(root.join(page)).unwrap_or_default();
+        assert!(
+            written == made,
+            "{page} is not that of the options\n  help: TIGHTLINK_WRITE=1 cargo test -p tightlink --test cli references"
+        );
+        let silent: Vec<&str> =
+            made.lines().filter(|line| what == "defaults" && line.contains("|  |")).collect();
+        assert!(silent.is_empty(), "no reason for:\n{}", silent.join("\n"));
+    }
+}
+
+#[test]
+fn manual_and_completions_name_every_command() {
+    let place = Place::new();
+    let script = place.run(&["completions", "bash"]).well().out;
+    place.run(&["docs", "man", "pages"]).well();
+    let page = fs::read_to_string(place.path().join("pages/tightlink.1")).unwrap();
+    for command in ["run", "compare", "sweep", "size", "emulate", "tune", "receive", "send", "verify"] {
+        assert!(
+            script.contains(&format!("tightlink__{command}"))
+                || script.contains(&format!("tightlink,{command}")),
+            "{command}"
+        );
+        assert!(page.contains(&format!("tightlink\\-{command}(1)")), "{command}: {page}");
+        assert!(place.path().join(format!("pages/tightlink-{command}.1")).exists(), "{command}");
+    }
 }

@@ -21,6 +21,7 @@ mod queues;
 mod run;
 mod search;
 mod size;
+mod snapshots;
 mod sweep;
 mod takeover;
 mod transfer;

@@ -124,7 +124,7 @@ fn a_running_programs_window_is_held_and_given_back_when_it_is_interrupted() {
             assert_eq!(ours["pid"], std::process::id());
         } else {
             assert!(
-                ended.out.contains("given back to the kernel") && ended.out.contains("window 40kB"),
+                ended.out.contains("given back to the kernel") && ended.out.contains("window 40.0 kB"),
                 "{}",
                 ended.out
             );

@@ -7,14 +7,14 @@ use std::fmt::Write;
 const HEAD: &str = "# Scenario keys
 
 Every key of a scenario file. [The scenario file](../guide/scenario.md) explains them, with examples. `tightlink keys KEY` prints
-what is said here of a key.
+the entry of a key. [Defaults, and why](defaults.md) has the reason for each default.
 
 This page is made from `crates/scenario/src/schema/`: change the key there, then run
 `TIGHTLINK_WRITE=1 cargo test -p tightlink-scenario --test reference`.
 
-An engine that is not named does without the key, unless it is said to refuse it: then it refuses a scenario that writes another
-value than the default. Where `model` refuses it, `run` and `compare` still show an answer, with an
-[assumption](../guide/commands.md#assumptions) in its place.
+An engine that is not named ignores the key. An engine that refuses a key refuses each scenario in which the key has another value than
+the default. If `model` refuses, `run` and `compare` still show an estimate, with an
+[assumption](commands.md#assumptions) in place of the key.
 ";
 
 /// The page, as Markdown.

@@ -32,11 +32,11 @@ pub(crate) const ENDS: &[Key] = &[
             source: "`tcp_tso_autosize`, `tcp_tso_should_defer`",
         },
         engines: "sim",
-        meaning: "segments leave in super-packets, as with segmentation offload: as many as the pacing rate \
-             sends in 1/1024 s, more within some milliseconds of RTT, two at least, 64 kB at most \
-             (`tcp_tso_autosize`). What an acknowledgement frees waits for the next one, if that is \
-             expected within 1 ms and less than a third of the window could leave (`tcp_tso_should_defer`). \
-             A control that places departures (`madison`) sends segment by segment",
+        meaning: "segments leave in super-packets, as with segmentation offload. A super-packet has the segments that \
+             the pacing rate sends in 1/1024 s, at least two and at most 64 kB (`tcp_tso_autosize`). With an RTT \
+             of some milliseconds it has more. If less than a third of the window could leave, and the next \
+             acknowledgement is expected within 1 ms, the sender waits for it (`tcp_tso_should_defer`). A control \
+             that places departures (`madison`) sends segment by segment",
         ..KEY
     },
     Key {
@@ -49,8 +49,8 @@ pub(crate) const ENDS: &[Key] = &[
             source: "ours to choose: interrupt moderation of common cards",
         },
         engines: "sim",
-        meaning: "the receiver sees neighbouring segments that arrive within this of the first as one, up to 64 \
-             kB, and acknowledges them as one, as with receive offload and interrupt moderation",
+        meaning: "the receiver merges neighbouring segments that arrive within this time, up to 64 kB, and \
+             acknowledges them once. Receive offload and interrupt moderation do so",
         ..KEY
     },
     Key {
@@ -66,8 +66,8 @@ pub(crate) const ENDS: &[Key] = &[
         kind: "time up to 10 ms",
         default: Hosts { rfc: r#""0s""#, linux: r#""1ms""#, with: None, source: "`tcp_comp_sack_delay_ns`" },
         engines: "sim",
-        meaning: "beyond a hole, the acknowledgements after the third wait for this, or a twentieth of the RTT \
-             if that is less, and one speaks for all (`tcp_comp_sack_delay_ns`)",
+        meaning: "beyond a hole, the acknowledgements after the third wait for the lesser of this time and a twentieth \
+             of the RTT. One is then sent for all (`tcp_comp_sack_delay_ns`)",
         ..KEY
     },
     Key {
@@ -110,11 +110,10 @@ pub(crate) const ENDS: &[Key] = &[
             source: "clumps of acknowledgements of the same kernel ([the same](../papers/kernel.md#clumps-after-an-idle-time))",
         },
         engines: "sim",
-        meaning: "how long the receiver's processor takes to begin after it had nothing to do for 200 us or \
-             more, the time that Linux lets a virtual one poll before it halts (`guest_halt_poll_ns`). What \
-             arrives meanwhile is taken together. The sender's part belongs to it, too: acknowledgements \
-             are not gathered a second time. Each flow has a processor of its own: `\"0s\"` for flows that \
-             share one which they keep awake",
+        meaning: "time that the receiver's processor takes to wake up after 200 us or more without work. Linux lets a \
+             virtual processor poll for 200 us before it halts (`guest_halt_poll_ns`). What arrives meanwhile is \
+             taken together. The sender's part belongs to it, too: acknowledgements are not gathered a second \
+             time. Each flow has a processor of its own: `\"0s\"` for flows that share one which they keep awake",
         ..KEY
     },
     Key {

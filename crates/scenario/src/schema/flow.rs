@@ -184,10 +184,9 @@ pub(crate) const SEGMENTS: &[Key] = &[
             source: "`tcp_rmem`, `tcp_wmem`",
         },
         within: SIZER,
-        meaning: "the smaller of send and receive buffer: at most this much payload unacknowledged. \
-             `\"autotuned\"`: as the kernel sizes it unasked; in `sim` the sizer `drs` up to 4194304 B, \
-             Linux's largest send buffer (`tcp_wmem`); `model` takes it as that size. A sizer moves the \
-             receive window while the flow runs",
+        meaning: "the smaller of send and receive buffer: at most this much payload unacknowledged. `\"autotuned\"`: \
+             the kernel's own sizing. In `sim` that is the sizer `drs` up to 4194304 B, Linux's largest send \
+             buffer (`tcp_wmem`); `model` takes that size. A sizer moves the receive window while the flow runs",
         ..KEY
     },
 ];
@@ -198,9 +197,10 @@ pub(crate) const WINDOWS: &[Key] = &[
         name: "control",
         kind: "text",
         default: Written(r#""reno""#),
-        meaning: "congestion control, one of `tightlink list controls`: `model` has `fixed` and `reno`, and \
-             of ten flows or more `highspeed`, `scalable` and `cubic`; `sim` all of its registry ([what each was checked against](../papers/controllers.md)), `live` the \
-             kernel's `reno`, `cubic`, `bbr`. `fixed` needs a `socket_buffer`",
+        meaning: "congestion control, one of `tightlink list controls`. `model` has `fixed` and `reno`, and for ten \
+             flows or more `highspeed`, `scalable` and `cubic`. `sim` has all of them ([how each was \
+             checked](../papers/controllers.md)). `live` has the kernel's `reno`, `cubic`, `bbr`. `fixed` needs a \
+             `socket_buffer`",
         ..KEY
     },
     Key {
@@ -230,11 +230,11 @@ pub(crate) const WINDOWS: &[Key] = &[
         },
         engines: "sim",
         refused_by: "live",
-        meaning: "slow-start variant: `standard`; `hystart` (Ha and Rhee 2011; what Linux's CUBIC has) ends when \
-             a round's acknowledgements span half the RTT, or the delay rises; `limited` (RFC 3742) adds no \
-             more than half of `max_ssthresh` per round trip above it; `hystart++` (RFC 9406) slows down \
-             when the delay rises, and leaves slow start if that lasts. `live` refuses all but `standard` \
-             and, with `cubic`, `hystart`: the kernel has its own. `model` describes what comes after",
+        meaning: "slow-start variant. `standard` is that of RFC 5681. `hystart` (Ha and Rhee 2011, Linux's CUBIC) ends \
+             when a round's acknowledgements span half the RTT, or the delay rises. `limited` (RFC 3742) adds no \
+             more than half of `max_ssthresh` per round trip above it. `hystart++` (RFC 9406) slows down when the \
+             delay rises, and leaves slow start if the rise lasts. `live` refuses all but `standard` and, with \
+             `cubic`, `hystart`: the kernel has its own. `model` describes what comes after",
         ..KEY
     },
     Key {
@@ -268,9 +268,9 @@ pub(crate) const WINDOWS: &[Key] = &[
         refused_by: "live",
         meaning: "how many segments one acknowledgement may count for in slow start, the L of RFC 3465; after a \
              timeout it is 1. RFC 3465 tries 2, RFC 9406 recommends 8 with `hystart++`. It matters with \
-             `delayed_ack` above 1. With 0 acknowledgements are counted instead of bytes, in slow start and \
-             in congestion avoidance, as in RFC 2581 and ns-2; `model` then takes `delayed_ack` into \
-             account. `live` refuses all but 1 and the value of `host = \"linux\"`",
+             `delayed_ack` above 1. With 0, acknowledgements are counted instead of bytes, in slow start and in \
+             congestion avoidance (RFC 2581, ns-2). `model` then takes `delayed_ack` into account. `live` refuses \
+             all but 1 and the value of `host = \"linux\"`",
         ..KEY
     },
     Key {
@@ -279,11 +279,11 @@ pub(crate) const WINDOWS: &[Key] = &[
         default: Written("false"),
         engines: "sim",
         refused_by: "live",
-        meaning: "packets leave spaced: at the controller's rate if it has one, else at `ratio` x window / \
-             smoothed RTT, with a ratio of 2 below half the slow-start threshold and 1.2 above, as in \
-             Linux. Before the first RTT sample nothing is held back. A controller with a rate is always \
-             paced, by quanta: two packets may leave together (one below 1.2 Mbit/s; the least that BBR's \
-             drafts and Linux send), unless it or a sizer places departures",
+        meaning: "packets leave spaced, at the controller's rate if it has one. Otherwise the rate is `ratio` x window \
+             / smoothed RTT. The ratio is 2 below half the slow-start threshold and 1.2 above, as in Linux. \
+             Before the first RTT sample nothing is held back. A controller with a rate is always paced. Two \
+             packets leave together, or one below 1.2 Mbit/s: the least of BBR's drafts and of Linux. A \
+             controller or a sizer that places departures sends single packets",
         ..KEY
     },
     Key {
@@ -310,13 +310,13 @@ pub(crate) const LOSSES: &[Key] = &[
             source: "RFC 6937; `tcp_input.c` has no other",
         },
         engines: "sim",
-        meaning: "how much fast recovery sends for what arrives: what the window has room for, in proportion \
-             (RFC 6937, with the slow-start reduction bound), or as ns-2's Sack1: what the window has room \
-             for when what is lost counts as still under way until it is acknowledged. That one is for \
-             comparisons with ns-2, and needs `sack`; where more than a window is lost it waits for a \
-             timeout. `reno` needs `sack = false`: recovery ends with the first acknowledgement of new data \
-             (RFC 2581, and no second one for the same window, as in ns-2's Reno), so that two losses of a \
-             window mostly wait for a timeout. Linux always has `\"prr\"`",
+        meaning: "how much fast recovery sends. `rfc6675` sends as much as the window has room for. `prr` sends in \
+             proportion to delivered data (RFC 6937, with the slow-start reduction bound). `sack1` is ns-2's \
+             Sack1: lost segments count as in flight until they are acknowledged. That one is for comparisons \
+             with ns-2, and needs `sack`; where more than a window is lost it waits for a timeout. `reno` needs \
+             `sack = false`. Its recovery ends with the first acknowledgement of new data (RFC 2581), with no \
+             second one for the same window, as in ns-2's Reno. So two losses of a window mostly wait for a \
+             timeout. Linux always has `\"prr\"`",
         ..KEY
     },
     Key {
@@ -329,11 +329,10 @@ pub(crate) const LOSSES: &[Key] = &[
             source: "RFC 8985; `tcp_recovery` = 1",
         },
         engines: "sim",
-        meaning: "how losses are found: by three duplicate or selective acknowledgements, or by time (RACK-TLP, \
-             RFC 8985), which finds lost retransmissions and lost tails without a timeout. `\"rack\"` needs \
-             `sack`. The kernel has RACK unless `live.stack = \"classic\"`, which refuses \
-             `\"rack\"`. Best with `recovery = \"prr\"`: alone it may reduce the window twice after an \
-             overshoot",
+        meaning: "how losses are found. `dupack` waits for three duplicate or selective acknowledgements. `rack` goes \
+             by time (RACK-TLP, RFC 8985), and finds lost retransmissions and lost tails without a timeout. \
+             `\"rack\"` needs `sack`. The kernel has RACK unless `live.stack = \"classic\"`, which refuses \
+             `\"rack\"`. Best with `recovery = \"prr\"`: alone it may reduce the window twice after an overshoot",
         ..KEY
     },
     Key {
@@ -342,8 +341,8 @@ pub(crate) const LOSSES: &[Key] = &[
         default: Written("false"),
         engines: "sim",
         refused_by: "live",
-        meaning: "queues that can mark (`drop-tail` and `drop-head` only with `queue.mark_above`) mark the \
-             flow's packets instead of dropping them (RFC 3168); the sender reduces once per round trip. \
+        meaning: "queues that can mark (`drop-tail` and `drop-head` only with `queue.mark_above`) mark the flow's \
+             packets instead of dropping them (RFC 3168). The sender reduces its window once per round trip. \
              Retransmissions cannot be marked",
         ..KEY
     },
@@ -371,12 +370,12 @@ pub(crate) const SIZER: Keys = &[&[
         name: "sizer",
         kind: "text",
         default: Required(r#"the name of a sizer, such as "drs""#),
-        meaning: "one of `tightlink list sizers`. `sobas`: the window that fills the path without a standing \
-             queue, found while the flow runs and followed as the path changes ([what it does and \
-             why](../adr/0009-sobas-reconstructed.md)). `wad`: capacity times base RTT, measured once. \
+        meaning: "one of `tightlink list sizers`. `sobas`: the window that fills the path without a standing queue. It \
+             is found while the flow runs, and follows changes of the path \
+             ([reasons](../adr/0009-sobas-reconstructed.md)). `wad`: capacity times base RTT, measured once. \
              `maximum`: always `max`. `drs`: dynamic right-sizing by Linux's rules. Once per round trip the \
-             window becomes twice what was delivered in it, with room to grow; it begins with 65535 B and \
-             never shrinks",
+             window becomes twice what was delivered in it, with room to grow; it begins with 65535 B and never \
+             shrinks",
         ..KEY
     },
     Key {

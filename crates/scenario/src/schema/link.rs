@@ -58,9 +58,9 @@ pub(crate) const LINK: Keys = &[&[
         kind: r#"`"xcp"`, `"rcp"`"#,
         default: Words("none"),
         engines: "sim",
-        meaning: "what the link's router tells senders: flows with the `control` of that name need it and send \
-             it a header with every packet, others are counted. One link without `reverse` only, behind any \
-             queue. Only `sim` has such controls",
+        meaning: "the router's feedback to senders. Flows with the `control` of that name need the router and send it \
+             a header with every packet. The router counts other flows. One link without `reverse` only, behind \
+             any queue. Only `sim` has such controls",
         ..KEY
     },
     Key {
@@ -269,10 +269,10 @@ pub(crate) const QUEUE: Keys = &[&[
         engines: "sim live",
         refused_by: "model",
         kinds: "drop-tail drop-head",
-        meaning: "an arrival for which a queue with this much room would have none is marked, if its flow has \
-             `ecn` (step marking as for DCTCP, RFC 8257). With 0 that is every packet that has to wait; one \
-             that finds the link idle does not wait and is not marked. These two have no other early sign, \
-             so without it they never mark. `model` refuses it where a flow has `ecn`",
+        meaning: "step marking as for DCTCP (RFC 8257): an arrival that a queue of this room would drop is marked, if \
+             its flow has `ecn`. With 0 that is every packet that has to wait; one that finds the link idle does \
+             not wait and is not marked. These two have no other early sign, so without it they never mark. \
+             `model` refuses it where a flow has `ecn`",
         ..KEY
     },
 ]];

@@ -139,7 +139,7 @@ pub(crate) const MODEL: Keys = &[&[Key {
     kind: r#"`"nearest"`, `"slow start"`, `"mft"`, `"fixed point"`, `"fluid"`"#,
     default: Written(r#""nearest""#),
     engines: "model",
-    meaning: "which [theory](../guide/commands.md#assumptions) answers: the one that the scenario fits best, or this one. `\"fluid\"` \
+    meaning: "which [theory](commands.md#assumptions) answers: the one that the scenario fits best, or this one. `\"fluid\"` \
              follows windows and the queue against time and answers only where it is asked for",
     ..KEY
 }]];
@@ -161,9 +161,9 @@ pub(crate) const RECORD: Keys = &[&[
         name: "every",
         kind: "time above zero",
         default: Written(r#""20ms""#),
-        meaning: "sampling interval of the series; of `model` those of the theory `\"fluid\"`. `live`: 100 us or longer. Series are held in memory: where it \
-             is not written and they would have more than 30 million numbers, the interval grows and a note \
-             says so; written too small it is refused",
+        meaning: "sampling interval of the series; of `model` those of the theory `\"fluid\"`. `live`: 100 us or \
+             longer. Series are held in memory. If they would have more than 30 million numbers, the default \
+             interval grows and a note says so; a written interval is refused",
         ..KEY
     },
     Key {
@@ -179,9 +179,9 @@ pub(crate) const RECORD: Keys = &[&[
         kind: r#"`"sample"`, `"all"`"#,
         default: Written(r#""sample""#),
         engines: "model sim",
-        meaning: "which flows have series of their own where there are more than 32. `\"sample\"`: 32 of them, \
-             the first of each `[[flow]]` table among them; mean and percentiles over all flows (`sim`) are in \
-             `spread.parquet` and on the report's page",
+        meaning: "which flows have series of their own where there are more than 32. `\"sample\"`: 32 flows, with the \
+             first of each `[[flow]]` table. Mean and percentiles over all flows (`sim`) are in `spread.parquet` \
+             and in the report",
         ..KEY
     },
     Key {
@@ -208,14 +208,14 @@ pub(crate) const FIGURE: Keys = &[&[
         name: "rows",
         kind: "another key path that `[sweep]` varies",
         default: Words("none"),
-        meaning: "with it each `y` is a heat map in place of curves: a row per value of this key, a column per \
-             value of `x`, a map for each combination of the other swept keys ([ADR \
-             12](../adr/0012-heat-maps-are-figures-with-rows.md)); with `y` only",
+        meaning: "draws each `y` as a heat map ([ADR 12](../adr/0012-heat-maps-are-figures-with-rows.md)): a row per \
+             value of this key, and a column per value of `x`. Each combination of the other swept keys has a \
+             map. With `y` only",
         ..KEY
     },
     Key {
         name: "y",
-        kind: "list of keys of the [summary](../guide/commands.md#run)",
+        kind: "list of keys of the [summary](commands.md#run)",
         default: Words("this or `smallest`"),
         meaning: "a chart for each, with the 95 % interval where the summary has one. A nested key is written \
              with a dot, a flow's with its name: `\"queueing_delay_s.p95\"`, `\"flows.target.goodput_bps\"`",
@@ -277,10 +277,11 @@ pub(crate) const REFERENCE: Keys = &[&[
         name: "file",
         kind: "path of a CSV file",
         default: Required("a CSV file, relative to the folder of the scenario"),
-        meaning: "their table, relative to the folder of the scenario. The first line names the columns: each swept key, with \
-             values as `[sweep]` has them, and each `y`, in the units of the summary (seconds, bit/s, shares from 0 to 1); an \
-             empty cell is not known, and other columns are not read. Of several rows of a point the median is drawn, from \
-             the least to the greatest. With `--set` of another key than a swept one and `seed` the table is left out",
+        meaning: "their table, relative to the folder of the scenario. The first line names the columns: each swept \
+             key and each `y`. Swept keys have values as in `[sweep]`, `y` is in the units of the summary \
+             (seconds, bit/s, shares from 0 to 1). An empty cell is not known; other columns are not read. Of \
+             several rows of a point the median is drawn, from the least to the greatest. With `--set` of another \
+             key than a swept one and `seed` the table is left out",
         ..KEY
     },
 ]];

@@ -158,9 +158,9 @@ pub(super) const USERS: &[Key] = &[
         engines: "sim",
         refused_by: "model live",
         kinds: "engset",
-        meaning: "a SYN of 40 bytes passes the queue before the data. If it is lost it is sent again after \
-             `initial_rto`, then twice that, …; the window then begins at one segment (RFC 5681) and the \
-             timeout at 3 s (RFC 6298)",
+        meaning: "a SYN of 40 bytes passes the queue before the data. A lost SYN is sent again after `initial_rto`, \
+             then twice that, and so on. The window then begins at one segment (RFC 5681) and the timeout at 3 s \
+             (RFC 6298)",
         ..KEY
     },
 ];

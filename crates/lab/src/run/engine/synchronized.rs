@@ -4,7 +4,7 @@ use crate::run::record::Summary;
 use crate::run::resolve::Resolved;
 use units::Span;
 
-/// From this share of common loss episodes on losses are called synchronized. Chosen on drawn paths; docs/guide/commands.md
+/// From this share of common loss episodes on losses are called synchronized. Chosen on drawn paths; docs/reference/commands.md
 /// says how it did on others.
 const SHARE: f64 = 0.9;
 

@@ -1,0 +1,138 @@
+//! What `tightlink receive`, `send` and `verify` can be asked.
+
+use clap::{Args, ValueEnum};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use transfer::{Existing, Host, WindowChoice};
+use units::{Bytes, Rate, Span};
+
+#[derive(Debug, Args)]
+pub(crate) struct ReceiveOptions {
+    /// The folder to receive into; made if it does not exist. A session that was interrupted in this folder continues
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+    /// Address and port to listen on, e.g. 192.0.2.7:4711 (default: every address and a free port)
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub(crate) listen: Option<SocketAddr>,
+    /// An address or host name for the ticket instead of this machine's own addresses, e.g. that of the router before it
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) address: Vec<Host>,
+    /// The receive window: sobas (found while the transfer runs), max, or a size such as 400kB
+    #[arg(long, value_name = "WINDOW", default_value = "sobas")]
+    pub(crate) window: WindowChoice,
+    /// Begin a new session although an earlier one in this folder is not finished. Its ticket ends, and its unfinished files
+    /// are deleted
+    #[arg(long)]
+    pub(crate) new: bool,
+    /// What to do with a file or link whose name has other content already
+    #[arg(long, value_enum, default_value = "refuse")]
+    pub(crate) existing: ExistingName,
+    /// Accept whatever the sender announces, without a question
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    /// Accept up to this size without a question, e.g. 20GB
+    #[arg(long, value_name = "SIZE", conflicts_with = "yes")]
+    pub(crate) accept: Option<Bytes>,
+    /// Keep the sender's permission bits as they are, without the umask
+    #[arg(long)]
+    pub(crate) preserve_mode: bool,
+    /// Store symbolic links that point outside the tree they came with, too
+    #[arg(long)]
+    pub(crate) outside_links: bool,
+    /// How long the ticket is valid, e.g. 2h
+    #[arg(long, value_name = "TIME", default_value = "24h")]
+    pub(crate) expire: Span,
+    /// End after this time without a sender, e.g. 10min (default: when the ticket expires)
+    #[arg(long, value_name = "TIME")]
+    pub(crate) wait: Option<Span>,
+    /// Write the ticket to this new file, which only you can read, and not to standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ticket_file: Option<PathBuf>,
+    /// Write the BLAKE3 digests of the received files to this new file, for `tightlink verify` or `b3sum --check`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) digests: Option<PathBuf>,
+    /// Name each entry and its result
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
+    /// Write a page about the transfer to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+    /// Print the ticket and, at the end, the summary as JSON, one object per line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What to do with an entry whose name is taken. The same content, or the same size and time, counts as there in any case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExistingName {
+    /// Refuse it
+    Refuse,
+    /// Add a number to its name
+    Rename,
+    /// Replace the existing file if that is older
+    Update,
+    /// Replace the existing file
+    Replace,
+}
+
+impl From<ExistingName> for Existing {
+    fn from(name: ExistingName) -> Self {
+        match name {
+            ExistingName::Refuse => Self::Refuse,
+            ExistingName::Rename => Self::Rename,
+            ExistingName::Update => Self::Update,
+            ExistingName::Replace => Self::Replace,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SendOptions {
+    /// Files and folders, and the ticket that `tightlink receive` printed. Each path arrives under the name of its last part.
+    /// "-" reads the ticket from standard input. Without a ticket here, in --ticket-file or in $TIGHTLINK_TICKET, the
+    /// program asks for it
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) words: Vec<PathBuf>,
+    /// Read the ticket from this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ticket_file: Option<PathBuf>,
+    /// List what would be sent, and send nothing; needs no ticket
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Name each entry and its result
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
+    /// Parallel TCP connections
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub(crate) streams: u16,
+    /// Congestion control: reno, cubic, bbr or another of this kernel (default: the kernel's)
+    #[arg(long, value_name = "CONTROL")]
+    pub(crate) control: Option<String>,
+    /// Send no faster than this, e.g. 200Mbit/s
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
+    pub(crate) limit: Option<Rate>,
+    /// How long to reconnect after a broken connection, e.g. 1h; 0s: not at all
+    #[arg(long, value_name = "TIME", default_value = "10min")]
+    pub(crate) retry: Span,
+    /// Write a page about the transfer to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+    /// Print the summary as JSON; with --dry-run, one object per entry and one of the totals
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VerifyOptions {
+    /// The file of digests, as `tightlink receive --digests` and `b3sum` write it
+    pub(crate) file: PathBuf,
+    /// The folder that its paths are relative to
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) dir: PathBuf,
+    /// Name files without a fault, too
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
+    /// Print one JSON object per file that is named, and one of the totals
+    #[arg(long)]
+    pub(crate) json: bool,
+}

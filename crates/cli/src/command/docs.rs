@@ -1,0 +1,158 @@
+//! `tightlink docs`: what is made from the options and the schema: the manual, `docs/reference/cli.md` and
+//! `docs/reference/defaults.md`. A test compares the two references; `make dist` writes the manual.
+
+mod reasons;
+
+use crate::args::{DocsOptions, Made, described};
+use crate::print;
+use crate::problem::Problem;
+use clap::{Arg, Command};
+use scenario::reference::defaults;
+use std::fmt::Write;
+use std::fs;
+use std::process::ExitCode;
+use units::Complaint;
+
+const CLI: &str = "# Commands and options
+
+`tightlink COMMAND --help` prints the same. [Commands](commands.md) explains them, with examples.
+
+This page is made from `crates/cli/src/args.rs`: change the option there, then run
+`TIGHTLINK_WRITE=1 cargo test -p tightlink --test cli references`.
+";
+
+/// What begins a default in the words of a help.
+const DEFAULT: &str = "(default: ";
+
+const DEFAULTS: &str = "# Defaults, and why
+
+Every default of a scenario and of the command line, with its reason and source. \"This project\" is a decision of ours.
+
+The values come from the schema and the options, the reasons from `crates/scenario/src/reference/reasons.rs` and
+`crates/cli/src/command/docs/reasons.rs`. `TIGHTLINK_WRITE=1 cargo test -p tightlink --test cli references` writes this page.
+
+## Keys of a scenario
+
+[Scenario keys](scenario.md) says what each key means.
+
+| key | default | reason | source |
+|---|---|---|---|
+";
+
+pub(crate) fn run(options: &DocsOptions) -> Result<ExitCode, Problem> {
+    match options.what {
+        Made::Man => manual(options)?,
+        Made::Cli => print::text(&reference())?,
+        Made::Defaults => print::text(&with_reasons())?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A page for the program, and one for each command.
+fn manual(options: &DocsOptions) -> Result<(), Problem> {
+    let folder = &options.folder;
+    let written = fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(described(), folder));
+    written.map_err(|error| Problem::usage(Complaint::new(folder.display().to_string(), error.to_string())))
+}
+
+/// The commands that people see.
+fn commands() -> Vec<Command> {
+    let mut all = described();
+    all.build();
+    all.get_subcommands()
+        .filter(|command| !command.is_hide_set() && command.get_name() != "help")
+        .cloned()
+        .collect()
+}
+
+/// The arguments of a command that people see, except for `--help`.
+fn arguments(command: &Command) -> impl Iterator<Item = &Arg> {
+    command.get_arguments().filter(|argument| !argument.is_hide_set() && argument.get_id() != "help")
+}
+
+/// `-s`, `--set KEY=VALUE`, or `FILE`.
+fn name(argument: &Arg) -> String {
+    let values = argument.get_value_names().unwrap_or_default();
+    let value = values.first().map_or_else(String::new, |value| format!(" {value}"));
+    let value = if argument.get_action().takes_values() { value } else { String::new() };
+    match (argument.get_long(), argument.get_short()) {
+        (Some(long), Some(short)) => format!("`-{short}`, `--{long}{value}`"),
+        (Some(long), None) => format!("`--{long}{value}`"),
+        _ => format!("`{}`", value.trim()),
+    }
+}
+
+/// The value that holds without the option, if there is one: clap's, or the words that the help has in brackets.
+fn default(argument: &Arg) -> Option<String> {
+    let values: Vec<_> = argument.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
+    if argument.get_action().takes_values() && !values.is_empty() {
+        return Some(format!("`{}`", values.join(",")));
+    }
+    let help = argument.get_help()?.to_string();
+    let (_, rest) = help.split_once(DEFAULT)?;
+    Some(rest.split_once(')')?.0.to_owned())
+}
+
+/// The help without the default, which has a column of its own.
+fn meaning(argument: &Arg) -> String {
+    let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+    match help.split_once(DEFAULT).and_then(|(before, rest)| Some((before, rest.split_once(')')?.1))) {
+        Some((before, after)) => cell(&format!("{}{after}", before.trim_end())),
+        None => cell(&help),
+    }
+}
+
+/// Text in one cell of a table.
+fn cell(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
+}
+
+fn reference() -> String {
+    let mut page = CLI.to_owned();
+    for command in commands() {
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        // A string takes everything.
+        let _ = write!(
+            page,
+            "\n## `{}`\n\n{about}.\n\n| argument | default | meaning |\n|---|---|---|\n",
+            command.get_name()
+        );
+        for argument in arguments(&command) {
+            let choices = argument.get_possible_values();
+            let shown = argument.get_action().takes_values()
+                && !choices.is_empty()
+                && !argument.is_hide_possible_values_set();
+            let choices: Vec<_> =
+                choices.iter().filter(|_| shown).map(|value| format!("`{}`", value.get_name())).collect();
+            let choices =
+                if choices.is_empty() { String::new() } else { format!(": {}", choices.join(", ")) };
+            let default = default(argument).unwrap_or_default();
+            let _ = writeln!(
+                page,
+                "| {} | {} | {}{choices} |",
+                name(argument),
+                cell(&default),
+                meaning(argument)
+            );
+        }
+    }
+    page
+}
+
+fn with_reasons() -> String {
+    let mut page = DEFAULTS.to_owned();
+    for default in defaults() {
+        let (why, from) = default.reason.unwrap_or_default();
+        let _ = writeln!(page, "| `{}` | {} | {why} | {from} |", default.path, default.value);
+    }
+    page += "\n## Options\n\n[Commands and options](cli.md) says what each option does.\n\n| option | default | reason |\n|---|---|---|\n";
+    for command in commands() {
+        for argument in arguments(&command) {
+            let Some(value) = default(argument) else { continue };
+            let why = reasons::of(command.get_name(), argument.get_id().as_str()).unwrap_or_default();
+            let _ =
+                writeln!(page, "| `{}` {} | {} | {why} |", command.get_name(), name(argument), cell(&value));
+        }
+    }
+    page
+}

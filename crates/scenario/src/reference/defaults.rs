@@ -1,0 +1,49 @@
+//! The defaults, each with its reason and source.
+
+use super::reasons::REASONS;
+use super::rows;
+use crate::schema::{DefaultValue, Key};
+
+/// The default of a key of the scenario.
+#[derive(Clone, Debug)]
+pub struct Default {
+    /// The key's path from the top of the file.
+    pub path: String,
+    /// The value, in Markdown; in words where there is no single value.
+    pub value: String,
+    /// Why, and where it is from; `None` if nobody has said so.
+    pub reason: Option<(&'static str, &'static str)>,
+}
+
+/// Every key that has a default. A key without which nothing holds, and a table that may stay empty, have none.
+#[must_use]
+pub fn defaults() -> Vec<Default> {
+    let of = |path: String, key: &Key| {
+        let value = match key.default {
+            DefaultValue::Required(_) | DefaultValue::Written("{}") => return None,
+            DefaultValue::Written(text) => format!("`{text}`"),
+            DefaultValue::Hosts { rfc, linux, with, .. } => {
+                let with = with.map_or_else(String::new, |control| format!(" and `{control}`"));
+                format!("`{rfc}`; with `host = \"linux\"`{with} `{linux}`")
+            }
+            DefaultValue::Words(words) if is_absence(words) => return None,
+            DefaultValue::Words(words) => words.to_owned(),
+        };
+        let reason = REASONS.iter().find(|(of, _, _)| *of == path).map(|(_, why, from)| (*why, *from));
+        Some(Default { path, value, reason })
+    };
+    rows().into_iter().filter_map(|row| of(row.path, row.key)).collect()
+}
+
+/// Whether the words say that nothing holds, or that something must be written.
+fn is_absence(words: &str) -> bool {
+    ["none", "required", "this or "].iter().any(|start| words.starts_with(start)) && words != "none: greedy"
+}
+
+/// Paths for which a reason is given although they have no default.
+#[must_use]
+pub fn reasons_without_default() -> Vec<&'static str> {
+    let defaults = defaults();
+    let has = |path: &str| defaults.iter().any(|default| default.path == path);
+    REASONS.iter().map(|(path, _, _)| *path).filter(|path| !has(path)).collect()
+}
