@@ -33,6 +33,7 @@ test: setup-test ## everything must pass: lints, unit and property tests, kernel
 	cargo test --workspace --no-fail-fast
 	$(TIGHTLINK) compare scenarios/presets/quick.toml --out target/test-results --report target/test-results/quick.html
 	$(TIGHTLINK) compare scenarios/presets/buffer-against-delay.toml --out target/test-results --report target/test-results/figure.html
+	$(TIGHTLINK) compare scenarios/presets/utilization-against-delay.toml --out target/test-results --report target/test-results/against.html
 	$(TIGHTLINK) compare scenarios/presets/who-wins.toml --out target/test-results --report target/test-results/heat.html
 	$(TIGHTLINK) check $(JUDGED) --engines model,sim --out target/test-results
 	$(PYTHON) -m pytest python/tests

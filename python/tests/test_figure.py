@@ -61,3 +61,40 @@ def test_the_page_keeps_to_itself_and_is_quiet(visit):
 def test_it_prints_and_fits_a_phone(visit):
     assert fits_a_phone(visit)
     assert len(visit.pdf()) > 20_000
+
+
+@pytest.fixture(scope="module")
+def against(browser):
+    """The page of one result against another, drawn."""
+    page = opened(browser, "against.html")
+    until(page, "() => window.tightlinkReport && window.tightlinkReport.drawn === window.tightlinkReport.expected")
+    yield page
+    page.close()
+
+
+def test_a_result_is_drawn_against_another_along_the_swept_key(against):
+    (chart,) = data(against)["charts"]
+    assert (chart["x"]["label"], chart["y"]["label"]) == ("mean queueing delay", "utilization")
+    assert [curve["name"] for curve in chart["curves"]] == ["drop-tail", "codel"]
+    text = against.locator("[data-chart]").text_content()
+    for point in chart["curves"][0]["points"]:
+        assert point["at"] in text, "the swept values stand at the first curve"
+    xs = [point["x"] for point in chart["curves"][0]["points"]]
+    assert xs == sorted(xs), "a larger drop-tail queue waits longer"
+    assert against.locator("table.summary tbody th[scope=row]").count() == 14
+    assert keeps_to_itself(against), (against.said, against.asked)
+
+
+def test_an_axis_of_utilization_is_scaled_to_the_data(against):
+    ys = [point["y"] for curve in data(against)["charts"][0]["curves"] for point in curve["points"]]
+    low, high = against.evaluate("document.querySelector('[data-chart]').layout.yaxis.range")
+    assert min(ys) > 50 and 50 < low < min(ys) and max(ys) <= high <= 103
+
+
+def test_a_dark_screen_has_dark_charts(against):
+    chart_color = "document.querySelector('[data-drawn]').layout.paper_bgcolor"
+    against.emulate_media(color_scheme="dark")
+    assert until(against, f"{chart_color} === '#14181c'")
+    against.emulate_media(color_scheme="light")
+    assert until(against, f"{chart_color} === '#fff'")
+    assert fits_a_phone(against)

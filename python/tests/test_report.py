@@ -309,8 +309,12 @@ def test_the_picture_comes_before_the_tables(visit):
     top = "e => e.getBoundingClientRect().top"
     overview = v.page.locator("[data-chart=overview-goodput]").evaluate(top)
     assert overview < v.page.locator("table.summary").first.evaluate(top)
-    assert overview < v.page.locator(".verdicts").evaluate(top)
+    if v.page.locator(".verdicts").count():
+        assert overview < v.page.locator(".verdicts").evaluate(top)
     assert overview < 900
+    for flows in v.page.locator("details[open] table.flows").all():
+        charts = flows.locator("xpath=ancestor::details").locator(".charts")
+        assert charts.evaluate(top) < flows.evaluate(top)
 
 
 def test_a_few_flows_have_colours_of_their_own_in_panels_and_legend(visit):
@@ -326,6 +330,27 @@ def test_a_few_flows_have_colours_of_their_own_in_panels_and_legend(visit):
             assert len(set(flows)) == len(flows) == case["colored_flows"], chart["kind"]
         samples = v.page.locator(f"#case-{index + 1} .legend .flow")
         assert samples.count() >= case["colored_flows"]
+
+
+def test_axes_are_those_of_the_measured_part(visit):
+    v = visit("#all")
+    v.until("tightlinkReport.drawn === tightlinkReport.expected")
+    beyond = 0
+    for index, case in enumerate(v.data()["cases"]):
+        for chart in case["charts"]:
+            at = f"document.querySelector('[data-chart={chart['kind']}][data-case=\"{index}\"]')"
+            assert v.page.evaluate(f"{at}.layout.yaxis.range") == chart["range"]
+            later = [y for t in chart["traces"] for x, y in zip(t["x"], t["y"]) if x >= case["warmup_s"] and y is not None]
+            if not chart["kind"].startswith("rate") and later and not chart["levels"]:
+                assert chart["range"][1] < 1.6 * max(max(later), 1), chart["kind"]
+            if "above" not in chart:
+                continue
+            beyond += 1
+            caption = v.page.locator(f"figure:has([data-chart={chart['kind']}][data-case='{index}']) .note").inner_text()
+            assert "repaired loss releases" in caption or "beyond the chart" in caption, caption
+            marks = f"{at}.layout.shapes.filter(s => s.y0 === 1 && s.y1 > 1).length"
+            assert v.page.evaluate(marks) >= 1, chart["kind"]
+    assert beyond or "TIGHTLINK_REPORT" in os.environ, "the sample has a repair and a start-up beyond the charts"
 
 
 def test_axis_titles_keep_clear_of_tick_labels(visit):

@@ -6,7 +6,7 @@ use lab::run::metric::{COLUMNS, FLOW, Known, LINK, Metric, of_run, value};
 use lab::run::record::{FlowSummary, LinkSummary, Record, SessionsSummary, WlanSummary};
 use lab::study::claims::Tally;
 use lab::study::claims::Verdict;
-use lab::study::curves::{Axis, Curves, HeatMap};
+use lab::study::curves::{Axis, CurveChart, Curves, HeatMap};
 use lab::study::task::Answer;
 use std::ops::RangeInclusive;
 
@@ -172,6 +172,10 @@ pub(crate) fn print_curves(curves: &Curves) -> Result<(), Problem> {
         let unit =
             |axis: &Axis| if axis.unit.is_empty() { String::new() } else { format!(" ({})", axis.unit) };
         print::data(format_args!("{}{} against {}", chart.y.label, unit(&chart.y), chart.x.label))?;
+        if let Some(along) = &chart.along {
+            print_along(chart, along)?;
+            continue;
+        }
         let mut head = vec![format!("{}{}", chart.x.label, unit(&chart.x))];
         head.extend(
             chart
@@ -204,6 +208,28 @@ pub(crate) fn print_curves(curves: &Curves) -> Result<(), Problem> {
         print_aligned(&rows, &titles)?;
     }
     curves.maps.iter().try_for_each(print_map)
+}
+
+/// Prints one number against another: a row per point, the value of the swept key before both numbers.
+fn print_along(chart: &CurveChart, along: &str) -> Result<(), Problem> {
+    let several = chart.curves.len() > 1;
+    let titled = |axis: &Axis| {
+        if axis.unit.is_empty() { axis.label.clone() } else { format!("{} ({})", axis.label, axis.unit) }
+    };
+    let mut rows = vec![vec![along.to_owned(), titled(&chart.x), titled(&chart.y)]];
+    if several {
+        rows[0].insert(0, "curve".to_owned());
+    }
+    for (curve, point) in chart.curves.iter().flat_map(|curve| curve.points.iter().map(move |at| (curve, at)))
+    {
+        let at = point.at.clone().unwrap_or_default();
+        let mut row = vec![at, format!("{:.3}", point.x), format!("{:.3}", point.y)];
+        if several {
+            row.insert(0, curve.name.clone());
+        }
+        rows.push(row);
+    }
+    print_aligned(&rows, &vec![None; rows.len()])
 }
 
 /// Prints a heat map as a table, each row's mean behind it.

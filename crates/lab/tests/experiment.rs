@@ -103,6 +103,30 @@ fn a_figure_is_drawn_with_a_headline() {
 }
 
 #[test]
+fn a_result_may_be_drawn_against_another_and_must_be_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let figure = |x: &str| {
+        let text = format!("{SCENARIO}[figure]\nx = '{x}'\ny = ['utilization']\n");
+        experiment(&text, &[Engine::Sim], folder.path()).figure(&[], &mut Unwatched)
+    };
+    let chart = figure("queueing_delay_s.mean").unwrap().drawn.expect("a figure").curves.charts.remove(0);
+    assert_eq!((chart.x.label.as_str(), chart.x.unit.as_str()), ("mean queueing delay", "ms"));
+    assert_eq!(chart.along.as_deref(), Some("link.queue.limit"));
+    let at: Vec<&str> = chart.curves[0].points.iter().filter_map(|point| point.at.as_deref()).collect();
+    assert_eq!(at, ["10 packets", "30 packets"]);
+    assert!(chart.curves[0].points[0].x < chart.curves[0].points[1].x, "a larger queue waits longer");
+    let refused = figure("queueing_delay_s.men").unwrap_err().to_string();
+    for word in [
+        "figure.x",
+        "neither a swept key nor a number of the summary",
+        "did you mean",
+        "tightlink list metrics",
+    ] {
+        assert!(refused.contains(word), "{refused}");
+    }
+}
+
+#[test]
 fn a_search_tells_what_it_tries() {
     struct Tried(Vec<String>);
     impl Watch for Tried {

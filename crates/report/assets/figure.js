@@ -29,11 +29,11 @@
 
   // Shares near 100 % would all lie at the ceiling of an axis that begins at 0.
   function scaled(chart) {
-    const ys = chart.curves.flatMap((c) => c.points.map((p) => p.y)).filter(Number.isFinite);
+    const ys = chart.curves.flatMap((c) => c.points.flatMap((p) => p.extent || [p.y - (p.half_width || 0), p.y])).filter(Number.isFinite);
     const [least, most] = [Math.min(...ys), Math.max(...ys)];
     if (chart.y.unit !== "%" || !(least > 50)) return { rangemode: "tozero" };
     const pad = 0.08 * Math.max(most - least, 0.5);
-    return { range: [Math.max(0, least - pad), most + pad] };
+    return { range: [Math.max(0, least - pad), most > 100 ? most + pad : Math.min(most + pad, 100 + pad / 4)] };
   }
 
   function figure(chart, width) {
@@ -41,23 +41,31 @@
     const xs = chart.curves.flatMap((c) => c.points.map((p) => p.x));
     const [least, most] = [Math.min(...xs), Math.max(...xs)];
     const log = least > 0 && most / least > 25;
+    // One result against another: the swept values stand at the points of the first curve.
+    const labels = (curve, i) => (chart.along && !i && !narrow ? curve.points.map((p) => plain(p.at || "")) : undefined);
     const data = chart.curves.map((curve, i) => {
       const [color, symbol] = LOOKS[i % LOOKS.length];
       const above = (p) => (p.extent ? p.extent[1] - p.y : p.half_width || 0);
       const below = (p) => (p.extent ? p.y - p.extent[0] : p.half_width || 0);
       const known = curve.points.some((p) => p.half_width !== null || p.extent !== null);
       return {
-        type: "scatter", mode: "lines+markers", name: plain(curve.name),
+        type: "scatter", mode: labels(curve, i) ? "lines+markers+text" : "lines+markers", name: plain(curve.name),
+        text: labels(curve, i), textposition: "bottom right", textfont: { ...FONT, size: 11 },
+        customdata: curve.points.map((p) => plain(p.at ? `${chart.along} = ${p.at}` : "")),
         x: curve.points.map((p) => p.x), y: curve.points.map((p) => p.y),
         error_y: known ? { type: "data", symmetric: false, array: curve.points.map(above), arrayminus: curve.points.map(below), color, thickness: 1, width: 3 } : undefined,
         line: { color, width: 1.6 }, marker: { symbol, size: 7, color },
-        hovertemplate: `%{y:,.4~g} ${plain(chart.y.unit)} at %{x:,} ${plain(chart.x.unit)}<extra>${plain(curve.name)}</extra>`,
+        hovertemplate: `%{y:,.4~g} ${plain(chart.y.unit)} at %{x:,.4~g} ${plain(chart.x.unit)}${chart.along ? "<br>%{customdata}" : ""}<extra>${plain(curve.name)}</extra>`,
       };
     });
     const several = chart.curves.length > 1;
     const decades = Array.from({ length: 19 }, (_, i) => 10 ** (i - 9));
     const marks = decades.flatMap((d) => [1, 2, 5].map((m) => Number((m * d).toPrecision(1))));
-    const ticks = log ? marks.filter((v) => v >= least * 0.99 && v <= most * 1.01) : undefined;
+    const decimal = log ? marks.filter((v) => v >= least * 0.99 && v <= most * 1.01) : undefined;
+    // A swept key has a tick at each of its values, if they are few and stand apart.
+    const values = [...new Set(xs)].sort((a, b) => a - b), scale = (v) => (log ? Math.log(v) : v);
+    const gap = Math.min(...values.slice(1).map((v, i) => scale(v) - scale(values[i]))) / (scale(most) - scale(least));
+    const ticks = !chart.along && values.length > 1 && gap * (width - 100) > 34 ? values : decimal;
     return {
       data,
       layout: {

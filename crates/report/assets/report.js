@@ -40,13 +40,15 @@
     return `rgb(${part(1)},${part(3)},${part(5)})`;
   }
 
-  function curve(chart, t, flows) {
+  function curve(chart, t, flows, colored) {
     const look = ENGINES[t.engine];
     const flow = typeof t.role === "object" && t.role ? t.role.flow : null;
-    const color = chart.panel ? (flow === null ? INK : FLOWS[flow % 6]) : flow === null ? look.color : shade(look.color, flow);
+    // Among coloured flows a sum is in ink, a mean pale and wide behind them.
+    const mean = chart.panel && t.role === "all" && t.engine !== "model" && !chart.kind.startsWith("rate");
+    const color = colored && flow !== null ? FLOWS[flow % 6] : mean ? LEVEL : chart.panel ? INK : flow === null ? look.color : shade(look.color, flow);
     const several = flows > 1, crowd = flows > 4;
     // Signs tell live from sim; among a few flows also one flow from the next. A crowd is pale behind its sum.
-    const marked = t.engine === "live" ? flow === null || !crowd : t.engine === "sim" && several && !crowd && flow !== null;
+    const marked = mean ? false : t.engine === "live" ? flow === null || !crowd : t.engine === "sim" && several && !crowd && flow !== null;
     const symbol = several && flow ? FLOW_SYMBOLS[flow % 6] + (t.engine === "live" ? "-open" : "") : look.symbol;
     let { x, y } = t;
     if (t.engine === "model" && x.length === 2) { // so that the pointer finds it anywhere
@@ -55,16 +57,16 @@
     }
     return {
       type: "scatter", mode: marked ? "lines+markers" : "lines", x, y, name: plain(t.name),
-      opacity: crowd && flow !== null ? 0.45 : 1,
-      line: { color, dash: t.role === "others" ? "2px,2px" : look.dash, width: t.role === "all" ? 2.2 : several ? 1 : look.width },
+      opacity: mean || (crowd && flow !== null && !colored) ? 0.45 : 1,
+      line: { color, dash: t.role === "others" ? "2px,2px" : look.dash, width: mean ? 4 : t.role === "all" ? 2.2 : colored && flow !== null ? 1.4 : several ? 1 : look.width },
       marker: { symbol, size: 7, color, maxdisplayed: several ? 8 : 24, line: { width: 1.3, color } },
       hovertemplate: `%{y:,.${chart.decimals}f} ${chart.unit}`,
     };
   }
 
   function bars(chart, t) {
-    const { color } = ENGINES[t.engine];
-    const hollow = t.engine === "live";
+    const color = t.role ? FLOWS[t.role.flow % 6] : ENGINES[t.engine].color;
+    const hollow = t.role ? t.role.flow > 0 : t.engine === "live";
     return {
       type: "bar", x: t.x, y: t.y, name: plain(t.name),
       marker: { color: hollow ? PAPER : color, line: { color, width: t.y.map((v) => (hollow && v > 0 ? 1 : 0)) } },
@@ -94,7 +96,7 @@
 
   // A tick at the upper edge wherever a curve leaves the chart.
   function beyond(chart) {
-    const times = chart.traces.filter((t) => !t.bar_s).flatMap((t) => t.x.filter((_, i) => t.y[i] > chart.range[1]));
+    const times = chart.traces.flatMap((t) => t.x.filter((_, i) => t.y[i] > chart.range[1]));
     const step = Math.max(1, Math.ceil(times.length / 60));
     return times.filter((_, i) => i % step === 0).map((x) => ({
       type: "line", x0: x, x1: x, yref: "paper", y0: 1, y1: 1.03, line: { color: INK, width: 1.5 },
@@ -107,7 +109,9 @@
     // All charts of a case have the same margin, so that their times stand above each other; it has room for the widest number.
     const letters = Math.max(...caseData.charts.map((c) => Math.round(c.range[1]).toLocaleString("en").length + (c.range[1] < 10 ? 2 : 0)));
     const left = 22 + LETTER * letters + (narrow ? 0 : 18);
-    const margin = { l: Math.max(narrow ? 46 : 58, left), r: narrow ? 104 : 168, t: first ? 16 : 10, b: 28 };
+    // The names of the levels stand to the right of all charts.
+    const names = 24 + LETTER * Math.max(14, ...caseData.charts.flatMap((c) => c.levels.map((l) => l.text.length + (l.off_scale ? 2 : 0))));
+    const margin = { l: Math.max(narrow ? 46 : 58, left), r: narrow ? 104 : names, t: first ? 16 : 10, b: 28 };
     const height = (chart.kind === "drops" ? 130 : chart.panel ? 170 : first ? 230 : 190) * (printing ? 0.71 : 1);
     const line = (l) => ({
       type: "line", layer: "below", xref: "paper", x0: 0, x1: 1, y0: l.value, y1: l.value, line: { color: LEVEL, width: 1 },
@@ -118,7 +122,7 @@
     }
     shapes.push(...chart.levels.filter((l) => !l.model && !l.off_scale).map(line));
     if (chart.above) shapes.push(...beyond(chart));
-    const data = chart.traces.map((t) => (t.bar_s > 0 ? bars(chart, t) : curve(chart, t, flows)));
+    const data = chart.traces.map((t) => (t.bar_s > 0 ? bars(chart, t) : curve(chart, t, flows, caseData.colored_flows > 0)));
     const crowded = data.length > 8; // too many for one box: the nearest curve says its name
     if (crowded) for (const t of data) t.hovertemplate = `<b>%{fullData.name}</b><br>${t.hovertemplate} at %{x}<extra></extra>`;
     const annotations = levelNames(chart, height - margin.t - margin.b, narrow);
@@ -201,10 +205,12 @@
     el.dataset.drawn = "true";
     el.dataset.traces = el.data.length;
     window.tightlinkReport.drawn += 1;
-    if (el.dataset.case !== "") { linkZoom(el); linkCursor(el); }
+    if (el.dataset.case !== "" && onTime(el)) { linkZoom(el); linkCursor(el); }
   }
 
-  const siblings = (el) => [...el.closest(".charts").querySelectorAll("[data-drawn]")];
+  // Charts on the case's time axis: some have a time of their own.
+  const onTime = (el) => !caseOf(el).charts.find((chart) => chart.kind === el.dataset.chart).end_s;
+  const siblings = (el) => [...el.closest(".charts").querySelectorAll("[data-drawn]")].filter(onTime);
 
   // One time axis per case: what one chart shows, all show.
   function linkZoom(el) {

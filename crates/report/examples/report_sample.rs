@@ -201,6 +201,9 @@ fn sawtooth(engine: Engine, names: &[String], [available, base, limit]: [f64; 3]
             (window - available * base / 8.0 + 4e3 * noise.next()).clamp(0.0, limit)
         })
         .collect();
+    // A repair releases what waited behind it; the start-up has a large window.
+    let repaired = |at: f64| if live && (at - 40.0).abs() < EVERY / 2.0 { 1e9 } else { 0.0 };
+    let started = |at: f64| if at < 0.5 { 5.0 } else { 1.0 };
     let flow = |(i, name): (usize, &String)| FlowSeries {
         name: name.clone(),
         rate_bps: t
@@ -209,12 +212,15 @@ fn sawtooth(engine: Engine, names: &[String], [available, base, limit]: [f64; 3]
             .map(|(&at, &b)| {
                 let level = if b > 1e3 { 0.965 } else { 0.965 * (0.6 + 0.4 * phase(i, at)) };
                 available / share * (level + 0.05 * noise.next()) * (if live { 0.97 } else { 0.99 })
+                    + repaired(at)
             })
             .collect(),
         rtt_s: backlog.iter().map(|b| base + b * 8.0 / 100e6 + 2e-4 * noise.next().abs()).collect(),
         window_bytes: t
             .iter()
-            .map(|&at| top / share * (0.5 + 0.5 * phase(i, at)) * (1.0 + 0.01 * (at * PI).sin()))
+            .map(|&at| {
+                top / share * (0.5 + 0.5 * phase(i, at)) * (1.0 + 0.01 * (at * PI).sin()) * started(at)
+            })
             .collect(),
         t_s: t.clone().into(),
         ..FlowSeries::default()

@@ -3,11 +3,9 @@
 use super::Case;
 use super::charts::{Chart, MAX_POINTS, finish, trace};
 use super::decimate::{Thinned, envelope, interval_means};
-use super::table::{cell, decimals_of, shown, tag};
-use super::text::escape_html;
-use lab::run::metric::{Known, STATION};
-use lab::run::record::{LinkSeries, StationSummary, Summary, WlanSummary};
-use std::fmt::Write as _;
+use super::table::rows_by_engine;
+use lab::run::metric::STATION;
+use lab::run::record::{LinkSeries, StationSummary, Summary};
 
 /// Points of the busy air's curve, each a mean over an interval.
 const MAX_MEANS: usize = 600;
@@ -38,41 +36,13 @@ fn traces(case: &Case, column: impl Fn(&LinkSeries) -> Thinned, scale: f64) -> V
 
 /// The stations as HTML, without a heading: a row for each and its category, under each engine; nothing without a cell.
 pub(super) fn station_table(case: &Case) -> Option<String> {
-    let summaries = case.records.iter().map(|record| &record.summary);
-    let cells: Vec<(&Summary, &WlanSummary)> =
-        summaries.filter_map(|summary| Some((summary, summary.wlan.as_ref()?))).collect();
-    let stations = || cells.iter().flat_map(|(_, wlan)| &wlan.stations);
-    stations().next()?;
-    let known = |column: &&Known<StationSummary>| stations().any(|station| shown(column, station).is_some());
-    let decimals = |column: &Known<StationSummary>| {
-        if column.metric.whole { 0 } else { decimals_of(stations().filter_map(|one| shown(column, one))) }
-    };
-    let columns: Vec<(&Known<StationSummary>, usize)> =
-        STATION.iter().filter(known).map(|column| (column, decimals(column))).collect();
-    let mut out = String::from(
-        "<div class=\"scroll\"><table class=\"flows\"><thead><tr><th scope=\"col\">station</th>",
-    );
-    for (Known { metric, .. }, _) in &columns {
-        let _ = write!(out, "<th scope=\"col\">{} <small>{}</small></th>", metric.words, metric.unit.shown());
-    }
-    out += "</tr></thead>";
-    for (summary, wlan) in &cells {
-        let (span, engine) = (columns.len() + 1, tag(summary.engine));
-        let _ = write!(
-            out,
-            "<tbody><tr class=\"case\"><th colspan=\"{span}\" scope=\"rowgroup\">{engine}</th></tr>"
-        );
-        for station in wlan.stations.iter().take(MAX_STATIONS) {
-            let name = format!("{}, {}", station.name, station.category);
-            let _ = write!(out, "<tr><th scope=\"row\">{}</th>", escape_html(&name));
-            for (column, decimals) in &columns {
-                out += &cell(shown(column, station), None, *decimals);
-            }
-            out += "</tr>";
-        }
-        out += "</tbody>";
-    }
-    Some(out + "</table></div>")
+    let cells =
+        case.records.iter().filter_map(|record| Some((record.summary.engine, record.summary.wlan.as_ref()?)));
+    let row = |station: &'_ StationSummary| format!("{}, {}", station.name, station.category);
+    let rows = cells.map(|(engine, wlan)| {
+        (engine, wlan.stations.iter().take(MAX_STATIONS).map(|station| (row(station), station)).collect())
+    });
+    rows_by_engine("station", &STATION.iter().collect::<Vec<_>>(), &rows.collect::<Vec<_>>())
 }
 
 /// What the air did, of the most real engine.

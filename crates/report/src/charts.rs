@@ -2,6 +2,7 @@
 //! already thinned and in the units a reader sees.
 
 use super::cell;
+use super::completion::completion_chart;
 use super::data::data_chart;
 use super::decimate::{Thinned, envelope, interval_means, interval_sums};
 use super::flows::{Quantity, Role, curves};
@@ -16,7 +17,9 @@ pub const MAX_FLOWS: usize = 12;
 /// Points per curve of an instant quantity.
 pub const MAX_POINTS: usize = 1500;
 /// Points per goodput curve, each a mean over an interval.
-const MAX_RATE_POINTS: usize = 600;
+pub(super) const MAX_RATE_POINTS: usize = 600;
+/// The same of one of several flows: repairs, which deliver in order, would hide who has how much.
+const MAX_FLOW_RATE_POINTS: usize = 120;
 /// Bars per engine in the drops chart.
 const MAX_BARS: usize = 120;
 /// Points per chart: with many flows each curve gets a smaller share of them.
@@ -59,7 +62,7 @@ pub struct CaseData {
 /// One chart against time.
 #[derive(Clone, Debug, Serialize)]
 pub struct Chart {
-    /// `rate`, `rtt`, `window`, `backlog`, `drops`, `limit`, `air`, `fairness` or `data`; or the name of what controllers measure.
+    /// `rate`, `rtt`, `window`, `backlog`, `drops`, `limit`, `air`, `fairness`, `data` or `completion`; or the name of what controllers measure.
     /// Of a panel with its engine behind it: `rate-sim`.
     pub kind: String,
     /// The engine that the panel is of, where a few flows have a panel for each engine.
@@ -181,8 +184,14 @@ fn case_data(case: &Case) -> CaseData {
     charts.extend(measure_charts(case).into_iter().flat_map(panels));
     charts.push(fairness_chart(case));
     charts.push(data_chart(case));
+    charts.push(completion_chart(case));
     charts.retain(|chart| !chart.traces.is_empty());
     charts.iter_mut().for_each(|chart| scale(chart, case));
+    // A transfer has no engine to be named by.
+    if case.records.iter().all(|record| record.summary.scenario_hash.is_empty()) {
+        let traces = charts.iter_mut().flat_map(|chart| &mut chart.traces);
+        traces.for_each(|trace| trace.name = "this transfer".into());
+    }
     let last = |t: &Times| t.last().copied().unwrap_or(0.0);
     let ends = case.records.iter().flat_map(|r| {
         r.series.flows.iter().map(|f| &f.t_s).chain([&r.series.link.t_s]).map(last).collect::<Vec<_>>()
@@ -209,12 +218,12 @@ fn panels(chart: &Chart) -> Vec<Chart> {
     }
     let panel = |engine: Engine| {
         let own = |trace: &&Trace| trace.engine == engine || trace.engine == Engine::Model;
-        Chart {
-            kind: format!("{}-{engine}", chart.kind),
-            panel: Some(engine),
-            traces: chart.traces.iter().filter(own).cloned().collect(),
-            ..chart.clone()
+        let mut traces: Vec<Trace> = chart.traces.iter().filter(own).cloned().collect();
+        // A mean lies behind the flows that it is of.
+        if chart.kind != "rate" {
+            traces.sort_by_key(|trace| trace.role != Some(Role::All));
         }
+        Chart { kind: format!("{}-{engine}", chart.kind), panel: Some(engine), traces, ..chart.clone() }
     };
     engines.into_iter().map(panel).collect()
 }
@@ -262,10 +271,12 @@ fn flow_chart(case: &Case, spec: &FlowChart) -> Chart {
         case.records.iter().map(|r| (r.summary.engine, curves(&r.series, &quantity, MAX_FLOWS))).collect();
     let count = columns_of.iter().map(|(_, c)| c.len()).sum::<usize>().max(1);
     let cap = (MAX_CHART_POINTS / count).max(200);
+    let several = columns_of.iter().any(|(_, columns)| columns.len() > 1);
+    let rate_points = if several { MAX_FLOW_RATE_POINTS } else { MAX_RATE_POINTS };
     for (engine, columns) in columns_of {
         for column in columns {
             let thin = if spec.additive {
-                interval_means(&column.t, &column.y, cap.min(MAX_RATE_POINTS))
+                interval_means(&column.t, &column.y, cap.min(rate_points))
             } else {
                 envelope(&column.t, &column.y, cap.min(MAX_POINTS))
             };

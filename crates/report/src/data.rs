@@ -33,7 +33,7 @@ pub(super) fn data_chart(case: &Case) -> Chart {
         chart.traces.push(Trace {
             engine: Engine::Model,
             role: None,
-            name: "available bandwidth x time".into(),
+            name: "available bandwidth times time".into(),
             x: vec![0.0, end],
             y: vec![0.0, rounded(most)],
             bar_s: 0.0,

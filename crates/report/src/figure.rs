@@ -1,11 +1,13 @@
 //! The page of a figure over a sweep: the published statement, the curves, the claims, the numbers.
 
+mod story;
+
 use super::Verdict;
 use super::frame::Frame;
 use super::heat::heat_map;
 use super::page::verdicts;
 use super::text::{capitalized, decimals_for, escape_html, json_for_script, number};
-use lab::study::curves::{Axis, CurveChart, Curves};
+use lab::study::curves::{Axis, CurveChart, CurvePoint, Curves};
 use std::fmt::Write as _;
 
 const BODY: &str = include_str!("../assets/figure.html");
@@ -51,19 +53,33 @@ impl FigurePage {
                 "headline" => format!("<p>{}</p>", escape_html(&self.headline)),
                 "published" => self.curves.published.as_deref().map(published).unwrap_or_default(),
                 "charts" => {
-                    let charts = self.curves.charts.iter().enumerate().map(chart);
+                    let charts = self.curves.charts.iter().enumerate().map(|of| chart(of) + &told(of.1));
                     charts.chain(self.curves.maps.iter().enumerate().map(heat_map)).collect()
                 }
                 "verdicts" => verdicts(&self.verdicts),
                 "tables" if self.curves.charts.is_empty() => {
                     "<p>They stand in the maps; a cell's value is in its <code>data-value</code>.</p>".into()
                 }
-                "tables" => self.curves.charts.iter().map(table).collect(),
+                "tables" => self
+                    .curves
+                    .charts
+                    .iter()
+                    .map(|chart| match &chart.along {
+                        Some(along) => table_along(chart, along),
+                        None => table(chart),
+                    })
+                    .collect(),
                 "remarks" => String::new(),
                 _ => return None,
             })
         })
     }
+}
+
+/// What the chart shows, in words.
+fn told(chart: &CurveChart) -> String {
+    let story = story::story(chart);
+    if story.is_empty() { story } else { format!("<p class=\"hint\">{}</p>", escape_html(&story)) }
 }
 
 fn published(statement: &str) -> String {
@@ -75,12 +91,17 @@ fn published(statement: &str) -> String {
 
 pub(super) fn chart((index, chart): (usize, &CurveChart)) -> String {
     format!(
-        "<figure><figcaption><b>{}</b> <span class=\"unit\">{}</span> <span class=\"note\">against {}</span>\
+        "<figure><figcaption><b>{}</b> <span class=\"unit\">{}</span> <span class=\"note\">against {}{}</span>\
          <button type=\"button\" class=\"save\" title=\"Save this chart as an SVG file\">SVG</button></figcaption>\
          <div class=\"chart\" data-chart=\"{index}\"></div></figure>",
         escape_html(&capitalized(&chart.y.label)),
         escape_html(&chart.y.unit),
-        escape_html(&chart.x.label)
+        escape_html(&chart.x.label),
+        chart
+            .along
+            .as_deref()
+            .map(|along| format!("; each point a value of {}", escape_html(along)))
+            .unwrap_or_default()
     )
 }
 
@@ -120,6 +141,42 @@ fn table(chart: &CurveChart) -> String {
         out += "</tr>";
     }
     out + "</tbody></table></div>"
+}
+
+/// One number against another: a row per point, under the name of its curve.
+fn table_along(chart: &CurveChart, along: &str) -> String {
+    let points = || chart.curves.iter().flat_map(|curve| &curve.points);
+    let decimals =
+        |of: fn(&CurvePoint) -> f64| decimals_for(points().map(|p| of(p).abs()).fold(0.0, f64::max), 4);
+    let (x_decimals, y_decimals) = (decimals(|p| p.x), decimals(|p| p.y));
+    let mut out = format!(
+        "<h3>{} against {}</h3><div class=\"scroll\"><table class=\"summary\"><thead><tr><th scope=\"col\">{}</th>\
+         <th scope=\"col\">{}</th><th scope=\"col\">{}</th></tr></thead>",
+        escape_html(&capitalized(&chart.y.label)),
+        escape_html(&chart.x.label),
+        escape_html(along),
+        escape_html(&titled(&chart.x)),
+        escape_html(&titled(&chart.y))
+    );
+    for curve in &chart.curves {
+        out += "<tbody>";
+        if chart.curves.len() > 1 {
+            let name = escape_html(&curve.name);
+            let _ = write!(out, "<tr class=\"case\"><th colspan=\"3\" scope=\"rowgroup\">{name}</th></tr>");
+        }
+        for point in &curve.points {
+            let at = escape_html(point.at.as_deref().unwrap_or_default());
+            let (x, y) = (number(Some(point.x), x_decimals), number(Some(point.y), y_decimals));
+            let _ = write!(
+                out,
+                "<tr><th scope=\"row\">{at}</th><td data-value=\"{}\"><span>{x}</span></td>",
+                point.x
+            );
+            let _ = write!(out, "<td data-value=\"{}\"><span>{y}</span></td></tr>", point.y);
+        }
+        out += "</tbody>";
+    }
+    out + "</table></div>"
 }
 
 fn titled(axis: &Axis) -> String {

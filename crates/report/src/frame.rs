@@ -33,18 +33,20 @@ impl Frame<'_> {
         let own = |name: &str| {
             own(name).unwrap_or_else(|| unreachable!("the template names an unknown part: {name}"))
         };
+        let body = fill(body, own);
         fill(TEMPLATE, |name| match name {
-            "body" => fill(body, own),
+            "body" => body.clone(),
             "title" => escape_html(self.title),
             "source" => self.source.map(source).unwrap_or_default(),
             // A page about no scenario says what its text is.
             "scenario-heading" => match self.scenario_name {
                 "transfer" => "All numbers of the transfer".into(),
+                "emulate" => "The link, as a scenario".into(),
                 "what was asked" => "What was asked".into(),
                 name => format!("Scenario <code>{}</code>", escape_html(name)),
             },
             "scenario-text" => escape_html(self.scenario_text),
-            "words" => WORDS.into(),
+            "words" => words(&body, &self.data),
             "command" => escape_html(self.command),
             "version" => env!("CARGO_PKG_VERSION").into(),
             "nonce" => hash.to_hex()[..16].to_owned(),
@@ -55,4 +57,19 @@ impl Frame<'_> {
             other => own(other),
         })
     }
+}
+
+/// The words that the page uses, each explained: those of `body`, and of the lines in the charts of `data`.
+fn words(body: &str, data: &str) -> String {
+    let lower = body.to_lowercase();
+    let used = |term: &str| match term {
+        "model" | "sim" | "live" => body.contains(&format!("class=\"engine {term}\"")),
+        term => lower.contains(term) || data.to_lowercase().contains(&format!("\"text\":\"{term}")),
+    };
+    let kept = |line: &&str| {
+        let term = line.split_once("<dt>").and_then(|(_, rest)| rest.split_once("</dt>"));
+        // A line without a term opens or closes the list.
+        term.is_none_or(|(terms, _)| terms.to_lowercase().split(", ").any(used))
+    };
+    WORDS.lines().filter(kept).fold(String::new(), |out, line| out + line + "\n")
 }

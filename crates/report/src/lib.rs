@@ -1,17 +1,19 @@
 //! Pages: one self-contained HTML file about the cases that engines answered ([`Report`]), about a figure over a sweep
-//! ([`figure`]), about the buffer that a link needs ([`size`]), or about a transfer ([`transfers`]). What is not here: how a result comes about, and where a page is kept.
+//! ([`figure`]), about the buffer that a link needs ([`size`]), about a transfer ([`transfers`]), or about a program behind an emulated link ([`emulated`]). What is not here: how a result comes about, and where a page is kept.
 //!
 //! Reading order: the structs here are all a page shows; `charts` turns records into curves ([`flows`] chooses
 //! them, [`decimate`] thins them), `table`, `flow_table` and `page` write the HTML within `frame`, [`text`] makes numbers and strangers' text fit
 //! for it.
-//! `cell` has what only a wireless cell shows. `sentences` says in words what a case found. How a chart looks is decided in `assets/report.js` (`assets/figure.js`) and
+//! `cell` has what only a wireless cell shows, `completion` how long transfers took. `sentences` says in words what a case found. How a chart looks is decided in `assets/report.js` (`assets/figure.js`) and
 //! `assets/report.css`.
 
 mod case;
 mod cell;
 pub mod charts;
+mod completion;
 mod data;
 pub mod decimate;
+pub mod emulated;
 pub mod figure;
 mod flow_table;
 pub mod flows;

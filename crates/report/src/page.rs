@@ -2,11 +2,12 @@
 
 use super::cell::station_table;
 use super::charts::{CaseData, MAX_FLOWS, MAX_POINTS, page_data};
+use super::completion::user_table;
 use super::flow_table::flow_table;
 use super::flows::Role;
 use super::frame::Frame;
 use super::sentences::change;
-use super::table::{mark, table, tag};
+use super::table::{mark, table, table_hint, tag};
 use super::text::{escape_html, in_words, json_for_script, short};
 use super::{Case, Report, Verdict};
 use lab::run::record::Engine;
@@ -34,6 +35,7 @@ pub fn page(report: &Report) -> String {
             "headline" => paragraphs(&headline(report)),
             "engines" => engines(report).into_iter().map(tag).collect::<Vec<_>>().join(" "),
             "table" => table(report),
+            "table-hint" => table_hint(&table(report)),
             "verdicts" => verdicts(&report.verdicts),
             "overview" => overview(report),
             "cases" => cases(report, &data.cases),
@@ -175,7 +177,7 @@ fn overview(report: &Report) -> String {
 }
 
 /// `case` is the number of the case, or nothing for an overview.
-fn figure(title: &str, unit: &str, note: &str, kind: &str, case: &str) -> String {
+pub(super) fn figure(title: &str, unit: &str, note: &str, kind: &str, case: &str) -> String {
     format!(
         "<figure><figcaption><b>{title}</b> <span class=\"unit\">{unit}</span> <span class=\"note\">{}</span>\
          <button type=\"button\" class=\"save\" title=\"Save this chart as an SVG file\">SVG</button></figcaption>\
@@ -190,15 +192,8 @@ fn cases(report: &Report, data: &[CaseData]) -> String {
     both.map(|(i, (case, data))| {
         let n = i + 1;
         if !several {
-            let section = |title: &str, table: Option<String>| {
-                table.map_or_else(String::new, |table| format!("<section><h2>{title}</h2>{table}</section>"))
-            };
-            return format!(
-                "{}{}<section id=\"case-1\"><h2>Against time</h2>{}</section>",
-                section("Flows", flow_table(case)),
-                section("Stations", station_table(case)),
-                case_body(i, case, data, false)
-            );
+            let body = case_body(i, case, data, false);
+            return format!("<section id=\"case-1\"><h2>Against time</h2>{body}</section>");
         }
         let (open, label) = (if i == 0 { " open" } else { "" }, escape_html(&case.label));
         format!(
@@ -209,7 +204,7 @@ fn cases(report: &Report, data: &[CaseData]) -> String {
     .collect()
 }
 
-/// With several cases each section repeats its sentences and its table of flows; a single case shows them at the top.
+/// The charts, then the tables of flows, stations and users. With several cases each section repeats its sentences; a single case shows them at the top.
 fn case_body(index: usize, case: &Case, data: &CaseData, several: bool) -> String {
     let mut out = String::new();
     if several {
@@ -218,27 +213,28 @@ fn case_body(index: usize, case: &Case, data: &CaseData, several: bool) -> Strin
     for absent in &case.absent {
         let _ = write!(out, "<p class=\"absent\">{}</p>", escape_html(absent));
     }
-    if several && let Some(table) = flow_table(case) {
-        let _ = write!(out, "<h3>Flows</h3>{table}");
-    }
-    if several && let Some(table) = station_table(case) {
-        let _ = write!(out, "<h3>Stations</h3>{table}");
-    }
     if data.charts.is_empty() {
-        return out + "<p class=\"absent\">Nothing was recorded against time.</p>";
+        out += "<p class=\"absent\">Nothing was recorded against time.</p>";
+    } else {
+        out += &legend(data);
+        out += "<div class=\"charts\">";
+        for chart in &data.charts {
+            let title =
+                chart.panel.map_or_else(|| chart.title.clone(), |of| format!("{}, {of}", chart.title));
+            out += &figure(&title, &chart.unit, &chart.note, &chart.kind, &index.to_string());
+        }
+        out += "</div>";
     }
-    out += &legend(data);
-    out += "<div class=\"charts\">";
-    for chart in &data.charts {
-        let title = chart.panel.map_or_else(|| chart.title.clone(), |of| format!("{}, {of}", chart.title));
-        out += &figure(&title, &chart.unit, &chart.note, &chart.kind, &index.to_string());
+    let tables =
+        [("Flows", flow_table(case)), ("Stations", station_table(case)), ("Users", user_table(case))];
+    for (title, table) in tables.into_iter().filter_map(|(title, table)| Some((title, table?))) {
+        let _ = write!(out, "<h3>{title}</h3>{table}");
     }
-    out += "</div>";
     out + &runs(case)
 }
 
 /// Switches for engines and, when there are several, for flows.
-fn legend(data: &CaseData) -> String {
+pub(super) fn legend(data: &CaseData) -> String {
     let mut engines: Vec<Engine> = Vec::new();
     let mut roles: Vec<(Role, String)> = Vec::new();
     for trace in data.charts.iter().flat_map(|c| &c.traces) {
@@ -260,6 +256,11 @@ fn legend(data: &CaseData) -> String {
     engines.sort_unstable();
     let colored = if data.colored_flows > 0 { " colored" } else { "" };
     let mut out = format!("<div class=\"legend{colored}\" role=\"group\" aria-label=\"Curves shown\">");
+    // A transfer and a program behind a link have no engine.
+    if data.summaries.iter().all(|run| run.scenario_hash.is_empty()) {
+        engines.clear();
+    }
+    let gap = if engines.is_empty() { "" } else { "<span class=\"gap\"></span>" };
     for engine in engines {
         let _ = write!(
             out,
@@ -268,7 +269,7 @@ fn legend(data: &CaseData) -> String {
         );
     }
     if roles.len() > 1 {
-        out += "<span class=\"gap\"></span>";
+        out += gap;
         for (role, name) in roles {
             let key = match role {
                 Role::Flow(i) => i.to_string(),

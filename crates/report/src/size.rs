@@ -126,13 +126,14 @@ fn charts(sizing: &Sizing) -> Vec<CurveChart> {
     for (label, unit, name, take) in takes {
         let points = sizing.curve.iter().map(|point| {
             let (y, half_width) = take(point);
-            CurvePoint { x: point.packets as f64, y, half_width, extent: None }
+            CurvePoint { x: point.packets as f64, at: None, y, half_width, extent: None }
         });
         let curve = Curve { name: name.into(), points: points.collect() };
         match charts.last_mut().filter(|chart| chart.y.label == label) {
             Some(chart) => chart.curves.push(curve),
             None => charts.push(CurveChart {
                 x: axis("limit", "packets"),
+                along: None,
                 y: axis(label, unit),
                 curves: vec![curve],
             }),
@@ -141,7 +142,8 @@ fn charts(sizing: &Sizing) -> Vec<CurveChart> {
     let mut policies: Vec<Curve> = Vec::new();
     for policy in &sizing.pareto {
         let (y, half_width) = use_of(&policy.point);
-        let point = CurvePoint { x: 1e3 * policy.point.queueing_delay_s.p95, y, half_width, extent: None };
+        let x = 1e3 * policy.point.queueing_delay_s.p95;
+        let point = CurvePoint { x, at: None, y, half_width, extent: None };
         match policies.iter_mut().find(|curve| curve.name == policy.queue) {
             Some(curve) => curve.points.push(point),
             None => policies.push(Curve { name: policy.queue.clone(), points: vec![point] }),
@@ -149,7 +151,7 @@ fn charts(sizing: &Sizing) -> Vec<CurveChart> {
     }
     if !policies.is_empty() {
         let x = axis("95th percentile of the queueing delay", "ms");
-        charts.push(CurveChart { x, y: axis(used, "%"), curves: policies });
+        charts.push(CurveChart { x, along: None, y: axis(used, "%"), curves: policies });
     }
     charts
 }

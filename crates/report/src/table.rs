@@ -14,11 +14,17 @@ fn columns(report: &Report) -> Vec<&'static str> {
     if known.is_empty() { COLUMNS.to_vec() } else { known }
 }
 
+/// Whether the page is about a transfer, which has no scenario and no engine.
+pub(super) fn is_transfer(report: &Report) -> bool {
+    report.cases.iter().flat_map(|case| &case.records).all(|run| run.summary.scenario_hash.is_empty())
+}
+
 /// The table as HTML.
 #[must_use]
 pub fn table(report: &Report) -> String {
     let columns = columns(report);
-    let mut out = String::from("<table class=\"summary\"><thead><tr><th scope=\"col\">engine</th>");
+    let first = if is_transfer(report) { "" } else { "engine" };
+    let mut out = format!("<table class=\"summary\"><thead><tr><th scope=\"col\">{first}</th>");
     for Known { metric, .. } in columns.iter().map(|key| of_run(key)) {
         out += &format!("<th scope=\"col\">{} <small>{}</small></th>", metric.words, metric.unit.shown());
     }
@@ -41,9 +47,9 @@ fn group(index: usize, case: &Case, several: bool, columns: &[&str]) -> String {
     let model = case.records.iter().map(|r| &r.summary).find(|s| s.engine == Engine::Model && s.is_exact());
     for summary in case.records.iter().map(|r| &r.summary) {
         let engine = summary.engine;
+        let name = if summary.scenario_hash.is_empty() { "this transfer".to_owned() } else { tag(engine) };
         out += &format!(
-            "<tr data-case=\"{index}\" data-engine=\"{engine}\"><th scope=\"row\">{}{}</th>",
-            tag(engine),
+            "<tr data-case=\"{index}\" data-engine=\"{engine}\"><th scope=\"row\">{name}{}</th>",
             if summary.is_exact() { "" } else { " <small>under broken assumptions</small>" }
         );
         for column in columns.iter().map(|key| of_run(key)) {
@@ -77,6 +83,55 @@ fn link_row(case: &Case, link: &LinkSummary, columns: &[&str]) -> String {
         };
     }
     out + "</tr>"
+}
+
+/// A table of rows under each engine, in those of `columns` that any row knows, `what` over their names; nothing without rows.
+pub(super) fn rows_by_engine<T>(
+    what: &str,
+    columns: &[&Known<T>],
+    groups: &[(Engine, Vec<(String, &T)>)],
+) -> Option<String> {
+    let all = || groups.iter().flat_map(|(_, rows)| rows.iter().map(|(_, of)| *of));
+    all().next()?;
+    let known = |column: &&&Known<T>| all().any(|of| shown(column, of).is_some());
+    let decimals = |column: &Known<T>| {
+        if column.metric.whole { 0 } else { decimals_of(all().filter_map(|of| shown(column, of))) }
+    };
+    let columns: Vec<(&Known<T>, usize)> =
+        columns.iter().filter(known).map(|column| (*column, decimals(column))).collect();
+    let mut out =
+        format!("<div class=\"scroll\"><table class=\"flows\"><thead><tr><th scope=\"col\">{what}</th>");
+    for (Known { metric, .. }, _) in &columns {
+        out += &format!("<th scope=\"col\">{} <small>{}</small></th>", metric.words, metric.unit.shown());
+    }
+    out += "</tr></thead>";
+    for (engine, rows) in groups.iter().filter(|(_, rows)| !rows.is_empty()) {
+        let (span, engine) = (columns.len() + 1, tag(*engine));
+        out += &format!(
+            "<tbody><tr class=\"case\"><th colspan=\"{span}\" scope=\"rowgroup\">{engine}</th></tr>"
+        );
+        for (name, of) in rows {
+            out += &format!("<tr><th scope=\"row\">{}</th>", escape_html(name));
+            for (column, decimals) in &columns {
+                out += &cell(shown(column, *of), None, *decimals);
+            }
+            out += "</tr>";
+        }
+        out += "</tbody>";
+    }
+    Some(out + "</table></div>")
+}
+
+/// What a reader must know to read `table`: nothing where each number stands alone.
+pub(super) fn table_hint(table: &str) -> String {
+    let mut out = String::new();
+    if table.contains("</span><small") {
+        out += "Small figures: distance from the model; bold beyond 10&nbsp;%. ";
+    }
+    if table.contains("<span>–</span>") {
+        out += "An en dash: the engine cannot know.";
+    }
+    if out.is_empty() { out } else { format!("<p class=\"hint\">{}</p>", out.trim_end()) }
 }
 
 pub(super) fn cell(value: Option<f64>, reference: Option<f64>, decimals: usize) -> String {

@@ -2,7 +2,7 @@
 
 use lab::run::record::{
     Engine, FlowSeries, FlowSummary, LinkSeries, MeasureSeries, Record, RttStatistics, Series,
-    StationSummary, Summary, WlanSummary,
+    SessionsSummary, StationSummary, Summary, WlanSummary,
 };
 use lab::study::claims::Verdict;
 use tightlink_report::charts::{MAX_FLOWS, MAX_POINTS, page_data};
@@ -360,7 +360,7 @@ fn a_wireless_cell_shows_its_stations_the_busy_air_and_the_limit_that_moves() {
     assert!(chart("air").traces[0].y.iter().all(|share| (share - 60.0).abs() < 1e-6));
     assert!(chart("rate").levels.iter().all(|level| !level.text.contains("capacity")));
     let page = own_parts(&report.html());
-    assert!(page.contains("<h2>Stations</h2>") && page.contains("4321"), "{page}");
+    assert!(page.contains("<h3>Stations</h3>") && page.contains("4321"), "{page}");
     assert!(!page.contains(HOSTILE));
 }
 
@@ -402,4 +402,44 @@ fn a_scenario_of_our_own_is_not_called_published() {
     assert!(!own.html().contains("Published result"));
     own.source = Some("sobas:fig1-4".into());
     assert!(own.html().contains("Published result"));
+}
+
+#[test]
+fn sized_flows_have_a_curve_of_completion_times_and_users_a_table() {
+    let mut report = report(1, 8);
+    let run = &mut report.cases[0].records[1].summary;
+    for (i, flow) in run.flows.iter_mut().enumerate() {
+        flow.completion_s = (i < 6).then_some(6.0 - i as f64);
+    }
+    run.sessions = vec![SessionsSummary {
+        name: HOSTILE.into(),
+        users: 77,
+        completed: 5,
+        mean_active: 1.5,
+        goodput_bps: 1e6,
+        completion_s: None,
+        retransmits: 0,
+        loss_rate: None,
+    }];
+    let charts = page_data(&report).cases.remove(0).charts;
+    let chart = charts.iter().find(|chart| chart.kind == "completion").expect("a chart");
+    let trace = &chart.traces[0];
+    assert_eq!((trace.engine, chart.traces.len()), (Engine::Sim, 1));
+    assert_eq!((trace.x.last(), trace.y.last()), (Some(&6.0), Some(&100.0)));
+    assert!(trace.x.is_sorted() && trace.y.is_sorted());
+    let page = own_parts(&report.html());
+    assert!(page.contains("<h3>Users</h3>") && page.contains("<span>77</span>"));
+    assert!(!page.contains(HOSTILE));
+}
+
+#[test]
+fn a_transfers_page_has_no_engine_and_no_words_that_it_does_not_use() {
+    let mut transfer = report(1, 1);
+    transfer.cases[0].records.truncate(1);
+    transfer.cases[0].records[0].summary.scenario_hash.clear();
+    transfer.verdicts.clear();
+    let page = transfer.html();
+    assert!(page.contains("this transfer") && !page.contains("<th scope=\"col\">engine</th>"));
+    assert!(!page.contains("distance from the model") && !page.contains("<dt>model, sim, live</dt>"));
+    assert!(report(1, 1).html().contains("<dt>model, sim, live</dt>"));
 }

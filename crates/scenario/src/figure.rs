@@ -8,8 +8,10 @@ use crate::schema;
 /// A figure over the points of the scenario's `[sweep]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FigureSpec {
-    /// The swept key on the horizontal axis; every other swept key tells curves apart.
+    /// The horizontal axis: a swept key, every other of which tells curves apart; or, where `along` is one, a number of the summary.
     pub x: String,
+    /// The swept key along which a curve goes from point to point, where `x` is a number of the summary.
+    pub along: Option<String>,
     /// Another swept key: then each `y` is drawn as a heat map, with a row per value of this key and a column per
     /// value of `x`, a map for each combination of the other swept keys.
     pub rows: Option<String>,
@@ -68,11 +70,20 @@ pub struct Smallest {
     pub at_most: Vec<(String, f64)>,
 }
 
+impl FigureSpec {
+    /// The swept key whose values are the points of a curve.
+    #[must_use]
+    pub fn swept_key(&self) -> &str {
+        self.along.as_ref().unwrap_or(&self.x)
+    }
+}
+
 impl Document {
-    /// Reads `[figure]`; `None` without one.
+    /// Reads `[figure]`; `None` without one. An `x` that `[sweep]` does not vary and that is no key of a scenario is taken for a number of the
+    /// summary: which of these there are is not known here.
     ///
     /// # Errors
-    /// Everything wrong with it, also an `x` that `[sweep]` does not vary.
+    /// Everything wrong with it, also a key of the scenario as `x` that `[sweep]` does not vary.
     pub fn figure(&self) -> Result<Option<FigureSpec>, Faults> {
         let axes: Vec<String> = self.sweep()?.axes().iter().map(|axis| axis.key.clone()).collect();
         figure::figure(self.root(), schema::FIGURE, &axes)

@@ -56,6 +56,24 @@ fn a_figure_with_rows_is_a_heat_map_over_two_swept_keys() {
 }
 
 #[test]
+fn a_figure_may_draw_one_result_against_another_along_a_swept_key() {
+    let spec = |rest: &str| {
+        let text = format!("[figure]\nx = 'queueing_delay_s.mean'\ny = ['utilization']\n{rest}");
+        document(&text).figure().unwrap().unwrap()
+    };
+    let figure = spec("");
+    assert_eq!(
+        (figure.x.as_str(), figure.along.as_deref()),
+        ("queueing_delay_s.mean", Some("link.queue.limit"))
+    );
+    assert_eq!(spec("along = 'flow.target.count'").swept_key(), "flow.target.count");
+    assert_eq!(
+        document("[figure]\nx = 'link.queue.limit'\ny = ['a']").figure().unwrap().unwrap().along,
+        None
+    );
+}
+
+#[test]
 fn a_figure_may_have_the_results_of_another_program_beside_it() {
     let text =
         "[figure]\nx = 'link.queue.limit'\ny = ['loss_rate']\nreference = { name = 'ns-2', file = 'a.csv' }";
@@ -79,6 +97,15 @@ fn what_is_wrong_with_a_figure_is_said_with_its_place() {
     refused("[figure]\nx = 'link.queue.limit'", &["nothing to draw"]);
     refused("[figure]\nx = 'link.queue.limit'\ny = []", &["idle_fraction"]);
     refused("[figure]\nx = 'link.queue.limit'\ncolor = 'red'\ny = ['a']", &["unknown key", "figure.color"]);
+    let result = |rest: &str| format!("[figure]\nx = 'rtt_s.mean'\n{rest}");
+    refused(&result("y = ['a']\nalong = 'link.rate'"), &["figure.along", "[sweep] does not vary"]);
+    refused(&result("y = ['a']\nrows = 'flow.target.count'"), &["figure.x", "beside rows"]);
+    let searched = "smallest = { over = 'link.rate', metric = 'a', at_most = ['1%'] }";
+    refused(&result(searched), &["figure.x", "beside smallest"]);
+    refused(
+        "[figure]\nx = 'link.queue.limit'\ny = ['a']\nalong = 'flow.target.count'",
+        &["figure.along", "a swept key", "remove along"],
+    );
     let numbers = |rest: &str| format!("[figure]\nx = 'link.queue.limit'\ny = ['a']\n{rest}");
     refused(&numbers("engines = ['ns2']"), &["figure.engines[0]", "\"model\", \"sim\", \"live\""]);
     refused(&numbers("engines = ['sim', 'sim']"), &["for the second time"]);

@@ -52,6 +52,9 @@ pub(crate) struct EmulateOptions {
     /// Under sudo, run both programs as root and not as the user who called sudo
     #[arg(long)]
     pub(crate) as_root: bool,
+    /// Write a page to this file: the queueing delay, rate and drops of each direction against time
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
     /// Print the result of each direction as one JSON object, on the last line of standard output
     #[arg(long)]
     pub(crate) json: bool,

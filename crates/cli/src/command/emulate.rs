@@ -7,9 +7,12 @@ use crate::problem::Problem;
 use crate::{print, source};
 use emu::User;
 use emu::shell::{Shell, run as run_shell};
-use lab::run::emulated::{Emulated, Way, base_rtt, path};
+use lab::files::{replace, try_replace};
+use lab::run::emulated::{EVERY, Emulated, path};
 use lab::run::resolve::resolve;
+use lab::study::experiment::ExperimentError;
 use scenario::Faults;
+use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) fn run(options: EmulateOptions) -> Result<ExitCode, Problem> {
@@ -20,7 +23,11 @@ pub(crate) fn run(options: EmulateOptions) -> Result<ExitCode, Problem> {
     let resolved = resolve(&document)?;
     let path = path(&resolved, options.one_way)
         .map_err(|misfit| Faults::from(document.complain(misfit.complaint)))?;
+    let path = emu::PathConfig { sample_every: options.report.as_ref().map(|_| EVERY), ..path };
     path.check()?;
+    if let Some(file) = &options.report {
+        try_replace(file).map_err(|error| unwritable(file, &error))?;
+    }
     let user = if options.as_root { None } else { User::behind_sudo()? };
     emu::prepare()?;
     if let Some(user) = &user {
@@ -29,20 +36,23 @@ pub(crate) fn run(options: EmulateOptions) -> Result<ExitCode, Problem> {
             "note: the command runs as {name} (uid {id}), who called sudo; --as-root runs it as root"
         ));
     }
-    let base_rtt = base_rtt(&path);
-    let program = options.program.into_iter().map(Into::into).collect();
-    let shell = Shell { path, command: program, server: options.server, user };
+    let program = options.program.iter().map(Into::into).collect();
+    let shell = Shell { path: path.clone(), command: program, server: options.server, user };
     let outcome = run_shell(shell, &|note| print::talk(format_args!("note: {note}")))?;
-    let emulated = Emulated::of(&outcome.report, outcome.code, base_rtt);
-    print::talk(format_args!("to the far end:   {}", line(&emulated.to_far)));
-    match &emulated.from_far {
-        Some(way) => print::talk(format_args!("from the far end: {}", line(way))),
-        None => {
-            print::talk(format_args!("from the far end: {} packets, without a limit", emulated.packets_back));
-        }
+    let emulated = Emulated::of(&outcome.report, &path, outcome.code);
+    for line in emulated.lines() {
+        print::talk(line);
     }
     for note in &emulated.notes {
         print::talk(format_args!("note: {note}"));
+    }
+    if let Some(file) = &options.report {
+        let (program, command) = (options.program.join(" "), source::command_line());
+        let set = document.overrides().iter().map(|(key, value)| format!("# with {key} = {value}\n"));
+        let text = set.collect::<String>() + document.text();
+        let html = report::emulated::html(&emulated, &program, (document.name(), &text), &command);
+        replace(file, html.as_bytes()).map_err(|error| unwritable(file, &error))?;
+        print::talk(format_args!("report: {}", file.display()));
     }
     if options.json {
         print::json(&emulated)?;
@@ -50,19 +60,6 @@ pub(crate) fn run(options: EmulateOptions) -> Result<ExitCode, Problem> {
     Ok(ExitCode::from(outcome.code))
 }
 
-/// "19.2 Mbit/s (96.1 % busy), queueing delay 20.1 ms on average, 39.5 ms or less for 95 % of the time, 75 of 4060 packets
-/// dropped (1.85 %)".
-fn line(way: &Way) -> String {
-    let delay = way.queueing_delay_s.map_or_else(String::new, |delay| {
-        let (mean, p95) = (delay.mean * 1e3, delay.percentiles.p95.unwrap_or_default() * 1e3);
-        format!(", queueing delay mean {mean:.1} ms, p95 {p95:.1} ms")
-    });
-    format!(
-        "{:.2} Mbit/s ({:.1} % busy){delay}, {} of {} packets dropped ({:.2} %)",
-        way.rate_bps / 1e6,
-        way.utilization * 100.0,
-        way.packets_dropped,
-        way.packets,
-        way.loss_rate * 100.0
-    )
+fn unwritable(page: &Path, source: &std::io::Error) -> Problem {
+    ExperimentError::page(page, source).into()
 }

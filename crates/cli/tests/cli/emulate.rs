@@ -310,6 +310,24 @@ fn a_download_is_limited_too_unless_one_way_is_asked() {
 }
 
 #[test]
+fn a_page_shows_the_queue_of_each_direction() {
+    let _alone = alone();
+    if root() {
+        let place = Place::new();
+        let link = ["emulate", "--rate", "2Mbit/s", "--delay", "5ms", "--report"];
+        let ended = place.run(&[&link[..], &["page.html"], &DOWNLOAD, &FETCH].concat()).well();
+        assert!(ended.err.ends_with("report: page.html\n"), "{}", ended.err);
+        let page = fs::read_to_string(place.path().join("page.html")).expect("a page");
+        for chart in ["delay", "rate", "drops"] {
+            assert!(page.contains(&format!("data-chart=\"{chart}\"")), "{chart}");
+        }
+        let nowhere = place.run(&[&link[..], &["none/page.html", "--", "echo", "ran"]].concat());
+        assert!(nowhere.out.is_empty(), "nothing runs whose page cannot be written: {}", nowhere.out);
+        nowhere.failed(3, &["none/page.html"]);
+    }
+}
+
+#[test]
 fn a_queue_of_the_registry_and_a_scenario_take_the_place_of_flags() {
     let _alone = alone();
     if root() {

@@ -6,11 +6,15 @@
 use super::engine::{Misfit, live, no_cell};
 use super::record::{DelayStatistics, Engine};
 use super::resolve::Resolved;
-use emu::{BackLink, PathConfig, PathReport};
-use link::LinkReport;
+use emu::{BackLink, LinkSample, PathConfig, PathReport};
+use link::{Limit, LinkReport};
 use scenario::Direction;
 use serde::Serialize;
-use units::{Complaint, Span};
+use std::fmt;
+use units::{Bytes, Complaint, Rate, Span};
+
+/// How often the queue is looked at for a page.
+pub const EVERY: Span = Span::from_millis(20);
 
 /// The path of `resolved` for a program that takes the place of its flows. Both directions have a link: the one back is that of
 /// `link.reverse`, or like the one there; with `one_way` the direction back has a delay only.
@@ -105,27 +109,102 @@ pub struct Way {
     pub mean_backlog_bytes: f64,
     /// How long the packet being sent had waited, zero while the link is idle, weighted by time.
     pub queueing_delay_s: Option<DelayStatistics>,
+    /// The link and its queue against time, where they were sampled.
+    #[serde(skip)]
+    pub queue: QueueSeries,
+}
+
+/// A link and its queue against time, a value for each interval.
+#[derive(Clone, Debug, Default)]
+pub struct QueueSeries {
+    /// The link's rate, bits per second.
+    pub capacity_bps: f64,
+    /// How long a full queue takes to send, seconds.
+    pub full_s: f64,
+    /// Ends of the intervals, seconds from the program's start.
+    pub t_s: Vec<f64>,
+    /// How long what waits at the end of the interval takes to send, seconds.
+    pub delay_s: Vec<f64>,
+    /// Bits per second that the link sent, headers included.
+    pub rate_bps: Vec<f64>,
+    /// Packets dropped.
+    pub drops: Vec<f64>,
+}
+
+impl QueueSeries {
+    fn of(samples: &[LinkSample], rate: Rate, limit: Limit, mtu: u16) -> Self {
+        let room = match limit {
+            Limit::Bytes(bytes) => bytes,
+            Limit::Packets(packets) => Bytes::new(u64::from(mtu)) * packets,
+        };
+        let mut series =
+            Self { capacity_bps: rate.as_bps_f64(), full_s: time_of(rate, room), ..Self::default() };
+        let mut before = (0.0, Span::ZERO, 0);
+        for sample in samples {
+            let at = sample.at.as_secs_f64();
+            let busy = sample.busy.saturating_sub(before.1).as_secs_f64();
+            let share = if at > before.0 { (busy / (at - before.0)).min(1.0) } else { 0.0 };
+            series.t_s.push(at);
+            series.delay_s.push(time_of(rate, sample.backlog.bytes));
+            series.rate_bps.push(share * rate.as_bps_f64());
+            series.drops.push(sample.drops_total.saturating_sub(before.2) as f64);
+            before = (at, sample.busy, sample.drops_total);
+        }
+        series
+    }
+}
+
+fn time_of(rate: Rate, bytes: Bytes) -> f64 {
+    rate.serialization(bytes).as_secs_f64()
 }
 
 impl Emulated {
-    /// From the path's `report`, of a program that ended with `code` on a path with this base RTT.
+    /// The closing lines: what each direction did.
     #[must_use]
-    pub fn of(report: &PathReport, code: u8, base_rtt: Span) -> Self {
-        let doubts = report.doubts(base_rtt);
+    pub fn lines(&self) -> [String; 2] {
+        let back = match &self.from_far {
+            Some(way) => way.to_string(),
+            None => format!("{} packets, without a limit", self.packets_back),
+        };
+        [format!("to the far end:   {}", self.to_far), format!("from the far end: {back}")]
+    }
+
+    /// From the `report` of `path`, behind which a program ended with `code`.
+    #[must_use]
+    pub fn of(report: &PathReport, path: &PathConfig, code: u8) -> Self {
+        let doubts = report.doubts(base_rtt(path));
         let doubts = doubts.iter().map(ToString::to_string);
         Self {
             code,
             measured_s: report.link.measured.as_secs_f64(),
-            to_far: Way::of(&report.link),
-            from_far: report.reverse.as_ref().map(Way::of),
+            to_far: Way::of(
+                &report.link,
+                QueueSeries::of(&report.samples, path.link.rate, path.limit, path.mtu),
+            ),
+            from_far: report.reverse.as_ref().zip(path.back.as_ref()).map(|(link, back)| {
+                Way::of(link, QueueSeries::of(&report.back_samples, back.rate, back.limit, path.mtu))
+            }),
             packets_back: report.reverse_packets,
             notes: report.notes.iter().cloned().chain(report.stalled()).chain(doubts).collect(),
         }
     }
 }
 
+/// "19.20 Mbit/s (96.1 % busy), queueing delay mean 20.1 ms, p95 39.5 ms, 75 of 4060 packets dropped (1.85 %)".
+impl fmt::Display for Way {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{:.2} Mbit/s ({:.1} % busy)", self.rate_bps / 1e6, self.utilization * 100.0)?;
+        if let Some(delay) = self.queueing_delay_s {
+            let (mean, p95) = (delay.mean * 1e3, delay.percentiles.p95.unwrap_or_default() * 1e3);
+            write!(out, ", queueing delay mean {mean:.1} ms, p95 {p95:.1} ms")?;
+        }
+        let (dropped, packets, share) = (self.packets_dropped, self.packets, self.loss_rate * 100.0);
+        write!(out, ", {dropped} of {packets} packets dropped ({share:.2} %)")
+    }
+}
+
 impl Way {
-    fn of(link: &LinkReport) -> Self {
+    fn of(link: &LinkReport, queue: QueueSeries) -> Self {
         Self {
             rate_bps: link.forwarded_bytes.bits_f64() / link.measured.as_secs_f64().max(1e-9),
             utilization: link.utilization,
@@ -135,6 +214,7 @@ impl Way {
             marks: link.marks,
             mean_backlog_bytes: link.mean_waiting_bytes,
             queueing_delay_s: DelayStatistics::of_queue(&link.queueing_delay),
+            queue,
         }
     }
 }

@@ -2,10 +2,12 @@
 //! target. What the scenario's `[figure]` asks, computed on all cores and resumable as any sweep.
 
 mod heat;
+mod horizontal;
 mod points;
 mod reference;
 
 pub use heat::{HeatMap, HeatRow};
+pub use horizontal::figure;
 pub use reference::Reference;
 
 use crate::run::metric::{described, numbers, value};
@@ -33,8 +35,11 @@ pub struct Curves {
 /// One chart: a number against the swept key.
 #[derive(Clone, Debug, Serialize)]
 pub struct CurveChart {
-    /// What the horizontal axis is: the swept key.
+    /// What the horizontal axis is: the swept key, or a number of the summary.
     pub x: Axis,
+    /// The swept key that a curve goes along, where x is a number of the summary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub along: Option<String>,
     /// What the vertical axis is.
     pub y: Axis,
     /// One per combination of the other swept keys, or per target of a search.
@@ -55,15 +60,18 @@ pub struct Axis {
 pub struct Curve {
     /// What tells it from the others; empty if there is one.
     pub name: String,
-    /// From the least x to the greatest.
+    /// From the least x to the greatest; along a swept key in the order of the sweep.
     pub points: Vec<CurvePoint>,
 }
 
 /// One point of a curve, in the axes' units.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct CurvePoint {
-    /// The swept value.
+    /// The swept value; or of a number of the summary the median of several runs.
     pub x: f64,
+    /// The value of the swept key that the curve goes along, as typed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
     /// What was found; of several runs the median.
     pub y: f64,
     /// Half the 95 % confidence interval, where one is known.
@@ -90,9 +98,10 @@ pub enum CurvesError {
 }
 
 impl CurvesError {
-    /// `key` is to be drawn, and only the numbers `known` can be.
-    fn unknown(key: &str, known: &[String]) -> Self {
-        let complaint = Complaint::new(format!("[figure] y = \"{key}\""), "the summary has no such number");
+    /// `key` is to be drawn on an axis, and only the numbers `known` can be.
+    fn unknown(axis: &str, key: &str, known: &[String]) -> Self {
+        let place = format!("[figure] {axis} = \"{key}\"");
+        let complaint = Complaint::new(place, "the summary has no such number");
         Self::Unknown(complaint.accepted(known.join(", ")))
     }
 }
@@ -166,14 +175,22 @@ fn search(question: &Smallest, tasks: &[Task], runner: &Runner<'_, '_>) -> Resul
 
 fn number_chart(spec: &FigureSpec, key: &str, points: &[PointRuns]) -> Result<CurveChart, CurvesError> {
     let (y, factor) = quantity(key);
+    let result = spec.along.as_ref().map(|_| quantity(&spec.x));
     let mut curves = Vec::new();
     for point in points {
         for (engine, summaries) in point.summaries() {
-            let known = |summary: &&Summary| {
-                let unknown = || CurvesError::unknown(key, &numbers(summary));
-                Ok(value(summary, key).ok_or_else(unknown)? * factor)
+            let known = |axis: &'static str, key: &str, factor: f64| {
+                let of = |summary: &&Summary| {
+                    let unknown = || CurvesError::unknown(axis, key, &numbers(summary));
+                    Ok(value(summary, key).ok_or_else(unknown)? * factor)
+                };
+                summaries.iter().map(of).collect::<Result<Vec<f64>, CurvesError>>()
             };
-            let values = summaries.iter().map(known).collect::<Result<Vec<f64>, CurvesError>>()?;
+            let values = known("y", key, factor)?;
+            let x = match &result {
+                Some((_, factor)) => median(known("x", &spec.x, *factor)?).map_or(f64::NAN, |found| found.y),
+                None => f64::NAN,
+            };
             let half_width = match summaries[..] {
                 [summary] => value(summary, &format!("{key}_ci95")).map(|half| half * factor),
                 _ => None,
@@ -181,11 +198,14 @@ fn number_chart(spec: &FigureSpec, key: &str, points: &[PointRuns]) -> Result<Cu
             let Some(found) = median(values) else { continue };
             let several = spec.engines.len() > 1 || spec.reference.is_some();
             let asked = if several { engine.to_string() } else { String::new() };
-            place(&mut curves, spec, &point.task.point, asked, CurvePoint { half_width, ..found });
+            place(&mut curves, spec, &point.task.point, asked, CurvePoint { x, half_width, ..found });
         }
     }
     let first = points.first().map(|point| &point.task.point);
-    Ok(CurveChart { x: x_axis(spec, first), y, curves: sorted(curves) })
+    Ok(match result {
+        Some((x, _)) => CurveChart { x, along: spec.along.clone(), y, curves },
+        None => CurveChart { x: x_axis(spec, first), along: None, y, curves: sorted(curves) },
+    })
 }
 
 fn smallest_chart(spec: &FigureSpec, question: &Smallest, answers: &[Answer]) -> CurveChart {
@@ -195,13 +215,14 @@ fn smallest_chart(spec: &FigureSpec, question: &Smallest, answers: &[Answer]) ->
         let Some(found) = &answer.found else { continue };
         let Ok(typed) = split_quantity(&found.value, "a number") else { continue };
         unit = typed.unit.to_owned();
-        let found = CurvePoint { x: f64::NAN, y: typed.value(), half_width: None, extent: None };
+        let found = CurvePoint { x: f64::NAN, at: None, y: typed.value(), half_width: None, extent: None };
         place(&mut curves, spec, &answer.task.point, String::new(), found);
     }
     let (constrained, _) = quantity(&question.metric);
     let label = format!("smallest {} for the {}", last(&question.over), constrained.label);
     CurveChart {
         x: x_axis(spec, answers.first().map(|answer| &answer.task.point)),
+        along: None,
         y: Axis { label, unit },
         curves: sorted(curves),
     }
@@ -212,15 +233,16 @@ fn median(mut values: Vec<f64>) -> Option<CurvePoint> {
     values.sort_by(f64::total_cmp);
     let (least, most) = (*values.first()?, *values.last()?);
     let extent = (values.len() > 1).then_some((least, most));
-    Some(CurvePoint { x: f64::NAN, y: values[(values.len() - 1) / 2], half_width: None, extent })
+    Some(CurvePoint { x: f64::NAN, at: None, y: values[(values.len() - 1) / 2], half_width: None, extent })
 }
 
 /// Puts what was found on the curve of its point and, where several were asked, of its engine.
 fn place(curves: &mut Vec<Curve>, spec: &FigureSpec, point: &Point, engine: String, found: CurvePoint) {
-    let Some((_, typed)) = point.iter().find(|(key, _)| *key == spec.x) else { return };
+    let swept = spec.swept_key();
+    let Some((_, typed)) = point.iter().find(|(key, _)| key == swept) else { return };
     // A value without a number, such as a control's name, has no place on an axis: it is numbered.
     let x = split_quantity(typed, "a number").map_or(f64::NAN, |quantity| quantity.value());
-    let others = point.iter().filter(|(key, _)| *key != spec.x);
+    let others = point.iter().filter(|(key, _)| key != swept);
     // A word says what it is; a number does not.
     let named = others.map(|(key, value)| match shown(value) {
         word if word.starts_with(|c: char| c.is_ascii_alphabetic()) => word.into_owned(),
@@ -234,7 +256,10 @@ fn place(curves: &mut Vec<Curve>, spec: &FigureSpec, point: &Point, engine: Stri
     });
     let points = &mut curves[index].points;
     let x = if x.is_nan() { points.len() as f64 + 1.0 } else { x };
-    points.push(CurvePoint { x, ..found });
+    points.push(match spec.along {
+        Some(_) => CurvePoint { at: Some(shown(typed).into_owned()), ..found },
+        None => CurvePoint { x, ..found },
+    });
 }
 
 fn sorted(mut curves: Vec<Curve>) -> Vec<Curve> {

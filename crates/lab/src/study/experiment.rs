@@ -272,7 +272,7 @@ impl Experiment {
         watch: &mut dyn Watch,
     ) -> Result<Compared, ExperimentError> {
         // Everything that can be wrong with the scenario, the machine or the folder is found before anything runs.
-        let spec = self.document().figure()?.map(|spec| self.narrowed(spec)).transpose()?;
+        let spec = curves::figure(self.document())?.map(|spec| self.narrowed(spec)).transpose()?;
         let engines = spec.as_ref().map_or_else(|| self.engines.clone(), curves::engines);
         let reference =
             spec.as_ref().map(|spec| reference::read(self.document(), spec)).transpose()?.flatten();

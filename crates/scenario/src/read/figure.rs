@@ -21,7 +21,9 @@ pub(crate) fn figure(root: &Node, known: Known, swept: &[String]) -> Result<Opti
 }
 
 fn read(keys: &Keys<'_>, swept: &[String]) -> Option<FigureSpec> {
-    let x = keys.read("x", |at| swept_key(at, swept));
+    let x = keys.read("x", |at| horizontal(at, swept));
+    let of_results = x.as_ref().is_some_and(|x| !swept.contains(x));
+    let along = along(keys, swept, x.as_deref().filter(|_| of_results));
     let rows = keys.optional("rows", |at| {
         let rows = swept_key(at, swept)?;
         if x.as_ref() == Some(&rows) {
@@ -47,6 +49,15 @@ fn read(keys: &Keys<'_>, swept: &[String]) -> Option<FigureSpec> {
     };
     let engines = keys.read("engines", engines);
     let repeat = keys.read("repeat", |at| at.integer(1..=MOST_REPEATS));
+    if let (true, Some(at)) = (of_results, keys.get("x")) {
+        for key in ["smallest", "rows", "reference"] {
+            if keys.get(key).is_some() {
+                let found = format!("a number of the summary beside {key}");
+                at.fault(found, format!("a swept key: {}", swept.join(", ")), None);
+                return None;
+            }
+        }
+    }
     if let (Some(Some(_)), Some(at)) = (&rows, keys.get("reference")) {
         at.fault("reference beside rows", "curves, which x and y alone draw", None);
         return None;
@@ -67,6 +78,7 @@ fn read(keys: &Keys<'_>, swept: &[String]) -> Option<FigureSpec> {
     }
     Some(FigureSpec {
         x: x?,
+        along: along?,
         rows: rows?,
         y: y?,
         engines: engines?,
@@ -80,6 +92,28 @@ fn reference(at: &At<'_>) -> Option<FigureReference> {
     let keys = at.keys(schema::REFERENCE)?;
     let (name, file) = (keys.read("name", At::text), keys.read("file", At::text));
     Some(FigureReference { name: name?, file: file? })
+}
+
+/// A swept key, or a number of the summary: what is no key of a scenario.
+fn horizontal(at: &At<'_>, swept: &[String]) -> Option<String> {
+    let key = at.text()?;
+    let table = key.split('.').next().unwrap_or_default();
+    let of_scenario = schema::names(schema::ROOT).any(|name| name == table);
+    if of_scenario || swept.is_empty() { swept_key(at, swept) } else { Some(key) }
+}
+
+/// The swept key along which a curve goes where x is `result`: by default the last of the sweep.
+fn along(keys: &Keys<'_>, swept: &[String], result: Option<&str>) -> Option<Option<String>> {
+    let written = keys.optional("along", |at| {
+        let key = swept_key(at, swept)?;
+        if result.is_none() {
+            let found = format!("\"{key}\" beside an x that is a swept key");
+            at.fault(found, "along only where x is a number of the summary", Some("remove along".to_owned()));
+            return None;
+        }
+        Some(key)
+    })?;
+    Some(result.and_then(|_| written.or_else(|| swept.last().cloned())))
 }
 
 /// A key that the sweep varies.

@@ -160,6 +160,7 @@ pub(super) const REASONS: &[Reason] = &[
     ("record.every", "several samples in an RTT of 100 ms; a minute is 3000 points", OWN),
     ("record.columns", "the columns that the report draws", OWN),
     ("record.flows", "more than 32 curves cannot be told apart", OWN),
+    ("figure.along", "the last key of a sweep varies first", OWN),
     ("figure.engines", "a simulated point takes milliseconds, a kernel's its own duration", OWN),
     ("figure.repeat", "the simulator repeats itself; spread over seeds is asked for", OWN),
 ];

@@ -171,7 +171,7 @@ pub(crate) const RECORD: Keys = &[&[
         kind: r#"list of `"rate"`, `"rtt"`, `"window"`, `"backlog"`, `"drops"`, `"measures"`, `"data"`"#,
         default: Written(r#"["rate", "rtt", "window", "backlog", "drops"]"#),
         meaning: "which columns are kept. `data`: payload received since the flow's start, only from `sim`; the \
-             report draws it for each flow from its own start, beside A x time",
+             report draws it for each flow from its own start, beside the available bandwidth times the time",
         ..KEY
     },
     Key {
@@ -199,9 +199,17 @@ pub(crate) const RECORD: Keys = &[&[
 pub(crate) const FIGURE: Keys = &[&[
     Key {
         name: "x",
-        kind: "key path that `[sweep]` varies, spelled as there",
-        default: Required("the swept key on the horizontal axis"),
-        meaning: "the horizontal axis. Each combination of the other swept keys is a curve",
+        kind: "key path that `[sweep]` varies, spelled as there, or key of the [summary](commands.md#run)",
+        default: Required("what is on the horizontal axis"),
+        meaning: "the horizontal axis. Each combination of the other swept keys is a curve. A key of the summary, such as \
+             `\"queueing_delay_s.mean\"`, draws one result against another, with `y` only",
+        ..KEY
+    },
+    Key {
+        name: "along",
+        kind: "key path that `[sweep]` varies",
+        default: Words("the last of `[sweep]`"),
+        meaning: "where `x` is a key of the summary: a curve goes along the values of this key, in the sweep's order",
         ..KEY
     },
     Key {

@@ -7,7 +7,7 @@ use super::check::check;
 use super::{Claim, judged_by};
 use crate::run::engine;
 use crate::run::record::{Engine, Record, Summary};
-use crate::study::curves::{CurvesError, draw, engines};
+use crate::study::curves::{CurvesError, draw, engines, figure};
 use crate::study::repeat::{median, repeats, seeded};
 use crate::study::sweep::{Runner, sweep};
 use crate::study::task::{Answer, Task, tasks};
@@ -77,7 +77,7 @@ pub fn evidence(
 ) -> Result<Evidence, CurvesError> {
     let asked = judged_by(claims, judging.asked);
     let tasks = tasks(document)?;
-    let spec = document.figure()?;
+    let spec = figure(document)?;
     if let Some(spec) = spec.as_ref().filter(|spec| matches!(spec.y, Drawn::Smallest(_))) {
         if engines(spec).iter().any(|engine| !asked.contains(engine)) {
             return Ok(Evidence::default());

@@ -92,7 +92,7 @@ pub(super) fn maps(
     if maps.iter().all(|map| map.values().next().is_none()) {
         let first = points.first().and_then(|point| point.summaries().next());
         let known = first.and_then(|(_, of)| Some(numbers(of.first()?))).unwrap_or_default();
-        return Err(CurvesError::unknown(key, &known));
+        return Err(CurvesError::unknown("y", key, &known));
     }
     Ok(maps)
 }

@@ -252,7 +252,9 @@ fn beside(flow: &ResolvedFlow, path: &Path, queueing: Span) -> FlowSummary {
 
 fn note(regime: Regime) -> &'static str {
     match regime {
-        Regime::BufferLimited => "buffer-limited: the socket buffer is below A x Te, so the link idles",
+        Regime::BufferLimited => {
+            "buffer-limited: the socket buffer is below the available bandwidth times the base RTT, so the link idles"
+        }
         Regime::Saturated => "saturated: the socket buffer fills the link and its excess stands in the queue",
         Regime::SelfInducedLoss => {
             "self-induced loss: the window overflows the queue and saws; the start-up is not part of the model"

@@ -1,0 +1,175 @@
+//! The page of `tightlink emulate`: the queue of each direction against time, while a program ran behind the link.
+
+use super::charts::{CaseData, Chart, MAX_POINTS, MAX_RATE_POINTS, PageData, Trace, finish, trace};
+use super::decimate::{envelope, interval_means, interval_sums};
+use super::flows::Role;
+use super::frame::Frame;
+use super::page::{figure, legend};
+use super::table::{cell, decimals_of};
+use super::text::{escape_html, json_for_script, short};
+use lab::run::emulated::{Emulated, Way};
+use lab::run::record::Engine;
+use std::fmt::Write as _;
+
+const BODY: &str = include_str!("../assets/emulated.html");
+const SCRIPT: &str = include_str!("../assets/report.js");
+/// Bars of one direction.
+const MAX_BARS: usize = 120;
+/// Letters of the program in the headline.
+const TITLE: usize = 60;
+
+/// The page about `program`, run by `command` behind the link of a scenario of this name and text.
+#[must_use]
+pub fn html(emulated: &Emulated, program: &str, (name, text): (&str, &str), command: &str) -> String {
+    let data = CaseData {
+        label: String::new(),
+        available_mbps: 0.0,
+        base_rtt_ms: 0.0,
+        warmup_s: 0.0,
+        end_s: emulated.measured_s,
+        colored_flows: 2,
+        summaries: Vec::new(),
+        charts: charts(emulated),
+    };
+    let mut shown: String = program.chars().take(TITLE).collect();
+    if shown.len() < program.len() {
+        shown.push('…');
+    }
+    let title = format!("{shown}, behind an emulated link");
+    let drawn = drawn(&data);
+    let page = PageData { cases: vec![data] };
+    let frame = Frame {
+        title: &title,
+        source: None,
+        scenario_text: text,
+        scenario_name: name,
+        command,
+        data: json_for_script(&page),
+        script: SCRIPT,
+    };
+    frame.fill(BODY, |name| {
+        Some(match name {
+            "headline" => headline(emulated),
+            "charts" => drawn.clone(),
+            "table" => table(emulated),
+            "remarks" => remarks(emulated),
+            _ => return None,
+        })
+    })
+}
+
+/// Each direction with its name and its number in the charts.
+fn ways(emulated: &Emulated) -> impl Iterator<Item = (usize, &'static str, &Way)> {
+    let back = emulated.from_far.as_ref().map(|way| (1, "from the far end", way));
+    [(0, "to the far end", &emulated.to_far)].into_iter().chain(back)
+}
+
+/// The closing lines, and how the program ended.
+fn headline(emulated: &Emulated) -> String {
+    let lines = emulated.lines();
+    let mut out: String =
+        lines.iter().map(|line| format!("<p>{}.</p>", escape_html(&sentence(line)))).collect();
+    let ended = if emulated.code == 0 {
+        String::new()
+    } else {
+        format!(" and ended with exit code {}", emulated.code)
+    };
+    let _ = write!(out, "<p>The command ran for {} s{ended}.</p>", short(emulated.measured_s));
+    out
+}
+
+/// "To the far end: 19.20 Mbit/s …" of a line that is aligned for a terminal.
+fn sentence(line: &str) -> String {
+    super::text::capitalized(&line.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+fn charts(emulated: &Emulated) -> Vec<Chart> {
+    let traces = |of: &dyn Fn(&Way) -> (super::decimate::Thinned, f64), bars: bool| -> Vec<Trace> {
+        let known = ways(emulated).filter(|(_, _, way)| !way.queue.t_s.is_empty());
+        known
+            .map(|(number, name, way)| {
+                let (thin, scale) = of(way);
+                let role = Some(Role::Flow(number));
+                let mut trace = trace(Engine::Live, role, name.to_owned(), &thin, scale);
+                trace.bar_s = if bars { thin.every } else { 0.0 };
+                trace
+            })
+            .collect()
+    };
+    let every = |traces: &[Trace]| traces.iter().map(|trace| trace.bar_s).fold(0.0, f64::max);
+    let delay = traces(&|way| (envelope(&way.queue.t_s, &way.queue.delay_s, MAX_POINTS), 1e3), false);
+    let rate =
+        traces(&|way| (interval_means(&way.queue.t_s, &way.queue.rate_bps, MAX_RATE_POINTS), 1e-6), false);
+    let drops = traces(&|way| (interval_sums(&way.queue.t_s, &way.queue.drops, MAX_BARS), 1.0), true);
+    // One line where both directions have the same.
+    let levels = |name: &'static str, of: &dyn Fn(&Way) -> f64| {
+        let mut levels: Vec<(&str, f64)> = ways(emulated).map(|(_, _, way)| (name, of(way))).collect();
+        levels.dedup_by(|one, other| one.1 == other.1);
+        levels
+    };
+    let full = levels("queue full", &|way| way.queue.full_s * 1e3);
+    let capacity = levels("capacity", &|way| way.queue.capacity_bps * 1e-6);
+    let per = short(every(&drops));
+    let delay_note = "how long what waits takes to send".to_owned();
+    let rate_note = "what the link sends, headers included".to_owned();
+    let drops_note = format!("packets that the queue turned away or the link lost, per {per} s");
+    let mut charts = vec![
+        finish("delay", "Queueing delay", "ms", delay_note, delay, &full),
+        finish("rate", "Rate", "Mbit/s", rate_note, rate, &capacity),
+        finish("drops", "Drops", "packets", drops_note, drops, &[]),
+    ];
+    charts.retain(|chart| !chart.traces.is_empty());
+    charts
+}
+
+fn drawn(data: &CaseData) -> String {
+    if data.charts.is_empty() {
+        return "<p class=\"absent\">The command ended before the first sample.</p>".to_owned();
+    }
+    let charts = data.charts.iter();
+    let charts = charts.map(|chart| figure(&chart.title, &chart.unit, &chart.note, &chart.kind, "0"));
+    format!("{}<div class=\"charts\">{}</div>", legend(data), charts.collect::<String>())
+}
+
+/// A row for each direction.
+fn table(emulated: &Emulated) -> String {
+    type Column = (&'static str, &'static str, fn(&Way) -> Option<f64>);
+    let columns: [Column; 7] = [
+        ("rate", "Mbit/s", |way| Some(way.rate_bps / 1e6)),
+        ("utilization", "%", |way| Some(way.utilization * 100.0)),
+        ("mean queueing delay", "ms", |way| Some(way.queueing_delay_s?.mean * 1e3)),
+        ("p95 queueing delay", "ms", |way| Some(way.queueing_delay_s?.percentiles.p95? * 1e3)),
+        ("packets", "", |way| Some(way.packets as f64)),
+        ("dropped", "", |way| Some(way.packets_dropped as f64)),
+        ("loss rate", "%", |way| Some(way.loss_rate * 100.0)),
+    ];
+    let mut out = String::from("<table class=\"summary\"><thead><tr><th scope=\"col\">direction</th>");
+    for (name, unit, _) in columns {
+        let _ = write!(out, "<th scope=\"col\">{name} <small>{unit}</small></th>");
+    }
+    out += "</tr></thead><tbody>";
+    for (_, name, way) in ways(emulated) {
+        let _ = write!(out, "<tr><th scope=\"row\">{name}</th>");
+        for (_, unit, of) in columns {
+            let all = ways(emulated).filter_map(|(_, _, way)| of(way));
+            out += &cell(of(way), None, if unit.is_empty() { 0 } else { decimals_of(all) });
+        }
+        out += "</tr>";
+    }
+    if emulated.from_far.is_none() {
+        let packets = emulated.packets_back;
+        let _ = write!(
+            out,
+            "<tr class=\"absent\"><td colspan=\"8\">From the far end: {packets} packets, without a limit.</td></tr>"
+        );
+    }
+    out + "</tbody></table>"
+}
+
+fn remarks(emulated: &Emulated) -> String {
+    if emulated.notes.is_empty() {
+        return String::new();
+    }
+    let notes = emulated.notes.iter().map(|note| format!("<li>{}</li>", escape_html(note)));
+    format!("<section><h2>Remarks</h2><ul>{}</ul></section>", notes.collect::<String>())
+}

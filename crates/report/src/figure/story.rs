@@ -1,0 +1,102 @@
+//! A chart of a figure in sentences: from where to where each curve goes, and by when most of it has happened.
+
+use crate::text::{capitalized, short};
+use lab::study::curves::{Axis, Curve, CurveChart, CurvePoint};
+
+/// More curves than these are left to the eye.
+const MOST_CURVES: usize = 6;
+/// A change of less than this share is none.
+const STILL: f64 = 0.02;
+/// The share of the change that the sentence says a place for.
+const MOST_OF_IT: f64 = 0.9;
+
+/// A sentence per curve; nothing where there are many.
+pub(super) fn story(chart: &CurveChart) -> String {
+    if chart.curves.len() > MOST_CURVES {
+        return String::new();
+    }
+    chart.curves.iter().filter_map(|curve| sentence(chart, curve)).collect::<Vec<_>>().join(" ")
+}
+
+/// "With codel, utilization rises from 81 % at 3.2 ms to 99.9 % at 70 ms; nine tenths of that by 22 ms."
+fn sentence(chart: &CurveChart, curve: &Curve) -> Option<String> {
+    let (first, last) = (curve.points.first()?, curve.points.last()?);
+    let least = curve.points.iter().map(|point| point.y).fold(f64::INFINITY, f64::min);
+    let most = curve.points.iter().map(|point| point.y).fold(f64::NEG_INFINITY, f64::max);
+    if curve.points.len() < 2 || !(least.is_finite() && most.is_finite()) {
+        return None;
+    }
+    let place = |point: &CurvePoint| match &point.at {
+        Some(at) => at.clone(),
+        None => with_unit(point.x, &chart.x),
+    };
+    let what = if curve.name.is_empty() {
+        capitalized(&chart.y.label)
+    } else {
+        format!("With {}, {}", curve.name, chart.y.label)
+    };
+    let (from, to) = (with_unit(first.y, &chart.y), with_unit(last.y, &chart.y));
+    let (span, change) = (most - least, last.y - first.y);
+    if span <= STILL * most.abs() {
+        let (least, most) = (with_unit(least, &chart.y), with_unit(most, &chart.y));
+        return Some(format!("{what} stays between {least} and {most}."));
+    }
+    // A curve that turns is told by its ends and its extreme.
+    if change.abs() < MOST_OF_IT * span {
+        let low = (first.y.min(last.y) - least) > (most - first.y.max(last.y));
+        let extreme = curve.points.iter().find(|point| point.y == if low { least } else { most })?;
+        let (word, value) = (if low { "least" } else { "greatest" }, with_unit(extreme.y, &chart.y));
+        let (start, end) = (place(first), place(last));
+        return Some(format!(
+            "{what} is {from} at {start} and {to} at {end}; the {word} is {value} at {}.",
+            place(extreme)
+        ));
+    }
+    let verb = if change > 0.0 { "rises" } else { "falls" };
+    let most_of_it = |point: &&CurvePoint| (point.y - first.y) / change >= MOST_OF_IT;
+    let by = curve.points.iter().find(most_of_it).filter(|point| place(point) != place(last));
+    let by = by.map_or_else(String::new, |point| format!("; nine tenths of that by {}", place(point)));
+    Some(format!("{what} {verb} from {from} at {} to {to} at {}{by}.", place(first), place(last)))
+}
+
+fn with_unit(value: f64, axis: &Axis) -> String {
+    if axis.unit.is_empty() { short(value) } else { format!("{} {}", short(value), axis.unit) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(ys: &[f64]) -> String {
+        let axis = |label: &str, unit: &str| Axis { label: label.into(), unit: unit.into() };
+        let point = |(i, y): (usize, &f64)| CurvePoint {
+            x: i as f64,
+            at: None,
+            y: *y,
+            half_width: None,
+            extent: None,
+        };
+        let curve = Curve { name: "codel".into(), points: ys.iter().enumerate().map(point).collect() };
+        let chart = CurveChart {
+            x: axis("limit", "bdp"),
+            along: None,
+            y: axis("idle time", "%"),
+            curves: vec![curve],
+        };
+        story(&chart)
+    }
+
+    #[test]
+    fn a_curve_is_told_by_where_it_goes_and_by_when() {
+        assert_eq!(
+            told(&[20.0, 5.0, 1.0, 0.5]),
+            "With codel, idle time falls from 20 % at 0 bdp to 0.5 % at 3 bdp; nine tenths of that by 2 bdp."
+        );
+        assert_eq!(told(&[20.0, 20.1, 20.0]), "With codel, idle time stays between 20 % and 20.1 %.");
+        assert_eq!(
+            told(&[20.0, 2.0, 18.0]),
+            "With codel, idle time is 20 % at 0 bdp and 18 % at 2 bdp; the least is 2 % at 1 bdp."
+        );
+        assert_eq!(told(&[1.0]), "");
+    }
+}
