@@ -15,7 +15,7 @@ use crate::run::statistics::{Estimate, estimate};
 use crate::study::experiment::ExperimentError;
 use crate::study::sweep::{Runner, sweep};
 use crate::study::task::Task;
-use asked::{downloads, lines};
+use asked::{cautions, downloads, lines};
 use scenario::{Document, Faults};
 use sim::{CellPlan, Direction};
 use std::sync::Arc;
@@ -274,7 +274,7 @@ impl Bench<'_, '_> {
             trade_off: chosen.conflict.as_ref().map(|conflict| trade_off(question, conflict, &curve, at)),
             lines: lines(question, &recommended),
             proof: None,
-            assumptions: self.assumptions(&best),
+            assumptions: self.assumptions(&recommended, &best),
             curve,
         })
     }
@@ -389,9 +389,10 @@ impl Bench<'_, '_> {
         Ok(kinds.iter().map(|(what, ..)| what).zip(found.chunks(2)).map(variant).collect())
     }
 
-    fn assumptions(&self, best: &Best) -> Vec<String> {
+    fn assumptions(&self, recommended: &Point, best: &Best) -> Vec<String> {
         let last = self.found.last().map_or(0, |found| found.packets);
-        vec![
+        let mut assumptions = cautions(&self.base.resolved, recommended);
+        assumptions.extend([
             format!(
                 "100 % of utilization are {:.3} Mbit/s of goodput: what the downloads have together behind {} to {last} packets",
                 best.goodput / 1e6,
@@ -405,10 +406,11 @@ impl Bench<'_, '_> {
                 self.seed
             ),
             format!("more room is taken never to lessen the goodput; the recommended limit is {MARGIN} times the least that surely has the target"),
-            "a fixed limit fits the load that it was chosen at; \"no uploads\" says what it does at another".into(),
+            "a fixed limit fits the load that it was chosen at".into(),
             "the limit is that of one access category, all stations together".into(),
             "hostapd sets how categories contend, and no queue's length".into(),
-        ]
+        ]);
+        assumptions
     }
 }
 

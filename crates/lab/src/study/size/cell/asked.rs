@@ -8,6 +8,9 @@ use air::frame::ExchangeTime;
 use sim::{CellPlan, Direction};
 use units::{Complaint, Rate, Span};
 
+/// Half of a 95 % interval, as a share of what is had, from which on limits cannot be told apart.
+const APART: f64 = 0.1;
+
 /// The downloads whose data wait in the queue that is asked about.
 pub(super) fn downloads<'a>(
     resolved: &'a Resolved,
@@ -65,6 +68,33 @@ pub(in crate::study::size) fn question(resolved: &Resolved, plan: &CellPlan) -> 
     })
 }
 
+/// What speaks against any limit, and at which load the recommended one was chosen.
+pub(super) fn cautions(resolved: &Resolved, recommended: &Point) -> Vec<String> {
+    let plan = resolved.cell.as_ref().expect("a cell");
+    let watched = plan.access_point[plan.watched].category;
+    let places = resolved.flows.iter().filter_map(|flow| flow.place);
+    let mut up = places.filter(|place| place.direction == Direction::Up).peekable();
+    let mut cautions = Vec::new();
+    let apart = recommended.utilization_ci95.unwrap_or_default();
+    if apart > APART {
+        cautions.push(format!(
+            "what the downloads have varies by {:.0} % among the runs of the recommended limit: no limit is surely better than another",
+            apart * 100.0
+        ));
+    }
+    if up.peek().is_some() {
+        cautions.push("\"no uploads\" says what the recommended limit does without them".into());
+    }
+    if up.any(|place| place.ack_category == watched) {
+        cautions.push(
+            "the acknowledgements of uploads wait in the same queue and take the downloads' places there: ack_category = \"vo\" of the uploads \
+             gives them a queue of their own"
+                .into(),
+        );
+    }
+    cautions
+}
+
 /// The lines that give mac80211's queues, or a driver that has none of them, the limit.
 pub(super) fn lines(question: &Question, point: &Point) -> Vec<Line> {
     let packets = point.packets;
@@ -88,4 +118,34 @@ pub(super) fn lines(question: &Question, point: &Point) -> Vec<Line> {
         line: format!("echo {number} 5000 12000 > /sys/kernel/debug/ieee80211/PHY/aql_txq_limit"),
     }));
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::resolve::resolve;
+    use scenario::Document;
+
+    /// The cautions of a cell with a download and these further tables, where runs vary by `apart`.
+    fn said(tables: &str, apart: f64) -> Vec<String> {
+        let text = format!(
+            "title = 't'\nduration = '9s'\n[wlan]\nphy = '802.11a'\nrate = '24Mbit/s'\nqueue.limit = '90 packets'\n\
+             backhaul = {{ rate = '90Mbit/s', delay = '15ms', queue.limit = '500 packets' }}\n\
+             [[station]]\n[[flow]]\nstation = 'station-1'\n{tables}"
+        );
+        let resolved = resolve(&Document::parse("x.toml", &text).unwrap()).unwrap();
+        let asked = question(&resolved, resolved.cell.as_ref().unwrap()).unwrap();
+        cautions(&resolved, &Point { utilization_ci95: Some(apart), ..Point::at(&asked, 21) })
+    }
+
+    #[test]
+    fn a_cell_whose_limit_decides_little_is_told_so() {
+        let upload = "[[flow]]\nstation = 'station-1'\ndirection = 'up'\n";
+        assert!(said("", 0.02).is_empty());
+        let all = said(upload, 0.66).join("\n");
+        for words in ["varies by 66 %", "no uploads", "ack_category = \"vo\""] {
+            assert!(all.contains(words), "{all}");
+        }
+        assert_eq!(said(&format!("{upload}ack_category = 'vo'\n"), 0.02).len(), 1);
+    }
 }
