@@ -41,9 +41,7 @@ pub(crate) const WLAN: Keys = &[&[
     Key {
         name: "access",
         kind: r#"`"edca"`, `"dcf"`"#,
-        default: Words(
-            r#"`"edca"`; `"dcf"` where no category but `be` is named and `ac.be` has `aifsn = 2` and no TXOP"#,
-        ),
+        default: Words("`\"dcf\"` for `be` alone with `aifsn = 2` and no TXOP, else `\"edca\"`"),
         meaning: "how stations contend. `\"edca\"` (802.11e): categories, and backoff counters that go down at each slot \
              boundary. `\"dcf\"`: `be` alone, DIFS (`aifsn = 2`), and counters that go down in idle slots only \
              ([ADR 14](../adr/0014-when-a-backoff-counter-goes-down.md))",
