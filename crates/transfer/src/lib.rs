@@ -17,7 +17,7 @@
 //! let ticket: Ticket = word.parse()?;
 //! assert_eq!((ticket.addresses.len(), ticket.port), (2, 4711));
 //! assert_eq!(ticket.to_string(), word);
-//! assert_eq!(word.replace("cze8", "cze9").parse::<Ticket>(), Err(TicketError::Checksum));
+//! assert_eq!(word.replace("w4gj", "w5gj").parse::<Ticket>(), Err(TicketError::Checksum));
 //! # Ok::<(), TicketError>(())
 //! ```
 

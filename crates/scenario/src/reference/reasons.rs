@@ -55,7 +55,7 @@ pub(super) const REASONS: &[Reason] = &[
     ("wlan.control_rate", "every station of the cell receives it", "IEEE 802.11-2020 (10.6.6.5)"),
     ("wlan.access", "802.11e is what stations have today", "IEEE 802.11-2020 (10.23.2)"),
     ("wlan.after_collision", "a collision ends in an error at the receiver", "IEEE 802.11-2020 (10.3.2.3.7)"),
-    ("wlan.eifs_rate", "the standard takes the lowest mandatory rate", "IEEE 802.11-2020 (10.3.7)"),
+    ("wlan.eifs_rate", "EIFS holds the acknowledgement that did not come", "IEEE 802.11-2016 (table 10-5)"),
     ("wlan.header", "MAC header and FCS, of a QoS frame with `edca`", "IEEE 802.11-2020 (9.3.2.1)"),
     ("wlan.llc", "LLC and SNAP before the IP packet", "RFC 1042"),
     ("wlan.ack", "the frame's format", "IEEE 802.11-2020 (9.3.1.4)"),
