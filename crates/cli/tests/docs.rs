@@ -11,7 +11,7 @@ const LONG: [(&str, usize); 9] = [
     ("ARCHITECTURE.md", 0),
     ("CONTRIBUTING.md", 0),
     ("GLOSSARY.md", 0),
-    ("docs/guide", 10),
+    ("docs/guide", 6),
     ("docs/concepts", 0),
     ("docs/reference", 1),
     ("crates", 2),

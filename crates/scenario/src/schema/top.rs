@@ -170,8 +170,8 @@ pub(crate) const RECORD: Keys = &[&[
         name: "columns",
         kind: r#"list of `"rate"`, `"rtt"`, `"window"`, `"backlog"`, `"drops"`, `"measures"`, `"data"`"#,
         default: Written(r#"["rate", "rtt", "window", "backlog", "drops"]"#),
-        meaning: "which columns are kept. `data`: payload received since the flow's start, only from `sim`; the \
-             report draws it for each flow from its own start, beside the available bandwidth times the time",
+        meaning: "which columns are kept. `data`: payload received since the flow's start, only from `sim`. The report \
+             draws it for each flow from its own start, with the available bandwidth times the time",
         ..KEY
     },
     Key {

@@ -7,7 +7,6 @@ use super::{KEY, Key, Keys, QUEUE, RATE};
 /// A key that only engines without a kernel may follow.
 const CELL: Key = Key { engines: "model sim", refused_by: "live", ..KEY };
 
-/// `[wlan]`.
 pub(crate) const WLAN: Keys = &[&[
     Key {
         name: "phy",
@@ -119,7 +118,6 @@ pub(crate) const WLAN: Keys = &[&[
     },
 ]];
 
-/// `ac = { … }`.
 pub(crate) const CATEGORIES: Keys = &[&[
     Key {
         name: "be",
