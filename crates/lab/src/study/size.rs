@@ -121,7 +121,8 @@ fn assumptions(question: &Question) -> Vec<String> {
         "the limit is one queue's: a box with several has as many times that".into(),
     ];
     if !question.rtt.is_one() {
-        told.push(format!("base RTTs are spread evenly over {}", question.rtt));
+        let alone = if question.flows.least == 1 { "; a flow alone has the longest" } else { "" };
+        told.push(format!("base RTTs are spread evenly over {}{alone}", question.rtt));
     }
     if !question.flows.is_one() {
         told.push(format!(

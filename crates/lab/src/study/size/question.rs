@@ -30,6 +30,9 @@ const LEAST_RATE: Rate = Rate::from_bps(10_000);
 /// The sizes of a segment that a scenario may have and that carry data.
 const PACKETS: (u64, u64) = (64, 65_535);
 
+/// The RTTs of so few flows are spread by rule: drawn ones would be luck. A flow alone has the longest.
+pub(super) const FEW: u64 = 50;
+
 /// Controls that do not fill a link by themselves: one needs a window, two need routers that tell them their rate.
 const NEEDY: [&str; 3] = ["fixed", "xcp", "rcp"];
 
@@ -59,6 +62,12 @@ impl Ends<Span> {
     #[must_use]
     pub fn mean(&self) -> Span {
         Span::from_nanos(self.least.as_nanos().midpoint(self.most.as_nanos()))
+    }
+
+    /// The upper ends of `count` equal parts, ascending.
+    pub(super) fn spread(self, count: u64) -> impl Iterator<Item = Span> {
+        let width = self.most.saturating_sub(self.least);
+        (1..=count).map(move |part| self.least + width.scale(part as f64 / count as f64))
     }
 }
 
@@ -404,6 +413,16 @@ impl Question {
     #[must_use]
     pub fn window(&self, flows: u64) -> f64 {
         self.bdp_packets() / flows as f64
+    }
+
+    /// The mean RTT of `flows` over that of the range: more than 1 where they are few, as the far end of the range needs more.
+    #[must_use]
+    pub fn reach(&self, flows: u64) -> f64 {
+        if self.rtt.is_one() || flows > FEW {
+            return 1.0;
+        }
+        let each = self.rtt.spread(flows).map(Span::as_secs_f64);
+        each.sum::<f64>() / flows as f64 / self.rtt.mean().as_secs_f64()
     }
 
     /// The time in which the link sends `packets`.

@@ -82,9 +82,10 @@ fn loss(control: &str, window: f64, rtt: f64, buffer: f64) -> f64 {
 /// What theory expects of a limit of `packets`, for `flows`.
 pub(super) fn expected(question: &Question, flows: u64, packets: u64) -> Point {
     let point = Point::at(question, packets);
-    let rtt = question.rtt.mean().as_secs_f64();
-    let buffer = packets as f64 / question.bdp_packets();
-    let window = question.window(flows) * (1.0 + buffer);
+    let reach = question.reach(flows);
+    let rtt = question.rtt.mean().as_secs_f64() * reach;
+    let buffer = packets as f64 / (question.bdp_packets() * reach);
+    let window = question.window(flows) * reach * (1.0 + buffer);
     let (mut utilization, mut mean, mut p95, mut lost) = (0.0, 0.0, 0.0, 0.0);
     for (control, share) in question.mix.shares() {
         let (of, waits, longest) = match behaviour(control, window, rtt) {

@@ -6,7 +6,7 @@
 //! docs/guide/size.md has how far twins are from what they stand for (`scripts/size-twins`).
 
 use super::answer::Point;
-use super::question::{Ends, Question};
+use super::question::{Ends, FEW, Question};
 use super::theory::{Behaviour, behaviour, period};
 use crate::run::record::Summary;
 use crate::study::task::Task;
@@ -215,7 +215,8 @@ impl Twin {
             Span::from_nanos(rtt.least.as_nanos() / 2),
         );
         // After slow start each has about its share, so that no overflow is to be waited for.
-        let share = Bytes::new(segment.get().saturating_sub(52) * (self.window.ceil() as u64).max(2));
+        let window = self.window * question.reach(self.flows);
+        let share = Bytes::new(segment.get().saturating_sub(52) * (window.ceil() as u64).max(2));
         let cycle = (self.warmup - 10.0 * self.rtt()) / 3.0;
         for (control, count) in question.mix.counts(self.flows) {
             let _ = write!(
@@ -224,6 +225,10 @@ impl Twin {
             );
             let _ = match rtt.is_one() {
                 true => writeln!(text, "rtt = \"{}\"", rtt.least),
+                false if count <= FEW => {
+                    let each: Vec<String> = rtt.spread(count).map(|rtt| format!("\"{rtt}\"")).collect();
+                    writeln!(text, "rtt = [{}]", each.join(", "))
+                }
                 false => writeln!(text, "rtt = {{ uniform = [\"{}\", \"{}\"] }}", rtt.least, rtt.most),
             };
             if simulated {
