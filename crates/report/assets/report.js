@@ -107,7 +107,10 @@
     const narrow = width < 640, flows = 1 + Math.max(...chart.traces.map((t) => (typeof t.role === "object" && t.role ? t.role.flow : 0)));
     const first = chart === caseData.charts[0];
     // All charts of a case have the same margin, so that their times stand above each other; it has room for the widest number.
-    const letters = Math.max(...caseData.charts.map((c) => Math.round(c.range[1]).toLocaleString("en").length + (c.range[1] < 10 ? 2 : 0)));
+    const letters = Math.max(...caseData.charts.map((c) => {
+      const whole = Math.round(c.range[1]).toLocaleString("en").length, [low, high] = c.range;
+      return high >= 10 ? whole : whole + 2 + Math.max(0, Math.ceil(-Math.log10((high - low) / 5)) - 1);
+    }));
     const left = 22 + LETTER * letters + (narrow ? 0 : 18);
     // The names of the levels stand to the right of all charts.
     const names = 24 + LETTER * Math.max(14, ...caseData.charts.flatMap((c) => c.levels.map((l) => l.text.length + (l.off_scale ? 2 : 0))));

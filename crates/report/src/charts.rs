@@ -185,7 +185,8 @@ fn case_data(case: &Case) -> CaseData {
     charts.push(fairness_chart(case));
     charts.push(data_chart(case));
     charts.push(completion_chart(case));
-    charts.retain(|chart| !chart.traces.is_empty());
+    // A lone sample is no curve.
+    charts.retain(|chart| chart.traces.iter().any(|trace| trace.bar_s > 0.0 || trace.x.len() > 1));
     charts.iter_mut().for_each(|chart| scale(chart, case));
     // A transfer has no engine to be named by.
     if case.records.iter().all(|record| record.summary.scenario_hash.is_empty()) {

@@ -1,5 +1,6 @@
 //! The page of a transfer: the same as that of a run, of a path that nobody described.
 
+use crate::text::capitalized;
 use crate::{Case, Report};
 use lab::run::record::{
     Engine, FlowSeries, FlowSummary, Record, RttStatistics, Series, SocketBufferSeries, Summary,
@@ -48,7 +49,7 @@ fn case(transfer: &transfer::Summary) -> Case {
 }
 
 fn sentences(transfer: &transfer::Summary) -> Vec<String> {
-    let mut sentences = vec![format!("{transfer}")];
+    let mut sentences = vec![capitalized(&transfer.to_string())];
     let phases = transfer.history.phases();
     if !phases.is_empty() {
         let shown: Vec<String> = phases

@@ -433,6 +433,19 @@ fn sized_flows_have_a_curve_of_completion_times_and_users_a_table() {
 }
 
 #[test]
+fn a_lone_sample_is_no_chart() {
+    let mut short = report(1, 1);
+    short.cases[0].records.truncate(1);
+    let run = &mut short.cases[0].records[0].series;
+    run.flows[0].t_s = vec![0.5].into();
+    run.flows[0].rate_bps.truncate(1);
+    run.flows[0].rtt_s.truncate(1);
+    run.flows[0].window_bytes.truncate(1);
+    run.link = LinkSeries::default();
+    assert!(page_data(&short).cases[0].charts.is_empty());
+}
+
+#[test]
 fn a_transfers_page_has_no_engine_and_no_words_that_it_does_not_use() {
     let mut transfer = report(1, 1);
     transfer.cases[0].records.truncate(1);
