@@ -147,6 +147,29 @@ fn saturated_dcf_agrees_with_the_model_with_the_freeze_correction() {
     }
 }
 
+/// Where 70 to 95 % of attempts collide, those who collided collide again at once.
+#[test]
+fn crowded_dcf_agrees_with_the_model_too() {
+    for (stations, cw_min, cw_max, retry_limit) in
+        [(15, 3, 127, 5), (37, 7, 7, 1), (36, 7, 63, 2), (48, 15, 255, 1)]
+    {
+        let usual = best_effort(&IEEE_80211A, Countdown::IdleSlots);
+        let access = Access { cw_min, cw_max, retry_limit, ..usual };
+        let kind = Kind { stations, access, rate: megabits(54), payload: PAYLOAD };
+        let config = config(IEEE_80211A, AfterCollision::Eifs, &[kind]);
+        let (throughput, collisions) = summed(&simulated(&config, 200), 200);
+        let channel = channel(&IEEE_80211A, AfterCollision::Eifs);
+        let expected = saturation(&channel, &class(&config, &kind), ModelCountdown::IdleSlots).unwrap();
+        let share = throughput / expected.throughput.as_bps_f64() - 1.0;
+        let difference = collisions - expected.collision_probability;
+        println!(
+            "{stations} {cw_min} {cw_max} {retry_limit}: {share:+.4} {difference:+.4} of {collisions:.4}"
+        );
+        assert!(share.abs() < 0.015, "{stations} {cw_min} {cw_max} {retry_limit}: {share:+.4}");
+        assert!(difference.abs() < 0.01, "{stations} {cw_min} {cw_max} {retry_limit}: {difference:+.4}");
+    }
+}
+
 #[test]
 fn other_phys_and_both_waits_after_a_collision_agree_with_the_model() {
     for (phy, rate) in [(IEEE_80211B, 11), (IEEE_80211B, 1), (IEEE_80211G, 54), (IEEE_80211G, 12)] {

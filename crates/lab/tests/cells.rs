@@ -229,16 +229,6 @@ fn saturation_is_answered_by_both_engines_and_they_agree() {
 }
 
 #[test]
-fn the_model_says_where_the_freeze_correction_ends() {
-    let notes = |windows: &str| {
-        let keys = format!("access = 'dcf'\nac.be = {{ {windows} }}\nphy");
-        let notes = answered(Engine::Model, &saturated(15).replace("phy", &keys)).notes;
-        notes.iter().filter(|note| note.to_string().contains("may collide again at once")).count()
-    };
-    assert_eq!((notes("cw_min = 3, cw_max = 127, retry_limit = 5"), notes("cw_min = 15")), (1, 0));
-}
-
-#[test]
 fn eifs_holds_the_acknowledgement_that_did_not_come() {
     let eifs = |text: &str| match cell(text).after_collision {
         AfterCollision::Wait(wait) => wait,

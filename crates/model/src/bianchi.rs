@@ -19,11 +19,13 @@
 //! Left out: stations that are not saturated, losses other than collisions, several functions in one station. Several classes of
 //! stations are in [`by_class`]. Frames of a TXOP: give payload and exchange of them all, and the data time of the first.
 
+mod again;
 mod classes;
 
 pub use classes::{ByClass, by_class};
 
 use crate::root::bisected;
+use again::Again;
 use units::{Bytes, Complaint, Rate, Span};
 
 /// When a backoff counter goes down.
@@ -33,15 +35,17 @@ pub enum Countdown {
     EveryBoundary,
     /// In idle slots only, so that the slot after a busy period belongs to those who transmitted: the freeze correction
     /// `[tinnirello2010]`, for DCF. A busy slot and the idle one after it are one slot of the chain. A share `1/W_i` of the attempts
-    /// draws 0, follows the transmission before at once, and is unopposed; the source has this after successes, and here it holds
-    /// after collisions, too. That two who collided both draw 0 is left out.
+    /// draws 0 and follows the transmission before at once. After a success it is unopposed, as in the source. After a collision of `k`
+    /// the others of the `k` may draw 0, too: such an attempt fails with probability `r`, of which the source has nothing.
     ///
     /// ```text
-    /// f_i  = p (1 - 1/W_i)          a frame fails after i failures
+    /// f_i  = p (1 - 1/W_i) + r/W_i          a frame fails after i failures; r times the share of dropped frames for i = 0
     /// A_i  = f_0 f_1 .. f_(i-1)
     /// tau  = sum_i A_i (1 - 1/W_i) / sum_i A_i (W_i - 1)/2
-    /// S    = (Ps + F) payload / ((1-P) slot + (Ps + F) Ts + (P-Ps) Tc + P slot),   F = n sum_i (A_i/W_i) / sum_i A_i (W_i - 1)/2
+    /// S    = F payload / ((1-P) slot + F Ts + (P - Ps + C) Tc + P slot),   F = (Ps + R) W_0/(W_0 - 1)
     /// ```
+    /// `R` and `C` are the successes and collisions that follow collisions at once: of `k` each draws 0 with the mean of `1/W_(i+1)`,
+    /// one alone succeeds, and several are the `k` of the next slot.
     IdleSlots,
 }
 
@@ -102,6 +106,8 @@ const MOST_STATIONS: u32 = 100_000;
 const MOST_AIFSN: u32 = 255;
 const MOST_WINDOW: u32 = 65_535;
 const MOST_ATTEMPTS: u32 = 255;
+/// Rounds of the attempts that follow a collision at once; a few are enough.
+const MOST_ROUNDS: u32 = 200;
 
 /// The saturation of one class. [`Countdown::EveryBoundary`] is the model of 2000, with `attempts: None` as printed.
 ///
@@ -115,29 +121,49 @@ pub fn saturation(channel: &Channel, class: &Class, countdown: Countdown) -> Res
     }
     let (n, slot) = (f64::from(class.stations), channel.slot.as_secs_f64());
     let others = |tau: f64| 1.0 - (1.0 - tau).powf(n - 1.0);
-    let excess = |p: f64| others(class.chain(p, countdown).attempt_probability()) - p;
-    let root = bisected(0.0, 1.0, excess);
+    let solved = |again: f64, dropped: f64| {
+        let excess = |p: f64| others(class.chain(p, countdown, again, dropped).attempt_probability()) - p;
+        let root = bisected(0.0, 1.0, excess);
+        (root, class.chain(root.at, countdown, again, dropped), excess(root.at).abs())
+    };
+    let (mut root, mut chain, mut residual) = solved(0.0, 0.0);
+    let mut again = Again::default();
+    if countdown == Countdown::IdleSlots {
+        let mut dropped = 0.0;
+        for _ in 0..MOST_ROUNDS {
+            let next = Again::of(class.stations, chain.attempt_probability().min(1.0), chain.zero);
+            let apart = (next.fails - again.fails).abs().max((chain.dropped - dropped).abs());
+            (again, dropped) = (next, chain.dropped);
+            (root, chain, residual) = solved(again.fails, dropped);
+            if apart < 1e-12 {
+                break;
+            }
+        }
+    }
     let (p, iterations) = (root.at, root.halvings);
-    let chain = class.chain(p, countdown);
     let tau = chain.attempt_probability();
     let ifs = (channel.sifs + channel.slot * u64::from(class.aifsn)).as_secs_f64();
     let idle = (1.0 - tau).powf(n);
     let success = n * tau * (1.0 - tau).powf(n - 1.0);
     let succeeds = class.exchange.as_secs_f64() + ifs;
     let collides = (class.data + channel.after_collision).as_secs_f64() + ifs;
-    let follows = n * (chain.attempts - chain.opposed) / chain.slots;
-    let extra = if countdown == Countdown::IdleSlots { (1.0 - idle) * slot } else { 0.0 };
-    let collision = (1.0 - idle - success).max(0.0);
-    let mean = idle * slot + (success + follows) * succeeds + collision * collides + extra;
-    let airtime_share = (success + follows) * class.exchange.as_secs_f64() / mean;
+    let collision = (1.0 - idle - success).max(0.0) + again.collisions;
+    let first = class.window(0);
+    let (success, extra) = match countdown {
+        Countdown::EveryBoundary => (success, 0.0),
+        // Each success is followed by another one where the station draws 0 again.
+        Countdown::IdleSlots => ((success + again.successes) * first / (first - 1.0), (1.0 - idle) * slot),
+    };
+    let mean = idle * slot + success * succeeds + collision * collides + extra;
+    let airtime_share = success * class.exchange.as_secs_f64() / mean;
     Ok(Saturation {
-        throughput: Rate::from_bps_f64((success + follows) * class.payload.bits_f64() / mean),
-        collision_probability: p * chain.opposed / chain.attempts,
+        throughput: Rate::from_bps_f64(success * class.payload.bits_f64() / mean),
+        collision_probability: (p * chain.opposed + chain.again) / chain.attempts,
         drop_probability: chain.dropped,
         attempt_probability: tau,
         airtime_share,
         idle_share: 1.0 - airtime_share - collision * class.data.as_secs_f64() / mean,
-        residual: excess(p).abs(),
+        residual,
         iterations,
     })
 }
@@ -149,6 +175,10 @@ struct Chain {
     attempts: f64,
     /// Those that others may collide with.
     opposed: f64,
+    /// Those that follow a collision at once, and collide again.
+    again: f64,
+    /// Of those who collided, the share that draws 0.
+    zero: f64,
     /// Slots.
     slots: f64,
     /// The share of frames dropped.
@@ -163,28 +193,37 @@ impl Chain {
 }
 
 impl Class {
-    /// The chain for a collision probability of `p`, in [0, 1].
-    fn chain(&self, p: f64, countdown: Countdown) -> Chain {
-        // Of an attempt after `failures`: the share that is opposed, and the slots up to it.
+    /// The chain for a collision probability of `p`, in [0, 1], where an attempt that follows a collision at once fails with probability
+    /// `again`, and so many frames before this one were `dropped`.
+    fn chain(&self, p: f64, countdown: Countdown, again: f64, dropped: f64) -> Chain {
+        // Of an attempt after `failures`: the share that is opposed, the slots up to it, and how the rest fails.
         let of = |failures: u32| {
             let window = self.window(failures);
             match countdown {
-                Countdown::EveryBoundary => (1.0, (window + 1.0) / 2.0),
-                Countdown::IdleSlots => (1.0 - 1.0 / window, (window - 1.0) / 2.0),
+                Countdown::EveryBoundary => (1.0, (window + 1.0) / 2.0, 0.0),
+                Countdown::IdleSlots => {
+                    let followed = if failures == 0 { dropped } else { 1.0 };
+                    (1.0 - 1.0 / window, (window - 1.0) / 2.0, again * followed)
+                }
             }
         };
-        // From `last` failures on the window stays as it is.
-        let last = self.doublings();
+        // From `last` failures on nothing changes any more.
+        let last = self.doublings().max(1);
+        let limit = self.attempts.unwrap_or(u32::MAX);
         let (mut attempts, mut opposed, mut slots, mut reached) = (0.0, 0.0, 0.0, 1.0);
-        for failures in 0..last.min(self.attempts.unwrap_or(last)) {
-            let (share, wait) = of(failures);
+        let (mut at_once, mut failed, mut zero) = (0.0, 0.0, 0.0);
+        for failures in 0..last.min(limit) {
+            let (share, wait, fails) = of(failures);
             attempts += reached;
             opposed += reached * share;
             slots += reached * wait;
-            reached *= p * share;
+            at_once += reached * (1.0 - share) * fails;
+            reached *= p * share + (1.0 - share) * fails;
+            failed += reached;
+            zero += reached / self.window(if failures + 1 < limit { failures + 1 } else { 0 });
         }
-        let (share, wait) = of(last);
-        let fails = p * share;
+        let (share, wait, follows) = of(last);
+        let fails = p * share + (1.0 - share) * follows;
         // What remains of the sums is a geometric series; without an end, all is multiplied by 1 - fails.
         let (scale, rest, dropped) = match self.attempts {
             Some(limit) => {
@@ -194,9 +233,17 @@ impl Class {
             }
             None => (1.0 - fails, reached, 0.0),
         };
+        // Of the failures among these all but those that drop a frame draw from the largest window.
+        let more = if limit > last { dropped } else { 0.0 };
+        let (failed, zero) = (
+            scale * failed + rest * fails,
+            scale * zero + (rest * fails - more) / self.window(last) + more / self.window(0),
+        );
         Chain {
             attempts: scale * attempts + rest,
             opposed: scale * opposed + rest * share,
+            again: scale * at_once + rest * (1.0 - share) * follows,
+            zero: if failed > 0.0 { zero / failed } else { 0.0 },
             slots: scale * slots + rest * wait,
             dropped,
         }

@@ -16,9 +16,6 @@ use units::{Bytes, Complaint, Rate, Span};
 #[derive(Debug)]
 pub(super) struct Saturation;
 
-/// Collision probability from which on the freeze correction is no longer within 1.5 % of the throughput (docs/papers/wlan.md).
-const CROWDED: f64 = 0.69;
-
 /// Stations with equal parameters.
 struct Kind {
     category: &'static str,
@@ -204,16 +201,6 @@ fn answer(resolved: &Resolved, kinds: &[Kind], found: &[bianchi::Saturation]) ->
             format!("up to {:.2} % of a station's frames are dropped at the retry limit", dropped * 100.0)
                 .into(),
         );
-    }
-    let crowded = |(kind, found): (&Kind, &bianchi::Saturation)| {
-        kind.access.countdown == Countdown::IdleSlots && found.collision_probability > CROWDED
-    };
-    if kinds.iter().zip(found).any(crowded) {
-        notes.push(Note::from(format!(
-            "more than {:.0} % of all attempts collide, and those who collided may collide again at once: with access = \"dcf\" the model leaves \
-             that out, and has too much throughput",
-            CROWDED * 100.0
-        )));
     }
     Answer {
         utilization: 1.0 - idle_share,

@@ -1,0 +1,81 @@
+//! What follows a collision where only idle slots count down: those who collided draw anew, and each that draws 0 transmits in the slot
+//! after it. One alone succeeds, several collide again.
+
+/// More colliders than this are not told apart: where that many transmit at once nothing gets through.
+const MOST_COLLIDERS: usize = 80;
+/// `1 - tau` is never less, so that the binomial distribution can be stepped through.
+const LEAST: f64 = 1e-12;
+
+/// What follows the collisions of a slot.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Again {
+    /// The share of attempts after a counter of 0, drawn after a collision, that collide.
+    pub(super) fails: f64,
+    /// Successes per slot.
+    pub(super) successes: f64,
+    /// Collisions per slot.
+    pub(super) collisions: f64,
+}
+
+/// Of a collision of `k` stations, the sums over all that follows at once.
+#[derive(Clone, Copy, Default)]
+struct After {
+    attempts: f64,
+    failed: f64,
+    successes: f64,
+    collisions: f64,
+}
+
+impl Again {
+    /// Of `stations` that transmit in a slot with probability `tau` and draw 0 with probability `zero` after a collision.
+    pub(super) fn of(stations: u32, tau: f64, zero: f64) -> Self {
+        let most = MOST_COLLIDERS.min(stations as usize);
+        let after = after(most, zero.min(1.0 - LEAST));
+        let (n, odds) = (f64::from(stations), tau / (1.0 - tau).max(LEAST));
+        let mut share = (1.0 - tau).max(LEAST).powf(n);
+        let mut all = After::default();
+        for (colliders, one) in after.iter().enumerate() {
+            all.attempts += share * one.attempts;
+            all.failed += share * one.failed;
+            all.successes += share * one.successes;
+            all.collisions += share * one.collisions;
+            share *= odds * (n - colliders as f64) / (colliders as f64 + 1.0);
+        }
+        let fails = if all.attempts > 0.0 { all.failed / all.attempts } else { 0.0 };
+        Self { fails, successes: all.successes, collisions: all.collisions }
+    }
+}
+
+/// For collisions of 0 to `most` stations.
+fn after(most: usize, zero: f64) -> Vec<After> {
+    let odds = zero / (1.0 - zero);
+    let mut after = vec![After::default(); most + 1];
+    for colliders in 2..=most {
+        let k = colliders as f64;
+        let mut sum = After { attempts: k * zero, ..After::default() };
+        // Of `colliders`, `again` draw 0.
+        let mut share = (1.0 - zero).powf(k);
+        for (again, next) in after.iter().enumerate().take(colliders + 1).skip(1) {
+            share *= odds * (k - again as f64 + 1.0) / again as f64;
+            if again == 1 {
+                sum.successes += share;
+                continue;
+            }
+            sum.failed += share * again as f64;
+            sum.collisions += share;
+            sum.attempts += share * next.attempts;
+            sum.failed += share * next.failed;
+            sum.successes += share * next.successes;
+            sum.collisions += share * next.collisions;
+        }
+        // All of them again: the same sums, `share` times.
+        let scale = 1.0 / (1.0 - share);
+        after[colliders] = After {
+            attempts: sum.attempts * scale,
+            failed: sum.failed * scale,
+            successes: sum.successes * scale,
+            collisions: sum.collisions * scale,
+        };
+    }
+    after
+}
