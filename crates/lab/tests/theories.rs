@@ -103,6 +103,20 @@ fn equal_flows_that_lose_together_are_one_flow_of_their_size() {
 }
 
 #[test]
+fn windows_beyond_the_path_and_the_queue_are_not_limited_by_their_buffers() {
+    let flows = |buffer: &str| {
+        let other = format!("[[flow]]\nrtt = '40ms'\nsocket_buffer = '{buffer}'\n");
+        answered(&format!("{TOP}{LINK}[[flow]]\nrtt = '40ms'\n{other}")).summary
+    };
+    assert!(flows("40kB").is_exact());
+    // The path holds 50 kB, the queue 60 kB.
+    let together = flows("4MB");
+    assert!(together.assumptions[0].contains("the 2 flows are taken"), "{:?}", together.assumptions);
+    let goodput: f64 = together.flows.iter().map(|flow| flow.goodput_bps).sum();
+    assert!(goodput < 10e6, "{goodput}");
+}
+
+#[test]
 fn flows_that_avoid_the_tight_link_are_told_apart() {
     let text = format!(
         "{TOP}[[link]]\nname = 'a'\nrate = '10Mbit/s'\nqueue.limit = '40 packets'\n\

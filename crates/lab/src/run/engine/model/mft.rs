@@ -138,6 +138,10 @@ fn buffer_limited(resolved: &Resolved, others: &[&ResolvedFlow]) -> Result<Cross
         let buffer = flow.socket_buffer.ok_or_else(|| misfit(flow.key("socket_buffer")))?;
         window += flow.segment() * (buffer / flow.payload);
     }
+    // More than the path and the queue have room for: these windows overflow the queue, and are not limited by the buffers.
+    if window > resolved.link.rate.volume(base_rtt) + resolved.limit_bytes() {
+        return Err(misfit(others[0].key("socket_buffer")));
+    }
     Ok(CrossTraffic::BufferLimited {
         window,
         base_rtt: base_rtt + resolved.link.rate.serialization(resolved.segment()),
