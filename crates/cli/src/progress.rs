@@ -77,8 +77,8 @@ impl Bars {
             let message = format!("interrupted: {}; the same command goes on", problem.message);
             return Err(Problem { message, code: INTERRUPTED });
         }
-        // A search comes back to what it tried itself.
-        if self.reused > 0 && !self.silent && !self.searches {
+        // A search comes back to what it tried itself; one that fails does so before it has told of a try.
+        if done.is_ok() && self.reused > 0 && !self.silent && !self.searches {
             let (reused, all) = (self.reused, self.steps.1);
             print::talk(format_args!("{reused} of {all} points reused from earlier runs"));
         }

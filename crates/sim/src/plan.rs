@@ -171,7 +171,7 @@ pub struct SessionsPlan {
     pub size: SessionSize,
     /// Seconds between the end of a session and the beginning of the next.
     pub think: Distribution,
-    /// A SYN of 40 bytes passes the link before the data; its loss costs a timeout [rfc6298:2], and the connection then begins
+    /// A SYN of 40 bytes passes the link before the data; its loss costs a timeout (RFC 6298, 2), and the connection then begins
     /// with a window of one segment [rfc5681:3.1].
     pub handshake: bool,
 }
