@@ -28,7 +28,7 @@ test: setup-test ## everything must pass: lints, unit and property tests, kernel
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	cargo check --quiet -p tightlink-lab --no-default-features
-	RUSTDOCFLAGS="-D rustdoc::broken_intra_doc_links" cargo doc --workspace --no-deps --quiet
+	scripts/doc-links
 	if command -v cargo-deny >/dev/null; then cargo deny --offline check licenses bans sources; fi
 	cargo test --workspace --no-fail-fast
 	$(TIGHTLINK) compare scenarios/presets/quick.toml --out target/test-results --report target/test-results/quick.html
