@@ -177,6 +177,7 @@ fn number_chart(spec: &FigureSpec, key: &str, points: &[PointRuns]) -> Result<Cu
     let (y, factor) = quantity(key);
     let result = spec.along.as_ref().map(|_| quantity(&spec.x));
     let mut curves = Vec::new();
+    let mut missing = None;
     for point in points {
         for (engine, summaries) in point.summaries() {
             let known = |axis: &'static str, key: &str, factor: f64| {
@@ -186,10 +187,17 @@ fn number_chart(spec: &FigureSpec, key: &str, points: &[PointRuns]) -> Result<Cu
                 };
                 summaries.iter().map(of).collect::<Result<Vec<f64>, CurvesError>>()
             };
-            let values = known("y", key, factor)?;
             let x = match &result {
-                Some((_, factor)) => median(known("x", &spec.x, *factor)?).map_or(f64::NAN, |found| found.y),
-                None => f64::NAN,
+                Some((_, factor)) => known("x", &spec.x, *factor).map(Some),
+                None => Ok(None),
+            };
+            // One engine may know what another does not: theory has no limit that moves.
+            let (values, x) = match (known("y", key, factor), x) {
+                (Ok(values), Ok(x)) => (values, x.and_then(median).map_or(f64::NAN, |found| found.y)),
+                (Err(error), _) | (_, Err(error)) => {
+                    missing.get_or_insert(error);
+                    continue;
+                }
             };
             let half_width = match summaries[..] {
                 [summary] => value(summary, &format!("{key}_ci95")).map(|half| half * factor),
@@ -200,6 +208,9 @@ fn number_chart(spec: &FigureSpec, key: &str, points: &[PointRuns]) -> Result<Cu
             let asked = if several { engine.to_string() } else { String::new() };
             place(&mut curves, spec, &point.task.point, asked, CurvePoint { x, half_width, ..found });
         }
+    }
+    if let Some(error) = missing.filter(|_| curves.is_empty()) {
+        return Err(error);
     }
     let first = points.first().map(|point| &point.task.point);
     Ok(match result {
