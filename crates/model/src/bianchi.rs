@@ -193,8 +193,8 @@ impl Chain {
 }
 
 impl Class {
-    /// The chain for a collision probability of `p`, in [0, 1], where an attempt that follows a collision at once fails with probability
-    /// `again`, and so many frames before this one were `dropped`.
+    /// The chain for a collision probability of `p`, in [0, 1]. An attempt that follows a collision at once fails with probability
+    /// `again`. The share of frames that end in a drop is `dropped`.
     fn chain(&self, p: f64, countdown: Countdown, again: f64, dropped: f64) -> Chain {
         // Of an attempt after `failures`: the share that is opposed, the slots up to it, and how the rest fails.
         let of = |failures: u32| {

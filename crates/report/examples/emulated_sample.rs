@@ -20,8 +20,7 @@ fn main() -> std::io::Result<()> {
         notes: vec!["the emulator runs at ordinary priority (SCHED_FIFO not permitted)".into()],
     };
     let text = "[link]\nrate = \"5Mbit/s\"\ndelay = \"40ms\"\nqueue = { kind = \"codel\", limit = \"1s\" }\n";
-    let page =
-        html(&emulated, "curl -O http://$TIGHTLINK_FAR/big.bin", ("emulate", text), "tightlink emulate");
+    let page = html(&emulated, "curl -O http://$TIGHTLINK_FAR/big.bin", text, "tightlink emulate");
     std::fs::write(path, page)
 }
 

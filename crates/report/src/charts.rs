@@ -209,7 +209,7 @@ fn case_data(case: &Case) -> CaseData {
     }
 }
 
-/// A chart for each engine that runs packets, each with the model's curves beside its own; the chart itself if there is one engine.
+/// Splits a chart by engine: a chart for each engine that runs packets, with the model's curves in each.
 fn panels(chart: &Chart) -> Vec<Chart> {
     let mut engines: Vec<Engine> = chart.traces.iter().map(|trace| trace.engine).collect();
     engines.sort_unstable();

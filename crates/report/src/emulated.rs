@@ -18,9 +18,9 @@ const MAX_BARS: usize = 120;
 /// Letters of the program in the headline.
 const TITLE: usize = 60;
 
-/// The page about `program`, run by `command` behind the link of a scenario of this name and text.
+/// The page about `program`, run by `command` behind the link of the scenario `text`.
 #[must_use]
-pub fn html(emulated: &Emulated, program: &str, (name, text): (&str, &str), command: &str) -> String {
+pub fn html(emulated: &Emulated, program: &str, text: &str, command: &str) -> String {
     let data = CaseData {
         label: String::new(),
         available_mbps: 0.0,
@@ -42,7 +42,7 @@ pub fn html(emulated: &Emulated, program: &str, (name, text): (&str, &str), comm
         title: &title,
         source: None,
         scenario_text: text,
-        scenario_name: name,
+        scenario_heading: "The link, as a scenario".into(),
         command,
         data: json_for_script(&page),
         script: SCRIPT,

@@ -3,7 +3,7 @@
 mod story;
 
 use super::Verdict;
-use super::frame::Frame;
+use super::frame::{Frame, scenario};
 use super::heat::heat_map;
 use super::page::verdicts;
 use super::text::{capitalized, decimals_for, escape_html, json_for_script, number};
@@ -43,7 +43,7 @@ impl FigurePage {
             title: &self.title,
             source: self.source.as_deref(),
             scenario_text: &self.scenario_text,
-            scenario_name: &self.scenario_name,
+            scenario_heading: scenario(&self.scenario_name),
             command: &self.command,
             data: json_for_script(&self.curves),
             script: SCRIPT,

@@ -14,7 +14,8 @@ pub(super) struct Frame<'a> {
     pub(super) title: &'a str,
     pub(super) source: Option<&'a str>,
     pub(super) scenario_text: &'a str,
-    pub(super) scenario_name: &'a str,
+    /// What `scenario_text` is, as HTML.
+    pub(super) scenario_heading: String,
     pub(super) command: &'a str,
     /// What the page draws, as JSON fit for a script, and the script that draws it.
     pub(super) data: String,
@@ -38,13 +39,7 @@ impl Frame<'_> {
             "body" => body.clone(),
             "title" => escape_html(self.title),
             "source" => self.source.map(source).unwrap_or_default(),
-            // A page about no scenario says what its text is.
-            "scenario-heading" => match self.scenario_name {
-                "transfer" => "All numbers of the transfer".into(),
-                "emulate" => "The link, as a scenario".into(),
-                "what was asked" => "What was asked".into(),
-                name => format!("Scenario <code>{}</code>", escape_html(name)),
-            },
+            "scenario-heading" => self.scenario_heading.clone(),
             "scenario-text" => escape_html(self.scenario_text),
             "words" => words(&body, &self.data),
             "command" => escape_html(self.command),
@@ -57,6 +52,11 @@ impl Frame<'_> {
             other => own(other),
         })
     }
+}
+
+/// The heading above the text of the scenario `name`.
+pub(super) fn scenario(name: &str) -> String {
+    format!("Scenario <code>{}</code>", escape_html(name))
 }
 
 /// The words that the page uses, each explained: those of `body`, and of the lines in the charts of `data`.

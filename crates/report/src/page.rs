@@ -5,9 +5,9 @@ use super::charts::{CaseData, MAX_FLOWS, MAX_POINTS, page_data};
 use super::completion::user_table;
 use super::flow_table::flow_table;
 use super::flows::Role;
-use super::frame::Frame;
+use super::frame::{Frame, scenario};
 use super::sentences::change;
-use super::table::{mark, table, table_hint, tag};
+use super::table::{is_transfer, mark, table, table_hint, tag};
 use super::text::{escape_html, in_words, json_for_script, short};
 use super::{Case, Report, Verdict};
 use lab::run::record::Engine;
@@ -21,11 +21,16 @@ const SCRIPT: &str = include_str!("../assets/report.js");
 #[must_use]
 pub fn page(report: &Report) -> String {
     let data = page_data(report);
+    let scenario_heading = if is_transfer(report) {
+        "All numbers of the transfer".to_owned()
+    } else {
+        scenario(&report.scenario_name)
+    };
     let frame = Frame {
         title: &report.title,
         source: report.source.as_deref(),
         scenario_text: &report.scenario_text,
-        scenario_name: &report.scenario_name,
+        scenario_heading,
         command: &report.command,
         data: json_for_script(&data),
         script: SCRIPT,

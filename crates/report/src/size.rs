@@ -45,7 +45,7 @@ pub fn html(sizing: &Sizing, command: &str) -> String {
         title: &title,
         source: None,
         scenario_text: &question,
-        scenario_name: "what was asked",
+        scenario_heading: "What was asked".into(),
         command,
         data: json_for_script(&data),
         script: SCRIPT,

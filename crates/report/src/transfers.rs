@@ -22,7 +22,7 @@ pub fn page(transfer: &transfer::Summary, command: &str) -> String {
         title: format!("{done}: {} entries, {:.1} MB", transfer.entries, transfer.bytes as f64 / 1e6),
         source: None,
         scenario_text: text(transfer),
-        scenario_name: "transfer".into(),
+        scenario_name: String::new(),
         cases: vec![case(transfer)],
         verdicts: Vec::new(),
         command: command.into(),

@@ -39,12 +39,7 @@ fn emulated(t_s: Vec<f64>, from_far: Option<Way>) -> Emulated {
 #[test]
 fn each_direction_has_a_curve_a_row_and_its_closing_line() {
     let times: Vec<f64> = (1..=500).map(|i| f64::from(i) * 0.02).collect();
-    let page = html(
-        &emulated(times.clone(), Some(way(times))),
-        "curl <big>",
-        ("emulate", "[link]"),
-        "tightlink emulate",
-    );
+    let page = html(&emulated(times.clone(), Some(way(times))), "curl <big>", "[link]", "tightlink emulate");
     assert!(page.contains("<h1>curl &lt;big&gt;, behind an emulated link</h1>"));
     assert!(
         page.contains(
@@ -63,7 +58,7 @@ fn each_direction_has_a_curve_a_row_and_its_closing_line() {
 
 #[test]
 fn a_command_that_ends_at_once_and_a_free_way_back_are_said() {
-    let page = html(&emulated(Vec::new(), None), "true", ("emulate", "[link]"), "tightlink emulate");
+    let page = html(&emulated(Vec::new(), None), "true", "[link]", "tightlink emulate");
     assert!(page.contains("The command ended before the first sample."));
     assert!(page.contains("From the far end: 99 packets, without a limit."));
     assert!(!page.contains("data-chart=\"delay\""));

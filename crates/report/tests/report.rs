@@ -7,7 +7,7 @@ use lab::run::record::{
 use lab::study::claims::Verdict;
 use tightlink_report::charts::{MAX_FLOWS, MAX_POINTS, page_data};
 use tightlink_report::decimate::{envelope, interval_means, interval_sums};
-use tightlink_report::text::{decimals_for, difference, escape_html, json_for_script, number, short};
+use tightlink_report::text::{escape_html, json_for_script};
 use tightlink_report::{Case, Report};
 
 const HOSTILE: &str = "</script><img src=x onerror=alert(1)>\"'&\u{2028}{{title}}";
@@ -162,23 +162,6 @@ fn interval_means_keep_the_mean_and_sums_keep_the_total() {
     let sums = interval_sums(&t, &y, 120);
     assert_eq!(sums.t.len(), 120);
     assert!((sums.y.iter().sum::<f64>() - y.iter().sum::<f64>()).abs() < 1e-6);
-}
-
-#[test]
-fn numbers_read_well() {
-    assert_eq!(number(None, 2), "–");
-    assert_eq!(number(Some(f64::NAN), 2), "–");
-    assert_eq!(number(Some(-1.25), 1), "−1.2");
-    assert_eq!(number(Some(-0.01), 1), "0.0");
-    assert_eq!(number(Some(1234.0), 0), "1234");
-    assert_eq!(number(Some(1_234_567.0), 0), "1\u{202f}234\u{202f}567");
-    assert_eq!([970.0, 77.2, 9.134, 0.01].map(|v| decimals_for(v, 3)), [0, 1, 2, 4]);
-    assert_eq!([970.0, 80.0, 9.134, 0.5].map(short), ["970", "80", "9.13", "0.5"]);
-    assert_eq!(difference(98.8, 100.0).as_deref(), Some("−1.2\u{202f}%"));
-    assert_eq!(difference(125.0, 100.0).as_deref(), Some("+25\u{202f}%"));
-    assert_eq!(difference(100.0, 100.0).as_deref(), Some("±0.0\u{202f}%"));
-    assert_eq!(difference(1200.0, 100.0).as_deref(), Some("×12"));
-    assert_eq!(difference(1.0, 0.0), None);
 }
 
 #[test]

@@ -50,7 +50,7 @@ pub(crate) fn run(options: EmulateOptions) -> Result<ExitCode, Problem> {
         let (program, command) = (options.program.join(" "), source::command_line());
         let set = document.overrides().iter().map(|(key, value)| format!("# with {key} = {value}\n"));
         let text = set.collect::<String>() + document.text();
-        let html = report::emulated::html(&emulated, &program, (document.name(), &text), &command);
+        let html = report::emulated::html(&emulated, &program, &text, &command);
         replace(file, html.as_bytes()).map_err(|error| unwritable(file, &error))?;
         print::talk(format_args!("report: {}", file.display()));
     }

@@ -5,7 +5,7 @@ use lab::study::curves::{Axis, Curve, CurveChart, CurvePoint};
 
 /// More curves than these are left to the eye.
 const MOST_CURVES: usize = 6;
-/// A change of less than this share is none.
+/// A curve that changes by less than this share of its greatest value is called constant.
 const STILL: f64 = 0.02;
 /// The share of the change that the sentence says a place for.
 const MOST_OF_IT: f64 = 0.9;

@@ -14,7 +14,7 @@ const MANY: u64 = 300;
 /// Of so many flows one is taken to be out of step with the others. 603 CUBIC flows at 6 Gbit/s and 50 ms have 99.2 % with 0.92 BDP/sqrt(n) in
 /// simulation, where independent windows would have 99.9 %; with a ninth as many of them the promise is below what simulation has.
 const IN_STEP: u64 = 9;
-/// Below so many packets a window has too few duplicate acknowledgements for many a loss: the sources leave that out.
+/// In a window of fewer packets many losses end in a timeout, for want of duplicate acknowledgements. The sources have no timeouts.
 const SMALL_WINDOW: f64 = 10.0;
 /// Standard deviations of a normal distribution that 95 % stay below.
 const P95: f64 = 1.645;
@@ -132,7 +132,7 @@ fn apart(flows: u64) -> u32 {
     count(flows / IN_STEP).max(1)
 }
 
-/// Said where the queue is none of those that the rules are for.
+/// The assumption that the queue is drop-tail, for a queue that is not.
 pub(super) fn policy(question: &Question) -> Option<String> {
     (question.queue != link::queue::DROP_TAIL).then(|| {
         format!(
@@ -142,7 +142,7 @@ pub(super) fn policy(question: &Question) -> Option<String> {
     })
 }
 
-/// Said where the windows are too small for theory, which has no timeouts.
+/// The assumption that no timeouts come, for windows that are too small for it.
 pub(super) fn small_windows(question: &Question) -> Option<String> {
     let window = question.window(question.flows.most);
     (window < SMALL_WINDOW).then(|| {
