@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import subprocess
 import time
 from pathlib import Path
 
@@ -43,7 +44,15 @@ def browser():
         browser.close()
 
 
-RESULTS = Path(__file__).resolve().parents[2] / "target/test-results"
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "target/test-results"
+
+
+def sample(example: str, path: Path) -> None:
+    """Has an example of the room of reports write its page. It is that of `cargo test --workspace`: alone it would be compiled anew."""
+    subprocess.run(["cargo", "build", "-q", "--workspace", "--example", example], cwd=ROOT, check=True)
+    built = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "debug/examples" / example
+    subprocess.run([built, path], cwd=ROOT, check=True)
 
 
 def opened(browser, name: str):

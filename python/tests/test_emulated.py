@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
-from pathlib import Path
-
 import pytest
-from conftest import RESULTS, fits_a_phone, keeps_to_itself, opened, until
-
-ROOT = Path(__file__).resolve().parents[2]
+from conftest import RESULTS, fits_a_phone, keeps_to_itself, opened, sample, until
 
 
 @pytest.fixture(scope="module")
@@ -16,8 +11,7 @@ def visit(browser):
     """The sample page, drawn."""
     RESULTS.mkdir(parents=True, exist_ok=True)
     path = RESULTS / "emulated.html"
-    command = ["cargo", "run", "-q", "-p", "tightlink-report", "--example", "emulated_sample", "--", str(path)]
-    subprocess.run(command, cwd=ROOT, check=True)
+    sample("emulated_sample", path)
     page = opened(browser, path.name)
     until(page, "() => window.tightlinkReport && window.tightlinkReport.drawn === window.tightlinkReport.expected")
     yield page

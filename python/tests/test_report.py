@@ -1,6 +1,6 @@
 """The report page in a real browser: it draws all its data, says units, keeps to itself, and prints whole.
 
-The page under test is the file named by TIGHTLINK_REPORT, or a sample made by `cargo run --example report_sample`.
+The page under test is the file named by TIGHTLINK_REPORT, or that of the example `report_sample`.
 The page's Content-Security-Policy forbids eval, so these tests poll instead of using Playwright's wait_for_function.
 """
 
@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import time
 from pathlib import Path
 
 import pytest
+from conftest import sample
 from playwright.sync_api import Browser, Page
 
-ROOT = Path(__file__).resolve().parents[2]
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 UNITS = {"rate": "Mbit/s", "rtt": "ms", "window": "kB", "backlog": "kB", "drops": "packets"}
 COLUMNS = 7
@@ -27,8 +26,7 @@ def report(tmp_path_factory) -> Path:
     if given := os.environ.get("TIGHTLINK_REPORT"):
         return Path(given).resolve()
     path = tmp_path_factory.mktemp("report") / "sample.html"
-    command = ["cargo", "run", "-q", "-p", "tightlink-report", "--example", "report_sample", "--", str(path)]
-    subprocess.run(command, cwd=ROOT, check=True)
+    sample("report_sample", path)
     return path
 
 
