@@ -4,7 +4,8 @@ use crate::spec::Limit;
 use std::str::FromStr;
 use units::{Bytes, Span, TextError, split_quantity};
 
-const ACCEPTED: &str =
+/// What is accepted where the limit stands before a link of a rate.
+pub(crate) const ACCEPTED: &str =
     "the room for waiting packets, such as \"250 packets\", \"512kB\", \"40ms\" or \"0.25 bdp\"";
 
 impl FromStr for Limit {

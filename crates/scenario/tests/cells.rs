@@ -195,7 +195,24 @@ fn a_limit_needs_no_rate_of_the_cell() {
         ],
     );
     says(&limit("40ms"), &["wlan.queue.limit: a time: the downlink of a cell has no rate of its own"]);
-    says(&limit("0 packets"), &["a buffer of zero"]);
+    let accepted = "accepted: packets or a size, such as \"338 packets\" or \"512kB\"";
+    let quantities = [
+        ("5 foo", "unknown unit \"foo\""),
+        ("12", "no unit"),
+        ("0 bdp", "a buffer of zero"),
+        ("x", "'x', not a number"),
+    ];
+    for (wrong, found) in quantities {
+        says(&limit(wrong), &["wlan.queue.limit: ", found, accepted]);
+    }
+    for wrong in ["0 packets", "7 bpd", "20%", "1.5 packets", "40"] {
+        let said = limit(wrong);
+        assert!(!said.contains("\"40ms\"") && !said.contains("bdp\""), "{said}");
+    }
+    let threshold =
+        |value: &str| in_wlan(&format!("queue = {{ limit = '9 packets', mark_above = '{value}' }}"));
+    says(&threshold("5 foo"), &["wlan.queue.mark_above: unknown unit \"foo\"", accepted]);
+    says(&threshold("0.5 bdp"), &["wlan.queue.mark_above: a threshold by time", "a share of the limit"]);
     says(&in_wlan("queue = { limit = '9 packets', mark_above = '5ms' }"), &["wlan.queue.mark_above"]);
     says(
         &in_wlan("queue = { limit = '600kB', sizing = { rule = 'ebdp' } }"),

@@ -2,9 +2,10 @@
 
 use super::keys::{At, Keys};
 use super::link;
-use crate::schema;
-use crate::spec::{AirtimeLimits, Alt, CellQueue, Ebdp, Limit, Queue, Sizing, Threshold};
-use units::Span;
+use super::quantity::Quantity;
+use crate::spec::{AirtimeLimits, Alt, CellQueue, Ebdp, Limit, Queue, Sizing};
+use crate::{limit, schema};
+use units::{Span, TextError};
 
 #[derive(Clone, Copy, PartialEq)]
 enum Rule {
@@ -17,9 +18,26 @@ enum Rule {
 const RULES: &[(&str, Rule)] =
     &[("fixed", Rule::Fixed), ("ebdp", Rule::Ebdp), ("alt", Rule::Alt), ("a*", Rule::Lesser)];
 
+/// A limit as a queue of the cell may have it. The forms that need a rate can be read, so that the fault says why they are refused.
+#[derive(Clone, Copy, PartialEq)]
+struct Room(Limit);
+
+const ACCEPTED: &str = "packets or a size, such as \"338 packets\" or \"512kB\"";
+
+impl Quantity for Room {
+    const UNITS: &'static [&'static str] = &["packets", "kB", "MB", "GB", "B", "KiB", "MiB"];
+    const ZERO: Self = Self(Limit::ZERO);
+    fn read(text: &str) -> Result<Self, TextError> {
+        text.parse().map(Self).map_err(|error: TextError| match error.accepted == limit::ACCEPTED {
+            true => TextError { accepted: ACCEPTED.to_owned(), ..error },
+            false => error,
+        })
+    }
+}
+
 /// Reads the room in a queue of the cell, in packets or bytes. `side` is the direction in words.
 pub(super) fn limit(at: &At<'_>, side: &str) -> Option<Limit> {
-    let limit = link::limit(at)?;
+    let Room(limit) = at.above_zero(" packets", link::NO_ROOM)?;
     let what = match limit {
         Limit::Packets(_) | Limit::Bytes(_) => return Some(limit),
         Limit::Time(_) => "a time",
@@ -30,29 +48,27 @@ pub(super) fn limit(at: &At<'_>, side: &str) -> Option<Limit> {
     );
     let help = "write packets; a limit in time that follows the rate is queue.sizing = { rule = \"ebdp\" }"
         .to_owned();
-    at.fault(found, "packets or a size, such as \"338 packets\" or \"512kB\"", Some(help));
+    at.fault(found, ACCEPTED, Some(help));
     None
+}
+
+fn threshold(at: &At<'_>) -> Option<Limit> {
+    let Room(threshold) = at.quantity(" packets")?;
+    if matches!(threshold, Limit::Time(_) | Limit::Bdp(_)) {
+        let found = "a threshold by time: the downlink of a cell has no rate of its own";
+        at.fault(found, "mean packets, packets, a size or a share of the limit", None);
+        return None;
+    }
+    Some(threshold)
 }
 
 /// Reads the access point's queue.
 pub(super) fn queue(at: &At<'_>) -> Option<CellQueue> {
-    let (keys, kind, settings) = link::policy(at, schema::CELL_QUEUE)?;
+    let (keys, kind, settings) = link::policy(at, schema::CELL_QUEUE, threshold)?;
     let limit = keys.read("limit", |at| limit(at, "the downlink"));
     let sizing = keys.optional("sizing", |at| sizing(at, limit));
     let airtime_limits = keys.optional("airtime_limits", airtime_limits);
-    let settings = settings?;
-    for (name, threshold) in [
-        ("min_threshold", settings.min_threshold),
-        ("max_threshold", settings.max_threshold),
-        ("mark_above", settings.mark_above),
-    ] {
-        if let Some(Threshold::Room(Limit::Time(_) | Limit::Bdp(_))) = threshold {
-            let found = "a threshold by time: the downlink of a cell has no rate of its own";
-            keys.near(name).fault(found, "mean packets, packets, a size or a share of the limit", None);
-            return None;
-        }
-    }
-    let queue = Queue { kind: kind?, limit: limit?, settings };
+    let queue = Queue { kind: kind?, limit: limit?, settings: settings? };
     Some(CellQueue { queue, sizing: sizing?.flatten(), airtime_limits: airtime_limits? })
 }
 

@@ -110,18 +110,21 @@ fn loss(at: &At<'_>) -> Option<Fraction> {
 
 /// Reads a queue in front of a link.
 pub(super) fn queue(at: &At<'_>) -> Option<Queue> {
-    let (keys, kind, settings) = policy(at, schema::QUEUE)?;
+    let (keys, kind, settings) = policy(at, schema::QUEUE, |at| at.quantity(" packets"))?;
     let limit = keys.read("limit", limit);
     Some(Queue { kind: kind?, limit: limit?, settings: settings? })
 }
 
+/// What a limit of zero would be.
+pub(super) const NO_ROOM: &str = "a buffer of zero: it needs room for one packet";
+
 /// Reads the room in a queue.
 pub(super) fn limit(at: &At<'_>) -> Option<Limit> {
-    at.above_zero(" packets", "a buffer of zero: it needs room for one packet")
+    at.above_zero(" packets", NO_ROOM)
 }
 
-/// Reads a queue's table of the keys `known`: its policy and what is set of it. The limit is left to others.
-pub(super) fn policy<'a>(at: &At<'a>, known: schema::Keys) -> Option<Policy<'a>> {
+/// Reads a queue's table of the keys `known`: its policy and what is set of it, thresholds by `room`. The limit is left to others.
+pub(super) fn policy<'a>(at: &At<'a>, known: schema::Keys, room: settings::ReadRoom) -> Option<Policy<'a>> {
     if let Value::String(limit) = &at.node.value {
         let help = format!("write {{ kind = \"drop-tail\", limit = \"{limit}\" }}");
         at.fault(at.node.described(), "a table with kind, limit", Some(help));
@@ -129,7 +132,7 @@ pub(super) fn policy<'a>(at: &At<'a>, known: schema::Keys) -> Option<Policy<'a>>
     }
     let keys = at.keys(known)?;
     let kind = keys.read("kind", At::text);
-    let settings = settings::settings(&keys);
+    let settings = settings::settings(&keys, room);
     Some((keys, kind, settings))
 }
 
