@@ -110,6 +110,8 @@ pub struct Ack {
     pub rate: Option<RateSample>,
     /// The controller's window, not the receive window or the application, was the limit.
     pub window_limited: bool,
+    /// The sender is paced: its segments leave over the round trip, and not with the acknowledgements.
+    pub paced: bool,
     /// Fast recovery is under way: a loss-based window holds still.
     pub recovering: bool,
     /// Round trips since the start.

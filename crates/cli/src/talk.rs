@@ -161,13 +161,11 @@ pub(crate) fn windowed(
         ("measure", _) => "measuring the path".to_owned(),
         ("watch", _) => format!("window {window}, waiting for a steady rate"),
         ("dip", _) => format!("window {window}, measuring the path without a queue"),
-        ("ramp" | "linear" | "refill", _) => format!("window {window}, growing"),
+        ("grow" | "refill", _) => format!("window {window}, growing"),
         ("hold", Some(queue)) => {
             format!("window set to {window}: the queue is {}", short(queue.as_secs_f64() * 1e3, " ms"))
         }
         ("hold", None) => format!("window set to {window}"),
-        ("trial", _) => format!("window {window}, trying a larger one"),
-        ("contend", _) => format!("window {window}, as other traffic competes"),
         ("open", _) if reason.contains("not known") => {
             "window not limited: the base RTT is not known".to_owned()
         }

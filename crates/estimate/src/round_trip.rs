@@ -32,8 +32,6 @@ pub struct Waits {
     pub least: Span,
     /// The mean.
     pub mean: Span,
-    /// The median.
-    pub median: Span,
     /// The greatest: even a short burst shows.
     pub greatest: Span,
     /// How many samples.
@@ -48,6 +46,9 @@ pub struct RoundTrip {
     exogenous: Option<Span>,
     began: bool,
     recent: VecDeque<Group>,
+    /// Sum and number of the samples in `recent`.
+    sum: Span,
+    count: u64,
 }
 
 /// Samples that lie close together.
@@ -89,14 +90,20 @@ impl RoundTrip {
         let groups = || self.recent.iter().rev().take_while(|group| group.last >= from);
         let count: u64 = groups().map(|group| group.count).sum();
         let sum: Span = groups().map(|group| group.sum).sum();
-        let mut means: Vec<f64> = groups().map(|group| (group.sum / group.count).as_secs_f64()).collect();
         Some(Waits {
             least: groups().map(|group| group.least).min()?,
             mean: sum / count,
-            median: Span::from_secs_f64(median(&mut means)?),
             greatest: groups().map(|group| group.greatest).max()?,
             count,
         })
+    }
+
+    /// The median of the samples taken at `from` or later, which a few late packets do not move; `None` if there are none.
+    #[must_use]
+    pub fn median_since(&self, from: Time) -> Option<Span> {
+        let groups = self.recent.iter().rev().take_while(|group| group.last >= from);
+        let mut means: Vec<f64> = groups.map(|group| (group.sum / group.count).as_secs_f64()).collect();
+        median(&mut means).map(Span::from_secs_f64)
     }
 
     /// When the newest sample was taken.
@@ -116,6 +123,8 @@ impl Estimator for RoundTrip {
         if !self.began && self.before.len() < 1000 {
             self.before.push(sample);
         }
+        self.sum += sample;
+        self.count += 1;
         match self.recent.back_mut() {
             Some(group) if at.since(group.first) < base / PARTS => {
                 group.last = at;
@@ -135,14 +144,16 @@ impl Estimator for RoundTrip {
         }
         let kept = (base * ROUNDS).max(MEMORY);
         while self.recent.front().is_some_and(|group| at.since(group.last) > kept) {
-            self.recent.pop_front();
+            let Some(old) = self.recent.pop_front() else { break };
+            self.sum = self.sum.saturating_sub(old.sum);
+            self.count -= old.count;
         }
     }
 
     fn estimate(&self) -> Option<RoundTripTimes> {
         let base = self.base?;
-        let average = self.since(Time::ZERO)?.mean;
-        Some(RoundTripTimes { base, exogenous: self.exogenous.unwrap_or(base).max(base), average })
+        let exogenous = self.exogenous.unwrap_or(base).max(base);
+        Some(RoundTripTimes { base, exogenous, average: self.sum / self.count.max(1) })
     }
 }
 
@@ -181,7 +192,8 @@ mod tests {
             rtt.observe(at(when), ms(sample));
         }
         let waits = rtt.since(at(10)).unwrap();
-        assert_eq!((waits.least, waits.greatest, waits.median, waits.count), (ms(44), ms(47), ms(45), 3));
+        assert_eq!((waits.least, waits.greatest, waits.count), (ms(44), ms(47), 3));
+        assert_eq!(rtt.median_since(at(10)), Some(ms(45)));
         assert_eq!(rtt.since(at(31)), None);
     }
 

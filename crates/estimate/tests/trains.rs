@@ -124,6 +124,6 @@ fn a_fast_access_line_brings_it_near_the_capacity_and_a_slow_one_near_what_is_sh
 #[test]
 fn a_buffer_that_does_not_hold_the_train_gives_no_rate() {
     let (rate, access) = (Rate::from_bps(97_000_000), Rate::from_bps(1_000_000_000));
-    assert_eq!(dispersed(rate, access, 20, None, 1), None);
+    assert_eq!(dispersed(rate, access, 10, None, 1), None);
     assert!(dispersed(rate, access, 50, None, 1).is_some());
 }

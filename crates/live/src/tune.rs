@@ -27,7 +27,7 @@ use connection::Ends;
 use host::Clock;
 use host::TcpInfo;
 use process::{Descriptor, Process};
-use sizing::{BufferSizer, Fixed, SizerConfig, USUAL_SEGMENT, registry};
+use sizing::{BufferSizer, Fixed, SizerConfig, USUAL_REGRET, USUAL_SEGMENT, registry};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Span, Time};
 
@@ -72,7 +72,12 @@ impl TuneConfig {
         };
         let segment = if received > Bytes::ZERO { segment } else { USUAL_SEGMENT };
         let running = (received > RUNNING).then_some(promised);
-        let config = SizerConfig { trains: 0, running, ..SizerConfig::new(segment, self.maximum) };
+        let config = SizerConfig {
+            trains: 0,
+            running,
+            regret: Some(USUAL_REGRET),
+            ..SizerConfig::new(segment, self.maximum)
+        };
         registry::build_with(name, config).ok_or_else(|| TuneError::UnknownSizer { name: name.clone() })
     }
 }

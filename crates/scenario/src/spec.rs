@@ -211,6 +211,8 @@ pub enum SocketBuffer {
         sizer: String,
         /// The largest window.
         max: Bytes,
+        /// The share of goodput that it may give up against a window without limit; `None`: no bound.
+        regret: Option<Fraction>,
     },
 }
 

@@ -140,7 +140,7 @@ fn every_form_of_limit_reads() {
 #[test]
 fn sizes_and_their_words_read() {
     assert_eq!(flow("socket_buffer = '400kB'").socket_buffer, SocketBuffer::Fixed(Bytes::new(400_000)));
-    let sized = |max| SocketBuffer::Sized { sizer: "drs".into(), max };
+    let sized = |max| SocketBuffer::Sized { sizer: "drs".into(), max, regret: None };
     assert_eq!(flow("socket_buffer = { sizer = 'drs' }").socket_buffer, sized(Bytes::new(6_000_000)));
     assert_eq!(
         flow("socket_buffer = { sizer = 'drs', max = '64KiB' }").socket_buffer,

@@ -76,6 +76,7 @@ fn brings_a_pace(control: &str) -> bool {
         rtt: RttView { latest: Some(rtt), smoothed: rtt, min: rtt },
         rate: None,
         window_limited: true,
+        paced: false,
         recovering: false,
         round: 1,
     });

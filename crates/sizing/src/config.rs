@@ -1,11 +1,14 @@
 //! What a sizer is made for.
 
-use crate::sobas::Thresholds;
+use crate::sobas::Parameters;
 use estimate::TRAINS;
 use units::Bytes;
 
 /// The largest window, unless said otherwise: 32 MB fill 1 Gbit/s over 250 ms.
 pub const USUAL_MAXIMUM: Bytes = Bytes::new(32_000_000);
+
+/// What `send`, `receive` and `tune` let SOBAS give up of the goodput of a window without limit.
+pub const USUAL_REGRET: f64 = 0.05;
 
 /// Payload of a segment before any has come: Ethernet's with time stamps.
 pub const USUAL_SEGMENT: Bytes = Bytes::new(1448);
@@ -25,8 +28,10 @@ pub struct SizerConfig {
     pub trains: usize,
     /// The transfer is under way already, and its sender was promised so large a window.
     pub running: Option<Bytes>,
+    /// The share of goodput that SOBAS may give up against a window without limit; `None`: no bound.
+    pub regret: Option<f64>,
     /// What SOBAS's decisions hang on.
-    pub thresholds: Thresholds,
+    pub parameters: Parameters,
 }
 
 impl SizerConfig {
@@ -41,7 +46,8 @@ impl SizerConfig {
             can_pace: false,
             trains: TRAINS,
             running: None,
-            thresholds: Thresholds::default(),
+            regret: None,
+            parameters: Parameters::default(),
         }
     }
 }

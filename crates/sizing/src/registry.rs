@@ -1,6 +1,6 @@
 //! The names of sizers in a scenario, and what they stand for.
 
-use crate::{BufferSizer, Drs, Fixed, SizerConfig, Sobas, Takeover, Wad};
+use crate::{BufferSizer, Drs, Fixed, Regret, SizerConfig, Sobas, Takeover, Wad};
 use units::Bytes;
 
 /// A sizer in the registry.
@@ -22,9 +22,10 @@ pub const SIZERS: &[Sizer] = &[
         name: "sobas",
         summary: "S = R T found during the transfer: fills the path without a standing queue, follows it as it changes",
         source: "Prasad, Jain & Dovrolis 2004; docs/adr/0009",
-        build: |config| match config.running {
-            Some(_) => Box::new(Takeover::new(config)),
-            None => Box::new(Sobas::new(config)),
+        build: |config| match (config.running, config.regret) {
+            (Some(_), _) => Box::new(Takeover::new(config)),
+            (None, Some(_)) => Box::new(Regret::new(config)),
+            (None, None) => Box::new(Sobas::new(config)),
         },
     },
     Sizer {

@@ -1,85 +1,64 @@
-//! SOBAS: a receive window found during the transfer, so that it fills the path and loses nothing [sobas:IV].
+//! SOBAS: the receive window that fills a path without a standing queue [sobas:III, IV].
 //!
-//! The source's state diagram (its Fig. 8) is lost; this one is ours, and `docs/adr/0009-sobas-reconstructed.md` says why
-//! it is as it is. Inputs become [`Sign`]s (`sobas/path.rs`): payload delivered, a goodput sample over 2 RTT complete, a
-//! round-trip time, a loss with or without a queue before it, a train. [`Sobas::step`] is one match over phase and sign.
+//! It measures the path, lets the window grow until something says that the path is full, and sets the window to S = R T: R is the
+//! goodput, T the RTT, but not more than before the transfer and a margin. What T has beyond that is our own queue; with it S = R T
+//! would be the window that is there already, whatever it is.
 //!
-//! | phase | sign | if | next | window |
-//! |---|---|---|---|---|
-//! | measure | train | one came whole and the others are asked for within three round trips; all are back, three came with losses, or none will come | ramp | C'T/4 if the sender is paced, else one and a half of what has been shown to fit, C'T/16 to C'T/4 |
-//! | | train | the same, and the sender finds its own rate | linear | 2 C'T, paced at C' |
-//! | | delivered | | | x1.25 per RTT, 40 segments at most |
-//! | | delivered | no RTT is ever seen | open | maximum |
-//! | ramp | delivered | | | x1.25 per RTT; from C'T/4 on, C'T/2 if the sender is paced, by no more than a train is; when probes begin to wait x1.06 |
-//! | | delivered | the window is C'T | linear | C'T |
-//! | | wait | a queue begins to stand: 1.5 % above the base RTT, and a packet | linear | /1.06 |
-//! | | sample | flat-rate (2) or const-rate-drop | hold | S = R T |
-//! | | loss | after a standing queue | hold | S, R of the best sample or of the last round trip |
-//! | | loss | after a burst | linear | C'T: now congestion control is slow enough |
-//! | | loss | after no queue | open | maximum |
-//! | linear | delivered | | | + 1 segment per RTT; without a queue x1.016, far below C'T x1.06 |
-//! | | sample | flat-rate (2, after a loss 5) or const-rate-drop | hold | S |
-//! | | loss | after a queue, near the most that was seen | hold | S, R as in the ramp |
-//! | | loss | a burst, and no train came whole; twice | linear | as before |
-//! | | loss | otherwise | open | maximum |
-//! | hold | sample | a queue stands above what was decided, twice | hold | S anew |
-//! | | sample | that did not help: the queue is not ours | hold | as before; the base RTT is risen |
-//! | | sample | that cost goodput: others took it | hold | as before |
-//! | | sample | the segment is over, others have a share, have given way before, and a trial would overflow the buffer | contend | maximum |
-//! | | sample | the segment is over, and the path is not known to be full | trial | x1.016 per RTT |
-//! | | loss | | hold | S with half the margin; after a climb beside others, less 3 % |
-//! | | loss | the third in 20 s; what is lost in four round trips after an overflow is one | open | maximum |
-//! | trial | sample | the path had room, and has a queue now | hold | stays |
-//! | | sample | goodput grew with the window, judged by 3 samples, a wide step by 2, by 6 where it varies by itself | trial | stays; a larger step follows at once |
-//! | | sample | it did, but too little to go on | hold | stays |
-//! | | sample | it did not | hold | as before; the next trial waits longer |
-//! | | loss | | hold | as before, less 3 % |
-//! | contend | sample | it cost 5 % of all that was delivered, against what S brought | hold | S |
-//! | | sample | flat-rate (5) with a standing queue, and nobody else has a share | hold | S anew |
-//! | hold | any | R is below 0.9 C', and the sender finds its own rate | open | maximum |
-//! | open | sample | flat-rate (5) with a standing queue, no loss | hold | S |
-//! | | loss | the third in a row after a standing queue | hold | S |
+//! | phase | sign | next | window |
+//! |---|---|---|---|
+//! | measure | a train came whole, or none will | grow | up to a quarter of C'T |
+//! | grow | payload arrives | grow | x1.25 per RTT up to C'T, then a segment per RTT |
+//! | | a queue stands before C'T | grow | a segment per RTT from there |
+//! | | flat rate: nearly equal samples, 2 before the first loss, 5 after, and the RTT has risen or the window was the limit | hold | S |
+//! | | constant rate, then a drop | hold | S, R as before the drop |
+//! | | loss after a queue | hold | S, R as before the loss |
+//! | | loss without a queue, or three of moments | open | maximum |
+//! | hold | the window is the limit, and nothing waits | hold | x1.016 per RTT |
+//! | | a queue beyond the margin stands, twice | hold | S anew |
+//! | | S anew changed nothing: the queue is not ours | hold | as before; the base RTT has risen |
+//! | | loss after a queue | hold | less, by half of the queue that was aimed at |
+//! | | the third loss without a queue in 20 s | open | maximum |
+//! | | the segment is over | hold | as before; the queue aimed at is doubled again after a loss |
+//! | open | a segment later: flat rate (5) with a standing queue, no loss | hold | S |
+//! | any | the sender goes by a rate that it measures | open | maximum |
 //!
-//! S = R T: R is the goodput, T the average RTT, but not more than the exogenous RTT and a margin. What T has beyond that
-//! is our own queue; with it S = R T would be the window that is there already, whatever it is.
+//! Without probes the receiver's own round-trip times serve, without the sender's report R T shows whether the window is the limit,
+//! without trains the window grows until a queue stands. A sender of ours is paced until S is decided, so that its bursts make no queue.
 //!
-//! Without probes the receiver's own round-trip times serve, without the sender's report R T shows whether the window
-//! is the limit, without trains the ramp ends at the first standing queue.
-//!
-//! Reading order: here, `sobas/growth.rs` (ramp and linear), `sobas/decide.rs` (S = R T), `sobas/port.rs` (inputs and actions), `sobas/thresholds.rs`,
-//! `sobas/path.rs`, `sobas/trains.rs`, `sobas/held.rs`, `sobas/trial.rs`, `sobas/contend.rs`, `sobas/pace.rs`,
-//! `sobas/under_way.rs` (where `takeover.rs` has found the base RTT).
+//! Reading order: here, `sobas/grow.rs`, `sobas/port.rs` (inputs and actions), `sobas/parameters.rs`, `sobas/path.rs`, `sobas/trains.rs`.
+//! `regret.rs` sets S against a window without limit, `takeover.rs` finds the base RTT of a transfer that is under way.
 
-mod contend;
-mod decide;
-mod growth;
-mod held;
-mod pace;
+mod grow;
+mod parameters;
 mod path;
 mod port;
-mod thresholds;
 mod trains;
-mod trial;
-mod under_way;
 
-use crate::SizerConfig;
-use contend::Contend;
-use estimate::TRAIN_BYTES;
-use held::Hold;
-use path::{Before, Path, Sign};
-pub use thresholds::Thresholds;
+use crate::{Input, SizerConfig};
+
+use grow::Grow;
+pub(crate) use parameters::CLOCK_STEP;
+use parameters::LOSS_MEMORY;
+pub use parameters::Parameters;
+use path::{Before, Level, Path, Sign};
+pub(crate) use port::IDLY;
 pub(crate) use trains::Trains;
-use trial::Trial;
 use units::{Bytes, Rate, Span, Time};
 
 /// The source's probes: 100 bytes every 10 ms [sobas:IV].
 pub const PROBE_INTERVAL: Span = Span::from_millis(10);
 
-/// Segments that a sender begins with [rfc6928:2].
-const INITIAL_SEGMENTS: u64 = 10;
-
 /// Below this a window starves loss recovery: three duplicates need four segments.
 pub const LEAST_SEGMENTS: u64 = 4;
+
+/// What was promised is waited for no longer than this.
+const MOST_DRAIN: Span = Span::from_secs(5);
+
+/// Segments beyond what is in flight, for a sender whose window is still small.
+const ALLOWANCE: u64 = 32;
+
+/// Nearly equal samples that make a rate flat before the first loss, and later [sobas:IV].
+const FLAT: (usize, usize) = (2, 5);
 
 /// The sizer. Best polled every round trip or more often; trains are best answered before data flows.
 #[derive(Debug)]
@@ -91,260 +70,284 @@ pub struct Sobas {
     reason: String,
     /// Bytes, with their fractions.
     window: f64,
-    /// Last said.
-    said: Option<Bytes>,
-    paced: bool,
-    /// The burst that the path is taken to hold.
-    room: f64,
-    said_pace: Option<Rate>,
-    delivered: Bytes,
-    /// Until then RTTs are exogenous: the first train is not here yet.
-    undisturbed_until: Time,
-    /// Until then losses may be the trains' doing.
-    trains_until: Time,
-    /// Until then losses belong to the burst that overflowed the buffer.
-    recovered: Time,
-    margin: f64,
-    /// With S in force; forgiven one at a time, from then on.
-    losses: u32,
-    forgiven: Time,
+    /// Overflows that have halved the queue that is aimed at.
+    halvings: u32,
+    losses: Losses,
+    /// How often the window was opened.
     releases: u32,
-    /// When the buffer overflowed, and what was in flight: no trial goes there for a while.
-    overflowed: Option<(Time, f64)>,
-    /// How often trials have told nothing in a row.
-    idle_trials: u32,
-    /// A larger window was tried since the last decision that the path forced.
-    tried: bool,
-    /// Others were seen to give way to a larger window.
-    others_yield: bool,
-    /// The first payload came.
-    began: Time,
-    /// The window is not opened for the sake of others' share before.
-    contends_from: Time,
-    /// The sender's congestion control does not yield to loss.
-    rate_based: bool,
+    port: port::Port,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Phase {
     Measure,
-    Ramp,
-    Linear {
-        /// No loss so far: the sender is in its first slow start.
-        starting: bool,
-    },
+    Grow(Grow),
     Hold(Hold),
-    Trial(Trial),
-    Contend(Contend),
     Open {
         /// The window is not limited again before.
         until: Time,
-        /// Losses in a row after a standing queue.
-        explained: u32,
     },
+}
+
+/// S is in force.
+#[derive(Clone, Copy, Debug)]
+struct Hold {
+    /// R and T that S was decided by.
+    level: Level,
+    /// The RTT that S is meant to give.
+    target: Span,
+    /// Samples in a row with a queue beyond that.
+    over: u32,
+    /// Nothing waits, and the window is the limit.
+    room: bool,
+    /// What there was before S was lowered, until that is known to have helped.
+    before: Option<(f64, Level)>,
+    /// From then on it is S that counts: what was promised before has come.
+    settled: Time,
+    /// The segment of the transfer ends, and the next is decided for itself.
+    until: Time,
+}
+
+/// Losses that count.
+#[derive(Clone, Copy, Debug, Default)]
+struct Losses {
+    count: u32,
+    /// One is forgiven then.
+    forgiven: Time,
+    /// Until then a loss belongs to the burst that overflowed the buffer.
+    recovered: Time,
+}
+
+impl Losses {
+    /// Another; how many there are.
+    fn count(&mut self, now: Time) -> u32 {
+        self.count += 1;
+        self.forgiven = now + LOSS_MEMORY;
+        self.count
+    }
+
+    fn forgive(&mut self, now: Time) {
+        if self.count > 0 && now >= self.forgiven {
+            self.count -= 1;
+            self.forgiven = now + LOSS_MEMORY;
+        }
+    }
 }
 
 impl Sobas {
     /// A machine before its first input.
     #[must_use]
     pub fn new(config: SizerConfig) -> Self {
-        let initial = (config.segment * INITIAL_SEGMENTS).min(config.maximum);
+        let initial = (config.segment * grow::INITIAL_SEGMENTS).min(config.maximum);
         let (phase, window, reason) = if config.running.is_some() {
-            let open = Phase::Open { until: Time::ZERO, explained: 0 };
+            let open = Phase::Open { until: Time::ZERO };
             (open, config.maximum, "the transfer was under way: watching for a flat rate")
-        } else if config.trains == 0 {
-            (Phase::Ramp, initial, "no trains: growing x1.25 per RTT until a queue stands")
         } else {
             (Phase::Measure, initial, "waiting for round-trip times and packet trains")
         };
         Self {
-            path: Path::new(config.thresholds),
+            path: Path::new(config.parameters),
             trains: Trains::new(if config.running.is_some() { 0 } else { config.trains }),
             phase,
             reason: reason.to_owned(),
             window: window.get() as f64,
-            said: None,
-            paced: false,
-            room: TRAIN_BYTES.get() as f64,
-            said_pace: None,
-            delivered: Bytes::ZERO,
-            undisturbed_until: Time::NEVER,
-            trains_until: Time::ZERO,
-            recovered: Time::ZERO,
-            margin: config.thresholds.margin,
-            losses: 0,
-            forgiven: Time::ZERO,
+            halvings: 0,
+            losses: Losses::default(),
             releases: 0,
-            overflowed: None,
-            idle_trials: 0,
-            tried: false,
-            others_yield: false,
-            began: Time::NEVER,
-            contends_from: Time::ZERO,
-            rate_based: false,
+            port: port::Port::default(),
             config,
         }
     }
 
+    /// For a transfer that is under way at `now` over a path with this `base` RTT. With a goodput and its RTT, `standing`, a
+    /// queue stood: it begins with S = R T. Without, the window is open.
+    #[must_use]
+    pub fn under_way(config: SizerConfig, now: Time, base: Span, standing: Option<(Rate, Span)>) -> Self {
+        let running = Some(config.running.unwrap_or(config.maximum));
+        let mut sobas = Self::new(SizerConfig { running, ..config });
+        sobas.path.begin_transfer();
+        sobas.path.rebase(base + CLOCK_STEP);
+        sobas.path.observe(now, Input::RoundTrip(base), Bytes::new(sobas.window as u64));
+        match standing {
+            None => {
+                sobas.reason =
+                    format!("base RTT {}, no queue stands: watching for a flat rate", shown_ms(base));
+            }
+            Some((rate, average)) => {
+                let level = Level { rate: rate.as_bps_f64(), average, median: average };
+                // What was promised has been used up.
+                sobas.window = 0.0;
+                sobas.phase = sobas.decide(now, level, "a dip of the window found the base RTT");
+            }
+        }
+        sobas
+    }
+
     /// What `sign` leads to.
     fn step(&mut self, now: Time, sign: Sign) {
-        let limits = self.config.thresholds;
         self.phase = match (self.phase, sign) {
-            (Phase::Measure, Sign::Train) if self.has_measured() => self.begin_ramp(now),
-            (Phase::Ramp | Phase::Linear { .. }, Sign::Train) => {
-                self.note_train(now);
+            (Phase::Measure, sign) => self.measured(now, sign),
+            (Phase::Grow(grow), sign) => self.grown(now, grow, sign),
+            (Phase::Hold(hold), sign) => self.held(now, hold, sign),
+            (Phase::Open { .. }, Sign::Delivered(_)) => {
+                self.window = self.window.max(self.unlimited());
                 self.phase
             }
-            (Phase::Measure, Sign::Delivered(bytes)) => {
-                let most = self.segments(4 * INITIAL_SEGMENTS);
-                self.grow_to(limits.ramp_gain, bytes, Some(most));
-                if self.path.times().is_none() && self.delivered.get() as f64 > 64.0 * most {
-                    self.open(now, "no round-trip times: nothing to decide by".to_owned())
-                } else {
-                    Phase::Measure
+            (Phase::Open { until }, Sign::Sample(sample)) if now >= until && !self.port.rate_based => {
+                let long = sample.to.since(sample.from) * FLAT.1 as u64;
+                let calm = self.path.last_loss().is_none_or(|last| now.since(last) > long);
+                match self.path.flat_rate(FLAT.1, false).filter(|_| calm) {
+                    Some((level, _)) => self.decide(now, level, "flat rate and a standing queue"),
+                    None => self.phase,
                 }
             }
-
-            (Phase::Ramp, Sign::Delivered(bytes)) => {
-                let ceiling = self.ceiling();
-                self.grow_to(self.ramp_gain(now, ceiling), bytes, ceiling);
-                if ceiling.is_some_and(|ceiling| self.window >= ceiling) {
-                    let what = format!("the window is C'T, {}", self.shown());
-                    self.linear(true, what)
-                } else {
-                    Phase::Ramp
-                }
-            }
-            // What the trains left behind.
-            (Phase::Ramp | Phase::Linear { .. }, Sign::Wait(_) | Sign::Loss(_))
-                if now < self.trains_until =>
-            {
-                self.phase
-            }
-            (Phase::Ramp, Sign::Wait(wait))
-                if wait >= self.hint() + self.noise()
-                    || self.path.waits_by(now).is_some_and(|wait| wait >= self.hint() * 2) =>
-            {
-                // What was let out in the last round trip is under way still.
-                self.window /= 1.0 + limits.ramp_gain_late;
-                self.linear(true, format!("a queue of {} stands", shown_ms(wait)))
-            }
-            (Phase::Ramp | Phase::Linear { starting: true }, Sign::Sample(_)) => {
-                self.decide_if_flat(now, limits.flat_starting)
-            }
-            (Phase::Ramp, Sign::Loss(Before::Standing)) => self.decide_by_loss(now),
-            (Phase::Ramp, Sign::Loss(Before::Burst)) => {
-                self.window = self.ceiling().unwrap_or(self.window * 2.0).min(self.maximum());
-                self.recover(now);
-                self.linear(false, "a burst overflowed a small buffer".to_owned())
-            }
-            (Phase::Ramp, Sign::Loss(Before::Calm)) => self.release(now, "loss without a queue before it"),
-
-            (Phase::Linear { .. }, Sign::Delivered(bytes)) => {
-                self.grow_linearly(now, bytes);
-                self.phase
-            }
-            (Phase::Linear { starting: false }, Sign::Sample(_)) => {
-                self.decide_if_flat(now, limits.flat_later)
-            }
-            (Phase::Linear { .. }, Sign::Loss(_)) if now < self.recovered => self.phase,
-            (Phase::Linear { .. }, Sign::Loss(before)) => {
-                let full = self.is_near_capacity();
-                match before {
-                    Before::Standing => self.decide_by_loss(now),
-                    Before::Burst if full => self.decide_by_loss(now),
-                    // Bursts that a small buffer does not hold are had at the start, not again and again.
-                    Before::Burst
-                        if self.path.capacity.whole() == 0 && self.losses + 1 < limits.losses_held =>
-                    {
-                        self.losses += 1;
-                        self.phase
-                    }
-                    Before::Burst | Before::Calm => self.release(now, "loss without a queue before it"),
-                }
-            }
-
-            (Phase::Hold(hold), Sign::Sample(sample)) => self.held(now, hold, &sample),
-            (Phase::Hold(_), Sign::Loss(_)) if now < self.recovered => self.phase,
-            (Phase::Hold(hold), Sign::Loss(before)) => self.lost_in_hold(now, hold, before),
-
-            (Phase::Trial(trial), Sign::Delivered(bytes)) => self.grow_in_trial(now, trial, bytes),
-            (Phase::Trial(trial), Sign::Sample(sample)) => self.judge(now, trial, &sample),
-            (Phase::Trial(trial), Sign::Loss(before)) => self.lost_in_trial(now, trial, before),
-
-            (Phase::Contend(contend), Sign::Sample(sample)) => self.contended(now, contend, &sample),
-
-            (Phase::Open { until, .. }, Sign::Sample(sample)) if now >= until => {
-                let calm = self.path.last_loss().is_none_or(|last| {
-                    now.since(last) > sample.to.since(sample.from) * limits.flat_later as u64
-                });
-                match self.path.flat_rate(limits.flat_later, false) {
-                    Some((level, _)) if calm && !self.yields_to_rate(level) => {
-                        self.decide(now, level, "flat rate and a standing queue")
-                    }
-                    _ => self.phase,
-                }
-            }
-            (Phase::Open { until, explained }, Sign::Loss(Before::Standing)) => {
-                let explained = explained + 1;
-                if now >= until && explained >= limits.losses_held && !self.rate_based {
-                    self.decide_by_loss(now)
-                } else {
-                    Phase::Open { until, explained }
-                }
-            }
-            (Phase::Open { until, .. }, Sign::Loss(_)) => Phase::Open { until, explained: 0 },
             (phase, _) => phase,
         };
-        if let Some(level) = self.shared_by_rate() {
-            let why = format!(
-                "others share the path, R = {}, and the sender keeps to a rate of its own",
-                level.rate()
-            );
-            self.phase = self.open(now, why + ": a limit would only leave them more");
+    }
+
+    /// With S in force: keep to the knee.
+    fn held(&mut self, now: Time, mut hold: Hold, sign: Sign) -> Phase {
+        let parameters = self.config.parameters;
+        match sign {
+            Sign::Delivered(bytes) if hold.room => {
+                // A buffer that has overflowed holds less of a growth.
+                let mut gain = parameters.explore / f64::from(1 << self.halvings.min(8));
+                // Beyond C'T something should wait.
+                if self.ceiling().is_some_and(|ceiling| self.window >= ceiling) {
+                    gain *= grow::LATE;
+                }
+                self.grow_by(gain * bytes.get() as f64, f64::INFINITY);
+            }
+            Sign::Wait(wait) if wait >= self.path.hint(self.base()) => hold.room = false,
+            Sign::Sample(sample) => {
+                let base = self.base();
+                self.losses.forgive(now);
+                if now >= hold.until {
+                    self.halvings = self.halvings.saturating_sub(1);
+                    hold.until = parameters.segment_end(now, base, self.halvings);
+                    hold.target = self.target().unwrap_or(hold.target);
+                }
+                if let Some((window, before)) = hold.before.take() {
+                    let excess = before.median.saturating_sub(hold.target);
+                    if sample.median + excess / 3 > before.median {
+                        // Less of us made no less of a queue.
+                        self.path.rebase(self.path.least().unwrap_or(base));
+                        self.window = window;
+                        self.reason = format!(
+                            "a smaller window left the RTT at {}: it is the path's",
+                            shown_ms(sample.median)
+                        );
+                        return self.hold(now, base * 2, before, before.median);
+                    }
+                }
+                hold.room = sample.limited && sample.waits.least < base + self.aim();
+                let over = sample.limited && sample.waits.least >= hold.target + self.aim();
+                hold.over = if over { hold.over + 1 } else { 0 };
+                if let Some(level) = self.path.level_of(FLAT.1).filter(|_| hold.over >= FLAT.1 as u32) {
+                    let window = self.window;
+                    let next = self.decide(now, level, "the queue has grown");
+                    return match next {
+                        Phase::Hold(next) if self.window < window => {
+                            Phase::Hold(Hold { before: Some((window, level)), ..next })
+                        }
+                        next => next,
+                    };
+                }
+            }
+            Sign::Loss(Before::Calm)
+                if now >= self.losses.recovered && self.losses.count(now) >= parameters.losses as u32 =>
+            {
+                return self.open(now, "losses go on with S in force");
+            }
+            Sign::Loss(Before::Calm) => {}
+            // The buffer holds less than was aimed at.
+            Sign::Loss(_) if now >= self.losses.recovered => {
+                let (base, aim) = (self.base().as_secs_f64(), self.aim().as_secs_f64());
+                self.overflowed(now);
+                self.window =
+                    (self.window * (base + aim / 2.0) / (base + aim)).max(self.segments(LEAST_SEGMENTS));
+                hold.until = parameters.segment_end(now, self.base(), self.halvings);
+                hold.target = self.target().unwrap_or(hold.target);
+                hold.room = false;
+            }
+            _ => {}
         }
+        Phase::Hold(hold)
+    }
+
+    /// A loss after a queue: what the path gave before it is what it gives.
+    fn decide_by_loss(&mut self, now: Time, level: Option<Level>) -> Phase {
+        self.overflowed(now);
+        level.map_or(self.phase, |level| self.decide(now, level, "loss after a queue stood"))
+    }
+
+    /// What is lost in the next round trips is of the same overflow.
+    fn overflowed(&mut self, now: Time) {
+        self.losses.recovered = now + self.path.times().map_or(Span::ZERO, |times| times.average * 4);
+        self.halvings = (self.halvings + 1).min(8);
+    }
+
+    /// The standing queue that S aims at, after overflows less.
+    fn aim(&self) -> Span {
+        self.path.aim(self.base()) / (1 << self.halvings)
+    }
+
+    /// S = R T.
+    fn decide(&mut self, now: Time, level: Level, why: &str) -> Phase {
+        let Some(times) = self.path.times() else { return self.phase };
+        let most = self.target().unwrap_or(times.base);
+        let wait = level.average.min(most).max(times.base);
+        let segment = self.config.segment.get() as f64;
+        let before = self.window;
+        let window = (level.rate / 8.0 * wait.as_secs_f64() / segment).ceil() * segment;
+        self.window = window.clamp(self.segments(LEAST_SEGMENTS), self.maximum());
+        let (rate, wait, without) = (level.rate(), shown_ms(wait), shown_ms(times.exogenous));
+        self.reason = format!(
+            "{why}: R = {rate}, T = {wait} of {without} without a queue, S = {:.0} kB",
+            self.window / 1e3
+        );
+        // What was promised beyond S drains first, and what was sent takes a round trip.
+        let promised = (before - self.window).max(0.0);
+        let drain = Span::from_secs_f64(promised * 8.0 / level.rate.max(1.0)).min(MOST_DRAIN);
+        self.hold(now, drain + times.average * 2, level, most)
+    }
+
+    /// The RTT that S is meant to give.
+    fn target(&self) -> Option<Span> {
+        self.path.times().map(|times| times.exogenous + self.aim())
+    }
+
+    /// Begins to hold the window that is set; what happens in the first `settle` does not count.
+    fn hold(&mut self, now: Time, settle: Span, level: Level, target: Span) -> Phase {
+        self.path.forget_samples(now + settle);
+        let until = self.config.parameters.segment_end(now + settle, self.base(), self.halvings);
+        Phase::Hold(Hold { level, target, over: 0, room: false, before: None, until, settled: now + settle })
     }
 
     /// Loss that is not ours: the path is congested, and a limit would only cost [sobas:III.B].
-    fn release(&mut self, now: Time, why: &str) -> Phase {
-        if now < self.trains_until {
+    fn open(&mut self, now: Time, why: &str) -> Phase {
+        if now < self.port.trains_until && !self.port.rate_based {
             return self.phase;
         }
-        self.open(now, format!("congested path: {why}; the window is its maximum"))
-    }
-
-    fn open(&mut self, now: Time, why: String) -> Phase {
-        let base = self.path.times().map_or(Span::ZERO, |times| times.base);
-        let until = self.config.thresholds.segment_end(now, base, self.releases);
+        let until = self.config.parameters.segment_end(now, self.base(), self.releases);
         self.releases += 1;
-        self.window = self.maximum();
+        self.losses.count = 0;
+        self.window = self.window.max(self.unlimited());
         self.path.forget_samples(now);
-        self.reason = why;
-        Phase::Open { until, explained: 0 }
+        self.reason = format!("{why}: the window is no limit");
+        Phase::Open { until }
     }
 
-    /// What the path gave lately is what it can give, as far as is known.
-    fn is_near_capacity(&self) -> bool {
-        let capacity = self.path.payload_capacity(self.config.segment, self.config.header);
-        let best = self.given().map_or(0.0, |level| level.rate);
-        capacity.is_some_and(|capacity| best >= self.config.thresholds.dropped * capacity)
+    /// A window that limits no sender, not even one in slow start: two and a half times what is in flight, as a slow start doubles it meanwhile. What is promised beyond that could not be
+    /// taken back. Before there are round-trip times all that came counts as in flight.
+    pub(crate) fn unlimited(&self) -> f64 {
+        let most = self.window.min(self.port.delivered.get() as f64);
+        let sent = self.path.last_round(None).map_or(most, |level| level.in_flight());
+        (2.5 * sent + self.segments(ALLOWANCE)).min(self.maximum())
     }
 
-    /// From when on a queue may stand. A false alarm only slows growth down, so little of it will do.
-    fn hint(&self) -> Span {
-        let base = self.path.times().map_or(Span::ZERO, |times| times.base);
-        self.path.hint(base)
-    }
-
-    /// By what round trips were longer than the least one before the transfer: other traffic, or a machine that is late.
-    fn noise(&self) -> Span {
-        self.path.times().map_or(Span::ZERO, |times| times.exogenous.saturating_sub(times.base))
-    }
-
-    /// The queue that S aims at. Traffic that comes in bursts needs it: with none, the link idles between them.
-    fn aim(&self) -> Span {
-        let base = self.path.times().map_or(Span::ZERO, |times| times.base);
-        self.hint().max(base.scale(self.margin / 2.0))
+    fn base(&self) -> Span {
+        self.path.times().map_or(Span::ZERO, |times| times.base)
     }
 
     fn segments(&self, count: u64) -> f64 {
@@ -355,8 +358,8 @@ impl Sobas {
         self.config.maximum.get() as f64
     }
 
-    fn shown(&self) -> String {
-        format!("{:.0} kB", self.window / 1e3)
+    fn grow_by(&mut self, bytes: f64, most: f64) {
+        self.window = (self.window + bytes).min(most.max(self.window)).min(self.maximum());
     }
 }
 

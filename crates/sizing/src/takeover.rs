@@ -18,8 +18,8 @@
 //!
 //! R is the goodput before the dip. A queue that others keep up stays in the dip: it counts as the path's.
 
-use crate::sobas::{LEAST_SEGMENTS, shown_ms};
-use crate::{Action, BufferSizer, Input, SizerConfig, SizerState, Sobas};
+use crate::sobas::{CLOCK_STEP, LEAST_SEGMENTS, shown_ms};
+use crate::{Action, BufferSizer, Input, Regret, SizerConfig, SizerState, Sobas};
 use units::{Bytes, Rate, Span, Time};
 
 /// The goodput is compared over two stretches of this length, or of a round trip if that is more. At 10 Mbit/s it is 300
@@ -71,7 +71,7 @@ enum Stage {
     Dip(Dip),
     Refill(Refill),
     /// Goes on with the base RTT.
-    Sobas(Box<Sobas>),
+    Sobas(Box<dyn BufferSizer>),
     /// The base RTT cannot be found: nothing is limited.
     Open,
 }
@@ -262,10 +262,10 @@ impl Takeover {
     /// The base RTT is found.
     fn refill(&mut self, dip: &Dip, base: Span) -> Stage {
         self.base = Some(base);
-        let limits = self.config.thresholds;
-        let without = base + limits.clock_step;
-        let stood = dip.round_trip >= without + limits.rise(base);
-        let target = if stood { without.scale(1.0 + limits.margin) } else { dip.round_trip * 2 };
+        let without = base + CLOCK_STEP;
+        let aim = self.config.parameters.aim(base, Span::ZERO);
+        let stood = dip.round_trip >= without + aim;
+        let target = if stood { without + aim } else { dip.round_trip * 2 };
         let to = (dip.rate * target.as_secs_f64()).max(self.segments(LEAST_SEGMENTS)).min(self.maximum());
         self.reason = format!(
             "the dip found a base RTT of {}, it was {}: growing to {:.0} kB",
@@ -285,7 +285,11 @@ impl Takeover {
         }
         let rate = Rate::from_bps_f64(8.0 * refill.rate);
         let standing = refill.stood.then_some((rate, refill.round_trip));
-        Stage::Sobas(Box::new(Sobas::under_way(self.config, now, refill.base, standing)))
+        let sobas = Sobas::under_way(self.config, now, refill.base, standing);
+        Stage::Sobas(match self.config.regret {
+            Some(_) => Box::new(Regret::of(sobas)),
+            None => Box::new(sobas),
+        })
     }
 
     fn open(&mut self, why: &str) -> Stage {

@@ -1,14 +1,16 @@
 //! SOBAS over a path made of three numbers: what it decides where, told as the sentences of its table.
 
 use std::collections::VecDeque;
-use tightlink_sizing::{Action, BufferSizer, Input, SizerConfig, Sobas};
+use tightlink_sizing::{Action, BufferSizer, Fixed, Input, Regret, SizerConfig, Sobas};
 use units::{Bytes, Rate, Span, Time};
 
 const SEGMENT: f64 = 1448.0;
 
 /// A fluid path with a sender in slow start, then Reno, behind it. All in payload bytes and seconds.
 struct Fluid {
-    sizer: Sobas,
+    sizer: Box<dyn BufferSizer>,
+    /// What the sender was asked to pace at last.
+    pace: Option<Rate>,
     now: f64,
     capacity: f64,
     base: f64,
@@ -48,7 +50,11 @@ impl Fluid {
         config(&mut settings);
         let (capacity, base) = (mbps * 1e6 / 8.0, base_ms / 1e3);
         Self {
-            sizer: Sobas::new(settings),
+            sizer: match settings.regret {
+                Some(_) => Box::new(Regret::new(settings)),
+                None => Box::new(Sobas::new(settings)),
+            },
+            pace: None,
             now: 0.0,
             capacity,
             base,
@@ -165,8 +171,9 @@ impl Fluid {
                     Action::Window(window) => {
                         self.advertised.push_back((self.now + self.base / 2.0, window.get() as f64));
                     }
+                    Action::Pace(pace) => self.pace = pace,
                     Action::Train if self.trains => self.trains_due.push_back(self.now + self.base),
-                    _ => {}
+                    Action::Train => {}
                 }
             }
         }
@@ -190,11 +197,13 @@ impl Fluid {
 fn assert_full(path: &mut Fluid, seconds: f64) {
     let (goodput, rtt, lost) = path.measure(seconds);
     let why = path.sizer.state();
+    // A queue of twice what is aimed at may stand: 5 % of the base RTT, or two packets.
+    let most = 1.0 + (0.08_f64).max(4.0 * 1500.0 / (path.capacity * path.base));
     assert!(
-        goodput > 0.96 && rtt < 1.08 && lost == 0,
+        goodput > 0.96 && rtt < most && lost == 0,
         "{goodput:.3} of C, {rtt:.3} of T, {lost} lost: {why:?}"
     );
-    assert!(matches!(why.phase, "hold" | "trial"), "{why:?}");
+    assert_eq!(why.phase, "hold", "{why:?}");
 }
 
 #[test]
@@ -244,18 +253,6 @@ fn random_loss_opens_the_window_and_it_stays_open() {
 }
 
 #[test]
-fn a_sender_that_is_ours_is_not_paced_where_losses_are_the_paths() {
-    // On Linux who was paced once stays so.
-    let mut lossy = Fluid::new(97.0, 40.0, 1.0, |config| config.can_pace = true);
-    (lossy.random_loss, lossy.trains_broken) = (Some(0.1), vec![1]);
-    for _ in 0..500 {
-        lossy.run(0.01);
-        assert_eq!(lossy.sizer.pace(), None, "{:?}", lossy.sizer.state());
-    }
-    assert_eq!(lossy.phase(), "open");
-}
-
-#[test]
 fn data_waits_for_one_whole_train_where_the_others_come_soon_and_else_for_all() {
     // A train takes 6 ms of the path's 40 in the first case, 60 in the second.
     for (mbps, least, most) in [(97.0, 0.04, 0.06), (10.0, 0.4, 0.7)] {
@@ -270,14 +267,14 @@ fn data_waits_for_one_whole_train_where_the_others_come_soon_and_else_for_all() 
             path.now,
             path.sizer.state()
         );
-        assert_eq!(path.phase(), "ramp");
+        assert_eq!(path.phase(), "grow");
     }
 }
 
 #[test]
 fn a_packet_that_waits_for_another_is_no_queue() {
     let mut path = Fluid::new(15.0, 40.0, 1.0, |_| {});
-    while path.phase() != "ramp" {
+    while path.phase() != "grow" {
         path.run(0.001);
     }
     path.run(0.05);
@@ -337,93 +334,96 @@ fn a_longer_way_is_noticed_and_the_window_is_not_starved() {
 }
 
 #[test]
-fn a_small_buffer_overflows_twice_at_most_and_the_window_is_held_below() {
-    // Too little room for the ramp to be noticed in time.
+fn behind_a_buffer_of_a_few_packets_it_has_no_less_than_an_open_window() {
+    // Too little room for the growth to be noticed in time.
     let mut path = Fluid::new(97.0, 40.0, 0.05, |config| config.trains = 0);
-    path.run(30.0);
-    assert!(path.lost <= 2, "{} losses: {:?}", path.lost, path.sizer.state());
-    assert_full(&mut path, 20.0);
+    let mut open = Fluid::new(97.0, 40.0, 0.05, |_| {});
+    open.sizer = Box::new(Fixed::new(Bytes::new(64_000_000)));
+    let (held, open) = (path.measure(60.0), open.measure(60.0));
+    assert!(held.0 > 0.98 * open.0 && held.2 <= open.2, "{held:?}, open {open:?}: {:?}", path.sizer.state());
 }
 
-/// Runs until the window is opened for what others would give up: the path, and the share of it that S brings beside another
-/// who has all that it wants.
-fn until_it_contends(buffer: f64, share: f64, keeps: f64) -> (Fluid, f64) {
-    let mut path = Fluid::new(97.0, 40.0, buffer, |_| {}).beside(share, keeps);
-    let mut window = 0.0;
-    while path.phase() != "contend" {
-        assert!(path.now < 60.0, "never opened: {:?}", path.sizer.state());
-        window = path.window;
-        path.run(0.01);
+fn bounded(mbps: f64, base_ms: f64, buffer_bdp: f64) -> Fluid {
+    Fluid::new(mbps, base_ms, buffer_bdp, |config| config.regret = Some(0.05))
+}
+
+#[test]
+fn with_a_bound_a_transfer_begins_as_without_a_limit() {
+    let mut path = bounded(97.0, 40.0, 4.0);
+    while path.now < 0.8 {
+        path.run(0.001);
+        assert!(
+            path.window == 0.0 || path.window >= 0.95 * path.cwnd,
+            "{} of {} at {:.3} s",
+            path.window,
+            path.cwnd,
+            path.now
+        );
     }
-    let held = window / (window + path.other_most).max(path.capacity * path.base);
-    (path, held)
+    assert!(!path.sizer.wants_quiet(), "data waits for nothing");
 }
 
 #[test]
-fn beside_one_that_gives_way_at_overflows_the_window_is_opened_and_stays_open() {
-    let (mut path, held) = until_it_contends(0.25, 0.6, 0.2);
-    let (goodput, ..) = path.measure(120.0);
-    assert!(goodput > 1.05 * held, "{goodput:.3} of C, {held:.3} before");
-    assert_eq!(path.phase(), "contend", "{:?}", path.sizer.state());
-}
-
-#[test]
-fn a_window_opened_beside_one_that_leaves_is_held_again() {
-    let (mut path, _) = until_it_contends(0.5, 0.6, 0.2);
-    path.run(20.0);
-    assert_eq!(path.phase(), "contend", "{:?}", path.sizer.state());
-    (path.other, path.other_most) = (0.0, 0.0);
-    path.run(30.0);
-    assert_full(&mut path, 20.0);
-}
-
-#[test]
-fn beside_one_that_does_not_give_way_to_find_out_costs_little() {
-    let (mut path, held) = until_it_contends(0.25, 0.5, 1.0);
-    let (began, before) = (path.now, path.delivered);
-    while path.phase() == "contend" {
-        assert!(path.now < 60.0, "still open: {:?}", path.sizer.state());
-        path.run(0.01);
+fn with_a_bound_the_window_is_held_where_that_costs_nothing() {
+    for buffer in [0.3, 1.0, 4.0] {
+        let mut path = bounded(97.0, 40.0, buffer);
+        path.run(10.0);
+        let (goodput, rtt, _) = path.measure(120.0);
+        let why = path.sizer.state();
+        assert!(goodput > 0.95 && rtt < 1.0 + 0.7 * buffer, "{goodput:.3} of C, {rtt:.3} of T: {why:?}");
     }
-    let missing = held * path.capacity * (path.now - began) - (path.delivered - before);
-    let share = missing / path.delivered;
-    assert!((0.03..0.07).contains(&share), "a regret of 0.05 cost {share:.3}: {:?}", path.sizer.state());
-    let (goodput, ..) = path.measure(120.0);
-    assert!(goodput > 0.95 * held, "{goodput:.3} of C, {held:.3} before");
 }
 
 #[test]
-fn a_loss_after_a_climb_beside_another_takes_a_little_of_it_and_not_all() {
-    let mut path = Fluid::new(97.0, 40.0, 1.0, |_| {}).beside(0.5, 1.0);
-    path.run(15.0);
-    let (climbed, bdp) = (path.window, path.capacity * path.base);
-    assert!(path.phase() == "hold" && climbed > 0.8 * bdp, "{climbed} of {bdp}: {:?}", path.sizer.state());
-    path.lose();
-    path.run(1.0);
-    let share = path.window / climbed;
-    assert!((0.96..0.98).contains(&share), "{share}: {:?}", path.sizer.state());
+fn with_a_bound_a_window_without_limit_is_kept_where_others_give_way_to_it() {
+    let beside = |bound: Option<f64>| {
+        let mut path = Fluid::new(97.0, 40.0, 0.25, |config| config.regret = bound).beside(0.6, 0.2);
+        path.run(10.0);
+        path.measure(120.0).0
+    };
+    let (held, bounded, open) = (beside(None), beside(Some(0.05)), {
+        let mut path = Fluid::new(97.0, 40.0, 0.25, |_| {}).beside(0.6, 0.2);
+        path.sizer = Box::new(Fixed::new(Bytes::new(64_000_000)));
+        path.run(10.0);
+        path.measure(120.0).0
+    });
+    assert!(open > 1.05 * held, "the case has something to find: {open:.3} of C open, {held:.3} held");
+    assert!(bounded > 0.95 * open, "{bounded:.3} of C, {open:.3} with an open window");
 }
 
 #[test]
-fn a_sender_that_is_ours_is_paced_where_trains_do_not_prove_the_room() {
-    let paces = |mbps: f64, buffer: f64, can_pace: bool| {
+fn with_a_bound_random_loss_costs_no_more_than_the_bound() {
+    let lossy = |sizer: Option<Box<dyn BufferSizer>>| {
+        let mut path = bounded(97.0, 40.0, 0.5);
+        if let Some(sizer) = sizer {
+            path.sizer = sizer;
+        }
+        path.random_loss = Some(0.5);
+        path.measure(60.0).0
+    };
+    let (bounded, open) = (lossy(None), lossy(Some(Box::new(Fixed::new(Bytes::new(64_000_000))))));
+    assert!(bounded > 0.95 * open, "{bounded:.3} of C, {open:.3} with an open window");
+}
+
+#[test]
+fn a_sender_that_is_ours_is_paced_until_the_window_is_decided() {
+    let paced = |mbps: f64, buffer: f64, can_pace: bool| {
         let mut path = Fluid::new(mbps, 40.0, buffer, |config| config.can_pace = can_pace);
         let mut paces = Vec::new();
-        for _ in 0..300 {
+        while path.phase() != "hold" {
+            assert!(path.now < 10.0, "{:?}", path.sizer.state());
             path.run(0.01);
-            // `run` has polled: what is said last is what the state holds.
-            paces.extend(path.sizer.pace());
+            paces.extend(path.pace);
         }
-        paces.last().copied()
+        (paces, path.pace)
     };
-    assert_eq!(paces(97.0, 1.0, false), None);
-    // A ramp on 20 Mb/s queues 20 kB; a train has shown room for 75.
-    assert_eq!(paces(20.0, 1.0, true), None);
-    // 94 kB; and no train came whole.
-    for (mbps, buffer) in [(97.0, 1.0), (97.0, 0.05)] {
-        let pace = paces(mbps, buffer, true).expect("paced").as_bps_f64();
+    assert_eq!(paced(97.0, 1.0, false), (Vec::new(), None));
+    for (mbps, buffer) in [(20.0, 1.0), (97.0, 1.0), (97.0, 0.05)] {
+        let (paces, last) = paced(mbps, buffer, true);
+        let most = paces.iter().map(|pace| pace.as_bps_f64()).fold(0.0, f64::max);
         let capacity = mbps * 1e6 * 1500.0 / 1448.0;
-        assert!((0.94 * capacity..1.05 * capacity).contains(&pace), "{mbps} Mb/s: {pace}");
+        assert!(most > 0.5 * capacity && most <= 0.97 * capacity, "{mbps} Mb/s: at most {most}");
+        assert_eq!(last, None, "with S in force it is not");
     }
 }
 

@@ -1,4 +1,5 @@
-//! HyStart: leave slow start when a round's acknowledgements span half the path, or when the delay rises.
+//! HyStart: leave slow start when a round's acknowledgements span half the path, all of it if the sender is paced, or when the
+//! delay rises.
 //!
 //! Linux's CUBIC has it (`hystart_update` in `net/ipv4/tcp_cubic.c`), after S. Ha and I. Rhee, "Taming the elephants: new TCP slow
 //! start", Computer Networks 55, 2011. RFC 9406 is its successor, without the first rule, and forgiving in the second.
@@ -66,7 +67,9 @@ impl HyStart {
         let mut full = false;
         if ack.now.since(self.latest) <= TRAIN_GAP {
             self.latest = ack.now;
-            full = ack.now.since(self.began) > (self.least + held_up(ack.rtt.smoothed, window)) / 2;
+            // Pacing spreads a window over half of a round trip by itself.
+            let part = if ack.paced { 1 } else { 2 };
+            full = ack.now.since(self.began) > (self.least + held_up(ack.rtt.smoothed, window)) / part;
         }
         self.current = self.current.min(sample);
         if self.samples < SAMPLES {
@@ -121,6 +124,7 @@ mod tests {
                 rtt: RttView { latest: Some(rtt), smoothed: rtt, min: rtt },
                 rate: None,
                 window_limited: true,
+                paced: false,
                 recovering: false,
                 round,
             };

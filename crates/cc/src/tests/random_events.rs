@@ -111,6 +111,7 @@ impl Path {
             rtt: RttView { latest, smoothed: rtt, min: Span::from_secs_f64(self.base) },
             rate: (!self.stream.chance(0.01)).then_some(sample),
             window_limited: share >= 1.0,
+            paced: false,
             recovering: self.recovered_at.is_some(),
             round: 0,
         };

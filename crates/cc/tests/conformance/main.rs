@@ -85,6 +85,7 @@ fn ack() -> impl Strategy<Value = Ack> {
             rtt: RttView { latest, smoothed, min },
             rate,
             window_limited: flags.0,
+            paced: false,
             recovering: flags.1,
             round: 0,
         },
@@ -219,6 +220,7 @@ proptest! {
                     rtt: RttView { latest: Some(rtt), smoothed: rtt, min: rtt },
                     rate: None,
                     window_limited: true,
+                    paced: false,
                     recovering: false,
                     round,
                 });
@@ -260,6 +262,7 @@ fn a_million_losses_leave_a_window_of_at_least_one_segment() {
                     rtt: RttView { latest: Some(rtt), smoothed: rtt, min: rtt },
                     rate: None,
                     window_limited: true,
+                    paced: false,
                     recovering: false,
                     round: turn,
                 });

@@ -139,6 +139,7 @@ fn acknowledge<'a>(
             rtt: RttView { latest: Some(rtt), smoothed: rtt, min: min.unwrap_or(rtt) },
             rate,
             window_limited,
+            paced: false,
             recovering,
             round,
         });

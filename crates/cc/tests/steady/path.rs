@@ -77,6 +77,7 @@ impl Sender {
             rtt: RttView { latest: Some(self.rtt), smoothed: self.rtt, min: self.least },
             rate: None,
             window_limited: true,
+            paced: false,
             recovering: false,
             round: self.round,
         });

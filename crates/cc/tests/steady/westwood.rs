@@ -21,6 +21,7 @@ fn observe(westwood: &mut Westwood, rate: u64, rtt: Span, covering: u64) {
             rtt: RttView { latest: Some(rtt), smoothed: rtt, min: rtt / 2 },
             rate: None,
             window_limited: true,
+            paced: false,
             recovering: false,
             round: 0,
         };
@@ -60,6 +61,7 @@ fn the_bandwidth_filter_forgets_a_tenth_per_round_trip() {
             rtt: view,
             rate: None,
             window_limited: true,
+            paced: false,
             recovering: false,
             round: 0,
         };

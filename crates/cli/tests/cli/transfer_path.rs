@@ -32,9 +32,9 @@ fn twelve_megabytes(place: &Place, more: &str) -> Result<Value, Late> {
     // How near it comes to 20 Mbit/s is for a machine with nothing else to do; five seconds of one that stalls say little.
     assert!(goodput < 20e6, "{summary}");
     in_time(goodput >= 5e6, &summary)?;
-    // Twice what the path and its queue hold would be no window at all.
-    let window = summary["window_bytes"].as_u64().expect("SOBAS holds a window");
-    in_time((25_000..400_000).contains(&window), &summary)?;
+    // S, or two and a half times what the path and its queue hold and 32 segments: an open window.
+    let window = summary["window_bytes"].as_u64().expect("there is a window");
+    in_time((25_000..600_000).contains(&window), &summary)?;
     Ok(summary)
 }
 
@@ -47,9 +47,10 @@ fn sobas_finds_the_window_of_a_path_and_says_what_it_is_doing() {
             twelve_megabytes(&place, "--control reno")?;
             let page = page(&place);
             assert!(page.contains("The receive window's phases: "));
-            for phase in ["measure at", "ramp at", "packet trains"] {
+            for phase in ["measure at", "packet trains"] {
                 assert!(page.contains(phase), "{phase} is not on the page");
             }
+            assert!(page.contains("grow at") || page.contains("open at"), "nothing follows the measurement");
             Ok(())
         });
     }
@@ -63,10 +64,8 @@ fn several_streams_share_one_sobas_and_its_window() {
             let place = Place::new();
             let summary = twelve_megabytes(&place, "--control reno --streams 4")?;
             assert_eq!(summary["streams"], 4);
-            // Four machines would each send five trains at once, and lose them to one another.
-            let page = page(&place);
-            let whole = page.contains("5 of 5 trains came whole") || page.contains("4 of 5 trains");
-            in_time(whole, "not one machine's trains")
+            // Four machines would each measure the path.
+            in_time(page(&place).matches("measure at").count() == 1, "not one machine")
         });
     }
 }

@@ -114,6 +114,8 @@ pub struct ResolvedFlow {
     pub socket_buffer: Option<Bytes>,
     /// The name of the sizer that decides on the receive window, if one does.
     pub sizer: Option<String>,
+    /// The share of goodput that the sizer may give up against a window without limit.
+    pub regret: Option<f64>,
     /// The kernel sizes the socket buffers unasked.
     pub autotuned: bool,
     /// Segments per acknowledgement.
@@ -282,6 +284,13 @@ fn check_names(document: &Document, scenario: &Scenario) -> Result<(), Faults> {
             let found = "control \"fixed\" with socket_buffer \"max\": nothing limits this flow";
             faults.push(document.fault(&format!("{table}.socket_buffer"), found, "a size", Some(help)));
         }
+        if let SocketBuffer::Sized { sizer, regret: Some(_), .. } = &flow.socket_buffer
+            && sizer != "sobas"
+        {
+            let found = format!("a bound on what the sizer \"{sizer}\" may give up");
+            let key = format!("{table}.socket_buffer.regret");
+            faults.push(document.fault(&key, found, "regret with the sizer \"sobas\"", None));
+        }
         if let SocketBuffer::Sized { sizer, .. } = &flow.socket_buffer
             && !sizing::registry::has(sizer)
         {
@@ -376,6 +385,10 @@ fn transfers(
             },
             sizer: match &flow.socket_buffer {
                 SocketBuffer::Sized { sizer, .. } => Some(sizer.clone()),
+                SocketBuffer::Max | SocketBuffer::Autotuned | SocketBuffer::Fixed(_) => None,
+            },
+            regret: match flow.socket_buffer {
+                SocketBuffer::Sized { regret, .. } => regret.map(units::Fraction::get),
                 SocketBuffer::Max | SocketBuffer::Autotuned | SocketBuffer::Fixed(_) => None,
             },
             autotuned: flow.socket_buffer == SocketBuffer::Autotuned,

@@ -26,7 +26,7 @@ pub const KERNEL_DECIDES: &str = "initial window (10 segments), initial slow-sta
      timeout and delayed acknowledgements are the kernel's own and cannot be set per socket";
 
 /// A sizer by name.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SizerChoice {
     /// Its name in the registry of `sizing`.
     pub name: String,
@@ -34,6 +34,8 @@ pub struct SizerChoice {
     pub maximum: Bytes,
     /// It may pace the sender.
     pub pace: bool,
+    /// The share of goodput that it may give up against a window without limit.
+    pub regret: Option<f64>,
 }
 
 impl SizerChoice {
@@ -49,6 +51,7 @@ impl SizerChoice {
         let config = SizerConfig {
             header,
             can_pace: self.pace,
+            regret: self.regret,
             ..SizerConfig::new(segment.saturating_sub(header), self.maximum)
         };
         registry::build_with(&self.name, config).ok_or_else(|| self.unknown())

@@ -183,7 +183,7 @@ fn right_sizing_grows_the_window_of_a_real_connection() {
 
 /// A session of one greedy flow with a sizer called `name`.
 fn sized_session(name: &str, maximum: u64) -> SessionConfig {
-    let sizer = SizerChoice { name: name.to_owned(), maximum: Bytes::new(maximum), pace: true };
+    let sizer = SizerChoice { name: name.to_owned(), maximum: Bytes::new(maximum), pace: true, regret: None };
     let flow = FlowConfig { sizer: Some(sizer), ..FlowConfig::greedy("target", "reno") };
     SessionConfig { end: Some(Span::from_millis(600)), ..SessionConfig::new(vec![flow]) }
 }

@@ -2,6 +2,7 @@
 
 use super::flow::sized;
 use super::keys::{At, Keys};
+use super::settings::share_above_zero;
 use crate::document::Value;
 use crate::schema;
 use crate::spec::SocketBuffer;
@@ -28,7 +29,8 @@ fn sizer(keys: &Keys<'_>, segment: Option<Bytes>, header: Bytes) -> Option<Socke
         let max: Bytes = at.quantity("B")?;
         holds_one(at, max, "a size such as \"6MB\"", segment, header).then_some(max)
     });
-    Some(SocketBuffer::Sized { sizer: name?, max: max? })
+    let regret = keys.optional("regret", share_above_zero);
+    Some(SocketBuffer::Sized { sizer: name?, max: max?, regret: regret? })
 }
 
 /// Notes a buffer of less than one segment's payload.

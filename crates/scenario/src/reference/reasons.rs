@@ -147,6 +147,7 @@ pub(super) const REASONS: &[Reason] = &[
     ("flow.initial_rto", "the standard's", "RFC 6298 (2.1)"),
     ("flow.rtt.pareto.draw", "a draw, as in reality", OWN),
     ("flow.socket_buffer.max", "half of the memory that Linux allows a connection", "Linux `tcp_rmem`"),
+    ("flow.socket_buffer.regret", "the paper's SOBAS has none", "sobas:III"),
     ("traffic.name", "a single source needs no name", OWN),
     ("traffic.packet", "Ethernet's MTU", "IEEE 802.3"),
     ("traffic.repeat", "a trace is played once", OWN),

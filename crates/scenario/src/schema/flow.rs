@@ -386,6 +386,15 @@ pub(crate) const SIZER: Keys = &[&[
              about half of which is payload",
         ..KEY
     },
+    Key {
+        name: "regret",
+        kind: "share above 0",
+        default: Words("no bound"),
+        meaning: "with `sobas`: the share of goodput that the window may cost against a window without limit. \
+             The sizer then compares the two in turns while the flow runs, and keeps the better one \
+             ([how](../papers/sobas.md#with-a-bound))",
+        ..KEY
+    },
 ]];
 
 /// A distribution.

@@ -42,12 +42,14 @@ impl ControlPlan {
 }
 
 /// A sizer of the receive window.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SizerPlan {
     /// Its name in the registry of `sizing`.
     pub name: String,
     /// Whether it may ask the sender to pace.
     pub can_pace: bool,
+    /// The share of goodput that it may give up against a window without limit.
+    pub regret: Option<f64>,
 }
 
 impl SizerPlan {
@@ -59,6 +61,7 @@ impl SizerPlan {
         let config = SizerConfig {
             header: flow.header,
             can_pace: self.can_pace,
+            regret: self.regret,
             ..SizerConfig::new(flow.payload, flow.socket_buffer)
         };
         sizing::registry::build_with(&self.name, config)

@@ -403,6 +403,7 @@ impl Sender {
                 rtt: self.rtt.view(sample),
                 rate: None,
                 window_limited: first < self.limited_below,
+                paced: F::PACED && self.pacing.paced(),
                 recovering,
                 round: self.round,
             };

@@ -11,7 +11,7 @@ use units::{Bytes, Rate, Span, Time};
 /// A plan with something of each kind.
 fn varied() -> Plan {
     let ms = Span::from_millis;
-    let sizer = Some(SizerPlan { name: "sobas".into(), can_pace: true });
+    let sizer = Some(SizerPlan { name: "sobas".into(), can_pace: true, regret: None });
     let config = TrafficConfig {
         pattern: Pattern::Poisson,
         rate: Rate::from_bps(2_000_000),

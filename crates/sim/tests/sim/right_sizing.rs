@@ -34,7 +34,7 @@ fn run<R: Recorder>(target: FlowPlan, seconds: u64, recorder: R) -> Outcome<R> {
 
 fn sized(maximum: u64) -> FlowPlan {
     let target = FlowPlan::greedy("target", "reno", RTT);
-    let sizer = SizerPlan { name: "drs".into(), can_pace: false };
+    let sizer = SizerPlan { name: "drs".into(), can_pace: false, regret: None };
     FlowPlan { sizer: Some(sizer), socket_buffer: Bytes::new(maximum), ..target }
 }
 
@@ -87,7 +87,7 @@ fn without_time_stamps_it_fills_the_path_too() {
 fn a_fixed_sizer_is_a_socket_buffer() {
     let buffer = Bytes::new(400_000);
     let plain = FlowPlan { socket_buffer: buffer, ..FlowPlan::greedy("target", "reno", RTT) };
-    let sizer = SizerPlan { name: "maximum".into(), can_pace: false };
+    let sizer = SizerPlan { name: "maximum".into(), can_pace: false, regret: None };
     let sizer = FlowPlan { sizer: Some(sizer), ..plain.clone() };
     let (plain, sizer) = (run(plain, 5, Windows::default()), run(sizer, 5, Windows::default()));
     assert_eq!(plain.recorder.0, sizer.recorder.0);

@@ -1,7 +1,7 @@
 //! What SOBAS sees of the path: inputs become signs.
 
 use super::PROBE_INTERVAL;
-use super::thresholds::Thresholds;
+use super::parameters::Parameters;
 use crate::{Input, SenderReport};
 use estimate::{
     Capacity, Episodes, Estimator, Goodput, RoundTrip, RoundTripTimes, TRAIN_PACKET, Waits, median, spread,
@@ -9,11 +9,23 @@ use estimate::{
 use std::collections::VecDeque;
 use units::{Bytes, Rate, Span, Time};
 
-/// A probe [sobas:IV].
+/// The source's probes: 100 bytes every 10 ms [sobas:IV].
 const PROBE: Bytes = Bytes::new(100);
 
 /// A round trip is taken to last this long at least: a few probes.
 const LEAST_ROUND: Span = Span::from_millis(25);
+
+/// Goodput samples last this many round trips [sobas:IV].
+const SAMPLE_ROUNDS: f64 = 2.0;
+
+/// And at least this long. A receiver that is looked at every 10 to 50 ms sees lumps.
+const SAMPLE_LEAST: Span = Span::from_millis(50);
+
+/// Nearly equal samples before a drop [sobas:IV].
+const EQUAL_BEFORE_DROP: usize = 2;
+
+/// A window is the limit of a transfer that has at least this share of it in flight, where the sender does not say.
+const LIMITED: f64 = 0.93;
 
 /// As many samples are remembered as any decision looks at.
 const REMEMBERED: usize = 8;
@@ -27,6 +39,8 @@ pub(super) struct Sample {
     pub(super) rate: f64,
     /// RTTs during it.
     pub(super) waits: Waits,
+    /// The median RTT, which a few late packets do not move.
+    pub(super) median: Span,
     /// The receive window was the limit for most of it.
     pub(super) limited: bool,
 }
@@ -59,7 +73,7 @@ pub(super) enum Sign {
 
 #[derive(Debug)]
 pub(super) struct Path {
-    thresholds: Thresholds,
+    parameters: Parameters,
     /// Of probes, and, where these do not come, of data.
     probes: RoundTrip,
     data: RoundTrip,
@@ -77,9 +91,9 @@ pub(super) struct Path {
 }
 
 impl Path {
-    pub(super) fn new(thresholds: Thresholds) -> Self {
+    pub(super) fn new(parameters: Parameters) -> Self {
         Self {
-            thresholds,
+            parameters,
             probes: RoundTrip::new(),
             data: RoundTrip::new(),
             probed: false,
@@ -166,8 +180,8 @@ impl Path {
         self.losses.set_length(base * 2);
         let round = self.rtt().since(behind(now, self.round(base)))?;
         // Whole round trips, as they are now: a window's packets may come in one lump in each.
-        let least = self.thresholds.sample_least.as_secs_f64() / base.as_secs_f64().max(1e-6);
-        let rounds = self.thresholds.sample_rounds.max(least.ceil());
+        let least = SAMPLE_LEAST.as_secs_f64() / base.as_secs_f64().max(1e-6);
+        let rounds = SAMPLE_ROUNDS.max(least.ceil());
         self.goodput.set_length(round.mean.scale(rounds));
         // One or two probes may both have met the same burst.
         (round.count >= 3).then(|| Sign::Wait(round.least.saturating_sub(base)))
@@ -179,18 +193,21 @@ impl Path {
         if self.probed { base.max(probes) } else { (base * 4).max(LEAST_ROUND) }
     }
 
-    /// How often to probe: as the source does, but on a slow path probes take no more than a hundredth of C'.
+    /// How often to probe: no more than a hundredth of C' is for probes, or of R where C' is not known.
     pub(super) fn probe_interval(&self) -> Span {
-        let slow = self.capacity.estimate().map_or(Span::ZERO, |rate| rate.serialization(PROBE) * 100);
+        let goodput = || self.samples.back().map(|sample| Rate::from_bps_f64(sample.rate));
+        let rate = self.capacity.estimate().or_else(goodput).filter(|rate| *rate > Rate::ZERO);
+        let slow = rate.map_or(Span::ZERO, |rate| rate.serialization(PROBE) * 100).min(Span::from_secs(1));
         PROBE_INTERVAL.max(slow)
     }
 
     fn on_delivered(&mut self, now: Time, bytes: Bytes, window: Bytes) -> Option<Sample> {
         let ended = self.goodput.sample(now, bytes)?;
-        let waits = self.rtt().since(ended.from).or_else(|| self.rtt().since(Time::ZERO))?;
+        let from = if self.rtt().newest()? >= ended.from { ended.from } else { Time::ZERO };
+        let (waits, median) = (self.rtt().since(from)?, self.rtt().median_since(from)?);
         let rate = ended.rate().as_bps_f64();
         let in_flight = rate / 8.0 * waits.mean.as_secs_f64();
-        let fills = in_flight >= self.thresholds.limited * window.get() as f64;
+        let fills = in_flight >= LIMITED * window.get() as f64;
         let limited = match self.report {
             Some(report) if report.busy > self.reported.busy => {
                 let busy = report.busy.saturating_sub(self.reported.busy);
@@ -201,7 +218,7 @@ impl Path {
             _ => fills,
         };
         self.reported = self.report.unwrap_or_default();
-        let sample = Sample { from: ended.from, to: ended.to, rate, waits, limited };
+        let sample = Sample { from: ended.from, to: ended.to, rate, waits, median, limited };
         self.samples.push_back(sample);
         if self.samples.len() > REMEMBERED {
             self.samples.pop_front();
@@ -230,8 +247,16 @@ impl Path {
 
     /// From when on there is some queue: more than the packet that is just being sent.
     pub(super) fn hint(&self, base: Span) -> Span {
-        let packet = self.capacity.estimate().map_or(Span::ZERO, |rate| rate.serialization(TRAIN_PACKET));
-        self.thresholds.hint(base).max(packet)
+        self.parameters.hint(base, self.packet())
+    }
+
+    /// The standing queue that S aims at.
+    pub(super) fn aim(&self, base: Span) -> Span {
+        self.parameters.aim(base, self.packet())
+    }
+
+    fn packet(&self) -> Span {
+        self.capacity.estimate().map_or(Span::ZERO, |rate| rate.serialization(TRAIN_PACKET))
     }
 
     /// When the last sign of loss came.
@@ -244,17 +269,11 @@ impl Path {
         let end = self.samples.len().checked_sub(before)?;
         let last: Vec<Sample> = self.samples.range(end.checked_sub(count)?..end).copied().collect();
         let rates: Vec<f64> = last.iter().map(|sample| sample.rate).collect();
-        spread(&rates).filter(|spread| *spread <= self.thresholds.nearly_equal).map(|_| last)
+        spread(&rates).filter(|spread| *spread <= self.parameters.nearly_equal).map(|_| last)
     }
 
-    /// The samples so far are not nearly equal: other traffic varies.
-    pub(super) fn varies(&self) -> bool {
-        let rates: Vec<f64> = self.samples.iter().map(|sample| sample.rate).collect();
-        spread(&rates).is_some_and(|spread| spread > self.thresholds.nearly_equal)
-    }
-
-    /// R and T of the last `count` samples, if they are nearly equal.
-    pub(super) fn equal(&self, count: usize) -> Option<Level> {
+    /// R and T of the last `count` samples, if their rates are nearly equal.
+    pub(super) fn flat(&self, count: usize) -> Option<Level> {
         Level::of(&self.nearly_equal(count, 0)?)
     }
 
@@ -263,7 +282,7 @@ impl Path {
     pub(super) fn flat_rate(&self, count: usize, suffices: bool) -> Option<(Level, bool)> {
         let last = self.nearly_equal(count, 0)?;
         let times = self.times()?;
-        let risen = last.last()?.waits.median >= times.exogenous + self.thresholds.rise(times.base);
+        let risen = last.last()?.median >= times.exogenous + self.aim(times.base);
         let limited = suffices && last.iter().all(|sample| sample.limited);
         if risen || limited { Some((Level::of(&last)?, risen)) } else { None }
     }
@@ -272,10 +291,10 @@ impl Path {
     /// R and T of those.
     pub(super) fn const_rate_drop(&self) -> Option<Level> {
         let sample = self.samples.back()?;
-        let level = Level::of(&self.nearly_equal(self.thresholds.equal_before_drop, 1)?)?;
+        let level = Level::of(&self.nearly_equal(EQUAL_BEFORE_DROP, 1)?)?;
         let since = self.samples.get(self.samples.len().checked_sub(2)?)?.from;
         let lost = !self.counts_losses || self.last_loss().is_some_and(|last| last >= since);
-        (lost && sample.rate < self.thresholds.dropped * level.rate).then_some(level)
+        (lost && sample.rate < self.parameters.dropped * level.rate).then_some(level)
     }
 
     /// The best of the last samples: what the path gave before a loss.
@@ -290,7 +309,7 @@ impl Path {
         let sample = self.goodput.recent(self.times()?.base.max(LEAST_ROUND))?;
         let waits = self.rtt().since(sample.from)?;
         let rate = sample.rate().as_bps_f64().min(capacity.unwrap_or(f64::INFINITY));
-        Some(Level { rate, average: waits.mean, median: waits.median })
+        Some(Level { rate, average: waits.mean, median: waits.mean })
     }
 
     /// R and T over the last `count` samples, if there are so many.
@@ -299,29 +318,29 @@ impl Path {
         Level::of(&self.samples.range(from..).copied().collect::<Vec<_>>())
     }
 
-    /// R and T over the samples in which the window was the limit.
-    pub(super) fn level_of_limited(&self) -> Option<Level> {
-        Level::of(&self.samples.iter().filter(|sample| sample.limited).copied().collect::<Vec<_>>())
-    }
-
     /// The least RTT of the last samples.
     pub(super) fn least(&self) -> Option<Span> {
         self.samples.iter().map(|sample| sample.waits.least).min()
     }
 
     /// Nothing has stood in the queue for a round trip.
-    pub(super) fn has_room(&self, now: Time) -> bool {
+    pub(super) fn has_no_queue(&self, now: Time) -> bool {
         let Some(RoundTripTimes { base, .. }) = self.times() else { return false };
         let round = self.rtt().since(behind(now, self.round(base)));
         round.is_some_and(|round| round.least < base + self.hint(base))
-            && self.samples.back().is_none_or(|sample| sample.limited)
+    }
+
+    /// And the window was the limit.
+    pub(super) fn has_room(&self, now: Time) -> bool {
+        self.has_no_queue(now) && self.samples.back().is_none_or(|sample| sample.limited)
     }
 
     /// How much longer round trips are now than before the transfer, by rule: the median of the last one.
     pub(super) fn waits_by(&self, now: Time) -> Option<Span> {
         let times = self.times()?;
-        let round = self.rtt().since(behind(now, self.round(times.base)))?;
-        (round.count >= 3).then(|| round.median.saturating_sub(times.exogenous))
+        let from = behind(now, self.round(times.base));
+        let enough = self.rtt().since(from)?.count >= 3;
+        self.rtt().median_since(from).filter(|_| enough).map(|median| median.saturating_sub(times.exogenous))
     }
 
     /// C' in payload: what its packets leave after their headers.
@@ -349,7 +368,7 @@ impl Level {
         Some(Self {
             rate: middle(&|sample| sample.rate)?,
             average: Span::from_secs_f64(middle(&|sample| sample.waits.mean.as_secs_f64())?),
-            median: Span::from_secs_f64(middle(&|sample| sample.waits.median.as_secs_f64())?),
+            median: Span::from_secs_f64(middle(&|sample| sample.median.as_secs_f64())?),
         })
     }
 

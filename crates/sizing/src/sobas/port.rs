@@ -1,57 +1,196 @@
 //! What the owner of a connection sees of SOBAS: inputs become signs, and what it decided becomes actions.
 
-use super::path::Sign;
+use super::path::{Level, Sign};
 use super::{Phase, Sobas};
 use crate::{Action, BufferSizer, Input, SizerState};
 use estimate::TRAIN_BYTES;
-use units::{Bytes, Span, Time};
+use units::{Bytes, Rate, Span, Time};
 
-/// With an open window no decision hangs on single probes: they are so much rarer.
-const IDLY: u64 = 8;
+/// With an open window nothing hangs on single probes: so much rarer.
+pub(crate) const IDLY: u64 = 8;
 
-impl BufferSizer for Sobas {
-    fn handle(&mut self, now: Time, input: Input) {
-        if now >= self.undisturbed_until {
+/// What was told, and what was said.
+#[derive(Debug)]
+pub(super) struct Port {
+    said: Option<Bytes>,
+    said_pace: Option<Rate>,
+    pub(super) delivered: Bytes,
+    /// Until then RTTs are of the path without us: the first train is not here yet.
+    undisturbed_until: Time,
+    /// Until then queues and losses may be the trains' doing.
+    pub(super) trains_until: Time,
+    /// The sender's congestion control goes by a rate that it measures.
+    pub(super) rate_based: bool,
+}
+
+impl Default for Port {
+    fn default() -> Self {
+        Self {
+            said: None,
+            said_pace: None,
+            delivered: Bytes::ZERO,
+            undisturbed_until: Time::NEVER,
+            trains_until: Time::ZERO,
+            rate_based: false,
+        }
+    }
+}
+
+impl Sobas {
+    /// `input` as signs.
+    pub(super) fn observe(&mut self, now: Time, input: Input) -> [Option<Sign>; 2] {
+        if now >= self.port.undisturbed_until {
             self.path.begin_transfer();
         }
         match input {
             Input::Delivered(bytes) => {
-                self.delivered += bytes;
-                self.began = self.began.min(now);
+                self.port.delivered += bytes;
                 self.path.begin_transfer();
             }
-            Input::Train(rate) => {
-                if rate.is_some() {
-                    self.trains.on_train(now, rate, TRAIN_BYTES);
-                } else {
-                    self.trains.on_broken(now, None, TRAIN_BYTES);
-                }
-            }
-            Input::RateBased => self.rate_based = true,
+            Input::Train(rate @ Some(_)) => self.trains.on_train(now, rate, TRAIN_BYTES),
+            Input::Train(None) => self.trains.on_broken(now, None, TRAIN_BYTES),
             Input::TrainRemains(rate) => self.trains.on_broken(now, Some(rate), TRAIN_BYTES),
+            Input::RateBased => self.port.rate_based = true,
             _ => {}
         }
-        let signs = self.path.observe(now, input, Bytes::new(self.window as u64));
-        signs.into_iter().flatten().for_each(|sign| self.step(now, sign));
+        self.path.observe(now, input, Bytes::new(self.window as u64))
     }
 
-    fn poll(&mut self, now: Time) -> Option<Action> {
-        let base = self.path.times().map(|times| times.base);
-        if self.trains.ask(now, base) {
-            self.undisturbed_until = self.undisturbed_until.min(now + base.unwrap_or_default());
-            return Some(Action::Train);
+    /// The pace, if it is to be said: changes of less than a hundredth are not.
+    fn new_pace(&mut self) -> Option<Action> {
+        let (pace, said) = (self.pace(), self.port.said_pace);
+        let differs = match (pace, said) {
+            (Some(pace), Some(said)) => (pace.as_bps_f64() / said.as_bps_f64() - 1.0).abs() > 0.01,
+            (pace, said) => pace != said,
+        };
+        differs.then(|| {
+            self.port.said_pace = pace;
+            Action::Pace(pace)
+        })
+    }
+
+    /// The share of goodput that it may give up.
+    pub(crate) fn bound(&self) -> Option<f64> {
+        self.config.regret
+    }
+
+    /// The window it asks for, bytes.
+    pub(crate) fn window(&self) -> f64 {
+        self.window
+    }
+
+    /// S is in force, or was when others took over.
+    pub(crate) fn is_decided(&self) -> bool {
+        matches!(self.phase, Phase::Hold(_))
+    }
+
+    /// Nothing is decided yet.
+    pub(crate) fn is_beginning(&self) -> bool {
+        matches!(self.phase, Phase::Measure | Phase::Grow(_))
+    }
+
+    /// Something else is on the path: what was measured before says so, a queue or a loss came before C'T, or S has not all of C'.
+    pub(crate) fn shares_the_path(&self) -> bool {
+        match self.phase {
+            Phase::Measure => false,
+            Phase::Grow(grow) => {
+                let ceiling = self.ceiling();
+                let queued = grow.ramp_to.is_none_or(|to| ceiling.is_none_or(|ceiling| to < 0.9 * ceiling));
+                queued || !self.seemed_unused()
+            }
+            Phase::Hold(hold) => !self.has_all(hold.level),
+            Phase::Open { .. } => true,
         }
+    }
+
+    /// Nothing else was on the path before the transfer: trains agree, all of them or none came whole, and round trips do not differ.
+    pub(crate) fn seemed_unused(&self) -> bool {
+        let capacity = &self.path.capacity;
+        let agree = capacity.spread().is_some_and(|spread| spread <= self.config.parameters.nearly_equal);
+        agree
+            && (capacity.whole() == 0 || capacity.lost() == 0)
+            && self.noise() <= self.path.hint(self.base())
+    }
+
+    /// Goes on from measuring, once that is over.
+    pub(crate) fn begin_if_measured(&mut self, now: Time) {
         if matches!(self.phase, Phase::Measure) && self.has_measured() {
             self.step(now, Sign::Train);
         }
-        // In whole segments, as senders use it.
-        let segment = self.config.segment;
-        let window = segment * (Bytes::new(self.window as u64) / segment).max(1);
-        if self.said != Some(window) {
-            self.said = Some(window);
-            return Some(Action::Window(window.min(self.config.maximum)));
+    }
+
+    /// Another window than S is in force from now on, and no pace.
+    pub(crate) fn release(&mut self) {
+        self.phase = Phase::Open { until: Time::NEVER };
+    }
+
+    /// The part of C' that `rate` is, in payload, if a train came whole: the rest of a train may have met our own data.
+    pub(crate) fn part(&self, rate: f64) -> Option<f64> {
+        let level = Level { rate, average: Span::ZERO, median: Span::ZERO };
+        self.share(level).filter(|_| self.path.capacity.whole() > 0)
+    }
+
+    /// Whether a longer queue stands than S aims at, and its sender keeps to a window.
+    pub(crate) fn queues(&self) -> bool {
+        let stands = self.path.times().is_some_and(|times| times.average >= times.exogenous + self.aim());
+        stands && !self.port.rate_based
+    }
+
+    /// A round trip as it is now.
+    pub(crate) fn round_trip(&self) -> Span {
+        self.path.times().map_or(Span::from_millis(100), |times| times.average)
+    }
+
+    /// `input`, while another window than S is in force.
+    pub(crate) fn watch(&mut self, now: Time, input: Input) {
+        self.observe(now, input);
+    }
+
+    /// S is in force again after a window of `window`: R T for an R of `rate`. From when on that counts.
+    pub(crate) fn resume(&mut self, now: Time, rate: Rate, window: f64) -> Time {
+        self.window = window;
+        let average = self.round_trip();
+        self.phase =
+            self.decide(now, Level { rate: rate.as_bps_f64(), average, median: average }, "asked again");
+        if let Phase::Hold(hold) = self.phase { hold.settled } else { now }
+    }
+
+    /// As [`poll`](BufferSizer::poll), with another window.
+    pub(crate) fn poll_with(&mut self, now: Time, window: f64) -> Option<Action> {
+        self.demands(now).or_else(|| self.say(window))
+    }
+
+    /// What to do besides advertising a window.
+    pub(super) fn demands(&mut self, now: Time) -> Option<Action> {
+        let base = self.path.times().map(|times| times.base);
+        if self.trains.ask(now, base) {
+            self.port.undisturbed_until = self.port.undisturbed_until.min(now + base.unwrap_or_default());
+            return Some(Action::Train);
         }
+        self.begin_if_measured(now);
         self.new_pace()
+    }
+
+    /// `window`, in whole segments, as senders use it, if it was not said last.
+    pub(super) fn say(&mut self, window: f64) -> Option<Action> {
+        let segment = self.config.segment;
+        let window = (segment * (Bytes::new(window as u64) / segment).max(1)).min(self.config.maximum);
+        let changed = self.port.said.replace(window) != Some(window);
+        changed.then_some(Action::Window(window))
+    }
+}
+
+impl BufferSizer for Sobas {
+    fn handle(&mut self, now: Time, input: Input) {
+        let signs = self.observe(now, input);
+        signs.into_iter().flatten().for_each(|sign| self.step(now, sign));
+        if self.port.rate_based && matches!(self.phase, Phase::Grow(_) | Phase::Hold(_)) {
+            self.phase = self.open(now, "the sender goes by a rate that it measures");
+        }
+    }
+
+    fn poll(&mut self, now: Time) -> Option<Action> {
+        self.demands(now).or_else(|| self.say(self.window))
     }
 
     fn wakeup(&self) -> Option<Time> {
@@ -59,8 +198,13 @@ impl BufferSizer for Sobas {
     }
 
     fn probe_interval(&self) -> Option<Span> {
+        // A sender that goes by a rate of its own is not limited, whatever the path is like.
         let interval = self.path.probe_interval();
-        Some(if matches!(self.phase, Phase::Open { .. }) { interval * IDLY } else { interval })
+        match self.phase {
+            Phase::Open { .. } if self.port.rate_based => None,
+            Phase::Open { .. } => Some(interval * IDLY),
+            _ => Some(interval),
+        }
     }
 
     fn wants_quiet(&self) -> bool {
@@ -70,11 +214,8 @@ impl BufferSizer for Sobas {
     fn state(&self) -> SizerState {
         let phase = match self.phase {
             Phase::Measure => "measure",
-            Phase::Ramp => "ramp",
-            Phase::Linear { .. } => "linear",
+            Phase::Grow(_) => "grow",
             Phase::Hold(_) => "hold",
-            Phase::Trial(_) => "trial",
-            Phase::Contend(_) => "contend",
             Phase::Open { .. } => "open",
         };
         SizerState { phase, reason: self.reason.clone() }

@@ -12,7 +12,7 @@ const UNANSWERED: u32 = 2;
 /// Trains that may break before it is taken for certain that the path holds none.
 const BROKEN: usize = 3;
 
-/// All trains together take no longer than this, if there is more than one.
+/// All trains together take no longer than this, if more than one is wanted for it.
 const TOGETHER: Span = Span::from_secs(1);
 
 /// Between trains, before the first has told how fast the path is.
@@ -74,9 +74,9 @@ impl Trains {
         self.last_answer = now;
         if let Some(rate) = rate.filter(|rate| *rate > Rate::ZERO) {
             self.spacing = rate.serialization(burst) * 2;
-            // On a slow path one says as much as five, and five cost others seconds.
-            let fit = TOGETHER.as_nanos() / self.spacing.as_nanos().max(1);
-            self.wanted = self.wanted.min(fit.max(1) as usize);
+            // On a slow path one train says as much as others lose by five.
+            self.wanted =
+                self.wanted.min((TOGETHER.as_nanos() / self.spacing.as_nanos().max(1)).max(1) as usize);
         }
         self.next = self.next.min(now + self.spacing);
     }

@@ -21,6 +21,7 @@ fn ack(now: Time, newest_sent: Time, round: u64) -> Ack {
         rtt: RttView { latest: Some(rtt), smoothed: BASE, min: BASE },
         rate: None,
         window_limited: false,
+        paced: false,
         recovering: false,
         round,
     }

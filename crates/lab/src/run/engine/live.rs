@@ -264,6 +264,7 @@ pub(super) fn session(resolved: &Resolved) -> SessionConfig {
             maximum: flow.socket_buffer.unwrap_or(LARGEST_WINDOW),
             // Both ends are ours here.
             pace: true,
+            regret: flow.regret,
         }),
         segment: flow.segment(),
         pacing: None,

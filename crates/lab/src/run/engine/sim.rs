@@ -179,7 +179,7 @@ fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
         delayed_ack_timeout: flow.delayed_ack_timeout,
         socket_buffer: flow.socket_buffer.unwrap_or(Bytes::MAX),
         // Both ends are the simulator's, so the sender can be paced.
-        sizer: sizer.map(|name| SizerPlan { name: name.into(), can_pace: true }),
+        sizer: sizer.map(|name| SizerPlan { name: name.into(), can_pace: true, regret: flow.regret }),
         send_jitter: flow.send_jitter,
         transport: flow.transport,
         access_rate: flow.access_rate,

@@ -46,6 +46,12 @@ impl Pacing {
         }
     }
 
+    /// Whether there is a pace.
+    #[inline]
+    pub(super) fn paced(&self) -> bool {
+        self.paced
+    }
+
     /// Whether there is anything to do.
     #[inline]
     pub(super) fn is_on(&self) -> bool {

@@ -1,0 +1,242 @@
+//! [`Regret`]: SOBAS with a bound on what it may give up.
+//!
+//! SOBAS takes what is available and not what others have. A window without limit may take more from others than S leaves them. So the
+//! transfer is cut into segments, with an open window or with S. The better one is kept, and the other asked again at longer
+//! intervals each time. The transfer begins with an open window, as any other does: nothing is measured before the data flows.
+//!
+//! | window | when | next |
+//! |---|---|---|
+//! | open | the segment is over, and a longer queue stands than S aims at | S = R T of its goodput, asked |
+//! | open | the segment is over, and no such queue stands | open |
+//! | S, asked | its goodput has nearly all of the open window's at the end of a segment | S, kept |
+//! | S, asked | its goodput is clearly less, or less at the end | open, kept |
+//! | S, kept | its segments are over | open, asked |
+//! | S | loss that is not ours, or the sender goes by a rate that it measures | open |
+
+use crate::sobas::{IDLY, Sobas};
+use crate::{Action, BufferSizer, Input, SizerConfig, SizerState, USUAL_REGRET};
+use units::{Rate, Span, Time};
+
+/// A segment lasts so many round trips, and so many seconds.
+const SEGMENT: (u64, f64) = (30, 3.0);
+/// Round trips after a window was opened that do not count: it has to grow.
+const OPENING: u64 = 8;
+/// S is kept if it has this share of the goodput of an open window: what it costs beyond that is no noise.
+const KEEPS: f64 = 0.97;
+/// A segment with S ends early with less than this share.
+const CLEARLY: f64 = 0.95;
+/// Round trips before that.
+const SOON: u64 = 8;
+/// An open window still grows while it has more than this of its last segment.
+const GROWS: f64 = 1.05;
+/// Segments between two questions, at first.
+const AGAIN: u32 = 8;
+/// So many times as many after each.
+const RARER: u32 = 2;
+
+/// The sizer.
+#[derive(Debug)]
+pub struct Regret {
+    sobas: Sobas,
+    /// The bound: a share of all that is delivered.
+    bound: f64,
+    side: Side,
+    /// S is in force since the beginning.
+    first: bool,
+    /// What counts, once data flows.
+    segment: Option<Segment>,
+    /// Goodput of each side, bytes per second.
+    known: [Option<f64>; 2],
+    /// Segments until the other side is asked next.
+    again: u32,
+    /// Bytes, of the open window; it grows.
+    window: f64,
+    /// All that was delivered, and what segments with S have cost, bytes.
+    delivered: f64,
+    cost: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Open,
+    Held,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    /// The side is being asked; otherwise it is kept.
+    asks: bool,
+    from: Time,
+    until: Time,
+    bytes: f64,
+}
+
+impl Regret {
+    /// A machine before its first input. Without a bound in `config` it has [`USUAL_REGRET`].
+    #[must_use]
+    pub fn new(config: SizerConfig) -> Self {
+        let regret = Some(config.regret.unwrap_or(USUAL_REGRET));
+        Self { side: Side::Held, ..Self::of(Sobas::new(SizerConfig { regret, ..config })) }
+    }
+
+    /// Goes on with `sobas`, whose window is open or S.
+    #[must_use]
+    pub fn of(sobas: Sobas) -> Self {
+        let bound = sobas.bound().unwrap_or(USUAL_REGRET);
+        let side = if sobas.is_decided() { Side::Held } else { Side::Open };
+        let window = sobas.window();
+        Self {
+            sobas,
+            bound,
+            side,
+            first: true,
+            segment: None,
+            known: [None; 2],
+            again: AGAIN,
+            window,
+            delivered: 0.0,
+            cost: 0.0,
+        }
+    }
+
+    /// A segment of `count` usual ones, that counts from `from` on.
+    fn begin(&mut self, from: Time, asks: bool, count: u32) {
+        let usual = (self.sobas.round_trip() * SEGMENT.0).max(Span::from_secs_f64(SEGMENT.1));
+        self.segment = Some(Segment { asks, from, until: from + usual * u64::from(count), bytes: 0.0 });
+    }
+
+    fn open(&mut self, now: Time, asks: bool, count: u32) {
+        self.side = Side::Open;
+        self.first = false;
+        self.window = self.sobas.window();
+        self.sobas.release();
+        self.begin(now + self.sobas.round_trip() * OPENING, asks, count);
+    }
+
+    /// Payload arrives.
+    fn delivered(&mut self, now: Time, bytes: f64) {
+        if self.side == Side::Held && self.sobas.is_beginning() {
+            return;
+        }
+        self.delivered += bytes;
+        if self.side == Side::Open {
+            self.window = self.window.max(self.sobas.unlimited());
+        }
+        let Some(segment) = &mut self.segment else { return self.begin(now, true, 1) };
+        if now < segment.from {
+            return;
+        }
+        segment.bytes += bytes;
+        let segment = *segment;
+        let passed = now.since(segment.from);
+        let rate = segment.bytes / passed.as_secs_f64().max(1e-6);
+        let open = self.known[Side::Open as usize];
+        let soon = passed >= self.sobas.round_trip() * SOON && passed >= Span::from_millis(500);
+        let clearly = self.side == Side::Held && soon && open.is_some_and(|open| rate < CLEARLY * open);
+        if now < segment.until && !clearly {
+            return;
+        }
+        // The window may still grow: what it has then is not known yet.
+        let grows = open.is_none_or(|before| rate > GROWS * before)
+            && self.known[Side::Held as usize].is_none_or(|held| rate >= held);
+        self.known[self.side as usize] = Some(rate);
+        match self.side {
+            Side::Open if grows => self.begin(now, segment.asks, 1),
+            Side::Open => self.open_ends(now, segment, rate),
+            Side::Held => self.held_ends(now, segment, rate, passed),
+        }
+    }
+
+    fn open_ends(&mut self, now: Time, segment: Segment, rate: f64) {
+        let held = self.known[Side::Held as usize];
+        let keeps = held.is_some_and(|held| held >= KEEPS * rate);
+        // Asked since S was kept: which of them is better? Otherwise it is S's turn, where that could be of use.
+        let turn = if segment.asks && held.is_some() { keeps } else { self.sobas.queues() };
+        if self.cost > self.bound * self.delivered || !turn {
+            let count = if segment.asks && held.is_some() { self.later() } else { 1 };
+            return self.begin(now, false, count);
+        }
+        let rate = rate.max(held.unwrap_or(0.0));
+        let from = self.sobas.resume(now, Rate::from_bps_f64(8.0 * rate), self.window);
+        self.side = Side::Held;
+        let asks = !(segment.asks && held.is_some());
+        let count = if asks { 1 } else { self.later() };
+        self.begin(from, asks, count);
+    }
+
+    fn held_ends(&mut self, now: Time, segment: Segment, rate: f64, passed: Span) {
+        // No window has more than the path.
+        if self.sobas.part(8.0 * rate).is_some_and(|part| part >= KEEPS) {
+            return self.begin(now, false, 1);
+        }
+        let Some(open) = self.known[Side::Open as usize] else { return self.open(now, true, 1) };
+        self.cost += (open - rate).max(0.0) * passed.as_secs_f64();
+        if !segment.asks {
+            return self.open(now, true, 1);
+        }
+        let count = self.later();
+        if rate >= KEEPS * open {
+            self.begin(now, false, count);
+        } else {
+            self.open(now, false, count);
+        }
+    }
+
+    /// Segments until the next question.
+    fn later(&mut self) -> u32 {
+        let count = self.again;
+        self.again = (RARER * count).min(1 << 10);
+        count
+    }
+}
+
+impl BufferSizer for Regret {
+    fn handle(&mut self, now: Time, input: Input) {
+        match self.side {
+            Side::Open => self.sobas.watch(now, input),
+            Side::Held => self.sobas.handle(now, input),
+        }
+        if self.side == Side::Held && !self.sobas.is_decided() && !self.sobas.is_beginning() {
+            let count = self.later();
+            self.open(now, false, count);
+        }
+        if let Input::Delivered(bytes) = input {
+            self.delivered(now, bytes.get() as f64);
+        }
+    }
+
+    fn poll(&mut self, now: Time) -> Option<Action> {
+        if self.side == Side::Held {
+            self.sobas.begin_if_measured(now);
+            if self.first && self.sobas.shares_the_path() {
+                self.open(now, false, 1);
+            }
+        }
+        match self.side {
+            Side::Open => self.sobas.poll_with(now, self.window),
+            Side::Held => self.sobas.poll(now),
+        }
+    }
+
+    fn wakeup(&self) -> Option<Time> {
+        self.sobas.wakeup()
+    }
+
+    fn probe_interval(&self) -> Option<Span> {
+        let open = self.side == Side::Open;
+        self.sobas.probe_interval().map(|interval| if open { interval * IDLY } else { interval })
+    }
+
+    fn state(&self) -> SizerState {
+        let shown = |side: Side| {
+            self.known[side as usize].map_or("?".to_owned(), |rate| format!("{:.1} Mb/s", rate * 8.0 / 1e6))
+        };
+        let known = format!("{} with S, {} with an open window", shown(Side::Held), shown(Side::Open));
+        match self.side {
+            Side::Open => SizerState { phase: "open", reason: format!("no limit: {known}") },
+            Side::Held => {
+                SizerState { reason: format!("{}; {known}", self.sobas.state().reason), ..self.sobas.state() }
+            }
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Before S is decided: the path is measured, and the window grows to C'T and beyond.
+
+use super::path::{Before, Level, Sign};
+use super::{FLAT, LEAST_SEGMENTS, Phase, Sobas, shown_ms};
+use estimate::{Estimator, TRAIN_BYTES};
+use units::{Rate, Span, Time};
+
+/// Segments that a sender begins with [rfc6928:2].
+pub(super) const INITIAL_SEGMENTS: u64 = 10;
+
+/// What remains of the ramp's growth where the path may be full before C'T: what is let out until that shows has to wait somewhere.
+pub(super) const LATE: f64 = 0.25;
+
+/// The share of C' that a sender is paced at: with a little less than all of it nothing queues.
+const BELOW: f64 = 0.998;
+
+/// The window grows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Grow {
+    /// A segment per RTT from this window on: C'T. `None`: C' is not known.
+    pub(super) ramp_to: Option<f64>,
+    /// No loss so far: the sender is in its first slow start.
+    starting: bool,
+}
+
+impl Sobas {
+    /// Whether the data need not wait for trains any longer: they are over, one way or another, or one has come whole and the others
+    /// are asked for while the sender is still in its first round trips.
+    pub(super) fn has_measured(&self) -> bool {
+        self.trains.is_over()
+            || (self.config.regret.is_none()
+                && self.path.capacity.whole() > 0
+                && self.trains.soon_over(self.base()))
+    }
+
+    pub(super) fn measured(&mut self, now: Time, sign: Sign) -> Phase {
+        match sign {
+            Sign::Train if self.has_measured() => self.begin_to_grow(now),
+            Sign::Delivered(bytes) => {
+                let most = self.segments(4 * INITIAL_SEGMENTS);
+                self.grow_by(self.config.parameters.ramp * bytes.get() as f64, most);
+                let patient = self.port.delivered.get() as f64 <= 64.0 * most;
+                if self.path.times().is_some() || patient {
+                    Phase::Measure
+                } else {
+                    self.open(now, "no round-trip times, so nothing to decide by")
+                }
+            }
+            _ => Phase::Measure,
+        }
+    }
+
+    /// Data may flow.
+    fn begin_to_grow(&mut self, now: Time) -> Phase {
+        self.note_train(now);
+        if self.port.rate_based {
+            return self.open(now, "the sender goes by a rate that it measures");
+        }
+        let ramp_to = self.ceiling();
+        if let Some(ceiling) = ramp_to {
+            // Doubling up to here queues nothing if it is spread, else half of it: no more than a train has shown to fit.
+            let fits = if self.config.can_pace || self.path.capacity.whole() == 0 {
+                ceiling / if self.config.can_pace { 4.0 } else { 16.0 }
+            } else {
+                (1.5 * TRAIN_BYTES.get() as f64).clamp(ceiling / 16.0, ceiling / 4.0)
+            };
+            self.window = self.window.max(fits).min(ceiling);
+        }
+        let (whole, lost) = (self.path.capacity.whole(), self.path.capacity.lost());
+        let capacity = self.path.capacity.estimate().map_or("unknown".to_owned(), super::path::mbps);
+        self.reason = format!("C' is {capacity}, {whole} of {} trains came whole; growing", whole + lost);
+        Phase::Grow(Grow { ramp_to, starting: true })
+    }
+
+    /// A train is back: how long its queue is the trains'.
+    fn note_train(&mut self, now: Time) {
+        self.port.trains_until = now + self.base() * 2;
+    }
+
+    pub(super) fn grown(&mut self, now: Time, grow: Grow, sign: Sign) -> Phase {
+        let queue_of_trains = now < self.port.trains_until;
+        let ramps = grow.ramp_to.is_none_or(|to| self.window < to);
+        match sign {
+            Sign::Train => {
+                self.note_train(now);
+                // Another train may say more of C'.
+                let ramp_to = grow.ramp_to.filter(|_| !ramps).or_else(|| self.ceiling());
+                Phase::Grow(Grow { ramp_to, ..grow })
+            }
+            Sign::Delivered(bytes) => {
+                let bytes = bytes.get() as f64;
+                match ramps {
+                    true => self.grow_by(self.ramp(now, grow) * bytes, grow.ramp_to.unwrap_or(f64::INFINITY)),
+                    false => self.grow_by(self.beyond(now) * bytes, f64::INFINITY),
+                }
+                Phase::Grow(grow)
+            }
+            Sign::Wait(wait)
+                if ramps && !queue_of_trains && wait >= self.path.hint(self.base()) + self.noise() =>
+            {
+                // What was let out in the last round trip is under way still.
+                self.window /= 1.0 + LATE * self.config.parameters.ramp;
+                self.reason = format!(
+                    "a queue of {} stands; growing by a segment per RTT until the rate is flat",
+                    shown_ms(wait)
+                );
+                Phase::Grow(Grow { ramp_to: Some(self.window), ..grow })
+            }
+            Sign::Sample(_) => self.decide_if_flat(now, grow),
+            Sign::Loss(_) if queue_of_trains || now < self.losses.recovered => Phase::Grow(grow),
+            Sign::Loss(Before::Standing) => self.decide_by_loss(now, self.given()),
+            Sign::Loss(Before::Burst) if self.is_near_capacity() => self.decide_by_loss(now, self.given()),
+            Sign::Loss(Before::Burst) if self.losses.count(now) < self.config.parameters.losses as u32 => {
+                // Bursts that a small buffer does not hold are had at the start.
+                self.losses.recovered = now + self.base() * 4;
+                Phase::Grow(Grow { ramp_to: self.ceiling().or(Some(self.window)), starting: false })
+            }
+            Sign::Loss(_) => self.open(now, "congested path, loss without a queue before it"),
+            Sign::Wait(_) => Phase::Grow(grow),
+        }
+    }
+
+    /// How much the window grows per delivered byte on its way to C'T.
+    fn ramp(&self, now: Time, grow: Grow) -> f64 {
+        let gain = self.config.parameters.ramp;
+        let near = grow.ramp_to.is_some_and(|to| self.window > to / 2.0);
+        let fills = now >= self.port.trains_until
+            && self.path.waits_by(now).is_some_and(|wait| wait >= self.path.hint(self.base()) / 2);
+        if near || fills { LATE * gain } else { gain }
+    }
+
+    /// And beyond: a segment per window, more while nothing waits.
+    fn beyond(&self, now: Time) -> f64 {
+        let segment = self.config.segment.get() as f64 / self.window;
+        if self.path.has_room(now) { segment.max(self.config.parameters.explore) } else { segment }
+    }
+
+    fn decide_if_flat(&mut self, now: Time, grow: Grow) -> Phase {
+        let equal = if grow.starting { FLAT.0 } else { FLAT.1 };
+        // A limit by the window says that the path is full only where the window is what the path takes.
+        let at_ceiling = self.ceiling().is_some_and(|ceiling| self.window >= 0.999 * ceiling);
+        // A sender that is paced has all of C' with less than its window.
+        let all = self.path.flat(equal).filter(|level| at_ceiling && self.has_all(*level));
+        if let Some((level, risen)) =
+            self.path.flat_rate(equal, at_ceiling).or(all.map(|level| (level, false)))
+        {
+            let window = self.window;
+            let next = self.decide(now, level, "flat rate");
+            if !risen {
+                // The samples still know of smaller windows.
+                self.window = window;
+            }
+            return next;
+        }
+        match self.path.const_rate_drop() {
+            Some(level) => {
+                self.halvings += 1;
+                self.decide(now, level, "constant rate, then a drop")
+            }
+            None => Phase::Grow(grow),
+        }
+    }
+
+    /// What the path gave until now: the best of the last samples, or the last round trip if that was better. A window that grows
+    /// fast has outgrown its samples.
+    pub(super) fn given(&self) -> Option<Level> {
+        let last = self.path.last_round(self.path.payload_capacity(self.config.segment, self.config.header));
+        match (self.path.best(), last) {
+            (Some(best), Some(last)) if last.rate > best.rate => Some(last),
+            (best, last) => best.or(last),
+        }
+    }
+
+    fn is_near_capacity(&self) -> bool {
+        let given = self.given().and_then(|level| self.share(level));
+        given.is_some_and(|share| share >= self.config.parameters.dropped)
+    }
+
+    /// By what round trips were longer than the least one before the transfer: other traffic, or a machine that is late.
+    pub(super) fn noise(&self) -> Span {
+        self.path.times().map_or(Span::ZERO, |times| times.exogenous.saturating_sub(times.base))
+    }
+
+    /// R's part of C', if that is known.
+    pub(super) fn share(&self, level: Level) -> Option<f64> {
+        Some(level.rate / self.path.payload_capacity(self.config.segment, self.config.header)?)
+    }
+
+    /// C'T in payload, T the RTT before the transfer.
+    pub(super) fn ceiling(&self) -> Option<f64> {
+        let rate = self.path.payload_capacity(self.config.segment, self.config.header)?;
+        let window = rate / 8.0 * self.path.times()?.exogenous.as_secs_f64();
+        Some(window.clamp(self.segments(LEAST_SEGMENTS), self.maximum()))
+    }
+
+    /// What the sender is to be paced at until S is decided: a little more than the window moves, and never more than C', with which
+    /// nothing queues. C' counts whole packets, a pace counts payload.
+    pub(super) fn pace(&self) -> Option<Rate> {
+        if !self.config.can_pace {
+            return None;
+        }
+        let capacity = self.path.payload_capacity(self.config.segment, self.config.header);
+        let capacity = capacity.map(|rate| BELOW * rate);
+        match self.phase {
+            Phase::Grow(_)
+                if self.config.regret.is_none()
+                    || self.path.capacity.whole() == 0
+                    || !self.shares_the_path() =>
+            {
+                let ahead = 1.25 * self.window * 8.0 / self.path.times()?.exogenous.as_secs_f64();
+                Some(Rate::from_bps_f64(ahead.min(capacity.unwrap_or(f64::INFINITY))))
+            }
+            Phase::Hold(hold) if self.has_all(hold.level) => capacity.map(Rate::from_bps_f64),
+            _ => None,
+        }
+    }
+
+    /// Whether R is nearly all of C'.
+    pub(super) fn has_all(&self, level: Level) -> bool {
+        self.share(level).is_some_and(|share| share >= self.config.parameters.all)
+    }
+}
