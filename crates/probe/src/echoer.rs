@@ -37,7 +37,7 @@ pub struct TrainLimits {
 }
 
 impl Default for TrainLimits {
-    /// What a prober of this project asks for: 50 packets that Ethernet carries, 15 ms apart, the five of a decision at
+    /// What a prober of this project asks for: 20 packets that Ethernet carries, 15 ms apart, the five of a decision at
     /// once where they were held up, 1000 in all for 200 decisions [sobas:IV].
     fn default() -> Self {
         let (length, at_once) = (PACKET - HEADERS[0], TRAINS as u64);
@@ -277,12 +277,17 @@ mod tests {
     fn no_train_is_larger_than_what_a_prober_asks_for() {
         let mut bench = here();
         assert!(bench.probe());
-        for (packets, length) in
-            [(100, 8972), (51, 1472), (50, 1473), (0, 1472), (50, 71), (u16::MAX, u16::MAX)]
-        {
+        for (packets, length) in [
+            (100, 8972),
+            (PACKETS + 1, 1472),
+            (PACKETS, 1473),
+            (0, 1472),
+            (PACKETS, 71),
+            (u16::MAX, u16::MAX),
+        ] {
             assert!(!bench.train(packets, length), "{packets} of {length} bytes");
         }
-        assert!(bench.train(50, 1472));
+        assert!(bench.train(PACKETS, 1472));
     }
 
     #[test]
@@ -311,7 +316,7 @@ mod tests {
         assert!(bench.probe());
         let began = bench.clock.real();
         while bench.clock.real().since(began) < Span::from_millis(200) {
-            bench.train(50, 1472);
+            bench.train(PACKETS, 1472);
         }
         let most = 5 + bench.clock.real().since(began).as_nanos() / 15_000_000;
         let counts = bench.echoer.counts();
@@ -325,7 +330,7 @@ mod tests {
         // The second echoer sees IPv4 addresses in their form as ones of IPv6.
         for address in ["127.0.0.1:0", "[::]:0"] {
             let mut heard = Bench::new(Ipv4Addr::LOCALHOST, address, |echoer| echoer.only_from(localhost));
-            assert!(heard.probe() && heard.train(50, 1472), "{address}");
+            assert!(heard.probe() && heard.train(PACKETS, 1472), "{address}");
             let mut other = Bench::new(stranger, address, |echoer| echoer.only_from(localhost));
             assert!(!other.probe(), "{address}");
             let counts = other.echoer.counts();
@@ -340,14 +345,14 @@ mod tests {
         for (allowed, sent) in [(false, 0), (false, 0), (true, 1)] {
             bench.asked += 1;
             let (number, cookie) = (bench.asked, bench.cookie);
-            let request = Message::TrainRequest { number, packets: 50, length: 1472, cookie };
+            let request = Message::TrainRequest { number, packets: PACKETS, length: 1472, cookie };
             bench.socket.send(&request.encode(&bench.key, SESSION)).unwrap();
             let mut asked = Vec::new();
             bench.echoer.poll_allowing(&bench.clock, |bytes| {
                 asked.push(bytes);
                 allowed
             });
-            assert_eq!(asked, [Bytes::new(73_600)]);
+            assert_eq!(asked, [Bytes::new(1472 * u64::from(PACKETS))]);
             assert_eq!(bench.echoer.counts().trains, sent);
         }
     }

@@ -1,5 +1,6 @@
 //! Probes over loopback: what they measure, and what strangers get.
 
+use estimate::TRAIN_PACKETS;
 use host::Clock;
 use std::net::{SocketAddr, UdpSocket};
 use std::thread;
@@ -10,6 +11,7 @@ use unjudged::could_not_judge;
 use unjudged::tries::{in_one_of_five, in_time};
 
 const SESSION: u64 = 7;
+const PACKETS: u16 = TRAIN_PACKETS as u16;
 const INTERVAL: Span = Span::from_millis(2);
 
 fn key() -> ProbeKey {
@@ -232,9 +234,9 @@ fn a_train_comes_whole_and_in_order() {
     bench.prober.ask_train();
     let events = bench.run(|_, _| true, |events| train(events).is_some());
     let train = train(&events).expect("within two seconds");
-    assert_eq!((train.packets, train.packet, train.is_whole()), (50, Bytes::new(1500), true));
+    assert_eq!((train.packets, train.packet, train.is_whole()), (PACKETS, Bytes::new(1500), true));
     assert!(train.arrivals.windows(2).all(|pair| pair[0].1 <= pair[1].1), "stamps rise");
-    assert!(bench.to_prober.iter().filter(|datagram| datagram.len() == 1472).count() == 50);
+    assert!(bench.to_prober.iter().filter(|datagram| datagram.len() == 1472).count() == usize::from(PACKETS));
     assert_eq!(bench.prober.wakeup(), Time::NEVER, "silent again");
 }
 
@@ -246,8 +248,10 @@ fn a_train_with_a_hole_is_told_as_such_and_one_that_never_comes_too() {
     let trains =
         |events: &[ProbeEvent]| events.iter().filter(|event| matches!(event, ProbeEvent::Train(_))).count();
     // Datagram 0 is the echo that brings the cookie; the second train is lost whole.
-    let events =
-        bench.run(|back, number| back || (number != 20 && number < 52), |events| trains(events) == 2);
+    let events = bench.run(
+        |back, number| back || (number != 10 && number <= usize::from(PACKETS) + 1),
+        |events| trains(events) == 2,
+    );
     let arrived: Vec<usize> = events
         .iter()
         .filter_map(|event| match event {
@@ -259,7 +263,7 @@ fn a_train_with_a_hole_is_told_as_such_and_one_that_never_comes_too() {
         })
         .collect();
     assert_eq!(arrived.len(), 2, "{events:?}");
-    assert!(arrived[0] == 49 && arrived[1] <= 1, "{arrived:?}");
+    assert!(arrived[0] + 1 == usize::from(PACKETS) && arrived[1] <= 1, "{arrived:?}");
 }
 
 #[test]
@@ -269,7 +273,7 @@ fn a_train_does_not_wait_for_the_one_before_it() {
     bench.prober.ask_train();
     let whole = |events: &[ProbeEvent]| train(events).map(TrainArrivals::is_whole);
     // Nothing of the first train comes through; it is given up after a second.
-    let lost = 1..51;
+    let lost = 1..=usize::from(PACKETS);
     let events = bench.run(|back, number| back || !lost.contains(&number), |events| whole(events).is_some());
     assert_eq!(whole(&events), Some(true), "{events:?}");
     let events = bench.run(|_, _| true, |events| whole(events).is_some());
@@ -319,7 +323,7 @@ fn trains_are_limited_in_number_and_in_time() {
     bench.run(|_, _| true, |_| false);
     let counts = bench.echoer.counts();
     assert_eq!((counts.trains, counts.trains_refused), (1, 1), "too soon");
-    let mut bench = Bench::new(TrainLimits { packets: 49, ..TrainLimits::default() });
+    let mut bench = Bench::new(TrainLimits { packets: PACKETS - 1, ..TrainLimits::default() });
     bench.prober.ask_train();
     bench.run(|_, _| true, |_| false);
     assert_eq!(bench.echoer.counts().trains_refused, 1, "too long");

@@ -9,12 +9,14 @@ pub(crate) mod flow;
 pub(crate) mod link;
 pub(crate) mod top;
 pub(crate) mod traffic;
+pub(crate) mod values;
 pub(crate) mod wlan;
 
-pub(crate) use flow::{FLOW, PARETO, SIZER, SPREAD};
+pub(crate) use flow::FLOW;
 pub(crate) use link::{LINK, QUEUE, REVERSE};
 pub(crate) use top::{FIGURE, LIVE, MODEL, RECORD, REFERENCE, ROOT, SMALLEST};
 pub(crate) use traffic::{ENGSET, ON_OFF, REPLAY, STEADY, TRAFFIC};
+pub(crate) use values::{PARETO, SIZER, SPREAD};
 pub(crate) use wlan::{
     ACCESS, ACCESS_POINT, AIRTIME, BACKHAUL, CATEGORIES, CELL_QUEUE, SIZING, STATION, STATION_QUEUE, WLAN,
 };

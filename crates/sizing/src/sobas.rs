@@ -338,8 +338,9 @@ impl Sobas {
         Phase::Open { until }
     }
 
-    /// A window that limits no sender, not even one in slow start: two and a half times what is in flight, as a slow start doubles it meanwhile. What is promised beyond that could not be
-    /// taken back. Before there are round-trip times all that came counts as in flight.
+    /// A window that limits no sender, not even one in slow start. That one doubles what is in flight, so the window is two and a half
+    /// times as much: what is promised beyond that could not be taken back. Before there are round-trip times, all that came counts
+    /// as in flight.
     pub(crate) fn unlimited(&self) -> f64 {
         let most = self.window.min(self.port.delivered.get() as f64);
         let sent = self.path.last_round(None).map_or(most, |level| level.in_flight());

@@ -2,7 +2,8 @@
 
 use super::DefaultValue::{Required, Words, Written};
 use super::ends::ENDS;
-use super::flow::{LOSSES, PATH, SEGMENTS, SPREAD, WAY, WINDOWS};
+use super::flow::{LOSSES, PATH, SEGMENTS, WAY, WINDOWS};
+use super::values::SPREAD;
 use super::{KEY, Key, Keys, RATE, VOLUME};
 
 /// All traffic.

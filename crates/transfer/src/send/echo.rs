@@ -56,7 +56,9 @@ mod tests {
     fn trains_count_in_the_limit() {
         let rate = Rate::from_bps(1_000_000);
         let (counts, took) = twenty_trains(Some(rate), |counts| counts.trains_refused > 0);
-        let (train, passes) = (50 * 1472, rate.volume(took + Span::from_millis(20)).get());
+        let limits = TrainLimits::default();
+        let train = u64::from(limits.packets) * u64::from(limits.length);
+        let passes = rate.volume(took + Span::from_millis(20)).get();
         assert!(counts.trains_refused > 0, "{counts:?}");
         assert!(counts.trains * train <= passes + 2 * train, "{counts:?} in {took}");
     }
