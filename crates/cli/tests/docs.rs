@@ -14,7 +14,7 @@ const LONG: [(&str, usize); 9] = [
     ("docs/guide", 6),
     ("docs/concepts", 0),
     ("docs/reference", 1),
-    ("crates", 2),
+    ("crates", 0),
     ("crates/cli/src/args", 1),
 ];
 /// Where a path in backticks begins that is one of this repository.

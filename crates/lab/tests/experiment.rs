@@ -111,7 +111,7 @@ fn a_result_may_be_drawn_against_another_and_must_be_one() {
     };
     let chart = figure("queueing_delay_s.mean").unwrap().drawn.expect("a figure").curves.charts.remove(0);
     assert_eq!((chart.x.label.as_str(), chart.x.unit.as_str()), ("mean queueing delay", "ms"));
-    assert_eq!(chart.along.as_deref(), Some("link.queue.limit"));
+    assert_eq!(chart.along.as_deref(), Some("buffer"));
     let at: Vec<&str> = chart.curves[0].points.iter().filter_map(|point| point.at.as_deref()).collect();
     assert_eq!(at, ["10 packets", "30 packets"]);
     assert!(chart.curves[0].points[0].x < chart.curves[0].points[1].x, "a larger queue waits longer");

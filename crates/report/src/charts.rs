@@ -256,7 +256,7 @@ fn scale(chart: &mut Chart, case: &Case) {
         let highest = format!("{} {}", short(all), chart.unit);
         chart.note += &if chart.kind.starts_with("rate") && all > capacity && capacity > 0.0 {
             format!(
-                "; TCP delivers in order, so a repaired loss releases what waited behind it: for a moment up to {highest}, above the capacity"
+                "; TCP delivers in order, so a repaired loss releases the data behind the hole: up to {highest} for a moment, above the capacity"
             )
         } else {
             format!("; up to {highest}, beyond the chart")

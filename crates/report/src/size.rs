@@ -132,7 +132,7 @@ fn charts(sizing: &Sizing) -> Vec<CurveChart> {
         match charts.last_mut().filter(|chart| chart.y.label == label) {
             Some(chart) => chart.curves.push(curve),
             None => charts.push(CurveChart {
-                x: axis("limit", "packets"),
+                x: axis("buffer", "packets"),
                 along: None,
                 y: axis(label, unit),
                 curves: vec![curve],

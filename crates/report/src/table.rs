@@ -129,7 +129,7 @@ pub(super) fn table_hint(table: &str) -> String {
         out += "Small figures: distance from the model; bold beyond 10&nbsp;%. ";
     }
     if table.contains("<span>–</span>") {
-        out += "An en dash: the engine cannot know.";
+        out += "An en dash: the engine does not know this number.";
     }
     if out.is_empty() { out } else { format!("<p class=\"hint\">{}</p>", out.trim_end()) }
 }

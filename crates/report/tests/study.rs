@@ -30,7 +30,7 @@ fn an_experiments_page_is_about_its_cases_or_its_figure() {
     let cases = page(SCENARIO);
     let figure = page(&format!("{SCENARIO}[figure]\nx = 'link.queue.limit'\ny = ['utilization']\n"));
     let against = page(&format!("{SCENARIO}[figure]\nx = 'queueing_delay_s.mean'\ny = ['utilization']\n"));
-    assert!(against.contains("against mean queueing delay; each point a value of link.queue.limit"));
+    assert!(against.contains("against mean queueing delay; each point a value of buffer"));
     assert!(against.contains("<tr><th scope=\"row\">30 packets</th><td data-value="));
     for page in [&cases, &figure, &against] {
         assert!(page.contains("a title of its own") && page.contains("tightlink compare t.toml"));

@@ -62,7 +62,7 @@ pub use figure::{Drawn, FigureEngine, FigureReference, FigureSpec, MOST_REPEATS,
 pub use host::{AUTOTUNED, Host};
 pub use near::did_you_mean;
 pub use origin::Origin;
-pub use schema::{DefaultValue, Key};
+pub use schema::{DefaultValue, Key, key_words, unit_words};
 pub use spec::{
     BbrVariant, Column, Direction, Flow, Limit, Link, Live, LossDetection, Model, Pattern, Queue,
     QueueSettings, Record, RecordedFlows, Recovery, Replay, Scenario, Sessions, SocketBuffer, Spread, Stack,

@@ -2,7 +2,7 @@
 //!
 //! This is the only place that says so. `read/` takes the defaults from here, `tightlink keys` prints it, and
 //! `reference.rs` makes `docs/reference/scenario.md` of it. One file per table of the scenario; `schema/ends.rs` is the part of
-//! `[[flow]]` that a [`Host`] turns on. Texts are Markdown; links in them are relative to `docs/reference/`.
+//! `[[flow]]` that a [`Host`] turns on, `schema/words.rs` the words for keys on axes. Texts are Markdown; links in them are relative to `docs/reference/`.
 
 pub(crate) mod ends;
 pub(crate) mod flow;
@@ -11,6 +11,7 @@ pub(crate) mod top;
 pub(crate) mod traffic;
 pub(crate) mod values;
 pub(crate) mod wlan;
+mod words;
 
 pub(crate) use flow::FLOW;
 pub(crate) use link::{LINK, QUEUE, REVERSE};
@@ -20,6 +21,7 @@ pub(crate) use values::{PARETO, SIZER, SPREAD};
 pub(crate) use wlan::{
     ACCESS, ACCESS_POINT, AIRTIME, BACKHAUL, CATEGORIES, CELL_QUEUE, SIZING, STATION, STATION_QUEUE, WLAN,
 };
+pub use words::{key_words, unit_words};
 
 use crate::document::Node;
 use crate::host::Host;

@@ -175,7 +175,7 @@ fn a_figure_from_several_engines_needs_one_that_the_command_line_leaves() {
                   y = ['flows.target.goodput_bps']\nengines = ['sim', 'live']\n";
     place.write("fig.toml", format!("{SMALL}{figure}"));
     let ended = place.run(&["compare", "fig.toml", "--engines", "sim", "--repeat", "2"]).well();
-    assert!(ended.out.contains("goodput of target (Mbit/s) against link.queue.limit"), "{}", ended.out);
+    assert!(ended.out.contains("goodput of target (Mbit/s) against buffer"), "{}", ended.out);
     assert!(ended.out.contains(" to "), "from the least to the most:\n{}", ended.out);
     place.run(&["compare", "fig.toml", "--engines", "model"]).failed(
         2,

@@ -16,7 +16,7 @@ use crate::study::search::{Bound, SearchError, Target, search as search_for};
 use crate::study::sweep::{Runner, SweepError};
 use crate::study::task::{Answer, Task, shown};
 use points::{PointRuns, run_points};
-use scenario::{Drawn, Faults, FigureSpec, Point, Smallest};
+use scenario::{Drawn, Faults, FigureSpec, Point, Smallest, key_words, unit_words};
 use serde::Serialize;
 use units::{Complaint, split_quantity};
 
@@ -35,9 +35,9 @@ pub struct Curves {
 /// One chart: a number against the swept key.
 #[derive(Clone, Debug, Serialize)]
 pub struct CurveChart {
-    /// What the horizontal axis is: the swept key, or a number of the summary.
+    /// The horizontal axis: the words for the swept key, or for a number of the summary.
     pub x: Axis,
-    /// The swept key that a curve goes along, where x is a number of the summary.
+    /// The words for the swept key along which a curve goes, if x is a number of the summary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub along: Option<String>,
     /// What the vertical axis is.
@@ -214,7 +214,7 @@ fn number_chart(spec: &FigureSpec, key: &str, points: &[PointRuns]) -> Result<Cu
     }
     let first = points.first().map(|point| &point.task.point);
     Ok(match result {
-        Some((x, _)) => CurveChart { x, along: spec.along.clone(), y, curves },
+        Some((x, _)) => CurveChart { x, along: spec.along.as_deref().map(key_words), y, curves },
         None => CurveChart { x: x_axis(spec, first), along: None, y, curves: sorted(curves) },
     })
 }
@@ -225,12 +225,12 @@ fn smallest_chart(spec: &FigureSpec, question: &Smallest, answers: &[Answer]) ->
     for answer in answers {
         let Some(found) = &answer.found else { continue };
         let Ok(typed) = split_quantity(&found.value, "a number") else { continue };
-        unit = typed.unit.to_owned();
+        unit = unit_words(typed.unit).to_owned();
         let found = CurvePoint { x: f64::NAN, at: None, y: typed.value(), half_width: None, extent: None };
         place(&mut curves, spec, &answer.task.point, String::new(), found);
     }
     let (constrained, _) = quantity(&question.metric);
-    let label = format!("smallest {} for the {}", last(&question.over), constrained.label);
+    let label = format!("smallest {} for the {}", key_words(&question.over), constrained.label);
     CurveChart {
         x: x_axis(spec, answers.first().map(|answer| &answer.task.point)),
         along: None,
@@ -281,9 +281,9 @@ fn sorted(mut curves: Vec<Curve>) -> Vec<Curve> {
 fn x_axis(spec: &FigureSpec, first: Option<&Point>) -> Axis {
     let typed = |point: &Point| {
         let found = point.iter().find(|(key, _)| *key == spec.x)?;
-        Some(split_quantity(&found.1, "a number").ok()?.unit.to_owned())
+        Some(unit_words(split_quantity(&found.1, "a number").ok()?.unit).to_owned())
     };
-    Axis { label: spec.x.clone(), unit: first.and_then(typed).unwrap_or_default() }
+    Axis { label: key_words(&spec.x), unit: first.and_then(typed).unwrap_or_default() }
 }
 
 fn last(key: &str) -> &str {

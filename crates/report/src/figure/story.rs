@@ -78,7 +78,7 @@ mod tests {
         };
         let curve = Curve { name: "codel".into(), points: ys.iter().enumerate().map(point).collect() };
         let chart = CurveChart {
-            x: axis("limit", "bdp"),
+            x: axis("buffer", "BDP"),
             along: None,
             y: axis("idle time", "%"),
             curves: vec![curve],
@@ -90,12 +90,12 @@ mod tests {
     fn a_curve_is_told_by_where_it_goes_and_by_when() {
         assert_eq!(
             told(&[20.0, 5.0, 1.0, 0.5]),
-            "With codel, idle time falls from 20 % at 0 bdp to 0.5 % at 3 bdp; nine tenths of that by 2 bdp."
+            "With codel, idle time falls from 20 % at 0 BDP to 0.5 % at 3 BDP; nine tenths of that by 2 BDP."
         );
         assert_eq!(told(&[20.0, 20.1, 20.0]), "With codel, idle time stays between 20 % and 20.1 %.");
         assert_eq!(
             told(&[20.0, 2.0, 18.0]),
-            "With codel, idle time is 20 % at 0 bdp and 18 % at 2 bdp; the least is 2 % at 1 bdp."
+            "With codel, idle time is 20 % at 0 BDP and 18 % at 2 BDP; the least is 2 % at 1 BDP."
         );
         assert_eq!(told(&[1.0]), "");
     }

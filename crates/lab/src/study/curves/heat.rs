@@ -4,16 +4,16 @@ use super::points::PointRuns;
 use super::{Axis, CurvesError, last, quantity};
 use crate::run::metric::{numbers, value};
 use crate::study::task::shown;
-use scenario::{FigureSpec, Point};
+use scenario::{FigureSpec, Point, key_words};
 use serde::Serialize;
 use std::borrow::Cow;
 
 /// One map.
 #[derive(Clone, Debug, Serialize)]
 pub struct HeatMap {
-    /// What the columns are: the swept key.
+    /// The words for the swept key of the columns.
     pub x: String,
-    /// What the rows are: the other swept key.
+    /// The words for the swept key of the rows.
     pub rows: String,
     /// What is drawn.
     pub z: Axis,
@@ -76,8 +76,8 @@ pub(super) fn maps(
             let name = asked.into_iter().chain(named).collect::<Vec<_>>().join(", ");
             let index = maps.iter().position(|map| map.name == name).unwrap_or_else(|| {
                 maps.push(HeatMap {
-                    x: spec.x.clone(),
-                    rows: rows.to_owned(),
+                    x: key_words(&spec.x),
+                    rows: key_words(rows),
                     z: z.clone(),
                     name,
                     columns: Vec::new(),
