@@ -250,46 +250,6 @@ fn eifs_holds_the_acknowledgement_that_did_not_come() {
     }
 }
 
-/// Tables of ns-3 (src/wifi/examples/wifi-bianchi.cc): PHY, rate in Mbit/s, wait after a collision, and throughput of 5, 20 and 50 stations.
-/// Its stations have DCF, no retry limit, and 34 bytes around a payload of 1500; with 802.11b 36.
-const TABLES: &[(&str, &str, &str, [f64; 3])] = &[
-    ("802.11a", "6", "difs", [4.7087, 3.9899, 3.5071]),
-    ("802.11a", "6", "eifs", [4.6899, 3.9589, 3.4711]),
-    ("802.11a", "18", "eifs", [12.6719, 10.7810, 9.4804]),
-    ("802.11a", "54", "difs", [29.8324, 26.2925, 23.5618]),
-    ("802.11a", "54", "eifs", [29.2861, 25.3325, 22.4162]),
-    ("802.11g", "24", "difs", [16.2470, 14.0072, 12.4144]),
-    ("802.11g", "36", "eifs", [22.0092, 18.8997, 16.6777]),
-    ("802.11b", "1", "eifs", [0.8418, 0.7186, 0.6285]),
-    ("802.11b", "11", "difs", [6.4734, 5.7819, 5.1745]),
-    ("802.11b", "11", "eifs", [6.3821, 5.5765, 4.9103]),
-];
-
-#[test]
-fn published_tables_of_saturation_are_met_within_one_and_a_half_percent() {
-    for (phy, rate, after, expected) in TABLES {
-        let (control, header, seconds) = match *phy {
-            "802.11b" => ("2Mbit/s", 36, if *rate == "1" { 400 } else { 100 }),
-            _ => ("24Mbit/s", 34, if *rate == "6" { 100 } else { 40 }),
-        };
-        for (stations, expected) in [5, 20, 50].into_iter().zip(expected) {
-            let text = format!(
-                "title = 't'\nduration = '{seconds}s'\n[wlan]\nphy = '{phy}'\nrate = '{rate}Mbit/s'\ncontrol_rate = '{control}'\n\
-                 after_collision = '{after}'\nheader = '{header}B'\nllc = '0B'\nac.be = {{ aifsn = 2, retry_limit = 65535 }}\n\
-                 [[station]]\ncount = {stations}\nsaturated = '1500B'\n[record]\ncolumns = []\n"
-            );
-            for engine in [Engine::Model, Engine::Sim] {
-                let found = answered(engine, &text).summary.wlan.unwrap().throughput_bps / 1e6;
-                let apart = found / expected - 1.0;
-                assert!(
-                    apart.abs() < 0.015,
-                    "{phy} {rate} {after} {stations} {engine:?}: {found} {expected}"
-                );
-            }
-        }
-    }
-}
-
 #[test]
 fn two_kinds_of_stations_share_as_the_theory_of_classes_says() {
     let text = format!(
