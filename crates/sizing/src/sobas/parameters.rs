@@ -50,22 +50,6 @@ pub(super) const LOSS_MEMORY: Span = Span::from_secs(20);
 pub(crate) const CLOCK_STEP: Span = Span::from_millis(1);
 
 impl Parameters {
-    /// The parameter of this name, for those who try others.
-    pub fn named(&mut self, name: &str) -> Option<&mut f64> {
-        Some(match name {
-            "nearly_equal" => &mut self.nearly_equal,
-            "aim" => &mut self.aim,
-            "hint" => &mut self.hint,
-            "dropped" => &mut self.dropped,
-            "ramp" => &mut self.ramp,
-            "explore" => &mut self.explore,
-            "losses" => &mut self.losses,
-            "segment" => &mut self.segment,
-            "all" => &mut self.all,
-            _ => return None,
-        })
-    }
-
     /// The standing queue that S aims at, where a packet takes `packet`. 1 ms is more than hosts add.
     pub(crate) fn aim(&self, base: Span, packet: Span) -> Span {
         base.scale(self.aim).max(Span::from_millis(1)).max(packet * 2)
