@@ -89,11 +89,15 @@ pub struct Host {
     /// Mean time between two pauses, exponential; zero where there are none.
     #[serde(skip_serializing_if = "is_default")]
     pub pause_interval: Span,
-    /// How long the receiver's processor takes to begin after it had nothing to do for 200 us or more; zero: it never
-    /// sleeps.
+    /// How long the receiver's processor takes to begin after it had nothing to do for [`FALLS_ASLEEP`] or more; zero: it
+    /// never sleeps.
     #[serde(skip_serializing_if = "is_default")]
     pub wake_up: Span,
 }
+
+/// A processor that has had nothing to do for this long sleeps: as long as Linux lets a virtual one poll before it halts
+/// (`guest_halt_poll_ns`).
+pub const FALLS_ASLEEP: Span = Span::from_micros(200);
 
 impl Host {
     /// Whether the receiver gathers segments or acknowledgements.

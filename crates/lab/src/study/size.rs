@@ -1,15 +1,17 @@
 //! Which buffer? An operator's question, answered by theory ([`from_theory`]) and checked by simulation, and by the kernel if asked
 //! ([`Study`]).
 //!
-//! Reading order: `question.rs` what is asked and its defaults, `answer.rs` what comes out, `theory.rs` rules and what they expect,
-//! `choice.rs` from a curve to limits, `twin.rs` what is simulated in place of a path that is too large, `bench.rs` the simulations of
-//! limits, `around.rs` the answer under other circumstances and policies, `cell.rs` the same for an access point's queue, `lines.rs` lines to paste.
+//! Reading order: `question.rs` what is asked and its defaults, `answer.rs` what comes out, `hosts.rs` what the ends do
+//! that theory does not know, `theory.rs` rules and what they expect, `choice.rs` from a curve to limits, `twin.rs` what is simulated in
+//! place of a path that is too large, `bench.rs` the simulations of limits, `around.rs` the answer under other circumstances and policies,
+//! `cell.rs` the same for an access point's queue, `lines.rs` lines to paste.
 
 mod answer;
 mod around;
 mod bench;
 mod cell;
 mod choice;
+mod hosts;
 mod lines;
 mod question;
 mod theory;
@@ -17,6 +19,7 @@ mod twin;
 
 pub use answer::{Asked, Delay, Line, Point, Policy, Proof, Rule, Sizing, TradeOff, Variant};
 pub use choice::MARGIN;
+pub use hosts::Hosts;
 pub use question::{CONTROL, Ends, InCell, Mix, PACKET, PLACES, Question, RTT, TARGET};
 
 use super::experiment::ExperimentError;
@@ -41,7 +44,7 @@ const SPAN: f64 = 64.0;
 const BETWEEN: u32 = 3;
 /// The first look reaches up to so many bandwidth-delay products over the square root of the flows, or to `LARGEST`.
 const ROOTS: f64 = 6.0;
-/// Bandwidth-delay products up to which the first look reaches, and up to which any limit is tried.
+/// Bandwidth-delay products up to which the first look reaches, and up to which any limit is tried, what hosts hold included.
 const LARGEST: (f64, f64) = (1.2, 2.5);
 /// A choice among simulated limits may ask for others. They are simulated, and it is chosen again so often at most.
 const CHOICES: usize = 4;
@@ -51,7 +54,7 @@ const CHOICES: usize = 4;
 pub fn from_theory(question: &Question) -> Sizing {
     // Fine enough that rounding is not seen.
     let steps = 400;
-    let (low, high) = (SMALLEST, (question.bdp_packets() * LARGEST.1).max(2.0 * SMALLEST));
+    let (low, high) = (SMALLEST, (question.pipe_packets() * LARGEST.1).max(2.0 * SMALLEST));
     let mut limits: Vec<u64> =
         (0..=steps).map(|step| spaced(low, high, f64::from(step) / f64::from(steps))).collect();
     limits.dedup();
@@ -61,9 +64,10 @@ pub fn from_theory(question: &Question) -> Sizing {
     let shown = fine.iter().step_by(fine.len().div_ceil(12)).copied();
     let mut assumptions = assumptions(question);
     assumptions.push(
-        "theory alone: flows are all in step, or one of nine is out of it, whichever gives more; without start-up, timeouts and bursts".into(),
+        "theory alone: flows are all in step, or one of nine is out of it, whichever gives more; without start-up and timeouts".into(),
     );
     assumptions.extend(theory::policy(question));
+    assumptions.extend(theory::hosts(question));
     assumptions.extend(theory::small_windows(question));
     assumptions.extend(choice::clumps(question, chosen.recommended));
     Sizing {
@@ -264,7 +268,7 @@ impl Study {
     /// Looks at larger limits while none meets the target, and at smaller ones if all do.
     fn reach(&self, bench: &mut Bench<'_, '_>) -> Result<(), ExperimentError> {
         let step = SPAN.powf(1.0 / f64::from(LOOKS - 1));
-        let most = (self.question.bdp_packets() * LARGEST.1).max(f64::from(LOOKS) * step) as u64;
+        let most = (self.question.pipe_packets() * LARGEST.1).max(f64::from(LOOKS) * step) as u64;
         let target = self.question.target.get();
         while let Some(last) =
             bench.curve().last().filter(|last| last.surely() < target && last.packets < most)

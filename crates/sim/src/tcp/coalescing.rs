@@ -19,13 +19,10 @@ use super::receiver::{Acknowledgement, Receiver};
 use cc::SUPER_PACKET;
 use pauses::Pauses;
 use std::collections::VecDeque;
-use transport::Host;
+use transport::{FALLS_ASLEEP, Host};
 use units::random::Stream;
 use units::{Bytes, Span, Time};
 
-/// A processor that has had nothing to do for this long sleeps: as long as Linux lets a virtual one poll before it halts
-/// (`guest_halt_poll_ns`).
-const FALLS_ASLEEP: Span = Span::from_micros(200);
 /// Acknowledgements of one hole that leave at once (`TCP_FASTRETRANS_THRESH`).
 const AT_ONCE: u64 = 3;
 /// No more are gathered (`tcp_comp_sack_nr`).

@@ -1,5 +1,6 @@
 //! What an operator asks: the link, the flows over it, and what is wished of them.
 
+use super::hosts::Hosts;
 use crate::run::resolve::{KERNEL_CONTROLS, Resolved, ResolvedFlow};
 use model::rules::bandwidth_delay_product;
 use scenario::did_you_mean;
@@ -263,6 +264,8 @@ pub struct Question {
     pub flows: Ends<u64>,
     /// Their congestion controls.
     pub mix: Mix,
+    /// What their hosts do.
+    pub hosts: Hosts,
     /// A full packet.
     pub packet: Bytes,
     /// The mean utilization that is wished.
@@ -308,6 +311,7 @@ impl Question {
             rtt: RTT,
             flows: PLACES[0].1,
             mix: Mix::only(CONTROL),
+            hosts: Hosts::linux(CONTROL),
             packet: PACKET,
             target: Fraction::new(TARGET).expect("a share"),
             max_delay: None,
@@ -338,6 +342,7 @@ impl Question {
             rtt: Ends { least, most },
             flows: Ends::at(greedy.len() as u64),
             mix: Mix::of_flows(&greedy),
+            hosts: Hosts::of_flows(&greedy),
             packet: resolved.segment(),
             queue: resolved.queue.policy.clone(),
             ..Self::of(resolved.link.rate)
@@ -407,6 +412,11 @@ impl Question {
     #[must_use]
     pub fn bdp_packets(&self) -> f64 {
         self.bdp().get() as f64 / self.packet.get() as f64
+    }
+
+    /// Packets under way on a full link without a queue, those in hosts as well, at most.
+    pub(super) fn pipe_packets(&self) -> f64 {
+        self.bdp_packets() * (1.0 + self.hosts.most_held() / self.rtt.mean().as_secs_f64())
     }
 
     /// Packets that each of `flows` has under way where they fill the link without a queue.

@@ -1,0 +1,116 @@
+//! What the ends of flows do that theory does not know: they hold packets, send them in bursts, and have a line of their own. On a path
+//! of microseconds that decides.
+
+use crate::run::resolve::ResolvedFlow;
+use cc::super_packet;
+use scenario::Host;
+use transport::FALLS_ASLEEP;
+use units::{Bytes, Rate, Span};
+
+/// Segments that leave together at least.
+const LEAST_TOGETHER: u64 = 2;
+
+/// What hosts do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hosts {
+    /// Added to each round trip: the receiver's card gathers neighbours, and the sender's departures jitter, by half of the jitter in
+    /// the mean.
+    always: Span,
+    /// Added where the receiver's processor had nothing to do for a while.
+    waking: Span,
+    /// Segments leave in super-packets.
+    together: bool,
+    /// The rate of each host's own line; `None`: without limit.
+    line: Option<Rate>,
+}
+
+impl Hosts {
+    /// Of `host = "rfc"`: none of it.
+    pub const NONE: Self = Self { always: Span::ZERO, waking: Span::ZERO, together: false, line: None };
+
+    /// Of `host = "linux"`, for flows with `control`.
+    #[must_use]
+    pub fn linux(control: &str) -> Self {
+        let of = |key| Host::Linux.default_of::<Span>(key, control).unwrap_or_default();
+        Self {
+            always: of("gro") + of("send_jitter") / 2,
+            waking: of("wake_up"),
+            together: Host::Linux.default_of("tso", control).unwrap_or_default(),
+            line: Host::Linux.default_of("access_rate", control),
+        }
+    }
+
+    /// Of `flows`: of each the longest, and the slowest line.
+    pub(super) fn of_flows(flows: &[&ResolvedFlow]) -> Self {
+        flows.iter().fold(Self::NONE, |all, flow| {
+            let host = &flow.transport.host;
+            Self {
+                always: all.always.max(host.gro + flow.send_jitter / 2),
+                waking: all.waking.max(host.wake_up),
+                together: all.together || host.tso,
+                line: all.line.into_iter().chain(flow.access_rate).reduce(Rate::min),
+            }
+        })
+    }
+
+    /// Seconds that a round trip grows by which takes `round` seconds without a queue, for each of `flows` that share the link. A flow's packets arrive
+    /// close together; while the others' pass, its receiver has nothing to do.
+    pub(super) fn held(&self, round: f64, flows: u64) -> f64 {
+        let always = self.always.as_secs_f64();
+        let idle = (round + always) * (1.0 - 1.0 / flows as f64);
+        if idle > FALLS_ASLEEP.as_secs_f64() { always + self.waking.as_secs_f64() } else { always }
+    }
+
+    /// The same at most.
+    pub(super) fn most_held(&self) -> f64 {
+        (self.always + self.waking).as_secs_f64()
+    }
+
+    /// Packets of a burst that wait together at a link of `rate`, which each of `flows` with a window of `window` packets sends over
+    /// `rtt`. A line that is faster than the link by a little spreads them.
+    pub(super) fn burst(&self, rate: Rate, flows: u64, window: f64, rtt: Span, packet: Bytes) -> f64 {
+        let share = Rate::from_bps((rate.as_bps_f64() / flows as f64) as u64);
+        let together = if self.together { super_packet(share, Some(rtt), packet, LEAST_TOGETHER) } else { 1 };
+        let faster = self.line.map_or(1.0, |line| (1.0 - rate.as_bps_f64() / line.as_bps_f64()).max(0.0));
+        (together as f64).min(window.max(1.0)) * faster
+    }
+
+    /// The share of a link of `rate` that the lines of `flows` can fill.
+    pub(super) fn reachable(&self, rate: Rate, flows: u64) -> f64 {
+        self.line.map_or(1.0, |line| (flows as f64 * line.as_bps_f64() / rate.as_bps_f64()).min(1.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn linux_gathers_for_50_us_jitters_by_25_in_the_mean_and_wakes_up_in_350() {
+        let hosts = Hosts::linux("cubic");
+        for (round, flows, micros) in
+            [(50e-6, 10, 75.0), (150e-6, 10, 425.0), (1e-3, 1, 75.0), (1e-3, 2, 425.0)]
+        {
+            assert!((hosts.held(round, flows) * 1e6 - micros).abs() < 1e-6, "{round} {flows}");
+        }
+    }
+
+    #[test]
+    fn near_hosts_send_64_kilobytes_together_and_far_ones_a_millisecond() {
+        let (hosts, packet) = (Hosts::linux("cubic"), Bytes::new(1500));
+        let burst =
+            |rate: &str, rtt| hosts.burst(rate.parse().unwrap(), 1, 1e3, Span::from_micros(rtt), packet);
+        assert!((burst("1Gbit/s", 100) - 43.0 * 0.9).abs() < 1.0, "{}", burst("1Gbit/s", 100));
+        assert!((burst("100Mbit/s", 100_000) - 8.0 * 0.99).abs() < 1.0, "{}", burst("100Mbit/s", 100_000));
+        assert_eq!(burst("40Gbit/s", 100), 0.0);
+    }
+
+    #[test]
+    fn a_line_of_10_gigabits_fills_a_quarter_of_40() {
+        let hosts = Hosts::linux("cubic");
+        assert_eq!(
+            [1, 4, 8].map(|flows| hosts.reachable("40Gbit/s".parse().unwrap(), flows)),
+            [0.25, 1.0, 1.0]
+        );
+    }
+}
