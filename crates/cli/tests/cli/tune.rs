@@ -103,7 +103,8 @@ fn a_running_programs_window_is_held_and_given_back_when_it_is_interrupted() {
         let window = Bytes::new(40_000);
         assert!(within(SOON, || stream.clamp() == window), "the window is {}", stream.clamp());
         assert!(stream.is_locked() && stream.flows());
-        assert_eq!(stream.clamp(), window, "while data flows");
+        // Linux sets another limit when segments change their share of a buffer; `tune` then sets the window again.
+        assert!(within(SOON, || stream.clamp() == window), "while data flows: {}", stream.clamp());
         signal(&child, name);
         let ended = ended(child).well();
         assert!(stream.clamp() > Bytes::new(1_000_000), "{}", stream.clamp());
