@@ -36,7 +36,7 @@ def test_units_and_keys_stand_at_the_axes(visit):
     for index, chart in enumerate(data(visit)["charts"]):
         text = visit.locator("[data-chart]").nth(index).text_content()
         assert f"{chart['y']['label']}, {chart['y']['unit']}" in text
-        assert "link.queue.limit" in text
+        assert f"{chart['x']['label']}, {chart['x']['unit']}" in text
     assert [chart["y"]["unit"] for chart in data(visit)["charts"]] == ["%", "%", "ms"]
 
 
