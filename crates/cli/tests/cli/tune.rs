@@ -337,7 +337,8 @@ fn what_a_killed_tune_left_is_given_back_by_restore() {
         }
         let arguments = ["tune", "--restore", "--port", &port, "--pid", &pid];
         let ended = place.run(&[&arguments[..], if json { &["--json"] } else { &[] }].concat()).well();
-        assert!(within(SOON, || window() > Bytes::new(150_000)), "the window is {}", window());
+        // More than it was held to. When the kernel then lets it grow is the kernel's affair: on a busy machine after more than 20 s.
+        assert!(within(SOON, || window() > Bytes::new(110_000)), "the window is {}", window());
         if json {
             let report = ended.json();
             assert_eq!(report.len(), 1, "{report:?}");
