@@ -16,7 +16,7 @@ pub struct Fluid {
     pub capacity: f64,
     pub base: f64,
     pub buffer: f64,
-    /// Every so many seconds a segment is lost, whatever the queue.
+    /// Seconds from one loss to the next that no queue causes.
     pub random_loss: Option<f64>,
     /// Another transfer: what it has in flight, its socket buffer, and what an overflow leaves it.
     pub other: f64,

@@ -181,7 +181,7 @@ fn a_sender_that_is_ours_is_paced_and_with_s_in_force_by_all_of_the_path() {
     }
 }
 
-/// How often a sizer probes once a train came at so many bit/s, and how many trains it asks for in ten seconds.
+/// The probe interval of a sizer whose trains come at `bps`, and the trains that it asks for in ten seconds.
 fn measures(bps: u64) -> (Span, usize) {
     let mut sizer = Sobas::new(SizerConfig::new(Bytes::new(SEGMENT as u64), Bytes::new(64_000_000)));
     let mut trains = 0;
