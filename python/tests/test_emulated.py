@@ -26,7 +26,7 @@ def test_delay_rate_and_drops_are_drawn_for_both_directions(visit):
     assert len(set(colors)) == 2
     assert visit.locator(".legend .flow").count() == 2
     assert visit.locator("tbody th[scope=row]").all_text_contents() == ["to the far end", "from the far end"]
-    assert "From the far end: 4.60 Mbit/s (92.0 % busy)" in visit.locator(".headline").inner_text()
+    assert "From the far end: 4.60 Mbit/s (92.0 % busy)" in visit.locator(".headline").inner_text().replace("\xa0", " ")
 
 
 def test_a_direction_is_switched_off_by_its_name(visit):

@@ -6,7 +6,7 @@ use super::Verdict;
 use super::frame::{Frame, scenario};
 use super::heat::heat_map;
 use super::page::verdicts;
-use super::text::{capitalized, decimals_for, escape_html, json_for_script, number};
+use super::text::{capitalized, decimals_for, escape_html, json_for_script, number, prose};
 use lab::study::curves::{Axis, CurveChart, CurvePoint, Curves};
 use std::fmt::Write as _;
 
@@ -50,7 +50,7 @@ impl FigurePage {
         };
         frame.fill(BODY, |name| {
             Some(match name {
-                "headline" => format!("<p>{}</p>", escape_html(&self.headline)),
+                "headline" => format!("<p>{}</p>", prose(&self.headline)),
                 "published" => self.curves.published.as_deref().map(published).unwrap_or_default(),
                 "charts" => {
                     let charts = self.curves.charts.iter().enumerate().map(|of| chart(of) + &told(of.1));
@@ -79,7 +79,7 @@ impl FigurePage {
 /// What the chart shows, in words.
 fn told(chart: &CurveChart) -> String {
     let story = story::story(chart);
-    if story.is_empty() { story } else { format!("<p class=\"hint\">{}</p>", escape_html(&story)) }
+    if story.is_empty() { story } else { format!("<p class=\"hint\">{}</p>", prose(&story)) }
 }
 
 fn published(statement: &str) -> String {

@@ -8,7 +8,7 @@ use super::flows::Role;
 use super::frame::{Frame, scenario};
 use super::sentences::change;
 use super::table::{is_transfer, mark, table, table_hint, tag};
-use super::text::{escape_html, in_words, json_for_script, short};
+use super::text::{escape_html, in_words, json_for_script, prose, short};
 use super::{Case, Report, Verdict};
 use lab::run::record::Engine;
 use std::collections::BTreeMap;
@@ -77,7 +77,7 @@ pub(super) fn source(id: &str) -> String {
 }
 
 fn paragraphs(sentences: &[String]) -> String {
-    sentences.iter().map(|s| format!("<p>{}</p>", escape_html(s))).collect()
+    sentences.iter().map(|s| format!("<p>{}</p>", prose(s))).collect()
 }
 
 fn engines(report: &Report) -> Vec<Engine> {
@@ -118,7 +118,11 @@ fn spread(report: &Report, engine: Engine) -> Option<String> {
     let rates: Vec<f64> = report.cases.iter().filter_map(|c| of(c, engine)).collect();
     let least = rates.iter().copied().reduce(f64::min)? / 1e6;
     let most = rates.iter().copied().reduce(f64::max)? / 1e6;
-    let mut text = format!("{engine}: goodput between {} and {} Mbit/s", short(least), short(most));
+    let (least, most) = (short(least), short(most));
+    let mut text = match least == most {
+        true => format!("{engine}: goodput of {least} Mbit/s"),
+        false => format!("{engine}: goodput between {least} and {most} Mbit/s"),
+    };
     let apart = report.cases.iter().enumerate().filter_map(|(i, c)| {
         let (value, model) = (of(c, engine)?, of(c, Engine::Model)?);
         (model > 0.0).then_some((i, value, model))

@@ -43,10 +43,16 @@ fn by(engine: Engine) -> &'static str {
     }
 }
 
-/// What an answer assumes and the scenario breaks.
+/// What an answer assumes and the scenario breaks. Each assumption begins with the name of its theory, which is said once.
 fn assumed(summary: &Summary) -> Option<String> {
-    let all = summary.assumptions.join("; ");
-    (!summary.is_exact()).then(|| format!("The scenario breaks assumptions of {}: {all}.", summary.engine))
+    let (theory, _) = summary.assumptions.first()?.split_once(": ").unwrap_or_default();
+    let plain = |text: &String| {
+        text.strip_prefix(theory).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(text.as_str()).to_owned()
+    };
+    let all = summary.assumptions.iter().map(plain).collect::<Vec<_>>().join("; ");
+    let theory = if theory.is_empty() { String::new() } else { format!(", theory {theory}") };
+    (!summary.is_exact())
+        .then(|| format!("The scenario breaks assumptions of {}{theory}: {all}.", summary.engine))
 }
 
 /// How often most flows lost together.

@@ -2,7 +2,7 @@
 
 use super::figure::chart;
 use super::frame::Frame;
-use super::text::{capitalized, decimals_for, escape_html, json_for_script, number};
+use super::text::{capitalized, decimals_for, escape_html, json_for_script, number, prose};
 use lab::run::record::Engine;
 use lab::study::curves::{Axis, Curve, CurveChart, CurvePoint};
 use lab::study::size::{Point, Sizing};
@@ -52,7 +52,7 @@ pub fn html(sizing: &Sizing, command: &str) -> String {
     };
     frame.fill(BODY, |name| {
         Some(match name {
-            "headline" => format!("<p>{}</p>", escape_html(&headline(sizing))),
+            "headline" => format!("<p>{}</p>", prose(&headline(sizing))),
             "answer" => table(&[
                 ("least".into(), sizing.least),
                 ("recommended".into(), sizing.recommended),

@@ -19,6 +19,22 @@ pub fn escape_html(text: &str) -> String {
     out
 }
 
+/// A sentence for HTML content. No line breaks between a number and its unit.
+#[must_use]
+pub fn prose(sentence: &str) -> String {
+    const UNITS: [&str; 10] = ["%", "ms", "s", "B", "kB", "MB", "BDP", "kbit/s", "Mbit/s", "Gbit/s"];
+    let mut out = String::with_capacity(sentence.len());
+    let mut words = sentence.split(' ').peekable();
+    while let Some(word) = words.next() {
+        out.push_str(word);
+        let Some(next) = words.peek() else { break };
+        let unit = next.trim_end_matches(|c: char| ",.;:)".contains(c));
+        let number = word.ends_with(|c: char| c.is_ascii_digit());
+        out.push(if number && UNITS.contains(&unit) { '\u{a0}' } else { ' ' });
+    }
+    escape_html(&out)
+}
+
 /// JSON that can stand inside a `<script>` element: no `<` is left to close it or to open a comment, and the two
 /// line separators that JSON allows and JavaScript did not are written as escapes.
 ///
@@ -148,4 +164,15 @@ pub fn rounded(value: f64) -> f64 {
         return value;
     }
     format!("{value:.4e}").parse().unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::prose;
+
+    #[test]
+    fn a_number_stays_beside_its_unit_and_nothing_else_does() {
+        assert_eq!(prose("6 % of 10.5 Mbit/s, 20 ms."), "6\u{a0}% of 10.5\u{a0}Mbit/s, 20\u{a0}ms.");
+        assert_eq!(prose("4 flows <b> of  % s"), "4 flows &lt;b&gt; of  % s");
+    }
 }

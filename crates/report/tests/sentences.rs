@@ -32,7 +32,7 @@ fn answers(scenario: &str, engines: &[Engine]) -> Vec<Answer> {
     tasks(&document).unwrap().into_iter().map(of).collect()
 }
 
-/// The paragraphs under the page's title.
+/// The paragraphs under the page's title, with plain spaces between numbers and units.
 fn headline(answers: &[Answer]) -> String {
     let page = Report {
         title: "t".into(),
@@ -46,7 +46,7 @@ fn headline(answers: &[Answer]) -> String {
     let html = page.html();
     let section =
         html.split("<section class=\"headline\">").nth(1).and_then(|rest| rest.split("</section>").next());
-    section.expect("a headline").replace("</p>", "\n").replace("<p>", "")
+    section.expect("a headline").replace("</p>", "\n").replace("<p>", "").replace('\u{a0}', " ")
 }
 
 #[test]
