@@ -364,6 +364,19 @@ def test_axis_titles_keep_clear_of_tick_labels(visit):
     assert touching == []
 
 
+def test_on_a_phone_the_results_scroll_in_their_own_box_beside_the_engines(visit):
+    v = visit(viewport={"width": 390, "height": 800})
+    box, name = v.page.locator(".scroll").first, v.page.locator(".summary tbody tr:not(.case) th").first
+    at = name.bounding_box()["x"]
+    box.evaluate("box => { box.scrollLeft = box.scrollWidth; }")
+    assert box.evaluate("box => box.scrollLeft") > 0
+    assert name.bounding_box()["x"] == at
+    assert v.page.locator(".summary thead th").last.bounding_box()["x"] < 390
+    assert v.page.locator(".swipe").is_visible()
+    v.page.emulate_media(media="print")
+    assert not v.page.locator(".swipe").is_visible()
+
+
 def test_a_dark_screen_has_a_dark_page_and_paper_stays_light(visit):
     v = visit(color_scheme="dark")
     v.until_drawn()

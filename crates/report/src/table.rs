@@ -6,6 +6,9 @@ use super::{Case, Report};
 use lab::run::metric::{COLUMNS, Known, LINK, of_run};
 use lab::run::record::{Engine, LinkSummary, Summary};
 
+/// A number of a run, with the decimals of its column.
+type Column = (&'static Known<Summary>, usize);
+
 /// The columns that an engine knows in a case; all of them if there is no answer at all.
 fn columns(report: &Report) -> Vec<&'static str> {
     let runs = || report.cases.iter().flat_map(|case| &case.records);
@@ -29,13 +32,15 @@ pub fn table(report: &Report) -> String {
         out += &format!("<th scope=\"col\">{} <small>{}</small></th>", metric.words, metric.unit.shown());
     }
     out += "</tr></thead>";
+    let columns: Vec<Column> =
+        columns.into_iter().map(|key| (of_run(key), decimals(report, of_run(key)))).collect();
     for (index, case) in report.cases.iter().enumerate() {
         out += &group(index, case, report.cases.len() > 1, &columns);
     }
     out + "</table>"
 }
 
-fn group(index: usize, case: &Case, several: bool, columns: &[&str]) -> String {
+fn group(index: usize, case: &Case, several: bool, columns: &[Column]) -> String {
     let width = columns.len() + 1;
     let mut out = String::from("<tbody>");
     if several {
@@ -52,13 +57,13 @@ fn group(index: usize, case: &Case, several: bool, columns: &[&str]) -> String {
             "<tr data-case=\"{index}\" data-engine=\"{engine}\"><th scope=\"row\">{name}{}</th>",
             if summary.is_exact() { "" } else { " <small>under broken assumptions</small>" }
         );
-        for column in columns.iter().map(|key| of_run(key)) {
+        for &(column, decimals) in columns {
             let reference = model.filter(|_| engine != Engine::Model).and_then(|model| shown(column, model));
-            out += &cell(shown(column, summary), reference, decimals(case, column));
+            out += &cell(shown(column, summary), reference, decimals);
         }
         out += "</tr>";
         for link in &summary.links {
-            out += &link_row(case, link, columns);
+            out += &link_row(link, columns);
         }
     }
     for absent in &case.absent {
@@ -68,17 +73,17 @@ fn group(index: usize, case: &Case, several: bool, columns: &[&str]) -> String {
 }
 
 /// One of several links under its engine, in the columns that a link has.
-fn link_row(case: &Case, link: &LinkSummary, columns: &[&str]) -> String {
+fn link_row(link: &LinkSummary, columns: &[Column]) -> String {
     let back = if link.direction == "reverse" { " reverse" } else { "" };
     let tight = if link.tight { ", the tight link" } else { "" };
     let mut out = format!(
         "<tr class=\"link\"><th scope=\"row\"><small>{}{back}{tight}</small></th>",
         escape_html(&link.name)
     );
-    for key in columns {
-        let known = LINK.iter().find(|known| known.metric.key == *key);
+    for (column, decimals) in columns {
+        let known = LINK.iter().find(|known| known.metric.key == column.metric.key);
         out += &match known.and_then(|column| shown(column, link)) {
-            Some(value) => cell(Some(value), None, decimals(case, of_run(key))),
+            Some(value) => cell(Some(value), None, *decimals),
             None => "<td></td>".to_owned(),
         };
     }
@@ -131,7 +136,14 @@ pub(super) fn table_hint(table: &str) -> String {
     if table.contains("<span>–</span>") {
         out += "An en dash: the engine does not know this number.";
     }
-    if out.is_empty() { out } else { format!("<p class=\"hint\">{}</p>", out.trim_end()) }
+    let hint = if out.is_empty() { out } else { format!("<p class=\"hint\">{}</p>", out.trim_end()) };
+    // Seven columns and more are wider than a phone, where the style shows this line.
+    let wide = table.matches("<th scope=\"col\">").count() > 6;
+    if wide {
+        format!("<p class=\"hint swipe\">Swipe the table for its other columns.</p>{hint}")
+    } else {
+        hint
+    }
 }
 
 pub(super) fn cell(value: Option<f64>, reference: Option<f64>, decimals: usize) -> String {
@@ -151,12 +163,16 @@ pub(super) fn shown<T>(column: &Known<T>, of: &T) -> Option<f64> {
     Some(column.metric.unit.to_shown((column.get)(of)?))
 }
 
-/// The same decimals for all engines of a case, so that digits stand under each other.
-fn decimals(case: &Case, column: &Known<Summary>) -> usize {
+/// The same decimals in the whole column, so that 72.0 stands over 72.5. A column that would need more than six digits has
+/// the decimals of its greatest value.
+fn decimals(report: &Report, column: &Known<Summary>) -> usize {
     if column.metric.whole {
         return 0;
     }
-    decimals_of(case.records.iter().filter_map(|record| shown(column, &record.summary)))
+    let runs = || report.cases.iter().flat_map(|case| &case.records);
+    let values = || runs().filter_map(|run| shown(column, &run.summary));
+    let most = values().map(f64::abs).filter(|value| value.is_finite()).fold(0.0, f64::max);
+    decimals_of(values()).min(decimals_for(most, 6))
 }
 
 /// Three significant digits for the greatest of `values`, two for the least.

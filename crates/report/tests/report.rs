@@ -175,6 +175,14 @@ fn what_an_engine_cannot_know_is_an_en_dash() {
 }
 
 #[test]
+fn a_column_has_the_same_decimals_in_every_case() {
+    let mut report = report(2, 1);
+    let runs = report.cases[1].records.iter_mut().flat_map(|run| &mut run.summary.flows);
+    runs.for_each(|flow| flow.goodput_bps = 7e6);
+    assert!(report.html().contains("<span>7.0</span>"));
+}
+
+#[test]
 fn every_column_is_drawn_within_its_points() {
     let data = page_data(&report(2, 1));
     for case in &data.cases {
