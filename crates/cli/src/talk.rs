@@ -165,7 +165,7 @@ pub(crate) fn windowed(
         ("hold", Some(queue)) => {
             format!("window set to {window}: the queue is {}", short(queue.as_secs_f64() * 1e3, " ms"))
         }
-        ("hold", None) => format!("window set to {window}"),
+        ("hold", None) => format!("window set to {window}: the queue is not known"),
         ("open", _) if reason.contains("not known") => {
             "window not limited: the base RTT is not known".to_owned()
         }
