@@ -36,14 +36,15 @@ impl Category {
 /// When the backoff counter goes down. Slot boundaries begin when the medium has been idle for AIFS (or DIFS) and are a slot apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Countdown {
-    /// EDCA (10.23.2.4): at each boundary exactly one of: transmit if the counter is 0, else decrement it. Boundaries are the
-    /// end of AIFS and the end of each idle slot after it; the one at which another station begins to transmit counts, because
-    /// that cannot be heard yet. A counter that reaches 0 therefore transmits one boundary later, or at the end of the next AIFS
-    /// if the medium has become busy. This is the chain of Bianchi (2000).
+    /// EDCA (10.23.2.4): at each boundary exactly one of: transmit if the counter is 0, else decrement it. Boundaries
+    /// are the end of AIFS and the end of each idle slot after AIFS. The boundary at which another station begins to
+    /// transmit counts, because that transmission cannot be heard yet. A counter that reaches 0 therefore transmits
+    /// one boundary later, or at the end of the next AIFS if the medium has become busy. This is the chain of Bianchi
+    /// (2000).
     EveryBoundary,
-    /// DCF (10.3.4.3), see docs/adr/0014: at the end of each idle slot after DIFS, and a counter that reaches 0 transmits at once. The slot in which
-    /// another station begins to transmit does not count, so that the first slot after a busy period belongs to those who
-    /// transmitted.
+    /// DCF (10.3.4.3), see docs/adr/0014: at the end of each idle slot after DIFS, and a counter that reaches 0
+    /// transmits at once. The slot in which another station begins to transmit does not count. So the first slot
+    /// after a busy period belongs to the stations that transmitted.
     IdleSlots,
 }
 

@@ -206,8 +206,9 @@ impl Cell {
         self.next
     }
 
-    /// Does what is due by `now`, and adds what became of frames to `outcomes`. Who refills a function as its frames leave polls at
-    /// each [`Cell::wakeup`]; a TXOP goes on if a frame is pushed at the time of the outcome before.
+    /// Does what is due by `now`, and adds what became of frames to `outcomes`. A caller that refills a function as
+    /// its frames leave polls at each [`Cell::wakeup`]. A TXOP goes on if a frame is pushed at the time of the
+    /// outcome before.
     pub fn poll(&mut self, now: Time, outcomes: &mut Vec<Outcome>) {
         while self.next <= now && self.next != Time::NEVER {
             let at = self.next;

@@ -37,8 +37,8 @@ pub struct Phy {
     pub rates: &'static [Rate],
     /// Those that every station has, ascending; not empty.
     pub mandatory: &'static [Rate],
-    /// How long a frame at the lowest mandatory rate of the standard takes, where that is not one of `mandatory`, and that rate: 802.11g has
-    /// the rates of 802.11b, too.
+    /// The duration of a frame at the lowest mandatory rate of the standard, and that rate, where that rate is not
+    /// one of `mandatory`. 802.11g has the rates of 802.11b, too.
     pub lowest: Option<(Framing, Rate)>,
 }
 
@@ -128,8 +128,9 @@ impl Phy {
         self.framing.time(length, rate)
     }
 
-    /// The rate of the acknowledgement of a frame at `rate`, where acknowledgements are sent at `control` if the frame allows
-    /// that: never faster than the frame (10.6.6.5.2). Otherwise it is the fastest mandatory rate up to that of the frame.
+    /// The rate of the acknowledgement of a frame at `rate`. Acknowledgements are sent at `control` if the frame
+    /// allows that, and never faster than the frame (10.6.6.5.2). Otherwise it is the fastest mandatory rate up to
+    /// that of the frame.
     #[must_use]
     pub fn acknowledgement_rate(&self, rate: Rate, control: Rate) -> Rate {
         if control <= rate {

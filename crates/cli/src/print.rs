@@ -1,7 +1,7 @@
 //! Writing to a reader who may leave: data on stdout, talk on stderr.
 //!
 //! `println!` panics when stdout is closed or full. Here a reader who has seen enough (`| head -1`) ends the program
-//! quietly, as it ends any program in a pipe, and a full disk is an error with an exit code.
+//! quietly, as it ends any program in a pipe. A full disk is an error with an exit code.
 
 use crate::problem::Problem;
 use serde::Serialize;

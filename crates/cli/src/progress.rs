@@ -263,7 +263,7 @@ impl Drop for Count {
 struct Plain {
     /// When a line was written last, from the start.
     told: Duration,
-    /// When the first piece of work was finished, and how much was by then: what was reused from disk says nothing
+    /// When the first piece of work was finished, and the share done by then. Results reused from disk say nothing
     /// about how long the rest takes.
     first: Option<(Duration, f64)>,
 }

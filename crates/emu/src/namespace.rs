@@ -4,10 +4,10 @@
 //! it and by their sockets. When the last of them goes, by whatever way, `kill -9` included, the kernel removes
 //! the namespace and the devices in it. There is nothing to clean up and nothing that cleaning up could miss.
 //!
-//! One thing can outlast a killed process: its open TCP connections. The kernel tries for up to two minutes to
-//! close them in good order (`tcp_orphan_retries`, left alone because programs that close with data under way
-//! depend on it), and the namespace, with no device in it any more, stays as long. A path that ends by itself
-//! shortens this to about a second.
+//! One thing can outlast a killed process: its open TCP connections. The kernel tries for up to two minutes to close
+//! them in good order (`tcp_orphan_retries`). That setting stays, because programs that close with data under way
+//! depend on it. The namespace stays as long, with no device in it. A path that ends by itself shortens this to about
+//! a second.
 
 use crate::{EmuError, User, interface};
 use nix::sched::{CloneFlags, setns, unshare};

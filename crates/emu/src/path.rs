@@ -6,13 +6,13 @@
 //!                           ◄── delay by flow (or a second Link) ◄──
 //! ```
 //!
-//! There is no rate limiter that runs on timers: a packet's fate and departure are computed in virtual time the
-//! moment it is read, and only its delivery waits for the clock. So the rate is exact however late the thread
+//! There is no rate limiter that runs on timers. A packet's fate and departure are computed in virtual time the
+//! moment the packet is read. Only its delivery waits for the clock. So the rate is exact however late the thread
 //! wakes, and lateness shows as added delay, which is measured and reported. While the machine does not run the
 //! thread at all, the path stands still.
 //!
-//! Reading order: `config.rs` (what is asked), `time.rs` (the path's time), `behind.rs` (the same for those at its ends),
-//! `lane.rs` (the direction with the link), `line.rs` (the other), `driver.rs` (the thread), `report.rs`.
+//! Reading order: `config.rs` (what is asked), `time.rs` (the path's time), `behind.rs` (the same for programs at its
+//! ends). Then `lane.rs` (the direction with the link), `line.rs` (the other), `driver.rs` (the thread), `report.rs`.
 
 mod behind;
 mod config;
@@ -240,9 +240,9 @@ impl Path {
         Ok(report)
     }
 
-    /// Has connections across the path that is gone give up soon. Otherwise the kernel would go on sending what
-    /// a program left behind for some two minutes, and its namespace would stay as long; and a program blocked in
-    /// a write would wait a quarter of an hour.
+    /// Has connections across the path that is gone give up soon. Otherwise the kernel would go on sending a
+    /// program's remaining data for some two minutes, and its namespace would stay as long. A program blocked in a
+    /// write would wait a quarter of an hour.
     fn shorten_retries(&self) {
         for namespace in [&self.sender, &self.receiver] {
             // If this fails they give up later.

@@ -25,9 +25,9 @@ pub struct Privilege {
 
 /// Gets the rights the emulator needs, or says what is missing.
 ///
-/// With CAP_NET_ADMIN and CAP_SYS_ADMIN (root) nothing changes. Otherwise the process moves into a new user
-/// namespace in which it has both; its user and group stay the same, so files keep their owner. The kernel
-/// moves only single-threaded processes: call this first in `main`.
+/// With CAP_NET_ADMIN and CAP_SYS_ADMIN (root) nothing changes. Otherwise the process moves into a new user namespace
+/// in which it has both. Its user and group stay the same, so files keep their owner. The kernel moves only
+/// single-threaded processes: call this first in `main`.
 ///
 /// # Errors
 /// [`EmuError::Missing`]: no access to /dev/net/tun, user namespaces not allowed, or threads already running.

@@ -8,8 +8,8 @@ const SCHED_RESET_ON_FORK: libc::c_int = 0x4000_0000;
 /// Asks for SCHED_FIFO and for timers without slack for the calling thread; says whether SCHED_FIFO was granted.
 /// The emulator's thread does this by itself; a probe that times packets should too.
 ///
-/// The thread must sleep whenever it has nothing to do: one that spins is throttled by the kernel for tens of
-/// milliseconds, which is worse than being an ordinary thread.
+/// The thread must sleep whenever it has nothing to do. The kernel throttles a thread that spins for tens of
+/// milliseconds, which is worse than an ordinary thread's priority.
 #[expect(unsafe_code, reason = "the system call sched_setscheduler")]
 pub fn run_ahead() -> bool {
     // Ordinary threads' timers may be late by 50 us by default; one nanosecond is the least that can be asked.

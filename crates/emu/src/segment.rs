@@ -1,12 +1,12 @@
 //! Super-packets and their segments.
 //!
 //! With segmentation offload the kernel hands over TCP (or UDP) super-packets of up to 64 kB that a network card
-//! would cut into segments. [`Split`] says where the cuts are without making them: the link decides about each
-//! segment by its own length, and [`Split::frame`] writes the headers of any run of neighbouring segments as one
-//! smaller super-packet, as if the card had sent just those. The payload is never copied or touched.
+//! would cut into segments. [`Split`] says where the cuts are without making them. The link decides about each
+//! segment by its own length. [`Split::frame`] writes the headers of any run of neighbouring segments as one smaller
+//! super-packet, as if the card had sent only those. The payload is never copied or touched.
 //!
-//! The rules are those of the kernel's own segmentation (tcp_offload.c, udp_offload.c): IPv4 ids count up by one
-//! per segment; CWR belongs to the first segment, FIN and PSH to the last; checksums are left partial.
+//! The rules are those of the kernel's own segmentation (tcp_offload.c, udp_offload.c). IPv4 ids count up by one per
+//! segment. CWR belongs to the first segment, FIN and PSH to the last. Checksums are left partial.
 
 use crate::vnet::{GSO_ECN, GSO_NONE, GSO_TCPV4, GSO_TCPV6, GSO_UDP_L4, NEEDS_CSUM, VNET_LEN, VnetHeader};
 use std::ops::Range;
@@ -121,8 +121,9 @@ impl Split {
         at(run.start)..at(run.end)
     }
 
-    /// The segments `run` as one packet: writes its virtio, IP and transport headers to the front of `out` and
-    /// returns their length and where in `frame` (virtio header and packet as they were read) the rest lies.
+    /// Makes one packet of the segments `run`: writes its virtio, IP and transport headers to the front of `out`.
+    /// Returns their length and the place of the rest in `frame`, which holds virtio header and packet as they were
+    /// read.
     ///
     /// `run` must be a non-empty part of `0..count`, and `frame` what `self` was made from.
     pub(crate) fn frame(

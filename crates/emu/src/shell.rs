@@ -6,10 +6,10 @@
 //!                         ◄────────── tight link ◄──
 //! ```
 //!
-//! CMD runs at the near end; what it sends to `$TIGHTLINK_FAR`, and what comes back, passes a link of the
-//! [`PathConfig`], which may leave the direction back without one. The far end is empty but for the optional server
-//! command, which is started first and given up to two seconds to listen. There is no way out of the two
-//! namespaces, no DNS and no NAT: what CMD is to talk to must be the server. Someone with the rights can start
+//! CMD runs at the near end. Its packets to `$TIGHTLINK_FAR`, and those that come back, pass a link of the
+//! [`PathConfig`]. The configuration may leave the direction back without a link. The far end is empty but for the
+//! optional server command, which is started first and given up to two seconds to listen. There is no way out of the
+//! two namespaces, no DNS and no NAT: what CMD is to talk to must be the server. Someone with the rights can start
 //! more at the far end with `nsenter --net=$TIGHTLINK_FAR_NETNS`.
 //!
 //! Both programs inherit the terminal and die with us, by whatever way we go. Programs they leave in the
@@ -59,7 +59,7 @@ pub struct Outcome {
 /// Runs the command and waits for it; `tell` is given what a person should know meanwhile. SIGINT, SIGTERM and SIGHUP
 /// sent to us go to the command.
 ///
-/// Call it from the main thread, before other threads start: the signals must reach this one, and the programs
+/// Call it from the main thread, before other threads start. The signals must reach this thread, and the programs
 /// live as long as the thread that started them.
 ///
 /// # Errors

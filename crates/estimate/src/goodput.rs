@@ -29,8 +29,8 @@ impl GoodputSample {
 /// Goodput over successive windows of at least a given length, two round trips in the source [sobas:IV].
 ///
 /// A window ends with the first delivery after its length has passed, and its rate is over the time that really
-/// passed: a program that looks at a socket every 10 or 50 ms sees deliveries in lumps, and a fixed length would count a lump
-/// more or less.
+/// passed. A program that looks at a socket every 10 or 50 ms sees deliveries in lumps. A fixed length would count a
+/// lump more or less.
 #[derive(Clone, Debug, Default)]
 pub struct Goodput {
     length: Span,
@@ -80,8 +80,9 @@ impl Goodput {
         }
     }
 
-    /// What was delivered in the last `span` or a little more, whatever window it lies in: a window may have begun long before
-    /// what is of interest. `None` if deliveries do not go back so far; they are remembered for a window's length.
+    /// The deliveries in the last `span` or a little more, whatever window they lie in. A window may have begun long
+    /// before the moments of interest. `None` if deliveries do not go back so far; they are remembered for a window's
+    /// length.
     #[must_use]
     pub fn recent(&self, span: Span) -> Option<GoodputSample> {
         let (from, before) =

@@ -1,9 +1,9 @@
 //! [`LimitedBy`]: what limited a transfer, from where its time went.
 //!
-//! The two programs know what their threads waited for: the network, a disk, a limit, something to do. If they waited for the
-//! network, the sender's kernel knows what that waited for (`TCP_INFO`): the receive window, its own send buffer, or else
-//! the congestion window. So the question is answered from the outside in: the sender's program, the receiver's program,
-//! the connection.
+//! The two programs know what their threads waited for: the network, a disk, a limit, something to do. If they waited
+//! for the network, the sender's kernel knows the cause (`TCP_INFO`). The cause is the receive window, the sender's
+//! own send buffer, or else the congestion window. So the question is answered from the outside in: the sender's
+//! program, the receiver's program, the connection.
 
 use units::Bytes;
 
@@ -128,9 +128,9 @@ pub fn limit_of_connection(connection: ConnectionShares) -> (LimitedBy, f64) {
     ])
 }
 
-/// The share of the moments with a limited receive window in which the congestion window was no smaller: whatever held the
-/// sender back then, congestion control did not. A moment is the limit of the receive window, `None` without one, and the
-/// congestion window, zero if it is unknown. Zero if no moment tells.
+/// Of the moments with a limited receive window, the share in which the congestion window was no smaller. Congestion
+/// control did not limit the sender in those moments. A moment is the limit of the receive window, `None` without
+/// one, and the congestion window, zero if it is unknown. Zero if no moment tells.
 #[must_use]
 pub fn window_below_congestion(moments: impl IntoIterator<Item = (Option<Bytes>, Bytes)>) -> f64 {
     let (mut below, mut limited) = (0_u64, 0_u64);

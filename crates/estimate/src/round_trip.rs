@@ -4,7 +4,7 @@ use crate::{Estimator, median};
 use std::collections::VecDeque;
 use units::{Span, Time};
 
-/// Samples nearer to each other than this share of the base RTT are kept as one, so that a sample per packet costs no
+/// Samples nearer to each other than this share of the base RTT are kept as one. A sample per packet then costs no
 /// more than probes do.
 const PARTS: u64 = 16;
 

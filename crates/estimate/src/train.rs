@@ -19,8 +19,8 @@ pub const TRAINS: usize = 5;
 /// Nobody asks for a train sooner after the last one.
 pub const TRAINS_APART: Span = Span::from_millis(15);
 
-/// The share of a train that is left out at its head: packets there find queues that the train has not filled yet,
-/// so their dispersion is still that of links before the narrow one.
+/// The share of a train that is left out at its head. Packets there find queues that the train has not filled yet.
+/// Their dispersion is still that of links before the narrow one.
 const HEAD: f64 = 0.2;
 
 /// Fewer packets than this behind the head say nothing.
@@ -57,7 +57,7 @@ impl Train {
         self.came.len() == self.packets
     }
 
-    /// The rate at which the train was dispersed: without its head, each packet is set against the one half of the
+    /// The rate at which the train was dispersed, without its head. Each packet is set against the packet half of the
     /// rest further on, and the median of these rates is taken. An interrupt or a packet of cross traffic disturbs a
     /// few of them, not the median. `None` if packets are missing or came out of order: then gaps are not all the
     /// link's [sobas:IV].
@@ -108,8 +108,8 @@ impl Estimator for Train {
     }
 }
 
-/// C': the median over several trains. Trains with loss are counted, and dropped [sobas:IV] as soon as one came whole; on a
-/// path whose buffer holds none, what was left of them is all there is.
+/// C': the median over several trains. Trains with loss are counted, and dropped [sobas:IV] as soon as one came
+/// whole. Where the path's buffer holds no whole train, the packets left of trains with loss are the only samples.
 ///
 /// It is a dispersion rate: with cross traffic it lies between the available bandwidth and the capacity.
 #[derive(Clone, Debug, Default)]

@@ -79,9 +79,9 @@ impl Clock {
         Time::from_nanos(latest.fetch_max(now, Ordering::Relaxed).max(now))
     }
 
-    /// The real time since the start of the run, whatever the clock follows: for short times between two events. A clock
-    /// that follows is moved when its path finds that it stood still, and until then runs on, so a difference of its
-    /// readings may come out too short; [`behind`](Self::behind) tells later what it was.
+    /// The real time since the start of the run, whatever the clock follows: for short times between two events. A
+    /// clock that follows is moved when its path finds that it stood still, and until then runs on. So a difference
+    /// of its readings may come out too short. [`behind`](Self::behind) tells the error later.
     #[must_use]
     pub fn real(&self) -> Time {
         self.time_of(now())

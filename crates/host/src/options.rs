@@ -19,8 +19,8 @@ pub fn any_address(peer: SocketAddr, port: u16) -> SocketAddr {
     }
 }
 
-/// The congestion controls the kernel has loaded, separated by blanks, as the current thread's namespace sees
-/// them; a remark in brackets if the file cannot be read.
+/// The congestion controls the kernel has loaded, separated by blanks, as the current thread's namespace sees them. A
+/// remark in brackets if the file cannot be read.
 #[must_use]
 pub fn available_controls() -> String {
     fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control")
@@ -81,8 +81,8 @@ pub fn window_clamp(socket: &impl AsFd) -> Result<Bytes, HostError> {
 pub enum BufferGrant {
     /// `SO_RCVBUFFORCE`: as large as asked for.
     Forced,
-    /// Without the privilege to force: by `SO_RCVBUF`, no larger than twice `net.core.rmem_max`; or locked at the size
-    /// that autotuning had come to, if that is more.
+    /// Without the privilege to force a size: by `SO_RCVBUF`, no larger than twice `net.core.rmem_max`. If autotuning
+    /// had come to a larger size, the buffer is locked at that size.
     Limited,
     /// Left to the kernel, which grows it up to the last number of `net.ipv4.tcp_rmem`.
     Autotuned,

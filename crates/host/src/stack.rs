@@ -1,6 +1,6 @@
 //! [`Stack`]: two profiles of the kernel's TCP, set for one network namespace.
 //!
-//! `/proc/sys/net` shows the namespace of the thread that opens the file, so [`Stack::apply`] must run on a thread
+//! `/proc/sys/net` shows the namespace of the thread that opens the file. So [`Stack::apply`] must run on a thread
 //! inside the namespace, on both sides of the path, before sockets are made.
 
 use crate::error::HostError;
@@ -29,8 +29,9 @@ pub struct SettingChange {
     pub after: String,
 }
 
-/// Room for 1 Gbit/s x 100 ms (12.5 MB) twice over at the kernel's book-keeping. Not more: the window scale follows
-/// from it (10, so windows come in steps of 1 KiB), and the receiver raises its buffer itself after the handshake.
+/// Room for 1 Gbit/s x 100 ms (12.5 MB) twice over at the kernel's book-keeping. A larger value would change the
+/// window scale. It is 10 here, so windows come in steps of 1 KiB. The receiver raises its buffer itself after the
+/// handshake.
 const READ_MEMORY: u64 = 32 << 20;
 /// The same for the send buffer, which has to hold the whole window and grows from one to two of them.
 const WRITE_MEMORY: u64 = 64 << 20;
@@ -87,9 +88,9 @@ impl Stack {
     }
 }
 
-/// Whether this thread is in the machine's first network namespace, or in that of process 1 (of a container).
-/// Process 1 may not be looked at where it holds more capabilities than we do, root or not; the first namespace
-/// also shows by the machine-wide settings that only it has.
+/// Whether this thread is in the machine's first network namespace, or in that of process 1 (of a container). Process
+/// 1 may not be looked at where it holds more capabilities than this process, root or not. The first namespace also
+/// shows by the machine-wide settings that only it has.
 fn in_first_namespace() -> bool {
     let link = |process: &str| fs::read_link(format!("/proc/{process}/ns/net")).ok();
     let with_first_process = link("1").is_some_and(|first| link("thread-self") == Some(first));

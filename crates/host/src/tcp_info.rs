@@ -177,8 +177,8 @@ impl TcpInfo {
             .map_err(HostError::system("read TCP_INFO"))
     }
 
-    /// Bytes the sender has in flight, counted as the kernel does: unacknowledged, less those that have
-    /// arrived or are lost, plus those sent again; full segments.
+    /// Bytes the sender has in flight, counted in full segments as the kernel does. They are the unacknowledged
+    /// bytes, less those that have arrived or are lost, plus those sent again.
     #[must_use]
     pub fn in_flight(&self) -> Bytes {
         let gone = self.sacked.saturating_add(self.lost);

@@ -1,8 +1,9 @@
 //! Routers that tell senders: what a packet says of its flow on the way, and what the link answers.
 //!
-//! A controller that wants it sends a [`CongestionHeader`] with every packet; the link's [`Assist`] reads it as the packet
-//! arrives and may lower its feedback, which comes back with the acknowledgement. Packets without a header are counted
-//! as traffic and learn nothing. `assist/xcp.rs` and `assist/rcp.rs` are the routers, one file each.
+//! A controller that wants the router's feedback sends a [`CongestionHeader`] with every packet. The link's
+//! [`Assist`] reads the header as the packet arrives, and may lower its feedback. The feedback comes back with the
+//! acknowledgement. Packets without a header are counted as traffic and learn nothing. `assist/xcp.rs` and
+//! `assist/rcp.rs` are the routers, one file each.
 
 mod rcp;
 mod xcp;

@@ -7,8 +7,9 @@ const OCTAVES: usize = 64 - 7 + 1;
 
 type Octave<const SUB: usize> = Box<[u64; SUB]>;
 
-/// Weights of durations in buckets, `SUB` (a power of two from 2^7) per power of two, so that a bucket is at most 1/`SUB` of its values
-/// wide and each of the shortest `SUB` durations has one of its own. An octave takes memory only once a duration falls into it.
+/// Weights of durations in buckets, `SUB` (a power of two from 2^7) per power of two. A bucket is at most 1/`SUB` of
+/// its values wide. Each of the shortest `SUB` durations has a bucket of its own. An octave takes memory only once a
+/// duration falls into it.
 #[derive(Clone, Debug)]
 pub(crate) struct Buckets<const SUB: usize> {
     octaves: [Option<Octave<SUB>>; OCTAVES],
@@ -71,8 +72,8 @@ impl<const SUB: usize> Buckets<SUB> {
         self.octaves.iter().flatten().flat_map(|octave| octave.iter()).sum()
     }
 
-    /// The bucket in which the running sum of weights, shortest duration first, reaches `wanted`, and what share of its own
-    /// weight that takes; `None` if all of them together do not.
+    /// The bucket in which the running sum of weights, shortest duration first, reaches `wanted`. The second value is
+    /// the share of the bucket's weight that is needed. `None` if all weights together are too few.
     pub(crate) fn reach(&self, wanted: u64) -> Option<(Bucket, f64)> {
         let mut seen = 0;
         for (octave, weights) in self.octaves.iter().enumerate() {

@@ -1,8 +1,8 @@
 //! Drop-tail when departures are known on arrival.
 //!
-//! In a first-in, first-out queue at a constant rate nothing that comes later changes when a packet leaves, so
-//! its departure is computed as it arrives and the queue needs no events of its own. `queue/drop_tail.rs` is
-//! the same policy for a link that must hold its packets; a test keeps the two equal, packet by packet.
+//! In a first-in, first-out queue at a constant rate no later arrival changes when a packet leaves. So a packet's
+//! departure is computed as it arrives, and the queue needs no events of its own. `queue/drop_tail.rs` is the same
+//! policy for a link that must hold its packets; a test keeps the two equal, packet by packet.
 
 use crate::meter::{LinkReport, LinkState, Meter, Service};
 use crate::{Backlog, Limit, Serializer};

@@ -3,8 +3,8 @@
 use crate::buckets::Buckets;
 use units::Span;
 
-/// Counts of durations in log-linear buckets at most 1/128 of their values wide, with the exact mean and maximum beside
-/// them: coarse, so that every flow can have its own.
+/// Counts of durations in log-linear buckets at most 1/128 of their values wide, with the exact mean and maximum. The
+/// buckets are coarse, so that every flow can have its own histogram.
 #[derive(Clone, Debug, Default)]
 pub struct Histogram {
     counts: Buckets<128>,

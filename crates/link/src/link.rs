@@ -23,7 +23,7 @@ pub struct LinkConfig {
     pub jitter: Span,
 }
 
-/// A link that carries packets `P`: what is pushed in comes out of [`poll`](Link::poll) after queueing,
+/// A link that carries packets `P`. A packet that is pushed in comes out of [`poll`](Link::poll) after queueing,
 /// serialization and propagation, or goes to `drops` with a reason.
 pub struct Link<P> {
     delay: Span,

@@ -8,9 +8,9 @@ const LEAST_EPISODES: u64 = 10;
 
 /// Groups a link's drops into loss episodes.
 ///
-/// An episode begins with a drop and takes in every drop within one round trip, which is the base RTT and the delay of the
-/// queue at that drop: no sender answers sooner. [rfc5348:5.2] groups the losses of one flow likewise. Only drops of watched
-/// flows count.
+/// An episode begins with a drop and takes in every drop within one round trip. That round trip is the base RTT and
+/// the delay of the queue at that drop, because no sender answers sooner. [rfc5348:5.2] groups the losses of one flow
+/// likewise. Only drops of watched flows count.
 #[derive(Clone, Debug)]
 pub struct LossEpisodes {
     base_rtt: Span,

@@ -19,8 +19,8 @@ pub struct Meter {
     since: Time,
     drops: [u64; DropReason::COUNT],
     marks: u64,
-    /// Bytes of packets sent wholly within the interval: their time on the wire is theirs over the rate, exactly, where
-    /// the nanoseconds of their departures are rounded.
+    /// Bytes of packets sent wholly within the interval. Their time on the wire is exactly the bytes over the rate,
+    /// while the nanoseconds of their departures are rounded.
     whole_bytes: u64,
     /// Bytes of packets that left within the interval and began before it.
     part_bytes: u64,

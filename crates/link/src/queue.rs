@@ -31,7 +31,7 @@ use units::{Bytes, Rate, Time};
 /// A queue policy. Every packet given to [`enqueue`](Queue::enqueue) or [`pass`](Queue::pass) leaves exactly
 /// once: by `dequeue` or `pass`, or through `drops` with a reason.
 ///
-/// Policies need no timer of their own: what is due by the clock is made up for at the next call, as if it had
+/// Policies need no timer of their own. Work that is due by the clock is made up for at the next call, as if it had
 /// been done on time.
 pub trait Queue<P: Datagram>: Send {
     /// A packet arrives while another is being sent. The policy may drop it or another.
@@ -243,8 +243,8 @@ pub fn make<P: Datagram + Send + 'static>(name: &str, context: Context) -> Optio
     build_with(name, &Settings::default(), context).ok()
 }
 
-/// As [`make`], for a caller that knows neither rate nor seed: the policy assumes 100 Mbit/s, which enters
-/// RED's idle time and default thresholds, and draws from a fixed stream.
+/// As [`make`], for a caller that knows neither rate nor seed. The policy assumes 100 Mbit/s, which enters RED's idle
+/// time and default thresholds, and draws from a fixed stream.
 #[must_use]
 pub fn build<P: Datagram + Send + 'static>(name: &str, limit: Limit) -> Option<Box<dyn Queue<P>>> {
     make(name, Context::new(limit, Rate::from_bps(100_000_000), Stream::new(0, "queue")))
@@ -253,8 +253,7 @@ pub fn build<P: Datagram + Send + 'static>(name: &str, limit: Limit) -> Option<B
 /// The policy called `name` with `settings` on a link described by `context`.
 ///
 /// # Errors
-/// If the registry does not have the policy, the policy does not have a setting that is given, or a setting is
-/// out of its range.
+/// The registry does not have the policy, the policy does not have a given setting, or a setting is out of its range.
 pub fn build_with<P: Datagram + Send + 'static>(
     name: &str,
     settings: &Settings,

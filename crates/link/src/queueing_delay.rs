@@ -1,12 +1,12 @@
 //! How long the queueing delay was how long: its distribution over time.
 //!
-//! At each instant the queueing delay is the wait of the packet that is being sent, from its arrival to the start of its
-//! transmission, and zero while the link is idle. So each packet's wait weighs by its transmission time. Of the possible
-//! weightings by time this one
-//! - holds for every queue policy, in whatever order it serves and whatever it drops: what counts is what was sent (the
-//!   delay that an arrival *would* meet is known for first-in, first-out queues only);
-//! - has as its mean the mean backlog over the rate (Little's law), as far as what waited was sent: the queueing delay of
-//!   a fluid, and of a model;
+//! The queueing delay at an instant is the wait of the packet that is being sent, from its arrival to the start of
+//! its transmission. While the link is idle it is zero. So each packet's wait weighs by its transmission time. Of the
+//! possible weightings by time this one
+//! - holds for every queue policy, in any order of service and with any drops, because it counts sent packets. The
+//!   delay that an arrival *would* meet is known only for first-in, first-out queues;
+//! - has as its mean the mean backlog over the rate (Little's law), if the waiting packets were sent. That is the
+//!   queueing delay of a fluid, and of a model;
 //! - costs a simulated packet what counting it costs.
 
 use crate::buckets::Buckets;
@@ -53,8 +53,8 @@ impl QueueingDelay {
         Span::from_nanos(self.max)
     }
 
-    /// The least delay that is not exceeded during the share `q` of the time, to within 0.1 % and to the nanosecond
-    /// up to 1 us: interpolated within its bucket. `None` if no time was observed.
+    /// The least delay that is not exceeded during the share `q` of the time, interpolated within its bucket. It is
+    /// right to within 0.1 %, and to the nanosecond up to 1 us. `None` if no time was observed.
     #[must_use]
     pub fn quantile(&self, q: f64) -> Option<Span> {
         let total = self.nanos.total();

@@ -1,8 +1,9 @@
 //! A queue whose packets another machine sends: the policy, a limit that moves, and the meter of both.
 //!
-//! A [`Link`](crate::Link) knows how long a packet takes; here the server says when it is done with one, as an access function of a
-//! wireless station does. The server sends in the order in which it was handed packets. It may be handed several: the first is being
-//! sent, those behind it wait, and they take no room in the queue.
+//! A [`Link`](crate::Link) knows the transmission time of a packet. Here the server says when it is done with a
+//! packet, as an access function of a wireless station does. The server sends in the order in which it was handed
+//! packets. It may be handed several: the first is being sent, those behind it wait, and they take no room in the
+//! queue.
 
 use crate::link::Held;
 use crate::meter::{LinkReport, LinkState, Meter, Service};

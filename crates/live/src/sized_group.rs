@@ -6,15 +6,16 @@
 //!                                                  │         └──► Demands ──► the caller
 //! ```
 //!
-//! Parallel connections with a sizer each would take one another for cross traffic: each would measure what the others leave,
-//! and each would try whether the others give way. A group has one sizer, which sees the sum: what all of them deliver, lose
-//! and wait for. What it asks for is divided among them in whole segments; a connection that is alone gets it as it is.
+//! Parallel connections with a sizer each would take one another for cross traffic. Each would measure the rate that
+//! the others leave, and each would try whether the others give way. A group has one sizer, which sees the sum: what
+//! all of them deliver, lose and wait for. What it asks for is divided among them in whole segments; a connection
+//! that is alone gets it as it is.
 //!
 //! It has no thread and reads no clock. The sockets are lent for each call, in the order in which they joined, so that
 //! their owner keeps them. How the kernel is made to keep a window is in `window.rs`; probing for the sizer is in `pilot.rs`.
 //!
-//! Between two measurements lies an eighth of the round trip, within 1 to 10 ms. What a sizer is told as one delivery
-//! is all that came in between, so a sizer that thinks in round trips sees eight or more deliveries in each.
+//! Between two measurements lies an eighth of the round trip, within 1 to 10 ms. A sizer is told all data that came
+//! in between as one delivery. So a sizer that thinks in round trips sees eight or more deliveries in each.
 
 use crate::error::LiveError;
 use crate::window::{Window, WindowControl};
@@ -24,7 +25,7 @@ use std::os::fd::AsFd;
 use units::{Bytes, Span, Time};
 
 /// The nearest and the farthest apart that two measurements are. The kernel's own estimate of the round trip comes in
-/// steps of 1 ms; 10 ms keep a window that the kernel has overwritten from standing long.
+/// steps of 1 ms. After 10 ms at most, a window that the kernel has overwritten is set again.
 const OFTEN: Span = Span::from_millis(1);
 const SELDOM: Span = Span::from_millis(10);
 /// Measurements in each round trip.

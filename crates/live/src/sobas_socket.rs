@@ -17,10 +17,10 @@ use units::{Bytes, Rate, Span};
 
 /// A TCP connection that data is received through, whose window is sized while it runs [sobas:IV].
 ///
-/// The program reads from the socket as ever, and calls [`poll`](Self::poll) now and then: after each read is well, and
-/// costs next to nothing when nothing is due; no more than 10 ms should pass between two calls while data comes. Nothing
-/// else is asked of it. Alone it knows what the receiving socket knows; with a [`Prober`] and reports from its sender it
-/// decides sooner, and tells a lossy path from a full one.
+/// The program reads from the socket as ever, and calls [`poll`](Self::poll) now and then. A call after each read is
+/// well, and costs next to nothing when nothing is due. No more than 10 ms should pass between two calls while data
+/// comes. Nothing else is asked of it. Alone it knows only the measurements of the receiving socket. With a
+/// [`Prober`] and reports from its sender it decides sooner, and tells a lossy path from a full one.
 ///
 /// ```
 /// use std::io::{Read, Write};

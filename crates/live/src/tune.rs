@@ -1,16 +1,17 @@
 //! [`Tuner`]: sizers at the sockets of programs that know nothing of them.
 //!
-//! A program's TCP connections are found in `/proc/PID/fd`, its children's too, and reached by `pidfd_getfd`. A socket is
-//! borrowed for some microseconds at a time and given back: a copy that was kept would keep a connection open that the
-//! program has closed. So the number of the descriptor is remembered with the socket's inode, and looked at anew each time.
-//! The namespace does not matter; a socket stays in its own.
+//! A program's TCP connections are found in `/proc/PID/fd`, its children's too, and reached by `pidfd_getfd`. A
+//! socket is borrowed for some microseconds at a time and given back. A copy that was kept would keep a connection
+//! open that the program has closed. So the number of the descriptor is remembered with the socket's inode, and
+//! looked at anew each time. The namespace does not matter; a socket stays in its own.
 //!
-//! Only what a receiver sees by itself is used: there are no probes, and the sender is a stranger. Every connection that
-//! stands is taken over, with either end at the port if one is given; listening sockets are left alone, what they accept
-//! is found within about a tenth of a second.
+//! Only what a receiver sees by itself is used: there are no probes, and the sender is a stranger. Every connection
+//! that stands is taken over, with either end at the port if one is given. Listening sockets are left alone. The
+//! connections that they accept are found within about a tenth of a second.
 //!
-//! Reading order: here, `tune/process.rs` (processes and their descriptors), `tune/connection.rs` (one connection, what
-//! it was before and how that comes back), `tune/restore.rs` (the same where nobody knows what it was), `tune/error.rs`.
+//! Reading order: here, `tune/process.rs` (processes and their descriptors), `tune/connection.rs` (one connection,
+//! its former settings and their return). Then `tune/restore.rs` (the same where nobody knows the former settings),
+//! `tune/error.rs`.
 
 mod connection;
 mod error;

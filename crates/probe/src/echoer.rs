@@ -19,9 +19,10 @@ const AT_ONCE: u32 = 256;
 
 /// How many trains an echoer sends at most, and how large they are.
 ///
-/// A prober asks no sooner than [`TRAINS_APART`] after the last time. Its requests may still come closer together, where a
-/// machine or the path holds some up and then lets them go. So each session has a bucket of trains, which fills at the rate
-/// at which one is asked for: whoever keeps to that rate is refused nothing, and nobody gets more for long.
+/// A prober asks no sooner than [`TRAINS_APART`] after the last time. Its requests may still come closer together,
+/// where a machine or the path holds some up and then lets them go. So each session has a bucket of trains, which
+/// fills at the rate at which a prober asks. A session that keeps to that rate is refused nothing, and no session
+/// gets more for long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrainLimits {
     /// Packets of one train.
@@ -37,8 +38,8 @@ pub struct TrainLimits {
 }
 
 impl Default for TrainLimits {
-    /// What a prober of this project asks for: 20 packets that Ethernet carries, 15 ms apart, the five of a decision at
-    /// once where they were held up, 1000 in all for 200 decisions [sobas:IV].
+    /// Enough for a prober of this project [sobas:IV]: 20 packets that Ethernet carries, 15 ms apart. The five trains
+    /// of a decision come at once where they were held up. 200 decisions need 1000 in all.
     fn default() -> Self {
         let (length, at_once) = (PACKET - HEADERS[0], TRAINS as u64);
         Self { packets: PACKETS, length, apart: TRAINS_APART, at_once, total: 1000 }
@@ -125,14 +126,14 @@ impl Echoer {
         self.socket.local()
     }
 
-    /// Answers what has arrived. Call it whenever the socket is readable: what waits longer than about a second in the
-    /// socket is echoed with a round trip that is too long.
+    /// Answers what has arrived. Call it whenever the socket is readable. A probe that waits longer than about a
+    /// second in the socket is echoed with a round trip that is too long.
     pub fn poll(&mut self, clock: &Clock) {
         self.poll_allowing(clock, |_| true);
     }
 
-    /// The same for a sender with a limit of its own: `allow` is asked about the payload of each train right before it is
-    /// sent, and counts it if it agrees.
+    /// The same for a sender with a limit of its own. `allow` is asked about the payload of each train right before
+    /// the train is sent, and counts the payload if it agrees.
     pub fn poll_allowing(&mut self, clock: &Clock, mut allow: impl FnMut(Bytes) -> bool) {
         for _ in 0..AT_ONCE {
             let Some(received) = self.socket.receive(clock) else { return };

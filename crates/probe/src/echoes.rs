@@ -2,8 +2,8 @@
 
 use crate::replay::ReplayWindow;
 
-/// An echo is missing for good when three later ones have come: packets may overtake each other by a few places, as
-/// TCP takes it, too [rfc5681:3.2].
+/// An echo is missing for good when three later ones have come. Packets may overtake each other by a few places, as
+/// in TCP [rfc5681:3.2].
 const OVERTAKING: u64 = 3;
 
 /// The counts that echoes carry, one higher from each echo to the next.

@@ -23,16 +23,16 @@ const LOSSES_TOLD: u64 = 100;
 const TRAIN_SILENCE: Span = Span::from_secs(1);
 const TRAIN_BROKEN: Span = Span::from_millis(50);
 const TRAIN_OVERTAKEN: Span = Span::from_millis(5);
-/// How often the echoer is asked for a cookie while a train waits for one, and how long one is used: half of the time
-/// for which it is sure to hold.
+/// The time between requests for a cookie while a train waits for one. A cookie is used for half of the time for
+/// which it is sure to hold.
 const COOKIE_EVERY: Span = Span::from_millis(50);
 const COOKIE_FRESH: Span = Span::from_secs(5);
 
 /// What a prober has found out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProbeEvent {
-    /// A probe was echoed. The round trip is from our sending to the kernel's stamp of the echo, less the time that the
-    /// echoer held it and the time in which the path stood still.
+    /// A probe was echoed. The round trip is from our sending to the kernel's stamp of the echo. The time that the
+    /// echoer held the probe and the time in which the path stood still are subtracted.
     Echo(Span),
     /// A probe that had reached the echoer was lost on its way back: the way of the data.
     Lost,
@@ -107,8 +107,8 @@ impl Prober {
         Self::connect_from(any_address(echoer, 0), echoer, key, session)
     }
 
-    /// The same from one of this machine's addresses, for an echoer that answers this one alone, or from a port; port 0
-    /// takes a free one.
+    /// The same from one of this machine's addresses, for an echoer that answers this address alone, or from a port.
+    /// Port 0 takes a free one.
     ///
     /// # Errors
     /// As [`Prober::connect`].

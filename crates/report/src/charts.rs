@@ -1,4 +1,4 @@
-//! From records to what the page's script draws: a list of charts, each with traces, level lines and a y range,
+//! From records to the list of charts that the page's script draws. Each chart has traces, level lines and a y range,
 //! already thinned and in the units a reader sees.
 
 use super::cell;
@@ -229,8 +229,8 @@ fn panels(chart: &Chart) -> Vec<Chart> {
     engines.into_iter().map(panel).collect()
 }
 
-/// Scales the axis to the measured part: what happens before the warm-up ends may leave the chart, and so may a repair's moments of goodput
-/// above the capacity. The chart then says how far they go.
+/// Scales the axis to the measured part. Values before the warm-up ends may leave the chart, and so may a repair's
+/// moments of goodput above the capacity. The chart then says how far they go.
 fn scale(chart: &mut Chart, case: &Case) {
     let from = if chart.end_s.is_some() { 0.0 } else { case.warmup_s };
     let values = |from: f64| {

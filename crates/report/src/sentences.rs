@@ -1,7 +1,8 @@
 //! What a picture means, in plain sentences.
 //!
-//! Reading order: [`sentences`] is all that is said of one case; `sentences/outcome.rs` says who got how much, `agreement.rs` whether
-//! the engines say the same, `change.rs` what differs from one case to the next. How numbers are rounded is in `text.rs`.
+//! Reading order: [`sentences`] is all that is said of one case. `sentences/outcome.rs` has each flow's share,
+//! `agreement.rs` whether the engines agree, `change.rs` the difference from one case to the next. How numbers are
+//! rounded is in `text.rs`.
 
 mod agreement;
 mod change;
@@ -15,8 +16,8 @@ use lab::run::record::{Engine, SessionsSummary, Summary};
 use lab::run::resolve::{Resolved, ResolvedFlow};
 use lab::study::task::Answer;
 
-/// Sentences for the reader who asks "so what?": what became of the case, whether the engines agree, and how the path and the
-/// socket buffer explain it.
+/// Sentences for the reader who asks "so what?". They say the outcome of the case, whether the engines agree, and how
+/// the path and the socket buffer explain the outcome.
 pub(crate) fn sentences(answer: &Answer) -> Vec<String> {
     let resolved = &answer.task.resolved;
     if resolved.cell.is_some() {

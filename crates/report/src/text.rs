@@ -35,7 +35,7 @@ pub fn prose(sentence: &str) -> String {
     escape_html(&out)
 }
 
-/// JSON that can stand inside a `<script>` element: no `<` is left to close it or to open a comment, and the two
+/// JSON that can stand inside a `<script>` element. No `<` is left to close the element or to open a comment. The two
 /// line separators that JSON allows and JavaScript did not are written as escapes.
 ///
 /// # Panics

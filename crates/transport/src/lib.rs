@@ -78,8 +78,8 @@ pub struct Host {
     /// This many segments are acknowledged one by one before acknowledgements are delayed.
     #[serde(skip_serializing_if = "is_default")]
     pub quick_ack: u64,
-    /// Beyond a hole, the acknowledgements after the third wait for this at most, or a twentieth of the round-trip time,
-    /// and one speaks for all; zero: each leaves at once.
+    /// Beyond a hole, the acknowledgements after the third wait for this at most, or a twentieth of the round-trip
+    /// time, and one speaks for all. With zero each leaves at once.
     #[serde(skip_serializing_if = "is_default")]
     pub sack_compression: Span,
     /// How long the receiver's processor is away at a time, the mean of an exponential distribution; zero: never.

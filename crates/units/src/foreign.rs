@@ -8,13 +8,13 @@ use std::path::Path;
 /// Letters shown at most; more would fill a terminal.
 const LONGEST: usize = 200;
 
-/// Bytes that a peer, a file or another user of the machine chose, for a person to read: the reason that the other side
-/// gives, the name of a received file, the name of another user's process.
+/// Bytes that a peer, a file or another user of the machine chose, for a person to read. Examples are a reason from
+/// the other side, the name of a received file and the name of another user's process.
 ///
-/// It is shown on one line of at most 200 letters (`…` says that it was cut). Controls, invisible letters, letters that
-/// turn the direction of writing, backslashes and bytes that are no UTF-8 are escaped, so the text cannot move the
-/// cursor, change the terminal's title or clipboard, or look like a line of this program. `{:#}` puts it in double quotes,
-/// which marks it as somebody else's words.
+/// It is shown on one line of at most 200 letters (`…` says that it was cut). Controls, invisible letters, letters
+/// that turn the direction of writing, backslashes and bytes that are no UTF-8 are escaped. So the text cannot move
+/// the cursor or change the terminal's title or clipboard. Nor can it look like a line of this program. `{:#}` puts
+/// it in double quotes, which marks it as somebody else's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Foreign<'a>(&'a [u8]);
 

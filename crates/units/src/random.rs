@@ -1,5 +1,5 @@
-//! Randomness as named streams from one seed: the same seed and name give the same numbers, whatever else a
-//! run draws, so adding a flow does not change the others' luck.
+//! Randomness as named streams from one seed. The same seed and name give the same numbers, whatever else a run
+//! draws. So adding a flow does not change the others' random numbers.
 //!
 //! The distributions are written out here rather than taken from a library so that "same seed, same bytes"
 //! outlives the library's next version.

@@ -50,8 +50,8 @@ pub struct FunctionReport {
     pub airtime: Span,
     /// The time of its data frames that collided. Those of several functions overlap.
     pub collided: Span,
-    /// The sum of the service times of frames acknowledged or dropped: from the head of the queue to the end of the acknowledgement, or
-    /// of the last attempt.
+    /// The sum of the service times of frames acknowledged or dropped. A service time runs from the head of the queue
+    /// to the end of the acknowledgement, or of the last attempt.
     pub service: Span,
 }
 

@@ -169,8 +169,8 @@ impl Function {
         (frame, service, attempts)
     }
 
-    /// An attempt fails, and the counter is drawn again (10.23.2.2): the frame, the attempts so far, and the service time if they are the
-    /// last and the frame is dropped.
+    /// An attempt fails, and the counter is drawn again (10.23.2.2). Returns the frame and the attempts so far. The
+    /// service time is added if the attempt was the last and the frame is dropped.
     pub fn fail(&mut self, now: Time) -> (Frame, u32, Option<Span>) {
         self.failures += 1;
         let attempts = self.failures;

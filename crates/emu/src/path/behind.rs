@@ -11,8 +11,8 @@ use units::{Span, Time};
 /// Standstills remembered: at a thousand a second, the worst that was seen, those of the last four seconds.
 const REMEMBERED: usize = 4096;
 
-/// How far the path's time is behind the real clock since [`Path::begin`](crate::Path::begin), now and a little
-/// while ago, for those who measure what goes on at the path's ends.
+/// How far the path's time is behind the real clock since [`Path::begin`](crate::Path::begin), now and a little while
+/// ago. Programs that measure at the path's ends read it.
 #[derive(Clone, Debug)]
 pub struct Behind(Arc<Shared>);
 
@@ -64,8 +64,9 @@ impl host::Behind for Behind {
         Span::from_nanos(self.0.now.load(Ordering::Relaxed))
     }
 
-    /// Exact for a moment before which a packet entered the path that has come out of it since: every standstill
-    /// until then is known by now. For moments more than some seconds ago it is that of the earliest one remembered.
+    /// Exact for a moment before which a packet entered the path, if that packet has come out since. Every standstill
+    /// until that moment is known by now. For moments more than some seconds ago it is that of the earliest one
+    /// remembered.
     fn at(&self, real: Instant) -> Span {
         let real = self.0.clock.time_of(real);
         let past = self.0.past.lock().unwrap_or_else(PoisonError::into_inner);

@@ -49,10 +49,10 @@ pub struct BackLink {
     pub queue: PolicyConfig,
 }
 
-/// What one path carried without delay on a busy two-core virtual machine, with a little to spare: with offload at
-/// 1500 B, and in packets per second without. Three runs there gave 6.8 to 9.8 Gbit/s and 115 000 to 130 000
-/// packets/s with a rate set out of reach (`examples/hold_rate.rs ceiling`); a faster machine does more. Not a promise:
-/// [`Lateness`](crate::Lateness) says how a run really went.
+/// The load that one path carried without delay on a busy two-core virtual machine, with a little to spare. One limit
+/// is with offload at 1500 B, the other in packets per second without offload. Three runs there gave 6.8 to 9.8
+/// Gbit/s and 115 000 to 130 000 packets/s with a rate set out of reach (`examples/hold_rate.rs ceiling`). A faster
+/// machine does more. Not a promise: [`Lateness`](crate::Lateness) says how a run really went.
 const CEILING_OFFLOAD: Rate = Rate::from_bps(7_000_000_000);
 const CEILING_PACKETS_PER_SEC: u64 = 110_000;
 

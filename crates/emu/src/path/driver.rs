@@ -1,9 +1,9 @@
 //! The emulator's thread: reads both devices, lets virtual time follow the real clock, delivers what is due,
 //! and sleeps in between.
 //!
-//! Time inside is the path's own ([`super::time`]) and never goes backwards. Whatever is to happen at a time of its own (cross
-//! traffic, samples, the start of measurement) happens in [`Driver::advance`], in order, before anything that
-//! the outside does later.
+//! Time inside is the path's own ([`super::time`]) and never goes backwards. Events with a time of their own (cross
+//! traffic, samples, the start of measurement) happen in [`Driver::advance`]. They happen in order, before any later
+//! event from outside.
 
 use super::lane::{EASE_MAX, Lane, Store};
 use super::line::Direction;
@@ -55,9 +55,9 @@ pub(super) struct Driver {
     pub(super) wakes: Wakes,
 }
 
-/// Waking up takes time, on an idle virtual machine 0.1 ms and more. It is learned from timers, whose time is
-/// known, and taken off again: deliveries are asked for that much earlier, and a packet that woke the thread is
-/// taken to have come that much before the thread saw it.
+/// Waking up takes time, on an idle virtual machine 0.1 ms and more. The delay is learned from timers, whose time is
+/// known, and subtracted. Deliveries are asked for that much earlier. A packet that woke the thread is taken to have
+/// come that much before the thread saw it.
 #[derive(Debug, Default)]
 pub(super) struct Wakes {
     /// How late timers have been of late.

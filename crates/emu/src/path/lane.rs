@@ -1,11 +1,11 @@
 //! One direction of a path with a link: a [`Lane`] is the link with its cross traffic. What it shares with a direction
 //! without a link is here, too.
 //!
-//! **Delivery in groups.** Waking up for each packet would cost more than the packet. Packets come out of a link
-//! or line up to [`LEAD`] before they are due. When the first of them *is* due (or a little before, by what the
-//! clock is known to be late: [`Pace::ease`]), everything due within [`GROUP`] of now is written, and
-//! neighbouring segments of one super-packet leave in one write. So the first packet of a group is on time and
-//! those behind it come early by at most `GROUP`.
+//! **Delivery in groups.** Waking up for each packet would cost more than the packet. Packets come out of a link or
+//! line up to [`LEAD`] before they are due. A batch begins when the first packet *is* due, or a little before, as the
+//! clock is known to be late by [`Pace::ease`]. Everything due within [`GROUP`] of now is written. Neighbouring
+//! segments of one super-packet leave in one write. So the first packet of a group is on time and those behind it
+//! come early by at most `GROUP`.
 
 use crate::ecn;
 use crate::flow::{FlowKey, Flows};

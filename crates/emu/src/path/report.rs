@@ -131,9 +131,10 @@ impl PathReport {
         self.link.forwarded_bytes.bits_f64() / self.elapsed.as_secs_f64().max(1e-9)
     }
 
-    /// Whether [`real_bps`](Self::real_bps) is `rate`, to within the share `tolerance`, on a link that was to be always
-    /// busy. Stalls excuse a deviation only if they were longer than the tolerance allows, if the path's time is off the
-    /// machine's by no more than they and what is regained of earlier ones, and if the rate holds in the path's time.
+    /// Whether [`real_bps`](Self::real_bps) is `rate`, to within the share `tolerance`, on a link that was to be
+    /// always busy. Stalls excuse a deviation under three conditions. They were longer than the tolerance allows. The
+    /// path's time is off the machine's by no more than they and the time regained from earlier ones. The rate holds
+    /// in the path's time.
     #[must_use]
     pub fn real_rate(&self, rate: Rate, tolerance: f64) -> Judged {
         let off = |bps: f64| (bps / rate.as_bps_f64() - 1.0).abs();
@@ -182,8 +183,8 @@ impl PathReport {
         })
     }
 
-    /// Why this result should not be trusted, if it should not: late deliveries mean the machine was too busy,
-    /// and packets lost outside the emulated queue were not the queue's doing.
+    /// Reasons not to trust this result. Late deliveries mean that the machine was too busy. Packets lost outside the
+    /// emulated queue were not the queue's doing.
     #[must_use]
     pub fn doubts(&self, base_rtt: Span) -> Vec<Doubt> {
         let allowed = base_rtt.scale(LATE_SHARE).max(LATE_FLOOR);

@@ -1,11 +1,11 @@
 //! The path's own time: the real clock's, but it stands still while the machine does not run the emulator.
 //!
 //! A host that takes the processor away for 10 ms makes everything in that time late at once. Delivered at once
-//! afterwards, 10 ms of acknowledgements would let senders answer with one burst, which no path of this rate could
-//! have caused, and a queue of less than 10 ms would drop it. So the path is taken to have been frozen instead:
-//! what was due is delivered after the stall with the spacing it had. The price is a rate that is lower in real time by
-//! the share of stalls. Where stalls are rare it is regained by [running](REGAIN) a little fast; where they are not,
-//! the run says so, and whoever measures in the path's time ([`Behind`]) is not deceived.
+//! afterwards, 10 ms of acknowledgements would let senders answer with one burst. No path of this rate could have
+//! caused that burst, and a queue of less than 10 ms would drop it. So the path is taken to have been frozen instead:
+//! what was due is delivered after the stall with the spacing it had. The price is a rate that is lower in real time
+//! by the share of stalls. Where stalls are rare the lost time is regained by [running](REGAIN) a little fast. Where
+//! they are not, the run says so. A program that measures in the path's time ([`Behind`]) is not deceived.
 
 use super::behind::Behind;
 use host::Clock;
@@ -14,8 +14,8 @@ use units::{Span, Time};
 /// Later than this is a stall, not a slow wake-up: timers on an idle virtual machine are late by 0.1 ms or so.
 const STALL: Span = Span::from_micros(500);
 
-/// While it is behind, the path's time runs faster than the real clock by one part in so many: too little to matter
-/// beside what a host's own timers do.
+/// While the path's time is behind, it runs faster than the real clock by one part in this number. A host's own
+/// timers differ by more.
 pub(super) const REGAIN: u64 = 200;
 
 /// Stalls of the machine, in the measured interval.
@@ -58,8 +58,8 @@ impl PathTime {
         self.look(real, self.seen)
     }
 
-    /// The path's time at `real`, if the emulator has been asleep and wanted to be woken by `until`, on the real
-    /// clock, or by a packet; `None`: by a packet only.
+    /// The path's time at `real`, if the emulator slept and wanted to be woken by `until`, on the real clock, or by a
+    /// packet. `None` means by a packet only.
     pub(super) fn woken(&mut self, real: Time, until: Option<Time>) -> Time {
         self.look(real, until.unwrap_or(real).max(self.seen))
     }

@@ -1,5 +1,5 @@
-//! Probes in windows: the mean queueing delay of each, how fast it grows from one to the next, and the sender's own rate
-//! as the probes left.
+//! Probes in windows: the mean queueing delay of each window and its growth from one window to the next. The sender's
+//! own rate as the probes left is kept with them.
 
 use std::collections::VecDeque;
 use units::{Span, Time};
@@ -115,8 +115,9 @@ impl ProbeWindows {
         self.of_both(|window| window.own)
     }
 
-    /// How fast the queueing delay grew from one of the last two windows to the other, seconds per second: what arrives
-    /// beyond the capacity, as a part of it, while the queue is not empty. `None` before there are two.
+    /// How fast the queueing delay grew from one of the last two windows to the other, in seconds per second. While
+    /// the queue is not empty, this is the arrivals beyond the capacity, as a share of the capacity. `None` before
+    /// there are two.
     #[must_use]
     pub fn growth(&self) -> Option<f64> {
         let [Some(before), Some(last)] = self.full else { return None };

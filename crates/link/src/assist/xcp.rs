@@ -1,5 +1,5 @@
-//! XCP's router: an efficiency controller that says by how much the traffic shall change in a round-trip time, and a
-//! fairness controller that shares it out: what is gained in equal parts per flow, what is lost in proportion.
+//! XCP's router. An efficiency controller says by how much the traffic shall change in a round-trip time. A fairness
+//! controller divides the change: an increase in equal parts per flow, a decrease in proportion.
 
 use super::{Assist, CongestionHeader, amount, capacity};
 use units::{Bytes, Rate, Span, Time};

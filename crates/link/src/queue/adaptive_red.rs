@@ -1,13 +1,13 @@
-//! Adaptive RED: RED that turns its own `max_p`, slowly, so that the average queue stays around a target
-//! whatever the load, and sets its other knobs from the link's rate.
+//! Adaptive RED is RED that slowly changes its own `max_p`, so that the average queue stays around a target at any
+//! load. It sets its other parameters from the link's rate.
 //!
-//! Source: S. Floyd, R. Gummadi and S. Shenker, "Adaptive RED: An Algorithm for Increasing the Robustness of
-//! RED's Active Queue Management", 2001, `[ared01]`. Every [`INTERVAL`](AdaptiveRedParameters::INTERVAL):
-//! above the target band `max_p` grows by alpha = min(0.01, `max_p`/4); below it `max_p` shrinks by the factor
-//! beta = 0.9; it stays within 0.01 … 0.5. The band is `min_th` + 0.4 … 0.6 (`max_th` - `min_th`).
+//! Source: S. Floyd, R. Gummadi and S. Shenker, "Adaptive RED: An Algorithm for Increasing the Robustness of RED's
+//! Active Queue Management", 2001, `[ared01]`. Every [`INTERVAL`](AdaptiveRedParameters::INTERVAL): above the target
+//! band `max_p` grows by alpha = min(0.01, `max_p`/4). Below the band `max_p` shrinks by the factor beta = 0.9. It
+//! stays within 0.01 … 0.5. The band is `min_th` + 0.4 … 0.6 (`max_th` - `min_th`).
 //!
-//! The steps are due at fixed times from the first arrival. Those that fell due without a call are made up
-//! for at the next, each with the average of its own time, so the outcome is that of a timer.
+//! The steps are due at fixed times from the first arrival. Steps that fell due without a call are made up for at the
+//! next call, each with the average of its own time. So the outcome is that of a timer.
 
 use super::red::{Red, RedParameters};
 use super::{Context, Queue};
@@ -41,10 +41,10 @@ impl AdaptiveRedParameters {
     /// The queueing delay aimed at if none is given: ns-2's default for `[ared01]`.
     pub const TARGET: Span = Span::from_millis(5);
 
-    /// With C the link's rate in packets per second: `min_th` = max(5, C target/2) packets, `max_th` =
-    /// 3 `min_th` (so the middle of the band is the target delay), `w_q` = 1 - exp(-1/C) (a time constant of
-    /// a second) `[ared01:5]`; gentle; `max_p` starts at 0.1. Where the queue has room for less than that
-    /// `max_th`, the limit is `max_th`.
+    /// C is the link's rate in packets per second. `min_th` = max(5, C target/2) packets, and `max_th` = 3 `min_th`.
+    /// So the middle of the band is the target delay. `w_q` = 1 - exp(-1/C), a time constant of a second
+    /// `[ared01:5]`. It is gentle, and `max_p` starts at 0.1. Where the queue has room for less than that `max_th`,
+    /// the limit is `max_th`.
     #[must_use]
     pub fn defaults(context: &Context, target: Span) -> Self {
         let rate = context.packet_rate();

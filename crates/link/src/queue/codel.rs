@@ -1,17 +1,17 @@
-//! CoDel, controlled delay: packets are dropped or marked at the head of the queue while every packet has
-//! waited longer than a target for a whole interval, each next drop sooner than the last.
+//! CoDel, controlled delay. Packets are dropped or marked at the head of the queue while every packet has waited
+//! longer than a target for a whole interval. Each next drop comes sooner than the last.
 //!
 //! Source: RFC 8289. The [`Control`] here holds what one queue needs; `fq_codel.rs` keeps one per flow.
 //!
-//! - A packet may be dropped if for `interval` none has waited less than `target` and the queue never held at
-//!   most one maximum packet (section 5.6).
-//! - The first drop of an episode comes then; the n-th next `interval/sqrt(n)` after the one before
-//!   (section 5.5: a loss rate that makes a Reno sender's rate fall linearly).
-//! - An episode that begins within 16 intervals of the last drop time goes on from the count the last one
-//!   had reached beyond its start, and from 1 otherwise (section 5.5).
+//! - A packet may be dropped if for `interval` no packet has waited less than `target`. In that time the queue must
+//!   always have held more than one maximum packet (section 5.6).
+//! - The first drop of an episode comes then, and the n-th next `interval/sqrt(n)` after the one before. That is a
+//!   loss rate at which a Reno sender's rate falls linearly (section 5.5).
+//! - An episode may begin within 16 intervals of the last drop time. Then it goes on from the count that the last one
+//!   had reached beyond its start, otherwise from 1 (section 5.5).
 //!
-//! A capable packet is marked and sent instead of dropped (RFC 3168, RFC 8290 section 5.2.6), on the same schedule:
-//! a mark ends the search for a packet to send, as it does in Linux.
+//! A capable packet is marked and sent instead of dropped, on the same schedule (RFC 3168, RFC 8290 section 5.2.6). A
+//! mark ends the search for a packet to send, as in Linux.
 
 use super::store::Store;
 use super::{Limit, Queue};

@@ -1,7 +1,7 @@
 //! Drop-head: first in, first out; an arrival that does not fit pushes out the oldest.
 //!
-//! The sender learns of the drop one queueing delay earlier than from drop-tail, as the packet behind the hole
-//! is about to leave (RFC 2309 section 2 calls it "drop front on full").
+//! The sender learns of the drop one queueing delay earlier than from drop-tail, as the packet behind the hole is
+//! about to leave. RFC 2309 section 2 calls the policy "drop front on full".
 
 use super::drop_tail::mark_above;
 use super::store::Store;

@@ -1,11 +1,11 @@
-//! FQ-CoDel: flows are hashed to queues, each under its own CoDel; queues take turns by bytes, and a queue that
-//! was empty goes first for one quantum, so that sparse flows hardly wait.
+//! FQ-CoDel: flows are hashed to queues, each under its own CoDel. Queues take turns by bytes. A queue that was empty
+//! goes first for one quantum, so that sparse flows hardly wait.
 //!
-//! Source: RFC 8290; section numbers are its own. Arrivals (section 4.1): when the room is full, the queue with
-//! the most bytes gives up half of them from its head, at most 64 packets at a time. Departures (section
-//! 4.2): from the head of the list of new queues, or else of the list of old ones; a queue without credit
-//! gets a quantum and moves to the end of the old list; a queue found empty leaves, a new one by way of the
-//! old list lest flows stay new by being empty now and then.
+//! Source: RFC 8290; section numbers are its own. Arrivals (section 4.1): when the room is full, the queue with the
+//! most bytes drops half of them from its head. At most 64 packets are dropped at a time. Departures (section 4.2)
+//! are from the head of the list of new queues, or else of the list of old ones. A queue without credit gets a
+//! quantum and moves to the end of the old list. A queue found empty leaves. A new queue that is found empty goes to
+//! the old list first, so that no flow stays new by short gaps.
 //!
 //! Each queue's CoDel looks at its own backlog (Linux looks at the sum). With one flow this is CoDel.
 

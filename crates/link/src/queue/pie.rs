@@ -1,16 +1,16 @@
-//! PIE, proportional integral controller enhanced: arrivals are dropped or marked at random, with a probability
-//! that a controller steers by the queueing delay and its trend.
+//! PIE, proportional integral controller enhanced. Arrivals are dropped or marked at random, with a probability that
+//! a controller steers by the queueing delay and its trend.
 //!
-//! Source: RFC 8033; section numbers are its own. Every [`UPDATE`](PieParameters::UPDATE) the probability moves
-//! by alpha (delay - target) + beta (delay - delay at the last update), scaled down while it is small
-//! (section 4.2). Not applied: within the burst allowance (4.4), to a nearly empty queue, and while delay and
-//! probability are low (4.1). Of the optional parts there are here ECN (5.1), de-randomization (5.4, a
-//! setting) and the cap on steps (5.5); PIE is never turned off (5.3), as its threshold of a third of the room
-//! would in a large buffer let the delay grow to many targets first.
+//! Source: RFC 8033; section numbers are its own. Every [`UPDATE`](PieParameters::UPDATE) the probability moves by
+//! alpha (delay - target) + beta (delay - delay at the last update), scaled down while it is small (section 4.2). Not
+//! applied: within the burst allowance (4.4), to a nearly empty queue, and while delay and probability are low (4.1).
+//! Three optional parts are here: ECN (5.1), de-randomization (5.4, a setting) and the cap on steps (5.5). PIE is
+//! never turned off (5.3). Its threshold of a third of the room would in a large buffer let the delay grow to many
+//! targets first.
 //!
-//! **Delay** is the time the last packet to leave had waited, zero once the queue is empty. The RFC allows this
-//! or the backlog over a measured departure rate (4.3, 5.2). Timestamps need no warm-up, hold when the link's
-//! rate changes, and the link has them anyway; the estimator saves hardware the stamps, which is no gain here.
+//! **Delay** is the time the last packet to leave had waited, zero once the queue is empty. The RFC allows this or
+//! the backlog over a measured departure rate (4.3, 5.2). Timestamps need no warm-up, hold when the link's rate
+//! changes, and the link has them anyway. The estimator saves hardware the stamps, which is no gain here.
 //!
 //! Updates that fell due without a call are made up for at the next one. Nothing they depend on changes in
 //! between, so the outcome is that of a timer.
@@ -39,8 +39,8 @@ const LOW_PROBABILITY: f64 = 0.2;
 const MARK_MAX: f64 = 0.1;
 /// Accumulated probability below which none, and from which each packet is dropped (section 5.4).
 const ACCUMULATED: (f64, f64) = (0.85, 8.5);
-/// Updates made up for after a pause. An empty queue is back at rest after fewer than 200, which ends the
-/// search; more can only be due where the caller leaves a queue unserved for over a minute.
+/// Updates made up for after a pause. An empty queue is back at rest after fewer than 200, which ends the search.
+/// More can only be due where the caller leaves a queue unserved for over a minute.
 const UPDATES: u64 = 4096;
 
 /// The knobs of [`Pie`].

@@ -1,5 +1,5 @@
-//! RED, random early detection: arrivals are dropped or marked at random, with a probability that rises with
-//! the *average* queue, so that short bursts pass and senders slow down one by one.
+//! RED, random early detection. Arrivals are dropped or marked at random, with a probability that rises with the
+//! *average* queue. So short bursts pass, and senders slow down one by one.
 //!
 //! Source: S. Floyd and V. Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM
 //! Transactions on Networking 1(4), 1993, `[red93]`; the gentle variant from S. Floyd, "Recommendation on using
@@ -9,12 +9,12 @@
 //!   avg ← (1 - `w_q`)^m avg;
 //! - `p_b` = 0 below `min_th`; `max_p` (avg - `min_th`)/(`max_th` - `min_th`) up to `max_th`; then, gentle,
 //!   `max_p` + (1 - `max_p`)(avg - `max_th`)/`max_th` up to 2 `max_th`; then 1;
-//! - `p_a` = `p_b` / (1 - count `p_b`), count being the packets since the last one dropped: the gap between
-//!   drops is then uniform rather than geometric. As in `[red93:fig2]`, count is raised before it is used, so
-//!   the gap is uniform on 1 … 1/`p_b` - 1 and the share dropped is 2 `p_b`.
+//! - `p_a` = `p_b` / (1 - count `p_b`), count being the packets since the last one dropped: the gap between drops is
+//!   then uniform rather than geometric. As in `[red93:fig2]`, count is raised before it is used. So the gap is
+//!   uniform on 1 … 1/`p_b` - 1, and the share dropped is 2 `p_b`.
 //!
-//! A capable packet is marked instead, but for the last case: beyond the threshold where every packet is
-//! dropped marks would not be heeded in time (RFC 3168 section 7 wants drops there).
+//! A capable packet is marked instead, except in the last case. Beyond the threshold where every packet is dropped,
+//! senders would not react to marks in time. RFC 3168 section 7 wants drops there.
 //!
 //! **Units.** Queue and thresholds are in mean packets. [`LengthUnit::Bytes`] counts waiting bytes over the mean
 //! packet, and makes a packet's probability proportional to its length.
@@ -55,13 +55,13 @@ pub struct RedParameters {
 }
 
 impl RedParameters {
-    /// The round trip for which default thresholds are set, in seconds: what RFC 8289 section 4.2 takes for
-    /// the longest that a path should be expected to have.
+    /// The round trip for which default thresholds are set, in seconds. RFC 8289 section 4.2 takes this value for the
+    /// longest that a path should be expected to have.
     pub const ROUND_TRIP: f64 = 0.1;
 
-    /// Thresholds as in `[P1.red]`: with M the lesser of limit and bandwidth-delay product (at
-    /// [`ROUND_TRIP`](Self::ROUND_TRIP)), `min_th` = 0.4 M and `max_th` = M, M being at least one packet;
-    /// `max_p` = 0.1 and gentle after Floyd 2000, `w_q` = 0.002 after `[red93]`.
+    /// Thresholds as in `[P1.red]`, with M the lesser of limit and bandwidth-delay product (at
+    /// [`ROUND_TRIP`](Self::ROUND_TRIP)), at least one packet. `min_th` = 0.4 M and `max_th` = M. `max_p` = 0.1 and
+    /// gentle are after Floyd 2000, `w_q` = 0.002 after `[red93]`.
     #[must_use]
     pub fn defaults(context: &Context) -> Self {
         let room = context.limit_packets().min(context.packet_rate() * Self::ROUND_TRIP).max(1.0);

@@ -1,7 +1,7 @@
 //! What a scenario may turn on a queue policy, and what is wrong with it.
 //!
-//! [`Settings`] is flat and optional, as a person writes it; each policy says in its registry entry which of
-//! the keys it has, and turns them into its own parameters here.
+//! [`Settings`] is flat and optional, as a person writes it. Each policy says in its registry entry which of the keys
+//! it has, and turns them into its own parameters here.
 
 use super::{
     AdaptiveRedParameters, CodelParameters, Context, FqCodelParameters, LengthUnit, PieParameters,
@@ -85,8 +85,8 @@ impl PolicyConfig {
         super::build_with::<Bytes>(&self.policy, &self.settings, context).map(drop)
     }
 
-    /// The knobs of RED, or of the RED inside of adaptive RED, on a link of `rate` with room for `limit`; `None` for another policy, and
-    /// for settings that [`Self::check`] refuses.
+    /// The parameters of RED, or of the RED inside of adaptive RED, on a link of `rate` with room for `limit`. `None`
+    /// for another policy, and for settings that [`Self::check`] refuses.
     #[must_use]
     pub fn red(&self, limit: Limit, rate: Rate) -> Option<RedParameters> {
         let context = self.context(limit, rate, Stream::new(0, "queue"));

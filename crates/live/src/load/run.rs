@@ -10,8 +10,9 @@ use host::Clock;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Runs the receiving side until every flow has ended, `end` has come, or `stop` is set (within 100 ms; what was
-/// received until then is returned). Call it on the thread, or one in the same namespace, that bound `listener`.
+/// Runs the receiving side until every flow has ended, `end` has come, or `stop` is set. A stop takes effect within
+/// 100 ms, and the bytes received until then are returned. Call it on the thread, or one in the same namespace, that
+/// bound `listener`.
 ///
 /// # Errors
 /// [`LiveError::Config`]; [`LiveError::Stalled`], [`LiveError::Broken`] naming the flow; [`LiveError::Host`] if
@@ -46,8 +47,8 @@ pub fn receive_with(
     run().inspect_err(|_: &LiveError| stop.store(true, Ordering::Relaxed))
 }
 
-/// Runs the sending side until every flow has finished, `end` has come, or `stop` is set (within 100 ms; what was
-/// sent until then is returned). Sockets are made in the calling thread's namespace.
+/// Runs the sending side until every flow has finished, `end` has come, or `stop` is set. A stop takes effect within
+/// 100 ms, and the bytes sent until then are returned. Sockets are made in the calling thread's namespace.
 ///
 /// # Errors
 /// [`LiveError::Config`]; [`LiveError::Host`] for an unknown congestion control; [`LiveError::Connect`],

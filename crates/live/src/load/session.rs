@@ -1,8 +1,8 @@
 //! A session: flows from one sender to one receiver, described once ([`SessionConfig`]) and run from both sides.
 //!
-//! Each flow is one connection. Its stream starts with [`PREAMBLE`] bytes, the flow's place in the session,
-//! sent with the first payload and not counted as payload; the rest is zeros. Greedy flows and flows the session
-//! ends early are cut (RST), so nothing drains through the path after their time.
+//! Each flow is one connection. Its stream starts with [`PREAMBLE`] bytes, the flow's place in the session. They are
+//! sent with the first payload and not counted as payload. The rest is zeros. Greedy flows and flows the session ends
+//! early are cut (RST), so nothing drains through the path after their time.
 //!
 //! Not settable, the kernel's own: see [`KERNEL_DECIDES`].
 
@@ -14,8 +14,8 @@ use units::{Bytes, Complaint, Rate, Span};
 
 /// Bytes at the head of each stream that say which flow it is: a big-endian index.
 pub const PREAMBLE: u64 = 2;
-/// A connection must stand after this long: the kernel sends a SYN that is lost again after 1, 3, 7 and 15 s, and hundreds of flows that
-/// begin together lose many.
+/// A connection must stand after this long. The kernel sends a lost SYN again after 1, 3, 7 and 15 s, and hundreds of
+/// flows that begin together lose many.
 pub(crate) const CONNECT_WITHIN: Span = Span::from_secs(20);
 /// A connected flow that moves nothing for this long is an error.
 pub(crate) const STALLED_AFTER: Span = Span::from_secs(30);

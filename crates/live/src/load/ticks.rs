@@ -5,8 +5,8 @@ use units::{Span, Time};
 /// No wait is longer: the stop flag is looked at this often.
 pub(crate) const STOP_CHECK: Span = Span::from_millis(20);
 
-/// The times to sample at: multiples of `every` since the start of the run, so that both sides sample together,
-/// and once at the end of the warm-up.
+/// The times to sample at. They are multiples of `every` since the start of the run, so that both sides sample
+/// together, and the end of the warm-up.
 #[derive(Debug)]
 pub(crate) struct Ticks {
     every: Span,

@@ -85,9 +85,9 @@ impl fmt::Display for GivenBack {
     }
 }
 
-/// Gives the receive window of every TCP connection of the process `pid`, and of those it started, back to the kernel:
-/// with `port` only those that have it at either end. Nothing has to be known of what the limits were before. A limit
-/// that the program set itself is lifted, too: nothing tells it from one that a tuner has left.
+/// Gives receive windows back to the kernel: those of every TCP connection of the process `pid` and of its child
+/// processes. With `port`, only connections that have it at either end. Nothing has to be known of what the limits
+/// were before. A limit that the program set itself is lifted, too: nothing tells it from one that a tuner has left.
 ///
 /// # Errors
 /// [`TuneError::NoProcess`], [`TuneError::NotPermitted`], [`TuneError::NoSocket`], [`TuneError::NoPort`].

@@ -177,8 +177,8 @@ struct Quiet<'a> {
 }
 
 impl<'a> Quiet<'a> {
-    /// Nothing that is typed is shown, and each key comes by itself, Ctrl-C too: it must not end the program before the
-    /// terminal is given back.
+    /// Nothing that is typed is shown, and each key comes by itself. Ctrl-C comes as a key, too: it must not end the
+    /// program before the terminal is given back.
     fn new(terminal: &'a File) -> io::Result<Self> {
         let before = tcgetattr(terminal)?;
         let mut quiet = before.clone();
