@@ -1,7 +1,8 @@
 //! What carries packets between endpoints.
 //!
-//! Reading order: the trait, then `medium/lines.rs` (what is under way behind the queues), `medium/tight.rs` (one link),
-//! `medium/assisted.rs` (one whose router tells senders), `medium/network.rs` (several links) and `medium/cell.rs` (a wireless cell).
+//! Reading order: the trait, then `medium/lines.rs` (packets under way behind the queues), `medium/tight.rs` (one
+//! link) and `medium/assisted.rs` (one link whose router tells senders). Then `medium/network.rs` (several links) and
+//! `medium/cell.rs` (a wireless cell).
 
 mod assisted;
 mod cell;
@@ -59,8 +60,9 @@ pub(crate) trait Medium {
     /// Its slot number `slot` is due. Segments that reach a receiver whose acknowledgements cross queues go to `arrived`.
     fn act(&mut self, now: Time, slot: usize, arrived: &mut Vec<Packet>);
 
-    /// After anything has happened: calls `dropped` with the flow's index and the kind of each packet dropped since the last
-    /// call, unless [`Medium::offer`] has said so, and `wake` with each slot of its own whose time may have moved.
+    /// Call it after any event. It calls `dropped` with the flow's index and the kind of each packet dropped since
+    /// the last call, unless [`Medium::offer`] has said so. It calls `wake` with each slot of its own whose time may
+    /// have moved.
     fn settle(&mut self, now: Time, dropped: impl FnMut(u32, Kind), wake: impl FnMut(usize, Time));
 
     /// The tight link's drops of greedy flows.

@@ -20,7 +20,7 @@ pub struct Outcome<R> {
     /// The tight link over the measured interval. In a cell, the access point's watched queue, with the share of time the air is busy as
     /// its utilization.
     pub link: LinkReport,
-    /// The tight link at the ends of [`BATCHES`] equal parts of the measured interval, its beginning first; only the
+    /// The tight link at the ends of [`BATCHES`] equal parts of the measured interval, its beginning first. Only the
     /// beginning if the plan has no end.
     pub batches: Vec<(Time, LinkState)>,
     /// Every link over the measured interval, in the plan's order. In a cell, the access point's watched queue, then the backhaul.
@@ -70,8 +70,8 @@ pub struct FlowReport {
     pub rtt: Histogram,
     /// The least of them.
     pub min_rtt: Option<Span>,
-    /// The greatest smoothed round-trip time after a sample (RFC 6298); `None` without one, and where all propagation is lumped
-    /// behind one link, since nothing is spent on it there.
+    /// The greatest smoothed round-trip time after a sample (RFC 6298). `None` without a sample. Also `None` where
+    /// all propagation is lumped behind one link, since no time is spent on it there.
     pub max_smoothed_rtt: Option<Span>,
     /// From the flow's start to its last byte's acknowledgement, for a sized flow that ended.
     pub completion: Option<Span>,

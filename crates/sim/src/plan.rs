@@ -120,8 +120,9 @@ pub struct FlowPlan {
     pub send_jitter: Span,
     /// How its two ends send, acknowledge and repair losses.
     pub transport: Transport,
-    /// The rate of the sender's own line, on the wire; `None`: without limit. Segments leave one after the other at no more
-    /// than this, and the host holds back segments that the line has no room for, as a host with byte queue limits does.
+    /// The rate of the sender's own line, on the wire; `None`: without limit. Segments leave one after the other at
+    /// no more than this rate. The host holds back segments that the line has no room for, as a host with byte queue
+    /// limits does.
     pub access_rate: Option<Rate>,
 }
 
@@ -131,8 +132,8 @@ impl FlowPlan {
         !self.return_route.is_empty() || self.place.is_some()
     }
 
-    /// A flow that always has data to send, from the beginning, over the first link: segments of 1500 bytes on the wire, each
-    /// acknowledged by itself, a socket buffer that is never the limit.
+    /// A flow that always has data to send, from the beginning, over the first link. Segments have 1500 bytes on the
+    /// wire, each acknowledged by itself. The socket buffer is never the limit.
     #[must_use]
     pub fn greedy(name: &str, control: &str, base_rtt: Span) -> Self {
         let payload = Bytes::new(1448);
@@ -171,8 +172,8 @@ pub struct SessionsPlan {
     pub size: SessionSize,
     /// Seconds between the end of a session and the beginning of the next.
     pub think: Distribution,
-    /// A SYN of 40 bytes passes the link before the data; its loss costs a timeout (RFC 6298, 2), and the connection then begins
-    /// with a window of one segment [rfc5681:3.1].
+    /// A SYN of 40 bytes passes the link before the data. Its loss costs a timeout (RFC 6298, 2), and the connection
+    /// then begins with a window of one segment [rfc5681:3.1].
     pub handshake: bool,
 }
 

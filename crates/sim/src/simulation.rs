@@ -48,10 +48,10 @@ impl<R: Recorder> Simulation<R> {
     /// Sets the run up.
     ///
     /// # Panics
-    /// If a registry lacks a queue with its settings, an assist, a controller, a slow start or a sizer that the plan names; if a
-    /// link of a network has an assist; if a route is empty or names a link that the plan does not have; if a plan with one
-    /// link has other routes or acknowledgements that wait; if a cell is not what [`air::config::CellConfig::check`] accepts, has
-    /// traffic, or has a flow without a place or at one without a queue.
+    /// If a registry lacks a queue with its settings, an assist, a controller, a slow start or a sizer that the plan
+    /// names. If a link of a network has an assist. If a route is empty or names a link that the plan does not have.
+    /// If a plan with one link has other routes or acknowledgements that wait. If a cell is not accepted by
+    /// [`air::config::CellConfig::check`], has traffic, or has a flow without a place or at one without a queue.
     #[must_use]
     pub fn new(plan: Plan, recorder: R) -> Self {
         match &plan.topology {
@@ -155,8 +155,9 @@ impl<R: Recorder> Course<R> {
         }
     }
 
-    /// Runs to the end. Slots of the agenda: the flows' and users' deadlines, the sources, the links, the recorder, the
-    /// ends of the warm-up and of the batches, the recorder's pulse if it has one, and flows that leave. At equal times arrivals go first, then lower slots.
+    /// Runs to the end. Slots of the agenda are the flows' and users' deadlines, the sources, the links and the
+    /// recorder. Further slots are the ends of the warm-up and of the batches, the recorder's pulse if it has one,
+    /// and flows that leave. At equal times arrivals go first, then lower slots.
     // On its own: within `Simulation::run` the three of them are one function, too large for what is called at each event to be inlined.
     #[inline(never)]
     fn run<M: Medium>(mut self, mut medium: M) -> Outcome<R> {

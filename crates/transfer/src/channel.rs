@@ -1,7 +1,7 @@
 //! [`Channel`]: one TLS connection that threads share: one reads, others write.
 //!
-//! The socket is non-blocking; who must wait polls it without holding the lock, so a reader never waits for a writer
-//! that waits for the other side's reader. Shutting the socket down wakes everybody.
+//! The socket is non-blocking. A thread that must wait polls the socket without holding the lock. So a reader never
+//! waits for a writer that waits for the other side's reader. Shutting the socket down wakes everybody.
 
 #[cfg(fuzzing)]
 pub(crate) mod script;

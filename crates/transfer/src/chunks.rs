@@ -1,9 +1,9 @@
 //! How a file is cut into chunks, and what its digest is.
 //!
 //! A chunk is the checkpoint: once it is whole, verified and written it is never sent again. Chunks are 1 MiB, larger
-//! for files that would have more than [`MOST_CHUNKS`] of them. A chunk's digest is BLAKE3 of its bytes, holes read as
-//! zeros; a file's is BLAKE3 of its length and its chunks' digests, so that chunks may arrive in any order, over any
-//! connection, before and after an interruption, and the whole is still verified.
+//! for files that would have more than [`MOST_CHUNKS`] of them. A chunk's digest is BLAKE3 of its bytes, holes read
+//! as zeros. A file's digest is BLAKE3 of its length and its chunks' digests. So chunks may arrive in any order, over
+//! any connection, before and after an interruption. The whole file is still verified.
 
 use serde::{Deserialize, Serialize};
 use std::ops::Range;

@@ -92,8 +92,8 @@ fn taken(file: &Path) -> TransferError {
     TransferError::Usage(complaint.help("choose another file, or remove this one"))
 }
 
-/// Writes the digests of the files called `names` beneath `folder` to the new `file`, which has its name when it is whole
-/// and on the disk. How many there are. A file that cannot be read is left out.
+/// Writes the digests of the files called `names` beneath `folder` to the new `file`. The file has its name when it
+/// is whole and on the disk. How many there are. A file that cannot be read is left out.
 ///
 /// # Errors
 /// [`TransferError::Incomplete`] if files were left out; otherwise `file` cannot be written, and nothing is left of it.
@@ -261,8 +261,8 @@ fn unescaped(name: &[u8]) -> Result<Vec<u8>, &'static str> {
     Ok(out)
 }
 
-/// Checks the digests in `file`, whose paths lie below `folder`; `each` is told of every line: the path, or the line's
-/// number if it cannot be read, and what was found. Links below the folder are not followed.
+/// Checks the digests in `file`, whose paths lie below `folder`. `each` gets every line: the path, or the line's
+/// number if it cannot be read, and the finding. Links below the folder are not followed.
 ///
 /// # Errors
 /// `file` or `folder` cannot be read.

@@ -4,9 +4,10 @@
 //! so a process that is killed at any point claims too little at worst. A record that was cut off is dropped when the
 //! log is opened.
 //!
-//! The log itself is not forced to the disk, so after a power cut it may claim bytes that never reached it, or not know of
-//! some that did. Nothing rests on it alone: what is there of a file under way is hashed again whenever it is taken up,
-//! and a file gets its name only after its bytes have reached the disk (`receive/naming.rs`).
+//! The log itself is not forced to the disk. So after a power cut it may claim bytes that never reached the disk, or
+//! miss some that did. Nothing rests on the log alone. The present bytes of a file under way are hashed again
+//! whenever the file is taken up. A file gets its name only after its bytes have reached the disk
+//! (`receive/naming.rs`).
 
 use crate::chunks::Digest;
 use crate::error::TransferError;

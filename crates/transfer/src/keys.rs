@@ -1,7 +1,7 @@
 //! Who is who: the receiver's key, pinned by the ticket, and the sender's, derived from the ticket's secret.
 //!
 //! Both are Ed25519 keys that prove themselves inside the TLS 1.3 handshake as raw public keys (RFC 7250, no
-//! certificates). TLS has each side sign the transcript of this very handshake, so neither proof is worth anything in
+//! certificates). TLS has each side sign the transcript of this very handshake. So neither proof is worth anything in
 //! another connection, and there is nothing else to bind.
 
 use crate::ticket::{Fingerprint, Secret};

@@ -70,8 +70,8 @@ pub struct Limits {
     pub receive_window: f64,
     /// The send buffer did.
     pub send_buffer: f64,
-    /// Of the time with a limited receive window, the congestion window was no smaller: congestion control did not hold
-    /// the sender back then, but the window or its pace.
+    /// Of the time with a limited receive window, the share in which the congestion window was no smaller. In that
+    /// time the receive window or its pace limited the sender, not congestion control.
     pub window_below_congestion: f64,
     /// Segments sent again.
     pub retransmits: u64,
@@ -81,9 +81,9 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The verdict on a transfer over `streams` data connections that took `elapsed`; `sized` if the receive window is
-    /// held below the kernel's maximum on purpose, `window_below_congestion` as
-    /// [`History::window_below_congestion`](crate::History::window_below_congestion) has it.
+    /// The verdict on a transfer over `streams` data connections that took `elapsed`. `sized` means that the receive
+    /// window is kept below the kernel's maximum on purpose. `window_below_congestion` is as in
+    /// [`History::window_below_congestion`](crate::History::window_below_congestion).
     #[must_use]
     pub fn new(
         elapsed: Span,

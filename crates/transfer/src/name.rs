@@ -101,11 +101,12 @@ impl Name {
         Self::new([stem, format!(" ({number})").as_bytes(), extension].concat())
     }
 
-    /// Whether a symbolic link of this name with this target may lead out of the tree that it came with: below its first
-    /// part, or, for a name of one part, below the folder received into.
+    /// Whether a symbolic link of this name with this target may lead out of the tree that it came with. The tree is
+    /// below the name's first part, or, for a name of one part, below the folder received into.
     ///
-    /// An absolute target does. So does one that goes up further than the link lies deep, and one that goes up after it went
-    /// down: what it went down may be a link. And so does one into the receiver's own folder.
+    /// An absolute target does. So does a target that goes up further than the link lies deep. So does one that goes
+    /// up after it went down, because the part that it went down may be a link. And so does one into the receiver's
+    /// own folder.
     #[must_use]
     pub fn leads_out(&self, target: &[u8]) -> bool {
         if target.starts_with(b"/") {
@@ -136,8 +137,8 @@ impl fmt::Debug for Name {
     }
 }
 
-/// Whether a part of a path is [`RESERVED`] to some file system: in whatever case, with letters that are not seen, with
-/// dots, blanks or a stream's name behind it, or in its short form.
+/// Whether a part of a path is [`RESERVED`] to some file system. Case and invisible letters do not matter. Nor do
+/// dots, blanks or a stream's name behind it, or its short form.
 #[must_use]
 pub fn is_reserved(part: &[u8]) -> bool {
     let Ok(text) = str::from_utf8(part) else { return false };

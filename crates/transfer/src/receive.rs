@@ -1,7 +1,8 @@
 //! Receiving: a folder, a ticket, and the sender that holds it.
 //!
-//! Reading order: `state.rs` (what of a session outlives the process), `listen.rs` (who is let in), `sender.rs` (one sender's
-//! control connection), `stream.rs` (one data connection), `assembly.rs` (what becomes of entries and bytes).
+//! Reading order: `state.rs` (the part of a session that outlives the process), `listen.rs` (admission of
+//! connections), `sender.rs` (one sender's control connection). Then `stream.rs` (one data connection) and
+//! `assembly.rs` (the storing of entries and bytes).
 
 mod assembly;
 mod consent;
@@ -31,8 +32,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use units::{Bytes, Span};
 
-/// What becomes of an entry whose name a file or link has already that this session did not store. A file with the same
-/// content, or of the same size and time, and a link to the same target count as already there in any case.
+/// What becomes of an entry whose name a file or link has already that this session did not store. In any case an
+/// entry counts as already there if a file has the same content, or the same size and time. So does a link to the
+/// same target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Existing {
     /// The entry is refused.

@@ -1,11 +1,11 @@
 //! Sending: paths and a ticket.
 //!
-//! Reading order: `sources.rs` (what is sent under which name), `root.rs` and `tree.rs` (how it is found), `count.rs` (how
-//! much it is), `connect.rs`, then the threads of a transfer: `offer.rs` offers entries, `control.rs` hears the answers,
-//! `stream.rs` (one thread per data connection) sends what is wanted, and compares what the receiver has. Between them
-//! `transfer.rs` (what they share), `queue.rs` (what is to be sent), `outgoing.rs` (one file) and `rate_limit.rs` (how fast).
-//! `echo.rs` answers the receiver's probes. `retry.rs` says when a connection that broke is made again. `listing.rs` lists
-//! what would be sent.
+//! Reading order: `sources.rs` (the entries and their names), `root.rs` and `tree.rs` (how they are found),
+//! `count.rs` (their number and size), `connect.rs`. Then come the threads of a transfer. `offer.rs` offers entries,
+//! and `control.rs` hears the answers. `stream.rs` (one thread per data connection) sends wanted bytes, and compares
+//! the receiver's. Between them `transfer.rs` (what they share), `queue.rs` (what is to be sent), `outgoing.rs` (one
+//! file) and `rate_limit.rs` (how fast). `echo.rs` answers the receiver's probes. `retry.rs` says when a connection
+//! that broke is made again. `listing.rs` lists what would be sent.
 
 mod connect;
 mod control;

@@ -1,9 +1,10 @@
-//! [`Store`]: the receiver's folder. Everything in it is reached from its descriptor, part by part, without following
-//! a symbolic link, so no name and no link that was received leads out of it, and none into its state folder.
+//! [`Store`]: the receiver's folder. Everything in the folder is reached from its descriptor, part by part, without
+//! following a symbolic link. So no received name and no received link leads out of the folder, or into its state
+//! folder.
 //!
-//! A file grows under a temporary name in `.tightlink/partial` and gets its own name by one rename when it is whole,
-//! verified and on the disk. Whether it may take the place of a file or link is said with the rename; it never takes that of
-//! a folder.
+//! A file grows under a temporary name in `.tightlink/partial`. When it is whole, verified and on the disk, one
+//! rename gives it its own name. Whether it may take the place of a file or link is said with the rename; it never
+//! takes that of a folder.
 
 use crate::beneath;
 use crate::error::TransferError;

@@ -1,8 +1,9 @@
 //! [`Ticket`]: where a receiver listens, which key it has, and the secret that lets one session's sender in.
 //!
-//! Its text is `tl1` and the base-32 form ([`text`]) of: the number of addresses, the port, each host (4 or 16 bytes of
-//! an address, or a host name, behind its length), 16 bytes of key fingerprint, 16 bytes of secret, 4 bytes of checksum. It goes through a shell
-//! and a chat window as one word, and a typing error is found before anything is connected.
+//! Its text is `tl1` and the base-32 form ([`text`]) of six parts. They are the number of addresses, the port, and
+//! each host (4 or 16 bytes of an address, or a host name, behind its length). Then 16 bytes of key fingerprint, 16
+//! bytes of secret and 4 bytes of checksum follow. It goes through a shell and a chat window as one word, and a
+//! typing error is found before anything is connected.
 
 mod host;
 mod text;

@@ -1,12 +1,12 @@
 //! What the two sides say to each other.
 //!
 //! A session is one control connection and one or more data connections, each TLS 1.3 with both keys proved
-//! (`keys.rs`). What travels on them are frames ([`frame`]): a length and a message, the messages in `postcard`'s form.
-//! [`control`] has the messages of the control connection in both directions, [`data`] those of the data connections,
-//! which go from sender to receiver only and are followed by the file's bytes. ADR 10 shows a session.
+//! (`keys.rs`). What travels on them are frames ([`frame`]): a length and a message, the messages in `postcard`'s
+//! form. [`control`] has the messages of the control connection in both directions. [`data`] has those of the data
+//! connections, which go from sender to receiver only and are followed by the file's bytes. ADR 10 shows a session.
 //!
-//! Every message is untrusted: reading one never panics, and a frame
-//! ([`frame::Framed`]), the lists and the texts in it have a greatest length for each kind of message.
+//! Every message is untrusted, and reading one never panics. A frame ([`frame::Framed`]), the lists and the texts in
+//! it have a greatest length for each kind of message.
 
 pub(crate) mod bounded;
 pub mod control;

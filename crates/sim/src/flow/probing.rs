@@ -1,8 +1,8 @@
 //! How a flow's sizer measures its path: probes, whose echoes cross the links as segments do, and packet trains.
 //!
 //! The receiver probes, the sender echoes. On the way of the acknowledgements there is no queue, and all propagation
-//! lies behind the links, so an echo enters them at the moment at which its probe is sent; what the receiver measures is
-//! the round trip all the same. Only the way of the data loses probes [sobas:IV].
+//! lies behind the links. So an echo enters them at the moment at which its probe is sent. The receiver measures the
+//! round trip all the same. Only the way of the data loses probes [sobas:IV].
 
 use super::Flow;
 use crate::medium::Medium;

@@ -4,8 +4,9 @@
 //! ([`air::Cell`]). What waits for the air is in the queue of an access function: the access point has one per category, a station
 //! as well. The receiver has a packet as its data frame ends; the sender knows once it is acknowledged.
 //!
-//! Flows are either of the server's side and a station's (their place says which way data goes), and their acknowledgements go the other
-//! way in a category of their own. What a flow's base RTT has beyond the backhaul is its sender's access line.
+//! Flows belong to the server's side and a station, and their place says in which direction data goes. Their
+//! acknowledgements go the other way in a category of their own. What a flow's base RTT has beyond the backhaul is
+//! its sender's access line.
 
 mod transmitter;
 
@@ -80,8 +81,9 @@ impl WirelessCell {
     /// The cell of a plan with its backhaul's links.
     ///
     /// # Panics
-    /// If the cell's access parameters do not pass their check, if a registry lacks a queue, if there is cross traffic, if a flow has no
-    /// place, or one whose functions there are not, if airtime limits of two categories differ, or if the access point does not have the watched queue.
+    /// If the cell's access parameters do not pass their check, a registry lacks a queue, or there is cross traffic.
+    /// If a flow has no place, or a place whose functions do not exist. If airtime limits of two categories differ,
+    /// or the access point does not have the watched queue.
     pub(crate) fn new(cell: &CellPlan, backhaul: [Link<Packet>; 2], plan: &Plan) -> Self {
         assert!(plan.traffic.is_empty(), "no cross traffic in a wireless cell");
         let air = Cell::new(&cell.access(plan.seed)).unwrap_or_else(|fault| panic!("{fault}"));

@@ -1,8 +1,8 @@
 //! The lines behind the tight link: what the link has sent returns, as acknowledgements, a base RTT later.
 //!
-//! Flows of the same base RTT share a line: what departs in order returns in order, so a line is a queue of which
-//! only the head matters, however many flows it serves. Who comes next is a question to one head per distinct base
-//! RTT, not to one per flow.
+//! Flows of the same base RTT share a line. Packets that depart in order return in order. So a line is a queue of
+//! which only the head matters, however many flows it serves. Who comes next is a question to one head per distinct
+//! base RTT, not to one per flow.
 
 use crate::agenda::Agenda;
 use crate::packet::UnderWay;

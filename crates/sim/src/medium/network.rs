@@ -1,7 +1,8 @@
 //! Links in sequence, with a queue per direction: packets move hop by hop.
 //!
-//! Every link's propagation is real. What a flow's base RTT has beyond its links' delays is its access lines': it lies
-//! behind the last queue of the way back, or of the way there where acknowledgements meet no queue.
+//! Every link's propagation is real. The part of a flow's base RTT beyond its links' delays belongs to its access
+//! lines. It lies behind the last queue of the way back. Where acknowledgements meet no queue it lies behind the last
+//! queue of the way there.
 
 mod routes;
 

@@ -88,8 +88,8 @@ impl BufferSizer for Shrinks {
     }
 }
 
-/// 400 kB in 40 ms are 80 Mb/s. The promised window is used once more as the window shrinks: a round trip later than with a
-/// window that may be taken back the rate is 20 Mb/s.
+/// 400 kB in 40 ms are 80 Mb/s. The promised window is used once more as the window shrinks. The rate is 20 Mb/s a
+/// round trip later than with a window that may be taken back.
 #[test]
 fn a_window_that_shrinks_keeps_what_it_has_promised() {
     let rtt = Span::from_millis(40);

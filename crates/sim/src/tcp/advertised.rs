@@ -51,8 +51,8 @@ impl Advertised {
 
     /// A segment sent at `sent` has arrived, and everything below `expected` with it; `early`: it did not come in order.
     ///
-    /// The sender sends by the acknowledgements it gets, at once, so the time stamp that a segment echoes is that of
-    /// the moment it was sent.
+    /// The sender answers each acknowledgement at once. So the time stamp that a segment echoes is that of the moment
+    /// at which the segment was sent.
     pub(super) fn on_segment(&mut self, now: Time, sent: Time, expected: u64, early: bool) {
         if early {
             self.tell(now, Input::OutOfOrder(1));

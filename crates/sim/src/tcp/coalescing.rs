@@ -7,8 +7,9 @@
 //! - **Pauses.** The processor does something else for a while, or the hypervisor runs another machine on it. The card's memory
 //!   and the socket's backlog keep what arrives, and one acknowledgement speaks for all of it after.
 //! - **Waking up.** A processor that has had nothing to do sleeps, and takes a while to begin: what arrives meanwhile is taken together.
-//! - **Compressed selective acknowledgements** (`tcp_comp_sack_delay_ns`). Beyond a hole the fourth acknowledgement and those after it
-//!   wait for a timer, so that one speaks for all of them; but not for more blocks than it can name.
+//! - **Compressed selective acknowledgements** (`tcp_comp_sack_delay_ns`). Beyond a hole the fourth acknowledgement
+//!   and those after it wait for a timer, so that one speaks for all of them. It speaks for no more blocks than it
+//!   can name.
 //!
 //! The rules are Linux's: `dev_gro_receive`, `tcp_gro_receive`, `__tcp_ack_snd_check`, `tcp_sack_compress_send_ack`, `tcp_add_backlog`.
 

@@ -1,5 +1,5 @@
 //! Delivery rates: how fast data arrived while a segment was under way, for controllers that ask
-//! [draft-cheng-iccrg-delivery-rate-estimation], with the losses beside them that BBR wants [draft-ietf-ccwg-bbr].
+//! [draft-cheng-iccrg-delivery-rate-estimation]. With them are the losses that BBR wants [draft-ietf-ccwg-bbr].
 
 use cc::{LostSegment, RateSample};
 use units::{Bytes, Span, Time};

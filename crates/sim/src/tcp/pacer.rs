@@ -1,9 +1,10 @@
 //! Pacing: segments leave at a rate and not as acknowledgements come.
 //!
-//! A leaky bucket (RFC 9002, section 7.7). What makes a [quantum](cc::send_quantum), two segments at most rates, may leave
-//! together. Where the window is the limit, what an acknowledgement frees leaves with it as
-//! far as the quantum goes; where the pace is, the sender is woken once for a whole quantum, not for every segment. Segment by segment leave those whose
-//! departures a controller places, whose pace a sizer caps, who have no rate but a window, and who have a line of their own.
+//! A leaky bucket (RFC 9002, section 7.7). What makes a [quantum](cc::send_quantum), two segments at most rates, may
+//! leave together. Where the window is the limit, segments that an acknowledgement frees leave with it, up to the
+//! quantum. Where the pace is the limit, the sender is woken once for a whole quantum, not for every segment. Four
+//! kinds of sender send segment by segment. A controller places their departures, a sizer caps their pace, they have
+//! a window but no rate, or they have a line of their own.
 
 use cc::{CcState, send_quantum};
 use units::{Bytes, Rate, Span, Time};
@@ -143,8 +144,9 @@ impl Pacer {
     }
 }
 
-/// The gap between segments at `window / smoothed`, times 2 below half the slow-start threshold and 1.2 above, as Linux has it
-/// (`net.ipv4.tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`): faster than the window moves, so that it stays the limit.
+/// The gap between segments at `window / smoothed`, times 2 below half the slow-start threshold and 1.2 above, as in
+/// Linux (`net.ipv4.tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`). This pace is faster than the window moves, so that
+/// the window stays the limit.
 pub(super) fn gap_by_window(state: &CcState, smoothed: Option<Span>, payload: u64) -> Span {
     let window = state.window.get().max(payload);
     let half = state.threshold.map_or(0, |threshold| threshold.get() / 2);

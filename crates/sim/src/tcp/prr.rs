@@ -1,10 +1,10 @@
 //! Proportional rate reduction: how much fast recovery may send for what has been delivered [rfc6937:3].
 //!
-//! Above the new threshold it sends in proportion, so that by the end of the episode as much is in the network as
-//! the threshold says, without a pause at first and a burst afterwards. Below it, where losses or an idle
-//! application took more than the reduction asks for, the slow-start reduction bound (SSRB) lets it catch up by at
-//! most one segment more than was delivered. RFC 9937 prefers the conservative bound while more losses show; this
-//! is RFC 6937's SSRB throughout.
+//! Above the new threshold PRR sends in proportion. By the end of the episode the network then holds as much as the
+//! threshold says. There is no pause at first and no burst afterwards. Below the threshold losses or an idle
+//! application took more than the reduction asks for. There the slow-start reduction bound (SSRB) lets the sender
+//! catch up by at most one segment more than was delivered. RFC 9937 prefers the conservative bound while more losses
+//! show; this is RFC 6937's SSRB throughout.
 
 /// One episode, in segments.
 #[derive(Clone, Debug, Default)]

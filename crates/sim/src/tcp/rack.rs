@@ -1,8 +1,8 @@
 //! RACK: a segment is lost if one sent later has been delivered and enough time has passed [rfc8985:6].
 //!
 //! The original transmissions leave in the order of their numbers, so those judged lost are all holes below an edge,
-//! as with duplicate acknowledgements. What was sent again is kept in a line of its own, in the order of sending, and
-//! judged likewise: a lost retransmission is found a round trip later, where counting waits for the timer.
+//! as with duplicate acknowledgements. Segments sent again are kept in a line of their own, in the order of sending,
+//! and judged likewise. A lost retransmission is found a round trip later, where counting waits for the timer.
 
 use super::scoreboard::Scoreboard;
 use std::collections::VecDeque;

@@ -263,7 +263,7 @@ impl Receiver {
     }
 
     /// The segment about to be given to [`on_segment`](Receiver::on_segment) tells of a reduced window, or bears a
-    /// congestion mark: every acknowledgement from a mark to the news of a reduction echoes it [rfc3168:6.1.3].
+    /// congestion mark. Every acknowledgement from a mark to the news of a reduction echoes the mark [rfc3168:6.1.3].
     pub(crate) fn on_ecn(&mut self, reduced: bool, marked: bool) {
         self.congested = (self.congested && !reduced) || marked;
     }

@@ -1,8 +1,8 @@
 //! The scoreboard: what has been sent, acknowledged, selectively acknowledged, lost and sent again.
 //!
-//! RFC 6675 without its loops: every count that `SetPipe` would gather is kept as acknowledgements arrive.
-//! Losses are known up to an edge: with three segments selectively acknowledged above it, a hole is lost
-//! (`IsLost`), so all holes below the third-highest selectively acknowledged segment are.
+//! RFC 6675 without its loops: every count that `SetPipe` would gather is kept as acknowledgements arrive. Losses are
+//! known up to an edge. With three segments selectively acknowledged above it, a hole is lost (`IsLost`). So all
+//! holes below the third-highest selectively acknowledged segment are lost.
 
 mod timed;
 
@@ -14,9 +14,9 @@ const DUP_THRESH: usize = 3;
 
 /// What a sender knows about what it has sent.
 ///
-/// Without selective acknowledgements each duplicate says that some segment has left the network, but not which:
-/// it is counted and not named, and only the first outstanding segment is known to be missing (RFC 6582; its
-/// window inflated by every duplicate is the same as a pipe deflated by it).
+/// Without selective acknowledgements each duplicate says that some segment has left the network, but not which. The
+/// segment is counted and not named, and only the first outstanding segment is known to be missing. RFC 6582 inflates
+/// its window by every duplicate, which is the same as a pipe deflated by it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scoreboard {
     /// Acknowledgements name what arrived out of order.
@@ -204,8 +204,8 @@ impl Scoreboard {
         (self.outstanding() > 0).then_some(self.una)
     }
 
-    /// RFC 6582, section 3.2, step 3: a partial acknowledgement deflates the window by what it covers, less the segment that is
-    /// sent again for it; below the threshold where duplicates were lost on their way.
+    /// RFC 6582, section 3.2, step 3: a partial acknowledgement deflates the window by the segments that it covers,
+    /// less the one sent again for it. The window falls below the threshold where duplicates were lost on their way.
     fn deflate(&mut self, newly: u64) {
         let inflated = self.sacked_count + 1;
         self.overdrawn += newly.saturating_sub(inflated);

@@ -3,14 +3,15 @@
 //!
 //! A line is `time ms · event · expected`. Events:
 //!
-//! - `ack 5`, an acknowledgement of everything below segment 5, and after it `sack 7` (the segment that caused it),
-//!   `blocks 7-9 12-13` (as [`Sacks::Blocks`](super::Sacks) would say), `repeat 3` (RFC 2883), `ece`, `echo 40` (the
-//!   time stamp, else the current time less the round-trip time);
+//! - `ack 5`, an acknowledgement of everything below segment 5. After it may stand `sack 7` (the segment that caused
+//!   it), `blocks 7-9 12-13` (as [`Sacks::Blocks`](super::Sacks) would say), `repeat 3` (RFC 2883) and `ece`.
+//!   `echo 40` is the time stamp, else the current time less the round-trip time;
 //! - `timer`, the earliest timer expires at that time, and not before;
 //! - `go`, the sender is asked to send.
 //!
-//! Expected is what leaves, `3 4 5` and `3r` for what is sent again (`+` after a number: with CWR); after `|` the
-//! window in segments, `w=5`, what is in the network, `pipe=4`, and when the earliest timer expires, `timer=1200`.
+//! Expected are the segments that leave, `3 4 5`, and `3r` for one sent again (`+` after a number: with CWR). After
+//! `|` may stand the window in segments, `w=5`, the segments in the network, `pipe=4`, and the time of the earliest
+//! timer, `timer=1200`.
 
 mod deliveries;
 mod ecn;

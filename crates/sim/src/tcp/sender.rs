@@ -1,9 +1,10 @@
 //! The sender: what may leave when, and what an acknowledgement or a silence means.
 //!
-//! RFC 5681 windows and timers around an RFC 6675 scoreboard: limited transmit (RFC 3042) and fast recovery
-//! follow from counting what is in the network (`pipe`), since that is what the window bounds. `sender/recovery.rs`
-//! repairs losses; `sender/pacing.rs` paces and measures delivery rates; `sender/options.rs` drives what else a flow may turn
-//! on: PRR, RACK-TLP, ECN, and `sender/offload.rs` segmentation offload. `sender/features.rs` says which of them there are.
+//! RFC 5681 windows and timers around an RFC 6675 scoreboard. The window bounds the segments in the network (`pipe`).
+//! So limited transmit (RFC 3042) and fast recovery follow from counting them. `sender/recovery.rs` repairs losses;
+//! `sender/pacing.rs` paces and measures delivery rates; `sender/options.rs` drives what else a flow may turn on:
+//! PRR, RACK-TLP, ECN, and `sender/offload.rs` segmentation offload. `sender/features.rs` says which of them there
+//! are.
 
 mod features;
 mod offload;

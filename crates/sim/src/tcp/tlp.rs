@@ -1,5 +1,5 @@
-//! The tail loss probe: when nothing has come back for a while, one more segment asks for an acknowledgement, so
-//! that a loss at the end of a flight is found by [RACK](super::rack) and not by the timer [rfc8985:7].
+//! The tail loss probe. When nothing has come back for a while, one more segment asks for an acknowledgement
+//! [rfc8985:7]. So a loss at the end of a flight is found by [RACK](super::rack) and not by the timer.
 
 use super::Acknowledgement;
 use units::{Span, Time};

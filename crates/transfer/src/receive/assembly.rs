@@ -1,8 +1,8 @@
 //! [`Assembly`]: what becomes of offers and of the bytes that follow them. It outlives the connections of a session.
 //!
-//! Here: what it keeps account of. `assembly/offers.rs`: what an offer is answered; `assembly/rules.rs`: what the user decided
-//! about names; `assembly/bytes.rs`: bytes into files; `assembly/naming.rs`: how a whole file gets its name;
-//! `assembly/holes.rs`: how much hashing of holes is allowed.
+//! Here: what it keeps account of. `assembly/offers.rs` has the answers to offers, `assembly/rules.rs` the user's
+//! decisions about names, `assembly/bytes.rs` bytes into files. `assembly/naming.rs` gives a whole file its name, and
+//! `assembly/holes.rs` limits the hashing of holes.
 
 mod bytes;
 #[cfg(test)]
@@ -221,8 +221,8 @@ impl Assembly {
         }
     }
 
-    /// What an error on one entry means: a reason not to have it, or the end of the session if the next entry would
-    /// meet it too.
+    /// The meaning of an error on one entry. It is a reason not to have the entry, or the end of the session if the
+    /// next entry would meet the error too.
     fn trouble(&self, entry: &Entry, doing: &'static str, error: io::Error) -> Result<String, Trouble> {
         if is_of_the_disk(&error) {
             let path = self.store.path().join(entry.name.path());

@@ -3,9 +3,9 @@
 //! `session` has the key and the secret, `journal` what has arrived, `partial/` the files under way, `lock` keeps a
 //! second receiver out. All of it goes when the session is finished, and with it the ticket.
 //!
-//! Whoever can put files into the folder can put such a folder there, too. So it is believed only if it is this user's own
-//! and closed to others, it is opened once without following links, everything in it is reached from that descriptor and
-//! checked likewise, and a session holds only in the folder that it was made in.
+//! Whoever can put files into the folder can put such a folder there, too. So the folder is believed only under four
+//! conditions. It is this user's own and closed to others. It is opened once without following links. Everything in
+//! it is reached from that descriptor and checked likewise. A session holds only in the folder that it was made in.
 
 use crate::error::TransferError;
 use crate::journal::Journal;

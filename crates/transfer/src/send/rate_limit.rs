@@ -108,8 +108,8 @@ mod tests {
 
     const TRAIN: u64 = 50 * 1472;
 
-    /// Bytes of data and of trains that pass while trains are asked for as fast as can be, and how long that took: a second,
-    /// or until data has passed.
+    /// Bytes of data and of trains that pass while trains are asked for as fast as possible, and the time. That time
+    /// is a second, or until data has passed.
     fn flooded(rate: Rate, streams: usize) -> (u64, u64, Span) {
         let clock = Clock::start();
         let limit = RateLimit::new(Some(rate), clock);

@@ -1,7 +1,7 @@
 //! [`Root`]: the open folder below which everything of a source is looked at and opened, without following a link.
 //!
-//! Another user of this machine may own the tree that is sent, and may swap a folder in it for a link while it is sent.
-//! So no path is resolved from the top.
+//! Another user of this machine may own the tree that is sent. That user may swap a folder in it for a link while it
+//! is sent. So no path is resolved from the top.
 
 use crate::beneath::{self, HOLD, READ};
 use crate::name::Name;

@@ -84,8 +84,8 @@ pub(super) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, TransferError> {
     Ok(sources)
 }
 
-/// What `open` opens. Thousands of folders on a command line may be more than are allowed to be open by default; the
-/// user may raise that, so it is raised once it is reached.
+/// What `open` opens. Thousands of folders on a command line may be more than may be open by default. The user may
+/// raise that limit, so it is raised once it is reached.
 fn opened(open: impl Fn() -> io::Result<Root>) -> io::Result<Root> {
     match open() {
         Err(error) if error.raw_os_error() == Some(Errno::MFILE.raw_os_error()) => {

@@ -146,8 +146,8 @@ pub enum ToReceiver {
         #[serde(with = "bounded::text")]
         reason: String,
     },
-    /// What the sender has counted so far, which the receiver's user is told and asked about: before the first offer, and
-    /// again when there is more. Since version 2.
+    /// The sender's count so far, which the receiver's user is told and asked about. It comes before the first offer,
+    /// and again when there is more. Since version 2.
     Counted(Counted),
 }
 

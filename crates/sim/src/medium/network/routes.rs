@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-/// Routes one after the other, each closed by [`Routes::END`]: a position in them says where a packet is and where it
+/// Routes one after the other, each closed by [`Routes::END`]. A position in them says where a packet is and where it
 /// goes, without a look at its flow.
 #[derive(Clone, Debug)]
 pub(super) struct Routes {

@@ -51,8 +51,8 @@ fn with_names_each_hole_is_told_of_once() {
     }
 }
 
-/// A retransmission that is lost, too, ends in a timeout, which takes all that is outstanding for lost: what was told before is
-/// not told again.
+/// A retransmission that is lost, too, ends in a timeout, which takes all outstanding segments for lost. A loss
+/// reported before is not reported again.
 #[test]
 fn a_hole_told_of_is_not_told_of_again_after_a_timeout() {
     hears(
@@ -68,8 +68,8 @@ fn a_hole_told_of_is_not_told_of_again_after_a_timeout() {
     );
 }
 
-/// With names all that is neither acknowledged nor named is marked lost at a timeout, and told of then: also what the very next
-/// acknowledgement covers [draft-ietf-ccwg-bbr, RFC 6675 section 5.1].
+/// With names every segment that is neither acknowledged nor named is marked lost at a timeout, and reported then.
+/// That includes segments which the very next acknowledgement covers [draft-ietf-ccwg-bbr, RFC 6675 section 5.1].
 #[test]
 fn with_names_a_timeout_tells_of_all_that_it_marks_lost() {
     for rate in [true, false] {

@@ -54,8 +54,8 @@ fn a_partial_acknowledgement_takes_back_all_that_it_acknowledges() {
     );
 }
 
-/// Step 3: the timer is set again by the first partial acknowledgement only, and by no retransmission after that one (the impatient
-/// variant of section 4).
+/// Step 3: only the first partial acknowledgement sets the timer again, and no later retransmission does (the
+/// impatient variant of section 4).
 #[test]
 fn only_the_first_partial_acknowledgement_resets_the_timer() {
     let mut config = config(8);

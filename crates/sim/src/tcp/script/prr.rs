@@ -3,7 +3,7 @@
 use super::{config, play};
 use transport::Recovery;
 
-/// Section 4, first example, at half its size: RFC 6675 waits for half a window and then sends one for one; PRR sends
+/// Section 4, first example, at half its size. RFC 6675 waits for half a window and then sends one for one. PRR sends
 /// one for two from the start, and ends with the same in the network.
 #[test]
 fn one_loss_is_mended_evenly() {

@@ -51,8 +51,8 @@ fn two_selective_acknowledgements_and_a_quarter_of_a_round_trip_are_a_loss() {
     );
 }
 
-/// Section 7.2: two smoothed round-trip times after the last sign of life, one more segment: new if there is one, over the
-/// window if need be.
+/// Section 7.2: two smoothed round-trip times after the last acknowledgement, one more segment. It is a new one if
+/// there is one, and beyond the window if need be.
 #[test]
 fn a_silent_flight_is_probed_with_new_data() {
     play(
@@ -65,8 +65,8 @@ fn a_silent_flight_is_probed_with_new_data() {
     );
 }
 
-/// Section 7.3 and 7.4: the last segment is lost and the probe repairs it: nothing else tells of that loss, so the probe
-/// lowers the window.
+/// Section 7.3 and 7.4: the last segment is lost and the probe repairs it. No other event tells of that loss, so the
+/// probe lowers the window.
 #[test]
 fn a_lost_tail_is_mended_by_the_probe() {
     let mut config = rack(6);

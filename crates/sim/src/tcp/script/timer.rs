@@ -16,7 +16,7 @@ fn the_timer_runs_while_something_is_outstanding() {
     );
 }
 
-/// (5.4) to (5.6): the first segment again, twice as long, and so on; RFC 5681: the window is one segment, and the
+/// (5.4) to (5.6): the first segment again, twice as long, and so on. RFC 5681: the window is one segment, and the
 /// threshold is lowered once.
 #[test]
 fn each_silence_doubles_the_timer() {

@@ -2,8 +2,8 @@
 
 use super::{config, play};
 
-/// Without time stamps a segment that was sent again gives no sample, so the timer stays backed off; with them the echo
-/// tells which copy arrived.
+/// Without time stamps a segment that was sent again gives no sample, so the timer stays backed off. With them the
+/// echo tells which copy arrived.
 #[test]
 fn a_retransmission_gives_a_sample_with_time_stamps_only() {
     let script = |timer: u64| {

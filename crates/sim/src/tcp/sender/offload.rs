@@ -1,8 +1,9 @@
 //! Segmentation offload: segments leave in super-packets, by Linux's rules.
 //!
-//! TCP hands its network card up to 64 kB to be cut into segments. How much, `tcp_tso_autosize` says ([`super_packet`]); whether
-//! an acknowledgement that frees less is waited for, `tcp_tso_should_defer`: if another is soon to come, and less than a third
-//! of the window could leave. So a window that opens segment by segment leaves in bursts.
+//! TCP hands its network card up to 64 kB to be cut into segments. `tcp_tso_autosize` ([`super_packet`]) says how
+//! much. `tcp_tso_should_defer` says whether the sender waits for the next acknowledgement. It waits if that one is
+//! soon to come, and less than a third of the window could leave. So a window that opens segment by segment leaves in
+//! bursts.
 
 use super::{Episode, Features, Sender, Transmission};
 use crate::tcp::pacer::gap_by_window;

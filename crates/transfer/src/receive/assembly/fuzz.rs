@@ -1,5 +1,5 @@
-//! Whoever has the ticket may still be a wrong program: no order of messages makes the receiving end panic, or write anywhere
-//! but in its folder.
+//! A peer that has the ticket may still be a wrong program. No order of messages makes the receiving end panic, or
+//! write anywhere but in its folder.
 
 use super::tests::{assembly, offered};
 use super::*;

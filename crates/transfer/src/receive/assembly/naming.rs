@@ -1,8 +1,8 @@
 //! How whole files get their names: in batches, after their bytes have reached the disk.
 //!
-//! A rename may reach the disk before the bytes of the file that it names, and a power cut in between would leave a bad file
-//! under its final name, where a good one may have been. So a whole file waits under its temporary name until one `syncfs`
-//! has brought it to the disk with all the others that wait.
+//! A rename may reach the disk before the bytes of the file that it names. A power cut in between would leave a bad
+//! file under its final name, where a good one may have been. So a whole file waits under its temporary name until
+//! one `syncfs` has brought it to the disk with all the others that wait.
 
 use super::{Assembly, Trouble, rules};
 use crate::chunks::{Digest, file_digest};

@@ -149,8 +149,8 @@ impl Assembly {
         Ok(Ok(Verdict::Have))
     }
 
-    /// Under which name this session stores what is offered as `name`, what has that name, and what this session
-    /// stored under it, if that is still there as it was.
+    /// The name under which this session stores the offer `name`, and the entry that has that name. The third value
+    /// is the entry that this session stored under it, if that is still there unchanged.
     fn own(&self, name: &Name, name_key: Key) -> io::Result<(Name, Found, Option<Stored>)> {
         let stored = self.journal().find_stored(name_key).cloned();
         if let Some(stored) = stored {
@@ -256,8 +256,8 @@ impl Assembly {
         verdict
     }
 
-    /// Takes a place among the open offers before anything is read or asked for: no file is under way twice, and there are
-    /// not too many. Why it is refused, if it is.
+    /// Takes a place among the open offers before anything is read or asked for. So no file is under way twice, and
+    /// the number of offers is limited. Why it is refused, if it is.
     fn reserve(&self, id: Id, entry: &Entry, (key, name): (Key, Key)) -> Result<Option<Verdict>, Trouble> {
         let mut open = self.open_files();
         let many = open.files.len() + open.reserved.len() >= MOST_OPEN || open.held >= MOST_HELD;

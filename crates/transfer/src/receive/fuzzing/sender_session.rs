@@ -27,8 +27,8 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use units::{Bytes, Span};
 
-/// Turns that are not the sender session's own (`sender/workers.rs`): a data connection whose digests are made right, and the end of a
-/// control connection, after which the next one comes.
+/// Turns that are not the sender session's own (`sender/workers.rs`). One is a data connection whose digests are made
+/// right. The other is the end of a control connection, after which the next one comes.
 const CORRECTED: u8 = 1;
 const HANG_UP: u8 = 6;
 /// Control connections of one input.

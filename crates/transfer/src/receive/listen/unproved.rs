@@ -1,9 +1,10 @@
 //! [`Unproved`]: the connections that have not yet proved that they hold the ticket.
 //!
-//! Their number is limited, in all and per address. A newcomer is never refused: when there is no room for it, one of the
-//! connections that are there is closed (random early drop, as `MaxStartups` of sshd). It is one of the address with the
-//! most connections; one that has sent nothing if there is such a one, the oldest of them; otherwise a random one. So
-//! connections that only wait cost a sender nothing, and those that send bytes hit it seldom while it proves itself.
+//! Their number is limited, in all and per address. A newcomer is never refused. When there is no room for it, one of
+//! the present connections is closed (random early drop, as `MaxStartups` of sshd). It is one of the address with the
+//! most connections. The oldest connection that has sent nothing is chosen, or a random one if all have sent
+//! something. So connections that only wait cost a sender nothing, and those that send bytes hit it seldom while it
+//! proves itself.
 
 use crate::keys::fill_random;
 use crate::lock::locked;

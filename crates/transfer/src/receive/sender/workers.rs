@@ -1,5 +1,5 @@
-//! What is done beside a sender session's control connection, so that it goes on speaking meanwhile: reading what is there, giving
-//! names to whole files, asking the receiver's user.
+//! Work of a sender session that runs apart from its control connection, which goes on speaking meanwhile. The work
+//! is to read existing files, to give names to whole files, and to ask the receiver's user.
 
 use super::{Jobs, SenderSession};
 #[cfg(fuzzing)]
@@ -110,8 +110,8 @@ fn answer(shared: &Shared<'_>, sender: &SenderSession, question: &Question) {
     locked(&sender.jobs).answer = Some(answer);
 }
 
-/// What the script of the control connection says to be done beside it: a data connection, whose bytes come so many at a
-/// time; names; time passes; an answer; an examination.
+/// Work that the script of the control connection runs apart from it. It is a data connection, whose bytes come in
+/// parts of a given size, or names, passing time, an answer, or an examination.
 #[cfg(fuzzing)]
 pub(super) fn turn(shared: &Shared<'_>, sender: &SenderSession, control: &Channel) {
     use crate::channel::script::Segment;

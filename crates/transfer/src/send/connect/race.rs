@@ -1,8 +1,8 @@
 //! Of all hosts that a ticket names, the first one that proves to be the receiver.
 //!
-//! Attempts begin 250 ms after one another, or at once when one fails, in turn over IPv6 and IPv4 [rfc8305:5]. An attempt
-//! is through when the other end has proved the ticket's key in the TLS handshake: whoever else answers at one of the
-//! addresses is passed over.
+//! Attempts begin 250 ms after one another, or at once when one fails, in turn over IPv6 and IPv4 [rfc8305:5]. An
+//! attempt is through when the other end has proved the ticket's key in the TLS handshake. Any other program that
+//! answers at one of the addresses is passed over.
 
 use super::{Failure, HANDSHAKE, dial, handshake};
 use crate::channel::Channel;
@@ -159,8 +159,8 @@ impl Race<'_> {
         self.waiting = interleaved(all);
     }
 
-    /// Nothing of the system's limits the time that looking a name up takes, so it has a thread of its own, which may
-    /// outlive the race.
+    /// No limit of the system bounds the time that looking a name up takes. So the look-up has a thread of its own,
+    /// which may outlive the race.
     fn look_up(&mut self, name: &str, port: u16) {
         let (events, text) = (self.events.clone(), name.to_owned());
         let looking = Builder::new().spawn(move || {
