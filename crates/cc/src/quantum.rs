@@ -1,12 +1,13 @@
 //! How much a paced sender may send together.
 //!
-//! Hosts do not time every segment: what is due within about a millisecond leaves at once. Both BBR drafts have that as
-//! `BBR.send_quantum`: a segment below 1.2 Mbit/s, at least two beyond, and more where a millisecond of the pacing rate is
-//! more [draft-cardwell-iccrg-bbr-congestion-control-00:4.2.2; draft-ietf-ccwg-bbr]. Linux sizes the bursts of every paced flow so
-//! (`tcp_tso_autosize`: `tcp_min_tso_segs` 2, `sk_pacing_shift` 10; BBR's own `bbr_min_tso_segs`), and RFC 9002, section 7.7,
-//! has QUIC's senders go by a leaky bucket with a bound on bursts. "A BBR implementation SHOULD attempt to use the smallest
-//! feasible quanta": a simulated host has no interface to spare, so the quantum is the drafts' least, and never more than two,
-//! unless the host is one with segmentation offload: then it is Linux's super-packet.
+//! Hosts do not time every segment: what is due within about a millisecond leaves at once. Both BBR drafts have that
+//! as `BBR.send_quantum` [draft-cardwell-iccrg-bbr-congestion-control-00:4.2.2; draft-ietf-ccwg-bbr]. It is a segment
+//! below 1.2 Mbit/s, and at least two beyond. It is more where a millisecond of the pacing rate is more. Linux sizes
+//! the bursts of every paced flow so (`tcp_tso_autosize`: `tcp_min_tso_segs` 2, `sk_pacing_shift` 10; BBR's own
+//! `bbr_min_tso_segs`). RFC 9002, section 7.7, has QUIC's senders go by a leaky bucket with a bound on bursts. "A BBR
+//! implementation SHOULD attempt to use the smallest feasible quanta". A simulated host has no interface to spare, so
+//! the quantum is the drafts' least, and never more than two. On a host with segmentation offload the quantum is
+//! Linux's super-packet.
 
 use units::{Bytes, Rate, Span};
 
@@ -27,9 +28,10 @@ const PART_OF_SECOND: u64 = 1024;
 /// Near receivers get up to 64 kB more: halved once for each 512 us of the least RTT (`tcp_tso_rtt_log`: 2^9 microseconds).
 const RTT_HALVES: Span = Span::from_micros(512);
 
-/// Segments with `payload` bytes in a super-packet, at a pacing rate, by Linux's `tcp_tso_autosize`: what leaves in about a
-/// millisecond, and the more the nearer the receiver; at least `least`, at most [`SUPER_PACKET`]. Without a least RTT it is far
-/// away. `least` is [`send_quantum`] for BBR, two for every other control (`tcp_min_tso_segs`).
+/// Segments with `payload` bytes in a super-packet, at a pacing rate, by Linux's `tcp_tso_autosize`. It is the data
+/// of about a millisecond, and more the nearer the receiver is. It is at least `least`, at most [`SUPER_PACKET`].
+/// Without a least RTT it is far away. `least` is [`send_quantum`] for BBR, two for every other control
+/// (`tcp_min_tso_segs`).
 #[must_use]
 pub fn super_packet(rate: Rate, least_rtt: Option<Span>, payload: Bytes, least: u64) -> u64 {
     let near = least_rtt.map_or(64, |least| least.as_nanos() / RTT_HALVES.as_nanos());

@@ -1,7 +1,7 @@
 //! Slow-start variants: how the window grows below the slow-start threshold.
 //!
-//! How many bytes an acknowledgement counts for is not decided here but in `byte_counting.rs`, once for all of
-//! them; what loss leaves is the growth function's.
+//! The number of bytes that an acknowledgement counts for is decided in `byte_counting.rs`, once for all slow starts.
+//! The window after a loss is the growth function's.
 
 mod hystart;
 mod hystart_plus_plus;

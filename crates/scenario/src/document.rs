@@ -1,6 +1,6 @@
 //! [`Document`]: a scenario file as a tree that remembers where each value was written, and overrides of it.
 //!
-//! `document/node.rs` is the tree and its making from TOML; `document/path.rs` is key paths such as
+//! `document/node.rs` is the tree and its making from TOML. `document/path.rs` is key paths such as
 //! `flow.target.rtt`: how they are written and which places of the tree they mean.
 
 pub(crate) mod node;
@@ -80,9 +80,9 @@ impl Document {
     /// A key that `[sweep]` varies is thereby fixed: its axis leaves the sweep.
     ///
     /// # Errors
-    /// If the path is malformed, names a flow or an index that does not exist, or leads through a value that
-    /// holds no keys; if the value begins as a list, a table or a quoted string and is none; or if the key is a
-    /// part of what an axis of `[sweep]` varies, which would undo it. The document is then unchanged.
+    /// If the path is malformed, names a flow or an index that does not exist, or leads through a value that holds no
+    /// keys. If the value begins as a list, a table or a quoted string and is not one. If the key is a part of a key
+    /// that an axis of `[sweep]` varies, which would undo the value. The document is then unchanged.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), Faults> {
         let value = value.trim();
         let source = Arc::new(Source { file: None, text: format!("{key}={value}") });

@@ -12,8 +12,8 @@ pub struct FigureSpec {
     pub x: String,
     /// The swept key along which a curve goes from point to point, where `x` is a number of the summary.
     pub along: Option<String>,
-    /// Another swept key: then each `y` is drawn as a heat map, with a row per value of this key and a column per
-    /// value of `x`, a map for each combination of the other swept keys.
+    /// Another swept key. Each `y` is then drawn as a heat map, with a row per value of this key and a column per
+    /// value of `x`. There is a map for each combination of the other swept keys.
     pub rows: Option<String>,
     /// What is drawn.
     pub y: Drawn,
@@ -79,8 +79,8 @@ impl FigureSpec {
 }
 
 impl Document {
-    /// Reads `[figure]`; `None` without one. An `x` that `[sweep]` does not vary and that is no key of a scenario is taken for a number of the
-    /// summary: which of these there are is not known here.
+    /// Reads `[figure]`; `None` without one. An `x` that `[sweep]` does not vary and that is no key of a scenario is
+    /// taken for a number of the summary. The list of these numbers is not known here.
     ///
     /// # Errors
     /// Everything wrong with it, also a key of the scenario as `x` that `[sweep]` does not vary.

@@ -4,7 +4,7 @@ use crate::spec::Scenario;
 
 impl Scenario {
     /// The scenario's name in stores and reports: 16 hexadecimal digits of BLAKE3 over the canonical JSON of the
-    /// data, so that comments, layout and spelled-out defaults do not change it and every value does.
+    /// data. So comments, layout and spelled-out defaults do not change the name, and every value does.
     #[must_use]
     pub fn hash(&self) -> String {
         self.hash_with(&[])

@@ -1,9 +1,10 @@
 //! From tree to data: the hand-written walk over a document that collects every fault it meets.
 //!
-//! `read/keys.rs` is the cursor, `read/quantity.rs` and `read/spread.rs` read values; then one file per table:
-//! `read/link.rs` (its queue's settings: `read/settings.rs`), `read/flow.rs`, `read/traffic.rs` and `read/sessions.rs` (with
-//! `read/way.rs` and `read/cell_way.rs`, what these cross), `read/wlan.rs` (with `[[station]]`; its queue: `read/cell_queue.rs`), `read/record.rs` (also `[model]` and `[live]`), `read/figure.rs`. `read/check.rs` checks
-//! what takes more than one table to see.
+//! `read/keys.rs` is the cursor, `read/quantity.rs` and `read/spread.rs` read values. Then comes one file per table.
+//! `read/link.rs` has its queue's settings in `read/settings.rs`. `read/flow.rs`, `read/traffic.rs` and
+//! `read/sessions.rs` have the links that they cross in `read/way.rs` and `read/cell_way.rs`. `read/wlan.rs` also has
+//! `[[station]]`, and its queue is in `read/cell_queue.rs`. `read/record.rs` also has `[model]` and `[live]`, and
+//! `read/figure.rs` is last. `read/check.rs` checks what takes more than one table to see.
 
 mod buffer;
 mod cell_queue;

@@ -1,5 +1,5 @@
-//! The file's own text at one point of its sweep, comments and layout kept: what a store writes down, so that the
-//! point can be run again by itself.
+//! The file's own text at one point of its sweep, comments and layout kept. A store writes it down, so that the point
+//! can be run again by itself.
 
 use crate::document::path::{Step, split, targets};
 use crate::document::{Document, Entry, Node, Value};

@@ -68,8 +68,8 @@ impl Document {
     /// Reads `[sweep]`: lists of values by key path, such as `"link.queue.limit" = ["0.1 bdp", "1 bdp"]`.
     ///
     /// # Errors
-    /// For a key that no scenario has or that leads nowhere in this one, for a key within another swept one, for what is no
-    /// list or an empty one, for a value given twice, and for more than 100 000 points.
+    /// A swept key that no scenario has or that leads nowhere in this one, or a key within another swept one. A value
+    /// that is no list, an empty list, a value given twice, and more than 100 000 points.
     pub fn sweep(&self) -> Result<Sweep, Faults> {
         let mut faults = Vec::new();
         let sweep = Sweep { axes: self.axes(&mut faults) };
@@ -86,9 +86,9 @@ impl Document {
         if faults.is_empty() { Ok(sweep) } else { Err(Faults::new(faults)) }
     }
 
-    /// The document at a point of its sweep: the values of the point take the place of the swept keys, faults in
-    /// them point into the sweep, and the sweep itself is gone. What `point` holds beyond this document's sweep
-    /// is set as by [`Document::set`].
+    /// The document at a point of its sweep. The values of the point take the place of the swept keys, and faults in
+    /// them point into the sweep. The sweep itself is gone. What `point` holds beyond this document's sweep is set as
+    /// by [`Document::set`].
     ///
     /// # Errors
     /// If a key of the point leads nowhere. The points of [`Document::sweep`] never fail here.

@@ -1,5 +1,6 @@
-//! What both BBRs are made of: `bbr/round_trips.rs` counts rounds and remembers the largest value of the last, `bbr/min_rtt.rs` has
-//! the least RTT and its age, `bbr/rtt_probe.rs` a probe for it, `bbr/full_pipe.rs` says when startup has filled the pipe.
+//! The common parts of both BBRs. `bbr/round_trips.rs` counts rounds and remembers the largest value of the last.
+//! `bbr/min_rtt.rs` has the least RTT and its age, `bbr/rtt_probe.rs` a probe for it. `bbr/full_pipe.rs` says when
+//! startup has filled the pipe.
 
 mod full_pipe;
 mod min_rtt;

@@ -1,5 +1,5 @@
-//! BBR, version 1: the largest delivery rate of ten round trips and the least RTT of ten seconds make a model of the
-//! path; send at that rate, with twice their product in flight [draft-cardwell-iccrg-bbr-congestion-control-00].
+//! BBR, version 1. The largest delivery rate of ten round trips and the least RTT of ten seconds make a model of the
+//! path. BBR sends at that rate, with twice their product in flight [draft-cardwell-iccrg-bbr-congestion-control-00].
 //!
 //! | state | pacing | in flight, of the BDP | until |
 //! |---|---|---|---|
@@ -12,12 +12,14 @@
 //! 1 % below the rate that it aims at (`bbr_pacing_margin_percent`), so that a standing queue drains. And only a lower RTT
 //! renews the least one: an equal RTT does not put off the next probe for the RTT.
 //!
-//! Loss ends nothing: it holds the window to what is in flight for a round (packet conservation), and the window from
-//! before returns with the end of recovery. Long-term sampling of token-bucket policers is left out, as the draft does.
+//! Loss ends no state. It limits the window to the data in flight for a round (packet conservation), and the window
+//! from before returns with the end of recovery. Long-term sampling of token-bucket policers is left out, as the
+//! draft does.
 //!
-//! The parts: `bbr1/state.rs` has the states, each with what only it remembers, and their gains; `bbr1/bandwidth.rs` the largest
-//! rate; `bbr.rs` the least RTT and what else both BBRs have. What follows is `bbr1/pace.rs` and `bbr1/window.rs`.
-//! `bbr1/fast_path.rs` says when nothing but the window can change. This file leads from state to state.
+//! The parts: `bbr1/state.rs` has the states, each with its own memory, and their gains. `bbr1/bandwidth.rs` has the
+//! largest rate, and `bbr.rs` the least RTT and the other common parts of both BBRs. What follows is `bbr1/pace.rs`
+//! and `bbr1/window.rs`. `bbr1/fast_path.rs` says when nothing but the window can change. This file leads from state
+//! to state.
 
 mod bandwidth;
 mod fast_path;

@@ -1,5 +1,5 @@
-//! BBR, version 3: the largest delivery rate of two probing cycles, the least RTT, and bounds on what may be in flight
-//! that losses beyond 2 % teach [draft-ietf-ccwg-bbr, 2026].
+//! BBR, version 3 [draft-ietf-ccwg-bbr, 2026]. It goes by the largest delivery rate of two probing cycles and the
+//! least RTT. Losses beyond 2 % teach it bounds on the data in flight.
 //!
 //! | state | pacing gain | window gain | bounded by |
 //! |---|---|---|---|
@@ -11,12 +11,13 @@
 //! | … up | 1.25 | 2.25 | the long-term bound |
 //! | probe RTT | 1 | 0.5 | |
 //!
-//! The parts: `bbr3/state.rs` has the states, each with what only it remembers (`bbr3/rise.rs` of probing upwards), and their
-//! gains. Of the path, `bbr3/max_rate.rs` knows the rate, `bbr3/aggregation.rs` what arrives together, `bbr3/signals.rs` what a
-//! round tells of losses, and `bbr3/bounds.rs` what they teach; the rest is in `bbr.rs`. `bbr3/cycle.rs` says when bandwidth is
-//! probed. What follows is `bbr3/pace.rs` and `bbr3/window.rs`. `bbr3/fast_path.rs` says when nothing but the window can change,
-//! and `bbr3/transitions.rs` leads from state to state. Data are not sent in aggregates here, so the offload budget is nothing;
-//! a transport that is never idle does not restart.
+//! The parts: `bbr3/state.rs` has the states, each with what only it remembers (`bbr3/rise.rs` of probing upwards),
+//! and their gains. Of the path, `bbr3/max_rate.rs` knows the rate, and `bbr3/aggregation.rs` the data that arrives
+//! together. `bbr3/signals.rs` has the losses of a round, and `bbr3/bounds.rs` the bounds from them. The rest is in
+//! `bbr.rs`. `bbr3/cycle.rs` says when bandwidth is probed. What follows is `bbr3/pace.rs` and `bbr3/window.rs`.
+//! `bbr3/fast_path.rs` says when nothing but the window can change, and `bbr3/transitions.rs` leads from state to
+//! state. Data are not sent in aggregates here, so the offload budget is nothing; a transport that is never idle does
+//! not restart.
 
 mod aggregation;
 mod bounds;

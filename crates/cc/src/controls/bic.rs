@@ -51,7 +51,7 @@ impl Bic {
         Self { segment, rest: Remainder::default(), fast_convergence: true, search, before: search }
     }
 
-    /// Without fast convergence, as the paper's response function has it: a loss below the last one's window does
+    /// Without fast convergence, as the paper's response function assumes. A loss below the last one's window does
     /// not lower the maximum further to make room for others.
     #[must_use]
     pub fn without_fast_convergence(self) -> Self {

@@ -11,7 +11,7 @@ use units::{Bytes, Span, Time};
 
 /// The window grows by at most half in a round trip [rfc9438:4.2].
 const MOST: f64 = 1.5;
-/// Acknowledgements of a window in use come within this many round trips; what is longer is a pause of the
+/// Acknowledgements of a window in use come within this many round trips. A longer time is a pause of the
 /// application, and no time for W(t) [rfc9438:5.8]. Ours to choose.
 const PAUSE: u64 = 2;
 

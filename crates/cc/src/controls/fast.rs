@@ -5,9 +5,9 @@
 //! ```
 //!
 //! Slow start lasts while the path shows no queue: the equation with an `alpha` proportional to `w`, which the source
-//! names for that case. Loss halves the window. `alpha` belongs to the path, the same for all its flows: twice the largest
-//! throughput that FAST had there in 200 s, in packets per millisecond, and at least 8 [madison:5.1]. A flow that is not told
-//! goes by the largest that it has had itself.
+//! names for that case. Loss halves the window. `alpha` belongs to the path and is the same for all its flows
+//! [madison:5.1]. It is twice the largest throughput that FAST had there in 200 s, in packets per millisecond, and at
+//! least 8. A flow that is not told goes by the largest that it has had itself.
 
 use crate::{Ack, Allowance, CcState, Congestion, CongestionControl, CongestionKind, Phase, Start};
 use units::{Bytes, Rate, Span, Time};

@@ -4,7 +4,7 @@ use crate::growth::Growth;
 use crate::{Ack, Congestion};
 use units::Bytes;
 
-/// RFC 5681, section 3.1, with its recommended byte counting: one segment per `cwnd` bytes acknowledged, so a
+/// RFC 5681, section 3.1, with its recommended byte counting: one segment per `cwnd` bytes acknowledged. So a
 /// receiver that delays acknowledgements does not slow the growth.
 #[derive(Clone, Copy, Debug)]
 pub struct Reno {

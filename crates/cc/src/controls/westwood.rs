@@ -9,8 +9,8 @@ use units::{Bytes, Span, Time};
 const WEIGHT: f64 = 0.1;
 
 /// L. A. Grieco, S. Mascolo, "Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP congestion
-/// control", 2004. Bandwidth is sampled once per round trip, which is what the "+" stands for: the samples of the
-/// first Westwood, per acknowledgement, were too high where acknowledgements come in bunches.
+/// control", 2004. Bandwidth is sampled once per round trip, and the "+" stands for that. The samples of the first
+/// Westwood, per acknowledgement, were too high where acknowledgements come in bunches.
 #[derive(Clone, Copy, Debug)]
 pub struct Westwood {
     reno: Reno,

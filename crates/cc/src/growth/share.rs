@@ -3,7 +3,7 @@
 use crate::Congestion;
 use units::Bytes;
 
-/// The part of a byte that growth has earned and not yet been given: at 0.01 segments per round trip an
+/// The part of a byte that growth has earned and not yet been given. At 0.01 segments per round trip an
 /// acknowledgement adds far less than a byte.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Remainder(f64);
@@ -34,8 +34,8 @@ pub fn part(counted: Bytes, window: Bytes) -> f64 {
     counted.get() as f64 / window.get().max(1) as f64
 }
 
-/// What a reduction starts from: the window, but not more than was in flight (RFC 5681, equation 4, and RFC 7661:
-/// a window that was not in use says nothing about the path).
+/// The base of a reduction: the window, but not more than was in flight (RFC 5681, equation 4, and RFC 7661). A
+/// window that was not in use says nothing about the path.
 #[must_use]
 pub fn in_use(event: &Congestion, window: Bytes) -> Bytes {
     window.min(event.in_flight)

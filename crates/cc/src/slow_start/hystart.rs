@@ -132,7 +132,8 @@ mod tests {
         })
     }
 
-    /// 64 segments on 40 ms: 262 144 bytes at twice the window per round trip are 82 ms, so the delay allowed for is 1 ms.
+    /// 64 segments on 40 ms: 262 144 bytes at twice the window per round trip are 82 ms. So the delay allowed is 1
+    /// ms.
     #[test]
     fn a_train_longer_than_half_the_path_ends_it() {
         let train = |until| (100..=until).map(|at| (at, 40)).collect::<Vec<_>>();

@@ -7,9 +7,9 @@ use units::Bytes;
 /// The `max_ssthresh` that RFC 3742 recommends, segments [rfc3742:2].
 pub const MAX_SSTHRESH: u64 = 100;
 
-/// RFC 3742, section 2: up to `max_ssthresh` as standard slow start; above it each acknowledgement adds 1/K of
-/// what it would, K = int(cwnd / (max_ssthresh / 2)), so that a round trip adds at most `max_ssthresh` / 2. A
-/// window of thousands of segments is then not doubled into a queue that has no room for half of it.
+/// RFC 3742, section 2: up to `max_ssthresh` as standard slow start. Above it each acknowledgement adds 1/K of the
+/// standard increase, K = int(cwnd / (max_ssthresh / 2)). So a round trip adds at most `max_ssthresh` / 2. A window
+/// of thousands of segments is then not doubled into a queue that has no room for half of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Limited {
     max_ssthresh: u64,

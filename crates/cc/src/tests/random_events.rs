@@ -11,8 +11,8 @@ pub(crate) fn start() -> Start {
     Start { segment: Bytes::new(SEGMENT), window: Bytes::new(10 * SEGMENT), threshold: Bytes::MAX }
 }
 
-/// A path and a transfer over it, roughly: what is acknowledged follows the window, the rate and the round-trip time jump, and
-/// losses, marks, timeouts, false alarms and pauses come by chance.
+/// A path and a transfer over it, roughly. Acknowledged data follows the window. The rate and the round-trip time
+/// jump. Losses, marks, timeouts, false alarms and pauses come by chance.
 struct Path {
     stream: Stream,
     now: Time,
@@ -125,8 +125,9 @@ enum Event {
     Spurious,
 }
 
-/// Tells the events of a hundred paths to two of what `make` makes, one as it is and one with `looks_always`, and asserts that every
-/// answer of the two is the same. Returns the share of acknowledgements for which the first took its fast path.
+/// Tells the events of a hundred paths to two controllers made by `make`, one unchanged and one with `looks_always`.
+/// Asserts that every answer of the two is the same. Returns the share of acknowledgements for which the first took
+/// its fast path.
 pub(crate) fn compare_with_fast_path<C: CongestionControl>(
     make: impl Fn() -> C,
     looks_always: impl Fn(&mut C),

@@ -1,5 +1,5 @@
-//! Key paths such as `link.rate`, `flow.target.size`, `flow[0].rtt` or `flow."my flow".size`: how they are
-//! written, which places of the tree they mean, and the names that flows and traffic go by.
+//! Key paths such as `link.rate`, `flow.target.size`, `flow[0].rtt` or `flow."my flow".size`. This file has their
+//! notation, the places of the tree that they mean, and the names of flows and traffic.
 
 use super::node::{Node, Value};
 use crate::near;
@@ -66,8 +66,8 @@ pub(crate) fn split(path: &str) -> Result<Vec<String>, Complaint> {
     }
 }
 
-/// The places that a path means: with `link`, `flow`, `traffic` and `station` all of them, or one by index or name, or those whose names begin
-/// with what stands before a `*`.
+/// The places that a path means. With `link`, `flow`, `traffic` and `station` these are all tables, or one by index
+/// or name. With a `*` they are those whose names begin with the text before it.
 pub(crate) fn targets(root: &Node, segments: &[String]) -> Result<Vec<Vec<Step>>, Complaint> {
     let key = |segment: &String| Step::Key(segment.clone());
     let (section, rest) = match segments {
@@ -101,7 +101,8 @@ pub(crate) fn picks(root: &Node, segments: &[String]) -> bool {
     }
 }
 
-/// The tables that `name` picks by index or name, or by how their names begin; `None` if it is a key and so means every table.
+/// The tables that `name` picks by index or name, or by how their names begin. `None` if `name` is a key and so means
+/// every table.
 fn pick(section: &str, name: &str, tables: &[&Node]) -> Result<Option<Vec<usize>>, Complaint> {
     let names = names(section, tables);
     if let Some(index) = names.iter().position(|known| known == name) {
@@ -159,8 +160,9 @@ fn tables<'a>(root: &'a Node, section: &str) -> Vec<&'a Node> {
     }
 }
 
-/// The names that the tables of `[[link]]`, `[[flow]]`, `[[traffic]]` or `[[station]]` go by. A link without a name is called by its
-/// place: `link-1`, `link-2`, …; a flow or station `flow`, `station`, traffic by its kind; if that is taken, with -2, -3, … after it.
+/// The names that the tables of `[[link]]`, `[[flow]]`, `[[traffic]]` or `[[station]]` go by. A link without a name
+/// is called by its place: `link-1`, `link-2`, …. A flow or station is called `flow` or `station`, and traffic by its
+/// kind. If that name is taken, -2, -3, … follows it.
 pub(crate) fn names(section: &str, tables: &[&Node]) -> Vec<String> {
     let text = |node: &Node, key: &str| match &node.value {
         Value::Table(table) => match &table.get(key)?.value {

@@ -21,8 +21,8 @@ pub(super) struct FlowRead<'a> {
     pub(super) flow: Option<Flow>,
 }
 
-/// More segments than an acknowledgement covers: what a stretch acknowledgement after a hole is repaired may cover has
-/// no bound, but counting for more than this at once is a burst nobody means.
+/// More segments than an acknowledgement covers. A stretch acknowledgement after a repaired hole may cover any
+/// number. Counting for more than this at once is a burst that nobody means.
 const MOST_COUNTED: u64 = 1000;
 
 /// More segments than a receive window grows by: Linux acknowledges one by one for as long, and no longer.

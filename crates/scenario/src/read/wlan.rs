@@ -109,7 +109,8 @@ fn read<'a>(root: &Keys<'a>, at: &At<'a>) -> Option<WlanRead<'a>> {
     Some(WlanRead { keys, stations: names, saturated, dcf, delay, wlan })
 }
 
-/// Whether a cell without `access` is one of DCF: best effort is the only category that is named, and it contends by DIFS, without a TXOP.
+/// Whether a cell without `access` is one of DCF. In DCF best effort is the only category that is named, and it
+/// contends by DIFS, without a TXOP.
 fn distributed(root: &Keys<'_>, keys: &Keys<'_>) -> bool {
     let stations = keys.get("ac");
     let access_point = keys.get("access_point").and_then(|at| at.child("ac"));

@@ -1,5 +1,5 @@
-//! When an acknowledgement tells BBR v1 no more than that data arrived: in a phase of the cycle nothing happens before it is over,
-//! what it drains is drained, or the least RTT is too old.
+//! When an acknowledgement tells BBR v1 no more than that data arrived. In a phase of the cycle nothing happens until
+//! the phase is over, its queue is drained, or the least RTT is too old.
 
 use units::{Bytes, Time};
 

@@ -1,8 +1,9 @@
-//! When an acknowledgement tells BBR v3 no more than that data arrived: most of them do, and only what each may change is
-//! looked at then.
+//! When an acknowledgement tells BBR v3 no more than that data arrived. Most acknowledgements do. Then only the
+//! values that each of them may change are looked at.
 //!
-//! The model, the state and what follows of them move as a round begins, with a faster sample, a lower RTT or more in flight
-//! than the long-term bound, and when the state has what it waits for. The last is noted whenever the model has moved.
+//! The model, the state and their consequences move at three times. A round begins, a sample changes a bound (a
+//! faster rate, a lower RTT, or more in flight than the long-term bound), or the state's condition is met. The last
+//! is noted whenever the model has moved.
 
 use units::Time;
 

@@ -1,24 +1,25 @@
-//! When to change the rate, and to what: the paper's formulas, with a utilization that the queue's fluctuations do not
-//! bias and that holds while the queue is on its way `[D]`.
+//! When to change the rate, and to which value: the paper's formulas with another utilization `[D]`. The queue's
+//! fluctuations do not bias that utilization, and it holds while the queue is on its way.
 //!
 //! At the utilizations wanted here, 0.95 to 0.99, an M/D/1 queue's length is spread like an exponential distribution,
-//! with a deviation as large as its mean `B`, and it forgets what it was in some `8 B^2` service times only: a second
-//! at 100 Mbit/s where 30 packets wait. Six probes see one moment of that. `1 - U = 1/(2B + 1)` of a moment is on average
-//! several times what it is of the mean, so flows that go by it ask for more than there is; what `n_D` is computed back from
-//! it, likewise. Hence the measures:
+//! with a deviation as large as its mean `B`. The queue forgets its length only in some `8 B^2` service times. That
+//! is a second at 100 Mbit/s where 30 packets wait. Six probes see one moment of that. `1 - U = 1/(2B + 1)` of a
+//! moment is on average several times the value at the mean. So flows that go by it ask for more than there is. The
+//! same holds for `n_D`, which is computed back from it. Hence the measures:
 //!
 //! ```text
 //! U  = U(B) + U'(B) (B' - B) + (12/C) dB'/dt,    U(B) = 2B/(2B + 1) [madison:eq8]
 //! ```
-//! `B` is the mean of the last 16 windows of probes, `B'` that of the last two, and the last term is what a queue that
-//! grows says of arrivals whatever they are: fluid flow. On average the second and the third vanish. And
+//! `B` is the mean of the last 16 windows of probes, and `B'` that of the last two. The last term is the excess of
+//! arrivals that a growing queue shows, whatever the arrivals are: fluid flow. On average the second and the third
+//! vanish. And
 //!
 //! ```text
 //! nD = U B / b_target
 //! ```
-//! the flows that make the backlog `B` if each has its target. It is one number for all flows that share it, whereas the
-//! paper's `n = U/x` is the larger the smaller a flow's share: it is right at the target only, and slows small flows
-//! down.
+//! the flows that make the backlog `B` if each has its target. It is one number for all flows that share the path.
+//! The paper's `n = U/x` is the larger the smaller a flow's share. So the paper's is right at the target only, and
+//! slows small flows down.
 
 use super::rules::{Decision, NEAR, Probe};
 use estimate::ProbeWindows;

@@ -5,8 +5,9 @@ use units::Span;
 /// Table 2 of the paper, and what it leaves open.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameters {
-    /// The least loss rate that counts (`p_min`). The paper has 2.55e-5; ours is `p_init` `[D]`: who has sent few packets
-    /// cannot know a loss rate below that, so with the paper's a flow's target, and its share, grows with its age.
+    /// The least loss rate that counts (`p_min`). The paper has 2.55e-5; ours is `p_init` `[D]`. A sender of few
+    /// packets cannot know a loss rate below that value. With the paper's value a flow's target, and its share,
+    /// therefore grow with its age.
     pub least_loss: f64,
     /// The loss rate at the start (`p_init`).
     pub initial_loss: f64,
@@ -18,9 +19,10 @@ pub struct Parameters {
     pub probe_spacing: (Span, Span),
     /// `[D]` A queueing delay below this is the clock's noise.
     pub noise: Span,
-    /// `[D]` How random the spacing of packets is, from 0, even as in the paper, to 1, a Poisson process. The formulas
-    /// take arrivals for Poisson; on a path of few flows those of a simulator, unlike those of the paper's hosts, are
-    /// not unless the senders make them so, and the utilization is underestimated by half.
+    /// `[D]` How random the spacing of packets is, from 0, even as in the paper, to 1, a Poisson process. The
+    /// formulas take arrivals for Poisson. On a path of few flows the arrivals of a simulator, unlike those of the
+    /// paper's hosts, are Poisson only if the senders make them so. Otherwise the utilization is underestimated by
+    /// half.
     pub randomness: f64,
     /// When to change the rate, and to what.
     pub rules: Rules,

@@ -1,5 +1,5 @@
-//! When to change the rate, and to what, by the letter of the paper `[madison:4.3]`: there to show what becomes of it,
-//! and what each departure of `averaged.rs` is for.
+//! When to change the rate, and to which value, by the letter of the paper `[madison:4.3]`. This variant shows the
+//! consequences, and the purpose of each departure of `averaged.rs`.
 
 use super::rules::{Decision, NEAR, Probe};
 use model::bottleneck::{Measures, adapted, shared_rate, starting_rate};

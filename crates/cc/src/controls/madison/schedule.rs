@@ -1,8 +1,8 @@
 //! When packets leave: the start-up's script, then the pace with probes and packet pairs among them
 //! `[madison:4.2]`, `[madison:4.3]`.
 //!
-//! TCP's own segments are the probes: the paper's have a bit in the header that asks for an acknowledgement, and here
-//! every segment is acknowledged anyway. What makes a segment a probe is its departure, shifted from the
+//! TCP's own segments are the probes. The paper's probes have a bit in the header that asks for an acknowledgement,
+//! and here every segment is acknowledged anyway. What makes a segment a probe is its departure, shifted from the
 //! pace to an instant of a Poisson process. A packet pair is two segments of one departure time.
 
 use super::gaps::Gaps;
@@ -13,8 +13,8 @@ use units::{Span, Time};
 
 /// Probes after each of the two pairs of start-up.
 const PROBES: usize = 4;
-/// A pair that no acknowledgement took apart is tried with twice as many packets, up to this many `[D]`: a receiver
-/// that acknowledges every second segment.
+/// A receiver may acknowledge every second segment. So a pair that no acknowledgement took apart is tried with twice
+/// as many packets, up to this many `[D]`.
 const MOST_BURST: usize = 16;
 
 /// What leaves next.
