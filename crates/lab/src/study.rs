@@ -1,7 +1,8 @@
 //! Studies: many runs that answer one question, kept and judged.
 //!
-//! Reading order: `task.rs`, `watch.rs`, `repeat.rs`, `store.rs`, `sweep.rs` and `tabulate.rs`, `room.rs`, `search.rs`, `curves.rs`,
-//! `claims.rs`, `figures.rs`, `lines.rs`, and `experiment.rs`, which ties them together; `size.rs`, which buffer a link needs.
+//! Reading order: `task.rs`, `watch.rs`, `repeat.rs`, `store.rs`, `sweep.rs` and `tabulate.rs`, `room.rs`,
+//! `search.rs`, `curves.rs`, `claims.rs`, `figures.rs`, `lines.rs`. Then `experiment.rs`, which ties them together,
+//! and `size.rs`, which buffer a link needs.
 
 pub mod claims;
 pub mod curves;

@@ -1,8 +1,9 @@
 //! Saturation throughput of an 802.11 cell: every station always has a frame to send, and hears all others.
 //!
-//! Source: Bianchi, "Performance Analysis of the IEEE 802.11 Distributed Coordination Function", IEEE JSAC 18(3), 2000
-//! `[bianchi2000]`; the freeze correction of Tinnirello, Bianchi and Xiao, "Refinements on IEEE 802.11 Distributed Coordination
-//! Function Modeling Approaches", IEEE Trans. Vehicular Technology 59(3), 2010 `[tinnirello2010]`.
+//! Source: Bianchi, "Performance Analysis of the IEEE 802.11 Distributed Coordination Function", IEEE JSAC 18(3),
+//! 2000 `[bianchi2000]`. The freeze correction is of Tinnirello, Bianchi and Xiao, "Refinements on IEEE 802.11
+//! Distributed Coordination Function Modeling Approaches", IEEE Trans. Vehicular Technology 59(3), 2010
+//! `[tinnirello2010]`.
 //!
 //! An attempt collides with probability `p`, whatever the attempt; a station transmits in a slot with probability `tau`. After `i`
 //! failures the counter is drawn from `W_i = min(2^i (CWmin+1), CWmax+1)` values, `b_i` is its mean, and the frame is dropped after
@@ -33,10 +34,11 @@ use units::{Bytes, Complaint, Rate, Span};
 pub enum Countdown {
     /// At every slot boundary, the busy slot's included: `[bianchi2000]`, and EDCA. `b_i = (W_i - 1)/2`.
     EveryBoundary,
-    /// In idle slots only, so that the slot after a busy period belongs to those who transmitted: the freeze correction
-    /// `[tinnirello2010]`, for DCF. A busy slot and the idle one after it are one slot of the chain. A share `1/W_i` of the attempts
-    /// draws 0 and follows the transmission before at once. After a success it is unopposed, as in the source. After a collision of `k`
-    /// the others of the `k` may draw 0, too: such an attempt fails with probability `r`, of which the source has nothing.
+    /// In idle slots only, so that the slot after a busy period belongs to those who transmitted: the freeze
+    /// correction `[tinnirello2010]`, for DCF. A busy slot and the idle one after it are one slot of the chain. A
+    /// share `1/W_i` of the attempts draws 0 and follows the transmission before at once. After a success it is
+    /// unopposed, as in the source. After a collision of `k` the others of the `k` may draw 0, too. Such an attempt
+    /// fails with probability `r`, which the source does not have.
     ///
     /// ```text
     /// f_i  = p (1 - 1/W_i) + r/W_i          a frame fails after i failures; r times the share of dropped frames for i = 0
@@ -44,8 +46,8 @@ pub enum Countdown {
     /// tau  = sum_i A_i (1 - 1/W_i) / sum_i A_i (W_i - 1)/2
     /// S    = F payload / ((1-P) slot + F Ts + (P - Ps + C) Tc + P slot),   F = (Ps + R) W_0/(W_0 - 1)
     /// ```
-    /// `R` and `C` are the successes and collisions that follow collisions at once: of `k` each draws 0 with the mean of `1/W_(i+1)`,
-    /// one alone succeeds, and several are the `k` of the next slot.
+    /// `R` and `C` are the successes and collisions that follow collisions at once. Of `k` each draws 0 with the mean
+    /// of `1/W_(i+1)`. One alone succeeds, and several are the `k` of the next slot.
     IdleSlots,
 }
 

@@ -1,7 +1,7 @@
 //! Confidence intervals from batch means: the measured interval in ten equal parts, each part's mean a sample.
 //!
-//! The parts of one run are not quite independent, but nearly so once each is much longer than what the traffic
-//! remembers, a few of its oscillations. Repeated runs with other seeds say more and cost more.
+//! The parts of one run are not quite independent. They are nearly so once each is much longer than the memory of the
+//! traffic, a few of its oscillations. Repeated runs with other seeds say more and cost more.
 
 use crate::run::statistics::estimate;
 use link::LinkState;
@@ -58,7 +58,7 @@ pub(crate) fn half_widths(readings: &[Reading]) -> HalfWidths {
     }
 }
 
-/// Of readings at fixed steps, those nearest to the ends of the batches of `from` to `end`; nothing if a batch would
+/// Of readings at fixed steps, those nearest to the ends of the batches of `from` to `end`. Nothing if a batch would
 /// be missed by more than a tenth of its length.
 pub(crate) fn nearest(readings: &[Reading], from: Time, end: Time) -> Vec<Reading> {
     let batch = end.since(from) / BATCHES;

@@ -1,7 +1,7 @@
 //! The path of a scenario with any program at its ends, and what the links on it did: `tightlink emulate`.
 //!
-//! What lives here: the emulator's configuration for a scenario whose flows are left out, since the program takes their place; and
-//! the numbers of each direction. What does not: how programs are started (`emu::shell`).
+//! Here are the emulator's configuration and the numbers of each direction. The scenario's flows are left out of the
+//! configuration, since the program takes their place. What does not: how programs are started (`emu::shell`).
 
 use super::engine::{Misfit, live, no_cell};
 use super::record::{DelayStatistics, Engine};
@@ -16,8 +16,8 @@ use units::{Bytes, Complaint, Rate, Span};
 /// How often the queue is looked at for a page.
 pub const EVERY: Span = Span::from_millis(20);
 
-/// The path of `resolved` for a program that takes the place of its flows. Both directions have a link: the one back is that of
-/// `link.reverse`, or like the one there; with `one_way` the direction back has a delay only.
+/// The path of `resolved` for a program that takes the place of its flows. Both directions have a link. The one back
+/// is that of `link.reverse`, or like the one there. With `one_way` the direction back has a delay only.
 ///
 /// # Errors
 /// A wireless cell, a second link, users, or traffic on the way back.

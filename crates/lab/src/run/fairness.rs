@@ -32,9 +32,9 @@ pub(crate) fn compare(flows: &mut [FlowSummary], resolved: &Resolved) {
 
 /// Looks at link and flows at the end of each interval.
 ///
-/// The fair share of an interval is what the flows present throughout have and what the tight link has left over, in
-/// equal parts: capacity less what all others sent, divided by the number of these flows. A flow has converged at the
-/// end of the first of five intervals one after the other in each of which its goodput was within 20 % of that.
+/// The fair share of an interval is the capacity less the rate of all other traffic, divided by the number of flows
+/// that were present throughout. A flow converges when its goodput was within 20 % of the fair share in each of five
+/// successive intervals. Its time of convergence is the end of the first of them.
 pub(crate) struct FairnessWatch {
     interval: Span,
     warmup: Time,

@@ -1,5 +1,5 @@
-//! What a run leaves behind: the [`Summary`] (one row of numbers, the same keys from every engine) and the
-//! [`Series`] (the same columns from every engine), together a [`Record`].
+//! The result of a run: the [`Summary`] (one row of numbers) and the [`Series`], together a [`Record`]. Both have the
+//! same keys and columns from every engine.
 
 mod note;
 mod percentiles;

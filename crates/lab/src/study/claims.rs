@@ -9,13 +9,14 @@
 //! cases = { loss = "none" }
 //! agree = "4% of capacity"
 //! ```
-//! A claim picks cases (by the sweep's values, or by whether loss occurred), a quantity, engines, and one relation:
-//! `agree`, `within_factor`, `at_least`, `at_most` or both (also of a `baseline`), `exceeds` another case, or `falls_with` and
-//! `rises_with` a swept key. The quantity is one of the first flow ([`Quantity`]), or any number of the summary by its key.
-//! Each engine that was asked is judged; `agree` and `within_factor` need two of them. A `*` at the end of a flow's name in the
-//! quantity, or of a value in `cases`, stands for any ending: each flow, and each case, is judged. A claim that is known not to hold
-//! has one `[[claim.disagrees]]` or more: the reason, the engines and cases it is about, and the band in which the value is found
-//! instead.
+//! A claim picks cases (by the sweep's values, or by whether loss occurred), a quantity, engines, and one relation.
+//! Relations are `agree`, `within_factor`, `at_least`, `at_most` or both (also of a `baseline`), and `exceeds`
+//! another case. With a swept key they are `falls_with` and `rises_with`. The quantity is one of the first flow
+//! ([`Quantity`]), or any number of the summary by its key. Each engine that was asked is judged; `agree` and
+//! `within_factor` need two of them. A `*` at the end of a flow's name in the quantity, or of a value in `cases`,
+//! stands for any ending. Each flow, and each case, is judged. A claim that is known not to hold has one
+//! `[[claim.disagrees]]` or more. Each has the reason, the engines and cases it is about, and the band in which the
+//! value is found instead.
 
 mod check;
 mod confirm;
@@ -50,8 +51,8 @@ pub struct Claim {
     pub quantity: Quantity,
     /// The engines it is asked of.
     pub engines: Vec<Engine>,
-    /// Which cases: sweep keys (or their last part) and values, of which the end may be `*`; `loss = "none"` or `"some"` by what happened in
-    /// every engine asked. Absent: all.
+    /// The cases: sweep keys (or their last part) and values, of which the end may be `*`. `loss = "none"` or
+    /// `"some"` goes by the losses in every engine asked. Absent: all.
     #[serde(default)]
     pub cases: BTreeMap<String, String>,
     /// The engines lie within this of each other: "4% of capacity", "1.5ms", "5%".
@@ -71,15 +72,15 @@ pub struct Claim {
     pub of: Option<Quantity>,
     /// Every engine finds more than in the case these values select instead.
     pub exceeds: Option<BTreeMap<String, String>>,
-    /// It is no statement of the source, but its condition on a run: where it does not hold, the run is made again with the next
-    /// seed, and it is not judged.
+    /// The claim is no statement of the source, but its condition on a run. Where the condition does not hold, the
+    /// run is made again with the next seed, and is not judged.
     #[serde(default)]
     pub validity: bool,
-    /// With a bound: the share of an engine's runs in which it must hold, such as "100%"; if absent 90 % of a simulation's and
-    /// half of the kernel's, so that their median decides. A single run must.
+    /// With a bound: the share of an engine's runs in which the claim must hold, such as "100%". If absent, it is 90
+    /// % of a simulation's runs and half of the kernel's, so that their median decides. A single run must.
     pub share: Option<String>,
-    /// Of a claim that is known not to hold here. Then it is reported as a disagreement with the source, and is no failure as
-    /// long as it does not hold and the value lies in the band.
+    /// Of a claim that is known not to hold here. Then the claim is reported as a disagreement with the source. It is
+    /// no failure as long as the claim does not hold and the value lies in the band.
     #[serde(default)]
     pub disagrees: Vec<Disagreement>,
     /// Among cases that differ only in this swept key, the quantity never rises with it, and falls over all.
@@ -103,8 +104,8 @@ pub struct Disagreement {
     pub at_least: Option<String>,
     /// The band's upper end. Of `agree`: how far the engines are apart; of `within_factor`: the factor.
     pub at_most: Option<String>,
-    /// The bound lies among the values of single runs, so that the claim holds in some of them: no failure either way, as long as
-    /// the value lies in the band.
+    /// The bound lies among the values of single runs, so that the claim holds in some of them. It is no failure
+    /// either way, as long as the value lies in the band.
     #[serde(default)]
     pub sometimes: bool,
 }

@@ -3,8 +3,9 @@
 //! Each command of `tightlink` that runs scenarios is one method here, and so is what other programs ask for. None prints
 //! anything: a [`Watch`] is told how far the work is, and may stop it.
 //!
-//! `experiment/kernel.rs` says how long the kernel takes, `experiment/error.rs` how an experiment can end badly, `experiment/headline.rs` writes the headline of a figure,
-//! `experiment/reference.rs` reads what is drawn beside it.
+//! `experiment/kernel.rs` says how long the kernel takes, and `experiment/error.rs` how an experiment can end badly.
+//! `experiment/headline.rs` writes the headline of a figure, and `experiment/reference.rs` reads the reference data
+//! that is drawn with it.
 
 mod error;
 mod headline;
@@ -171,8 +172,8 @@ impl Experiment {
         }
     }
 
-    /// Runs every point on every engine that can answer, or draws the scenario's `[figure]` from those that are made for it,
-    /// and checks `claims` by these runs.
+    /// Runs every point on every engine that can answer, and checks `claims` by these runs. A scenario with a
+    /// `[figure]` is drawn from the runs that are made for it.
     ///
     /// # Errors
     /// [`ExperimentError`]; finished runs are kept.
@@ -324,8 +325,8 @@ impl Experiment {
         Ok(spec)
     }
 
-    /// Tries what the runs will need: the rights for the kernel's, if one of `engines` is it and is made for a point; the
-    /// folder; the page.
+    /// Tries what the runs will need: the folder, the page, and the rights for the kernel's runs. The rights are
+    /// needed if the kernel is one of `engines` and is made for a point.
     fn ready(&self, engines: &[Engine]) -> Result<Store, ExperimentError> {
         let suits = |task: &Task| engine::check(Engine::Live, &task.resolved).is_ok();
         if engines.contains(&Engine::Live) && self.tasks.iter().any(suits) {

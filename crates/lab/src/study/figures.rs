@@ -69,8 +69,8 @@ fn collect(folder: &'static Dir<'static>, files: &mut Vec<(String, &'static str)
     }
 }
 
-/// The text of the file at `path`, relative to the folder of `document`, where that is a published scenario: as it is carried
-/// inside the program.
+/// The text of the file at `path`, relative to the folder of `document`, where `document` is a published scenario.
+/// The text is the one carried inside the program.
 #[must_use]
 pub fn beside(document: &Document, path: &str) -> Option<&'static str> {
     let own = Path::new(document.name()).strip_prefix("scenarios").ok()?;

@@ -1,5 +1,6 @@
-//! What commands print as JSON: one object per line, whose keys say what it is. A result has the same shape from every command,
-//! `{"point": {…}, "engine": "sim", "summary": {…}}`; what is drawn and judged has its one key, `chart`, `map` or `verdict`.
+//! What commands print as JSON: one object per line, whose keys say what it is. A result has the same shape from
+//! every command, `{"point": {…}, "engine": "sim", "summary": {…}}`. A drawn or judged result has its one key,
+//! `chart`, `map` or `verdict`.
 
 use crate::run::record::{Engine, Summary};
 use crate::study::claims::Verdict;

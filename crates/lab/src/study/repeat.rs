@@ -1,4 +1,4 @@
-//! The same run several times, with seeds that follow each other: what is reported is the run with the median goodput, and
+//! The same run several times, with seeds that follow each other. Reported are the run with the median goodput, and
 //! how far the others lie around it. A single run of a kernel, or of one seed, says little.
 
 use crate::run::record::{Engine, Extent, Note, Record, Repeats};
@@ -35,8 +35,8 @@ pub fn seeded(task: &Task, seed: u128) -> Result<Task, Faults> {
     Task::at(&task.document, point)
 }
 
-/// The run with the median goodput of the first flow, the lower of two, with what the others found in its summary and
-/// its notes; `None` without runs. A single run is returned as it is.
+/// The run with the median goodput of the first flow, the lower of two. Its summary and its notes have the findings
+/// of the others. `None` without runs. A single run is returned as it is.
 #[must_use]
 pub fn median(mut records: Vec<Record>) -> Option<Record> {
     if records.len() < 2 {

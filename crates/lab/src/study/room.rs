@@ -15,8 +15,8 @@ pub struct Room {
     pub bytes: u64,
     /// The time to send them, seconds.
     pub seconds: f64,
-    /// Shares of the link's rate times the mean base RTT of the flows that cross it: the mean of the distribution where the
-    /// RTTs are drawn from one. `None` without such flows.
+    /// Shares of the link's rate times the mean base RTT of the flows that cross it. Where the RTTs are drawn from a
+    /// distribution, the mean is that of the distribution. `None` without such flows.
     pub bdp: Option<f64>,
 }
 

@@ -1,7 +1,7 @@
 //! The smallest or the largest value of a key that meets a target: which buffer is enough, and which is not too much?
 //!
-//! By bisection (`scale.rs` has the values). At each candidate the simulation is repeated with other seeds
-//! until the confidence interval of the mean lies on one side of the target, or until the repetitions are used up, when the mean
+//! By bisection (`scale.rs` has the values). At each candidate the simulation is repeated with other seeds until the
+//! confidence interval of the mean lies on one side of the target. If the repetitions are used up before, the mean
 //! decides.
 
 mod scale;
@@ -55,8 +55,8 @@ impl From<SweepError> for SearchError {
     }
 }
 
-/// The smallest value of `key` at which `target` is met, at the task's point of the document's sweep; the largest one, if
-/// the metric comes nearer to the target as the value falls.
+/// The smallest value of `key` at which `target` is met, at the task's point of the document's sweep. It is the
+/// largest value if the metric comes nearer to the target as the value falls.
 ///
 /// The scenario's own value is where the search starts. A queue's limit is counted in whole packets, so that its unit makes no
 /// difference; another key in its own unit, to 1 %. The metric need not move one way with every step, so values a little below and

@@ -1,10 +1,11 @@
 //! Which buffer? An operator's question, answered by theory ([`from_theory`]) and checked by simulation, and by the kernel if asked
 //! ([`Study`]).
 //!
-//! Reading order: `question.rs` what is asked and its defaults, `answer.rs` what comes out, `hosts.rs` what the ends do
-//! that theory does not know, `theory.rs` rules and what they expect, `choice.rs` from a curve to limits, `twin.rs` what is simulated in
-//! place of a path that is too large, `bench.rs` the simulations of limits, `around.rs` the answer under other circumstances and policies,
-//! `cell.rs` the same for an access point's queue, `lines.rs` lines to paste.
+//! Reading order: `question.rs` the question and its defaults, `answer.rs` the answer, `hosts.rs` the effects of
+//! hosts that theory does not know. `theory.rs` has rules and their expectations, `choice.rs` the way from a curve to
+//! limits. `twin.rs` simulates a smaller path in place of one that is too large, and `bench.rs` has the simulations
+//! of limits. `around.rs` has the answer under other circumstances and policies, `cell.rs` the same for an access
+//! point's queue, `lines.rs` lines to paste.
 
 mod answer;
 mod around;

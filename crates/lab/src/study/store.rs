@@ -53,8 +53,8 @@ impl StoreError {
 const CHOOSE: &str = "choose another folder with --out, or change the permission";
 
 impl Store {
-    /// Opens the folder `root`, making it if need be, and tries that it can be written to, so that a run does
-    /// not fail after it.
+    /// Opens the folder `root`, making it if need be. Tries that the folder can be written to, so that a run does not
+    /// fail after its end.
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be made or written to, or if its file system is nearly full.

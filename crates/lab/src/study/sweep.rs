@@ -1,5 +1,5 @@
-//! Many points of one scenario, on all cores, resumable: every finished point is on disk at once, under its
-//! scenario's hash, so a sweep that was killed goes on where it was, and two sweeps share what they have in common.
+//! Many points of one scenario, on all cores, resumable. Every finished point is on disk at once, under its
+//! scenario's hash. So a sweep that was killed goes on where it was, and two sweeps share their common points.
 
 use crate::files::{clear_folder, replace};
 use crate::run::BUILD;

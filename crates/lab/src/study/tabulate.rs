@@ -1,5 +1,5 @@
-//! A sweep's results as one table: a row per point; columns for the swept keys as written and in numbers, for every metric of
-//! the run, and for those of flows, users and links by their names.
+//! A sweep's results as one table, a row per point. There are columns for the swept keys as written and in numbers,
+//! and for every metric of the run. Metrics of flows, users and links have columns by their names.
 
 use crate::files::replace;
 #[cfg(feature = "parquet")]

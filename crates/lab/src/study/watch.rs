@@ -9,8 +9,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 ///
 /// Events of runs on several threads come one after the other.
 pub trait Watch: Send {
-    /// Takes note of `event`. After [`ControlFlow::Break`] no run begins, and those under way end: a run of the kernel at
-    /// once, a simulation within a second of its own time, a closed form when it is computed.
+    /// Takes note of `event`. After [`ControlFlow::Break`] no run begins, and those under way end. A run of the
+    /// kernel ends at once, a simulation within a second of its own time, a closed form when it is computed.
     fn tell(&mut self, event: Event<'_>) -> ControlFlow<()>;
 }
 

@@ -1,5 +1,5 @@
-//! What follows a collision where only idle slots count down: those who collided draw anew, and each that draws 0 transmits in the slot
-//! after it. One alone succeeds, several collide again.
+//! The slots after a collision where only idle slots count down. The functions that collided draw anew, and each that
+//! draws 0 transmits in the slot after it. One alone succeeds, several collide again.
 
 /// More colliders than this are not told apart: where that many transmit at once nothing gets through.
 const MOST_COLLIDERS: usize = 80;

@@ -40,8 +40,8 @@ const MOST_WINDOW: u32 = 4095;
 /// The saturation of `classes` in one cell, with counters that go down at every boundary.
 ///
 /// # Errors
-/// No class, a parameter out of the range that its documentation states, a `CWmax` over 4095, or an iteration that does not settle (with
-/// its residual).
+/// No class, a parameter out of the range that its documentation states, or a `CWmax` over 4095. Also an iteration
+/// that does not settle (with its residual).
 pub fn by_class(channel: &Channel, classes: &[Class]) -> Result<ByClass, Complaint> {
     for (index, class) in classes.iter().enumerate() {
         let name = |fault: Complaint| Complaint { place: format!("class {index}: {}", fault.place), ..fault };

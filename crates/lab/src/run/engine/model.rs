@@ -1,8 +1,8 @@
 //! Theory as an engine: a list of theories, of which the one that fits a scenario best answers.
 //!
-//! What lives here: the list, what a [`Theory`] is, and how one is chosen. What does not: equations (room `model`). One file
-//! per theory in `model/`; `model/departure.rs` says how a scenario may differ from what a theory is about,
-//! `model/answer.rs` makes the record of what a theory finds.
+//! What lives here: the list, what a [`Theory`] is, and how one is chosen. What does not: equations (room `model`).
+//! One file per theory in `model/`. `model/departure.rs` says how a scenario may differ from the assumptions of a
+//! theory. `model/answer.rs` makes the record of a theory's findings.
 //!
 //! **How a theory is chosen.** Each theory lists its departures: the parts of a scenario that it takes otherwise than they are.
 //! The theory with the least weight of departures answers, the first of the list in a tie. Without any departure it fits: the
@@ -44,8 +44,9 @@ use crate::run::resolve::Resolved;
 use scenario::Theory as Asked;
 use units::Complaint;
 
-/// Every theory, and what a scenario asks for it by. In a tie the first answers: of a file how long it takes, rather than the steady
-/// state that it may not reach; of a steady state the theories that do not follow it there.
+/// Every theory, and the name by which a scenario asks for it. In a tie the first answers. For a file that is its
+/// duration, rather than the steady state that the file may not reach. For a steady state the first are theories that
+/// do not compute the way to it.
 const THEORIES: &[(Asked, &dyn Theory)] = &[
     (Asked::SlowStart, &slow_start::SlowStart),
     (Asked::Mft, &mft::Mft),

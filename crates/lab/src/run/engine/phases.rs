@@ -6,8 +6,8 @@ use units::{Bytes, Time};
 /// So many changes of phase are told; a long transfer is decided on again and again.
 const TOLD: usize = 12;
 
-/// Notes on the phases of the sizer of the flow called `name`: when it entered each, with which window (`None`: the
-/// maximum), and its last window.
+/// Notes on the phases of the sizer of the flow called `name`. They say when the sizer entered each phase, with which
+/// window (`None`: the maximum), and its last window.
 pub(super) fn notes<'a>(
     name: &str,
     changes: impl Iterator<Item = (Time, &'a SizerState, Option<Bytes>)>,

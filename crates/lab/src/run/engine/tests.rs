@@ -1,5 +1,5 @@
-//! The columns `engines` and `refused_by` of the schema against the engines: who follows a key asks for something else
-//! when it is written, who refuses it says so, and who is in neither column asks for the same.
+//! The columns `engines` and `refused_by` of the schema against the engines. An engine that follows a key asks for
+//! something else when the key is written. One that refuses a key says so. One in neither column asks for the same.
 //!
 //! A run on the kernel is judged by what it would set up; what comes of that needs the kernel.
 

@@ -153,8 +153,8 @@ fn carried(
     (mean_rtt, queue::mean_packet(rate, &packets, &crossing))
 }
 
-/// The direction a summary is about: of those that carry the flows' data, forward ones if there are any, the one with
-/// the least available rate; the first in a tie.
+/// The direction a summary is about. Of those that carry the flows' data, forward ones if there are any, it is the
+/// one with the least available rate. In a tie it is the first.
 pub(super) fn tight(links: &[ResolvedLink], flows: &[&ResolvedFlow], traffic: &[ResolvedTraffic]) -> usize {
     let mut carrying = vec![false; links.len()];
     flows.iter().flat_map(|flow| &flow.route).for_each(|link| carrying[*link] = true);

@@ -18,8 +18,9 @@ pub fn limit(limit: spec::Limit, rate: Rate, mean_rtt: Span) -> Limit {
     }
 }
 
-/// Mean wire length of the packets that will come over a link of `rate`: the unresponsive traffic's at its rates,
-/// the flows', one of each in `packets`, in equal parts of what is left to them, and of a hundredth of `rate` at least.
+/// Mean wire length of the packets that will come over a link of `rate`. The unresponsive traffic's packets weigh by
+/// its rates. The flows' packets, one of each in `packets`, have equal parts of the remaining rate, at least a
+/// hundredth of `rate`.
 pub(super) fn mean_packet(rate: Rate, packets: &[Bytes], traffic: &[&ResolvedTraffic]) -> Bytes {
     if packets.is_empty() && traffic.is_empty() {
         return Context::MEAN_PACKET;

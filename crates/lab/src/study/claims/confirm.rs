@@ -1,4 +1,5 @@
-//! A single run of the kernel says little: a case in which it does not bear a claim out is run again, and the median judges.
+//! A single run of the kernel says little. A case in which it does not bear a claim out is run again, and the median
+//! judges.
 
 use super::check::{check, has, selected};
 use super::{Claim, Evidence, Judging, Relation, evidence};
@@ -11,8 +12,8 @@ use scenario::Document;
 /// Runs of the kernel in such a case, the first included.
 const RUNS: u64 = 3;
 
-/// `found` with further runs of the kernel in those cases in which a single one does not bear a claim out, and the number of
-/// these cases. The number of runs is fixed: nothing is run until it passes.
+/// `found` with further runs of the kernel, and the number of cases that were run again. They are the cases in which
+/// a single run does not bear a claim out. The number of runs is fixed: nothing is run until it passes.
 ///
 /// # Errors
 /// [`CurvesError`]; finished runs are kept.

@@ -1,7 +1,8 @@
 //! [`Evidence`]: the runs that claims are judged by, simulated on all cores and kept, so that judging goes on where it was.
 //!
-//! A simulation whose numbers depend on its seed is run with several. Where claims say which runs are valid, as a paper does
-//! that repeats a series of measurements until its ends agree, a run that is not valid is replaced by one of the next seed.
+//! A simulation whose numbers depend on its seed is run with several. Claims may say which runs are valid, as a paper
+//! does that repeats a series of measurements until its ends agree. A run that is not valid is then replaced by one
+//! of the next seed.
 
 use super::check::check;
 use super::{Claim, judged_by};
@@ -204,8 +205,8 @@ impl Gathering<'_, '_> {
         Ok(())
     }
 
-    /// Simulates these answers' tasks: once those whose numbers do not depend on the seed, the others with as many seeds as are
-    /// wanted, of valid runs.
+    /// Simulates these answers' tasks. Tasks whose numbers do not depend on the seed are run once. The others are run
+    /// with the wanted number of seeds, of valid runs.
     fn simulate(&mut self, mut places: Vec<usize>) -> Result<(), CurvesError> {
         let wanted = self.judging.seeds.max(1);
         if wanted == 1 && self.valid.is_empty() {

@@ -51,7 +51,7 @@ pub(super) fn count(engines: &[Engine], repeat: u64, tasks: &[Task]) -> usize {
 }
 
 /// Runs every task `repeat` times on each of `engines`: those of the kernel one after the other. Repetitions go round
-/// the points, so that a machine that is busy for a while disturbs one run of many points, not every run of one.
+/// the points. So a machine that is busy for a while disturbs one run of many points, not every run of one.
 pub(super) fn run_points(
     engines: &[Engine],
     repeat: u64,

@@ -11,8 +11,8 @@ use units::Span;
 /// Measured time of a kernel run that nobody asked for by name: long enough for ten batch means of over a second.
 pub const UNASKED: Span = Span::from_secs(15);
 
-/// The scenario with a measured interval of [`UNASKED`] for every engine, and how long its own is; `None` where that is no
-/// longer, where the kernel cannot answer, or where something begins or ends after the warm-up.
+/// The scenario with a measured interval of [`UNASKED`] for every engine, and the length of its own interval. `None`
+/// where that is no longer, where the kernel cannot answer, or where something begins or ends after the warm-up.
 ///
 /// # Errors
 /// What is wrong with the scenario.
@@ -47,8 +47,8 @@ pub fn shortened(document: &Document) -> Result<Option<(Document, Span)>, Faults
 }
 
 impl Experiment {
-    /// How many runs of the kernel [`Self::compare`] makes, and how long these take, one after the other; of a run that ends with
-    /// its flows the time is not known.
+    /// How many runs of the kernel [`Self::compare`] makes, and how long these take, one after the other. The time is
+    /// not known for a run that ends with its flows.
     #[must_use]
     pub fn live_runs(&self) -> (u64, Span) {
         if !self.engines.contains(&Engine::Live) {

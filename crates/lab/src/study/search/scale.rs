@@ -10,8 +10,8 @@ use units::{Bytes, Complaint, split_quantity};
 
 /// A bracket of values that are not packets is narrow enough when its ends differ by less than this share.
 const RESOLUTION: f64 = 0.01;
-/// How often the first value may be doubled or halved in search of a bracket: a room for packets, and another value, on which
-/// the cost of a run may depend.
+/// How often the first value may be doubled or halved in search of a bracket. The two limits are for a room for
+/// packets, and for another value, on which the cost of a run may depend.
 const DOUBLINGS: (u32, u32) = (24, 10);
 /// So many packets beyond the answer are tried: with few flows an odd room and an even one differ.
 const BEYOND: u32 = 3;
@@ -72,8 +72,8 @@ impl Scale {
         }
     }
 
-    /// So many packets in the unit that the scenario uses, if that is another: the shortest number that makes room for
-    /// as many packets of the mean length and for no more.
+    /// The given number of packets in the unit that the scenario uses, if that is another. It is the shortest number
+    /// that makes room for as many packets of the mean length and for no more.
     pub(super) fn written(&self, document: &Document, key: &str, packets: f64) -> Option<String> {
         let Step::Packets(link, Some(written)) = &self.step else { return None };
         let exact = packets * written.per_packet;

@@ -1,7 +1,7 @@
 //! From a curve to limits: the least, the recommended, the most sensible, and what excludes what.
 //!
-//! A curve of simulations need not be monotone. So a limit meets a utilization only if no larger limit surely misses it, and the
-//! recommended limit is taken from those whose confidence interval lies above the target.
+//! A curve of simulations need not be monotone. So a limit meets a utilization only if no larger limit surely misses
+//! it. The recommended limit is taken from those whose confidence interval lies above the target.
 
 use super::answer::{Point, TradeOff};
 use super::question::Question;
@@ -119,8 +119,8 @@ fn first(curve: &[Point], meets: impl Fn(&Point) -> bool) -> Option<u64> {
     curve.iter().find(|point| meets(point)).map(|point| point.packets)
 }
 
-/// The limit at which `excess` rises through zero, on a straight line between the points around it; `None` if it is above zero
-/// everywhere, the largest limit if nowhere.
+/// The limit at which `excess` rises through zero, on a straight line between the points around it. `None` if
+/// `excess` is above zero everywhere, and the largest limit if it is so nowhere.
 fn crossing(curve: &[Point], excess: impl Fn(&Point) -> f64) -> Option<u64> {
     let Some(above) = curve.iter().position(|point| excess(point) > 0.0) else {
         return curve.last().map(|point| point.packets);

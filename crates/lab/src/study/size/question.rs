@@ -425,7 +425,8 @@ impl Question {
         self.bdp_packets() / flows as f64
     }
 
-    /// The mean RTT of `flows` over that of the range: more than 1 where they are few, as the far end of the range needs more.
+    /// The mean RTT of `flows` over that of the range. It is more than 1 where the flows are few, as the far end of
+    /// the range needs more.
     #[must_use]
     pub fn reach(&self, flows: u64) -> f64 {
         if self.rtt.is_one() || flows > FEW {

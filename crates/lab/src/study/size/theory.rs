@@ -11,13 +11,14 @@ use units::{Fraction, Rate, Span};
 
 /// From so many flows on the square-root rule is made for them: its source asks for some hundreds.
 const MANY: u64 = 300;
-/// Of so many flows one is taken to be out of step with the others. 603 CUBIC flows at 6 Gbit/s and 50 ms have 99.2 % with 0.92 BDP/sqrt(n) in
-/// simulation, where independent windows would have 99.9 %; with a ninth as many of them the promise is below what simulation has.
+/// Of so many flows one is taken to be out of step with the others. 603 CUBIC flows at 6 Gbit/s and 50 ms have 99.2 %
+/// with 0.92 BDP/sqrt(n) in simulation, where independent windows would have 99.9 %. With a ninth of the flows the
+/// promised value is below the simulated one.
 const IN_STEP: u64 = 9;
 /// In a window of fewer packets many losses end in a timeout, for want of duplicate acknowledgements. The sources have no timeouts.
 const SMALL_WINDOW: f64 = 10.0;
-/// Bursts of several BBR flows that meet in a queue. Chosen on simulated paths of up to 2 ms: 3 flows at 230 Mbit/s and 700 us have 83 %
-/// behind 24 packets and 99.9 % behind 50, with bursts of 12.
+/// Bursts of several BBR flows that meet in a queue. Chosen on simulated paths of up to 2 ms. With bursts of 12, 3
+/// flows at 230 Mbit/s and 700 us have 83 % behind 24 packets and 99.9 % behind 50.
 const BBR_BURSTS: f64 = 2.0;
 /// Hosts that hold packets for this share of the path's round trip or more are spoken of.
 const MUCH_HELD: f64 = 0.1;

@@ -1,9 +1,10 @@
 //! What is simulated for a question: the path itself where that is affordable, a smaller twin otherwise.
 //!
-//! A twin keeps what decides. Where there are many flows, it has fewer, each with its window and RTT, at a lower rate, and the limit keeps
-//! its ratio to `BDP / sqrt(n)`. Where the windows are large, it has smaller ones, and the limit keeps its ratio to the BDP; as CUBIC's
-//! cubic does not scale with the RTT, the RTT then grows so that the number of round trips between losses over the window stays.
-//! docs/guide/size.md has how far twins are from what they stand for (`scripts/size-twins`).
+//! A twin keeps what decides. Where there are many flows, it has fewer, each with its window and RTT, at a lower
+//! rate. The limit keeps its ratio to `BDP / sqrt(n)`. Where the windows are large, it has smaller ones, and the
+//! limit keeps its ratio to the BDP. CUBIC's cubic does not scale with the RTT. So the RTT grows so that the number
+//! of round trips between losses over the window stays. docs/guide/size.md has how far twins are from what they stand
+//! for (`scripts/size-twins`).
 
 use super::answer::Point;
 use super::question::{Ends, FEW, Question};

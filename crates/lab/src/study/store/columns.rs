@@ -21,8 +21,8 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Rows of a page. The buffers that its values pass through are small enough for the allocator to keep: with larger ones most
-/// of the time went into memory that was given back and fetched again.
+/// Rows of a page. The buffers that its values pass through are small enough for the allocator to keep. With larger
+/// ones most of the time went into memory that was given back and fetched again.
 const PAGE: usize = 4096;
 /// Rows that the library is handed at a time.
 const BATCH: usize = 1024;
@@ -121,8 +121,8 @@ fn write_fairness(path: &Path, fairness: &FairnessSeries) -> io::Result<()> {
     write(File::create(path)?, &sheets)
 }
 
-/// `packets, time_share, at_least`: for each length of the queue the share of the measured interval it lasted, and the
-/// share during which the queue was no shorter.
+/// `packets, time_share, at_least`: for each length of the queue the share of the measured interval it lasted.
+/// `at_least` is the share during which the queue was no shorter.
 fn write_queue(path: &Path, shares: &[f64]) -> io::Result<()> {
     // Summed from the end, where the small ones are.
     let mut at_least: Vec<f64> = shares

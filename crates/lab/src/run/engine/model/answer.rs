@@ -128,8 +128,8 @@ impl Answer {
         Packets { forwarded: packets.round() as u64, dropped: (packets * loss / (1.0 - loss)).round() as u64 }
     }
 
-    /// Every direction of every link that has a queue, where there are several: the tight link's own numbers, and of the others, whose
-    /// queues are taken to be empty, what the flows and the cross traffic take of them.
+    /// Every direction of every link that has a queue, where there are several. The tight link has its own numbers.
+    /// The queues of the others are taken to be empty, and their load is that of the flows and the cross traffic.
     fn links(&self, resolved: &Resolved, occupancy: Option<f64>) -> Vec<LinkSummary> {
         let links = resolved.links.iter().enumerate().filter(|_| resolved.is_network());
         let one = |(place, link): (usize, &ResolvedLink)| {
@@ -216,7 +216,8 @@ pub(super) fn shares(resolved: &Resolved) -> Vec<f64> {
     rates.zip(sharing).map(|(rate, sharing)| rate / sharing.max(1.0)).collect()
 }
 
-/// A flow that does not cross the tight link: an equal share of the least link on its way, as far as its window carries it.
+/// The rate of a flow that does not cross the tight link. It is an equal share of the least link on its way, as far
+/// as its window carries it.
 pub(super) fn elsewhere(resolved: &Resolved, flow: &ResolvedFlow, shares: &[f64]) -> FlowSummary {
     let least = flow.route.iter().map(|link| shares[*link]).reduce(f64::min);
     let wire = least.unwrap_or_else(|| resolved.available().as_bps_f64());

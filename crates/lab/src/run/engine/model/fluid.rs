@@ -1,8 +1,8 @@
 //! Windows and the queue as fluids against time (`model::fluid`).
 //!
-//! It fits as many greedy flows of Reno, CUBIC or HighSpeed TCP as the fixed point does, behind drop-tail or RED, in a run whose start is not
-//! measured. It takes longer than any other theory and says no more of a steady state, so it answers where it is asked for by name: its
-//! answer has series.
+//! It fits as many greedy flows of Reno, CUBIC or HighSpeed TCP as the fixed point does. The queue is drop-tail or
+//! RED, and the start of the run is not measured. It takes longer than any other theory and says no more of a steady
+//! state. So it answers where a scenario asks for it by name, because its answer has series.
 
 use super::Theory;
 use super::answer::{Answer, elsewhere, shares};

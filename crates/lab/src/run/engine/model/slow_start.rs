@@ -1,8 +1,8 @@
 //! One file on one path: its first slow start, the repair of what that loses, and congestion avoidance
 //! (`model::slow_start`).
 //!
-//! It fits a Reno flow with a size, alone at a drop-tail queue, with RFC 5681's slow start and hosts that send and acknowledge
-//! segment by segment.
+//! It fits a Reno flow with a size, alone at a drop-tail queue. The flow has RFC 5681's slow start, and its hosts
+//! send and acknowledge segment by segment.
 
 use super::Theory;
 use super::answer::{Answer, Packets};

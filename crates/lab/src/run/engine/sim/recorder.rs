@@ -24,7 +24,8 @@ fn common_measure(one: Span, other: Span) -> Span {
 /// Between two words about how far a run is, by the clock.
 const PAUSE_S: f64 = 0.1;
 
-/// Fills the columns that a scenario asks for with the flows and the link as the simulator shows them, and says how far the run is.
+/// Fills the columns that a scenario asks for with the flows and the link as the simulator shows them. Says how far
+/// the run is.
 pub(super) struct SeriesRecorder<'a> {
     progress: Progress<'a>,
     end: Option<Span>,

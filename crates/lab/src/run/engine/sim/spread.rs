@@ -6,8 +6,8 @@ use scenario::Column;
 use sim::FlowView;
 use units::{Bytes, Span, Time};
 
-/// Looks at flows that a run has at most, unless it has fewer than [`FEWEST`] samples: a look at every flow costs as much as some
-/// packets.
+/// Looks at flows that a run has at most, unless it has fewer than [`FEWEST`] samples. A look at every flow costs as
+/// much as some packets.
 const MOST_LOOKS: u64 = 200_000;
 /// Samples of a run at least, if the flows' series have as many.
 const FEWEST: u64 = 100;
