@@ -85,8 +85,8 @@ impl CellConfig {
     /// Checks everything.
     ///
     /// # Errors
-    /// The first parameter that is not right. Examples are a rate the PHY does not have, an access parameter out of
-    /// range, a repeated category or name, and a destination that does not exist.
+    /// The first parameter that is not right. Examples are a rate that the PHY does not have, an access parameter out
+    /// of range, a repeated category or name, and an unknown destination.
     pub fn check(&self) -> Result<(), Complaint> {
         self.phy.check_rate("control_rate", self.control_rate)?;
         for (index, station) in self.stations.iter().enumerate() {

@@ -1,8 +1,8 @@
-//! What end hosts can say of the bottleneck: backlog, utilization, cross traffic, how many flows share it, and the
-//! rate that reaches a wanted backlog, `[madison:eq1]` to `[madison:eq14]`.
+//! Estimates of end hosts about the bottleneck: backlog, utilization, cross traffic, and the number of flows that
+//! share it. Then the rate that reaches a wanted backlog, `[madison:eq1]` to `[madison:eq14]`.
 //!
-//! Units. A packet is the unit of data and its service time at the bottleneck, `12/C` in the paper, the unit of
-//! time: rates are shares of the capacity (`x = S 12/C`), backlogs are packets, and a delay divided by the service time
+//! Units. A packet is the unit of data. Its service time at the bottleneck, `12/C` in the paper, is the unit of time.
+//! So rates are shares of the capacity (`x = S 12/C`), and backlogs are packets. A delay divided by the service time
 //! is a backlog. The paper's packets have 1500 bytes.
 //!
 //! The bottleneck is taken for an M/D/1 queue, whose mean wait is `U/(2(1 - U))` service times. Arrivals that are
@@ -136,10 +136,10 @@ fn steady_share(cross: f64, own: f64, adapting: f64) -> f64 {
     (cross - (adapting - 1.0) * own).clamp(0.0, 1.0)
 }
 
-/// How many flows must have changed together for a change of the own rate from `before` to `after` to leave
-/// `backlog` packets of it in the queue: `nD` of `[madison:eq14]`, with the backlog reached in `[madison:eq12]`.
-/// `cross` as it was before. After a change of less than a hundredth all others are taken to do as the flow does.
-/// `None` where no number of flows explains it.
+/// How many flows must have changed together, if a change of the own rate from `before` to `after` left `backlog`
+/// packets in the queue. This is `nD` of `[madison:eq14]`, with the backlog reached in `[madison:eq12]`. `cross` as
+/// it was before. After a change of less than a hundredth all others are taken to do as the flow does. `None` where
+/// no number of flows explains it.
 #[must_use]
 pub fn adapted(backlog: f64, cross: f64, before: f64, after: f64) -> Option<f64> {
     let reached = 1.0 - after / (2.0 * backlog);
@@ -173,8 +173,8 @@ impl Measures {
     /// Of a flow that sends at the share `own` of the capacity, where packets wait for `delay` service times. A
     /// `delay` below `noise` is none: then the flow is alone, `n = 1` and `U = x`.
     ///
-    /// The paper gives `n = B/b = C U/(12 S)`; the first is `C/(12 S)` whatever `U` is, since `B` and `b` have the same
-    /// `d`, so the second is meant.
+    /// The paper gives `n = B/b = C U/(12 S)`. The first is `C/(12 S)` at any `U`, since `B` and `b` have the same
+    /// `d`. So the second is meant.
     #[must_use]
     pub fn new(delay: f64, own: f64, noise: f64) -> Self {
         let total_backlog = if delay > noise { delay } else { 0.0 };

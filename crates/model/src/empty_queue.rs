@@ -1,11 +1,10 @@
 //! When does the queue of a shared link never empty? Bounds for greedy Reno flows of different round-trip
 //! times, `[nonhomogeneous]`.
 //!
-//! Assumptions of the source: one bottleneck of rate `mu` with a drop-tail buffer `B`; greedy flows in
-//! congestion avoidance; each flow loses at most one packet when the buffer overflows and halves its window;
-//! no timeouts. The round-trip times `tau_i` exclude queueing at this link. The number of flows does not
-//! enter: the worst case is one flow, the longest, holding the whole window. No flows at all count as `tau =
-//! 0`.
+//! The source assumes one bottleneck of rate `mu` with a drop-tail buffer `B`, and greedy flows in congestion
+//! avoidance. Each flow loses at most one packet when the buffer overflows and halves its window. There are no
+//! timeouts. The round-trip times `tau_i` exclude queueing at this link. The number of flows does not enter: the
+//! worst case is one flow, the longest, holding the whole window. No flows at all count as `tau = 0`.
 
 use units::{Bytes, Rate, Span};
 

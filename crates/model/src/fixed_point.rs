@@ -18,10 +18,10 @@
 //! proportion. So the right side falls with `rho`, also where packets differ in length, and it is equal to `rho` once. In
 //! `x = ln rho` the point lies between 0 and the logarithm of the right side at `rho = 1`, which is the bracket.
 //!
-//! **Known limits.** Packets arrive as a Poisson process here, while TCP sends in bursts and flows lose together. For case 1 of the
-//! source the point has a utilization of 99.5 % at a tenth of the bandwidth-delay product, 99.3 % for Reno, where HighSpeed flows
-//! simulated have 90 %: `docs/papers/highspeed.md`. Loss events and lost packets are the same thing, and there is no timeout: see
-//! [`MOST_LOSS`](crate::response::MOST_LOSS).
+//! **Known limits.** Packets arrive as a Poisson process here, while TCP sends in bursts and flows lose together. For
+//! case 1 of the source the point has a utilization of 99.5 % at a tenth of the bandwidth-delay product, and 99.3 %
+//! for Reno. Simulated HighSpeed flows have 90 % there: `docs/papers/highspeed.md`. Loss events and lost packets are
+//! the same thing, and there is no timeout: see [`MOST_LOSS`](crate::response::MOST_LOSS).
 //!
 //! Reading order: [`Flow`], [`Bottleneck`], [`fixed_point()`], [`FixedPoint`]; `fixed_point/stationary.rs` is the queue at a given load.
 
@@ -298,8 +298,9 @@ impl<'a> Senders<'a> {
         (self.unresponsive + bits) / self.capacity
     }
 
-    /// How long an admitted packet waits for those that it finds. Their mean length is that of the packets sent, and so depends on the
-    /// delay where packets differ; the delay that agrees is unique, since the mean changes by less than in proportion to it.
+    /// How long an admitted packet waits for those that it finds. Their mean length is that of the packets sent, and
+    /// so depends on the delay where packets differ. The delay that agrees is unique, since the mean changes by less
+    /// than in proportion to the delay.
     fn delay(&self, queue: &Stationary) -> Delay {
         let of = |flow: &Flow| flow.packet.bits_f64() / self.capacity;
         let least = self.flows.iter().map(of).fold(f64::INFINITY, f64::min);

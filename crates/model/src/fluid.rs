@@ -8,8 +8,9 @@
 //! dW/dt = a(W)/R - b(W) W l                      Reno: a = 1, b = 1/2; HighSpeed TCP: [rfc3649:5]
 //! dq/dt = sum N x (1-p) - C                      within 0 <= q <= B
 //! ```
-//! The source has `l = x p`, each loss a reduction. Senders reduce once per round trip however much of it was lost, so ours has the chance that a
-//! round trip loses anything `[D]`; where losses are rare the two are the same.
+//! The source has `l = x p`, each loss a reduction. Senders reduce once per round trip, however many packets of it
+//! were lost. So ours has the chance that a round trip loses anything `[D]`. Where losses are rare the two are the
+//! same.
 //!
 //! CUBIC has two quantities, the window before its last loss and the time since then, `[vardoyan:infocom18]`:
 //!
@@ -24,10 +25,11 @@
 //! flows of one class lose together; a single flow's sawtooth is [`crate::sawtooth`]'s. Windows below a few segments have timeouts
 //! instead.
 //!
-//! An average that follows the queue within less than a step takes a step: it is the queue's length, as far as the windows can tell.
+//! An average that follows the queue within less than a step takes a step. It is the queue's length, as far as the
+//! windows can tell.
 //!
-//! The equations have delays that depend on their solution. They are integrated by a Runge-Kutta method of order four with a fixed
-//! step, a part of the shortest round trip, since a full queue bends the solution sharply.
+//! The equations have delays that depend on their solution. They are integrated by a Runge-Kutta method of order four
+//! with a fixed step. The step is a part of the shortest round trip, since a full queue bends the solution sharply.
 
 use crate::OutOfRange;
 use crate::red::Red;
@@ -39,8 +41,8 @@ use units::Complaint;
 const STEPS_PER_RTT: f64 = 16.0;
 /// At most this many steps: a few seconds of computing.
 const MOST_STEPS: f64 = 2e6;
-/// Steps times the steps that a delay may reach back times classes: a second or two of computing, as the solver looks for a delay step by
-/// step.
+/// The product of the steps, the steps that a delay may reach back, and the classes. This bound is a second or two of
+/// computing, as the solver looks for a delay step by step.
 const MOST_WORK: f64 = 4e8;
 /// At most this many classes: each is one delay of the equations.
 pub const MOST_CLASSES: usize = 8;

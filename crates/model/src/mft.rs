@@ -1,7 +1,7 @@
 //! What one transfer gets on one path as a function of its window: the picture of the Maximum Feasible
 //! Throughput, `[sobas:mft]`.
 //!
-//! The transfer (*target*) keeps a window of `S` payload bytes in flight; the tight link, a drop-tail FIFO of
+//! The transfer (*target*) keeps a window of `S` payload bytes in flight. The tight link, a drop-tail FIFO of
 //! capacity `C` and buffer `B`, also carries cross traffic. As `S` grows the target passes through
 //!
 //! ```text
@@ -20,10 +20,10 @@
 //! `S` is whole segments with headers here: `floor(S/payload)` of them, `segment` bytes each; goodput is the
 //! payload's share. A window of less than one payload sends nothing in this model.
 //!
-//! Left out: the random queue of cross traffic that is not evenly spaced (with constant-rate cross traffic
-//! and a windowed target there is none beyond a packet per source; for Poisson cross traffic of load `rho` an
-//! M/D/1 queue of about `rho^2/(2(1-rho))` packets comes on top and blunts the knee at `A Te`); slow start
-//! and its overshoot; the reaction of cross traffic to drops; the reverse path.
+//! Left out are slow start and its overshoot, the reaction of cross traffic to drops, and the reverse path. Left out
+//! too is the random queue of cross traffic that is not evenly spaced. With constant-rate cross traffic and a
+//! windowed target there is none beyond a packet per source. For Poisson cross traffic of load `rho` an M/D/1 queue
+//! of about `rho^2/(2(1-rho))` packets comes on top. It blunts the knee at `A Te`.
 //!
 //! Reading order: [`Path`], [`Target`], [`prediction`], then the windows [`saturating_window`] and
 //! [`lossless_window`] and what the best of them reaches, [`maximum_feasible_throughput`].
@@ -109,8 +109,8 @@ pub struct Target {
 }
 
 impl Target {
-    /// A transfer with the window `window` as hosts do it today: 1448 useful bytes in 1500 (timestamps on),
-    /// delayed acknowledgements, a timeout of 300 ms (Linux's least margin of 200 ms on an RTT of 100 ms).
+    /// A transfer with the window `window` as hosts do it today: 1448 useful bytes in 1500 (timestamps on), and
+    /// delayed acknowledgements. The timeout is 300 ms, Linux's least margin of 200 ms on an RTT of 100 ms.
     #[must_use]
     pub const fn reno(window: Bytes) -> Self {
         Self {
@@ -214,9 +214,9 @@ pub fn lossless_window(path: &Path, target: &Target) -> Bytes {
 
 /// The Maximum Feasible Throughput of the path, and the window that reaches it, `[sobas:mft]`.
 ///
-/// Without loss the window is [`lossless_window`]: the goodput is that of `A` when the cross traffic does not
-/// respond, and more than that when it does, at the price of a full buffer. On a congested path it is the
-/// window of `target`, which should be as large as the hosts allow.
+/// Without loss the window is [`lossless_window`]. The goodput is that of `A` when the cross traffic does not
+/// respond. When it responds, the goodput is more than that, at the price of a full buffer. On a congested path it is
+/// the window of `target`, which should be as large as the hosts allow.
 #[must_use]
 pub fn maximum_feasible_throughput(path: &Path, target: &Target) -> Prediction {
     if path.loss > Fraction::ZERO {
@@ -227,9 +227,9 @@ pub fn maximum_feasible_throughput(path: &Path, target: &Target) -> Prediction {
 
 /// What `target` gets on `path`: the four regimes of the module's picture.
 ///
-/// Goodput never falls as the window grows, until the window overflows the buffer; there it falls to that of
-/// the sawtooth and no longer depends on the window. With unresponsive cross traffic that fills the link
-/// (`A = 0`) the buffer is full and the target gets nothing.
+/// Goodput never falls as the window grows, until the window overflows the buffer. There it falls to that of the
+/// sawtooth and no longer depends on the window. With unresponsive cross traffic that fills the link (`A = 0`) the
+/// buffer is full and the target gets nothing.
 #[must_use]
 pub fn prediction(path: &Path, target: &Target) -> Prediction {
     let lossless = standing(path, target).unwrap_or_else(|| overflowing::prediction(path, target));
@@ -265,10 +265,10 @@ fn standing(path: &Path, target: &Target) -> Option<Prediction> {
     })
 }
 
-/// `[sobas:eq4]` on this path, with the full formula for `f`, which knows that a window that saws below its limit
-/// is below it on average (the approximate one's minimum does not, and misses Fig. 5 by a quarter). The RTT lies between the base RTT and what it would be without random loss:
-/// where loss leaves less than the available bandwidth there is no queue, otherwise the queue is what makes
-/// it so.
+/// `[sobas:eq4]` on this path, with the full formula for `f`. A window that saws below its limit is below it on
+/// average. The approximate formula's minimum does not know that, and misses Fig. 5 by a quarter. The RTT lies
+/// between the base RTT and its value without random loss. Where loss leaves less than the available bandwidth there
+/// is no queue. Otherwise the queue is the rest of the RTT.
 fn congested(path: &Path, target: &Target, lossless: &Prediction) -> Prediction {
     let at = |rtt: f64| {
         pftk_full(&LossyFlow {

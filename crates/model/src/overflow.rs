@@ -1,16 +1,15 @@
 //! The buffer overflow latency: from the moment a growing window saturates the tight link to the moment its
 //! buffer overflows, `[sobas:appendix]`. It is the time in which a transfer must notice and stop.
 //!
-//! The link has capacity `C` and buffer `B`, the base RTT is `T0`, a full segment `L` bytes on the wire, and
-//! an acknowledgement covers `b` segments. From saturation on `W = C T`, so the backlog grows as the window
-//! does:
+//! The link has capacity `C` and buffer `B`, and the base RTT is `T0`. A full segment has `L` bytes on the wire, and
+//! an acknowledgement covers `b` segments. From saturation on `W = C T`, so the backlog grows as the window does:
 //!
 //! ```text
 //! congestion avoidance   dW/dt = L/(b T) = L C/(b W)
 //! slow start             dW/dt = W/(b T) = C/b
 //! ```
-//! With unresponsive cross traffic of rate `C - A` the transfer fills `A/C` of the buffer at a rate of `A`:
-//! give `A` for `C` and `B A/C` for `B`. The slow-start latency does not change by it, `B/C` all the same.
+//! With unresponsive cross traffic of rate `C - A` the transfer fills `A/C` of the buffer at a rate of `A`. Give `A`
+//! for `C` and `B A/C` for `B`. The slow-start latency does not change by it, `B/C` all the same.
 
 use units::{Bytes, Rate, Span};
 

@@ -1,11 +1,10 @@
 //! Reno under random loss with timeouts and a window limit: the formulas of Padhye, Firoiu, Towsley and
 //! Kurose ("Modeling TCP Throughput", SIGCOMM 1998), `[padhye:sigcomm98]`.
 //!
-//! Assumptions of both: a greedy Reno sender; a round-trip time that does not depend on the window; losses
-//! independent from round to round, while inside a round a loss takes every later packet with it; `p` the
-//! probability that a packet is the first lost of its round. The slow start after a timeout is left out. They
-//! give the rate of *sending*; what arrives is less by a factor of about `1 - p`, which `[sobas:eq4]`
-//! ignores.
+//! Both assume a greedy Reno sender and a round-trip time that does not depend on the window. Losses are independent
+//! from round to round. Inside a round a loss takes every later packet with it. `p` is the probability that a packet
+//! is the first lost of its round. The slow start after a timeout is left out. They give the rate of *sending*; what
+//! arrives is less by a factor of about `1 - p`, which `[sobas:eq4]` ignores.
 //!
 //! Range: `0 <= p < 1` is accepted; the source compares with measurements between about 0.1 % and 30 %. Above
 //! about 5 % the approximation parts from the full formula (half of it at 20 %). A timeout shorter than the
@@ -46,9 +45,9 @@ impl LossyFlow {
 /// ```text
 /// B(p) = min( Wmax/RTT,  1 / ( RTT sqrt(2bp/3) + T0 min(1, 3 sqrt(3bp/8)) p (1 + 32 p^2) ) )   packets/s
 /// ```
-/// The symbols are the fields of [`LossyFlow`]. Never rises with `p`, `RTT` or `T0`; at `p = 0` it is
-/// `Wmax/RTT`. Where the two terms of the minimum are close it is high by up to a quarter, because a window
-/// that saws below `Wmax` is below it on average: [`pftk_full`] has that.
+/// The symbols are the fields of [`LossyFlow`]. Never rises with `p`, `RTT` or `T0`; at `p = 0` it is `Wmax/RTT`.
+/// Where the two terms of the minimum are close the rate is high by up to a quarter. The cause is a window that saws
+/// below `Wmax` and so is below it on average. [`pftk_full`] has that.
 #[must_use]
 pub fn pftk(flow: &LossyFlow) -> Rate {
     let (p, b) = (flow.loss.get(), f64::from(flow.delayed_ack));

@@ -14,14 +14,14 @@
 //! | BBR | none: its rate follows the delivery rate, and no source gives a window as a function of loss | |
 //!
 //! Each source states two regions and a window or a loss rate between them. There the two laws differ by some per
-//! cent at most; the larger one is taken throughout, so that `w` is continuous and falls with `p`.
+//! cent at most. The larger one is taken throughout, so that `w` is continuous and falls with `p`.
 //!
-//! Range. The loss rate is of loss *events*, one reduction of the window each, and the laws know no timeouts: above a
-//! loss of about [`MOST_LOSS`] timeouts rule, and [`crate::pftk`] has them. HighSpeed is defined down to a loss of 1e-7;
-//! below, its law is continued.
+//! Range. The loss rate is of loss *events*, one reduction of the window each. The laws know no timeouts, which
+//! dominate above a loss of about [`MOST_LOSS`]; [`crate::pftk`] has them. HighSpeed is defined down to a loss of
+//! 1e-7; below, its law is continued.
 //!
-//! Reading order: [`Protocol`], [`PowerLaw`], then [`highspeed`] (RFC 3649), [`scalable`] and [`cubic`] (the constants),
-//! and [`epoch`], which steps the rules of a sender from one loss to the next and needs no law.
+//! Reading order: [`Protocol`], [`PowerLaw`], then [`highspeed`] (RFC 3649), [`scalable`] and [`cubic`] (the
+//! constants). Then [`epoch`], which steps the rules of a sender from one loss to the next and needs no law.
 
 pub mod cubic;
 pub mod epoch;
@@ -30,8 +30,8 @@ pub mod scalable;
 
 use units::{Fraction, Span};
 
-/// The loss rate above which timeouts, which the laws leave out, rule: `[padhye:sigcomm98]` finds the square-root law high by
-/// more than a fifth from there on.
+/// The loss rate above which timeouts dominate, which the laws leave out. `[padhye:sigcomm98]` finds the square-root
+/// law high by more than a fifth from there on.
 pub const MOST_LOSS: f64 = 0.05;
 
 /// A congestion control with, or without, a response function.
@@ -110,8 +110,8 @@ impl Protocol {
         }
     }
 
-    /// The average window in segments at the loss rate `loss` and the round-trip time `rtt`; infinite without loss, `None`
-    /// if no source gives a response function. Only CUBIC's depends on `rtt`.
+    /// The average window in segments at the loss rate `loss` and the round-trip time `rtt`. It is infinite without
+    /// loss, and `None` if no source gives a response function. Only CUBIC's depends on `rtt`.
     #[must_use]
     pub fn window(self, loss: Fraction, rtt: Span) -> Option<f64> {
         let (ln_loss, ln_rtt) = (loss.get().ln(), rtt.as_secs_f64().ln());

@@ -1,12 +1,13 @@
 //! The root of a monotone function.
 //!
-//! [`decreasing_root`] and [`bisected`] halve; [`bracketed`] is Algorithm 748 (Alefeld, Potra and Shi 1995, `[toms748]`) of crate `basin`: a tenth of the
-//! evaluations where the function is smooth, never more than a few times as many as halving takes.
+//! [`decreasing_root`] and [`bisected`] halve. [`bracketed`] is Algorithm 748 (Alefeld, Potra and Shi 1995,
+//! `[toms748]`) of crate `basin`. It needs a tenth of the evaluations where the function is smooth, and never more
+//! than a few times as many as halving.
 
 use std::convert::Infallible;
 
-/// Halvings after which any bracket of `f64` has shrunk to neighbouring numbers or to nothing that matters:
-/// from 1e12 seconds to far below a nanosecond takes about 100.
+/// Halvings after which any bracket of `f64` has shrunk to neighbouring numbers or to nothing that matters. From 1e12
+/// seconds to far below a nanosecond takes about 100.
 const HALVINGS: u32 = 200;
 
 /// A root, and how it was found.

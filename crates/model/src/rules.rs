@@ -9,8 +9,8 @@
 //! | [`short_flow_buffer`] | `O(1)`, of the burst sizes | a link below saturation with short flows |
 //! | [`tiny_buffer`] | `O(log W)` | paced flows limited elsewhere, a link below saturation |
 //!
-//! None of them knows the latency that a buffer costs; [`crate::empty_queue`] has the bounds for unequal
-//! round-trip times and [`crate::sawtooth`] the whole cycle of a single Reno flow.
+//! None of them knows the latency that a buffer costs. [`crate::empty_queue`] has the bounds for unequal round-trip
+//! times, and [`crate::sawtooth`] the whole cycle of a single Reno flow.
 
 pub mod many_flows;
 pub mod single_flow;
@@ -67,9 +67,9 @@ pub fn sqrt_n_buffer(capacity: Rate, mean_rtt: Span, flows: u32) -> Bytes {
 /// P(Q >= b) = exp( -b  2(1-rho)/rho  E[X]/E[X^2] )
 /// b = rho/(2(1-rho))  E[X^2]/E[X]  ln(1/P)
 /// ```
-/// `rho` = `load`, `X` the burst size in packets, uniform over the list `bursts` (a flow of 14 packets from
-/// an initial window of 2 sends bursts of 2, 4, 8), `P` = `overflow`. Bursts arrive as a Poisson process of
-/// batches served one packet at a time; neither capacity nor RTT nor the number of flows enters. Zero for no bursts.
+/// `rho` = `load`, and `P` = `overflow`. `X` is the burst size in packets, uniform over the list `bursts`. A flow of
+/// 14 packets from an initial window of 2 sends bursts of 2, 4, 8. Bursts arrive as a Poisson process of batches
+/// served one packet at a time; neither capacity nor RTT nor the number of flows enters. Zero for no bursts.
 ///
 /// # Errors
 /// A load of 1, an `overflow` of 0: no buffer has that.
@@ -90,10 +90,10 @@ pub fn short_flow_buffer(load: Fraction, bursts: &[u32], overflow: Fraction) -> 
 /// ```text
 /// B = log( Wmax^2 / (2 (1-theta)) ) / log(1/rho)
 /// ```
-/// `rho` = `load`, the offered load if nothing were lost, below 1; `Wmax` = `max_window` in packets; `theta`
-/// = `carried`, the share of the offered load to be carried. Arrivals are near Poisson, so a buffer of `B`
-/// overflows with a probability of about `rho^B`; loss of `p` costs Reno at most a share `p Wmax^2/2`. Never
-/// below zero. (Restated from the published theorem, which is not among our papers, and checked against this reasoning only.)
+/// `rho` = `load`, the offered load if nothing were lost, below 1. `Wmax` = `max_window` in packets, and `theta` =
+/// `carried`, the share of the offered load to be carried. Arrivals are near Poisson, so a buffer of `B` overflows
+/// with a probability of about `rho^B`. Loss of `p` costs Reno at most a share `p Wmax^2/2`. Never below zero.
+/// (Restated from the published theorem, which is not among our papers, and checked against this reasoning only.)
 ///
 /// # Errors
 /// A `load` or a `carried` of 1, for which no buffer is enough; a window that is not from 1 to 1e12 packets.

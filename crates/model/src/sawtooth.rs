@@ -1,8 +1,8 @@
 //! One Reno flow alone against a drop-tail buffer: the sawtooth, and what of the link it uses.
 //!
-//! The model is continuous. The window grows by one segment per `b` round trips from half its largest value
-//! to the value where the buffer is full, loses one packet there, and halves at once. The RTT is the base RTT
-//! while the window is below the bandwidth-delay product `D = A Te`, and `W/A` above it, so
+//! The model is continuous. The window grows by one segment per `b` round trips from half its largest value to the
+//! value where the buffer is full. There it loses one packet, and halves at once. The RTT is the base RTT while the
+//! window is below the bandwidth-delay product `D = A Te`, and `W/A` above it, so
 //!
 //! ```text
 //! Wmax = D + B      T(W) = max(Te, W/A)      dW/dt = L / (b T(W))

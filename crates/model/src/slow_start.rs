@@ -1,10 +1,11 @@
-//! The first slow start of a transfer on a path with one drop-tail bottleneck, `[buffers]`: the window at which the
-//! buffer overflows, the window at which the sender learns of it, the threshold after that, and how long a file takes.
+//! The first slow start of a transfer on a path with one drop-tail bottleneck, `[buffers]`. Here are the windows at
+//! which the buffer overflows and at which the sender learns of that. The threshold after that and a file's duration
+//! follow.
 //!
-//! The path has a bottleneck of rate `mu` (segments per second), room for `B` segments there, the one being sent included,
-//! and a round-trip time of `T` without queueing, one segment's service included. In a round trip the window grows by a
-//! share `1/d` of itself. A receiver that acknowledges every second segment makes `d = 2`, and a sender that counts bytes
-//! makes it 1 again.
+//! The path has a bottleneck of rate `mu` (segments per second), with room for `B` segments, the one being sent
+//! included. Its round-trip time is `T` without queueing, one segment's service included. In a round trip the window
+//! grows by a share `1/d` of itself. A receiver that acknowledges every second segment makes `d = 2`, and a sender
+//! that counts bytes makes it 1 again.
 //!
 //! ```text
 //! alpha = (d+1)/d                                            growth of the window per round trip

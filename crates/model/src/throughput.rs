@@ -1,9 +1,8 @@
 //! The throughput of a transfer from its window: `W/T` and the limits on it.
 //!
-//! A window limits a transfer to one window per round-trip time. What a window may be is the least of three;
-//! what the path carries of it is the least of the window's rate, the link's, and what loss leaves
-//! ([`crate::pftk`]). That the RTT itself depends on the window, once the link is full, is the subject of
-//! [`crate::mft`].
+//! A window limits a transfer to one window per round-trip time. The window is the least of three values. The goodput
+//! is the least of the window's rate, the link's, and the rate that loss leaves ([`crate::pftk`]). That the RTT
+//! itself depends on the window, once the link is full, is the subject of [`crate::mft`].
 
 use units::{Bytes, Fraction, Rate, Span};
 
@@ -73,9 +72,9 @@ pub fn congested_throughput(flow: &LossyFlow, available: Rate) -> Rate {
 /// ```text
 /// R = (L/T) sqrt(3 / (2 b p))
 /// ```
-/// `L` = `payload`, `T` = `rtt`, `p` = `loss` (the probability that a packet begins a loss event), `b` =
-/// `delayed_ack`, the segments one acknowledgement covers (1, or 2 with delayed acknowledgements). Good for
-/// `p` below about 1 %; above it timeouts dominate. Without loss it has no bound: [`Rate`]'s largest value.
+/// `L` = `payload`, `T` = `rtt`, and `p` = `loss`, the probability that a packet begins a loss event. `b` =
+/// `delayed_ack`, the segments one acknowledgement covers (1, or 2 with delayed acknowledgements). Good for `p` below
+/// about 1 %; above it timeouts dominate. Without loss it has no bound: [`Rate`]'s largest value.
 #[must_use]
 pub fn square_root_throughput(payload: Bytes, rtt: Span, loss: Fraction, delayed_ack: u32) -> Rate {
     let packets = (3.0 / (2.0 * f64::from(delayed_ack) * loss.get())).sqrt();

@@ -25,9 +25,9 @@ impl Quantity {
 /// The value `typed` of `key` in numbers; nothing for a word, such as a control's name.
 ///
 /// A queue's limit and a socket buffer are given in bytes, packets, bandwidth-delay products and milliseconds,
-/// whichever of them is written. For a queue the packets have the mean length that comes to it, and the round-trip
-/// time is the mean of the flows that cross it. For a socket buffer the packets are full segments' payload. Its
-/// round-trip time is the flow's, and its rate is the tight link's.
+/// whichever of them is written. For a queue the packets have the mean length that comes to it. The round-trip time
+/// is the mean of the flows that cross it. For a socket buffer the packets are full segments' payload. Its round-trip
+/// time is the flow's, and its rate is the tight link's.
 pub(crate) fn quantities(resolved: &Resolved, key: &str, typed: &str) -> Vec<Quantity> {
     if let Some(link) = key.ends_with("queue.limit").then(|| link_of(resolved, key)).flatten() {
         let packet = link.queue.mean_packet;

@@ -1,5 +1,5 @@
-//! The equations of [`super`] for people and programs that ask one question: each with its inverse, and with an error that says the range
-//! for which it holds. Controllers use the functions of [`super`], which these call.
+//! The equations of [`super`] for people and programs that ask one question. Each has its inverse, and an error that
+//! says the range for which it holds. Controllers use the functions of [`super`], which these call.
 //!
 //! | `[madison]` | forward | inverse |
 //! |---|---|---|

@@ -1,10 +1,10 @@
 //! The regime of self-induced loss: a window that the path and its buffer do not hold, cut and regrown by
 //! Reno.
 //!
-//! Against unresponsive cross traffic it is the closed form of [`crate::sawtooth`] at the available
-//! bandwidth, with `B A/C` of the buffer as the target's room. Against cross traffic limited by its own
-//! window the same integrals over the window, `goodput = int W dW / int T dW`, are summed numerically; that
-//! such cross traffic also loses packets at each overflow, and then gives way further, is left out.
+//! Against unresponsive cross traffic it is the closed form of [`crate::sawtooth`] at the available bandwidth, with
+//! `B A/C` of the buffer as the target's room. Against cross traffic limited by its own window the same integrals
+//! over the window, `goodput = int W dW / int T dW`, are summed numerically. Such cross traffic also loses packets at
+//! each overflow, and then gives way further. That effect is left out.
 
 use super::{CrossTraffic, Path, Prediction, Regime, Target, backlog, window_bits};
 use crate::root::decreasing_root;

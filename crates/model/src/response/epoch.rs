@@ -1,8 +1,8 @@
 //! One loss epoch of a sender, stepped round trip by round trip: the sawtooth that the closed forms approximate.
 //!
-//! From a loss that finds `W` segments the window goes on with `(1 - b(W)) W`, gains `a(w)` per round trip, and meets the next
-//! loss after `1/p` packets. Epochs follow each other until one begins as the last one did. Reno, HighSpeed and Scalable have such an
-//! `a(w)` and `b(w)`:
+//! After a loss at a window of `W` segments the window goes on with `(1 - b(W)) W`, and gains `a(w)` per round trip.
+//! The next loss comes after `1/p` packets. Epochs follow each other until one begins as the last one did. Reno,
+//! HighSpeed and Scalable have such an `a(w)` and `b(w)`:
 //!
 //! | protocol | a(w), segments per round trip | b(w) |
 //! |---|---|---|
@@ -21,8 +21,8 @@ use units::Fraction;
 pub const LOSS: (f64, f64) = (1e-12, super::MOST_LOSS);
 /// An epoch that begins within this part of the last one's beginning repeats it.
 const SAME: f64 = 1e-13;
-/// Epochs after which the steps end, whatever they found. What is left of a first guess is at most 0.96 of itself an epoch later
-/// (HighSpeed at b = 0.05), so a thousand reach [`SAME`] from anywhere.
+/// Epochs after which the steps end, whatever they found. An epoch leaves at most 0.96 of the error of a first guess
+/// (HighSpeed at b = 0.05). So a thousand epochs reach [`SAME`] from anywhere.
 const MOST_EPOCHS: u32 = 1000;
 
 /// What repeats from loss to loss.

@@ -57,8 +57,8 @@ pub fn increment(window: f64) -> f64 {
     (window * window * loss_rate(window) * 2.0 * b / (2.0 - b)).max(1.0)
 }
 
-/// b(w): the part of a window of `window` segments that a loss takes; falls with the logarithm of the window from 0.5 at
-/// [`LOW_WINDOW`] to 0.1 at [`HIGH_WINDOW`] `[rfc3649:5]`.
+/// b(w): the part of a window of `window` segments that a loss takes. It falls with the logarithm of the window from
+/// 0.5 at [`LOW_WINDOW`] to 0.1 at [`HIGH_WINDOW`] `[rfc3649:5]`.
 #[must_use]
 pub fn decrease(window: f64) -> f64 {
     if window <= LOW_WINDOW {

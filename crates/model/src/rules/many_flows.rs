@@ -6,9 +6,10 @@
 //! ```text
 //! sigma = s (1 + b) / sqrt(n)      s = (1 - beta) / ( (1 + beta) sqrt(3) )
 //! ```
-//! where `s` is that of one window, uniform between `beta` of its largest value and that: `1/(3 sqrt(3))` for Reno, as the source has
-//! it. Range: some hundreds of flows. Few flows are in step, and then [`super::single_flow`] is nearer. What the link carries in the mean
-//! is more than the least, but no consequence of these assumptions: behind a buffer of nothing the sum does not stay around one product.
+//! where `s` is that of one window, uniform between `beta` of its largest value and that: `1/(3 sqrt(3))` for Reno,
+//! as the source has it. Range: some hundreds of flows. Few flows are in step, and then [`super::single_flow`] is
+//! nearer. The link's mean load is more than the least, but no consequence of these assumptions. Behind a buffer of
+//! nothing the sum does not stay around one product.
 
 use super::{LARGEST, kept_share, part, products};
 use crate::OutOfRange;

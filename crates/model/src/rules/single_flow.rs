@@ -4,9 +4,9 @@
 //! The window, in the same unit, is `1 + b` at the loss and `beta (1 + b)` behind it. The link is busy while the window is at
 //! least 1; below that its rate is the window.
 //!
-//! The *least* utilization is the rate just after a decrease. Rules of thumb ask it to be 1, which gives `b = 1/beta - 1`. The
-//! *mean* utilization is that of the whole cycle. It is what an operator measures, and it is far above the least in small
-//! buffers: 0.82 for Reno at `b = 0.1`, where the least is 0.55.
+//! The *least* utilization is the rate just after a decrease. Rules of thumb ask it to be 1, which gives
+//! `b = 1/beta - 1`. The *mean* utilization is that of the whole cycle. An operator measures the mean, and it is far
+//! above the least in small buffers. For Reno at `b = 0.1` it is 0.82, where the least is 0.55.
 //!
 //! Left out: slow start, timeouts, packets as units, and the round in which losses are repaired. So nothing here holds below
 //! some ten packets of window or buffer.
@@ -94,8 +94,8 @@ pub fn buffer_for_least(kept: f64, utilization: f64) -> Result<f64, OutOfRange> 
 /// Halt           0 once the queue is empty: a pause of (1 - beta)(1 + b) against b in the queue
 /// Proportional   beta once it is empty: arrivals at beta of the rate of the acknowledgements
 /// ```
-/// and 1 from `b = 1/beta - 1` on for both. Over the whole round they carry the same, `min(beta + b/(1 + b), 1)`; so proportional
-/// rate reduction needs no other buffer, and is kinder in a smaller one `[spang:performance21]`.
+/// and 1 from `b = 1/beta - 1` on for both. Over the whole round they carry the same, `min(beta + b/(1 + b), 1)`. So
+/// proportional rate reduction needs no other buffer, and loses less in a smaller one `[spang:performance21]`.
 ///
 /// # Errors
 /// An argument out of its range.
@@ -226,8 +226,8 @@ pub fn bbr_buffer_for_least(utilization: f64) -> Result<f64, OutOfRange> {
     Ok((utilization - 0.75).max(0.0))
 }
 
-/// The mean utilization of one BBR flow over the eight round trips of its gain cycle (5/4, 3/4, six times 1), of which only the second
-/// can leave the link idle. `[bbr:draft00 4.3.4.1]` has the gains.
+/// The mean utilization of one BBR flow over the eight round trips of its gain cycle (5/4, 3/4, six times 1). Only
+/// the second can leave the link idle. `[bbr:draft00 4.3.4.1]` has the gains.
 ///
 /// ```text
 /// u = 1 - max(0, 1/4 - b) / 8

@@ -7,8 +7,8 @@
 //! dropped if B segments are there at S_j
 //! A   = D_j + T - 1/mu                         the acknowledgement that covers segment j is back at the sender
 //! ```
-//! The receiver acknowledges every d-th segment, or when the timer of the first one waiting has run out, and at once what
-//! comes after a hole. Times are in seconds from the start of the transfer.
+//! The receiver acknowledges every d-th segment, or when the timer of the first one waiting has run out. A segment
+//! after a hole is acknowledged at once. Times are in seconds from the start of the transfer.
 
 use super::{Connection, Path};
 use std::collections::VecDeque;

@@ -6,15 +6,15 @@ use super::rounds::Rounds;
 /// How a sender repairs several losses of one window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repair {
-    /// Fast recovery repairs the first and ends with the acknowledgement of that; the others wait for a timeout
-    /// (RFC 2581, with one fast retransmission per window, as ns-2's Reno).
+    /// Fast recovery repairs the first loss and ends with its acknowledgement. The others wait for a timeout (RFC
+    /// 2581, with one fast retransmission per window, as ns-2's Reno).
     Reno,
     /// One per round trip, until the timer that the first partial acknowledgement set expires (RFC 6582).
     NewReno,
     /// What the window has room for, of what is known to be lost (RFC 6675).
     Sack,
-    /// The same, but what is lost counts as under way until it is acknowledged, and nothing is known to be lost that has
-    /// no acknowledgement beyond it (Fall and Floyd 1996, ns-2's Sack1).
+    /// The same, but a lost segment counts as under way until it is acknowledged. A segment is known to be lost only
+    /// if one beyond it is acknowledged (Fall and Floyd 1996, ns-2's Sack1).
     Sack1,
 }
 
@@ -24,8 +24,8 @@ impl Repair {
         matches!(self, Self::Sack | Self::Sack1)
     }
 
-    /// How many segments leave in a round trip of recovery, of which how many may be repairs, with `holes` left and a
-    /// window of `half`; `None`: nothing leaves, and the timer expires.
+    /// How many segments leave in a round trip of recovery, with `holes` left and a window of `half`. The second
+    /// number is how many of them may be repairs. `None`: nothing leaves, and the timer expires.
     fn allowance(self, round: u64, half: u64, holes: u64) -> Option<(u64, u64)> {
         let beside = half.saturating_sub(holes);
         match self {

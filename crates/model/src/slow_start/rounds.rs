@@ -32,8 +32,8 @@ pub(super) struct Rounds {
     pub(super) resent: u64,
     pub(super) lost: u64,
     pub(super) timeouts: u64,
-    /// When the buffer last overflowed in congestion avoidance, and what had been sent then; `None` before the first time
-    /// and after whole cycles were left out.
+    /// When the buffer last overflowed in congestion avoidance, and the segments sent until then. `None` before the
+    /// first time and after whole cycles were left out.
     cycle: Option<(f64, u64)>,
     cycles_left_out: bool,
 }
@@ -101,8 +101,8 @@ impl Rounds {
         (self.at, self.window, self.threshold) = (at, 1.0, threshold);
     }
 
-    /// Sends up to `most` segments in this round trip, up to `repairs` of them again, the first of which waits at the
-    /// bottleneck for so many seconds `waits`. Returns when the transfer ended, if this was all of it.
+    /// Sends up to `most` segments in this round trip, up to `repairs` of them again. The first one waits at the
+    /// bottleneck for `waits` seconds. Returns when the transfer ended, if this was all of it.
     pub(super) fn step(&mut self, most: u64, repairs: u64, waits: f64) -> Option<f64> {
         let (moved, _) = self.send(most, repairs);
         self.end_round(moved, waits + self.rtt)

@@ -31,8 +31,8 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// A transfer of `segments` as ns-2 has it: a window of one segment at the start, no threshold, a timer of 100 ms for
-    /// delayed acknowledgements, no time stamps.
+    /// A transfer of `segments` as ns-2 has it. It has a window of one segment at the start, no threshold, a timer of
+    /// 100 ms for delayed acknowledgements, and no time stamps.
     #[must_use]
     pub const fn new(segments: u64, growth: Growth, repair: Repair) -> Self {
         Self {
@@ -87,12 +87,12 @@ pub struct FirstLoss {
     pub detection_window: Option<f64>,
 }
 
-/// What becomes of `connection` on `path`: its slow start by the clock of its acknowledgements, the repair of its losses and
-/// congestion avoidance round trip by round trip.
+/// The course of `connection` on `path`: its slow start by the clock of its acknowledgements, then the repair of its
+/// losses. Congestion avoidance is computed round trip by round trip.
 ///
 /// - Up to the detection of the first losses it is exact, but for ties.
-/// - A timeout is the only thing that interrupts a repair: losses of the repair itself are left out, and bursts where an
-///   acknowledgement of many segments lets many out at once. With a small buffer these cost a further timeout, or
+/// - Only a timeout interrupts a repair. Losses of the repair itself are left out, and so are bursts where an
+///   acknowledgement of many segments frees many at once. With a small buffer these cost a further timeout, or
 ///   several.
 /// - In congestion avoidance an overflow costs one segment and half of the window.
 ///

@@ -1,9 +1,9 @@
 //! When an acknowledgement tells BBR v3 no more than that data arrived. Most acknowledgements do. Then only the
 //! values that each of them may change are looked at.
 //!
-//! The model, the state and their consequences move at three times. A round begins, a sample changes a bound (a
-//! faster rate, a lower RTT, or more in flight than the long-term bound), or the state's condition is met. The last
-//! is noted whenever the model has moved.
+//! The model, the state and their consequences move at three times. A round begins, a sample changes a bound, or the
+//! state's condition is met. Such a sample has a faster rate, a lower RTT, or more in flight than the long-term
+//! bound. The last is noted whenever the model has moved.
 
 use units::Time;
 

@@ -1,8 +1,8 @@
 //! When to change the rate, and to which value: the paper's formulas with another utilization `[D]`. The queue's
 //! fluctuations do not bias that utilization, and it holds while the queue is on its way.
 //!
-//! At the utilizations wanted here, 0.95 to 0.99, an M/D/1 queue's length is spread like an exponential distribution,
-//! with a deviation as large as its mean `B`. The queue forgets its length only in some `8 B^2` service times. That
+//! At the utilizations wanted here, 0.95 to 0.99, an M/D/1 queue's length is spread like an exponential distribution.
+//! Its deviation is as large as its mean `B`. The queue forgets its length only in some `8 B^2` service times. That
 //! is a second at 100 Mbit/s where 30 packets wait. Six probes see one moment of that. `1 - U = 1/(2B + 1)` of a
 //! moment is on average several times the value at the mean. So flows that go by it ask for more than there is. The
 //! same holds for `n_D`, which is computed back from it. Hence the measures:

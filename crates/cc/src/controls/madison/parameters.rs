@@ -20,9 +20,8 @@ pub struct Parameters {
     /// `[D]` A queueing delay below this is the clock's noise.
     pub noise: Span,
     /// `[D]` How random the spacing of packets is, from 0, even as in the paper, to 1, a Poisson process. The
-    /// formulas take arrivals for Poisson. On a path of few flows the arrivals of a simulator, unlike those of the
-    /// paper's hosts, are Poisson only if the senders make them so. Otherwise the utilization is underestimated by
-    /// half.
+    /// formulas take arrivals for Poisson. On a path of few flows a simulator's arrivals, unlike those of the paper's
+    /// hosts, are Poisson only if the senders make them so. Otherwise the utilization is underestimated by half.
     pub randomness: f64,
     /// When to change the rate, and to what.
     pub rules: Rules,

@@ -44,8 +44,8 @@ impl StartUp {
 
     /// The utilization, by the largest delay `[D]`. So few probes, a moment apart, see one length of the queue, and
     /// the least of them is taken for an empty queue. The difference between them says more than their mean. Even if
-    /// all of n met an empty queue, the next would meet a busy queue with a chance of 1 in n + 2 (the rule of
-    /// succession).
+    /// all of n met an empty queue, the next would meet a busy one with a chance of 1 in n + 2. That is the rule of
+    /// succession.
     pub(super) fn utilization(&self, path: &Bottleneck, service: f64) -> f64 {
         let most = self.rtts.iter().copied().max().map_or(0.0, Span::as_secs_f64);
         let seen = utilization(waiting(most - path.least_rtt().unwrap_or(most), service));
