@@ -35,8 +35,8 @@ pub struct SizerConfig {
 }
 
 impl SizerConfig {
-    /// For segments with `segment` bytes of payload and windows up to `maximum`: a transfer that is about to begin, from a
-    /// sender that answers trains and is not to be paced.
+    /// For segments with `segment` bytes of payload and windows up to `maximum`. The transfer is about to begin, and
+    /// its sender answers trains and is not to be paced.
     #[must_use]
     pub fn new(segment: Bytes, maximum: Bytes) -> Self {
         Self {

@@ -17,9 +17,9 @@ const INITIAL_SEGMENTS: u64 = 10;
 /// Dynamic right-sizing (Fisk & Feng 2001) by the rules of Linux (`tcp_rcv_space_adjust`, `tcp_rcv_rtt_update`,
 /// 4.20 and later).
 ///
-/// Once per round trip, if more was delivered than in the largest one before: window = 2 x delivered + 16 segments,
-/// and as many times more again as the delivery has grown, twice over. So the window stays ahead of a sender
-/// that doubles. It never shrinks, and never exceeds the maximum.
+/// Once per round trip, if more was delivered than in the largest one before: window = 2 x delivered + 16 segments.
+/// The window grows by as many times more again as the delivery has grown, twice over. So the window stays ahead of a
+/// sender that doubles. It never shrinks, and never exceeds the maximum.
 ///
 /// Left out: `rcv_ssthresh`, which holds the window back while packets use memory badly; and the memory itself, so
 /// windows here are payload.

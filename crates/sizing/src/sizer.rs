@@ -9,10 +9,10 @@ pub enum Input {
     /// So much payload, in order, was copied to the application.
     Delivered(Bytes),
     /// A round-trip time as the receiver measures it: from an acknowledgement to the first data that it let the
-    /// sender send, by the echo of its time stamp (RFC 7323) or by `tcpi_rcv_rtt`. Without time stamps none of these
-    /// come.
+    /// sender send. It is measured by the echo of its time stamp (RFC 7323) or by `tcpi_rcv_rtt`. Without time stamps
+    /// none of these come.
     RoundTrip(Span),
-    /// What became of one periodic probe: the round trip of its echo, or `None` when a gap in the echoes' sequence
+    /// The outcome of one periodic probe: the round trip of its echo. It is `None` when a gap in the echoes' sequence
     /// numbers shows that it was lost on the data's way [sobas:IV].
     Probe(Option<Span>),
     /// The dispersion rate of one packet train that the other side sent on request; `None` when packets of it were
@@ -61,8 +61,8 @@ pub struct SizerState {
     pub reason: String,
 }
 
-/// Decides on a receive window, in the order in which things happen: each [`handle`](BufferSizer::handle) is
-/// followed by [`poll`](BufferSizer::poll) until that has nothing more to say, and so is each time that
+/// Decides on a receive window, in the order in which things happen. Each [`handle`](BufferSizer::handle) is followed
+/// by [`poll`](BufferSizer::poll) until that returns nothing more. So is each time that
 /// [`wakeup`](BufferSizer::wakeup) names. The first `poll`, before any input, says with which window to begin.
 pub trait BufferSizer: Send + Debug {
     /// `input` happens at `now`, not before what was told last.

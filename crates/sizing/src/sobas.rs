@@ -1,8 +1,8 @@
 //! SOBAS: the receive window that fills a path without a standing queue [sobas:III, IV].
 //!
-//! It measures the path, lets the window grow until something says that the path is full, and sets the window to S = R T: R is the
-//! goodput, T the RTT, but not more than before the transfer and a margin. What T has beyond that is our own queue; with it S = R T
-//! would be the window that is there already, whatever it is.
+//! It measures the path, and lets the window grow until a sign shows that the path is full. Then it sets the window
+//! to S = R T. R is the goodput, and T the RTT, but not more than before the transfer and a margin. What T has beyond
+//! that is our own queue; with it S = R T would be the window that is there already, whatever it is.
 //!
 //! | phase | sign | next | window |
 //! |---|---|---|---|
@@ -22,8 +22,9 @@
 //! | open | a segment later: flat rate (5) with a standing queue, no loss | hold | S |
 //! | any | the sender goes by a rate that it measures | open | maximum |
 //!
-//! Without probes the receiver's own round-trip times serve, without the sender's report R T shows whether the window is the limit,
-//! without trains the window grows until a queue stands. A sender of ours is paced until S is decided, so that its bursts make no queue.
+//! Without probes the receiver's own round-trip times serve. Without the sender's report R T shows whether the window
+//! is the limit. Without trains the window grows until a queue stands. A sender of ours is paced until S is decided,
+//! so that its bursts make no queue.
 //!
 //! Reading order: here, `sobas/grow.rs`, `sobas/port.rs` (inputs and actions), `sobas/parameters.rs`, `sobas/path.rs`, `sobas/trains.rs`.
 //! `regret.rs` sets S against a window without limit, `takeover.rs` finds the base RTT of a transfer that is under way.
@@ -338,9 +339,9 @@ impl Sobas {
         Phase::Open { until }
     }
 
-    /// A window that limits no sender, not even one in slow start. That one doubles what is in flight, so the window is two and a half
-    /// times as much: what is promised beyond that could not be taken back. Before there are round-trip times, all that came counts
-    /// as in flight.
+    /// A window that limits no sender, not even one in slow start. Slow start doubles the data in flight, so the
+    /// window is two and a half times as much. More than that, once promised, could not be taken back. Before there
+    /// are round-trip times, all that came counts as in flight.
     pub(crate) fn unlimited(&self) -> f64 {
         let most = self.window.min(self.port.delivered.get() as f64);
         let sent = self.path.last_round(None).map_or(most, |level| level.in_flight());

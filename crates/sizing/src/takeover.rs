@@ -42,8 +42,8 @@ const MOST_READINGS: u32 = 16;
 const SPOILED: u32 = 3;
 /// Beyond what was delivered twice, for a sender whose window is still small: as dynamic right-sizing has it.
 const ALLOWANCE: u64 = 16;
-/// Growth per delivered byte: x2 per RTT where a queue stood; x1.28 near the end and where none stood, as then the buffer may
-/// hold no more than such a burst.
+/// Growth per delivered byte: x2 per RTT where a queue stood, and x1.28 near the end and where none stood. There the
+/// buffer may hold no more than such a burst.
 const REFILL: f64 = 1.0;
 const REFILL_LATE: f64 = 0.28;
 

@@ -24,8 +24,8 @@ pub(super) struct Grow {
 }
 
 impl Sobas {
-    /// Whether the data need not wait for trains any longer: they are over, one way or another, or one has come whole and the others
-    /// are asked for while the sender is still in its first round trips.
+    /// Whether the data need not wait for trains any longer. Either they are over, one way or another. Or one has
+    /// come whole and the others are asked for while the sender is still in its first round trips.
     pub(super) fn has_measured(&self) -> bool {
         self.trains.is_over()
             || (self.config.regret.is_none()
@@ -193,8 +193,8 @@ impl Sobas {
         Some(window.clamp(self.segments(LEAST_SEGMENTS), self.maximum()))
     }
 
-    /// What the sender is to be paced at until S is decided: a little more than the window moves, and never more than C', with which
-    /// nothing queues. C' counts whole packets, a pace counts payload.
+    /// The pace of the sender until S is decided. It is a little more than the window moves, and never more than C',
+    /// with which nothing queues. C' counts whole packets, a pace counts payload.
     pub(super) fn pace(&self) -> Option<Rate> {
         if !self.config.can_pace {
             return None;

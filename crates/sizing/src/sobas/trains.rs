@@ -18,9 +18,9 @@ const TOGETHER: Span = Span::from_secs(1);
 /// Between trains, before the first has told how fast the path is.
 const SPACING: Span = Span::from_millis(100);
 
-/// Trains to be asked for. The first waits for a round-trip time, so that this is known without a train in the queue;
-/// the others follow one after another, twice as far apart as one of them takes: what the trains queue is gone before
-/// the next. All of it takes two to five round trips, and data may flow after the first of them.
+/// Trains to be asked for. The first waits for a round-trip time, so that this is known without a train in the queue.
+/// The others follow one after another, twice as far apart as one of them takes. So the queue of one train is gone
+/// before the next. All of it takes two to five round trips, and data may flow after the first of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trains {
     wanted: usize,
