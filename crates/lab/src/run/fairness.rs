@@ -33,7 +33,7 @@ pub(crate) fn compare(flows: &mut [FlowSummary], resolved: &Resolved) {
 /// Looks at link and flows at the end of each interval.
 ///
 /// The fair share of an interval is the capacity less the rate of all other traffic, divided by the number of flows
-/// that were present throughout. A flow converges when its goodput was within 20 % of the fair share in each of five
+/// present throughout. A flow converges when its goodput was within 20 % of the fair share in each of five
 /// successive intervals. Its time of convergence is the end of the first of them.
 pub(crate) struct FairnessWatch {
     interval: Span,
