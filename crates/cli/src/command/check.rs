@@ -26,8 +26,10 @@ pub(crate) fn run(options: &CheckOptions) -> Result<ExitCode, Problem> {
         let mut papers: Vec<String> = known.iter().map(paper).collect();
         papers.dedup();
         let found = format!("no paper and no figure is called \"{about}\"");
-        let accepted = format!("{}; or a figure, see tightlink figure list", papers.join(", "));
-        return Err(Problem::usage(Complaint::new("", found).accepted(accepted)));
+        let accepted = format!("{}; or a figure of tightlink list figures", papers.join(", "));
+        let ids = known.iter().map(|figure| figure.id.as_str()).chain(papers.iter().map(String::as_str));
+        let help = scenario::did_you_mean(about, ids);
+        return Err(Problem::usage(Complaint { help, ..Complaint::new("", found).accepted(accepted) }));
     }
     let asked_for =
         |figure: &&Figure| options.about.is_empty() || options.about.iter().any(|about| names(about, figure));

@@ -23,8 +23,15 @@ pub(crate) fn run(options: &FigureOptions) -> Result<ExitCode, Problem> {
         let part = ids.iter().find(|id| id.ends_with(&format!(":{}", options.id)));
         let part = part.map(|id| format!("did you mean \"{id}\"?"));
         let help = part.or_else(|| scenario::did_you_mean(&options.id, ids.iter().copied()));
+        // All figures fill a screen, on which the help would be lost.
+        let paper = options.id.split_once(':').map_or("", |(paper, _)| paper);
+        let mut of_paper: Vec<&str> =
+            ids.iter().copied().filter(|id| id.split_once(':').is_some_and(|(of, _)| of == paper)).collect();
+        if of_paper.is_empty() {
+            of_paper.push("or a figure of tightlink list figures");
+        }
         let complaint = Complaint::new("", format!("unknown figure \"{}\"", options.id))
-            .accepted(format!("list, all, {}", ids.join(", ")));
+            .accepted(format!("list, all, {}", of_paper.join(", ")));
         return Err(Problem::usage(Complaint { help, ..complaint }));
     }
     if chosen.len() > 1 && options.output.report.is_some() {

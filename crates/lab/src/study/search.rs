@@ -16,7 +16,7 @@ use crate::study::task::{Found, Sought, Task};
 use crate::study::watch::{Event, Watched};
 use rayon::prelude::*;
 use scale::Scale;
-use scenario::{Document, Faults};
+use scenario::{Document, Faults, did_you_mean};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -285,7 +285,9 @@ impl Search<'_, '_> {
         let summary = self.summary(value, seed)?;
         metric::value(&summary, &self.target.metric).map(|value| self.sign() * value).ok_or_else(|| {
             let found = format!("the summary has no number called \"{}\"", self.target.metric);
-            SearchError::NoAnswer(Complaint::new("", found).accepted(metric::numbers(&summary).join(", ")))
+            let known = metric::numbers(&summary);
+            let help = did_you_mean(&self.target.metric, known.iter().map(String::as_str));
+            SearchError::NoAnswer(Complaint { help, ..Complaint::new("", found).accepted(known.join(", ")) })
         })
     }
 

@@ -40,7 +40,7 @@ fn flow_by_flow(resolved: &Resolved, runs: &[&Summary], capacity: f64) -> Option
     let apart = distance(&of(furthest)) / capacity * 100.0;
     let name = &all[0][furthest].name;
     if apart <= AGREE {
-        return Some(format!("Flow by flow they agree, too: {}, {name} at most.", within(apart)));
+        return Some(format!("Flow by flow they agree, too: {}, and {name} differs most.", within(apart)));
     }
     let shares: Vec<String> = runs
         .iter()
