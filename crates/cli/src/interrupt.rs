@@ -1,7 +1,9 @@
 //! Ctrl-C while results come: the work ends at the next thing it tells, so that what is finished can be named.
 //!
-//! No thread waits for the signal: one that runs would refuse the rights for the kernel's runs.
+//! No thread waits for the signal: one that runs would refuse the rights for the kernel's runs. A transfer needs no such
+//! rights, so there a thread waits ([`say_when_interrupted`]).
 
+use crate::print;
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 
@@ -37,6 +39,25 @@ impl Drop for Interrupt {
         // The work has ended: a second Ctrl-C was meant for it, too.
         while self.is_asked() {}
         let _ = self.set.thread_unblock();
+    }
+}
+
+/// Has Ctrl-C print `kept` and end the program. Call it before other threads are started.
+pub(crate) fn say_when_interrupted(kept: String) {
+    let mut set = SigSet::empty();
+    set.add(Signal::SIGINT);
+    if is_ignored() || set.thread_block().is_err() {
+        return;
+    }
+    let wait = move || {
+        if set.wait().is_ok() {
+            print::talk(kept);
+            std::process::exit(INTERRUPTED.into());
+        }
+    };
+    if std::thread::Builder::new().name("interrupt".into()).spawn(wait).is_err() {
+        // Without that thread Ctrl-C ends the program as ever.
+        let _ = set.thread_unblock();
     }
 }
 

@@ -7,7 +7,8 @@
 //! that made it.
 //!
 //! Reading order: `clock.rs` (reads every time stamp), `poller.rs` (every wait for a descriptor), `options.rs`,
-//! `tcp_info.rs`, `stack.rs` (two profiles of the kernel's TCP), `port_owner.rs`, `random.rs`, `error.rs`.
+//! `tcp_info.rs`, `stack.rs` (two profiles of the kernel's TCP), `port_owner.rs`, `address.rs`,
+//! `random.rs`, `error.rs`.
 //!
 //! ```
 //! use std::net::{TcpListener, TcpStream};
@@ -22,6 +23,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod address;
 pub mod clock;
 mod error;
 pub mod options;
@@ -31,6 +33,7 @@ mod random;
 mod stack;
 mod tcp_info;
 
+pub use address::plain;
 pub use clock::{Behind, Clock};
 pub use error::HostError;
 pub use options::{BufferGrant, ReceiveBuffer};

@@ -1,6 +1,7 @@
 //! `tightlink receive`: a folder, and a ticket for who may put something into it.
 
 use crate::args::ReceiveOptions;
+use crate::interrupt::say_when_interrupted;
 use crate::print;
 use crate::problem::Problem;
 use crate::talk::{Talk, can_ask};
@@ -44,6 +45,10 @@ pub(crate) fn run(options: &ReceiveOptions) -> Result<ExitCode, Problem> {
     } else if receiver.resumed() {
         print::talk("taking up an interrupted session: its ticket still holds");
     }
+    let folder = Foreign::path(&options.folder);
+    say_when_interrupted(format!(
+        "interrupted: received data are kept in {folder}, and the same commands continue"
+    ));
     let talk = Talk::new(options.verbose);
     talk.waiting("waiting for the sender: tightlink send PATH… TICKET");
     let received = receiver.run(&talk)?;

@@ -3,6 +3,7 @@
 mod ticket;
 
 use crate::args::SendOptions;
+use crate::interrupt::say_when_interrupted;
 use crate::print;
 use crate::problem::{PARTIAL, Problem};
 use crate::talk::{Talk, bytes};
@@ -32,6 +33,9 @@ pub(crate) fn run(options: &SendOptions) -> Result<ExitCode, Problem> {
         limit: options.limit,
         retry: options.retry,
     };
+    say_when_interrupted(
+        "interrupted: data that arrived are kept there, and the same command continues".into(),
+    );
     let talk = Talk::new(options.verbose);
     talk.waiting("connecting");
     let sent = transfer::send(&paths, &ticket, &how, &Clock::start(), &talk)?;

@@ -35,10 +35,10 @@ impl Ends {
             return None;
         }
         let local = reference.local_addr().ok()?.as_socket()?;
-        let peer = reference.peer_addr().ok().and_then(|peer| peer.as_socket()).map(plain);
+        let peer = reference.peer_addr().ok().and_then(|peer| peer.as_socket()).map(host::plain);
         let state = TcpInfo::of(socket).ok()?.state;
         Some(Self {
-            local: plain(local),
+            local: host::plain(local),
             peer,
             stands: peer.is_some() && STATES_THAT_RECEIVE.contains(&state),
         })
@@ -57,11 +57,6 @@ impl Ends {
             .filter(|&port| port != 0)
             .collect()
     }
-}
-
-/// An IPv4 address as such, also of a socket that takes both families.
-fn plain(address: SocketAddr) -> SocketAddr {
-    SocketAddr::new(address.ip().to_canonical(), address.port())
 }
 
 impl fmt::Display for Ends {

@@ -180,7 +180,7 @@ impl Shared<'_> {
                     self.end(&sender, ended);
                 }),
                 Err(Busy { reason, crowded }) => {
-                    self.limited(&format!("{} must wait: {reason}", channel.peer()));
+                    self.limited(&format!("{} must wait: {reason}", host::plain(channel.peer())));
                     let patience = if crowded { Span::ZERO } else { LAST_WORD };
                     sender::turn_away(channel, reason, self.receiver.clock.now() + patience);
                 }

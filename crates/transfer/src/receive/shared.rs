@@ -74,7 +74,7 @@ impl Shared<'_> {
 
     /// Says that a connection has been closed, and why.
     pub(super) fn turned_away(&self, peer: SocketAddr, reason: &str) {
-        self.limited(&format!("turned away {peer}: {reason}"));
+        self.limited(&format!("turned away {}: {reason}", host::plain(peer)));
     }
 
     /// Says something that strangers can cause, up to a number of lines per second.

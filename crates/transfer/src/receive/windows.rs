@@ -69,7 +69,7 @@ pub(super) struct Windows<'a> {
 
 /// Whether the data waits until the path was measured without it.
 pub(super) fn wants_quiet(sender: &SenderSession, choice: WindowChoice) -> bool {
-    choice == WindowChoice::Sobas && !sender.peer.ip().to_canonical().is_loopback() && sender.echo.is_some()
+    choice == WindowChoice::Sobas && !sender.peer.ip().is_loopback() && sender.echo.is_some()
 }
 
 impl Windows<'_> {
@@ -77,7 +77,7 @@ impl Windows<'_> {
     pub(super) fn hold(&self, choice: WindowChoice) {
         let kept = match choice {
             // There is no path to size, and a probe would only find out how busy the machine is.
-            WindowChoice::Sobas if self.sender.peer.ip().to_canonical().is_loopback() => {
+            WindowChoice::Sobas if self.sender.peer.ip().is_loopback() => {
                 self.note(|state| "loopback: nothing to size".clone_into(&mut state.reason));
                 self.fixed(Window::Max)
             }

@@ -72,7 +72,8 @@ impl Shared<'_> {
             key: ProbeKey::from_secret(&secret),
         });
         let standing = Standing::new(Arc::clone(channel), self.receiver.clock);
-        let sender = Arc::new(SenderSession::new(channel.peer(), version, streams, echo, standing));
+        let sender =
+            Arc::new(SenderSession::new(host::plain(channel.peer()), version, streams, echo, standing));
         *turn = Some(Arc::clone(&sender));
         Ok(sender)
     }
