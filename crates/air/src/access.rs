@@ -33,7 +33,8 @@ impl Category {
     }
 }
 
-/// When the backoff counter goes down. Slot boundaries begin when the medium has been idle for AIFS (or DIFS) and are a slot apart.
+/// When the backoff counter goes down. Slot boundaries begin when the medium has been idle for AIFS (or DIFS) and are
+/// a slot apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Countdown {
     /// EDCA (10.23.2.4): at each boundary exactly one of: transmit if the counter is 0, else decrement it. Boundaries
@@ -57,8 +58,8 @@ pub struct Access {
     pub cw_min: u32,
     /// The largest contention window.
     pub cw_max: u32,
-    /// The TXOP limit. Zero: one frame per access. The first frame is sent even if it takes longer than the limit, for nothing here
-    /// is fragmented.
+    /// The TXOP limit. Zero: one frame per access. The first frame is sent even if it takes longer than the limit,
+    /// for nothing here is fragmented.
     pub txop: Span,
     /// Attempts after which a frame is dropped (`dot11ShortRetryLimit`): the first one counts.
     pub retry_limit: u32,

@@ -1,8 +1,8 @@
 //! Airtime queue limits: how much airtime a station may have pending below the queues of an access point, as in Linux
 //! (mac80211, `ieee80211_txq_airtime_check`).
 //!
-//! A packet leaves its queue for the device only if [`PendingAirtime::may_take`] says so. What is pending is estimated when the packet is
-//! taken, and given back when it is acknowledged or dropped.
+//! A packet leaves its queue for the device only if [`PendingAirtime::may_take`] says so. What is pending is
+//! estimated when the packet is taken, and given back when it is acknowledged or dropped.
 
 use crate::access::Category;
 use serde::Serialize;
@@ -42,7 +42,8 @@ impl PendingAirtime {
         Self { limits, stations: vec![[Span::ZERO; Category::ALL.len()]; stations], total: Span::ZERO }
     }
 
-    /// Whether a packet for `station` in `category` may leave its queue: less than a limit is pending. The packet may exceed it.
+    /// Whether a packet for `station` in `category` may leave its queue: less than a limit is pending. The packet may
+    /// exceed it.
     ///
     /// # Panics
     /// If the station does not exist.

@@ -1,7 +1,7 @@
 //! The cell as a machine: [`Cell::push`], [`Cell::poll`], [`Cell::wakeup`].
 //!
-//! Between two transmissions nothing is done slot by slot. The next one begins where the first backoff counter ends; then the
-//! counters of the others are moved by the boundaries that have passed.
+//! Between two transmissions nothing is done slot by slot. The next one begins where the first backoff counter ends;
+//! then the counters of the others are moved by the boundaries that have passed.
 
 mod account;
 mod function;
@@ -44,7 +44,8 @@ impl FunctionId {
 /// What became of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// When the sender knows: the end of the acknowledgement, of the collision, or the instant of an internal collision.
+    /// When the sender knows: the end of the acknowledgement, of the collision, or the instant of an internal
+    /// collision.
     pub at: Time,
     /// Who sent it.
     pub function: FunctionId,
@@ -176,8 +177,8 @@ impl Cell {
         (function.station, function.category)
     }
 
-    /// Hands `frame` to a function, which keeps what it is handed in order and without a limit. Everything up to `now` must have been
-    /// polled.
+    /// Hands `frame` to a function, which keeps what it is handed in order and without a limit. Everything up to
+    /// `now` must have been polled.
     ///
     /// # Panics
     /// If the function is saturated, if the destination does not exist, or if neither end has a rate.
@@ -223,8 +224,8 @@ impl Cell {
         }
     }
 
-    /// Of a frame that is transmitted and that nobody disturbs: who sends it, and when the receiver has all of it. The outcome follows
-    /// after SIFS and the acknowledgement.
+    /// Of a frame that is transmitted and that nobody disturbs: who sends it, and when the receiver has all of it.
+    /// The outcome follows after SIFS and the acknowledgement.
     #[must_use]
     pub fn receiving(&self) -> Option<(FunctionId, Time)> {
         match self.medium {

@@ -28,9 +28,9 @@ pub struct CellConfig {
     pub control_rate: Rate,
     /// After a collision.
     pub after_collision: AfterCollision,
-    /// When those who collided go on: this long after the end of their own frame, then AIFS (10.23.2.4 c); [`Phy::ack_timeout`] is
-    /// the standard's value. `None`: together with the others, as in the models of saturation, so that all boundaries of the cell are a
-    /// whole number of slots apart.
+    /// When those who collided go on: this long after the end of their own frame, then AIFS (10.23.2.4 c);
+    /// [`Phy::ack_timeout`] is the standard's value. `None`: together with the others, as in the models of
+    /// saturation, so that all boundaries of the cell are a whole number of slots apart.
     pub ack_timeout: Option<Span>,
     /// The stations, the access point among them.
     pub stations: Vec<StationConfig>,

@@ -1,14 +1,16 @@
 //! Channel access in one 802.11 cell: which station transmits when, frame by frame.
 //!
-//! What lives here: contention (EDCA and DCF), frame durations, acknowledgements, collisions, transmission opportunities. What
-//! does not: TCP, flows, queue policies, IO. Time is an argument of every call and never goes backwards.
+//! What lives here: contention (EDCA and DCF), frame durations, acknowledgements, collisions, transmission
+//! opportunities. What does not: TCP, flows, queue policies, IO. Time is an argument of every call and never goes
+//! backwards.
 //!
 //! Reading order:
 //! - [`phy`]: times and rates of a PHY, one file each;
 //! - [`frame`]: what a frame adds to its payload;
 //! - [`access`]: parameters of an access function;
 //! - [`config`]: the whole cell;
-//! - [`Cell`]: `push`, `poll`, `wakeup`. `cell/function.rs` is one access function, `cell/account.rs` counts frames and airtime;
+//! - [`Cell`]: `push`, `poll`, `wakeup`. `cell/function.rs` is one access function, `cell/account.rs` counts frames
+//!   and airtime;
 //! - [`airtime_limits`]: how many frames an access point may hand to the cell.
 //!
 //! Every station hears every other, and a frame is lost by collision only. Propagation takes no time. No RTS/CTS, no

@@ -1,5 +1,5 @@
-//! A PHY as data: slot, SIFS, rates, and how long a frame takes. One file each; a further PHY is a further file, and an entry in
-//! [`Phy::ALL`].
+//! A PHY as data: slot, SIFS, rates, and how long a frame takes. One file each; a further PHY is a further file, and
+//! an entry in [`Phy::ALL`].
 
 mod a;
 mod b;
@@ -12,7 +12,8 @@ pub use g::IEEE_80211G;
 use serde::Serialize;
 use units::{Bytes, Complaint, Rate, Span};
 
-/// The times and rates of a PHY. A field may be replaced where the default is not wanted: `Phy { slot, ..IEEE_80211G }`.
+/// The times and rates of a PHY. A field may be replaced where the default is not wanted:
+/// `Phy { slot, ..IEEE_80211G }`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Phy {
     /// As in a scenario: `802.11g`.

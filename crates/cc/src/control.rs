@@ -97,8 +97,9 @@ pub struct Ack {
     pub now: Time,
     /// Payload newly acknowledged, cumulatively.
     pub acked: Bytes,
-    /// Payload newly delivered, cumulatively or selectively, where the controller [wants](Wants) deliveries or rates; else as
-    /// [`Ack::acked`]. Without selective acknowledgements a duplicate is one segment, whichever, and its rate sample has no rate.
+    /// Payload newly delivered, cumulatively or selectively, where the controller [wants](Wants) deliveries or rates;
+    /// else as [`Ack::acked`]. Without selective acknowledgements a duplicate is one segment, whichever, and its rate
+    /// sample has no rate.
     pub delivered: Bytes,
     /// When the newest segment it acknowledges was sent.
     pub newest_sent: Time,
@@ -210,8 +211,8 @@ pub trait CongestionControl: Send + Debug {
         let allowance = self.allowance();
         RouterHeader { window: allowance.window, rtt: None, feedback: f64::INFINITY }
     }
-    /// Feedback that routers wrote into an earlier header. Called before the `on_ack` of the acknowledgement that carried it,
-    /// and only with an [`assist`](CongestionControl::assist).
+    /// Feedback that routers wrote into an earlier header. Called before the `on_ack` of the acknowledgement that
+    /// carried it, and only with an [`assist`](CongestionControl::assist).
     fn on_feedback(&mut self, feedback: f64) {
         let _ = feedback;
     }

@@ -8,8 +8,8 @@
 //! - `loss_based.rs`: a slow start times a growth, from `slow_start.rs` and `growth.rs`;
 //! - `byte_counting.rs`: how many bytes an acknowledgement counts for;
 //! - `controls.rs`: the names; `registry.rs`: the recipe behind each name;
-//! - `controls/`: one file per controller. `vegas.rs`, `fast.rs`, `bbr1.rs`, `bbr3.rs` and `madison.rs` go by delay or rate.
-//!   `assisted.rs` has the controllers that routers assist, with `in_flight.rs`. The others are loss-based.
+//! - `controls/`: one file per controller. `vegas.rs`, `fast.rs`, `bbr1.rs`, `bbr3.rs` and `madison.rs` go by delay
+//!   or rate. `assisted.rs` has the controllers that routers assist, with `in_flight.rs`. The others are loss-based.
 //!
 //! ```
 //! use tightlink_cc::{Congestion, CongestionKind, Start, registry};

@@ -25,7 +25,8 @@ pub fn send_quantum(rate: Rate) -> u64 {
 pub const SUPER_PACKET: Bytes = Bytes::new(65_536);
 /// A super-packet is what leaves in this part of a second (`sk_pacing_shift`).
 const PART_OF_SECOND: u64 = 1024;
-/// Near receivers get up to 64 kB more: halved once for each 512 us of the least RTT (`tcp_tso_rtt_log`: 2^9 microseconds).
+/// Near receivers get up to 64 kB more: halved once for each 512 us of the least RTT (`tcp_tso_rtt_log`: 2^9
+/// microseconds).
 const RTT_HALVES: Span = Span::from_micros(512);
 
 /// Segments with `payload` bytes in a super-packet, at a pacing rate, by Linux's `tcp_tso_autosize`. It is the data

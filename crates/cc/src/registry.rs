@@ -24,7 +24,8 @@ pub struct Control {
     pub build: fn(&Recipe<'_>) -> Box<dyn CongestionControl>,
 }
 
-/// A slow start in the registry, for controllers that grow by `G`. Its name and what is said of it are the same for all.
+/// A slow start in the registry, for controllers that grow by `G`. Its name and what is said of it are the same for
+/// all.
 #[derive(Clone, Copy, Debug)]
 pub struct SlowStartName<G = Reno> {
     /// The name in a scenario.

@@ -17,7 +17,8 @@ use units::Bytes;
 
 /// Makes the buffers on a TCP path the right size.
 ///
-/// Describe a path once, in a scenario file. Theory, packet simulation and the real kernel answer the same question about it.
+/// Describe a path once, in a scenario file. Theory, packet simulation and the real kernel answer the same question
+/// about it.
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100)]
 pub(crate) struct Arguments {
@@ -97,8 +98,8 @@ pub(crate) struct RunOptions {
     pub(crate) engine: EngineName,
     #[command(flatten)]
     pub(crate) changes: Changes,
-    /// Run each point N times with consecutive seeds, and report the run with the median goodput and the spread of all. All
-    /// runs are kept
+    /// Run each point N times with consecutive seeds, and report the run with the median goodput and the spread of
+    /// all. All runs are kept
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=scenario::MOST_REPEATS))]
     pub(crate) repeat: u64,
     /// Print the summary as JSON, one object per line and point of the sweep
@@ -115,8 +116,8 @@ pub(crate) struct CompareOptions {
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) changes: Changes,
-    /// Measure for the scenario's own duration. Without this and without --engines, every engine measures at most 15 s after
-    /// the warm-up, since the kernel runs in real time
+    /// Measure for the scenario's own duration. Without this and without --engines, every engine measures at most 15
+    /// s after the warm-up, since the kernel runs in real time
     #[arg(long)]
     pub(crate) full: bool,
     /// Check the claims in this file, too, as in tests/claims; if one failed the exit code is 1
@@ -132,8 +133,8 @@ pub(crate) struct ReportOptions {
     /// Engines to ask, separated by commas (default: model,sim,live)
     #[arg(long, short, value_enum, value_delimiter = ',')]
     pub(crate) engines: Vec<EngineName>,
-    /// Run each point N times with consecutive seeds, and report the run with the median goodput and the spread of all. All
-    /// runs are kept (default: 1, or the "repeat" of the scenario's figure)
+    /// Run each point N times with consecutive seeds, and report the run with the median goodput and the spread of
+    /// all. All runs are kept (default: 1, or the "repeat" of the scenario's figure)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=scenario::MOST_REPEATS))]
     pub(crate) repeat: Option<u64>,
     /// Print the summaries as JSON, one object per line
@@ -159,9 +160,9 @@ pub(crate) struct SweepOptions {
     /// Threads (default: one per core)
     #[arg(long, short)]
     pub(crate) jobs: Option<usize>,
-    /// Search, at every point of the sweep, for the value of --over at which this number of the summary meets its bound. The
-    /// search is for the smallest value with "utilization>=99%" or "loss_rate<=0.1%". With "queueing_delay_s.p95<=10ms" small
-    /// values meet the bound, and the search is for the largest
+    /// Search, at every point of the sweep, for the value of --over at which this number of the summary meets its
+    /// bound. The search is for the smallest value with "utilization>=99%" or "loss_rate<=0.1%". With
+    /// "queueing_delay_s.p95<=10ms" small values meet the bound, and the search is for the largest
     #[arg(long, value_name = "METRIC<=BOUND", requires = "over")]
     pub(crate) target: Option<String>,
     /// The key to search over, e.g. link.queue.limit
@@ -200,8 +201,8 @@ pub(crate) struct CheckOptions {
     /// First of these seeds (default: the scenario's)
     #[arg(long, value_name = "SEED", allow_negative_numbers = true, value_parser = seed)]
     pub(crate) seed: Option<u64>,
-    /// Run the kernel N times at each case (default: 1, or the "repeat" of the scenario's figure). Comparisons of engines
-    /// judge the run with the median goodput
+    /// Run the kernel N times at each case (default: 1, or the "repeat" of the scenario's figure). Comparisons of
+    /// engines judge the run with the median goodput
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=scenario::MOST_REPEATS))]
     pub(crate) repeat: Option<u64>,
     /// Folder in which finished runs are kept; "none" keeps nothing

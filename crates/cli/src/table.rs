@@ -110,8 +110,8 @@ fn air(case: &str, record: &Record, wlan: &WlanSummary) -> String {
     )
 }
 
-/// The run's numbers; behind the utilization half the width of its confidence interval, where there is one. A star behind the
-/// engine says that the scenario breaks an assumption of the answer.
+/// The run's numbers; behind the utilization half the width of its confidence interval, where there is one. A star
+/// behind the engine says that the scenario breaks an assumption of the answer.
 fn row(record: &Record) -> Vec<String> {
     let summary = &record.summary;
     let cell = |key: &str| {

@@ -10,7 +10,8 @@ use units::Complaint;
 pub enum EmuError {
     /// The machine or the user's rights lack something.
     Missing(Complaint),
-    /// The configuration asks for something the emulator cannot do honestly. The place is the setting, what was found its value.
+    /// The configuration asks for something the emulator cannot do honestly. The place is the setting, what was found
+    /// its value.
     Refused(Complaint),
     /// The operating system refused a step.
     Os {

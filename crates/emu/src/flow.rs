@@ -1,4 +1,5 @@
-//! Which flow a packet belongs to, how many of each flow's packets came and were dropped, and how many flows lose together.
+//! Which flow a packet belongs to, how many of each flow's packets came and were dropped, and how many flows lose
+//! together.
 
 use link::{LossEpisodes, SynchronizedLosses};
 use std::collections::HashMap;

@@ -147,7 +147,8 @@ impl Namespace {
             Ok(())
         };
         #[expect(unsafe_code, reason = "Command::pre_exec, by before_exec")]
-        // SAFETY: the step makes system calls only, with a descriptor, numbers and a list that it owns; errors are codes.
+        // SAFETY: the step makes system calls only, with a descriptor, numbers and a list that it owns; errors are
+        // codes.
         unsafe {
             before_exec(&mut command, step);
         }

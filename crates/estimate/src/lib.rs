@@ -1,5 +1,5 @@
-//! Estimators: what samples say about a path. A simulated receiver or a real socket supplies each sample with its time; nothing
-//! here knows where samples come from.
+//! Estimators: what samples say about a path. A simulated receiver or a real socket supplies each sample with its
+//! time; nothing here knows where samples come from.
 //!
 //! Reading order:
 //! - `estimator.rs`: the trait;

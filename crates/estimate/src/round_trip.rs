@@ -98,7 +98,8 @@ impl RoundTrip {
         })
     }
 
-    /// The median of the samples taken at `from` or later, which a few late packets do not move; `None` if there are none.
+    /// The median of the samples taken at `from` or later, which a few late packets do not move; `None` if there are
+    /// none.
     #[must_use]
     pub fn median_since(&self, from: Time) -> Option<Span> {
         let groups = self.recent.iter().rev().take_while(|group| group.last >= from);

@@ -66,9 +66,10 @@ impl Train {
         if self.is_whole() { self.slope() } else { None }
     }
 
-    /// The rate at which what was left of a train with loss was dispersed. A burst that overflows a buffer loses packets
-    /// while the link is busy, so those that come still lie one service time apart. Packets that were lost behind the
-    /// link leave gaps, and the rate too low. `None` if the train came whole, too little of it came, or out of order.
+    /// The rate at which what was left of a train with loss was dispersed. A burst that overflows a buffer loses
+    /// packets while the link is busy, so those that come still lie one service time apart. Packets that were lost
+    /// behind the link leave gaps, and the rate too low. `None` if the train came whole, too little of it came, or
+    /// out of order.
     #[must_use]
     pub fn remains(&self) -> Option<Rate> {
         if self.is_whole() { None } else { self.slope() }

@@ -56,8 +56,8 @@ impl Clock {
         Self { start, follows: None }
     }
 
-    /// A clock that reads zero at `start` and follows the time of a path. It never goes back. Each call keeps a few bytes
-    /// for good.
+    /// A clock that reads zero at `start` and follows the time of a path. It never goes back. Each call keeps a few
+    /// bytes for good.
     #[must_use]
     pub fn following(start: Instant, behind: impl Behind + 'static) -> Self {
         let follows = Box::leak(Box::new(Followed { behind: Box::new(behind), latest: AtomicU64::new(0) }));
@@ -117,9 +117,9 @@ impl Clock {
         self.both().1
     }
 
-    /// When something was stamped by the kernel on the system's clock (time since 1970), a moment ago: in real time, and
-    /// by the stamp. Without a stamp, or with one that does not lie within the last second, it was now; the system's clock
-    /// may have been set meanwhile.
+    /// When something was stamped by the kernel on the system's clock (time since 1970), a moment ago: in real time,
+    /// and by the stamp. Without a stamp, or with one that does not lie within the last second, it was now; the
+    /// system's clock may have been set meanwhile.
     #[must_use]
     pub fn stamped(&self, stamp: Option<Time>) -> (Time, Time) {
         let (now, system) = self.both();

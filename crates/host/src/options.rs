@@ -121,8 +121,8 @@ pub fn set_receive_buffer(socket: &impl AsFd, size: Bytes) -> Result<ReceiveBuff
     Ok(ReceiveBuffer { grant: BufferGrant::Limited, size: receive_buffer(socket)? })
 }
 
-/// Locks the kernel's autotuning off with as large a receive buffer as is to be had without privilege, `size` of payload
-/// at most.
+/// Locks the kernel's autotuning off with as large a receive buffer as is to be had without privilege, `size` of
+/// payload at most.
 ///
 /// # Errors
 /// [`HostError::Option`].

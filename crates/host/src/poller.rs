@@ -80,7 +80,8 @@ impl Poller {
         epoll::delete(&self.epoll, socket).map_err(HostError::system("stop watching a socket"))
     }
 
-    /// Waits until a socket is ready, `until` has come, rounded up to a millisecond, or a signal came. The ready tokens.
+    /// Waits until a socket is ready, `until` has come, rounded up to a millisecond, or a signal came. The ready
+    /// tokens.
     ///
     /// # Errors
     /// [`HostError::System`].

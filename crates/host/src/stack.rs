@@ -59,8 +59,8 @@ impl Stack {
     /// what was set, changed or not.
     ///
     /// # Errors
-    /// [`HostError::OwnNamespace`] in the machine's first namespace, or a container's: this is not for the machine itself.
-    /// [`HostError::Setting`] if a file cannot be written or the value does not stick.
+    /// [`HostError::OwnNamespace`] in the machine's first namespace, or a container's: this is not for the machine
+    /// itself. [`HostError::Setting`] if a file cannot be written or the value does not stick.
     pub fn apply(self) -> Result<Vec<SettingChange>, HostError> {
         let mut changes = self.apply_profile()?;
         changes.push(raise_maximum("tcp_rmem", READ_MEMORY)?);

@@ -44,8 +44,8 @@ pub(crate) fn replace_by(path: &Path, write: impl FnOnce(File) -> io::Result<()>
     under_way.persist(path).map(drop).map_err(|refused| refused.error)
 }
 
-/// A new file in the folder of `path`, of a name that was free: no link is followed, and nothing of others is touched. Its
-/// mode is that of any new file. What a killed run leaves of it, its process' number tells.
+/// A new file in the folder of `path`, of a name that was free: no link is followed, and nothing of others is
+/// touched. Its mode is that of any new file. What a killed run leaves of it, its process' number tells.
 fn beside(path: &Path) -> io::Result<NamedTempFile> {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let name = path.file_name().unwrap_or_default().to_string_lossy();

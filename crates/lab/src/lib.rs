@@ -4,8 +4,8 @@
 //! Document ──► resolve ──► engine ──► Record ──► store, claims
 //!              run                    run        study
 //! ```
-//! What lives here: [`run`] resolves what a scenario leaves relative and runs it on an engine; [`study`] makes, keeps and
-//! judges many runs. What does not: algorithms, pages and the terminal.
+//! What lives here: [`run`] resolves what a scenario leaves relative and runs it on an engine; [`study`] makes, keeps
+//! and judges many runs. What does not: algorithms, pages and the terminal.
 //!
 //! `run` uses nothing else of this crate, `study` uses `run` and [`files`].
 //!

@@ -2,8 +2,8 @@
 //!
 //! A run knows nothing of the [`study`](crate::study) that asks for it: no sweep, no search, no claim.
 //!
-//! Reading order: `resolve.rs`, `record.rs`, `metric.rs`, `engine.rs` and `engine/`, `emulated.rs`, `cost.rs`, `batches.rs`, `fairness.rs`,
-//! `statistics.rs`.
+//! Reading order: `resolve.rs`, `record.rs`, `metric.rs`, `engine.rs` and `engine/`, `emulated.rs`, `cost.rs`,
+//! `batches.rs`, `fairness.rs`, `statistics.rs`.
 
 mod batches;
 pub mod cost;
@@ -15,6 +15,6 @@ pub mod record;
 pub mod resolve;
 pub mod statistics;
 
-/// What a run's numbers depend on beside its scenario: the version, and a hash of the engines' sources (`build.rs`). What
-/// another build has kept it may have computed otherwise.
+/// What a run's numbers depend on beside its scenario: the version, and a hash of the engines' sources (`build.rs`).
+/// What another build has kept it may have computed otherwise.
 pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), " ", env!("TIGHTLINK_BUILD"));

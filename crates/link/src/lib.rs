@@ -5,8 +5,8 @@
 //!
 //! Reading order:
 //! - `packet.rs`: the words; `link.rs`: the whole;
-//! - the parts in path order: `loss.rs`, `queue.rs` and `queue/`, `fifo.rs` (drop-tail with departures known on arrival),
-//!   `serializer.rs`, `delay.rs`;
+//! - the parts in path order: `loss.rs`, `queue.rs` and `queue/`, `fifo.rs` (drop-tail with departures known on
+//!   arrival), `serializer.rs`, `delay.rs`;
 //! - meters: `meter.rs`, `occupancy.rs`, `queueing_delay.rs`, `loss_episodes.rs`, and `histogram.rs` over `buckets.rs`;
 //! - `moving_limit.rs`: limits that follow the medium;
 //! - `served_queue.rs`: a queue whose packets another object sends;

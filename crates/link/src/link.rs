@@ -154,7 +154,8 @@ impl<P: Datagram + Send + 'static> Link<P> {
         }
     }
 
-    /// Whether [`admit`](Link::admit) may be used: the queue is first-in, first-out at a constant rate, and so is the way behind it.
+    /// Whether [`admit`](Link::admit) may be used: the queue is first-in, first-out at a constant rate, and so is the
+    /// way behind it.
     #[must_use]
     pub fn knows_departures(&self) -> bool {
         matches!(self.discipline, Discipline::Fifo(_)) && self.jitter.most == Span::ZERO

@@ -87,8 +87,8 @@ impl LossEpisodes {
         self.counts = SynchronizedLosses::default();
     }
 
-    /// The link drops a packet of `flow` at `now`. `delay` says how long the queue is, and is asked as an episode begins. Times
-    /// never go backwards.
+    /// The link drops a packet of `flow` at `now`. `delay` says how long the queue is, and is asked as an episode
+    /// begins. Times never go backwards.
     pub fn observe(&mut self, now: Time, flow: usize, delay: impl FnOnce() -> Span) {
         let Some(Some(last)) = self.last.get_mut(flow) else { return };
         if now >= self.until {

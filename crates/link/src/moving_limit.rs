@@ -1,8 +1,8 @@
 //! Limits of a queue that move with what the medium does, in packets.
 //!
-//! A [`MovingLimit`] is told of each service time and of when the queue is empty, and says how many packets may wait now. It holds no
-//! packet: who holds the queue asks before it admits one. Source: Li, Leith and Malone, "Buffer Sizing for 802.11-Based Networks",
-//! IEEE/ACM Trans. Networking 19(1), 2011 `[li2011]`; P4 section III.
+//! A [`MovingLimit`] is told of each service time and of when the queue is empty, and says how many packets may wait
+//! now. It holds no packet: who holds the queue asks before it admits one. Source: Li, Leith and Malone, "Buffer
+//! Sizing for 802.11-Based Networks", IEEE/ACM Trans. Networking 19(1), 2011 `[li2011]`; P4 section III.
 
 mod alt;
 mod ebdp;

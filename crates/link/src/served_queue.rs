@@ -68,8 +68,8 @@ impl Moving {
 }
 
 impl<P: Datagram + Send + 'static> ServedQueue<P> {
-    /// So many empty queues of a policy, each with room for `limit`. The policy is told that packets leave at `rate`, the most
-    /// there can be. What it draws comes from `stream`.
+    /// So many empty queues of a policy, each with room for `limit`. The policy is told that packets leave at `rate`,
+    /// the most there can be. What it draws comes from `stream`.
     ///
     /// # Errors
     /// If the registry does not have the policy, or the policy does not accept a setting.
@@ -101,14 +101,15 @@ impl<P: Datagram + Send + 'static> ServedQueue<P> {
         })
     }
 
-    /// With a limit that moves beside the queues' own: over all of them, in packets that wait for the server to take them.
+    /// With a limit that moves beside the queues' own: over all of them, in packets that wait for the server to take
+    /// them.
     #[must_use]
     pub fn limited(self, limit: MovingLimit) -> Self {
         Self { moving: Some(Moving { limit, packet_nanos: 0, until: Time::ZERO }), ..self }
     }
 
-    /// A packet arrives at queue number `queue`. If nothing waits and the server has nothing, it goes straight to the server, and is
-    /// returned; it takes no room then.
+    /// A packet arrives at queue number `queue`. If nothing waits and the server has nothing, it goes straight to the
+    /// server, and is returned; it takes no room then.
     ///
     /// # Panics
     /// If there is no such queue; so in the calls below.
@@ -198,7 +199,8 @@ impl<P: Datagram + Send + 'static> ServedQueue<P> {
         self.tell_if_empty(now);
     }
 
-    /// Whether queue number `queue` holds nothing and knows that the server would take more: its policy is told so by being asked.
+    /// Whether queue number `queue` holds nothing and knows that the server would take more: its policy is told so by
+    /// being asked.
     #[must_use]
     pub fn is_dry(&self, queue: usize) -> bool {
         self.dry[queue]
@@ -239,8 +241,8 @@ impl<P: Datagram + Send + 'static> ServedQueue<P> {
         LinkState { busy: self.busy_until(now), rate, ..state }
     }
 
-    /// What became of the packets from the start of measurement to `end`. The utilization is the share of time in which the server had
-    /// a packet.
+    /// What became of the packets from the start of measurement to `end`. The utilization is the share of time in
+    /// which the server had a packet.
     #[must_use]
     pub fn report(&self, end: Time) -> LinkReport {
         let mut meter = self.meter.clone();

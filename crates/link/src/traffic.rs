@@ -1,7 +1,7 @@
 //! Cross traffic that does not answer to congestion: arrival processes, the same in simulator and emulator.
 //!
-//! Here: what a source is like, and [`Source`], its packets one after the other. `traffic/on_off.rs`: bursts and pauses;
-//! `traffic/trace.rs`: packets recorded elsewhere; `traffic/parse.rs`: their files, CSV and pcap.
+//! Here: what a source is like, and [`Source`], its packets one after the other. `traffic/on_off.rs`: bursts and
+//! pauses; `traffic/trace.rs`: packets recorded elsewhere; `traffic/parse.rs`: their files, CSV and pcap.
 
 mod on_off;
 mod parse;

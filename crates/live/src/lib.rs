@@ -1,9 +1,9 @@
 //! Real transfers: kernel TCP sockets whose window is set, and measured, while they run.
 //!
-//! What lives here: bulk flows between two addresses ([`send`], [`receive`]), the window limited from the
-//! receiver ([`WindowControl`]), and sizers that set the window. What does not: scenario text, results on disk, and room `host`'s clock,
-//! waiting, socket options and `TCP_INFO`. The path between the two addresses is made elsewhere: a calling thread is already in the
-//! right network namespace.
+//! What lives here: bulk flows between two addresses ([`send`], [`receive`]), the window limited from the receiver
+//! ([`WindowControl`]), and sizers that set the window. What does not: scenario text, results on disk, and room
+//! `host`'s clock, waiting, socket options and `TCP_INFO`. The path between the two addresses is made elsewhere: a
+//! calling thread is already in the right network namespace.
 //!
 //! Reading order:
 //! - `window.rs`: the actuator;

@@ -8,8 +8,8 @@ use sizing::Input;
 use std::os::fd::AsFd;
 use units::{Rate, Time};
 
-/// A group of connections under one sizer, and a prober if there is an echoer at the sender's side. The sockets are lent
-/// for each call, in the order in which they joined the group.
+/// A group of connections under one sizer, and a prober if there is an echoer at the sender's side. The sockets are
+/// lent for each call, in the order in which they joined the group.
 #[derive(Debug)]
 pub struct Pilot {
     /// The connections.

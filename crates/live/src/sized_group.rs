@@ -1,4 +1,5 @@
-//! [`SizedGroup`]: one [`BufferSizer`] holds the receive windows of the connections over one path, be it one or several.
+//! [`SizedGroup`]: one [`BufferSizer`] holds the receive windows of the connections over one path, be it one or
+//! several.
 //!
 //! ```text
 //!   TCP_INFO ──► Delivered, RoundTrip, OutOfOrder ─┐
@@ -11,8 +12,9 @@
 //! all of them deliver, lose and wait for. What it asks for is divided among them in whole segments; a connection
 //! that is alone gets it as it is.
 //!
-//! It has no thread and reads no clock. The sockets are lent for each call, in the order in which they joined, so that
-//! their owner keeps them. How the kernel is made to keep a window is in `window.rs`; probing for the sizer is in `pilot.rs`.
+//! It has no thread and reads no clock. The sockets are lent for each call, in the order in which they joined, so
+//! that their owner keeps them. How the kernel is made to keep a window is in `window.rs`; probing for the sizer is
+//! in `pilot.rs`.
 //!
 //! Between two measurements lies an eighth of the round trip, within 1 to 10 ms. A sizer is told all data that came
 //! in between as one delivery. So a sizer that thinks in round trips sees eight or more deliveries in each.
@@ -112,8 +114,8 @@ impl SizedGroup {
         self.members.len()
     }
 
-    /// Measures if it is time to, tells the sizer, and hands the windows to the kernel; sets those again that the kernel
-    /// had overwritten. Cheap when nothing is due.
+    /// Measures if it is time to, tells the sizer, and hands the windows to the kernel; sets those again that the
+    /// kernel had overwritten. Cheap when nothing is due.
     ///
     /// # Errors
     /// [`LiveError::Host`].
@@ -202,8 +204,8 @@ impl SizedGroup {
         self.requested().filter(|&asked| asked + self.segment <= self.maximum)
     }
 
-    /// The part of the member at `place` of `count`, if there is a limit. The first ones get the segments that cannot be
-    /// divided.
+    /// The part of the member at `place` of `count`, if there is a limit. The first ones get the segments that cannot
+    /// be divided.
     fn part(&self, place: usize, count: usize) -> Option<Bytes> {
         if count == 1 {
             return self.requested();

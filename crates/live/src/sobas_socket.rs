@@ -111,8 +111,8 @@ impl<S: AsFd> SobasSocket<S> {
         (wait > Span::ZERO).then(|| Duration::from_nanos(wait.as_nanos()))
     }
 
-    /// Whether the path is being measured without the data: a program whose protocol can, has its sender wait so long. Only
-    /// with probes, and for some round trips at the beginning.
+    /// Whether the path is being measured without the data: a program whose protocol can, has its sender wait so
+    /// long. Only with probes, and for some round trips at the beginning.
     #[must_use]
     pub fn wants_quiet(&self) -> bool {
         self.pilot.wants_quiet()

@@ -60,7 +60,8 @@ pub struct TuneConfig {
 }
 
 impl TuneConfig {
-    /// The sizer for a connection that has received `received` bytes in segments of this size, and has promised this window.
+    /// The sizer for a connection that has received `received` bytes in segments of this size, and has promised this
+    /// window.
     fn sizer(
         &self,
         segment: Bytes,

@@ -5,20 +5,21 @@
 //! Distributed Coordination Function Modeling Approaches", IEEE Trans. Vehicular Technology 59(3), 2010
 //! `[tinnirello2010]`.
 //!
-//! An attempt collides with probability `p`, whatever the attempt; a station transmits in a slot with probability `tau`. After `i`
-//! failures the counter is drawn from `W_i = min(2^i (CWmin+1), CWmax+1)` values, `b_i` is its mean, and the frame is dropped after
-//! `K` attempts:
+//! An attempt collides with probability `p`, whatever the attempt; a station transmits in a slot with probability
+//! `tau`. After `i` failures the counter is drawn from `W_i = min(2^i (CWmin+1), CWmax+1)` values, `b_i` is its mean,
+//! and the frame is dropped after `K` attempts:
 //!
 //! ```text
 //! tau = sum_i p^i / sum_i p^i (b_i + 1)        i = 0 .. K-1
 //! p   = 1 - (1 - tau)^(n-1)
 //! S   = n tau (1-p) payload / ((1-P) slot + Ps Ts + (P - Ps) Tc)     P = 1-(1-tau)^n, Ps = n tau (1-p)
 //! ```
-//! `Ts` and `Tc` run to the end of the AIFS that follows. How the counter goes down decides what a slot is, [`Countdown`]. The fixed
-//! point is one: `tau` falls as `p` rises, so that the bracket [0, 1] holds one root.
+//! `Ts` and `Tc` run to the end of the AIFS that follows. How the counter goes down decides what a slot is,
+//! [`Countdown`]. The fixed point is one: `tau` falls as `p` rises, so that the bracket [0, 1] holds one root.
 //!
-//! Left out: stations that are not saturated, losses other than collisions, several functions in one station. Several classes of
-//! stations are in [`by_class`]. Frames of a TXOP: give payload and exchange of them all, and the data time of the first.
+//! Left out: stations that are not saturated, losses other than collisions, several functions in one station. Several
+//! classes of stations are in [`by_class`]. Frames of a TXOP: give payload and exchange of them all, and the data
+//! time of the first.
 
 mod again;
 mod classes;
@@ -170,8 +171,8 @@ pub fn saturation(channel: &Channel, class: &Class, countdown: Countdown) -> Res
     })
 }
 
-/// What happens to a frame on average. Where frames are never dropped, the sums are all shortened by the same factor, for they
-/// may have no end.
+/// What happens to a frame on average. Where frames are never dropped, the sums are all shortened by the same factor,
+/// for they may have no end.
 struct Chain {
     /// Transmissions.
     attempts: f64,
@@ -195,8 +196,8 @@ impl Chain {
 }
 
 impl Class {
-    /// The chain for a collision probability of `p`, in [0, 1]. An attempt that follows a collision at once fails with probability
-    /// `again`. The share of frames that end in a drop is `dropped`.
+    /// The chain for a collision probability of `p`, in [0, 1]. An attempt that follows a collision at once fails
+    /// with probability `again`. The share of frames that end in a drop is `dropped`.
     fn chain(&self, p: f64, countdown: Countdown, again: f64, dropped: f64) -> Chain {
         // Of an attempt after `failures`: the share that is opposed, the slots up to it, and how the rest fails.
         let of = |failures: u32| {

@@ -8,8 +8,8 @@
 //! The bottleneck is taken for an M/D/1 queue, whose mean wait is `U/(2(1 - U))` service times. Arrivals that are
 //! smoother than Poisson, as those of a few paced flows are, wait less: then the utilization is underestimated.
 //!
-//! The functions here are those of a controller: they take whatever was measured. Those of [`calculus`] have inverses, and say the
-//! range for which they hold.
+//! The functions here are those of a controller: they take whatever was measured. Those of [`calculus`] have
+//! inverses, and say the range for which they hold.
 
 pub mod calculus;
 
@@ -65,7 +65,8 @@ pub fn rate(share: f64, service: f64) -> f64 {
     share / service
 }
 
-/// What everyone else sends, a share of the capacity, `[madison:eq10]`; zero where the flow alone has more than is used.
+/// What everyone else sends, a share of the capacity, `[madison:eq10]`; zero where the flow alone has more than is
+/// used.
 ///
 /// ```text
 /// X 12/C = U - x

@@ -1,29 +1,31 @@
 //! The fixed point of load, loss and round-trip times where greedy flows share one queue: `[highspeed:III]` behind
 //! drop-tail, `[highspeed:IV]` behind RED.
 //!
-//! Flow `i` sends `lambda_i(p, R_i)` packets per second, its response function over its round-trip time. The queue is M/M/1/K,
-//! and its loss `p` and its delay are those of the load `rho` that the flows make:
+//! Flow `i` sends `lambda_i(p, R_i)` packets per second, its response function over its round-trip time. The queue is
+//! M/M/1/K, and its loss `p` and its delay are those of the load `rho` that the flows make:
 //!
 //! ```text
 //! rho = (1/C) sum lambda_i(p, R_i) L_i
 //! p   = rho^K (1 - rho) / (1 - rho^(K+1))                                     drop-tail
 //! R_i = T_i + (L/C) q,    q = rho/(1 - rho) - K rho^K / (1 - rho^K)
 //! ```
-//! `C` = capacity, `L_i` = a flow's packet, `L` = the mean packet, `T_i` = base round-trip time, `K` = packets that the system holds,
-//! the one being sent included. `q` is the number that an admitted packet finds. The source prints "rho =" for "p =". Behind
-//! RED `p` and `q` are sums over the chain's states ([`Red`]). With drop-tail's probabilities, 0 below `K` and 1 at `K`, these are the
-//! expressions above.
+//! `C` = capacity, `L_i` = a flow's packet, `L` = the mean packet, `T_i` = base round-trip time, `K` = packets that
+//! the system holds, the one being sent included. `q` is the number that an admitted packet finds. The source prints
+//! "rho =" for "p =". Behind RED `p` and `q` are sums over the chain's states ([`Red`]). With drop-tail's
+//! probabilities, 0 below `K` and 1 at `K`, these are the expressions above.
 //!
-//! **One point.** `rho` may exceed 1. Both `p` and `q` rise with `rho`; windows fall with `p`; rates fall with the delay, by less than in
-//! proportion. So the right side falls with `rho`, also where packets differ in length, and it is equal to `rho` once. In
-//! `x = ln rho` the point lies between 0 and the logarithm of the right side at `rho = 1`, which is the bracket.
+//! **One point.** `rho` may exceed 1. Both `p` and `q` rise with `rho`; windows fall with `p`; rates fall with the
+//! delay, by less than in proportion. So the right side falls with `rho`, also where packets differ in length, and it
+//! is equal to `rho` once. In `x = ln rho` the point lies between 0 and the logarithm of the right side at `rho = 1`,
+//! which is the bracket.
 //!
 //! **Known limits.** Packets arrive as a Poisson process here, while TCP sends in bursts and flows lose together. For
 //! case 1 of the source the point has a utilization of 99.5 % at a tenth of the bandwidth-delay product, and 99.3 %
 //! for Reno. Simulated HighSpeed flows have 90 % there: `docs/papers/highspeed.md`. Loss events and lost packets are
 //! the same thing, and there is no timeout: see [`MOST_LOSS`](crate::response::MOST_LOSS).
 //!
-//! Reading order: [`Flow`], [`Bottleneck`], [`fixed_point()`], [`FixedPoint`]; `fixed_point/stationary.rs` is the queue at a given load.
+//! Reading order: [`Flow`], [`Bottleneck`], [`fixed_point()`], [`FixedPoint`]; `fixed_point/stationary.rs` is the
+//! queue at a given load.
 
 mod stationary;
 
@@ -75,7 +77,8 @@ pub enum Queue {
     /// ```text
     /// pi(n) ~ product over i < n of rho (1 - p(i))        p = sum pi(n) p(n)
     /// ```
-    /// `[highspeed:IV]`, after Bonald, May and Bolot 2000: `n` is the length now, and a full system drops every arrival.
+    /// `[highspeed:IV]`, after Bonald, May and Bolot 2000: `n` is the length now, and a full system drops every
+    /// arrival.
     Red(Red),
 }
 

@@ -18,12 +18,12 @@
 //! dM/dt = -(M - W) l          ds/dt = 1 - s l
 //! W     = max( C_c (s - K)^3 + M,  beta M + alpha s/R ),   K = cbrt(M (1-beta)/C_c)      [rfc9438:4.2, 4.3]
 //! ```
-//! Drop-tail loses what arrives above the capacity while the queue is full, `p = 1 - C/A`. RED loses by the average queue `v`,
-//! `dv/dt = -ln(1-w) C (q - v)` `[misra:sigcomm00]`, and what a full queue does not take.
+//! Drop-tail loses what arrives above the capacity while the queue is full, `p = 1 - C/A`. RED loses by the average
+//! queue `v`, `dv/dt = -ln(1-w) C (q - v)` `[misra:sigcomm00]`, and what a full queue does not take.
 //!
-//! **Range.** Many flows, in congestion avoidance: no slow start, no timeout, no limit by a socket buffer. A class stands for its mean, so
-//! flows of one class lose together; a single flow's sawtooth is [`crate::sawtooth`]'s. Windows below a few segments have timeouts
-//! instead.
+//! **Range.** Many flows, in congestion avoidance: no slow start, no timeout, no limit by a socket buffer. A class
+//! stands for its mean, so flows of one class lose together; a single flow's sawtooth is [`crate::sawtooth`]'s.
+//! Windows below a few segments have timeouts instead.
 //!
 //! An average that follows the queue within less than a step takes a step. It is the queue's length, as far as the
 //! windows can tell.
@@ -78,7 +78,8 @@ pub struct AveragedRed {
     pub curve: Red,
     /// Weight of one packet in the average, above 0 and below 1.
     pub weight: f64,
-    /// Whether the probability rises from [`Red::max_probability`] to 1 at twice [`Red::max_threshold`], or is 1 at once.
+    /// Whether the probability rises from [`Red::max_probability`] to 1 at twice [`Red::max_threshold`], or is 1 at
+    /// once.
     pub gentle: bool,
 }
 
@@ -132,10 +133,12 @@ impl From<FluidError> for Complaint {
     }
 }
 
-/// From the start to `end` seconds, sampled each `every` seconds. Before the start everything was as it is there, with an empty queue.
+/// From the start to `end` seconds, sampled each `every` seconds. Before the start everything was as it is there,
+/// with an empty queue.
 ///
 /// # Errors
-/// [`FluidError`]: an argument out of its range; more classes than [`MOST_CLASSES`], or round trips than can be stepped.
+/// [`FluidError`]: an argument out of its range; more classes than [`MOST_CLASSES`], or round trips than can be
+/// stepped.
 pub fn trajectory(
     bottleneck: &Bottleneck,
     classes: &[Class],
@@ -211,7 +214,8 @@ pub fn step(classes: &[Class]) -> f64 {
     classes.iter().map(|class| class.base_rtt).fold(f64::INFINITY, f64::min) / STEPS_PER_RTT
 }
 
-/// The equations. The state is the queue, the average queue, and two numbers for each class: the window and nothing, or CUBIC's.
+/// The equations. The state is the queue, the average queue, and two numbers for each class: the window and nothing,
+/// or CUBIC's.
 struct Fluid<'a> {
     bottleneck: &'a Bottleneck,
     classes: &'a [Class],

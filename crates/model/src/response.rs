@@ -118,8 +118,9 @@ impl Protocol {
         Some(largest(&self.laws()?, ln_loss, ln_rtt).exp())
     }
 
-    /// The throughput in packets per second at the loss rate `loss` and the round-trip time `rtt`: [`Protocol::window`] over `rtt`.
-    /// For HighSpeed this is the closed form of `[highspeed:II]`. Infinite without loss or round-trip time.
+    /// The throughput in packets per second at the loss rate `loss` and the round-trip time `rtt`:
+    /// [`Protocol::window`] over `rtt`. For HighSpeed this is the closed form of `[highspeed:II]`. Infinite without
+    /// loss or round-trip time.
     #[must_use]
     pub fn packets_per_second(self, loss: Fraction, rtt: Span) -> Option<f64> {
         let (ln_loss, ln_rtt) = (loss.get().ln(), rtt.as_secs_f64().ln());

@@ -59,8 +59,8 @@ pub(crate) struct Found {
 /// Steps after which a search ends: each halves the bracket at least once in four evaluations.
 const MOST_STEPS: u64 = 200;
 
-/// The root of the continuous, finite `function`, whose sign differs at `low` and `high`, to within `tolerance`, which is above zero.
-/// `None` if there is no such bracket, or a value is not finite.
+/// The root of the continuous, finite `function`, whose sign differs at `low` and `high`, to within `tolerance`,
+/// which is above zero. `None` if there is no such bracket, or a value is not finite.
 pub(crate) fn bracketed(low: f64, high: f64, tolerance: f64, function: impl Fn(f64) -> f64) -> Option<Found> {
     let search = basin::Toms748Root::new(low, high)
         .with_absolute_position_tolerance(tolerance)

@@ -17,8 +17,8 @@
 //! A burst reaches the buffer at `alpha mu` and leaves it at `mu`, so it overflows `B` after `B (d+1)` segments. Below
 //! `B = mu T/d` that happens before the window fills the path: [`burst_buffer`].
 //!
-//! [`transfer()`] follows one transfer to its end. It needs no real numbers in the place of segments, and knows the timer of
-//! delayed acknowledgements. `slow_start/clock.rs` is the slow start up to the discovery of its losses,
+//! [`transfer()`] follows one transfer to its end. It needs no real numbers in the place of segments, and knows the
+//! timer of delayed acknowledgements. `slow_start/clock.rs` is the slow start up to the discovery of its losses,
 //! `slow_start/repair.rs` what repairs them, `slow_start/rounds.rs` everything after that, round trip by round trip.
 //! `docs/papers/slowstart.md` holds all of it against ns-2 and the simulator.
 //!
@@ -172,8 +172,8 @@ fn window_before(room: f64, growth: Growth) -> f64 {
 /// alpha^(nB-1) < B (d+1) <= alpha^nB
 /// WB = B + min(mu T, alpha^(nB-1))
 /// ```
-/// `B` and `mu T` are the path's [`room`](Path::room) and [`pipe`](Path::pipe), `d` that of slow start. It takes every round
-/// trip for one burst. The timer of delayed acknowledgements makes two of it, which [`transfer()`] knows.
+/// `B` and `mu T` are the path's [`room`](Path::room) and [`pipe`](Path::pipe), `d` that of slow start. It takes
+/// every round trip for one burst. The timer of delayed acknowledgements makes two of it, which [`transfer()`] knows.
 ///
 /// # Errors
 /// What of `path` or `growth` is out of range.
@@ -244,9 +244,9 @@ fn segments(what: &'static str, window: f64) -> Result<f64, OutOfRange> {
 /// ```text
 /// Wth' = WD/8
 /// ```
-/// `WD` = `detection`. The paper's Reno finds two losses by duplicate acknowledgements and the third by a timeout, and
-/// halves its window each time. A Reno that repairs one loss per window by duplicate acknowledgements, as ns-2's, halves
-/// it twice: `WD/4`.
+/// `WD` = `detection`. The paper's Reno finds two losses by duplicate acknowledgements and the third by a timeout,
+/// and halves its window each time. A Reno that repairs one loss per window by duplicate acknowledgements, as ns-2's,
+/// halves it twice: `WD/4`.
 ///
 /// # Errors
 /// A window that is not from 0 to 2000000 segments.

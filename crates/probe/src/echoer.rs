@@ -90,8 +90,8 @@ pub struct Echoer {
 }
 
 impl Echoer {
-    /// Listens on `address` (port 0: any) in the current thread's network namespace, for probers that have `key` and one
-    /// of `sessions`.
+    /// Listens on `address` (port 0: any) in the current thread's network namespace, for probers that have `key` and
+    /// one of `sessions`.
     ///
     /// # Errors
     /// [`ProbeError::Socket`], or [`ProbeError::Host`] without random numbers.

@@ -15,7 +15,8 @@ pub(crate) struct Echoes {
 }
 
 impl Echoes {
-    /// An echo with this count has come. `None` if it had come before; else how many are lost that were not known to be.
+    /// An echo with this count has come. `None` if it had come before; else how many are lost that were not known to
+    /// be.
     pub(crate) fn observe(&mut self, count: u64) -> Option<u64> {
         let before = self.window;
         if !self.window.accept(count) {

@@ -9,8 +9,8 @@ const CONTEXT: &str = "tightlink 2026-11 UDP probes, echoes and packet trains";
 /// Bytes of a truncated code: forging one takes 2^127 tries on average.
 pub(crate) const CODE: usize = 16;
 
-/// A key for the probes of one session. It must be fresh for each run: datagrams of an earlier run with the same key and
-/// session would be taken for new ones.
+/// A key for the probes of one session. It must be fresh for each run: datagrams of an earlier run with the same key
+/// and session would be taken for new ones.
 #[derive(Clone)]
 pub struct ProbeKey([u8; 32]);
 

@@ -98,8 +98,8 @@ pub struct Prober {
 }
 
 impl Prober {
-    /// For the path to the echoer at `echoer`, from the current thread's network namespace. It is silent until an interval
-    /// is set or a train asked for.
+    /// For the path to the echoer at `echoer`, from the current thread's network namespace. It is silent until an
+    /// interval is set or a train asked for.
     ///
     /// # Errors
     /// [`ProbeError::Socket`].

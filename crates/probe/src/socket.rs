@@ -125,8 +125,8 @@ impl Datagrams {
         self.refused += u64::from(sent.is_err());
     }
 
-    /// Sends `bytes`, datagrams of `length` each, back to back: through the kernel in as few pieces as it takes, so that
-    /// nothing gets between them.
+    /// Sends `bytes`, datagrams of `length` each, back to back: through the kernel in as few pieces as it takes, so
+    /// that nothing gets between them.
     pub(crate) fn send_train(&mut self, bytes: &[u8], length: u16, to: SocketAddr) {
         let at_once = (SUPER_BYTES / usize::from(length)).clamp(1, SUPER_DATAGRAMS) * usize::from(length);
         let address = SockaddrStorage::from(to);

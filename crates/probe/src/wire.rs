@@ -1,4 +1,5 @@
-//! The datagrams of probing: 72 bytes, which an IPv4 header and UDP's make 100 [sobas:IV]; packets of a train are filled up.
+//! The datagrams of probing: 72 bytes, which an IPv4 header and UDP's make 100 [sobas:IV]; packets of a train are
+//! filled up.
 //!
 //! | bytes | field |
 //! |---|---|

@@ -1,4 +1,5 @@
-//! What a page shows of a wireless cell: the busy air and a limit that moves against time, the stations' airtime, a sentence.
+//! What a page shows of a wireless cell: the busy air and a limit that moves against time, the stations' airtime, a
+//! sentence.
 
 use super::Case;
 use super::charts::{Chart, MAX_POINTS, finish, trace};

@@ -26,7 +26,8 @@ const MAX_BARS: usize = 120;
 const MAX_CHART_POINTS: usize = 18_000;
 /// A level this many times above the data would flatten them: it is named at the chart's edge instead.
 const OFF_SCALE: f64 = 3.0;
-/// Goodput is drawn up to this many times the capacity. Above it are moments in which a repair releases what waited behind it.
+/// Goodput is drawn up to this many times the capacity. Above it are moments in which a repair releases what waited
+/// behind it.
 const MOST_OF_CAPACITY: f64 = 1.3;
 /// A few flows, each with a colour of its own.
 const FEW_FLOWS: std::ops::RangeInclusive<usize> = 2..=6;
@@ -62,8 +63,8 @@ pub struct CaseData {
 /// One chart against time.
 #[derive(Clone, Debug, Serialize)]
 pub struct Chart {
-    /// `rate`, `rtt`, `window`, `backlog`, `drops`, `limit`, `air`, `fairness`, `data` or `completion`; or the name of what controllers measure.
-    /// Of a panel with its engine behind it: `rate-sim`.
+    /// `rate`, `rtt`, `window`, `backlog`, `drops`, `limit`, `air`, `fairness`, `data` or `completion`; or the name
+    /// of what controllers measure. Of a panel with its engine behind it: `rate-sim`.
     pub kind: String,
     /// The engine that the panel is of, where a few flows have a panel for each engine.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,5 @@
-//! How long transfers took: the share of the sized flows that were done so long after their start, and a table of the users.
+//! How long transfers took: the share of the sized flows that were done so long after their start, and a table of the
+//! users.
 
 use super::Case;
 use super::charts::{Chart, MAX_POINTS, Trace, finish};

@@ -1,5 +1,5 @@
-//! The chart of data delivered against time, each transfer from its own start, beside what the available bandwidth would
-//! deliver. For transfers that come one after the other.
+//! The chart of data delivered against time, each transfer from its own start, beside what the available bandwidth
+//! would deliver. For transfers that come one after the other.
 
 use super::Case;
 use super::charts::{Chart, MAX_POINTS, Trace, finish, trace};

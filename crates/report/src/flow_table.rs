@@ -30,7 +30,8 @@ impl Column {
     }
 }
 
-/// The table as HTML, without a heading; nothing if no engine's run has two flows or more, or a lone one of a fixed size.
+/// The table as HTML, without a heading; nothing if no engine's run has two flows or more, or a lone one of a fixed
+/// size.
 #[must_use]
 pub(super) fn flow_table(case: &Case) -> Option<String> {
     let several = || {

@@ -25,8 +25,8 @@ pub(super) struct Frame<'a> {
 impl Frame<'_> {
     /// The page with `body` in the middle, whose parts are `own`.
     pub(super) fn fill(&self, body: &str, own: impl Fn(&str) -> Option<String>) -> String {
-        // The scripts' nonce depends on the page's content: the same page has the same bytes, and text in it cannot name its
-        // own nonce.
+        // The scripts' nonce depends on the page's content: the same page has the same bytes, and text in it cannot
+        // name its own nonce.
         let hash = blake3::Hasher::new()
             .update(self.scenario_text.as_bytes())
             .update(self.data.as_bytes())

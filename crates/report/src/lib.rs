@@ -1,11 +1,13 @@
-//! Pages, each one self-contained HTML file: of cases that engines answered ([`Report`]), and of a figure over a sweep ([`figure`]).
-//! Others are of the buffer that a link needs ([`size`]), of a transfer ([`transfers`]), and of a program behind an emulated link ([`emulated`]).
-//! What is not here: how a result comes about, and where a page is kept.
+//! Pages, each one self-contained HTML file: of cases that engines answered ([`Report`]), and of a figure over a
+//! sweep ([`figure`]). Others are of the buffer that a link needs ([`size`]), of a transfer ([`transfers`]), and of a
+//! program behind an emulated link ([`emulated`]). What is not here: how a result comes about, and where a page is
+//! kept.
 //!
 //! Reading order: the structs here are all that a page shows. `charts` turns records into curves: [`flows`] chooses
-//! them, [`decimate`] thins them. `table`, `flow_table` and `page` write the HTML within `frame`. [`text`] escapes text and rounds numbers.
-//! `cell` has what only a wireless cell shows, `completion` how long transfers took. `sentences` says in words what a case found. How a chart looks is decided in `assets/report.js` (`assets/figure.js`) and
-//! `assets/report.css`.
+//! them, [`decimate`] thins them. `table`, `flow_table` and `page` write the HTML within `frame`. [`text`] escapes
+//! text and rounds numbers. `cell` has what only a wireless cell shows, `completion` how long transfers took.
+//! `sentences` says in words what a case found. How a chart looks is decided in `assets/report.js`
+//! (`assets/figure.js`) and `assets/report.css`.
 
 mod case;
 mod cell;

@@ -1,5 +1,5 @@
-//! What controllers measure, each quantity a chart of its own. Its name says its unit, and it has no level lines: what it
-//! should be is one more quantity beside it.
+//! What controllers measure, each quantity a chart of its own. Its name says its unit, and it has no level lines:
+//! what it should be is one more quantity beside it.
 
 use super::Case;
 use super::charts::{Chart, MAX_FLOWS, MAX_POINTS, curve_name, finish, trace};

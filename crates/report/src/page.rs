@@ -213,7 +213,8 @@ fn cases(report: &Report, data: &[CaseData]) -> String {
     .collect()
 }
 
-/// The charts, then the tables of flows, stations and users. With several cases each section repeats its sentences; a single case shows them at the top.
+/// The charts, then the tables of flows, stations and users. With several cases each section repeats its sentences; a
+/// single case shows them at the top.
 fn case_body(index: usize, case: &Case, data: &CaseData, several: bool) -> String {
     let mut out = String::new();
     if several {

@@ -44,7 +44,8 @@ fn by(engine: Engine) -> &'static str {
     }
 }
 
-/// What an answer assumes and the scenario breaks. Each assumption begins with the name of its theory, which is said once.
+/// What an answer assumes and the scenario breaks. Each assumption begins with the name of its theory, which is said
+/// once.
 fn assumed(summary: &Summary) -> Option<String> {
     let (theory, _) = summary.assumptions.first()?.split_once(": ").unwrap_or_default();
     let plain = |text: &String| {

@@ -1,4 +1,5 @@
-//! The page of `tightlink size`: the limits, the curve around them, what rules say, other circumstances and policies, lines to paste.
+//! The page of `tightlink size`: the limits, the curve around them, what rules say, other circumstances and policies,
+//! lines to paste.
 
 use super::figure::chart;
 use super::frame::Frame;
@@ -18,8 +19,8 @@ struct Data {
     charts: Vec<CurveChart>,
 }
 
-/// The page about `sizing`, which `command` made: one HTML document that opens from a file and asks the network for nothing. The same
-/// answer gives the same bytes.
+/// The page about `sizing`, which `command` made: one HTML document that opens from a file and asks the network for
+/// nothing. The same answer gives the same bytes.
 #[must_use]
 pub fn html(sizing: &Sizing, command: &str) -> String {
     let data = Data { charts: charts(sizing) };
@@ -104,7 +105,8 @@ fn axis(label: &str, unit: &str) -> Axis {
     Axis { label: label.into(), unit: unit.into() }
 }
 
-/// Idle time, delay and loss against the limit, and idle time against delay. Idle time and not utilization, which is near one everywhere.
+/// Idle time, delay and loss against the limit, and idle time against delay. Idle time and not utilization, which is
+/// near one everywhere.
 fn charts(sizing: &Sizing) -> Vec<CurveChart> {
     type Take = fn(&Point) -> (f64, Option<f64>);
     let idle: Take =

@@ -90,7 +90,8 @@ fn link_row(link: &LinkSummary, columns: &[Column]) -> String {
     out + "</tr>"
 }
 
-/// A table of rows under each engine, in those of `columns` that any row knows, `what` over their names; nothing without rows.
+/// A table of rows under each engine, in those of `columns` that any row knows, `what` over their names; nothing
+/// without rows.
 pub(super) fn rows_by_engine<T>(
     what: &str,
     columns: &[&Known<T>],
@@ -163,8 +164,8 @@ pub(super) fn shown<T>(column: &Known<T>, of: &T) -> Option<f64> {
     Some(column.metric.unit.to_shown((column.get)(of)?))
 }
 
-/// The same decimals in the whole column, so that 72.0 stands over 72.5. A column that would need more than six digits has
-/// the decimals of its greatest value.
+/// The same decimals in the whole column, so that 72.0 stands over 72.5. A column that would need more than six
+/// digits has the decimals of its greatest value.
 fn decimals(report: &Report, column: &Known<Summary>) -> usize {
     if column.metric.whole {
         return 0;

@@ -8,7 +8,8 @@ use crate::schema;
 /// A figure over the points of the scenario's `[sweep]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FigureSpec {
-    /// The horizontal axis: a swept key, every other of which tells curves apart; or, where `along` is one, a number of the summary.
+    /// The horizontal axis: a swept key, every other of which tells curves apart; or, where `along` is one, a number
+    /// of the summary.
     pub x: String,
     /// The swept key along which a curve goes from point to point, where `x` is a number of the summary.
     pub along: Option<String>,

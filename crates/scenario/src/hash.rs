@@ -10,8 +10,8 @@ impl Scenario {
         self.hash_with(&[])
     }
 
-    /// As [`hash`](Scenario::hash), with the fingerprints of the files that the scenario names: what they hold is part of
-    /// what it says.
+    /// As [`hash`](Scenario::hash), with the fingerprints of the files that the scenario names: what they hold is
+    /// part of what it says.
     #[must_use]
     pub fn hash_with(&self, contents: &[u64]) -> String {
         // Fields in the order of spec.rs, no maps, floats in their shortest exact form: one text per value.

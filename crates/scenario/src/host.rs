@@ -1,4 +1,5 @@
-//! [`Host`]: what the ends of a flow are like unless single keys say otherwise. `schema.rs` has the values and their sources.
+//! [`Host`]: what the ends of a flow are like unless single keys say otherwise. `schema.rs` has the values and their
+//! sources.
 
 use crate::schema;
 use std::str::FromStr;
@@ -26,6 +27,7 @@ impl Host {
     }
 }
 
-/// The most that Linux lets a window grow to unasked, payload: its send buffer's memory (`tcp_wmem`), of which super-packets
-/// waste little. The receive buffer's (`tcp_rmem`, 32 MiB since Linux 6.16, half of it payload) is larger.
+/// The most that Linux lets a window grow to unasked, payload: its send buffer's memory (`tcp_wmem`), of which
+/// super-packets waste little. The receive buffer's (`tcp_rmem`, 32 MiB since Linux 6.16, half of it payload) is
+/// larger.
 pub const AUTOTUNED: Bytes = Bytes::new(4 << 20);

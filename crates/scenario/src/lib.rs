@@ -6,8 +6,8 @@
 //! - the checked plain data read from the tree ([`Scenario`] and the types of [`spec`]);
 //! - its faults ([`Fault`]) and the points of its `[sweep]` ([`Sweep`]).
 //!
-//! What does not: how anything runs, and which congestion controls or queues exist. A later stage that finds a name unknown
-//! raises the same kind of fault at the same place through [`Document::fault`].
+//! What does not: how anything runs, and which congestion controls or queues exist. A later stage that finds a name
+//! unknown raises the same kind of fault at the same place through [`Document::fault`].
 //!
 //! Three sources can give a key its value. The file gives one. `[sweep]` gives one value after another in its
 //! place. An override ([`Document::set`], `--set` on the command line) replaces both: the axis of an overridden key

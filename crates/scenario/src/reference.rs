@@ -1,7 +1,7 @@
 //! The reference of scenario keys: `tightlink keys` and `docs/reference/scenario.md`, both from the schema.
 //!
-//! [`rows`] is every key in the order of the page, [`look_up`] finds keys by a word, and [`page`] writes the page. [`defaults`]
-//! has the default of each key, with its reason and source.
+//! [`rows`] is every key in the order of the page, [`look_up`] finds keys by a word, and [`page`] writes the page.
+//! [`defaults`] has the default of each key, with its reason and source.
 
 mod defaults;
 mod page;

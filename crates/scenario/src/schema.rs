@@ -1,8 +1,9 @@
 //! The keys that exist: of each its name, its type, its default, the engines that follow it and its meaning.
 //!
 //! This is the only place that says so. `read/` takes the defaults from here, `tightlink keys` prints it, and
-//! `reference.rs` makes `docs/reference/scenario.md` of it. One file per table of the scenario; `schema/ends.rs` is the part of
-//! `[[flow]]` that a [`Host`] turns on, `schema/words.rs` the words for keys on axes. Texts are Markdown; links in them are relative to `docs/reference/`.
+//! `reference.rs` makes `docs/reference/scenario.md` of it. One file per table of the scenario; `schema/ends.rs` is
+//! the part of `[[flow]]` that a [`Host`] turns on, `schema/words.rs` the words for keys on axes. Texts are Markdown;
+//! links in them are relative to `docs/reference/`.
 
 pub(crate) mod ends;
 pub(crate) mod flow;

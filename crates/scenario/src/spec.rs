@@ -161,7 +161,8 @@ pub struct Flow {
     pub slow_start: String,
     /// Where limited slow start begins to be slower, in segments.
     pub max_ssthresh: u64,
-    /// Packets that FAST wants of its own in the queue; absent: as it finds by its throughput. No other control reads it.
+    /// Packets that FAST wants of its own in the queue; absent: as it finds by its throughput. No other control reads
+    /// it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fast_alpha: Option<u64>,
     /// Segments one acknowledgement may count for in slow start; zero counts acknowledgements instead of bytes.

@@ -6,8 +6,8 @@ use units::Time;
 /// A tournament tree over slots: the first of all is the earliest, ties go to the lower slot.
 #[derive(Clone, Debug)]
 pub(crate) struct Agenda {
-    /// Who meets whom: pair i is of the winners of pairs 2i and 2i + 1, the last `base / 2` of the slots themselves. There
-    /// is no pair 0.
+    /// Who meets whom: pair i is of the winners of pairs 2i and 2i + 1, the last `base / 2` of the slots themselves.
+    /// There is no pair 0.
     pairs: Vec<[Entry; 2]>,
     base: usize,
     first: Entry,

@@ -23,8 +23,9 @@ use link::assist::CongestionHeader;
 use link::{LinkReport, LinkState, LossEpisodes};
 use units::Time;
 
-/// What carries packets between endpoints: one tight link, a network of links, or a wireless cell. It has slots in the agenda of its
-/// own. It knows no endpoint: the loop hands on what arrived and what was dropped. A further kind of medium is a file here, and a variant of [`Topology`](crate::Topology).
+/// What carries packets between endpoints: one tight link, a network of links, or a wireless cell. It has slots in
+/// the agenda of its own. It knows no endpoint: the loop hands on what arrived and what was dropped. A further kind
+/// of medium is a file here, and a variant of [`Topology`](crate::Topology).
 pub(crate) trait Medium {
     /// Whether acknowledgements may cross queues. Where they may not, nothing is spent on it.
     const CARRIES_ACKNOWLEDGEMENTS: bool;
@@ -57,7 +58,8 @@ pub(crate) trait Medium {
     /// How many slots of the agenda are its.
     fn slots(&self) -> usize;
 
-    /// Its slot number `slot` is due. Segments that reach a receiver whose acknowledgements cross queues go to `arrived`.
+    /// Its slot number `slot` is due. Segments that reach a receiver whose acknowledgements cross queues go to
+    /// `arrived`.
     fn act(&mut self, now: Time, slot: usize, arrived: &mut Vec<Packet>);
 
     /// Call it after any event. It calls `dropped` with the flow's index and the kind of each packet dropped since

@@ -17,13 +17,14 @@ pub const BATCHES: u64 = 10;
 pub struct Outcome<R> {
     /// When it ended.
     pub ended: Time,
-    /// The tight link over the measured interval. In a cell, the access point's watched queue, with the share of time the air is busy as
-    /// its utilization.
+    /// The tight link over the measured interval. In a cell, the access point's watched queue, with the share of time
+    /// the air is busy as its utilization.
     pub link: LinkReport,
     /// The tight link at the ends of [`BATCHES`] equal parts of the measured interval, its beginning first. Only the
     /// beginning if the plan has no end.
     pub batches: Vec<(Time, LinkState)>,
-    /// Every link over the measured interval, in the plan's order. In a cell, the access point's watched queue, then the backhaul.
+    /// Every link over the measured interval, in the plan's order. In a cell, the access point's watched queue, then
+    /// the backhaul.
     pub links: Vec<LinkReport>,
     /// The cell over the measured interval, if there is one.
     pub cell: Option<CellReport>,

@@ -96,8 +96,8 @@ pub struct FlowPlan {
     pub base_rtt: Span,
     /// The links its segments cross, in order: indices of the topology's links. Empty in a cell.
     pub route: Vec<usize>,
-    /// The links its acknowledgements cross, in order; empty: they meet no queue and are never lost. Empty in a cell, where they
-    /// always meet queues.
+    /// The links its acknowledgements cross, in order; empty: they meet no queue and are never lost. Empty in a cell,
+    /// where they always meet queues.
     pub return_route: Vec<usize>,
     /// Where it is in a wireless cell; `None`: the run has none.
     pub place: Option<CellPlace>,
@@ -105,8 +105,8 @@ pub struct FlowPlan {
     pub size: Option<Bytes>,
     /// When the first segment may leave.
     pub start: Time,
-    /// When the flow leaves; `None`: it stays. From then on it sends nothing new. Data already sent is still delivered, and
-    /// repaired if it is lost. A user's connection does not leave.
+    /// When the flow leaves; `None`: it stays. From then on it sends nothing new. Data already sent is still
+    /// delivered, and repaired if it is lost. A user's connection does not leave.
     pub stop: Option<Time>,
     /// The receiver acknowledges every this many segments.
     pub delayed_ack: u64,
@@ -160,8 +160,8 @@ impl FlowPlan {
     }
 }
 
-/// An Engset population: each user thinks, sends a drawn amount over a fresh connection until all of it is acknowledged,
-/// and thinks again.
+/// An Engset population: each user thinks, sends a drawn amount over a fresh connection until all of it is
+/// acknowledged, and thinks again.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SessionsPlan {
     /// Names the population and its random streams.

@@ -21,8 +21,8 @@ pub trait Recorder {
     fn interval(&self) -> Option<Span>;
     /// The tight link at `at`, then the flows.
     fn link(&mut self, at: Time, state: &LinkState);
-    /// The first flow to show at `at`, of those with the number `from` or a higher one; every flow unless this says otherwise. A
-    /// flow that is not shown costs nothing.
+    /// The first flow to show at `at`, of those with the number `from` or a higher one; every flow unless this says
+    /// otherwise. A flow that is not shown costs nothing.
     fn next_flow(&self, at: Time, from: usize) -> usize {
         let _ = at;
         from
@@ -41,8 +41,8 @@ pub trait Recorder {
     fn moving_limit(&mut self, at: Time, packets: u64) {
         let _ = (at, packets);
     }
-    /// How often, in simulated time, to tell how far the run is; `None`: never. It changes nothing about the run, unless
-    /// [`Recorder::reached`] ends it.
+    /// How often, in simulated time, to tell how far the run is; `None`: never. It changes nothing about the run,
+    /// unless [`Recorder::reached`] ends it.
     fn pulse(&self) -> Option<Span> {
         None
     }

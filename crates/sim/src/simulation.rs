@@ -158,7 +158,8 @@ impl<R: Recorder> Course<R> {
     /// Runs to the end. Slots of the agenda are the flows' and users' deadlines, the sources, the links and the
     /// recorder. Further slots are the ends of the warm-up and of the batches, the recorder's pulse if it has one,
     /// and flows that leave. At equal times arrivals go first, then lower slots.
-    // On its own: within `Simulation::run` the three of them are one function, too large for what is called at each event to be inlined.
+    // On its own: within `Simulation::run` the three of them are one function, too large for what is called at each
+    // event to be inlined.
     #[inline(never)]
     fn run<M: Medium>(mut self, mut medium: M) -> Outcome<R> {
         let first_source = self.endpoints.flows.len() + self.endpoints.population.len();
@@ -186,7 +187,8 @@ impl<R: Recorder> Course<R> {
         if let Some(pulse) = pulse {
             agenda.set(pulsing, Time::ZERO + pulse);
         }
-        // Without a warm-up measuring begins before anyone acts: the slot of batch ends is behind those of flows that start at once.
+        // Without a warm-up measuring begins before anyone acts: the slot of batch ends is behind those of flows that
+        // start at once.
         let begun = self.warmup == Time::ZERO;
         agenda.set(batch_ends, if begun { self.end_batch(Time::ZERO, &mut medium) } else { self.warmup });
 
@@ -277,7 +279,8 @@ impl<R: Recorder> Course<R> {
         self.finish(medium, events, last)
     }
 
-    /// Hands segments to their receivers, and what these send to the medium. Calls `due` with each owner's next deadline.
+    /// Hands segments to their receivers, and what these send to the medium. Calls `due` with each owner's next
+    /// deadline.
     #[inline(never)]
     fn hand_over<M: Medium>(
         &mut self,

@@ -1,8 +1,8 @@
 //! Buffer sizers: how large a connection's receive window should be, decided from what its receiver sees.
 //!
 //! A [`BufferSizer`] is a machine without IO. The owner of the connection reports events to it
-//! ([`BufferSizer::handle`]) and carries out its answers ([`BufferSizer::poll`]). The simulator's receiver and a
-//! real socket drive the same sizer. Nothing here knows sockets or packets; room `estimate` has the estimates of a path.
+//! ([`BufferSizer::handle`]) and carries out its answers ([`BufferSizer::poll`]). The simulator's receiver and a real
+//! socket drive the same sizer. Nothing here knows sockets or packets; room `estimate` has the estimates of a path.
 //!
 //! Reading order:
 //! - `sizer.rs`: the trait, its inputs and answers; `config.rs`: the settings of a sizer;

@@ -1,8 +1,9 @@
 //! [`Regret`]: SOBAS with a bound on what it may give up.
 //!
-//! SOBAS takes what is available and not what others have. A window without limit may take more from others than S leaves them. So the
-//! transfer is cut into segments, with an open window or with S. The better one is kept, and the other asked again at longer
-//! intervals each time. The transfer begins with an open window, as any other does: nothing is measured before the data flows.
+//! SOBAS takes what is available and not what others have. A window without limit may take more from others than S
+//! leaves them. So the transfer is cut into segments, with an open window or with S. The better one is kept, and the
+//! other asked again at longer intervals each time. The transfer begins with an open window, as any other does:
+//! nothing is measured before the data flows.
 //!
 //! | window | when | next |
 //! |---|---|---|

@@ -77,8 +77,8 @@ pub trait BufferSizer: Send + Debug {
     fn probe_interval(&self) -> Option<Span> {
         None
     }
-    /// Whether it is measuring the path as it is without the transfer: whoever can, holds the data back so long. It does
-    /// not last: an answer that does not come is not waited for.
+    /// Whether it is measuring the path as it is without the transfer: whoever can, holds the data back so long. It
+    /// does not last: an answer that does not come is not waited for.
     fn wants_quiet(&self) -> bool {
         false
     }

@@ -1,9 +1,9 @@
 //! A transfer that is under way: a short dip of its window finds the base RTT, then SOBAS goes on with it.
 //!
-//! Whoever takes a transfer over meets the queue that this transfer has built. The least RTT seen from then on may be the
-//! standing queue's, and S = R T of it would keep the queue. With a window of less than a BDP for some round trips the
-//! queue drains, and the RTT in them is the base RTT. A window that was promised is not taken back: the dip begins once
-//! the promised data have arrived.
+//! Whoever takes a transfer over meets the queue that this transfer has built. The least RTT seen from then on may be
+//! the standing queue's, and S = R T of it would keep the queue. With a window of less than a BDP for some round
+//! trips the queue drains, and the RTT in them is the base RTT. A window that was promised is not taken back: the dip
+//! begins once the promised data have arrived.
 //!
 //! | phase | when | next | window |
 //! |---|---|---|---|
@@ -22,8 +22,8 @@ use crate::sobas::{CLOCK_STEP, LEAST_SEGMENTS, shown_ms};
 use crate::{Action, BufferSizer, Input, Regret, SizerConfig, SizerState, Sobas};
 use units::{Bytes, Rate, Span, Time};
 
-/// The goodput is compared over two stretches of this length, or of a round trip if that is more. At 10 Mbit/s it is 300
-/// segments.
+/// The goodput is compared over two stretches of this length, or of a round trip if that is more. At 10 Mbit/s it is
+/// 300 segments.
 const STRETCH: Span = Span::from_millis(400);
 /// It is steady if the two differ by this share at most: data that fill a hole come in one lump.
 const STEADY: f64 = 0.15;

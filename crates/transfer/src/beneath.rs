@@ -1,7 +1,7 @@
 //! Opening what lies beneath an open folder, without following a link.
 //!
-//! `openat2` resolves a path beneath a folder in one call and fails at the first link. Where the kernel or a sandbox has no
-//! `openat2`, the parts of the path are opened one by one.
+//! `openat2` resolves a path beneath a folder in one call and fails at the first link. Where the kernel or a sandbox
+//! has no `openat2`, the parts of the path are opened one by one.
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;

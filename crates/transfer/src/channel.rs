@@ -119,7 +119,8 @@ impl Channel {
         Span::from_nanos(self.waited[1].load(Ordering::Relaxed))
     }
 
-    /// Encrypts `bytes` and hands them to the kernel. The other side is gone if nothing can be handed over for [`STUCK`].
+    /// Encrypts `bytes` and hands them to the kernel. The other side is gone if nothing can be handed over for
+    /// [`STUCK`].
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), TransferError> {
         #[cfg(fuzzing)]
         if let Some(script) = &self.script {

@@ -143,8 +143,8 @@ impl ChunkHasher {
         }
     }
 
-    /// The digest of a chunk of `length` bytes; what has not come is a hole. A whole chunk that is nothing but hole is not
-    /// hashed again each time.
+    /// The digest of a chunk of `length` bytes; what has not come is a hole. A whole chunk that is nothing but hole
+    /// is not hashed again each time.
     #[must_use]
     pub fn finish(mut self, length: u64) -> Digest {
         static HOLLOW: [OnceLock<Digest>; (LARGEST - SMALLEST + 1) as usize] =

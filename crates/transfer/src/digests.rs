@@ -1,7 +1,7 @@
 //! Files of digests, as `b3sum` writes and checks them: `<64 hexadecimal digits>  <path>`, a line for each file.
 //!
-//! A path with a backslash, a line feed or a carriage return has them escaped (`\\`, `\n`, `\r`), and its line begins with
-//! a backslash. Paths are bytes; `b3sum` itself takes UTF-8 only.
+//! A path with a backslash, a line feed or a carriage return has them escaped (`\\`, `\n`, `\r`), and its line begins
+//! with a backslash. Paths are bytes; `b3sum` itself takes UTF-8 only.
 
 #[cfg(test)]
 mod tests;

@@ -13,8 +13,8 @@ pub use crate::send::fuzzing::sender_control;
 
 units::fuzzing_checks!();
 
-/// How many of `bytes` are whole records of a journal, behind which it is cut when it is opened. Each record is written and
-/// read again.
+/// How many of `bytes` are whole records of a journal, behind which it is cut when it is opened. Each record is
+/// written and read again.
 ///
 /// # Panics
 /// If a record does not read back as it was written: the test.
@@ -56,8 +56,9 @@ impl<'a> Input<'a> {
     }
 }
 
-/// A script: segments, each with a byte of kind, a byte of length, and its bytes. The kind's upper four bits count in the
-/// length, times 256. Its lower four: 0, bytes as they are; 1, the body of a frame; 2 and more, a turn of that number less 2.
+/// A script: segments, each with a byte of kind, a byte of length, and its bytes. The kind's upper four bits count in
+/// the length, times 256. Its lower four: 0, bytes as they are; 1, the body of a frame; 2 and more, a turn of that
+/// number less 2.
 pub(crate) fn segments(mut input: Input<'_>) -> Vec<Segment> {
     let mut segments = Vec::new();
     while let (Some(kind), Some(length)) = (input.byte(), input.byte()) {

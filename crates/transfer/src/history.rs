@@ -1,5 +1,5 @@
-//! [`History`]: a transfer against time, for its report. It takes bounded memory: when it is full every other sample goes,
-//! and from then on samples are taken half as often.
+//! [`History`]: a transfer against time, for its report. It takes bounded memory: when it is full every other sample
+//! goes, and from then on samples are taken half as often.
 
 use estimate::limits::window_below_congestion;
 use serde::{Deserialize, Serialize};

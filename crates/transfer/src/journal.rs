@@ -28,7 +28,8 @@ const LONGEST: usize = 16 << 10;
 const GATHER: usize = 16 << 10;
 /// What the session remembers takes no more memory: some ten million files.
 const MOST_MEMORY: usize = 2 << 30;
-/// Of that a folder takes so much beside its name, a stored file beside another name, a file under way, and each of its chunks.
+/// Of that a folder takes so much beside its name, a stored file beside another name, a file under way, and each of
+/// its chunks.
 const FOLDER: usize = 160;
 const STORED: usize = 120;
 const BEGUN: usize = 48;

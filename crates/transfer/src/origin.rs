@@ -4,8 +4,8 @@ use rustix::fs::{AtFlags, StatxFlags};
 use serde::{Deserialize, Serialize};
 use std::os::fd::AsFd;
 
-/// The inode of a file or folder and, where the file system knows it, the time at which it was made, which nobody can choose.
-/// An inode alone is not enough: file systems use inodes again.
+/// The inode of a file or folder and, where the file system knows it, the time at which it was made, which nobody can
+/// choose. An inode alone is not enough: file systems use inodes again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Origin {
     inode: u64,

@@ -58,8 +58,8 @@ pub trait Observer: Sync {
     #[cfg(fuzzing)]
     #[doc(hidden)]
     fn turn(&self) {}
-    /// Whether the receiver's user wants it. May take as long as a person takes; `is_over` says that the sender has left
-    /// and nobody waits for the answer any more.
+    /// Whether the receiver's user wants it. May take as long as a person takes; `is_over` says that the sender has
+    /// left and nobody waits for the answer any more.
     fn accept(&self, _question: &Question, _is_over: &dyn Fn() -> bool) -> bool {
         true
     }

@@ -205,8 +205,8 @@ impl Receiver {
         self.origins == Origins::Renewed
     }
 
-    /// Receives until the session is finished, and then forgets it: its ticket is of no use any more. A sender that goes
-    /// away is waited for.
+    /// Receives until the session is finished, and then forgets it: its ticket is of no use any more. A sender that
+    /// goes away is waited for.
     ///
     /// # Errors
     /// What ends a session before it is finished; the same call on the same folder goes on with it then.

@@ -56,8 +56,8 @@ pub struct SendOptions {
 /// Sends files and trees to the receiver that gave out `ticket`.
 ///
 /// # Errors
-/// [`TransferError::Incomplete`] if some entries could not be sent or stored, and the others were; what a transfer cannot
-/// begin or go on with otherwise. The same call goes on where an interrupted one ended.
+/// [`TransferError::Incomplete`] if some entries could not be sent or stored, and the others were; what a transfer
+/// cannot begin or go on with otherwise. The same call goes on where an interrupted one ended.
 pub fn send(
     paths: &[PathBuf],
     ticket: &Ticket,

@@ -127,8 +127,8 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// The folder `top`, which lies at `path`, with the state folder `own` in it. `preserve`: permission bits are taken over
-    /// as they come, without the umask.
+    /// The folder `top`, which lies at `path`, with the state folder `own` in it. `preserve`: permission bits are
+    /// taken over as they come, without the umask.
     pub(crate) fn open(
         path: &Path,
         top: &OwnedFd,
@@ -177,8 +177,8 @@ impl Store {
         Ok(found)
     }
 
-    /// Makes a folder, or takes the one that is there. If that is this session's `own`, its rights allow to fill it until
-    /// [`Store::finish_folder`].
+    /// Makes a folder, or takes the one that is there. If that is this session's `own`, its rights allow to fill it
+    /// until [`Store::finish_folder`].
     pub(crate) fn make_folder(&self, name: &Name, own: Option<Origin>) -> io::Result<Made> {
         let (folder, last) = name.split();
         let folder = self.folder(folder)?;

@@ -1,8 +1,8 @@
 //! The options of a TCP connection as plain data.
 //!
-//! A scenario's flow, a resolved flow, a simulation's plan and its sender embed the same [`Transport`], so that an option
-//! is defined once. It has a room of its own because `scenario` may not see `sim`, and `units` must not know networks.
-//! `sim/src/tcp/` has the effect of an option; `scenario/src/schema.rs` has its key, default and source.
+//! A scenario's flow, a resolved flow, a simulation's plan and its sender embed the same [`Transport`], so that an
+//! option is defined once. It has a room of its own because `scenario` may not see `sim`, and `units` must not know
+//! networks. `sim/src/tcp/` has the effect of an option; `scenario/src/schema.rs` has its key, default and source.
 //!
 //! The order of the fields is part of every scenario's content hash. A new option goes to the end of [`Host`], with
 //! `#[serde(skip_serializing_if = "is_default")]`: scenarios from before it then keep their hash.
@@ -27,7 +27,8 @@ pub struct Transport {
     /// Retransmission timeout before the first round-trip sample, 1 s in RFC 6298 (2.1).
     pub initial_rto: Span,
     /// Segments carry time stamps, so that every acknowledgement of new data gives a round-trip sample (RFC 7323).
-    /// Without, one segment is timed at a time, and not if it was sent again, so a backed-off timer stays so for longer.
+    /// Without, one segment is timed at a time, and not if it was sent again, so a backed-off timer stays so for
+    /// longer.
     pub timestamps: bool,
     /// Selective acknowledgements (RFC 2018, RFC 6675); without, NewReno (RFC 6582) or Reno.
     pub sack: bool,
@@ -89,14 +90,14 @@ pub struct Host {
     /// Mean time between two pauses, exponential; zero where there are none.
     #[serde(skip_serializing_if = "is_default")]
     pub pause_interval: Span,
-    /// How long the receiver's processor takes to begin after it had nothing to do for [`FALLS_ASLEEP`] or more; zero: it
-    /// never sleeps.
+    /// How long the receiver's processor takes to begin after it had nothing to do for [`FALLS_ASLEEP`] or more;
+    /// zero: it never sleeps.
     #[serde(skip_serializing_if = "is_default")]
     pub wake_up: Span,
 }
 
-/// A processor that has had nothing to do for this long sleeps: as long as Linux lets a virtual one poll before it halts
-/// (`guest_halt_poll_ns`).
+/// A processor that has had nothing to do for this long sleeps: as long as Linux lets a virtual one poll before it
+/// halts (`guest_halt_poll_ns`).
 pub const FALLS_ASLEEP: Span = Span::from_micros(200);
 
 impl Host {
@@ -124,8 +125,9 @@ pub enum Recovery {
     /// "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP", 1996; ns-2's Sack1). Only with selective
     /// acknowledgements.
     Sack1,
-    /// Fast recovery ends with the first acknowledgement of new data, whatever else was lost (RFC 2581). Until all that was
-    /// sent before it is acknowledged there is no other, as in ns-2's Reno. Only without selective acknowledgements.
+    /// Fast recovery ends with the first acknowledgement of new data, whatever else was lost (RFC 2581). Until all
+    /// that was sent before it is acknowledged there is no other, as in ns-2's Reno. Only without selective
+    /// acknowledgements.
     Reno,
 }
 

@@ -74,7 +74,8 @@ impl fmt::Display for Foreign<'_> {
     }
 }
 
-/// Whether a letter shows as itself and nothing else: no control, no format character (Unicode's Cf), no separator of lines.
+/// Whether a letter shows as itself and nothing else: no control, no format character (Unicode's Cf), no separator of
+/// lines.
 #[must_use]
 pub fn is_visible(letter: char) -> bool {
     let hidden = matches!(letter,

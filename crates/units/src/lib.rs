@@ -36,8 +36,8 @@ pub use rate::Rate;
 pub use text::{TextError, split_quantity};
 pub use time::{Span, Time};
 
-/// `value` to the nearest whole number, halves up; negative and NaN become zero, what is too large the largest there is.
-/// Without the call into the mathematics library that `f64::round` is where the processor need not have SSE 4.1.
+/// `value` to the nearest whole number, halves up; negative and NaN become zero, what is too large the largest there
+/// is. Without the call into the mathematics library that `f64::round` is where the processor need not have SSE 4.1.
 #[inline]
 fn rounded(value: f64) -> u64 {
     // From 2^52 on all numbers are whole.

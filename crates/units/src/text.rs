@@ -86,7 +86,8 @@ fn error(text: &str, column: usize, found: String, accepted: &str) -> TextError 
 /// Splits "2.5 bdp" into 2.5 and "bdp". `accepted` is quoted in the error.
 ///
 /// # Errors
-/// If the text does not begin with a plain non-negative decimal number of at most 30 digits, zeros in front not counted.
+/// If the text does not begin with a plain non-negative decimal number of at most 30 digits, zeros in front not
+/// counted.
 pub fn split_quantity<'a>(text: &'a str, accepted: &str) -> Result<Quantity<'a>, TextError> {
     let lead = text.chars().take_while(|c| c.is_whitespace()).count();
     let number_column = lead + 1;

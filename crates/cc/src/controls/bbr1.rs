@@ -8,9 +8,9 @@
 //! | probe bandwidth | 1.25, 0.75, and six times 1, each for a least RTT | 2 | |
 //! | probe RTT | 1 | 4 segments | 200 ms and a round, every 10 s without a new least RTT |
 //!
-//! Linux departs from the draft in two points, which [`Tuning::linux_bbr`] turns on (`net/ipv4/tcp_bbr.c` of 6.18). It paces
-//! 1 % below the rate that it aims at (`bbr_pacing_margin_percent`), so that a standing queue drains. And only a lower RTT
-//! renews the least one: an equal RTT does not put off the next probe for the RTT.
+//! Linux departs from the draft in two points, which [`Tuning::linux_bbr`] turns on (`net/ipv4/tcp_bbr.c` of 6.18).
+//! It paces 1 % below the rate that it aims at (`bbr_pacing_margin_percent`), so that a standing queue drains. And
+//! only a lower RTT renews the least one: an equal RTT does not put off the next probe for the RTT.
 //!
 //! Loss ends no state. It limits the window to the data in flight for a round (packet conservation), and the window
 //! from before returns with the end of recovery. Long-term sampling of token-bucket policers is left out, as the

@@ -26,7 +26,8 @@ const MOST_WEIGHT: f64 = 0.25;
 const QUEUE_SHOWS: f64 = 1.0;
 /// Pacing beyond `w/RTT`, so that the window stays the limit; in slow start and after `[D]`.
 const PACING: (f64, f64) = (2.0, 1.25);
-/// The pace is computed anew when the average RTT has moved by this part of itself `[D]`: far less than it is beyond `w/RTT`.
+/// The pace is computed anew when the average RTT has moved by this part of itself `[D]`: far less than it is beyond
+/// `w/RTT`.
 const STALE: f64 = 1.0 / 64.0;
 /// No window is larger, segments: far beyond any path, far below where numbers end.
 const MOST: f64 = 1e9;

@@ -52,8 +52,8 @@ impl Growth for HighSpeed {
         self.rest.give(self.step * part(counted, window), counted)
     }
 
-    /// (1 - b(w)) w; half of what slow start had doubled, which a(w) and b(w) are not made for. Half after a timeout, too: RFC
-    /// 3649 changes congestion avoidance, not what a retransmission timeout does (RFC 5681, equation 4).
+    /// (1 - b(w)) w; half of what slow start had doubled, which a(w) and b(w) are not made for. Half after a timeout,
+    /// too: RFC 3649 changes congestion avoidance, not what a retransmission timeout does (RFC 5681, equation 4).
     fn threshold_after(&mut self, event: &Congestion, window: Bytes) -> Bytes {
         let window = in_use(event, window);
         self.was_avoiding = self.avoiding;

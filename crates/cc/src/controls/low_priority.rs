@@ -22,8 +22,8 @@ const DELTA: f64 = 0.15;
 const INFERENCE: u64 = 3;
 
 /// A. Kuzmanovic, E. Knightly, "TCP-LP: A Distributed Algorithm for Low Priority Data Transfer", 2003. The paper
-/// measures one-way delay by timestamps; here the round-trip time stands for it, so a queue on the way back counts, too.
-/// Indications count from the first loss on: before it the largest delay is not known.
+/// measures one-way delay by timestamps; here the round-trip time stands for it, so a queue on the way back counts,
+/// too. Indications count from the first loss on: before it the largest delay is not known.
 #[derive(Clone, Copy, Debug)]
 pub struct LowPriority {
     segment: Bytes,

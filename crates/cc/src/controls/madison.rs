@@ -11,11 +11,12 @@
 //! decrease. The formulas are `model::bottleneck`'s, the measures `estimate::Bottleneck`'s.
 //!
 //! The parts: `madison/start_up.rs` is the first stage. `madison/schedule.rs` says when packets leave, by the gaps of
-//! `madison/gaps.rs`; `madison/replies.rs` tells acknowledgements of probes and pairs. `madison/loss_rate.rs` has the loss rate.
-//! `madison/rules.rs` says when the rate changes, and to what: by `madison/averaged.rs`, or by the letter of the paper,
-//! `madison/printed.rs`. What follows of the rate is in `madison/sending.rs`.
+//! `madison/gaps.rs`; `madison/replies.rs` tells acknowledgements of probes and pairs. `madison/loss_rate.rs` has the
+//! loss rate. `madison/rules.rs` says when the rate changes, and to what: by `madison/averaged.rs`, or by the letter
+//! of the paper, `madison/printed.rs`. What follows of the rate is in `madison/sending.rs`.
 //!
-//! What the paper leaves open is marked `[D]` at [`Parameters`] (`madison/parameters.rs`) and in `docs/papers/madison.md`.
+//! What the paper leaves open is marked `[D]` at [`Parameters`] (`madison/parameters.rs`) and in
+//! `docs/papers/madison.md`.
 
 mod averaged;
 mod gaps;

@@ -1,8 +1,9 @@
-//! HyStart: leave slow start when a round's acknowledgements span half the path, all of it if the sender is paced, or when the
-//! delay rises.
+//! HyStart: leave slow start when a round's acknowledgements span half the path, all of it if the sender is paced, or
+//! when the delay rises.
 //!
-//! Linux's CUBIC has it (`hystart_update` in `net/ipv4/tcp_cubic.c`), after S. Ha and I. Rhee, "Taming the elephants: new TCP slow
-//! start", Computer Networks 55, 2011. RFC 9406 is its successor, without the first rule, and forgiving in the second.
+//! Linux's CUBIC has it (`hystart_update` in `net/ipv4/tcp_cubic.c`), after S. Ha and I. Rhee, "Taming the elephants:
+//! new TCP slow start", Computer Networks 55, 2011. RFC 9406 is its successor, without the first rule, and forgiving
+//! in the second.
 
 use super::{SlowStart, Step};
 use crate::Ack;
@@ -111,7 +112,8 @@ mod tests {
 
     const SEGMENT: Bytes = Bytes::new(1000);
 
-    /// What becomes of a window of `segments` by acknowledgements of round `round` at these times, ms, each with this RTT, ms.
+    /// What becomes of a window of `segments` by acknowledgements of round `round` at these times, ms, each with this
+    /// RTT, ms.
     fn ends(hystart: &mut HyStart, round: u64, segments: u64, acks: &[(u64, u64)]) -> bool {
         acks.iter().any(|&(at, rtt)| {
             let rtt = Span::from_millis(rtt);

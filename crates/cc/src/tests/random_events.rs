@@ -1,5 +1,5 @@
-//! Test harness: random events of a path, told to two copies of a controller that must answer alike. One of them takes its fast
-//! path where it can, the other never does.
+//! Test harness: random events of a path, told to two copies of a controller that must answer alike. One of them
+//! takes its fast path where it can, the other never does.
 
 use crate::{Ack, Congestion, CongestionControl, CongestionKind, LostSegment, RateSample, RttView, Start};
 use units::random::Stream;

@@ -14,8 +14,8 @@ const OWN: [&str; 6] = ["rate", "delay", "queue", "loss", "cross", "mtu"];
 #[command(override_usage = "tightlink emulate --rate <RATE> [OPTIONS] -- <CMD>...\n       \
                             tightlink emulate <SCENARIO.toml> [OPTIONS] -- <CMD>...")]
 pub(crate) struct EmulateOptions {
-    /// A scenario whose link is emulated, in place of --rate and its companions; "-" reads standard input. CMD replaces the
-    /// scenario's flows
+    /// A scenario whose link is emulated, in place of --rate and its companions; "-" reads standard input. CMD
+    /// replaces the scenario's flows
     #[arg(value_name = "SCENARIO.toml", conflicts_with_all = OWN)]
     pub(crate) file: Option<PathBuf>,
     /// Capacity of the link, in each direction, e.g. 100Mbit/s
@@ -24,9 +24,9 @@ pub(crate) struct EmulateOptions {
     /// One-way delay, e.g. 20ms; the base RTT is twice that
     #[arg(long, default_value = "0s", allow_hyphen_values = true)]
     pub(crate) delay: Span,
-    /// The queue: its limit, e.g. 1bdp, 250packets, 512kB or 40ms, or a policy of `tightlink list queues`, or both, e.g.
-    /// "codel, 1s" or "red, 512kB, max_probability=5%" (default: drop-tail with 1bdp, or with 50ms without a --delay).
-    /// Another policy without a limit has the larger of 1000packets and 1bdp
+    /// The queue: its limit, e.g. 1bdp, 250packets, 512kB or 40ms, or a policy of `tightlink list queues`, or both,
+    /// e.g. "codel, 1s" or "red, 512kB, max_probability=5%" (default: drop-tail with 1bdp, or with 50ms without a
+    /// --delay). Another policy without a limit has the larger of 1000packets and 1bdp
     #[arg(long, short, allow_hyphen_values = true)]
     pub(crate) queue: Option<QueueChoice>,
     /// Share of packets lost at random, in each direction, e.g. 0.1%

@@ -14,14 +14,15 @@ pub(crate) struct ReceiveOptions {
     /// Address and port to listen on, e.g. 192.0.2.7:4711 (default: every address and a free port)
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) listen: Option<SocketAddr>,
-    /// An address or host name for the ticket instead of this machine's own addresses, e.g. that of the router before it
+    /// An address or host name for the ticket instead of this machine's own addresses, e.g. that of the router before
+    /// it
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) address: Vec<Host>,
     /// The receive window: sobas (found while the transfer runs), max, or a size such as 400kB
     #[arg(long, value_name = "WINDOW", default_value = "sobas")]
     pub(crate) window: WindowChoice,
-    /// Begin a new session although an earlier one in this folder is not finished. Its ticket ends, and its unfinished files
-    /// are deleted
+    /// Begin a new session although an earlier one in this folder is not finished. Its ticket ends, and its
+    /// unfinished files are deleted
     #[arg(long)]
     pub(crate) new: bool,
     /// What to do with a file or link whose name has other content already
@@ -62,7 +63,8 @@ pub(crate) struct ReceiveOptions {
     pub(crate) json: bool,
 }
 
-/// What to do with an entry whose name is taken. The same content, or the same size and time, counts as there in any case.
+/// What to do with an entry whose name is taken. The same content, or the same size and time, counts as there in any
+/// case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExistingName {
     /// Refuse it
@@ -88,9 +90,9 @@ impl From<ExistingName> for Existing {
 
 #[derive(Debug, Args)]
 pub(crate) struct SendOptions {
-    /// Files and folders, and the ticket that `tightlink receive` printed. Each path arrives under the name of its last part.
-    /// "-" reads the ticket from standard input. Without a ticket here, in --ticket-file or in $TIGHTLINK_TICKET, the
-    /// program asks for it
+    /// Files and folders, and the ticket that `tightlink receive` printed. Each path arrives under the name of its
+    /// last part. "-" reads the ticket from standard input. Without a ticket here, in --ticket-file or in
+    /// $TIGHTLINK_TICKET, the program asks for it
     #[arg(value_name = "PATH", required = true)]
     pub(crate) words: Vec<PathBuf>,
     /// Read the ticket from this file

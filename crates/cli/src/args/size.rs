@@ -21,11 +21,12 @@ pub(crate) struct SizeOptions {
     /// Base RTT of the flows: one, or a range over which they are spread, e.g. 20ms..80ms
     #[arg(long, value_name = "TIME", default_value_t = RTT, allow_hyphen_values = true)]
     pub(crate) rtt: Ends<Span>,
-    /// Flows that send at the same time and always have data: a number, or a range whose worse end counts, e.g. 100..500
+    /// Flows that send at the same time and always have data: a number, or a range whose worse end counts, e.g.
+    /// 100..500
     #[arg(long, value_name = "N", conflicts_with = "place", allow_hyphen_values = true)]
     pub(crate) flows: Option<Ends<u64>>,
-    /// Where the queue is, if the number of flows is not known. The edge has 1 to 10 flows, an aggregation 50 to 500, the core 1000
-    /// to 10000
+    /// Where the queue is, if the number of flows is not known. The edge has 1 to 10 flows, an aggregation 50 to 500,
+    /// the core 1000 to 10000
     #[arg(long, default_value = PLACES[0].0, value_parser = PossibleValuesParser::new(PLACES.map(|(name, _)| name)))]
     pub(crate) place: String,
     /// Congestion control of the flows, or shares of several, e.g. cubic:80%,bbr:20%
@@ -49,7 +50,8 @@ pub(crate) struct SizeOptions {
     /// Answer by theory alone, at once: the same as --engine model
     #[arg(long, conflicts_with = "engine")]
     pub(crate) quick: bool,
-    /// What checks the answer: model, theory alone; sim, simulation; live, simulation, and the kernel at the recommended limit
+    /// What checks the answer: model, theory alone; sim, simulation; live, simulation, and the kernel at the
+    /// recommended limit
     #[arg(long, short, value_enum, default_value = "sim")]
     pub(crate) engine: EngineName,
     #[command(flatten)]

@@ -18,8 +18,8 @@ pub struct PathConfig {
     pub queue: PolicyConfig,
     /// One-way delay from receiver to sender. The base RTT is this plus the link's delay.
     pub reverse_delay: Span,
-    /// How much longer the way back is for single flows. A flow goes by the port of its TCP socket at the sender, or of its
-    /// UDP socket at the receiver. Not with `back`.
+    /// How much longer the way back is for single flows. A flow goes by the port of its TCP socket at the sender, or
+    /// of its UDP socket at the receiver. Not with `back`.
     pub extra_delays: HashMap<u16, Span>,
     /// Unresponsive cross traffic through the same queue; times count from [`Path::begin`](crate::Path::begin).
     pub traffic: Vec<TrafficConfig>,

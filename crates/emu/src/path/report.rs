@@ -59,8 +59,8 @@ pub struct PathReport {
     pub back_samples: Vec<LinkSample>,
     /// Real packets that met the tight link, per flow, over the measured interval.
     pub flows: Vec<(FlowKey, FlowCount)>,
-    /// Loss episodes of TCP flows at the tight link over the measured interval. A flow is there from its first packet on, also
-    /// after its last: the link cannot tell which that is.
+    /// Loss episodes of TCP flows at the tight link over the measured interval. A flow is there from its first packet
+    /// on, also after its last: the link cannot tell which that is.
     pub losses: SynchronizedLosses,
     /// How punctual deliveries were.
     pub lateness: Lateness,
@@ -95,8 +95,8 @@ pub enum Judged {
 
 /// Standing still for less than this share of the time is not worth a word: it is regained.
 const STALLED_FLOOR: f64 = 0.005;
-/// The two clocks may differ by so much without a stall. A wake-up reads them at each end of the interval, and may come half of
-/// this late.
+/// The two clocks may differ by so much without a stall. A wake-up reads them at each end of the interval, and may
+/// come half of this late.
 const READ_APART: Span = Span::from_millis(1);
 /// A path that stood still for more than this share of the time makes a result doubtful.
 const STALLED_SHARE: f64 = 0.1;

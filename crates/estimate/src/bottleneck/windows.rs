@@ -47,8 +47,8 @@ impl ProbeWindows {
         self.changes.push_back((now, rate));
     }
 
-    /// A probe sent at `sent` took `rtt`, where the least round-trip time is `least` seconds. True if with it a window is
-    /// full: six probes, and `period` from the first's departure to the last's.
+    /// A probe sent at `sent` took `rtt`, where the least round-trip time is `least` seconds. True if with it a
+    /// window is full: six probes, and `period` from the first's departure to the last's.
     pub fn observe(&mut self, sent: Time, rtt: Span, least: f64, period: Span) -> bool {
         while let Some(&(at, rate)) = self.changes.front()
             && at <= sent

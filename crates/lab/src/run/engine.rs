@@ -52,7 +52,8 @@ pub struct Misfit {
     pub complaint: Complaint,
 }
 
-/// Told now and then how far a run is: seconds of the scenario passed, of how many if known. [`ControlFlow::Break`] ends it.
+/// Told now and then how far a run is: seconds of the scenario passed, of how many if known. [`ControlFlow::Break`]
+/// ends it.
 pub type Progress<'a> = &'a dyn Fn(f64, Option<f64>) -> ControlFlow<()>;
 
 /// Lets a run come to its end unwatched.
@@ -61,8 +62,8 @@ pub const UNWATCHED: Progress<'static> = &|_, _| ControlFlow::Continue(());
 /// Runs `resolved` on `engine`.
 ///
 /// # Errors
-/// [`EngineError`]; [`EngineError::CannotAnswer`] if the engine can say nothing of such a scenario, [`EngineError::Stopped`] if
-/// `progress` ended the run.
+/// [`EngineError`]; [`EngineError::CannotAnswer`] if the engine can say nothing of such a scenario,
+/// [`EngineError::Stopped`] if `progress` ended the run.
 pub fn run(engine: Engine, resolved: &Resolved, progress: Progress<'_>) -> Result<Record, EngineError> {
     if progress(0.0, resolved.end.map(Span::as_secs_f64)).is_break() {
         return Err(EngineError::Stopped);
@@ -87,8 +88,8 @@ pub fn check(engine: Engine, resolved: &Resolved) -> Result<(), Misfit> {
     }
 }
 
-/// Whether [`run`] answers with `engine`: where it is made for `resolved`, and of [`Engine::Model`] also where a theory answers
-/// under assumptions that the scenario breaks.
+/// Whether [`run`] answers with `engine`: where it is made for `resolved`, and of [`Engine::Model`] also where a
+/// theory answers under assumptions that the scenario breaks.
 ///
 /// # Errors
 /// Why nothing can be said.

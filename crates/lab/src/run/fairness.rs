@@ -1,7 +1,7 @@
 //! Fairness: what each flow has beside the others, and how soon.
 //!
-//! [`compare`] needs a run's goodputs only. [`FairnessWatch`] looks at the flows once per interval of `record.fairness`:
-//! Jain's index against time, and the time each flow takes to its fair share.
+//! [`compare`] needs a run's goodputs only. [`FairnessWatch`] looks at the flows once per interval of
+//! `record.fairness`: Jain's index against time, and the time each flow takes to its fair share.
 
 use crate::run::record::{FairnessSeries, FlowSummary, Summary};
 use crate::run::resolve::{Resolved, ResolvedFlow};

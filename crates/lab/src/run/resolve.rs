@@ -51,7 +51,8 @@ pub struct Resolved {
     /// A wireless cell. `links` then has one entry, the air with the access point's queue in front of it, which all
     /// flows cross. Its rate is that of the cell's frames.
     pub cell: Option<CellPlan>,
-    /// Stations of the cell that are not saturated as the scenario has it, since a flow makes them send in the same category.
+    /// Stations of the cell that are not saturated as the scenario has it, since a flow makes them send in the same
+    /// category.
     pub unsaturated: Vec<String>,
     /// The transfers.
     pub flows: Vec<ResolvedFlow>,

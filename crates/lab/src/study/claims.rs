@@ -100,7 +100,8 @@ pub struct Disagreement {
     /// The cases that disagree, of those of the claim. Absent: all.
     #[serde(default)]
     pub cases: BTreeMap<String, String>,
-    /// The band's lower end, in the form of the claim's own bound: of a claim with a `baseline` or `of`, a share of that.
+    /// The band's lower end, in the form of the claim's own bound: of a claim with a `baseline` or `of`, a share of
+    /// that.
     pub at_least: Option<String>,
     /// The band's upper end. Of `agree`: how far the engines are apart; of `within_factor`: the factor.
     pub at_most: Option<String>,

@@ -1,7 +1,7 @@
 //! An experiment: a scenario, the engines that are asked, how often, and where results are kept.
 //!
-//! Each command of `tightlink` that runs scenarios is one method here, and so is what other programs ask for. None prints
-//! anything: a [`Watch`] is told how far the work is, and may stop it.
+//! Each command of `tightlink` that runs scenarios is one method here, and so is what other programs ask for. None
+//! prints anything: a [`Watch`] is told how far the work is, and may stop it.
 //!
 //! `experiment/kernel.rs` says how long the kernel takes, and `experiment/error.rs` how an experiment can end badly.
 //! `experiment/headline.rs` writes the headline of a figure, and `experiment/reference.rs` reads the reference data
@@ -181,8 +181,8 @@ impl Experiment {
         self.compared(claims, false, watch)
     }
 
-    /// As [`Self::compare`], with `claims` checked by as many simulated runs as [`Self::check`] makes. Where only some runs
-    /// are valid, the first of these is the one that is shown.
+    /// As [`Self::compare`], with `claims` checked by as many simulated runs as [`Self::check`] makes. Where only
+    /// some runs are valid, the first of these is the one that is shown.
     ///
     /// # Errors
     /// [`ExperimentError`]; finished runs are kept.

@@ -48,7 +48,8 @@ impl fmt::Display for Room {
     }
 }
 
-/// The mean base RTT of the flows and users that cross the link either way, by the distributions that they are drawn from.
+/// The mean base RTT of the flows and users that cross the link either way, by the distributions that they are drawn
+/// from.
 pub(crate) fn mean_rtt(document: &Document, resolved: &Resolved, link: usize) -> Option<Span> {
     let scenario = document.scenario().ok()?;
     let spread = |section: &str, entry: usize| {

@@ -1,5 +1,5 @@
-//! Which buffer? An operator's question, answered by theory ([`from_theory`]) and checked by simulation, and by the kernel if asked
-//! ([`Study`]).
+//! Which buffer? An operator's question, answered by theory ([`from_theory`]) and checked by simulation, and by the
+//! kernel if asked ([`Study`]).
 //!
 //! Reading order: `question.rs` the question and its defaults, `answer.rs` the answer, `hosts.rs` the effects of
 //! hosts that theory does not know. `theory.rs` has rules and their expectations, `choice.rs` the way from a curve to
@@ -45,7 +45,8 @@ const SPAN: f64 = 64.0;
 const BETWEEN: u32 = 3;
 /// The first look reaches up to so many bandwidth-delay products over the square root of the flows, or to `LARGEST`.
 const ROOTS: f64 = 6.0;
-/// Bandwidth-delay products up to which the first look reaches, and up to which any limit is tried, what hosts hold included.
+/// Bandwidth-delay products up to which the first look reaches, and up to which any limit is tried, what hosts hold
+/// included.
 const LARGEST: (f64, f64) = (1.2, 2.5);
 /// A choice among simulated limits may ask for others. They are simulated, and it is chosen again so often at most.
 const CHOICES: usize = 4;

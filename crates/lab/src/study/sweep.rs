@@ -72,8 +72,8 @@ pub struct Runner<'a, 'w> {
     pub watched: &'a Watched<'w>,
 }
 
-/// Runs every task on `engine`, reusing what the folder holds of earlier runs. Each is one step that is finished. Results
-/// come in the order of the tasks.
+/// Runs every task on `engine`, reusing what the folder holds of earlier runs. Each is one step that is finished.
+/// Results come in the order of the tasks.
 ///
 /// # Errors
 /// [`SweepError`]; what was finished before is kept.

@@ -18,7 +18,8 @@ use std::path::{Path, PathBuf};
 /// This many flows and populations have columns of their own: the first that any point has.
 const MOST: usize = 32;
 
-/// Writes `NAME.csv` and, with the feature `parquet`, `NAME.parquet` into `folder`, with the same columns; returns their paths.
+/// Writes `NAME.csv` and, with the feature `parquet`, `NAME.parquet` into `folder`, with the same columns; returns
+/// their paths.
 ///
 /// # Errors
 /// What the file system says; a file of an earlier sweep that could not be replaced is then unchanged.

@@ -144,7 +144,8 @@ pub struct Found {
     pub sought: Sought,
     /// The value that meets the target, as a scenario writes it: of a queue's room, whole packets.
     pub value: String,
-    /// The same in the unit the scenario uses, where that is another: what gives the same room with the scenario's seed.
+    /// The same in the unit the scenario uses, where that is another: what gives the same room with the scenario's
+    /// seed.
     pub written: Option<String>,
     /// A queue's room in every unit.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -24,7 +24,8 @@ const LEAST: f64 = 1e-6;
 /// R(t) = R(t - T) [1 + (T/d0) (alpha (C - y) - beta q/d0) / C]
 /// ```
 ///
-/// every T = min(10 ms, d0), with the first arrival after it is over; y is the input traffic, q the queue, d0 the mean RTT.
+/// every T = min(10 ms, d0), with the first arrival after it is over; y is the input traffic, q the queue, d0 the
+/// mean RTT.
 #[derive(Clone, Debug)]
 pub struct Rcp {
     /// Bytes/s.

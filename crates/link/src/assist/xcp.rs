@@ -25,8 +25,8 @@ const LEAST: f64 = 1e-3;
 /// feedback = xi_pos rtt^2 s/cwnd - xi_neg rtt s    of a packet of s bytes
 /// ```
 ///
-/// The control interval is the mean RTT, by flows. It ends with the first arrival after its time is over: who could be told
-/// before?
+/// The control interval is the mean RTT, by flows. It ends with the first arrival after its time is over: who could
+/// be told before?
 #[derive(Clone, Debug)]
 pub struct Xcp {
     /// Bytes/s.

@@ -19,7 +19,8 @@ pub struct AltParameters {
 }
 
 impl Default for AltParameters {
-    /// Those of `[li2011]` from memory, for it is not among our papers: 1 s, 10 and 1 packets per second, 5 to 1600 packets.
+    /// Those of `[li2011]` from memory, for it is not among our papers: 1 s, 10 and 1 packets per second, 5 to 1600
+    /// packets.
     fn default() -> Self {
         Self { interval: Span::from_secs(1), increase: 10.0, decrease: 1.0, fewest: 5, most: 1600 }
     }
@@ -30,7 +31,8 @@ impl Default for AltParameters {
 /// ```text
 /// q <- q + a1 t_i - b1 t_b        within the fewest and the most packets
 /// ```
-/// Empty is a queue from which nothing is being sent either. Where the limit settles, it is so for `b1/(a1+b1)` of the time.
+/// Empty is a queue from which nothing is being sent either. Where the limit settles, it is so for `b1/(a1+b1)` of
+/// the time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Alt {
     parameters: AltParameters,

@@ -31,8 +31,8 @@ impl Bursts {
         Self { ends: start }
     }
 
-    /// When the packet comes that is `gap` after the one at `now`. The gap passes only while a burst lasts, so no packet
-    /// is gained or lost at a burst's ends and the long-run rate is exact.
+    /// When the packet comes that is `gap` after the one at `now`. The gap passes only while a burst lasts, so no
+    /// packet is gained or lost at a burst's ends and the long-run rate is exact.
     pub(super) fn after(&mut self, mut now: Time, mut gap: Span, lengths: &mut Lengths<'_>) -> Time {
         while now + gap >= self.ends {
             gap = gap.saturating_sub(self.ends.since(now));

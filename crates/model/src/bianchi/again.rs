@@ -27,7 +27,8 @@ struct After {
 }
 
 impl Again {
-    /// Of `stations` that transmit in a slot with probability `tau` and draw 0 with probability `zero` after a collision.
+    /// Of `stations` that transmit in a slot with probability `tau` and draw 0 with probability `zero` after a
+    /// collision.
     pub(super) fn of(stations: u32, tau: f64, zero: f64) -> Self {
         let most = MOST_COLLIDERS.min(stations as usize);
         let after = after(most, zero.min(1.0 - LEAST));

@@ -1,10 +1,11 @@
 //! Classes of stations with different AIFS, windows and frames: EDCA.
 //!
-//! Source: the method of Tinnirello and Bianchi, "Rethinking the IEEE 802.11e EDCA Performance Modeling Methodology", IEEE/ACM Trans.
-//! Networking 18(2), 2010 `[tinnirello2010edca]`: the slots after a busy period are told apart. They are numbered `k = 0, 1, …` from the
-//! end of the shortest AIFS; zones in which the same classes contend follow from that. A station of a class whose AIFS is `d` slots
-//! longer, with a counter of `r`, transmits at `k = d + r` if nobody has before. What is solved for is the distribution `G(r)` of the
-//! counters as the medium becomes idle, each station independent of the others:
+//! Source: the method of Tinnirello and Bianchi, "Rethinking the IEEE 802.11e EDCA Performance Modeling Methodology",
+//! IEEE/ACM Trans. Networking 18(2), 2010 `[tinnirello2010edca]`: the slots after a busy period are told apart. They
+//! are numbered `k = 0, 1, …` from the end of the shortest AIFS; zones in which the same classes contend follow from
+//! that. A station of a class whose AIFS is `d` slots longer, with a counter of `r`, transmits at `k = d + r` if
+//! nobody has before. What is solved for is the distribution `G(r)` of the counters as the medium becomes idle, each
+//! station independent of the others:
 //!
 //! ```text
 //! Q(k) = product over the other stations of P(d + r > k)        they are silent up to k
@@ -23,7 +24,8 @@ use units::{Complaint, Rate};
 /// The saturation of several classes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ByClass {
-    /// Each class, in the order in which they were given. One that nobody leaves a slot has no throughput and no attempts.
+    /// Each class, in the order in which they were given. One that nobody leaves a slot has no throughput and no
+    /// attempts.
     pub classes: Vec<Saturation>,
     /// The sum of the throughputs.
     pub throughput: Rate,
@@ -235,8 +237,8 @@ struct Cell<'a> {
 }
 
 impl Cell<'_> {
-    /// `Q`: for each `k` the probability that all stations are silent up to it; one station of class `but` left out. Ends where it is
-    /// zero.
+    /// `Q`: for each `k` the probability that all stations are silent up to it; one station of class `but` left out.
+    /// Ends where it is zero.
     fn silence(&self, but: Option<usize>) -> Vec<f64> {
         let end = self.contenders.iter().map(|contender| contender.offset + contender.counters.len()).max();
         let all = |k: usize| -> f64 {
@@ -256,8 +258,8 @@ impl Cell<'_> {
         f64::from(contender.class.stations) * alone.map(|(silent, share)| silent * share).sum::<f64>()
     }
 
-    /// The probability that class `index` takes part in a busy period, and no class with longer data frames. Of equal lengths, the class
-    /// given first counts as longer.
+    /// The probability that class `index` takes part in a busy period, and no class with longer data frames. Of equal
+    /// lengths, the class given first counts as longer.
     fn longest(&self, index: usize) -> f64 {
         let data = |class: usize| (self.contenders[class].class.data, std::cmp::Reverse(class));
         let begins = |k: usize| -> f64 {

@@ -144,8 +144,8 @@ pub fn own_backlog(rate: f64, delay: f64) -> Result<f64, OutOfRange> {
     number(per_second(rate)? * seconds("queueing delay", delay)?)
 }
 
-/// The rate, packets per second, that keeps `backlog` packets of the flow where packets wait for `delay`: the inverse of
-/// [`own_backlog`].
+/// The rate, packets per second, that keeps `backlog` packets of the flow where packets wait for `delay`: the inverse
+/// of [`own_backlog`].
 ///
 /// # Errors
 /// A negative backlog, or no delay.
@@ -173,7 +173,8 @@ pub fn capacity(service: f64, packet: Bytes) -> Result<Rate, OutOfRange> {
     Ok(Rate::from_bps_f64(bits / seconds("service time", service)?))
 }
 
-/// [`super::waiting`], `[madison:eq6]`: packets that wait where the delay is `delay` and a packet takes `service`, both in seconds.
+/// [`super::waiting`], `[madison:eq6]`: packets that wait where the delay is `delay` and a packet takes `service`,
+/// both in seconds.
 ///
 /// # Errors
 /// A negative delay, no service time.
@@ -199,7 +200,8 @@ pub fn utilization(backlog: f64) -> Result<f64, OutOfRange> {
     number(total::utilization(packets("backlog", backlog)?))
 }
 
-/// Packets that wait in an M/D/1 queue, and its mean wait in service times: `[madison:eq7]`, the inverse of [`utilization`].
+/// Packets that wait in an M/D/1 queue, and its mean wait in service times: `[madison:eq7]`, the inverse of
+/// [`utilization`].
 ///
 /// ```text
 /// B = d C/12 = U / (2 (1 - U))
@@ -309,7 +311,8 @@ pub fn starting_rate(backlog: f64, others: f64) -> Result<f64, OutOfRange> {
     number(total::starting_rate(packets("backlog", backlog)?, below_one("utilization by others", others)?))
 }
 
-/// The own packets that wait once a flow has begun to send at `share` where others use `others`: the inverse of [`starting_rate`].
+/// The own packets that wait once a flow has begun to send at `share` where others use `others`: the inverse of
+/// [`starting_rate`].
 ///
 /// ```text
 /// b = x / (2 (1 - u0 - x))
@@ -349,8 +352,8 @@ pub fn shared_backlog(share: f64, cross: f64, own: f64, adapting: f64) -> Result
     reached_backlog(share, below_one("utilization with the new rates", arriving)?)
 }
 
-/// `nD`, how many flows changed together: [`super::adapted`], `[madison:eq14]` solved for the number of flows. `None` where
-/// no number of flows explains the backlog.
+/// `nD`, how many flows changed together: [`super::adapted`], `[madison:eq14]` solved for the number of flows. `None`
+/// where no number of flows explains the backlog.
 ///
 /// # Errors
 /// No backlog, shares that are none.

@@ -1,7 +1,8 @@
-//! The queue at a given load: a birth-death chain of packets in the system, which an arrival joins unless it is dropped.
+//! The queue at a given load: a birth-death chain of packets in the system, which an arrival joins unless it is
+//! dropped.
 //!
-//! Loads go by `x = ln rho`, probabilities by their logarithms. Nothing overflows or cancels, however near `rho` is to 1, on either
-//! side of it, or however many packets the system holds.
+//! Loads go by `x = ln rho`, probabilities by their logarithms. Nothing overflows or cancels, however near `rho` is
+//! to 1, on either side of it, or however many packets the system holds.
 
 use crate::red::Red;
 use units::Fraction;
@@ -101,7 +102,8 @@ fn drop_tail(held: f64, x: f64) -> Stationary {
 fn found(held: f64, x: f64) -> f64 {
     let span = held * x;
     if span.abs() < 1e-2 {
-        // Both terms grow as 1/x, and their difference does not: its series, of which the next term is below 1e-14 of the first.
+        // Both terms grow as 1/x, and their difference does not: its series, of which the next term is below 1e-14 of
+        // the first.
         let (half, square) = (0.5 * (held - 1.0), held * held);
         return half + (square - 1.0) * x / 12.0 - (square * square - 1.0) * x.powi(3) / 720.0;
     }

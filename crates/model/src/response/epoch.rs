@@ -16,8 +16,8 @@ use super::{Protocol, highspeed, scalable};
 use crate::OutOfRange;
 use units::Fraction;
 
-/// The least and the largest loss rate that is stepped: below, an epoch of Reno takes more than a million round trips; above, timeouts
-/// rule.
+/// The least and the largest loss rate that is stepped: below, an epoch of Reno takes more than a million round
+/// trips; above, timeouts rule.
 pub const LOSS: (f64, f64) = (1e-12, super::MOST_LOSS);
 /// An epoch that begins within this part of the last one's beginning repeats it.
 const SAME: f64 = 1e-13;
@@ -38,7 +38,8 @@ pub struct Epoch {
     pub mean_window: f64,
 }
 
-/// The epoch of `protocol` at one loss in every `1/loss` packets; `None` for a protocol whose window does not go by `a(w)` and `b(w)`.
+/// The epoch of `protocol` at one loss in every `1/loss` packets; `None` for a protocol whose window does not go by
+/// `a(w)` and `b(w)`.
 ///
 /// # Errors
 /// If `loss` is not within [`LOSS`].
@@ -90,8 +91,8 @@ impl Rule {
         (1.0 - (self.decrease)(window)) * window
     }
 
-    /// From `window` on until `packets` are sent: the window then, and the round trips it took. Within a round trip the window rises
-    /// evenly.
+    /// From `window` on until `packets` are sent: the window then, and the round trips it took. Within a round trip
+    /// the window rises evenly.
     fn rise(&self, mut window: f64, mut packets: f64) -> (f64, f64) {
         let mut rounds = 0.0;
         loop {

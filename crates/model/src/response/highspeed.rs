@@ -30,8 +30,8 @@ pub const LOW_DECREASE: f64 = 0.5;
 /// long before, at 0.09. Ours to choose: half of `High_Decrease`.
 const LEAST_DECREASE: f64 = 0.05;
 
-/// w(p): the average window in segments at the loss rate `loss`, `0.12 / p^0.835` below [`LOW_LOSS`] and `1.2 / p^0.5` from
-/// there on `[rfc3649:5]`; infinite without loss. The two differ by 1.2 % at [`LOW_LOSS`].
+/// w(p): the average window in segments at the loss rate `loss`, `0.12 / p^0.835` below [`LOW_LOSS`] and
+/// `1.2 / p^0.5` from there on `[rfc3649:5]`; infinite without loss. The two differ by 1.2 % at [`LOW_LOSS`].
 #[must_use]
 pub fn window(loss: Fraction) -> f64 {
     let p = loss.get();
@@ -75,8 +75,8 @@ fn growth(b: f64) -> f64 {
 
 /// The closed form of one flow's throughput, as its window: `lambda R` `[highspeed:II]`.
 ///
-/// The window grows by `c w^0.8` per round trip from `(1-b) Wm` to `Wm`, with `b` the same for all windows. Between two losses it
-/// grows as the fifth power of time, `1/p` packets are sent, and
+/// The window grows by `c w^0.8` per round trip from `(1-b) Wm` to `Wm`, with `b` the same for all windows. Between
+/// two losses it grows as the fifth power of time, `1/p` packets are sent, and
 ///
 /// ```text
 /// c      = 0.156 b / (2 - b)
@@ -84,8 +84,8 @@ fn growth(b: f64) -> f64 {
 /// lambda = c / ( 5 p R Wm^0.2 (1 - (1-b)^0.2) )     packets/s
 /// ```
 /// which is a power law in `p`: `lambda R = A / p^(5/6)`. `decrease` is `b`; the source has 0.1, and so has
-/// [`super::Protocol::HighSpeed`]. For losses below [`LOW_LOSS`]: beyond, Reno's law is the larger one. From 1e-4 to 1e-7 it is 2.1 to
-/// 3.3 % below the RFC's 0.12 / p^0.835.
+/// [`super::Protocol::HighSpeed`]. For losses below [`LOW_LOSS`]: beyond, Reno's law is the larger one. From 1e-4 to
+/// 1e-7 it is 2.1 to 3.3 % below the RFC's 0.12 / p^0.835.
 ///
 /// # Errors
 /// If `decrease` is below 1e-9, where the difference of its powers is rounding, or not below 1.

@@ -1,7 +1,7 @@
 //! Many greedy flows out of step behind a drop-tail buffer: the square-root rule with a utilization.
 //!
-//! The sum of `n` independent windows is nearly normal. Its mean is taken to be `1 + b/2` bandwidth-delay products, half-way up the
-//! buffer, and its standard deviation
+//! The sum of `n` independent windows is nearly normal. Its mean is taken to be `1 + b/2` bandwidth-delay products,
+//! half-way up the buffer, and its standard deviation
 //!
 //! ```text
 //! sigma = s (1 + b) / sqrt(n)      s = (1 - beta) / ( (1 + beta) sqrt(3) )
@@ -15,7 +15,8 @@ use super::{LARGEST, kept_share, part, products};
 use crate::OutOfRange;
 use crate::root::decreasing_root;
 
-/// The standard deviation of one window over its mean, for a window that is uniform from `kept` of its largest value up.
+/// The standard deviation of one window over its mean, for a window that is uniform from `kept` of its largest value
+/// up.
 ///
 /// ```text
 /// s = (1 - beta) / ( (1 + beta) sqrt(3) )

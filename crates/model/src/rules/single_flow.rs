@@ -1,17 +1,18 @@
 //! One greedy flow behind a drop-tail buffer: its least and its mean utilization, and the buffers that reach them.
 //!
-//! Notation. `b` is the buffer in bandwidth-delay products, `beta` the share of its window that a control keeps at a loss.
-//! The window, in the same unit, is `1 + b` at the loss and `beta (1 + b)` behind it. The link is busy while the window is at
-//! least 1; below that its rate is the window.
+//! Notation. `b` is the buffer in bandwidth-delay products, `beta` the share of its window that a control keeps at a
+//! loss. The window, in the same unit, is `1 + b` at the loss and `beta (1 + b)` behind it. The link is busy while
+//! the window is at least 1; below that its rate is the window.
 //!
 //! The *least* utilization is the rate just after a decrease. Rules of thumb ask it to be 1, which gives
 //! `b = 1/beta - 1`. The *mean* utilization is that of the whole cycle. An operator measures the mean, and it is far
 //! above the least in small buffers. For Reno at `b = 0.1` it is 0.82, where the least is 0.55.
 //!
-//! Left out: slow start, timeouts, packets as units, and the round in which losses are repaired. So nothing here holds below
-//! some ten packets of window or buffer.
+//! Left out: slow start, timeouts, packets as units, and the round in which losses are repaired. So nothing here
+//! holds below some ten packets of window or buffer.
 //!
-//! Ranges: `beta` from 0.001 to 0.999, buffers up to 1e6 bandwidth-delay products, utilizations and shares of time from 0 to 1.
+//! Ranges: `beta` from 0.001 to 0.999, buffers up to 1e6 bandwidth-delay products, utilizations and shares of time
+//! from 0 to 1.
 
 use super::{kept_share, part, products};
 use crate::OutOfRange;
@@ -62,8 +63,8 @@ pub enum Recovery {
 /// ```text
 /// u = min( beta (1 + b), 1 )
 /// ```
-/// `beta` = `kept` in (0, 1), `b` = `buffer` in bandwidth-delay products, zero or more. It is the rate once recovery is over,
-/// so it is the same with and without proportional rate reduction; [`recovery_rate`] is what differs.
+/// `beta` = `kept` in (0, 1), `b` = `buffer` in bandwidth-delay products, zero or more. It is the rate once recovery
+/// is over, so it is the same with and without proportional rate reduction; [`recovery_rate`] is what differs.
 ///
 /// # Errors
 /// An argument out of its range.
@@ -88,7 +89,8 @@ pub fn buffer_for_least(kept: f64, utilization: f64) -> Result<f64, OutOfRange> 
     Ok((utilization / kept - 1.0).max(0.0))
 }
 
-/// The least rate over the capacity inside the round trip of recovery, in which the queue of `buffer` bandwidth-delay products drains.
+/// The least rate over the capacity inside the round trip of recovery, in which the queue of `buffer` bandwidth-delay
+/// products drains.
 ///
 /// ```text
 /// Halt           0 once the queue is empty: a pause of (1 - beta)(1 + b) against b in the queue
@@ -120,9 +122,10 @@ pub fn recovery_rate(kept: f64, buffer: f64, recovery: Recovery) -> Result<f64, 
 /// Cubic         u = y + top ( (1 - y) - (1 - beta)(1 - y^4)/4 ),   y = cbrt( (b/top) / (1 - beta) )
 /// Exponential   u = (top - low) / ( ln(1/low) + b )
 /// ```
-/// and 1 from `low = 1` on. `PerRound` with `beta = 1/2` is [`crate::sawtooth::utilization`]. `Cubic` counts time from the end of
-/// the cycle, of which the share `y` has a queue. It takes each loss to come at the window of the one before, so that the convex
-/// part of the cubic is not reached. Derived here from the windows of the sources; the judge is simulation.
+/// and 1 from `low = 1` on. `PerRound` with `beta = 1/2` is [`crate::sawtooth::utilization`]. `Cubic` counts time
+/// from the end of the cycle, of which the share `y` has a queue. It takes each loss to come at the window of the one
+/// before, so that the convex part of the cubic is not reached. Derived here from the windows of the sources; the
+/// judge is simulation.
 ///
 /// # Errors
 /// An argument out of its range.
@@ -148,8 +151,8 @@ fn mean(saw: Saw, buffer: f64) -> f64 {
     mean.min(1.0)
 }
 
-/// The buffer, in bandwidth-delay products, at which [`mean_utilization`] is `utilization`: zero where no buffer reaches that already,
-/// `1/beta - 1` for 1.
+/// The buffer, in bandwidth-delay products, at which [`mean_utilization`] is `utilization`: zero where no buffer
+/// reaches that already, `1/beta - 1` for 1.
 ///
 /// # Errors
 /// An argument out of its range.
@@ -185,7 +188,8 @@ pub fn mean_backlog(saw: Saw, buffer: f64) -> Result<f64, OutOfRange> {
     Ok(backlog.clamp(0.0, buffer))
 }
 
-/// The backlog that is not exceeded for the share `share` of a cycle's time, in bandwidth-delay products. `share` is in [0, 1].
+/// The backlog that is not exceeded for the share `share` of a cycle's time, in bandwidth-delay products. `share` is
+/// in [0, 1].
 ///
 /// # Errors
 /// An argument out of its range.
@@ -204,7 +208,8 @@ pub fn backlog_quantile(saw: Saw, buffer: f64, share: f64) -> Result<f64, OutOfR
     Ok((window - 1.0).clamp(0.0, buffer))
 }
 
-/// The least utilization of one BBR flow, `[spang:performance21]`: the rate in the round trip that it sends at 3/4 of what it measures.
+/// The least utilization of one BBR flow, `[spang:performance21]`: the rate in the round trip that it sends at 3/4 of
+/// what it measures.
 ///
 /// ```text
 /// u = min( 3/4 + b, 1 )

@@ -1,6 +1,6 @@
-//! Slow start by its clock: each acknowledgement releases what it covers and what the window grows by, and the bottleneck
-//! sends that at its rate. A recursion over segments, up to the discovery of the first losses or to where no loss is to
-//! come.
+//! Slow start by its clock: each acknowledgement releases what it covers and what the window grows by, and the
+//! bottleneck sends that at its rate. A recursion over segments, up to the discovery of the first losses or to where
+//! no loss is to come.
 //!
 //! ```text
 //! D_j = max(D_(j-1), S_j) + 1/mu               segment j, sent at S_j, has left the bottleneck at D_j

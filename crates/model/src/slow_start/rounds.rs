@@ -21,8 +21,8 @@ pub(super) struct Rounds {
     pub(super) threshold: f64,
     /// Lost and not sent again, ascending.
     holes: VecDeque<u64>,
-    /// Holes are known; else everything from `resend` to `resend_to` is sent again, but for what an acknowledgement says has
-    /// arrived.
+    /// Holes are known; else everything from `resend` to `resend_to` is sent again, but for what an acknowledgement
+    /// says has arrived.
     selective: bool,
     resend: u64,
     resend_to: u64,

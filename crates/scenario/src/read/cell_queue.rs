@@ -18,7 +18,8 @@ enum Rule {
 const RULES: &[(&str, Rule)] =
     &[("fixed", Rule::Fixed), ("ebdp", Rule::Ebdp), ("alt", Rule::Alt), ("a*", Rule::Lesser)];
 
-/// A limit as a queue of the cell may have it. The forms that need a rate can be read, so that the fault says why they are refused.
+/// A limit as a queue of the cell may have it. The forms that need a rate can be read, so that the fault says why
+/// they are refused.
 #[derive(Clone, Copy, PartialEq)]
 struct Room(Limit);
 

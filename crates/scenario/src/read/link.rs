@@ -123,7 +123,8 @@ pub(super) fn limit(at: &At<'_>) -> Option<Limit> {
     at.above_zero(" packets", NO_ROOM)
 }
 
-/// Reads a queue's table of the keys `known`: its policy and what is set of it, thresholds by `room`. The limit is left to others.
+/// Reads a queue's table of the keys `known`: its policy and what is set of it, thresholds by `room`. The limit is
+/// left to others.
 pub(super) fn policy<'a>(at: &At<'a>, known: schema::Keys, room: settings::ReadRoom) -> Option<Policy<'a>> {
     if let Value::String(limit) = &at.node.value {
         let help = format!("write {{ kind = \"drop-tail\", limit = \"{limit}\" }}");

@@ -230,7 +230,8 @@ fn stations(root: &Keys<'_>, dcf: bool) -> (Option<Vec<Station>>, Option<Vec<Str
     (stations, names, saturated)
 }
 
-/// Reads one table of stations. `next` is the number of the next one without a name; `seen` are the names that are taken.
+/// Reads one table of stations. `next` is the number of the next one without a name; `seen` are the names that are
+/// taken.
 fn station(
     at: &At<'_>,
     default: &str,

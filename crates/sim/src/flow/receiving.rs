@@ -29,7 +29,8 @@ impl Flow {
         }
     }
 
-    /// Sends an acknowledgement that a timer of the receiver caused: into the queue of the way back, or straight to the sender.
+    /// Sends an acknowledgement that a timer of the receiver caused: into the queue of the way back, or straight to
+    /// the sender.
     fn say<M: Medium>(&mut self, now: Time, ack: Acknowledgement, blocks: &SackBlocks, medium: &mut M) {
         if M::CARRIES_ACKNOWLEDGEMENTS && self.way_back.is_some() {
             if let Some(packet) = self.acknowledge(now, ack) {

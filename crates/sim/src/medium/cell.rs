@@ -1,8 +1,9 @@
 //! A wireless cell between stations and a server behind a wire.
 //!
-//! A packet crosses the backhaul, which is a link each way, and the air, where the access functions that have frames contend
-//! ([`air::Cell`]). What waits for the air is in the queue of an access function: the access point has one per category, a station
-//! as well. The receiver has a packet as its data frame ends; the sender knows once it is acknowledged.
+//! A packet crosses the backhaul, which is a link each way, and the air, where the access functions that have frames
+//! contend ([`air::Cell`]). What waits for the air is in the queue of an access function: the access point has one
+//! per category, a station as well. The receiver has a packet as its data frame ends; the sender knows once it is
+//! acknowledged.
 //!
 //! Flows belong to the server's side and a station, and their place says in which direction data goes. Their
 //! acknowledgements go the other way in a category of their own. What a flow's base RTT has beyond the backhaul is

@@ -13,7 +13,8 @@ pub(crate) struct TightLink {
     knows_departures: bool,
     /// Owners of the packets dropped since flows were told.
     dropped: Vec<u32>,
-    /// There is nothing to settle: departures are known and no packet was dropped. Apart, as this is asked at every event.
+    /// There is nothing to settle: departures are known and no packet was dropped. Apart, as this is asked at every
+    /// event.
     settled: bool,
     /// Apart, as drops are rare.
     losses: Box<LossEpisodes>,

@@ -25,7 +25,8 @@ pub struct CellPlan {
     pub after_collision: AfterCollision,
     /// When those who collided go on: [`CellConfig::ack_timeout`].
     pub ack_timeout: Option<Span>,
-    /// The access point's functions and their queues, one per category that it sends in. Parameters may differ from the stations'.
+    /// The access point's functions and their queues, one per category that it sends in. Parameters may differ from
+    /// the stations'.
     pub access_point: Vec<DownlinkPlan>,
     /// Which of them an outcome is about: the one of the data.
     pub watched: usize,
@@ -55,8 +56,8 @@ pub struct DownlinkPlan {
     pub queue: QueuePlan,
     /// A limit of the queue that moves, beside the one that stands.
     pub moving: Option<MovingLimitConfig>,
-    /// Limits of the airtime that the access point has pending below its queues: the same in all categories that have them. Without
-    /// them one frame is below the queue at a time.
+    /// Limits of the airtime that the access point has pending below its queues: the same in all categories that have
+    /// them. Without them one frame is below the queue at a time.
     pub airtime: Option<AirtimeLimits>,
 }
 
@@ -124,8 +125,8 @@ impl CellPlan {
     /// The name of the access point, which no station may have.
     pub const ACCESS_POINT: &'static str = "access-point";
 
-    /// Channel access in this cell: station number 0 is the access point, number `n + 1` is number `n` of [`Self::stations`]. Its `check`
-    /// says what of the plan is not right.
+    /// Channel access in this cell: station number 0 is the access point, number `n + 1` is number `n` of
+    /// [`Self::stations`]. Its `check` says what of the plan is not right.
     #[must_use]
     pub fn access(&self, seed: u64) -> CellConfig {
         let access_point = StationConfig {

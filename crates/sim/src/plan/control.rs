@@ -21,8 +21,8 @@ pub struct ControlPlan {
 }
 
 impl ControlPlan {
-    /// The controller called `name` with the standard slow start, an initial window of ten segments of `segment` bytes of
-    /// payload, and no slow-start threshold.
+    /// The controller called `name` with the standard slow start, an initial window of ten segments of `segment`
+    /// bytes of payload, and no slow-start threshold.
     #[must_use]
     pub fn new(name: &str, segment: Bytes) -> Self {
         Self {

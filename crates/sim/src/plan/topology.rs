@@ -19,7 +19,8 @@ pub enum Topology {
         /// Which of them an outcome is about.
         tight: usize,
     },
-    /// A wireless cell and the wire behind it, as each flow's place says. An outcome is about a queue of the access point.
+    /// A wireless cell and the wire behind it, as each flow's place says. An outcome is about a queue of the access
+    /// point.
     Cell(CellPlan),
 }
 

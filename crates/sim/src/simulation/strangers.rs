@@ -38,7 +38,8 @@ fn plan(mbps: u64, limit: Limit, flows: Vec<FlowPlan>, (warmup, end): (u64, u64)
     }
 }
 
-/// Why `p_min` is not the paper's: with that, a flow that has sent 10/p packets has twice the target of one that has not.
+/// Why `p_min` is not the paper's: with that, a flow that has sent 10/p packets has twice the target of one that has
+/// not.
 #[test]
 fn with_the_printed_least_loss_rate_shares_of_madison_grow_with_age() {
     // The first has sent its 100 000 packets by 20 s, the last by a minute.

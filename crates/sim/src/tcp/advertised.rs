@@ -49,7 +49,8 @@ impl Advertised {
         self.edge - expected
     }
 
-    /// A segment sent at `sent` has arrived, and everything below `expected` with it; `early`: it did not come in order.
+    /// A segment sent at `sent` has arrived, and everything below `expected` with it; `early`: it did not come in
+    /// order.
     ///
     /// The sender answers each acknowledgement at once. So the time stamp that a segment echoes is that of the moment
     /// at which the segment was sent.

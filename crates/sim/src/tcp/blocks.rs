@@ -6,8 +6,8 @@ use super::bits::BitRing;
 /// Segments from the first up to and without the second.
 pub(crate) type Block = (u64, u64);
 
-/// The option of one acknowledgement: blocks, the most recently changed first. Where no acknowledgement is lost it names only
-/// what those before it did not, in any order.
+/// The option of one acknowledgement: blocks, the most recently changed first. Where no acknowledgement is lost it
+/// names only what those before it did not, in any order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SackBlocks {
     blocks: [Block; SackBlocks::ROOM],

@@ -1,17 +1,20 @@
 //! What a host does with segments that arrive close together, and with the acknowledgements they cause.
 //!
-//! - **Receive offload (GRO).** The network card raises its interrupt a little after the first segment, and neighbours that are
-//!   there by then are handed to TCP as one. TCP acknowledges them as one: a stretch acknowledgement.
+//! - **Receive offload (GRO).** The network card raises its interrupt a little after the first segment, and
+//!   neighbours that are there by then are handed to TCP as one. TCP acknowledges them as one: a stretch
+//!   acknowledgement.
 //! - **Quick acknowledgements.** A young connection acknowledges every segment (`TCP_MAX_QUICKACKS`), a grown one every
 //!   second.
-//! - **Pauses.** The processor does something else for a while, or the hypervisor runs another machine on it. The card's memory
-//!   and the socket's backlog keep what arrives, and one acknowledgement speaks for all of it after.
-//! - **Waking up.** A processor that has had nothing to do sleeps, and takes a while to begin: what arrives meanwhile is taken together.
+//! - **Pauses.** The processor does something else for a while, or the hypervisor runs another machine on it. The
+//!   card's memory and the socket's backlog keep what arrives, and one acknowledgement speaks for all of it after.
+//! - **Waking up.** A processor that has had nothing to do sleeps, and takes a while to begin: what arrives meanwhile
+//!   is taken together.
 //! - **Compressed selective acknowledgements** (`tcp_comp_sack_delay_ns`). Beyond a hole the fourth acknowledgement
 //!   and those after it wait for a timer, so that one speaks for all of them. It speaks for no more blocks than it
 //!   can name.
 //!
-//! The rules are Linux's: `dev_gro_receive`, `tcp_gro_receive`, `__tcp_ack_snd_check`, `tcp_sack_compress_send_ack`, `tcp_add_backlog`.
+//! The rules are Linux's: `dev_gro_receive`, `tcp_gro_receive`, `__tcp_ack_snd_check`, `tcp_sack_compress_send_ack`,
+//! `tcp_add_backlog`.
 
 mod pauses;
 
@@ -159,7 +162,8 @@ impl Coalescing {
         self.hand_over(now, pause)
     }
 
-    /// An acknowledgement beyond a hole is about to leave, and names `block`. What leaves in its place, if it does not wait.
+    /// An acknowledgement beyond a hole is about to leave, and names `block`. What leaves in its place, if it does
+    /// not wait.
     fn compress(
         &mut self,
         now: Time,
@@ -230,7 +234,8 @@ impl Receiver {
         })
     }
 
-    /// `batch` is handed to TCP. The acknowledgement of all of it, and the blocks it names where none is lost on its way.
+    /// `batch` is handed to TCP. The acknowledgement of all of it, and the blocks it names where none is lost on its
+    /// way.
     pub(crate) fn on_batch(&mut self, now: Time, batch: Batch) -> Option<(Acknowledgement, SackBlocks)> {
         self.by_inner_deadline(|own| own.take_batch(now, batch))
     }

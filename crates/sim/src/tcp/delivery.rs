@@ -137,8 +137,8 @@ impl Delivery {
         self.records.first = self.records.first.max(una.min(self.records.next));
     }
 
-    /// What the acknowledgement at hand tells, after all its segments and before what it acknowledges is forgotten; `None` if
-    /// it delivered nothing.
+    /// What the acknowledgement at hand tells, after all its segments and before what it acknowledges is forgotten;
+    /// `None` if it delivered nothing.
     #[inline]
     pub(super) fn sample(&mut self, min_rtt: Span, payload: u64) -> Option<RateSample> {
         let delivered = std::mem::take(&mut self.newly_delivered);

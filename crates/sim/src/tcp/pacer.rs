@@ -31,8 +31,8 @@ pub(super) struct Pacer {
 }
 
 impl Pacer {
-    /// Nothing is held back before there is a rate, but by a line on which a segment takes `line_gap`. `single`: what leaves never
-    /// leaves together.
+    /// Nothing is held back before there is a rate, but by a line on which a segment takes `line_gap`. `single`: what
+    /// leaves never leaves together.
     pub(super) fn new(single: bool, line_gap: Span) -> Self {
         let (rate, gap) = (Rate::ZERO, Span::ZERO);
         let free_at = Time::ZERO;

@@ -40,8 +40,8 @@ pub(super) struct Scoreboard {
     loss_edge: u64,
     /// Holes below this have been sent again if they were lost (HighRxt + 1).
     resend_from: u64,
-    /// Without names: fast recovery is under way, and partial acknowledgements have taken this much more of the window than
-    /// duplicates had added to it.
+    /// Without names: fast recovery is under way, and partial acknowledgements have taken this much more of the
+    /// window than duplicates had added to it.
     recovering: bool,
     overdrawn: u64,
     /// One past the three highest selectively acknowledged segments, highest first; zero when there are fewer.

@@ -1,22 +1,23 @@
-//! What the decisions of SOBAS hang on, each with its source or reason. `docs/papers/sobas.md` has what each is worth on paths that
-//! nobody looked at while they were chosen.
+//! What the decisions of SOBAS hang on, each with its source or reason. `docs/papers/sobas.md` has what each is worth
+//! on paths that nobody looked at while they were chosen.
 
 use units::{Span, Time};
 
 /// The parameters of SOBAS.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameters {
-    /// Goodput samples are nearly equal when their spread is within this share of their median (the source says "almost equal").
+    /// Goodput samples are nearly equal when their spread is within this share of their median (the source says
+    /// "almost equal").
     pub nearly_equal: f64,
-    /// The standing queue that S aims at: this share of the base RTT, at least 1 ms and two packets. With none the link idles between
-    /// the bursts of others; what is more is our own delay.
+    /// The standing queue that S aims at: this share of the base RTT, at least 1 ms and two packets. With none the
+    /// link idles between the bursts of others; what is more is our own delay.
     pub aim: f64,
     /// There is some queue when the least RTT of a round trip has risen by this share, at least 0.3 ms and a packet.
     pub hint: f64,
     /// The rate has dropped when a sample is below this share of the nearly equal ones before.
     pub dropped: f64,
-    /// While it ramps up, a window grows by this share of what is delivered: 0.28 is x1.25 per round trip. A slow start sends two
-    /// segments for one, and half of its window queues; here it is a fifth.
+    /// While it ramps up, a window grows by this share of what is delivered: 0.28 is x1.25 per round trip. A slow
+    /// start sends two segments for one, and half of its window queues; here it is a fifth.
     pub ramp: f64,
     /// The same with S decided, while nothing waits.
     pub explore: f64,

@@ -303,8 +303,8 @@ impl Path {
         Level::of(&[*best])
     }
 
-    /// R and T of the last round trip, or a few probes' time if that is more. `capacity`, C' in payload: what fills a hole comes
-    /// in order in one lump, but no path gives more than that.
+    /// R and T of the last round trip, or a few probes' time if that is more. `capacity`, C' in payload: what fills a
+    /// hole comes in order in one lump, but no path gives more than that.
     pub(super) fn last_round(&self, capacity: Option<f64>) -> Option<Level> {
         let sample = self.goodput.recent(self.times()?.base.max(LEAST_ROUND))?;
         let waits = self.rtt().since(sample.from)?;

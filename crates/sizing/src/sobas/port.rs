@@ -104,7 +104,8 @@ impl Sobas {
         }
     }
 
-    /// Nothing else was on the path before the transfer: trains agree, all of them or none came whole, and round trips do not differ.
+    /// Nothing else was on the path before the transfer: trains agree, all of them or none came whole, and round
+    /// trips do not differ.
     pub(crate) fn seemed_unused(&self) -> bool {
         let capacity = &self.path.capacity;
         let agree = capacity.spread().is_some_and(|spread| spread <= self.config.parameters.nearly_equal);

@@ -1,5 +1,5 @@
-//! For the fuzz targets only (`--cfg fuzzing`): a channel without a connection, whose incoming bytes a script says. Nothing
-//! on it waits.
+//! For the fuzz targets only (`--cfg fuzzing`): a channel without a connection, whose incoming bytes a script says.
+//! Nothing on it waits.
 
 use super::{Channel, Got, RAW};
 use crate::fuzzing::clock;

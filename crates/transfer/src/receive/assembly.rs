@@ -146,8 +146,8 @@ impl Assembly {
         }
     }
 
-    /// A sender has come: what is counted is counted from here, what another one left open is forgotten. Whether anything
-    /// was received in this session before.
+    /// A sender has come: what is counted is counted from here, what another one left open is forgotten. Whether
+    /// anything was received in this session before.
     pub(super) fn begin(&self) -> Result<bool, TransferError> {
         // Whole files that the sender before left without their names.
         self.name_waiting()?;
@@ -170,8 +170,8 @@ impl Assembly {
         ended
     }
 
-    /// What there is of a file under way is of no use. The journal says so first: what it says of a file that is gone could be
-    /// taken for another one.
+    /// What there is of a file under way is of no use. The journal says so first: what it says of a file that is gone
+    /// could be taken for another one.
     fn throw_away(&self, key: Key) -> Result<(), TransferError> {
         {
             let mut journal = self.journal();

@@ -1,8 +1,8 @@
 //! [`Consent`]: what a sender has announced, and how much of it the receiver's user accepts.
 //!
-//! Nothing is stored before something was announced and accepted. What was accepted is a cap: more than that has to be
-//! announced, and is asked about again where there is somebody to ask. Without, the ticket is the consent to what is announced,
-//! up to the limit if there is one.
+//! Nothing is stored before something was announced and accepted. What was accepted is a cap: more than that has to
+//! be announced, and is asked about again where there is somebody to ask. Without, the ticket is the consent to what
+//! is announced, up to the limit if there is one.
 
 use super::Accept;
 use crate::error::TransferError;
@@ -16,8 +16,8 @@ use units::{Bytes, Time};
 
 /// An honest sender offers a file that keeps changing three times.
 const MOST_OFFERS: u32 = 8;
-/// With a limit so many entries are accepted, and one more for each 512 bytes of it: folders, links and empty files take
-/// room, too.
+/// With a limit so many entries are accepted, and one more for each 512 bytes of it: folders, links and empty files
+/// take room, too.
 const FREE_ENTRIES: u64 = 1000;
 const BYTES_PER_ENTRY: u64 = 512;
 /// No session has more entries: what is known of each takes memory.
@@ -66,7 +66,8 @@ pub(super) struct Consent {
 pub(super) struct Spent {
     /// Entries and bytes.
     offered: (u64, u64),
-    /// The largest size of each, by a hash of its name, and how often it was offered: a file that changed is offered again.
+    /// The largest size of each, by a hash of its name, and how often it was offered: a file that changed is offered
+    /// again.
     sizes: HashMap<u64, (u64, u32)>,
     hasher: RandomState,
 }
@@ -87,8 +88,8 @@ impl Consent {
         self.asking.is_some()
     }
 
-    /// The sender says how much there is. `free`: room on the disk of the folder at `path`; `resumed`: part of it is there
-    /// already.
+    /// The sender says how much there is. `free`: room on the disk of the folder at `path`; `resumed`: part of it is
+    /// there already.
     pub(super) fn announce(
         &mut self,
         counted: Counted,

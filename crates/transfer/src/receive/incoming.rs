@@ -60,8 +60,8 @@ pub(super) struct OpenChunk {
     pub(super) tally: Tally,
 }
 
-/// Bytes of chunks that are being written count in what is shown, so that a slow path is seen to move. They leave it with
-/// their chunk, whether that is complete then or not, and the chunk may be written again.
+/// Bytes of chunks that are being written count in what is shown, so that a slow path is seen to move. They leave it
+/// with their chunk, whether that is complete then or not, and the chunk may be written again.
 #[derive(Debug)]
 pub(super) struct Tally {
     arriving: Arc<AtomicU64>,
@@ -98,8 +98,8 @@ impl Incoming {
     }
 }
 
-/// The digests of these chunks as they lie in `file`; each byte read counts in `read`. Holes are not read, and hashed as
-/// `holes` allows. Ends with an error when `stopped` is set.
+/// The digests of these chunks as they lie in `file`; each byte read counts in `read`. Holes are not read, and hashed
+/// as `holes` allows. Ends with an error when `stopped` is set.
 pub(super) fn hashed(
     file: &File,
     chunks: Chunks,
@@ -134,8 +134,8 @@ pub(super) fn hashed(
     Ok(found)
 }
 
-/// The next bytes between `at` and `end` that are no hole; none at `end` if there are no more. Where a file system knows no
-/// holes, all is data.
+/// The next bytes between `at` and `end` that are no hole; none at `end` if there are no more. Where a file system
+/// knows no holes, all is data.
 fn next_data(file: &File, at: u64, end: u64) -> Range<u64> {
     match rustix::fs::seek(file, SeekFrom::Data(at)) {
         Err(Errno::NXIO) => end..end,

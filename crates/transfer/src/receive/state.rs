@@ -1,4 +1,5 @@
-//! [`State`]: what of a session outlives the receiver's process, in `.tightlink` in its folder, for its user's eyes only.
+//! [`State`]: what of a session outlives the receiver's process, in `.tightlink` in its folder, for its user's eyes
+//! only.
 //!
 //! `session` has the key and the secret, `journal` what has arrived, `partial/` the files under way, `lock` keeps a
 //! second receiver out. All of it goes when the session is finished, and with it the ticket.
@@ -88,8 +89,8 @@ pub(super) enum Origins {
 }
 
 impl State {
-    /// Takes up the session in the folder at `path`, or begins one. `new`: always begins one. A new ticket lasts for `expire`
-    /// from `now`, the time since 1970.
+    /// Takes up the session in the folder at `path`, or begins one. `new`: always begins one. A new ticket lasts for
+    /// `expire` from `now`, the time since 1970.
     pub(super) fn open(
         path: &Path,
         new: bool,

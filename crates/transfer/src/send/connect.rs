@@ -47,7 +47,8 @@ pub(super) struct Connections {
     pub(super) echoer: Option<Echoer>,
 }
 
-/// Connects, proves, and opens the data connections. `insist`: a control connection that is closed early is tried again.
+/// Connects, proves, and opens the data connections. `insist`: a control connection that is closed early is tried
+/// again.
 pub(super) fn connect(
     ticket: &Ticket,
     options: &SendOptions,

@@ -91,8 +91,8 @@ impl Count {
         state.counted
     }
 
-    /// An entry is about to be offered, of so many bytes and so many on the disk; again, if it had `before`. If that makes
-    /// more than all that was counted, it is to be announced first.
+    /// An entry is about to be offered, of so many bytes and so many on the disk; again, if it had `before`. If that
+    /// makes more than all that was counted, it is to be announced first.
     pub(super) fn offer(&self, size: (u64, u64), before: Option<(u64, u64)>) -> Option<Counted> {
         let mut state = locked(&self.state);
         let offered = &mut state.offered;

@@ -1,4 +1,5 @@
-//! For the fuzz targets only (`--cfg fuzzing`): a sender with a small tree that hears bytes of an input as its receiver's.
+//! For the fuzz targets only (`--cfg fuzzing`): a sender with a small tree that hears bytes of an input as its
+//! receiver's.
 
 mod tree;
 

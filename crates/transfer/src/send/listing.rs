@@ -45,8 +45,8 @@ pub struct Totals {
     pub failed: u64,
 }
 
-/// Lists what [`send`](super::send) would offer of `paths`; `observer` is told what is left out, and what cannot be read.
-/// `each` says whether to go on. Files are looked at and not opened.
+/// Lists what [`send`](super::send) would offer of `paths`; `observer` is told what is left out, and what cannot be
+/// read. `each` says whether to go on. Files are looked at and not opened.
 ///
 /// # Errors
 /// As [`send`](super::send) before it connects.

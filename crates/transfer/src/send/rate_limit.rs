@@ -55,8 +55,8 @@ impl RateLimit {
         state.waited += self.clock.now().since(began);
     }
 
-    /// Takes `bytes` at once for a packet train, which cannot wait: the data waits longer instead. False, and nothing taken,
-    /// while trains owe more than one of this size, so that trains and data together keep to the rate.
+    /// Takes `bytes` at once for a packet train, which cannot wait: the data waits longer instead. False, and nothing
+    /// taken, while trains owe more than one of this size, so that trains and data together keep to the rate.
     pub(super) fn take_for_train(&self, bytes: u64) -> bool {
         let Some(rate) = self.rate else { return true };
         let mut state = locked(&self.state);

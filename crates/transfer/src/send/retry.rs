@@ -53,9 +53,9 @@ impl Retry {
         self.reached = true;
     }
 
-    /// How far an attempt that has ended got. What is sent again and again is no progress: only what the receiver has more
-    /// than ever before.
-    /// And no more than the `offered` entries and bytes: a receiver that claims more would be tried for ever.
+    /// How far an attempt that has ended got. What is sent again and again is no progress: only what the receiver has
+    /// more than ever before. And no more than the `offered` entries and bytes: a receiver that claims more would be
+    /// tried for ever.
     pub(super) fn got(&mut self, progress: &Progress, offered: (u64, u64)) {
         let (entries, bytes) = (progress.entries.min(offered.0), progress.bytes.min(offered.1));
         let most = (self.most.0.max(entries), self.most.1.max(bytes));

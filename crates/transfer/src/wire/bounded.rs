@@ -1,4 +1,5 @@
-//! Texts and lists of bounded length, for `#[serde(with = …)]`: a longer one is not read, and texts are cut when written.
+//! Texts and lists of bounded length, for `#[serde(with = …)]`: a longer one is not read, and texts are cut when
+//! written.
 
 /// Bytes of a text for a person.
 pub(crate) const LONGEST_TEXT: usize = 1000;

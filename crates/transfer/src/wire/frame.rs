@@ -15,7 +15,8 @@ pub trait Framed: Serialize + DeserializeOwned {
     const LONGEST: usize;
 }
 
-/// A name and a link's target, 4095 bytes each, or the reports of 64 connections, 90 bytes each, and something around it.
+/// A name and a link's target, 4095 bytes each, or the reports of 64 connections, 90 bytes each, and something around
+/// it.
 impl Framed for ToReceiver {
     const LONGEST: usize = 16 << 10;
 }

@@ -31,8 +31,8 @@ impl Rounds {
         sample.delivered_before >= self.next
     }
 
-    /// The controller itself limits the rate, with `in_flight` bytes under way: samples of it are marked as an application's
-    /// limit would be, `MarkConnectionAppLimited()`.
+    /// The controller itself limits the rate, with `in_flight` bytes under way: samples of it are marked as an
+    /// application's limit would be, `MarkConnectionAppLimited()`.
     pub(crate) fn limit(&mut self, sample: &RateSample, in_flight: Bytes) {
         self.limited_until = Some(sample.delivered_total + in_flight);
     }

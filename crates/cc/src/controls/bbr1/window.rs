@@ -47,7 +47,8 @@ impl Window {
         self.target = target;
     }
 
-    /// Data were delivered: grows to the target, and before the pipe has been `filled` beyond it while little has been sent.
+    /// Data were delivered: grows to the target, and before the pipe has been `filled` beyond it while little has
+    /// been sent.
     #[inline]
     pub(super) fn grow(&mut self, sample: &RateSample, filled: bool) {
         let acked = sample.newly_delivered;

@@ -5,7 +5,8 @@ use super::bounds::larger;
 use crate::RateSample;
 use units::Bytes;
 
-/// Congestion signals of a round. This round begins anew with the first loss, unlike that of [`Rounds`](crate::controls::bbr::Rounds).
+/// Congestion signals of a round. This round begins anew with the first loss, unlike that of
+/// [`Rounds`](crate::controls::bbr::Rounds).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Signals {
     /// Delivered as the round began.

@@ -81,7 +81,8 @@ impl Window {
         larger(inflight, self.least) + quanta
     }
 
-    /// Data were delivered after startup: the window grows to what the model wants, and `extra` for data that came together.
+    /// Data were delivered after startup: the window grows to what the model wants, and `extra` for data that came
+    /// together.
     #[inline]
     pub(super) fn grow(&mut self, sample: &RateSample, extra: f64, quanta: f64) {
         let grown = smaller(

@@ -10,7 +10,8 @@ pub(super) struct Gaps {
     mean: f64,
     /// 0: packets are evenly spaced; 1: they are a Poisson process.
     randomness: f64,
-    /// After the packet that leaves next: drawn, of mean one, and so the gap. Ahead of time, as nothing need wait for it then.
+    /// After the packet that leaves next: drawn, of mean one, and so the gap. Ahead of time, as nothing need wait for
+    /// it then.
     drawn: f64,
     next_gap: Span,
     /// When the next packet leaves.

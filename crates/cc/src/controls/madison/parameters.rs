@@ -29,7 +29,8 @@ pub struct Parameters {
     pub losses: Losses,
 }
 
-/// What the loss rate counts. The paper calls `p` the rate of loss events, and its formula has "packets lost" [madison:3.1, 4.3].
+/// What the loss rate counts. The paper calls `p` the rate of loss events, and its formula has "packets lost"
+/// [madison:3.1, 4.3].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Losses {
     /// Each packet.

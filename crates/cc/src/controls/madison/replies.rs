@@ -53,8 +53,8 @@ impl Replies {
         sent >= self.awaited
     }
 
-    /// An acknowledgement came at `now`, caused by a segment sent at `sent`, and covers this many segments. True if that was a
-    /// probe; with it the dispersion per packet of the pair before, if there was one.
+    /// An acknowledgement came at `now`, caused by a segment sent at `sent`, and covers this many segments. True if
+    /// that was a probe; with it the dispersion per packet of the pair before, if there was one.
     pub(super) fn on_ack(&mut self, now: Time, sent: Time, segments: f64) -> (bool, Option<Span>) {
         let mut dispersion = None;
         match &mut self.open {

@@ -25,7 +25,8 @@ impl StartUp {
         self.rtts.clear();
     }
 
-    /// A probe has returned. Once there are enough, they are what `path` knows, and its service time in seconds is returned.
+    /// A probe has returned. Once there are enough, they are what `path` knows, and its service time in seconds is
+    /// returned.
     pub(super) fn observe(&mut self, rtt: Span, path: &mut Bottleneck, as_printed: bool) -> Option<f64> {
         path.observe_least(rtt);
         self.rtts.push(rtt);

@@ -4,22 +4,25 @@
 //! One file per theory in `model/`. `model/departure.rs` says how a scenario may differ from the assumptions of a
 //! theory. `model/answer.rs` makes the record of a theory's findings.
 //!
-//! **How a theory is chosen.** Each theory lists its departures: the parts of a scenario that it takes otherwise than they are.
-//! The theory with the least weight of departures answers, the first of the list in a tie. Without any departure it fits: the
-//! engine is made for the scenario, and claims judge the answer. Otherwise each departure is an assumption that the
-//! scenario breaks. The summary lists these, and no claim judges the answer. With `model.theory` a scenario names the theory itself.
+//! **How a theory is chosen.** Each theory lists its departures: the parts of a scenario that it takes otherwise than
+//! they are. The theory with the least weight of departures answers, the first of the list in a tie. Without any
+//! departure it fits: the engine is made for the scenario, and claims judge the answer. Otherwise each departure is
+//! an assumption that the scenario breaks. The summary lists these, and no claim judges the answer. With
+//! `model.theory` a scenario names the theory itself.
 //!
 //! **How to add a theory.**
 //! 1. The equations are pure functions in room `model`, with their source id and tests.
 //! 2. `model/NAME.rs` has a unit struct that implements [`Theory`]. Four functions:
 //!    - `name` and `source`: what assumptions and notes call it, and where it is from;
-//!    - `departures`: an empty list where the theory is about exactly such a scenario; else one [`Departure`] for each part that
-//!      it takes otherwise. Those that theories share are functions of `departure.rs`, what they share otherwise is in `tight.rs`. An error only where
-//!      nothing can be said. It must be cheap: every engine is asked before anything runs;
-//!    - `answer`: the numbers, as an [`Answer`]. It is called whatever the departures are, so it must put something in the place
-//!      of each. Numbers are finite, shares lie in [0, 1]; a solver that finds nothing is an error with the reason.
-//! 3. An entry in [`THEORIES`], with a word of `model.theory` in room `scenario`, or of a wireless cell in [`OF_CELLS`]. The place
-//!    decides ties only.
+//!    - `departures`: an empty list where the theory is about exactly such a scenario; else one [`Departure`] for
+//!      each part that it takes otherwise. Those that theories share are functions of `departure.rs`, what they share
+//!      otherwise is in `tight.rs`. An error only where nothing can be said. It must be cheap: every engine is asked
+//!      before anything runs;
+//!    - `answer`: the numbers, as an [`Answer`]. It is called whatever the departures are, so it must put something
+//!      in the place of each. Numbers are finite, shares lie in [0, 1]; a solver that finds nothing is an error with
+//!      the reason.
+//! 3. An entry in [`THEORIES`], with a word of `model.theory` in room `scenario`, or of a wireless cell in
+//!    [`OF_CELLS`]. The place decides ties only.
 //! 4. Tests: the answer where the theory fits, by a hand value; each departure, by a scenario that has it alone.
 //!    `tests/theories.rs` holds every theory to finite numbers on random scenarios.
 

@@ -4,8 +4,8 @@ use crate::run::record::Summary;
 use crate::run::resolve::Resolved;
 use units::Span;
 
-/// From this share of common loss episodes on losses are called synchronized. Chosen on drawn paths; docs/reference/commands.md
-/// says how it did on others.
+/// From this share of common loss episodes on losses are called synchronized. Chosen on drawn paths;
+/// docs/reference/commands.md says how it did on others.
 const SHARE: f64 = 0.9;
 
 /// What to know of a simulation whose losses are synchronized, if they are and its flows are alike.

@@ -49,8 +49,8 @@ const CODEL: (&str, &str) = ("link.queue.kind", "codel");
 const PIE: (&str, &str) = ("link.queue.kind", "pie");
 const FQ_CODEL: (&str, &str) = ("link.queue.kind", "fq-codel");
 
-/// Of each key what is set before, and a value that is not the default. A key may have several: an engine follows it if it
-/// does once. Switches need none: they are turned over.
+/// Of each key what is set before, and a value that is not the default. A key may have several: an engine follows it
+/// if it does once. Switches need none: they are turned over.
 type Sample = (&'static str, &'static [(&'static str, &'static str)], &'static str);
 const SAMPLES: &[Sample] = &[
     ("seed", &[], "2"),

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 /// Makes [`Percentiles`] of a list of names, shares and what each says.
 macro_rules! percentiles {
     ($($name:ident = $share:literal, $says:literal;)+) => {
-        /// Percentiles of one distribution: of the queue's length and delay weighted by time, of sessions by their number.
+        /// Percentiles of one distribution: of the queue's length and delay weighted by time, of sessions by their
+        /// number.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
         pub struct Percentiles<T> {
             $(#[doc = $says] pub $name: T,)+

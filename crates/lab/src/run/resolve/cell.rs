@@ -84,8 +84,8 @@ fn written(usual: Access, own: spec::Access) -> Access {
     }
 }
 
-/// The cell as the air and the access point's queue: what shares, tables and pages take for the tight link. Its rate is that of
-/// the cell's frames, which is more than it can carry.
+/// The cell as the air and the access point's queue: what shares, tables and pages take for the tight link. Its rate
+/// is that of the cell's frames, which is more than it can carry.
 pub(super) fn link(wlan: &Wlan, flows: &[&ResolvedFlow]) -> ResolvedLink {
     let down =
         || flows.iter().filter(|flow| flow.place.is_some_and(|place| place.direction == Direction::Down));

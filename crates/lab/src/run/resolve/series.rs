@@ -9,7 +9,8 @@ const MOST: u64 = 30_000_000;
 /// Flows that have series of their own where a scenario has more and does not ask for all.
 pub(crate) const SAMPLE: usize = 32;
 
-/// The flows with series, ascending: the first of each table as far as there is room, then others at equal distances. `None`: all.
+/// The flows with series, ascending: the first of each table as far as there is room, then others at equal distances.
+/// `None`: all.
 pub(super) fn sample(scenario: &Scenario, flows: &[ResolvedFlow]) -> Option<Vec<usize>> {
     if flows.len() <= SAMPLE || scenario.record.flows == RecordedFlows::All {
         return None;

@@ -9,8 +9,8 @@ use crate::study::task::{Answer, Task, shown as shown_value};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// What became of each claim, for those of its engines that were asked. A claim that selects no case, or whose engine did not
-/// answer, has failed: nothing may pass by not being looked at.
+/// What became of each claim, for those of its engines that were asked. A claim that selects no case, or whose engine
+/// did not answer, has failed: nothing may pass by not being looked at.
 #[must_use]
 pub fn check(claims: &[Claim], answers: &[Answer], asked: &[Engine]) -> Vec<Verdict> {
     claims.iter().map(|claim| verdict(claim, answers, asked)).collect()
@@ -137,7 +137,8 @@ pub(super) fn fits(pattern: &str, text: &str) -> bool {
 }
 
 impl Claim {
-    /// What is known of a case for which an engine does not bear the claim out; for a relation between engines, of any of them.
+    /// What is known of a case for which an engine does not bear the claim out; for a relation between engines, of
+    /// any of them.
     fn known(&self, engine: Option<Engine>, case: &Answer) -> Option<usize> {
         self.disagrees.iter().position(|known| {
             let asked = engine.zip(known.engines.as_ref());

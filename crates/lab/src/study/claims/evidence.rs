@@ -1,4 +1,5 @@
-//! [`Evidence`]: the runs that claims are judged by, simulated on all cores and kept, so that judging goes on where it was.
+//! [`Evidence`]: the runs that claims are judged by, simulated on all cores and kept, so that judging goes on where
+//! it was.
 //!
 //! A simulation whose numbers depend on its seed is run with several. Claims may say which runs are valid, as a paper
 //! does that repeats a series of measurements until its ends agree. A run that is not valid is then replaced by one

@@ -55,8 +55,8 @@ impl Tally {
     }
 }
 
-/// "claims: 41 held, 1 failed, 5 disagree; 47 judged (24 of them not by live), 5 left out, as too few engines were asked (5 of
-/// live)".
+/// "claims: 41 held, 1 failed, 5 disagree; 47 judged (24 of them not by live), 5 left out, as too few engines were
+/// asked (5 of live)".
 impl fmt::Display for Tally {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { held, failed, disagree, left_out, in_part } = self;

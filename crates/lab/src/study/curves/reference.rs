@@ -29,8 +29,8 @@ struct Columns<'a> {
 }
 
 impl Reference {
-    /// Reads the table in `text`, which is called `shown` in faults, for the figure `spec` of `document`. Its rows are points of the
-    /// sweep as the file has it; those that an override leaves out are not kept.
+    /// Reads the table in `text`, which is called `shown` in faults, for the figure `spec` of `document`. Its rows
+    /// are points of the sweep as the file has it; those that an override leaves out are not kept.
     ///
     /// # Errors
     /// A line that is none of such a table.

@@ -112,7 +112,8 @@ impl Scale {
         (1..=count).map(move |nth| value + step * f64::from(nth)).take_while(|value| *value >= 1.0)
     }
 
-    /// Values a little above the smallest that meets, or below the largest: where the metric moves one way they meet, too.
+    /// Values a little above the smallest that meets, or below the largest: where the metric moves one way they meet,
+    /// too.
     pub(super) fn within(&self, value: f64, sought: Sought) -> Vec<f64> {
         let way = if sought == Sought::Smallest { 1.0 } else { -1.0 };
         let (near, far) = (value * (1.0 + way * RESOLUTION), value * (1.0 + way * 5.0 * RESOLUTION));

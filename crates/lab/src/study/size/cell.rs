@@ -1,5 +1,5 @@
-//! The queue of a wireless cell's access point. A cell has no rate of its own, so that the most that the downloads get behind any fixed limit
-//! stands for full utilization. Runs of a cell vary: each number is a mean over seeds.
+//! The queue of a wireless cell's access point. A cell has no rate of its own, so that the most that the downloads
+//! get behind any fixed limit stands for full utilization. Runs of a cell vary: each number is a mean over seeds.
 
 mod asked;
 

@@ -7,13 +7,15 @@ use super::answer::{Point, TradeOff};
 use super::question::Question;
 use units::Span;
 
-/// The recommended limit is this many times the least one that surely keeps the utilization. Half the flows need up to sqrt(2) times as
-/// much; kernels lose a little more in small buffers than simulated hosts do (docs/papers/kernel.md).
+/// The recommended limit is this many times the least one that surely keeps the utilization. Half the flows need up
+/// to sqrt(2) times as much; kernels lose a little more in small buffers than simulated hosts do
+/// (docs/papers/kernel.md).
 pub const MARGIN: f64 = 1.5;
 /// It holds a new flow's first window in any case [rfc6928:2].
 pub const FLOOR: u64 = 10;
-/// It holds what the link carries in this time, or a bandwidth-delay product if that is less: flows that share a machine send in clumps.
-/// Chosen on the kernel. In simulation each flow has a machine of its own, and needs less (docs/guide/size.md).
+/// It holds what the link carries in this time, or a bandwidth-delay product if that is less: flows that share a
+/// machine send in clumps. Chosen on the kernel. In simulation each flow has a machine of its own, and needs less
+/// (docs/guide/size.md).
 const CLUMP: Span = Span::from_millis(2);
 /// A larger limit makes sense only if it gains more than this of utilization.
 const GAIN: f64 = 0.001;
@@ -131,8 +133,8 @@ fn crossing(curve: &[Point], excess: impl Fn(&Point) -> f64) -> Option<u64> {
     Some((low.packets as f64 + share * (high.packets - low.packets) as f64 + 1e-6).floor() as u64)
 }
 
-/// The limit at which the curve bends: farthest above the straight line between its ends, over the logarithm of the limit. `None` where
-/// nothing bends.
+/// The limit at which the curve bends: farthest above the straight line between its ends, over the logarithm of the
+/// limit. `None` where nothing bends.
 pub(super) fn knee(curve: &[Point]) -> Option<u64> {
     let (first, last) = (curve.first()?, curve.last()?);
     let place = |point: &Point| (point.packets.max(1) as f64).ln();

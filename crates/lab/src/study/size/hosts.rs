@@ -1,5 +1,5 @@
-//! What the ends of flows do that theory does not know: they hold packets, send them in bursts, and have a line of their own. On a path
-//! of microseconds that decides.
+//! What the ends of flows do that theory does not know: they hold packets, send them in bursts, and have a line of
+//! their own. On a path of microseconds that decides.
 
 use crate::run::resolve::ResolvedFlow;
 use cc::super_packet;
@@ -13,8 +13,8 @@ const LEAST_TOGETHER: u64 = 2;
 /// What hosts do.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hosts {
-    /// Added to each round trip: the receiver's card gathers neighbours, and the sender's departures jitter, by half of the jitter in
-    /// the mean.
+    /// Added to each round trip: the receiver's card gathers neighbours, and the sender's departures jitter, by half
+    /// of the jitter in the mean.
     always: Span,
     /// Added where the receiver's processor had nothing to do for a while.
     waking: Span,
@@ -53,8 +53,8 @@ impl Hosts {
         })
     }
 
-    /// Seconds that a round trip grows by which takes `round` seconds without a queue, for each of `flows` that share the link. A flow's packets arrive
-    /// close together; while the others' pass, its receiver has nothing to do.
+    /// Seconds that a round trip grows by which takes `round` seconds without a queue, for each of `flows` that share
+    /// the link. A flow's packets arrive close together; while the others' pass, its receiver has nothing to do.
     pub(super) fn held(&self, round: f64, flows: u64) -> f64 {
         let always = self.always.as_secs_f64();
         let idle = (round + always) * (1.0 - 1.0 / flows as f64);
@@ -66,8 +66,8 @@ impl Hosts {
         (self.always + self.waking).as_secs_f64()
     }
 
-    /// Packets of a burst that wait together at a link of `rate`, which each of `flows` with a window of `window` packets sends over
-    /// `rtt`. A line that is faster than the link by a little spreads them.
+    /// Packets of a burst that wait together at a link of `rate`, which each of `flows` with a window of `window`
+    /// packets sends over `rtt`. A line that is faster than the link by a little spreads them.
     pub(super) fn burst(&self, rate: Rate, flows: u64, window: f64, rtt: Span, packet: Bytes) -> f64 {
         let share = Rate::from_bps((rate.as_bps_f64() / flows as f64) as u64);
         let together = if self.together { super_packet(share, Some(rtt), packet, LEAST_TOGETHER) } else { 1 };

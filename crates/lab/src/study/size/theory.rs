@@ -15,7 +15,8 @@ const MANY: u64 = 300;
 /// with 0.92 BDP/sqrt(n) in simulation, where independent windows would have 99.9 %. With a ninth of the flows the
 /// promised value is below the simulated one.
 const IN_STEP: u64 = 9;
-/// In a window of fewer packets many losses end in a timeout, for want of duplicate acknowledgements. The sources have no timeouts.
+/// In a window of fewer packets many losses end in a timeout, for want of duplicate acknowledgements. The sources
+/// have no timeouts.
 const SMALL_WINDOW: f64 = 10.0;
 /// Bursts of several BBR flows that meet in a queue. Chosen on simulated paths of up to 2 ms. With bursts of 12, 3
 /// flows at 230 Mbit/s and 700 us have 83 % behind 24 packets and 99.9 % behind 50.
@@ -40,8 +41,8 @@ pub(super) enum Behaviour {
     Bbr,
 }
 
-/// How a flow of `control` behaves whose window is `window` packets at its largest; CUBIC saws as whichever of its windows is larger.
-/// Controls without a rule here are taken for Reno, which needs the most.
+/// How a flow of `control` behaves whose window is `window` packets at its largest; CUBIC saws as whichever of its
+/// windows is larger. Controls without a rule here are taken for Reno, which needs the most.
 pub(super) fn behaviour(control: &str, window: f64, rtt: f64) -> Behaviour {
     match control {
         "bbr" | "bbr3" => Behaviour::Bbr,
@@ -107,7 +108,8 @@ pub(super) fn expected(question: &Question, flows: u64, packets: u64) -> Point {
                 Behaviour::Saw(saw) => {
                     let spread =
                         said(many_flows::window_deviation(saw.kept)) / f64::from(apart(flows)).sqrt();
-                    // Flows are neither all in step nor all out of it: both utilizations are too little, both delays may be too short.
+                    // Flows are neither all in step nor all out of it: both utilizations are too little, both delays
+                    // may be too short.
                     (
                         said(single_flow::mean_utilization(saw, room))
                             .max(said(many_flows::least_utilization(saw.kept, apart(flows), room))),
@@ -116,8 +118,8 @@ pub(super) fn expected(question: &Question, flows: u64, packets: u64) -> Point {
                             .max(buffer.min(buffer / 2.0 + P95 * spread * (1.0 + buffer))),
                     )
                 }
-                // What several measure is not the link's rate less the others': their mean is nearer to the least of one. A flow alone has a
-                // queue in one round trip of eight, many keep up to a product waiting.
+                // What several measure is not the link's rate less the others': their mean is nearer to the least of
+                // one. A flow alone has a queue in one round trip of eight, many keep up to a product waiting.
                 Behaviour::Bbr if flows == 1 => {
                     (said(single_flow::bbr_mean_utilization(room)), buffer.min(0.25) / 8.0, buffer.min(0.25))
                 }
@@ -252,7 +254,8 @@ pub(super) fn rules(question: &Question) -> Vec<Rule> {
     rules
 }
 
-/// The fixed point of flows and queue, if every control has a response function: the least limit at which it has the target.
+/// The fixed point of flows and queue, if every control has a response function: the least limit at which it has the
+/// target.
 fn fixed_point(question: &Question, flows: u64) -> Option<Rule> {
     let of_each = question.mix.counts(flows).into_iter().map(|(control, flows)| {
         let base_rtt = question.rtt.mean() + question.rate.serialization(question.packet);

@@ -158,7 +158,8 @@ impl Twin {
         let point = Point::at(&self.question, packets);
         let drain = self.limit(packets) as f64 / self.rate();
         let scale = if self.is_whole() { 1.0 } else { self.question.drain(packets as f64) / drain };
-        // Between two losses a flow sends as many packets as the window squared: see theory.rs. BBR loses what its probes overflow.
+        // Between two losses a flow sends as many packets as the window squared: see theory.rs. BBR loses what its
+        // probes overflow.
         let full = self.question.window(self.stands_for);
         let rarer = if self.has_bbr() { 1.0 } else { (self.window / full).powi(2) };
         let (utilization, half) = (summary.utilization.unwrap_or_default(), summary.utilization_ci95);

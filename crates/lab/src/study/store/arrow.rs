@@ -1,9 +1,10 @@
 //! The unit of each column as metadata of its field, where Parquet has no place for it.
 //!
-//! Parquet's schema knows no metadata of a field. Arrow's does, and what reads Parquet into Arrow (pyarrow, pandas, Polars,
-//! DuckDB) looks for an Arrow schema in the file's metadata, under [`KEY`]. It is an encapsulated IPC message in base 64,
-//! and the message is a FlatBuffer. Only what our four kinds of columns need is written, front to back: an object is written
-//! after the one that points at it. The crates that could do it would be most of what this room has to compile.
+//! Parquet's schema knows no metadata of a field. Arrow's does, and what reads Parquet into Arrow (pyarrow, pandas,
+//! Polars, DuckDB) looks for an Arrow schema in the file's metadata, under [`KEY`]. It is an encapsulated IPC message
+//! in base 64, and the message is a FlatBuffer. Only what our four kinds of columns need is written, front to back:
+//! an object is written after the one that points at it. The crates that could do it would be most of what this room
+//! has to compile.
 
 use super::columns::Kind;
 

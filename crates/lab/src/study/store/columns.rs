@@ -1,5 +1,5 @@
-//! Tables as Parquet: one row per sample or point. Each column has its unit in the file's metadata (`units`, as JSON), and in
-//! that of its field (`arrow.rs`).
+//! Tables as Parquet: one row per sample or point. Each column has its unit in the file's metadata (`units`, as
+//! JSON), and in that of its field (`arrow.rs`).
 
 use super::arrow;
 use super::field::{Column, Field};
@@ -92,7 +92,8 @@ fn write_spread(path: &Path, series: &SpreadSeries) -> io::Result<()> {
     write_table(File::create(path)?, &columns)
 }
 
-/// `t_s, backlog_bytes, drops`: one row per sample. Where a limit moves, `limit_packets`; of a wireless cell, `busy_share`.
+/// `t_s, backlog_bytes, drops`: one row per sample. Where a limit moves, `limit_packets`; of a wireless cell,
+/// `busy_share`.
 fn write_link(path: &Path, link: &LinkSeries) -> io::Result<()> {
     let samples = link.t_s.len();
     let numbers = |values| vec![Piece::Numbers(values, samples)];
@@ -220,8 +221,8 @@ fn write(file: File, sheets: &[Sheet<'_>]) -> io::Result<()> {
 }
 
 fn try_write(file: File, sheets: &[Sheet<'_>]) -> Result<File, ParquetError> {
-    // Measured numbers hardly repeat: a dictionary of them would cost more than all the rest. In a file of one row group, least
-    // and largest values let a reader pass over nothing.
+    // Measured numbers hardly repeat: a dictionary of them would cost more than all the rest. In a file of one row
+    // group, least and largest values let a reader pass over nothing.
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_statistics_enabled(EnabledStatistics::None)

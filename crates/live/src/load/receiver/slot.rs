@@ -150,7 +150,8 @@ impl<'a> Slot<'a> {
         }
     }
 
-    /// Has the sizer measure and decide, and carries its wishes to the prober and to the sender, flow `id` of the session.
+    /// Has the sizer measure and decide, and carries its wishes to the prober and to the sender, flow `id` of the
+    /// session.
     pub(super) fn size(
         &mut self,
         id: usize,

@@ -111,7 +111,8 @@ impl Transmitter {
         self.feed(around);
     }
 
-    /// Hands the air what it may have: one frame at a time, or as many as the airtime limits allow. Stations take turns by packets.
+    /// Hands the air what it may have: one frame at a time, or as many as the airtime limits allow. Stations take
+    /// turns by packets.
     pub(super) fn feed(&mut self, around: &mut Surroundings<'_>) {
         loop {
             let queue = match (self.turn, self.limiter(around)) {

@@ -1,9 +1,10 @@
-//! How many segments a controller that wants every delivery hears of, with selective acknowledgements and without: the same.
+//! How many segments a controller that wants every delivery hears of, with selective acknowledgements and without:
+//! the same.
 
 use super::heard;
 
-/// A line is `time ms · event · delivered by rates`, of segments so far. Without selective acknowledgements what an event names is
-/// not looked at.
+/// A line is `time ms · event · delivered by rates`, of segments so far. Without selective acknowledgements what an
+/// event names is not looked at.
 #[track_caller]
 fn hears(script: &str) {
     for (sack, rate) in [(true, true), (true, false), (false, true), (false, false)] {

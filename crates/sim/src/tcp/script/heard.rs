@@ -60,8 +60,8 @@ impl CongestionControl for Heard {
     }
 }
 
-/// Plays `script` to a sender with this controller. After each line whatever may leave leaves, and the numbers `shown`, in
-/// segments, must be those that the line expects.
+/// Plays `script` to a sender with this controller. After each line whatever may leave leaves, and the numbers
+/// `shown`, in segments, must be those that the line expects.
 #[track_caller]
 pub(super) fn hears(sack: bool, rate: bool, shown: &[&str], script: &str) {
     let none = Bytes::ZERO;

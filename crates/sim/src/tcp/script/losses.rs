@@ -2,14 +2,15 @@
 
 use super::heard;
 
-/// A line is `time ms · event · told beside known`: losses told of, the most lost beside one, known as an episode began.
+/// A line is `time ms · event · told beside known`: losses told of, the most lost beside one, known as an episode
+/// began.
 #[track_caller]
 fn hears(sack: bool, rate: bool, script: &str) {
     heard::hears(sack, rate, &["told", "beside", "known"], script);
 }
 
-/// Of eight segments 0 and 4 are lost: three duplicates tell of the first, the partial acknowledgement of the second, and
-/// nothing else does.
+/// Of eight segments 0 and 4 are lost: three duplicates tell of the first, the partial acknowledgement of the second,
+/// and nothing else does.
 #[test]
 fn without_names_fast_retransmit_tells_of_each_hole_it_repairs() {
     for rate in [true, false] {

@@ -1,7 +1,7 @@
 //! RFC 6582, section 3.2: recovery without selective acknowledgements, rule by rule.
 //!
-//! Step 1 has a sender begin with `recover` at the number of its SYN. By the letter duplicates for its first segment would then be no
-//! sign. Here `recover` lies before that number, so that the first segment is repaired as any other.
+//! Step 1 has a sender begin with `recover` at the number of its SYN. By the letter duplicates for its first segment
+//! would then be no sign. Here `recover` lies before that number, so that the first segment is repaired as any other.
 
 use super::{config, play};
 
@@ -31,8 +31,9 @@ fn a_partial_acknowledgement_sends_the_next_hole() {
     );
 }
 
-/// Step 3, partial acknowledgements: the window shrinks by what is acknowledged and grows by one segment. Two of six duplicates
-/// are lost on their way, so it falls below the threshold: three segments take four and a half of their room.
+/// Step 3, partial acknowledgements: the window shrinks by what is acknowledged and grows by one segment. Two of six
+/// duplicates are lost on their way, so it falls below the threshold: three segments take four and a half of their
+/// room.
 #[test]
 fn a_partial_acknowledgement_takes_back_all_that_it_acknowledges() {
     let mut config = config(8);
@@ -74,8 +75,8 @@ fn only_the_first_partial_acknowledgement_resets_the_timer() {
     );
 }
 
-/// Step 3, full acknowledgements: the window is ssthresh, the second of the two that the step allows and ns-2's. Here nothing is
-/// outstanding, so all of it leaves at once.
+/// Step 3, full acknowledgements: the window is ssthresh, the second of the two that the step allows and ns-2's. Here
+/// nothing is outstanding, so all of it leaves at once.
 #[test]
 fn after_a_full_acknowledgement_the_window_is_the_threshold() {
     let mut config = config(16);
@@ -91,8 +92,8 @@ fn after_a_full_acknowledgement_the_window_is_the_threshold() {
     );
 }
 
-/// Step 2: a new fast retransmission only if more than `recover` is acknowledged. An acknowledgement of exactly that ends fast recovery, and
-/// duplicates after it, which segments sent again needlessly cause, are no sign.
+/// Step 2: a new fast retransmission only if more than `recover` is acknowledged. An acknowledgement of exactly that
+/// ends fast recovery, and duplicates after it, which segments sent again needlessly cause, are no sign.
 #[test]
 fn duplicates_of_what_was_sent_before_are_no_new_loss() {
     let mut config = config(4);

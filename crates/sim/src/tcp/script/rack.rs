@@ -35,8 +35,8 @@ fn a_lost_retransmission_is_sent_again_a_round_trip_later() {
     play(rack(8), &script("0r | w=2"));
 }
 
-/// Step 4: before three are selectively acknowledged, a quarter of the least round-trip time is left to reordering; then
-/// a timer tells, without a third.
+/// Step 4: before three are selectively acknowledged, a quarter of the least round-trip time is left to reordering;
+/// then a timer tells, without a third.
 #[test]
 fn two_selective_acknowledgements_and_a_quarter_of_a_round_trip_are_a_loss() {
     let mut config = rack(4);

@@ -60,8 +60,8 @@ fn several_losses_of_one_window_are_one_sign() {
     );
 }
 
-/// RFC 2581, section 3.2, step 5: any acknowledgement of new data ends fast recovery, so the second loss waits for the timer.
-/// What was sent meanwhile makes duplicates that start no other, as in ns-2's Reno.
+/// RFC 2581, section 3.2, step 5: any acknowledgement of new data ends fast recovery, so the second loss waits for
+/// the timer. What was sent meanwhile makes duplicates that start no other, as in ns-2's Reno.
 #[test]
 fn reno_repairs_one_loss_of_a_window_and_waits_for_the_timer_with_the_second() {
     let mut config = config(8);

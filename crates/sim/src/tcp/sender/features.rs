@@ -1,5 +1,5 @@
-//! What is on in a sender, as types. What happens per packet is compiled apart for each, so that nothing a flow does not
-//! have is looked at.
+//! What is on in a sender, as types. What happens per packet is compiled apart for each, so that nothing a flow does
+//! not have is looked at.
 
 /// What may be on.
 pub(crate) trait Features {

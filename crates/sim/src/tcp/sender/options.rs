@@ -1,5 +1,5 @@
-//! What a flow may turn on: PRR, ns-2's count of what is in the network, RACK-TLP, ECN. Each that is more than a line is a file
-//! of its own; here the sender drives them.
+//! What a flow may turn on: PRR, ns-2's count of what is in the network, RACK-TLP, ECN. Each that is more than a line
+//! is a file of its own; here the sender drives them.
 
 use super::offload::Offload;
 use super::{Episode, Features, Sender, SenderConfig, Transmission};

@@ -171,9 +171,10 @@ impl Sender {
         }
     }
 
-    /// Without names: how many segments the acknowledgement at hand says have just arrived, of which `newly` are acknowledged.
-    /// A duplicate says that one has, whichever. What a later acknowledgement covers has then been counted, but for the hole
-    /// it fills [Linux, `tcp_add_reno_sack()`, `tcp_remove_reno_sacks()`]; a timeout does not make it news.
+    /// Without names: how many segments the acknowledgement at hand says have just arrived, of which `newly` are
+    /// acknowledged. A duplicate says that one has, whichever. What a later acknowledgement covers has then been
+    /// counted, but for the hole it fills [Linux, `tcp_add_reno_sack()`, `tcp_remove_reno_sacks()`]; a timeout does
+    /// not make it news.
     #[cold]
     pub(super) fn note_unnamed(&mut self, now: Time, newly: u64, duplicate: bool) -> u64 {
         let pacing = &mut self.pacing;
@@ -195,8 +196,8 @@ impl Sender {
         }
     }
 
-    /// The same of the first outstanding segment, which duplicates or a partial acknowledgement have said is missing. Without
-    /// names the scoreboard has no loss edge to find it by.
+    /// The same of the first outstanding segment, which duplicates or a partial acknowledgement have said is missing.
+    /// Without names the scoreboard has no loss edge to find it by.
     pub(super) fn tell_first_lost(&mut self) {
         if self.pacing.deliveries {
             self.tell_losses_below(self.board.una() + 1);

@@ -48,7 +48,8 @@ impl Sender {
     }
 
     /// RFC 5681's duplicate: data are outstanding and it moves nothing. After a timeout duplicates tell of what was
-    /// sent again needlessly, and after Reno's fast recovery of what was sent in it. True if it says that one more has arrived.
+    /// sent again needlessly, and after Reno's fast recovery of what was sent in it. True if it says that one more
+    /// has arrived.
     pub(super) fn count_duplicate(&mut self, ack: &Acknowledgement) -> bool {
         let moves_nothing = ack.cumulative == self.board.una() && self.board.outstanding() > 0;
         let says_nothing = matches!(self.episode, Episode::Timeout { .. } | Episode::Barred { .. });
@@ -59,7 +60,8 @@ impl Sender {
     #[inline]
     pub(super) fn follow_episode(&mut self, now: Time, newly: u64) {
         let una = self.board.una();
-        // RFC 6582, section 3.2, steps 2 and 4: duplicates are no sign until more than what was sent before is acknowledged.
+        // RFC 6582, section 3.2, steps 2 and 4: duplicates are no sign until more than what was sent before is
+        // acknowledged.
         let beyond = u64::from(!self.sack);
         match self.episode {
             Episode::FastRecovery { until, .. } if una >= until => self.end_fast_recovery(until),
@@ -94,8 +96,8 @@ impl Sender {
         self.note_recovered();
     }
 
-    /// Everything sent before fast recovery is acknowledged. Of the two windows that RFC 6582 (section 3.2, step 3) allows then it is ssthresh, as
-    /// in ns-2, and not min(ssthresh, max(FlightSize, SMSS) + SMSS).
+    /// Everything sent before fast recovery is acknowledged. Of the two windows that RFC 6582 (section 3.2, step 3)
+    /// allows then it is ssthresh, as in ns-2, and not min(ssthresh, max(FlightSize, SMSS) + SMSS).
     fn end_fast_recovery(&mut self, until: u64) {
         self.end_episode();
         if !self.sack && self.board.una() == until {
@@ -168,7 +170,8 @@ impl Sender {
         } else {
             self.board.lose_everything();
         }
-        // Without names duplicates have said how much of it arrived: what the next acknowledgement covers is not told of.
+        // Without names duplicates have said how much of it arrived: what the next acknowledgement covers is not told
+        // of.
         if self.sack && self.pacing.deliveries {
             self.tell_losses();
             self.adopt::<Full>();

@@ -193,8 +193,8 @@ impl Assembly {
         Ok(Err(rules::TAKEN))
     }
 
-    /// Whether `file` has the content of one that has come, as far as it can be read. It ends at the first chunk that differs:
-    /// a hollow file costs its sender nothing, and must not have a large one read.
+    /// Whether `file` has the content of one that has come, as far as it can be read. It ends at the first chunk that
+    /// differs: a hollow file costs its sender nothing, and must not have a large one read.
     fn is_same(&self, file: &File, incoming: &Incoming, digest: &Digest) -> bool {
         let (chunks, came) = (incoming.chunks, incoming.lock().digests.clone());
         let mut found = BTreeMap::new();
@@ -211,8 +211,8 @@ impl Assembly {
         file_digest(chunks.size(), found.values()) == *digest
     }
 
-    /// Everything has come: files get their names, folders their rights and times, and all of it reaches the disk, for which
-    /// all `streams` wait. What could not have its name, and what else went wrong.
+    /// Everything has come: files get their names, folders their rights and times, and all of it reaches the disk,
+    /// for which all `streams` wait. What could not have its name, and what else went wrong.
     pub(in crate::receive) fn finish(&self, streams: u16) -> Result<Faults, TransferError> {
         let lost = self.name_waiting()?;
         let began = self.clock.now();

@@ -216,7 +216,8 @@ impl Assembly {
         Ok(Offered::Later(Box::new(examination)))
     }
 
-    /// How many bytes of a file are there from an interrupted run, if their digests still hold; `None`: there is no file.
+    /// How many bytes of a file are there from an interrupted run, if their digests still hold; `None`: there is no
+    /// file.
     fn claimed(&self, plan: &Plan) -> Option<u64> {
         let claimed = {
             let journal = self.journal();

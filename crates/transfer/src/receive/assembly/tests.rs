@@ -59,8 +59,8 @@ fn chunks(assembly: &Assembly, id: Id) {
     }
 }
 
-/// Receives the file, and forgets what the journal says after its last chunk: the process was killed there, when the file had
-/// its name already.
+/// Receives the file, and forgets what the journal says after its last chunk: the process was killed there, when the
+/// file had its name already.
 fn killed_after_the_rename(folder: &Path) {
     let (state, assembly) = assembly(folder, Existing::Refuse);
     assert_eq!(offered(&assembly, 0, entry()).unwrap(), Verdict::Want);

@@ -166,8 +166,8 @@ fn check_written(mut written: &[u8]) {
     }
 }
 
-/// Tells `model` all that comes on one control connection and the data connections beside it, and makes digests right. False
-/// if there is a file of larger chunks than the smallest.
+/// Tells `model` all that comes on one control connection and the data connections beside it, and makes digests
+/// right. False if there is a file of larger chunks than the smallest.
 fn prepare(segments: &mut [Segment], model: &mut Model) -> bool {
     let control: Vec<u8> = segments
         .iter()

@@ -39,8 +39,8 @@ fn bind_to(address: SocketAddr) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// This machine's addresses, for a ticket: IPv4 first. Those of bridges to containers and virtual machines only if there
-/// are no others, loopback only if there is none at all.
+/// This machine's addresses, for a ticket: IPv4 first. Those of bridges to containers and virtual machines only if
+/// there are no others, loopback only if there is none at all.
 pub(in crate::receive) fn own_addresses() -> Vec<IpAddr> {
     let interfaces = nix::ifaddrs::getifaddrs().into_iter().flatten();
     let up = interfaces.filter(|interface| {

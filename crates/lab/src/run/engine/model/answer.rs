@@ -26,7 +26,8 @@ pub(super) struct Answer {
     pub(super) loss_rate: Option<f64>,
     /// Mean of the bytes waiting at the tight link.
     pub(super) backlog_bytes: Option<f64>,
-    /// Packets that the tight link sent and dropped, where the theory counts them; `None`: what its rates come to over the run.
+    /// Packets that the tight link sent and dropped, where the theory counts them; `None`: what its rates come to
+    /// over the run.
     pub(super) packets: Option<Packets>,
     /// Share of time no packet waits there.
     pub(super) queue_empty: Option<f64>,

@@ -48,8 +48,8 @@ impl Departure {
     }
 }
 
-/// What every theory of links takes otherwise, but for queue policies, of which some know several: `flows` have another control than
-/// those that are `known`.
+/// What every theory of links takes otherwise, but for queue policies, of which some know several: `flows` have
+/// another control than those that are `known`.
 pub(super) fn of_links<'a>(
     resolved: &Resolved,
     flows: impl IntoIterator<Item = &'a ResolvedFlow>,
@@ -69,7 +69,8 @@ pub(super) fn of_links<'a>(
     departures.into_iter().flatten().collect()
 }
 
-/// What theories of many flows take otherwise: too few of `crossing`, at the weight of `found`, or flows that end; and marks of RED.
+/// What theories of many flows take otherwise: too few of `crossing`, at the weight of `found`, or flows that end;
+/// and marks of RED.
 pub(super) fn of_many(
     resolved: &Resolved,
     crossing: &[&ResolvedFlow],

@@ -4,8 +4,8 @@
 //! T_serv = d (AIFS_data + CWmin_data/2 slots + exchange_data) + AIFS_ack + CWmin_ack/2 slots + exchange_ack      d segments per acknowledgement
 //! goodput = d payload / T_serv
 //! ```
-//! Nothing collides if the last slot of the acknowledgements' first window comes before the first of the data's: `AIFSN_ack +
-//! CWmin_ack < AIFSN_data`. Otherwise both count down at the same time, which this leaves out.
+//! Nothing collides if the last slot of the acknowledgements' first window comes before the first of the data's:
+//! `AIFSN_ack + CWmin_ack < AIFSN_data`. Otherwise both count down at the same time, which this leaves out.
 
 use super::Theory;
 use super::answer::Answer;

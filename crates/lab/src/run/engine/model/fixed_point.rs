@@ -1,7 +1,8 @@
 //! Many greedy flows at one queue: the fixed point of load, loss and round-trip times (`model::fixed_point`).
 //!
-//! It fits ten greedy flows or more that have response functions, whatever their round-trip times, behind drop-tail or RED. As in its
-//! source adaptive RED is taken for simple RED, with the thresholds and the probability that it starts with; a note says so.
+//! It fits ten greedy flows or more that have response functions, whatever their round-trip times, behind drop-tail
+//! or RED. As in its source adaptive RED is taken for simple RED, with the thresholds and the probability that it
+//! starts with; a note says so.
 
 use super::Theory;
 use super::answer::{Answer, elsewhere, shares};

@@ -99,8 +99,8 @@ fn protocol(flow: &ResolvedFlow) -> Protocol {
     Protocol::named(&flow.control).filter(|named| KNOWN.contains(named)).unwrap_or(Protocol::Reno)
 }
 
-/// The flows of each class, by their places in the scenario: of one protocol, of neighbouring round-trip times. All classes that there
-/// are, if there may be so many.
+/// The flows of each class, by their places in the scenario: of one protocol, of neighbouring round-trip times. All
+/// classes that there are, if there may be so many.
 fn members(resolved: &Resolved) -> Vec<Vec<usize>> {
     let flow = |place: usize| &resolved.flows[place];
     let mut members = Vec::new();

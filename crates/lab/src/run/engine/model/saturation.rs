@@ -112,7 +112,8 @@ fn channel(cell: &CellPlan) -> Channel {
     Channel { slot: cell.phy.slot, sifs: cell.phy.sifs, after_collision }
 }
 
-/// What a function with `access` sends when it wins the medium: how many frames of `payload` fit into its TXOP, and how long they take.
+/// What a function with `access` sends when it wins the medium: how many frames of `payload` fit into its TXOP, and
+/// how long they take.
 pub(super) struct Burst {
     /// Exchanges, SIFS apart; one at least.
     pub(super) frames: u64,

@@ -1,4 +1,5 @@
-//! Mean and percentiles over all flows against time, for runs in which only a sample of the flows has series of its own.
+//! Mean and percentiles over all flows against time, for runs in which only a sample of the flows has series of its
+//! own.
 
 use crate::run::record::{Percentiles, Spread, SpreadSeries};
 use crate::run::resolve::{Resolved, ResolvedFlow};

@@ -7,7 +7,8 @@ fn question() -> Question {
     Question::of(Rate::from_bps(100_000_000))
 }
 
-/// Points of limit, utilization and half its interval. Packets wait for the whole limit; of 1000 packets one is lost at a limit of 1000.
+/// Points of limit, utilization and half its interval. Packets wait for the whole limit; of 1000 packets one is lost
+/// at a limit of 1000.
 fn curve(points: &[(u64, f64, f64)]) -> Vec<Point> {
     let question = question();
     let point = |&(packets, utilization, half): &(u64, f64, f64)| {
