@@ -45,6 +45,29 @@ fn without_time_stamps_one_segment_is_timed_at_a_time() {
     );
 }
 
+/// What was timed when an earlier segment is sent again gives no sample: its acknowledgement waits for the repair. The next new
+/// segment is timed.
+#[test]
+fn without_time_stamps_a_repair_stops_the_timing_of_what_left_before() {
+    let mut config = config(4);
+    config.transport.timestamps = false;
+    play(
+        config,
+        "  0 · go            · 0 1 2 3
+         # 4 is timed, 1 is lost.
+         100 · ack 1         · 4 | timer=400
+         101 · ack 1 sack 2  · 5
+         102 · ack 1 sack 3  · 6
+         200 · ack 1 sack 4  · 1r
+         201 · ack 1 sack 5  ·
+         202 · ack 1 sack 6  · 7
+         # No sample of 200 ms: the timeout is still 300 ms.
+         300 · ack 7         · 8 | timer=600
+         # 100 ms of 7: 3/4 of 50 ms of variation.
+         302 · ack 8         · 9 | timer=552",
+    );
+}
+
 /// Acknowledgements that are lost are made up for by the next, whose echo is of the segment that caused it.
 #[test]
 fn lost_acknowledgements_do_not_lengthen_the_sample() {
