@@ -293,8 +293,9 @@ impl Sender {
         Some(sent)
     }
 
-    /// Times `sent` if nothing is being timed. What is sent again is not timed (Karn's rule), and stops the timing of it or of a later
-    /// segment: the latter's acknowledgement waits for the repair, a round trip longer. 4.4BSD and ns-2 stop there, too.
+    /// Times `sent` if nothing is being timed. What is sent again is not timed (Karn's rule), and stops the timing of
+    /// itself or of a later segment. The acknowledgement of a later segment waits for the repair, a round trip
+    /// longer. 4.4BSD and ns-2 are remembered to stop there, too.
     fn time(&mut self, sent: &Transmission, now: Time) {
         match self.timed {
             None if !sent.again => self.timed = Some((sent.segment, now)),

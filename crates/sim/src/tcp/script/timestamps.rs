@@ -45,8 +45,8 @@ fn without_time_stamps_one_segment_is_timed_at_a_time() {
     );
 }
 
-/// What was timed when an earlier segment is sent again gives no sample: its acknowledgement waits for the repair. The next new
-/// segment is timed.
+/// What was timed when an earlier segment is sent again gives no sample: its acknowledgement waits for the repair. The
+/// next new segment is timed.
 #[test]
 fn without_time_stamps_a_repair_stops_the_timing_of_what_left_before() {
     let mut config = config(4);
