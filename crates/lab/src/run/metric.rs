@@ -262,6 +262,7 @@ pub const FLOW: &[Known<FlowSummary>] = &[
     of(Metric::new("threshold_segments", "slow-start threshold in the end", Segments).digits(1), |f| {
         f.threshold_segments
     }),
+    of(Metric::new("window_bytes", "sized window in the end", Data), |f| f.window_bytes),
     of(Metric::count("marks", "congestion marks", Segments).lower(), |f| real(f.marks)),
     of(Metric::new("rtt_s.min", "least RTT", Delay).lower(), |f| Some(f.rtt_s?.min)),
     of(RTT_MEAN, |f| Some(f.rtt_s?.mean)),

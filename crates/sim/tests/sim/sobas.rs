@@ -62,6 +62,20 @@ fn it_fills_a_path_without_a_queue_and_loses_nothing() {
 }
 
 #[test]
+fn on_a_slow_path_no_more_packets_wait_than_are_aimed_at() {
+    for (rate, rtt) in [(5_000_000, 30), (13_316_000, 22), (20_000_000, 60)] {
+        let mut path = path(sized_with("sobas", "cubic", Span::from_millis(rtt), true), 1.0);
+        path.topology.links_mut()[0].config.rate = Rate::from_bps(rate);
+        path.topology.links_mut()[0].limit = Limit::Packets(50);
+        let report = run(path);
+        let share = report.goodput().as_bps_f64() / (rate as f64 * 1448.0 / 1500.0);
+        let waits = report.rtt.mean().expect("samples").saturating_sub(Span::from_millis(rtt));
+        let packets = waits.as_secs_f64() * rate as f64 / 12_000.0;
+        assert!(share > 0.96 && packets < 3.5, "{rate}: {share:.3} of C, {packets:.1}: {}", last(&report));
+    }
+}
+
+#[test]
 fn it_beats_the_maximum_window_where_the_buffer_is_small() {
     for (buffer, at_least) in [(0.05, 1.15), (0.1, 1.15), (0.25, 1.08)] {
         let maximum = run(path(FlowPlan::greedy("target", "reno", RTT), buffer));

@@ -144,13 +144,9 @@ impl Sobas {
         if let Some((level, risen)) =
             self.path.flat_rate(equal, at_ceiling).or(all.map(|level| (level, false)))
         {
-            let window = self.window;
-            let next = self.decide(now, level, "flat rate");
-            if !risen {
-                // The samples still know of smaller windows.
-                self.window = window;
-            }
-            return next;
+            // Where the window was the limit, nothing queues yet: S leaves room for what is aimed at.
+            let average = if risen { level.average } else { self.target().unwrap_or(level.average) };
+            return self.decide(now, Level { average, ..level }, "flat rate");
         }
         match self.path.const_rate_drop() {
             Some(level) => {

@@ -368,6 +368,7 @@ fn flow_summary(report: &PathReport, sent: &SentFlow, received: &ReceivedFlow) -
             p95: Some(rtt.p95.as_secs_f64()),
         }),
         completion_s: sent.completion.map(Span::as_secs_f64),
+        window_bytes: received.final_window.map(|window| window.get() as f64),
         ..FlowSummary::default()
     }
 }

@@ -201,6 +201,7 @@ fn flow_summary(flow: &FlowReport, of: &ResolvedFlow, resolved: &Resolved) -> Fl
         timeouts: Some(flow.timeouts),
         first_loss_window_segments: flow.first_loss_window.map(segments),
         threshold_segments: flow.threshold.map(segments),
+        window_bytes: flow.sized.map(|window| window.get() as f64),
         marks: Some(flow.marks),
         rtt_s: rtt,
         completion_s: flow.completion.map(Span::as_secs_f64),

@@ -305,6 +305,10 @@ pub struct FlowSummary {
     pub first_loss_window_segments: Option<f64>,
     /// Its slow-start threshold in the end, segments; `None` if it has none.
     pub threshold_segments: Option<f64>,
+    /// Its receive window in the end, bytes, where a sizer sets it; in a model the least window that takes all that is available,
+    /// `A Te` [sobas:mft].
+    #[serde(default)]
+    pub window_bytes: Option<f64>,
     /// Segments that arrived with a congestion mark.
     pub marks: Option<u64>,
     /// Round-trip time of the flow.

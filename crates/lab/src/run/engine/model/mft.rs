@@ -207,6 +207,8 @@ impl Seen<'_> {
             retransmits: if loss == 0.0 { Some(0) } else { None },
             rtt_s: Some(RttStatistics { min: least.as_secs_f64(), mean: mean.as_secs_f64(), p95: None }),
             completion_s: completion(flow, goodput),
+            window_bytes: (alone && flow.sizer.is_some())
+                .then(|| mft::saturating_window(&self.path, &self.target).get() as f64),
             ..FlowSummary::default()
         }
     }
