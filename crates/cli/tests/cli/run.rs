@@ -5,6 +5,7 @@ use lab::run::metric::{FLOW, OVER_ALL, RUN};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
+use std::process::Stdio;
 use unjudged::could_not_judge;
 
 /// The keys of `summary.json`: the metrics, and what is none.
@@ -343,4 +344,25 @@ fn two_to_twelve_flows_have_rows() {
         ended.out.lines().filter(|line| line.starts_with("    target-")).count()
     };
     assert_eq!(["1", "2", "12", "13"].map(rows), [0, 2, 12, 0]);
+}
+
+#[test]
+fn the_same_run_many_times_at_once_is_kept_each_time() {
+    let place = Place::small();
+    for _ in 0..4 {
+        let runs: Vec<_> = (0..12)
+            .map(|_| {
+                let mut command = place.program(&["run", "small.toml", "--engine", "model", "--out", "kept"]);
+                command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+            })
+            .collect();
+        for run in runs {
+            let ended = run.wait_with_output().unwrap();
+            assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+        }
+    }
+    let folder = fs::read_dir(place.path().join("kept")).unwrap().next().unwrap().unwrap().path();
+    let mut names: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["manifest.json", "model", "scenario.toml"]);
 }

@@ -108,14 +108,8 @@ impl Store {
             let notes: Vec<&str> = record.notes.iter().map(Note::text).collect();
             write_new(&under_way.join("notes.txt"), notes.join("\n").as_bytes())?;
             let kept = folder.join(&engine);
-            // The old record goes at once, not file by file.
             let old = folder.join(format!("{UNDER_WAY}old-{engine}-{}", std::process::id()));
-            if kept.exists() {
-                fs::rename(&kept, &old)?;
-            }
-            fs::rename(&under_way, &kept)?;
-            // If it stays, the next run removes it.
-            let _ = fs::remove_dir_all(&old);
+            exchange(&under_way, &kept, &old)?;
             let settings = settings(task);
             replace(
                 &folder.join("scenario.toml"),
@@ -130,6 +124,25 @@ impl Store {
             let _ = fs::remove_dir(&folder);
             StoreError::new(&folder, "cannot keep the results", CHOOSE, &error)
         })
+    }
+}
+
+/// Puts the folder `new` in the place of `kept`, which goes to `old` at once, not file by file. Another process may keep the same
+/// record at the same time: the last one stays.
+fn exchange(new: &Path, kept: &Path, old: &Path) -> io::Result<()> {
+    loop {
+        match fs::rename(kept, old) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let placed = fs::rename(new, kept);
+        // If it stays, the next run removes it.
+        let _ = fs::remove_dir_all(old);
+        match placed {
+            // Another process was faster.
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
+            other => return other,
+        }
     }
 }
 
