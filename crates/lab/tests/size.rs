@@ -132,6 +132,25 @@ fn hosts_that_hold_packets_for_longer_than_the_path_ask_for_more_by_theory() {
 }
 
 #[test]
+fn theory_knows_that_bursts_meet_in_a_buffer_of_a_few() {
+    // Simulated: 4 flows have 60.5 % behind 61 packets and 97.3 % behind 152, which windows alone put at 90 and 98.6 %.
+    let target = Fraction::new(0.9).unwrap();
+    let few = from_theory(&Question { target, ..question("2600Mbit/s", "1600us", "4..13", "cubic") });
+    assert!((100..=156).contains(&few.least.packets), "{:?}", few.least);
+    // Simulated behind four packets: 63.8, 44.5 and 51.4 %. Windows alone put them at 86 and 87 %.
+    for (rate, rtt, flows, simulated) in [
+        ("642Mbit/s", "4594us", "49", 0.638),
+        ("13Gbit/s", "60us", "28", 0.445),
+        ("3Gbit/s", "200us", "60", 0.514),
+    ] {
+        let four = from_theory(&question(rate, rtt, flows, "cubic")).curve[0];
+        assert_eq!(four.packets, 4);
+        let apart = four.utilization - simulated;
+        assert!((-0.25..0.05).contains(&apart), "{rate} {flows}: {four:?}");
+    }
+}
+
+#[test]
 fn lines_that_are_slower_than_the_link_bound_the_promise_of_theory() {
     let one = from_theory(&question("40Gbit/s", "1ms", "1", "cubic"));
     assert!((one.most.utilization - 0.25).abs() < 1e-6, "{:?}", one.most);

@@ -81,23 +81,32 @@ pub fn pftk_full(flow: &LossyFlow) -> Rate {
     if p == 1.0 {
         return Rate::ZERO;
     }
-    let offset = (2.0 + b) / (3.0 * b);
-    let unlimited = offset + (8.0 * (1.0 - p) / (3.0 * b * p) + offset * offset).sqrt();
+    let unlimited = unlimited_window(p, b);
     let window = unlimited.min(limit);
     let rounds = if unlimited < limit {
         b / 2.0 * window + 1.0
     } else {
         b / 8.0 * window + (1.0 - p) / (p * window) + 2.0
     };
-    let backoff = 1.0 + p * (1.0 + p * (2.0 + p * (4.0 + p * (8.0 + p * (16.0 + p * 32.0)))));
     let timeouts = timeout_share(p, window);
     let packets = (1.0 - p) / p + window + timeouts / (1.0 - p);
-    flow.rate(packets / (rtt * rounds + timeouts * timeout * backoff / (1.0 - p)))
+    flow.rate(packets / (rtt * rounds + timeouts * timeout * backoff(p) / (1.0 - p)))
+}
+
+/// `E`: the window in which a loss is found if nothing else limits it, for `p` in (0, 1].
+pub(crate) fn unlimited_window(p: f64, b: f64) -> f64 {
+    let offset = (2.0 + b) / (3.0 * b);
+    offset + (8.0 * (1.0 - p) / (3.0 * b * p) + offset * offset).sqrt()
+}
+
+/// `F`: how much longer a series of timeouts lasts than its first.
+pub(crate) fn backoff(p: f64) -> f64 {
+    1.0 + p * (1.0 + p * (2.0 + p * (4.0 + p * (8.0 + p * (16.0 + p * 32.0)))))
 }
 
 /// `Q(w)`: the share of loss events that duplicate acknowledgements cannot repair. Windows of three segments
 /// or less always end in a timeout.
-fn timeout_share(p: f64, window: f64) -> f64 {
+pub(crate) fn timeout_share(p: f64, window: f64) -> f64 {
     if window <= 3.0 {
         return 1.0;
     }

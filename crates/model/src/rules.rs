@@ -6,12 +6,14 @@
 //! | [`single_flow`] | from `C T` down to `C T / 7` | one greedy flow of a stated control |
 //! | [`sqrt_n_buffer`] | `C T / sqrt(n)` | many greedy flows out of step |
 //! | [`many_flows`] | the same with a wanted utilization | many greedy flows out of step |
+//! | [`bursts`] | some bursts | many greedy flows, whose bursts meet in a buffer of a few of them |
 //! | [`short_flow_buffer`] | `O(1)`, of the burst sizes | a link below saturation with short flows |
 //! | [`tiny_buffer`] | `O(log W)` | paced flows limited elsewhere, a link below saturation |
 //!
 //! None of them knows the latency that a buffer costs. [`crate::empty_queue`] has the bounds for unequal round-trip
 //! times, and [`crate::sawtooth`] the whole cycle of a single Reno flow.
 
+pub mod bursts;
 pub mod many_flows;
 pub mod single_flow;
 

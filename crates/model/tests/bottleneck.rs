@@ -2,6 +2,7 @@
 
 use tightlink_model::bottleneck::{
     Measures, adapted, reno_backlog, shared_rate, starting_rate, target_backlog, utilization,
+    utilization_slope,
 };
 
 fn close(found: f64, expected: f64, tolerance: f64) {
@@ -72,5 +73,15 @@ fn utilization_and_backlog_are_those_of_an_m_d_1_queue() {
         let wait = u / (2.0 * (1.0 - u));
         close(utilization(wait), 2.0 * wait / (2.0 * wait + 1.0), 1e-12);
         close(utilization(wait), u, 1e-12);
+    }
+}
+
+#[test]
+fn the_slope_of_the_utilization_is_its_difference_quotient() {
+    for backlog in [0.01, 0.5, 1.0, 5.085, 40.0] {
+        let step = 1e-6 * backlog;
+        let quotient = (utilization(backlog + step) - utilization(backlog - step)) / (2.0 * step);
+        let slope = utilization_slope(backlog);
+        assert!((slope / quotient - 1.0).abs() < 1e-5, "{backlog}: {slope} for {quotient}");
     }
 }

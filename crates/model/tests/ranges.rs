@@ -11,7 +11,7 @@ use tightlink_model::mft::{self, CrossTraffic};
 use tightlink_model::red::Red;
 use tightlink_model::response::{Protocol, epoch::epoch, highspeed};
 use tightlink_model::rules::single_flow::{self, Recovery, Saw};
-use tightlink_model::rules::{self, many_flows};
+use tightlink_model::rules::{self, bursts, many_flows};
 use tightlink_model::slow_start::{self, Connection, Growth, Repair};
 use tightlink_model::{empty_queue, overflow, pftk, sawtooth, throughput};
 use units::{Bytes, Fraction, Rate, Span};
@@ -171,8 +171,26 @@ proptest! {
         told_share("sawtooth::utilization", sawtooth::utilization(buffer))?;
         told_share("least_utilization", single_flow::least_utilization(kept, buffer))?;
         told_share("mean_utilization", single_flow::mean_utilization(saw, buffer))?;
+        told_share("held_utilization", single_flow::held_utilization(saw, buffer))?;
         told_share("recovery_rate, halt", single_flow::recovery_rate(kept, buffer, Recovery::Halt))?;
         told_share("recovery_rate, PRR", single_flow::recovery_rate(kept, buffer, Recovery::Proportional))?;
+        let senders = bursts::Flows {
+            count: flows.into(),
+            protocol: Protocol::ALL[flows as usize % Protocol::ALL.len()],
+            kept: small.get(),
+            pipe: window.abs(),
+            rtt,
+            together: buffer.abs(),
+            spread: load.get(),
+            gathered: wanted.abs(),
+            asleep: kept.abs(),
+            timeout: Span::from_nanos(bytes),
+            probes: flows % 2 == 0,
+        };
+        let met = bursts::balance(&senders, bytes);
+        told_share("bursts, utilization", met.clone().map(|met| met.utilization))?;
+        told_share("bursts, loss", met.map(|met| met.loss))?;
+        told("deterministic_loss", bursts::deterministic_loss(buffer.abs(), window.abs()))?;
         told_share("bbr_least_utilization", single_flow::bbr_least_utilization(buffer))?;
         told_share("bbr_mean_utilization", single_flow::bbr_mean_utilization(buffer))?;
         told_share("many_flows::least_utilization", many_flows::least_utilization(kept, flows, buffer))?;

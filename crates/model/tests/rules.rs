@@ -1,5 +1,7 @@
 //! The rules for buffer sizes; `rules/` has those of one flow and of many.
 
+#[path = "rules/bursts.rs"]
+mod bursts;
 #[path = "rules/many_flows.rs"]
 mod many_flows;
 #[path = "rules/single_flow.rs"]

@@ -66,7 +66,9 @@ pub fn from_theory(question: &Question) -> Sizing {
     let shown = fine.iter().step_by(fine.len().div_ceil(12)).copied();
     let mut assumptions = assumptions(question);
     assumptions.push(
-        "theory alone: flows are all in step, or one of nine is out of it, whichever gives more; without start-up and timeouts".into(),
+        "theory alone: flows are all in step, or one of nine is out of it, whichever gives more, unless bursts that meet in the queue leave less; \
+         without start-up"
+            .into(),
     );
     assumptions.extend(theory::policy(question));
     assumptions.extend(theory::hosts(question));

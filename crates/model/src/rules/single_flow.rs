@@ -151,6 +151,22 @@ fn mean(saw: Saw, buffer: f64) -> f64 {
     mean.min(1.0)
 }
 
+/// The mean utilization over a cycle of `saw` that turns back at `held` bandwidth-delay products, however large the
+/// buffer. Windows that add up to no more than the queue holds never lose, in whatever bursts they arrive.
+///
+/// ```text
+/// u = that of mean_utilization at b = held - 1          from 1 on
+/// u = (1 + beta)/2 held                                 below: the mean of a window that is uniform
+/// ```
+///
+/// # Errors
+/// An argument out of its range.
+pub fn held_utilization(saw: Saw, held: f64) -> Result<f64, OutOfRange> {
+    let kept = kept_share(saw.kept)?;
+    let held = products(held)?;
+    Ok(if held < 1.0 { (1.0 + kept) / 2.0 * held } else { mean(saw, held - 1.0) })
+}
+
 /// The buffer, in bandwidth-delay products, at which [`mean_utilization`] is `utilization`: zero where no buffer
 /// reaches that already, `1/beta - 1` for 1.
 ///

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use tightlink_model::rules::single_flow::{
     Growth, Recovery, Saw, backlog_quantile, bbr_buffer_for_least, bbr_buffer_for_mean,
-    bbr_least_utilization, bbr_mean_utilization, buffer_for_least, buffer_for_mean, least_utilization,
-    mean_backlog, mean_utilization, recovery_rate,
+    bbr_least_utilization, bbr_mean_utilization, buffer_for_least, buffer_for_mean, held_utilization,
+    least_utilization, mean_backlog, mean_utilization, recovery_rate,
 };
 use tightlink_model::sawtooth;
 
@@ -119,4 +119,12 @@ proptest! {
         let bbr = bbr_least_utilization(bbr_buffer_for_least(wanted).unwrap()).unwrap();
         prop_assert!((bbr - wanted.max(0.75)).abs() < 1e-12);
     }
+}
+
+#[test]
+fn windows_that_the_queue_holds_have_their_mean_and_from_a_product_on_that_of_the_rest() {
+    let of = |held| held_utilization(Saw::RENO, held).unwrap();
+    assert!((of(0.4) - 0.3).abs() < 1e-12 && (of(1.0) - 0.75).abs() < 1e-12, "{} {}", of(0.4), of(1.0));
+    assert_eq!(of(1.5), mean_utilization(Saw::RENO, 0.5).unwrap());
+    assert_eq!(of(2.0), 1.0);
 }

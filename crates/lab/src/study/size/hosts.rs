@@ -1,10 +1,13 @@
 //! What the ends of flows do that theory does not know: they hold packets, send them in bursts, and have a line of
 //! their own. On a path of microseconds that decides.
 
+use super::question::Question;
 use crate::run::resolve::ResolvedFlow;
 use cc::super_packet;
+use model::response::Protocol;
+use model::rules::bursts::Flows;
 use scenario::Host;
-use transport::FALLS_ASLEEP;
+use transport::{FALLS_ASLEEP, LossDetection};
 use units::{Bytes, Rate, Span};
 
 /// Segments that leave together at least.
@@ -22,11 +25,22 @@ pub struct Hosts {
     together: bool,
     /// The rate of each host's own line; `None`: without limit.
     line: Option<Rate>,
+    /// The least retransmission timeout.
+    timeout: Span,
+    /// The last packets of a window are probed for, so that only a lost probe ends in a timeout.
+    probes: bool,
 }
 
 impl Hosts {
     /// Of `host = "rfc"`: none of it.
-    pub const NONE: Self = Self { always: Span::ZERO, waking: Span::ZERO, together: false, line: None };
+    pub const NONE: Self = Self {
+        always: Span::ZERO,
+        waking: Span::ZERO,
+        together: false,
+        line: None,
+        timeout: Span::from_millis(200),
+        probes: false,
+    };
 
     /// Of `host = "linux"`, for flows with `control`.
     #[must_use]
@@ -37,23 +51,29 @@ impl Hosts {
             waking: of("wake_up"),
             together: Host::Linux.default_of("tso", control).unwrap_or_default(),
             line: Host::Linux.default_of("access_rate", control),
+            timeout: of("min_rto"),
+            probes: true,
         }
     }
 
     /// Of `flows`: of each the longest, and the slowest line.
     pub(super) fn of_flows(flows: &[&ResolvedFlow]) -> Self {
-        flows.iter().fold(Self::NONE, |all, flow| {
+        let timeout = flows.iter().map(|flow| flow.transport.min_rto).max().unwrap_or(Self::NONE.timeout);
+        let probes = flows.iter().all(|flow| flow.transport.loss_detection == LossDetection::Rack);
+        let none = Self { timeout, probes, ..Self::NONE };
+        flows.iter().fold(none, |all, flow| {
             let host = &flow.transport.host;
             Self {
                 always: all.always.max(host.gro + flow.send_jitter / 2),
                 waking: all.waking.max(host.wake_up),
                 together: all.together || host.tso,
                 line: all.line.into_iter().chain(flow.access_rate).reduce(Rate::min),
+                ..all
             }
         })
     }
 
-    /// Seconds that a round trip grows by which takes `round` seconds without a queue, for each of `flows` that share
+    /// Seconds that a round trip grows by which takes `round` seconds, for each of `flows` that share
     /// the link. A flow's packets arrive close together; while the others' pass, its receiver has nothing to do.
     pub(super) fn held(&self, round: f64, flows: u64) -> f64 {
         let always = self.always.as_secs_f64();
@@ -69,10 +89,46 @@ impl Hosts {
     /// Packets of a burst that wait together at a link of `rate`, which each of `flows` with a window of `window`
     /// packets sends over `rtt`. A line that is faster than the link by a little spreads them.
     pub(super) fn burst(&self, rate: Rate, flows: u64, window: f64, rtt: Span, packet: Bytes) -> f64 {
+        self.super_packet(rate, flows, rtt, packet).min(window.max(1.0)) * self.spread(rate)
+    }
+
+    fn super_packet(&self, rate: Rate, flows: u64, rtt: Span, packet: Bytes) -> f64 {
         let share = Rate::from_bps((rate.as_bps_f64() / flows as f64) as u64);
-        let together = if self.together { super_packet(share, Some(rtt), packet, LEAST_TOGETHER) } else { 1 };
-        let faster = self.line.map_or(1.0, |line| (1.0 - rate.as_bps_f64() / line.as_bps_f64()).max(0.0));
-        (together as f64).min(window.max(1.0)) * faster
+        if self.together { super_packet(share, Some(rtt), packet, LEAST_TOGETHER) as f64 } else { 1.0 }
+    }
+
+    /// The share of a burst that waits.
+    fn spread(&self, rate: Rate) -> f64 {
+        self.line.map_or(1.0, |line| (1.0 - rate.as_bps_f64() / line.as_bps_f64()).max(0.0))
+    }
+
+    /// The flows of `question` as senders of bursts, with round trips of `rtt` seconds without a queue and the control
+    /// `protocol`, of whose window `kept` is left at a loss.
+    pub(super) fn bursts(
+        &self,
+        question: &Question,
+        flows: u64,
+        rtt: f64,
+        protocol: Protocol,
+        kept: f64,
+    ) -> Flows {
+        let path = question.rtt.mean().as_secs_f64() * question.reach(flows);
+        // No link carries more, and the theory ends there.
+        let sent = |time: f64| (question.rate.as_bps_f64() * time / question.packet.bits_f64()).min(1e12);
+        Flows {
+            count: flows,
+            protocol,
+            kept,
+            pipe: sent(rtt),
+            rtt: Span::from_secs_f64(rtt),
+            together: self.super_packet(question.rate, flows, Span::from_secs_f64(path), question.packet),
+            spread: self.spread(question.rate),
+            // What arrives while the receiver begins, and while its card gathers.
+            gathered: if self.waking > Span::ZERO { sent(self.most_held()) } else { 0.0 },
+            asleep: sent(FALLS_ASLEEP.as_secs_f64()),
+            timeout: self.timeout,
+            probes: self.probes,
+        }
     }
 
     /// The share of a link of `rate` that the lines of `flows` can fill.

@@ -5,6 +5,7 @@ use super::question::Question;
 use model::OutOfRange;
 use model::fixed_point::{self, Bottleneck, Flow, Queue};
 use model::response::Protocol;
+use model::rules::bursts;
 use model::rules::single_flow::{self, Growth, Saw};
 use model::rules::{many_flows, sqrt_n_buffer, tiny_buffer};
 use units::{Fraction, Rate, Span};
@@ -15,8 +16,8 @@ const MANY: u64 = 300;
 /// with 0.92 BDP/sqrt(n) in simulation, where independent windows would have 99.9 %. With a ninth of the flows the
 /// promised value is below the simulated one.
 const IN_STEP: u64 = 9;
-/// In a window of fewer packets many losses end in a timeout, for want of duplicate acknowledgements. The sources
-/// have no timeouts.
+/// In a window of fewer packets many losses end in a timeout, for want of duplicate acknowledgements. Only
+/// [`bursts`] has timeouts.
 const SMALL_WINDOW: f64 = 10.0;
 /// Bursts of several BBR flows that meet in a queue. Chosen on simulated paths of up to 2 ms. With bursts of 12, 3
 /// flows at 230 Mbit/s and 700 us have 83 % behind 24 packets and 99.9 % behind 50.
@@ -90,7 +91,9 @@ fn loss(control: &str, window: f64, rtt: f64, buffer: f64) -> f64 {
 pub(super) fn expected(question: &Question, flows: u64, packets: u64) -> Point {
     let point = Point::at(question, packets);
     let path = question.rtt.mean().as_secs_f64() * question.reach(flows);
-    let rtt = path + question.hosts.held(path, flows);
+    // A receiver sleeps while packets of its flow wait in the queue: half full in the mean.
+    let round = path + question.drain(packets as f64) / 2.0;
+    let rtt = path + question.hosts.held(round, flows);
     let reach = rtt / question.rtt.mean().as_secs_f64();
     let buffer = packets as f64 / (question.bdp_packets() * reach);
     let window = question.window(flows) * reach * (1.0 + buffer);
@@ -127,10 +130,12 @@ pub(super) fn expected(question: &Question, flows: u64, packets: u64) -> Point {
                     (said(single_flow::bbr_least_utilization(room)), buffer.min(1.0) / 2.0, buffer.min(1.0))
                 }
             };
-        utilization += share * of * (packets as f64 / burst).min(1.0);
+        let of = (of * (packets as f64 / burst).min(1.0)).max(never_lost(behaves, question, reach, packets));
+        let met = met(question, flows, rtt, (control, behaves), packets);
+        utilization += share * of.min(met.utilization);
         mean += share * waits;
         p95 += share * longest;
-        lost += share * loss(control, window, rtt, buffer);
+        lost += share * if met.utilization < of { met.loss } else { loss(control, window, rtt, buffer) };
     }
     Point {
         utilization: utilization.min(1.0) * reachable,
@@ -138,6 +143,33 @@ pub(super) fn expected(question: &Question, flows: u64, packets: u64) -> Point {
         loss_rate: lost,
         ..point
     }
+}
+
+/// What windows have that add up to no more than the queue and the packet being sent.
+fn never_lost(behaves: Behaviour, question: &Question, reach: f64, packets: u64) -> f64 {
+    match behaves {
+        Behaviour::Saw(saw) => {
+            let held = (packets + 1) as f64 / (question.bdp_packets() * reach);
+            said(single_flow::held_utilization(saw, held.min(1e6)))
+        }
+        Behaviour::Bbr => 0.0,
+    }
+}
+
+/// What bursts that meet in the queue leave of the link, and lose.
+fn met(
+    question: &Question,
+    flows: u64,
+    rtt: f64,
+    (control, behaves): (&str, Behaviour),
+    packets: u64,
+) -> bursts::Balance {
+    let (protocol, kept) = match behaves {
+        // BBR keeps its window.
+        Behaviour::Bbr => (Protocol::Bbr, 0.999),
+        Behaviour::Saw(saw) => (Protocol::named(control).unwrap_or(Protocol::Reno), saw.kept),
+    };
+    said(bursts::balance(&question.hosts.bursts(question, flows, rtt, protocol, kept), packets))
 }
 
 /// What a rule says of a question's numbers, which are in its range.
@@ -160,13 +192,13 @@ pub(super) fn policy(question: &Question) -> Option<String> {
     })
 }
 
-/// The assumption that no timeouts come, for windows that are too small for it.
+/// The doubt about timeouts, for windows that are too small to be without.
 pub(super) fn small_windows(question: &Question) -> Option<String> {
     let window = question.window(question.flows.most);
     (window < SMALL_WINDOW).then(|| {
         format!(
             "each of {} flows has {window:.1} packets under way where they fill the link: below {SMALL_WINDOW:.0} many a loss ends in \
-             a timeout, which theory leaves out and simulation has",
+             a timeout, which theory estimates roughly: ask simulation",
             question.flows.most
         )
     })
