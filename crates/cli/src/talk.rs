@@ -176,6 +176,10 @@ pub(crate) fn windowed(
 
 /// "42 %, 1.31 GB of 3.10 GB, 941 Mbit/s, RTT 20.3 ms, window set to 2.42 MB: the queue is 0.30 ms, 15 s left".
 fn line(snapshot: &Snapshot, queue: Option<Span>, verbose: bool) -> String {
+    // Nothing moves until a person answers.
+    if snapshot.phase == "asking" {
+        return snapshot.reason.clone();
+    }
     let mut parts = Vec::new();
     match snapshot.all_bytes {
         Some(all) if all > 0 => {
@@ -280,6 +284,12 @@ mod tests {
             line(&snapshot, queue, true),
             format!("{before}2.42 MB (hold: the rate is flat), 16 s left")
         );
+        let asking = Snapshot {
+            phase: "asking".into(),
+            reason: "waiting for the receiver's user to accept".into(),
+            ..snapshot
+        };
+        assert_eq!(line(&asking, queue, false), "waiting for the receiver's user to accept");
         let small = Snapshot { bytes: 12, entries: 1, ..Snapshot::default() };
         assert_eq!(line(&small, None, false), "12 B, 0 bit/s");
         let stalled =

@@ -2,7 +2,8 @@
 //!
 //! Nothing is stored before something was announced and accepted. What was accepted is a cap: more than that has to
 //! be announced, and is asked about again where there is somebody to ask. Without, the ticket is the consent to what
-//! is announced, up to the limit if there is one.
+//! is announced, up to the limit if there is one. A cap that a person accepted holds for the session. It also admits the
+//! sender that continues the session after an interruption, without a second question.
 
 use super::Accept;
 use crate::error::TransferError;
@@ -66,6 +67,8 @@ pub(super) struct Consent {
 pub(super) struct Spent {
     /// Entries and bytes.
     offered: (u64, u64),
+    /// Entries and bytes that a person accepted.
+    granted: Option<(u64, u64)>,
     /// The largest size of each, by a hash of its name, and how often it was offered: a file that changed is offered
     /// again.
     sizes: HashMap<u64, (u64, u32)>,
@@ -73,9 +76,9 @@ pub(super) struct Spent {
 }
 
 impl Consent {
-    /// `spent`: by earlier senders of the session, if a limit holds for all of them.
+    /// `spent`: by earlier senders of the session, if a limit or a person's answer holds for all of them.
     pub(super) fn new(accept: Accept, peer: SocketAddr, spent: Spent) -> Self {
-        Self { accept, peer, announced: None, granted: None, asking: None, spent }
+        Self { accept, peer, announced: None, granted: spent.granted, asking: None, spent }
     }
 
     /// What was announced last.
@@ -116,7 +119,7 @@ impl Consent {
         let what = self.what(counted);
         if self.accept.all {
             self.granted = Some((u64::MAX, u64::MAX));
-            let lack = lacks.map(|free| format!("; only {} are free", Bytes::new(free)));
+            let lack = lacks.map(|free| format!("; only {} are free", Bytes::new(free).rounded()));
             return if before.is_none() { Step::Say(what + &lack.unwrap_or_default()) } else { Step::None };
         }
         if within && (before.is_some_and(|before| before.complete) || !counted.complete) {
@@ -128,7 +131,8 @@ impl Consent {
                 return Step::None;
             }
             self.asking = Some(counted);
-            let free = lacks.map_or_else(String::new, |free| format!(" Only {} are free.", Bytes::new(free)));
+            let free = lacks
+                .map_or_else(String::new, |free| format!(" Only {} are free.", Bytes::new(free).rounded()));
             return Step::Ask(Question { text: format!("{what}.{free}") });
         }
         if !allowed {
@@ -157,10 +161,11 @@ impl Consent {
     pub(super) fn answered(&mut self, yes: bool) -> Step {
         let Some(asked) = self.asking.take() else { return Step::None };
         if !yes {
-            return Step::Refuse(TransferError::NotAccepted("the receiver's user does not want it".into()));
+            return Step::Refuse(TransferError::NotAccepted("the receiver's user declined".into()));
         }
         let with_growth = |count: u64| count.saturating_add(count / GROWTH);
         self.granted = Some((with_growth(asked.entries), with_growth(asked.bytes)));
+        self.spent.granted = self.granted;
         Step::None
     }
 
@@ -211,9 +216,10 @@ impl Consent {
         self.accept.limit.map_or(u64::MAX, Bytes::get)
     }
 
-    /// What the limit has been spent on, for the next sender of the session; nothing if there is no limit.
+    /// What the limit or a person's answer has been spent on, for the next sender of the session; nothing if there is
+    /// neither.
     pub(super) fn into_spent(mut self) -> Spent {
-        if self.accept.limit.is_none() {
+        if self.accept.limit.is_none() && self.spent.granted.is_none() {
             return Spent::default();
         }
         self.spent.sizes.values_mut().for_each(|(_, times)| *times = 0);
@@ -241,7 +247,7 @@ impl Consent {
             1 => "1 file or folder".to_owned(),
             count => format!("{count} files and folders"),
         };
-        format!("{} sends {least}{entries}, {}", self.peer, Bytes::new(counted.bytes))
+        format!("{} sends {least}{entries}, {}", self.peer, Bytes::new(counted.bytes).rounded())
     }
 }
 
@@ -279,7 +285,7 @@ mod tests {
         assert_eq!(consent.admit(&file("a", 1)), Admission::Wait, "nothing was announced");
         let said = announce(&mut consent, counted(2, 100, true));
         assert!(
-            matches!(&said, Step::Say(line) if line == "192.0.2.7:5 sends 2 files and folders, 100B"),
+            matches!(&said, Step::Say(line) if line == "192.0.2.7:5 sends 2 files and folders, 100 B"),
             "{said:?}"
         );
         assert_eq!(consent.admit(&file("a", 60)), Admission::Yes);
@@ -309,7 +315,7 @@ mod tests {
     fn a_person_is_asked_and_asked_again_about_more() {
         let mut consent = consent(Accept { ask: true, ..Accept::default() });
         let Step::Ask(question) = announce(&mut consent, counted(2, 1000, true)) else { panic!("not asked") };
-        assert_eq!(question.text, "192.0.2.7:5 sends 2 files and folders, 1kB.");
+        assert_eq!(question.text, "192.0.2.7:5 sends 2 files and folders, 1 kB.");
         assert_eq!(consent.admit(&file("a", 1)), Admission::Wait);
         assert!(matches!(consent.answered(true), Step::None));
         assert_eq!(consent.admit(&file("a", 1005)), Admission::Yes, "a hundredth more");
@@ -317,6 +323,36 @@ mod tests {
         let known = consent.unannounced((1, 1000)).unwrap();
         assert!(matches!(announce(&mut consent, known), Step::Ask(_)));
         assert!(matches!(consent.answered(false), Step::Refuse(TransferError::NotAccepted(_))));
+    }
+
+    #[test]
+    fn who_goes_on_within_what_a_person_accepted_is_not_asked_about_again() {
+        let peer = "192.0.2.7:6".parse().unwrap();
+        let accept = Accept { ask: true, ..Accept::default() };
+        let mut first = consent(accept);
+        assert!(matches!(announce(&mut first, counted(2, 1000, true)), Step::Ask(_)));
+        assert!(matches!(first.answered(true), Step::None));
+        assert_eq!(first.admit(&file("a", 600)), Admission::Yes);
+        let mut second = Consent::new(accept, peer, first.into_spent());
+        assert!(matches!(announce(&mut second, counted(2, 1000, false)), Step::None));
+        assert!(matches!(announce(&mut second, counted(2, 1000, true)), Step::None));
+        assert_eq!(second.admit(&file("a", 600)), Admission::Yes, "it came in part before");
+        assert_eq!(second.admit(&file("b", 400)), Admission::Yes);
+        // Other files do not pass in the place of those that were accepted.
+        assert_eq!(second.admit(&file("c", 400)), Admission::Wait);
+        let mut third = Consent::new(accept, peer, second.into_spent());
+        assert!(matches!(announce(&mut third, counted(3, 1400, true)), Step::Ask(_)), "that is more");
+        assert!(matches!(third.answered(false), Step::Refuse(TransferError::NotAccepted(_))));
+    }
+
+    #[test]
+    fn a_sender_that_left_before_the_answer_was_not_accepted() {
+        let accept = Accept { ask: true, ..Accept::default() };
+        let mut first = consent(accept);
+        assert!(matches!(announce(&mut first, counted(2, 1000, true)), Step::Ask(_)));
+        let mut second = Consent::new(accept, "192.0.2.7:6".parse().unwrap(), first.into_spent());
+        assert_eq!(second.admit(&file("a", 1)), Admission::Wait);
+        assert!(matches!(announce(&mut second, counted(2, 1000, true)), Step::Ask(_)));
     }
 
     #[test]
@@ -344,14 +380,14 @@ mod tests {
     fn a_disk_without_room_is_told_before_anything_is_written() {
         let mut all = consent(Accept { all: true, ..Accept::default() });
         let said = announce(&mut all, counted(1, 2_000_000, true));
-        assert!(matches!(&said, Step::Say(line) if line.contains("only 1MB are free")), "{said:?}");
+        assert!(matches!(&said, Step::Say(line) if line.contains("only 1 MB are free")), "{said:?}");
         let mut ticket = consent(Accept::default());
         let refused = announce(&mut ticket, counted(1, 2_000_000, true));
         assert!(matches!(refused, Step::Refuse(TransferError::NoRoom { .. })), "{refused:?}");
         let mut person = consent(Accept { ask: true, ..Accept::default() });
         let asked = announce(&mut person, counted(1, 2_000_000, true));
         assert!(
-            matches!(&asked, Step::Ask(question) if question.text.ends_with("Only 1MB are free.")),
+            matches!(&asked, Step::Ask(question) if question.text.ends_with("Only 1 MB are free.")),
             "{asked:?}"
         );
     }

@@ -34,7 +34,7 @@ pub(super) struct Shared<'a> {
     /// To end what waits when all is done.
     pub(super) sockets: Mutex<HashMap<u64, Arc<TcpStream>>>,
     pub(super) next: AtomicU64,
-    /// What the limit of `--accept` has been spent on.
+    /// What the limit of `--accept`, or a person's answer, has been spent on.
     pub(super) spent: Mutex<Spent>,
     /// The second in which lines were written last, and how many.
     pub(super) lines: Mutex<(u64, u32)>,

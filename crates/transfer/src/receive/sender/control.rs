@@ -265,7 +265,7 @@ impl<'a> Control<'a> {
         Ok(())
     }
 
-    /// What the limit has been spent on.
+    /// What the limit or a person's answer has been spent on.
     pub(super) fn into_spent(self) -> Spent {
         self.consent.into_spent()
     }
