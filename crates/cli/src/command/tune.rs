@@ -22,6 +22,8 @@ use units::{Bytes, Complaint, Span, Time};
 const END_CHECK: Span = Span::from_millis(50);
 /// Changes of phase that are told of one connection while it runs; the report has all of them.
 const PHASES_TOLD: usize = 8;
+/// Less than this may be a request.
+const LEAST_SENT: Bytes = Bytes::new(100_000);
 
 pub(crate) fn run(options: &TuneOptions) -> Result<ExitCode, Problem> {
     if let Some(pid) = options.pid.filter(|_| options.restore) {
@@ -119,7 +121,11 @@ fn tell(tuner: &Tuner, event: &TuneEvent, verbose: bool) {
             tell_phase(connection, verbose);
         }
         TuneEvent::Phase(place) => tell_phase(&connections[*place], verbose),
-        TuneEvent::Closed(place) => print::talk(format_args!("{}: closed", connections[*place])),
+        TuneEvent::Closed(place) => {
+            let connection = &connections[*place];
+            let note = sends(connection).map_or_else(String::new, |note| format!("; {note}"));
+            print::talk(format_args!("{connection}: closed{note}"));
+        }
         TuneEvent::Refused(why) => print::talk(format_args!("left alone: {why}")),
     }
 }
@@ -148,7 +154,7 @@ fn report(tuner: &Tuner, options: &TuneOptions) -> Result<(), Problem> {
         }
     }
     if tuner.connections().is_empty() {
-        print::talk("no connection came up that could be tuned");
+        print::talk("the program opened no connection that can be tuned");
     }
     Ok(())
 }
@@ -165,7 +171,19 @@ fn as_text(connection: &TunedConnection, verbose: bool) -> Result<(), Problem> {
         connection.goodput().as_bps_f64() / 1e6,
         talk::windowed(&window, state.phase, &state.reason, None, verbose),
     ))?;
+    if let Some(note) = sends(connection) {
+        print::data(format_args!("  {note}"))?;
+    }
     print::data(format_args!("  {}", restored(connection).0))
+}
+
+/// That the data go the other way, if so: a receive window limits only what arrives.
+fn sends(connection: &TunedConnection) -> Option<String> {
+    let (sent, received) = (connection.sent(), connection.received().1);
+    (sent > LEAST_SENT && sent > received * 10).then(|| {
+        let (sent, received) = (sent.rounded(), received.rounded());
+        format!("this end sends ({sent} sent, {received} received): run tune at the receiving end")
+    })
 }
 
 /// How it was left, in words; whether its window is the kernel's again; and what is not as it was.
@@ -204,6 +222,7 @@ fn as_json(connection: &TunedConnection) -> Value {
         "program": program,
         "tuned_s": span.as_secs_f64(),
         "received_bytes": bytes.get(),
+        "sent_bytes": connection.sent().get(),
         "goodput_bps": connection.goodput().as_bps_f64(),
         "window_bytes": connection.requested().map(Bytes::get),
         "base_rtt_s": connection.base_rtt().map(Span::as_secs_f64),

@@ -122,6 +122,9 @@ fn a_running_programs_window_is_held_and_given_back_when_it_is_interrupted() {
             let ours = ours.expect("the receiving end is in the report");
             assert_eq!((&ours["window_bytes"], &ours["given_back"]), (&40_000.into(), &true.into()));
             assert!(ours["received_bytes"].as_u64().expect("a number") > 100_000, "{ours}");
+            let theirs = report.iter().find(|line| line["peer"] == ours["local"]);
+            let theirs = theirs.expect("the sending end is in the report");
+            assert!(theirs["sent_bytes"].as_u64().expect("a number") > 100_000, "{theirs}");
             assert_eq!(ours["pid"], std::process::id());
         } else {
             assert!(
@@ -130,6 +133,8 @@ fn a_running_programs_window_is_held_and_given_back_when_it_is_interrupted() {
                 ended.out
             );
             assert!(ended.err.contains("taken over"), "{}", ended.err);
+            // Of the two ends the one that sends, and no other.
+            assert_eq!(ended.out.matches("run tune at the receiving end").count(), 1, "{}", ended.out);
         }
     }
 }
@@ -241,7 +246,7 @@ fn what_cannot_be_tuned_is_said_and_how_to_mend_it() {
     let mut idle = Command::new("sleep").arg("60").stdin(Stdio::null()).spawn().expect("sleep");
     let ended = place.run(&["tune", "--pid", &idle.id().to_string()]);
     idle.kill().and_then(|()| idle.wait()).expect("ours to end");
-    ended.failed(2, &["(sleep) has no TCP socket", "right process"]);
+    ended.failed(2, &["(sleep) has no TCP socket", "check the number"]);
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let port = listener.local_addr().expect("bound").port().to_string();
     // No ordinary port.

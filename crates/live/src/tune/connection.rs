@@ -104,6 +104,8 @@ pub struct TunedConnection {
     taken: Time,
     received_before: Bytes,
     received: Bytes,
+    sent_before: Bytes,
+    sent: Bytes,
     last: Time,
     /// Its sizer is at work.
     active: bool,
@@ -143,6 +145,8 @@ impl TunedConnection {
             taken: now,
             received_before: received,
             received,
+            sent_before: info.bytes_acked,
+            sent: info.bytes_acked,
             last: now,
             active: true,
             restored: None,
@@ -171,6 +175,12 @@ impl TunedConnection {
     #[must_use]
     pub fn received(&self) -> (Span, Bytes) {
         (self.last.since(self.taken), self.received.saturating_sub(self.received_before))
+    }
+
+    /// What the program sent over it in that time, as far as the other end has acknowledged it.
+    #[must_use]
+    pub fn sent(&self) -> Bytes {
+        self.sent.saturating_sub(self.sent_before)
     }
 
     /// What it received per time under the sizer.
@@ -251,7 +261,9 @@ impl TunedConnection {
         };
         // Nobody is there who could pace or send trains.
         self.group.poll(&[&socket], now)?;
-        let received = TcpInfo::of(&socket)?.stream_received();
+        let info = TcpInfo::of(&socket)?;
+        self.sent = info.bytes_acked;
+        let received = info.stream_received();
         if received > self.received {
             (self.received, self.last) = (received, now);
         }
@@ -272,6 +284,7 @@ impl TunedConnection {
             Ok(Some(socket)) => {
                 if let Ok(info) = TcpInfo::of(&socket) {
                     self.received = info.stream_received().max(self.received);
+                    self.sent = info.bytes_acked;
                     self.last = now;
                 }
                 self.give_back(&socket).map_or_else(
