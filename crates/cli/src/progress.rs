@@ -151,7 +151,7 @@ impl Progress {
     fn finished(&mut self, runs: usize, all: usize) {
         self.runs = (runs as u64, all.max(1) as u64);
         self.bar.set_position(self.position(0.0));
-        self.tell_plain(0.0);
+        self.tell_plain(0.0, 0.0);
     }
 
     /// `engine` is `passed` seconds into the run called `label`.
@@ -159,9 +159,9 @@ impl Progress {
         self.bar.set_message(doing(label, engine, passed, end));
         let part = end.map_or(0.0, |end| (passed / end).min(1.0));
         self.bar.set_position(self.position(part));
-        // A simulation is over soon, or watched on a terminal.
+        // A simulation is over soon, or watched on a terminal. A run of the kernel takes the scenario's own time.
         if engine == Engine::Live {
-            self.tell_plain(part);
+            self.tell_plain(part, end.map_or(0.0, |end| (end - passed).max(0.0)));
         }
     }
 
@@ -171,8 +171,10 @@ impl Progress {
         ((finished as f64 + part) * 1000.0 / all as f64) as u64
     }
 
-    fn tell_plain(&mut self, part: f64) {
+    /// `rest`: seconds that the present run takes at least.
+    fn tell_plain(&mut self, part: f64, rest: f64) {
         let (finished, all) = self.runs;
+        self.plain.rest = rest;
         self.plain.tell(self.bar.elapsed(), finished as f64 + part, all, "runs", "");
     }
 }
@@ -220,9 +222,9 @@ impl Count {
     fn searching(&mut self, share: f64, what: String) {
         if !self.searches {
             self.searches = true;
-            self.bar.set_length(1000);
             let style = ProgressStyle::with_template("{bar:30} {percent:>3} %  {elapsed} passed  {msg}");
             self.bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            self.bar.set_length(1000);
         }
         self.bar.set_message(what);
         self.tell(share);
@@ -266,6 +268,8 @@ struct Plain {
     /// When the first piece of work was finished, and the share done by then. Results reused from disk say nothing
     /// about how long the rest takes.
     first: Option<(Duration, f64)>,
+    /// Seconds that are left at least.
+    rest: f64,
 }
 
 impl Plain {
@@ -294,7 +298,9 @@ impl Plain {
         self.told = elapsed;
         let left = if finished > before {
             let pace = (elapsed - start).as_secs_f64() / (finished - before);
-            format!("about {} left", rough(pace * (all as f64 - finished)))
+            format!("about {} left", rough((pace * (all as f64 - finished)).max(self.rest)))
+        } else if self.rest > 0.0 {
+            format!("about {} left", rough(self.rest))
         } else {
             "time left unknown".into()
         };
@@ -326,6 +332,17 @@ mod tests {
         assert_eq!(plain.line(seconds(20), 50.0, 90, "points"), None);
         assert!(plain.line(seconds(21), 50.0, 90, "points").is_some());
         assert_eq!(plain.line(seconds(99), 90.0, 90, "points"), None, "the result follows");
+    }
+
+    #[test]
+    fn a_run_of_the_kernel_is_not_over_before_its_own_time() {
+        let seconds = Duration::from_secs;
+        let mut plain = Plain::default();
+        // A simulation took no time, and the kernel's run is at 10 of 35 s.
+        assert_eq!(plain.line(seconds(0), 0.0, 2, "runs"), None);
+        plain.rest = 25.0;
+        let line = plain.line(seconds(10), 1.0 + 10.0 / 35.0, 2, "runs");
+        assert_eq!(line.as_deref(), Some("1 of 2 runs, about 25 s left"));
     }
 
     #[test]

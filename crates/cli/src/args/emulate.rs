@@ -24,8 +24,8 @@ pub(crate) struct EmulateOptions {
     /// One-way delay, e.g. 20ms; the base RTT is twice that
     #[arg(long, default_value = "0s", allow_hyphen_values = true)]
     pub(crate) delay: Span,
-    /// The queue: its limit, e.g. 1bdp, 250packets, 512kB or 40ms, or a policy of `tightlink list queues`, or both,
-    /// e.g. "codel, 1s" or "red, 512kB, max_probability=5%" (default: drop-tail with 1bdp, or with 50ms without a
+    /// The queue: a limit such as 1bdp, 250packets, 512kB or 40ms, a policy of `tightlink list queues`, or both.
+    /// Examples: "codel, 1s"; "red, 512kB, max_probability=5%" (default: drop-tail with 1bdp, or with 50ms without a
     /// --delay). Another policy without a limit has the larger of 1000packets and 1bdp
     #[arg(long, short, allow_hyphen_values = true)]
     pub(crate) queue: Option<QueueChoice>,
@@ -58,7 +58,8 @@ pub(crate) struct EmulateOptions {
     /// Print the result of each direction as one JSON object, on the last line of standard output
     #[arg(long)]
     pub(crate) json: bool,
-    /// The program to run behind the link, and its arguments. The far end's address is in $TIGHTLINK_FAR
+    /// The program to run behind the link, and its arguments. The far end's address is in $TIGHTLINK_FAR, which a shell
+    /// behind the link expands: sh -c 'curl http://$TIGHTLINK_FAR:8000/'
     #[arg(last = true, required = true, value_name = "CMD")]
     pub(crate) program: Vec<String>,
 }

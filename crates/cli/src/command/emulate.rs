@@ -15,6 +15,10 @@ use scenario::Faults;
 use std::path::Path;
 use std::process::ExitCode;
 
+/// Of a command without traffic. A shell that expands the variable before `emulate` runs is the usual reason.
+const SILENT: &str = "no packet crossed the link; a command that names $TIGHTLINK_FAR needs a shell behind the link: \
+                      sh -c 'curl http://$TIGHTLINK_FAR:8000/'";
+
 pub(crate) fn run(options: EmulateOptions) -> Result<ExitCode, Problem> {
     let document = match &options.file {
         Some(file) => source::document(file, &options.changes)?,
@@ -45,6 +49,9 @@ pub(crate) fn run(options: EmulateOptions) -> Result<ExitCode, Problem> {
     }
     for note in &emulated.notes {
         print::talk(format_args!("note: {note}"));
+    }
+    if emulated.to_far.packets == 0 && emulated.packets_back == 0 {
+        print::talk(format_args!("note: {SILENT}"));
     }
     if let Some(file) = &options.report {
         let (program, command) = (options.program.join(" "), source::command_line());

@@ -40,6 +40,7 @@ fn the_programs_exit_code_and_output_are_ours() {
         assert_eq!(ended.code, Some(7), "{}", ended.err);
         let addresses: Vec<&str> = ended.out.split_whitespace().collect();
         assert_eq!(addresses.len(), 2, "{}", ended.out);
+        assert!(ended.err.contains("note: no packet crossed the link; "), "{}", ended.err);
         assert!(
             addresses.iter().all(|address| address.parse::<std::net::Ipv4Addr>().is_ok()),
             "{addresses:?}"
@@ -296,6 +297,7 @@ fn a_download_is_limited_too_unless_one_way_is_asked() {
         let rate = ["--rate", "2Mbit/s", "--delay", "5ms"];
         let (took, ended) = download(&[&rate[..], &["--json"]].concat());
         assert!(took > 1.0, "{took} s");
+        assert!(!ended.err.contains("no packet crossed"), "{}", ended.err);
         let last = ended.out.lines().last().expect("JSON");
         let json: serde_json::Value = serde_json::from_str(last).expect("an object");
         let busy = |way: &str| json[way]["utilization"].as_f64().expect("a number");
