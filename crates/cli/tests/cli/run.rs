@@ -241,6 +241,11 @@ fn results_of_a_second_engine_join_those_of_the_first() {
     let folder = place.path().join("results").join(summary["scenario_hash"].as_str().unwrap());
     let manifest: Value = serde_json::from_slice(&fs::read(folder.join("manifest.json")).unwrap()).unwrap();
     assert_eq!(manifest["engines"], serde_json::json!(["model", "sim"]));
+    let commands = serde_json::json!({
+        "model": "tightlink run small.toml --engine model --json",
+        "sim": "tightlink run small.toml",
+    });
+    assert_eq!(manifest["commands"], commands, "each engine's own");
     assert!(folder.join("sim/summary.json").exists() && folder.join("model/summary.json").exists());
 }
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! results/8f3c…/scenario.toml            the text that was run, at its point of a sweep, and what was set over it
-//!               manifest.json            title, source, seed, version, command, engines
+//!               manifest.json            title, source, seed, version, engines, the command of each
 //!               model|sim|live/summary.json
 //!                              flows.parquet, spread.parquet, link.parquet, queue.parquet, fairness.parquet
 //! ```
@@ -32,6 +32,7 @@ use units::Complaint;
 
 /// Room a run's results may need: checked before the run.
 const ROOM: u64 = 64 << 20;
+const MANIFEST: &str = "manifest.json";
 
 /// A folder for results.
 #[derive(Clone, Debug)]
@@ -115,7 +116,8 @@ impl Store {
                 &folder.join("scenario.toml"),
                 with_settings(&settings, &task.document.text_at(&task.point)).as_bytes(),
             )?;
-            replace(&folder.join("manifest.json"), &manifest(task, &settings, command, &folder)?)?;
+            let manifest = manifest(task, &settings, (&engine, command), &folder)?;
+            replace(&folder.join(MANIFEST), &manifest)?;
             Ok(kept)
         };
         keep().map_err(|error| {
@@ -171,7 +173,14 @@ fn with_settings(settings: &[(String, String)], text: &str) -> String {
     if settings.is_empty() { text.to_owned() } else { format!("# run with\n{}\n{text}", settings.concat()) }
 }
 
-fn manifest(task: &Task, settings: &[(String, String)], command: &str, folder: &Path) -> io::Result<Vec<u8>> {
+/// `ran`: the engine whose record was kept last, and the command that asked it. The commands of the other engines are
+/// those of the manifest before.
+fn manifest(
+    task: &Task,
+    settings: &[(String, String)],
+    ran: (&str, &str),
+    folder: &Path,
+) -> io::Result<Vec<u8>> {
     let mut engines: Vec<String> = fs::read_dir(folder)?
         .filter_map(Result::ok)
         .filter(|entry| entry.path().join("summary.json").exists())
@@ -179,6 +188,13 @@ fn manifest(task: &Task, settings: &[(String, String)], command: &str, folder: &
         .filter(|name| !name.starts_with(UNDER_WAY))
         .collect();
     engines.sort();
+    let before = fs::read(folder.join(MANIFEST)).unwrap_or_default();
+    let before: serde_json::Value = serde_json::from_slice(&before).unwrap_or_default();
+    let mut commands: BTreeMap<&str, &str> = engines
+        .iter()
+        .filter_map(|engine| Some((engine.as_str(), before["commands"][engine].as_str()?)))
+        .collect();
+    commands.insert(ran.0, ran.1);
     let resolved = &task.resolved;
     Ok(serde_json::to_vec_pretty(&serde_json::json!({
         "title": resolved.title,
@@ -187,7 +203,8 @@ fn manifest(task: &Task, settings: &[(String, String)], command: &str, folder: &
         "seed": resolved.seed,
         "settings": settings.iter().cloned().collect::<BTreeMap<_, _>>(),
         "engines": engines,
-        "command": command,
+        "command": ran.1,
+        "commands": commands,
         "version": env!("CARGO_PKG_VERSION"),
     }))?)
 }
