@@ -49,7 +49,7 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(Problem { message, code }) => {
             if !message.is_empty() {
-                print::talk(format_args!("error: {message}"));
+                print::error(&message);
             }
             ExitCode::from(code)
         }

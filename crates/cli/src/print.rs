@@ -7,7 +7,7 @@ use crate::problem::Problem;
 use serde::Serialize;
 use serde_json::ser::Formatter;
 use std::fmt::Display;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use units::is_visible;
 
 /// Writes a line of data to stdout.
@@ -68,7 +68,35 @@ pub(crate) fn ask(question: impl Display) {
         .and_then(|()| io::stderr().flush());
 }
 
+/// Writes why the program ends to stderr, as clap writes a wrong option: in colour on a terminal.
+pub(crate) fn error(message: &str) {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    let colour = io::stderr().is_terminal() && !is_set("NO_COLOR") && !dumb;
+    let _ = writeln!(io::stderr(), "{}", error_line(message, colour));
+}
+
+fn error_line(message: &str, colour: bool) -> String {
+    let word = if colour { "\x1b[1m\x1b[31merror:\x1b[0m" } else { "error:" };
+    format!("{word} {}", harmless(message))
+}
+
 /// Writes a line of talk to stderr. That nobody listens is no error.
 pub(crate) fn talk(line: impl Display) {
     let _ = writeln!(io::stderr(), "{}", harmless(&line.to_string()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_has_no_colour_of_its_own() {
+        assert_eq!(
+            error_line("a \x1b[32mgreen\x1b[0m file", false),
+            "error: a \\u{1b}[32mgreen\\u{1b}[0m file"
+        );
+        let shown = error_line("a \x1b[32mgreen\x1b[0m file", true);
+        assert!(shown.starts_with("\x1b[1m\x1b[31merror:\x1b[0m a \\u{1b}[32mgreen"), "{shown}");
+    }
 }
