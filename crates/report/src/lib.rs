@@ -8,6 +8,28 @@
 //! text and rounds numbers. `cell` has what only a wireless cell shows, `completion` how long transfers took.
 //! `sentences` says in words what a case found. How a chart looks is decided in `assets/report.js`
 //! (`assets/figure.js`) and `assets/report.css`.
+//!
+//! ```
+//! use lab::{run::record::Engine, study::{experiment::Experiment, watch::Unwatched}};
+//! use scenario::Document;
+//! let document = Document::parse("demo.toml", r#"
+//! title = "one flow"
+//! duration = "12s"
+//! warmup = "2s"
+//! [link]
+//! rate = "20Mbit/s"
+//! queue = { limit = "1 bdp" }
+//! [[flow]]
+//! rtt = "40ms"
+//! "#)?;
+//! let folder = tempfile::tempdir()?;
+//! let mut experiment = Experiment::new(&document, folder.path())?;
+//! experiment.engines = vec![Engine::Model, Engine::Sim];
+//! let compared = experiment.compare(&[], &mut Unwatched)?;
+//! let page = tightlink_report::page_of(&experiment, &compared);
+//! assert!(page.contains("of goodput") && page.ends_with("</html>\n"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod case;
 mod cell;
