@@ -51,6 +51,8 @@ pub(crate) enum Command {
     /// Run every point of a scenario's sweep on all cores, or search for the buffer that meets a target
     Sweep(SweepOptions),
     /// Compute which buffer a link needs: by theory, checked by simulation, and by the kernel if asked
+    ///
+    /// The least limit meets the target, the recommended one has a margin, and beyond the most only the delay grows.
     Size(SizeOptions),
     /// Reproduce a published result, check its claims and write a report
     Figure(FigureOptions),

@@ -13,9 +13,9 @@ const LONG: [(&str, usize); 9] = [
     ("GLOSSARY.md", 0),
     ("docs/guide", 6),
     ("docs/concepts", 0),
-    ("docs/reference", 1),
+    ("docs/reference", 0),
     ("crates", 0),
-    ("crates/cli/src/args", 1),
+    ("crates/cli/src/args", 0),
 ];
 /// Where a path in backticks begins that is one of this repository.
 const FOLDERS: [&str; 7] = ["crates", "docs", "scenarios", "tests", "scripts", "python", "fuzz"];

@@ -85,11 +85,11 @@ impl LiveError {
                     .help("is the receiver running there, and is there a route?")
             }
             Self::Stalled { flow, idle, moved } => {
-                found(format!("flow {flow:?} moved nothing for {idle} after {moved}"))
+                found(format!("flow {flow:?} moved nothing for {} after {}", idle.rounded(), moved.rounded()))
                     .help("is the path still up, and is its queue longer than one segment?")
             }
             Self::Broken { flow, moved, source } => {
-                found(format!("flow {flow:?} broke after {moved}: {source}"))
+                found(format!("flow {flow:?} broke after {}: {source}", moved.rounded()))
             }
             Self::Probe(error) => error.complaint(),
             Self::Host(error) => error.complaint(),

@@ -47,7 +47,7 @@ fn chart(case: &Case, name: &str) -> Chart {
             ));
         }
     }
-    finish(name, &title, unit.shown(), format!("{name}, as the controllers have it"), traces, &[])
+    finish(name, &title, unit.shown(), format!("{name}, as the controllers measure it"), traces, &[])
 }
 
 #[cfg(test)]

@@ -61,7 +61,7 @@ pub fn html(sizing: &Sizing, command: &str) -> String {
             ]),
             "trade-off" => sizing.trade_off.as_ref().map_or_else(String::new, |trade_off| {
                 let says = escape_html(&trade_off.says);
-                format!("<section><h2>Not all that is wished can be had</h2><p>{says}</p></section>")
+                format!("<section><h2>No limit meets every target</h2><p>{says}</p></section>")
             }),
             "proof" => sizing.proof.as_ref().map_or_else(String::new, |proof| {
                 let word = if proof.held { "held" } else { "not held" };
@@ -86,7 +86,7 @@ fn headline(sizing: &Sizing) -> String {
         Some(bdp) => format!("({ms:.2} ms, {bdp:.3} bandwidth-delay products) keeps the link busy"),
         None => format!("({ms:.0} ms at this load) gives the downloads"),
     };
-    let of = if bdp.is_some() { "of the time" } else { "of the most that they have behind any limit" };
+    let of = if bdp.is_some() { "of the time" } else { "of their largest goodput behind any limit" };
     format!(
         "{by}, a limit of {packets} packets {does} {:.2} % {of}, \
          with a queueing delay of {:.2} ms in the mean and {:.2} ms at the 95th percentile, and a loss of {:.3} %.",
@@ -114,7 +114,7 @@ fn charts(sizing: &Sizing) -> Vec<CurveChart> {
     let goodput: Take = |point| (100.0 * point.utilization, point.utilization_ci95.map(|half| 100.0 * half));
     // In a cell nobody can say when the downloads could have had more: what they get, not what is left.
     let (used, use_of) = if sizing.best_bps.is_some() {
-        ("goodput, share of the most behind any limit", goodput)
+        ("goodput, share of the largest behind any limit", goodput)
     } else {
         ("idle time", idle)
     };
@@ -232,7 +232,7 @@ fn tables(sizing: &Sizing) -> String {
     };
     titled("The curve", &curve)
         + &titled("The recommended limit with", &variants)
-        + &titled("Utilization against delay; best: none has more of one and less of the other", &policies)
+        + &titled("Utilization against delay; best: no other has more utilization and less delay", &policies)
 }
 
 fn lines(sizing: &Sizing) -> String {

@@ -360,5 +360,5 @@ impl BufferSizer for Takeover {
 }
 
 fn shown_rate(bytes_per_second: f64) -> String {
-    format!("{:.1} Mb/s", bytes_per_second * 8.0 / 1e6)
+    format!("{:.1} Mbit/s", bytes_per_second * 8.0 / 1e6)
 }

@@ -96,7 +96,7 @@ impl BufferSizer for Wad {
         let phase = if self.decided { "hold" } else { "measure" };
         let reason = match (self.capacity.estimate(), self.base()) {
             (Some(rate), Some(base)) if self.decided => format!(
-                "C is {:.1} Mb/s, the base RTT {:.1} ms: C T = {:.0} kB",
+                "C is {:.1} Mbit/s, the base RTT {:.1} ms: C T = {:.0} kB",
                 rate.as_bps_f64() / 1e6,
                 base.as_millis_f64(),
                 self.window.get() as f64 / 1e3

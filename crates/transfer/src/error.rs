@@ -176,7 +176,7 @@ impl TransferError {
             Self::Usage(complaint) => complaint.clone(),
             Self::Unreachable { tried } => found(format!("no receiver at {tried}")).help(
                 "is `tightlink receive` still running there, and may this machine reach that port? A receiver ends when its \
-                 session is finished; its ticket is of no use after that",
+                 session is finished; its ticket is not valid after that",
             ),
             Self::OtherReceiver { address } => found(format!(
                 "{address} has another key than the ticket says: it is another receiver, or a new session of the same one"
@@ -199,7 +199,7 @@ impl TransferError {
             Self::Expired(reason) => found(format!("the ticket has expired: {reason}")).help(
                 "run `tightlink receive` on the folder again; what has arrived is kept, and a new ticket is printed",
             ),
-            Self::NobodyCame { wait } => found(format!("no sender for {wait}; what has arrived is kept"))
+            Self::NobodyCame { wait } => found(format!("no sender for {}; what has arrived is kept", wait.rounded()))
                 .help("run `tightlink receive` on the folder again to go on waiting"),
             Self::PeerGone { reason } => found(format!(
                 "the other side is gone ({}); what has arrived is kept",
@@ -225,8 +225,8 @@ impl TransferError {
                 "receive into a folder of your own; or, if nobody else needs it, remove it and try again",
             ),
             Self::NoRoom { path, announced, free } => {
-                of_path(path, &format!("{announced} are announced, and {free} are free"))
-                    .help("free some room, or let it be tried with --yes")
+                of_path(path, &lacks_room(*announced, *free))
+                    .help("free some room, or try anyway with --yes")
             }
             Self::Incomplete { failed, all, first } => found(format!(
                 "{failed} of {all} files and folders were not transferred; the first: {first}"
@@ -259,7 +259,7 @@ impl TransferError {
     pub(crate) fn for_the_other_side(&self) -> String {
         match self {
             Self::File { doing, source, .. } => format!("cannot {doing}: {source}"),
-            Self::NoRoom { announced, free, .. } => format!("{announced} are announced, and {free} are free"),
+            Self::NoRoom { announced, free, .. } => lacks_room(*announced, *free),
             Self::Busy { .. } | Self::State { .. } | Self::NotOwn { .. } => {
                 "the files of its session cannot be used".into()
             }
@@ -297,6 +297,10 @@ impl TransferError {
             | Self::System { .. } => Ending::Environment,
         }
     }
+}
+
+fn lacks_room(announced: units::Bytes, free: units::Bytes) -> String {
+    format!("{} are announced, and {} are free", announced.rounded(), free.rounded())
 }
 
 /// Whether an error is one of a disk, which every file would meet.

@@ -179,7 +179,7 @@ impl fmt::Display for Limits {
             ),
             LimitedBy::ReceiveWindow if self.sized => write!(
                 formatter,
-                "It was limited by the receive window, as it should be when that fits the path: {percent} % of the time; \
+                "It was limited by the receive window, as intended when the window fits the path: {percent} % of the time; \
                  {lost}."
             ),
             LimitedBy::ReceiveWindow => write!(
@@ -193,7 +193,7 @@ impl fmt::Display for Limits {
             ),
             LimitedBy::CongestionWindow if self.retransmits > 0 => write!(
                 formatter,
-                "It was limited by the congestion window, which losses hold down: {percent} % of the time; {lost}."
+                "It was limited by the congestion window, which losses reduce: {percent} % of the time; {lost}."
             ),
             LimitedBy::CongestionWindow => write!(
                 formatter,
@@ -219,7 +219,7 @@ mod tests {
         let json = serde_json::to_value(limits).unwrap();
         assert_eq!(json["limited_by"], "receive-window");
         assert!(
-            limits.to_string().contains("receive window, as it should be")
+            limits.to_string().contains("receive window, as intended")
                 && limits.to_string().contains("75 %")
         );
         let kernel = KernelTimes { window: 0, retransmits: 3, ..kernel };

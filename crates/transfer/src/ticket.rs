@@ -180,7 +180,7 @@ impl FromStr for Ticket {
         match rest.0 {
             [] if port != 0 => Ok(Self { addresses, port, fingerprint, secret }),
             [] => Err(TicketError::Content("port 0")),
-            _ => Err(TicketError::Content("something is left behind the secret")),
+            _ => Err(TicketError::Content("bytes follow the secret")),
         }
     }
 }

@@ -57,11 +57,13 @@ pub(crate) fn run(options: &CheckOptions) -> Result<ExitCode, Problem> {
         } else if !checked.verdicts.iter().all(Verdict::is_left_out) {
             print::data(format_args!("{}: {}", figure.id, figure.title))?;
             if let Some((tried, valid)) = checked.tried {
-                print::data(format_args!("series  {valid} of {tried} that were run are valid, and count"))?;
+                print::data(format_args!(
+                    "series  {valid} of {tried} of the simulated runs are valid, and only these count"
+                ))?;
             }
             if checked.confirmed > 0 {
                 print::data(format_args!(
-                    "kernel  {} cases were run three times, as one run did not bear a claim out: the median judges",
+                    "kernel  {} cases were run three times, since one run contradicted a claim; the median judges",
                     checked.confirmed
                 ))?;
             }

@@ -47,7 +47,7 @@ pub(crate) fn run(options: &FigureOptions) -> Result<ExitCode, Problem> {
         let claims = claims(&figure.id)?;
         let mut experiment = compare::experiment(&figure.document, &options.output, &folder)?;
         experiment.seeds = options.seeds;
-        let bars = compare::bars(&options.output).doing("runs that claims are judged by");
+        let bars = compare::bars(&options.output).doing("runs that judge claims");
         let compared = bars.watch(|watch| experiment.figure(&claims, watch).map_err(compare::helped))?;
         if let Some((tried, valid)) = compared.tried {
             print::talk(format_args!(

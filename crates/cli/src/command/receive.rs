@@ -41,9 +41,9 @@ pub(crate) fn run(options: &ReceiveOptions) -> Result<ExitCode, Problem> {
     let receiver = Receiver::open(&options.folder, &how, &Clock::start())?;
     give_out(receiver.ticket(), options)?;
     if receiver.renewed() {
-        print::talk("taking up an interrupted session: its ticket has expired, and this is a new one");
+        print::talk("continuing an interrupted session: its ticket has expired, so this ticket is new");
     } else if receiver.resumed() {
-        print::talk("taking up an interrupted session: its ticket still holds");
+        print::talk("continuing an interrupted session: its ticket is still valid");
     }
     let folder = Foreign::path(&options.folder);
     say_when_interrupted(format!(

@@ -129,7 +129,7 @@ fn show(sizing: &Sizing) -> Result<(), Problem> {
     let of = match (asked.bdp_packets, sizing.best_bps) {
         (Some(bdp), _) => format!("utilization, {by}; the bandwidth-delay product is {bdp:.0} packets"),
         (None, best) => format!(
-            "of the most that the downloads have behind any limit, {:.3} Mbit/s, {by}",
+            "of the largest goodput of the downloads behind any limit, {:.3} Mbit/s, {by}",
             best.unwrap_or_default() / 1e6
         ),
     };
@@ -138,7 +138,7 @@ fn show(sizing: &Sizing) -> Result<(), Problem> {
         &[("least", &sizing.least), ("recommended", &sizing.recommended), ("most", &sizing.most)],
     )?;
     if let Some(trade_off) = &sizing.trade_off {
-        print::data(format_args!("not all that is wished can be had: {}", trade_off.says))?;
+        print::data(format_args!("no limit meets every target: {}", trade_off.says))?;
     }
     if let Some(proof) = &sizing.proof {
         let word = if proof.held { "held" } else { "NOT held" };
@@ -161,7 +161,7 @@ fn show(sizing: &Sizing) -> Result<(), Problem> {
     let names: Vec<String> = sizing.pareto.iter().map(starred).collect();
     let policies: Vec<(&str, &Point)> =
         names.iter().map(String::as_str).zip(sizing.pareto.iter().map(|policy| &policy.point)).collect();
-    points("utilization against delay (*: none has more of one and less of the other)", &policies)?;
+    points("utilization against delay (*: no other row has more utilization and less delay)", &policies)?;
     let none = if sizing.lines.is_empty() { ": none is known for this queue" } else { "" };
     print::data(format_args!("lines to paste, per queue{none}"))?;
     for line in &sizing.lines {

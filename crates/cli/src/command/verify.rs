@@ -56,7 +56,7 @@ fn as_json(name: &[u8], found: &Checked) -> Value {
     }
 }
 
-/// "3 files are as they were" or "3 of 5 files are as they were: 1 differs, 1 is missing".
+/// "3 files are as they were" or "3 of 5 files are unchanged: 1 differs, 1 is missing".
 fn summary(report: Report) -> String {
     let Report { same, differ, missing, failed } = report;
     let all = same + differ + missing + failed;
@@ -75,5 +75,5 @@ fn summary(report: Report) -> String {
     fault(differ, "differs", "differ");
     fault(missing, "is missing", "are missing");
     fault(failed, "could not be checked", "could not be checked");
-    format!("{same} of {all} files are as they were: {}", faults.join(", "))
+    format!("{same} of {all} files are unchanged: {}", faults.join(", "))
 }

@@ -172,7 +172,7 @@ fn a_full_disk_ends_both_and_keeps_what_has_arrived() {
         let mut receiving = Receiving::of(place.here(command));
         // It is known before anything is written that there is no room.
         let send = |words: &[&str]| place.run(&["send", "large", &receiving.ticket]).failed(7, words);
-        send(&["the receiver's disk stops the transfer: \"24MB are announced, and "]);
+        send(&["the receiver's disk stops the transfer: \"24 MB are announced, and "]);
         let mut next = |word: &str| {
             let mut line = String::new();
             while !line.starts_with(word) {
@@ -192,7 +192,7 @@ fn a_full_disk_ends_both_and_keeps_what_has_arrived() {
         assert!(sent["sent"].as_u64().unwrap() < 20_000_000, "what had arrived is kept: {sent}");
         let ended = receiving.ended();
         assert!(ended.out.ends_with("code 0\nsame\n"), "{}{}", ended.out, ended.err);
-        for words in ["error: full/large: cannot write it", "free some room", "let it be tried with --yes"] {
+        for words in ["error: full/large: cannot write it", "free some room", "try anyway with --yes"] {
             assert!(ended.err.contains(words), "{words:?} is not in {}", ended.err);
         }
     }

@@ -212,7 +212,7 @@ fn what_was_received_is_verified_against_its_digests() {
     let mut lines: Vec<&str> = bad.out.lines().collect();
     lines.sort_unstable();
     assert_eq!(lines, ["small.toml: missing", "tree/file: FAILED"]);
-    assert!(bad.err.contains("1 of 3 files are as they were: 1 differs, 1 is missing"), "{}", bad.err);
+    assert!(bad.err.contains("1 of 3 files are unchanged: 1 differs, 1 is missing"), "{}", bad.err);
     let json = verify(&["--json", "-v"]).json();
     assert!(json.iter().any(|one| one["name"] == "tree/file" && one["result"] == "differs"), "{json:?}");
     assert_eq!(

@@ -35,7 +35,7 @@ pub fn path(resolved: &Resolved, one_way: bool) -> Result<PathConfig, Misfit> {
     };
     if let Some(sessions) = resolved.sessions.first() {
         let key = format!("traffic[{}].kind", sessions.entry);
-        let found = "users that come and go (engset): only the simulator has them".to_owned();
+        let found = "users that come and go (engset): only the simulator can run them".to_owned();
         let accepted = "\"cbr\", \"poisson\", \"on-off\", \"replay\"";
         return misfit(key, found, accepted, "leave them out: the program takes their place");
     }

@@ -137,7 +137,7 @@ fn no_users(engine: Engine, resolved: &Resolved, help: &str) -> Result<(), Misfi
         engine,
         complaint: Complaint::new(
             format!("traffic[{}].kind", sessions.entry),
-            "users that come and go (engset): only the simulator has them",
+            "users that come and go (engset): only the simulator can run them",
         )
         .accepted("\"cbr\", \"poisson\", \"on-off\", \"replay\"")
         .help(help),

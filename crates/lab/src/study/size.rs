@@ -112,8 +112,7 @@ fn doubt(question: &Question, chosen: &Choice, recommended: &Point) -> Option<St
     let short = chosen.conflict.is_none() && recommended.utilization < target;
     short.then(|| {
         format!(
-            "the recommended limit had {:.2} ± {:.2} % of utilization in its own simulation, less than the {} that limits near it have: these \
-             flows vary too much for more certainty",
+            "the recommended limit had {:.2} ± {:.2} % of utilization in its own simulation, less than the {} that limits near it have: these flows vary too much for a more certain answer",
             recommended.utilization * 100.0,
             recommended.utilization_ci95.unwrap_or(0.0) * 100.0,
             question.target

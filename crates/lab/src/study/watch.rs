@@ -61,7 +61,7 @@ pub enum Work {
     Runs,
     /// Points of a sweep, on several threads.
     Points,
-    /// The runs that claims are judged by.
+    /// The runs that judge claims.
     Evidence,
 }
 

@@ -70,14 +70,14 @@ impl TuneError {
         let found = |text: String| Complaint::new("", text);
         match self {
             Self::NoProcess { pid } => found(format!("no process has the id {pid}"))
-                .help("`pgrep NAME` or `ss -tnp` tells which there are"),
+                .help("`pgrep NAME` or `ss -tnp` lists the processes"),
             Self::UnknownSizer { name } => found(format!("no sizer is called {name:?}"))
                 .accepted("a size such as 400kB, or one of `tightlink list sizers`"),
             Self::NoSocket { pid, name } => found(format!(
                 "process {pid} ({}) has no TCP socket, nor has a program it started",
                 Foreign::new(name)
             ))
-            .help("is it the right process, and does it listen already?"),
+            .help("check the number, and whether the process listens already"),
             Self::NoPort { pid, name, port, ports } => found(format!(
                 "process {pid} ({}) has no TCP socket with port {port} at either end",
                 Foreign::new(name)

@@ -131,7 +131,7 @@ fn help() -> String {
     let scope = fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
     match scope.trim() {
         "1" | "2" => "run as root (kernel.yama.ptrace_scope keeps others out), or let tightlink start the program: tightlink tune -- CMD".into(),
-        "3" => "kernel.yama.ptrace_scope = 3 forbids it to everyone until the machine is started anew".into(),
+        "3" => "kernel.yama.ptrace_scope = 3 forbids it to every user until the machine restarts".into(),
         _ => "run as root, or as the user who runs the program; in a container: --cap-add SYS_PTRACE".into(),
     }
 }

@@ -98,7 +98,7 @@ fn losses(retransmits: Option<u64>, loss_rate: Option<f64>) -> String {
         (Some(1), _) => "with 1 retransmission".to_owned(),
         (Some(count), _) => format!("with {count} retransmissions"),
         (None, Some(rate)) => format!("with {} % of packets lost", short(rate * 100.0)),
-        (None, None) => "with losses that it cannot know".to_owned(),
+        (None, None) => "with losses that the engine does not know".to_owned(),
     }
 }
 

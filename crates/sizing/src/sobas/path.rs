@@ -384,7 +384,7 @@ impl Level {
 }
 
 pub(super) fn mbps(rate: Rate) -> String {
-    format!("{:.1} Mb/s", rate.as_bps_f64() / 1e6)
+    format!("{:.1} Mbit/s", rate.as_bps_f64() / 1e6)
 }
 
 pub(super) fn behind(now: Time, span: Span) -> Time {

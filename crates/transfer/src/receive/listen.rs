@@ -212,7 +212,7 @@ fn why(error: &TransferError) -> String {
         TransferError::Tls { source: rustls::Error::NoCertificatesPresented, .. } => {
             "it presented no key, so it is not tightlink".into()
         }
-        TransferError::Tls { source, .. } => format!("it does not speak as a tightlink does ({source})"),
+        TransferError::Tls { source, .. } => format!("it does not follow tightlink's protocol ({source})"),
         TransferError::PeerGone { reason } => reason.clone(),
         other => other.complaint().head().to_string(),
     }

@@ -155,8 +155,7 @@ impl<'a> Persistence<'a> {
             }
             if !self.said.swap(true, Ordering::Relaxed) {
                 self.observer.say(
-                    "the receiver closed the connection: it seems busy with connections that did not prove \
-                     themselves; trying again",
+                    "the receiver closed the connection: it seems busy with unauthenticated connections; trying again",
                 );
             }
             wait(self.clock, pause);

@@ -80,7 +80,10 @@ impl Offering<'_> {
             let (path, name) = (file.shown(), file.name.clone());
             match file.root.look(&name) {
                 _ if file.attempt + 1 >= MOST_ATTEMPTS => {
-                    self.lost(&path, &"it kept changing while it was sent; send it again when it is at rest");
+                    self.lost(
+                        &path,
+                        &"it kept changing while it was sent; send it again when it no longer changes",
+                    );
                 }
                 Ok(there) if there.is_file() => self.file(&file.root, name, Some(&file), &there)?,
                 Ok(_) => self.lost(&path, &"it is no file any more"),

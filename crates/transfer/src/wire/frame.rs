@@ -51,7 +51,7 @@ pub enum FrameError {
     #[error("a message that cannot be read: {0}")]
     Malformed(postcard::Error),
     /// Something is left behind the message.
-    #[error("{0} bytes too many behind a message")]
+    #[error("{0} bytes too many after a message")]
     Trailing(usize),
 }
 

@@ -62,7 +62,7 @@ fn by_default_other_content_is_refused_and_the_same_content_is_there() {
     let heard = transfer.here.heard();
     for name in ["same size", "later.txt", "earlier", "link"] {
         let shown = if name.contains(' ') { format!("'x/{name}'") } else { format!("x/{name}") };
-        assert!(heard.contains(&format!("{shown}: another file has this name")), "{name}: {heard}");
+        assert!(heard.contains(&format!("{shown}: a different file has this name")), "{name}: {heard}");
     }
     assert!(error.to_string().contains("4 of 7"), "{error}");
     assert!(!heard.contains("same content"), "{heard}");

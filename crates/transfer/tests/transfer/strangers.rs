@@ -75,7 +75,7 @@ fn random_bytes_are_turned_away() {
         let mut socket = TcpStream::connect(address).unwrap();
         let _ = socket.write_all(&[&[0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3][..], &noise(5000, 1)].concat());
         let _ = socket.read_to_end(&mut Vec::new());
-        hears(ear, "it does not speak as a tightlink does");
+        hears(ear, "it does not follow tightlink's protocol");
     });
 }
 

@@ -18,7 +18,7 @@ pub(super) fn run(pid: u32, options: &TuneOptions) -> Result<ExitCode, Problem> 
         }
     }
     if connections.is_empty() {
-        print::talk("no connection stands that could be given back");
+        print::talk("no open connection has a window that tightlink limited");
     }
     let failed = connections.iter().any(|connection| connection.limits().is_err());
     Ok(if failed { ExitCode::from(ENVIRONMENT) } else { ExitCode::SUCCESS })

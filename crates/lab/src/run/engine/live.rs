@@ -202,7 +202,7 @@ pub(super) fn check(resolved: &Resolved) -> Result<(), Misfit> {
     match path_config(resolved).check() {
         Err(EmuError::Refused(refused)) => {
             let (setting, value) = (&refused.place, &refused.found);
-            let found = format!("{setting} = {value} is beyond what the emulator can do honestly");
+            let found = format!("{setting} = {value} is beyond what the emulator can do accurately");
             let place = scenario_key(setting).to_owned();
             Err(Misfit { engine: Engine::Live, complaint: Complaint { place, found, ..refused } })
         }
@@ -340,10 +340,12 @@ fn window_note(received: &ReceivedFlow, warmup: Time) -> Option<String> {
     let requested = last.requested?;
     let after = received.samples.iter().filter(|sample| sample.at >= warmup);
     let observed = after.filter_map(|sample| sample.window.observed).max();
-    let observed = observed.map_or_else(|| "unknown".to_owned(), |window| window.to_string());
+    let observed = observed.map_or_else(|| "unknown".to_owned(), |window| window.rounded());
     Some(format!(
-        "{}: socket buffer requested {requested}, granted {}, largest window observed {observed}",
-        received.name, last.granted
+        "{}: socket buffer requested {}, granted {}, largest window observed {observed}",
+        received.name,
+        requested.rounded(),
+        last.granted.rounded()
     ))
 }
 

@@ -305,8 +305,8 @@ pub struct FlowSummary {
     pub first_loss_window_segments: Option<f64>,
     /// Its slow-start threshold in the end, segments; `None` if it has none.
     pub threshold_segments: Option<f64>,
-    /// Its receive window in the end, bytes, where a sizer sets it; in a model the least window that takes all that is available,
-    /// `A Te` [sobas:mft].
+    /// The receive window that a sizer set in the end, bytes. A model has the least window that takes all the available
+    /// bandwidth, `A Te` [sobas:mft].
     #[serde(default)]
     pub window_bytes: Option<f64>,
     /// Segments that arrived with a congestion mark.

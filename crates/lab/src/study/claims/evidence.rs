@@ -1,4 +1,4 @@
-//! [`Evidence`]: the runs that claims are judged by, simulated on all cores and kept, so that judging goes on where
+//! [`Evidence`]: the runs that judge claims, simulated on all cores and kept, so that judging goes on where
 //! it was.
 //!
 //! A simulation whose numbers depend on its seed is run with several. Claims may say which runs are valid, as a paper

@@ -31,7 +31,7 @@ pub enum ExperimentError {
     /// A search failed.
     #[error(transparent)]
     Search(#[from] SearchError),
-    /// A figure failed, or the runs that claims are judged by.
+    /// A figure failed, or the runs that judge claims.
     #[error(transparent)]
     Curves(#[from] CurvesError),
     /// An engine that had to answer could not.

@@ -398,8 +398,7 @@ impl Bench<'_, '_> {
                 best.goodput / 1e6,
                 best.from
             ),
-            "a wireless cell has no rate of its own, it depends on what the other stations send: there is no bandwidth-delay product (bdp is \
-             null), and ms is the time in which the access point sends so many packets at this load"
+            "the rate of a wireless cell depends on what the other stations send. So there is no bandwidth-delay product (bdp is null), and ms is the time in which the access point sends that number of packets at this load"
                 .into(),
             format!(
                 "each number is the mean of {SEEDS} runs, of the seeds from {}, and its interval is theirs",

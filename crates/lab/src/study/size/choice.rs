@@ -107,7 +107,7 @@ pub(super) fn clumps(question: &Question, recommended: u64) -> Option<String> {
         } else {
             "a bandwidth-delay product".into()
         };
-        format!("the recommended limit holds {holds}: flows that share a machine send in clumps, which simulated hosts do not")
+        format!("the recommended limit holds {holds}: flows that share a machine send in clumps, and simulated hosts do not")
     })
 }
 

@@ -186,7 +186,7 @@ fn apart(flows: u64) -> u32 {
 pub(super) fn policy(question: &Question) -> Option<String> {
     (question.queue != link::queue::DROP_TAIL).then(|| {
         format!(
-            "theory alone is of drop-tail: that {} drops packets before its limit is left out; simulation has it",
+            "theory knows drop-tail alone, and not that {} drops packets before its limit; simulation knows it",
             question.queue
         )
     })
@@ -324,7 +324,9 @@ fn fixed_point(question: &Question, flows: u64) -> Option<Rule> {
         packets: reached.then_some(high),
         source: "Barman, Smaragdakis and Matta 2004",
         fits: false,
-        because: "arrivals without memory at a queue of M/M/1/K, which windows that saw are not".into(),
+        because:
+            "arrivals without memory at a queue of M/M/1/K, while arrivals of sawtooth windows have memory"
+                .into(),
     })
 }
 

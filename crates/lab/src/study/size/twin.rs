@@ -271,8 +271,9 @@ impl Twin {
             parts.push(format!("an RTT {:.1} times as long, as CUBIC's growth asks for", self.stretch));
         }
         Some(format!(
-            "simulated is a smaller twin of the path for {} flows ({:.1} Mbit/s): {}; delays and losses are scaled back",
+            "a smaller twin of the path for {} {} ({:.1} Mbit/s) is simulated, with {}; delays and losses are scaled back",
             self.stands_for,
+            if self.stands_for == 1 { "flow" } else { "flows" },
             self.rate() * self.question.packet.bits_f64() / 1e6,
             parts.join(", ")
         ))

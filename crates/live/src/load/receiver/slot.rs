@@ -262,7 +262,12 @@ impl<'a> Slot<'a> {
         if let (Some(size), Some(ended)) = (self.config.size, result.ended)
             && result.payload < size
         {
-            result.notes.push(format!("ended at {ended} with {} of {size}", result.payload));
+            result.notes.push(format!(
+                "ended after {} with {} of {}",
+                ended.since(Time::ZERO).rounded(),
+                result.payload.rounded(),
+                size.rounded()
+            ));
         }
         if let Some(buffer) = result.buffer {
             result.notes.extend(room_note(buffer, self.config));
@@ -281,7 +286,9 @@ fn room_note(buffer: ReceiveBuffer, config: &FlowConfig) -> Option<String> {
     let room = buffer.size / 2;
     match (buffer.grant, most) {
         (BufferGrant::Limited, Some(most)) if room < most => Some(format!(
-            "a window of up to {most} was asked for, but net.core.rmem_max leaves room for about {room}; run as root"
+            "a window of up to {} was asked for, but net.core.rmem_max leaves room for about {}; run as root",
+            most.rounded(),
+            room.rounded()
         )),
         (BufferGrant::Autotuned, None) => Some(
             "the maximum window is the kernel's autotuning, up to tcp_rmem; root can force it".to_owned(),

@@ -26,7 +26,7 @@ const OVERHEAD: usize = 512;
 const AT_ONCE: u64 = 1 << 20;
 const LEADS_OUT: &str = "the link points outside the tree that it came with (--outside-links)";
 pub(super) const FULL: &str =
-    "this session remembers as many entries as it may; send the rest under a new ticket";
+    "this session has the largest number of entries; send the rest under a new ticket";
 const TWICE: &str = "it is under way already";
 
 /// An answer, now or after something was read.
@@ -286,7 +286,7 @@ impl Assembly {
         let indices = claimed.keys().copied();
         let found = match hashed(&file, chunks, indices, (&self.read, &self.holes), &self.stopped) {
             Err(_) if self.stopped.load(Relaxed) => {
-                return Err(TransferError::gone("it left while what is there was read").into());
+                return Err(TransferError::gone("the sender left while the existing file was read").into());
             }
             // What cannot be read is sent again.
             found => found.unwrap_or_default(),

@@ -5,8 +5,7 @@ use crate::store::{Found, Taken};
 use crate::wire::control::Stamp;
 
 /// Why an entry is refused whose name is taken.
-pub(super) const TAKEN: &str =
-    "another file has this name, and the receiver replaces nothing unasked (--existing)";
+pub(super) const TAKEN: &str = "a different file has this name, and only --existing replaces files";
 const KIND_TAKEN: &str = "the receiver cannot store it: a folder has this name";
 const OTHER_TAKEN: &str = "the receiver cannot store it: a device, socket or pipe has this name";
 

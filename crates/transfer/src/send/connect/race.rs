@@ -231,7 +231,7 @@ fn why(error: &TransferError) -> String {
     match error {
         TransferError::PeerGone { reason } => reason.clone(),
         TransferError::OtherReceiver { .. } => "it has another key than the ticket says".into(),
-        TransferError::Tls { source, .. } => format!("it does not speak as a tightlink does: {source}"),
+        TransferError::Tls { source, .. } => format!("it does not follow tightlink's protocol: {source}"),
         other => other.complaint().head().to_string(),
     }
 }

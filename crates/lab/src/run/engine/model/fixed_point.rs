@@ -39,7 +39,7 @@ impl Theory for FixedPoint {
         let (reno, policy) = ("Reno, by its response function", departure::not_drop_tail_or_red(resolved));
         let mut departures = departure::of_links(resolved, crossing.iter().copied(), &known, reno, policy);
         let found = match crossing.len() {
-            1 => "one flow: its packets are no random arrivals".to_owned(),
+            1 => "one flow: its packets do not arrive at random".to_owned(),
             count => format!("{count} flows: they lose together rather than one by one"),
         };
         let random = "packets are taken to arrive at random, as those of many flows do";
@@ -159,7 +159,7 @@ fn notes(resolved: &Resolved, found: &theory::FixedPoint) -> Vec<Note> {
     if found.path_loss > MOST_LOSS {
         notes.push(
             format!(
-                "a loss of {:.1} %: timeouts, which response functions leave out, rule; expect less",
+                "a loss of {:.1} %: timeouts, which response functions leave out, set the goodput; expect less",
                 100.0 * found.path_loss
             )
             .into(),

@@ -65,7 +65,7 @@ impl Theory for Fluid {
         let mut departures =
             departure::of_links(resolved, crossing.iter().copied(), &known, departure::RENO, policy);
         let found =
-            format!("{} of them: each window saws, where the equations have its mean", crossing.len());
+            format!("{} of them: each window is a sawtooth, and the equations have its mean", crossing.len());
         let mean = "each flow has the mean window of many";
         departures.extend(departure::of_many(resolved, &crossing, &found, mean));
         departures.extend(beyond(resolved, &crossing, &seen));
@@ -387,7 +387,7 @@ impl Seen {
     /// What the theory cannot know of any scenario, where it matters.
     fn notes(&self, resolved: &Resolved, means: &Means, seconds: f64) -> Vec<Note> {
         let mut notes: Vec<Note> = vec![
-            "each flow is the mean of many: it begins with its share of the path, without slow start, and its window does not saw"
+            "each flow is the mean of many: it begins with its share of the path, without slow start, and its window has no sawtooth"
                 .into(),
         ];
         if resolved.queue.policy == link::queue::ADAPTIVE_RED {
@@ -396,7 +396,7 @@ impl Seen {
         let least = means.window.iter().map(|window| window / seconds).fold(f64::INFINITY, f64::min);
         if least < SMALL_WINDOW {
             let found = format!(
-                "a mean window of {least:.1} segments: timeouts, which the equations leave out, rule"
+                "a mean window of {least:.1} segments: timeouts, which the equations leave out, set the goodput"
             );
             notes.push(format!("{found}; expect less").into());
         }

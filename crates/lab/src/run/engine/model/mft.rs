@@ -231,8 +231,7 @@ impl Seen<'_> {
             let whose = if targets.len() > 1 { " for each flow" } else { "" };
             notes.push(
                 format!(
-                    "a queue of fewer than {SMALL_QUEUE} segments{whose}: bursts overflow it and timeouts rule, which the sawtooth \
-                     leaves out; expect far less"
+                    "a queue of fewer than {SMALL_QUEUE} segments{whose}: bursts overflow it, and timeouts, which the model leaves out, set the goodput; expect far less"
                 )
                 .into(),
             );
@@ -263,7 +262,7 @@ fn note(regime: Regime) -> &'static str {
         }
         Regime::Saturated => "saturated: the socket buffer fills the link and its excess stands in the queue",
         Regime::SelfInducedLoss => {
-            "self-induced loss: the window overflows the queue and saws; the start-up is not part of the model"
+            "self-induced loss: the window overflows the queue, halves and grows again; the start-up is not part of the model"
         }
         Regime::Congested => {
             "congested: the path loses packets by itself, so the best socket buffer is the largest"

@@ -58,7 +58,7 @@ fn file(resolved: &Resolved) -> Result<&ResolvedFlow, Complaint> {
     let first = resolved.flows.first().filter(|flow| flow.route.contains(&resolved.tight));
     first.filter(|flow| flow.size.is_some()).ok_or_else(|| {
         let place = resolved.flows.first().map_or_else(|| "flow".into(), |flow| flow.key("size"));
-        Complaint::new(place, "the first flow is no file, which slow start is about").accepted("a size")
+        Complaint::new(place, "the first flow has no size: this theory is for a file").accepted("a size")
     })
 }
 
