@@ -219,8 +219,7 @@ mod tests {
         let json = serde_json::to_value(limits).unwrap();
         assert_eq!(json["limited_by"], "receive-window");
         assert!(
-            limits.to_string().contains("receive window, as intended")
-                && limits.to_string().contains("75 %")
+            limits.to_string().contains("receive window, as intended") && limits.to_string().contains("75 %")
         );
         let kernel = KernelTimes { window: 0, retransmits: 3, ..kernel };
         let lossy = Limits::new(Span::from_secs(10), 4, sender, receiver, kernel, true, 0.0).to_string();
