@@ -340,7 +340,7 @@ fn window_note(received: &ReceivedFlow, warmup: Time) -> Option<String> {
     let requested = last.requested?;
     let after = received.samples.iter().filter(|sample| sample.at >= warmup);
     let observed = after.filter_map(|sample| sample.window.observed).max();
-    let observed = observed.map_or_else(|| "unknown".to_owned(), |window| window.rounded());
+    let observed = observed.map_or_else(|| "unknown".to_owned(), Bytes::rounded);
     Some(format!(
         "{}: socket buffer requested {}, granted {}, largest window observed {observed}",
         received.name,
