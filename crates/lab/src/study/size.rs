@@ -230,6 +230,13 @@ impl Study {
                 break;
             }
             chosen = choice(question, bench.curve());
+            // What was asked for surely misses the target, although smaller limits have it: larger ones may.
+            if chosen.none_meets() {
+                self.reach(&mut bench)?;
+                let between = bench.between(BETWEEN);
+                bench.add(&between)?;
+                chosen = choice(question, bench.curve());
+            }
         }
         let (curve, at) = (bench.curve().to_vec(), |packets| bench.at(packets));
         let around = around::around(question, &bench, &chosen)?;

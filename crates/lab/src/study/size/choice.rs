@@ -37,6 +37,13 @@ pub(super) struct Conflict {
     loss: Option<u64>,
 }
 
+impl Choice {
+    /// No limit that was looked at keeps the utilization, as far as larger ones surely miss it.
+    pub(super) fn none_meets(&self) -> bool {
+        self.conflict.as_ref().is_some_and(|conflict| conflict.utilization.is_none())
+    }
+}
+
 impl Conflict {
     /// The limits.
     pub(super) fn limits(&self) -> impl Iterator<Item = u64> {
@@ -167,6 +174,13 @@ pub(super) fn trade_off(
             point.packets,
             millis(point.queueing_delay_s.p95),
             percent(point.loss_rate)
+        )),
+        (None, Some(best)) if best.utilization >= question.target.get() => parts.push(format!(
+            "{} packets have a utilization of {}, but larger limits up to {} packets miss {}",
+            best.packets,
+            percent(best.utilization),
+            curve.last().map_or(0, |point| point.packets),
+            question.target
         )),
         (None, Some(best)) => parts.push(format!(
             "no limit up to {} packets has a utilization of {}: the most is {} at {} packets",
