@@ -127,11 +127,12 @@ fn deterministic(load: f64, places: f64) -> f64 {
 /// The loss rate of M/M/1 with `places` in the system, whole or not.
 fn memoryless(load: f64, places: f64) -> f64 {
     let ln = load.ln();
-    if ln.abs() * places < 1e-9 {
+    if ln == 0.0 || ln.abs() * places < 1e-9 {
         return 1.0 / (places + 1.0);
     }
-    if ln * places > 500.0 {
-        return 1.0 - 1.0 / load;
+    // Of the two forms the one whose powers are at most 1.
+    if ln > 0.0 {
+        return (-ln).exp_m1() / (-(places + 1.0) * ln).exp_m1();
     }
     ln.exp_m1() * (places * ln).exp() / ((places + 1.0) * ln).exp_m1()
 }

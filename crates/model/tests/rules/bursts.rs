@@ -146,6 +146,10 @@ fn what_is_out_of_range_is_told_with_the_range() {
     ] {
         assert_eq!(balance(&wrong, 10).unwrap_err().accepted, accepted, "{wrong:?}");
     }
+    // Numbers whose powers no float holds.
+    assert_eq!(deterministic_loss(1.0, f64::MAX).unwrap(), 0.0);
+    assert_eq!(deterministic_loss(5e151, 1.3).unwrap(), 1.0);
+    assert_eq!(deterministic_loss(0.0, f64::MAX).unwrap(), 0.0);
     assert_eq!(deterministic_loss(-1.0, 2.0).unwrap_err().accepted, "0 or more");
     assert_eq!(deterministic_loss(0.5, 0.5).unwrap_err().accepted, "1 or more");
 }
