@@ -2,6 +2,7 @@
 
 mod bound;
 mod fluid;
+mod signs;
 
 use fluid::{Fluid, SEGMENT};
 use tightlink_sizing::{Action, BufferSizer, Fixed, Input, SizerConfig, Sobas};
