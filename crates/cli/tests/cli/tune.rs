@@ -320,6 +320,9 @@ fn what_a_killed_tune_left_is_given_back_by_restore() {
     if !root() {
         return;
     }
+    let setting = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_rmem").expect("Linux");
+    let largest: u64 =
+        setting.split_whitespace().nth(2).and_then(|number| number.parse().ok()).expect("three numbers");
     for json in [false, true] {
         let (place, listener) = (Place::new(), TcpListener::bind("127.0.0.1:0").expect("a free port"));
         let port = listener.local_addr().expect("bound").port().to_string();
@@ -343,9 +346,7 @@ fn what_a_killed_tune_left_is_given_back_by_restore() {
         }
         let arguments = ["tune", "--restore", "--port", &port, "--pid", &pid];
         let ended = place.run(&[&arguments[..], if json { &["--json"] } else { &[] }].concat()).well();
-        assert!(within(SOON, || window() > Bytes::new(110_000)), "it is not lifted: {}", window());
-        let grew = within(SOON, || window() > Bytes::new(150_000));
-        let last = window();
+        assert!(within(SOON, || window() > Bytes::new(500_000)), "it is not lifted: {}", window());
         if json {
             let report = ended.json();
             assert_eq!(report.len(), 1, "{report:?}");
@@ -353,7 +354,7 @@ fn what_a_killed_tune_left_is_given_back_by_restore() {
             assert_eq!(report[0]["now"]["autotuned"], true, "{}", report[0]);
             assert_eq!((&report[0]["given_back"], &report[0]["program"]), (&true.into(), &"bash".into()));
             let buffer = |when: &str| report[0][when]["buffer_bytes"].as_u64().expect("a number");
-            assert!(buffer("now") < 1_000_000 && buffer("before") > 10_000_000, "{}", report[0]);
+            assert!(buffer("now") <= largest && buffer("before") > 10_000_000, "{}", report[0]);
         } else {
             for words in
                 [&format!("127.0.0.1:{port} -> 127.0.0.1:")[..], "window limit 100kB lifted", "on again"]
@@ -366,10 +367,6 @@ fn what_a_killed_tune_left_is_given_back_by_restore() {
         assert!(again.out.contains("autotuning was on"), "{}", again.out);
         drop(stream);
         assert!(program.wait().expect("it ends").success());
-        if !grew {
-            // The kernel's autotuning grows a window by more data in a round trip than ever before, and it had these before the limit.
-            could_not_judge(format_args!("the kernel let the window stay at {last} once it was lifted"));
-        }
     }
 }
 

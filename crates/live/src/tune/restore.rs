@@ -13,8 +13,8 @@ use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use units::{Bytes, Foreign};
 
-/// The kernel's own receive buffer of a new connection where the setting cannot be read.
-const USUAL_BUFFER: Bytes = Bytes::new(131_072);
+/// Where the setting cannot be read: Linux's own on a machine with memory enough.
+const LARGEST_BUFFER: Bytes = Bytes::new(6 << 20);
 
 /// The limits of a connection's receive window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,10 +121,11 @@ pub fn restore(pid: u32, port: Option<u16>) -> Result<Vec<GivenBack>, TuneError>
 fn give_back(socket: &impl AsFd) -> Result<(WindowLimits, WindowLimits), LiveError> {
     let before = WindowLimits::of(socket)?;
     if before.autotuned == Some(false) {
-        // As a new connection has it, but no smaller than what the sender was promised needs, or the kernel would throw
-        // that away. Autotuning makes it larger again.
+        // What autotuning may make of it, but no smaller than what the sender was promised needs, or the kernel would throw
+        // that away. Autotuning does not grow a smaller one: it waits for more data in a round trip than ever before,
+        // which a small window does not let in.
         let promised = TcpInfo::of(socket)?.rcv_wnd.unwrap_or(before.buffer / 2);
-        let room = (usual_buffer() / 2).max(promised);
+        let room = (largest_buffer() / 2).max(promised);
         if room * 2 < before.buffer {
             set_room(socket, room)?;
         }
@@ -136,9 +137,9 @@ fn give_back(socket: &impl AsFd) -> Result<(WindowLimits, WindowLimits), LiveErr
     Ok((before, WindowLimits::of(socket)?))
 }
 
-/// The receive buffer that a connection begins with: the second number of `net.ipv4.tcp_rmem`.
-fn usual_buffer() -> Bytes {
+/// The largest receive buffer of autotuning: the third number of `net.ipv4.tcp_rmem`.
+fn largest_buffer() -> Bytes {
     let text = fs::read_to_string("/proc/sys/net/ipv4/tcp_rmem").unwrap_or_default();
-    let middle = text.split_whitespace().nth(1).and_then(|number| number.parse().ok());
-    middle.map_or(USUAL_BUFFER, Bytes::new)
+    let largest = text.split_whitespace().nth(2).and_then(|number| number.parse().ok());
+    largest.map_or(LARGEST_BUFFER, Bytes::new)
 }
