@@ -56,14 +56,14 @@ fn as_json(name: &[u8], found: &Checked) -> Value {
     }
 }
 
-/// "3 files are as they were" or "3 of 5 files are unchanged: 1 differs, 1 is missing".
+/// "3 files are unchanged" or "3 of 5 files are unchanged: 1 differs, 1 is missing".
 fn summary(report: Report) -> String {
     let Report { same, differ, missing, failed } = report;
     let all = same + differ + missing + failed;
     if report.is_good() {
         return match all {
-            1 => "1 file is as it was".into(),
-            all => format!("{all} files are as they were"),
+            1 => "1 file is unchanged".into(),
+            all => format!("{all} files are unchanged"),
         };
     }
     let mut faults = Vec::new();

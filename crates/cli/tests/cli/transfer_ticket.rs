@@ -203,7 +203,7 @@ fn what_was_received_is_verified_against_its_digests() {
     receiving.ended().well();
     let verify = |more: &[&str]| place.run(&[&["verify", "sums", "--dir", "there"], more].concat());
     let good = verify(&[]).well();
-    assert_eq!((good.out.as_str(), good.err.trim()), ("", "3 files are as they were"));
+    assert_eq!((good.out.as_str(), good.err.trim()), ("", "3 files are unchanged"));
     assert_eq!(verify(&["-v"]).well().out.lines().filter(|line| line.ends_with(": ok")).count(), 3);
     place.write("there/tree/file", "Content");
     fs::remove_file(place.path().join("there/small.toml")).unwrap();

@@ -14,7 +14,7 @@ use units::{Bytes, Rate, Span};
 /// Steps of the trapezium rule over one cycle: its error is below 1e-6 of the result.
 const STEPS: u32 = 1000;
 
-/// The share of the capacity that the difference of two rates of its size does not tell from nothing.
+/// The rounding error of the difference of two rates, as a share of the capacity.
 const ROUNDING: f64 = 1e-12;
 
 pub(super) fn prediction(path: &Path, target: &Target) -> Prediction {
@@ -43,7 +43,7 @@ fn against_unresponsive(path: &Path, target: &Target) -> Prediction {
 fn against_buffer_limited(path: &Path, target: &Target) -> Prediction {
     let (base, full) = (path.base_rtt.as_secs_f64(), path.drain());
     let top = window_bits(path, full);
-    // A share of the capacity below the rounding of its difference is none.
+    // What is left is a difference of large numbers. Below their rounding error it counts as nothing.
     if top <= path.capacity.as_bps_f64() * (base + full) * ROUNDING {
         return shut_out(path);
     }
