@@ -37,5 +37,6 @@ pub use loss::{Episodes, SequenceGaps};
 pub use round_trip::{RoundTrip, RoundTripTimes, Waits};
 pub use statistics::{median, spread};
 pub use train::{
-    Capacity, TRAIN_BYTES, TRAIN_PACKET, TRAIN_PACKETS, TRAINS, TRAINS_APART, Train, TrainPacket,
+    Capacity, LEAST_TRAIN, LONG_TRAIN_PACKETS, TRAIN_PACKET, TRAIN_PACKETS, TRAINS, TRAINS_APART, Train,
+    TrainPacket, train_bytes,
 };

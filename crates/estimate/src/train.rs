@@ -7,11 +7,21 @@ use units::{Bytes, Rate, Span, Time};
 /// (measured for this project). The source does not say.
 pub const TRAIN_PACKETS: usize = 20;
 
+/// Packets of one train on a path that carries the former in less than [`LEAST_TRAIN`].
+pub const LONG_TRAIN_PACKETS: usize = 100;
+
+/// A train takes at least this long, where it may be so long: hosts take packets off their network cards in lumps of a
+/// tenth of it.
+pub const LEAST_TRAIN: Span = Span::from_millis(1);
+
 /// The length of each with its IP header: what Ethernet carries.
 pub const TRAIN_PACKET: Bytes = Bytes::new(1500);
 
-/// What a train puts into the queue at once.
-pub const TRAIN_BYTES: Bytes = Bytes::new(TRAIN_PACKETS as u64 * TRAIN_PACKET.get());
+/// What a train of `packets` puts into the queue at once.
+#[must_use]
+pub const fn train_bytes(packets: usize) -> Bytes {
+    Bytes::new(packets as u64 * TRAIN_PACKET.get())
+}
 
 /// Trains of one measurement: the source's five [sobas:IV].
 pub const TRAINS: usize = 5;
@@ -23,8 +33,11 @@ pub const TRAINS_APART: Span = Span::from_millis(15);
 /// Their dispersion is still that of links before the narrow one.
 const HEAD: f64 = 0.2;
 
-/// Fewer packets than this behind the head say nothing.
+/// Fewer packets than this behind the head say nothing, and fewer lumps little.
 const LEAST: usize = 4;
+
+/// A packet that comes sooner after the one before it than this share of the mean gap came in one lump with it.
+const LUMP: f64 = 0.1;
 
 /// One packet of a train.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +64,12 @@ impl Train {
         Self { packets, came: Vec::with_capacity(packets) }
     }
 
+    /// The packets that it left with.
+    #[must_use]
+    pub fn packets(&self) -> usize {
+        self.packets
+    }
+
     /// Whether every packet has come.
     #[must_use]
     pub fn is_whole(&self) -> bool {
@@ -59,7 +78,8 @@ impl Train {
 
     /// The rate at which the train was dispersed, without its head. Each packet is set against the packet half of the
     /// rest further on, and the median of these rates is taken. An interrupt or a packet of cross traffic disturbs a
-    /// few of them, not the median. `None` if packets are missing or came out of order: then gaps are not all the
+    /// few of them, not the median. Of packets that a host took in one lump only the last counts: the others have waited
+    /// for it. `None` if packets are missing or came out of order: then gaps are not all the
     /// link's [sobas:IV].
     #[must_use]
     pub fn dispersion(&self) -> Option<Rate> {
@@ -83,15 +103,32 @@ impl Train {
         if body.len() < LEAST {
             return None;
         }
-        let lag = body.len() / 2;
+        let ends = ends_of_lumps(body);
+        // Two or three lumps are little, each of their packets by itself is a little more.
+        let points: Vec<usize> = if ends.len() < LEAST { (0..body.len()).collect() } else { ends };
+        let lag = points.len() / 2;
         let slope = |first: usize| {
-            let sum: Bytes = body[first + 1..=first + lag].iter().map(|packet| packet.length).sum();
-            let span = body[first + lag].at.since(body[first].at);
+            let (from, to) = (points[first], points[first + lag]);
+            let sum: Bytes = body[from + 1..=to].iter().map(|packet| packet.length).sum();
+            let span = body[to].at.since(body[from].at);
             (span > Span::ZERO).then(|| sum.bits_f64() / span.as_secs_f64())
         };
-        let mut slopes: Vec<f64> = (0..body.len() - lag).filter_map(slope).collect();
+        let mut slopes: Vec<f64> = (0..points.len() - lag).filter_map(slope).collect();
         median(&mut slopes).map(Rate::from_bps_f64)
     }
+}
+
+/// The places in `body` of the last packet of each lump. Where packets come in lumps, the last one ends with the train,
+/// and not with what the host had waited for.
+fn ends_of_lumps(body: &[TrainPacket]) -> Vec<usize> {
+    let gap = |pair: &[TrainPacket]| pair[1].at.since(pair[0].at).as_secs_f64();
+    let mean = body.windows(2).map(gap).sum::<f64>() / (body.len() - 1) as f64;
+    let apart = body.windows(2).map(|pair| gap(pair) > LUMP * mean);
+    let mut ends: Vec<usize> = (0..).zip(apart).filter_map(|(place, apart)| apart.then_some(place)).collect();
+    if 2 * ends.len() >= body.len() {
+        ends.push(body.len() - 1);
+    }
+    ends
 }
 
 impl Estimator for Train {

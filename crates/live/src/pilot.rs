@@ -35,7 +35,7 @@ impl Pilot {
         let demands = self.group.take_demands();
         for _ in 0..demands.trains {
             match &mut self.prober {
-                Some(prober) => prober.ask_train(),
+                Some(prober) => prober.ask_train(demands.packets),
                 // There is nobody who could send one.
                 None => self.group.tell(sockets, now, Input::Train(None))?,
             }

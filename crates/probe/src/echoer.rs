@@ -38,7 +38,7 @@ pub struct TrainLimits {
 }
 
 impl Default for TrainLimits {
-    /// Enough for a prober of this project [sobas:IV]: 20 packets that Ethernet carries, 15 ms apart. The five trains
+    /// Enough for a prober of this project [sobas:IV]: up to 100 packets that Ethernet carries, 15 ms apart. The five trains
     /// of a decision come at once where they were held up. 200 decisions need 1000 in all.
     fn default() -> Self {
         let (length, at_once) = (PACKET - HEADERS[0], TRAINS as u64);

@@ -69,6 +69,8 @@ struct Arrival {
 #[derive(Debug)]
 struct Awaited {
     number: u64,
+    /// How many it was asked for with.
+    packets: u16,
     /// When it was asked for, or its latest packet came.
     moved: Time,
     arrivals: Vec<(u16, Time)>,
@@ -87,7 +89,8 @@ pub struct Prober {
     echoes: Echoes,
     /// The latest one, and when it came.
     cookie: Option<(u64, Time)>,
-    trains_wanted: u32,
+    /// Packets of the trains that are to be asked for.
+    trains_wanted: VecDeque<u16>,
     trains_asked: u64,
     next_train: Time,
     /// Trains on their way, oldest first.
@@ -128,7 +131,7 @@ impl Prober {
             unanswered: VecDeque::new(),
             echoes: Echoes::default(),
             cookie: None,
-            trains_wanted: 0,
+            trains_wanted: VecDeque::new(),
             trains_asked: 0,
             next_train: Time::ZERO,
             awaited: VecDeque::new(),
@@ -145,9 +148,9 @@ impl Prober {
         }
     }
 
-    /// Asks for one more train, a little after the one before. Poll soon.
-    pub fn ask_train(&mut self) {
-        self.trains_wanted = self.trains_wanted.saturating_add(1);
+    /// Asks for one more train, of `packets` but not more than an echoer sends, a little after the one before. Poll soon.
+    pub fn ask_train(&mut self, packets: usize) {
+        self.trains_wanted.push_back(packets.clamp(1, PACKETS.into()) as u16);
         if self.cookie.is_none() && self.interval.is_none() {
             self.next_probe = Time::ZERO;
         }
@@ -183,7 +186,7 @@ impl Prober {
     pub fn wakeup(&self) -> Time {
         let came = self.awaited.iter().map(|awaited| awaited.moved + patience(awaited)).min();
         // Without a cookie the next probe brings it.
-        let asks = self.trains_wanted > 0 && self.cookie.is_some();
+        let asks = !self.trains_wanted.is_empty() && self.cookie.is_some();
         let train = if asks { self.next_train } else { Time::NEVER };
         self.next_probe.min(train).min(came.unwrap_or(Time::NEVER))
     }
@@ -219,11 +222,11 @@ impl Prober {
                 }
                 true
             }
-            Message::Train { number, place, packets: PACKETS, length } => {
+            Message::Train { number, place, packets, length } => {
                 let awaited = self.awaited.iter_mut().find(|awaited| awaited.number == number);
                 let Some(awaited) = awaited else { return false };
                 let new = awaited.arrivals.iter().all(|(came, _)| *came != place);
-                if length != self.train_length || place >= PACKETS || !new {
+                if length != self.train_length || packets != awaited.packets || place >= packets || !new {
                     return false;
                 }
                 awaited.moved = arrival.now;
@@ -247,9 +250,7 @@ impl Prober {
     }
 
     fn start_train(&mut self, clock: &Clock) {
-        if self.trains_wanted == 0 {
-            return;
-        }
+        let Some(&packets) = self.trains_wanted.front() else { return };
         let now = clock.now();
         if self.cookie.is_some_and(|(_, at)| now.since(at) > COOKIE_FRESH) {
             self.cookie = None;
@@ -265,12 +266,12 @@ impl Prober {
         if now < self.next_train {
             return;
         }
-        self.trains_wanted -= 1;
+        self.trains_wanted.pop_front();
         self.trains_asked += 1;
         let number = self.trains_asked;
-        let request = Message::TrainRequest { number, packets: PACKETS, length: self.train_length, cookie };
-        let arrivals = Vec::with_capacity(PACKETS.into());
-        self.awaited.push_back(Awaited { number, moved: now, arrivals });
+        let request = Message::TrainRequest { number, packets, length: self.train_length, cookie };
+        let arrivals = Vec::with_capacity(packets.into());
+        self.awaited.push_back(Awaited { number, packets, moved: now, arrivals });
         // Echoers refuse what comes sooner for long: see `TrainLimits`.
         self.next_train = now + TRAINS_APART;
         self.socket.send(&request.encode(&self.key, self.session), None);
@@ -283,7 +284,7 @@ impl Prober {
             let over = now.since(awaited.moved) >= patience(awaited);
             if over {
                 let arrivals = std::mem::take(&mut awaited.arrivals);
-                events.push(ProbeEvent::Train(TrainArrivals { packets: PACKETS, packet, arrivals }));
+                events.push(ProbeEvent::Train(TrainArrivals { packets: awaited.packets, packet, arrivals }));
             }
             !over
         });
@@ -294,8 +295,8 @@ impl Prober {
 fn patience(awaited: &Awaited) -> Span {
     match awaited.arrivals.last() {
         None => TRAIN_SILENCE,
-        Some(_) if awaited.arrivals.len() == usize::from(PACKETS) => Span::ZERO,
-        Some((place, _)) if place + 1 == PACKETS => TRAIN_OVERTAKEN,
+        Some(_) if awaited.arrivals.len() == usize::from(awaited.packets) => Span::ZERO,
+        Some((place, _)) if place + 1 == awaited.packets => TRAIN_OVERTAKEN,
         Some(_) => TRAIN_BROKEN,
     }
 }

@@ -1,10 +1,10 @@
 //! [`TrainArrivals`]: a packet train as it came in.
 
-use estimate::{Estimator, TRAIN_PACKET, TRAIN_PACKETS, Train, TrainPacket};
+use estimate::{Estimator, LONG_TRAIN_PACKETS, TRAIN_PACKET, Train, TrainPacket};
 use units::{Bytes, Rate, Time};
 
-/// Packets of a train: what a prober asks for, and the most that an echoer sends.
-pub(crate) const PACKETS: u16 = TRAIN_PACKETS as u16;
+/// Packets of a train: the most that a prober asks for, and that an echoer sends.
+pub(crate) const PACKETS: u16 = LONG_TRAIN_PACKETS as u16;
 /// The length of each with its IP header.
 pub(crate) const PACKET: u16 = TRAIN_PACKET.get() as u16;
 /// Headers of IPv4 and of IPv6 with that of UDP.

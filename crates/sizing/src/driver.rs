@@ -19,6 +19,8 @@ const MOST_CHANGES: usize = 1000;
 pub struct Demands {
     /// So many packet trains from the sender, each answered by [`Input::Train`] or [`Input::TrainRemains`].
     pub trains: u32,
+    /// The packets of each.
+    pub packets: usize,
     /// Another cap on the sender's pacing rate; `Some(None)` takes the cap away.
     pub pace: Option<Option<Rate>>,
 }
@@ -77,7 +79,9 @@ impl Driver {
         while let Some(action) = self.sizer.poll(now) {
             match action {
                 Action::Window(window) => (self.window, asked) = (Some(window), true),
-                Action::Train => self.demands.trains += 1,
+                Action::Train(packets) => {
+                    (self.demands.trains, self.demands.packets) = (self.demands.trains + 1, packets);
+                }
                 Action::Pace(rate) => self.demands.pace = Some(rate),
             }
         }
@@ -168,11 +172,12 @@ mod tests {
     #[test]
     fn the_last_window_and_the_last_pace_count_and_every_train() {
         let (window, pace) = (Bytes::new(7), Some(Rate::from_bps(8)));
-        let actions = [Action::Train, Action::Window(Bytes::new(9)), Action::Pace(pace), Action::Train];
+        let actions =
+            [Action::Train(20), Action::Window(Bytes::new(9)), Action::Pace(pace), Action::Train(20)];
         let mut driver = driver(&[&actions[..], &[Action::Pace(None), Action::Window(window)]].concat());
         assert_eq!(driver.window(), Some(window));
         assert!(driver.has_demands());
-        assert_eq!(driver.take_demands(), Demands { trains: 2, pace: Some(None) });
+        assert_eq!(driver.take_demands(), Demands { trains: 2, packets: 20, pace: Some(None) });
         assert!(!driver.has_demands(), "each is given once");
         assert!(!driver.tell(Time::ZERO, Input::OutOfOrder(1)), "no window is asked for");
     }

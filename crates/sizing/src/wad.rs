@@ -2,7 +2,7 @@
 
 use crate::sobas::{PROBE_INTERVAL, Trains};
 use crate::{Action, BufferSizer, Input, SizerConfig, SizerState};
-use estimate::{Capacity, Estimator, RoundTrip, TRAIN_BYTES, TRAINS};
+use estimate::{Capacity, Estimator, RoundTrip, TRAINS};
 use units::{Bytes, Span, Time};
 
 /// What a connection has before anything is measured: the default of Linux' `tcp_rmem`, in payload.
@@ -50,12 +50,9 @@ impl BufferSizer for Wad {
     fn handle(&mut self, now: Time, input: Input) {
         match input {
             Input::Probe(Some(sample)) => self.round_trip.observe(now, sample),
-            Input::Train(rate) => {
-                self.trains.on_train(now, rate, TRAIN_BYTES);
-                self.capacity.observe(now, rate);
-            }
+            Input::Train(rate) if self.trains.on_train(now, rate) => self.capacity.observe(now, rate),
             Input::TrainRemains(rate) => {
-                self.trains.on_broken(now, Some(rate), TRAIN_BYTES);
+                self.trains.on_broken(now, Some(rate));
                 self.capacity.observe_remains(rate);
             }
             _ => {}
@@ -66,8 +63,8 @@ impl BufferSizer for Wad {
         if std::mem::take(&mut self.changed) {
             return Some(Action::Window(self.window));
         }
-        if self.trains.ask(now, self.base()) {
-            return Some(Action::Train);
+        if let Some(packets) = self.trains.ask(now, self.base()) {
+            return Some(Action::Train(packets));
         }
         if self.decided || !self.trains.is_over() {
             return None;

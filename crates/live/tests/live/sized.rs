@@ -130,7 +130,7 @@ fn its_window_is_the_kernels_and_what_a_socket_cannot_do_is_asked_for() {
     let (_sender, receiver) = pair();
     let window = Bytes::new(77_000);
     let pace = Some(Rate::from_bps(1_000_000));
-    let actions = vec![Action::Train, Action::Window(window), Action::Pace(pace)];
+    let actions = vec![Action::Train(20), Action::Window(window), Action::Pace(pace)];
     let scribe = Scribe { actions, phase: "ramp", ..Scribe::default() };
     let mut sized = take(&receiver, scribe, MAXIMUM, Time::ZERO);
     assert_eq!(sized.take_demands(), Demands { trains: 1, pace: Some(pace) });

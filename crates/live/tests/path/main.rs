@@ -5,6 +5,7 @@
 mod endpoints;
 
 use endpoints::{alone, settled, settled_unless};
+use estimate::LONG_TRAIN_PACKETS;
 use host::Clock;
 use link::Limit;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -54,7 +55,7 @@ fn probe(config: PathConfig, interval: Span, trains: u32, span: Span) -> (Vec<Pr
     let asking = std::thread::spawn(move || {
         run_ahead();
         prober.set_interval(Some(interval), clock.now());
-        (0..trains).for_each(|_| prober.ask_train());
+        (0..trains).for_each(|_| prober.ask_train(LONG_TRAIN_PACKETS));
         let (mut events, end) = (Vec::new(), clock.now() + span);
         while clock.now() < end {
             pause(&prober);

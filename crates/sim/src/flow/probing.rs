@@ -8,7 +8,7 @@ use super::Flow;
 use crate::medium::Medium;
 use crate::packet::{Kind, Packet};
 use crate::tagged::{Probe, Tagged};
-use estimate::{Estimator, SequenceGaps, TRAIN_PACKETS, Train, TrainPacket};
+use estimate::{Estimator, SequenceGaps, Train, TrainPacket};
 use sizing::{BufferSizer, Demands, Input};
 use std::collections::VecDeque;
 use units::{Bytes, Span, Time};
@@ -82,8 +82,8 @@ impl Flow {
             let Some(probing) = &mut self.probing else { return };
             let train = probing.trains_sent;
             probing.trains_sent += 1;
-            probing.trains.push_back((train, Train::new(TRAIN_PACKETS), now));
-            for packet in 0..TRAIN_PACKETS as u64 {
+            probing.trains.push_back((train, Train::new(demands.packets), now));
+            for packet in 0..demands.packets as u64 {
                 offer(self.index, length, Tagged::train(train, packet), now, medium);
             }
         }
@@ -132,7 +132,7 @@ impl Flow {
                 };
                 let length = Bytes::new(self.sender.payload() + self.header);
                 train.observe(now, TrainPacket { number: packet, at: now, length });
-                if packet + 1 == TRAIN_PACKETS {
+                if packet + 1 == train.packets() {
                     let answer = answer(train);
                     probing.trains.retain(|(known, ..)| *known != number);
                     self.receiver.tell(now, answer);

@@ -2,7 +2,7 @@
 
 use super::path::{Before, Level, Sign};
 use super::{FLAT, LEAST_SEGMENTS, Phase, Sobas, shown_ms};
-use estimate::{Estimator, TRAIN_BYTES};
+use estimate::{Estimator, train_bytes};
 use units::{Rate, Span, Time};
 
 /// Segments that a sender begins with [rfc6928:2].
@@ -62,7 +62,7 @@ impl Sobas {
             let fits = if self.config.can_pace || self.path.capacity.whole() == 0 {
                 ceiling / if self.config.can_pace { 4.0 } else { 16.0 }
             } else {
-                (1.5 * TRAIN_BYTES.get() as f64).clamp(ceiling / 16.0, ceiling / 4.0)
+                (1.5 * train_bytes(self.trains.packets()).get() as f64).clamp(ceiling / 16.0, ceiling / 4.0)
             };
             self.window = self.window.max(fits).min(ceiling);
         }

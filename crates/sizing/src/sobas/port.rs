@@ -3,7 +3,6 @@
 use super::path::{Level, Sign};
 use super::{Phase, Sobas};
 use crate::{Action, BufferSizer, Input, SizerState};
-use estimate::TRAIN_BYTES;
 use units::{Bytes, Rate, Span, Time};
 
 /// With an open window nothing hangs on single probes: so much rarer.
@@ -47,9 +46,8 @@ impl Sobas {
                 self.port.delivered += bytes;
                 self.path.begin_transfer();
             }
-            Input::Train(rate @ Some(_)) => self.trains.on_train(now, rate, TRAIN_BYTES),
-            Input::Train(None) => self.trains.on_broken(now, None, TRAIN_BYTES),
-            Input::TrainRemains(rate) => self.trains.on_broken(now, Some(rate), TRAIN_BYTES),
+            Input::Train(rate) if !self.trains.on_train(now, rate) => return [None, None],
+            Input::TrainRemains(rate) => self.trains.on_broken(now, Some(rate)),
             Input::RateBased => self.port.rate_based = true,
             _ => {}
         }
@@ -165,9 +163,9 @@ impl Sobas {
     /// What to do besides advertising a window.
     pub(super) fn demands(&mut self, now: Time) -> Option<Action> {
         let base = self.path.times().map(|times| times.base);
-        if self.trains.ask(now, base) {
+        if let Some(packets) = self.trains.ask(now, base) {
             self.port.undisturbed_until = self.port.undisturbed_until.min(now + base.unwrap_or_default());
-            return Some(Action::Train);
+            return Some(Action::Train(packets));
         }
         self.begin_if_measured(now);
         self.new_pace()

@@ -1,6 +1,6 @@
 //! A path made of three numbers.
 
-use estimate::TRAIN_BYTES;
+use estimate::{TRAIN_PACKETS, train_bytes};
 use std::collections::VecDeque;
 use tightlink_sizing::{Action, BufferSizer, Input, Regret, SizerConfig, Sobas};
 use units::{Bytes, Rate, Span, Time};
@@ -151,7 +151,7 @@ impl Fluid {
                 self.trains_due.pop_front();
                 self.trains_came += 1;
                 let broken = self.trains_broken.contains(&self.trains_came);
-                let fits = (TRAIN_BYTES.get() as f64) < self.buffer + 10_000.0 && !broken;
+                let fits = (train_bytes(TRAIN_PACKETS).get() as f64) < self.buffer + 10_000.0 && !broken;
                 let wire = self.capacity * 8.0 * 1500.0 / SEGMENT;
                 let rate = Rate::from_bps_f64(wire);
                 self.tell(if fits { Input::Train(Some(rate)) } else { Input::TrainRemains(rate) });
@@ -173,8 +173,8 @@ impl Fluid {
                         self.advertised.push_back((self.now + self.base / 2.0, window.get() as f64));
                     }
                     Action::Pace(pace) => self.pace = pace,
-                    Action::Train if self.trains => self.trains_due.push_back(self.now + self.base),
-                    Action::Train => {}
+                    Action::Train(_) if self.trains => self.trains_due.push_back(self.now + self.base),
+                    Action::Train(_) => {}
                 }
             }
         }

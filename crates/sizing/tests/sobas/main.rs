@@ -193,7 +193,7 @@ fn measures(bps: u64) -> (Span, usize) {
         }
         let mut asked = 0;
         while let Some(action) = sizer.poll(now) {
-            asked += usize::from(action == Action::Train);
+            asked += usize::from(matches!(action, Action::Train(_)));
         }
         for _ in 0..asked {
             sizer.handle(now, Input::Train(Some(Rate::from_bps(bps))));

@@ -50,7 +50,7 @@ impl Told {
         while let Some(action) = self.sizer.poll(now) {
             match action {
                 Action::Window(window) => self.window = window.get() as f64,
-                Action::Train if self.trains => {
+                Action::Train(_) if self.trains => {
                     self.sizer.handle(now, Input::Train(Some(Rate::from_bps_f64(CAPACITY))));
                 }
                 _ => {}

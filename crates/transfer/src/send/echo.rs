@@ -28,6 +28,7 @@ fn answer(echoer: &mut Echoer, limit: &RateLimit, clock: &Clock) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use estimate::LONG_TRAIN_PACKETS;
     use probe::{EchoCounts, ProbeKey, Prober, TrainLimits};
     use units::Rate;
 
@@ -38,7 +39,7 @@ mod tests {
         let here = "127.0.0.1:0".parse().unwrap();
         let mut echoer = Echoer::bind(here, &key, [0], TrainLimits::default()).unwrap();
         let mut prober = Prober::connect(echoer.address().unwrap(), &key, 0).unwrap();
-        (0..20).for_each(|_| prober.ask_train());
+        (0..20).for_each(|_| prober.ask_train(LONG_TRAIN_PACKETS));
         let began = clock.now();
         loop {
             prober.poll(&clock);
