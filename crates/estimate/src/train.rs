@@ -176,10 +176,14 @@ impl Capacity {
         self.lost
     }
 
-    /// How far apart the trains are, as a share of their median; `None` if there are less than two.
+    /// How far apart the trains are, as a share of their median. Of five or more, the least and the greatest do not
+    /// count: a host may have held one up. `None` if there is none.
     #[must_use]
     pub fn spread(&self) -> Option<f64> {
-        crate::spread(if self.rates.is_empty() { &self.remains } else { &self.rates })
+        let mut rates = if self.rates.is_empty() { self.remains.clone() } else { self.rates.clone() };
+        rates.sort_by(f64::total_cmp);
+        let middle = if rates.len() >= TRAINS { &rates[1..rates.len() - 1] } else { &rates[..] };
+        crate::spread(middle)
     }
 
     /// A train lost packets; the rest came at `rate`, see [`Train::remains`].
@@ -229,6 +233,37 @@ mod tests {
         (0..5).for_each(|number| arrivals[number] = 1480 - (5 - number as u64) * 12);
         arrivals[30] += 110;
         assert_eq!(train(&arrivals).dispersion(), Some(Rate::from_bps(100_000_000)));
+    }
+
+    /// A host takes what has come every 118 us, of packets that come each 12 us: nine or ten at once.
+    fn in_lumps(packets: u64, offset: u64) -> Train {
+        train(
+            &(0..packets).map(|number| (1000 + number * 12 + offset).div_ceil(118) * 118).collect::<Vec<_>>(),
+        )
+    }
+
+    #[test]
+    fn of_packets_that_come_in_lumps_the_last_of_each_counts() {
+        for offset in 0..118 {
+            let rate = in_lumps(LONG_TRAIN_PACKETS as u64, offset).dispersion().unwrap().as_bps_f64();
+            assert!((rate / 1e9 - 1.0).abs() < 0.04, "{rate} after {offset} us");
+        }
+        // A short train is two lumps: it says no more than that the path is fast.
+        for offset in 0..118 {
+            let rate = in_lumps(TRAIN_PACKETS as u64, offset).dispersion().unwrap().as_bps_f64();
+            assert!((0.6e9..1.7e9).contains(&rate), "{rate} after {offset} us");
+        }
+    }
+
+    #[test]
+    fn of_five_trains_one_may_have_been_held_up() {
+        let mut capacity = Capacity::new();
+        for (mbps, spread) in [(970, 0.0), (971, 1.0 / 970.5), (600, 371.0 / 970.0), (968, 371.0 / 969.0)] {
+            capacity.observe(Time::ZERO, Some(Rate::from_bps(mbps * 1_000_000)));
+            assert!((capacity.spread().unwrap() - spread).abs() < 1e-9, "{mbps}: {:?}", capacity.spread());
+        }
+        capacity.observe(Time::ZERO, Some(Rate::from_bps(969_000_000)));
+        assert_eq!(capacity.spread(), Some(2.0 / 969.0), "the middle three of five");
     }
 
     #[test]

@@ -279,7 +279,7 @@ mod tests {
         let mut bench = here();
         assert!(bench.probe());
         for (packets, length) in [
-            (100, 8972),
+            (PACKETS, 8972),
             (PACKETS + 1, 1472),
             (PACKETS, 1473),
             (0, 1472),
@@ -288,7 +288,7 @@ mod tests {
         ] {
             assert!(!bench.train(packets, length), "{packets} of {length} bytes");
         }
-        assert!(bench.train(PACKETS, 1472));
+        assert!(bench.train(PACKETS, 1472) && bench.train(20, 1472));
     }
 
     #[test]

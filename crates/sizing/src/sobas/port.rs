@@ -92,11 +92,7 @@ impl Sobas {
     pub(crate) fn shares_the_path(&self) -> bool {
         match self.phase {
             Phase::Measure => false,
-            Phase::Grow(grow) => {
-                let ceiling = self.ceiling();
-                let queued = grow.ramp_to.is_none_or(|to| ceiling.is_none_or(|ceiling| to < 0.9 * ceiling));
-                queued || !self.seemed_unused()
-            }
+            Phase::Grow(_) => !self.seemed_unused(),
             Phase::Hold(hold) => !self.has_all(hold.level),
             Phase::Open { .. } => true,
         }

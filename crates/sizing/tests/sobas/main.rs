@@ -182,31 +182,35 @@ fn a_sender_that_is_ours_is_paced_and_with_s_in_force_by_all_of_the_path() {
     }
 }
 
-/// The probe interval of a sizer whose trains come at `bps`, and the trains that it asks for in ten seconds.
-fn measures(bps: u64) -> (Span, usize) {
+/// The probe interval of a sizer whose trains come at `bps`, and the packets of the trains that it asks for in ten seconds.
+fn measures(bps: u64) -> (Span, Vec<usize>) {
     let mut sizer = Sobas::new(SizerConfig::new(Bytes::new(SEGMENT as u64), Bytes::new(64_000_000)));
-    let mut trains = 0;
+    let mut trains = Vec::new();
     for tick in 0..10_000 {
         let now = Time::ZERO + Span::from_millis(tick);
         if tick % 10 == 0 {
             sizer.handle(now, Input::Probe(Some(Span::from_millis(20))));
         }
-        let mut asked = 0;
+        let mut asked = Vec::new();
         while let Some(action) = sizer.poll(now) {
-            asked += usize::from(matches!(action, Action::Train(_)));
+            if let Action::Train(packets) = action {
+                asked.push(packets);
+            }
         }
-        for _ in 0..asked {
+        for _ in &asked {
             sizer.handle(now, Input::Train(Some(Rate::from_bps(bps))));
         }
-        trains += asked;
+        trains.extend(asked);
     }
     (sizer.probe_interval().expect("it probes"), trains)
 }
 
 #[test]
 fn on_a_slow_path_what_it_measures_by_takes_little_of_it() {
-    assert_eq!(measures(100_000_000), (Span::from_millis(10), 5), "as the source has it");
+    assert_eq!(measures(100_000_000), (Span::from_millis(10), vec![20; 5]), "as the source has it");
     // A probe of 100 bytes takes 0.8 ms, a train 0.24 s, and the next comes twice as much later.
-    assert_eq!(measures(1_000_000), (Span::from_millis(80), 2));
-    assert_eq!(measures(2_000_000), (Span::from_millis(40), 4));
+    assert_eq!(measures(1_000_000), (Span::from_millis(80), vec![20; 2]));
+    assert_eq!(measures(2_000_000), (Span::from_millis(40), vec![20; 4]));
+    // 20 packets take 0.24 ms: one train shows that, and the five that count have 100.
+    assert_eq!(measures(1_000_000_000), (Span::from_millis(10), vec![20, 100, 100, 100, 100, 100]));
 }
