@@ -87,8 +87,7 @@ impl Sobas {
         matches!(self.phase, Phase::Measure | Phase::Grow(_))
     }
 
-    /// Something else is on the path. The measurements before say so, a queue or a loss came before C'T, or S has not
-    /// all of C'.
+    /// Something else is on the path: the measurements before say so, or S has not all of C'.
     pub(crate) fn shares_the_path(&self) -> bool {
         match self.phase {
             Phase::Measure => false,
