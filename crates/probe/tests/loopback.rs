@@ -1,6 +1,6 @@
 //! Probes over loopback: what they measure, and what strangers get.
 
-use estimate::LONG_TRAIN_PACKETS;
+use estimate::TRAIN_PACKETS;
 use host::Clock;
 use std::net::{SocketAddr, UdpSocket};
 use std::thread;
@@ -11,7 +11,7 @@ use unjudged::could_not_judge;
 use unjudged::tries::{in_one_of_five, in_time};
 
 const SESSION: u64 = 7;
-const PACKETS: u16 = LONG_TRAIN_PACKETS as u16;
+const PACKETS: u16 = TRAIN_PACKETS as u16;
 const INTERVAL: Span = Span::from_millis(2);
 
 fn key() -> ProbeKey {
@@ -231,7 +231,7 @@ fn strangers_get_no_answer() {
 #[test]
 fn a_train_comes_whole_and_in_order() {
     let mut bench = Bench::new(TrainLimits::default());
-    bench.prober.ask_train(LONG_TRAIN_PACKETS);
+    bench.prober.ask_train(TRAIN_PACKETS);
     let events = bench.run(|_, _| true, |events| train(events).is_some());
     let train = train(&events).expect("within two seconds");
     assert_eq!((train.packets, train.packet, train.is_whole()), (PACKETS, Bytes::new(1500), true));
@@ -243,8 +243,8 @@ fn a_train_comes_whole_and_in_order() {
 #[test]
 fn a_train_with_a_hole_is_told_as_such_and_one_that_never_comes_too() {
     let mut bench = Bench::new(TrainLimits::default());
-    bench.prober.ask_train(LONG_TRAIN_PACKETS);
-    bench.prober.ask_train(LONG_TRAIN_PACKETS);
+    bench.prober.ask_train(TRAIN_PACKETS);
+    bench.prober.ask_train(TRAIN_PACKETS);
     let trains =
         |events: &[ProbeEvent]| events.iter().filter(|event| matches!(event, ProbeEvent::Train(_))).count();
     // Datagram 0 is the echo that brings the cookie; the second train is lost whole.
@@ -269,8 +269,8 @@ fn a_train_with_a_hole_is_told_as_such_and_one_that_never_comes_too() {
 #[test]
 fn a_train_does_not_wait_for_the_one_before_it() {
     let mut bench = Bench::new(TrainLimits::default());
-    bench.prober.ask_train(LONG_TRAIN_PACKETS);
-    bench.prober.ask_train(LONG_TRAIN_PACKETS);
+    bench.prober.ask_train(TRAIN_PACKETS);
+    bench.prober.ask_train(TRAIN_PACKETS);
     let whole = |events: &[ProbeEvent]| train(events).map(TrainArrivals::is_whole);
     // Nothing of the first train comes through; it is given up after a second.
     let lost = 1..=usize::from(PACKETS);
@@ -283,7 +283,7 @@ fn a_train_does_not_wait_for_the_one_before_it() {
 #[test]
 fn a_train_goes_to_no_address_but_the_one_that_has_its_cookie_and_only_once() {
     let mut bench = Bench::new(TrainLimits::default());
-    bench.prober.ask_train(LONG_TRAIN_PACKETS);
+    bench.prober.ask_train(TRAIN_PACKETS);
     // The request is held back by someone on the way, who would like the train to go elsewhere.
     bench.run(|back, number| !back || number == 0, |_| false);
     let request = bench.to_echoer[1].clone();
@@ -303,7 +303,7 @@ fn trains_are_limited_in_number_and_in_time() {
     let limits = TrainLimits { apart: Span::from_millis(1), total: 2, ..TrainLimits::default() };
     let mut bench = Bench::new(limits);
     for _ in 0..3 {
-        bench.prober.ask_train(LONG_TRAIN_PACKETS);
+        bench.prober.ask_train(TRAIN_PACKETS);
     }
     let whole = |events: &[ProbeEvent]| {
         events.iter().filter(|event| matches!(event, ProbeEvent::Train(train) if train.is_whole())).count()
@@ -318,13 +318,13 @@ fn trains_are_limited_in_number_and_in_time() {
 
     let mut bench =
         Bench::new(TrainLimits { apart: Span::from_secs(5), at_once: 1, ..TrainLimits::default() });
-    bench.prober.ask_train(LONG_TRAIN_PACKETS);
-    bench.prober.ask_train(LONG_TRAIN_PACKETS);
+    bench.prober.ask_train(TRAIN_PACKETS);
+    bench.prober.ask_train(TRAIN_PACKETS);
     bench.run(|_, _| true, |_| false);
     let counts = bench.echoer.counts();
     assert_eq!((counts.trains, counts.trains_refused), (1, 1), "too soon");
     let mut bench = Bench::new(TrainLimits { packets: PACKETS - 1, ..TrainLimits::default() });
-    bench.prober.ask_train(LONG_TRAIN_PACKETS);
+    bench.prober.ask_train(TRAIN_PACKETS);
     bench.run(|_, _| true, |_| false);
     assert_eq!(bench.echoer.counts().trains_refused, 1, "too long");
 }
@@ -334,7 +334,7 @@ fn an_echoer_that_is_not_there_stops_nothing() {
     let gone = UdpSocket::bind(loopback()).unwrap().local_addr().unwrap();
     let (clock, mut prober) = (Clock::start(), Prober::connect(gone, &key(), SESSION).unwrap());
     prober.set_interval(Some(INTERVAL), clock.now());
-    prober.ask_train(LONG_TRAIN_PACKETS);
+    prober.ask_train(TRAIN_PACKETS);
     for _ in 0..20 {
         assert_eq!(prober.poll(&clock), []);
         thread::park_timeout(Duration::from_millis(3));
@@ -353,7 +353,7 @@ fn probes_work_over_ipv6() {
         Echoer::bind("[::1]:0".parse().unwrap(), &key(), [SESSION], TrainLimits::default()).unwrap();
     let mut prober = Prober::connect(echoer.address().unwrap(), &key(), SESSION).unwrap();
     prober.set_interval(Some(INTERVAL), clock.now());
-    prober.ask_train(LONG_TRAIN_PACKETS);
+    prober.ask_train(TRAIN_PACKETS);
     let mut events = Vec::new();
     while train(&events).is_none() && clock.now() < Time::ZERO + Span::from_secs(2) {
         events.extend(prober.poll(&clock));

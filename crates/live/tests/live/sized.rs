@@ -133,7 +133,7 @@ fn its_window_is_the_kernels_and_what_a_socket_cannot_do_is_asked_for() {
     let actions = vec![Action::Train(20), Action::Window(window), Action::Pace(pace)];
     let scribe = Scribe { actions, phase: "ramp", ..Scribe::default() };
     let mut sized = take(&receiver, scribe, MAXIMUM, Time::ZERO);
-    assert_eq!(sized.take_demands(), Demands { trains: 1, pace: Some(pace) });
+    assert_eq!(sized.take_demands(), Demands { trains: 1, packets: 20, pace: Some(pace) });
     assert_eq!(sized.take_demands(), Demands::default());
     assert_eq!(sized.requested(), Some(window));
     assert_eq!(options::window_clamp(&receiver).unwrap(), window);
