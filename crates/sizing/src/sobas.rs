@@ -8,6 +8,7 @@
 //! |---|---|---|---|
 //! | measure | a train came whole, or none will | grow | up to a quarter of C'T |
 //! | grow | payload arrives | grow | x1.25 per RTT up to C'T, then a segment per RTT |
+//! | | a queue stands before C'T | grow | a segment per RTT from there |
 //! | | flat rate: nearly equal samples, 2 before the first loss, 5 after, and the RTT has risen or the window was the limit | hold | S |
 //! | | the same, but the RTT has not risen | hold | R times the RTT that is aimed at |
 //! | | constant rate, then a drop | hold | S, R as before the drop |

@@ -1,7 +1,7 @@
 //! Before S is decided: the path is measured, and the window grows to C'T and beyond.
 
 use super::path::{Before, Level, Sign};
-use super::{FLAT, LEAST_SEGMENTS, Phase, Sobas};
+use super::{FLAT, LEAST_SEGMENTS, Phase, Sobas, shown_ms};
 use estimate::{Estimator, train_bytes};
 use units::{Rate, Span, Time};
 
@@ -94,6 +94,15 @@ impl Sobas {
                     false => self.grow_by(self.beyond(now) * bytes, f64::INFINITY),
                 }
                 Phase::Grow(grow)
+            }
+            Sign::Wait(wait) if ramps && !queue_of_trains && wait >= self.aim() + self.noise() => {
+                // What was let out in the last round trip is under way still.
+                self.window /= 1.0 + LATE * self.config.parameters.ramp;
+                self.reason = format!(
+                    "a queue of {} stands; growing by a segment per RTT until the rate is flat",
+                    shown_ms(wait)
+                );
+                Phase::Grow(Grow { ramp_to: Some(self.window), ..grow })
             }
             Sign::Sample(_) => self.decide_if_flat(now, grow),
             Sign::Loss(_) if queue_of_trains || now < self.losses.recovered => Phase::Grow(grow),

@@ -189,3 +189,18 @@ fn the_window_begins_within_the_capacity_and_grows_by_a_segment_per_round_trip_b
     assert_eq!(told.phase(), "grow", "{:?}", told.sizer.state());
     assert!((5.0..=11.0).contains(&grown), "{grown} segments in ten round trips");
 }
+
+#[test]
+fn a_queue_before_the_capacity_ends_the_ramp() {
+    let product = CAPACITY * SEGMENT / (SEGMENT + 52.0) / 8.0 * BASE_MS / 1e3;
+    for (queue_ms, ends) in [(0.0, false), (2.0, true)] {
+        let mut told = Told::new(BASE_MS, true);
+        while told.window < 0.6 * product {
+            told.tick(BASE_MS, 0.8 * told.window * 8e3 / BASE_MS);
+        }
+        let rtt = BASE_MS + queue_ms;
+        told.run(0.5, rtt, |window| 0.8 * window * 8e3 / rtt);
+        let grown = told.window / product;
+        assert_eq!(grown < 0.75, ends, "{queue_ms} ms: {grown} of C'T, {:?}", told.sizer.state());
+    }
+}

@@ -116,7 +116,14 @@ impl Quantity {
             return Ok(share(text)? * whole);
         }
         let failed = |error: units::TextError| error.to_string();
-        match self.metric().map(|metric| metric.unit) {
+        let unit = self.metric().map(|metric| metric.unit);
+        let bare = matches!(unit, None | Some(Unit::Share | Unit::Count | Unit::Number));
+        if text.ends_with('%') && matches!(self, Self::Summary(_)) && !bare {
+            // Of nothing there is no share.
+            let fault = format!("{text} of what? The {} has a unit", self.name());
+            return if whole > 0.0 { Ok(share(text)? * whole) } else { Err(fault) };
+        }
+        match unit {
             None => split_quantity(text, "a number with the unit of the search")
                 .map(|quantity| quantity.value())
                 .map_err(failed),
