@@ -121,3 +121,16 @@ fn a_disagreement_has_a_reason_and_a_band() {
     let nowhere = "quantity = 'goodput'\nengines = ['sim']\ncases = { nowhere = '1' }\nat_least = '1bit/s'";
     assert!(verdict(&format!("{nowhere}\n[[claim.disagrees]]\nreason = 'so'\nat_least = '0bit/s'")).failed());
 }
+
+#[test]
+fn a_share_of_a_number_with_a_unit_is_of_the_larger_one() {
+    // The engines are between 1.5 and 3 of some 42 Mbit/s apart.
+    let apart = |bound: &str| {
+        verdict(&format!(
+            "quantity = 'flows.flow.goodput_bps'\nengines = ['model', 'sim']\ncases = {{ socket_buffer = '100*' }}\n{bound}"
+        ))
+    };
+    assert!(apart("agree = '10%'").held && !apart("agree = '1%'").held);
+    let alone = apart("at_least = '90%'");
+    assert!(alone.failed() && alone.detail.contains("of what?"), "{alone:?}");
+}
