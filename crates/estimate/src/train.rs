@@ -7,11 +7,10 @@ use units::{Bytes, Rate, Span, Time};
 /// (measured for this project). The source does not say.
 pub const TRAIN_PACKETS: usize = 20;
 
-/// Packets of one train on a path that carries the former in less than [`LEAST_TRAIN`].
+/// Packets of one train on a path that carries [`TRAIN_PACKETS`] in less than [`LEAST_TRAIN`].
 pub const LONG_TRAIN_PACKETS: usize = 100;
 
-/// A train takes at least this long, where it may be so long: hosts take packets off their network cards in lumps of a
-/// tenth of it.
+/// A train is meant to take at least this long: hosts take packets off their network cards in lumps of a tenth of it.
 pub const LEAST_TRAIN: Span = Span::from_millis(1);
 
 /// The length of each with its IP header: what Ethernet carries.
@@ -79,8 +78,7 @@ impl Train {
     /// The rate at which the train was dispersed, without its head. Each packet is set against the packet half of the
     /// rest further on, and the median of these rates is taken. An interrupt or a packet of cross traffic disturbs a
     /// few of them, not the median. Of packets that a host took in one lump only the last counts: the others have waited
-    /// for it. `None` if packets are missing or came out of order: then gaps are not all the
-    /// link's [sobas:IV].
+    /// for it. `None` if packets are missing or came out of order: then gaps are not all the link's [sobas:IV].
     #[must_use]
     pub fn dispersion(&self) -> Option<Rate> {
         if self.is_whole() { self.slope() } else { None }
@@ -104,7 +102,7 @@ impl Train {
             return None;
         }
         let ends = ends_of_lumps(body);
-        // Two or three lumps are little, each of their packets by itself is a little more.
+        // Less than four lumps give no median: then each packet counts.
         let points: Vec<usize> = if ends.len() < LEAST { (0..body.len()).collect() } else { ends };
         let lag = points.len() / 2;
         let slope = |first: usize| {
@@ -176,8 +174,8 @@ impl Capacity {
         self.lost
     }
 
-    /// How far apart the trains are, as a share of their median. Of five or more, the least and the greatest do not
-    /// count: a host may have held one up. `None` if there is none.
+    /// How far apart the rates of the trains are, as a share of their median. Of five trains or more, the slowest and
+    /// the fastest do not count, since a host may have held one up. `None` without a train.
     #[must_use]
     pub fn spread(&self) -> Option<f64> {
         let mut rates = if self.rates.is_empty() { self.remains.clone() } else { self.rates.clone() };

@@ -38,8 +38,8 @@ pub struct TrainLimits {
 }
 
 impl Default for TrainLimits {
-    /// Enough for a prober of this project [sobas:IV]: up to 100 packets that Ethernet carries, 15 ms apart. The five trains
-    /// of a decision come at once where they were held up. 200 decisions need 1000 in all.
+    /// Enough for a prober of this project [sobas:IV]: trains of up to 100 packets that Ethernet carries, 15 ms apart.
+    /// The five trains of a decision come at once where they were held up. 200 decisions need 1000 in all.
     fn default() -> Self {
         let (length, at_once) = (PACKET - HEADERS[0], TRAINS as u64);
         Self { packets: PACKETS, length, apart: TRAINS_APART, at_once, total: 1000 }

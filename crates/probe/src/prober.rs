@@ -69,7 +69,7 @@ struct Arrival {
 #[derive(Debug)]
 struct Awaited {
     number: u64,
-    /// How many it was asked for with.
+    /// Packets that were asked for.
     packets: u16,
     /// When it was asked for, or its latest packet came.
     moved: Time,

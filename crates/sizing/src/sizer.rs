@@ -46,7 +46,7 @@ pub enum Action {
     /// Advertise this receive window, from now on: payload that may be unacknowledged. What was promised already
     /// stays promised: the right edge of a window never moves to the left [rfc9293:3.8.6].
     Window(Bytes),
-    /// Ask the other side for one train of so many packets, and report it as [`Input::Train`] or
+    /// Ask the other side for one train with this number of packets. The answer is [`Input::Train`] or
     /// [`Input::TrainRemains`].
     Train(usize),
     /// Let the sender send no faster than this, where it is ours; `None`: as fast as it likes.

@@ -18,7 +18,7 @@ const BELOW: f64 = 0.998;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Grow {
     /// A segment per RTT from this window on: C'T. `None`: C' is not known.
-    pub(super) ramp_to: Option<f64>,
+    ramp_to: Option<f64>,
     /// No loss so far: the sender is in its first slow start.
     starting: bool,
 }
