@@ -9,8 +9,8 @@
 //! |---|---|---|
 //! | open | the segment is over, and a longer queue stands than S aims at | S = R T of its goodput, asked |
 //! | open | the segment is over, and no such queue stands | open |
-//! | S, asked | its goodput has nearly all of the open window's at the end of a segment | S, kept |
-//! | S, asked | its goodput is clearly less, or less at the end | open, kept |
+//! | S, asked | at the end of a segment its goodput is less by no more than most of the bound | S, kept |
+//! | S, asked | its goodput is less by more than the bound, or by more than most of it at the end | open, kept |
 //! | S, kept | its segments are over | open, asked |
 //! | S | loss that is not ours, or the sender goes by a rate that it measures | open |
 
@@ -22,11 +22,9 @@ use units::{Rate, Span, Time};
 const SEGMENT: (u64, f64) = (30, 3.0);
 /// Round trips after a window was opened that do not count: it has to grow.
 const OPENING: u64 = 8;
-/// S is kept if it has this share of the goodput of an open window: what it costs beyond that is no noise.
-const KEEPS: f64 = 0.97;
-/// A segment with S ends early with less than this share.
-const CLEARLY: f64 = 0.95;
-/// Round trips before that.
+/// S is kept if it costs no more than this part of the bound: the rest is for what it costs until that is known.
+const KEPT: f64 = 0.6;
+/// Round trips before a segment with S ends early, since it costs more than the bound.
 const SOON: u64 = 8;
 /// An open window still grows while it has more than this of its last segment.
 const GROWS: f64 = 1.05;
@@ -39,7 +37,7 @@ const RARER: u32 = 2;
 #[derive(Debug)]
 pub struct Regret {
     sobas: Sobas,
-    /// The bound: a share of all that is delivered.
+    /// The bound: a share of an open window's goodput.
     bound: f64,
     side: Side,
     /// S is in force since the beginning.
@@ -52,9 +50,6 @@ pub struct Regret {
     again: u32,
     /// Bytes, of the open window; it grows.
     window: f64,
-    /// All that was delivered, and what segments with S have cost, bytes.
-    delivered: f64,
-    cost: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,18 +81,7 @@ impl Regret {
         let bound = sobas.bound().unwrap_or(USUAL_REGRET);
         let side = if sobas.is_decided() { Side::Held } else { Side::Open };
         let window = sobas.window();
-        Self {
-            sobas,
-            bound,
-            side,
-            first: true,
-            segment: None,
-            known: [None; 2],
-            again: AGAIN,
-            window,
-            delivered: 0.0,
-            cost: 0.0,
-        }
+        Self { sobas, bound, side, first: true, segment: None, known: [None; 2], again: AGAIN, window }
     }
 
     /// A segment of `count` usual ones, that counts from `from` on.
@@ -119,7 +103,6 @@ impl Regret {
         if self.side == Side::Held && self.sobas.is_beginning() {
             return;
         }
-        self.delivered += bytes;
         if self.side == Side::Open {
             self.window = self.window.max(self.sobas.unlimited());
         }
@@ -133,7 +116,8 @@ impl Regret {
         let rate = segment.bytes / passed.as_secs_f64().max(1e-6);
         let open = self.known[Side::Open as usize];
         let soon = passed >= self.sobas.round_trip() * SOON && passed >= Span::from_millis(500);
-        let clearly = self.side == Side::Held && soon && open.is_some_and(|open| rate < CLEARLY * open);
+        let clearly =
+            self.side == Side::Held && soon && open.is_some_and(|open| rate < (1.0 - self.bound) * open);
         if now < segment.until && !clearly {
             return;
         }
@@ -144,16 +128,16 @@ impl Regret {
         match self.side {
             Side::Open if grows => self.begin(now, segment.asks, 1),
             Side::Open => self.open_ends(now, segment, rate),
-            Side::Held => self.held_ends(now, segment, rate, passed),
+            Side::Held => self.held_ends(now, segment, rate),
         }
     }
 
     fn open_ends(&mut self, now: Time, segment: Segment, rate: f64) {
         let held = self.known[Side::Held as usize];
-        let keeps = held.is_some_and(|held| held >= KEEPS * rate);
+        let keeps = held.is_some_and(|held| held >= self.keeps() * rate);
         // Asked since S was kept: which of them is better? Otherwise it is S's turn, where that could be of use.
         let turn = if segment.asks && held.is_some() { keeps } else { self.sobas.queues() };
-        if self.cost > self.bound * self.delivered || !turn {
+        if !turn {
             let count = if segment.asks && held.is_some() { self.later() } else { 1 };
             return self.begin(now, false, count);
         }
@@ -165,22 +149,26 @@ impl Regret {
         self.begin(from, asks, count);
     }
 
-    fn held_ends(&mut self, now: Time, segment: Segment, rate: f64, passed: Span) {
+    fn held_ends(&mut self, now: Time, segment: Segment, rate: f64) {
         // No window has more than the path.
-        if self.sobas.part(8.0 * rate).is_some_and(|part| part >= KEEPS) {
+        if self.sobas.part(8.0 * rate).is_some_and(|part| part >= self.keeps()) {
             return self.begin(now, false, 1);
         }
         let Some(open) = self.known[Side::Open as usize] else { return self.open(now, true, 1) };
-        self.cost += (open - rate).max(0.0) * passed.as_secs_f64();
         if !segment.asks {
             return self.open(now, true, 1);
         }
         let count = self.later();
-        if rate >= KEEPS * open {
+        if rate >= self.keeps() * open {
             self.begin(now, false, count);
         } else {
             self.open(now, false, count);
         }
+    }
+
+    /// The share of an open window's goodput from which on S is kept.
+    fn keeps(&self) -> f64 {
+        1.0 - KEPT * self.bound
     }
 
     /// Segments until the next question.

@@ -1,8 +1,8 @@
 //! With a bound: what the window may cost against one without limit.
 
 use crate::fluid::Fluid;
-use tightlink_sizing::{BufferSizer, Fixed};
-use units::Bytes;
+use tightlink_sizing::{BufferSizer, Fixed, Input, Regret, SizerConfig};
+use units::{Bytes, Span, Time};
 
 fn bounded(mbps: f64, base_ms: f64, buffer_bdp: f64) -> Fluid {
     Fluid::new(mbps, base_ms, buffer_bdp, |config| config.regret = Some(0.05))
@@ -64,4 +64,30 @@ fn with_a_bound_random_loss_costs_no_more_than_the_bound() {
     };
     let (bounded, open) = (lossy(None), lossy(Some(Box::new(Fixed::new(Bytes::new(64_000_000))))));
     assert!(bounded > 0.95 * open, "{bounded:.3} of C, {open:.3} with an open window");
+}
+
+/// The part of a minute for which S is in force, where S has 0.9 of what an open window has.
+fn held_with(bound: f64) -> f64 {
+    let mut config = SizerConfig::new(Bytes::new(1448), Bytes::new(64_000_000));
+    (config.regret, config.trains) = (Some(bound), 0);
+    let mut sizer = Regret::new(config);
+    let mut held = 0;
+    for step in 0..6000_u64 {
+        let now = Time::ZERO + Span::from_millis(10 * step);
+        let open = sizer.state().phase == "open";
+        held += u64::from(!open);
+        let (wait, bytes) = if open && step >= 50 { (20, 100_000) } else { (0, 90_000) };
+        sizer.handle(now, Input::Probe(Some(Span::from_millis(40 + wait))));
+        if step >= 50 {
+            sizer.handle(now, Input::Delivered(Bytes::new(bytes)));
+        }
+        while sizer.poll(now).is_some() {}
+    }
+    held as f64 / 6000.0
+}
+
+#[test]
+fn the_bound_says_what_s_may_cost() {
+    let (little, more) = (held_with(0.05), held_with(0.2));
+    assert!(little < 0.15 && more > 0.7, "S for {little:.2} of the time at 5 %, {more:.2} at 20 %");
 }
