@@ -155,16 +155,18 @@ impl<R: Recorder> Course<R> {
         }
     }
 
-    /// Runs to the end. Slots of the agenda are the flows' and users' deadlines, the sources, the links and the
+    /// Runs to the end. Slots of the agenda are the links, the flows' and users' deadlines, the sources and the
     /// recorder. Further slots are the ends of the warm-up and of the batches, the recorder's pulse if it has one,
-    /// and flows that leave. At equal times arrivals go first, then lower slots.
+    /// and flows that leave. At equal times links go first, since what leaves them may arrive at once; then arrivals,
+    /// then lower slots.
     // On its own: within `Simulation::run` the three of them are one function, too large for what is called at each
     // event to be inlined.
     #[inline(never)]
     fn run<M: Medium>(mut self, mut medium: M) -> Outcome<R> {
-        let first_source = self.endpoints.flows.len() + self.endpoints.population.len();
-        let first_link = first_source + self.sources.len();
-        let recording = first_link + medium.slots();
+        let first_owner = medium.slots();
+        let owners = self.endpoints.flows.len() + self.endpoints.population.len();
+        let first_source = first_owner + owners;
+        let recording = first_source + self.sources.len();
         let batch_ends = recording + 1;
         let pulse = self.recorder.pulse().filter(|pulse| *pulse > Span::ZERO);
         let pulsing = batch_ends + 1;
@@ -175,9 +177,9 @@ impl<R: Recorder> Course<R> {
             agenda.set(leaving, next_to_leave(&self));
         }
         // Deadlines are mostly put off before they come, so a slot is moved only when its flow's comes nearer.
-        let mut armed: Vec<Time> = (0..first_source).map(|index| self.endpoints.deadline(index)).collect();
-        for (slot, at) in armed.iter().enumerate() {
-            agenda.set(slot, *at);
+        let mut armed: Vec<Time> = (0..owners).map(|index| self.endpoints.deadline(index)).collect();
+        for (index, at) in armed.iter().enumerate() {
+            agenda.set(first_owner + index, *at);
         }
         for (index, source) in self.sources.iter().enumerate() {
             agenda.set(first_source + index, source.wakeup().unwrap_or(Time::NEVER));
@@ -204,7 +206,7 @@ impl<R: Recorder> Course<R> {
                 break;
             }
             (events, last) = (events + 1, now);
-            if arrival <= at {
+            if arrival < at || arrival == at && slot >= first_owner {
                 let Some(segment) = medium.pop_arrival() else { break };
                 let index = segment.flow as usize;
                 let deadline = if let Some(flow) = self.endpoints.flows.get_mut(index) {
@@ -217,33 +219,34 @@ impl<R: Recorder> Course<R> {
                 };
                 if deadline < armed[index] {
                     armed[index] = deadline;
-                    agenda.set(index, deadline);
+                    agenda.set(first_owner + index, deadline);
+                }
+            } else if slot < first_owner {
+                medium.act(now, slot, &mut arrived);
+                if M::CARRIES_ACKNOWLEDGEMENTS {
+                    self.hand_over(now, &mut arrived, &mut medium, |index, deadline| {
+                        if deadline < armed[index] {
+                            armed[index] = deadline;
+                            agenda.set(first_owner + index, deadline);
+                        }
+                    });
                 }
             } else if slot < first_source {
-                armed[slot] = if let Some(flow) = self.endpoints.flows.get_mut(slot) {
+                let index = slot - first_owner;
+                armed[index] = if let Some(flow) = self.endpoints.flows.get_mut(index) {
                     let was_done = flow.is_done();
                     flow.on_deadline(now, &mut medium);
                     unfinished -= usize::from(flow.is_done() && !was_done);
                     flow.deadline()
                 } else {
-                    self.endpoints.population.on_deadline(slot, now, &mut medium)
+                    self.endpoints.population.on_deadline(index, now, &mut medium)
                 };
-                agenda.set(slot, armed[slot]);
-            } else if slot < first_link {
+                agenda.set(slot, armed[index]);
+            } else if slot < recording {
                 let index = slot - first_source;
                 let source = &mut self.sources[index];
                 medium.offer(now, Packet::cross(index, source.emit()));
                 agenda.set(slot, source.wakeup().unwrap_or(Time::NEVER));
-            } else if slot < recording {
-                medium.act(now, slot - first_link, &mut arrived);
-                if M::CARRIES_ACKNOWLEDGEMENTS {
-                    self.hand_over(now, &mut arrived, &mut medium, |index, deadline| {
-                        if deadline < armed[index] {
-                            armed[index] = deadline;
-                            agenda.set(index, deadline);
-                        }
-                    });
-                }
             } else if slot == recording {
                 self.record(now, &medium.state(now));
                 if let Some(packets) = medium.moving_limit(now) {
@@ -273,7 +276,7 @@ impl<R: Recorder> Course<R> {
             medium.settle(
                 now,
                 |owner, kind| endpoints.on_drop(owner as usize, kind),
-                |slot, at| agenda.set(first_link + slot, at),
+                |slot, at| agenda.set(slot, at),
             );
         }
         self.finish(medium, events, last)

@@ -99,7 +99,7 @@ proptest! {
         delayed_ack in 1u64..3,
         sack in any::<bool>(),
         // At most the least base RTT.
-        delay_us in prop_oneof![Just(0u64), 0u64..=10_000],
+        delay_us in prop_oneof![Just(0u64), Just(10_000u64), 0u64..=10_000],
         seed in any::<u64>(),
     ) {
         let limit = if in_bytes { Limit::Bytes(Bytes::new(1500 * packets)) } else { Limit::Packets(packets) };
