@@ -3,7 +3,8 @@
 //! SOBAS takes what is available and not what others have. A window without limit may take more from others than S
 //! leaves them. So the transfer is cut into segments, with an open window or with S. The better one is kept, and the
 //! other asked again at longer intervals each time. The transfer begins with an open window, as any other does:
-//! nothing is measured before the data flows.
+//! nothing is measured before the data flows. A transfer that is taken over begins with S, since its goodput with an open
+//! window is known.
 //!
 //! | window | when | next |
 //! |---|---|---|
@@ -72,16 +73,18 @@ impl Regret {
     #[must_use]
     pub fn new(config: SizerConfig) -> Self {
         let regret = Some(config.regret.unwrap_or(USUAL_REGRET));
-        Self { side: Side::Held, ..Self::of(Sobas::new(SizerConfig { regret, ..config })) }
+        Self { side: Side::Held, ..Self::of(Sobas::new(SizerConfig { regret, ..config }), None) }
     }
 
-    /// Goes on with `sobas`, whose window is open or S.
+    /// Goes on with `sobas`, whose window is open or S. `open` is the goodput of an open window, if that is known: S is
+    /// then asked first.
     #[must_use]
-    pub fn of(sobas: Sobas) -> Self {
+    pub fn of(sobas: Sobas, open: Option<Rate>) -> Self {
         let bound = sobas.bound().unwrap_or(USUAL_REGRET);
         let side = if sobas.is_decided() { Side::Held } else { Side::Open };
         let window = sobas.window();
-        Self { sobas, bound, side, first: true, segment: None, known: [None; 2], again: AGAIN, window }
+        let known = [open.map(|rate| rate.as_bps_f64() / 8.0), None];
+        Self { sobas, bound, side, first: open.is_none(), segment: None, known, again: AGAIN, window }
     }
 
     /// A segment of `count` usual ones, that counts from `from` on.

@@ -287,7 +287,7 @@ impl Takeover {
         let standing = refill.stood.then_some((rate, refill.round_trip));
         let sobas = Sobas::under_way(self.config, now, refill.base, standing);
         Stage::Sobas(match self.config.regret {
-            Some(_) => Box::new(Regret::of(sobas)),
+            Some(_) => Box::new(Regret::of(sobas, Some(rate))),
             None => Box::new(sobas),
         })
     }

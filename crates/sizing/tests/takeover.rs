@@ -42,6 +42,11 @@ struct Transfer {
 impl Transfer {
     /// Alone for two seconds with a large window, then taken over.
     fn new(mbps: f64, base_ms: f64, buffer_bdp: f64) -> Self {
+        Self::bounded(mbps, base_ms, buffer_bdp, None)
+    }
+
+    /// With a bound on what the window may cost.
+    fn bounded(mbps: f64, base_ms: f64, buffer_bdp: f64, regret: Option<f64>) -> Self {
         let (capacity, base) = (mbps * 1e6 / 8.0, base_ms / 1e3);
         let buffer = buffer_bdp * capacity * base;
         let mut transfer = Self {
@@ -72,6 +77,7 @@ impl Transfer {
         transfer.told_arrived = transfer.arrived;
         let mut config = SizerConfig::new(Bytes::new(SEGMENT as u64), Bytes::new(64_000_000));
         (config.trains, config.running) = (0, Some(Bytes::new(transfer.window as u64)));
+        config.regret = regret;
         transfer.sizer = Some(Takeover::new(config));
         transfer
     }
@@ -174,17 +180,17 @@ impl Transfer {
 /// Over rates, RTTs and buffers: the base is found, the queue shrinks to a third, the goodput stays.
 #[test]
 fn the_base_rtt_is_found_beneath_a_standing_queue() {
-    for (mbps, base, bdp) in
-        [(50.0, 40.0, 3.0), (10.0, 10.0, 5.0), (200.0, 10.0, 2.0), (100.0, 150.0, 1.5), (10.0, 100.0, 5.0)]
-    {
+    let paths =
+        [(50.0, 40.0, 3.0), (10.0, 10.0, 5.0), (200.0, 10.0, 2.0), (100.0, 150.0, 1.5), (10.0, 100.0, 5.0)];
+    for ((mbps, base, bdp), regret) in paths.into_iter().flat_map(|path| [(path, None), (path, Some(0.05))]) {
         let mut alone = Transfer::new(mbps, base, bdp);
         alone.sizer = None;
-        let mut taken = Transfer::new(mbps, base, bdp);
+        let mut taken = Transfer::bounded(mbps, base, bdp, regret);
         alone.run(5.0);
         taken.run(5.0);
         let ((goodput, queue), (rate, less)) = (alone.run(20.0), taken.run(20.0));
         let told = format!(
-            "{mbps} Mb/s, {base} ms, {bdp} BDP: {rate} of {goodput}, {less} of {queue} BDP, {taken:?}"
+            "{mbps} Mb/s, {base} ms, {bdp} BDP, bound {regret:?}: {rate} of {goodput}, {less} of {queue} BDP, {taken:?}"
         );
         let found = taken.base_ms().unwrap_or_else(|| panic!("{told}"));
         assert!((base - 1.0..=base * 1.1 + 1.0).contains(&found), "{found} ms; {told}");
