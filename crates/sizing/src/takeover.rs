@@ -287,7 +287,8 @@ impl Takeover {
         let standing = refill.stood.then_some((rate, refill.round_trip));
         let sobas = Sobas::under_way(self.config, now, refill.base, standing);
         Stage::Sobas(match self.config.regret {
-            Some(_) => Box::new(Regret::of(sobas, Some(rate))),
+            // Data that fill a hole come in one lump: R may be so much too high.
+            Some(_) => Box::new(Regret::of(sobas, refill.stood.then(|| rate.scale(1.0 - STEADY)))),
             None => Box::new(sobas),
         })
     }
