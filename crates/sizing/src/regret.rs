@@ -10,8 +10,8 @@
 //! |---|---|---|
 //! | open | the segment is over, and a longer queue stands than S aims at | S = R T of its goodput, asked |
 //! | open | the segment is over, and no such queue stands | open |
-//! | S, asked | at the end of a segment its goodput is less by no more than most of the bound | S, kept |
-//! | S, asked | its goodput is less by more than the bound, or by more than most of it at the end | open, kept |
+//! | S, asked | the segment is over, and S has cost no more than 0.6 of the bound | S, kept |
+//! | S, asked | S has cost more than the bound, or more than 0.6 of it when the segment is over | open, kept |
 //! | S, kept | its segments are over | open, asked |
 //! | S | loss that is not ours, or the sender goes by a rate that it measures | open |
 
