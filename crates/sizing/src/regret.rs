@@ -1,19 +1,25 @@
 //! [`Regret`]: SOBAS with a bound on what it may give up.
 //!
-//! SOBAS takes what is available and not what others have. A window without limit may take more from others than S
-//! leaves them. So the transfer is cut into segments, with an open window or with S. The better one is kept, and the
-//! other asked again at longer intervals each time. The transfer begins with an open window, as any other does:
-//! nothing is measured before the data flows. A transfer that is taken over begins with S, since its goodput with an open
-//! window is known.
+//! SOBAS takes what is available and not what others have. A window without limit, an open one, may take more from
+//! others than S leaves them. So the transfer is cut into segments with an open window or with S. The window with more
+//! goodput is kept, and the other is asked again at longer intervals each time.
 //!
 //! | window | when | next |
 //! |---|---|---|
-//! | open | the segment is over, and a longer queue stands than S aims at | S = R T of its goodput, asked |
+//! | S, first | something else seems to be on the path | open |
+//! | open | the segment is over, and its goodput still grows | open |
+//! | open | the segment is over, and a longer queue stands than S aims at | S, asked: R T, R the better of both goodputs |
 //! | open | the segment is over, and no such queue stands | open |
 //! | S, asked | the segment is over, and S has cost no more than 0.6 of the bound | S, kept |
-//! | S, asked | S has cost more than the bound, or more than 0.6 of it when the segment is over | open, kept |
-//! | S, kept | its segments are over | open, asked |
-//! | S | loss that is not ours, or the sender goes by a rate that it measures | open |
+//! | S, asked | S has cost more than the bound for 8 round trips, or more than 0.6 of it when the segment is over | open, kept |
+//! | S | the segment is over, and S has all of C' but 0.6 of the bound | S |
+//! | S, kept | its segments are over, or S has cost more than the bound | open, asked |
+//! | open, asked | the segment is over, and S had cost no more than 0.6 of the bound | S, kept |
+//! | open, asked | the segment is over, and S had cost more | open, kept |
+//! | S | loss that is not ours, or the sender goes by a rate that it measures | open, kept |
+//!
+//! What is kept is kept for 8 segments, then for 16, 32 and so on. A transfer that is taken over with a standing queue
+//! begins with S, asked: its goodput before that is the open window's.
 
 use crate::sobas::{IDLY, Sobas};
 use crate::{Action, BufferSizer, Input, SizerConfig, SizerState, USUAL_REGRET};
@@ -23,7 +29,7 @@ use units::{Rate, Span, Time};
 const SEGMENT: (u64, f64) = (30, 3.0);
 /// Round trips after a window was opened that do not count: it has to grow.
 const OPENING: u64 = 8;
-/// S is kept if it costs no more than this part of the bound: the rest is for what it costs until that is known.
+/// S is kept if it costs no more than this part of the bound. The rest is for what asking costs.
 const KEPT: f64 = 0.6;
 /// Round trips before a segment with S ends early, since it costs more than the bound.
 const SOON: u64 = 8;
@@ -41,7 +47,7 @@ pub struct Regret {
     /// The bound: a share of an open window's goodput.
     bound: f64,
     side: Side,
-    /// S is in force since the beginning.
+    /// The window has been S since the transfer began.
     first: bool,
     /// What counts, once data flows.
     segment: Option<Segment>,
@@ -73,18 +79,18 @@ impl Regret {
     #[must_use]
     pub fn new(config: SizerConfig) -> Self {
         let regret = Some(config.regret.unwrap_or(USUAL_REGRET));
-        Self { side: Side::Held, ..Self::of(Sobas::new(SizerConfig { regret, ..config }), None) }
+        Self { side: Side::Held, first: true, ..Self::of(Sobas::new(SizerConfig { regret, ..config }), None) }
     }
 
-    /// Goes on with `sobas`, whose window is open or S. `open` is the goodput of an open window, if that is known: S is
-    /// then asked first.
+    /// Goes on with `sobas`, whose window is open or S. `open` is what S is set against, if that is known: the goodput of an
+    /// open window.
     #[must_use]
     pub fn of(sobas: Sobas, open: Option<Rate>) -> Self {
         let bound = sobas.bound().unwrap_or(USUAL_REGRET);
         let side = if sobas.is_decided() { Side::Held } else { Side::Open };
         let window = sobas.window();
         let known = [open.map(|rate| rate.as_bps_f64() / 8.0), None];
-        Self { sobas, bound, side, first: open.is_none(), segment: None, known, again: AGAIN, window }
+        Self { sobas, bound, side, first: false, segment: None, known, again: AGAIN, window }
     }
 
     /// A segment of `count` usual ones, that counts from `from` on.

@@ -6,7 +6,7 @@
 //!
 //! | phase | sign | next | window |
 //! |---|---|---|---|
-//! | measure | a train came whole, or none will | grow | up to a quarter of C'T |
+//! | measure | the trains are over, or, without a bound, one came whole | grow | up to a quarter of C'T |
 //! | grow | payload arrives | grow | x1.25 per RTT up to C'T, then a segment per RTT |
 //! | | a queue stands before C'T | grow | a segment per RTT from there |
 //! | | flat rate: nearly equal samples, 2 before the first loss, 5 after, and the RTT has risen or the window was the limit | hold | S |
@@ -15,7 +15,7 @@
 //! | | loss after a queue | hold | S, R as before the loss |
 //! | | loss without a queue, or three of moments | open | maximum |
 //! | hold | the window is the limit, and nothing waits | hold | x1.016 per RTT |
-//! | | a queue beyond the margin stands, twice | hold | S anew |
+//! | | twice the queue that was aimed at stands for 5 samples | hold | S anew |
 //! | | S anew changed nothing: the queue is not ours | hold | as before; the base RTT has risen |
 //! | | loss after a queue | hold | less, by half of the queue that was aimed at |
 //! | | the third loss without a queue in 20 s | open | maximum |
@@ -25,7 +25,7 @@
 //!
 //! Without probes the receiver's own round-trip times serve. Without the sender's report R T shows whether the window
 //! is the limit. Without trains the window grows until a queue stands. A sender of ours is paced until S is decided,
-//! so that its bursts make no queue.
+//! so that its bursts make no queue, and as long as S has all of C'.
 //!
 //! Reading order: here, `sobas/grow.rs`, `sobas/port.rs` (inputs and actions), `sobas/parameters.rs`, `sobas/path.rs`, `sobas/trains.rs`.
 //! `regret.rs` sets S against a window without limit, `takeover.rs` finds the base RTT of a transfer that is under way.

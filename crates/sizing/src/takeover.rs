@@ -7,16 +7,16 @@
 //!
 //! | phase | when | next | window |
 //! |---|---|---|---|
-//! | watch | the goodput is steady, and RTTs come | dip | twice what a round trip delivers, never less than before |
+//! | watch | the goodput is steady, and RTTs come | dip | twice what a round trip delivers, from then on never less |
 //! | watch | no RTT comes | open, for good | maximum |
 //! | dip | the least RTT falls no more | refill | an eighth of what was in flight |
 //! | dip | the same, but the goodput has not fallen: the queue still stands | dip | an eighth of that |
 //! | dip | the goodput has not fallen with four segments | open, for good | maximum |
 //! | dip | the sender pauses; three times | watch; open, for good | as before; maximum |
-//! | refill | a queue stood, and the window is S = R T | SOBAS: hold | x2 per RTT, from S/2 on x1.28 |
-//! | refill | no queue stood, and the window is twice what was in flight | SOBAS: open | x1.28 per RTT, then maximum |
+//! | refill | a queue stood, and the window is S = R T | SOBAS: hold | x1.76 per RTT, from S/2 on x1.25 |
+//! | refill | no queue stood, and the window is twice what was in flight | SOBAS: open | x1.25 per RTT, then maximum |
 //!
-//! R is the goodput before the dip. A queue that others keep up stays in the dip: it counts as the path's.
+//! R is the goodput before the dip. A queue of other transfers stands during the dip, too, and counts as the path's.
 
 use crate::sobas::{CLOCK_STEP, LEAST_SEGMENTS, shown_ms};
 use crate::{Action, BufferSizer, Input, Regret, SizerConfig, SizerState, Sobas};
@@ -42,7 +42,7 @@ const MOST_READINGS: u32 = 16;
 const SPOILED: u32 = 3;
 /// Beyond what was delivered twice, for a sender whose window is still small: as dynamic right-sizing has it.
 const ALLOWANCE: u64 = 16;
-/// Growth per delivered byte: x2 per RTT where a queue stood, and x1.28 near the end and where none stood. There the
+/// Growth per delivered byte: x1.76 per RTT where a queue stood, and x1.25 near the end and where none stood. There the
 /// buffer may hold no more than such a burst.
 const REFILL: f64 = 1.0;
 const REFILL_LATE: f64 = 0.28;
