@@ -114,6 +114,13 @@ fn trends_are_judged_step_by_step() {
     assert!(!holds("rises_with", [20.0, 20.0, 20.0]), "it does not rise at all");
     assert!(holds("falls_with", [23.0, 22.0, 20.0]));
     assert!(!holds("falls_with", [20.0, 22.0, 23.0]));
+    let mut several = with([20.0, 21.0, 20.5]);
+    for rtt in [20.5, 23.5] {
+        let run = record(Engine::Sim, &several[2].task, 40.0, rtt, Some(0));
+        several[2].runs.push(run);
+    }
+    let rises = claim("engines = [\"sim\"]\nquantity = \"rtt\"\nrises_with = \"limit\"");
+    assert!(check(&[rises], &several, &Engine::ALL)[0].held, "the mean of a case's runs counts");
     let unswept = claim("engines = [\"sim\"]\nquantity = \"rtt\"\nfalls_with = \"count\"");
     assert!(
         !check(&[unswept], &with([3.0, 2.0, 1.0]), &Engine::ALL)[0].held,

@@ -1,4 +1,4 @@
-//! Whether a quantity falls or rises with a swept key.
+//! Whether a quantity falls or rises with a swept key, in the mean over the runs of each case.
 
 use super::Claim;
 use super::check::{Outcome, names};
@@ -59,7 +59,7 @@ fn trend(claim: &Claim, engine: Engine, rises: bool, group: &Group<'_>) -> Resul
     let values = group
         .by_value
         .iter()
-        .map(|(at, case)| Ok((*at, quantity.value(case, engine)?)))
+        .map(|(at, case)| Ok((*at, mean(&quantity.values(case, engine)?))))
         .collect::<Result<Vec<_>, String>>()?;
     let ordered = |from: f64, to: f64| if rises { to >= from } else { to <= from };
     let wrong = values.windows(2).find(|pair| !ordered(pair[0].1, pair[1].1));
@@ -78,4 +78,8 @@ fn trend(claim: &Claim, engine: Engine, rises: bool, group: &Group<'_>) -> Resul
             None => shown,
         },
     ))
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
 }
