@@ -1,25 +1,26 @@
 //! [`Regret`]: SOBAS with a bound on what it may give up.
 //!
-//! SOBAS takes what is available and not what others have. A window without limit, an open one, may take more from
-//! others than S leaves them. So the transfer is cut into segments with an open window or with S. The window with more
-//! goodput is kept, and the other is asked again at longer intervals each time.
+//! SOBAS takes what is available. A window without limit, an open one, may also take goodput from other transfers.
+//! So the transfer is cut into segments, with an open window or with S. The window with more goodput is kept. The
+//! other one is asked again, at growing intervals.
 //!
 //! | window | when | next |
 //! |---|---|---|
 //! | S, first | something else seems to be on the path | open |
 //! | open | the segment is over, and its goodput still grows | open |
-//! | open | the segment is over, and a longer queue stands than S aims at | S, asked: R T, R the better of both goodputs |
+//! | open | the segment is over, and a longer queue stands than S aims at | S = R T, R the better goodput; asked |
 //! | open | the segment is over, and no such queue stands | open |
 //! | S, asked | the segment is over, and S has cost no more than 0.6 of the bound | S, kept |
-//! | S, asked | S has cost more than the bound for 8 round trips, or more than 0.6 of it when the segment is over | open, kept |
+//! | S, asked | the segment is over, and S has cost more | open, kept |
+//! | S, asked | 8 round trips are over, and S has cost more than the bound | open, kept |
 //! | S | the segment is over, and S has all of C' but 0.6 of the bound | S |
 //! | S, kept | its segments are over, or S has cost more than the bound | open, asked |
 //! | open, asked | the segment is over, and S had cost no more than 0.6 of the bound | S, kept |
 //! | open, asked | the segment is over, and S had cost more | open, kept |
 //! | S | loss that is not ours, or the sender goes by a rate that it measures | open, kept |
 //!
-//! What is kept is kept for 8 segments, then for 16, 32 and so on. A transfer that is taken over with a standing queue
-//! begins with S, asked: its goodput before that is the open window's.
+//! A window is kept for 8 segments, later for 16, 32 and so on. A transfer that is taken over with a standing queue
+//! begins with S, asked, since its goodput before that is the open window's.
 
 use crate::sobas::{IDLY, Sobas};
 use crate::{Action, BufferSizer, Input, SizerConfig, SizerState, USUAL_REGRET};
@@ -82,8 +83,7 @@ impl Regret {
         Self { side: Side::Held, first: true, ..Self::of(Sobas::new(SizerConfig { regret, ..config }), None) }
     }
 
-    /// Goes on with `sobas`, whose window is open or S. `open` is what S is set against, if that is known: the goodput of an
-    /// open window.
+    /// Goes on with `sobas`, whose window is open or S. `open` is the goodput of an open window, if that is known.
     #[must_use]
     pub fn of(sobas: Sobas, open: Option<Rate>) -> Self {
         let bound = sobas.bound().unwrap_or(USUAL_REGRET);

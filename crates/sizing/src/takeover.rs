@@ -25,7 +25,7 @@ use units::{Bytes, Rate, Span, Time};
 /// The goodput is compared over two stretches of this length, or of a round trip if that is more. At 10 Mbit/s it is
 /// 300 segments.
 const STRETCH: Span = Span::from_millis(400);
-/// It is steady if the two differ by this share at most: data that fill a hole come in one lump.
+/// It is steady if the two differ by this share at most: data that fill a hole are delivered all at once.
 const STEADY: f64 = 0.15;
 /// No RTT in this time means that none will come.
 const PATIENCE: Span = Span::from_secs(3);
@@ -42,7 +42,7 @@ const MOST_READINGS: u32 = 16;
 const SPOILED: u32 = 3;
 /// Beyond what was delivered twice, for a sender whose window is still small: as dynamic right-sizing has it.
 const ALLOWANCE: u64 = 16;
-/// Growth per delivered byte: x1.76 per RTT where a queue stood, and x1.25 near the end and where none stood. There the
+/// Growth per delivered byte: x1.76 per RTT where a queue stood, x1.25 near the end and where none stood. There the
 /// buffer may hold no more than such a burst.
 const REFILL: f64 = 1.0;
 const REFILL_LATE: f64 = 0.28;
@@ -287,7 +287,7 @@ impl Takeover {
         let standing = refill.stood.then_some((rate, refill.round_trip));
         let sobas = Sobas::under_way(self.config, now, refill.base, standing);
         Stage::Sobas(match self.config.regret {
-            // Data that fill a hole come in one lump: R may be so much too high.
+            // R may be too high by STEADY, since data that fill a hole are delivered all at once.
             Some(_) => Box::new(Regret::of(sobas, refill.stood.then(|| rate.scale(1.0 - STEADY)))),
             None => Box::new(sobas),
         })
