@@ -227,7 +227,7 @@ impl BufferSizer for Regret {
 
     fn state(&self) -> SizerState {
         let shown = |side: Side| {
-            self.known[side as usize].map_or("?".to_owned(), |rate| format!("{:.1} Mbit/s", rate * 8.0 / 1e6))
+            self.known[side as usize].map_or("?".to_owned(), |rate| Rate::from_bps_f64(8.0 * rate).rounded())
         };
         let known = format!("{} with S, {} with an open window", shown(Side::Held), shown(Side::Open));
         match self.side {

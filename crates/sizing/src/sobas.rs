@@ -172,8 +172,8 @@ impl Sobas {
         sobas.path.observe(now, Input::RoundTrip(base), Bytes::new(sobas.window as u64));
         match standing {
             None => {
-                sobas.reason =
-                    format!("base RTT {}, no queue stands: watching for a flat rate", shown_ms(base));
+                let base = base.rounded();
+                sobas.reason = format!("base RTT {base}, no queue stands: watching for a flat rate");
             }
             Some((rate, average)) => {
                 let level = Level { rate: rate.as_bps_f64(), average, median: average };
@@ -226,8 +226,7 @@ impl Sobas {
                 self.losses.forgive(now);
                 if now >= hold.until {
                     self.halvings = self.halvings.saturating_sub(1);
-                    hold.until = parameters.segment_end(now, base, self.halvings);
-                    hold.target = self.target().unwrap_or(hold.target);
+                    self.next_segment(now, &mut hold);
                 }
                 if let Some((window, before)) = hold.before.take() {
                     let excess = before.median.saturating_sub(hold.target);
@@ -235,10 +234,8 @@ impl Sobas {
                         // Less of us made no less of a queue.
                         self.path.rebase(self.path.least().unwrap_or(base));
                         self.window = window;
-                        self.reason = format!(
-                            "a smaller window left the RTT at {}: it is the path's",
-                            shown_ms(sample.median)
-                        );
+                        let median = sample.median.rounded();
+                        self.reason = format!("a smaller window left the RTT at {median}: it is the path's");
                         return self.hold(now, base * 2, before, before.median);
                     }
                 }
@@ -268,13 +265,18 @@ impl Sobas {
                 self.overflowed(now);
                 self.window =
                     (self.window * (base + aim / 2.0) / (base + aim)).max(self.segments(LEAST_SEGMENTS));
-                hold.until = parameters.segment_end(now, self.base(), self.halvings);
-                hold.target = self.target().unwrap_or(hold.target);
+                self.next_segment(now, &mut hold);
                 hold.room = false;
             }
             _ => {}
         }
         Phase::Hold(hold)
+    }
+
+    /// The segment of the transfer that begins now is decided for itself.
+    fn next_segment(&self, now: Time, hold: &mut Hold) {
+        hold.until = self.config.parameters.segment_end(now, self.base(), self.halvings);
+        hold.target = self.target().unwrap_or(hold.target);
     }
 
     /// A loss after a queue: what the path gave before it is what it gives.
@@ -303,11 +305,9 @@ impl Sobas {
         let before = self.window;
         let window = (level.rate / 8.0 * wait.as_secs_f64() / segment).ceil() * segment;
         self.window = window.clamp(self.segments(LEAST_SEGMENTS), self.maximum());
-        let (rate, wait, without) = (level.rate(), shown_ms(wait), shown_ms(times.exogenous));
-        self.reason = format!(
-            "{why}: R = {rate}, T = {wait} of {without} without a queue, S = {:.0} kB",
-            self.window / 1e3
-        );
+        let (rate, wait, without) = (level.shown(), wait.rounded(), times.exogenous.rounded());
+        let window = shown(self.window);
+        self.reason = format!("{why}: R = {rate}, T = {wait} of {without} without a queue, S = {window}");
         // What was promised beyond S drains first, and what was sent takes a round trip.
         let promised = (before - self.window).max(0.0);
         let drain = Span::from_secs_f64(promised * 8.0 / level.rate.max(1.0)).min(MOST_DRAIN);
@@ -366,6 +366,7 @@ impl Sobas {
     }
 }
 
-pub(crate) fn shown_ms(span: Span) -> String {
-    format!("{:.1} ms", span.as_millis_f64())
+/// `bytes` for people.
+pub(crate) fn shown(bytes: f64) -> String {
+    Bytes::new(bytes as u64).rounded()
 }

@@ -18,7 +18,7 @@
 //!
 //! R is the goodput before the dip. A queue of other transfers stands during the dip, too, and counts as the path's.
 
-use crate::sobas::{CLOCK_STEP, LEAST_SEGMENTS, shown_ms};
+use crate::sobas::{CLOCK_STEP, LEAST_SEGMENTS, shown};
 use crate::{Action, BufferSizer, Input, Regret, SizerConfig, SizerState, Sobas};
 use units::{Bytes, Rate, Span, Time};
 
@@ -206,10 +206,10 @@ impl Takeover {
     fn dip(&mut self, now: Time, rate: f64, round_trip: Span, before: f64, window: f64) -> Stage {
         self.set(window.max(self.segments(LEAST_SEGMENTS)));
         self.reason = format!(
-            "{} at {}, a queue included or not: a dip to {:.0} kB for some round trips will tell",
-            shown_rate(rate),
-            shown_ms(round_trip),
-            self.window / 1e3
+            "{} at {}, a queue included or not: a dip to {} for some round trips will tell",
+            Rate::from_bps_f64(8.0 * rate).rounded(),
+            round_trip.rounded(),
+            shown(self.window)
         );
         let drain = Span::from_secs_f64(2.0 * self.promised / rate);
         let until = now + drain + round_trip * 2 + STRETCH;
@@ -268,10 +268,10 @@ impl Takeover {
         let target = if stood { without + aim } else { dip.round_trip * 2 };
         let to = (dip.rate * target.as_secs_f64()).max(self.segments(LEAST_SEGMENTS)).min(self.maximum());
         self.reason = format!(
-            "the dip found a base RTT of {}, it was {}: growing to {:.0} kB",
-            shown_ms(base),
-            shown_ms(dip.round_trip),
-            to / 1e3
+            "the dip found a base RTT of {}, it was {}: growing to {}",
+            base.rounded(),
+            dip.round_trip.rounded(),
+            shown(to)
         );
         Stage::Refill(Refill { rate: dip.rate, round_trip: dip.round_trip, base, to, stood })
     }
@@ -358,8 +358,4 @@ impl BufferSizer for Takeover {
         };
         SizerState { phase, reason: self.reason.clone() }
     }
-}
-
-fn shown_rate(bytes_per_second: f64) -> String {
-    format!("{:.1} Mbit/s", bytes_per_second * 8.0 / 1e6)
 }

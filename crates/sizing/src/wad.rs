@@ -92,12 +92,10 @@ impl BufferSizer for Wad {
     fn state(&self) -> SizerState {
         let phase = if self.decided { "hold" } else { "measure" };
         let reason = match (self.capacity.estimate(), self.base()) {
-            (Some(rate), Some(base)) if self.decided => format!(
-                "C is {:.1} Mbit/s, the base RTT {:.1} ms: C T = {:.0} kB",
-                rate.as_bps_f64() / 1e6,
-                base.as_millis_f64(),
-                self.window.get() as f64 / 1e3
-            ),
+            (Some(rate), Some(base)) if self.decided => {
+                let (rate, base, window) = (rate.rounded(), base.rounded(), self.window.rounded());
+                format!("C is {rate}, the base RTT {base}: C T = {window}")
+            }
             _ if self.decided => "no train came whole: the window stays as it was".to_owned(),
             _ => "waiting for round-trip times and packet trains".to_owned(),
         };

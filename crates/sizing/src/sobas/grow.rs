@@ -1,7 +1,7 @@
 //! Before S is decided: the path is measured, and the window grows to C'T and beyond.
 
 use super::path::{Before, Level, Sign};
-use super::{FLAT, LEAST_SEGMENTS, Phase, Sobas, shown_ms};
+use super::{FLAT, LEAST_SEGMENTS, Phase, Sobas};
 use estimate::{Estimator, train_bytes};
 use units::{Rate, Span, Time};
 
@@ -67,7 +67,7 @@ impl Sobas {
             self.window = self.window.max(fits).min(ceiling);
         }
         let (whole, lost) = (self.path.capacity.whole(), self.path.capacity.lost());
-        let capacity = self.path.capacity.estimate().map_or("unknown".to_owned(), super::path::mbps);
+        let capacity = self.path.capacity.estimate().map_or("unknown".to_owned(), Rate::rounded);
         self.reason = format!("C' is {capacity}, {whole} of {} trains came whole; growing", whole + lost);
         Phase::Grow(Grow { ramp_to, starting: true })
     }
@@ -100,7 +100,7 @@ impl Sobas {
                 self.window /= 1.0 + LATE * self.config.parameters.ramp;
                 self.reason = format!(
                     "a queue of {} stands; growing by a segment per RTT until the rate is flat",
-                    shown_ms(wait)
+                    wait.rounded()
                 );
                 Phase::Grow(Grow { ramp_to: Some(self.window), ..grow })
             }
@@ -166,7 +166,7 @@ impl Sobas {
     }
 
     fn is_near_capacity(&self) -> bool {
-        let given = self.given().and_then(|level| self.share(level));
+        let given = self.given().and_then(|level| self.share(level.rate));
         given.is_some_and(|share| share >= self.config.parameters.dropped)
     }
 
@@ -176,8 +176,8 @@ impl Sobas {
     }
 
     /// R's part of C', if that is known.
-    pub(super) fn share(&self, level: Level) -> Option<f64> {
-        Some(level.rate / self.path.payload_capacity(self.config.segment, self.config.header)?)
+    pub(super) fn share(&self, rate: f64) -> Option<f64> {
+        Some(rate / self.path.payload_capacity(self.config.segment, self.config.header)?)
     }
 
     /// C'T in payload, T the RTT before the transfer.
@@ -211,6 +211,6 @@ impl Sobas {
 
     /// Whether R is nearly all of C'.
     pub(super) fn has_all(&self, level: Level) -> bool {
-        self.share(level).is_some_and(|share| share >= self.config.parameters.all)
+        self.share(level.rate).is_some_and(|share| share >= self.config.parameters.all)
     }
 }

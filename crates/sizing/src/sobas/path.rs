@@ -378,13 +378,9 @@ impl Level {
     }
 
     /// R for people.
-    pub(super) fn rate(&self) -> String {
-        mbps(Rate::from_bps_f64(self.rate))
+    pub(super) fn shown(&self) -> String {
+        Rate::from_bps_f64(self.rate).rounded()
     }
-}
-
-pub(super) fn mbps(rate: Rate) -> String {
-    format!("{:.1} Mbit/s", rate.as_bps_f64() / 1e6)
 }
 
 pub(super) fn behind(now: Time, span: Span) -> Time {

@@ -121,8 +121,7 @@ impl Sobas {
 
     /// The part of C' that `rate` is, in payload, if a train came whole: the rest of a train may have met our own data.
     pub(crate) fn part(&self, rate: f64) -> Option<f64> {
-        let level = Level { rate, average: Span::ZERO, median: Span::ZERO };
-        self.share(level).filter(|_| self.path.capacity.whole() > 0)
+        self.share(rate).filter(|_| self.path.capacity.whole() > 0)
     }
 
     /// Whether a longer queue stands than S aims at, and its sender keeps to a window.
