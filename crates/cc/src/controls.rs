@@ -65,7 +65,9 @@ pub const CONTROLS: &[Control] = &[
         summary: "window as a cubic function of the time since the last loss, never slower than reno",
         source: "RFC 9438",
         status: STANDARD,
-        build: |recipe| recipe.loss_based(Cubic::new),
+        build: |recipe| {
+            recipe.loss_based(if recipe.tuning.linux_cubic { Cubic::of_linux } else { Cubic::new })
+        },
     },
     Control {
         name: "highspeed",

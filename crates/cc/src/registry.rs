@@ -140,6 +140,8 @@ pub struct Tuning {
     pub offload: bool,
     /// BBR v1 is Linux's rather than the draft's.
     pub linux_bbr: bool,
+    /// CUBIC is Linux's rather than the RFC's.
+    pub linux_cubic: bool,
 }
 
 impl Default for Tuning {
@@ -151,6 +153,7 @@ impl Default for Tuning {
             fast_alpha: None,
             offload: false,
             linux_bbr: false,
+            linux_cubic: false,
         }
     }
 }

@@ -64,8 +64,8 @@ pub use near::did_you_mean;
 pub use origin::Origin;
 pub use schema::{DefaultValue, Key, key_words, unit_words};
 pub use spec::{
-    BbrVariant, Column, Direction, Flow, Limit, Link, Live, LossDetection, Model, Pattern, Queue,
-    QueueSettings, Record, RecordedFlows, Recovery, Replay, Scenario, Sessions, SocketBuffer, Spread, Stack,
-    Theory, Threshold, Traffic, Transport, Volume,
+    BbrVariant, Column, CubicVariant, Direction, Flow, Limit, Link, Live, LossDetection, Model, Pattern,
+    Queue, QueueSettings, Record, RecordedFlows, Recovery, Replay, Scenario, Sessions, SocketBuffer, Spread,
+    Stack, Theory, Threshold, Traffic, Transport, Volume,
 };
 pub use sweep::{Axis, Point, Sweep};

@@ -436,6 +436,10 @@ fn what_a_host_does_lies_within_what_hosts_do() {
         &in_flow("bbr_variant = 'linus'"),
         &["flow[0].bbr_variant", "\"draft\", \"linux\"", "did you mean \"linux\"?"],
     );
+    says(
+        &in_flow("cubic_variant = 'linus'"),
+        &["flow[0].cubic_variant", "\"rfc\", \"linux\"", "did you mean \"linux\"?"],
+    );
     says(&in_flow("tso = 'on'"), &["flow[0].tso", "true or false"]);
     for key in ["gro", "sack_compression", "pause", "wake_up"] {
         says(&in_flow(&format!("{key} = '11ms'")), &[&format!("flow[0].{key}: 11"), "a time up to 10"]);

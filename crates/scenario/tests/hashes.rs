@@ -42,6 +42,7 @@ loss_detection = 'rack'
 ecn = true
 pacing = true
 bbr_variant = 'linux'
+cubic_variant = 'linux'
 tso = true
 gro = '10us'
 quick_ack = 3

@@ -1,6 +1,8 @@
 //! What `host` sets, and what it leaves to the keys of the flow.
 
-use tightlink_scenario::{BbrVariant, Document, Flow, Host, LossDetection, Recovery, SocketBuffer};
+use tightlink_scenario::{
+    BbrVariant, CubicVariant, Document, Flow, Host, LossDetection, Recovery, SocketBuffer,
+};
 use units::{Rate, Span};
 
 fn flow(keys: &str) -> Flow {
@@ -18,7 +20,8 @@ fn linux_is_the_transport_of_linux() {
         (linux.transport.recovery, linux.transport.loss_detection),
         (Recovery::Prr, LossDetection::Rack)
     );
-    assert_eq!((host.bbr_variant, linux.socket_buffer), (BbrVariant::Linux, SocketBuffer::Autotuned));
+    assert_eq!((host.bbr_variant, host.cubic_variant), (BbrVariant::Linux, CubicVariant::Linux));
+    assert_eq!(linux.socket_buffer, SocketBuffer::Autotuned);
     assert_eq!((linux.delayed_ack, linux.delayed_ack_timeout), (2, Span::from_millis(40)));
     assert_eq!(linux.access_rate, Some(Rate::from_bps(10_000_000_000)));
     assert_eq!((host.pause, host.pause_interval), (Span::from_millis(1), Span::from_millis(200)));

@@ -69,6 +69,9 @@ pub struct Host {
     /// Which BBR `control = "bbr"` is.
     #[serde(skip_serializing_if = "is_default")]
     pub bbr_variant: BbrVariant,
+    /// Which CUBIC `control = "cubic"` is.
+    #[serde(skip_serializing_if = "is_default")]
+    pub cubic_variant: CubicVariant,
     /// Segments leave in super-packets: Linux's segmentation offload, autosizing and deferral. Not where a controller
     /// places departures.
     #[serde(skip_serializing_if = "is_default")]
@@ -149,6 +152,17 @@ pub enum BbrVariant {
     /// As in draft-cardwell-iccrg-bbr-congestion-control-00.
     #[default]
     Draft,
+    /// As in Linux 6.18.
+    Linux,
+}
+
+/// Which CUBIC `control = "cubic"` is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CubicVariant {
+    /// As in RFC 9438.
+    #[default]
+    Rfc,
     /// As in Linux 6.18.
     Linux,
 }

@@ -15,12 +15,18 @@ const MOST: f64 = 1.5;
 /// application, and no time for W(t) [rfc9438:5.8]. Ours to choose.
 const PAUSE: u64 = 2;
 
-/// RFC 9438. The cube root is computed at the start of an epoch, once per loss.
+/// RFC 9438, or as Linux has it (`net/ipv4/tcp_cubic.c` of 6.18). The cube root is computed at the start of an epoch,
+/// once per loss.
+///
+/// The RFC's estimate of Reno grows as Reno does once it is back at the window before the loss. Linux's grows by
+/// [`ALPHA`] for good. Beside bursts, where losses are frequent, that is up to a fifth less goodput.
 #[derive(Clone, Copy, Debug)]
 pub struct Cubic {
     segment: Bytes,
     rest: Remainder,
     fast_convergence: bool,
+    /// The estimate grows as Reno does in the end [rfc9438:4.3].
+    catches_up: bool,
     memory: Memory,
     /// Before the last congestion event.
     before: Memory,
@@ -54,7 +60,20 @@ impl Cubic {
     #[must_use]
     pub fn new(segment: Bytes) -> Self {
         let memory = Memory { maximum: 0.0, prior: 0.0, timed_out: false, epoch: None };
-        Self { segment, rest: Remainder::default(), fast_convergence: true, memory, before: memory }
+        Self {
+            segment,
+            rest: Remainder::default(),
+            fast_convergence: true,
+            catches_up: true,
+            memory,
+            before: memory,
+        }
+    }
+
+    /// As Linux has it.
+    #[must_use]
+    pub fn of_linux(segment: Bytes) -> Self {
+        Self { catches_up: false, ..Self::new(segment) }
     }
 
     /// Without fast convergence [rfc9438:4.7], as the RFC's average windows have it.
@@ -103,7 +122,8 @@ impl Growth for Cubic {
         let mut epoch = self.memory.epoch.unwrap_or_else(|| self.memory.begin(ack.now, now));
         let since_plateau = epoch.age(ack.now, ack.rtt.smoothed) - epoch.k;
         // [rfc9438:4.3, equation 4]: once it is back where it was, the estimate grows as Reno does.
-        let alpha = if epoch.estimate >= self.memory.prior { 1.0 } else { ALPHA };
+        let caught_up = self.catches_up && epoch.estimate >= self.memory.prior;
+        let alpha = if caught_up { 1.0 } else { ALPHA };
         let acked = segments(counted, self.segment);
         epoch.estimate += alpha * acked / now;
         self.memory.epoch = Some(epoch);

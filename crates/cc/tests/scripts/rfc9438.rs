@@ -1,6 +1,7 @@
 //! RFC 9438: CUBIC. From 1000 segments K = 9.086 s; tests/steady has the course of W(t).
 
-use crate::driver::{avoiding, play};
+use crate::driver::{Setup, avoiding, play};
+use tightlink_cc::registry::Tuning;
 
 /// Sections 4.2 and 4.6: 0.7 of the window, then (W(t + RTT) - cwnd) / cwnd per segment, an RTT ahead.
 #[test]
@@ -39,6 +40,23 @@ fn a_small_window_is_friendly_to_reno() {
         1.01s  | ack 1 rtt 10ms  | ~7.076     # 7 + 0.529 / 7
         ",
     );
+}
+
+/// Section 4.3: back at the window before the loss, alpha is 1. Linux's stays 0.529. 48 segments take 7 to 10.
+#[test]
+fn back_where_it_was_it_grows_as_reno_and_that_of_linux_does_not() {
+    let to = |window: &str| {
+        format!(
+            "
+            1s     | loss 10             | 7
+            1.01s  | ack 1 x 48 rtt 10ms | ~10
+            1.02s  | ack 1 x 60 rtt 10ms | {window}
+            "
+        )
+    };
+    play(&avoiding("cubic", 10), &to("~14.846"));
+    let tuning = Tuning { linux_cubic: true, ..Tuning::default() };
+    play(&Setup { tuning, ..avoiding("cubic", 10) }, &to("~12.793"));
 }
 
 /// Section 4.8: after a timeout W(t) begins flat where slow start ends, at K = 0.

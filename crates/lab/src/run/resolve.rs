@@ -20,7 +20,7 @@ use scenario::spec;
 use scenario::{Column, Document, Faults, Scenario, SocketBuffer, Stack, Theory, did_you_mean};
 use sim::{CellPlace, CellPlan};
 use spread::values;
-use transport::{BbrVariant, Transport};
+use transport::{BbrVariant, CubicVariant, Transport};
 use units::random::Stream;
 use units::{Bytes, Complaint, Rate, Span};
 
@@ -369,6 +369,7 @@ fn transfers(
                 fast_alpha: flow.fast_alpha,
                 offload: flow.transport.host.tso,
                 linux_bbr: flow.transport.host.bbr_variant == BbrVariant::Linux,
+                linux_cubic: flow.transport.host.cubic_variant == CubicVariant::Linux,
             },
             payload: flow.payload(),
             header: spec::Flow::header(flow.transport.timestamps),

@@ -23,6 +23,16 @@ pub(crate) const ENDS: &[Key] = &[
         ..KEY
     },
     Key {
+        name: "cubic_variant",
+        kind: r#"`"rfc"`, `"linux"`"#,
+        default: Hosts { rfc: r#""rfc""#, linux: r#""linux""#, with: None, source: "`tcp_cubic.c`" },
+        engines: "sim",
+        meaning: "which CUBIC `control = \"cubic\"` is: RFC 9438's, or Linux's. The RFC's estimate of Reno grows by a \
+             segment per round trip once it is back at the window before the loss. Linux's always grows by 0.53 \
+             segments per round trip. No other control reads the key",
+        ..KEY
+    },
+    Key {
         name: "tso",
         kind: "`true`, `false`",
         default: Hosts {

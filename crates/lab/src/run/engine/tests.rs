@@ -146,6 +146,7 @@ const SAMPLES: &[Sample] = &[
     ("flow.host", &[], "linux"),
     ("flow.host", &[("flow.a.byte_counting", "0")], "linux"),
     ("flow.bbr_variant", &[("flow.a.control", "bbr")], "linux"),
+    ("flow.cubic_variant", &[("flow.a.control", "cubic")], "linux"),
     ("flow.gro", &[], "50us"),
     ("flow.quick_ack", &[], "16"),
     ("flow.sack_compression", &[], "1ms"),
