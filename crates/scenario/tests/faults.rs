@@ -441,6 +441,7 @@ fn what_a_host_does_lies_within_what_hosts_do() {
         &["flow[0].cubic_variant", "\"rfc\", \"linux\"", "did you mean \"linux\"?"],
     );
     says(&in_flow("tso = 'on'"), &["flow[0].tso", "true or false"]);
+    says(&in_flow("quick_growth = 'on'"), &["flow[0].quick_growth", "true or false"]);
     for key in ["gro", "sack_compression", "pause", "wake_up"] {
         says(&in_flow(&format!("{key} = '11ms'")), &[&format!("flow[0].{key}: 11"), "a time up to 10"]);
         says(&in_flow(&format!("{key} = 1")), &[&format!("flow[0].{key}: the integer 1"), "a time such as"]);

@@ -46,6 +46,7 @@ cubic_variant = 'linux'
 tso = true
 gro = '10us'
 quick_ack = 3
+quick_growth = true
 sack_compression = '1ms'
 pause = '1ms'
 pause_interval = '300ms'

@@ -17,7 +17,7 @@
 //! ```
 
 use serde::Serialize;
-use units::Span;
+use units::{Bytes, Span};
 
 /// How the two ends of a connection send, acknowledge and repair losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -82,6 +82,9 @@ pub struct Host {
     /// This many segments are acknowledged one by one before acknowledgements are delayed.
     #[serde(skip_serializing_if = "is_default")]
     pub quick_ack: u64,
+    /// Segments are acknowledged one by one while the receive window grows, by two segments for one, to its limit.
+    #[serde(skip_serializing_if = "is_default")]
+    pub quick_growth: bool,
     /// Beyond a hole, the acknowledgements after the third wait for this at most, or a twentieth of the round-trip
     /// time, and one speaks for all. With zero each leaves at once.
     #[serde(skip_serializing_if = "is_default")]
@@ -103,12 +106,16 @@ pub struct Host {
 /// halts (`guest_halt_poll_ns`).
 pub const FALLS_ASLEEP: Span = Span::from_micros(200);
 
+/// The largest window of a flow on a host that is given none: what a window scale of 10 can say.
+pub const LARGEST_WINDOW: Bytes = Bytes::new(65_535 << 10);
+
 impl Host {
     /// Whether the receiver gathers segments or acknowledgements.
     #[must_use]
     pub fn gathers(&self) -> bool {
         self.gro > Span::ZERO
             || self.quick_ack > 0
+            || self.quick_growth
             || self.sack_compression > Span::ZERO
             || self.pause > Span::ZERO
             || self.wake_up > Span::ZERO

@@ -91,6 +91,7 @@ pub(super) fn transfers<'a>(
     let delayed_ack = keys.read("delayed_ack", |at| at.count("an acknowledgement for every zero segments"));
     let delayed_ack_timeout = keys.read("delayed_ack_timeout", |at| at.quantity("ms"));
     let quick_ack = keys.read("quick_ack", |at| at.integer(0..=MOST_QUICK));
+    let quick_growth = keys.read("quick_growth", At::boolean);
     let sack_compression = keys.read("sack_compression", |at| gathering(at, "ms"));
     let bbr_variant = keys.read("bbr_variant", |at| at.word(BBR_VARIANTS));
     let cubic_variant = keys.read("cubic_variant", |at| at.word(CUBIC_VARIANTS));
@@ -155,6 +156,7 @@ pub(super) fn transfers<'a>(
                     tso: tso?,
                     gro: gro?,
                     quick_ack: quick_ack?,
+                    quick_growth: quick_growth?,
                     sack_compression: sack_compression?,
                     pause: pause?,
                     pause_interval: if pause? == Span::ZERO { Span::ZERO } else { pause_interval? },

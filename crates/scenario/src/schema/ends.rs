@@ -72,6 +72,15 @@ pub(crate) const ENDS: &[Key] = &[
         ..KEY
     },
     Key {
+        name: "quick_growth",
+        kind: "`true`, `false`",
+        default: Hosts { rfc: "false", linux: "true", with: None, source: "`tcp_grow_window`" },
+        engines: "sim",
+        meaning: "segments are acknowledged one by one while the receive window grows. It begins at 64 kB and grows \
+             by two segments for each that arrives, up to `socket_buffer`",
+        ..KEY
+    },
+    Key {
         name: "sack_compression",
         kind: "time up to 10 ms",
         default: Hosts { rfc: r#""0s""#, linux: r#""1ms""#, with: None, source: "`tcp_comp_sack_delay_ns`" },

@@ -4,7 +4,7 @@
 //!   neighbours that are there by then are handed to TCP as one. TCP acknowledges them as one: a stretch
 //!   acknowledgement.
 //! - **Quick acknowledgements.** A young connection acknowledges every segment (`TCP_MAX_QUICKACKS`), a grown one every
-//!   second.
+//!   second. Every segment is acknowledged, too, while the receive window grows (`tcp_grow_window`).
 //! - **Pauses.** The processor does something else for a while, or the hypervisor runs another machine on it. The
 //!   card's memory and the socket's backlog keep what arrives, and one acknowledgement speaks for all of it after.
 //! - **Waking up.** A processor that has had nothing to do sleeps, and takes a while to begin: what arrives meanwhile
@@ -22,11 +22,14 @@ use super::blocks::{Block, SackBlocks};
 use super::receiver::{Acknowledgement, Receiver};
 use cc::SUPER_PACKET;
 use pauses::Pauses;
+use sizing::INITIAL_WINDOW;
 use std::collections::VecDeque;
-use transport::{FALLS_ASLEEP, Host};
+use transport::{FALLS_ASLEEP, Host, LARGEST_WINDOW};
 use units::random::Stream;
 use units::{Bytes, Span, Time};
 
+/// Segments by which a receive window grows for each that arrives (`tcp_grow_window`).
+const GROWTH: u64 = 2;
 /// Acknowledgements of one hole that leave at once (`TCP_FASTRETRANS_THRESH`).
 const AT_ONCE: u64 = 3;
 /// No more are gathered (`tcp_comp_sack_nr`).
@@ -51,6 +54,8 @@ pub(super) struct Coalescing {
     most: u64,
     /// Segments yet to be acknowledged one by one.
     quick: u64,
+    /// The receive window that it lets out, segments, where that grows; and the most that it grows to.
+    grown: Option<(u64, u64)>,
     compression: Span,
     /// What the card holds: more than one batch only in a pause.
     held: VecDeque<Batch>,
@@ -96,6 +101,7 @@ impl Coalescing {
                 gro: host.gro,
                 most: (SUPER_PACKET / payload).max(1),
                 quick: host.quick_ack,
+                grown: host.quick_growth.then(|| (INITIAL_WINDOW / payload, LARGEST_WINDOW / payload)),
                 compression: host.sack_compression,
                 held: VecDeque::new(),
                 due: Time::NEVER,
@@ -108,6 +114,19 @@ impl Coalescing {
                 least_rtt: Span::MAX,
             })
         })
+    }
+
+    /// Whether the receive window still grew to `window` with these segments, if they came in order.
+    fn grows(&mut self, window: u64, in_order: Option<u64>) -> bool {
+        let Some(((grown, most), count)) =
+            self.grown.as_mut().map(|(grown, most)| (grown, *most)).zip(in_order)
+        else {
+            return false;
+        };
+        let limit = window.min(most);
+        let grows = *grown < limit;
+        *grown = (*grown + GROWTH * count).min(limit.max(*grown));
+        grows
     }
 
     /// When the receiver next acts of itself.
@@ -250,11 +269,12 @@ impl Receiver {
             duplicate |= ack.is_some_and(|ack| ack.duplicate);
             said = ack.or(said);
         }
-        let in_order = self.expected > before;
+        let (in_order, window) = (self.expected > before, self.window());
         let coalescing = self.coalescing.as_deref_mut()?;
         coalescing.least_rtt = coalescing.least_rtt.min(now.since(batch.sent.1));
-        let quick = coalescing.quick > 0;
-        coalescing.quick = coalescing.quick.saturating_sub(batch.end - batch.first);
+        let count = batch.end - batch.first;
+        let quick = coalescing.quick > 0 || coalescing.grows(window, in_order.then_some(count));
+        coalescing.quick = coalescing.quick.saturating_sub(count);
         if self.unacknowledged > 0 && (said.is_some() || quick) {
             said = Some(self.acknowledge_now(now, None));
         }

@@ -20,6 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use transport::LARGEST_WINDOW;
 use units::{Bytes, Complaint, Span, Time};
 
 /// How often the waiting thread checks the progress, unless a transfer's end wakes it.
@@ -30,9 +31,6 @@ const FIRST_PORT: u16 = 1024;
 
 /// As many flows as there are ports from that one on.
 const FLOWS_MAX: usize = (u16::MAX - FIRST_PORT) as usize + 1;
-
-/// The largest window of a sizer that is given none: what a window scale of 10 can say.
-const LARGEST_WINDOW: Bytes = Bytes::new(65_535 << 10);
 
 pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record, EngineError> {
     check(resolved)?;

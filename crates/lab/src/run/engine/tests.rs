@@ -149,6 +149,7 @@ const SAMPLES: &[Sample] = &[
     ("flow.cubic_variant", &[("flow.a.control", "cubic")], "linux"),
     ("flow.gro", &[], "50us"),
     ("flow.quick_ack", &[], "16"),
+    ("flow.quick_growth", &[], "true"),
     ("flow.sack_compression", &[], "1ms"),
     ("flow.pause", &[], "1ms"),
     ("flow.pause_interval", &[("flow.a.pause", "1ms")], "200ms"),

@@ -91,6 +91,15 @@ fn a_young_connection_acknowledges_every_segment() {
     assert_eq!(said, [true, true, true, false, true, false]);
 }
 
+/// 64 kB are 45 segments. Up to 50 the window grows with the first three.
+#[test]
+fn while_the_window_grows_every_segment_is_acknowledged() {
+    let host = Host { quick_growth: true, ..Host::default() };
+    let mut receiver = receiver(host).advertising(50, None, Bytes::new(1448), true);
+    let said: Vec<bool> = (0..7).map(|segment| takes(&mut receiver, 100, segment).is_some()).collect();
+    assert_eq!(said, [true, true, true, false, true, false, true]);
+}
+
 #[test]
 fn beyond_a_hole_the_fourth_acknowledgement_waits_for_a_twentieth_of_the_path() {
     let mut receiver = receiver(Host { sack_compression: Span::from_millis(1), ..Host::default() });
