@@ -234,9 +234,7 @@ impl Twin {
                 false => writeln!(text, "rtt = {{ uniform = [\"{}\", \"{}\"] }}", rtt.least, rtt.most),
             };
             if simulated {
-                // The windows of hosts have grown long ago.
-                let window = "socket_buffer = \"max\"\nquick_growth = false";
-                let _ = writeln!(text, "{window}\ninitial_ssthresh = \"{share}\"");
+                let _ = writeln!(text, "socket_buffer = \"max\"\ninitial_ssthresh = \"{share}\"");
             } else if share * 2 > scenario::AUTOTUNED {
                 text += "socket_buffer = \"max\"\n";
             }
