@@ -25,7 +25,7 @@ fn linux_is_the_transport_of_linux() {
     assert_eq!((linux.delayed_ack, linux.delayed_ack_timeout), (2, Span::from_millis(40)));
     assert_eq!(linux.access_rate, Some(Rate::from_bps(10_000_000_000)));
     assert_eq!((host.pause, host.pause_interval), (Span::from_millis(1), Span::from_millis(200)));
-    assert!(host.tso && host.quick_growth);
+    assert!(host.tso && !host.quick_growth);
 }
 
 #[test]

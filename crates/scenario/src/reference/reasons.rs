@@ -127,7 +127,7 @@ pub(super) const REASONS: &[Reason] = &[
     ("flow.tso", "one segment is one packet", OWN),
     ("flow.gro", "each segment is acknowledged by itself", OWN),
     ("flow.quick_ack", "no phase of its own before delayed acknowledgements", "RFC 5681 (4.2)"),
-    ("flow.quick_growth", "the receive window is there from the beginning", OWN),
+    ("flow.quick_growth", "the receive window has grown before", OWN),
     ("flow.sack_compression", "an acknowledgement leaves at once beyond a hole", "RFC 5681 (4.2)"),
     ("flow.pause", "the receiver's processor is always there", OWN),
     ("flow.pause_interval", "without a `pause` it has no effect", OWN),
