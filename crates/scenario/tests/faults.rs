@@ -428,20 +428,15 @@ fn how_losses_are_mended_is_one_of_a_few_words() {
 
 #[test]
 fn what_a_host_does_lies_within_what_hosts_do() {
-    says(
-        &in_flow("host = 'linus'"),
-        &["x.toml:8:8: flow[0].host", "\"rfc\", \"linux\"", "did you mean \"linux\"?"],
-    );
-    says(
-        &in_flow("bbr_variant = 'linus'"),
-        &["flow[0].bbr_variant", "\"draft\", \"linux\"", "did you mean \"linux\"?"],
-    );
-    says(
-        &in_flow("cubic_variant = 'linus'"),
-        &["flow[0].cubic_variant", "\"rfc\", \"linux\"", "did you mean \"linux\"?"],
-    );
-    says(&in_flow("tso = 'on'"), &["flow[0].tso", "true or false"]);
-    says(&in_flow("quick_growth = 'on'"), &["flow[0].quick_growth", "true or false"]);
+    let near = "did you mean \"linux\"?";
+    says(&in_flow("host = 'linus'"), &["x.toml:8:8: flow[0].host", "\"rfc\", \"linux\"", near]);
+    for (key, words) in [("bbr_variant", "\"draft\", \"linux\""), ("cubic_variant", "\"rfc\", \"linux\"")] {
+        let place = format!("flow[0].{key}");
+        says(&in_flow(&format!("{key} = 'linus'")), &[&place, words, near]);
+    }
+    for key in ["tso", "quick_growth"] {
+        says(&in_flow(&format!("{key} = 'on'")), &[&format!("flow[0].{key}"), "true or false"]);
+    }
     for key in ["gro", "sack_compression", "pause", "wake_up"] {
         says(&in_flow(&format!("{key} = '11ms'")), &[&format!("flow[0].{key}: 11"), "a time up to 10"]);
         says(&in_flow(&format!("{key} = 1")), &[&format!("flow[0].{key}: the integer 1"), "a time such as"]);
