@@ -220,6 +220,8 @@ impl BufferSizer for Regret {
         self.sobas.wakeup()
     }
 
+    /// S is asked once in a segment, so probes are rarer than even SOBAS's are with an open window. Each takes a
+    /// packet's place in the queue.
     fn probe_interval(&self) -> Option<Span> {
         let open = self.side == Side::Open;
         self.sobas.probe_interval().map(|interval| if open { interval * IDLY } else { interval })

@@ -341,8 +341,8 @@ impl Sobas {
     }
 
     /// A window that limits no sender, not even one in slow start. Slow start doubles the data in flight, so the
-    /// window is two and a half times as much. More than that, once promised, could not be taken back. Before there
-    /// are round-trip times, all that came counts as in flight.
+    /// window is two and a half times as much. More than that, once promised, could not be taken back. Without an RTT
+    /// in the last round trip the window before counts as in flight, or all that came if that is less.
     pub(crate) fn unlimited(&self) -> f64 {
         let most = self.window.min(self.port.delivered.get() as f64);
         let sent = self.path.last_round(None).map_or(most, |level| level.in_flight());

@@ -158,7 +158,7 @@ impl Sobas {
     /// What the path gave until now: the best of the last samples, or the last round trip if that was better. A window that grows
     /// fast has outgrown its samples.
     pub(super) fn given(&self) -> Option<Level> {
-        let last = self.path.last_round(self.path.payload_capacity(self.config.segment, self.config.header));
+        let last = self.path.last_round(self.capacity());
         match (self.path.best(), last) {
             (Some(best), Some(last)) if last.rate > best.rate => Some(last),
             (best, last) => best.or(last),
@@ -175,15 +175,21 @@ impl Sobas {
         self.path.times().map_or(Span::ZERO, |times| times.exogenous.saturating_sub(times.base))
     }
 
+    /// C' in payload, if that is known: what its packets leave after their headers.
+    pub(super) fn capacity(&self) -> Option<f64> {
+        let segment = self.config.segment;
+        let share = segment.get() as f64 / (segment + self.config.header).get() as f64;
+        self.path.capacity.estimate().map(|rate| rate.as_bps_f64() * share)
+    }
+
     /// R's part of C', if that is known.
     pub(super) fn share(&self, rate: f64) -> Option<f64> {
-        Some(rate / self.path.payload_capacity(self.config.segment, self.config.header)?)
+        Some(rate / self.capacity()?)
     }
 
     /// C'T in payload, T the RTT before the transfer.
     pub(super) fn ceiling(&self) -> Option<f64> {
-        let rate = self.path.payload_capacity(self.config.segment, self.config.header)?;
-        let window = rate / 8.0 * self.path.times()?.exogenous.as_secs_f64();
+        let window = self.capacity()? / 8.0 * self.path.times()?.exogenous.as_secs_f64();
         Some(window.clamp(self.segments(LEAST_SEGMENTS), self.maximum()))
     }
 
@@ -193,8 +199,7 @@ impl Sobas {
         if !self.config.can_pace {
             return None;
         }
-        let capacity = self.path.payload_capacity(self.config.segment, self.config.header);
-        let capacity = capacity.map(|rate| BELOW * rate);
+        let capacity = self.capacity().map(|rate| BELOW * rate);
         match self.phase {
             Phase::Grow(_)
                 if self.config.regret.is_none()

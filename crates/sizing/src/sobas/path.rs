@@ -342,12 +342,6 @@ impl Path {
         let enough = self.rtt().since(from)?.count >= 3;
         self.rtt().median_since(from).filter(|_| enough).map(|median| median.saturating_sub(times.exogenous))
     }
-
-    /// C' in payload: what its packets leave after their headers.
-    pub(super) fn payload_capacity(&self, segment: Bytes, header: Bytes) -> Option<f64> {
-        let share = segment.get() as f64 / (segment + header).get() as f64;
-        self.capacity.estimate().map(|rate| rate.as_bps_f64() * share)
-    }
 }
 
 /// R and T over some samples.
