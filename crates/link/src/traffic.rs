@@ -103,6 +103,15 @@ impl Source {
         source
     }
 
+    /// The source that a scenario calls `name`. With the same `seed` it draws the same on every engine.
+    ///
+    /// # Panics
+    /// As [`new`](Self::new).
+    #[must_use]
+    pub fn named(config: TrafficConfig, seed: u64, name: &str) -> Self {
+        Self::new(config, Stream::new(seed, &format!("traffic {name}")))
+    }
+
     /// When the next packet comes; `None` after the last.
     #[must_use]
     pub fn wakeup(&self) -> Option<Time> {

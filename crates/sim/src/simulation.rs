@@ -135,9 +135,7 @@ impl<R: Recorder> Simulation<R> {
 impl<R: Recorder> Course<R> {
     fn new(plan: Plan, recorder: R) -> Self {
         let seed = plan.seed;
-        let source = |traffic: &TrafficPlan| {
-            Source::new(traffic.config.clone(), Stream::new(seed, &format!("traffic {}", traffic.name)))
-        };
+        let source = |traffic: &TrafficPlan| Source::named(traffic.config.clone(), seed, &traffic.name);
         let mut leaving: Vec<(Time, usize)> = plan.leaving().collect();
         leaving.sort_unstable_by(|a, b| b.cmp(a));
         let tight = plan.topology.tight();

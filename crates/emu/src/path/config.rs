@@ -21,8 +21,9 @@ pub struct PathConfig {
     /// How much longer the way back is for single flows. A flow goes by the port of its TCP socket at the sender, or
     /// of its UDP socket at the receiver. Not with `back`.
     pub extra_delays: HashMap<u16, Span>,
-    /// Unresponsive cross traffic through the same queue; times count from [`Path::begin`](crate::Path::begin).
-    pub traffic: Vec<TrafficConfig>,
+    /// Unresponsive cross traffic through the same queue, each with its name, which its random stream goes by. Times
+    /// count from [`Path::begin`](crate::Path::begin).
+    pub traffic: Vec<(String, TrafficConfig)>,
     /// Seed of the random streams.
     pub seed: u64,
     /// MTU of both devices, in bytes: the largest packet on the wire.
@@ -174,7 +175,7 @@ impl PathConfig {
         // A trace whose packets all come at one instant has no rate.
         let replays = |traffic: &TrafficConfig| matches!(traffic.pattern, Pattern::Replay { .. });
         let still = |traffic: &TrafficConfig| traffic.rate == Rate::ZERO || traffic.packet == Bytes::ZERO;
-        if self.traffic.iter().any(|traffic| still(traffic) && !replays(traffic)) {
+        if self.traffic.iter().any(|(_, traffic)| still(traffic) && !replays(traffic)) {
             return refuse(
                 "traffic rate",
                 "0".into(),

@@ -17,7 +17,6 @@ use nix::sys::eventfd::EventFd;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
 use std::time::Instant;
-use units::random::Stream;
 use units::{Span, Time};
 
 /// Packets read from one device before deliveries are looked after again.
@@ -49,7 +48,7 @@ pub(super) struct Driver {
     pub(super) forward: Box<Lane>,
     pub(super) reverse: Direction,
     pub(super) store: Store,
-    pub(super) traffic: Vec<TrafficConfig>,
+    pub(super) traffic: Vec<(String, TrafficConfig)>,
     pub(super) seed: u64,
     pub(super) schedule: Schedule,
     pub(super) wakes: Wakes,
@@ -134,11 +133,11 @@ impl Driver {
     fn begin(&mut self, warmup: Span, end: Option<Span>) -> Instant {
         let now = self.time();
         self.advance(now);
-        let sources = self.traffic.iter().enumerate().map(|(number, config)| {
+        let sources = self.traffic.iter().map(|(name, config)| {
             let mut config = config.clone();
             config.start = now + config.start.since(Time::ZERO);
             config.stop = now + config.stop.since(Time::ZERO);
-            Source::new(config, Stream::new(self.seed, &format!("traffic.{number}")))
+            Source::named(config, self.seed, name)
         });
         self.forward.set_sources(sources.collect());
         let schedule = &mut self.schedule;

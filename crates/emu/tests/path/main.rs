@@ -3,7 +3,7 @@
 mod endpoints;
 
 use endpoints::{alone, bulk, echo, echo_from, now, settled, wait_until};
-use link::traffic::{Pattern, TrafficConfig};
+use link::traffic::{Pattern, Source, TrafficConfig};
 use link::{Conservation, Limit};
 use nix::sys::socket::{setsockopt, sockopt};
 use std::collections::HashMap;
@@ -150,7 +150,7 @@ fn constant_cross_traffic_takes_its_share_and_no_more() {
         start: Time::ZERO,
         stop: Time::NEVER,
     };
-    let config = PathConfig { traffic: vec![cross], ..config() };
+    let config = PathConfig { traffic: vec![("cross".into(), cross)], ..config() };
     let share = |report: &PathReport| {
         let real = report.real();
         (real.arrived_bytes - real.dropped_bytes).bits_f64() / report.link.measured.as_secs_f64()
@@ -171,8 +171,8 @@ fn cross_traffic_is_up_to_date_while_no_real_packet_moves() {
         stop: Time::NEVER,
     };
     let measure = || {
-        let mut path =
-            Path::start(PathConfig { traffic: vec![cross.clone()], ..config() }).expect("the path starts");
+        let mut path = Path::start(PathConfig { traffic: vec![("cross".into(), cross.clone())], ..config() })
+            .expect("the path starts");
         let begun = path.begin(Span::from_millis(100)).expect("the path is alive");
         wait_until(begun + Duration::from_millis(600));
         let report = sound(path.stop().expect("the path is alive"));
@@ -189,6 +189,31 @@ fn cross_traffic_is_up_to_date_while_no_real_packet_moves() {
     };
     // A stall in the first 100 ms is before the measured interval.
     settled(measure, |report| report.elapsed >= Span::from_millis(490));
+}
+
+#[test]
+fn cross_traffic_draws_what_its_name_and_seed_say_as_in_the_simulator() {
+    let Some(_alone) = alone() else { return };
+    let cross = TrafficConfig {
+        pattern: Pattern::Poisson,
+        rate: Rate::from_bps(10_000_000),
+        packet: Bytes::new(1500),
+        start: Time::ZERO,
+        stop: Time::NEVER,
+    };
+    for seed in [1, 2] {
+        let mut source = Source::named(cross.clone(), seed, "cross");
+        let drawn = std::iter::from_fn(|| source.wakeup().map(|at| (at, source.emit())))
+            .take_while(|(at, _)| *at < Time::ZERO + Span::from_secs(1))
+            .count() as u64;
+        let config = PathConfig { traffic: vec![("cross".into(), cross.clone())], seed, ..config() };
+        let mut path = Path::start(config).expect("the path starts");
+        let begun = path.begin_until(Span::ZERO, Span::from_secs(1)).expect("the path is alive");
+        wait_until(begun + Duration::from_millis(1100));
+        let report = sound(path.stop().expect("the path is alive"));
+        let arrived = report.link.arrivals;
+        assert!(arrived.abs_diff(drawn) <= 3, "seed {seed}: {arrived} packets came, {drawn} are drawn");
+    }
 }
 
 #[test]

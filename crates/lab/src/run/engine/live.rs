@@ -236,7 +236,11 @@ pub(crate) fn path_config(resolved: &Resolved) -> PathConfig {
         queue: PolicyConfig { assist: None, ..resolved.queue.clone() },
         reverse_delay: rtt.saturating_sub(resolved.link.delay),
         extra_delays: extra.filter(|(_, extra)| *extra > Span::ZERO).collect(),
-        traffic: resolved.traffic.iter().map(|traffic| traffic.config.clone()).collect(),
+        traffic: resolved
+            .traffic
+            .iter()
+            .map(|traffic| (traffic.name.clone(), traffic.config.clone()))
+            .collect(),
         seed: resolved.seed,
         mtu: u16::try_from(resolved.segment().get()).unwrap_or(u16::MAX),
         sample_every: Some(resolved.every),
