@@ -114,8 +114,9 @@ fn a_name_that_is_not_known_is_said() {
 #[test]
 fn a_receiver_that_closes_connections_early_is_tried_again() {
     let bench = Bench::new();
-    let ticket = bench.receiver().ticket().clone();
-    // In its place: closes the first connections, and is gone then.
+    // In its place, at an address of its own, whose port no other test takes: closes the first connections, and is gone
+    // then.
+    let ticket = with(bench.receiver().ticket(), &["127.0.0.9"]);
     let listener = TcpListener::bind(ticket.sockets().next().unwrap()).unwrap();
     let closing = std::thread::spawn(move || {
         for _ in 0..3 {
