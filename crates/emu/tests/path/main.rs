@@ -24,6 +24,12 @@ fn config() -> PathConfig {
     PathConfig::new(RATE, ONE_WAY, Limit::Bytes(RATE.volume(RTT)))
 }
 
+/// Cross traffic of full packets that does not end.
+fn cross(pattern: Pattern, bps: u64) -> TrafficConfig {
+    let (rate, packet) = (Rate::from_bps(bps), Bytes::new(1500));
+    TrafficConfig { pattern, rate, packet, start: Time::ZERO, stop: Time::NEVER }
+}
+
 /// The link was busy, and sent at its rate. A program that does not run leaves the link idle, so a try may miss this.
 fn is_the_rate(report: &PathReport) -> bool {
     error_percent(report.forwarded_bps(), RATE.as_bps_f64()).abs() < 0.5
@@ -143,13 +149,7 @@ fn the_backlog_stays_within_the_limit_and_what_does_not_fit_is_dropped() {
 #[test]
 fn constant_cross_traffic_takes_its_share_and_no_more() {
     let Some(_alone) = alone() else { return };
-    let cross = TrafficConfig {
-        pattern: Pattern::Cbr,
-        rate: Rate::from_bps(17_000_000),
-        packet: Bytes::new(1500),
-        start: Time::ZERO,
-        stop: Time::NEVER,
-    };
+    let cross = cross(Pattern::Cbr, 17_000_000);
     let config = PathConfig { traffic: vec![("cross".into(), cross)], ..config() };
     let share = |report: &PathReport| {
         let real = report.real();
@@ -163,13 +163,7 @@ fn constant_cross_traffic_takes_its_share_and_no_more() {
 #[test]
 fn cross_traffic_is_up_to_date_while_no_real_packet_moves() {
     let Some(_alone) = alone() else { return };
-    let cross = TrafficConfig {
-        pattern: Pattern::Cbr,
-        rate: Rate::from_bps(48_500_000),
-        packet: Bytes::new(1500),
-        start: Time::ZERO,
-        stop: Time::NEVER,
-    };
+    let cross = cross(Pattern::Cbr, 48_500_000);
     let measure = || {
         let mut path = Path::start(PathConfig { traffic: vec![("cross".into(), cross.clone())], ..config() })
             .expect("the path starts");
@@ -194,13 +188,7 @@ fn cross_traffic_is_up_to_date_while_no_real_packet_moves() {
 #[test]
 fn cross_traffic_draws_what_its_name_and_seed_say_as_in_the_simulator() {
     let Some(_alone) = alone() else { return };
-    let cross = TrafficConfig {
-        pattern: Pattern::Poisson,
-        rate: Rate::from_bps(10_000_000),
-        packet: Bytes::new(1500),
-        start: Time::ZERO,
-        stop: Time::NEVER,
-    };
+    let cross = cross(Pattern::Poisson, 10_000_000);
     for seed in [1, 2] {
         let mut source = Source::named(cross.clone(), seed, "cross");
         let drawn = std::iter::from_fn(|| source.wakeup().map(|at| (at, source.emit())))
