@@ -299,10 +299,10 @@ impl CongestionControl for Bbr1 {
     fn on_congestion(&mut self, event: &Congestion) {
         match event.kind {
             CongestionKind::EcnMark => {}
+            // A repair that is lost as well begins no second recovery.
+            CongestionKind::Loss if self.recovering.is_some() => {}
             CongestionKind::Loss => {
-                if self.recovering.is_none() {
-                    self.window.save(self.state.probes_rtt());
-                }
+                self.window.save(self.state.probes_rtt());
                 self.recovering = Some(self.rounds.count + 1);
                 self.window.begin_recovery(event.in_flight.saturating_sub(event.lost));
             }

@@ -96,3 +96,19 @@ fn after_ten_seconds_without_a_new_least_rtt_four_segments_stay_in_flight() {
         ",
     );
 }
+
+/// Recovery begins with what is in flight and one segment. A repair that is lost as well begins no second one: with
+/// every event the window would fall to what little is in flight by then.
+#[test]
+fn a_repair_that_is_lost_leaves_the_window_of_a_recovery_alone() {
+    play(
+        &setup("bbr"),
+        "
+        100ms | ack 10 rate 100 flight 10            | 20
+        150ms | loss 20                              | 20
+        200ms | ack 1 rate 100 flight 15 recovering  | 21
+        210ms | loss 6                               | 21
+        300ms | ack 1 rate 100 flight 5 recovering   | 22
+        ",
+    );
+}

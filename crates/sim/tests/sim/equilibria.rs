@@ -1,7 +1,7 @@
 //! Controllers that go by delay and rate, at their equilibria.
 
 use crate::common::plan;
-use tightlink_sim::{FlowPlan, NoRecorder, Outcome, Plan, Simulation};
+use tightlink_sim::{FlowPlan, LossDetection, NoRecorder, Outcome, Plan, Recovery, Simulation};
 use units::{Span, Time};
 
 const MBPS: u64 = 1_000_000;
@@ -122,6 +122,22 @@ fn bbr_keeps_its_rate_on_a_lossy_path() {
     assert!(lossy("bbr3", 0.01) > 70.0);
     // Beyond 2 % version 3 gives way, version 1 does not.
     assert!(lossy("bbr", 0.05) > 2.0 * lossy("bbr3", 0.05));
+}
+
+/// A controller that goes by rates says itself what recovery may send, and PRR is left out for it (`tcp_cong_control()`
+/// of Linux). Repairs are lost as well here.
+#[test]
+fn proportional_rate_reduction_does_not_hold_bbr_back() {
+    for control in ["bbr", "bbr3"] {
+        let goodput = |recovery: Recovery| {
+            let mut plan = alike(control, 1, 40, 100, 2000, 10, 40);
+            plan.topology.links_mut()[0].config.loss = units::Fraction::new(0.1).unwrap();
+            plan.flows[0].transport.recovery = recovery;
+            plan.flows[0].transport.loss_detection = LossDetection::Rack;
+            run(plan).flows[0].goodput()
+        };
+        assert_eq!(goodput(Recovery::Prr), goodput(Recovery::Rfc6675), "{control}");
+    }
 }
 
 /// Each has the whole link as its largest delivery rate of late, so the window, twice the product, is the limit: about

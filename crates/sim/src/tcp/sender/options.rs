@@ -44,13 +44,15 @@ impl Options {
     pub(super) fn of(config: &SenderConfig) -> Option<Box<Self>> {
         let transport = &config.transport;
         let timed = transport.loss_detection == LossDetection::Rack && transport.sack;
+        let wants = config.control.wants();
         let options = Self {
-            prr: (transport.recovery == Recovery::Prr).then(Prr::default),
+            // A controller that goes by rates sets the window in recovery itself [Linux, `tcp_cong_control()`].
+            prr: (transport.recovery == Recovery::Prr && !wants.rate).then(Prr::default),
             counts_lost: transport.recovery == Recovery::Sack1 && transport.sack,
             rack: timed.then(Timed::default),
             ecn: transport.ecn.then(Reaction::default),
             // Who places every departure sends no super-packets.
-            offload: (transport.host.tso && !config.control.wants().departures).then(Offload::default),
+            offload: (transport.host.tso && !wants.departures).then(Offload::default),
             retransmission: Time::NEVER,
             before: (0, 0),
         };
