@@ -29,6 +29,8 @@ pub struct LossBased<S, G> {
     counting: ByteCounting,
     slow_start: S,
     growth: G,
+    /// A loss leaves a share of the window and not of the flight, in whole segments.
+    by_segments: bool,
 }
 
 impl<S: SlowStart, G: Growth> LossBased<S, G> {
@@ -45,7 +47,25 @@ impl<S: SlowStart, G: Growth> LossBased<S, G> {
             counting: ByteCounting::new(start.segment, byte_counting),
             slow_start,
             growth,
+            by_segments: false,
         }
+    }
+
+    /// The same where a loss leaves a share of the window in whole segments, as in Linux (`tcp_reno_ssthresh`), and not
+    /// of what was in flight.
+    #[must_use]
+    pub fn by_segments(self) -> Self {
+        Self { by_segments: true, ..self }
+    }
+
+    /// What congestion leaves of the window.
+    fn left_after(&mut self, event: &Congestion) -> Bytes {
+        if !self.by_segments {
+            return self.growth.threshold_after(event, self.window);
+        }
+        let event = Congestion { in_flight: self.window, ..*event };
+        let left = self.growth.threshold_after(&event, self.window);
+        self.segment * (left / self.segment)
     }
 
     fn in_slow_start(&mut self, ack: &Ack) {
@@ -90,7 +110,7 @@ impl<S: SlowStart, G: Growth> CongestionControl for LossBased<S, G> {
                 self.slow_start.on_timeout();
             }
             // RFC 5681, equation 4: at least two segments. A repeated timeout leaves the threshold alone.
-            self.threshold = self.growth.threshold_after(event, self.window).max(self.segment * 2);
+            self.threshold = self.left_after(event).max(self.segment * 2);
         }
         self.window = match event.kind {
             CongestionKind::Loss | CongestionKind::EcnMark => self.threshold,

@@ -117,7 +117,8 @@ fn pair<S: SlowStart + 'static, G: Growth + 'static>(
     slow_start: S,
     growth: G,
 ) -> Box<dyn CongestionControl> {
-    Box::new(LossBased::new(start, tuning.byte_counting, slow_start, growth))
+    let control = LossBased::new(start, tuning.byte_counting, slow_start, growth);
+    Box::new(if tuning.linux_window { control.by_segments() } else { control })
 }
 
 /// The slow start that [`Tuning::max_ssthresh`] is for.
@@ -142,6 +143,8 @@ pub struct Tuning {
     pub linux_bbr: bool,
     /// CUBIC is Linux's rather than the RFC's.
     pub linux_cubic: bool,
+    /// Loss-based windows move as Linux's rather than as RFC 5681's ([`LossBased::by_segments`]).
+    pub linux_window: bool,
 }
 
 impl Default for Tuning {
@@ -154,6 +157,7 @@ impl Default for Tuning {
             offload: false,
             linux_bbr: false,
             linux_cubic: false,
+            linux_window: false,
         }
     }
 }

@@ -48,7 +48,7 @@ fn jitter_or_other_rtts_make_flows_lose_less_often_together_and_the_link_busier(
     let alike = flows(4, "rtt = '40ms'");
     for (more, most) in [
         ("rtt = '40ms'\nsend_jitter = '1ms'", 0.75),
-        ("rtt = '40ms'\nhost = 'linux'", 0.6),
+        ("rtt = '40ms'\nhost = 'linux'", 0.75),
         ("rtt = ['30ms', '37ms', '43ms', '50ms']", 0.45),
     ] {
         let record = flows(4, more);

@@ -66,6 +66,6 @@ pub use schema::{DefaultValue, Key, key_words, unit_words};
 pub use spec::{
     BbrVariant, Column, CubicVariant, Direction, Flow, Limit, Link, Live, LossDetection, Model, Pattern,
     Queue, QueueSettings, Record, RecordedFlows, Recovery, Replay, Scenario, Sessions, SocketBuffer, Spread,
-    Stack, Theory, Threshold, Traffic, Transport, Volume,
+    Stack, Theory, Threshold, Traffic, Transport, Volume, WindowVariant,
 };
 pub use sweep::{Axis, Point, Sweep};

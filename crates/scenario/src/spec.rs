@@ -15,7 +15,7 @@ pub use wlan::{
 };
 
 use serde::Serialize;
-pub use transport::{BbrVariant, CubicVariant, LossDetection, Recovery, Transport};
+pub use transport::{BbrVariant, CubicVariant, LossDetection, Recovery, Transport, WindowVariant};
 use units::{Bytes, Fraction, Rate, Span};
 
 /// A whole scenario file.

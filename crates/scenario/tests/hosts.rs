@@ -1,7 +1,7 @@
 //! What `host` sets, and what it leaves to the keys of the flow.
 
 use tightlink_scenario::{
-    BbrVariant, CubicVariant, Document, Flow, Host, LossDetection, Recovery, SocketBuffer,
+    BbrVariant, CubicVariant, Document, Flow, Host, LossDetection, Recovery, SocketBuffer, WindowVariant,
 };
 use units::{Rate, Span};
 
@@ -21,6 +21,7 @@ fn linux_is_the_transport_of_linux() {
         (Recovery::Prr, LossDetection::Rack)
     );
     assert_eq!((host.bbr_variant, host.cubic_variant), (BbrVariant::Linux, CubicVariant::Linux));
+    assert_eq!(host.window_variant, WindowVariant::Linux);
     assert_eq!(linux.socket_buffer, SocketBuffer::Autotuned);
     assert_eq!((linux.delayed_ack, linux.delayed_ack_timeout), (2, Span::from_millis(40)));
     assert_eq!(linux.access_rate, Some(Rate::from_bps(10_000_000_000)));

@@ -330,6 +330,9 @@ impl Flow {
             }
             if F::OPTIONS && self.receiver.coalesces() {
                 segment = segment.gathered();
+                if self.sender.pushes() {
+                    segment = segment.pushed();
+                }
             }
             let packet = Packet::segment(self.index, self.wire_len(number), segment, now);
             let admitted = match self.header::<M>() {

@@ -18,7 +18,9 @@ pub(crate) struct Tagged(u64);
 
 impl Tagged {
     /// The largest number there is.
-    pub(crate) const LARGEST: u64 = Self::GATHERED - 1;
+    pub(crate) const LARGEST: u64 = Self::PUSHED - 1;
+    /// The last of a super-packet (PSH).
+    const PUSHED: u64 = 1 << 57;
     /// The receiver's host gathers segments.
     const GATHERED: u64 = 1 << 58;
     /// Not a segment at all: a probe, or a packet of a train.
@@ -49,6 +51,15 @@ impl Tagged {
         self.0 & Self::GATHERED != 0
     }
 
+    /// The same as the last segment of a super-packet.
+    pub(crate) fn pushed(self) -> Self {
+        Self(self.0 | Self::PUSHED)
+    }
+
+    pub(crate) fn is_pushed(self) -> bool {
+        self.0 & Self::PUSHED != 0
+    }
+
     /// The echo of probe `number`.
     pub(crate) fn probe(number: u64) -> Self {
         Self(number | Self::PROBE)
@@ -62,7 +73,7 @@ impl Tagged {
     /// Its number, if it is a segment that says nothing.
     #[inline]
     pub(crate) fn plain_number(self) -> Option<u64> {
-        (self.0 < Self::GATHERED).then_some(self.0)
+        (self.0 < Self::PUSHED).then_some(self.0)
     }
 
     #[inline]

@@ -72,8 +72,11 @@ pub struct Host {
     /// Which CUBIC `control = "cubic"` is.
     #[serde(skip_serializing_if = "is_default")]
     pub cubic_variant: CubicVariant,
-    /// Segments leave in super-packets: Linux's segmentation offload, autosizing and deferral. Not where a controller
-    /// places departures.
+    /// How the window of a control that goes by losses moves.
+    #[serde(skip_serializing_if = "is_default")]
+    pub window_variant: WindowVariant,
+    /// Segments leave in super-packets: Linux's segmentation offload, autosizing and deferral. The last segment of one
+    /// is acknowledged at once (PSH). Not where a controller places departures.
     #[serde(skip_serializing_if = "is_default")]
     pub tso: bool,
     /// The receiver sees segments that arrive within this of the first together; zero: each by itself.
@@ -110,7 +113,7 @@ pub const FALLS_ASLEEP: Span = Span::from_micros(200);
 pub const LARGEST_WINDOW: Bytes = Bytes::new(65_535 << 10);
 
 impl Host {
-    /// Whether the receiver gathers segments or acknowledgements.
+    /// Whether the receiver gathers segments or acknowledgements, or is told where super-packets end.
     #[must_use]
     pub fn gathers(&self) -> bool {
         self.gro > Span::ZERO
@@ -119,6 +122,7 @@ impl Host {
             || self.sack_compression > Span::ZERO
             || self.pause > Span::ZERO
             || self.wake_up > Span::ZERO
+            || self.tso
     }
 }
 
@@ -171,6 +175,19 @@ pub enum CubicVariant {
     #[default]
     Rfc,
     /// As in Linux 6.18.
+    Linux,
+}
+
+/// How the window of a control that goes by losses moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WindowVariant {
+    /// As in RFC 5681: in bytes. A loss leaves a share of what was in flight, and the acknowledgement that ends fast
+    /// recovery does not count.
+    #[default]
+    Rfc,
+    /// As in Linux 6.18: in segments. A loss leaves a share of the window, and the acknowledgement that ends fast
+    /// recovery counts for what it delivers.
     Linux,
 }
 

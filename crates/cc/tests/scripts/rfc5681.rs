@@ -1,6 +1,7 @@
 //! RFC 5681: slow start, congestion avoidance, and what a loss leaves.
 
 use crate::driver::{Setup, play};
+use tightlink_cc::registry::Tuning;
 
 fn from(window: u64, threshold: u64) -> Setup {
     Setup { window, threshold, ..Setup::default() }
@@ -101,4 +102,13 @@ fn a_false_alarm_is_undone() {
         1s    | spurious     | 20 slow-start threshold 1000
         ",
     );
+}
+
+/// Section 3.1, equation 4: half of what was in flight, in bytes. Linux takes half of the window, in whole segments
+/// (`tcp_reno_ssthresh`).
+#[test]
+fn a_loss_leaves_half_of_the_flight_and_in_linux_half_of_the_window() {
+    play(&from(13, 13), "100ms | loss 11 | 5.5 avoidance");
+    let tuning = Tuning { linux_window: true, ..Tuning::default() };
+    play(&Setup { tuning, ..from(13, 13) }, "100ms | loss 11 | 6 avoidance");
 }

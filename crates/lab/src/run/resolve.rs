@@ -20,7 +20,7 @@ use scenario::spec;
 use scenario::{Column, Document, Faults, Scenario, SocketBuffer, Stack, Theory, did_you_mean};
 use sim::{CellPlace, CellPlan};
 use spread::values;
-use transport::{BbrVariant, CubicVariant, Transport};
+use transport::{BbrVariant, CubicVariant, Transport, WindowVariant};
 use units::random::Stream;
 use units::{Bytes, Complaint, Rate, Span};
 
@@ -370,6 +370,7 @@ fn transfers(
                 offload: flow.transport.host.tso,
                 linux_bbr: flow.transport.host.bbr_variant == BbrVariant::Linux,
                 linux_cubic: flow.transport.host.cubic_variant == CubicVariant::Linux,
+                linux_window: flow.transport.host.window_variant == WindowVariant::Linux,
             },
             payload: flow.payload(),
             header: spec::Flow::header(flow.transport.timestamps),

@@ -6,7 +6,9 @@ use super::{buffer, repeated, spread};
 use crate::document::{Node, Value, path};
 use crate::host::Host;
 use crate::schema;
-use crate::spec::{BbrVariant, CubicVariant, Flow, LossDetection, Recovery, Spread, Transport};
+use crate::spec::{
+    BbrVariant, CubicVariant, Flow, LossDetection, Recovery, Spread, Transport, WindowVariant,
+};
 use std::collections::{HashMap, HashSet};
 use units::{Bytes, Rate, Span};
 
@@ -95,6 +97,7 @@ pub(super) fn transfers<'a>(
     let sack_compression = keys.read("sack_compression", |at| gathering(at, "ms"));
     let bbr_variant = keys.read("bbr_variant", |at| at.word(BBR_VARIANTS));
     let cubic_variant = keys.read("cubic_variant", |at| at.word(CUBIC_VARIANTS));
+    let window_variant = keys.read("window_variant", |at| at.word(WINDOW_VARIANTS));
     let tso = keys.read("tso", At::boolean);
     let gro = keys.read("gro", |at| gathering(at, "us"));
     let pause = keys.read("pause", |at| gathering(at, "ms"));
@@ -153,6 +156,7 @@ pub(super) fn transfers<'a>(
                 host: transport::Host {
                     bbr_variant: bbr_variant?,
                     cubic_variant: cubic_variant?,
+                    window_variant: window_variant?,
                     tso: tso?,
                     gro: gro?,
                     quick_ack: quick_ack?,
@@ -211,6 +215,8 @@ const RECOVERIES: &[(&str, Recovery)] = &[
 /// Which BBR `control = "bbr"` is.
 const BBR_VARIANTS: &[(&str, BbrVariant)] = &[("draft", BbrVariant::Draft), ("linux", BbrVariant::Linux)];
 /// Which CUBIC `control = "cubic"` is.
+const WINDOW_VARIANTS: &[(&str, WindowVariant)] =
+    &[("rfc", WindowVariant::Rfc), ("linux", WindowVariant::Linux)];
 const CUBIC_VARIANTS: &[(&str, CubicVariant)] = &[("rfc", CubicVariant::Rfc), ("linux", CubicVariant::Linux)];
 /// How losses are found.
 const LOSS_DETECTIONS: &[(&str, LossDetection)] =

@@ -124,6 +124,7 @@ pub(super) const REASONS: &[Reason] = &[
     ("flow.host", "results follow from documents, and not from one kernel", OWN),
     ("flow.bbr_variant", "the draft is the specification", "draft-cardwell-iccrg-bbr-congestion-control-00"),
     ("flow.cubic_variant", "the RFC is the specification", "RFC 9438 (4.3)"),
+    ("flow.window_variant", "the RFC is the specification", "RFC 5681 (3.1, 3.2)"),
     ("flow.tso", "one segment is one packet", OWN),
     ("flow.gro", "each segment is acknowledged by itself", OWN),
     ("flow.quick_ack", "no phase of its own before delayed acknowledgements", "RFC 5681 (4.2)"),

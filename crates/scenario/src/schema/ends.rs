@@ -33,6 +33,22 @@ pub(crate) const ENDS: &[Key] = &[
         ..KEY
     },
     Key {
+        name: "window_variant",
+        kind: "`\"rfc\"`, `\"linux\"`",
+        default: Hosts {
+            rfc: r#""rfc""#,
+            linux: r#""linux""#,
+            with: None,
+            source: "`tcp_init_cwnd_reduction`, `tcp_cong_control`",
+        },
+        engines: "sim",
+        meaning: "how the window of a control that goes by losses moves: by RFC 5681, or as in Linux. By the RFC a loss \
+             leaves a share of what was in flight. The acknowledgement that ends fast recovery does not count. In \
+             Linux a loss leaves a share of the window, in whole segments. The acknowledgement that ends fast \
+             recovery counts for what it delivers",
+        ..KEY
+    },
+    Key {
         name: "tso",
         kind: "`true`, `false`",
         default: Hosts {
@@ -46,7 +62,8 @@ pub(crate) const ENDS: &[Key] = &[
              the pacing rate sends in 1/1024 s, at least two and at most 64 kB (`tcp_tso_autosize`). With an RTT \
              of some milliseconds it has more. If less than a third of the window could leave, and the next \
              acknowledgement is expected within 1 ms, the sender waits for it (`tcp_tso_should_defer`). A control \
-             that places departures (`madison`) sends segment by segment",
+             that places departures (`madison`) sends segment by segment. The last segment of a super-packet with several \
+             is acknowledged at once: it has the PSH flag (`__tcp_transmit_skb`, `tcp_measure_rcv_mss`)",
         ..KEY
     },
     Key {

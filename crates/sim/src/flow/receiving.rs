@@ -17,7 +17,7 @@ impl Flow {
         {
             self.sender.heed_router(feedback);
         }
-        if let Some(batch) = self.receiver.gather(now, number, arrival.sent) {
+        if let Some(batch) = self.receiver.gather(now, number, arrival.sent, arrival.segment.is_pushed()) {
             self.hand_over(now, batch, medium);
         }
     }
@@ -66,7 +66,7 @@ impl Flow {
     pub(crate) fn receive(&mut self, now: Time, packet: &Packet) -> Option<Packet> {
         let number = self.number(now, &UnderWay::from(*packet))?;
         let ack = if packet.segment.is_gathered() {
-            let batch = self.receiver.gather(now, number, packet.sent)?;
+            let batch = self.receiver.gather(now, number, packet.sent, packet.segment.is_pushed())?;
             self.receiver.on_batch(now, batch)?.0
         } else {
             self.receiver.on_segment(now, number, packet.sent)?

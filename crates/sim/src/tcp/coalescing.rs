@@ -5,6 +5,7 @@
 //!   acknowledgement.
 //! - **Quick acknowledgements.** A young connection acknowledges every segment (`TCP_MAX_QUICKACKS`), a grown one every
 //!   second. Every segment is acknowledged, too, while the receive window grows (`tcp_grow_window`).
+//!   And at once where a super-packet of several segments ends, which has the PSH flag (`tcp_measure_rcv_mss`).
 //! - **Pauses.** The processor does something else for a while, or the hypervisor runs another machine on it. The
 //!   card's memory and the socket's backlog keep what arrives, and one acknowledgement speaks for all of it after.
 //! - **Waking up.** A processor that has had nothing to do sleeps, and takes a while to begin: what arrives meanwhile
@@ -45,6 +46,8 @@ pub(crate) struct Batch {
     end: u64,
     /// When the first and the last were sent.
     sent: (Time, Time),
+    /// The last is that of a super-packet.
+    pushed: bool,
 }
 
 /// The state of that.
@@ -135,13 +138,13 @@ impl Coalescing {
     }
 
     /// `segment` reaches the card. What it hands over for that.
-    fn hold(&mut self, now: Time, segment: u64, sent: Time) -> Option<Batch> {
+    fn hold(&mut self, now: Time, segment: u64, sent: Time, pushed: bool) -> Option<Batch> {
         if now >= self.asleep {
             self.awake = now + self.wake_up;
         }
         self.asleep = now.max(self.awake) + FALLS_ASLEEP;
         let pause = self.away(now);
-        let new = Batch { first: segment, end: segment + 1, sent: (sent, sent) };
+        let new = Batch { first: segment, end: segment + 1, sent: (sent, sent), pushed };
         if self.gro == Span::ZERO && pause.is_none() && self.held.is_empty() {
             return Some(new);
         }
@@ -154,7 +157,7 @@ impl Coalescing {
             }
             return self.hand_over(now, pause);
         };
-        (batch.end, batch.sent.1) = (segment + 1, sent);
+        (batch.end, batch.sent.1, batch.pushed) = (segment + 1, sent, pushed);
         if batch.end - batch.first < self.most { None } else { self.hand_over(now, pause) }
     }
 
@@ -225,10 +228,11 @@ impl Receiver {
         self.coalescing.is_some()
     }
 
-    /// A segment reaches a host that gathers them. What is handed to TCP for that.
-    pub(crate) fn gather(&mut self, now: Time, segment: u64, sent: Time) -> Option<Batch> {
+    /// A segment reaches a host that gathers them, `pushed` if it is the last of a super-packet. What is handed to TCP
+    /// for that.
+    pub(crate) fn gather(&mut self, now: Time, segment: u64, sent: Time, pushed: bool) -> Option<Batch> {
         let coalescing = self.coalescing.as_deref_mut()?;
-        let batch = coalescing.hold(now, segment, sent);
+        let batch = coalescing.hold(now, segment, sent, pushed);
         self.deadline = coalescing.deadline();
         batch
     }
@@ -273,7 +277,8 @@ impl Receiver {
         let coalescing = self.coalescing.as_deref_mut()?;
         coalescing.least_rtt = coalescing.least_rtt.min(now.since(batch.sent.1));
         let count = batch.end - batch.first;
-        let quick = coalescing.quick > 0 || coalescing.grows(window, in_order.then_some(count));
+        let quick =
+            batch.pushed || coalescing.quick > 0 || coalescing.grows(window, in_order.then_some(count));
         coalescing.quick = coalescing.quick.saturating_sub(count);
         if self.unacknowledged > 0 && (said.is_some() || quick) {
             said = Some(self.acknowledge_now(now, None));

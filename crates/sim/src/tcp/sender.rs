@@ -379,9 +379,13 @@ impl Sender {
         if F::OPTIONS {
             recovering |= self.heed(now, ack, newly, sample);
         }
+        let mut acked = newly;
         if self.episode != Episode::None || self.board.has_sacked() {
             self.follow_episode(now, newly);
             recovering |= matches!(self.episode, Episode::FastRecovery { .. });
+            if F::OPTIONS && recovering && self.counts_last(ack) {
+                (recovering, acked) = (false, newly + self.board.sacked() - sacked);
+            }
         }
         let mut delivered = newly;
         if F::PACED && self.pacing.deliveries {
@@ -399,7 +403,7 @@ impl Sender {
             }
             let mut told = Ack {
                 now,
-                acked: Bytes::new(newly * self.payload),
+                acked: Bytes::new(acked * self.payload),
                 delivered: Bytes::new(delivered * self.payload),
                 newest_sent: ack.newest_sent,
                 in_flight: Bytes::new(self.board.pipe() * self.payload),

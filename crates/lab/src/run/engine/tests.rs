@@ -147,6 +147,7 @@ const SAMPLES: &[Sample] = &[
     ("flow.host", &[("flow.a.byte_counting", "0")], "linux"),
     ("flow.bbr_variant", &[("flow.a.control", "bbr")], "linux"),
     ("flow.cubic_variant", &[("flow.a.control", "cubic")], "linux"),
+    ("flow.window_variant", &[("flow.a.control", "reno")], "linux"),
     ("flow.gro", &[], "50us"),
     ("flow.quick_ack", &[], "16"),
     ("flow.quick_growth", &[], "true"),

@@ -13,7 +13,7 @@ fn receiver(host: Host) -> Receiver {
 /// Hands `segment` over at `now`, sent 10 ms before.
 fn takes(receiver: &mut Receiver, now: u64, segment: u64) -> Option<(u64, Option<u64>, Vec<Block>)> {
     let sent = Time::ZERO + us(now).since(us(10_000));
-    let batch = receiver.gather(us(now), segment, sent)?;
+    let batch = receiver.gather(us(now), segment, sent, false)?;
     receiver.on_batch(us(now), batch).map(said)
 }
 
@@ -25,7 +25,7 @@ fn said((ack, blocks): (Acknowledgement, SackBlocks)) -> (u64, Option<u64>, Vec<
 fn neighbours_within_the_time_are_acknowledged_as_one() {
     let mut receiver = receiver(Host { gro: Span::from_micros(50), ..Host::default() });
     for (at, segment) in [(100, 0), (110, 1), (149, 2)] {
-        assert!(receiver.gather(us(at), segment, us(at - 90)).is_none());
+        assert!(receiver.gather(us(at), segment, us(at - 90), false).is_none());
     }
     assert_eq!(receiver.deadline(), us(150));
     assert!(receiver.gathered(us(149)).is_none());
@@ -35,10 +35,24 @@ fn neighbours_within_the_time_are_acknowledged_as_one() {
     assert!(blocks.as_slice().is_empty());
     assert_eq!(receiver.deadline(), Time::NEVER);
     // One alone is withheld.
-    assert!(receiver.gather(us(200), 3, us(20)).is_none());
+    assert!(receiver.gather(us(200), 3, us(20), false).is_none());
     let batch = receiver.gathered(us(250)).expect("one segment");
     assert!(receiver.on_batch(us(250), batch).is_none());
     assert!(!receiver.is_due(us(40_249)) && receiver.is_due(us(40_250)));
+}
+
+/// A segment alone waits for a second one, unless it ends a super-packet.
+#[test]
+fn the_end_of_a_super_packet_is_acknowledged_at_once() {
+    let mut receiver = receiver(Host { tso: true, ..Host::default() });
+    let mut takes = |at, segment, pushed| {
+        let batch = receiver.gather(us(at), segment, us(at - 90), pushed)?;
+        receiver.on_batch(us(at), batch).map(|(ack, _)| ack.cumulative)
+    };
+    assert_eq!(takes(100, 0, false), None);
+    assert_eq!(takes(110, 1, false), Some(2));
+    assert_eq!(takes(120, 2, true), Some(3));
+    assert_eq!(takes(300, 3, false), None);
 }
 
 #[test]
@@ -73,7 +87,7 @@ fn one_acknowledgement_speaks_for_all_that_a_pause_kept() {
             waits.push(kept * 20);
             kept = 0;
         }
-        match receiver.gather(now, segment, now) {
+        match receiver.gather(now, segment, now, false) {
             Some(batch) => drop(receiver.on_batch(now, batch)),
             None => kept += 1,
         }
@@ -139,7 +153,7 @@ fn a_processor_that_has_slept_takes_together_what_arrives_until_it_is_awake() {
     let mut receiver = receiver(Host { wake_up: Span::from_micros(350), ..Host::default() });
     // It sleeps at the beginning, and what it has not begun with is kept, a hole or not.
     for (at, segment) in [(1000, 0), (1100, 1), (1300, 3)] {
-        assert!(receiver.gather(us(at), segment, us(at)).is_none());
+        assert!(receiver.gather(us(at), segment, us(at), false).is_none());
     }
     assert_eq!(receiver.deadline(), us(1350));
     let batch = receiver.gathered(us(1350)).expect("two segments");
@@ -151,6 +165,6 @@ fn a_processor_that_has_slept_takes_together_what_arrives_until_it_is_awake() {
     assert_eq!(takes(&mut receiver, 1748, 4), None, "withheld, as every second one");
     assert_eq!(takes(&mut receiver, 1947, 5), Some((6, None, vec![])));
     // After 200 us without work it sleeps again.
-    assert!(receiver.gather(us(2147), 6, us(2147)).is_none());
+    assert!(receiver.gather(us(2147), 6, us(2147), false).is_none());
     assert_eq!(receiver.deadline(), us(2497));
 }

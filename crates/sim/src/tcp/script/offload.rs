@@ -1,8 +1,8 @@
 //! Super-packets: how many segments leave together, and what waits for more (Linux's `tcp_tso_autosize` and
 //! `tcp_tso_should_defer`).
 
-use super::{config, play};
-use crate::tcp::SenderConfig;
+use super::{config, ms, play};
+use crate::tcp::{Full, Sender, SenderConfig};
 use transport::Recovery;
 
 fn offloading(window: u64) -> SenderConfig {
@@ -76,4 +76,17 @@ fn the_end_of_the_data_does_not_wait() {
         "0 · go · 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 |
          100 · ack 1 · 40 |",
     );
+}
+
+/// A window of five leaves as two super-packets of two and one segment alone, which has no PSH flag.
+#[test]
+fn the_last_segment_of_a_super_packet_of_several_is_pushed() {
+    let mut sender = Sender::new(offloading(5));
+    let mut pushed = Vec::new();
+    while let Some(one) = sender.transmit::<Full>(ms(0)) {
+        if sender.pushes() {
+            pushed.push(one.segment);
+        }
+    }
+    assert_eq!(pushed, [1, 3]);
 }

@@ -1,6 +1,7 @@
 //! RFC 6675: recovery by what the scoreboard says; RFC 2018: blocks, where acknowledgements are lost.
 
 use super::{config, play};
+use transport::WindowVariant;
 
 /// Section 4, NextSeg: lost holes first (1), then new data (2), then other holes (3).
 #[test]
@@ -46,4 +47,25 @@ fn a_repeat_is_not_counted() {
          102 · ack 2 repeat 0 · | pipe=6
          103 · ack 2 repeat 1 · | w=6 pipe=6",
     );
+}
+
+/// The acknowledgement that ends fast recovery delivers 0, 4, 5, 6 and 7: more than a window. Linux counts them, RFC 5681
+/// does not.
+#[test]
+fn in_linux_the_acknowledgement_that_ends_recovery_counts_for_what_it_delivers() {
+    for (variant, window) in [(WindowVariant::Rfc, 3), (WindowVariant::Linux, 4)] {
+        let mut config = config(6);
+        config.transport.host.window_variant = variant;
+        let sent = if window == 3 { "8 9 10" } else { "8 9 10 11" };
+        play(
+            config,
+            &format!(
+                "  0 · go           · 0 1 2 3 4 5
+                 100 · ack 0 sack 1 · 6
+                 101 · ack 0 sack 2 · 7
+                 102 · ack 0 sack 3 · 0r | w=3
+                 202 · ack 8        · {sent} | w={window}"
+            ),
+        );
+    }
 }

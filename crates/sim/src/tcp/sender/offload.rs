@@ -21,7 +21,8 @@ const PART_OF_WINDOW: u64 = 3;
 /// The state of that.
 #[derive(Debug, Default)]
 pub(super) struct Offload {
-    /// Segments of the super-packet at hand that are yet to leave.
+    /// Segments of the super-packet at hand, and those of them that are yet to leave.
+    length: u64,
     leaving: u64,
     /// When the last segment left.
     wrote: Time,
@@ -40,27 +41,31 @@ impl Sender {
         }
         let window = (self.window / self.payload).max(1);
         let forced = self.owed || self.is_probing();
-        let room = self.room().min((window / 2).max(1)).max(u64::from(forced));
+        let new_only = self.episode == Episode::None && !forced;
+        let mut room = self.room().min((window / 2).max(1)).max(u64::from(forced));
+        if new_only {
+            let advertised = self.buffer_segments.saturating_sub(self.board.outstanding());
+            room = room.min(advertised).min(self.total_segments - self.board.next());
+        }
         if room == 0 {
             return true;
         }
         let most = self.super_packet();
-        if self.episode == Episode::None && !forced && self.defers(now, room, most, window) {
+        if new_only && self.defers(now, room, most, window) {
             self.limited_below = self.board.next();
             return false;
         }
         if let Some(offload) = self.options.as_deref_mut().and_then(|options| options.offload.as_mut()) {
             offload.leaving = room.min(most);
+            offload.length = offload.leaving;
             self.pacing.pacer.begin_together(now);
         }
         true
     }
 
-    /// Whether more is waited for, where `room` segments may leave.
-    fn defers(&mut self, now: Time, room: u64, most: u64, window: u64) -> bool {
-        let advertised = self.buffer_segments.saturating_sub(self.board.outstanding());
+    /// Whether more is waited for, where `limit` segments may leave.
+    fn defers(&mut self, now: Time, limit: u64, most: u64, window: u64) -> bool {
         let left = self.total_segments - self.board.next();
-        let limit = room.min(advertised);
         let una = self.board.una();
         let smoothed = self.rtt.smoothed();
         let Some(offload) = self.options.as_deref_mut().and_then(|options| options.offload.as_mut()) else {
@@ -69,7 +74,7 @@ impl Sender {
         while offload.sent.front().is_some_and(|(end, _)| *end <= una) {
             offload.sent.pop_front();
         }
-        if limit == 0 || limit >= most || limit >= left || now.since(offload.wrote) > SOON {
+        if limit >= most || limit >= left || now.since(offload.wrote) > SOON {
             return false;
         }
         if limit >= window.min(self.buffer_segments) / PART_OF_WINDOW {
@@ -113,6 +118,13 @@ impl Sender {
             pacer.end_together();
         }
         true
+    }
+
+    /// Whether the segment that just left is the last of a super-packet of several. It has the PSH flag, so that its
+    /// receiver acknowledges it at once (`__tcp_transmit_skb`).
+    pub(crate) fn pushes(&self) -> bool {
+        let offload = self.options.as_deref().and_then(|options| options.offload.as_ref());
+        offload.is_some_and(|offload| offload.leaving == 0 && offload.length > 1)
     }
 
     /// Nothing more may leave: the super-packet is shorter than it might have been.

@@ -10,7 +10,7 @@ use crate::tcp::prr::Prr;
 use crate::tcp::rack::Rack;
 use crate::tcp::tlp::Tlp;
 use cc::CongestionKind;
-use transport::{LossDetection, Recovery};
+use transport::{LossDetection, Recovery, WindowVariant};
 use units::{Span, Time};
 
 /// The state of what is on.
@@ -21,6 +21,8 @@ pub(super) struct Options {
     counts_lost: bool,
     pub(super) rack: Option<Timed>,
     ecn: Option<Reaction>,
+    /// The acknowledgement that ends fast recovery counts for what it delivers.
+    counts_last: bool,
     pub(super) offload: Option<Offload>,
     /// When the retransmission timer expires.
     retransmission: Time,
@@ -51,6 +53,7 @@ impl Options {
             counts_lost: transport.recovery == Recovery::Sack1 && transport.sack,
             rack: timed.then(Timed::default),
             ecn: transport.ecn.then(Reaction::default),
+            counts_last: transport.host.window_variant == WindowVariant::Linux,
             // Who places every departure sends no super-packets.
             offload: (transport.host.tso && !wants.departures).then(Offload::default),
             retransmission: Time::NEVER,
@@ -61,6 +64,7 @@ impl Options {
             && options.rack.is_none()
             && options.ecn.is_none()
             && options.offload.is_none()
+            && !options.counts_last
             && !transport.host.gathers();
         (!none).then(|| Box::new(options))
     }
@@ -120,6 +124,13 @@ impl Sender {
             None if options.counts_lost => self.has_room_beside(self.board.lost()),
             None => self.has_room(),
         }
+    }
+
+    /// Whether `ack`, which has just been followed, ended fast recovery and counts for what it delivered.
+    #[cold]
+    pub(super) fn counts_last(&self, ack: &Acknowledgement) -> bool {
+        let counts = self.options.as_deref().is_some_and(|options| options.counts_last);
+        counts && self.episode == Episode::None && !ack.congested
     }
 
     /// A segment left.

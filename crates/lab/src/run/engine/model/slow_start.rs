@@ -198,8 +198,8 @@ fn cut_short(resolved: &Resolved, flow: &ResolvedFlow) -> Option<Departure> {
 fn of_host(flow: &ResolvedFlow) -> Vec<Departure> {
     let mut departures = Vec::new();
     let Transport { host, loss_detection, recovery, .. } = flow.transport;
-    let Host { bbr_variant, cubic_variant, .. } = host;
-    if host != (Host { bbr_variant, cubic_variant, ..Host::default() }) {
+    let Host { bbr_variant, cubic_variant, window_variant, .. } = host;
+    if host != (Host { bbr_variant, cubic_variant, window_variant, ..Host::default() }) {
         let complaint = Complaint::new(flow.key("host"), "hosts that take segments together")
             .accepted("\"rfc\"")
             .help("ask the simulator");
