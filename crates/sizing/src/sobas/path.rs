@@ -230,13 +230,13 @@ impl Path {
         self.losses.sign(now).then(|| Sign::Loss(self.before(now)))
     }
 
-    /// The queue just before `now`.
+    /// The queue just before `now`, beyond what there was before the transfer: jitter, or the queue of others.
     fn before(&self, now: Time) -> Before {
         let Some(RoundTripTimes { base, exogenous, .. }) = self.times() else { return Before::Calm };
         let round = self.round(base);
         let least = self.rtt().since(behind(now, round)).map(|waits| waits.least);
         let greatest = self.rtt().since(behind(now, round * 3)).map(|waits| waits.greatest);
-        if least.is_some_and(|least| least >= base + self.hint(base)) {
+        if least.is_some_and(|least| least >= exogenous + self.hint(base)) {
             Before::Standing
         } else if greatest.is_some_and(|greatest| greatest >= exogenous + self.hint(base)) {
             Before::Burst

@@ -104,6 +104,26 @@ fn a_packet_that_waits_for_another_is_no_queue() {
     assert_eq!(path.phase(), "open", "{:?}", path.sizer.state());
 }
 
+/// Jitter, or others' queue. What comes late then seems lost, and must not fix the window of a transfer that has begun.
+#[test]
+fn round_trips_as_long_as_before_the_transfer_are_no_queue_of_ours() {
+    let mut path = Fluid::new(97.0, 40.0, 1.0, |_| {});
+    path.probes = false;
+    for wait in [40, 44, 44, 44, 44, 44, 44, 44] {
+        path.tell(Input::Probe(Some(Span::from_millis(wait))));
+    }
+    while path.phase() != "grow" {
+        path.run(0.001);
+    }
+    path.run(0.1);
+    for _ in 0..10 {
+        path.tell(Input::Probe(Some(Span::from_millis(43))));
+        path.run(0.004);
+    }
+    path.tell(Input::OutOfOrder(3));
+    assert_ne!(path.phase(), "hold", "{:?}", path.sizer.state());
+}
+
 #[test]
 fn what_is_lost_in_the_wake_of_an_overflow_is_no_other_loss() {
     let mut path = Fluid::new(97.0, 40.0, 0.25, |_| {});
