@@ -95,7 +95,8 @@ pub struct RouterHeader {
 pub struct Ack {
     /// When it arrived.
     pub now: Time,
-    /// Payload newly acknowledged, cumulatively.
+    /// Payload newly acknowledged, cumulatively. Where Linux counts it, of the acknowledgement that ends fast recovery:
+    /// payload newly delivered.
     pub acked: Bytes,
     /// Payload newly delivered, cumulatively or selectively, where the controller [wants](Wants) deliveries or rates;
     /// else as [`Ack::acked`]. Without selective acknowledgements a duplicate is one segment, whichever, and its rate

@@ -383,7 +383,7 @@ impl Sender {
         if self.episode != Episode::None || self.board.has_sacked() {
             self.follow_episode(now, newly);
             recovering |= matches!(self.episode, Episode::FastRecovery { .. });
-            if F::OPTIONS && recovering && self.counts_last(ack) {
+            if F::OPTIONS && recovering && self.credits_end(ack) {
                 (recovering, acked) = (false, newly + self.board.sacked() - sacked);
             }
         }

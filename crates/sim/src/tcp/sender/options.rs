@@ -22,7 +22,7 @@ pub(super) struct Options {
     pub(super) rack: Option<Timed>,
     ecn: Option<Reaction>,
     /// The acknowledgement that ends fast recovery counts for what it delivers.
-    counts_last: bool,
+    credits_end: bool,
     pub(super) offload: Option<Offload>,
     /// When the retransmission timer expires.
     retransmission: Time,
@@ -53,7 +53,7 @@ impl Options {
             counts_lost: transport.recovery == Recovery::Sack1 && transport.sack,
             rack: timed.then(Timed::default),
             ecn: transport.ecn.then(Reaction::default),
-            counts_last: transport.host.window_variant == WindowVariant::Linux,
+            credits_end: transport.host.window_variant == WindowVariant::Linux,
             // Who places every departure sends no super-packets.
             offload: (transport.host.tso && !wants.departures).then(Offload::default),
             retransmission: Time::NEVER,
@@ -64,7 +64,7 @@ impl Options {
             && options.rack.is_none()
             && options.ecn.is_none()
             && options.offload.is_none()
-            && !options.counts_last
+            && !options.credits_end
             && !transport.host.gathers();
         (!none).then(|| Box::new(options))
     }
@@ -128,8 +128,8 @@ impl Sender {
 
     /// Whether `ack`, which has just been followed, ended fast recovery and counts for what it delivered.
     #[cold]
-    pub(super) fn counts_last(&self, ack: &Acknowledgement) -> bool {
-        let counts = self.options.as_deref().is_some_and(|options| options.counts_last);
+    pub(super) fn credits_end(&self, ack: &Acknowledgement) -> bool {
+        let counts = self.options.as_deref().is_some_and(|options| options.credits_end);
         counts && self.episode == Episode::None && !ack.congested
     }
 
