@@ -1,13 +1,13 @@
 //! The machine that a program runs on, for the rooms that drive real sockets.
 //!
-//! What lives here: the clock, waiting for descriptors, the socket options that a window needs, `TCP_INFO`, and the
-//! settings of a network namespace's TCP. What does not: any decision. Nothing here starts a thread.
+//! What lives here: the clock, waiting for descriptors, the socket options that a window needs, a pace, `TCP_INFO`, and
+//! the settings of a network namespace's TCP. What does not: any decision. Nothing here starts a thread.
 //!
 //! Every call concerns the network namespace of the calling thread; a socket stays in the namespace of the thread
 //! that made it.
 //!
 //! Reading order: `clock.rs` (reads every time stamp), `poller.rs` (every wait for a descriptor), `options.rs`,
-//! `tcp_info.rs`, `stack.rs` (two profiles of the kernel's TCP). Then `port_owner.rs`, `address.rs`, `random.rs`,
+//! `pace.rs`, `tcp_info.rs`, `stack.rs` (two profiles of the kernel's TCP). Then `port_owner.rs`, `address.rs`, `random.rs`,
 //! `error.rs`.
 //!
 //! ```
@@ -27,6 +27,7 @@ mod address;
 pub mod clock;
 mod error;
 pub mod options;
+mod pace;
 mod poller;
 pub mod port_owner;
 mod random;
@@ -37,6 +38,7 @@ pub use address::plain;
 pub use clock::{Behind, Clock};
 pub use error::HostError;
 pub use options::{BufferGrant, ReceiveBuffer};
+pub use pace::Pace;
 pub use poller::{Interest, PollFd, PollFlags, Poller, Woken, wait};
 pub use random::fill_random;
 pub use stack::{SettingChange, Stack};

@@ -175,16 +175,8 @@ pub fn receive_buffer(socket: &impl AsFd) -> Result<Bytes, HostError> {
     Ok(Bytes::new(size as u64))
 }
 
-/// Takes the cap on the sender's pacing rate away. Pacing itself stays on.
-///
-/// # Errors
-/// [`HostError::Option`].
-pub fn lift_max_pacing_rate(socket: &impl AsFd) -> Result<(), HostError> {
-    set_raw(socket.as_fd(), libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &u64::MAX.to_ne_bytes())
-        .map_err(HostError::option("SO_MAX_PACING_RATE", "unlimited"))
-}
-
-/// Caps the sender's pacing rate (`SO_MAX_PACING_RATE`); works without the fq qdisc. It turns pacing on.
+/// Caps the sender's pacing rate (`SO_MAX_PACING_RATE`); works without the fq qdisc. It turns pacing on for good: a
+/// [`Pace`](crate::Pace) can be taken back.
 ///
 /// # Errors
 /// [`HostError::Option`].
@@ -202,7 +194,8 @@ pub fn set_no_delay(socket: &impl AsFd) -> Result<(), HostError> {
     SockRef::from(socket).set_tcp_nodelay(true).map_err(HostError::option("TCP_NODELAY", true))
 }
 
-/// Limits the data that waits unsent in the send buffer (`TCP_NOTSENT_LOWAT`). It leaves the window alone.
+/// Limits the data that waits unsent in the send buffer (`TCP_NOTSENT_LOWAT`); zero: as the host does. It leaves the
+/// window alone.
 ///
 /// # Errors
 /// [`HostError::Option`].

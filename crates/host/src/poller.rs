@@ -80,17 +80,19 @@ impl Poller {
         epoll::delete(&self.epoll, socket).map_err(HostError::system("stop watching a socket"))
     }
 
-    /// Waits until a socket is ready, `until` has come, rounded up to a millisecond, or a signal came. The ready
-    /// tokens.
+    /// Waits until a socket is ready, `until` has come or a signal came. The ready tokens.
     ///
     /// # Errors
     /// [`HostError::System`].
     pub fn wait(&self, now: Time, until: Time) -> Result<Vec<(u64, Interest)>, HostError> {
-        // Whole milliseconds do without `epoll_pwait2` (Linux 5.11).
-        let millis = || Span::from_millis(until.since(now).as_nanos().div_ceil(1_000_000));
-        let limit = (until != Time::NEVER).then(|| timespec(millis()));
+        let limit = (until != Time::NEVER).then(|| until.since(now));
+        // Less than a millisecond without `epoll_pwait2` (Linux 5.11).
+        let woken = wait(&mut [PollFd::new(&self.epoll, PollFlags::IN)], limit);
+        if woken.map_err(HostError::system("wait for sockets"))? != Woken::Ready {
+            return Ok(Vec::new());
+        }
         let mut room = [const { MaybeUninit::uninit() }; EVENTS_AT_ONCE];
-        match epoll::wait(&self.epoll, &mut room, limit.as_ref()) {
+        match epoll::wait(&self.epoll, &mut room, Some(&timespec(Span::ZERO))) {
             Ok((events, _)) => Ok(events.iter().map(|event| (event.data.u64(), event.flags)).collect()),
             Err(Errno::INTR) => Ok(Vec::new()),
             Err(error) => Err(HostError::system("wait for sockets")(error)),

@@ -29,7 +29,7 @@ use units::{Rate, Span, Time};
 /// A segment lasts so many round trips, and so many seconds.
 const SEGMENT: (u64, f64) = (30, 3.0);
 /// Round trips after a window was opened that do not count: it has to grow.
-const OPENING: u64 = 8;
+const OPENING: u64 = 16;
 /// S is kept if it costs no more than this part of the bound. The rest is for what asking costs.
 const KEPT: f64 = 0.6;
 /// Round trips before a segment with S ends early, since it costs more than the bound.

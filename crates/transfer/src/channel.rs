@@ -3,20 +3,22 @@
 //! The socket is non-blocking. A thread that must wait polls the socket without holding the lock. So a reader never
 //! waits for a writer that waits for the other side's reader. Shutting the socket down wakes everybody.
 
+mod paced;
 #[cfg(fuzzing)]
 pub(crate) mod script;
 
 use crate::error::TransferError;
 use crate::lock::locked;
 use crate::wire::frame::{self, Framed};
-use host::{Clock, PollFd, PollFlags, Woken};
+use host::{Clock, Pace, PollFd, PollFlags, Woken};
+use paced::Paced;
 use rustls::{Connection, Error as TlsError};
 use std::io::{self, BufRead, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
-use units::{Span, Time};
+use units::{Rate, Span, Time};
 
 /// Ciphertext read from the kernel at once: sixteen full records.
 const RAW: usize = 256 << 10;
@@ -33,6 +35,8 @@ pub(crate) struct Channel {
     clock: Clock,
     /// What came behind the handshake in the same packet, for the first [`Inlet`].
     early: Mutex<Vec<u8>>,
+    /// What the other side's sizer asks for.
+    pace: Mutex<Pace>,
     /// Nanoseconds spent waiting for the network: until it takes more, and until it brings more.
     waited: [AtomicU64; 2],
     /// The other side has said that nothing more comes.
@@ -76,6 +80,7 @@ impl Channel {
             peer,
             clock,
             early,
+            pace: Mutex::default(),
             waited,
             ended,
             #[cfg(fuzzing)]
@@ -119,6 +124,14 @@ impl Channel {
         Span::from_nanos(self.waited[1].load(Ordering::Relaxed))
     }
 
+    /// Hands nothing over faster than `rate` from now on, headers of TLS included; `None`: as fast as the kernel takes it.
+    pub(crate) fn pace(&self, rate: Option<Rate>) {
+        let mut pace = locked(&self.pace);
+        pace.set(self.clock.now(), rate);
+        // That the kernel does not limit what waits unsent is no reason to stop.
+        let _ = host::options::set_unsent_limit(&self.tcp, pace.unsent());
+    }
+
     /// Encrypts `bytes` and hands them to the kernel. The other side is gone if nothing can be handed over for
     /// [`STUCK`].
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), TransferError> {
@@ -142,13 +155,15 @@ impl Channel {
     fn hand_over(&self, until: Time, stuck: Span) -> Result<(), TransferError> {
         let mut last = self.clock.now();
         loop {
+            // A thread that waits for its pace waits without the lock, as one that waits for the kernel.
+            let mut paced = Paced::new(&self.tcp, &self.pace, self.clock);
             {
                 let mut tls = self.lock();
                 loop {
                     if !tls.wants_write() {
                         return Ok(());
                     }
-                    match tls.write_tls(&mut &*self.tcp) {
+                    match tls.write_tls(&mut paced) {
                         Ok(_) => last = self.clock.now(),
                         Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                         Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -156,9 +171,24 @@ impl Channel {
                     }
                 }
             }
-            if !self.wait(PollFlags::OUT, until.min(last + stuck))? {
-                return Err(TransferError::gone("nothing could be sent in time"));
+            let (what, next) = match paced.next() {
+                Some(next) if next < until => (PollFlags::empty(), next),
+                _ => (PollFlags::OUT, until.min(last + stuck)),
+            };
+            match (self.wait(what, next)?, what == PollFlags::OUT) {
+                (true, true) | (false, false) => {}
+                // Nothing is waited for but the clock: the connection has ended.
+                (true, false) => return Err(self.ended()),
+                (false, true) => return Err(TransferError::gone("nothing could be sent in time")),
             }
+        }
+    }
+
+    /// Why the socket can be neither written nor read any more.
+    fn ended(&self) -> TransferError {
+        match self.tcp.take_error() {
+            Ok(Some(error)) | Err(error) => TransferError::gone(error),
+            Ok(None) => TransferError::gone("connection closed"),
         }
     }
 

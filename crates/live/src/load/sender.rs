@@ -7,7 +7,7 @@
 //! | waiting | its start | connecting |
 //! | connecting | the handshake, at most 5 s | sending; holding if its receiver has a sizer |
 //! | holding | the receiver's sizer, at most 3 s, while it measures the path without the data | sending |
-//! | sending | room in the send buffer | draining when all is written; done at the stop |
+//! | sending | room in the send buffer, or by the pace that a sizer asks for | draining when all is written; done at the stop |
 //! | draining | the last acknowledgement | done |
 
 mod outgoing;
@@ -93,7 +93,8 @@ impl<'a> Sending<'a> {
                 self.report = now + REPORT_EVERY;
             }
             for flow in 0..self.flows.len() {
-                self.step(flow, now)?;
+                let outcome = self.step(flow, now);
+                self.settle(flow, outcome, end, stop)?;
             }
             let due = end.min(ticks.due()).min(self.report);
             let wake = self.flows.iter().map(Outgoing::wakeup).fold(due, Time::min);
@@ -103,19 +104,28 @@ impl<'a> Sending<'a> {
                     continue;
                 }
                 let outcome = self.ready(flow as usize, ready);
-                if let Err(error) = outcome {
-                    let over = stop.load(Ordering::Relaxed) || self.clock.now() >= end - END_TOLERANCE;
-                    if !(over && matches!(error, LiveError::Broken { .. })) {
-                        return Err(error);
-                    }
-                    self.finish(flow as usize, None)?;
-                }
+                self.settle(flow as usize, outcome, end, stop)?;
             }
         }
         for flow in 0..self.flows.len() {
             self.finish(flow, None)?;
         }
         Ok(())
+    }
+
+    /// A connection that breaks at the end of the session, or after a stop, has ended.
+    fn settle(
+        &mut self,
+        id: usize,
+        outcome: Result<(), LiveError>,
+        end: Time,
+        stop: &AtomicBool,
+    ) -> Result<(), LiveError> {
+        let over = || stop.load(Ordering::Relaxed) || self.clock.now() >= end - END_TOLERANCE;
+        match outcome {
+            Err(LiveError::Broken { .. }) if over() => self.finish(id, None),
+            outcome => outcome,
+        }
     }
 
     /// The tokens that are ready by `wake`.
@@ -152,12 +162,13 @@ impl<'a> Sending<'a> {
                     return Ok(());
                 }
                 if let Some(socket) = &flow.socket {
-                    self.poller.change(socket, id as u64, Interest::OUT)?;
+                    self.poller.change(socket, id as u64, flow.interest())?;
                 }
                 flow.phase = Phase::Sending;
                 self.write(id)
             }
-            Phase::Sending => self.finish(id, None),
+            Phase::Sending if now >= flow.stop() => self.finish(id, None),
+            Phase::Sending => self.write(id),
             Phase::Draining { .. } => self.drain(id),
             Phase::Done => Ok(()),
         }
@@ -166,9 +177,9 @@ impl<'a> Sending<'a> {
     /// Tells the receivers with sizers what their senders know, and does what they ask.
     fn confer(&mut self) -> Result<(), LiveError> {
         let Some(liaison) = self.liaison else { return Ok(()) };
-        for (id, flow) in self.flows.iter().enumerate().filter(|(_, flow)| flow.config.sizer.is_some()) {
-            let (Some(socket), Phase::Holding { .. } | Phase::Sending | Phase::Draining { .. }) =
-                (&flow.socket, flow.phase)
+        for (id, flow) in self.flows.iter_mut().enumerate() {
+            let (Some(socket), Some(_), Phase::Holding { .. } | Phase::Sending | Phase::Draining { .. }) =
+                (&flow.socket, &flow.config.sizer, flow.phase)
             else {
                 continue;
             };
@@ -177,13 +188,12 @@ impl<'a> Sending<'a> {
                 let retransmits = u64::from(info.total_retrans);
                 liaison.report(id, SenderReport { busy, window_limited, retransmits });
             }
-            match liaison.take_pace(id) {
-                Some(Some(rate)) => options::set_max_pacing_rate(socket, rate)?,
-                Some(None) => match flow.config.pacing {
-                    Some(rate) => options::set_max_pacing_rate(socket, rate)?,
-                    None => options::lift_max_pacing_rate(socket)?,
-                },
-                None => {}
+            if let Some(rate) = liaison.take_pace(id) {
+                flow.pace.set(self.clock.now(), rate);
+                options::set_unsent_limit(socket, flow.pace.unsent())?;
+                if flow.phase == Phase::Sending {
+                    self.poller.change(socket, id as u64, flow.interest())?;
+                }
             }
         }
         Ok(())
@@ -227,6 +237,11 @@ impl<'a> Sending<'a> {
         let flow = &mut self.flows[id];
         let Some(socket) = &flow.socket else { return Ok(()) };
         for _ in 0..WRITES_AT_ONCE {
+            let now = self.clock.now();
+            let room = flow.pace.room(now).min(WRITE_SIZE);
+            if room == 0 {
+                break;
+            }
             if flow.written == flow.goal {
                 // The receiver closes when it has read all, which tells in one round trip that all arrived.
                 socket.shutdown(Shutdown::Write).map_err(|error| flow.broken(error))?;
@@ -240,13 +255,17 @@ impl<'a> Sending<'a> {
                 break;
             }
             let body = flow.goal - flow.written - head.len() as u64;
-            let body = if held { 0 } else { body.min(WRITE_SIZE as u64) as usize };
+            let body = if held { 0 } else { body.min(room as u64) as usize };
             let parts = [IoSlice::new(head), IoSlice::new(&self.zeros[..body])];
             match socket.send_vectored_with_flags(&parts, libc::MSG_NOSIGNAL) {
-                Ok(count) => flow.written += count as u64,
+                Ok(count) => {
+                    flow.written += count as u64;
+                    flow.pace.wrote(now, count, count < head.len() + body);
+                }
                 Err(error)
                     if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) =>
                 {
+                    flow.pace.wrote(now, 0, true);
                     break;
                 }
                 Err(error) => return Err(flow.broken(error)),

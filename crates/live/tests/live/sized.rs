@@ -231,7 +231,8 @@ fn a_sender_reports_and_paces_as_it_is_asked_to() {
         });
         let report = liaison.take_report(0).expect("the sender reports");
         assert!(report.window_limited < report.busy, "{report:?}");
-        in_time(report.busy > Span::from_millis(300), format!("{report:?}"))?;
+        // Between two writes nothing is on its way here.
+        in_time(report.busy > Span::ZERO, format!("{report:?}"))?;
         // Some may have come after the last report.
         let retransmits = sent[0].whole.retransmits;
         assert!(report.retransmits <= retransmits, "{report:?}");

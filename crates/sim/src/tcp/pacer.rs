@@ -72,7 +72,7 @@ impl Pacer {
         self.frees_at(free_at);
     }
 
-    /// Nothing leaves faster than `cap` from now on (`SO_MAX_PACING_RATE`), and nothing together.
+    /// Nothing leaves faster than `cap` from now on, and nothing together.
     pub(super) fn cap(&mut self, cap: Option<Rate>, payload: u64) {
         let cap = cap.filter(|cap| *cap > Rate::ZERO);
         self.least_gap =

@@ -86,6 +86,7 @@ impl Channel {
             peer: ([192, 0, 2, 7], 5).into(),
             clock: clock(),
             early: Mutex::default(),
+            pace: Mutex::default(),
             waited: Default::default(),
             ended: AtomicBool::new(false),
             script: Some(Script { state: Mutex::new(state) }),

@@ -77,3 +77,36 @@ fn a_message_whose_bytes_trickle_in_is_not_waited_for_longer_than_until_then() {
         near.cut();
     });
 }
+
+#[test]
+fn a_pace_is_kept_until_it_is_taken_back_and_a_cut_ends_the_wait_for_it() {
+    let clock = Clock::start();
+    let (near, far) = pair(clock);
+    std::thread::scope(|threads| {
+        threads.spawn(|| far.drain(Time::NEVER));
+        near.pace(Some(Rate::from_bps(4_000_000)));
+        let began = clock.now();
+        near.write(&[0; 100_000]).unwrap();
+        // 200 ms, of which two quanta may leave ahead.
+        let passed = clock.now().since(began);
+        assert!(passed >= Span::from_millis(185), "100 kB at 4 Mbit/s within {passed}");
+        // What nobody reads in its own time would be 8 s more.
+        near.pace(Some(Rate::from_bps(1_000_000)));
+        threads.spawn(|| {
+            std::thread::sleep(Duration::from_millis(50));
+            near.pace(None);
+        });
+        let began = clock.now();
+        near.write(&[0; 1_000_000]).unwrap();
+        assert!(clock.now().since(began) < Span::from_secs(4));
+        near.pace(Some(Rate::from_bps(1_000)));
+        threads.spawn(|| {
+            std::thread::sleep(Duration::from_millis(50));
+            near.cut();
+        });
+        let began = clock.now();
+        let error = near.write(&[0; 1_000_000]).unwrap_err();
+        assert!(matches!(error, TransferError::PeerGone { .. }), "{error}");
+        assert!(clock.now().since(began) < Span::from_secs(4));
+    });
+}

@@ -15,8 +15,6 @@ use host::{TcpInfo, options};
 use std::sync::atomic::Ordering::Relaxed;
 use units::{Bytes, Foreign, Rate, Span, Time};
 
-/// The kernel takes the largest number as no limit.
-const UNPACED: Rate = Rate::from_bps(u64::MAX);
 /// Between reports.
 const REPORT_INTERVAL: Span = Span::from_millis(100);
 /// The same while files are still counted.
@@ -198,15 +196,10 @@ impl Control<'_> {
         self.observer.moved(offered.name(), fate);
     }
 
-    /// Paces one data connection, within what `--limit` leaves it. That the kernel does not is no reason to stop.
+    /// Paces one data connection. The kernel keeps to `--limit` besides.
     fn pace(&self, stream: u16, rate: Option<Rate>) {
-        let share = self
-            .transfer
-            .own_limit
-            .map(|limit| Rate::from_bps((limit.as_bps() / self.transfer.data.len() as u64).max(1)));
-        let rate = [rate, share].into_iter().flatten().min().unwrap_or(UNPACED);
         if let Some(channel) = self.transfer.data.get(usize::from(stream)) {
-            let _ = options::set_max_pacing_rate(channel.tcp(), rate);
+            channel.pace(rate);
         }
     }
 

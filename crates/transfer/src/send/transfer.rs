@@ -50,8 +50,6 @@ pub(super) struct Transfer {
     pub(super) handed_over: OnceLock<Time>,
     /// Files that were wanted and could not be read.
     pub(super) unreadable: AtomicU64,
-    /// What `--limit` says.
-    pub(super) own_limit: Option<Rate>,
     pub(super) history: Mutex<History>,
     /// What the receiver and this side said last.
     pub(super) last: Mutex<(Progress, Report)>,
@@ -114,7 +112,6 @@ impl Transfer {
             began: earlier.began,
             connected: clock.now(),
             echoer: Mutex::new(connections.echoer),
-            own_limit: options.limit,
             history: Mutex::new(std::mem::take(&mut earlier.history)),
             last: Mutex::default(),
             sent: AtomicU64::new(earlier.sent),

@@ -3,8 +3,8 @@
 use crate::error::LiveError;
 use crate::load::results::{SendCounts, SenderSample, SentFlow};
 use crate::load::session::{FlowConfig, PREAMBLE, STALLED_AFTER};
-use host::Clock;
 use host::options;
+use host::{Clock, Interest, Pace};
 use host::{TcpInfo, TcpOptions};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
@@ -39,6 +39,8 @@ pub(super) struct Outgoing<'a> {
     pub(super) config: &'a FlowConfig,
     pub(super) phase: Phase,
     pub(super) socket: Option<Socket>,
+    /// What the receiver's sizer asks for.
+    pub(super) pace: Pace,
     pub(super) preamble: [u8; PREAMBLE as usize],
     /// Stream bytes written, preamble included, of `goal`.
     pub(super) written: u64,
@@ -70,6 +72,7 @@ impl<'a> Outgoing<'a> {
             config,
             phase: Phase::Waiting,
             socket: None,
+            pace: Pace::default(),
             preamble: id.to_be_bytes(),
             written: 0,
             goal: config.size.map_or(u64::MAX, |size| size.get().saturating_add(PREAMBLE)),
@@ -85,12 +88,21 @@ impl<'a> Outgoing<'a> {
         match self.phase {
             Phase::Waiting => Time::ZERO + self.config.start,
             Phase::Connecting { deadline } => deadline,
-            Phase::Sending if self.config.size.is_none() => {
-                self.config.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop)
-            }
-            Phase::Sending | Phase::Done => Time::NEVER,
+            Phase::Sending => self.stop().min(self.pace.due()),
+            Phase::Done => Time::NEVER,
             Phase::Draining { check } | Phase::Holding { check, .. } => check,
         }
+    }
+
+    /// When a flow without a size ends.
+    pub(super) fn stop(&self) -> Time {
+        let stop = self.config.stop.filter(|_| self.config.size.is_none());
+        stop.map_or(Time::NEVER, |stop| Time::ZERO + stop)
+    }
+
+    /// What its socket is watched for: with a pace the clock says when to write.
+    pub(super) fn interest(&self) -> Interest {
+        if self.pace.is_on() { Interest::empty() } else { Interest::OUT }
     }
 
     /// A socket on its way to `server`.

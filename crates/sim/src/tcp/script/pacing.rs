@@ -65,6 +65,18 @@ fn under_a_cap_segments_leave_one_by_one() {
     assert_eq!(times(&mut sender, ms(3), 4), [3000, 6000, 9000, 12000]);
 }
 
+#[test]
+fn a_cap_that_is_taken_back_leaves_no_pace() {
+    let mut sender = Sender::new(config(10));
+    assert!(sender.is_plain());
+    sender.cap_pace(Some(Rate::of(SEGMENT, Span::from_millis(3))));
+    assert!(!sender.is_plain());
+    assert_eq!(times(&mut sender, ms(3), 2), [3000, 6000]);
+    sender.cap_pace(None);
+    assert!(sender.is_plain());
+    assert_eq!(times(&mut sender, ms(12), 3), [12000, 12000, 12000]);
+}
+
 /// Six fifths of the window per round-trip time at or above half the threshold, twice it below.
 #[test]
 fn a_window_is_spread_over_its_round_trip() {

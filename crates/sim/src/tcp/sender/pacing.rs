@@ -14,6 +14,8 @@ use units::{Bytes, Rate, Span, Time};
 pub(super) struct Pacing {
     /// There is a pace; without, the pacer holds nothing back.
     paced: bool,
+    /// The receiver's sizer caps the pace.
+    capped: bool,
     /// There is a line of the sender's own.
     lined: bool,
     /// The controller places departures.
@@ -35,6 +37,7 @@ impl Pacing {
         let wants = config.control.wants();
         Self {
             paced: config.transport.pacing || wants.departures,
+            capped: false,
             lined: config.line_gap > Span::ZERO,
             placed: wants.departures,
             deliveries: wants.deliveries || wants.rate,
@@ -55,7 +58,7 @@ impl Pacing {
     /// Whether there is anything to do.
     #[inline]
     pub(super) fn is_on(&self) -> bool {
-        self.paced || self.lined || self.deliveries
+        self.paced || self.capped || self.lined || self.deliveries
     }
 }
 
@@ -99,13 +102,10 @@ impl Sender {
         self.control.on_feedback(feedback);
     }
 
-    /// The sender sends no faster than `cap`, if any. From then on it is paced, as Linux is under
-    /// `SO_MAX_PACING_RATE`: by its window where that is slower.
+    /// The program that sends writes no faster than `cap`, if any.
     pub(crate) fn cap_pace(&mut self, cap: Option<Rate>) {
-        if cap.is_some() || self.pacing.is_on() {
-            self.pacing.paced = true;
-            self.pacing.pacer.cap(cap, self.payload);
-        }
+        self.pacing.capped = cap.is_some();
+        self.pacing.pacer.cap(cap, self.payload);
     }
 
     /// The controller's pace is `rate`; `None`: it has none.
