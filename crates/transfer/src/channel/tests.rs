@@ -93,7 +93,7 @@ fn a_pace_is_kept_until_it_is_taken_back_and_a_cut_ends_the_wait_for_it() {
         // What nobody reads in its own time would be 8 s more.
         near.pace(Some(Rate::from_bps(1_000_000)));
         threads.spawn(|| {
-            std::thread::sleep(Duration::from_millis(50));
+            std::thread::park_timeout(Duration::from_millis(50));
             near.pace(None);
         });
         let began = clock.now();
@@ -101,7 +101,7 @@ fn a_pace_is_kept_until_it_is_taken_back_and_a_cut_ends_the_wait_for_it() {
         assert!(clock.now().since(began) < Span::from_secs(4));
         near.pace(Some(Rate::from_bps(1_000)));
         threads.spawn(|| {
-            std::thread::sleep(Duration::from_millis(50));
+            std::thread::park_timeout(Duration::from_millis(50));
             near.cut();
         });
         let began = clock.now();
