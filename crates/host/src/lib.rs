@@ -7,8 +7,8 @@
 //! that made it.
 //!
 //! Reading order: `clock.rs` (reads every time stamp), `poller.rs` (every wait for a descriptor), `options.rs`,
-//! `pace.rs`, `tcp_info.rs`, `stack.rs` (two profiles of the kernel's TCP). Then `port_owner.rs`, `address.rs`, `random.rs`,
-//! `error.rs`.
+//! `pace.rs`, `tcp_info.rs`, `stack.rs` (two profiles of the kernel's TCP). Then `port_owner.rs`, `address.rs`,
+//! `random.rs`, `error.rs`.
 //!
 //! ```
 //! use std::net::{TcpListener, TcpStream};

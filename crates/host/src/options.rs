@@ -175,8 +175,8 @@ pub fn receive_buffer(socket: &impl AsFd) -> Result<Bytes, HostError> {
     Ok(Bytes::new(size as u64))
 }
 
-/// Caps the sender's pacing rate (`SO_MAX_PACING_RATE`); works without the fq qdisc. It turns pacing on for good: a
-/// [`Pace`](crate::Pace) can be taken back.
+/// Caps the sender's pacing rate (`SO_MAX_PACING_RATE`); works without the fq qdisc. From then on
+/// the kernel paces the socket until it closes. A [`Pace`](crate::Pace) can be taken back.
 ///
 /// # Errors
 /// [`HostError::Option`].
@@ -194,8 +194,8 @@ pub fn set_no_delay(socket: &impl AsFd) -> Result<(), HostError> {
     SockRef::from(socket).set_tcp_nodelay(true).map_err(HostError::option("TCP_NODELAY", true))
 }
 
-/// Limits the data that waits unsent in the send buffer (`TCP_NOTSENT_LOWAT`); zero: as the host does. It leaves the
-/// window alone.
+/// Limits the data that waits unsent in the send buffer (`TCP_NOTSENT_LOWAT`); zero means the host's default. It
+/// leaves the window alone.
 ///
 /// # Errors
 /// [`HostError::Option`].

@@ -1,18 +1,18 @@
 //! [`Pace`]: a rate that a program keeps when it writes, so that it can be taken back.
 //!
-//! Linux paces a socket for good once it was told a rate (`SO_MAX_PACING_RATE`). Without a cap it then paces at 1.2
-//! windows per round trip. Beside short transfers that moves less than no pace.
+//! Once Linux was told a rate (`SO_MAX_PACING_RATE`), it paces the socket until that closes. Without a cap it then paces
+//! at 1.2 windows per round trip. Beside short transfers such a sender has less goodput than without a pace.
 
 use units::{Bytes, Rate, Span, Time};
 
-/// What leaves together lasts so long at the pace, as in Linux (`sk_pacing_shift`).
+/// A quantum takes this long at the pace, as in Linux (`sk_pacing_shift`).
 const TOGETHER: Span = Span::from_millis(1);
-/// But it is two full segments at least, and a super-packet at most.
+/// A quantum has two full segments at least, and a super-packet at most.
 const LEAST: Bytes = Bytes::new(2896);
 const MOST: Bytes = Bytes::new(64 << 10);
-/// Or what passes in this time: nobody is woken more often.
+/// Or as much as passes in this time: a program is not woken more often.
 const SOONEST: Span = Span::from_micros(200);
-/// A program that is woken late makes up for so many of those.
+/// After a late wake-up at most this many quanta leave together.
 const LATE: u64 = 2;
 /// When to look again whether the kernel takes more.
 const AGAIN: Span = Span::from_millis(1);
@@ -23,7 +23,7 @@ pub struct Pace {
     rate: Option<Rate>,
     /// When all that was written has had its time.
     free_at: Time,
-    /// The kernel took no more; not before then.
+    /// Not before this time: the kernel took no more.
     again: Time,
 }
 
@@ -33,7 +33,7 @@ impl Pace {
         let was_on = self.is_on();
         self.rate = rate.filter(|rate| *rate > Rate::ZERO);
         if !was_on {
-            self.free_at = before(now, self.quantum());
+            self.free_at = before(now, self.interval());
         }
     }
 
@@ -50,35 +50,35 @@ impl Pace {
         if now < self.due() {
             return 0;
         }
-        rate.volume(now.since(self.free_at).min(self.quantum() * LATE)).get() as usize
+        rate.volume(now.since(self.free_at).min(self.interval() * LATE)).get() as usize
     }
 
     /// Of the room at `now`, `bytes` were written, and the kernel took no more if `full`.
     pub fn wrote(&mut self, now: Time, bytes: usize, full: bool) {
         let Some(rate) = self.rate else { return };
         let passes = rate.serialization(Bytes::new(bytes as u64));
-        self.free_at = self.free_at.max(before(now, self.quantum() * LATE)) + passes;
+        self.free_at = self.free_at.max(before(now, self.interval() * LATE)) + passes;
         if full {
             self.again = now + AGAIN;
         }
     }
 
-    /// When there is room again; never without a rate, since then there always is.
+    /// When there is room again. Without a rate there always is, and this is never.
     #[must_use]
     pub fn due(&self) -> Time {
-        if self.is_on() { (self.free_at + self.quantum()).max(self.again) } else { Time::NEVER }
+        if self.is_on() { (self.free_at + self.interval()).max(self.again) } else { Time::NEVER }
     }
 
-    /// How long what leaves together takes.
-    fn quantum(&self) -> Span {
-        self.rate.map_or(Span::ZERO, |rate| rate.serialization(together(rate)))
+    /// How long a quantum takes at the pace.
+    fn interval(&self) -> Span {
+        self.rate.map_or(Span::ZERO, |rate| rate.serialization(quantum(rate)))
     }
 
     /// What should wait unsent in the socket at most ([`set_unsent_limit`](crate::options::set_unsent_limit)), so that
     /// a window that opens lets out no more than that at once. Without a rate it is zero: the host's default.
     #[must_use]
     pub fn unsent(&self) -> Bytes {
-        self.rate.map_or(Bytes::ZERO, together)
+        self.rate.map_or(Bytes::ZERO, quantum)
     }
 }
 
@@ -86,8 +86,8 @@ fn before(at: Time, span: Span) -> Time {
     Time::from_nanos(at.as_nanos().saturating_sub(span.as_nanos()))
 }
 
-/// What may leave together.
-fn together(rate: Rate) -> Bytes {
+/// The bytes that may leave together.
+fn quantum(rate: Rate) -> Bytes {
     rate.volume(TOGETHER).min(MOST).max(rate.volume(SOONEST)).max(LEAST)
 }
 
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_late_makes_up_for_two_milliseconds_and_no_more() {
+    fn after_a_late_wake_up_two_quanta_leave_and_no_more() {
         let mut pace = Pace::default();
         pace.set(Time::ZERO, Some(Rate::from_bps(80_000_000)));
         pace.wrote(us(0), 0, false);

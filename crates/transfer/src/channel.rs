@@ -26,6 +26,9 @@ const RAW: usize = 256 << 10;
 /// A peer that takes nothing for so long is gone; a slow one takes something now and then.
 pub(crate) const STUCK: Span = Span::from_secs(30);
 
+/// Another pace may be asked for while a thread waits for a slow one: it looks so often.
+const PACE_CHECK: Span = Span::from_millis(50);
+
 /// One TLS connection.
 #[derive(Debug)]
 pub(crate) struct Channel {
@@ -124,7 +127,7 @@ impl Channel {
         Span::from_nanos(self.waited[1].load(Ordering::Relaxed))
     }
 
-    /// Hands nothing over faster than `rate` from now on, headers of TLS included; `None`: as fast as the kernel takes it.
+    /// Hands nothing over faster than `rate` from now on, TLS headers included. `None`: as fast as the kernel takes it.
     pub(crate) fn pace(&self, rate: Option<Rate>) {
         let mut pace = locked(&self.pace);
         pace.set(self.clock.now(), rate);
@@ -172,7 +175,7 @@ impl Channel {
                 }
             }
             let (what, next) = match paced.next() {
-                Some(next) if next < until => (PollFlags::empty(), next),
+                Some(next) if next < until => (PollFlags::empty(), next.min(self.clock.now() + PACE_CHECK)),
                 _ => (PollFlags::OUT, until.min(last + stuck)),
             };
             match (self.wait(what, next)?, what == PollFlags::OUT) {

@@ -90,8 +90,8 @@ fn a_pace_is_kept_until_it_is_taken_back_and_a_cut_ends_the_wait_for_it() {
         // 200 ms, of which two quanta may leave ahead.
         let passed = clock.now().since(began);
         assert!(passed >= Span::from_millis(185), "100 kB at 4 Mbit/s within {passed}");
-        // What nobody reads in its own time would be 8 s more.
-        near.pace(Some(Rate::from_bps(1_000_000)));
+        // At this pace the rest would take more than two hours, and a quantum 23 s.
+        near.pace(Some(Rate::from_bps(1_000)));
         threads.spawn(|| {
             std::thread::park_timeout(Duration::from_millis(50));
             near.pace(None);
