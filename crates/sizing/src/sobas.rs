@@ -24,8 +24,8 @@
 //! | any | the sender goes by a rate that it measures | open | maximum |
 //!
 //! Without probes the receiver's own round-trip times serve. Without the sender's report R T shows whether the window
-//! is the limit. Without trains the window grows until a queue stands. A sender of ours is paced until S is decided,
-//! so that its bursts make no queue, and as long as S has all of C'.
+//! is the limit. Without trains the window grows until a queue stands. A sender of ours is paced while its window is
+//! limited, so that its bursts make no queue; with a bound not beside others.
 //!
 //! Reading order: here, `sobas/grow.rs`, `sobas/port.rs` (inputs and actions), `sobas/parameters.rs`, `sobas/path.rs`, `sobas/trains.rs`.
 //! `regret.rs` sets S against a window without limit, `takeover.rs` finds the base RTT of a transfer that is under way.

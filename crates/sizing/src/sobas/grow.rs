@@ -193,24 +193,23 @@ impl Sobas {
         Some(window.clamp(self.segments(LEAST_SEGMENTS), self.maximum()))
     }
 
-    /// The pace of the sender until S is decided. It is a little more than the window moves, and never more than C',
-    /// with which nothing queues. C' counts whole packets, a pace counts payload.
+    /// The pace of the sender while its window is limited. It is a little more than the window moves, and never more than
+    /// C', with which nothing queues. C' counts whole packets, a pace counts payload.
     pub(super) fn pace(&self) -> Option<Rate> {
         if !self.config.can_pace {
             return None;
         }
         let capacity = self.capacity().map(|rate| BELOW * rate);
+        let known = self.is_decided() || self.path.capacity.whole() > 0;
         match self.phase {
-            Phase::Grow(_)
-                if self.config.regret.is_none()
-                    || self.path.capacity.whole() == 0
-                    || !self.shares_the_path() =>
-            {
+            Phase::Measure | Phase::Open { .. } => None,
+            // Beside others a pace costs goodput, and the bound says how much of that may be given up.
+            _ if self.config.regret.is_some() && known && self.shares_the_path() => None,
+            Phase::Hold(hold) if self.has_all(hold.level) => capacity.map(Rate::from_bps_f64),
+            Phase::Grow(_) | Phase::Hold(_) => {
                 let ahead = 1.25 * self.window * 8.0 / self.path.times()?.exogenous.as_secs_f64();
                 Some(Rate::from_bps_f64(ahead.min(capacity.unwrap_or(f64::INFINITY))))
             }
-            Phase::Hold(hold) if self.has_all(hold.level) => capacity.map(Rate::from_bps_f64),
-            _ => None,
         }
     }
 
