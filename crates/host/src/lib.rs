@@ -1,7 +1,7 @@
 //! The machine that a program runs on, for the rooms that drive real sockets.
 //!
-//! What lives here: the clock, waiting for descriptors, the socket options that a window needs, a pace, `TCP_INFO`, and
-//! the settings of a network namespace's TCP. What does not: any decision. Nothing here starts a thread.
+//! What lives here: the clock, waiting for descriptors, the socket options that a window needs, and `TCP_INFO`. Also a
+//! pace for writing, and the settings of a network namespace's TCP. What does not: any decision. Nothing here starts a thread.
 //!
 //! Every call concerns the network namespace of the calling thread; a socket stays in the namespace of the thread
 //! that made it.
