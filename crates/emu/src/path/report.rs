@@ -98,7 +98,7 @@ const STALLED_FLOOR: f64 = 0.005;
 /// The two clocks may differ by so much without a stall. A wake-up reads them at each end of the interval, and may
 /// come half of this late.
 const READ_APART: Span = Span::from_millis(1);
-/// A path that stood still for more than this share of the time makes a result doubtful.
+/// A path that stood still for more than this share of the machine's time makes a result doubtful.
 const STALLED_SHARE: f64 = 0.1;
 /// Deliveries later than this share of the base RTT make a result doubtful.
 const LATE_SHARE: f64 = 0.02;
@@ -188,10 +188,10 @@ impl PathReport {
     #[must_use]
     pub fn doubts(&self, base_rtt: Span) -> Vec<Doubt> {
         let allowed = base_rtt.scale(LATE_SHARE).max(LATE_FLOOR);
-        let (stalled, measured, by) = (self.stalls.total, self.link.measured, self.lateness.p99);
+        let (stalled, elapsed, by) = (self.stalls.total, self.elapsed, self.lateness.p99);
         let mut doubts = Vec::new();
-        if stalled > measured.scale(STALLED_SHARE) {
-            doubts.push(Doubt::Stalled(stalled.as_secs_f64() / measured.as_secs_f64()));
+        if stalled > elapsed.scale(STALLED_SHARE) {
+            doubts.push(Doubt::Stalled(stalled.as_secs_f64() / elapsed.as_secs_f64()));
         }
         if by > allowed {
             doubts.push(Doubt::Late { by, allowed });
@@ -271,6 +271,14 @@ mod tests {
             judged(1.0001, 4020, 4000, 0),
             Judged::NotJudged("the path regained 20 ms of earlier stalls of the host in 4.00 s".into())
         );
+    }
+
+    #[test]
+    fn a_share_of_the_machines_time_is_at_most_all_of_it() {
+        let base_rtt = Span::from_millis(40);
+        assert_eq!(report(1.0, 5_000, 100_000, 95_000).doubts(base_rtt), [Doubt::Stalled(0.95)]);
+        assert_eq!(report(1.0, 3_600, 4_000, 400).doubts(base_rtt), [], "a tenth is not more than a tenth");
+        assert_eq!(report(1.0, 3_560, 4_000, 440).doubts(base_rtt), [Doubt::Stalled(0.11)]);
     }
 
     #[test]
