@@ -3,19 +3,25 @@
 //! Once Linux was told a rate (`SO_MAX_PACING_RATE`), it paces the socket until that closes. Without a cap it then paces
 //! at 1.2 windows per round trip. Beside short transfers such a sender has less goodput than without a pace.
 
+use crate::{HostError, TcpInfo};
+use std::os::fd::AsFd;
 use units::{Bytes, Rate, Span, Time};
 
-/// A quantum takes this long at the pace, as in Linux (`sk_pacing_shift`).
-const TOGETHER: Span = Span::from_millis(1);
+/// A quantum takes this long at the pace: half of what it takes in Linux (`sk_pacing_shift`).
+const TOGETHER: Span = Span::from_micros(500);
 /// A quantum has two full segments at least, and a super-packet at most.
 const LEAST: Bytes = Bytes::new(2896);
 const MOST: Bytes = Bytes::new(64 << 10);
 /// Or as much as passes in this time: a program is not woken more often.
 const SOONEST: Span = Span::from_micros(200);
-/// After a late wake-up at most this many quanta leave together.
-const LATE: u64 = 2;
-/// When to look again whether the kernel takes more.
-const AGAIN: Span = Span::from_millis(1);
+/// So many quanta are made up for after a late wake-up.
+const REGAINED: u64 = 2;
+/// So many wait unsent at most. With fewer the kernel sees no data that the window holds back, and reports none.
+const UNSENT: u64 = 3;
+/// A wake-up that is later was not asked for, or the machine stood still.
+const LATEST: Span = Span::from_millis(2);
+/// One part in this number of the mean lateness is the last wake-up's.
+const MEAN_OF: u64 = 16;
 
 /// Whether a program may write, and how much. Without a rate it may write as much as it likes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,8 +29,10 @@ pub struct Pace {
     rate: Option<Rate>,
     /// When all that was written has had its time.
     free_at: Time,
-    /// Not before this time: the kernel took no more.
+    /// Not before this time: the last quantum has half of its time, or the kernel took no more.
     again: Time,
+    /// How late wake-ups are in the mean.
+    late: Span,
 }
 
 impl Pace {
@@ -50,17 +58,19 @@ impl Pace {
         if now < self.due() {
             return 0;
         }
-        rate.volume(now.since(self.free_at).min(self.interval() * LATE)).get() as usize
+        rate.volume(now.since(self.free_at).min(self.interval())).get() as usize
     }
 
     /// Of the room at `now`, `bytes` were written, and the kernel took no more if `full`.
     pub fn wrote(&mut self, now: Time, bytes: usize, full: bool) {
         let Some(rate) = self.rate else { return };
-        let passes = rate.serialization(Bytes::new(bytes as u64));
-        self.free_at = self.free_at.max(before(now, self.interval() * LATE)) + passes;
-        if full {
-            self.again = now + AGAIN;
+        let late = now.since(self.due());
+        if late < LATEST {
+            self.late = self.late - self.late / MEAN_OF + late / MEAN_OF;
         }
+        let passes = rate.serialization(Bytes::new(bytes as u64));
+        self.free_at = self.free_at.max(before(now, self.interval() * REGAINED)) + passes;
+        self.again = now + if full { self.interval() } else { passes / 2 };
     }
 
     /// When there is room again. Without a rate there always is, and this is never.
@@ -69,26 +79,35 @@ impl Pace {
         if self.is_on() { (self.free_at + self.interval()).max(self.again) } else { Time::NEVER }
     }
 
-    /// How long a quantum takes at the pace.
+    /// How long a quantum takes at the pace. One leaves for each wake-up, so it takes twice their lateness at least.
     fn interval(&self) -> Span {
-        self.rate.map_or(Span::ZERO, |rate| rate.serialization(quantum(rate)))
+        self.rate.map_or(Span::ZERO, |rate| rate.serialization(quantum(rate)).max(self.late * 2))
     }
 
-    /// What should wait unsent in the socket at most ([`set_unsent_limit`](crate::options::set_unsent_limit)), so that
-    /// a window that opens lets out no more than that at once. Without a rate it is zero: the host's default.
+    /// With as much unsent in the socket ([`set_unsent_limit`](crate::options::set_unsent_limit)) nothing is written, so
+    /// that a window that opens lets out little at once. The kernel by itself fills a super-packet of 64 kB beyond its
+    /// limit ([`is_full`](Self::is_full)). Without a rate it is zero: the host's default.
     #[must_use]
     pub fn unsent(&self) -> Bytes {
-        self.rate.map_or(Bytes::ZERO, quantum)
+        self.rate.map_or(Bytes::ZERO, |rate| quantum(rate) * UNSENT)
     }
+
+    /// Whether so much waits unsent in `socket` that nothing may be written.
+    ///
+    /// # Errors
+    /// [`HostError`](crate::HostError), if the socket cannot be asked.
+    pub fn is_full(&self, socket: &impl AsFd) -> Result<bool, HostError> {
+        Ok(self.is_on() && TcpInfo::of(socket)?.notsent_bytes >= self.unsent())
+    }
+}
+
+/// The bytes that may leave together where wake-ups are not late.
+fn quantum(rate: Rate) -> Bytes {
+    rate.volume(TOGETHER).min(MOST).max(rate.volume(SOONEST)).max(LEAST)
 }
 
 fn before(at: Time, span: Span) -> Time {
     Time::from_nanos(at.as_nanos().saturating_sub(span.as_nanos()))
-}
-
-/// The bytes that may leave together.
-fn quantum(rate: Rate) -> Bytes {
-    rate.volume(TOGETHER).min(MOST).max(rate.volume(SOONEST)).max(LEAST)
 }
 
 #[cfg(test)]
@@ -99,37 +118,52 @@ mod tests {
         Time::ZERO + Span::from_micros(micros)
     }
 
-    /// Bytes written until `end`, looking every `step` microseconds.
-    fn written(pace: &mut Pace, end: u64, step: u64) -> usize {
-        let mut sum = 0;
-        for at in (0..end).step_by(step as usize).map(us) {
+    const BEGIN: u64 = 1_000_000;
+
+    /// Bytes written in `end` microseconds by a program that wakes up `late` microseconds after it asked to.
+    fn written(pace: &mut Pace, end: u64, late: u64) -> usize {
+        let (mut sum, mut at) = (0, us(BEGIN));
+        while at < us(BEGIN + end) {
             let room = pace.room(at);
-            if room > 0 {
-                pace.wrote(at, room, false);
-                sum += room;
-            }
+            assert!(room > 0);
+            pace.wrote(at, room, false);
+            sum += room;
+            at = pace.due() + Span::from_micros(late);
         }
         sum
     }
 
     #[test]
-    fn what_is_written_keeps_to_the_rate_however_often_it_is_looked() {
-        for (mbps, step) in [(1, 100), (10, 130), (100, 700), (1000, 130), (100, 1900)] {
+    fn what_is_written_keeps_to_the_rate_however_late_wake_ups_are() {
+        for (mbps, late) in
+            [(1, 100), (10, 130), (100, 0), (100, 240), (100, 700), (100, 1900), (1000, 130), (1000, 500)]
+        {
             let mut pace = Pace::default();
-            pace.set(Time::ZERO, Some(Rate::from_bps(mbps * 1_000_000)));
-            let (sum, all) = (written(&mut pace, 1_000_000, step) as f64, mbps as f64 * 125_000.0);
-            assert!((0.96..=1.03).contains(&(sum / all)), "{mbps} Mbit/s, each {step} us: {sum} of {all}");
+            pace.set(us(BEGIN), Some(Rate::from_bps(mbps * 1_000_000)));
+            let (sum, all) = (written(&mut pace, 1_000_000, late) as f64, mbps as f64 * 125_000.0);
+            assert!((0.96..=1.03).contains(&(sum / all)), "{mbps} Mbit/s, {late} us late: {sum} of {all}");
         }
     }
 
     #[test]
-    fn after_a_late_wake_up_two_quanta_leave_and_no_more() {
+    fn lost_time_is_made_up_for_by_quanta_at_twice_the_pace_and_not_by_a_burst() {
         let mut pace = Pace::default();
-        pace.set(Time::ZERO, Some(Rate::from_bps(80_000_000)));
-        pace.wrote(us(0), 0, false);
-        assert_eq!(pace.room(us(999)), 0);
-        assert_eq!(pace.room(us(1_500)), 15_000);
-        assert_eq!(pace.room(us(500_000)), 20_000);
+        pace.set(us(BEGIN), Some(Rate::from_bps(80_000_000)));
+        assert_eq!(pace.room(us(BEGIN)), 5_000);
+        pace.wrote(us(BEGIN), 5_000, false);
+        assert_eq!((pace.room(us(BEGIN + 499)), pace.due()), (0, us(BEGIN + 500)));
+        let mut left = Vec::new();
+        let mut at = us(BEGIN + 500_000);
+        for _ in 0..4 {
+            left.push((at.since(us(BEGIN + 500_000)), pace.room(at)));
+            pace.wrote(at, pace.room(at), false);
+            at = pace.due();
+        }
+        let after = Span::from_micros;
+        assert_eq!(
+            left,
+            [(after(0), 5_000), (after(250), 5_000), (after(500), 5_000), (after(1_000), 5_000)]
+        );
     }
 
     #[test]
@@ -137,14 +171,14 @@ mod tests {
         let mut pace = Pace::default();
         assert_eq!((pace.room(us(0)), pace.due(), pace.unsent()), (usize::MAX, Time::NEVER, Bytes::ZERO));
         pace.set(us(5_000), Some(Rate::from_bps(80_000_000)));
-        assert_eq!((pace.room(us(5_000)), pace.unsent()), (10_000, Bytes::new(10_000)));
-        pace.wrote(us(5_000), 10_000, false);
-        assert_eq!((pace.room(us(5_999)), pace.due()), (0, us(6_000)));
+        assert_eq!((pace.room(us(5_000)), pace.unsent()), (5_000, Bytes::new(15_000)));
+        pace.wrote(us(5_000), 5_000, false);
+        assert_eq!((pace.room(us(5_499)), pace.due()), (0, us(5_500)));
         // Another rate is no more room.
-        pace.set(us(5_500), Some(Rate::from_bps(40_000_000)));
-        assert_eq!((pace.room(us(5_500)), pace.due()), (0, us(6_000)));
-        pace.set(us(5_600), None);
-        assert_eq!((pace.room(us(5_600)), pace.due()), (usize::MAX, Time::NEVER));
+        pace.set(us(5_200), Some(Rate::from_bps(40_000_000)));
+        assert_eq!((pace.room(us(5_200)), pace.due().since(us(5_579)) < Span::from_micros(1)), (0, true));
+        pace.set(us(5_300), None);
+        assert_eq!((pace.room(us(5_300)), pace.due()), (usize::MAX, Time::NEVER));
     }
 
     #[test]
@@ -152,6 +186,6 @@ mod tests {
         let mut pace = Pace::default();
         pace.set(us(9_000), Some(Rate::from_bps(8_000_000_000)));
         pace.wrote(us(9_000), 0, true);
-        assert_eq!(pace.due(), us(10_000));
+        assert_eq!(pace.due(), us(9_200));
     }
 }

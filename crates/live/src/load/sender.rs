@@ -165,6 +165,8 @@ impl<'a> Sending<'a> {
                     self.poller.change(socket, id as u64, flow.interest())?;
                 }
                 flow.phase = Phase::Sending;
+                // What is written without the pace leaves as fast as acknowledgements come.
+                self.take_pace(id)?;
                 self.write(id)
             }
             Phase::Sending if now >= flow.stop() => self.finish(id, None),
@@ -177,7 +179,8 @@ impl<'a> Sending<'a> {
     /// Tells the receivers with sizers what their senders know, and does what they ask.
     fn confer(&mut self) -> Result<(), LiveError> {
         let Some(liaison) = self.liaison else { return Ok(()) };
-        for (id, flow) in self.flows.iter_mut().enumerate() {
+        for id in 0..self.flows.len() {
+            let flow = &self.flows[id];
             let (Some(socket), Some(_), Phase::Holding { .. } | Phase::Sending | Phase::Draining { .. }) =
                 (&flow.socket, &flow.config.sizer, flow.phase)
             else {
@@ -188,13 +191,23 @@ impl<'a> Sending<'a> {
                 let retransmits = u64::from(info.total_retrans);
                 liaison.report(id, SenderReport { busy, window_limited, retransmits });
             }
-            if let Some(rate) = liaison.take_pace(id) {
-                flow.pace.set(self.clock.now(), rate);
-                options::set_unsent_limit(socket, flow.pace.unsent())?;
-                if flow.phase == Phase::Sending {
-                    self.poller.change(socket, id as u64, flow.interest())?;
-                }
-            }
+            self.take_pace(id)?;
+        }
+        Ok(())
+    }
+
+    /// Keeps to the pace that the receiver last asked for.
+    fn take_pace(&mut self, id: usize) -> Result<(), LiveError> {
+        let flow = &mut self.flows[id];
+        let (Some(socket), Some(rate)) =
+            (&flow.socket, self.liaison.and_then(|liaison| liaison.take_pace(id)))
+        else {
+            return Ok(());
+        };
+        flow.pace.set(self.clock.now(), rate);
+        options::set_unsent_limit(socket, flow.pace.unsent())?;
+        if flow.phase == Phase::Sending {
+            self.poller.change(socket, id as u64, flow.interest())?;
         }
         Ok(())
     }
@@ -240,6 +253,10 @@ impl<'a> Sending<'a> {
             let now = self.clock.now();
             let room = flow.pace.room(now).min(WRITE_SIZE);
             if room == 0 {
+                break;
+            }
+            if flow.pace.is_full(socket)? {
+                flow.pace.wrote(now, 0, true);
                 break;
             }
             if flow.written == flow.goal {

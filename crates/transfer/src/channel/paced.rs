@@ -44,6 +44,9 @@ impl Write for Paced<'_> {
             self.next = Some(pace.due());
             return Err(io::ErrorKind::WouldBlock.into());
         }
+        if pace.is_full(self.tcp).map_err(io::Error::other)? {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
         let first = parts.iter().find(|part| !part.is_empty()).map_or(&[][..], |part| part);
         let written = self.tcp.write(&first[..first.len().min(room)])?;
         pace.wrote(now, written, false);
