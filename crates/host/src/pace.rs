@@ -16,7 +16,7 @@ const MOST: Bytes = Bytes::new(64 << 10);
 const SOONEST: Span = Span::from_micros(200);
 /// So many quanta are made up for after a late wake-up.
 const REGAINED: u64 = 2;
-/// So many wait unsent at most. With fewer the kernel sees no data that the window holds back, and reports none.
+/// So many wait unsent at most. With two a transfer had 0.9 of the goodput (docs/papers/sobas.md, section 7).
 const UNSENT: u64 = 3;
 /// A wake-up that is later was not asked for, or the machine stood still.
 const LATEST: Span = Span::from_millis(2);
