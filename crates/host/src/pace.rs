@@ -16,9 +16,9 @@ const MOST: Bytes = Bytes::new(64 << 10);
 const SOONEST: Span = Span::from_micros(200);
 /// So many quanta are made up for after a late wake-up.
 const REGAINED: u64 = 2;
-/// So many wait unsent at most. With two a transfer had 0.9 of the goodput (docs/papers/sobas.md, section 7).
+/// So many may wait unsent. With two a transfer had 0.9 of the goodput (docs/papers/sobas.md, section 7).
 const UNSENT: u64 = 3;
-/// A wake-up that is later was not asked for, or the machine stood still.
+/// A wake-up that is later than this does not count: nothing was to be written, or the machine stood still.
 const LATEST: Span = Span::from_millis(2);
 /// One part in this number of the mean lateness is the last wake-up's.
 const MEAN_OF: u64 = 16;
@@ -29,7 +29,7 @@ pub struct Pace {
     rate: Option<Rate>,
     /// When all that was written has had its time.
     free_at: Time,
-    /// Not before this time: the last quantum has half of its time, or the kernel took no more.
+    /// Not before this time: half of the last quantum's time has passed, or the kernel took no more.
     again: Time,
     /// How late wake-ups are in the mean.
     late: Span,
@@ -84,15 +84,17 @@ impl Pace {
         self.rate.map_or(Span::ZERO, |rate| rate.serialization(quantum(rate)).max(self.late * 2))
     }
 
-    /// With as much unsent in the socket ([`set_unsent_limit`](crate::options::set_unsent_limit)) nothing is written, so
-    /// that a window that opens lets out little at once. The kernel by itself fills a super-packet of 64 kB beyond its
-    /// limit ([`is_full`](Self::is_full)). Without a rate it is zero: the host's default.
+    /// The most bytes that may wait unsent in the socket, so that a window that opens lets out little at once. The
+    /// kernel is told ([`set_unsent_limit`](crate::options::set_unsent_limit)). But it adds up to 64 kB to a
+    /// super-packet that waits, so [`is_full`](Self::is_full) asks as well. Without a rate it is zero: the host's
+    /// default.
     #[must_use]
     pub fn unsent(&self) -> Bytes {
         self.rate.map_or(Bytes::ZERO, |rate| quantum(rate) * UNSENT)
     }
 
-    /// Whether so much waits unsent in `socket` that nothing may be written.
+    /// Whether `socket` holds [`unsent`](Self::unsent) bytes or more that are not sent yet. Then nothing may be
+    /// written.
     ///
     /// # Errors
     /// [`HostError`](crate::HostError), if the socket cannot be asked.
