@@ -6,6 +6,7 @@
 use crate::error::HostError;
 use std::fs;
 use std::path::{Path, PathBuf};
+use units::Bytes;
 
 /// How TCP behaves in a namespace. Congestion control is chosen per flow, not here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,8 +64,8 @@ impl Stack {
     /// itself. [`HostError::Setting`] if a file cannot be written or the value does not stick.
     pub fn apply(self) -> Result<Vec<SettingChange>, HostError> {
         let mut changes = self.apply_profile()?;
-        changes.push(raise_maximum("tcp_rmem", READ_MEMORY)?);
-        changes.push(raise_maximum("tcp_wmem", WRITE_MEMORY)?);
+        changes.push(raise_receive_memory()?);
+        changes.push(raise_send_memory()?);
         Ok(changes)
     }
 
@@ -88,6 +89,30 @@ impl Stack {
     }
 }
 
+/// Lets the receive buffers of the current thread's network namespace grow beyond what the kernel has.
+///
+/// # Errors
+/// [`HostError::Setting`] if `tcp_rmem` cannot be written or the value does not stick.
+pub fn raise_receive_memory() -> Result<SettingChange, HostError> {
+    change_maximum("tcp_rmem", |most| most.max(READ_MEMORY))
+}
+
+/// The same for send buffers.
+///
+/// # Errors
+/// As [`raise_receive_memory`], for `tcp_wmem`.
+pub fn raise_send_memory() -> Result<SettingChange, HostError> {
+    change_maximum("tcp_wmem", |most| most.max(WRITE_MEMORY))
+}
+
+/// Lets send buffers grow to `most` bytes of memory and no further.
+///
+/// # Errors
+/// As [`raise_send_memory`].
+pub fn limit_send_memory(most: Bytes) -> Result<SettingChange, HostError> {
+    change_maximum("tcp_wmem", |_| most.get())
+}
+
 /// Whether this thread is in the machine's first network namespace, or in that of process 1 (of a container). Process
 /// 1 may not be looked at where it holds more capabilities than this process, root or not. The first namespace also
 /// shows by the machine-wide settings that only it has.
@@ -97,20 +122,21 @@ fn in_first_namespace() -> bool {
     with_first_process || Path::new("/proc/sys/net/ipv4/tcp_mem").exists()
 }
 
-/// Raises the last of three numbers to at least `least`.
-fn raise_maximum(name: &str, least: u64) -> Result<SettingChange, HostError> {
+/// Sets the last of three numbers to what `change` makes of it, and the others to no more.
+fn change_maximum(name: &str, change: impl FnOnce(u64) -> u64) -> Result<SettingChange, HostError> {
     let path = path_of(name);
     let text = read(&path, "a maximum")?;
     let numbers: Vec<u64> = text.split(' ').filter_map(|number| number.parse().ok()).collect();
     let [min, default, max] = numbers[..] else {
         return Err(HostError::Setting {
             path,
-            value: format!("(three numbers, the last at least {least})"),
+            value: "(three numbers)".to_owned(),
             reason: format!("found {text:?} there"),
             help: "this kernel is not one tightlink knows",
         });
     };
-    write(name, &format!("{min} {default} {}", max.max(least)))
+    let most = change(max).clamp(min, i32::MAX as u64);
+    write(name, &format!("{min} {} {most}", default.min(most)))
 }
 
 fn write(name: &str, value: &str) -> Result<SettingChange, HostError> {

@@ -15,7 +15,7 @@ pub use wlan::{
 };
 
 use serde::Serialize;
-pub use transport::{BbrVariant, CubicVariant, LossDetection, Recovery, Transport, WindowVariant};
+pub use transport::{BbrVariant, CubicVariant, LossDetection, Recovery, SendBuffer, Transport, WindowVariant};
 use units::{Bytes, Fraction, Rate, Span};
 
 /// A whole scenario file.
@@ -144,7 +144,7 @@ pub struct Flow {
     pub delayed_ack: u64,
     /// A withheld acknowledgement leaves after this at the latest.
     pub delayed_ack_timeout: Span,
-    /// The smaller of send and receive buffer.
+    /// The receive window.
     pub socket_buffer: SocketBuffer,
     /// When the transfer starts.
     pub start: Spread<Span>,

@@ -7,25 +7,25 @@ use units::{Bytes, Span, Time};
 /// Linux begins there, too.
 pub const INITIAL_WINDOW: Bytes = Bytes::new(65_535);
 
-/// Room beyond twice what was delivered, in segments: what a sender adds while its window is still small
-/// (Linux, `tcp_rcv_space_adjust`).
-const ALLOWANCE: u64 = 16;
+/// Once the receiver knows how much memory a packet takes, the window is what its first buffer has room for: 131072 B
+/// (`tcp_rmem`), of which 170 in 256 are payload behind a TUN device (`scaling_ratio`).
+const FIRST_WINDOW: Bytes = Bytes::new(131_072 * 170 / 256);
 
 /// Segments that a sender begins with [rfc6928:2]: delivering less than that in a round trip calls for nothing.
 const INITIAL_SEGMENTS: u64 = 10;
 
-/// Dynamic right-sizing (Fisk & Feng 2001) by the rules of Linux (`tcp_rcv_space_adjust`, `tcp_rcv_rtt_update`,
-/// 4.20 and later).
+/// Dynamic right-sizing (Fisk & Feng 2001) by the rules of Linux 6.18 (`tcp_rcv_space_adjust`, `tcp_rcvbuf_grow`,
+/// `tcp_rcv_rtt_update`).
 ///
-/// Once per round trip, if more was delivered than in the largest one before: window = 2 x delivered + 16 segments.
-/// The window grows by as many times more again as the delivery has grown, twice over. So the window stays ahead of a
-/// sender that doubles. It never shrinks, and never exceeds the maximum.
+/// Once per round trip, if more was delivered than in the largest one before: window = 2 c + 4 c (c - old) / old, for c
+/// delivered now and `old` then. So the window stays ahead of a sender that doubles. It never shrinks, and never exceeds
+/// the maximum.
 ///
-/// Left out: `rcv_ssthresh`, which holds the window back while packets use memory badly; and the memory itself, so
-/// windows here are payload.
+/// Left out: `rcv_ssthresh`, which grows by two segments for each that arrives, and so stays ahead of a sender; the
+/// memory itself, so windows here are payload; and what is queued and not read yet, which Linux subtracts from c.
+/// Here it is delivered when the application has read it.
 #[derive(Clone, Copy, Debug)]
 pub struct Drs {
-    segment: Bytes,
     maximum: Bytes,
     window: Bytes,
     /// Not polled yet since it changed.
@@ -44,7 +44,6 @@ impl Drs {
     pub fn new(segment: Bytes, maximum: Bytes) -> Self {
         let window = INITIAL_WINDOW.min(maximum);
         Self {
-            segment,
             maximum,
             window,
             changed: true,
@@ -57,6 +56,7 @@ impl Drs {
 
     fn on_delivered(&mut self, now: Time, bytes: Bytes) {
         self.round_trip.on_delivered(now, bytes, self.window);
+        self.rise_to(FIRST_WINDOW);
         self.delivered += bytes;
         let since = *self.since.get_or_insert(now);
         if self.round_trip.estimate.is_none_or(|round_trip| now.since(since) < round_trip) {
@@ -72,10 +72,14 @@ impl Drs {
 
     fn grow(&mut self) {
         let (delivered, largest) = (u128::from(self.delivered.get()), u128::from(self.largest.get()));
-        let base = 2 * delivered + u128::from((self.segment * ALLOWANCE).get());
+        let base = 2 * delivered;
         let growth = base.saturating_mul(delivered - largest) / largest;
         let window = u64::try_from(base.saturating_add(growth.saturating_mul(2))).unwrap_or(u64::MAX);
-        let window = Bytes::new(window).min(self.maximum);
+        self.rise_to(Bytes::new(window));
+    }
+
+    fn rise_to(&mut self, window: Bytes) {
+        let window = window.min(self.maximum);
         if window > self.window {
             self.window = window;
             self.changed = true;
@@ -109,9 +113,9 @@ struct RoundTrip {
 }
 
 impl RoundTrip {
-    /// A sample by time stamps: smoothed as RFC 6298 does, by 1/8.
+    /// A sample by time stamps: a lower one counts at once, a higher one by 1/8.
     fn on_sample(&mut self, sample: Span) {
-        self.estimate = match self.estimate.filter(|_| self.sampled) {
+        self.estimate = match self.estimate.filter(|smoothed| self.sampled && sample >= *smoothed) {
             Some(smoothed) => Some(smoothed - smoothed / 8 + sample / 8),
             None => Some(sample),
         };

@@ -103,6 +103,9 @@ pub struct Host {
     /// zero: it never sleeps.
     #[serde(skip_serializing_if = "is_default")]
     pub wake_up: Span,
+    /// What the program that sends may have written and not seen acknowledged.
+    #[serde(skip_serializing_if = "is_default")]
+    pub send_buffer: SendBuffer,
 }
 
 /// A processor that has had nothing to do for this long sleeps: as long as Linux lets a virtual one poll before it
@@ -189,6 +192,51 @@ pub enum WindowVariant {
     /// As in Linux 6.18: in segments. A loss leaves a share of the window, and the acknowledgement that ends fast
     /// recovery counts for what it delivers.
     Linux,
+}
+
+/// The memory for what is written and not acknowledged (`sk_sndbuf`). The program fills it, and is woken to fill it again
+/// when a third of it is free (`sk_stream_is_writeable`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SendBuffer {
+    /// It is never the limit.
+    #[default]
+    Unlimited,
+    /// Up to [`LARGEST_SEND_BUFFER`], as Linux grows it.
+    Autotuned,
+    /// Up to so many bytes of memory.
+    AtMost(Bytes),
+}
+
+/// The last number of Linux's `tcp_wmem`: memory of a send buffer that grows unasked.
+pub const LARGEST_SEND_BUFFER: Bytes = Bytes::new(4 << 20);
+
+/// Payload in a send buffer's memory, in thousandths: 2.745 MB in 2.796 MB, at which the kernel woke the program (Linux
+/// 6.18, 2026-11-28, `tcp_probe`). The rest is the heads of its super-packets.
+const PAYLOAD_OF_MEMORY: u64 = 982;
+
+impl SendBuffer {
+    /// The memory; `None`: never the limit.
+    #[must_use]
+    pub const fn memory(self) -> Option<Bytes> {
+        match self {
+            Self::Unlimited => None,
+            Self::Autotuned => Some(LARGEST_SEND_BUFFER),
+            Self::AtMost(memory) => Some(memory),
+        }
+    }
+
+    /// Payload that a full buffer has.
+    #[must_use]
+    pub fn payload(self) -> Option<Bytes> {
+        self.memory().map(|memory| memory * PAYLOAD_OF_MEMORY / 1000)
+    }
+
+    /// Mean payload in the buffer of a program that always has more: between two thirds, at which it writes, and all.
+    #[must_use]
+    pub fn mean(self) -> Option<Bytes> {
+        self.payload().map(|payload| payload * 5 / 6)
+    }
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

@@ -15,18 +15,25 @@ const MOST: f64 = 1.5;
 /// application, and no time for W(t) [rfc9438:5.8]. Ours to choose.
 const PAUSE: u64 = 2;
 
+/// Before the first loss, and after a timeout, Linux's window grows by at least a segment for so many acknowledged ones:
+/// by 5 % in a round trip (`bictcp_update`). W(t) says nothing of a path whose capacity is not known yet.
+const FASTEST_COUNT: f64 = 20.0;
+
 /// RFC 9438, or as Linux has it (`net/ipv4/tcp_cubic.c` of 6.18). The cube root is computed at the start of an epoch,
 /// once per loss.
 ///
-/// The RFC's estimate of Reno grows as Reno does once it is back at the window before the loss. Linux's grows by
-/// [`ALPHA`] for good. Beside bursts, where losses are frequent, that is up to a fifth less goodput.
+/// Linux differs in three points:
+///
+/// - The RFC's estimate of Reno grows as Reno does once it is back at the window before the loss. Linux's grows by
+///   [`ALPHA`] for good. Beside bursts, where losses are frequent, that is up to a fifth less goodput.
+/// - Without a loss to go by, the window grows by 5 % in a round trip or more.
+/// - W(t) is met the least RTT ahead (`delay_min`), and not the smoothed one.
 #[derive(Clone, Copy, Debug)]
 pub struct Cubic {
     segment: Bytes,
     rest: Remainder,
     fast_convergence: bool,
-    /// The estimate grows as Reno does in the end [rfc9438:4.3].
-    catches_up: bool,
+    linux: bool,
     memory: Memory,
     /// Before the last congestion event.
     before: Memory,
@@ -64,7 +71,7 @@ impl Cubic {
             segment,
             rest: Remainder::default(),
             fast_convergence: true,
-            catches_up: true,
+            linux: false,
             memory,
             before: memory,
         }
@@ -73,7 +80,7 @@ impl Cubic {
     /// As Linux has it.
     #[must_use]
     pub fn of_linux(segment: Bytes) -> Self {
-        Self { catches_up: false, ..Self::new(segment) }
+        Self { linux: true, ..Self::new(segment) }
     }
 
     /// Without fast convergence [rfc9438:4.7], as the RFC's average windows have it.
@@ -122,18 +129,23 @@ impl Growth for Cubic {
         let mut epoch = self.memory.epoch.unwrap_or_else(|| self.memory.begin(ack.now, now));
         let since_plateau = epoch.age(ack.now, ack.rtt.smoothed) - epoch.k;
         // [rfc9438:4.3, equation 4]: once it is back where it was, the estimate grows as Reno does.
-        let caught_up = self.catches_up && epoch.estimate >= self.memory.prior;
+        let caught_up = !self.linux && epoch.estimate >= self.memory.prior;
         let alpha = if caught_up { 1.0 } else { ALPHA };
         let acked = segments(counted, self.segment);
         epoch.estimate += alpha * acked / now;
         self.memory.epoch = Some(epoch);
+        let uninformed = self.linux && (self.memory.maximum == 0.0 || self.memory.timed_out);
+        let least = if uninformed { counted.get() as f64 / FASTEST_COUNT } else { 0.0 };
         if window_at(since_plateau, epoch.plateau) < epoch.estimate {
             let wanted = (epoch.estimate - now) * self.segment.get() as f64;
-            return Bytes::new(wanted.max(0.0) as u64).min(counted);
+            if wanted >= least {
+                return Bytes::new(wanted.max(0.0) as u64).min(counted);
+            }
         }
-        let ahead = since_plateau + ack.rtt.smoothed.as_secs_f64();
-        let target = window_at(ahead, epoch.plateau).clamp(now, MOST * now);
-        self.rest.give((target - now) / now * counted.get() as f64, counted)
+        let ahead = if self.linux { ack.rtt.min } else { ack.rtt.smoothed };
+        let target = window_at(since_plateau + ahead.as_secs_f64(), epoch.plateau).clamp(now, MOST * now);
+        let wanted = (target - now) / now * counted.get() as f64;
+        self.rest.give(wanted.max(least), counted)
     }
 
     fn threshold_after(&mut self, event: &Congestion, window: Bytes) -> Bytes {

@@ -111,13 +111,16 @@ pub struct ResolvedFlow {
     pub start: Span,
     /// When it leaves; `None`: it stays.
     pub stop: Option<Span>,
-    /// The smaller socket buffer, or the largest that the sizer may make of it; `None`: never the limit.
+    /// The largest receive window, or the largest that the sizer may make of it; `None`: never the limit.
+    pub receive_window: Option<Bytes>,
+    /// What the buffers of both ends leave in flight in the mean, as a theory takes it: the lesser of the receive
+    /// window and [`SendBuffer::mean`](transport::SendBuffer::mean); `None`: never the limit.
     pub socket_buffer: Option<Bytes>,
     /// The name of the sizer that decides on the receive window, if one does.
     pub sizer: Option<String>,
     /// The share of goodput that the sizer may give up against a window without limit.
     pub regret: Option<f64>,
-    /// The kernel sizes the socket buffers unasked.
+    /// The kernel sizes the receive window unasked.
     pub autotuned: bool,
     /// Segments per acknowledgement.
     pub delayed_ack: u64,
@@ -355,6 +358,13 @@ fn transfers(
     let stream = |what: &str| Stream::new(scenario.seed, &format!("{} {what}", flow.name));
     let rtts = flow.rtt.as_ref().map(|rtt| values(rtt, flow.count, stream("rtt")));
     let starts = values(&flow.start, flow.count, stream("start"));
+    let receive_window = match flow.socket_buffer {
+        SocketBuffer::Max => None,
+        SocketBuffer::Autotuned => Some(scenario::AUTOTUNED),
+        SocketBuffer::Fixed(bytes) | SocketBuffer::Sized { max: bytes, .. } => Some(bytes),
+    };
+    let sent = flow.transport.host.send_buffer.mean();
+    let socket_buffer = receive_window.into_iter().chain(sent).min();
     let transfer = |(index, start): (usize, Span)| {
         let rtt = rtts.as_ref().map_or(least, |rtts| rtts[index]);
         ResolvedFlow {
@@ -381,11 +391,8 @@ fn transfers(
             size: flow.size,
             start,
             stop: flow.stop,
-            socket_buffer: match flow.socket_buffer {
-                SocketBuffer::Max => None,
-                SocketBuffer::Autotuned => Some(scenario::AUTOTUNED),
-                SocketBuffer::Fixed(bytes) | SocketBuffer::Sized { max: bytes, .. } => Some(bytes),
-            },
+            receive_window,
+            socket_buffer,
             sizer: match &flow.socket_buffer {
                 SocketBuffer::Sized { sizer, .. } => Some(sizer.clone()),
                 SocketBuffer::Max | SocketBuffer::Autotuned | SocketBuffer::Fixed(_) => None,

@@ -41,7 +41,7 @@ pub(crate) fn quantities(resolved: &Resolved, key: &str, typed: &str) -> Vec<Qua
     }
     if key.ends_with("socket_buffer") {
         let flow = flow_of(resolved, key);
-        let flow = flow.and_then(|flow| flow.socket_buffer.map(|buffer| (flow, buffer.get() as f64)));
+        let flow = flow.and_then(|flow| flow.receive_window.map(|buffer| (flow, buffer.get() as f64)));
         return flow.map_or_else(Vec::new, |(flow, bytes)| {
             size(bytes, bytes / flow.payload.get().max(1) as f64, resolved.link.rate, flow.base_rtt)
         });

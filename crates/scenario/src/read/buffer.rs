@@ -1,11 +1,11 @@
-//! `socket_buffer`: a word, a size, or a sizer.
+//! `socket_buffer`: a word, a size, or a sizer; `send_buffer`: a word or a size.
 
 use super::flow::sized;
 use super::keys::{At, Keys};
 use super::settings::share_above_zero;
 use crate::document::Value;
 use crate::schema;
-use crate::spec::SocketBuffer;
+use crate::spec::{SendBuffer, SocketBuffer};
 use units::Bytes;
 
 pub(super) fn socket_buffer(at: &At<'_>, segment: Option<Bytes>, header: Bytes) -> Option<SocketBuffer> {
@@ -21,6 +21,17 @@ pub(super) fn socket_buffer(at: &At<'_>, segment: Option<Bytes>, header: Bytes) 
     let accepted = "\"max\", \"autotuned\", a size such as \"400kB\", or a sizer such as { sizer = \"drs\", max = \"6MB\" }";
     let size = sized(at, accepted)?;
     holds_one(at, size, accepted, segment, header).then_some(SocketBuffer::Fixed(size))
+}
+
+pub(super) fn send_buffer(at: &At<'_>, segment: Option<Bytes>, header: Bytes) -> Option<SendBuffer> {
+    match at.node.typed() {
+        "unlimited" => return Some(SendBuffer::Unlimited),
+        "autotuned" => return Some(SendBuffer::Autotuned),
+        _ => {}
+    }
+    let accepted = "\"unlimited\", \"autotuned\", or a size such as \"4MB\"";
+    let size = sized(at, accepted)?;
+    holds_one(at, size, accepted, segment, header).then_some(SendBuffer::AtMost(size))
 }
 
 fn sizer(keys: &Keys<'_>, segment: Option<Bytes>, header: Bytes) -> Option<SocketBuffer> {

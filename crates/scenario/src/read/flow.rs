@@ -107,6 +107,7 @@ pub(super) fn transfers<'a>(
     let wake_up = keys.read("wake_up", |at| gathering(at, "us"));
     let access_rate = keys.read("access_rate", access_rate);
     let socket_buffer = keys.read("socket_buffer", |at| buffer::socket_buffer(at, segment, header));
+    let send_buffer = keys.read("send_buffer", |at| buffer::send_buffer(at, segment, header));
     let start = keys.read("start", |at| spread::spread(at, "s", count));
     let stop = stop(&keys, start.as_ref());
     let send_jitter = keys.read("send_jitter", |at| at.quantity("us"));
@@ -165,6 +166,7 @@ pub(super) fn transfers<'a>(
                     pause: pause?,
                     pause_interval: if pause? == Span::ZERO { Span::ZERO } else { pause_interval? },
                     wake_up: wake_up?,
+                    send_buffer: send_buffer?,
                 },
             },
             access_rate: access_rate?,

@@ -127,6 +127,7 @@ pub(super) const REASONS: &[Reason] = &[
     ("flow.window_variant", "the RFC is the specification", "RFC 5681 (3.1, 3.2)"),
     ("flow.tso", "one segment is one packet", OWN),
     ("flow.gro", "each segment is acknowledged by itself", OWN),
+    ("flow.send_buffer", "the congestion window is the limit, as theories have it", OWN),
     ("flow.quick_ack", "no phase of its own before delayed acknowledgements", "RFC 5681 (4.2)"),
     ("flow.quick_growth", "the receive window has grown before", OWN),
     ("flow.sack_compression", "an acknowledgement leaves at once beyond a hole", "RFC 5681 (4.2)"),

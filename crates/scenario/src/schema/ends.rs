@@ -85,16 +85,18 @@ pub(crate) const ENDS: &[Key] = &[
         kind: "whole number, 0 to 1000000",
         default: Hosts { rfc: "0", linux: "16", with: None, source: "`TCP_MAX_QUICKACKS`" },
         engines: "sim",
-        meaning: "number of segments that are acknowledged one by one before `delayed_ack` holds",
+        meaning: "number of acknowledgements that are sent at once before `delayed_ack` holds, and again after a \
+             segment that had arrived before",
         ..KEY
     },
     Key {
         name: "quick_growth",
         kind: "`true`, `false`",
-        default: Written("false"),
+        default: Hosts { rfc: "false", linux: "true", with: None, source: "`tcp_grow_window`" },
         engines: "sim",
         meaning: "segments are acknowledged one by one while the receive window grows. It begins at 64 kB and grows \
-             by two segments for each that arrives, up to `socket_buffer`, as Linux has it (`tcp_grow_window`). A \
+             by two segments for each that arrives, up to `socket_buffer`, as Linux has it (`tcp_grow_window`). \
+             With `\"autotuned\"` that limit moves through slow start, so all of it is acknowledged one by one. A \
              buffer that is forced to 64 MB, as `live` does for `\"max\"`, takes 23 000 segments for that",
         ..KEY
     },

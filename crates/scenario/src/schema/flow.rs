@@ -182,12 +182,29 @@ pub(crate) const SEGMENTS: &[Key] = &[
             rfc: r#""max""#,
             linux: r#""autotuned""#,
             with: None,
-            source: "`tcp_rmem`, `tcp_wmem`",
+            source: "`tcp_rmem`",
         },
         within: SIZER,
-        meaning: "the smaller of send and receive buffer: at most this much payload unacknowledged. `\"autotuned\"`: \
-             the kernel's own sizing. In `sim` that is the sizer `drs` up to 4194304 B, Linux's largest send \
-             buffer (`tcp_wmem`); `model` takes that size. A sizer moves the receive window while the flow runs",
+        meaning: "the receive window: at most this much payload unacknowledged. `\"autotuned\"`: the kernel's own \
+             sizing. In `sim` that is the sizer `drs` up to 22282240 B: 170/256 of the 32 MiB of `tcp_rmem` (Linux \
+             6.16 and later). Behind a TUN device, as `live` has it, that part of the memory is payload; behind a \
+             network card it is 229/256. A sizer moves the receive window while the flow runs",
+        ..KEY
+    },
+    Key {
+        name: "send_buffer",
+        kind: "`\"unlimited\"`, `\"autotuned\"`, or a size of at least one payload",
+        default: Hosts {
+            rfc: r#""unlimited""#,
+            linux: r#""autotuned""#,
+            with: None,
+            source: "`tcp_wmem`",
+        },
+        meaning: "memory for what the sending program has written and the receiver has not acknowledged. \
+             `\"autotuned\"` is 4194304 B, where Linux's `tcp_wmem` ends; a size is another end. 98.2 % of it are \
+             payload. The program fills it, and fills it again when a third is free, as a burst \
+             (`sk_stream_is_writeable`). So at most two thirds to all of it are in flight, and `model` takes five \
+             sixths. A program that writes small blocks after `poll` stays near two thirds, which no engine has",
         ..KEY
     },
 ];

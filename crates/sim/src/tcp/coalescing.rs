@@ -3,9 +3,10 @@
 //! - **Receive offload (GRO).** The network card raises its interrupt a little after the first segment, and
 //!   neighbours that are there by then are handed to TCP as one. TCP acknowledges them as one: a stretch
 //!   acknowledgement.
-//! - **Quick acknowledgements.** A young connection acknowledges every segment (`TCP_MAX_QUICKACKS`), a grown one every
-//!   second. Every segment is acknowledged, too, while the receive window grows (`tcp_grow_window`).
-//!   And at once where a super-packet of several segments ends, which has the PSH flag (`tcp_measure_rcv_mss`).
+//! - **Quick acknowledgements.** A young connection sends sixteen acknowledgements, each at once
+//!   (`TCP_MAX_QUICKACKS`); a grown one acknowledges every second segment. While the receive window grows, each segment
+//!   that it grows by asks for one more (`tcp_grow_window`). A segment that had arrived before asks for sixteen
+//!   (`tcp_enter_quickack_mode`). And at once where a super-packet of several segments ends, which has the PSH flag (`tcp_measure_rcv_mss`).
 //! - **Pauses.** The processor does something else for a while, or the hypervisor runs another machine on it. The
 //!   card's memory and the socket's backlog keep what arrives, and one acknowledgement speaks for all of it after.
 //! - **Waking up.** A processor that has had nothing to do sleeps, and takes a while to begin: what arrives meanwhile
@@ -55,9 +56,10 @@ pub(crate) struct Batch {
 pub(super) struct Coalescing {
     gro: Span,
     most: u64,
-    /// Segments yet to be acknowledged one by one.
+    /// Acknowledgements that are yet to be sent at once (`icsk_ack.quick`), and how many a connection begins with.
     quick: u64,
-    /// The receive window that it lets out, segments, where that grows; and the most that it grows to.
+    first_quick: u64,
+    /// The receive window that it lets out, segments, where that grows (`rcv_ssthresh`); and the most that it grows to.
     grown: Option<(u64, u64)>,
     compression: Span,
     /// What the card holds: more than one batch only in a pause.
@@ -104,6 +106,7 @@ impl Coalescing {
                 gro: host.gro,
                 most: (SUPER_PACKET / payload).max(1),
                 quick: host.quick_ack,
+                first_quick: host.quick_ack,
                 grown: host.quick_growth.then(|| (INITIAL_WINDOW / payload, LARGEST_WINDOW / payload)),
                 compression: host.sack_compression,
                 held: VecDeque::new(),
@@ -119,17 +122,16 @@ impl Coalescing {
         })
     }
 
-    /// Whether the receive window still grew to `window` with these segments, if they came in order.
-    fn grows(&mut self, window: u64, in_order: Option<u64>) -> bool {
-        let Some(((grown, most), count)) =
-            self.grown.as_mut().map(|(grown, most)| (grown, *most)).zip(in_order)
-        else {
-            return false;
-        };
-        let limit = window.min(most);
-        let grows = *grown < limit;
-        *grown = (*grown + GROWTH * count).min(limit.max(*grown));
-        grows
+    /// New segments have come, `count` as one: the window that is let out grows to `window` at most. If it does, one
+    /// more acknowledgement is sent at once. The number of those that are left is made odd for that, and so does not fall
+    /// below what it was.
+    fn grow(&mut self, window: u64, count: u64) {
+        let Some((grown, most)) = &mut self.grown else { return };
+        let limit = window.min(*most);
+        if *grown < limit {
+            *grown = (*grown + GROWTH * count).min(limit);
+            self.quick |= 1;
+        }
     }
 
     /// When the receiver next acts of itself.
@@ -266,22 +268,30 @@ impl Receiver {
     fn take_batch(&mut self, now: Time, batch: Batch) -> Option<(Acknowledgement, SackBlocks)> {
         let echo = (self.unacknowledged == 0).then_some(batch.sent.0);
         let (mut said, mut duplicate) = (None, false);
-        let before = self.expected;
+        // The application reads, and the window's limit moves, after TCP has taken the segments.
+        let (before, window) = (self.expected, self.window());
         for segment in batch.first..batch.end {
             let sent = if segment == batch.first { batch.sent.0 } else { batch.sent.1 };
             let ack = self.on_segment(now, segment, sent);
             duplicate |= ack.is_some_and(|ack| ack.duplicate);
             said = ack.or(said);
         }
-        let (in_order, window) = (self.expected > before, self.window());
+        let in_order = self.expected > before;
         let coalescing = self.coalescing.as_deref_mut()?;
         coalescing.least_rtt = coalescing.least_rtt.min(now.since(batch.sent.1));
         let count = batch.end - batch.first;
-        let quick =
-            batch.pushed || coalescing.quick > 0 || coalescing.grows(window, in_order.then_some(count));
-        coalescing.quick = coalescing.quick.saturating_sub(count);
+        if !duplicate {
+            coalescing.grow(window, count);
+        } else {
+            coalescing.quick = coalescing.quick.max(coalescing.first_quick);
+        }
+        let quick = batch.pushed || coalescing.quick > 0;
         if self.unacknowledged > 0 && (said.is_some() || quick) {
             said = Some(self.acknowledge_now(now, None));
+        }
+        if said.is_some() {
+            let coalescing = self.coalescing.as_deref_mut()?;
+            coalescing.quick = coalescing.quick.saturating_sub(1);
         }
         let mut ack = Acknowledgement { duplicate, ..said? };
         if let Some(echo) = echo.filter(|_| in_order) {

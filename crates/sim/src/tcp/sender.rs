@@ -3,14 +3,15 @@
 //! RFC 5681 windows and timers around an RFC 6675 scoreboard. The window bounds the segments in the network (`pipe`).
 //! So limited transmit (RFC 3042) and fast recovery follow from counting them. `sender/recovery.rs` repairs losses;
 //! `sender/pacing.rs` paces and measures delivery rates; `sender/options.rs` drives what else a flow may turn on:
-//! PRR, RACK-TLP, ECN, and `sender/offload.rs` segmentation offload. `sender/features.rs` says which of them there
-//! are.
+//! PRR, RACK-TLP, ECN. `sender/offload.rs` is segmentation offload, `sender/writer.rs` the send buffer.
+//! `sender/features.rs` says which of them there are.
 
 mod features;
 mod offload;
 mod options;
 mod pacing;
 mod recovery;
+mod writer;
 
 pub(crate) use features::{Features, Full, Paced, Plain};
 
@@ -124,6 +125,7 @@ impl Sender {
             options,
             pacing,
         };
+        sender.bound_by_writer(config.buffer_segments);
         sender.adopt::<Full>();
         sender
     }

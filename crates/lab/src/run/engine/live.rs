@@ -42,8 +42,16 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
     };
     // Buffers that the kernel sizes unasked keep its own limits.
     let unasked = resolved.flows.iter().all(|flow| flow.autotuned);
+    let sent = send_memory(resolved);
     for namespace in [path.sender(), path.receiver()] {
-        namespace.run(move || if unasked { stack.apply_profile() } else { stack.apply() })??;
+        namespace.run(move || stack.apply_profile())??;
+        if !unasked {
+            namespace.run(host::raise_receive_memory)??;
+        }
+        namespace.run(move || match sent {
+            Some(memory) => host::limit_send_memory(memory),
+            None => host::raise_send_memory(),
+        })??;
         if !resolved.flows[0].transport.timestamps {
             namespace.sysctl("net.ipv4.tcp_timestamps", "0")?;
         }
@@ -256,14 +264,14 @@ pub(super) fn session(resolved: &Resolved) -> SessionConfig {
         size: flow.size,
         start: flow.start,
         stop: resolved.end,
-        window: match flow.socket_buffer {
+        window: match flow.receive_window {
             _ if flow.autotuned => Window::Autotuned,
             None => Window::Max,
             Some(limit) => Window::AtMost(limit),
         },
         sizer: flow.sizer.clone().map(|name| SizerChoice {
             name,
-            maximum: flow.socket_buffer.unwrap_or(LARGEST_WINDOW),
+            maximum: flow.receive_window.unwrap_or(LARGEST_WINDOW),
             // Both ends are ours here.
             pace: true,
             regret: flow.regret,
@@ -278,6 +286,21 @@ pub(super) fn session(resolved: &Resolved) -> SessionConfig {
         end: resolved.end,
         every: resolved.every.max(Span::from_millis(1)),
     }
+}
+
+/// The memory of send buffers, which is one limit for all flows; `None`: without one.
+fn send_memory(resolved: &Resolved) -> Option<Bytes> {
+    let each = resolved.flows.iter().map(|flow| flow.transport.host.send_buffer.memory());
+    each.collect::<Option<Vec<_>>>()?.into_iter().max()
+}
+
+/// Flows whose send buffers are to be smaller than that.
+fn send_memory_note(resolved: &Resolved) -> Option<String> {
+    let most = send_memory(resolved);
+    let all = |flow: &ResolvedFlow| flow.transport.host.send_buffer.memory() == most;
+    let most = most.map_or_else(|| "unlimited".to_owned(), Bytes::rounded);
+    (!resolved.flows.iter().all(all))
+        .then(|| format!("live: the kernel has one limit for all send buffers: the largest, {most}"))
 }
 
 fn join<T>(thread: JoinHandle<T>) -> Result<T, EngineError> {
@@ -308,6 +331,7 @@ fn record(
     notes.extend(report.stalled().map(Note::from));
     notes.extend(report.doubts(least_rtt(resolved)).into_iter().map(Note::from));
     notes.push(format!("live: {}", ::live::KERNEL_DECIDES).into());
+    notes.extend(send_memory_note(resolved).map(Note::from));
     for (sent, received) in sent.iter().zip(received) {
         let own = sent.notes.iter().chain(&received.notes).map(|note| format!("{}: {note}", sent.name));
         notes.extend(own.map(Note::from));

@@ -177,7 +177,7 @@ fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
         stop: flow.stop.map(|stop| Time::ZERO + stop),
         delayed_ack: flow.delayed_ack,
         delayed_ack_timeout: flow.delayed_ack_timeout,
-        socket_buffer: flow.socket_buffer.unwrap_or(Bytes::MAX),
+        socket_buffer: flow.receive_window.unwrap_or(Bytes::MAX),
         // Both ends are the simulator's, so the sender can be paced.
         sizer: sizer.map(|name| SizerPlan { name: name.into(), can_pace: true, regret: flow.regret }),
         send_jitter: flow.send_jitter,

@@ -233,10 +233,11 @@ impl Twin {
                 }
                 false => writeln!(text, "rtt = {{ uniform = [\"{}\", \"{}\"] }}", rtt.least, rtt.most),
             };
+            let unbounded = "socket_buffer = \"max\"\nsend_buffer = \"unlimited\"\n";
             if simulated {
-                let _ = writeln!(text, "socket_buffer = \"max\"\ninitial_ssthresh = \"{share}\"");
-            } else if share * 2 > scenario::AUTOTUNED {
-                text += "socket_buffer = \"max\"\n";
+                let _ = writeln!(text, "{unbounded}initial_ssthresh = \"{share}\"");
+            } else if share * 2 > transport::LARGEST_SEND_BUFFER {
+                text += unbounded;
             }
             if self.flows > 1 {
                 let _ = writeln!(

@@ -45,7 +45,7 @@ impl Sender {
         let mut room = self.room().min((window / 2).max(1)).max(u64::from(forced));
         if new_only {
             let advertised = self.buffer_segments.saturating_sub(self.board.outstanding());
-            room = room.min(advertised).min(self.total_segments - self.board.next());
+            room = room.min(advertised).min(self.written() - self.board.next());
         }
         if room == 0 {
             return true;
@@ -65,7 +65,7 @@ impl Sender {
 
     /// Whether more is waited for, where `limit` segments may leave.
     fn defers(&mut self, now: Time, limit: u64, most: u64, window: u64) -> bool {
-        let left = self.total_segments - self.board.next();
+        let left = self.written() - self.board.next();
         let una = self.board.una();
         let smoothed = self.rtt.smoothed();
         let Some(offload) = self.options.as_deref_mut().and_then(|options| options.offload.as_mut()) else {

@@ -2,6 +2,7 @@
 //! is a file of its own; here the sender drives them.
 
 use super::offload::Offload;
+use super::writer::Writer;
 use super::{Episode, Features, Sender, SenderConfig, Transmission};
 use crate::tcp::Acknowledgement;
 use crate::tcp::blocks::Block;
@@ -24,6 +25,8 @@ pub(super) struct Options {
     /// The acknowledgement that ends fast recovery counts for what it delivers.
     credits_end: bool,
     pub(super) offload: Option<Offload>,
+    /// The program that sends, where its buffer may be the limit.
+    pub(super) writer: Option<Writer>,
     /// When the retransmission timer expires.
     retransmission: Time,
     /// Outstanding and selectively acknowledged before the acknowledgement at hand.
@@ -56,6 +59,7 @@ impl Options {
             credits_end: transport.host.window_variant == WindowVariant::Linux,
             // Who places every departure sends no super-packets.
             offload: (transport.host.tso && !wants.departures).then(Offload::default),
+            writer: Writer::of(transport.host.send_buffer, config.payload),
             retransmission: Time::NEVER,
             before: (0, 0),
         };
@@ -64,6 +68,7 @@ impl Options {
             && options.rack.is_none()
             && options.ecn.is_none()
             && options.offload.is_none()
+            && options.writer.is_none()
             && !options.credits_end
             && !transport.host.gathers();
         (!none).then(|| Box::new(options))
@@ -211,6 +216,7 @@ impl Sender {
         newly: u64,
         sample: Option<Span>,
     ) -> bool {
+        self.bound_by_writer(ack.window);
         let Some(options) = self.options.as_deref_mut() else { return false };
         let outstanding = self.board.next() - options.before.0;
         if let Some(timed) = &mut options.rack {

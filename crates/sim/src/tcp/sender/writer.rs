@@ -1,0 +1,67 @@
+//! The program that sends, and the memory between it and TCP (Linux's `sk_sndbuf`).
+//!
+//! The program writes until the memory is full, and sleeps. TCP wakes it when a third is free
+//! (`sk_stream_is_writeable`), and it fills the memory again, in large blocks. So a flow whose window is larger than the
+//! memory has between two thirds and all of it in flight, and what it writes leaves as a burst. A program that writes
+//! small blocks stays near two thirds; it is not here.
+
+use super::Sender;
+use cc::SUPER_PACKET;
+use transport::SendBuffer;
+use units::Bytes;
+
+/// The state of that, in segments.
+#[derive(Debug)]
+pub(super) struct Writer {
+    /// What is written and not acknowledged as the program is woken, at most, and after it has written.
+    low: u64,
+    full: u64,
+    /// One past the last segment written.
+    pub(super) written: u64,
+}
+
+impl Writer {
+    /// The program behind `buffer`, for segments with `payload` bytes; `None` if it is never the limit.
+    pub(super) fn of(buffer: SendBuffer, payload: Bytes) -> Option<Self> {
+        let memory = buffer.payload()?;
+        // The last super-packet is begun while there is memory: half of it is beyond, in the mean.
+        let full = ((memory + SUPER_PACKET / 2) / payload).max(1);
+        Some(Self { low: memory * 2 / 3 / payload, full, written: full })
+    }
+
+    /// Everything below `una` is acknowledged. True if the program writes.
+    fn is_woken(&mut self, una: u64) -> bool {
+        let woken = self.written.saturating_sub(una) <= self.low;
+        if woken {
+            self.written = una + self.full;
+        }
+        woken
+    }
+}
+
+impl Sender {
+    /// What the program has written bounds what may be sent, as `advertised` segments do.
+    pub(super) fn bound_by_writer(&mut self, advertised: u64) {
+        let una = self.board.una();
+        let Some(writer) = self.options.as_deref_mut().and_then(|options| options.writer.as_mut()) else {
+            return;
+        };
+        let written = writer.written;
+        let woken = writer.is_woken(una);
+        self.buffer_segments = advertised.min(writer.written - una);
+        // `tcp_rate_check_app_limited`: there was nothing to send, and the window was not the reason.
+        if woken
+            && self.board.next() >= written
+            && self.has_room()
+            && let Some(delivery) = self.pacing.delivery.as_deref_mut()
+        {
+            delivery.on_out_of_data(self.board.pipe());
+        }
+    }
+
+    /// One past the last segment that there is to send now.
+    pub(super) fn written(&self) -> u64 {
+        let writer = self.options.as_deref().and_then(|options| options.writer.as_ref());
+        writer.map_or(self.total_segments, |writer| writer.written.min(self.total_segments))
+    }
+}
