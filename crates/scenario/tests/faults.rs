@@ -260,6 +260,8 @@ fn segments_carry_data() {
         &in_flow("socket_buffer = 'mex'"),
         &["unknown \"mex\"", "\"max\", \"autotuned\", a size", "a sizer"],
     );
+    says(&in_flow("send_buffer = '1000B'"), &["1kB, less than the 1.448kB of data in one segment"]);
+    says(&in_flow("send_buffer = 'max'"), &["unknown \"max\"", "\"unlimited\", \"autotuned\", or a size"]);
     says(&in_flow("socket_buffer = [1]"), &["a list", "\"max\", \"autotuned\", a size", "a sizer"]);
 }
 

@@ -1,7 +1,8 @@
 //! What `host` sets, and what it leaves to the keys of the flow.
 
 use tightlink_scenario::{
-    BbrVariant, CubicVariant, Document, Flow, Host, LossDetection, Recovery, SocketBuffer, WindowVariant,
+    BbrVariant, CubicVariant, Document, Flow, Host, LossDetection, Recovery, SendBuffer, SocketBuffer,
+    WindowVariant,
 };
 use units::{Rate, Span};
 
@@ -26,7 +27,8 @@ fn linux_is_the_transport_of_linux() {
     assert_eq!((linux.delayed_ack, linux.delayed_ack_timeout), (2, Span::from_millis(40)));
     assert_eq!(linux.access_rate, Some(Rate::from_bps(10_000_000_000)));
     assert_eq!((host.pause, host.pause_interval), (Span::from_millis(1), Span::from_millis(200)));
-    assert!(host.tso && !host.quick_growth);
+    assert!(host.tso && host.quick_growth);
+    assert_eq!(host.send_buffer, SendBuffer::Autotuned);
 }
 
 #[test]
@@ -45,6 +47,17 @@ fn only_cubic_has_hystart_on_linux() {
 fn a_written_key_comes_before_its_host() {
     assert_eq!(flow("host = 'linux'\ndelayed_ack = 3").delayed_ack, 3);
     assert_eq!(flow("host = 'linux'\naccess_rate = 'unlimited'").access_rate, None);
+}
+
+/// A size is the memory of the buffer; without a host there is no limit, and the scenario's hash knows of none.
+#[test]
+fn a_send_buffer_is_a_word_or_a_size() {
+    let of = |keys: &str| flow(keys).transport.host.send_buffer;
+    assert_eq!(of(""), SendBuffer::Unlimited);
+    assert_eq!(of("host = 'linux'\nsend_buffer = 'unlimited'"), SendBuffer::Unlimited);
+    assert_eq!(of("send_buffer = '1MB'"), SendBuffer::AtMost(units::Bytes::new(1_000_000)));
+    assert_eq!(of("send_buffer = 'autotuned'").memory(), Some(units::Bytes::new(4_194_304)));
+    assert_eq!(SendBuffer::Unlimited.mean(), None);
 }
 
 #[test]

@@ -50,21 +50,22 @@ fn the_window_is_twice_the_delivery_and_more_while_that_grows() {
     play(
         &mut drs(6_000_000),
         &[
-            (1, 1_000, None), // the round trip begins here
+            // The round trip begins here. The first buffer has room for 81920 B of payload.
+            (1, 1_000, Some(81_920)),
             // 10 segments in all: no more than any sender begins with.
             (101, 9_000, None),
-            // Twice as much: (2 x 20 + 16) x (1 + 2 x (20 - 10) / 10) segments.
-            (201, 20_000, Some(168_000)),
+            // Twice as much: 2 x 20 + 4 x 20 x (20 - 10) / 10 segments.
+            (201, 20_000, Some(120_000)),
             // Not a round trip later: it counts for the next.
             (250, 10_000, None),
-            // (2 x 40 + 16) x (1 + 2 x (40 - 20) / 20).
-            (301, 30_000, Some(288_000)),
+            // 2 x 40 + 4 x 40 x (40 - 20) / 20.
+            (301, 30_000, Some(240_000)),
             // As much as before: it stays.
             (401, 40_000, None),
             // Less: it never shrinks, and a return to as much is no growth.
             (501, 5_000, None),
             (601, 40_000, None),
-            // A tenth more: (2 x 44 + 16) x 1.2 = 124.8 segments, less than there is.
+            // A tenth more: 2 x 44 + 4 x 44 x 0.1 = 105.6 segments, less than there is.
             (701, 44_000, None),
         ],
     );
@@ -73,14 +74,14 @@ fn the_window_is_twice_the_delivery_and_more_while_that_grows() {
 #[test]
 fn the_maximum_is_not_exceeded() {
     let mut drs = drs(100_000);
-    play(&mut drs, &[(1, 1_000, None), (101, 50_000, Some(100_000)), (201, 500_000, None)]);
+    play(&mut drs, &[(1, 1_000, Some(81_920)), (101, 50_000, Some(100_000)), (201, 500_000, None)]);
 }
 
 #[test]
 fn nothing_moves_before_a_round_trip_is_known() {
     let mut drs = Drs::new(SEGMENT, Bytes::new(6_000_000));
     assert_eq!(polled(&mut drs, Time::ZERO), Some(INITIAL_WINDOW));
-    play(&mut drs, &[(1, 20_000, None), (50, 20_000, None)]);
+    play(&mut drs, &[(1, 20_000, Some(81_920)), (50, 20_000, None)]);
 }
 
 /// Without time stamps a window's worth of data, 65535 bytes at first, tells the round trip.
@@ -91,11 +92,11 @@ fn without_time_stamps_a_windows_worth_of_data_is_timed() {
     play(
         &mut drs,
         &[
-            (1, 1_000, None), // timing begins
+            (1, 1_000, Some(81_920)), // timing begins
             (50, 40_000, None),
             // 65535 B more in 120 ms: that is the round trip. 66.535 segments delivered since it began:
-            // (2 x 66.535 + 16) x (1 + 2 x (66.535 - 10) / 10).
-            (121, 25_535, Some(1_834_604)),
+            // 2 x 66.535 + 4 x 66.535 x (66.535 - 10) / 10.
+            (121, 25_535, Some(1_637_692)),
             // Within 120 ms: the same round trip still.
             (200, 40_000, None),
         ],
@@ -103,11 +104,14 @@ fn without_time_stamps_a_windows_worth_of_data_is_timed() {
 }
 
 #[test]
-fn samples_are_smoothed_by_an_eighth() {
-    let mut drs = drs(6_000_000);
-    // 100 ms and a sample of 180 ms: 110 ms. 21 segments in it: (2 x 21 + 16) x (1 + 2 x (21 - 10) / 10).
-    drs.handle(at(0), Input::RoundTrip(Span::from_millis(180)));
-    play(&mut drs, &[(1, 1_000, None), (110, 19_000, None), (111, 1_000, Some(185_600))]);
+fn larger_samples_are_smoothed_by_an_eighth_and_a_lower_one_counts_at_once() {
+    let mut sizer = drs(6_000_000);
+    // 100 ms and a sample of 180 ms: 110 ms. 21 segments in it: 2 x 21 + 4 x 21 x (21 - 10) / 10.
+    sizer.handle(at(0), Input::RoundTrip(Span::from_millis(180)));
+    play(&mut sizer, &[(1, 1_000, Some(81_920)), (110, 19_000, None), (111, 1_000, Some(134_400))]);
+    let mut sizer = drs(6_000_000);
+    sizer.handle(at(0), Input::RoundTrip(Span::from_millis(40)));
+    play(&mut sizer, &[(1, 1_000, Some(81_920)), (40, 19_000, None), (41, 1_000, Some(134_400))]);
 }
 
 #[test]

@@ -71,3 +71,22 @@ fn after_a_timeout_w_of_t_begins_on_its_plateau() {
         ",
     );
 }
+
+/// Linux, `bictcp_update`: without a loss to go by at least one segment for twenty acknowledged ones, 5 % in a round trip.
+/// That holds before the first loss and after a timeout (`cubictcp_state`), and not after a loss.
+#[test]
+fn the_cubic_of_linux_grows_by_a_twentieth_until_it_knows_a_loss() {
+    let tuning = Tuning { linux_cubic: true, ..Tuning::default() };
+    let script = "
+        1s     | ack 1 x 100  | ~105
+        1.1s   | ack 1 x 105  | ~110.25
+        2s     | loss 110     | 77.175
+        2.1s   | ack 1 x 77   | ~77.704
+        3s     | timeout 77   | 1 slow-start
+        4s     | ack 1 x 54   | ~54.392 avoidance
+        4.1s   | ack 1 x 60   | ~57.392
+        ";
+    play(&Setup { tuning, ..avoiding("cubic", 100) }, script);
+    // By the RFC the window follows W(t), which has just begun.
+    play(&avoiding("cubic", 100), "1s | ack 1 x 100 | ~100.528");
+}

@@ -27,6 +27,7 @@ mod sack;
 mod sack1;
 mod timer;
 mod timestamps;
+mod writer;
 
 use super::blocks::Block;
 use super::{Acknowledgement, Full, Sender, SenderConfig};

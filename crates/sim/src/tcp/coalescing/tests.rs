@@ -114,6 +114,26 @@ fn while_the_window_grows_every_segment_is_acknowledged() {
     assert_eq!(said, [true, true, true, false, true, false, true]);
 }
 
+/// The window grows from 45 to 50 segments with the first three. Each makes the number of acknowledgements left odd, so
+/// these do not count against the two that a connection begins with (`quick |= 1` in `tcp_grow_window`).
+#[test]
+fn acknowledgements_of_a_growing_window_are_besides_those_of_a_young_connection() {
+    let host = Host { quick_ack: 2, quick_growth: true, ..Host::default() };
+    let mut receiver = receiver(host).advertising(50, None, Bytes::new(1448), true);
+    let said: Vec<bool> = (0..8).map(|segment| takes(&mut receiver, 100, segment).is_some()).collect();
+    assert_eq!(said, [true, true, true, true, true, false, true, false]);
+}
+
+#[test]
+fn a_segment_that_had_arrived_makes_the_connection_young_again() {
+    let mut receiver = receiver(Host { quick_ack: 2, ..Host::default() });
+    let said: Vec<bool> = (0..4).map(|segment| takes(&mut receiver, 100, segment).is_some()).collect();
+    assert_eq!(said, [true, true, false, true]);
+    // Of the two that it asks for, one says so.
+    let said: Vec<bool> = [1, 4, 5, 6].map(|segment| takes(&mut receiver, 200, segment).is_some()).into();
+    assert_eq!(said, [true, true, false, true]);
+}
+
 #[test]
 fn beyond_a_hole_the_fourth_acknowledgement_waits_for_a_twentieth_of_the_path() {
     let mut receiver = receiver(Host { sack_compression: Span::from_millis(1), ..Host::default() });
