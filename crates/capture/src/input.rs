@@ -41,6 +41,8 @@ pub(crate) struct Input<'a> {
     window: Vec<u8>,
     /// Where in `window` the bytes begin that have not been taken.
     at: usize,
+    /// Where they end.
+    end: usize,
     /// The offset of that in the file.
     offset: u64,
     ended: bool,
@@ -74,31 +76,30 @@ impl<'a> Input<'a> {
             None => Box::new(whole),
         };
         let window = Vec::new();
-        Ok(Self { source, compression: kind, window, at: 0, offset: 0, ended: false, cut: false })
+        Ok(Self { source, compression: kind, window, at: 0, end: 0, offset: 0, ended: false, cut: false })
     }
 
     /// The bytes that have not been taken: at least `wanted`, unless the file ends before.
     pub(crate) fn see(&mut self, wanted: usize) -> Result<&[u8], TraceError> {
-        while self.window.len() - self.at < wanted && !self.ended {
-            self.window.drain(..self.at);
-            self.at = 0;
-            let had = self.window.len();
-            self.window.resize(had.max(wanted) + PIECE, 0);
-            let read = self.source.read(&mut self.window[had..]);
-            self.window.truncate(had + *read.as_ref().unwrap_or(&0));
-            match read {
+        while self.end - self.at < wanted && !self.ended {
+            if self.window.len() - self.at < wanted || self.window.len() == self.end {
+                self.window.copy_within(self.at..self.end, 0);
+                (self.at, self.end) = (0, self.end - self.at);
+                self.window.resize(self.window.len().max(wanted + PIECE), 0);
+            }
+            match self.source.read(&mut self.window[self.end..]) {
                 Ok(0) => self.ended = true,
-                Ok(_) => {}
+                Ok(read) => self.end += read,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => self.failed(&error)?,
             }
-            if self.offset + self.window.len() as u64 > MOST_BYTES {
+            if self.offset + (self.end - self.at) as u64 > MOST_BYTES {
                 let found = format!("more than {} GiB of packets", MOST_BYTES >> 30);
                 return Err(TraceError::new(Place::Whole, found, "a file of at most so much, decompressed")
                     .help("take a part of it: editcap -r IN OUT 1-1000000"));
             }
         }
-        Ok(&self.window[self.at..])
+        Ok(&self.window[self.at..self.end])
     }
 
     /// Compressed data that end too early are a capture that was cut off; other trouble ends the reading.
@@ -118,7 +119,7 @@ impl<'a> Input<'a> {
     pub(crate) fn take(&mut self, length: usize) {
         self.at += length;
         self.offset += length as u64;
-        debug_assert!(self.at <= self.window.len());
+        debug_assert!(self.at <= self.end);
     }
 
     /// Moves on by `length` bytes, seen or not; whether there were as many.

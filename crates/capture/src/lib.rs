@@ -8,6 +8,8 @@
 mod csv;
 mod directions;
 mod error;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod input;
 mod link_layer;
 mod order;

@@ -211,7 +211,3 @@ fn mpls(mut data: &[u8]) -> Carried<'_> {
         data = rest;
     }
 }
-
-#[cfg(test)]
-#[path = "link_layer_tests.rs"]
-mod tests;

@@ -71,7 +71,7 @@ impl Order {
     /// The next packet, once none can come before it; with `ended` the next of those that are left.
     pub(crate) fn pop(&mut self, ended: bool) -> Option<Timed> {
         let Reverse(next) = self.waiting.peek()?;
-        let sure = next.nanos + WINDOW_NANOS <= self.latest;
+        let sure = self.latest.saturating_sub(next.nanos) >= WINDOW_NANOS;
         if !(sure || ended || self.waiting.len() > MOST_WAITING) {
             return None;
         }

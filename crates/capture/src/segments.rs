@@ -218,7 +218,3 @@ impl Cut {
             .map(move |index| (headers + segment.min(payload - index * segment)) as u16)
     }
 }
-
-#[cfg(test)]
-#[path = "segments_tests.rs"]
-mod tests;
