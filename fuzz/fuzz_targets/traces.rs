@@ -1,40 +1,54 @@
-// libFuzzer: -max_len=400 -dict=traces
-//! Files of traces: CSV and pcap. Input: a length of pieces, then the file.
+// libFuzzer: -max_len=600 -dict=traces
+//! Files of traces: CSV, pcap, pcapng; compressed or not. Input: a length of pieces and a choice of direction, then the
+//! file.
 
 #![no_main]
 
+use capture::{Place, Recording, TraceError, Wanted, read};
 use libfuzzer_sys::fuzz_target;
-use link::traffic::{Place, Trace, TraceError, TraceParser};
+use std::io::{self, Read};
 use tightlink_fuzz::ready;
 
 fuzz_target!(init: ready(), |input: &[u8]| {
-    let Some((&length, file)) = input.split_first() else { return };
-    let whole = parsed(file, file.len().max(1));
-    assert_eq!(parsed(file, usize::from(length).max(1)), whole, "pieces do not matter");
+    let Some((&first, file)) = input.split_first() else { return };
+    let (length, direction) = (usize::from(first >> 2).max(1), first & 3);
+    let prefix = |text: &str| Some(text.parse().expect("a prefix"));
+    let wanted = Wanted {
+        toward: if direction & 1 > 0 { prefix("198.18.0.2") } else { None },
+        from: if direction & 2 > 0 { prefix("128.0.0.0/1") } else { None },
+    };
+    let whole = read(file, &wanted);
+    assert_eq!(read(Pieces { file, length }, &wanted), whole, "pieces do not matter");
     match whole {
-        Ok(trace) => {
-            assert!(!trace.is_empty() && trace.len() <= file.len());
-            assert!(trace.largest().get() > 0);
-            let _ = (trace.mean_rate(), trace.duration(), trace.fingerprint());
+        Ok(Recording { trace, notes }) => {
+            assert!(!trace.is_empty() && notes.iter().all(|note| !note.is_empty()));
+            assert!(trace.largest().get() > 0 && trace.packets().all(|(_, size)| size > 0));
+            assert_eq!(trace.packets().map(|(gap, _)| gap).sum::<u64>(), trace.duration().as_nanos());
+            assert_eq!(trace.packets().map(|(_, size)| u64::from(size)).sum::<u64>(), trace.bytes().get());
+            let _ = (trace.mean_rate(), trace.fingerprint());
         }
-        Err(error) => {
-            assert!(!error.to_string().is_empty() && !error.accepted.is_empty());
-            match error.place {
-                Place::Line(line, column) => {
-                    let lines = file.split(|&byte| byte == b'\n').count() as u64;
-                    assert!((1..=lines).contains(&line) && (1..=file.len() as u64 + 1).contains(&column));
-                }
-                Place::Packet(packet, offset) => assert!(packet > 0 && offset <= file.len() as u64),
-                Place::Whole => {}
-            }
-        }
+        Err(error) => said(&error),
     }
 });
 
-fn parsed(file: &[u8], length: usize) -> Result<Trace, TraceError> {
-    let mut parser = TraceParser::default();
-    for piece in file.chunks(length) {
-        parser.feed(piece)?;
+fn said(error: &TraceError) {
+    assert!(!error.to_string().is_empty() && !error.accepted.is_empty());
+    match error.place {
+        Place::Line(line) => assert!(line > 0),
+        Place::Packet(packet, _) => assert!(packet > 0),
+        Place::Whole => {}
     }
-    parser.finish()
+}
+
+/// A file that comes a few bytes at a time.
+struct Pieces<'a> {
+    file: &'a [u8],
+    length: usize,
+}
+
+impl Read for Pieces<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let length = self.length.min(into.len());
+        self.file.read(&mut into[..length])
+    }
 }

@@ -6,8 +6,9 @@ type Checked = fn() -> bool;
 /// Ends the process unless every crate under test panics on overflows and failed `debug_assert!`s. A target that lacks
 /// these checks finds much less, and would not say so.
 pub fn ready() {
-    let crates: [(&str, Checked); 6] = [
+    let crates: [(&str, Checked); 7] = [
         ("units", units::fuzzing::checked),
+        ("capture", capture::fuzzing::checked),
         ("link", link::fuzzing::checked),
         ("scenario", scenario::fuzzing::checked),
         ("emu", emu::fuzzing::checked),

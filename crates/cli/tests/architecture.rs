@@ -30,6 +30,7 @@ const ROOMS: &[Room] = &[
     room(1, "air", &["units"]),
     room(1, "transport", &["units"]),
     room(1, "scenario", &["units", "transport"]),
+    room(2, "capture", &["units", "link"]),
     room(2, "estimate", &["units", "model"]),
     Room {
         layer: 2,
@@ -61,6 +62,7 @@ const ROOMS: &[Room] = &[
             "transport",
             "model",
             "link",
+            "capture",
             "air",
             "scenario",
             "cc",

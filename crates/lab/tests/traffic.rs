@@ -74,7 +74,7 @@ fn a_trace_is_read_from_beside_the_scenario_and_is_part_of_its_hash() {
     assert_ne!(resolve(&document).unwrap().hash, resolved.hash);
     fs::write(folder.join("t.csv"), "time_ms,size\n0,1000\n-1,1000\n").unwrap();
     let faults = resolve(&document).unwrap_err().to_string();
-    assert!(faults.contains("t.csv:3:1: the time \"-1\""), "{faults}");
+    assert!(faults.contains("t.csv:3: the time \"-1\""), "{faults}");
     fs::write(folder.join("t.csv"), "time_ms,size\n5,1000\n5,1000\n").unwrap();
     let faults = resolve(&document).unwrap_err().to_string();
     assert!(faults.contains("all packets at one instant") && faults.contains("repeat = false"), "{faults}");

@@ -1,13 +1,11 @@
 //! Cross traffic that does not answer to congestion: arrival processes, the same in simulator and emulator.
 //!
 //! Here: what a source is like, and [`Source`], its packets one after the other. `traffic/on_off.rs`: bursts and
-//! pauses; `traffic/trace.rs`: packets recorded elsewhere; `traffic/parse.rs`: their files, CSV and pcap.
+//! pauses; `traffic/trace.rs`: packets recorded elsewhere, which the room `capture` reads from files.
 
 mod on_off;
-mod parse;
 mod trace;
 
-pub use parse::{Place, TraceError, TraceParser};
 pub use trace::Trace;
 
 use on_off::Bursts;

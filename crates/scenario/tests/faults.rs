@@ -185,6 +185,13 @@ fn a_caret_lines_up_after_tabs_and_wide_letters() {
 #[test]
 fn rates_are_positive_and_in_bits() {
     let rate = |rate: &str| in_link(&format!("rate = {rate}\nqueue.limit = '9 packets'"));
+    for changing in ["['16Mbit/s', '4Mbit/s']", "{ '0s' = '16Mbit/s' }", "'trace.txt'", "'../traces/4g.up'"] {
+        says(
+            &rate(changing),
+            &["link.rate: ", "one rate for the whole run", "kind \"cbr\" that takes the difference"],
+        );
+    }
+    says(&rate("'16.Mbit'"), &["unknown unit"]);
     says(&rate("'-5Mbit/s'"), &["link.rate: a negative number"]);
     says(&rate("'0Mbit/s'"), &["link.rate: a rate of zero: nothing would pass"]);
     says(&rate("10"), &["link.rate: the integer 10", "help: write \"10Mbit/s\""]);

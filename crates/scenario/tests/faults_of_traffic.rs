@@ -18,6 +18,10 @@ fn traffic_keys_belong_to_their_kind() {
     );
     says(&traffic("kind = 'on-off'\nburst = '1ms'"), &["traffic[0].peak: missing"]);
     says(&traffic("kind = 'on-off'\nburst = '1ms'\npeak = '5Mbit/s'"), &["a peak of 5Mbit/s, not above"]);
+    says(
+        &traffic("kind = 'cbr'\ntoward = '10.0.0.1'"),
+        &["traffic[0].toward: this key belongs to kind = \"replay\""],
+    );
     says(&traffic("kind = 'onoff'"), &["unknown \"onoff\"", "did you mean \"on-off\"?"]);
     says(&traffic("kind = 'cbr'\npacket = '0B'"), &["packets of zero bytes"]);
     says(&traffic("kind = 'cbr'\nstart = '5s'\nstop = '5s'"), &["it stops at 5s but starts at 5s"]);

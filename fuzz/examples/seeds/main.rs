@@ -177,6 +177,17 @@ fn packets(out: &Path) -> io::Result<()> {
         }
         seeds.add(file)?;
     }
+    // The first bytes of each file of the tests that other tools have made, and those that are compressed as they are.
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/capture/tests/data");
+    for file in fs::read_dir(data)? {
+        let path = file?.path();
+        let bytes = fs::read(&path)?;
+        let packed = path.extension().is_some_and(|end| end == "gz" || end == "zst" || end == "lz4");
+        let length = if packed { bytes.len() } else { bytes.len().min(590) };
+        for direction in [0, 1, 2] {
+            seeds.add([&[0xfc | direction][..], &bytes[..length]].concat())?;
+        }
+    }
 
     let mut seeds = Seeds::of(out, "segment")?;
     for (gso, packet) in

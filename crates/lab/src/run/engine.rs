@@ -10,7 +10,7 @@ mod tests;
 
 pub(crate) use model::served_every;
 
-use crate::run::record::{Engine, Record, Summary};
+use crate::run::record::{Engine, Note, Record, Summary};
 use crate::run::resolve::Resolved;
 use scenario::Direction;
 use std::ops::ControlFlow;
@@ -68,11 +68,15 @@ pub fn run(engine: Engine, resolved: &Resolved, progress: Progress<'_>) -> Resul
     if progress(0.0, resolved.end.map(Span::as_secs_f64)).is_break() {
         return Err(EngineError::Stopped);
     }
-    match engine {
+    let mut record = match engine {
         Engine::Model => model::run(resolved),
         Engine::Sim => sim::run(resolved, progress),
         Engine::Live => live::run(resolved, progress),
-    }
+    }?;
+    let ended = || resolved.warmup + Span::from_secs_f64(record.summary.measured_s);
+    let end = resolved.end.or_else(|| (engine != Engine::Model).then(ended));
+    record.notes.extend(resolved.trace_notes(end).into_iter().map(Note::from));
+    Ok(record)
 }
 
 /// Whether `engine` is made for `resolved`; costs nothing and changes nothing. Figures and claims ask it; [`run`] asks

@@ -20,6 +20,7 @@ use scenario::spec;
 use scenario::{Column, Document, Faults, Scenario, SocketBuffer, Stack, Theory, did_you_mean};
 use sim::{CellPlace, CellPlan};
 use spread::values;
+use traffic::Unresponsive;
 use transport::{BbrVariant, CubicVariant, Transport, WindowVariant};
 use units::random::Stream;
 use units::{Bytes, Complaint, Rate, Span};
@@ -58,6 +59,8 @@ pub struct Resolved {
     pub flows: Vec<ResolvedFlow>,
     /// Unresponsive cross traffic.
     pub traffic: Vec<ResolvedTraffic>,
+    /// Remarks on the files of traces, which every engine's record repeats.
+    pub notes: Vec<String>,
     /// Populations of users that come and go.
     pub sessions: Vec<ResolvedSessions>,
     /// When the run stops; `None`: when every sized flow has ended.
@@ -211,7 +214,7 @@ pub fn resolve(document: &Document) -> Result<Resolved, Faults> {
     check_names(document, &scenario)?;
     let directions = Directions::new(&scenario.links);
     let flows = flows(&scenario, &directions);
-    let (traffic, contents) = traffic::traffic(document, &scenario, &directions)?;
+    let Unresponsive { traffic, contents, notes } = traffic::traffic(document, &scenario, &directions)?;
     let sessions = traffic::sessions(&scenario, &directions);
     let users = sessions.iter().flat_map(|sessions| &sessions.connections);
     let connections: Vec<&ResolvedFlow> = flows.iter().chain(users).collect();
@@ -239,6 +242,7 @@ pub fn resolve(document: &Document) -> Result<Resolved, Faults> {
         cell,
         flows,
         traffic,
+        notes,
         sessions,
         end: scenario.duration,
         warmup: scenario.warmup,

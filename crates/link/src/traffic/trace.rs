@@ -6,7 +6,7 @@ use units::{Bytes, Rate, Span};
 /// A gap that is kept apart since it does not fit in 32 bits.
 const LONG: u32 = u32::MAX;
 
-/// Packets in order of time. Made by [`TraceParser`](super::TraceParser).
+/// Packets in order of time. The room `capture` makes them from files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Trace {
     /// From the packet before, nanoseconds; of the first, zero.
@@ -30,7 +30,7 @@ pub(super) struct Cursor {
 
 impl Trace {
     /// Adds a packet of `size` bytes, `gap` nanoseconds after the one before.
-    pub(super) fn push(&mut self, gap: u64, size: u16) {
+    pub fn push(&mut self, gap: u64, size: u16) {
         let short = u32::try_from(gap).ok().filter(|short| *short != LONG);
         if short.is_none() {
             self.long.push((self.gaps.len(), gap));
@@ -44,6 +44,19 @@ impl Trace {
         for word in [gap, u64::from(size)] {
             self.fingerprint = (self.fingerprint ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(29);
         }
+    }
+
+    /// The packets: nanoseconds after the one before, and bytes.
+    pub fn packets(&self) -> impl Iterator<Item = (u64, u16)> + '_ {
+        let mut long = self.long.iter().map(|(_, gap)| *gap);
+        let gap = move |gap: u32| if gap == LONG { long.next().unwrap_or_default() } else { u64::from(gap) };
+        self.gaps.iter().copied().map(gap).zip(self.sizes.iter().copied())
+    }
+
+    /// The sum of the sizes.
+    #[must_use]
+    pub fn bytes(&self) -> Bytes {
+        Bytes::new(self.bytes)
     }
 
     /// How many packets there are.

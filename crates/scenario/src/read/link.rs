@@ -52,8 +52,7 @@ pub(super) fn links<'a>(root: &Keys<'a>) -> Option<Vec<LinkRead<'a>>> {
 fn link<'a>(at: &At<'a>, default_name: &str) -> Option<LinkRead<'a>> {
     let keys = at.keys(schema::LINK)?;
     let name = keys.or("name", default_name, At::text);
-    let rate: Option<Rate> =
-        keys.read("rate", |at| at.above_zero("Mbit/s", "a rate of zero: nothing would pass"));
+    let rate = keys.read("rate", rate);
     let delay = keys.read("delay", |at| at.quantity("ms"));
     let loss = keys.read("loss", loss);
     let jitter = keys.read("jitter", |at| at.quantity("ms"));
@@ -90,13 +89,33 @@ fn reverse<'a>(at: &At<'a>, rate: Option<Rate>) -> Option<(Keys<'a>, Option<Reve
     let keys = at.keys(schema::REVERSE)?;
     let rate = match keys.get("rate") {
         None => rate,
-        Some(at) => at.above_zero("Mbit/s", "a rate of zero: nothing would pass"),
+        Some(at) => self::rate(&at),
     };
     let queue = keys.read("queue", queue);
     let loss = keys.read("loss", loss);
     let reverse = || Some(Reverse { rate: rate?, queue: queue?, loss: loss? });
     let reverse = reverse();
     Some((keys, reverse))
+}
+
+/// Reads a rate. A list, a table or a file of rates is what other tools have for a rate that changes.
+fn rate(at: &At<'_>) -> Option<Rate> {
+    let changes = match &at.node.value {
+        Value::List(_) | Value::Table(_) => true,
+        Value::String(text) => {
+            let ending = text.rsplit_once('.').map_or("", |(_, ending)| ending);
+            let is_unit = ["bit", "bps"].iter().any(|unit| ending.to_ascii_lowercase().contains(unit));
+            ending.len() > 1 && ending.bytes().all(|byte| byte.is_ascii_alphabetic()) && !is_unit
+        }
+        _ => false,
+    };
+    if changes {
+        let help = "a rate that changes is the highest one here, and [[traffic]] of kind \"cbr\" that takes the \
+                    difference from its start to its stop: docs/guide/scenario.md";
+        at.fault(at.node.described(), "one rate for the whole run, such as \"16Mbit/s\"", Some(help.into()));
+        return None;
+    }
+    at.above_zero("Mbit/s", "a rate of zero: nothing would pass")
 }
 
 fn loss(at: &At<'_>) -> Option<Fraction> {

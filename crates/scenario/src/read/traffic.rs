@@ -130,6 +130,8 @@ fn replay(keys: &Keys<'_>, entry: usize, default_name: &str, way: Way) -> Option
     let name = keys.or("name", default_name, At::text);
     let file = keys.read("file", At::text);
     let repeat = keys.read("repeat", At::boolean);
+    let toward = keys.optional("toward", At::text);
+    let from = keys.optional("from", At::text);
     let start = keys.read("start", |at| at.quantity("s"));
     let stop = keys.optional("stop", |at| stop(at, start));
     Some(Replay {
@@ -137,6 +139,8 @@ fn replay(keys: &Keys<'_>, entry: usize, default_name: &str, way: Way) -> Option
         name: name?,
         file: file?,
         repeat: repeat?,
+        toward: toward?,
+        from: from?,
         start: start?,
         stop: stop?,
         path: way.names?,

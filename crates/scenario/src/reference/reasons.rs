@@ -155,6 +155,8 @@ pub(super) const REASONS: &[Reason] = &[
     ("traffic.name", "a single source needs no name", OWN),
     ("traffic.packet", "Ethernet's MTU", "IEEE 802.3"),
     ("traffic.repeat", "a trace is played once", OWN),
+    ("traffic.toward", "a capture mostly has one direction; one that has both is refused", OWN),
+    ("traffic.from", "a capture mostly has one direction; one that has both is refused", OWN),
     ("traffic.start", "traffic is there from the beginning", OWN),
     ("traffic.stop", "traffic stays to the end", OWN),
     ("traffic.handshake", "a session is its data; connections are set up outside of the question", OWN),

@@ -81,7 +81,7 @@ pub(super) const TRACE: &[Key] = &[
     Key {
         name: "file",
         kind: "text",
-        default: Required(r#"the path of a trace, such as "trace.csv" or "trace.pcap""#),
+        default: Required(r#"the path of a trace, such as "trace.csv" or "trace.pcapng""#),
         kinds: "replay",
         meaning: "the trace, relative to the scenario's folder",
         ..KEY
@@ -93,6 +93,23 @@ pub(super) const TRACE: &[Key] = &[
         engines: "sim live",
         kinds: "replay",
         meaning: "the trace begins anew at its end, one mean gap after its last packet",
+        ..KEY
+    },
+    Key {
+        name: "toward",
+        kind: "address or prefix",
+        default: Words("any"),
+        kinds: "replay",
+        meaning: "takes the trace's packets to this address only, or to addresses that begin so: `\"198.18.0.2\"`, \
+             `\"2001:db8::/32\"`",
+        ..KEY
+    },
+    Key {
+        name: "from",
+        kind: "address or prefix",
+        default: Words("any"),
+        kinds: "replay",
+        meaning: "takes the trace's packets from this address only, or from addresses that begin so",
         ..KEY
     },
 ];

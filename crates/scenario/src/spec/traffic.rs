@@ -58,6 +58,12 @@ pub struct Replay {
     pub file: String,
     /// Whether it begins anew at its end.
     pub repeat: bool,
+    /// The address or prefix to which its packets go; absent: any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub toward: Option<String>,
+    /// The address or prefix from which its packets come; absent: any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
     /// When its first packet comes.
     pub start: Span,
     /// No packet comes at or after this; absent: until the trace ends.

@@ -1,7 +1,7 @@
 //! `[[traffic]]` in numbers: arrival processes, traces, populations of users.
 
 use super::links::Directions;
-use super::{ResolvedFlow, trace, transfers};
+use super::{Resolved, ResolvedFlow, trace, transfers};
 use link::traffic::{Pattern, TrafficConfig};
 use scenario::spec::{self, Volume};
 use scenario::{Document, Faults, Scenario, Spread};
@@ -76,18 +76,29 @@ fn distribution<T: Copy>(spread: &Spread<T>, number: impl Fn(T) -> f64) -> Distr
     }
 }
 
-/// The arrival processes, replays last, and the fingerprints of the traces.
+/// The unresponsive traffic of a scenario.
+pub(super) struct Unresponsive {
+    /// The arrival processes, replays last.
+    pub(super) traffic: Vec<ResolvedTraffic>,
+    /// The fingerprints of the traces.
+    pub(super) contents: Vec<u64>,
+    /// Remarks on their files.
+    pub(super) notes: Vec<String>,
+}
+
+/// Resolves the arrival processes, and reads the traces.
 pub(super) fn traffic(
     document: &Document,
     scenario: &Scenario,
     directions: &Directions<'_>,
-) -> Result<(Vec<ResolvedTraffic>, Vec<u64>), Faults> {
+) -> Result<Unresponsive, Faults> {
     let mut all: Vec<_> = scenario.traffic.iter().map(|traffic| source(traffic, directions)).collect();
-    let (mut contents, mut faults) = (Vec::new(), Vec::new());
+    let (mut contents, mut notes, mut faults) = (Vec::new(), Vec::new(), Vec::new());
     for replay in &scenario.replays {
         match trace::read(document, replay) {
-            Ok(trace) => {
+            Ok((trace, remarks)) => {
                 contents.push(trace.fingerprint());
+                notes.extend(remarks);
                 let (start, stop) = (Time::ZERO + replay.start, stop(replay.stop));
                 let config = TrafficConfig::replay(trace, replay.repeat, start, stop);
                 let route = directions.there(&replay.path, replay.direction);
@@ -96,7 +107,31 @@ pub(super) fn traffic(
             Err(fault) => faults.push(fault),
         }
     }
-    if faults.is_empty() { Ok((all, contents)) } else { Err(faults.into()) }
+    if faults.is_empty() { Ok(Unresponsive { traffic: all, contents, notes }) } else { Err(faults.into()) }
+}
+
+impl Resolved {
+    /// Remarks on the traces: on their files, and on those that end before a run that lasts until `end`.
+    pub(crate) fn trace_notes(&self, end: Option<Span>) -> Vec<String> {
+        let ends = self.traffic.iter().filter_map(|traffic| {
+            let TrafficConfig { start, stop, .. } = traffic.config;
+            let Pattern::Replay { trace, repeat: false } = &traffic.config.pattern else { return None };
+            let last = start + trace.duration();
+            let end = (Time::ZERO + end?).min(stop);
+            // A capture that was made to fit ends a little before.
+            let left = end.as_secs_f64() - last.as_secs_f64();
+            (left > 0.01 * end.as_secs_f64()).then(|| {
+                let (name, last, end) = (&traffic.name, seconds(last), seconds(end));
+                format!("{name}: the trace ends at {last} s of {end} s; repeat = true begins it anew")
+            })
+        });
+        self.notes.iter().cloned().chain(ends).collect()
+    }
+}
+
+/// "4", "12.25": seconds with two decimals at most.
+fn seconds(time: Time) -> f64 {
+    (time.as_secs_f64() * 100.0).round() / 100.0
 }
 
 fn source(traffic: &spec::Traffic, directions: &Directions<'_>) -> ResolvedTraffic {

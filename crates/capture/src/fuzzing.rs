@@ -1,0 +1,3 @@
+//! For the fuzz targets only (`--cfg fuzzing`).
+
+units::fuzzing_checks!();

@@ -1,0 +1,58 @@
+//! Files of packets recorded elsewhere, read as traces of one direction of a link.
+//!
+//! Here: [`read`]. The bytes come through `input.rs`, decompressed. `pcap.rs`, `pcapng.rs` and `csv.rs` find the packets
+//! in them, `link_layer.rs` and `packet.rs` the size of each at the IP layer. `recording.rs` hands them to `order.rs`,
+//! `directions.rs` and `segments.rs`. What is read is hostile: whatever the bytes are, nothing panics, and memory has
+//! bounds that are stated. Files are opened elsewhere.
+
+mod csv;
+mod directions;
+mod error;
+#[cfg(fuzzing)]
+pub mod fuzzing;
+mod input;
+mod link_layer;
+mod order;
+mod packet;
+mod pcap;
+mod pcapng;
+mod recording;
+mod segments;
+
+pub use directions::{Prefix, Wanted};
+pub use error::{Place, TraceError};
+pub use input::MOST_BYTES;
+pub use recording::Recording;
+pub use segments::MOST_PACKETS;
+
+use input::Input;
+use recording::Recorder;
+use std::io::Read;
+
+/// Reads the packets that `wanted` takes: from a capture in pcap or pcapng, known by its first bytes, or from CSV;
+/// either as it is or compressed with gzip, zstd or lz4.
+///
+/// # Errors
+/// The first thing that is wrong with the file; if it holds no packets, or both directions of a link.
+///
+/// ```
+/// use tightlink_capture::{Wanted, read};
+/// let table = "time_ms,size\n0,1500\n2.5,40\n";
+/// let recording = read(table.as_bytes(), &Wanted::default())?;
+/// assert_eq!(recording.trace.len(), 2);
+/// # Ok::<(), tightlink_capture::TraceError>(())
+/// ```
+pub fn read(file: impl Read, wanted: &Wanted) -> Result<Recording, TraceError> {
+    let mut input = Input::new(file)?;
+    let first = input.see(4)?;
+    let (is_pcap, is_pcapng) = (pcap::begins(first), pcapng::begins(first));
+    let mut recorder = Recorder::new(wanted, is_pcap || is_pcapng);
+    if is_pcapng {
+        pcapng::read(&mut input, &mut recorder)?;
+    } else if is_pcap {
+        pcap::read(&mut input, &mut recorder)?;
+    } else {
+        csv::read(&mut input, &mut recorder)?;
+    }
+    recorder.finish()
+}

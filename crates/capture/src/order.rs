@@ -1,0 +1,90 @@
+//! Packets in order of time: what is out of order by less than a second is sorted.
+//!
+//! Two processors stamp packets with clocks that differ by microseconds, and a capture of several interfaces has
+//! buffers for each. So the packets of the last second wait, in a heap with a limit.
+
+use crate::error::{Place, TraceError};
+use crate::packet::Packet;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Packets may be out of order by this.
+const WINDOW_NANOS: u64 = 1_000_000_000;
+/// The most packets that wait: 48 bytes each.
+const MOST_WAITING: usize = 1 << 20;
+
+/// What is kept of a packet that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Timed {
+    pub nanos: u64,
+    /// Its number in the file, so that packets of one instant keep their order.
+    number: u64,
+    pub size: u32,
+    pub headers: u16,
+    pub kind: crate::packet::Kind,
+}
+
+/// Packets on their way into order.
+#[derive(Debug, Default)]
+pub(crate) struct Order {
+    waiting: BinaryHeap<Reverse<Timed>>,
+    latest: u64,
+    before: u64,
+    released: u64,
+    number: u64,
+    /// How many came before the packet in front of them.
+    early: u64,
+    /// The most that one came early by, nanoseconds.
+    most: u64,
+}
+
+impl Order {
+    /// Notes the time of a packet that the file has next, taken or not.
+    ///
+    /// # Errors
+    /// If it is out of order by more than can be sorted.
+    pub(crate) fn see(&mut self, nanos: u64, place: Place) -> Result<(), TraceError> {
+        self.early += u64::from(nanos < self.before);
+        self.before = nanos;
+        self.latest = self.latest.max(nanos);
+        let by = self.latest - nanos;
+        self.most = self.most.max(by);
+        if by < WINDOW_NANOS && nanos >= self.released {
+            return Ok(());
+        }
+        let found = format!("time runs backwards: it comes {} s before an earlier packet", by as f64 / 1e9);
+        let help = match place {
+            Place::Line(_) => "sort the lines by their time",
+            Place::Packet(..) | Place::Whole => "sort the capture: reordercap IN OUT",
+        };
+        Err(TraceError::new(place, found, "packets in order of time, or out of it by less than 1 s")
+            .help(help))
+    }
+
+    /// Adds a packet that was seen last.
+    pub(crate) fn push(&mut self, nanos: u64, packet: &Packet) {
+        let Packet { size, headers, kind, .. } = *packet;
+        self.number += 1;
+        self.waiting.push(Reverse(Timed { nanos, number: self.number, size, headers, kind }));
+    }
+
+    /// The next packet, once none can come before it; with `ended` the next of those that are left.
+    pub(crate) fn pop(&mut self, ended: bool) -> Option<Timed> {
+        let Reverse(next) = self.waiting.peek()?;
+        let sure = self.latest.saturating_sub(next.nanos) >= WINDOW_NANOS;
+        if !(sure || ended || self.waiting.len() > MOST_WAITING) {
+            return None;
+        }
+        self.released = next.nanos;
+        self.waiting.pop().map(|Reverse(next)| next)
+    }
+
+    /// A note on the packets that were sorted.
+    pub(crate) fn note(&self) -> Option<String> {
+        let (early, most) = (self.early, self.most as f64 / 1e6);
+        (early > 0).then(|| {
+            let were = if early == 1 { "packet was" } else { "packets were" };
+            format!("{early} {were} out of order, by {most} ms at most; all are sorted by time")
+        })
+    }
+}

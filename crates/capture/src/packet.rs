@@ -1,0 +1,98 @@
+//! One packet of a capture: its size at the IP layer, its ends, and what of it each of its segments repeats.
+
+use crate::link_layer::{Carried, LinkType};
+use etherparse::{LaxNetSlice, LaxSlicedPacket, TcpOptionElement, TransportSlice, ip_number};
+use std::net::IpAddr;
+
+/// What a packet carries, for the size of its segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    Tcp,
+    Udp,
+    /// Another protocol, a fragment, or what was not captured.
+    Other,
+}
+
+/// A packet of a capture or a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Packet {
+    /// Bytes at the IP layer.
+    pub size: u32,
+    /// Headers that each segment of a super-packet has; zero where none was seen.
+    pub headers: u16,
+    pub kind: Kind,
+    /// The largest payload that a SYN says its sender takes (RFC 9293, 3.7.1).
+    pub largest_segment: Option<u16>,
+    /// Source and destination.
+    pub ends: Option<(IpAddr, IpAddr)>,
+}
+
+impl Packet {
+    /// A packet of which only the size is known.
+    pub(crate) fn of_size(size: u32) -> Self {
+        Self { size, headers: 0, kind: Kind::Other, largest_segment: None, ends: None }
+    }
+
+    /// The IP packet in a frame of `original` bytes, of which `data` were captured; `None` if it carries no IP.
+    pub(crate) fn of_frame(link_type: LinkType, data: &[u8], original: u32) -> Option<Self> {
+        let shortest = link_type.shortest_header() as u32;
+        match link_type.carried(data) {
+            Carried::Other => None,
+            Carried::Unseen => original.checked_sub(shortest).filter(|size| *size > 0).map(Self::of_size),
+            Carried::Ip(packet) => {
+                let header = (data.len() - packet.len()) as u32;
+                Self::of_ip(packet, original.checked_sub(header).filter(|size| *size > 0)?)
+            }
+        }
+    }
+
+    /// An IP packet that fills `room` bytes of its frame, as far as it was captured. Its own length goes first: frames
+    /// are padded, and some have a checksum. A length of zero is that of a super-packet over 64 kB (BIG TCP), or of
+    /// one whose length the card was to write.
+    fn of_ip(packet: &[u8], room: u32) -> Option<Self> {
+        let Ok(sliced) = LaxSlicedPacket::from_ip(packet) else {
+            // Less than an IP header was captured.
+            return Some(Self::of_size(room));
+        };
+        let (says, network, payload, ends) = match sliced.net.as_ref()? {
+            LaxNetSlice::Ipv4(slice) => {
+                let header = slice.header();
+                let ends: (IpAddr, IpAddr) = (header.source_addr().into(), header.destination_addr().into());
+                let extension = slice.extensions().auth.map_or(0, |auth| auth.slice().len());
+                let network = header.slice().len() + extension;
+                let says = u32::from(header.total_len());
+                ((says >= network as u32).then_some(says), network, slice.payload(), ends)
+            }
+            LaxNetSlice::Ipv6(slice) => {
+                let header = slice.header();
+                let ends: (IpAddr, IpAddr) = (header.source_addr().into(), header.destination_addr().into());
+                let extensions = slice.extensions().slice().len();
+                let says = u32::from(header.payload_length());
+                // The option that says the length of a jumbogram (RFC 2675) goes when it is cut.
+                let jumbo = if says == 0 { extensions.min(8) } else { 0 };
+                let network = header.slice().len() + extensions - jumbo;
+                ((says > 0).then_some(says + 40), network, slice.payload(), ends)
+            }
+            LaxNetSlice::Arp(_) => return None,
+        };
+        let mut largest_segment = None;
+        let (kind, transport) = match &sliced.transport {
+            Some(TransportSlice::Tcp(tcp)) => {
+                if tcp.syn() {
+                    largest_segment = tcp.options_iterator().find_map(|option| match option {
+                        Ok(TcpOptionElement::MaximumSegmentSize(size)) => Some(size),
+                        _ => None,
+                    });
+                }
+                (Kind::Tcp, tcp.header_slice().len())
+            }
+            Some(TransportSlice::Udp(_)) => (Kind::Udp, 8),
+            // The header was not captured in full: most have time stamps.
+            None if payload.ip_number == ip_number::TCP && !payload.fragmented => (Kind::Tcp, 32),
+            None if payload.ip_number == ip_number::UDP && !payload.fragmented => (Kind::Udp, 8),
+            _ => (Kind::Other, 0),
+        };
+        let headers = (network + transport) as u16;
+        Some(Self { size: says.unwrap_or(room), headers, kind, largest_segment, ends: Some(ends) })
+    }
+}
