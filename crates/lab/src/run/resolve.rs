@@ -109,6 +109,8 @@ pub struct ResolvedFlow {
     pub size: Option<Bytes>,
     /// When it starts.
     pub start: Span,
+    /// A SYN crosses the path before the data.
+    pub handshake: bool,
     /// When it leaves; `None`: it stays.
     pub stop: Option<Span>,
     /// The smaller socket buffer, or the largest that the sizer may make of it; `None`: never the limit.
@@ -380,6 +382,7 @@ fn transfers(
             base_rtt: rtt.max(least),
             size: flow.size,
             start,
+            handshake: flow.handshake,
             stop: flow.stop,
             socket_buffer: match flow.socket_buffer {
                 SocketBuffer::Max => None,
