@@ -2,8 +2,8 @@
 
 use crate::print;
 use crate::problem::Problem;
-use lab::run::metric::{COLUMNS, FLOW, Known, LINK, Metric, of_run, value};
-use lab::run::record::{FlowSummary, LinkSummary, Record, SessionsSummary, WlanSummary};
+use lab::run::metric::{COLUMNS, FLOW, Known, LINK, Metric, TRAFFIC, of_run, value};
+use lab::run::record::{FlowSummary, LinkSummary, Record, SessionsSummary, TrafficSummary, WlanSummary};
 use lab::study::claims::Tally;
 use lab::study::claims::Verdict;
 use lab::study::curves::{Axis, CurveChart, Curves, HeatMap};
@@ -38,6 +38,10 @@ pub(crate) fn print_answers(answers: &[Answer]) -> Result<(), Problem> {
                     rows.push(flow_row(flow));
                 }
             }
+            for traffic in &record.summary.traffic {
+                titles.push(None);
+                rows.push(part_row(&traffic.name, TRAFFIC, traffic));
+            }
             for link in &record.summary.links {
                 titles.push(None);
                 rows.push(link_row(link));
@@ -50,6 +54,9 @@ pub(crate) fn print_answers(answers: &[Answer]) -> Result<(), Problem> {
             print::data(users(&answer.task.label(), sessions))?;
         }
         for record in &answer.records {
+            for traffic in &record.summary.traffic {
+                print::data(packets(&answer.task.label(), record, traffic))?;
+            }
             if let Some(wlan) = &record.summary.wlan {
                 print::data(air(&answer.task.label(), record, wlan))?;
             }
@@ -80,6 +87,30 @@ fn print_assumptions(answers: &[Answer]) -> Result<(), Problem> {
         }
     }
     Ok(())
+}
+
+/// A source's line below the table: its packets' delay from end to end.
+fn packets(case: &str, record: &Record, traffic: &TrafficSummary) -> String {
+    let shown = |key: &str, what: &str| {
+        let known = TRAFFIC.iter().find(|known| known.metric.key == key);
+        known
+            .and_then(|known| Some(format!(", {what}{}", known.metric.with_unit((known.get)(traffic)?))))
+            .unwrap_or_default()
+    };
+    let case = if case.is_empty() { String::new() } else { format!("{case}: ") };
+    let name = &traffic.name;
+    if traffic.packets == 0 {
+        return format!("{case}{} {name}: no packets in the measured time", record.summary.engine);
+    }
+    format!(
+        "{case}{} {name}: one-way delay {}{}{}{}{}",
+        record.summary.engine,
+        shown("delay_s.mean", "mean ").trim_start_matches(", "),
+        shown("delay_s.p95", "p95 "),
+        shown("delay_s.p99", "p99 "),
+        shown("jitter_s", "jitter "),
+        shown("loss_rate", "loss "),
+    )
 }
 
 /// A population's line below the table.

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use tightlink_lab::run::engine;
 use tightlink_lab::run::metric::{
-    FLOW, LINK, Metric, OVER_ALL, RUN, STATION, USERS, Unit, all, described, numbers, value,
+    FLOW, GROUP, LINK, Metric, OVER_ALL, RUN, STATION, TRAFFIC, USERS, Unit, all, described, numbers, value,
 };
 use tightlink_lab::run::record::{Engine, Summary};
 use tightlink_lab::study::task::tasks;
@@ -43,6 +43,11 @@ users = 5
 rtt = '60ms'
 session = '20kB'
 think = { exponential = '500ms' }
+[[traffic]]
+name = 'calls'
+kind = 'cbr'
+rate = '80kbit/s'
+packet = '200B'
 ";
 
 /// A wireless cell whose limit moves.
@@ -109,6 +114,7 @@ fn each_number_of_a_summary_is_a_metric_and_is_read_as_it_stands_there() {
     let of = |list: &str, keys: Vec<&str>| keys.iter().map(|key| format!("{list}.{key}")).collect::<Vec<_>>();
     let named = [
         of("flows.first", FLOW.iter().map(|known| known.metric.key).collect()),
+        of("traffic.calls", TRAFFIC.iter().map(|known| known.metric.key).collect()),
         of("links.a.reverse", LINK.iter().map(|known| known.metric.key).collect()),
         of("sessions.web", USERS.iter().map(|known| known.metric.key).collect()),
         of("wlan.stations.station-1.be", STATION.iter().map(|known| known.metric.key).collect()),
@@ -136,6 +142,8 @@ fn names_stand_once_and_say_their_unit() {
     }
     once(RUN.iter().map(|known| &known.metric));
     once(FLOW.iter().map(|known| &known.metric));
+    once(GROUP.iter().map(|known| &known.metric));
+    once(TRAFFIC.iter().map(|known| &known.metric));
     once(LINK.iter().map(|known| &known.metric));
     once(USERS.iter().map(|known| &known.metric));
     once(STATION.iter().map(|known| &known.metric));
@@ -149,8 +157,8 @@ fn table() -> String {
         let unit =
             if shown.is_empty() || shown == unit { unit.to_owned() } else { format!("{unit} ({shown})") };
         // Columns of flows and users came with their keys.
-        let older =
-            metric.column != metric.key && !key.starts_with("flows.") && !key.starts_with("sessions.");
+        let new = ["flows.", "sessions.", "traffic."].iter().any(|list| key.starts_with(list));
+        let older = metric.column != metric.key && !new;
         let older =
             if older { format!("`{}`", key.replace(metric.key, metric.column)) } else { String::new() };
         text += &format!("| `{key}` | {unit} | {} | {older} | {} |\n", metric.better, metric.words);

@@ -1,4 +1,4 @@
-//! How long transfers took: the share of the sized flows that were done so long after their start, and a table of the
+//! How long transfers took: the share of the sized flows that were done so long after they could send, and a table of the
 //! users.
 
 use super::Case;
@@ -42,7 +42,7 @@ pub(super) fn completion_chart(case: &Case) -> Chart {
         traces.push(Trace { engine: run.engine, role: None, name: run.engine.to_string(), x, y, bar_s: 0.0 });
     }
     let end = traces.iter().filter_map(|trace| trace.x.last().copied()).fold(0.0, f64::max);
-    let note = "share of the flows with a size that ended within this time after their start".to_owned();
+    let note = "share of the flows with a size that ended within this time after they could send".to_owned();
     let mut chart = finish("completion", "Completion times", "%", note, traces, &[]);
     chart.range = [0.0, 104.0];
     chart.levels.clear();

@@ -5,7 +5,8 @@
 //!
 //! Reading order: the structs here are all that a page shows. `charts` turns records into curves: [`flows`] chooses
 //! them, [`decimate`] thins them. `table`, `flow_table` and `page` write the HTML within `frame`. [`text`] escapes
-//! text and rounds numbers. `cell` has what only a wireless cell shows, `completion` how long transfers took.
+//! text and rounds numbers. `cell` has what only a wireless cell shows, `completion` how long transfers took, `traffic` what
+//! cross traffic met.
 //! `sentences` says in words what a case found. How a chart looks is decided in `assets/report.js`
 //! (`assets/figure.js`) and `assets/report.css`.
 //!
@@ -50,6 +51,7 @@ pub mod size;
 mod study;
 mod table;
 pub mod text;
+mod traffic;
 pub mod transfers;
 
 pub use case::Case;

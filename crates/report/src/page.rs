@@ -9,6 +9,7 @@ use super::frame::{Frame, scenario};
 use super::sentences::change;
 use super::table::{is_transfer, mark, table, table_hint, tag};
 use super::text::{escape_html, in_words, json_for_script, prose, short};
+use super::traffic::traffic_table;
 use super::{Case, Report, Verdict};
 use lab::run::record::Engine;
 use std::collections::BTreeMap;
@@ -213,7 +214,7 @@ fn cases(report: &Report, data: &[CaseData]) -> String {
     .collect()
 }
 
-/// The charts, then the tables of flows, stations and users. With several cases each section repeats its sentences; a
+/// The charts, then the tables of flows, stations, users and cross traffic. With several cases each section repeats its sentences; a
 /// single case shows them at the top.
 fn case_body(index: usize, case: &Case, data: &CaseData, several: bool) -> String {
     let mut out = String::new();
@@ -235,8 +236,12 @@ fn case_body(index: usize, case: &Case, data: &CaseData, several: bool) -> Strin
         }
         out += "</div>";
     }
-    let tables =
-        [("Flows", flow_table(case)), ("Stations", station_table(case)), ("Users", user_table(case))];
+    let tables = [
+        ("Flows", flow_table(case)),
+        ("Stations", station_table(case)),
+        ("Users", user_table(case)),
+        ("Cross traffic", traffic_table(case)),
+    ];
     for (title, table) in tables.into_iter().filter_map(|(title, table)| Some((title, table?))) {
         let _ = write!(out, "<h3>{title}</h3>{table}");
     }

@@ -148,6 +148,9 @@ pub struct Flow {
     pub socket_buffer: SocketBuffer,
     /// When the transfer starts.
     pub start: Spread<Span>,
+    /// A SYN and its answer cross the path before the data; of users see [`Sessions`].
+    #[serde(skip_serializing_if = "is_true")]
+    pub handshake: bool,
     /// When it leaves: nothing new is sent from then on; absent: it stays.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<Span>,
@@ -267,6 +270,10 @@ pub enum Theory {
     FixedPoint,
     /// Many flows: windows and the queue against time.
     Fluid,
+}
+
+fn is_true(value: &bool) -> bool {
+    *value
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

@@ -1,12 +1,13 @@
 //! One transfer: a sender and a receiver. What is under way between them is on the [lines](crate::medium::Lines), and
 //! before that in the queues.
 
+mod counts;
+mod opening;
 mod probing;
 mod receiving;
 mod way_back;
 
 use crate::medium::Medium;
-use crate::outcome::FlowReport;
 use crate::packet::{Packet, UnderWay};
 use crate::plan::FlowPlan;
 use crate::recorder::FlowView;
@@ -14,8 +15,9 @@ use crate::tagged::Tagged;
 use crate::tcp::{Acknowledgement, Block, Receiver, Sacks, Sender, SenderConfig};
 use crate::tcp::{Features, Full, Paced, Plain};
 use cc::CongestionControl;
-use link::Histogram;
+use counts::Counts;
 use link::assist::CongestionHeader;
+use opening::Opening;
 use probing::Probing;
 use sizing::{BufferSizer, Input};
 use std::mem;
@@ -32,7 +34,10 @@ pub(crate) struct Flow {
     way_back: Option<Box<WayBack>>,
     /// What its sizer measures by.
     probing: Option<Box<Probing>>,
-    /// When the sender starts, and after that, when jitter lets it send again.
+    /// Until its connection is established.
+    opening: Option<Box<Opening>>,
+    /// When the sender starts, and after that, when jitter lets it send again. While its connection is being set up,
+    /// when it sends the SYN.
     sends_at: Time,
     jitter: Span,
     stream: Stream,
@@ -40,6 +45,8 @@ pub(crate) struct Flow {
     size: Option<Bytes>,
     total_segments: u64,
     start: Time,
+    /// When it could send data.
+    established: Option<Time>,
     completed: Option<Time>,
     /// It was told to leave before it had sent all.
     left: bool,
@@ -48,39 +55,20 @@ pub(crate) struct Flow {
     counts: Box<Counts>,
 }
 
-/// Over the measured interval.
-#[derive(Debug, Default)]
-struct Counts {
-    since: Time,
-    delivered_before: u64,
-    /// By connections that this one has taken the place of.
-    delivered_earlier: u64,
-    sent: u64,
-    dropped: u64,
-    again: u64,
-    marks: u64,
-    timeouts_before: u64,
-    timeouts_earlier: u64,
-    /// The send window at the first drop.
-    first_loss_window: Option<Bytes>,
-    acknowledgements: u64,
-    acknowledgements_dropped: u64,
-    rtt: Histogram,
-    min_rtt: Option<Span>,
-    /// Where acknowledgements cross queues.
-    max_smoothed_rtt: Option<Span>,
-}
-
 impl Flow {
     /// # Panics
     /// If the registries lack its controller, its slow start or its sizer.
     pub(crate) fn new(index: u32, plan: FlowPlan, seed: u64) -> Self {
         let control = plan.control.build();
         let sizer = plan.sizer.as_ref().map(|sizer| sizer.build(&plan));
-        Self::with(index, plan, control, sizer, seed)
+        let opening = plan.handshake.then(|| Box::new(Opening::of(&plan)));
+        let mut flow = Self::with(index, plan, control, sizer, seed);
+        flow.established = flow.established.filter(|_| opening.is_none());
+        flow.opening = opening;
+        flow
     }
 
-    /// The same with a controller and a sizer that need not be of a registry.
+    /// The same with a controller and a sizer that need not be of a registry, on a connection that is there.
     pub(crate) fn with(
         index: u32,
         plan: FlowPlan,
@@ -125,6 +113,7 @@ impl Flow {
             receiver,
             way_back,
             probing: None,
+            opening: None,
             sends_at: plan.start,
             jitter: plan.send_jitter,
             stream: Stream::new(seed, &format!("flow {}", plan.name)),
@@ -132,6 +121,7 @@ impl Flow {
             size: plan.size,
             total_segments,
             start: plan.start,
+            established: Some(plan.start),
             completed: None,
             left: false,
             name: plan.name,
@@ -182,6 +172,9 @@ impl Flow {
     #[inline(always)]
     pub(crate) fn on_arrival<M: Medium>(&mut self, now: Time, arrival: &UnderWay, medium: &mut M) {
         if M::CARRIES_ACKNOWLEDGEMENTS && self.way_back.is_some() {
+            if arrival.segment.is_syn() {
+                return self.establish(now, arrival.sent, medium);
+            }
             let said = self.way_back.as_mut().and_then(|back| back.take(arrival.segment.number()));
             if let Some(Said { acknowledgement, blocks }) = said {
                 self.on_ack(now, &acknowledgement, blocks.as_slice(), medium);
@@ -190,6 +183,7 @@ impl Flow {
         }
         let number = match arrival.segment.plain_number() {
             Some(number) => number,
+            None if arrival.segment.is_syn() => return self.establish(now, arrival.sent, medium),
             None => match self.receive_other(now, arrival) {
                 Some(number) if arrival.segment.is_gathered() => {
                     return self.gather(now, number, arrival, medium);
@@ -215,6 +209,9 @@ impl Flow {
             self.on_receiver_deadline(now, medium);
         }
         if self.sends_at <= now {
+            if self.opening.is_some() {
+                return self.send_syn(now, medium);
+            }
             self.sends_at = Time::NEVER;
             self.send(now, medium);
         }
@@ -278,8 +275,7 @@ impl Flow {
         medium: &mut M,
     ) {
         if let Some(rtt) = self.sender.on_ack::<F>(now, ack, blocks) {
-            self.counts.rtt.record(rtt);
-            self.counts.min_rtt = Some(self.counts.min_rtt.map_or(rtt, |min| min.min(rtt)));
+            self.counts.observe(rtt);
             if M::CARRIES_ACKNOWLEDGEMENTS {
                 self.counts.max_smoothed_rtt = self.counts.max_smoothed_rtt.max(self.sender.smoothed_rtt());
             }
@@ -347,7 +343,9 @@ impl Flow {
 
     /// Sends nothing new any more; done once all that was sent has arrived.
     pub(crate) fn leave(&mut self, now: Time) {
-        self.sends_at = if now < self.start { Time::NEVER } else { self.sends_at };
+        let begun = self.established.is_some_and(|at| at <= now);
+        self.sends_at = if begun { self.sends_at } else { Time::NEVER };
+        self.opening = None;
         self.left = self.completed.is_none();
         self.sender.leave();
         if self.sender.is_done() && self.completed.is_none() {
@@ -364,6 +362,9 @@ impl Flow {
     /// A link dropped a segment of this flow.
     pub(crate) fn on_drop(&mut self) {
         self.counts.dropped += 1;
+        if self.opening.is_some() {
+            return;
+        }
         if self.counts.first_loss_window.is_none() {
             self.counts.first_loss_window = Some(self.sender.send_window());
         }
@@ -390,16 +391,6 @@ impl Flow {
         self.size.map_or(bytes, |size| bytes.min(size.get()))
     }
 
-    /// Starts the measured interval.
-    pub(crate) fn begin_measuring(&mut self, now: Time) {
-        *self.counts = Counts {
-            since: now,
-            delivered_before: self.delivered(),
-            timeouts_before: self.sender.timeouts(),
-            ..Counts::default()
-        };
-    }
-
     pub(crate) fn view(&self) -> FlowView {
         FlowView {
             delivered: Bytes::new(self.delivered()),
@@ -411,32 +402,5 @@ impl Flow {
     /// Shows what its controller has measured.
     pub(crate) fn measures(&self, show: &mut dyn FnMut(&'static str, f64)) {
         self.sender.measures(show);
-    }
-
-    /// What the flow did from the start of measurement to `end`.
-    pub(crate) fn report(self, end: Time) -> FlowReport {
-        let delivered = self.delivered() - self.counts.delivered_before + self.counts.delivered_earlier;
-        let counts = self.counts;
-        let from = counts.since.max(self.start);
-        FlowReport {
-            name: self.name,
-            delivered: Bytes::new(delivered),
-            active: self.completed.unwrap_or(end).since(from),
-            sent: counts.sent,
-            dropped: counts.dropped,
-            retransmits: counts.again,
-            timeouts: self.sender.timeouts() - counts.timeouts_before + counts.timeouts_earlier,
-            first_loss_window: counts.first_loss_window,
-            threshold: self.sender.threshold(),
-            marks: counts.marks,
-            acknowledgements: counts.acknowledgements,
-            acknowledgements_dropped: counts.acknowledgements_dropped,
-            rtt: counts.rtt,
-            min_rtt: counts.min_rtt,
-            max_smoothed_rtt: counts.max_smoothed_rtt,
-            completion: if self.left { None } else { self.completed.map(|at| at.since(self.start)) },
-            sized: self.probing.as_ref().and(self.receiver.wanted_window()),
-            sizing: self.receiver.sizer_changes().to_vec(),
-        }
     }
 }

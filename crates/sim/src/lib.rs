@@ -46,6 +46,7 @@
 mod agenda;
 mod endpoints;
 mod flow;
+mod handshake;
 mod medium;
 mod outcome;
 mod packet;

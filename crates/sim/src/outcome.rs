@@ -4,7 +4,7 @@ mod cell;
 
 pub use cell::{AccessReport, CellReport};
 
-use link::{Histogram, LinkReport, LinkState, SynchronizedLosses};
+use link::{Histogram, LinkReport, LinkState, SourceReport, SynchronizedLosses};
 use sizing::PhaseChange;
 use units::{Bytes, Rate, Span, Time};
 
@@ -32,6 +32,8 @@ pub struct Outcome<R> {
     pub losses: SynchronizedLosses,
     /// Every flow over the measured interval, in the plan's order.
     pub flows: Vec<FlowReport>,
+    /// Every source of cross traffic over the measured interval and its whole route, in the plan's order.
+    pub traffic: Vec<SourceReport>,
     /// Every population of users over the measured interval, in the plan's order.
     pub sessions: Vec<SessionsReport>,
     /// Events the loop handled, a measure of its work.
@@ -47,8 +49,13 @@ pub struct FlowReport {
     pub name: String,
     /// Payload received in order.
     pub delivered: Bytes,
-    /// How long the flow was active within the interval.
+    /// Payload to move; `None`: greedy.
+    pub size: Option<Bytes>,
+    /// How long the flow was there within the interval: from the instant at which it could send data until all of
+    /// them were acknowledged, or to the end.
     pub active: Span,
+    /// From its SYN until it could send data; `None` if it never could, or if its connection was there already.
+    pub handshake: Option<Span>,
     /// Segments sent, again or for the first time.
     pub sent: u64,
     /// Of those, dropped by a link.
@@ -69,12 +76,14 @@ pub struct FlowReport {
     pub acknowledgements_dropped: u64,
     /// Round-trip samples.
     pub rtt: Histogram,
+    /// Mean absolute difference between consecutive ones.
+    pub rtt_jitter: Option<Span>,
     /// The least of them.
     pub min_rtt: Option<Span>,
     /// The greatest smoothed round-trip time after a sample (RFC 6298). `None` without a sample. Also `None` where
     /// all propagation is lumped behind one link, since no time is spent on it there.
     pub max_smoothed_rtt: Option<Span>,
-    /// From the flow's start to its last byte's acknowledgement, for a sized flow that ended.
+    /// From the instant at which it could send data to its last byte's acknowledgement, for a sized flow that ended.
     pub completion: Option<Span>,
     /// The phases of its sizer, from the start of the run on.
     pub sizing: Vec<PhaseChange>,
@@ -83,10 +92,13 @@ pub struct FlowReport {
 }
 
 impl FlowReport {
-    /// Payload per time the flow was active.
+    /// Of a sized flow that ended, its size over its completion; of any other, payload per time that it was there.
     #[must_use]
     pub fn goodput(&self) -> Rate {
-        Rate::of(self.delivered, self.active)
+        match (self.size, self.completion) {
+            (Some(size), Some(completion)) => Rate::of(size, completion),
+            _ => Rate::of(self.delivered, self.active),
+        }
     }
 }
 

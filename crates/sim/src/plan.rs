@@ -103,7 +103,7 @@ pub struct FlowPlan {
     pub place: Option<CellPlace>,
     /// Payload to move; `None`: greedy.
     pub size: Option<Bytes>,
-    /// When the first segment may leave.
+    /// When the first segment may leave, or with a handshake the SYN.
     pub start: Time,
     /// When the flow leaves; `None`: it stays. From then on it sends nothing new. Data already sent is still
     /// delivered, and repaired if it is lost. A user's connection does not leave.
@@ -118,6 +118,8 @@ pub struct FlowPlan {
     pub sizer: Option<SizerPlan>,
     /// What a window opens for leaves later by a uniform random share of this.
     pub send_jitter: Span,
+    /// A SYN and its answer cross the path before the data. A user's connection has this from its population.
+    pub handshake: bool,
     /// How its two ends send, acknowledge and repair losses.
     pub transport: Transport,
     /// The rate of the sender's own line, on the wire; `None`: without limit. Segments leave one after the other at
@@ -132,8 +134,8 @@ impl FlowPlan {
         !self.return_route.is_empty() || self.place.is_some()
     }
 
-    /// A flow that always has data to send, from the beginning, over the first link. Segments have 1500 bytes on the
-    /// wire, each acknowledged by itself. The socket buffer is never the limit.
+    /// A flow that always has data to send, from the beginning, over the first link, on a connection that is already
+    /// there. Segments have 1500 bytes on the wire, each acknowledged by itself. The socket buffer is never the limit.
     #[must_use]
     pub fn greedy(name: &str, control: &str, base_rtt: Span) -> Self {
         let payload = Bytes::new(1448);
@@ -154,6 +156,7 @@ impl FlowPlan {
             socket_buffer: Bytes::MAX,
             sizer: None,
             send_jitter: Span::ZERO,
+            handshake: false,
             transport: Transport::default(),
             access_rate: None,
         }
@@ -186,7 +189,8 @@ impl SessionsPlan {
 
     /// The connection of a session of user `number`; `syn_lost`: its handshake was not answered at once.
     pub(crate) fn connection(&self, number: usize, syn_lost: bool, start: Time, size: Bytes) -> FlowPlan {
-        let mut connection = FlowPlan { start, size: Some(size), ..self.connections[number].clone() };
+        let own = self.connections[number].clone();
+        let mut connection = FlowPlan { start, size: Some(size), handshake: false, ..own };
         if syn_lost {
             connection.control.start.window = connection.payload;
         }

@@ -18,12 +18,12 @@ pub(crate) struct Tagged(u64);
 
 impl Tagged {
     /// The largest number there is.
-    pub(crate) const LARGEST: u64 = Self::PUSHED - 1;
+    const LARGEST: u64 = Self::PUSHED - 1;
     /// The last of a super-packet (PSH).
     const PUSHED: u64 = 1 << 57;
     /// The receiver's host gathers segments.
     const GATHERED: u64 = 1 << 58;
-    /// Not a segment at all: a probe, or a packet of a train.
+    /// Not a segment at all: a probe, or a packet of a train; both: one of a handshake.
     const PROBE: u64 = 1 << 59;
     const TRAIN: u64 = 1 << 60;
     /// ECT, CE, CWR.
@@ -70,6 +70,15 @@ impl Tagged {
         Self((train << 16) | packet | Self::TRAIN)
     }
 
+    /// The SYN of a connection, or its answer.
+    pub(crate) fn syn() -> Self {
+        Self(Self::PROBE | Self::TRAIN)
+    }
+
+    pub(crate) fn is_syn(self) -> bool {
+        self.0 & (Self::PROBE | Self::TRAIN) == Self::PROBE | Self::TRAIN
+    }
+
     /// Its number, if it is a segment that says nothing.
     #[inline]
     pub(crate) fn plain_number(self) -> Option<u64> {
@@ -83,7 +92,9 @@ impl Tagged {
 
     /// The probe that it is, if it is not a segment.
     pub(crate) fn as_probe(self) -> Option<Probe> {
-        if self.0 & Self::PROBE != 0 {
+        if self.is_syn() {
+            None
+        } else if self.0 & Self::PROBE != 0 {
             Some(Probe::Echo(self.number()))
         } else if self.0 & Self::TRAIN != 0 {
             let number = self.number();

@@ -3,27 +3,20 @@
 //! One [`Flow`] serves all sessions of a user, renewed in place, so that memory does not grow with time.
 
 use crate::flow::Flow;
+use crate::handshake::Handshake;
 use crate::medium::Medium;
 use crate::packet::{Kind, Packet, UnderWay};
 use crate::plan::SessionsPlan;
-use crate::tagged::Tagged;
 use link::Histogram;
 use units::random::Stream;
 use units::{Bytes, Span, Time};
-
-/// A segment without data: IPv4 20, TCP 20 [rfc791:3.1] [rfc9293:3.1].
-const SYN: u32 = 40;
-/// The number that the packets of a handshake bear, which no segment does.
-const SYN_NUMBER: u64 = Tagged::LARGEST;
-/// RFC 6298 (2.5).
-const LONGEST_TIMEOUT: Span = Span::from_secs(60);
 
 #[derive(Debug)]
 enum Phase {
     /// The next session begins then.
     Thinking { until: Time },
-    /// A SYN for a session of `size` is under way, last sent at `sent`, sent again at `expires`.
-    Connecting { size: Bytes, sent: Time, attempts: u32, expires: Time },
+    /// A SYN for a session of `size` is under way.
+    Connecting { size: Bytes, handshake: Handshake },
     /// Data are.
     Sending,
 }
@@ -69,7 +62,7 @@ impl User {
     pub(crate) fn deadline(&self) -> Time {
         match self.phase {
             Phase::Thinking { until } => until,
-            Phase::Connecting { expires, .. } => expires,
+            Phase::Connecting { handshake, .. } => handshake.expires(),
             Phase::Sending => self.flow.deadline(),
         }
     }
@@ -90,12 +83,13 @@ impl User {
                 let size = plan.size.draw(self.flow.payload(), &mut self.stream);
                 self.began = now;
                 if plan.handshake {
-                    return self.send_syn(now, size, 1, tally, medium);
+                    let handshake = Handshake::new(self.syn_timeout);
+                    return self.send_syn(now, size, handshake, tally, medium);
                 }
                 self.open(now, size, false, plan);
             }
-            Phase::Connecting { size, attempts, .. } => {
-                return self.send_syn(now, size, attempts + 1, tally, medium);
+            Phase::Connecting { size, handshake } => {
+                return self.send_syn(now, size, handshake, tally, medium);
             }
             Phase::Sending => {}
         }
@@ -117,13 +111,12 @@ impl User {
             return;
         }
         match self.phase {
-            Phase::Connecting { size, sent, attempts, .. } if packet.segment.number() == SYN_NUMBER => {
-                self.open(now, size, attempts > 1, plan);
-                // RFC 6298 (5.7), Karn: one that was sent again gives no sample.
-                self.flow.introduce((attempts == 1).then(|| now.since(sent)));
+            Phase::Connecting { size, handshake } if packet.segment.is_syn() => {
+                self.open(now, size, handshake.attempts() > 1, plan);
+                self.flow.introduce(handshake.sample(now, packet.sent, false));
                 self.flow.on_deadline(now, medium);
             }
-            Phase::Sending if packet.segment.number() != SYN_NUMBER => {
+            Phase::Sending if !packet.segment.is_syn() => {
                 self.flow.on_arrival(now, packet, medium);
                 self.end_session(now, plan, tally);
             }
@@ -148,21 +141,19 @@ impl User {
         self.phase = Phase::Sending;
     }
 
-    /// Sends the SYN for the `attempts`th time.
+    /// Sends the SYN, for the first time or again.
     fn send_syn(
         &mut self,
         now: Time,
         size: Bytes,
-        attempts: u32,
+        mut handshake: Handshake,
         tally: &mut Tally,
         medium: &mut impl Medium,
     ) {
         tally.syns += 1;
-        tally.syns_again += u64::from(attempts > 1);
-        let timeout = (self.syn_timeout * (1 << (attempts - 1).min(16))).min(LONGEST_TIMEOUT);
-        let packet = Packet::segment(self.index, SYN, Tagged::plain(SYN_NUMBER), now);
-        tally.syns_dropped += u64::from(!medium.offer(now, packet));
-        self.phase = Phase::Connecting { size, sent: now, attempts, expires: now + timeout };
+        tally.syns_again += u64::from(handshake.attempts() > 0);
+        tally.syns_dropped += u64::from(!handshake.send(now, self.index, medium));
+        self.phase = Phase::Connecting { size, handshake };
     }
 
     /// Where acknowledgements cross queues: a packet reaches the receiver. What this sends is returned.
@@ -171,8 +162,8 @@ impl User {
         if packet.sent < self.began {
             return None;
         }
-        if packet.segment.number() == SYN_NUMBER {
-            return Some(Packet { kind: Kind::Acknowledgement, sent: now, ..*packet });
+        if packet.segment.is_syn() {
+            return Some(Packet { kind: Kind::Acknowledgement, ..*packet });
         }
         self.flow.receive(now, packet)
     }

@@ -17,14 +17,16 @@ const STAYS: u32 = 5;
 
 /// Fills in each flow's share of the goodput, and its ratio to the run's other Reno flows.
 pub(crate) fn compare(flows: &mut [FlowSummary], resolved: &Resolved) {
-    let total: f64 = flows.iter().map(|flow| flow.goodput_bps).sum();
+    // A share is one of what all delivered in the same time.
+    let delivered = |flow: &FlowSummary| flow.delivered_bytes.unwrap_or(flow.goodput_bps);
+    let total: f64 = flows.iter().map(delivered).sum();
     let is_reno = |of: &ResolvedFlow| ["reno", "newreno"].contains(&of.control.as_str());
     let reno = flows.iter().zip(&resolved.flows).filter(|(_, of)| is_reno(of));
     let (count, sum) = reno.fold((0u64, 0.0), |(count, sum), (flow, _)| (count + 1, sum + flow.goodput_bps));
     let alone = flows.len() == 1;
     for (flow, of) in flows.iter_mut().zip(&resolved.flows) {
         let own = flow.goodput_bps;
-        flow.goodput_share = (!alone && total > 0.0).then(|| own / total);
+        flow.goodput_share = (!alone && total > 0.0).then(|| delivered(flow) / total);
         let (others, sum) = if is_reno(of) { (count - 1, sum - own) } else { (count, sum) };
         flow.reno_ratio = (others > 0 && sum > 0.0).then(|| own * others as f64 / sum);
     }

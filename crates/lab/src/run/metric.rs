@@ -1,19 +1,23 @@
 //! Every number of a summary, once: its key, words, unit, digits, direction, and how it is read.
 //!
-//! What lives here: the lists [`RUN`], [`FLOW`], [`LINK`], [`USERS`] and [`STATION`], and [`value`], which finds a number by its key.
+//! What lives here: the lists [`RUN`], [`FLOW`], [`GROUP`], [`TRAFFIC`], [`LINK`], [`USERS`] and [`STATION`], and [`value`], which finds a number by its key.
 //! Tables, reports, CSV and Parquet files, axes, claims, targets of searches, `tightlink list metrics` and the guide read
 //! them. A new number is a field in `record.rs` and an entry here. What does not live here: series against time, whose
 //! columns say their unit in their name ([`Unit::of_name`]).
 //!
 //! Reading order: [`Metric`], the lists, then `metric/unit.rs` and `metric/find.rs`.
 
+mod completions;
 mod find;
 mod unit;
 
-pub use find::{all, described, numbers, of_run, value};
+pub use completions::Completions;
+pub use find::{all, described, is_missing, numbers, of_run, value};
 pub use unit::Unit;
 
-use crate::run::record::{FlowSummary, LinkSummary, SessionsSummary, StationSummary, Summary};
+use crate::run::record::{
+    FlowSummary, LinkSummary, SessionsSummary, StationSummary, Summary, TrafficSummary,
+};
 use Unit::{BitRate, Bytes, Count, Data, Delay, Number, Packets, Segments, Share, Time};
 use std::fmt;
 
@@ -166,9 +170,12 @@ const fn length(key: &'static str, column: &'static str, words: &'static str) ->
     Metric::count(key, words, Packets).column(column).lower()
 }
 
-/// Numbers of a run. Those of several flows are summed, their RTTs averaged.
+/// Numbers of a run. Goodput is what all flows delivered in the measured time over that time; RTTs are averaged.
 pub const RUN: &[Known<Summary>] = &[
     of(Metric::new("measured_s", "measured time", Time), |s| Some(s.measured_s)),
+    of(Metric::new("delivering_s", "time over which goodput is counted, if another", Time), |s| {
+        s.delivering_s
+    }),
     of(Metric::count("packets_forwarded", "packets forwarded", Packets), |s| real(s.packets_forwarded)),
     of(Metric::count("packets_dropped", "packets dropped", Packets).lower(), |s| real(s.packets_dropped)),
     of(UTILIZATION, |s| s.utilization),
@@ -228,6 +235,10 @@ pub const RUN: &[Known<Summary>] = &[
     of(CONVERGENCE, |s| s.convergence_s),
     of(BACKLOG_PACKETS, |s| s.flows.iter().map(|flow| flow.backlog_packets).sum()),
     of(GOODPUT, |s| Some(s.goodput_bps())),
+    of(COMPLETIONS[0], |s| Completions::of(s.flows.iter())?.mean()),
+    of(COMPLETIONS[1], |s| Completions::of(s.flows.iter())?.quantile(0.5)),
+    of(COMPLETIONS[2], |s| Completions::of(s.flows.iter())?.quantile(0.95)),
+    of(COMPLETIONS[3], |s| Completions::of(s.flows.iter())?.quantile(1.0)),
     of(RTT_MEAN, Summary::rtt_mean_s),
     of(RETRANSMITS, |s| real(s.retransmits())),
     of(ACTIVE, |s| s.sessions.first().map(|_| s.sessions.iter().map(|users| users.mean_active).sum())),
@@ -245,8 +256,33 @@ pub const RUN: &[Known<Summary>] = &[
 ];
 
 /// Keys of [`RUN`] that `summary.json` does not have, as they are sums and means over what it has.
-pub const OVER_ALL: [&str; 5] =
-    ["goodput_bps", "rtt_s.mean", "retransmits", "backlog_packets", "mean_active"];
+pub const OVER_ALL: [&str; 9] = [
+    "goodput_bps",
+    "rtt_s.mean",
+    "retransmits",
+    "backlog_packets",
+    "mean_active",
+    "completion_s.mean",
+    "completion_s.p50",
+    "completion_s.p95",
+    "completion_s.max",
+];
+
+/// Completion times over several flows.
+const COMPLETIONS: [Metric; 4] = [
+    completion("completion_s.mean", "mean completion time of the sized flows"),
+    completion("completion_s.p50", "median completion time of the sized flows"),
+    completion("completion_s.p95", "p95 completion time of the sized flows"),
+    completion("completion_s.max", "completion time of the slowest flow"),
+];
+
+/// Numbers over the flows of one `[[flow]]` with a `count`: `flows.NAME.completion_s.max`.
+pub const GROUP: &[Known<Completions>] = &[
+    of(COMPLETIONS[0], Completions::mean),
+    of(COMPLETIONS[1], |c| c.quantile(0.5)),
+    of(COMPLETIONS[2], |c| c.quantile(0.95)),
+    of(COMPLETIONS[3], |c| c.quantile(1.0)),
+];
 
 /// Numbers of a flow: `flows.NAME.goodput_bps`.
 pub const FLOW: &[Known<FlowSummary>] = &[
@@ -267,12 +303,46 @@ pub const FLOW: &[Known<FlowSummary>] = &[
     of(Metric::new("rtt_s.min", "least RTT", Delay).lower(), |f| Some(f.rtt_s?.min)),
     of(RTT_MEAN, |f| Some(f.rtt_s?.mean)),
     of(Metric::new("rtt_s.p95", "p95 RTT", Delay).lower(), |f| f.rtt_s?.p95),
+    of(Metric::new("rtt_p99_s", "p99 RTT", Delay).lower(), |f| f.rtt_p99_s),
+    of(JITTER, |f| f.jitter_s),
     of(Metric::new("max_smoothed_rtt_s", "greatest smoothed RTT", Delay).lower(), |f| f.max_smoothed_rtt_s),
     of(Metric::new("completion_s", "completion time", Time).digits(3).lower(), |f| f.completion_s),
+    of(Metric::new("handshake_s", "time of the handshake", Time).digits(3).lower(), |f| f.handshake_s),
+    of(Metric::new("size_bytes", "size", Data), |f| f.size_bytes),
     of(Metric::new("delivered_bytes", "data delivered", Data).higher(), |f| f.delivered_bytes),
     of(BACKLOG_PACKETS, |f| f.backlog_packets),
     of(CONVERGENCE, |f| f.convergence_s),
 ];
+
+/// Numbers of a source of cross traffic: `traffic.NAME.delay_s.p95`.
+pub const TRAFFIC: &[Known<TrafficSummary>] = &[
+    of(Metric::count("packets", "packets sent", Packets), |t| Some(t.packets as f64)),
+    of(Metric::new("throughput_bps", "throughput, headers included", BitRate).higher(), |t| {
+        Some(t.throughput_bps)
+    }),
+    of(LOSS_RATE, |t| t.loss_rate),
+    of(one_way("delay_s.mean", "mean one-way delay"), |t| Some(t.delay_s?.mean)),
+    of(one_way("delay_s.p1", "p1 one-way delay"), |t| t.delay_s?.percentiles.p1),
+    of(one_way("delay_s.p5", "p5 one-way delay"), |t| t.delay_s?.percentiles.p5),
+    of(one_way("delay_s.p50", "median one-way delay"), |t| t.delay_s?.percentiles.p50),
+    of(one_way("delay_s.p95", "p95 one-way delay"), |t| t.delay_s?.percentiles.p95),
+    of(one_way("delay_s.p99", "p99 one-way delay"), |t| t.delay_s?.percentiles.p99),
+    of(one_way("delay_s.max", "greatest one-way delay"), |t| t.delay_s?.max),
+    of(JITTER, |t| t.jitter_s),
+    of(DELAY[0], |t| Some(t.queueing_delay_s?.mean)),
+    of(DELAY[1], |t| t.queueing_delay_s?.percentiles.p1),
+    of(DELAY[2], |t| t.queueing_delay_s?.percentiles.p5),
+    of(DELAY[3], |t| t.queueing_delay_s?.percentiles.p50),
+    of(DELAY[4], |t| t.queueing_delay_s?.percentiles.p95),
+    of(DELAY[5], |t| t.queueing_delay_s?.percentiles.p99),
+    of(DELAY[6], |t| t.queueing_delay_s?.max),
+];
+
+const JITTER: Metric = Metric::new("jitter_s", "mean difference of consecutive delays", Delay).lower();
+
+const fn one_way(key: &'static str, words: &'static str) -> Metric {
+    Metric::new(key, words, Delay).lower()
+}
 
 /// Numbers of one direction of one of several links: `links.NAME.utilization`, `links.NAME.reverse.utilization`.
 pub const LINK: &[Known<LinkSummary>] = &[

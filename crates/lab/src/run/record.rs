@@ -5,6 +5,7 @@ mod note;
 mod percentiles;
 mod summary;
 mod times;
+mod traffic;
 mod wlan;
 
 pub use note::Note;
@@ -14,6 +15,8 @@ pub use summary::{
     Summary,
 };
 pub use times::Times;
+pub use traffic::TrafficSummary;
+pub(crate) use traffic::traffic;
 pub use wlan::{StationSummary, WlanSummary};
 
 use serde::{Deserialize, Serialize};

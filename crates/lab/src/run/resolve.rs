@@ -112,6 +112,8 @@ pub struct ResolvedFlow {
     pub size: Option<Bytes>,
     /// When it starts.
     pub start: Span,
+    /// A SYN crosses the path before the data.
+    pub handshake: bool,
     /// When it leaves; `None`: it stays.
     pub stop: Option<Span>,
     /// The largest receive window, or the largest that the sizer may make of it; `None`: never the limit.
@@ -394,6 +396,7 @@ fn transfers(
             base_rtt: rtt.max(least),
             size: flow.size,
             start,
+            handshake: flow.handshake,
             stop: flow.stop,
             receive_window,
             socket_buffer,

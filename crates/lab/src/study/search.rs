@@ -217,7 +217,11 @@ impl Search<'_, '_> {
         self.nears(scale, sought, lower, higher)?;
         let found = if meets { "every value meets" } else { "no value meets" };
         let (target, at, mean) = (self.target, scale.text(value), self.shown(estimate.mean));
-        let found = format!("{found} {target}: at {at} it is {mean:.6}");
+        let found = if mean.is_infinite() {
+            format!("{found} {target}: at {at} a flow does not complete within the run")
+        } else {
+            format!("{found} {target}: at {at} it is {mean:.6}")
+        };
         Err(SearchError::NoAnswer(Complaint::new(self.key, found)))
     }
 
@@ -271,6 +275,10 @@ impl Search<'_, '_> {
                 runs => runs?,
             };
             samples.extend(more);
+            // A flow that never completes meets no bound on its completion.
+            if samples.iter().any(|sample| sample.is_infinite()) {
+                return Ok((false, Estimate { mean: f64::INFINITY, half_width: 0.0 }));
+            }
             let estimate = estimate(&samples);
             let bound = self.sign() * self.target.bound.value();
             let apart = (estimate.mean - bound).abs();
@@ -283,6 +291,9 @@ impl Search<'_, '_> {
 
     fn run(&self, value: &str, seed: u64) -> Result<f64, SearchError> {
         let summary = self.summary(value, seed)?;
+        if metric::is_missing(&summary, &self.target.metric) {
+            return Ok(f64::INFINITY);
+        }
         metric::value(&summary, &self.target.metric).map(|value| self.sign() * value).ok_or_else(|| {
             let found = format!("the summary has no number called \"{}\"", self.target.metric);
             let known = metric::numbers(&summary);

@@ -4,7 +4,7 @@
 use crate::files::replace;
 #[cfg(feature = "parquet")]
 use crate::files::replace_by;
-use crate::run::metric::{FLOW, Known, LINK, RUN, STATION, USERS};
+use crate::run::metric::{FLOW, Known, LINK, RUN, STATION, TRAFFIC, USERS};
 use crate::run::record::{LinkSummary, StationSummary, Summary};
 use crate::study::quantities::Quantity;
 #[cfg(feature = "parquet")]
@@ -58,6 +58,13 @@ fn fields(results: &[PointResult]) -> Vec<Field> {
     ));
     fields.extend(metrics("", RUN, &summaries().map(Some).collect::<Vec<_>>()));
     fields.extend(named(("flows", MOST), FLOW, results, |summary| &summary.flows, |flow| flow.name.clone()));
+    fields.extend(named(
+        ("traffic", MOST),
+        TRAFFIC,
+        results,
+        |summary| &summary.traffic,
+        |traffic| traffic.name.clone(),
+    ));
     fields.extend(named(
         ("sessions", MOST),
         USERS,

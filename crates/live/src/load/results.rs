@@ -90,9 +90,11 @@ pub struct SentFlow {
     pub name: String,
     /// When the handshake was done; `None` if the flow did not start before the session ended.
     pub connected: Option<Time>,
-    /// From the flow's start until its last byte was acknowledged, read within about a millisecond. `None` for a
-    /// greedy flow, or if the session ended first.
+    /// From [`connected`](Self::connected) until the last byte was acknowledged, read within about a millisecond. `None`
+    /// for a greedy flow, or if the session ended first.
     pub completion: Option<Span>,
+    /// From the SYN until the handshake was done; `None` if the flow did not start before the session ended.
+    pub handshake: Option<Span>,
     /// Payload acknowledged over the flow's whole life.
     pub acked: Bytes,
     /// Over the flow's whole life.

@@ -321,7 +321,9 @@ impl<'a> Sending<'a> {
             return Ok(());
         }
         flow.sample(&self.clock, completed.unwrap_or(now), warmup)?;
-        flow.result.completion = completed.map(|at| at.since(Time::ZERO + flow.config.start));
+        let connected = flow.result.connected;
+        flow.result.handshake = connected.map(|at| at.since(Time::ZERO + flow.config.start));
+        flow.result.completion = completed.zip(connected).map(|(at, from)| at.since(from));
         flow.result.rtt = RttStatistics::of(&flow.result.samples, warmup);
         if let Some(socket) = flow.socket.take()
             && completed.is_none()

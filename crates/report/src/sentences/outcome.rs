@@ -199,7 +199,8 @@ fn completion(resolved: &Resolved, summary: &Summary) -> Option<String> {
 fn over_before_measuring(resolved: &Resolved, summary: &Summary) -> Option<String> {
     let warmup = resolved.warmup.as_secs_f64();
     let over = resolved.flows.iter().zip(&summary.flows).filter(|(of, flow)| {
-        let ended = flow.completion_s.map(|took| of.start.as_secs_f64() + took);
+        let begun = of.start.as_secs_f64() + flow.handshake_s.unwrap_or(0.0);
+        let ended = flow.completion_s.map(|took| begun + took);
         let left = of.stop.map(units::Span::as_secs_f64);
         ended.or(left).is_some_and(|end| end <= warmup)
     });

@@ -62,7 +62,10 @@ pub(super) fn flows<'a>(root: &Keys<'a>, ways: &Ways, others: bool) -> Option<Ve
 fn flow<'a>(at: &At<'a>, default_name: &str, ways: &Ways) -> Option<FlowRead<'a>> {
     let keys = at.keys(schema::FLOW)?;
     let count = keys.read("count", |at| at.integer(0..=MOST_FLOWS));
-    Some(transfers(&keys, default_name, count, ways))
+    let handshake = keys.read("handshake", At::boolean);
+    let read = transfers(&keys, default_name, count, ways);
+    let flow = read.flow.and_then(|flow| Some(Flow { handshake: handshake?, ..flow }));
+    Some(FlowRead { flow, ..read })
 }
 
 /// Reads the keys of `count` transfers alike; a table that is no flow does not have all of them.
@@ -137,6 +140,7 @@ pub(super) fn transfers<'a>(
             delayed_ack_timeout: delayed_ack_timeout?,
             socket_buffer: socket_buffer?,
             start: start?,
+            handshake: true,
             stop: stop?,
             send_jitter: send_jitter?,
             initial_window: initial_window?,

@@ -100,6 +100,7 @@ pub(super) const REASONS: &[Reason] = &[
     ("flow.name", "a single flow needs no name", OWN),
     ("flow.count", "one table is one transfer", OWN),
     ("flow.size", "the question is about the steady state", OWN),
+    ("flow.handshake", "every TCP connection begins with one", "RFC 9293 (3.5)"),
     ("flow.stop", "a transfer stays to the end", OWN),
     ("flow.start", "all transfers start together", OWN),
     ("flow.rtt", "acknowledgements take as long as data", OWN),

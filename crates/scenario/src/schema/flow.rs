@@ -31,13 +31,25 @@ pub(super) const AMOUNT: &[Key] = &[
         ..KEY
     },
     Key {
+        name: "handshake",
+        kind: "`true`, `false`",
+        default: Written("true"),
+        engines: "sim",
+        meaning: "a SYN of 40 bytes and its answer cross the path, with its queues, before the data. They give the \
+             first round-trip sample. A lost SYN is sent again after `initial_rto`, then twice that, and so on (RFC \
+             6298). `false`: the connection is there at `start`, as in sources without a handshake (ns-2's one-way \
+             TCP, fluid models). `completion_s` leaves the handshake out, and `handshake_s` has its time. `live`: \
+             the kernel's connections always have one",
+        ..KEY
+    },
+    Key {
         name: "stop",
         kind: "time after every `start`",
         default: Words("stays"),
         engines: "sim",
         refused_by: "model live",
         meaning: "when the transfer leaves: it sends nothing new from then on. What it has sent is still \
-             delivered, and repaired where it was lost; its goodput is over the time until then",
+             delivered, and repaired where it was lost; its goodput is over the time until all of it is acknowledged",
         ..KEY
     },
 ];

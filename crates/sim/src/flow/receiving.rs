@@ -2,6 +2,7 @@
 
 use super::Flow;
 use super::way_back::Said;
+use crate::handshake::SYN;
 use crate::medium::Medium;
 use crate::packet::{Kind, Packet, UnderWay};
 use crate::tagged::Tagged;
@@ -64,6 +65,9 @@ impl Flow {
 
     /// Where acknowledgements cross queues: a segment reaches the receiver. What this sends is returned.
     pub(crate) fn receive(&mut self, now: Time, packet: &Packet) -> Option<Packet> {
+        if packet.segment.is_syn() {
+            return Some(Packet { kind: Kind::Acknowledgement, length: SYN, ..*packet });
+        }
         let number = self.number(now, &UnderWay::from(*packet))?;
         let ack = if packet.segment.is_gathered() {
             let batch = self.receiver.gather(now, number, packet.sent, packet.segment.is_pushed())?;

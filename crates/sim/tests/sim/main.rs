@@ -9,6 +9,7 @@ mod closed_form;
 mod common;
 mod engset;
 mod equilibria;
+mod handshake;
 mod highspeed;
 mod madison;
 mod network;

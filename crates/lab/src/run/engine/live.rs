@@ -7,7 +7,7 @@ use crate::run::batches::{Reading, half_widths, nearest};
 use crate::run::cost::{Stopwatch, peak_rss_bytes};
 use crate::run::fairness;
 use crate::run::record::{
-    Engine, FlowSeries, FlowSummary, LinkSeries, Note, Record, RttStatistics, Series, Summary,
+    Engine, FlowSeries, FlowSummary, LinkSeries, Note, Record, RttStatistics, Series, Summary, traffic,
 };
 use crate::run::resolve::{KERNEL_CONTROLS, Resolved, ResolvedFlow};
 use ::live::{FlowConfig, Liaison, ReceivedFlow, Receiver, SentFlow, SessionConfig, SizerChoice, Window};
@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use transport::LARGEST_WINDOW;
-use units::{Bytes, Complaint, Span, Time};
+use units::{Bytes, Complaint, Rate, Span, Time};
 
 /// How often the waiting thread checks the progress, unless a transfer's end wakes it.
 const PROGRESS_CHECK: Duration = Duration::from_millis(100);
@@ -314,8 +314,9 @@ fn record(
     received: &[ReceivedFlow],
     wall_s: f64,
 ) -> Record {
+    let flows = sent.iter().zip(received).zip(&resolved.flows);
     let mut flows: Vec<FlowSummary> =
-        sent.iter().zip(received).map(|(sent, received)| flow_summary(report, sent, received)).collect();
+        flows.map(|((sent, received), of)| flow_summary(report, sent, received, of)).collect();
     fairness::compare(&mut flows, resolved);
     let ci95 = half_widths(&batches(resolved, report));
     let mut summary = Summary {
@@ -323,6 +324,13 @@ fn record(
         peak_rss_bytes: peak_rss_bytes(),
         ..Summary::of(Engine::Live, resolved, &report.link, ci95, flows)
     };
+    if let Some(sources) = &report.link.sources {
+        let end = Time::ZERO + resolved.warmup + report.link.measured;
+        summary.traffic = traffic(resolved, &sources.cross, end);
+    }
+    let established =
+        sent.iter().filter_map(|sent| sent.connected).map(|at| at.since(Time::ZERO).as_secs_f64());
+    summary.delivers_from(established, resolved);
     // The emulated link knows neither which of the flows end nor when.
     if resolved.flows.iter().all(|flow| flow.size.is_none()) {
         summary.tell_losses(report.losses, resolved);
@@ -381,12 +389,21 @@ fn phase_notes(received: &ReceivedFlow) -> Vec<String> {
     phases::notes(&received.name, changes, received.final_window)
 }
 
-fn flow_summary(report: &PathReport, sent: &SentFlow, received: &ReceivedFlow) -> FlowSummary {
+fn flow_summary(
+    report: &PathReport,
+    sent: &SentFlow,
+    received: &ReceivedFlow,
+    of: &ResolvedFlow,
+) -> FlowSummary {
+    let goodput = match (of.size, sent.completion) {
+        (Some(size), Some(completion)) => Rate::of(size, completion),
+        _ => received.measured.goodput(),
+    };
     let port = received.peer.map_or(0, |peer| peer.port());
     let own = |key: &&(FlowKey, emu::FlowCount)| key.0.protocol == 6 && key.0.source_port == port;
     FlowSummary {
         name: sent.name.clone(),
-        goodput_bps: received.measured.goodput().as_bps_f64(),
+        goodput_bps: goodput.as_bps_f64(),
         loss_rate: report.flows.iter().find(own).map(|(_, count)| count.loss_rate()),
         retransmits: Some(sent.measured.retransmits),
         marks: None,
@@ -396,6 +413,9 @@ fn flow_summary(report: &PathReport, sent: &SentFlow, received: &ReceivedFlow) -
             p95: Some(rtt.p95.as_secs_f64()),
         }),
         completion_s: sent.completion.map(Span::as_secs_f64),
+        handshake_s: sent.handshake.map(Span::as_secs_f64),
+        size_bytes: of.size.map(|size| size.get() as f64),
+        delivered_bytes: Some(received.measured.payload.get() as f64),
         window_bytes: received.final_window.map(|window| window.get() as f64),
         ..FlowSummary::default()
     }

@@ -10,7 +10,7 @@ use crate::run::cost::{Stopwatch, peak_rss_bytes};
 use crate::run::fairness;
 use crate::run::record::{
     DelayStatistics, Engine, FlowSummary, LinkSummary, Note, Record, RttStatistics, Series, SessionsSummary,
-    StationSummary, Summary, WlanSummary,
+    StationSummary, Summary, WlanSummary, traffic,
 };
 use crate::run::resolve::{Resolved, ResolvedFlow, ResolvedLink, ResolvedSessions, ResolvedTraffic};
 use cc::Start;
@@ -45,6 +45,9 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
             .map(|(index, (link, report))| LinkSummary::of(link, index == resolved.tight, report))
             .collect();
     }
+    summary.traffic = traffic(resolved, &outcome.traffic, outcome.ended);
+    let established = outcome.flows.iter().zip(&resolved.flows).filter_map(established);
+    summary.delivers_from(established, resolved);
     summary.wlan = outcome.cell.as_ref().map(wlan_summary);
     let (series, intervals) = outcome.recorder.into_series();
     let fairness = intervals.map(|watch| watch.tell(&mut summary)).unwrap_or_default();
@@ -174,6 +177,7 @@ fn flow_plan(flow: &ResolvedFlow) -> Result<FlowPlan, Misfit> {
         place: flow.place,
         size: flow.size,
         start: Time::ZERO + flow.start,
+        handshake: flow.handshake,
         stop: flow.stop.map(|stop| Time::ZERO + stop),
         delayed_ack: flow.delayed_ack,
         delayed_ack_timeout: flow.delayed_ack_timeout,
@@ -205,11 +209,21 @@ fn flow_summary(flow: &FlowReport, of: &ResolvedFlow, resolved: &Resolved) -> Fl
         marks: Some(flow.marks),
         rtt_s: rtt,
         completion_s: flow.completion.map(Span::as_secs_f64),
+        handshake_s: flow.handshake.map(Span::as_secs_f64),
+        size_bytes: of.size.map(|size| size.get() as f64),
+        rtt_p99_s: flow.rtt.quantile(0.99).map(Span::as_secs_f64),
+        jitter_s: flow.rtt_jitter.map(Span::as_secs_f64),
         delivered_bytes: Some(flow.delivered.get() as f64),
         backlog_packets: backlog_packets(flow, of, resolved),
         max_smoothed_rtt_s: flow.max_smoothed_rtt.map(Span::as_secs_f64),
         ..FlowSummary::default()
     }
+}
+
+/// When a flow could send data, seconds; `None` if it never could.
+fn established((flow, of): (&FlowReport, &ResolvedFlow)) -> Option<f64> {
+    let took = if of.handshake { flow.handshake? } else { Span::ZERO };
+    Some((of.start + took).as_secs_f64())
 }
 
 /// By Little's law: packets that got through per second, times how long each waited. `None` where a round trip has more

@@ -136,6 +136,7 @@ const SAMPLES: &[Sample] = &[
     ("flow.size", &[], "1MB"),
     ("flow.stop", &[], "1s"),
     ("flow.start", &[], "0.5s"),
+    ("flow.handshake", &[], "false"),
     ("flow.rtt", &[], "50ms"),
     ("flow.direction", &[REVERSE], "reverse"),
     ("flow.segment", &[], "1000B"),

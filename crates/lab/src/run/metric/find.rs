@@ -1,7 +1,9 @@
 //! Finding a metric by its key.
 
-use super::{FLOW, Known, LINK, Metric, RUN, STATION, USERS};
-use crate::run::record::{FlowSummary, LinkSummary, SessionsSummary, StationSummary, Summary};
+use super::{Completions, FLOW, GROUP, Known, LINK, Metric, RUN, STATION, TRAFFIC, USERS};
+use crate::run::record::{
+    FlowSummary, LinkSummary, SessionsSummary, StationSummary, Summary, TrafficSummary,
+};
 
 /// What has numbers under a name of its own.
 trait Named {
@@ -13,6 +15,16 @@ trait Named {
 
 impl Named for FlowSummary {
     const LIST: &'static str = "flows.";
+    fn is_called(&self, name: &str) -> bool {
+        self.name == name
+    }
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+}
+
+impl Named for TrafficSummary {
+    const LIST: &'static str = "traffic.";
     fn is_called(&self, name: &str) -> bool {
         self.name == name
     }
@@ -63,11 +75,44 @@ pub fn value(summary: &Summary, key: &str) -> Option<f64> {
     let found = match RUN.iter().find(|known| known.metric.key == key) {
         Some(known) => (known.get)(summary),
         None => of_one(FLOW, &summary.flows, key)
+            .or_else(|| of_group(&summary.flows, key))
+            .or_else(|| of_one(TRAFFIC, &summary.traffic, key))
             .or_else(|| of_one(LINK, &summary.links, key))
             .or_else(|| of_one(USERS, &summary.sessions, key))
             .or_else(|| of_one(STATION, stations(summary), key)),
     };
     found.filter(|value| value.is_finite())
+}
+
+/// Whether `key` is a completion time that the run lacks because a flow has not completed: no bound on it is met.
+#[must_use]
+pub fn is_missing(summary: &Summary, key: &str) -> bool {
+    let sized = |flow: &FlowSummary| flow.size_bytes.is_some() && flow.completion_s.is_none();
+    let lacks = |all: Option<Completions>| all.is_some_and(|all| all.lack_one());
+    if let Some((name, _)) = group(key) {
+        return lacks(Completions::of_group(&summary.flows, name));
+    }
+    match key.strip_prefix("flows.").and_then(|rest| rest.strip_suffix(".completion_s")) {
+        Some(name) => summary.flows.iter().any(|flow| flow.name == name && sized(flow)),
+        None => {
+            let of_all = GROUP.iter().any(|known| known.metric.key == key);
+            of_all && lacks(Completions::of(summary.flows.iter()))
+        }
+    }
+}
+
+/// The name of the flows and the metric in `flows.NAME.completion_s.max`.
+fn group(key: &str) -> Option<(&str, &'static Known<Completions>)> {
+    let rest = key.strip_prefix(FlowSummary::LIST)?;
+    let named = |known: &'static Known<Completions>| {
+        Some((rest.strip_suffix(known.metric.key)?.strip_suffix('.')?, known))
+    };
+    GROUP.iter().find_map(named)
+}
+
+fn of_group(flows: &[FlowSummary], key: &str) -> Option<f64> {
+    let (name, known) = group(key)?;
+    (known.get)(&Completions::of_group(flows, name)?)
 }
 
 fn of_one<T: Named>(list: &'static [Known<T>], all: &[T], key: &str) -> Option<f64> {
@@ -91,7 +136,8 @@ pub fn described(key: &str) -> Option<(&'static Metric, Option<&str>)> {
         split(list, key).map(|(name, known)| (&known.metric, Some(name)))
     }
     let of_run = RUN.iter().find(|known| known.metric.key == key).map(|known| (&known.metric, None));
-    let one = named(FLOW, key).or_else(|| named(LINK, key));
+    let groups = || group(key).map(|(name, known)| (&known.metric, Some(name)));
+    let one = named(FLOW, key).or_else(groups).or_else(|| named(TRAFFIC, key)).or_else(|| named(LINK, key));
     of_run.or(one).or_else(|| named(USERS, key)).or_else(|| named(STATION, key))
 }
 
@@ -101,7 +147,12 @@ pub fn all() -> impl Iterator<Item = (String, &'static Metric)> {
         list.iter().map(|known| (format!("{}NAME.{}", T::LIST, known.metric.key), &known.metric))
     }
     let run = RUN.iter().map(|known| (known.metric.key.to_owned(), &known.metric));
-    run.chain(named(FLOW)).chain(named(LINK)).chain(named(USERS)).chain(named(STATION))
+    let groups = GROUP.iter().map(|known| {
+        let key = known.metric.key;
+        (format!("flows.NAME.{key}"), &known.metric)
+    });
+    let run = run.chain(named(FLOW)).chain(groups).chain(named(TRAFFIC));
+    run.chain(named(LINK)).chain(named(USERS)).chain(named(STATION))
 }
 
 /// The metric of a run called `key`.
@@ -127,6 +178,7 @@ pub fn numbers(summary: &Summary) -> Vec<String> {
         .map(|known| known.metric.key.to_owned())
         .collect();
     keys.extend(named(FLOW, summary.flows.first()));
+    keys.extend(named(TRAFFIC, summary.traffic.first()));
     keys.extend(named(LINK, summary.links.first()));
     keys.extend(named(USERS, summary.sessions.first()));
     keys.extend(named(STATION, stations(summary).first()));

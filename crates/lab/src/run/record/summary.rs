@@ -1,6 +1,6 @@
 //! The [`Summary`]: one row of numbers, the same keys from every engine, and how it is made of what a link reports.
 
-use super::{Engine, Percentiles, WlanSummary};
+use super::{Engine, Percentiles, TrafficSummary, WlanSummary};
 use crate::run::batches::HalfWidths;
 use crate::run::resolve::{Resolved, ResolvedLink};
 use crate::run::statistics::jain_index;
@@ -25,6 +25,10 @@ pub struct Summary {
     pub assumptions: Vec<String>,
     /// Length of the measured interval: duration less warm-up.
     pub measured_s: f64,
+    /// Length of the interval over which `goodput_bps` of all is counted, where that is not the measured one: in a run
+    /// without a duration it begins when the first connection is established.
+    #[serde(default)]
+    pub delivering_s: Option<f64>,
     /// Packets the tight link sent over the whole run, warm-up included.
     pub packets_forwarded: Option<u64>,
     /// Packets that were dropped at the tight link, for any reason, over the whole run.
@@ -70,6 +74,9 @@ pub struct Summary {
     /// Every direction of every link that has a queue, the tight link among them; empty if there is only one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<LinkSummary>,
+    /// One entry per source of cross traffic; absent where there is none, and from a model.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub traffic: Vec<TrafficSummary>,
     /// One entry per population of users that come and go; absent where there is none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sessions: Vec<SessionsSummary>,
@@ -129,11 +136,22 @@ impl Summary {
         self.assumptions.is_empty()
     }
 
-    /// Goodput of all flows and users, bits per second.
+    /// Payload that all flows and users had delivered within the measured interval over its length, bits per second.
     #[must_use]
     pub fn goodput_bps(&self) -> f64 {
-        let flows = self.flows.iter().map(|flow| flow.goodput_bps);
+        let over = self.delivering_s.unwrap_or(self.measured_s);
+        let flows = self.flows.iter().map(|flow| match flow.delivered_bytes {
+            Some(delivered) if over > 0.0 => delivered * 8.0 / over,
+            _ => flow.goodput_bps,
+        });
         flows.chain(self.sessions.iter().map(|sessions| sessions.goodput_bps)).sum()
+    }
+
+    /// Sets where goodput of all begins to count: in a run without a duration, as the first connection is established.
+    pub(crate) fn delivers_from(&mut self, established: impl Iterator<Item = f64>, resolved: &Resolved) {
+        let warmup = resolved.warmup.as_secs_f64();
+        let first = established.reduce(f64::min).filter(|first| *first > warmup && resolved.end.is_none());
+        self.delivering_s = first.map(|first| (self.measured_s + warmup - first).max(0.0));
     }
 
     /// Mean of the mean round-trip times of the flows that have one, seconds.
@@ -293,7 +311,8 @@ impl DelayStatistics {
 pub struct FlowSummary {
     /// The flow's name in the scenario.
     pub name: String,
-    /// Payload delivered per second, bits per second, over the measured interval or until completion.
+    /// Of a sized flow that completed, its size over `completion_s`. Of any other, payload delivered within the measured
+    /// interval per second that it was there. Bits per second.
     pub goodput_bps: f64,
     /// The flow's packets dropped over its packets sent.
     pub loss_rate: Option<f64>,
@@ -313,11 +332,24 @@ pub struct FlowSummary {
     pub marks: Option<u64>,
     /// Round-trip time of the flow.
     pub rtt_s: Option<RttStatistics>,
-    /// When a sized flow had all its data acknowledged, from its start.
+    /// From the instant at which the connection was established at the sender until a sized flow had all its data
+    /// acknowledged.
     pub completion_s: Option<f64>,
+    /// From the SYN until the connection was established at the sender; `None` where there is no handshake.
+    #[serde(default)]
+    pub handshake_s: Option<f64>,
+    /// Payload to move, bytes; `None` of a greedy flow.
+    #[serde(default)]
+    pub size_bytes: Option<f64>,
+    /// 99 % of round-trip samples are no longer.
+    #[serde(default)]
+    pub rtt_p99_s: Option<f64>,
+    /// Mean absolute difference between consecutive round-trip samples, as RFC 3550 (6.4.1) has it for one-way delays.
+    #[serde(default)]
+    pub jitter_s: Option<f64>,
     /// Payload delivered within the measured interval, bytes.
     pub delivered_bytes: Option<f64>,
-    /// Its goodput over that of all flows; `None` for a single flow.
+    /// Its delivered payload over that of all flows; `None` for a single flow.
     pub goodput_share: Option<f64>,
     /// Its goodput over the mean of the run's other flows with `reno` or `newreno`; `None` without one.
     pub reno_ratio: Option<f64>,

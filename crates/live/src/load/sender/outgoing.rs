@@ -58,6 +58,7 @@ impl<'a> Outgoing<'a> {
             name: config.name.clone(),
             connected: None,
             completion: None,
+            handshake: None,
             acked: Bytes::ZERO,
             whole: SendCounts::default(),
             measured: SendCounts::default(),

@@ -70,8 +70,10 @@ impl Answer {
         let links = self.links(resolved, occupancy);
         for (flow, of) in self.flows.iter_mut().zip(&resolved.flows) {
             // A flow that the theory leaves out has no goodput.
-            let delivered = Some(delivered(flow, of, measured)).filter(|delivered| *delivered > 0.0);
+            let there = there(of, resolved, end);
+            let delivered = Some(delivered(flow, of, there)).filter(|delivered| *delivered > 0.0);
             flow.delivered_bytes = flow.delivered_bytes.or(delivered);
+            flow.size_bytes = of.size.map(|size| size.get() as f64);
             // By Little's law.
             let waiting = |delay: DelayStatistics| flow.goodput_bps / of.payload.bits_f64() * delay.mean;
             let queued = self.queueing_delay.filter(|_| of.route.contains(&resolved.tight)).map(waiting);
@@ -201,6 +203,12 @@ impl Answer {
 /// A flow that a theory leaves out.
 pub(super) fn nothing(flow: &ResolvedFlow) -> FlowSummary {
     FlowSummary { name: flow.name.clone(), ..FlowSummary::default() }
+}
+
+/// How long a flow is there in the measured interval, seconds; of a sized one, at most.
+fn there(of: &ResolvedFlow, resolved: &Resolved, end: f64) -> f64 {
+    let stop = of.stop.map_or(end, |stop| stop.as_secs_f64().min(end));
+    (stop - of.start.max(resolved.warmup).as_secs_f64()).max(0.0)
 }
 
 /// The payload that a flow moves in `seconds`, bytes: no more than it has.

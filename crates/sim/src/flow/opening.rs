@@ -1,0 +1,60 @@
+//! A flow whose connection is being set up: its SYN, and what the answer tells its sender.
+
+use super::Flow;
+use crate::handshake::Handshake;
+use crate::medium::Medium;
+use crate::plan::FlowPlan;
+use units::{Span, Time};
+
+/// A SYN that was sent again this often begins with a window of one segment. One that was sent again once may have
+/// been answered late [rfc6928:2]. Linux has the same limit.
+const SENT_AGAIN: u32 = 2;
+
+/// A connection that is being set up.
+#[derive(Debug)]
+pub(super) struct Opening {
+    handshake: Handshake,
+    /// To begin anew after losses.
+    plan: FlowPlan,
+}
+
+impl Opening {
+    pub(super) fn of(plan: &FlowPlan) -> Self {
+        let plan = FlowPlan { handshake: false, ..plan.clone() };
+        Self { handshake: Handshake::new(plan.transport.initial_rto), plan }
+    }
+}
+
+impl Flow {
+    /// Sends the SYN, for the first time or again.
+    #[inline(never)]
+    pub(super) fn send_syn(&mut self, now: Time, medium: &mut impl Medium) {
+        let Some(opening) = &mut self.opening else { return };
+        self.counts.sent += 1;
+        self.counts.again += u64::from(opening.handshake.attempts() > 0);
+        self.counts.dropped += u64::from(!opening.handshake.send(now, self.index, medium));
+        self.sends_at = opening.handshake.expires();
+    }
+
+    /// The SYN of time `sent` was answered: the connection is established, and data may leave.
+    #[inline(never)]
+    pub(super) fn establish(&mut self, now: Time, sent: Time, medium: &mut impl Medium) {
+        // A SYN that was sent again is answered more than once.
+        let Some(opening) = self.opening.take() else { return };
+        let Opening { handshake, mut plan } = *opening;
+        let sample = handshake.sample(now, sent, plan.transport.timestamps);
+        if handshake.attempts() > SENT_AGAIN {
+            plan.control.start.window = plan.payload;
+            self.renew(plan);
+        }
+        self.introduce(sample);
+        self.established = Some(now);
+        self.sends_at = Time::NEVER;
+        self.send(now, medium);
+    }
+
+    /// How long the handshake took; `None` where there was none, or none that ended.
+    pub(super) fn handshake_took(&self) -> Option<Span> {
+        self.established.map(|at| at.since(self.start)).filter(|took| *took > Span::ZERO)
+    }
+}
