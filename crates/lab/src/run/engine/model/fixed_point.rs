@@ -7,7 +7,8 @@
 use super::Theory;
 use super::answer::{Answer, elsewhere, shares};
 use super::departure::{self, Departure};
-use super::tight::{completion, crossing, empty_rtt, red};
+use super::offered::Offered;
+use super::tight::{crossing, empty_rtt, red};
 use crate::run::record::{DelayStatistics, FlowSummary, Note, Percentiles, QueueLength, RttStatistics};
 use crate::run::resolve::{Resolved, ResolvedFlow};
 use model::fixed_point::{self as theory, Bottleneck, Flow, Queue};
@@ -89,11 +90,12 @@ impl Theory for FixedPoint {
 }
 
 fn bottleneck(resolved: &Resolved) -> Bottleneck {
-    let room = resolved.limit.in_packets(resolved.queue.mean_packet);
+    let offered = Offered::new(resolved);
     let capacity = resolved.link.rate;
+    let room = offered.segments(resolved);
     Bottleneck {
         capacity,
-        unresponsive: resolved.unresponsive(),
+        unresponsive: offered.rate,
         loss: resolved.link.loss,
         packets: room as u64 + 1,
         queue: red(resolved).map_or(Queue::DropTail, |(red, _)| Queue::Red(red)),
@@ -124,7 +126,6 @@ fn summary(flow: &ResolvedFlow, share: &theory::Share, found: &theory::FixedPoin
             mean: share.rtt.as_secs_f64(),
             p95: None,
         }),
-        completion_s: completion(flow, goodput),
         // By Little's law.
         backlog_packets: Some(arriving * found.queueing_delay.as_secs_f64()),
         ..FlowSummary::default()
