@@ -5,6 +5,8 @@
 //! taken for one flow whose segment is the sum of theirs. This is exact for flows of one RTT that all lose at each overflow
 //! `[villamizar:ccr94]`.
 
+mod limits;
+
 use super::Theory;
 use super::answer::{Answer, elsewhere, shares};
 use super::departure::{self, Departure, Weight};
@@ -58,6 +60,9 @@ impl Theory for Mft {
                 "a fixed window that overflows the queue is taken to halve at each loss, as Reno's";
             seen.departures.push(Departure::new(Weight::Core, complaint, assumption));
         }
+        let found = mft::prediction(&seen.path, &seen.target);
+        let beyond = limits::limits(resolved, &seen, &found);
+        seen.departures.extend(beyond);
         Ok(seen.departures)
     }
 
