@@ -59,7 +59,9 @@ impl Answer {
         self.flows.iter_mut().zip(&resolved.flows).for_each(|(flow, of)| as_file(flow, of));
         fairness::compare(&mut self.flows, resolved);
         let goodputs: Vec<f64> = self.flows.iter().map(|flow| flow.goodput_bps).collect();
-        let last = self.flows.iter().filter_map(|flow| flow.completion_s).fold(0.0, f64::max);
+        let ends = self.flows.iter().zip(&resolved.flows);
+        let ends = ends.filter_map(|(flow, of)| Some(of.start.as_secs_f64() + flow.completion_s?));
+        let last = ends.fold(0.0, f64::max);
         let end = resolved.end.map_or(last, Span::as_secs_f64);
         self.notes.insert(0, format!("answered by the theory {theory}").into());
         let room = resolved.limit_bytes().get() as f64;

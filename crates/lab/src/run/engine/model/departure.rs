@@ -89,7 +89,17 @@ pub(super) fn of_many(
         let weight = if crossing.len() == 1 { Weight::Core } else { Weight::Part };
         Departure::new(weight, complaint, assumption)
     });
-    [sized(crossing), early_marks(resolved), few].into_iter().flatten().collect()
+    [sized(crossing), early_marks(resolved), few, together(resolved)].into_iter().flatten().collect()
+}
+
+/// Flows that lose together, as they do behind drop-tail: each loses by itself. A published result is judged by its
+/// claims, which say how far the theory is off there.
+fn together(resolved: &Resolved) -> Option<Departure> {
+    let complaint = Complaint::new("link.queue.kind", "flows behind drop-tail: they lose together")
+        .accepted("red")
+        .help("ask the simulator");
+    let is_so = resolved.source.is_none() && resolved.queue.policy == link::queue::DROP_TAIL;
+    is_so.then(|| Departure::new(Weight::Part, complaint, "flows are taken to lose one by one, at random"))
 }
 
 /// Losses of the link's own: there are none.

@@ -6,7 +6,7 @@
 
 use super::Theory;
 use super::answer::{Answer, elsewhere, shares};
-use super::departure::{self, Departure};
+use super::departure::{self, Departure, Weight};
 use super::offered::Offered;
 use super::tight::{crossing, empty_rtt, red};
 use crate::run::record::{DelayStatistics, FlowSummary, Note, Percentiles, QueueLength, RttStatistics};
@@ -17,6 +17,12 @@ use units::{Complaint, Fraction};
 
 /// What the protocol of a control without a response function is taken for.
 const OTHERWISE: Protocol = Protocol::Reno;
+
+/// At more loss than this timers expire, behind the queues of drawn scenarios.
+const LITTLE_LOSS: f64 = 0.01;
+
+/// So many round trips are the start of the flows.
+const START: f64 = 20.0;
 
 /// The theory of the fixed point.
 pub(super) struct FixedPoint;
@@ -45,6 +51,9 @@ impl Theory for FixedPoint {
         };
         let random = "packets are taken to arrive at random, as those of many flows do";
         departures.extend(departure::of_many(resolved, &crossing, &found, random));
+        if departures.is_empty() {
+            departures.extend(limits(resolved, &crossing));
+        }
         Ok(departures)
     }
 
@@ -100,6 +109,53 @@ fn bottleneck(resolved: &Resolved) -> Bottleneck {
         packets: room as u64 + 1,
         queue: red(resolved).map_or(Queue::DropTail, |(red, _)| Queue::Red(red)),
     }
+}
+
+/// Where the point is no longer near what packets do, found by simulation of drawn scenarios (`lab/tests/bands.rs`). A
+/// published result is judged by its claims instead.
+fn limits(resolved: &Resolved, crossing: &[&ResolvedFlow]) -> Vec<Departure> {
+    let flows: Vec<Flow> = crossing.iter().map(|flow| described(resolved, flow)).collect();
+    let found = theory::fixed_point(&bottleneck(resolved), &flows).ok().filter(|_| resolved.source.is_none());
+    let Some(found) = found else { return Vec::new() };
+    let mut departures = Vec::new();
+    let mut depart = |is_so: bool, place: String, found: String, accepted: &str, assumption: &str| {
+        if is_so {
+            let complaint = Complaint::new(place, found).accepted(accepted).help("ask the simulator");
+            departures.push(Departure::new(Weight::Part, complaint, assumption));
+        }
+    };
+    let loss = 100.0 * found.path_loss;
+    depart(
+        found.path_loss > LITTLE_LOSS,
+        crossing[0].key("count"),
+        format!("a loss of {loss:.1} %, at which timers expire"),
+        "fewer flows, or a faster link",
+        "no timer expires",
+    );
+    let turns = found.flows.iter().map(|flow| flow.rtt.as_secs_f64()).fold(0.0, f64::max) * START;
+    let last = crossing.iter().map(|flow| flow.start.as_secs_f64()).fold(0.0, f64::max);
+    depart(
+        last + turns > resolved.warmup.as_secs_f64(),
+        "warmup".into(),
+        format!("a start of {turns:.1} s, which is measured"),
+        "a longer warm-up",
+        "the start of the flows is not measured",
+    );
+    depart(
+        crossing.iter().any(|flow| flow.transport.host.gathers()),
+        crossing[0].key("host"),
+        "hosts that take segments together".into(),
+        "\"rfc\"",
+        "hosts send and acknowledge segment by segment",
+    );
+    depart(
+        !resolved.traffic.is_empty() || resolved.link.loss > Fraction::ZERO,
+        "traffic".into(),
+        "losses or traffic that do not answer to the queue".into(),
+        "flows alone",
+        "what does not answer to the queue has packets like the flows'",
+    );
+    departures
 }
 
 fn described(resolved: &Resolved, flow: &ResolvedFlow) -> Flow {

@@ -132,7 +132,14 @@ fn answer(
     let size = flow.size.map_or(0.0, |size| size.get() as f64);
     let sent = (connection.segments + found.resent) as f64;
     let loss_rate = (found.lost as f64 / sent).min(1.0);
-    let measured = resolved.end.map_or(seconds, Span::as_secs_f64).max(seconds);
+    let begun = flow.start.max(resolved.warmup).saturating_sub(resolved.warmup).as_secs_f64();
+    let end = resolved.end.map(|end| end.saturating_sub(resolved.warmup).as_secs_f64());
+    let measured = end.unwrap_or(0.0).max(begun + seconds);
+    // What the link sends: of the last segment what there is of it.
+    let header = flow.header.get() as f64;
+    let wire = size
+        + connection.segments as f64 * header
+        + (found.resent as f64 - found.lost as f64) * flow.segment().get() as f64;
     let own = FlowSummary {
         name: flow.name.clone(),
         goodput_bps: size * 8.0 / seconds,
@@ -157,7 +164,7 @@ fn answer(
         ));
     }
     Answer {
-        utilization: ((sent - found.lost as f64) * path.service() / measured).clamp(0.0, 1.0),
+        utilization: (wire * 8.0 / resolved.link.rate.as_bps_f64() / measured).clamp(0.0, 1.0),
         loss_rate: Some(loss_rate),
         packets: Some(Packets {
             forwarded: (connection.segments + found.resent).saturating_sub(found.lost),

@@ -5,10 +5,20 @@
 
 use super::super::departure::{Departure, Weight};
 use super::{SMALL_QUEUE, Seen};
-use crate::run::resolve::Resolved;
+use crate::run::resolve::{Resolved, ResolvedFlow};
 use link::traffic::Pattern;
-use model::mft::{Prediction, Regime};
-use units::{Complaint, Span};
+use model::mft::{Prediction, Regime, available_bandwidth};
+use units::{Bytes, Complaint, Span};
+
+/// A path and a queue of fewer segments are too small for a window that saws.
+const SMALL_PATH: f64 = 12.0;
+
+/// With fewer segments of a socket buffer, hosts that gather segments or delay acknowledgements stop at times.
+const GATHERED: u64 = 20;
+const DELAYED: u64 = 10;
+
+/// A standing queue fuller than this overflows at times.
+const FULL: f64 = 0.9;
 
 /// A mean over fewer cycles of the sawtooth than these depends on where in the cycle it begins.
 const CYCLES: f64 = 3.0;
@@ -53,15 +63,40 @@ pub(super) fn limits(resolved: &Resolved, seen: &Seen<'_>, found: &Prediction) -
         "a longer warm-up",
         "the start of the flows is not measured",
     );
-    let small = seen.path.buffer < seen.target.segment * SMALL_QUEUE;
+    let few = seen.path.buffer < seen.target.segment * SMALL_QUEUE || path_and_queue(seen) < SMALL_PATH;
     depart(
-        saws && small,
+        saws && few,
         "link.queue.limit".into(),
         format!("room for fewer than {SMALL_QUEUE} segments"),
         "more room",
         "bursts do not overflow the queue, and no timer expires",
     );
-    let bursts = resolved.traffic.iter().any(|traffic| matches!(traffic.config.pattern, Pattern::OnOff { .. }));
+    let most = seen.path.buffer.get() as f64 * FULL;
+    depart(
+        found.regime == Regime::Saturated && found.backlog.get() as f64 > most,
+        flow.key("socket_buffer"),
+        "a standing queue that leaves no room for bursts".into(),
+        "a smaller one, or more room in the queue",
+        "bursts do not overflow the queue",
+    );
+    if let Some(held) = resolved.flows.iter().find(|flow| is_small(flow)) {
+        depart(
+            true,
+            held.key("socket_buffer"),
+            "so few segments that the sender waits for delayed acknowledgements".into(),
+            "a larger one",
+            "no acknowledgement is held up",
+        );
+    }
+    depart(
+        found.regime == Regime::Congested,
+        "link.loss".into(),
+        "losses that the queue has no part in, of which hosts make more or less".into(),
+        "0",
+        "the formula for random loss is as good as the host's recovery",
+    );
+    let bursts =
+        resolved.traffic.iter().any(|traffic| matches!(traffic.config.pattern, Pattern::OnOff { .. }));
     depart(
         bursts,
         "traffic".into(),
@@ -86,14 +121,38 @@ fn cycle(seen: &Seen<'_>, found: &Prediction) -> f64 {
     packets * seen.target.payload.bits_f64() / found.goodput.as_bps_f64().max(1.0)
 }
 
-/// How long a slow start takes, and the repair of what it loses, seconds.
+/// How long a slow start takes, the repair of what it loses, and the growth of the window after that, seconds.
 fn start(seen: &Seen<'_>, found: &Prediction) -> f64 {
+    let segments = |bytes: Bytes| bytes.get() as f64 / seen.target.segment.get().max(1) as f64;
     let window = found.window.get() as f64 / seen.target.payload.get().max(1) as f64;
-    let longest = seen.path.base_rtt.as_secs_f64() + seen.path.buffer.bits_f64() / seen.path.capacity.as_bps_f64().max(1.0);
-    match found.regime {
-        Regime::SelfInducedLoss => (window.max(1.0).log2() + 4.0) * longest,
-        _ => window.max(1.0).log2() * found.rtt.as_secs_f64(),
+    let (room, all) = (segments(seen.path.buffer), path_and_queue(seen));
+    let base = seen.path.base_rtt.as_secs_f64();
+    let full = base + seen.path.buffer.bits_f64() / seen.path.capacity.as_bps_f64().max(1.0);
+    let doubling = window.max(1.0).log2() * found.rtt.as_secs_f64();
+    // A burst of a slow start reaches the queue twice as fast as it leaves it (`model::slow_start`, Theorem 1).
+    let overflow = (2.0 * room).min(all);
+    if found.regime != Regime::SelfInducedLoss && window < overflow {
+        return doubling;
     }
+    let growth = (window - overflow / 2.0).max(0.0) * f64::from(seen.target.delayed_ack);
+    doubling + 4.0 * full + growth * found.rtt.as_secs_f64()
+}
+
+/// What the path and its queue hold, segments.
+fn path_and_queue(seen: &Seen<'_>) -> f64 {
+    let held = available_bandwidth(&seen.path).volume(seen.path.base_rtt) + seen.path.buffer;
+    held.get() as f64 / seen.target.segment.get().max(1) as f64
+}
+
+/// Whether the socket buffer of `flow` has so few segments that its acknowledgements are held up.
+fn is_small(flow: &ResolvedFlow) -> bool {
+    let segments = flow.socket_buffer.map_or(u64::MAX, |buffer| buffer / flow.payload);
+    let least = match (flow.transport.host.gathers(), flow.delayed_ack > 1) {
+        (true, _) => GATHERED,
+        (false, true) => DELAYED,
+        (false, false) => 0,
+    };
+    segments < least
 }
 
 /// The wait at a queue that would be empty, if cross traffic did not come at random: that of M/D/1, seconds.
