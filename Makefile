@@ -15,7 +15,7 @@ PREFIX ?= $(HOME)/.local
 help: ## show this
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
-demo: setup-rust ## one path with two queues, by theory, simulation and the kernel, and a report (under a minute after the build)
+demo: setup-rust ## one path with two queues, by simulation and the kernel, and a report (under a minute after the build)
 	@echo '$$ tightlink compare scenarios/presets/demo.toml'
 	$(TIGHTLINK) compare scenarios/presets/demo.toml --report results/demo.html
 	echo "Open that report in a browser. All published figures: make figures"

@@ -8,7 +8,7 @@ use tightlink_lab::run::resolve::{Resolved, resolve};
 /// Case 1 of the paper on router buffers. A limit of N packets holds N + 1 with the one being sent.
 fn case_1(queue: &str, flow: &str) -> Resolved {
     let text = format!(
-        "title = 't'\nduration = '90s'\n[link]\nrate = '1Gbit/s'\nqueue = {{ {queue} }}\n\
+        "title = 't'\nsource = 'paper:case-1'\nduration = '90s'\n[link]\nrate = '1Gbit/s'\nqueue = {{ {queue} }}\n\
          [[flow]]\ncount = 10\ncontrol = 'highspeed'\nsegment = '1000B'\n\
          rtt = ['115.5ms', '116.5ms', '117.5ms', '118.5ms', '119.5ms', '120.5ms', '121.5ms', '122.5ms', '123.5ms', '124.5ms']\n{flow}"
     );

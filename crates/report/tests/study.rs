@@ -38,3 +38,40 @@ fn an_experiments_page_is_about_its_cases_or_its_figure() {
     assert!(cases.contains("limit = 30 packets") && !cases.contains("2 points simulated"));
     assert!(figure.contains("2 points simulated"));
 }
+
+#[test]
+fn an_estimate_that_was_not_asked_for_by_name_is_a_line_and_no_number() {
+    let folder = tempfile::tempdir().unwrap();
+    let document =
+        Document::parse("t.toml", &SCENARIO.replace("[[flow]]", "[[flow]]\ncontrol = 'cubic'")).unwrap();
+    let found = |estimates: bool| {
+        let mut experiment = Experiment::new(&document, folder.path()).unwrap();
+        (experiment.engines, experiment.estimates) = (vec![Engine::Model, Engine::Sim], estimates);
+        let compared = experiment.compare(&[], &mut Unwatched).unwrap();
+        (page_of(&experiment, &compared), compared.answers)
+    };
+    let why = "model: the scenario breaks an assumption of mft: cubic is taken for Reno";
+    let (page, answers) = found(false);
+    for answer in &answers {
+        let engines: Vec<Engine> = answer.records.iter().map(|record| record.summary.engine).collect();
+        assert_eq!(engines, [Engine::Sim]);
+        assert!(answer.absent[0].starts_with(why), "{:?}", answer.absent);
+    }
+    // The table's row and the data of the charts are of the simulation alone.
+    assert!(
+        page.contains(why) && page.contains("data-engine=\"sim\"") && !page.contains("data-engine=\"model\"")
+    );
+    assert!(!page.contains("\"engine\":\"model\"") && !page.contains("broken assumptions"));
+    let (page, answers) = found(true);
+    assert!(page.contains("data-engine=\"model\"") && page.contains("under broken assumptions"));
+    assert!(answers.iter().all(|answer| answer.records.len() == 2 && answer.absent.is_empty()));
+    // It is kept, with what it assumes.
+    let kept = std::fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().path().join("model/summary.json"));
+    let kept: Vec<String> = kept.filter_map(|path| std::fs::read_to_string(path).ok()).collect();
+    assert!(
+        kept.len() == 2 && kept.iter().all(|text| text.contains("mft: cubic is taken for Reno")),
+        "{kept:?}"
+    );
+}

@@ -69,6 +69,7 @@ pub(super) fn experiment(
 ) -> Result<Experiment, Problem> {
     let mut experiment = Experiment::new(document, folder.path())?;
     experiment.engines = chosen(&options.engines);
+    experiment.estimates = !options.engines.is_empty();
     experiment.repeat = options.repeat;
     experiment.command = source::command_line();
     let usual = || folder.keeps().then(|| folder.path().join(experiment.page_name()));

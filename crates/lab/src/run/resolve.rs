@@ -11,6 +11,7 @@ mod traffic;
 
 pub use links::ResolvedLink;
 pub use queue::limit as queue_limit;
+pub(crate) use queue::packet_bits;
 pub use traffic::{ResolvedSessions, ResolvedTraffic};
 
 use link::queue::PolicyConfig;
@@ -196,12 +197,12 @@ impl Resolved {
         self.connections().map(ResolvedFlow::segment).max().unwrap_or(Bytes::new(1500))
     }
 
-    /// The queue's room in bytes: full segments, where it counts packets.
+    /// The queue's room in bytes: mean packets ([`PolicyConfig::mean_packet`]), where it counts packets.
     #[must_use]
     pub fn limit_bytes(&self) -> Bytes {
         match self.limit {
             Limit::Bytes(bytes) => bytes,
-            Limit::Packets(packets) => self.segment() * packets,
+            Limit::Packets(packets) => self.queue.mean_packet * packets,
         }
     }
 }

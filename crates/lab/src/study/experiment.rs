@@ -41,6 +41,9 @@ pub struct Experiment {
     tasks: Vec<Task>,
     /// The engines that are asked, in the order reports show them.
     pub engines: Vec<Engine>,
+    /// Answers under assumptions that the scenario breaks stand among the numbers of a comparison. Otherwise a line
+    /// says why there is no answer.
+    pub estimates: bool,
     /// Runs of each point, with seeds that follow each other; `None`: one, or as many as a figure states.
     pub repeat: Option<u64>,
     /// Seeds by which claims are judged, for a simulated case whose numbers depend on the seed.
@@ -106,6 +109,7 @@ impl Experiment {
         Ok(Self {
             tasks: tasks(document)?,
             engines: Engine::ALL.into(),
+            estimates: true,
             repeat: None,
             seeds: 1,
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
@@ -296,8 +300,12 @@ impl Experiment {
             let Some(spec) = spec else {
                 let first = |task: &Task| evidence.first(task.clone());
                 let tasks = self.tasks.iter().map(first).collect::<Result<Vec<Task>, _>>()?;
-                let answers = self.answers(&tasks, &store, watched)?;
-                return Ok(Compared { verdicts: verdicts(&answers), answers, drawn: None, tried });
+                let mut answers = self.answers(&tasks, &store, watched)?;
+                let verdicts = verdicts(&answers);
+                if !self.estimates {
+                    answers.iter_mut().for_each(Answer::set_estimates_aside);
+                }
+                return Ok(Compared { verdicts, answers, drawn: None, tried });
             };
             watched.begin(Work::Points);
             let (mut curves, answers) = draw(&spec, &self.tasks, &self.runner(watched))?;

@@ -240,6 +240,20 @@ impl Answer {
         Self { task, records, runs: Vec::new(), absent: Vec::new(), found: None }
     }
 
+    /// Takes estimates out: records under assumptions that the scenario breaks. A line in `absent` says of each why
+    /// it is no answer. Where no engine has an answer, estimates stay.
+    pub fn set_estimates_aside(&mut self) {
+        if !self.records.iter().any(|record| record.summary.is_exact()) {
+            return;
+        }
+        self.runs.retain(|record| record.summary.is_exact());
+        let (answers, estimates) =
+            std::mem::take(&mut self.records).into_iter().partition(|record| record.summary.is_exact());
+        self.records = answers;
+        let estimates: Vec<Record> = estimates;
+        self.absent.extend(estimates.iter().map(|record| aside(&record.summary)));
+    }
+
     /// The record of `engine` that claims may judge, if it gave one: under no assumption that the scenario breaks.
     #[must_use]
     pub fn record(&self, engine: Engine) -> Option<&Record> {
@@ -253,4 +267,15 @@ impl Answer {
         let runs: Vec<&Record> = self.runs.iter().filter(of).collect();
         if runs.is_empty() { self.records.iter().filter(of).collect() } else { runs }
     }
+}
+
+/// Why an estimate is no answer: how many assumptions the scenario breaks, and the first of them.
+fn aside(summary: &Summary) -> String {
+    let (engine, broken) = (summary.engine, &summary.assumptions);
+    let first = broken.first().map_or("", String::as_str);
+    let these = match broken.len() {
+        1 => "an assumption".to_owned(),
+        count => format!("{count} assumptions, the first one"),
+    };
+    format!("{engine}: the scenario breaks {these} of {first}; --engines {engine} shows the estimate")
 }

@@ -14,6 +14,9 @@ use units::{Bytes, Rate, Span};
 /// Steps of the trapezium rule over one cycle: its error is below 1e-6 of the result.
 const STEPS: u32 = 1000;
 
+/// The most round trips at a full queue that are looked at: beyond them the target has next to nothing.
+const MOST_TURNS: u32 = 200;
+
 /// The rounding error of the difference of two rates, as a share of the capacity.
 const ROUNDING: f64 = 1e-12;
 
@@ -30,14 +33,40 @@ fn against_unresponsive(path: &Path, target: &Target) -> Prediction {
     let Some(cycle) = sawtooth(available, path.base_rtt, room, target.segment, target.delayed_ack) else {
         return shut_out(path);
     };
+    // The window at the full queue, and how long it stays there.
+    let (base, full) = (path.base_rtt.as_secs_f64(), path.base_rtt.as_secs_f64() + path.drain());
+    let top = available.as_bps_f64() * base + room.bits_f64();
+    let (period, turns) = (cycle.period.as_secs_f64(), turns_at_full(path, available));
+    let (stays, packets) = (turns * full, turns * top / target.segment.bits_f64());
+    let mean = |of: f64, at_full: f64| (of * period + at_full * stays) / (period + stays);
+    let rtt = mean(cycle.rtt.as_secs_f64(), full);
     Prediction {
-        goodput: available.scale(cycle.utilization * target.efficiency()),
-        rtt: cycle.rtt,
-        backlog: backlog(path, cycle.rtt.as_secs_f64() - path.base_rtt.as_secs_f64()),
-        window: cycle.window.scale(target.efficiency()),
-        loss: 1.0 / cycle.packets_per_cycle,
+        goodput: available.scale(mean(cycle.utilization, 1.0) * target.efficiency()),
+        rtt: Span::from_secs_f64(rtt),
+        backlog: backlog(path, rtt - base),
+        window: Bytes::new(mean(cycle.window.bits_f64(), top) as u64 / 8).scale(target.efficiency()),
+        loss: 1.0 / (cycle.packets_per_cycle + packets),
         regime: Regime::SelfInducedLoss,
     }
+}
+
+/// For how many round trips the target's window stays at the full queue, since the packets that it drops are those of
+/// the cross traffic.
+///
+/// In the n-th of these the target sends n segments more than leave. One in so many packets is dropped, whoever's it
+/// is, and the target has the share `a = A/C` of the bytes: it loses none with the probability `exp(-n a)`.
+///
+/// ```text
+/// turns = sum over n >= 1 of exp(-a n (n+1)/2)
+/// ```
+/// Without cross traffic every drop is the target's own, and it stays for none.
+fn turns_at_full(path: &Path, available: Rate) -> f64 {
+    let share = available.as_bps_f64() / path.capacity.as_bps_f64();
+    if share >= 1.0 || share <= 0.0 {
+        return 0.0;
+    }
+    let survives = |n: u32| (-share * f64::from(n) * f64::from(n + 1) / 2.0).exp();
+    (1..=MOST_TURNS).map(survives).sum()
 }
 
 fn against_buffer_limited(path: &Path, target: &Target) -> Prediction {

@@ -30,6 +30,15 @@ pub(super) enum End {
     Loss(Loss),
 }
 
+/// The greatest of what a slow start had.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Seen {
+    /// The window with which a segment was sent, segments.
+    pub(super) peak: f64,
+    /// The time for which a segment waited at the bottleneck, seconds.
+    pub(super) waited: f64,
+}
+
 /// The losses of a slow start as the sender meets them.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Loss {
@@ -112,6 +121,7 @@ pub(super) struct Clock<'a> {
     restarted: f64,
     first: Option<(f64, f64)>,
     lost: Vec<u64>,
+    seen: Seen,
 }
 
 impl<'a> Clock<'a> {
@@ -145,11 +155,17 @@ impl<'a> Clock<'a> {
             restarted: 0.0,
             first: None,
             lost: Vec::new(),
+            seen: Seen::default(),
         }
     }
 
     /// Follows the transfer to the end of its slow start.
-    pub(super) fn run(mut self) -> End {
+    pub(super) fn run(mut self) -> (End, Seen) {
+        let end = self.end();
+        (end, self.seen)
+    }
+
+    fn end(&mut self) -> End {
         loop {
             if self.acknowledged > self.round {
                 if self.lost.is_empty() && self.window >= self.of.threshold {
@@ -179,8 +195,10 @@ impl<'a> Clock<'a> {
     /// Sends what the window allows; RFC 3042: one more for each of the first duplicates.
     fn send(&mut self) {
         while self.sent < self.of.segments
-            && (self.sent - self.acknowledged) as f64 + 1.0 <= self.window + self.duplicates as f64
+            && (self.sent - self.acknowledged) as f64 + 1.0
+                <= (self.window + self.duplicates as f64).min(self.of.most)
         {
+            self.seen.peak = self.seen.peak.max(self.window.min(self.of.most));
             let segment = self.sent;
             self.sent += 1;
             self.sent_at.push_back(self.now);
@@ -196,6 +214,7 @@ impl<'a> Clock<'a> {
             } else {
                 let start = self.leaving.back().copied().unwrap_or(self.now);
                 let departure = start + self.service;
+                self.seen.waited = self.seen.waited.max(start - self.now);
                 self.leaving.push_back(departure);
                 self.arrive(departure);
             }
@@ -253,12 +272,12 @@ impl<'a> Clock<'a> {
         self.window = (self.window + counted).min(self.of.threshold.max(self.window));
     }
 
-    fn loss(self, detected: Option<f64>) -> Loss {
+    fn loss(&mut self, detected: Option<f64>) -> Loss {
         let (at, overflow) = self.first.unwrap_or((self.now, self.window));
         Loss {
             at,
             overflow,
-            lost: self.lost,
+            lost: std::mem::take(&mut self.lost),
             sent: self.sent,
             detected,
             window: self.window,

@@ -13,6 +13,8 @@ pub(super) struct Rounds {
     pub(super) back: f64,
     /// The most that path and buffer hold, segments.
     most: f64,
+    /// The most that the hosts' buffers let the window be, segments.
+    held: f64,
     growth: Growth,
     total: u64,
     /// When the round trip begins.
@@ -47,6 +49,7 @@ impl Rounds {
             rtt,
             back: rtt - service,
             most: path.pipe() + path.room(),
+            held: of.most,
             growth: of.growth,
             total: of.segments,
             at,
@@ -154,14 +157,25 @@ impl Rounds {
                 return done;
             }
             if self.window < self.threshold {
-                self.window = (self.window + widened).min(self.threshold);
+                self.window = (self.window + widened).min(self.threshold).min(self.held);
             } else {
-                self.window += 1.0 / self.growth.avoidance();
+                self.window = (self.window + 1.0 / self.growth.avoidance()).min(self.held);
+                if self.window >= self.held && self.held <= self.most {
+                    self.leave_out_even_rounds();
+                }
                 if self.window > self.most {
                     self.overflow();
                 }
             }
         }
+    }
+
+    /// With the window that its hosts allow every round trip is as the one before. All but the last two are left out.
+    fn leave_out_even_rounds(&mut self) {
+        let each = (self.held as u64).max(1);
+        let rounds = ((self.total - self.sent) / each).saturating_sub(2);
+        self.sent += rounds * each;
+        self.at += rounds as f64 * self.rtt.max(each as f64 * self.service);
     }
 
     /// One segment too many: it is lost, and the window halved.

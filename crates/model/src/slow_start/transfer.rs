@@ -1,11 +1,14 @@
 //! A transfer from its first segment to the acknowledgement of its last.
 
-use super::clock::{Clock, End};
+use super::clock::{Clock, End, Seen};
 use super::repair::{Repair, repair};
 use super::rounds::Rounds;
 use super::{Growth, MOST_SEGMENTS, Path};
 use crate::OutOfRange;
 use units::Span;
+
+/// So many segments of a file are followed one by one where no loss ends its slow start.
+const MOST_FOLLOWED: u64 = 1_000_000;
 
 /// A transfer that is alone on its path.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,6 +21,8 @@ pub struct Connection {
     pub delayed_ack_timeout: Span,
     /// The window at the start, segments; at least one.
     pub initial_window: u64,
+    /// The most that the window may be, as the hosts' buffers limit it, segments; at least one, infinite for no limit.
+    pub most: f64,
     /// `Wth`: the slow-start threshold at the start, segments, at least one; infinite for none.
     pub threshold: f64,
     /// How several losses of one window are repaired.
@@ -40,6 +45,7 @@ impl Connection {
             growth,
             delayed_ack_timeout: Span::from_millis(100),
             initial_window: 1,
+            most: f64::INFINITY,
             threshold: f64::INFINITY,
             repair,
             min_rto: Span::from_millis(200),
@@ -55,6 +61,7 @@ impl Connection {
         OutOfRange::unless(fits, "initial_window", self.initial_window, "from 1 to 1000000 segments")?;
         // Infinite is none; NaN is no number.
         OutOfRange::unless(self.threshold >= 1.0, "threshold", self.threshold, "1 segment, or more")?;
+        OutOfRange::unless(self.most >= 1.0, "largest window", self.most, "1 segment, or more")?;
         Ok(())
     }
 }
@@ -66,6 +73,12 @@ pub struct Transfer {
     pub completion: Span,
     /// The first loss of its slow start; `None` if it has none.
     pub first_loss: Option<FirstLoss>,
+    /// It ended in its slow start, and lost nothing.
+    pub in_slow_start: bool,
+    /// The largest window of its slow start with which a segment was sent, segments.
+    pub peak_window: f64,
+    /// The longest time for which a segment of its slow start waited at the bottleneck.
+    pub longest_wait: Span,
     /// The slow-start threshold in the end, segments; infinite if it has none.
     pub threshold: f64,
     /// Segments lost, sent again, and times the retransmission timer expired.
@@ -101,7 +114,7 @@ pub struct FirstLoss {
 pub fn transfer(path: &Path, connection: &Connection) -> Result<Transfer, OutOfRange> {
     path.check()?;
     connection.check()?;
-    let end = Clock::new(path, connection).run();
+    let (end, seen) = followed(path, connection);
     let first_loss = match &end {
         End::Loss(loss) => Some(FirstLoss {
             at: Span::from_secs_f64(loss.at),
@@ -124,9 +137,26 @@ pub fn transfer(path: &Path, connection: &Connection) -> Result<Transfer, OutOfR
     Ok(Transfer {
         completion: Span::from_secs_f64(completion.max(least)),
         first_loss,
+        in_slow_start: matches!(end, End::Done(_)) && first_loss.is_none(),
+        peak_window: seen.peak,
+        longest_wait: Span::from_secs_f64(seen.waited),
         threshold: rounds.threshold,
         lost: rounds.lost,
         resent: rounds.resent,
         timeouts: rounds.timeouts,
     })
+}
+
+/// The slow start of `connection`. A long file whose window its hosts limit is followed for so many segments only: from
+/// there on each round trip is as the one before.
+fn followed(path: &Path, connection: &Connection) -> (End, Seen) {
+    let followed = connection.segments.min(MOST_FOLLOWED);
+    if followed < connection.segments && connection.most.is_finite() {
+        let (end, seen) = Clock::new(path, &Connection { segments: followed, ..*connection }).run();
+        if let End::Done(at) = end {
+            let each = (path.rtt.as_secs_f64() / connection.most.floor()).max(path.service());
+            return (End::Done(at + (connection.segments - followed) as f64 * each), seen);
+        }
+    }
+    Clock::new(path, connection).run()
 }

@@ -32,6 +32,7 @@ mod downloads;
 mod fixed_point;
 mod fluid;
 mod mft;
+mod offered;
 mod saturation;
 mod slow_start;
 mod tight;

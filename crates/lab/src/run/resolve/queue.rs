@@ -3,6 +3,7 @@
 use super::ResolvedTraffic;
 use link::Limit;
 use link::queue::{BuildError, Context, POLICIES, PolicyConfig, Settings};
+use link::traffic::{Pattern, TrafficConfig};
 use scenario::spec::{self, Threshold};
 use scenario::{Document, Faults};
 use units::{Bytes, Rate, Span};
@@ -28,12 +29,26 @@ pub(super) fn mean_packet(rate: Rate, packets: &[Bytes], traffic: &[&ResolvedTra
     let unresponsive: f64 = traffic.iter().map(|traffic| traffic.config.rate.as_bps_f64()).sum();
     let rate = rate.as_bps_f64();
     let share = (rate - unresponsive).max(0.01 * rate) / packets.len() as f64;
-    let sources = (packets.iter().map(|packet| (share, *packet)))
-        .chain(traffic.iter().map(|traffic| (traffic.config.rate.as_bps_f64(), traffic.config.packet)));
-    let (bits, packets) = sources.fold((0.0, 0.0), |(bits, packets), (rate, packet)| {
-        (bits + rate, packets + rate / packet.bits_f64())
-    });
-    Bytes::new((bits / packets / 8.0).round() as u64)
+    let sources = (packets.iter().map(|packet| (share, packet.bits_f64()))).chain(
+        traffic.iter().map(|traffic| (traffic.config.rate.as_bps_f64(), packet_bits(&traffic.config))),
+    );
+    let (bits, packets) = sources
+        .fold((0.0, 0.0), |(bits, packets), (rate, packet)| (bits + rate, packets + rate / packet.max(1.0)));
+    Bytes::new((bits / packets / 8.0).round().max(1.0) as u64)
+}
+
+/// Mean length of the packets of `traffic`, bits.
+pub(crate) fn packet_bits(traffic: &TrafficConfig) -> f64 {
+    match &traffic.pattern {
+        Pattern::Replay { trace, .. } => {
+            let packets = trace.len().max(1) as f64;
+            // From the mean rate, which counts a mean gap after the last packet.
+            let seconds = trace.duration().as_secs_f64() * packets / (packets - 1.0).max(1.0);
+            let mean = trace.mean_rate().as_bps_f64() * seconds / packets;
+            if mean > 0.0 { mean } else { traffic.packet.bits_f64() }
+        }
+        _ => traffic.packet.bits_f64(),
+    }
 }
 
 /// The policy and its settings in numbers.

@@ -56,9 +56,12 @@ impl Answer {
         assumptions: Vec<String>,
         watch: Stopwatch,
     ) -> Record {
+        self.flows.iter_mut().zip(&resolved.flows).for_each(|(flow, of)| as_file(flow, of));
         fairness::compare(&mut self.flows, resolved);
         let goodputs: Vec<f64> = self.flows.iter().map(|flow| flow.goodput_bps).collect();
-        let last = self.flows.iter().filter_map(|flow| flow.completion_s).fold(0.0, f64::max);
+        let ends = self.flows.iter().zip(&resolved.flows);
+        let ends = ends.filter_map(|(flow, of)| Some(of.start.as_secs_f64() + flow.completion_s?));
+        let last = ends.fold(0.0, f64::max);
         let end = resolved.end.map_or(last, Span::as_secs_f64);
         self.notes.insert(0, format!("answered by the theory {theory}").into());
         let room = resolved.limit_bytes().get() as f64;
@@ -209,6 +212,17 @@ pub(super) fn nothing(flow: &ResolvedFlow) -> FlowSummary {
 fn there(of: &ResolvedFlow, resolved: &Resolved, end: f64) -> f64 {
     let stop = of.stop.map_or(end, |stop| stop.as_secs_f64().min(end));
     (stop - of.start.max(resolved.warmup).as_secs_f64()).max(0.0)
+}
+
+/// The duration of a flow that has a size, and its goodput over that time. No file is quicker than a slow start whose
+/// window doubles in each round trip.
+fn as_file(flow: &mut FlowSummary, of: &ResolvedFlow) {
+    let Some(size) = of.size.filter(|_| flow.goodput_bps > 0.0) else { return };
+    let segments = size.get().div_ceil(of.payload.get().max(1)).max(1) as f64;
+    let rounds = (segments / of.initial_window.max(1) as f64 + 1.0).log2().ceil().max(1.0);
+    let seconds = flow.completion_s.unwrap_or(size.bits_f64() / flow.goodput_bps);
+    let seconds = seconds.max(rounds * of.base_rtt.as_secs_f64());
+    (flow.completion_s, flow.goodput_bps) = (Some(seconds), size.bits_f64() / seconds);
 }
 
 /// The payload that a flow moves in `seconds`, bytes: no more than it has.

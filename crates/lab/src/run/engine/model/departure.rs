@@ -1,5 +1,6 @@
 //! How a scenario differs from what a theory is about.
 
+use super::offered::Offered;
 use super::tight::red;
 use crate::run::engine::{no_users, one_queue};
 use crate::run::record::Engine;
@@ -30,14 +31,17 @@ pub(super) enum Weight {
     Part,
     /// The theory is about something else: another control, another queue policy.
     Core,
+    /// The theory has no part that is in the scenario: a steady state, where every flow is a file.
+    All,
 }
 
 impl Weight {
-    /// Of a sum in which one core outweighs two parts.
+    /// Of a sum in which one core outweighs two parts, and all of it whatever else there is.
     pub(super) const fn value(self) -> u32 {
         match self {
             Self::Part => 3,
             Self::Core => 7,
+            Self::All => 100,
         }
     }
 }
@@ -64,7 +68,8 @@ pub(super) fn of_links<'a>(
         policy,
         marks(resolved),
         jitter(resolved),
-        leaves(resolved),
+        comes_or_leaves(resolved),
+        Offered::new(resolved).departure,
     ];
     departures.into_iter().flatten().collect()
 }
@@ -84,7 +89,17 @@ pub(super) fn of_many(
         let weight = if crossing.len() == 1 { Weight::Core } else { Weight::Part };
         Departure::new(weight, complaint, assumption)
     });
-    [sized(crossing), early_marks(resolved), few].into_iter().flatten().collect()
+    [sized(crossing), early_marks(resolved), few, together(resolved)].into_iter().flatten().collect()
+}
+
+/// Flows that lose together, as they do behind drop-tail: each loses by itself. A published result is judged by its
+/// claims, which say how far the theory is off there.
+fn together(resolved: &Resolved) -> Option<Departure> {
+    let complaint = Complaint::new("link.queue.kind", "flows behind drop-tail: they lose together")
+        .accepted("red")
+        .help("ask the simulator");
+    let is_so = resolved.source.is_none() && resolved.queue.policy == link::queue::DROP_TAIL;
+    is_so.then(|| Departure::new(Weight::Part, complaint, "flows are taken to lose one by one, at random"))
 }
 
 /// Losses of the link's own: there are none.
@@ -174,13 +189,25 @@ pub(super) fn not_drop_tail(resolved: &Resolved) -> Option<Departure> {
     (policy != link::queue::DROP_TAIL).then(|| Departure::new(Weight::Core, complaint, assumption))
 }
 
-/// A flow that leaves.
-fn leaves(resolved: &Resolved) -> Option<Departure> {
-    let leaves = resolved.flows.iter().find(|flow| flow.stop.is_some())?;
-    let complaint =
-        Complaint::new(leaves.key("stop"), "a flow that leaves: the closed forms are of a steady state")
-            .accepted("flows without a stop")
-            .help("ask the simulator");
+/// A flow that comes or leaves while the run is measured. A file begins when it likes: it has no steady state anyway.
+fn comes_or_leaves(resolved: &Resolved) -> Option<Departure> {
+    let leaves =
+        |flow: &&ResolvedFlow| flow.stop.is_some_and(|stop| resolved.end.is_none_or(|end| stop < end));
+    let comes = |flow: &&ResolvedFlow| flow.size.is_none() && flow.start > resolved.warmup;
+    let leaver = resolved.flows.iter().find(leaves).map(|flow| {
+        (
+            flow.key("stop"),
+            "a flow that leaves: the closed forms are of a steady state",
+            "flows without a stop",
+        )
+    });
+    let comer = || {
+        let flow = resolved.flows.iter().find(comes)?;
+        let found = "a flow that comes after the warm-up: the closed forms are of a steady state";
+        Some((flow.key("start"), found, "flows that start in the warm-up"))
+    };
+    let (place, found, accepted) = leaver.or_else(comer)?;
+    let complaint = Complaint::new(place, found).accepted(accepted).help("ask the simulator");
     Some(Departure::new(Weight::Part, complaint, "every flow is taken to be there all the time"))
 }
 
@@ -212,16 +239,17 @@ pub(super) fn not_drop_tail_or_red(resolved: &Resolved) -> Option<Departure> {
     if red(resolved).is_some() { None } else { not_drop_tail(resolved) }
 }
 
-/// Flows that end.
-fn sized(crossing: &[&ResolvedFlow]) -> Option<Departure> {
+/// Flows that end, where a theory has a steady state.
+pub(super) fn sized(crossing: &[&ResolvedFlow]) -> Option<Departure> {
     let flow = crossing.iter().find(|flow| flow.size.is_some())?;
     let complaint = Complaint::new(
         flow.key("size"),
-        "a flow that ends: the theories of many flows have flows that always have data",
+        "a flow that ends: the theories of a steady state have flows that always have data",
     )
     .accepted("greedy flows, without a size")
     .help("ask the simulator");
-    Some(Departure::new(Weight::Part, complaint, "every flow is taken to have data all the time"))
+    let weight = if crossing.iter().all(|flow| flow.size.is_some()) { Weight::All } else { Weight::Part };
+    Some(Departure::new(weight, complaint, "every flow is taken to have data all the time"))
 }
 
 /// RED that marks instead of dropping.

@@ -6,8 +6,9 @@
 
 use super::Theory;
 use super::answer::{Answer, elsewhere, shares};
-use super::departure::{self, Departure};
-use super::tight::{completion, crossing, empty_rtt, red};
+use super::departure::{self, Departure, Weight};
+use super::offered::Offered;
+use super::tight::{crossing, empty_rtt, red};
 use crate::run::record::{DelayStatistics, FlowSummary, Note, Percentiles, QueueLength, RttStatistics};
 use crate::run::resolve::{Resolved, ResolvedFlow};
 use model::fixed_point::{self as theory, Bottleneck, Flow, Queue};
@@ -16,6 +17,12 @@ use units::{Complaint, Fraction};
 
 /// What the protocol of a control without a response function is taken for.
 const OTHERWISE: Protocol = Protocol::Reno;
+
+/// At more loss than this timers expire, behind the queues of drawn scenarios.
+const LITTLE_LOSS: f64 = 0.01;
+
+/// So many round trips are the start of the flows.
+const START: f64 = 20.0;
 
 /// The theory of the fixed point.
 pub(super) struct FixedPoint;
@@ -44,6 +51,9 @@ impl Theory for FixedPoint {
         };
         let random = "packets are taken to arrive at random, as those of many flows do";
         departures.extend(departure::of_many(resolved, &crossing, &found, random));
+        if departures.is_empty() {
+            departures.extend(limits(resolved, &crossing));
+        }
         Ok(departures)
     }
 
@@ -89,15 +99,63 @@ impl Theory for FixedPoint {
 }
 
 fn bottleneck(resolved: &Resolved) -> Bottleneck {
-    let room = resolved.limit.in_packets(resolved.queue.mean_packet);
+    let offered = Offered::new(resolved);
     let capacity = resolved.link.rate;
+    let room = offered.segments(resolved);
     Bottleneck {
         capacity,
-        unresponsive: resolved.unresponsive(),
+        unresponsive: offered.rate,
         loss: resolved.link.loss,
         packets: room as u64 + 1,
         queue: red(resolved).map_or(Queue::DropTail, |(red, _)| Queue::Red(red)),
     }
+}
+
+/// Where the point is no longer near what packets do, found by simulation of drawn scenarios (`lab/tests/bands.rs`). A
+/// published result is judged by its claims instead.
+fn limits(resolved: &Resolved, crossing: &[&ResolvedFlow]) -> Vec<Departure> {
+    let flows: Vec<Flow> = crossing.iter().map(|flow| described(resolved, flow)).collect();
+    let found = theory::fixed_point(&bottleneck(resolved), &flows).ok().filter(|_| resolved.source.is_none());
+    let Some(found) = found else { return Vec::new() };
+    let mut departures = Vec::new();
+    let mut depart = |is_so: bool, place: String, found: String, accepted: &str, assumption: &str| {
+        if is_so {
+            let complaint = Complaint::new(place, found).accepted(accepted).help("ask the simulator");
+            departures.push(Departure::new(Weight::Part, complaint, assumption));
+        }
+    };
+    let loss = 100.0 * found.path_loss;
+    depart(
+        found.path_loss > LITTLE_LOSS,
+        crossing[0].key("count"),
+        format!("a loss of {loss:.1} %, at which timers expire"),
+        "fewer flows, or a faster link",
+        "no timer expires",
+    );
+    let turns = found.flows.iter().map(|flow| flow.rtt.as_secs_f64()).fold(0.0, f64::max) * START;
+    let last = crossing.iter().map(|flow| flow.start.as_secs_f64()).fold(0.0, f64::max);
+    depart(
+        last + turns > resolved.warmup.as_secs_f64(),
+        "warmup".into(),
+        format!("a start of {turns:.1} s, which is measured"),
+        "a longer warm-up",
+        "the start of the flows is not measured",
+    );
+    depart(
+        crossing.iter().any(|flow| flow.transport.host.gathers()),
+        crossing[0].key("host"),
+        "hosts that take segments together".into(),
+        "\"rfc\"",
+        "hosts send and acknowledge segment by segment",
+    );
+    depart(
+        !resolved.traffic.is_empty() || resolved.link.loss > Fraction::ZERO,
+        "traffic".into(),
+        "losses or traffic that do not answer to the queue".into(),
+        "flows alone",
+        "what does not answer to the queue has packets like the flows'",
+    );
+    departures
 }
 
 fn described(resolved: &Resolved, flow: &ResolvedFlow) -> Flow {
@@ -124,7 +182,6 @@ fn summary(flow: &ResolvedFlow, share: &theory::Share, found: &theory::FixedPoin
             mean: share.rtt.as_secs_f64(),
             p95: None,
         }),
-        completion_s: completion(flow, goodput),
         // By Little's law.
         backlog_packets: Some(arriving * found.queueing_delay.as_secs_f64()),
         ..FlowSummary::default()

@@ -7,7 +7,8 @@
 use super::Theory;
 use super::answer::{Answer, elsewhere, shares};
 use super::departure::{self, Departure, Weight};
-use super::tight::{completion, crossing, empty_rtt, red};
+use super::offered::Offered;
+use super::tight::{crossing, empty_rtt, red};
 use crate::run::record::{
     DelayStatistics, FlowSeries, FlowSummary, LinkSeries, Note, Percentiles, RttStatistics, Series, Times,
 };
@@ -135,7 +136,8 @@ fn seen(resolved: &Resolved) -> Result<Seen, Complaint> {
     })?;
     let count = crossing.len() as f64;
     let packet = crossing.iter().map(|flow| flow.segment().get() as f64).sum::<f64>() / count;
-    let capacity = resolved.available().as_bps_f64() / (8.0 * packet);
+    let offered = Offered::new(resolved);
+    let capacity = resolved.link.rate.saturating_sub(offered.rate).as_bps_f64() / (8.0 * packet);
     let red = red(resolved).map(|(_, knobs)| AveragedRed {
         curve: Red {
             min_threshold: knobs.min_threshold,
@@ -169,11 +171,7 @@ fn seen(resolved: &Resolved) -> Result<Seen, Complaint> {
     let times = (asked * SAMPLES / measured).ceil().min((asked / least).floor()).max(1.0);
     let every = (asked / times).max(least);
     Ok(Seen {
-        bottleneck: Bottleneck {
-            capacity,
-            buffer: resolved.limit.in_packets(resolved.queue.mean_packet),
-            red,
-        },
+        bottleneck: Bottleneck { capacity, buffer: offered.segments(resolved), red },
         classes,
         rtts,
         class_of,
@@ -203,16 +201,6 @@ fn beyond(resolved: &Resolved, crossing: &[&ResolvedFlow], seen: &Seen) -> Vec<D
         "a time after which every flow is beyond its slow start".into(),
         "there is no slow start: each flow begins with its share of the path".into(),
     );
-    if let Some(late) = crossing.iter().find(|flow| flow.start > resolved.warmup) {
-        depart(
-            true,
-            Weight::Part,
-            late.key("start"),
-            format!("{}, after the warm-up", late.start),
-            format!("{} or earlier", resolved.warmup),
-            "every flow is taken to be there from the start".into(),
-        );
-    }
     let (rtts, classes) = (seen.rtts, seen.classes.len());
     depart(
         rtts > classes,
@@ -322,12 +310,11 @@ impl Seen {
                 goodput_bps: goodput,
                 loss_rate: Some(loss),
                 rtt_s: Some(RttStatistics { min: base, mean: base + delay, p95: None }),
-                completion_s: completion(flow, goodput),
                 ..FlowSummary::default()
             });
         }
-        let of_link =
-            utilization * self.bottleneck.capacity * 8.0 * self.packet + resolved.unresponsive().as_bps_f64();
+        let of_link = utilization * self.bottleneck.capacity * 8.0 * self.packet
+            + Offered::new(resolved).rate.as_bps_f64();
         Answer {
             utilization: (of_link / resolved.link.rate.as_bps_f64()).clamp(0.0, 1.0),
             loss_rate: Some(loss),

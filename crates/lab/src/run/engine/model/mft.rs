@@ -5,10 +5,13 @@
 //! taken for one flow whose segment is the sum of theirs. This is exact for flows of one RTT that all lose at each overflow
 //! `[villamizar:ccr94]`.
 
+mod limits;
+
 use super::Theory;
 use super::answer::{Answer, elsewhere, shares};
 use super::departure::{self, Departure, Weight};
-use super::tight::{completion, crossing};
+use super::offered::Offered;
+use super::tight::crossing;
 use crate::run::record::{DelayStatistics, FlowSummary, Note, Percentiles, RttStatistics};
 use crate::run::resolve::{Resolved, ResolvedFlow};
 use model::mft::{self, CrossTraffic, Path, Prediction, Regime, Target};
@@ -57,6 +60,9 @@ impl Theory for Mft {
                 "a fixed window that overflows the queue is taken to halve at each loss, as Reno's";
             seen.departures.push(Departure::new(Weight::Core, complaint, assumption));
         }
+        let found = mft::prediction(&seen.path, &seen.target);
+        let beyond = limits::limits(resolved, &seen, &found);
+        seen.departures.extend(beyond);
         Ok(seen.departures)
     }
 
@@ -70,8 +76,9 @@ impl Theory for Mft {
 fn seen(resolved: &Resolved) -> Result<Seen<'_>, Complaint> {
     let crossing = crossing(resolved)?;
     let (first, others) = (crossing[0], &crossing[1..]);
+    let offered = Offered::new(resolved);
     let beside = if others.is_empty() {
-        Ok(CrossTraffic::Unresponsive { rate: resolved.unresponsive() })
+        Ok(CrossTraffic::Unresponsive { rate: offered.rate })
     } else {
         buffer_limited(resolved, others)
     };
@@ -85,8 +92,9 @@ fn seen(resolved: &Resolved) -> Result<Seen<'_>, Complaint> {
             targets.len()
         );
         departures.push(Departure::new(Weight::Part, complaint, together));
-        CrossTraffic::Unresponsive { rate: resolved.unresponsive() }
+        CrossTraffic::Unresponsive { rate: offered.rate }
     });
+    departures.extend(departure::sized(&crossing));
     let sum = |of: fn(&ResolvedFlow) -> Bytes| targets.iter().map(|flow| of(flow)).sum::<Bytes>();
     let round: Span = targets.iter().map(|flow| flow.base_rtt).sum();
     // Of one flow its own segment, of several the largest.
@@ -96,7 +104,7 @@ fn seen(resolved: &Resolved) -> Result<Seen<'_>, Complaint> {
         capacity: resolved.link.rate,
         cross,
         base_rtt,
-        buffer: resolved.limit_bytes(),
+        buffer: offered.room,
         loss: resolved.link.loss,
     };
     let target = Target {
@@ -206,7 +214,6 @@ impl Seen<'_> {
             loss_rate: Some(loss),
             retransmits: if loss == 0.0 { Some(0) } else { None },
             rtt_s: Some(RttStatistics { min: least.as_secs_f64(), mean: mean.as_secs_f64(), p95: None }),
-            completion_s: completion(flow, goodput),
             window_bytes: (alone && flow.sizer.is_some())
                 .then(|| mft::saturating_window(&self.path, &self.target).get() as f64),
             ..FlowSummary::default()

@@ -1,19 +1,23 @@
 //! One file on one path: its first slow start, the repair of what that loses, and congestion avoidance
 //! (`model::slow_start`).
 //!
-//! It fits a Reno flow with a size, alone at a drop-tail queue. The flow has RFC 5681's slow start, and its hosts
-//! send and acknowledge segment by segment.
+//! It fits a flow with a size, alone at a drop-tail queue. A file that ends in its slow start without a loss is much the
+//! same for most controls and hosts: `slow_start/departures.rs` says for which. Beyond that the flow is Reno's, with RFC
+//! 5681's slow start, and its hosts send and acknowledge segment by segment.
+
+mod departures;
 
 use super::Theory;
 use super::answer::{Answer, Packets};
-use super::departure::{self, Departure, Weight};
+use super::departure::Departure;
+use super::offered::Offered;
 use super::tight::empty_rtt;
 use crate::run::record::FlowSummary;
 use crate::run::resolve::{Resolved, ResolvedFlow};
-use link::Limit;
+use departures::departures;
 use model::OutOfRange;
 use model::slow_start::{self, Connection, Growth, Path, Repair, Transfer, overflow_window};
-use transport::{Host, LossDetection, Recovery, Transport};
+use transport::Recovery;
 use units::{Bytes, Complaint, Span};
 
 /// The theory of one file's transfer.
@@ -32,25 +36,25 @@ impl Theory for SlowStart {
         let flow = file(resolved)?;
         // What is out of range has no answer.
         path(resolved, flow).check().map_err(|error| placed(error, flow))?;
-        connection(flow).growth.check().map_err(|error| placed(error, flow))?;
-        let policy = departure::not_drop_tail(resolved);
-        let mut departures = departure::of_links(resolved, [flow], &["reno"], departure::RENO, policy);
-        departures.extend(others(resolved));
-        departures.extend(beyond(resolved, flow));
-        departures.extend(of_host(flow));
-        if departures.is_empty() {
-            departures.extend(cut_short(resolved, flow));
-        }
-        Ok(departures)
+        let found = found(resolved, flow)?;
+        Ok(departures(resolved, flow, &found))
     }
 
     fn answer(&self, resolved: &Resolved) -> Result<Answer, Complaint> {
         let flow = file(resolved)?;
-        let path = path(resolved, flow);
-        let connection = connection(flow);
-        let found = slow_start::transfer(&path, &connection).map_err(|error| placed(error, flow))?;
-        Ok(answer(resolved, flow, &path, &connection, &found))
+        let found = found(resolved, flow)?;
+        Ok(answer(resolved, flow, &path(resolved, flow), &connection(flow), &found))
     }
+}
+
+/// What the theory finds, with a last segment of its own length.
+fn found(resolved: &Resolved, flow: &ResolvedFlow) -> Result<Transfer, Complaint> {
+    let (path, connection) = (path(resolved, flow), connection(flow));
+    let found = slow_start::transfer(&path, &connection).map_err(|error| placed(error, flow))?;
+    let missing = flow.payload * connection.segments - flow.size.unwrap_or_default();
+    let sooner = path.capacity.serialization(missing.min(flow.payload));
+    let completion = found.completion.saturating_sub(if found.lost == 0 { sooner } else { Span::ZERO });
+    Ok(Transfer { completion, ..found })
 }
 
 /// The flow that has a size.
@@ -77,27 +81,31 @@ fn placed(error: OutOfRange, flow: &ResolvedFlow) -> Complaint {
 
 fn path(resolved: &Resolved, flow: &ResolvedFlow) -> Path {
     let segment = flow.segment();
-    let waiting = match resolved.limit {
-        Limit::Packets(packets) => segment * packets,
-        Limit::Bytes(bytes) => bytes,
-    };
+    let offered = Offered::new(resolved);
+    let capacity = resolved.link.rate.saturating_sub(offered.rate);
     Path {
-        capacity: resolved.available(),
+        // As fast as the slower of the link and the sender's own line.
+        capacity: flow.access_rate.map_or(capacity, |own| own.min(capacity)),
         segment,
         rtt: empty_rtt(resolved, flow),
         // A limit does not count the packet being sent.
-        buffer: waiting + segment,
+        buffer: offered.room + segment,
     }
 }
 
 fn connection(flow: &ResolvedFlow) -> Connection {
     let segments = |bytes: Bytes| bytes.get().div_ceil(flow.payload.get().max(1));
     let transport = &flow.transport;
+    // Hosts that acknowledge each segment at the start of a connection hold no acknowledgement up.
+    let quick = transport.host.quick_ack > 0 || transport.host.quick_growth;
+    let delayed_ack = if quick { 1 } else { flow.delayed_ack };
+    let most = |buffer: Bytes| ((buffer / flow.payload) as f64).max(1.0);
     Connection {
         segments: flow.size.map_or(1, segments).max(1),
-        growth: Growth { delayed_ack: flow.delayed_ack, byte_counting: flow.tuning.byte_counting },
+        growth: Growth { delayed_ack, byte_counting: flow.tuning.byte_counting },
         delayed_ack_timeout: flow.delayed_ack_timeout,
         initial_window: flow.initial_window,
+        most: flow.socket_buffer.map_or(f64::INFINITY, most),
         threshold: flow
             .initial_ssthresh
             .map_or(f64::INFINITY, |threshold| (threshold.get() as f64 / flow.payload.get() as f64).max(1.0)),
@@ -113,110 +121,6 @@ fn connection(flow: &ResolvedFlow) -> Connection {
     }
 }
 
-/// Other traffic.
-fn others(resolved: &Resolved) -> Vec<Departure> {
-    let mut departures = Vec::new();
-    if let Some(other) = resolved.flows.get(1) {
-        let complaint = Complaint::new(other.key("size"), "a second flow beside the file")
-            .accepted("one flow")
-            .help("ask the simulator");
-        departures.push(Departure::new(Weight::Core, complaint, "the other flows are left out"));
-    }
-    departures.extend(departure::cross_traffic(resolved));
-    departures
-}
-
-/// What else decides on the file's windows and times.
-fn beyond(resolved: &Resolved, flow: &ResolvedFlow) -> Vec<Departure> {
-    let path = path(resolved, flow);
-    let mut departures = Vec::new();
-    let mut depart = |is_so: bool, weight, place: String, found: &str, accepted: &str, assumption: &str| {
-        if is_so {
-            let complaint = Complaint::new(place, found).accepted(accepted).help("ask the simulator");
-            departures.push(Departure::new(weight, complaint, assumption));
-        }
-    };
-    depart(
-        flow.slow_start != "standard",
-        Weight::Part,
-        flow.key("slow_start"),
-        "another slow start than RFC 5681's",
-        "standard",
-        "slow start is RFC 5681's",
-    );
-    depart(
-        flow.transport.pacing,
-        Weight::Part,
-        flow.key("pacing"),
-        "a sender that spaces its packets",
-        "false",
-        "packets leave as acknowledgements come",
-    );
-    depart(
-        flow.send_jitter > Span::ZERO,
-        Weight::Part,
-        flow.key("send_jitter"),
-        "packets that leave at random times",
-        "0s",
-        "packets leave as acknowledgements come, without a random delay",
-    );
-    depart(
-        flow.access_rate.is_some(),
-        Weight::Part,
-        flow.key("access_rate"),
-        "a line of the sender's own",
-        "unlimited",
-        "the sender's own line has no limit",
-    );
-    depart(
-        resolved.warmup > Span::ZERO,
-        Weight::Part,
-        "warmup".into(),
-        "a transfer whose start is not measured",
-        "0s",
-        "the transfer is measured from its start",
-    );
-    let enough = 2.0 * (path.pipe() + path.room());
-    let accepted = "\"max\", or twice what path and queue hold";
-    departures.extend(departure::random_loss(resolved));
-    departures.extend(departure::held_back([flow], Weight::Core, enough, accepted));
-    departures
-}
-
-/// A run that ends before the file does.
-fn cut_short(resolved: &Resolved, flow: &ResolvedFlow) -> Option<Departure> {
-    let end = resolved.end?;
-    let found = slow_start::transfer(&path(resolved, flow), &connection(flow)).ok()?;
-    let complaint = Complaint::new("duration", format!("{end}: the file takes longer"))
-        .accepted("none, or what the file takes")
-        .help("ask the simulator");
-    let assumption = "the file is followed to its end, which comes after that of the run";
-    (flow.start + found.completion > end).then(|| Departure::new(Weight::Part, complaint, assumption))
-}
-
-/// What the two hosts do beyond the RFCs.
-fn of_host(flow: &ResolvedFlow) -> Vec<Departure> {
-    let mut departures = Vec::new();
-    let Transport { host, loss_detection, recovery, .. } = flow.transport;
-    let Host { bbr_variant, cubic_variant, window_variant, .. } = host;
-    if host != (Host { bbr_variant, cubic_variant, window_variant, ..Host::default() }) {
-        let complaint = Complaint::new(flow.key("host"), "hosts that take segments together")
-            .accepted("\"rfc\"")
-            .help("ask the simulator");
-        let assumption = "hosts send and acknowledge segment by segment";
-        departures.push(Departure::new(Weight::Part, complaint, assumption));
-    }
-    if loss_detection == LossDetection::Rack || recovery == Recovery::Prr {
-        let key = if loss_detection == LossDetection::Rack { "loss_detection" } else { "recovery" };
-        let complaint = Complaint::new(flow.key(key), "another repair than those of the theory")
-            .accepted("loss_detection = \"dupack\", and any recovery but \"prr\"")
-            .help("ask the simulator");
-        let assumption = "losses are found by duplicate acknowledgements, and repaired as RFC 6675 has it";
-        departures.push(Departure::new(Weight::Part, complaint, assumption));
-    }
-    departures
-}
-
 fn answer(
     resolved: &Resolved,
     flow: &ResolvedFlow,
@@ -228,7 +132,14 @@ fn answer(
     let size = flow.size.map_or(0.0, |size| size.get() as f64);
     let sent = (connection.segments + found.resent) as f64;
     let loss_rate = (found.lost as f64 / sent).min(1.0);
-    let measured = resolved.end.map_or(seconds, Span::as_secs_f64).max(seconds);
+    let begun = flow.start.max(resolved.warmup).saturating_sub(resolved.warmup).as_secs_f64();
+    let end = resolved.end.map(|end| end.saturating_sub(resolved.warmup).as_secs_f64());
+    let measured = end.unwrap_or(0.0).max(begun + seconds);
+    // What the link sends: of the last segment what there is of it.
+    let header = flow.header.get() as f64;
+    let wire = size
+        + connection.segments as f64 * header
+        + (found.resent as f64 - found.lost as f64) * flow.segment().get() as f64;
     let own = FlowSummary {
         name: flow.name.clone(),
         goodput_bps: size * 8.0 / seconds,
@@ -253,7 +164,7 @@ fn answer(
         ));
     }
     Answer {
-        utilization: ((sent - found.lost as f64) * path.service() / measured).clamp(0.0, 1.0),
+        utilization: (wire * 8.0 / resolved.link.rate.as_bps_f64() / measured).clamp(0.0, 1.0),
         loss_rate: Some(loss_rate),
         packets: Some(Packets {
             forwarded: (connection.segments + found.resent).saturating_sub(found.lost),

@@ -24,11 +24,6 @@ pub(super) fn empty_rtt(resolved: &Resolved, flow: &ResolvedFlow) -> Span {
     flow.base_rtt + resolved.link.rate.serialization(flow.segment())
 }
 
-/// What a flow of `goodput` bit/s takes for its size, seconds; `None`: it has none.
-pub(super) fn completion(flow: &ResolvedFlow, goodput: f64) -> Option<f64> {
-    flow.size.map(|size| size.bits_f64() / goodput.max(1.0))
-}
-
 /// RED as the theory sees it, and all of its knobs.
 pub(super) fn red(resolved: &Resolved) -> Option<(Red, RedParameters)> {
     let knobs = resolved.queue.red(resolved.limit, resolved.link.rate)?;

@@ -1,0 +1,171 @@
+//! Where the picture of one transfer's steady state is no longer near what a packet does: found by simulation of drawn
+//! scenarios (`lab/tests/bands.rs`).
+//!
+//! A published result is judged by its claims, which say how far the theory is off there. So nothing here is about one.
+
+use super::super::departure::{Departure, Weight};
+use super::{SMALL_QUEUE, Seen};
+use crate::run::resolve::{Resolved, ResolvedFlow};
+use link::traffic::Pattern;
+use model::mft::{Prediction, Regime, available_bandwidth};
+use units::{Bytes, Complaint, Span};
+
+/// A path and a queue of fewer segments are too small for a window that saws.
+const SMALL_PATH: f64 = 12.0;
+
+/// With fewer segments of a socket buffer, hosts that gather segments or delay acknowledgements stop at times.
+const GATHERED: u64 = 20;
+const DELAYED: u64 = 10;
+
+/// A standing queue fuller than this overflows at times.
+const FULL: f64 = 0.9;
+
+/// A mean over fewer cycles of the sawtooth than these depends on where in the cycle it begins.
+const CYCLES: f64 = 3.0;
+
+/// The part of the measured time that the start of the flows may be.
+const START: f64 = 0.05;
+
+/// A delay that is left out if it is shorter than this.
+const NO_DELAY: f64 = 0.5e-3;
+
+/// A share of the round trip that is left out.
+const SMALL: f64 = 0.05;
+
+/// What of `resolved` is beyond the picture, where it predicts `found`.
+pub(super) fn limits(resolved: &Resolved, seen: &Seen<'_>, found: &Prediction) -> Vec<Departure> {
+    if resolved.source.is_some() {
+        return Vec::new();
+    }
+    let saws = found.regime == Regime::SelfInducedLoss;
+    let mut departures = Vec::new();
+    let mut depart = |is_so: bool, place: String, found: String, accepted: &str, assumption: &str| {
+        if is_so {
+            let complaint = Complaint::new(place, found).accepted(accepted).help("ask the simulator");
+            departures.push(Departure::new(Weight::Part, complaint, assumption));
+        }
+    };
+    let flow = seen.targets[0];
+    let measured = resolved.end.unwrap_or(Span::MAX).saturating_sub(resolved.warmup).as_secs_f64();
+    let cycle = cycle(seen, found);
+    depart(
+        saws && measured < CYCLES * cycle,
+        "duration".into(),
+        format!("a sawtooth of {cycle:.1} s, of which fewer than {CYCLES} are measured"),
+        "a longer run",
+        "the run is long enough for the mean of the window's sawtooth",
+    );
+    let start = start(seen, found) + flow.start.as_secs_f64();
+    depart(
+        start - resolved.warmup.as_secs_f64() > START * measured,
+        "warmup".into(),
+        format!("a slow start of {start:.1} s, which is measured"),
+        "a longer warm-up",
+        "the start of the flows is not measured",
+    );
+    let few = seen.path.buffer < seen.target.segment * SMALL_QUEUE || path_and_queue(seen) < SMALL_PATH;
+    depart(
+        saws && few,
+        "link.queue.limit".into(),
+        format!("room for fewer than {SMALL_QUEUE} segments"),
+        "more room",
+        "bursts do not overflow the queue, and no timer expires",
+    );
+    let most = seen.path.buffer.get() as f64 * FULL;
+    depart(
+        found.regime == Regime::Saturated && found.backlog.get() as f64 > most,
+        flow.key("socket_buffer"),
+        "a standing queue that leaves no room for bursts".into(),
+        "a smaller one, or more room in the queue",
+        "bursts do not overflow the queue",
+    );
+    if let Some(held) = resolved.flows.iter().find(|flow| is_small(flow)) {
+        depart(
+            true,
+            held.key("socket_buffer"),
+            "so few segments that the sender waits for delayed acknowledgements".into(),
+            "a larger one",
+            "no acknowledgement is held up",
+        );
+    }
+    depart(
+        found.regime == Regime::Congested,
+        "link.loss".into(),
+        "losses that the queue has no part in, of which hosts make more or less".into(),
+        "0",
+        "the formula for random loss is as good as the host's recovery",
+    );
+    let bursts =
+        resolved.traffic.iter().any(|traffic| matches!(traffic.config.pattern, Pattern::OnOff { .. }));
+    depart(
+        bursts,
+        "traffic".into(),
+        "cross traffic in bursts".into(),
+        "cbr, or poisson",
+        "cross traffic is taken to come evenly, at its mean rate",
+    );
+    let wait = random_wait(resolved, found);
+    depart(
+        wait > NO_DELAY.max(SMALL * found.rtt.as_secs_f64()),
+        "traffic".into(),
+        "packets at random times, for which others wait".into(),
+        "cbr, or less of it",
+        "cross traffic is taken to come evenly",
+    );
+    departures
+}
+
+/// From one loss to the next, seconds.
+fn cycle(seen: &Seen<'_>, found: &Prediction) -> f64 {
+    let packets = 1.0 / found.loss.max(f64::MIN_POSITIVE);
+    packets * seen.target.payload.bits_f64() / found.goodput.as_bps_f64().max(1.0)
+}
+
+/// How long a slow start takes, the repair of what it loses, and the growth of the window after that, seconds.
+fn start(seen: &Seen<'_>, found: &Prediction) -> f64 {
+    let segments = |bytes: Bytes| bytes.get() as f64 / seen.target.segment.get().max(1) as f64;
+    let window = found.window.get() as f64 / seen.target.payload.get().max(1) as f64;
+    let (room, all) = (segments(seen.path.buffer), path_and_queue(seen));
+    let base = seen.path.base_rtt.as_secs_f64();
+    let full = base + seen.path.buffer.bits_f64() / seen.path.capacity.as_bps_f64().max(1.0);
+    let doubling = window.max(1.0).log2() * found.rtt.as_secs_f64();
+    // A burst of a slow start reaches the queue twice as fast as it leaves it (`model::slow_start`, Theorem 1).
+    let overflow = (2.0 * room).min(all);
+    if found.regime != Regime::SelfInducedLoss && window < overflow {
+        return doubling;
+    }
+    let growth = (window - overflow / 2.0).max(0.0) * f64::from(seen.target.delayed_ack);
+    doubling + 4.0 * full + growth * found.rtt.as_secs_f64()
+}
+
+/// What the path and its queue hold, segments.
+fn path_and_queue(seen: &Seen<'_>) -> f64 {
+    let held = available_bandwidth(&seen.path).volume(seen.path.base_rtt) + seen.path.buffer;
+    held.get() as f64 / seen.target.segment.get().max(1) as f64
+}
+
+/// Whether the socket buffer of `flow` has so few segments that its acknowledgements are held up.
+fn is_small(flow: &ResolvedFlow) -> bool {
+    let segments = flow.socket_buffer.map_or(u64::MAX, |buffer| buffer / flow.payload);
+    let least = match (flow.transport.host.gathers(), flow.delayed_ack > 1) {
+        (true, _) => GATHERED,
+        (false, true) => DELAYED,
+        (false, false) => 0,
+    };
+    segments < least
+}
+
+/// The wait at a queue that would be empty, if cross traffic did not come at random: that of M/D/1, seconds.
+fn random_wait(resolved: &Resolved, found: &Prediction) -> f64 {
+    let capacity = resolved.link.rate.as_bps_f64();
+    let random = resolved.traffic.iter().filter(|traffic| traffic.config.pattern == Pattern::Poisson);
+    let (rate, work) = random.fold((0.0, 0.0), |(rate, work), traffic| {
+        let one = traffic.config.rate.as_bps_f64();
+        (rate + one, work + one * traffic.config.packet.bits_f64() / capacity)
+    });
+    if found.regime != Regime::BufferLimited || rate == 0.0 {
+        return 0.0;
+    }
+    let load = ((found.goodput.as_bps_f64() + resolved.unresponsive().as_bps_f64()) / capacity).min(0.999);
+    work / capacity / (2.0 * (1.0 - load))
+}
