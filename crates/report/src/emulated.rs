@@ -8,7 +8,7 @@ use super::page::{figure, legend};
 use super::table::{cell, decimals_of};
 use super::text::{escape_html, json_for_script, short};
 use lab::run::emulated::{Emulated, Way};
-use lab::run::record::Engine;
+use lab::run::record::{Engine, HostSummary};
 use std::fmt::Write as _;
 
 const BODY: &str = include_str!("../assets/emulated.html");
@@ -134,7 +134,7 @@ fn drawn(data: &CaseData) -> String {
 /// A row for each direction.
 fn table(emulated: &Emulated) -> String {
     type Column = (&'static str, &'static str, fn(&Way) -> Option<f64>);
-    let columns: [Column; 7] = [
+    let columns: [Column; 8] = [
         ("rate", "Mbit/s", |way| Some(way.rate_bps / 1e6)),
         ("utilization", "%", |way| Some(way.utilization * 100.0)),
         ("mean queueing delay", "ms", |way| Some(way.queueing_delay_s?.mean * 1e3)),
@@ -142,6 +142,7 @@ fn table(emulated: &Emulated) -> String {
         ("packets", "", |way| Some(way.packets as f64)),
         ("dropped", "", |way| Some(way.packets_dropped as f64)),
         ("loss rate", "%", |way| Some(way.loss_rate * 100.0)),
+        ("marked", "", |way| Some(way.marks as f64)),
     ];
     let mut out = String::from("<table class=\"summary\"><thead><tr><th scope=\"col\">direction</th>");
     for (name, unit, _) in columns {
@@ -160,8 +161,42 @@ fn table(emulated: &Emulated) -> String {
         let packets = emulated.packets_back;
         let _ = write!(
             out,
-            "<tr class=\"absent\"><td colspan=\"8\">From the far end: {packets} packets, without a limit.</td></tr>"
+            "<tr class=\"absent\"><td colspan=\"9\">From the far end: {packets} packets, without a limit.</td></tr>"
         );
+    }
+    out + "</tbody></table>" + &hosts(emulated)
+}
+
+/// A row for each end: what was lost there and not in a queue, and how long a program waited for a processor.
+fn hosts(emulated: &Emulated) -> String {
+    type Column = (&'static str, &'static str, fn(&HostSummary) -> Option<f64>);
+    let columns: [Column; 7] = [
+        ("datagrams lost in a socket's buffer", "RcvbufErrors", |host| Some(host.udp_rcvbuf_errors as f64)),
+        ("datagrams not delivered", "InErrors", |host| Some(host.udp_other_errors as f64)),
+        ("datagrams not sent", "SndbufErrors", |host| Some(host.udp_sndbuf_errors as f64)),
+        ("connections not taken", "ListenDrops", |host| {
+            Some((host.listen_overflows + host.listen_drops) as f64)
+        }),
+        ("segments lost while a program held the socket", "TCPBacklogDrop", |host| {
+            Some(host.tcp_backlog_drops as f64)
+        }),
+        ("segments without room in a receive buffer", "TCPRcvQDrop", |host| {
+            Some(host.tcp_rcvbuf_drops as f64)
+        }),
+        ("longest wait for a processor", "% of the time", |host| Some(host.waited_share? * 100.0)),
+    ];
+    let ends = [("near end", &emulated.hosts.near), ("far end", &emulated.hosts.far)];
+    let mut out = String::from("<table class=\"summary\"><thead><tr><th scope=\"col\">host</th>");
+    for (name, unit, _) in columns {
+        let _ = write!(out, "<th scope=\"col\">{name} <small>{unit}</small></th>");
+    }
+    out += "</tr></thead><tbody>";
+    for (name, host) in ends {
+        let _ = write!(out, "<tr><th scope=\"row\">{name}</th>");
+        for (_, unit, of) in columns {
+            out += &cell(of(host), None, u8::from(unit.starts_with('%')).into());
+        }
+        out += "</tr>";
     }
     out + "</tbody></table>"
 }

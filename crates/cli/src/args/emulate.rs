@@ -26,7 +26,7 @@ pub(crate) struct EmulateOptions {
     pub(crate) delay: Span,
     /// The queue: a limit such as 1bdp, 250packets, 512kB or 40ms, a policy of `tightlink list queues`, or both.
     /// Examples: "codel, 1s"; "red, 512kB, max_probability=5%" (default: drop-tail with 1bdp, or with 50ms without a
-    /// --delay). Another policy without a limit has the larger of 1000packets and 1bdp
+    /// --delay, and at least 10packets). Another policy without a limit has the larger of 1000packets and 1bdp
     #[arg(long, short, allow_hyphen_values = true)]
     pub(crate) queue: Option<QueueChoice>,
     /// Share of packets lost at random, in each direction, e.g. 0.1%
@@ -35,6 +35,9 @@ pub(crate) struct EmulateOptions {
     /// Unresponsive cross traffic through the queue of CMD's data (constant rate, 1500-byte packets), e.g. 20Mbit/s
     #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     pub(crate) cross: Option<Rate>,
+    /// Congestion control of the programs that choose none, e.g. cubic (default: this machine's)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) control: Option<String>,
     /// Limit only the direction in which CMD sends: the other one has a delay, but neither a rate nor a queue
     #[arg(long)]
     pub(crate) one_way: bool,

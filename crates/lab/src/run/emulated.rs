@@ -4,7 +4,7 @@
 //! configuration, since the program takes their place. What does not: how programs are started (`emu::shell`).
 
 use super::engine::{Misfit, live, no_cell};
-use super::record::{DelayStatistics, Engine};
+use super::record::{DelayStatistics, Engine, Hosts};
 use super::resolve::Resolved;
 use emu::{BackLink, LinkSample, PathConfig, PathReport};
 use link::{Limit, LinkReport};
@@ -73,6 +73,18 @@ pub fn base_rtt(path: &PathConfig) -> Span {
     path.link.delay + path.reverse_delay
 }
 
+/// Packets that a new TCP flow sends at once (RFC 6928). A queue with less room drops some of them.
+pub const FIRST_WINDOW: u64 = 10;
+
+/// The congestion control of connections whose programs chose none.
+#[derive(Clone, Debug)]
+pub struct Control {
+    /// Its name.
+    pub name: String,
+    /// Whether it was asked for; otherwise it is the machine's default.
+    pub asked: bool,
+}
+
 /// What happened on the path while the program ran.
 #[derive(Clone, Debug, Serialize)]
 pub struct Emulated {
@@ -80,12 +92,18 @@ pub struct Emulated {
     pub code: u8,
     /// How long it ran.
     pub measured_s: f64,
+    /// The congestion control of connections whose programs chose none.
+    pub control: String,
+    /// Whether the user asked for it; otherwise it is the machine's default.
+    pub control_asked: bool,
     /// From the near end, where the program runs, to the far end.
     pub to_far: Way,
     /// The direction back; absent where it has no link.
     pub from_far: Option<Way>,
     /// Packets that came back, as the kernel handed them over.
     pub packets_back: u64,
+    /// What the hosts at both ends lost, and how long they waited for a processor.
+    pub hosts: Hosts,
     /// Remarks.
     pub notes: Vec<String>,
 }
@@ -159,24 +177,33 @@ fn time_of(rate: Rate, bytes: Bytes) -> f64 {
 }
 
 impl Emulated {
-    /// The closing lines: what each direction did.
+    /// The closing lines: what each direction did, and which congestion control the programs had.
     #[must_use]
-    pub fn lines(&self) -> [String; 2] {
+    pub fn lines(&self) -> [String; 3] {
         let back = match &self.from_far {
             Some(way) => way.to_string(),
             None => format!("{} packets, without a limit", self.packets_back),
         };
-        [format!("to the far end:   {}", self.to_far), format!("from the far end: {back}")]
+        let by = if self.control_asked { "by --control" } else { "this machine's; --control takes another" };
+        [
+            format!("to the far end:   {}", self.to_far),
+            format!("from the far end: {back}"),
+            format!("congestion control of programs that choose none: {} ({by})", self.control),
+        ]
     }
 
     /// From the `report` of `path`, behind which a program ended with `code`.
     #[must_use]
-    pub fn of(report: &PathReport, path: &PathConfig, code: u8) -> Self {
+    pub fn of(report: &PathReport, path: &PathConfig, control: Control, code: u8) -> Self {
         let doubts = report.doubts(base_rtt(path));
         let doubts = doubts.iter().map(ToString::to_string);
+        let hosts = report.hosts.iter().flat_map(emu::HostReport::notes);
+        let notes = report.notes.iter().cloned().chain(short_queues(path)).chain(report.stalled());
         Self {
             code,
             measured_s: report.link.measured.as_secs_f64(),
+            control: control.name,
+            control_asked: control.asked,
             to_far: Way::of(
                 &report.link,
                 QueueSeries::of(&report.samples, path.link.rate, path.limit, path.mtu),
@@ -185,12 +212,41 @@ impl Emulated {
                 Way::of(link, QueueSeries::of(&report.back_samples, back.rate, back.limit, path.mtu))
             }),
             packets_back: report.reverse_packets,
-            notes: report.notes.iter().cloned().chain(report.stalled()).chain(doubts).collect(),
+            hosts: Hosts::of(report),
+            notes: notes.chain(doubts).chain(hosts).collect(),
         }
     }
 }
 
-/// "19.20 Mbit/s (96.1 % busy), queueing delay mean 20.1 ms, p95 39.5 ms, 75 of 4060 packets dropped (1.85 %)".
+/// A sentence about queues with less room than a new flow's first packets need.
+fn short_queues(path: &PathConfig) -> Option<String> {
+    let back = path.back.as_ref().map(|back| ("from", back.limit));
+    let short: Vec<String> = [("to", path.limit)]
+        .into_iter()
+        .chain(back)
+        .map(|(way, limit)| {
+            (
+                way,
+                match limit {
+                    Limit::Packets(packets) => packets,
+                    Limit::Bytes(bytes) => bytes.get() / u64::from(path.mtu),
+                },
+            )
+        })
+        .filter(|(_, packets)| *packets < FIRST_WINDOW)
+        .map(|(way, packets)| format!("{packets} packets {way} the far end"))
+        .collect();
+    (!short.is_empty()).then(|| {
+        format!(
+            "the queue holds {}, and a new TCP flow sends {FIRST_WINDOW} at once: some of them are dropped; \
+             --queue {FIRST_WINDOW}packets has room",
+            short.join(" and ")
+        )
+    })
+}
+
+/// "19.20 Mbit/s (96.1 % busy), queueing delay mean 20.1 ms, p95 39.5 ms, 75 of 4060 packets dropped (1.85 %)", and
+/// ", 227 marked (3.8 %)" where the queue marked packets.
 impl fmt::Display for Way {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{:.2} Mbit/s ({:.1} % busy)", self.rate_bps / 1e6, self.utilization * 100.0)?;
@@ -199,7 +255,12 @@ impl fmt::Display for Way {
             write!(out, ", queueing delay mean {mean:.1} ms, p95 {p95:.1} ms")?;
         }
         let (dropped, packets, share) = (self.packets_dropped, self.packets, self.loss_rate * 100.0);
-        write!(out, ", {dropped} of {packets} packets dropped ({share:.2} %)")
+        write!(out, ", {dropped} of {packets} packets dropped ({share:.2} %)")?;
+        if self.marks > 0 {
+            let share = 100.0 * self.marks as f64 / packets.max(1) as f64;
+            write!(out, ", {} marked ({share:.1} %)", self.marks)?;
+        }
+        Ok(())
     }
 }
 
