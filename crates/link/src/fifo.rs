@@ -7,7 +7,7 @@
 use crate::meter::{LinkReport, LinkState, Meter, Service};
 use crate::{Backlog, Limit, Serializer};
 use std::collections::VecDeque;
-use units::{Bytes, Time};
+use units::{Bytes, Rate, Time};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Fifo {
@@ -59,6 +59,15 @@ impl Fifo {
                 self.waiting.bytes -= next.length;
             }
         }
+    }
+
+    pub(crate) fn rate(&self) -> Rate {
+        self.serializer.rate()
+    }
+
+    /// When the packets that it has are sent.
+    pub(crate) fn free_at(&self) -> Time {
+        self.serializer.free_at()
     }
 
     pub(crate) fn backlog(&self) -> Backlog {

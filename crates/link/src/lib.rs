@@ -7,7 +7,8 @@
 //! - `packet.rs`: the words; `link.rs`: the whole;
 //! - the parts in path order: `loss.rs`, `queue.rs` and `queue/`, `fifo.rs` (drop-tail with departures known on
 //!   arrival), `serializer.rs`, `delay.rs`;
-//! - meters: `meter.rs`, `occupancy.rs`, `queueing_delay.rs`, `loss_episodes.rs`, and `histogram.rs` over `buckets.rs`;
+//! - meters: `meter.rs`, `occupancy.rs`, `queueing_delay.rs`, `loss_episodes.rs`, `source_meters.rs`, and `histogram.rs` over
+//!   `buckets.rs`;
 //! - `moving_limit.rs`: limits that follow the medium;
 //! - `served_queue.rs`: a queue whose packets another object sends;
 //! - `assist.rs`: routers that assist senders;
@@ -47,6 +48,7 @@ pub mod queue;
 mod queueing_delay;
 mod serializer;
 mod served_queue;
+mod source_meters;
 pub mod traffic;
 
 pub use delay::DelayLine;
@@ -60,3 +62,4 @@ pub use queue::{Limit, Queue};
 pub use queueing_delay::QueueingDelay;
 pub use serializer::Serializer;
 pub use served_queue::ServedQueue;
+pub use source_meters::{SourceMeters, SourceReport, SourcesReport};

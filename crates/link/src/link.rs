@@ -5,7 +5,7 @@ use crate::fifo::Fifo;
 use crate::loss::RandomLoss;
 use crate::meter::{LinkReport, LinkState, Meter, Service};
 use crate::queue::{self, BuildError, PolicyConfig};
-use crate::{Backlog, Datagram, DropReason, Ecn, Limit, Queue, Serializer};
+use crate::{Backlog, Datagram, DropReason, Ecn, Limit, Queue, Serializer, SourceMeters};
 use serde::Serialize;
 use units::random::Stream;
 use units::{Bytes, Fraction, Rate, Span, Time};
@@ -32,6 +32,8 @@ pub struct Link<P> {
     discipline: Discipline<P>,
     line: DelayLine<P>,
     meter: Meter,
+    /// Only where there is cross traffic.
+    sources: Option<Box<SourceMeters>>,
 }
 
 /// What a packet takes beyond the constant delay.
@@ -87,6 +89,10 @@ impl<P: Datagram> Datagram for Held<P> {
 
     fn flow_key(&self) -> u64 {
         self.packet.flow_key()
+    }
+
+    fn source(&self) -> Option<usize> {
+        self.packet.source()
     }
 }
 
@@ -151,7 +157,20 @@ impl<P: Datagram + Send + 'static> Link<P> {
             discipline,
             line: DelayLine::default(),
             meter: Meter::default(),
+            sources: None,
         }
+    }
+
+    /// Counts the packets of each of `sources` sources of cross traffic apart, and all others together. Packets reach
+    /// the far end `beyond` later than they come out of the link.
+    pub fn meter_sources(&mut self, sources: usize, beyond: Span) {
+        self.sources = Some(Box::new(SourceMeters::new(sources, beyond)));
+    }
+
+    /// Whether it [counts](Link::meter_sources) packets by their source.
+    #[must_use]
+    pub fn meters_sources(&self) -> bool {
+        self.sources.is_some()
     }
 
     /// Whether [`admit`](Link::admit) may be used: the queue is first-in, first-out at a constant rate, and so is the
@@ -165,6 +184,15 @@ impl<P: Datagram + Send + 'static> Link<P> {
     #[must_use]
     pub fn delay(&self) -> Span {
         self.delay
+    }
+
+    /// Capacity.
+    #[must_use]
+    pub fn rate(&self) -> Rate {
+        match &self.discipline {
+            Discipline::Fifo(fifo) => fifo.rate(),
+            Discipline::Queued(queued) => queued.serializer.rate(),
+        }
     }
 
     /// A packet arrives that the caller keeps: says when it leaves. It does not come out of
@@ -190,28 +218,62 @@ impl<P: Datagram + Send + 'static> Link<P> {
         }
     }
 
+    /// As [`admit`](Link::admit), and [counts](Link::meter_sources) the packet by its source. The time is that of its
+    /// arrival at the far end.
+    ///
+    /// # Panics
+    /// As [`admit`](Link::admit).
+    pub fn admit_packet(&mut self, now: Time, packet: &P) -> Admission {
+        let (length, source) = (packet.wire_len(), packet.source());
+        let free_at = match &self.discipline {
+            Discipline::Fifo(fifo) => fifo.free_at(),
+            Discipline::Queued(_) => now,
+        };
+        let mut admission = self.admit(now, length);
+        if let Admission::Departs(at) = &mut admission {
+            *at = *at + self.delay + self.jitter.draw();
+        }
+        if let Some(sources) = &mut self.sources {
+            sources.settle(now);
+            sources.arrived(source, length);
+            match admission {
+                Admission::Departs(at) => {
+                    sources.delivered(source, length, (now, free_at.since(now), at), false);
+                }
+                Admission::Dropped(_) => sources.dropped(source, now),
+            }
+        }
+        admission
+    }
+
     /// A packet arrives.
     pub fn push(&mut self, now: Time, packet: P, drops: &mut dyn FnMut(P, DropReason)) {
         if let Discipline::Fifo(_) = self.discipline {
-            match self.admit(now, packet.wire_len()) {
-                Admission::Departs(at) => self.line.push(at + self.delay + self.jitter.draw(), packet),
+            match self.admit_packet(now, &packet) {
+                Admission::Departs(at) => self.line.push(at, packet),
                 Admission::Dropped(reason) => drops(packet, reason),
             }
             return;
         }
         self.advance(now, drops);
         self.meter.arrived();
+        let Self { meter, sources, .. } = self;
+        if let Some(sources) = sources.as_mut() {
+            sources.settle(now);
+            sources.arrived(packet.source(), packet.wire_len());
+        }
+        let mut log = |held: Held<P>, reason| {
+            meter.dropped(reason);
+            if let Some(sources) = sources.as_mut() {
+                sources.dropped(held.packet.source(), held.arrived);
+            }
+            drops(held.packet, reason);
+        };
         if self.loss.strikes() {
-            self.meter.dropped(DropReason::RandomLoss);
-            drops(packet, DropReason::RandomLoss);
+            log(Held { arrived: now, marked: false, packet }, DropReason::RandomLoss);
             return;
         }
         let Discipline::Queued(queued) = &mut self.discipline else { return };
-        let meter = &mut self.meter;
-        let mut log = |held: Held<P>, reason| {
-            meter.dropped(reason);
-            drops(held.packet, reason);
-        };
         let held = Held { arrived: now, marked: false, packet };
         if queued.in_service.is_none() {
             // Nothing waits while the wire is free: the backlog does not change.
@@ -251,6 +313,9 @@ impl<P: Datagram + Send + 'static> Link<P> {
             self.meter.waiting(queued.queue.backlog(), now);
         }
         self.meter.begin(now);
+        if let Some(sources) = &mut self.sources {
+            sources.begin(now);
+        }
     }
 
     /// What waits, what came, what was dropped, how long the link was sending.
@@ -269,10 +334,11 @@ impl<P: Datagram + Send + 'static> Link<P> {
     /// [`poll`](Link::poll)ed up to `end`.
     pub fn report(&mut self, end: Time) -> LinkReport {
         self.settle(end);
-        match &self.discipline {
+        let report = match &self.discipline {
             Discipline::Fifo(fifo) => fifo.report(end, &self.meter),
             Discipline::Queued(queued) => queued.report(end, &self.meter),
-        }
+        };
+        LinkReport { sources: self.sources.as_mut().map(|sources| sources.report(end)), ..report }
     }
 
     /// What waits in the queue right now, without letting time pass.
@@ -293,16 +359,24 @@ impl<P: Datagram + Send + 'static> Link<P> {
     /// Moves packets from the queue over the wire to the line until the wire is busy beyond `now`.
     fn advance(&mut self, now: Time, drops: &mut dyn FnMut(P, DropReason)) {
         let Discipline::Queued(queued) = &mut self.discipline else { return };
-        let meter = &mut self.meter;
+        let Self { meter, sources, .. } = self;
         while queued.in_service.as_ref().is_some_and(|(_, service)| service.departs <= now) {
             let Some((held, service)) = queued.in_service.take() else { return };
             meter.served(&service);
             if held.marked {
                 meter.marked();
             }
-            self.line.push(service.departs + self.delay + self.jitter.draw(), held.packet);
+            let arrives = service.departs + self.delay + self.jitter.draw();
+            if let Some(sources) = sources.as_mut() {
+                let times = (service.arrived, service.starts.since(service.arrived), arrives);
+                sources.delivered(held.packet.source(), service.length, times, held.marked);
+            }
+            self.line.push(arrives, held.packet);
             let mut log = |held: Held<P>, reason| {
                 meter.dropped(reason);
+                if let Some(sources) = sources.as_mut() {
+                    sources.dropped(held.packet.source(), held.arrived);
+                }
                 drops(held.packet, reason);
             };
             let before = queued.queue.backlog();

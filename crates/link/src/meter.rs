@@ -1,7 +1,7 @@
 //! What a link measures about itself, exactly: time integrals come from each packet's own times, not from
 //! sampling.
 
-use crate::{Backlog, DropReason, Occupancy, QueueingDelay};
+use crate::{Backlog, DropReason, Occupancy, QueueingDelay, SourcesReport};
 use units::{Bytes, Rate, Span, Time};
 
 /// The times of one packet that the link has sent or will send.
@@ -73,6 +73,9 @@ pub struct LinkReport {
     pub queue_length: Occupancy,
     /// Over the whole run, warm-up included: packets in, out and dropped, and still inside.
     pub conservation: Conservation,
+    /// The packets of each source of cross traffic and all others, of a link that [meters](crate::Link::meter_sources)
+    /// them.
+    pub sources: Option<SourcesReport>,
 }
 
 impl LinkReport {
@@ -241,6 +244,7 @@ impl Meter {
                 dropped: meter.total_drops,
                 held,
             },
+            sources: None,
         }
     }
 }

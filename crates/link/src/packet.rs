@@ -32,6 +32,11 @@ pub trait Datagram {
     fn flow_key(&self) -> u64 {
         0
     }
+
+    /// The index of the source of cross traffic that sent it; `None`: it is not cross traffic.
+    fn source(&self) -> Option<usize> {
+        None
+    }
 }
 
 /// A bare length is the simplest datagram.

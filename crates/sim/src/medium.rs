@@ -20,7 +20,7 @@ use crate::outcome::CellReport;
 use crate::packet::{Kind, Packet, UnderWay};
 use crate::tagged::Tagged;
 use link::assist::CongestionHeader;
-use link::{LinkReport, LinkState, LossEpisodes};
+use link::{LinkReport, LinkState, LossEpisodes, SourceReport};
 use units::Time;
 
 /// What carries packets between endpoints: one tight link, a network of links, or a wireless cell. It has slots in
@@ -78,6 +78,12 @@ pub(crate) trait Medium {
 
     /// Every link from the start of measurement to `end`.
     fn reports(&mut self, end: Time) -> Vec<LinkReport>;
+
+    /// Each source of cross traffic from the start of measurement to `end`, over its whole route.
+    fn traffic(&mut self, end: Time) -> Vec<SourceReport> {
+        let _ = end;
+        Vec::new()
+    }
 
     /// The limit of the tight link's queue, if it moves.
     fn moving_limit(&mut self, now: Time) -> Option<u64> {

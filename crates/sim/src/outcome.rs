@@ -4,7 +4,7 @@ mod cell;
 
 pub use cell::{AccessReport, CellReport};
 
-use link::{Histogram, LinkReport, LinkState, SynchronizedLosses};
+use link::{Histogram, LinkReport, LinkState, SourceReport, SynchronizedLosses};
 use sizing::PhaseChange;
 use units::{Bytes, Rate, Span, Time};
 
@@ -32,6 +32,8 @@ pub struct Outcome<R> {
     pub losses: SynchronizedLosses,
     /// Every flow over the measured interval, in the plan's order.
     pub flows: Vec<FlowReport>,
+    /// Every source of cross traffic over the measured interval and its whole route, in the plan's order.
+    pub traffic: Vec<SourceReport>,
     /// Every population of users over the measured interval, in the plan's order.
     pub sessions: Vec<SessionsReport>,
     /// Events the loop handled, a measure of its work.

@@ -55,11 +55,11 @@ impl Packet {
         Self { flow, length, segment, sent, hop: 0, kind: Kind::Segment }
     }
 
-    /// A packet of cross traffic from the source `source`.
-    pub(crate) fn cross(source: usize, length: Bytes) -> Self {
+    /// A packet of cross traffic that the source `source` sends at `sent`.
+    pub(crate) fn cross(source: usize, length: Bytes, sent: Time) -> Self {
         let kind = Kind::Cross;
         let source = Tagged::plain(source as u64);
-        Self { kind, ..Self::segment(Self::CROSS, length.get() as u32, source, Time::ZERO) }
+        Self { kind, ..Self::segment(Self::CROSS, length.get() as u32, source, sent) }
     }
 }
 
@@ -68,8 +68,16 @@ impl Datagram for Packet {
         Bytes::new(u64::from(self.length))
     }
     fn flow_key(&self) -> u64 {
-        // Other ports than the data's.
-        u64::from(self.flow) | if self.kind == Kind::Probe { 1 << 32 } else { 0 }
+        // Other ports than the data's; and each source of cross traffic is a flow of its own.
+        let other = match self.kind {
+            Kind::Segment | Kind::Acknowledgement => 0,
+            Kind::Probe => 1 << 32,
+            Kind::Cross => self.segment.number() << 33,
+        };
+        u64::from(self.flow) | other
+    }
+    fn source(&self) -> Option<usize> {
+        (self.kind == Kind::Cross).then(|| self.segment.number() as usize)
     }
     fn ecn(&self) -> Ecn {
         self.segment.ecn()

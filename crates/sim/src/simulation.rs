@@ -102,8 +102,11 @@ impl<R: Recorder> Simulation<R> {
         Self::over(Link::queued(config, queue, loss), plan, recorder)
     }
 
-    fn over(link: Link<Packet>, plan: Plan, recorder: R) -> Self {
+    fn over(mut link: Link<Packet>, plan: Plan, recorder: R) -> Self {
         assert!(plan.crosses_one_link(), "one link, and no acknowledgement that waits");
+        if !plan.traffic.is_empty() {
+            link.meter_sources(plan.traffic.len(), plan.topology.links()[0].config.delay);
+        }
         let lines = Lines::new(plan.connections().map(|flow| flow.base_rtt));
         let tight = TightLink::new(link, lines, plan.loss_episodes());
         let LinkPlan { queue, config, .. } = &plan.topology.links()[0];
@@ -243,7 +246,7 @@ impl<R: Recorder> Course<R> {
             } else if slot < recording {
                 let index = slot - first_source;
                 let source = &mut self.sources[index];
-                medium.offer(now, Packet::cross(index, source.emit()));
+                medium.offer(now, Packet::cross(index, source.emit(), now));
                 agenda.set(slot, source.wakeup().unwrap_or(Time::NEVER));
             } else if slot == recording {
                 self.record(now, &medium.state(now));
@@ -335,6 +338,7 @@ impl<R: Recorder> Course<R> {
             ended,
             link: links[self.tight].clone(),
             links,
+            traffic: medium.traffic(ended),
             cell: medium.cell_report(ended),
             losses: medium.losses().counts(),
             batches: self.batches,

@@ -64,12 +64,12 @@ pub(super) enum Packet {
     /// A segment of a stored packet.
     Real { slot: u32, index: u32, length: u32, flow: u32, ecn: Ecn },
     /// Cross traffic: it takes room and time and has no body.
-    Cross { length: u32 },
+    Cross { length: u32, source: u32 },
 }
 
 impl Datagram for Packet {
     fn wire_len(&self) -> Bytes {
-        let (Self::Real { length, .. } | Self::Cross { length }) = *self;
+        let (Self::Real { length, .. } | Self::Cross { length, .. }) = *self;
         Bytes::new(u64::from(length))
     }
     fn ecn(&self) -> Ecn {
@@ -86,7 +86,14 @@ impl Datagram for Packet {
     fn flow_key(&self) -> u64 {
         match *self {
             Self::Real { flow, .. } => 1 + u64::from(flow),
-            Self::Cross { .. } => 0,
+            // Its own flow, whatever the real ones are.
+            Self::Cross { source, .. } => u64::from(source) << 33,
+        }
+    }
+    fn source(&self) -> Option<usize> {
+        match *self {
+            Self::Real { .. } => None,
+            Self::Cross { source, .. } => Some(source as usize),
         }
     }
 }
@@ -176,6 +183,9 @@ impl Lane {
 
     /// Starts cross traffic.
     pub(super) fn set_sources(&mut self, sources: Vec<Source>) {
+        if !sources.is_empty() {
+            self.link.meter_sources(sources.len(), self.pace.lead);
+        }
         self.sources = sources;
     }
 
@@ -186,15 +196,14 @@ impl Lane {
 
     /// Lets cross traffic up to `now` arrive, each packet at its own time.
     pub(super) fn advance(&mut self, now: Time, pool: &mut Pool) {
-        while let Some((at, source)) = self
-            .sources
-            .iter_mut()
-            .filter_map(|source| Some((source.wakeup()?, source)))
-            .min_by_key(|(at, _)| *at)
+        while let Some((at, index, source)) = (0..)
+            .zip(&mut self.sources)
+            .filter_map(|(index, source)| Some((source.wakeup()?, index, source)))
+            .min_by_key(|(at, ..)| *at)
             && at <= now
         {
             let length = source.emit().get() as u32;
-            self.push(at, Packet::Cross { length }, pool);
+            self.push(at, Packet::Cross { length, source: index }, pool);
         }
     }
 
@@ -346,7 +355,7 @@ mod tests {
         let mut packet = Packet::Real { slot: 0, index: 0, length: 1500, flow: 0, ecn: Ecn::Capable };
         packet.mark();
         assert_eq!(packet.ecn(), Ecn::Marked);
-        let mut cross = Packet::Cross { length: 1500 };
+        let mut cross = Packet::Cross { length: 1500, source: 0 };
         cross.mark();
         assert_eq!(cross.ecn(), Ecn::NotCapable);
     }

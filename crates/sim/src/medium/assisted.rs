@@ -7,7 +7,7 @@ use super::{Medium, TightLink};
 use crate::packet::{Kind, Packet, UnderWay};
 use crate::tagged::Tagged;
 use link::assist::{Assist, CongestionHeader};
-use link::{Datagram, LinkReport, LinkState, LossEpisodes};
+use link::{Datagram, LinkReport, LinkState, LossEpisodes, SourceReport};
 use std::collections::VecDeque;
 use units::Time;
 
@@ -111,5 +111,9 @@ impl Medium for AssistedLink {
 
     fn reports(&mut self, end: Time) -> Vec<LinkReport> {
         self.link.reports(end)
+    }
+
+    fn traffic(&mut self, end: Time) -> Vec<SourceReport> {
+        self.link.traffic(end)
     }
 }

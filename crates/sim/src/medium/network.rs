@@ -9,9 +9,9 @@ mod routes;
 use super::{Lines, Medium};
 use crate::packet::{Kind, Packet, UnderWay};
 use crate::plan::{FlowPlan, LinkPlan, Plan};
-use link::{Link, LinkReport, LinkState, LossEpisodes};
+use link::{Datagram, Link, LinkReport, LinkState, LossEpisodes, SourceMeters, SourceReport};
 use routes::Routes;
-use units::{Span, Time};
+use units::{Bytes, Span, Time};
 
 /// The links of a plan and the ways over them.
 pub(crate) struct Network {
@@ -22,6 +22,8 @@ pub(crate) struct Network {
     ways: Vec<Way>,
     /// Of each source of cross traffic: where its packets begin their way.
     sources: Vec<u32>,
+    /// Of cross traffic over its whole route.
+    traffic: SourceMeters,
     /// The access lines.
     lines: Lines,
     /// Links whose next event may have moved since the agenda was told.
@@ -50,12 +52,17 @@ impl Network {
             routes.begin(route)
         };
         let connections: Vec<&FlowPlan> = plan.connections().collect();
+        let mut links = links;
+        if !plan.traffic.is_empty() {
+            links.iter_mut().for_each(|link| link.meter_sources(plan.traffic.len(), Span::ZERO));
+        }
         let there: Vec<u32> = connections.iter().map(|flow| begin(&flow.route, &flow.name)).collect();
         let sources = plan.traffic.iter().map(|traffic| begin(&traffic.route, &traffic.name)).collect();
         let way = |(flow, there): (&&FlowPlan, u32)| Way { there, back: routes.begin(&flow.return_route) };
         Self {
             ways: connections.iter().zip(there).map(way).collect(),
             sources,
+            traffic: SourceMeters::new(plan.traffic.len(), Span::ZERO),
             lines: Lines::new(connections.iter().map(|flow| access(flow, plan.topology.links()))),
             links,
             tight: plan.topology.tight(),
@@ -77,6 +84,12 @@ impl Network {
         self.routes.link(self.ways[flow as usize].back).is_some()
     }
 
+    /// How long a packet of `length` takes from here to the end of its route if it waits nowhere.
+    fn unloaded(&self, begin: u32, length: Bytes) -> Span {
+        let route = (begin..).map_while(|hop| self.routes.link(hop)).map(|link| &self.links[link]);
+        route.map(|link| link.delay() + link.rate().serialization(length)).sum()
+    }
+
     /// A packet has come out of a link: on to the next, or to its endpoint.
     fn pass_on(&mut self, now: Time, mut packet: Packet, arrived: &mut Vec<Packet>) {
         packet.hop += 1;
@@ -85,7 +98,12 @@ impl Network {
             return;
         }
         match packet.kind {
-            Kind::Cross => {}
+            Kind::Cross => {
+                let delay = now.since(packet.sent);
+                let moving = self.unloaded(self.sources[packet.segment.number() as usize], packet.wire_len());
+                let times = (packet.sent, delay.saturating_sub(moving), now);
+                self.traffic.delivered(packet.source(), packet.wire_len(), times, false);
+            }
             Kind::Acknowledgement | Kind::Probe => self.lines.push(now, packet.into()),
             Kind::Segment if self.meets_queues_on_its_way_back(packet.flow) => arrived.push(packet),
             Kind::Segment => self.lines.push(now, packet.into()),
@@ -100,7 +118,11 @@ impl Medium for Network {
         packet.hop = match packet.kind {
             Kind::Segment | Kind::Probe => self.ways[packet.flow as usize].there,
             Kind::Acknowledgement => self.ways[packet.flow as usize].back,
-            Kind::Cross => self.sources[packet.segment.number() as usize],
+            Kind::Cross => {
+                self.traffic.settle(now);
+                self.traffic.arrived(packet.source(), packet.wire_len());
+                self.sources[packet.segment.number() as usize]
+            }
         };
         if let Some(link) = self.routes.link(packet.hop) {
             self.push(now, link, packet);
@@ -136,6 +158,9 @@ impl Medium for Network {
                 let delay = || self.links[self.tight].state(now).queueing_delay();
                 self.losses.observe(now, packet.flow as usize, delay);
             }
+            if packet.kind == Kind::Cross {
+                self.traffic.dropped(packet.source(), packet.sent);
+            }
             dropped(packet.flow, packet.kind);
         }
         for link in self.touched.drain(..) {
@@ -150,6 +175,7 @@ impl Medium for Network {
     fn begin_measuring(&mut self, now: Time) {
         self.links.iter_mut().for_each(|link| link.begin_measuring(now));
         self.losses.begin_measuring();
+        self.traffic.begin(now);
     }
 
     fn state(&mut self, now: Time) -> LinkState {
@@ -158,6 +184,10 @@ impl Medium for Network {
 
     fn reports(&mut self, end: Time) -> Vec<LinkReport> {
         self.links.iter_mut().map(|link| link.report(end)).collect()
+    }
+
+    fn traffic(&mut self, end: Time) -> Vec<SourceReport> {
+        self.traffic.report(end).cross
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Lines, Medium};
 use crate::packet::{Kind, Packet, UnderWay};
-use link::{Admission, Datagram, Link, LinkReport, LinkState, LossEpisodes};
+use link::{Admission, Datagram, Link, LinkReport, LinkState, LossEpisodes, SourceReport};
 use units::{Bytes, Time};
 
 /// The tight link and the lines behind it, as the endpoints see them. Behind a drop-tail queue a departure is known
@@ -11,6 +11,8 @@ pub(crate) struct TightLink {
     link: Link<Packet>,
     lines: Lines,
     knows_departures: bool,
+    /// The link counts packets by their source.
+    meters_sources: bool,
     /// Owners of the packets dropped since flows were told.
     dropped: Vec<u32>,
     /// There is nothing to settle: departures are known and no packet was dropped. Apart, as this is asked at every
@@ -24,7 +26,8 @@ impl TightLink {
     pub(crate) fn new(link: Link<Packet>, lines: Lines, losses: LossEpisodes) -> Self {
         let knows_departures = link.knows_departures();
         let (settled, losses) = (knows_departures, Box::new(losses));
-        Self { knows_departures, link, lines, dropped: Vec::new(), settled, losses }
+        let meters_sources = link.meters_sources();
+        Self { knows_departures, meters_sources, link, lines, dropped: Vec::new(), settled, losses }
     }
 }
 
@@ -52,7 +55,12 @@ impl Medium for TightLink {
             self.link.push(now, packet, &mut |packet, _| note(dropped, &packet));
             return true;
         }
-        match self.link.admit(now, packet.wire_len()) {
+        let admission = if self.meters_sources {
+            self.link.admit_packet(now, &packet)
+        } else {
+            self.link.admit(now, packet.wire_len())
+        };
+        match admission {
             Admission::Departs(departs) => {
                 if packet.flow != Packet::CROSS {
                     self.lines.push(departs, packet.into());
@@ -124,6 +132,10 @@ impl Medium for TightLink {
 
     fn reports(&mut self, end: Time) -> Vec<LinkReport> {
         vec![self.link.report(end)]
+    }
+
+    fn traffic(&mut self, end: Time) -> Vec<SourceReport> {
+        self.link.report(end).sources.map_or_else(Vec::new, |sources| sources.cross)
     }
 }
 
