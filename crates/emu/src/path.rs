@@ -268,15 +268,17 @@ impl Path {
 
     /// Has programs at both ends use the congestion control `name`. The namespaces take the controls that
     /// `tcp_allowed_congestion_control` lists as their default, which a program's own choice overrides. Any other one
-    /// becomes a property of the route between the ends. The kernel then prefers it to what a program chose before it
-    /// connected or listened.
+    /// becomes a property of the route between the ends: the answer is then true. The kernel prefers it to what a
+    /// program chose before it connected or listened.
     ///
     /// # Errors
     /// [`EmuError::Refused`] if the kernel does not have it.
-    pub fn set_control(&self, name: &str) -> Result<(), EmuError> {
+    pub fn set_control(&self, name: &str) -> Result<bool, EmuError> {
+        let mut by_route = false;
         for (end, address) in [(&self.sender, SENDER), (&self.receiver, RECEIVER)] {
             // Inside a namespace a control that is not allowed to everyone is refused even to root.
             if end.sysctl("net.ipv4.tcp_congestion_control", name).is_err() {
+                by_route = true;
                 let control = name.to_owned();
                 end.run(move || interface::control(tun::DEVICE, address, NETMASK, &control))?.map_err(
                     |_| {
@@ -293,7 +295,7 @@ impl Path {
                 )?;
             }
         }
-        Ok(())
+        Ok(by_route)
     }
 
     /// Has connections across the path that is gone give up soon. Otherwise the kernel would go on sending a

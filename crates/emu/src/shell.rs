@@ -81,9 +81,9 @@ pub fn run(shell: Shell, tell: &dyn Fn(&str)) -> Result<Outcome, EmuError> {
     };
     let signals = Signals::take()?;
     let mut path = Path::start(shell.path)?;
-    let control = match shell.control {
-        Some(name) => path.set_control(&name).map(|()| name)?,
-        None => path.default_control()?,
+    let (by_route, control) = match shell.control {
+        Some(name) => (path.set_control(&name)?, name),
+        None => (false, path.default_control()?),
     };
     let mut server = match &shell.server {
         Some(line) => Some(Server::start(&path, line, shell.user.as_ref(), &signals, tell)?),
@@ -125,6 +125,12 @@ pub fn run(shell: Shell, tell: &dyn Fn(&str)) -> Result<Outcome, EmuError> {
     let mut report = path.stop()?;
     report.hosts[0].waited = Some((near.longest(), ran));
     report.hosts[1].waited = far.map(|far| (far.longest(), ran));
+    if by_route {
+        report.notes.push(format!(
+            "tcp_allowed_congestion_control does not list {control}, so the route between the ends has it; programs \
+             that choose a control before they connect or listen have {control} all the same"
+        ));
+    }
     Ok(Outcome { code: code(status), report, control })
 }
 

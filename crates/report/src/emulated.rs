@@ -131,29 +131,59 @@ fn drawn(data: &CaseData) -> String {
     format!("{}<div class=\"charts\">{}</div>", legend(data), charts.collect::<String>())
 }
 
-/// A row for each direction.
+/// A row for each direction, and for each source of cross traffic on it.
 fn table(emulated: &Emulated) -> String {
-    type Column = (&'static str, &'static str, fn(&Way) -> Option<f64>);
-    let columns: [Column; 8] = [
-        ("rate", "Mbit/s", |way| Some(way.rate_bps / 1e6)),
-        ("utilization", "%", |way| Some(way.utilization * 100.0)),
-        ("mean queueing delay", "ms", |way| Some(way.queueing_delay_s?.mean * 1e3)),
-        ("p95 queueing delay", "ms", |way| Some(way.queueing_delay_s?.percentiles.p95? * 1e3)),
-        ("packets", "", |way| Some(way.packets as f64)),
-        ("dropped", "", |way| Some(way.packets_dropped as f64)),
-        ("loss rate", "%", |way| Some(way.loss_rate * 100.0)),
-        ("marked", "", |way| Some(way.marks as f64)),
+    const COLUMNS: [(&str, &str); 8] = [
+        ("rate", "Mbit/s"),
+        ("utilization", "%"),
+        ("mean queueing delay", "ms"),
+        ("p95 queueing delay", "ms"),
+        ("packets", ""),
+        ("dropped", ""),
+        ("loss rate", "%"),
+        ("marked", ""),
     ];
+    let count = |count: u64| Some(count as f64);
+    let mut rows: Vec<(String, [Option<f64>; 8])> = Vec::new();
+    for (_, name, way) in ways(emulated) {
+        let delay = way.queueing_delay_s;
+        rows.push((
+            name.to_owned(),
+            [
+                Some(way.rate_bps / 1e6),
+                Some(way.utilization * 100.0),
+                delay.map(|delay| delay.mean * 1e3),
+                delay.and_then(|delay| delay.percentiles.p95).map(|p95| p95 * 1e3),
+                count(way.packets),
+                count(way.packets_dropped),
+                Some(way.loss_rate * 100.0),
+                count(way.marks),
+            ],
+        ));
+        rows.extend(way.cross.iter().map(|cross| {
+            let numbers = [
+                Some(cross.rate_bps / 1e6),
+                None,
+                None,
+                None,
+                count(cross.packets),
+                count(cross.packets_dropped),
+                Some(cross.loss_rate * 100.0),
+                count(cross.marks),
+            ];
+            (format!("{name}, cross traffic: {}", escape_html(&cross.name)), numbers)
+        }));
+    }
     let mut out = String::from("<table class=\"summary\"><thead><tr><th scope=\"col\">direction</th>");
-    for (name, unit, _) in columns {
+    for (name, unit) in COLUMNS {
         let _ = write!(out, "<th scope=\"col\">{name} <small>{unit}</small></th>");
     }
     out += "</tr></thead><tbody>";
-    for (_, name, way) in ways(emulated) {
+    for (name, numbers) in &rows {
         let _ = write!(out, "<tr><th scope=\"row\">{name}</th>");
-        for (_, unit, of) in columns {
-            let all = ways(emulated).filter_map(|(_, _, way)| of(way));
-            out += &cell(of(way), None, if unit.is_empty() { 0 } else { decimals_of(all) });
+        for (column, (_, unit)) in COLUMNS.iter().enumerate() {
+            let all = rows.iter().filter_map(|(_, numbers)| numbers[column]);
+            out += &cell(numbers[column], None, if unit.is_empty() { 0 } else { decimals_of(all) });
         }
         out += "</tr>";
     }

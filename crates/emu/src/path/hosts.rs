@@ -4,9 +4,10 @@ use super::doubt::Doubt;
 use host::HostLosses;
 use units::Span;
 
-/// A host whose busiest thread waited for a processor for more than this share of the time makes a result doubtful.
-/// 80 CUBIC flows at 200 Mbit/s had 97 to 99.5 % of their goodput below it, and 70 to 75 % at 0.5 (two cores).
-const WAITED_SHARE: f64 = 0.2;
+/// A host with a thread that waited for a processor for more than this share of the time makes a result doubtful. 80
+/// CUBIC flows at 200 Mbit/s on two cores lost 0.66 to 0.72 % of their packets where the receiver waited for 3 to 52 %
+/// of the time, 0.87 to 1.08 % at 56 to 59 %, 1.3 % at 80 %, and 2.7 to 3.0 % at 95 % (Linux 6.18, 2026-11-28).
+const WAITED_SHARE: f64 = 0.4;
 
 /// Waiting for less than this is held against no run: a program's start alone waits for some turns of others.
 const WAITED_FLOOR: Span = Span::from_millis(200);
@@ -146,7 +147,7 @@ mod tests {
             ..HostReport::new("the near end")
         };
         assert_eq!(waiting(500, 1000).doubt(), Some(Doubt::Waited { place: "the near end", share: 0.5 }));
-        assert_eq!(waiting(200, 1000).doubt(), None, "a fifth is not more than a fifth");
+        assert_eq!(waiting(400, 1000).doubt(), None, "as much as is allowed");
         assert_eq!(waiting(190, 200).doubt(), None, "a start is not held against a run");
         assert_eq!(waiting(7, 0).doubt(), None);
         assert_eq!(HostReport::new("the near end").doubt(), None, "nobody looked");

@@ -3,7 +3,7 @@
 use crate::args::{EmulateOptions, QueueChoice};
 use crate::problem::Problem;
 use crate::source;
-use lab::run::emulated::FIRST_WINDOW;
+use lab::run::emulated::{FIRST_WINDOW, UNNAMED};
 use lab::run::resolve::queue_limit;
 use link::Limit;
 use link::queue::DROP_TAIL;
@@ -40,7 +40,7 @@ pub(super) fn document(options: &EmulateOptions) -> Result<Document, Problem> {
          segment = \"{mtu}B\"\n"
     );
     if let Some(cross) = options.cross.filter(|rate| *rate > Rate::ZERO) {
-        let _ = write!(text, "\n[[traffic]]\nname = \"cross\"\nkind = \"cbr\"\nrate = \"{cross}\"\n");
+        let _ = write!(text, "\n[[traffic]]\nname = \"{UNNAMED}\"\nkind = \"cbr\"\nrate = \"{cross}\"\n");
     }
     let mut document = Document::parse("emulate", &text)?;
     for (key, value) in &choice.settings {
