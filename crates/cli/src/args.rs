@@ -37,7 +37,10 @@ pub(crate) fn parse() -> Arguments {
     if !stdout().is_terminal() && std::env::var_os("COLUMNS").is_none() {
         command = command.term_width(80);
     }
-    Arguments::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit())
+    let described = command.clone();
+    let matches =
+        command.try_get_matches().unwrap_or_else(|error| emulate::explained(error, described).exit());
+    Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,9 +1,9 @@
-//! Setting up a network device of the calling thread's namespace, with the ioctls that ifconfig uses
-//! (and one netlink message).
+//! Setting up a network device of the calling thread's namespace, with the ioctls that ifconfig uses, and with
+//! netlink where these do not suffice.
 
 use crate::EmuError;
-use nix::errno::Errno;
-use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket};
+use crate::netlink::{self, Route};
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd, OwnedFd};
 
@@ -25,7 +25,12 @@ pub(crate) fn up(device: &str) -> Result<(), EmuError> {
     control.apply(libc::SIOCSIFFLAGS, "bringing it up", &mut request)
 }
 
-/// Gives `device` its address, MTU and queue length, brings it up and sends everything unknown through it.
+/// Besides the other end, packets to these groups and to everyone leave through the device. There is no default route:
+/// an address that no end has is refused at once ("Network is unreachable"). A program that asked a name server
+/// through the device would wait ten seconds for its silence.
+const TO_MANY: [(Ipv4Addr, u8); 2] = [(Ipv4Addr::new(224, 0, 0, 0), 4), (Ipv4Addr::BROADCAST, 32)];
+
+/// Gives `device` its address, MTU and queue length, and brings it up.
 pub(crate) fn configure(device: &str, settings: &Settings) -> Result<(), EmuError> {
     let control = Control::open(device)?;
     let mut request = control.request()?;
@@ -35,52 +40,25 @@ pub(crate) fn configure(device: &str, settings: &Settings) -> Result<(), EmuErro
     control.apply(libc::SIOCSIFADDR, "setting its address", &mut request)?;
     request.ifr_ifru.ifru_netmask = socket_address(settings.netmask);
     control.apply(libc::SIOCSIFNETMASK, "setting its netmask", &mut request)?;
-    queue_length(device, settings.txqueuelen)?;
+    netlink::queue_length(device, settings.txqueuelen)?;
     up(device)?;
-    control.default_route()
+    for (destination, prefix) in TO_MANY {
+        netlink::route(device, Route { destination, prefix, source: settings.address, control: "" })?;
+    }
+    Ok(())
 }
 
-/// Sets how many packets may wait in `device`. Over netlink: the ioctl wants root of the whole machine, netlink
-/// only the namespace's.
-fn queue_length(device: &str, packets: u32) -> Result<(), EmuError> {
-    let wrong = |errno| EmuError::os(format!("device {device}: setting its queue length"), errno);
-    let flags = SockFlag::SOCK_CLOEXEC;
-    let socket =
-        socket(AddressFamily::Netlink, SockType::Raw, flags, SockProtocol::NetlinkRoute).map_err(wrong)?;
-    send(socket.as_raw_fd(), &set_queue_length(device, packets), MsgFlags::empty()).map_err(wrong)?;
-    let mut answer = [0; 128];
-    let length = recv(socket.as_raw_fd(), &mut answer, MsgFlags::empty()).map_err(wrong)?;
-    // The answer is an NLMSG_ERROR: a header of 16 bytes, then a negative errno, zero for success.
-    match answer[..length].get(NLMSG_HEADER..).and_then(<[u8]>::first_chunk) {
-        Some(&code) if i32::from_ne_bytes(code) == 0 => Ok(()),
-        Some(&code) => Err(wrong(Errno::from_raw(-i32::from_ne_bytes(code)))),
-        None => Err(wrong(Errno::EPROTO)),
-    }
-}
-
-const NLMSG_HEADER: usize = 16;
-
-/// An RTM_SETLINK message that names `device` and its queue length.
-fn set_queue_length(device: &str, packets: u32) -> Vec<u8> {
-    let mut body = vec![0; size_of::<libc::ifinfomsg>()];
-    for (kind, value) in [
-        (libc::IFLA_IFNAME, [device.as_bytes(), &[0]].concat()),
-        (libc::IFLA_TXQLEN, packets.to_ne_bytes().to_vec()),
-    ] {
-        body.extend_from_slice(&((4 + value.len()) as u16).to_ne_bytes());
-        body.extend_from_slice(&kind.to_ne_bytes());
-        body.extend_from_slice(&value);
-        body.resize(body.len().next_multiple_of(4), 0);
-    }
-    let flags = (libc::NLM_F_REQUEST | libc::NLM_F_ACK) as u16;
-    let mut message = Vec::new();
-    message.extend_from_slice(&((NLMSG_HEADER + body.len()) as u32).to_ne_bytes());
-    message.extend_from_slice(&libc::RTM_SETLINK.to_ne_bytes());
-    message.extend_from_slice(&flags.to_ne_bytes());
-    // Sequence and port: there is one request, and the kernel fills in who asked.
-    message.resize(NLMSG_HEADER, 0);
-    message.extend_from_slice(&body);
-    message
+/// Has connections through `device` use the congestion control `control`, as far as their programs do not choose one
+/// after they connect.
+pub(crate) fn control(
+    device: &str,
+    address: Ipv4Addr,
+    netmask: Ipv4Addr,
+    control: &str,
+) -> Result<(), EmuError> {
+    let network = Ipv4Addr::from(u32::from(address) & u32::from(netmask));
+    let prefix = u32::from(netmask).leading_ones() as u8;
+    netlink::route(device, Route { destination: network, prefix, source: address, control })
 }
 
 struct Control<'a> {
@@ -106,25 +84,6 @@ impl<'a> Control<'a> {
         nix::Error::result(result)
             .map(drop)
             .map_err(|errno| EmuError::os(format!("device {}: {what}", self.device), errno))
-    }
-
-    #[expect(unsafe_code, reason = "ioctl on the routing table")]
-    fn default_route(&self) -> Result<(), EmuError> {
-        let mut name = self.request()?.ifr_name;
-        let route = RouteEntry {
-            destination: socket_address(Ipv4Addr::UNSPECIFIED),
-            mask: socket_address(Ipv4Addr::UNSPECIFIED),
-            gateway: socket_address(Ipv4Addr::UNSPECIFIED),
-            flags: libc::RTF_UP,
-            device: name.as_mut_ptr(),
-            ..RouteEntry::default()
-        };
-        // SAFETY: SIOCADDRT reads a struct rtentry and the NUL-terminated name it points to; both outlive the call.
-        let result =
-            unsafe { libc::ioctl(self.socket.as_raw_fd(), libc::SIOCADDRT as _, std::ptr::from_ref(&route)) };
-        nix::Error::result(result)
-            .map(drop)
-            .map_err(|errno| EmuError::os(format!("device {}: default route", self.device), errno))
     }
 }
 
@@ -155,43 +114,4 @@ fn socket_address(address: Ipv4Addr) -> libc::sockaddr {
     };
     // SAFETY: both are plain data of the same size.
     unsafe { std::mem::transmute::<libc::sockaddr_in, libc::sockaddr>(inet) }
-}
-
-/// `struct rtentry` of linux/route.h, which the libc crate lacks for glibc.
-#[repr(C)]
-struct RouteEntry {
-    pad1: libc::c_ulong,
-    destination: libc::sockaddr,
-    gateway: libc::sockaddr,
-    mask: libc::sockaddr,
-    flags: libc::c_ushort,
-    pad2: libc::c_short,
-    pad3: libc::c_ulong,
-    pad4: *mut libc::c_void,
-    metric: libc::c_short,
-    device: *mut libc::c_char,
-    mtu: libc::c_ulong,
-    window: libc::c_ulong,
-    irtt: libc::c_ushort,
-}
-
-impl Default for RouteEntry {
-    fn default() -> Self {
-        let none = socket_address(Ipv4Addr::UNSPECIFIED);
-        Self {
-            pad1: 0,
-            destination: none,
-            gateway: none,
-            mask: none,
-            flags: 0,
-            pad2: 0,
-            pad3: 0,
-            pad4: std::ptr::null_mut(),
-            metric: 0,
-            device: std::ptr::null_mut(),
-            mtu: 0,
-            window: 0,
-            irtt: 0,
-        }
-    }
 }

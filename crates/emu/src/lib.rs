@@ -11,7 +11,7 @@
 //! Reading order:
 //! - `error.rs`: errors with their fix.
 //! - `privilege.rs`, `namespace.rs`: the rights, and namespaces that end with their programs.
-//! - `interface.rs`, `tun.rs`, `vnet.rs`: the device.
+//! - `interface.rs`, `netlink.rs`, `tun.rs`, `vnet.rs`: the device.
 //! - `segment.rs`, `flow.rs`, `ecn.rs`, `pool.rs`: packets: their segments, their flows, their marks, their buffers.
 //! - `path.rs` and `path/`: the path itself; `realtime.rs`: its thread's priority.
 //! - `shell.rs`: `tightlink emulate -- CMD`; `user.rs`: as whom CMD runs.
@@ -49,6 +49,7 @@ mod flow;
 pub mod fuzzing;
 mod interface;
 mod namespace;
+mod netlink;
 mod path;
 mod pool;
 pub mod privilege;
@@ -62,7 +63,9 @@ mod vnet;
 pub use error::EmuError;
 pub use flow::{FlowCount, FlowKey};
 pub use namespace::Namespace;
-pub use path::{BackLink, Behind, Doubt, Judged, Lateness, LinkSample, Path, PathConfig, PathReport, Stalls};
+pub use path::{
+    BackLink, Behind, Doubt, HostReport, Judged, Lateness, LinkSample, Path, PathConfig, PathReport, Stalls,
+};
 pub use privilege::{Privilege, prepare};
 pub use realtime::run_ahead;
 pub use tun::DEVICE;

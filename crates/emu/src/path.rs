@@ -12,12 +12,14 @@
 //! thread at all, the path stands still.
 //!
 //! Reading order: `config.rs` (what is asked), `time.rs` (the path's time), `behind.rs` (the same for programs at its
-//! ends). Then `lane.rs` (the direction with the link), `line.rs` (the other), `driver.rs` (the thread), `report.rs`.
+//! ends). Then `lane.rs` (the direction with the link), `line.rs` (the other), `driver.rs` (the thread), `report.rs`, and
+//! `hosts.rs` (the two ends).
 
 mod behind;
 mod config;
 mod doubt;
 mod driver;
+mod hosts;
 mod lane;
 mod line;
 mod report;
@@ -26,14 +28,14 @@ mod time;
 pub use behind::Behind;
 pub use config::{BackLink, PathConfig};
 pub use doubt::Doubt;
+pub use hosts::HostReport;
 pub use report::{Judged, Lateness, LinkSample, PathReport};
 pub use time::Stalls;
 
 use crate::tun::{self, Tun, TunConfig};
-use crate::{EmuError, Namespace};
+use crate::{EmuError, Namespace, interface};
 use driver::{Command, Driver, Schedule};
-use host::Clock;
-
+use host::{Clock, HostLosses};
 use lane::{Lane, Pace, Packet, Store};
 use line::{Direction, Line};
 use link::queue::PolicyConfig;
@@ -47,7 +49,7 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 use time::PathTime;
 use units::random::Stream;
-use units::{Bytes, Span};
+use units::{Bytes, Complaint, Span};
 
 /// The two ends' addresses, from the range for networks between networks (RFC 6598). They exist only inside the
 /// path's namespaces.
@@ -68,6 +70,8 @@ pub struct Path {
     started: Instant,
     behind: Behind,
     limits_back: bool,
+    /// What the hosts had lost at the last beginning.
+    lost: [HostLosses; 2],
 }
 
 impl Path {
@@ -138,6 +142,7 @@ impl Path {
             started: clock.instant(units::Time::ZERO),
             behind,
             limits_back,
+            lost: [HostLosses::NONE; 2],
         })
     }
 
@@ -183,6 +188,7 @@ impl Path {
     }
 
     fn start_run(&mut self, warmup: Span, end: Option<Span>) -> Result<Instant, EmuError> {
+        self.lost = self.host_losses();
         let (origin, answer) = sync_channel(1);
         self.tell(Command::Begin { warmup, end, origin })?;
         let at = answer.recv().map_err(|_| self.ended())?;
@@ -237,7 +243,59 @@ impl Path {
         let mut report = thread.join().map_err(|_| self.ended())??;
         self.shorten_retries();
         report.lost_before_link = lost?;
+        for ((host, now), before) in report.hosts.iter_mut().zip(self.host_losses()).zip(self.lost) {
+            host.losses = now.since(before);
+        }
         Ok(report)
+    }
+
+    /// What the hosts at both ends have lost so far. A kernel that does not count loses nothing.
+    fn host_losses(&self) -> [HostLosses; 2] {
+        [&self.sender, &self.receiver]
+            .map(|end| end.run(HostLosses::here).ok().and_then(Result::ok).unwrap_or_default())
+    }
+
+    /// The congestion control of connections that programs at the sender's end make, unless they choose one.
+    ///
+    /// # Errors
+    /// If `/proc/sys` does not say.
+    pub fn default_control(&self) -> Result<String, EmuError> {
+        let file = "/proc/sys/net/ipv4/tcp_congestion_control";
+        let text = self.sender.run(move || std::fs::read_to_string(file))?;
+        text.map(|text| text.trim().to_owned())
+            .map_err(|error| EmuError::os(format!("reading {file}"), error))
+    }
+
+    /// Has programs at both ends use the congestion control `name`. The namespaces take the controls that
+    /// `tcp_allowed_congestion_control` lists as their default, which a program's own choice overrides. Any other one
+    /// becomes a property of the route between the ends: the answer is then true. The kernel prefers it to what a
+    /// program chose before it connected or listened.
+    ///
+    /// # Errors
+    /// [`EmuError::Refused`] if the kernel does not have it.
+    pub fn set_control(&self, name: &str) -> Result<bool, EmuError> {
+        let mut by_route = false;
+        for (end, address) in [(&self.sender, SENDER), (&self.receiver, RECEIVER)] {
+            // Inside a namespace a control that is not allowed to everyone is refused even to root.
+            if end.sysctl("net.ipv4.tcp_congestion_control", name).is_err() {
+                by_route = true;
+                let control = name.to_owned();
+                end.run(move || interface::control(tun::DEVICE, address, NETMASK, &control))?.map_err(
+                    |_| {
+                        let available = host::options::available_controls().replace(' ', ", ");
+                        EmuError::Refused(
+                            Complaint::new(
+                                "--control",
+                                format!("this kernel has no congestion control \"{name}\""),
+                            )
+                            .accepted(available)
+                            .help(format!("load its module if there is one: sudo modprobe tcp_{name}")),
+                        )
+                    },
+                )?;
+            }
+        }
+        Ok(by_route)
     }
 
     /// Has connections across the path that is gone give up soon. Otherwise the kernel would go on sending a

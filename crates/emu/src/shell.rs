@@ -9,7 +9,7 @@
 //! CMD runs at the near end. Its packets to `$TIGHTLINK_FAR`, and those that come back, pass a link of the
 //! [`PathConfig`]. The configuration may leave the direction back without a link. The far end is empty but for the
 //! optional server command, which is started first and given up to two seconds to listen. There is no way out of the
-//! two namespaces, no DNS and no NAT: what CMD is to talk to must be the server. Someone with the rights can start
+//! two namespaces, no DNS and no NAT, and another address is refused at once: what CMD is to talk to must be the server. Someone with the rights can start
 //! more at the far end with `nsenter --net=$TIGHTLINK_FAR_NETNS`.
 //!
 //! Both programs inherit the terminal and die with us, by whatever way we go. Programs they leave in the
@@ -17,6 +17,7 @@
 
 use crate::namespace::before_exec;
 use crate::{EmuError, Namespace, Path, PathConfig, PathReport, User};
+use host::waiting::Tree;
 use host::{PollFd, PollFlags};
 use nix::errno::Errno;
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill, killpg};
@@ -33,6 +34,8 @@ use units::{Complaint, Span};
 const SERVER_PATIENCE: Duration = Duration::from_secs(2);
 /// How long the server may take to end when asked.
 const SERVER_GRACE: Duration = Duration::from_secs(1);
+/// How often the path and the programs are looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// What to run where.
 #[derive(Clone, Debug)]
@@ -43,6 +46,8 @@ pub struct Shell {
     pub command: Vec<OsString>,
     /// A line for `sh` to run at the far end, started first and ended last.
     pub server: Option<String>,
+    /// The congestion control of both; `None`: the machine's.
+    pub control: Option<String>,
     /// The user as whom both run; `None`: as the calling process.
     pub user: Option<User>,
 }
@@ -54,6 +59,8 @@ pub struct Outcome {
     pub code: u8,
     /// What happened on the path, from the command's start to its end.
     pub report: PathReport,
+    /// The congestion control of connections whose programs chose none.
+    pub control: String,
 }
 
 /// Runs the command and waits for it; `tell` is given what a person should know meanwhile. SIGINT, SIGTERM and SIGHUP
@@ -74,22 +81,38 @@ pub fn run(shell: Shell, tell: &dyn Fn(&str)) -> Result<Outcome, EmuError> {
     };
     let signals = Signals::take()?;
     let mut path = Path::start(shell.path)?;
+    let (by_route, control) = match shell.control {
+        Some(name) => (path.set_control(&name)?, name),
+        None => (false, path.default_control()?),
+    };
     let mut server = match &shell.server {
         Some(line) => Some(Server::start(&path, line, shell.user.as_ref(), &signals, tell)?),
         None => None,
     };
-    path.begin(Span::ZERO)?;
+    let begun = path.begin(Span::ZERO)?;
+    let mut far = server.as_ref().map(|server| Tree::of(server.child.id()));
     let mut command = path.sender().command_as(program, shell.user.as_ref());
     command.args(arguments);
     at_ends(&path, &mut command);
     signals.restored_in(&mut command);
     let mut child = command.spawn().map_err(|error| {
-        EmuError::Missing(
-            Complaint::new(format!("the command {}", program.display()), error.to_string())
-                .help("check its name and that it may be run"),
-        )
+        // A whole line in quotes is what a shell takes.
+        let line = program.as_encoded_bytes().contains(&b' ') && arguments.is_empty();
+        let help = if line {
+            format!("to run a line of shell: -- sh -c '{}'", program.display())
+        } else {
+            "check its name and that it may be run".into()
+        };
+        let found = Complaint::new(format!("the command {}", program.display()), error.to_string());
+        EmuError::Missing(found.help(help))
     })?;
-    let status = signals.attend(&mut child, &path);
+    let mut near = Tree::of(child.id());
+    let status = signals.attend(&mut child, &path, &mut || {
+        near.look();
+        far.iter_mut().for_each(Tree::look);
+    });
+    let ran = host::clock::now().duration_since(begun);
+    let ran = Span::from_nanos(u64::try_from(ran.as_nanos()).unwrap_or(u64::MAX));
     if status.is_err() {
         // The path is gone: the command would wait for ever.
         let _ = child.kill();
@@ -99,7 +122,16 @@ pub fn run(shell: Shell, tell: &dyn Fn(&str)) -> Result<Outcome, EmuError> {
         server.end();
     }
     let status = status?;
-    Ok(Outcome { code: code(status), report: path.stop()? })
+    let mut report = path.stop()?;
+    report.hosts[0].waited = Some((near.longest(), ran));
+    report.hosts[1].waited = far.map(|far| (far.longest(), ran));
+    if by_route {
+        report.notes.push(format!(
+            "tcp_allowed_congestion_control does not list {control}, so the route between the ends has it; programs \
+             that choose a control before they connect or listen have {control} all the same"
+        ));
+    }
+    Ok(Outcome { code: code(status), report, control })
 }
 
 /// Tells a command where it is.
@@ -144,9 +176,10 @@ impl Signals {
         }
     }
 
-    /// Waits for `child` to end, passing signals on.
-    fn attend(&self, child: &mut Child, path: &Path) -> Result<ExitStatus, EmuError> {
+    /// Waits for `child` to end, passing signals on, and calls `look` now and then.
+    fn attend(&self, child: &mut Child, path: &Path, look: &mut dyn FnMut()) -> Result<ExitStatus, EmuError> {
         loop {
+            look();
             if let Some(status) =
                 child.try_wait().map_err(|error| EmuError::os("waiting for the command", error))?
             {
@@ -155,8 +188,8 @@ impl Signals {
             if let Some(reason) = path.failure() {
                 return Err(EmuError::Ended(reason));
             }
-            // The limit is for the path's failure, which sends no signal.
-            pause(&self.descriptor, Duration::from_millis(200))?;
+            // The limit is for looking, and for the path's failure, which sends no signal.
+            pause(&self.descriptor, LOOK_EVERY)?;
             while let Ok(Some(info)) = self.descriptor.read_signal() {
                 // Ctrl-C on a terminal goes to the child as well; passing it on would make it two.
                 let from_terminal = info.ssi_code == libc::SI_KERNEL;

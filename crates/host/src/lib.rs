@@ -1,14 +1,14 @@
 //! The machine that a program runs on, for the rooms that drive real sockets.
 //!
 //! What lives here: the clock, waiting for descriptors, the socket options that a window needs, and `TCP_INFO`. Also a
-//! pace for writing, and the settings of a network namespace's TCP. What does not: any decision. Nothing here starts a thread.
+//! pace for writing, the settings of a network namespace's TCP, and what its hosts lost or waited for. What does not: any decision. Nothing here starts a thread.
 //!
 //! Every call concerns the network namespace of the calling thread; a socket stays in the namespace of the thread
 //! that made it.
 //!
 //! Reading order: `clock.rs` (reads every time stamp), `poller.rs` (every wait for a descriptor), `options.rs`,
 //! `pace.rs`, `tcp_info.rs`, `stack.rs` (two profiles of the kernel's TCP). Then `port_owner.rs`, `address.rs`,
-//! `random.rs`, `error.rs`.
+//! `random.rs`, `error.rs`. `losses.rs` and `waiting.rs` read counters of the kernel.
 //!
 //! ```
 //! use std::net::{TcpListener, TcpStream};
@@ -26,6 +26,7 @@
 mod address;
 pub mod clock;
 mod error;
+mod losses;
 pub mod options;
 mod pace;
 mod poller;
@@ -33,10 +34,12 @@ pub mod port_owner;
 mod random;
 mod stack;
 mod tcp_info;
+pub mod waiting;
 
 pub use address::plain;
 pub use clock::{Behind, Clock};
 pub use error::HostError;
+pub use losses::HostLosses;
 pub use options::{BufferGrant, ReceiveBuffer};
 pub use pace::Pace;
 pub use poller::{Interest, PollFd, PollFlags, Poller, Woken, wait};

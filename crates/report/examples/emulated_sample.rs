@@ -12,6 +12,9 @@ const CAPACITY: f64 = 5e6;
 fn main() -> std::io::Result<()> {
     let path = std::env::args().nth(1).unwrap_or_else(|| "emulated-sample.html".into());
     let emulated = Emulated {
+        control: "cubic".into(),
+        control_asked: false,
+        hosts: lab::run::record::Hosts::default(),
         code: 0,
         measured_s: 20.0,
         to_far: way(0.03, |_| 0.0004),
@@ -32,6 +35,7 @@ fn way(busy: f64, delay: fn(f64) -> f64) -> Way {
     let (dropped, packets) = (drops.iter().sum::<f64>(), busy * CAPACITY * 20.0 / 12_000.0);
     let mean = delay_s.iter().sum::<f64>() / 1000.0;
     Way {
+        cross: Vec::new(),
         rate_bps: busy * CAPACITY,
         utilization: busy,
         packets: packets as u64,

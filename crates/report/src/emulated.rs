@@ -8,7 +8,7 @@ use super::page::{figure, legend};
 use super::table::{cell, decimals_of};
 use super::text::{escape_html, json_for_script, short};
 use lab::run::emulated::{Emulated, Way};
-use lab::run::record::Engine;
+use lab::run::record::{Engine, HostSummary};
 use std::fmt::Write as _;
 
 const BODY: &str = include_str!("../assets/emulated.html");
@@ -131,28 +131,59 @@ fn drawn(data: &CaseData) -> String {
     format!("{}<div class=\"charts\">{}</div>", legend(data), charts.collect::<String>())
 }
 
-/// A row for each direction.
+/// A row for each direction, and for each source of cross traffic on it.
 fn table(emulated: &Emulated) -> String {
-    type Column = (&'static str, &'static str, fn(&Way) -> Option<f64>);
-    let columns: [Column; 7] = [
-        ("rate", "Mbit/s", |way| Some(way.rate_bps / 1e6)),
-        ("utilization", "%", |way| Some(way.utilization * 100.0)),
-        ("mean queueing delay", "ms", |way| Some(way.queueing_delay_s?.mean * 1e3)),
-        ("p95 queueing delay", "ms", |way| Some(way.queueing_delay_s?.percentiles.p95? * 1e3)),
-        ("packets", "", |way| Some(way.packets as f64)),
-        ("dropped", "", |way| Some(way.packets_dropped as f64)),
-        ("loss rate", "%", |way| Some(way.loss_rate * 100.0)),
+    const COLUMNS: [(&str, &str); 8] = [
+        ("rate", "Mbit/s"),
+        ("utilization", "%"),
+        ("mean queueing delay", "ms"),
+        ("p95 queueing delay", "ms"),
+        ("packets", ""),
+        ("dropped", ""),
+        ("loss rate", "%"),
+        ("marked", ""),
     ];
+    let count = |count: u64| Some(count as f64);
+    let mut rows: Vec<(String, [Option<f64>; 8])> = Vec::new();
+    for (_, name, way) in ways(emulated) {
+        let delay = way.queueing_delay_s;
+        rows.push((
+            name.to_owned(),
+            [
+                Some(way.rate_bps / 1e6),
+                Some(way.utilization * 100.0),
+                delay.map(|delay| delay.mean * 1e3),
+                delay.and_then(|delay| delay.percentiles.p95).map(|p95| p95 * 1e3),
+                count(way.packets),
+                count(way.packets_dropped),
+                Some(way.loss_rate * 100.0),
+                count(way.marks),
+            ],
+        ));
+        rows.extend(way.cross.iter().map(|cross| {
+            let numbers = [
+                Some(cross.rate_bps / 1e6),
+                None,
+                None,
+                None,
+                count(cross.packets),
+                count(cross.packets_dropped),
+                Some(cross.loss_rate * 100.0),
+                count(cross.marks),
+            ];
+            (format!("{name}, cross traffic: {}", escape_html(&cross.name)), numbers)
+        }));
+    }
     let mut out = String::from("<table class=\"summary\"><thead><tr><th scope=\"col\">direction</th>");
-    for (name, unit, _) in columns {
+    for (name, unit) in COLUMNS {
         let _ = write!(out, "<th scope=\"col\">{name} <small>{unit}</small></th>");
     }
     out += "</tr></thead><tbody>";
-    for (_, name, way) in ways(emulated) {
+    for (name, numbers) in &rows {
         let _ = write!(out, "<tr><th scope=\"row\">{name}</th>");
-        for (_, unit, of) in columns {
-            let all = ways(emulated).filter_map(|(_, _, way)| of(way));
-            out += &cell(of(way), None, if unit.is_empty() { 0 } else { decimals_of(all) });
+        for (column, (_, unit)) in COLUMNS.iter().enumerate() {
+            let all = rows.iter().filter_map(|(_, numbers)| numbers[column]);
+            out += &cell(numbers[column], None, if unit.is_empty() { 0 } else { decimals_of(all) });
         }
         out += "</tr>";
     }
@@ -160,8 +191,42 @@ fn table(emulated: &Emulated) -> String {
         let packets = emulated.packets_back;
         let _ = write!(
             out,
-            "<tr class=\"absent\"><td colspan=\"8\">From the far end: {packets} packets, without a limit.</td></tr>"
+            "<tr class=\"absent\"><td colspan=\"9\">From the far end: {packets} packets, without a limit.</td></tr>"
         );
+    }
+    out + "</tbody></table>" + &hosts(emulated)
+}
+
+/// A row for each end: what was lost there and not in a queue, and how long a program waited for a processor.
+fn hosts(emulated: &Emulated) -> String {
+    type Column = (&'static str, &'static str, fn(&HostSummary) -> Option<f64>);
+    let columns: [Column; 7] = [
+        ("datagrams lost in a socket's buffer", "RcvbufErrors", |host| Some(host.udp_rcvbuf_errors as f64)),
+        ("datagrams not delivered", "InErrors", |host| Some(host.udp_other_errors as f64)),
+        ("datagrams not sent", "SndbufErrors", |host| Some(host.udp_sndbuf_errors as f64)),
+        ("connections not taken", "ListenDrops", |host| {
+            Some((host.listen_overflows + host.listen_drops) as f64)
+        }),
+        ("segments lost while a program held the socket", "TCPBacklogDrop", |host| {
+            Some(host.tcp_backlog_drops as f64)
+        }),
+        ("segments without room in a receive buffer", "TCPRcvQDrop", |host| {
+            Some(host.tcp_rcvbuf_drops as f64)
+        }),
+        ("longest wait for a processor", "% of the time", |host| Some(host.waited_share? * 100.0)),
+    ];
+    let ends = [("near end", &emulated.hosts.near), ("far end", &emulated.hosts.far)];
+    let mut out = String::from("<table class=\"summary\"><thead><tr><th scope=\"col\">host</th>");
+    for (name, unit, _) in columns {
+        let _ = write!(out, "<th scope=\"col\">{name} <small>{unit}</small></th>");
+    }
+    out += "</tr></thead><tbody>";
+    for (name, host) in ends {
+        let _ = write!(out, "<tr><th scope=\"row\">{name}</th>");
+        for (_, unit, of) in columns {
+            out += &cell(of(host), None, u8::from(unit.starts_with('%')).into());
+        }
+        out += "</tr>";
     }
     out + "</tbody></table>"
 }

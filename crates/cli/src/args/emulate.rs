@@ -2,8 +2,9 @@
 
 use super::Changes;
 use clap::Args;
+use clap::error::ErrorKind;
 use lab::run::resolve::is_policy;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use units::{Bytes, Fraction, Rate, Span};
 
@@ -16,17 +17,17 @@ const OWN: [&str; 6] = ["rate", "delay", "queue", "loss", "cross", "mtu"];
 pub(crate) struct EmulateOptions {
     /// A scenario whose link is emulated, in place of --rate and its companions; "-" reads standard input. CMD
     /// replaces the scenario's flows
-    #[arg(value_name = "SCENARIO.toml", conflicts_with_all = OWN)]
+    #[arg(value_name = "SCENARIO.toml", conflicts_with_all = OWN, value_parser = scenario_file)]
     pub(crate) file: Option<PathBuf>,
     /// Capacity of the link, in each direction, e.g. 100Mbit/s
-    #[arg(long, required_unless_present = "file", allow_hyphen_values = true)]
+    #[arg(long, required_unless_present = "file", allow_hyphen_values = true, value_parser = rate)]
     pub(crate) rate: Option<Rate>,
     /// One-way delay, e.g. 20ms; the base RTT is twice that
     #[arg(long, default_value = "0s", allow_hyphen_values = true)]
     pub(crate) delay: Span,
     /// The queue: a limit such as 1bdp, 250packets, 512kB or 40ms, a policy of `tightlink list queues`, or both.
     /// Examples: "codel, 1s"; "red, 512kB, max_probability=5%" (default: drop-tail with 1bdp, or with 50ms without a
-    /// --delay). Another policy without a limit has the larger of 1000packets and 1bdp
+    /// --delay, and at least 10packets). Another policy without a limit has the larger of 1000packets and 1bdp
     #[arg(long, short, allow_hyphen_values = true)]
     pub(crate) queue: Option<QueueChoice>,
     /// Share of packets lost at random, in each direction, e.g. 0.1%
@@ -35,6 +36,9 @@ pub(crate) struct EmulateOptions {
     /// Unresponsive cross traffic through the queue of CMD's data (constant rate, 1500-byte packets), e.g. 20Mbit/s
     #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     pub(crate) cross: Option<Rate>,
+    /// Congestion control of the programs that choose none, e.g. cubic (default: this machine's)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) control: Option<String>,
     /// Limit only the direction in which CMD sends: the other one has a delay, but neither a rate nor a queue
     #[arg(long)]
     pub(crate) one_way: bool,
@@ -62,6 +66,67 @@ pub(crate) struct EmulateOptions {
     /// behind the link expands: sh -c 'curl http://$TIGHTLINK_FAR:8000/'
     #[arg(last = true, required = true, value_name = "CMD")]
     pub(crate) program: Vec<String>,
+}
+
+/// The file of a scenario. A word that is no file is mostly the command, or a rate.
+fn scenario_file(text: &str) -> Result<PathBuf, String> {
+    let file = PathBuf::from(text);
+    if text == "-" || file.exists() || file.extension().is_some_and(|end| end == "toml") {
+        Ok(file)
+    } else if text.parse::<Rate>().is_ok() {
+        Err(format!("no such file; a rate is written --rate {text}"))
+    } else {
+        Err(format!("no such file; {}", before(&[text.to_owned()])))
+    }
+}
+
+/// A capacity. The file of a trace is none.
+fn rate(text: &str) -> Result<Rate, String> {
+    text.parse::<Rate>().map_err(|error| {
+        let file = Path::new(text);
+        let named = file.extension().is_some_and(|end| end.to_string_lossy().starts_with(char::is_alphabetic));
+        if named || file.exists() {
+            "a link has one rate; for a rate that follows a trace write a scenario whose [[traffic]] takes the \
+             difference to the highest rate (docs/guide/emulate.md)"
+                .into()
+        } else {
+            error.to_string()
+        }
+    })
+}
+
+/// How a command line is written that names its command without `--`.
+fn before(command: &[String]) -> String {
+    format!("put -- before the command: tightlink emulate --rate 100Mbit/s -- {}", command.join(" "))
+}
+
+/// The same error, or a plainer one where the command of `emulate` has no `--` before it, so that its options were
+/// taken for those of tightlink.
+pub(super) fn explained(error: clap::Error, mut tightlink: clap::Command) -> clap::Error {
+    let words: Vec<String> =
+        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let odd = matches!(error.kind(), ErrorKind::UnknownArgument | ErrorKind::MissingRequiredArgument);
+    if !odd || words.first().is_none_or(|word| word != "emulate") || words.iter().any(|word| word == "--") {
+        return error;
+    }
+    let Some(emulate) = tightlink.find_subcommand_mut("emulate") else { return error };
+    // The first word that is neither an option nor the value of one.
+    let mut position = 1;
+    while let Some(word) = words.get(position).filter(|word| word.starts_with('-') && *word != "-") {
+        let name = word.trim_start_matches('-');
+        let takes = |arg: &clap::Arg| {
+            let known = arg.get_long() == Some(name)
+                || arg.get_short().is_some_and(|short| name == short.to_string());
+            known && arg.get_action().takes_values()
+        };
+        position += 1 + usize::from(emulate.get_arguments().any(takes));
+    }
+    match words.get(position..) {
+        Some(command @ [first, ..]) if !Path::new(first).exists() => {
+            emulate.error(error.kind(), before(command))
+        }
+        _ => error,
+    }
 }
 
 /// A queue as typed in one word: "codel, 1s, target=10ms".

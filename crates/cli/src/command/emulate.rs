@@ -8,7 +8,7 @@ use crate::{print, source};
 use emu::User;
 use emu::shell::{Shell, run as run_shell};
 use lab::files::{replace, try_replace};
-use lab::run::emulated::{EVERY, Emulated, path};
+use lab::run::emulated::{Control, EVERY, Emulated, path};
 use lab::run::resolve::resolve;
 use lab::study::experiment::ExperimentError;
 use scenario::Faults;
@@ -41,9 +41,12 @@ pub(crate) fn run(options: EmulateOptions) -> Result<ExitCode, Problem> {
         ));
     }
     let program = options.program.iter().map(Into::into).collect();
-    let shell = Shell { path: path.clone(), command: program, server: options.server, user };
+    let asked = options.control.is_some();
+    let (server, control) = (options.server, options.control);
+    let shell = Shell { path: path.clone(), command: program, server, control, user };
     let outcome = run_shell(shell, &|note| print::talk(format_args!("note: {note}")))?;
-    let emulated = Emulated::of(&outcome.report, &path, outcome.code);
+    let control = Control { name: outcome.control, asked };
+    let emulated = Emulated::of(&outcome.report, &path, control, outcome.code);
     for line in emulated.lines() {
         print::talk(line);
     }

@@ -9,6 +9,7 @@ mod compare;
 mod counting;
 mod docs;
 mod emulate;
+mod emulate_hosts;
 mod environment;
 mod figures;
 mod keys;

@@ -15,6 +15,13 @@ pub enum Doubt {
         /// What is allowed.
         allowed: Span,
     },
+    /// A thread of the programs there waited for a processor for this share of the time.
+    Waited {
+        /// The end of the path.
+        place: &'static str,
+        /// The share.
+        share: f64,
+    },
     /// So many packets were lost before the emulated queue, and not by it.
     LostBefore(u64),
     /// So many packets could not be carried or delivered.
@@ -25,7 +32,7 @@ impl Doubt {
     /// Whether the machine was too busy: a run at another time may be good.
     #[must_use]
     pub const fn is_busy(&self) -> bool {
-        matches!(self, Self::Stalled(_) | Self::Late { .. })
+        matches!(self, Self::Stalled(_) | Self::Late { .. } | Self::Waited { .. })
     }
 }
 
@@ -44,6 +51,12 @@ impl fmt::Display for Doubt {
                  lower the rate",
                 by.rounded(),
                 allowed.rounded()
+            ),
+            Self::Waited { place, share } => write!(
+                f,
+                "the machine was too busy: a program at {place} waited for a processor for {:.0} % of the time, so it \
+                 was slower than the path allows; close other programs, or lower the rate",
+                100.0 * share
             ),
             Self::LostBefore(packets) => {
                 write!(f, "{packets} packets were lost in a device before the emulated queue")

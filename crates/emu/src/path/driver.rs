@@ -5,6 +5,7 @@
 //! traffic, samples, the start of measurement) happen in [`Driver::advance`]. They happen in order, before any later
 //! event from outside.
 
+use super::hosts::HostReport;
 use super::lane::{EASE_MAX, Lane, Store};
 use super::line::Direction;
 use super::report::{Lateness, LinkSample, PathReport};
@@ -291,6 +292,7 @@ impl Driver {
             lateness: Lateness::of(&self.store.lateness),
             elapsed: self.path_time.seen().since(self.schedule.measured_from),
             stalls: self.path_time.stalls(),
+            hosts: HostReport::BOTH,
             lost_before_link: 0,
             refused: 0,
             reverse_packets,

@@ -1,6 +1,7 @@
 //! What a path reports: the link's own measures, samples, flows, and how far the run can be trusted.
 
 use super::doubt::Doubt;
+use super::hosts::HostReport;
 use super::time::{REGAIN, Stalls};
 use crate::flow::{FlowCount, FlowKey};
 use link::{Backlog, Histogram, LinkReport, SynchronizedLosses};
@@ -68,6 +69,8 @@ pub struct PathReport {
     pub elapsed: Span,
     /// How long the machine did not run the emulator; the path stood still meanwhile.
     pub stalls: Stalls,
+    /// The hosts at the sender's end and at the receiver's, which are the near end and the far one.
+    pub hosts: [HostReport; 2],
     /// Packets that a device in front of a link dropped before the emulator read them: should be 0.
     pub lost_before_link: u64,
     /// Packets the emulator could not carry or the receiving kernel refused: should be 0.
@@ -196,6 +199,7 @@ impl PathReport {
         if by > allowed {
             doubts.push(Doubt::Late { by, allowed });
         }
+        doubts.extend(self.hosts.iter().filter_map(HostReport::doubt));
         if self.lost_before_link > 0 {
             doubts.push(Doubt::LostBefore(self.lost_before_link));
         }
@@ -240,6 +244,7 @@ mod tests {
                 total: Span::from_millis(stalled),
                 longest: Span::from_millis(stalled),
             },
+            hosts: HostReport::BOTH,
             lost_before_link: 0,
             refused: 0,
             reverse_packets: 0,

@@ -4,9 +4,10 @@
 //! configuration, since the program takes their place. What does not: how programs are started (`emu::shell`).
 
 use super::engine::{Misfit, live, no_cell};
-use super::record::{DelayStatistics, Engine};
+use super::record::{DelayStatistics, Engine, Hosts};
 use super::resolve::Resolved;
 use emu::{BackLink, LinkSample, PathConfig, PathReport};
+use link::traffic::TrafficConfig;
 use link::{Limit, LinkReport};
 use scenario::Direction;
 use serde::Serialize;
@@ -73,6 +74,21 @@ pub fn base_rtt(path: &PathConfig) -> Span {
     path.link.delay + path.reverse_delay
 }
 
+/// Packets that a new TCP flow sends at once (RFC 6928). A queue with less room drops some of them.
+pub const FIRST_WINDOW: u64 = 10;
+
+/// The name of the cross traffic that `--cross` asks for.
+pub const UNNAMED: &str = "cross";
+
+/// The congestion control of connections whose programs chose none.
+#[derive(Clone, Debug)]
+pub struct Control {
+    /// Its name.
+    pub name: String,
+    /// Whether it was asked for; otherwise it is the machine's default.
+    pub asked: bool,
+}
+
 /// What happened on the path while the program ran.
 #[derive(Clone, Debug, Serialize)]
 pub struct Emulated {
@@ -80,24 +96,30 @@ pub struct Emulated {
     pub code: u8,
     /// How long it ran.
     pub measured_s: f64,
+    /// The congestion control of connections whose programs chose none.
+    pub control: String,
+    /// Whether the user asked for it; otherwise it is the machine's default.
+    pub control_asked: bool,
     /// From the near end, where the program runs, to the far end.
     pub to_far: Way,
     /// The direction back; absent where it has no link.
     pub from_far: Option<Way>,
     /// Packets that came back, as the kernel handed them over.
     pub packets_back: u64,
+    /// What the hosts at both ends lost, and how long they waited for a processor.
+    pub hosts: Hosts,
     /// Remarks.
     pub notes: Vec<String>,
 }
 
-/// What one direction's link did.
+/// What one direction's link did. The programs' packets are counted apart from those of cross traffic.
 #[derive(Clone, Debug, Serialize)]
 pub struct Way {
-    /// Bits per second that it sent, headers included.
+    /// Bits per second of the programs that it sent, headers included.
     pub rate_bps: f64,
-    /// Share of time it was sending.
+    /// Share of time it was sending, cross traffic included.
     pub utilization: f64,
-    /// Packets that arrived, those dropped included.
+    /// Packets of the programs that arrived, those dropped included.
     pub packets: u64,
     /// Packets dropped.
     pub packets_dropped: u64,
@@ -109,9 +131,29 @@ pub struct Way {
     pub mean_backlog_bytes: f64,
     /// How long the packet being sent had waited, zero while the link is idle, weighted by time.
     pub queueing_delay_s: Option<DelayStatistics>,
+    /// Each source of cross traffic.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cross: Vec<Cross>,
     /// The link and its queue against time, where they were sampled.
     #[serde(skip)]
     pub queue: QueueSeries,
+}
+
+/// The packets of one source of cross traffic on a link.
+#[derive(Clone, Debug, Serialize)]
+pub struct Cross {
+    /// Its name in the scenario.
+    pub name: String,
+    /// Bits per second of it that the link sent.
+    pub rate_bps: f64,
+    /// Packets that arrived, those dropped included.
+    pub packets: u64,
+    /// Packets dropped.
+    pub packets_dropped: u64,
+    /// Drops over arrivals.
+    pub loss_rate: f64,
+    /// Packets marked instead of dropped.
+    pub marks: u64,
 }
 
 /// A link and its queue against time, a value for each interval.
@@ -159,61 +201,137 @@ fn time_of(rate: Rate, bytes: Bytes) -> f64 {
 }
 
 impl Emulated {
-    /// The closing lines: what each direction did.
+    /// The closing lines: what each direction did, cross traffic apart, and which congestion control the programs had.
     #[must_use]
-    pub fn lines(&self) -> [String; 2] {
+    pub fn lines(&self) -> Vec<String> {
         let back = match &self.from_far {
             Some(way) => way.to_string(),
             None => format!("{} packets, without a limit", self.packets_back),
         };
-        [format!("to the far end:   {}", self.to_far), format!("from the far end: {back}")]
+        let by = if self.control_asked { "by --control" } else { "this machine's; --control takes another" };
+        let mut lines = vec![format!("to the far end:   {}", self.to_far)];
+        lines.extend(self.to_far.cross.iter().map(Cross::to_string));
+        lines.push(format!("from the far end: {back}"));
+        lines.push(format!("congestion control of programs that choose none: {} ({by})", self.control));
+        lines
     }
 
     /// From the `report` of `path`, behind which a program ended with `code`.
     #[must_use]
-    pub fn of(report: &PathReport, path: &PathConfig, code: u8) -> Self {
+    pub fn of(report: &PathReport, path: &PathConfig, control: Control, code: u8) -> Self {
         let doubts = report.doubts(base_rtt(path));
         let doubts = doubts.iter().map(ToString::to_string);
+        let hosts = report.hosts.iter().flat_map(emu::HostReport::notes);
+        let notes = report.notes.iter().cloned().chain(short_queues(path)).chain(report.stalled());
         Self {
             code,
             measured_s: report.link.measured.as_secs_f64(),
+            control: control.name,
+            control_asked: control.asked,
             to_far: Way::of(
                 &report.link,
+                &path.traffic,
                 QueueSeries::of(&report.samples, path.link.rate, path.limit, path.mtu),
             ),
             from_far: report.reverse.as_ref().zip(path.back.as_ref()).map(|(link, back)| {
-                Way::of(link, QueueSeries::of(&report.back_samples, back.rate, back.limit, path.mtu))
+                Way::of(link, &[], QueueSeries::of(&report.back_samples, back.rate, back.limit, path.mtu))
             }),
             packets_back: report.reverse_packets,
-            notes: report.notes.iter().cloned().chain(report.stalled()).chain(doubts).collect(),
+            hosts: Hosts::of(report),
+            notes: notes.chain(doubts).chain(hosts).collect(),
         }
     }
 }
 
-/// "19.20 Mbit/s (96.1 % busy), queueing delay mean 20.1 ms, p95 39.5 ms, 75 of 4060 packets dropped (1.85 %)".
+/// A sentence about queues with less room than a new flow's first packets need.
+fn short_queues(path: &PathConfig) -> Option<String> {
+    let back = path.back.as_ref().map(|back| ("from", back.limit));
+    let short: Vec<String> = [("to", path.limit)]
+        .into_iter()
+        .chain(back)
+        .map(|(way, limit)| {
+            (
+                way,
+                match limit {
+                    Limit::Packets(packets) => packets,
+                    Limit::Bytes(bytes) => bytes.get() / u64::from(path.mtu),
+                },
+            )
+        })
+        .filter(|(_, packets)| *packets < FIRST_WINDOW)
+        .map(|(way, packets)| format!("{packets} packets {way} the far end"))
+        .collect();
+    (!short.is_empty()).then(|| {
+        format!(
+            "the queue holds {}, and a new TCP flow sends {FIRST_WINDOW} at once: some of them are dropped; \
+             --queue {FIRST_WINDOW}packets has room",
+            short.join(" and ")
+        )
+    })
+}
+
+/// "19.20 Mbit/s (96.1 % busy), queueing delay mean 20.1 ms, p95 39.5 ms, 75 of 4060 packets dropped (1.85 %)", and
+/// ", 227 marked (3.8 %)" where the queue marked packets.
 impl fmt::Display for Way {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{:.2} Mbit/s ({:.1} % busy)", self.rate_bps / 1e6, self.utilization * 100.0)?;
+        let of = if self.cross.is_empty() { "" } else { ", cross traffic included" };
+        write!(out, "{:.2} Mbit/s ({:.1} % busy{of})", self.rate_bps / 1e6, self.utilization * 100.0)?;
         if let Some(delay) = self.queueing_delay_s {
             let (mean, p95) = (delay.mean * 1e3, delay.percentiles.p95.unwrap_or_default() * 1e3);
             write!(out, ", queueing delay mean {mean:.1} ms, p95 {p95:.1} ms")?;
         }
-        let (dropped, packets, share) = (self.packets_dropped, self.packets, self.loss_rate * 100.0);
-        write!(out, ", {dropped} of {packets} packets dropped ({share:.2} %)")
+        write!(out, ", {}", Fate(self.packets, self.packets_dropped, self.marks))
+    }
+}
+
+/// "cross traffic:    6.00 Mbit/s, 0 of 1062 packets dropped (0.00 %)".
+impl fmt::Display for Cross {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = if self.name == UNNAMED { String::new() } else { format!(" {}", self.name) };
+        let (name, fate) = (name + ":", Fate(self.packets, self.packets_dropped, self.marks));
+        write!(out, "cross traffic{name:<5}{:.2} Mbit/s, {fate}", self.rate_bps / 1e6)
+    }
+}
+
+/// What became of so many packets, of which so many were dropped and so many marked.
+struct Fate(u64, u64, u64);
+
+impl fmt::Display for Fate {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(packets, dropped, marks) = *self;
+        let share = |count: u64| 100.0 * count as f64 / packets.max(1) as f64;
+        write!(out, "{dropped} of {packets} packets dropped ({:.2} %)", share(dropped))?;
+        if marks > 0 {
+            write!(out, ", {marks} marked ({:.1} %)", share(marks))?;
+        }
+        Ok(())
     }
 }
 
 impl Way {
-    fn of(link: &LinkReport, queue: QueueSeries) -> Self {
+    fn of(link: &LinkReport, traffic: &[(String, TrafficConfig)], queue: QueueSeries) -> Self {
+        let rate = |bytes: Bytes| bytes.bits_f64() / link.measured.as_secs_f64().max(1e-9);
+        let sources = link.sources.as_ref();
+        let cross = sources.iter().flat_map(|sources| sources.cross.iter().zip(traffic));
+        let cross = cross.map(|(source, (name, _))| Cross {
+            name: name.clone(),
+            rate_bps: rate(source.delivered_bytes),
+            packets: source.packets,
+            packets_dropped: source.drops,
+            loss_rate: source.loss_rate().unwrap_or_default(),
+            marks: source.marks,
+        });
+        let own = sources.map(|sources| &sources.other);
         Self {
-            rate_bps: link.forwarded_bytes.bits_f64() / link.measured.as_secs_f64().max(1e-9),
+            rate_bps: rate(own.map_or(link.forwarded_bytes, |own| own.delivered_bytes)),
             utilization: link.utilization,
-            packets: link.arrivals,
-            packets_dropped: link.drops(),
-            loss_rate: link.loss_rate(),
-            marks: link.marks,
+            packets: own.map_or(link.arrivals, |own| own.packets),
+            packets_dropped: own.map_or_else(|| link.drops(), |own| own.drops),
+            loss_rate: own.map_or_else(|| link.loss_rate(), |own| own.loss_rate().unwrap_or_default()),
+            marks: own.map_or(link.marks, |own| own.marks),
             mean_backlog_bytes: link.mean_waiting_bytes,
             queueing_delay_s: DelayStatistics::of_queue(&link.queueing_delay),
+            cross: cross.collect(),
             queue,
         }
     }

@@ -12,6 +12,7 @@ pub(crate) use model::served_every;
 
 use crate::run::record::{Engine, Note, Record, Summary};
 use crate::run::resolve::Resolved;
+use link::LinkReport;
 use scenario::Direction;
 use std::ops::ControlFlow;
 use units::{Complaint, Span, Time};
@@ -172,4 +173,12 @@ fn ended_early(summary: &Summary, resolved: &Resolved) -> Vec<String> {
         })
     });
     early.collect()
+}
+
+/// What a queue marked where it could have dropped.
+fn marked(link: &LinkReport) -> Option<String> {
+    let (marks, packets) = (link.marks, link.arrivals);
+    let share = 100.0 * marks as f64 / (packets as f64).max(1.0);
+    (marks > 0)
+        .then(|| format!("the queue marked {marks} of {packets} packets in place of a drop ({share:.1} %)"))
 }

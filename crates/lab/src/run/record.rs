@@ -1,6 +1,7 @@
 //! The result of a run: the [`Summary`] (one row of numbers) and the [`Series`], together a [`Record`]. Both have the
 //! same keys and columns from every engine.
 
+mod host;
 mod note;
 mod percentiles;
 mod summary;
@@ -8,6 +9,7 @@ mod times;
 mod traffic;
 mod wlan;
 
+pub use host::{HostSummary, Hosts};
 pub use note::Note;
 pub use percentiles::Percentiles;
 pub use summary::{

@@ -3,6 +3,7 @@
 use crate::args::{EmulateOptions, QueueChoice};
 use crate::problem::Problem;
 use crate::source;
+use lab::run::emulated::{FIRST_WINDOW, UNNAMED};
 use lab::run::resolve::queue_limit;
 use link::Limit;
 use link::queue::DROP_TAIL;
@@ -39,7 +40,7 @@ pub(super) fn document(options: &EmulateOptions) -> Result<Document, Problem> {
          segment = \"{mtu}B\"\n"
     );
     if let Some(cross) = options.cross.filter(|rate| *rate > Rate::ZERO) {
-        let _ = write!(text, "\n[[traffic]]\nname = \"cross\"\nkind = \"cbr\"\nrate = \"{cross}\"\n");
+        let _ = write!(text, "\n[[traffic]]\nname = \"{UNNAMED}\"\nkind = \"cbr\"\nrate = \"{cross}\"\n");
     }
     let mut document = Document::parse("emulate", &text)?;
     for (key, value) in &choice.settings {
@@ -49,31 +50,40 @@ pub(super) fn document(options: &EmulateOptions) -> Result<Document, Problem> {
     Ok(document)
 }
 
-/// The queue's room, as a scenario writes it; refused if not even one packet fits.
+/// The queue's room, as a scenario writes it; refused if not even one packet fits. By itself it has room for a new
+/// flow's first packets, however short the path is.
 fn room(choice: &QueueChoice, kind: &str, rate: Rate, rtt: Span, mtu: Bytes) -> Result<String, Problem> {
     let product = rate.volume(rtt);
-    let usual = || match kind {
-        // Without a delay there is no product to hold.
-        DROP_TAIL if product == Bytes::ZERO => WITHOUT_DELAY.to_owned(),
-        DROP_TAIL => "1 bdp".to_owned(),
-        _ if product > mtu * BESIDE_POLICY => "1 bdp".to_owned(),
-        _ => format!("{BESIDE_POLICY} packets"),
+    // It was read before, or is written here.
+    let volume = |room: &str| match room.parse().map(|limit| queue_limit(limit, rate, rtt)) {
+        Ok(Limit::Packets(packets)) => mtu * packets,
+        Ok(Limit::Bytes(bytes)) => bytes,
+        Err(_) => Bytes::ZERO,
     };
-    let room = choice.limit.clone().unwrap_or_else(usual);
-    // It was read before.
-    let limit = room.parse().map_or(Limit::Packets(0), |limit| queue_limit(limit, rate, rtt));
-    if matches!(limit, Limit::Packets(0)) || matches!(limit, Limit::Bytes(bytes) if bytes < mtu) {
-        let delay = rtt / 2;
+    let Some(room) = &choice.limit else {
+        let (usual, least) = match kind {
+            // Without a delay there is no product to hold.
+            DROP_TAIL if product == Bytes::ZERO => (WITHOUT_DELAY, FIRST_WINDOW),
+            DROP_TAIL => ("1 bdp", FIRST_WINDOW),
+            _ => ("1 bdp", BESIDE_POLICY),
+        };
+        let least = format!("{least} packets");
+        return Ok(if volume(usual) > volume(&least) { usual.to_owned() } else { least });
+    };
+    if volume(room) < mtu {
+        let of_product = match room.parse() {
+            Ok(scenario::Limit::Bdp(_)) if product == Bytes::ZERO => {
+                "; without a --delay the bandwidth-delay product is 0".to_owned()
+            }
+            Ok(scenario::Limit::Bdp(_)) => {
+                format!("; the bandwidth-delay product of {rate} and a base RTT of {rtt} is {product}")
+            }
+            _ => String::new(),
+        };
         return Err(Problem::usage(
-            Complaint::new(
-                "--queue",
-                format!(
-                    "less room than one packet of {mtu}; the bandwidth-delay product of {rate} and twice {delay} is \
-                     {product}"
-                ),
-            )
-            .accepted("1 packet or more, such as 100packets, 512kB, 40ms, or 1bdp with a --delay"),
+            Complaint::new("--queue", format!("less room than one packet of {mtu}{of_product}"))
+                .accepted("1 packet or more, such as 100packets, 512kB, 40ms, or 1bdp with a --delay"),
         ));
     }
-    Ok(room)
+    Ok(room.clone())
 }

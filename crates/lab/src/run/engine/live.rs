@@ -1,13 +1,15 @@
 //! The real kernel as an engine: TCP between two namespaces over the emulated tight link.
 
+mod waiting;
+
 use super::{
-    EngineError, Misfit, Progress, ended_early, no_cell, no_users, one_queue, outlasts_warmup, phases,
+    EngineError, Misfit, Progress, ended_early, marked, no_cell, no_users, one_queue, outlasts_warmup, phases,
 };
 use crate::run::batches::{Reading, half_widths, nearest};
 use crate::run::cost::{Stopwatch, peak_rss_bytes};
 use crate::run::fairness;
 use crate::run::record::{
-    Engine, FlowSeries, FlowSummary, LinkSeries, Note, Record, RttStatistics, Series, Summary, traffic,
+    Engine, FlowSeries, FlowSummary, Hosts, LinkSeries, Note, Record, RttStatistics, Series, Summary, traffic,
 };
 use crate::run::resolve::{KERNEL_CONTROLS, Resolved, ResolvedFlow};
 use ::live::{FlowConfig, Liaison, ReceivedFlow, Receiver, SentFlow, SessionConfig, SizerChoice, Window};
@@ -83,13 +85,16 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
         (Arc::clone(&config), Arc::clone(&liaison), clock, halt)
     };
     let (theirs, word, time, (halt, waiter)) = shared();
+    let (mut ends, [near, far]) = waiting::watched();
     let receiving = path.receiver().spawn("receiver", move || {
+        far.take();
         let received = ::live::receive_with(&theirs, listener, time, &halt, Some(&word));
         waiter.unpark();
         received
     })?;
     let (theirs, word, time, (halt, waiter)) = shared();
     let sending = path.sender().spawn("sender", move || {
+        near.take();
         let sent = ::live::send_with(&theirs, server, time, &halt, Some(&word));
         waiter.unpark();
         sent
@@ -100,6 +105,7 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
         if stopped || path.failure().is_some() {
             stop.store(true, Ordering::Relaxed);
         }
+        ends.look(clock.now() >= Time::ZERO + resolved.warmup);
         std::thread::park_timeout(PROGRESS_CHECK);
     }
     let (sent, received) = (join(sending), join(receiving));
@@ -108,7 +114,8 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
         return Err(EngineError::Stopped);
     }
     outlasts_warmup(clock.now(), resolved)?;
-    let report = path.stop()?;
+    let mut report = path.stop()?;
+    ends.tell(&mut report.hosts);
     let (sent, received) = (sent??, received??);
     Ok(record(resolved, &report, &sent, &received, watch.seconds()))
 }
@@ -322,6 +329,7 @@ fn record(
     let mut summary = Summary {
         wall_s,
         peak_rss_bytes: peak_rss_bytes(),
+        hosts: Some(Hosts::of(report)),
         ..Summary::of(Engine::Live, resolved, &report.link, ci95, flows)
     };
     if let Some(sources) = &report.link.sources {
@@ -338,6 +346,8 @@ fn record(
     let mut notes: Vec<Note> = report.notes.iter().cloned().map(Note::from).collect();
     notes.extend(report.stalled().map(Note::from));
     notes.extend(report.doubts(least_rtt(resolved)).into_iter().map(Note::from));
+    notes.extend(report.hosts.iter().flat_map(emu::HostReport::notes).map(Note::from));
+    notes.extend(marked(&report.link).map(Note::from));
     notes.push(format!("live: {}", ::live::KERNEL_DECIDES).into());
     notes.extend(send_memory_note(resolved).map(Note::from));
     for (sent, received) in sent.iter().zip(received) {

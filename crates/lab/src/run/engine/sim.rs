@@ -4,7 +4,7 @@ mod recorder;
 mod spread;
 
 use self::recorder::SeriesRecorder;
-use super::{EngineError, Misfit, Progress, ended_early, outlasts_warmup, phases, synchronized};
+use super::{EngineError, Misfit, Progress, ended_early, marked, outlasts_warmup, phases, synchronized};
 use crate::run::batches::{Reading, half_widths};
 use crate::run::cost::{Stopwatch, peak_rss_bytes};
 use crate::run::fairness;
@@ -54,6 +54,7 @@ pub(super) fn run(resolved: &Resolved, progress: Progress<'_>) -> Result<Record,
     summary.sessions = outcome.sessions.iter().map(sessions_summary).collect();
     summary.tell_losses(outcome.losses, resolved);
     let mut notes = ended_early(&summary, resolved);
+    notes.extend(marked(&outcome.link));
     notes.extend(synchronized::note(&summary, resolved));
     if let Some(sample) = &resolved.sample {
         let (some, all) = (sample.len(), resolved.flows.len());

@@ -1,6 +1,6 @@
 //! The [`Summary`]: one row of numbers, the same keys from every engine, and how it is made of what a link reports.
 
-use super::{Engine, Percentiles, TrafficSummary, WlanSummary};
+use super::{Engine, Hosts, Percentiles, TrafficSummary, WlanSummary};
 use crate::run::batches::HalfWidths;
 use crate::run::resolve::{Resolved, ResolvedLink};
 use crate::run::statistics::jain_index;
@@ -84,6 +84,9 @@ pub struct Summary {
     /// the access point's, that of the first download.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wlan: Option<WlanSummary>,
+    /// The hosts at both ends of the emulated path; absent of other engines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<Hosts>,
     /// What the other runs found, where this is the median of several; absent for a single run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeats: Option<Repeats>,

@@ -1,0 +1,65 @@
+//! The hosts at the ends of an emulated path: what no queue dropped, and whether they had a processor.
+
+use emu::{HostReport, PathReport};
+use serde::{Deserialize, Serialize};
+
+/// Both ends.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Hosts {
+    /// Where the program of `emulate` runs, and the senders of `live`.
+    pub near: HostSummary,
+    /// Where the server of `emulate` runs, and the receivers of `live`.
+    pub far: HostSummary,
+}
+
+/// One end over the whole run, warm-up included. The counters are the kernel's, of all programs there.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HostSummary {
+    /// The share of time for which the thread waited for a processor that waited longest; `None` where no program was
+    /// looked at.
+    pub waited_share: Option<f64>,
+    /// Datagrams lost in receiving sockets' buffers (`RcvbufErrors`).
+    pub udp_rcvbuf_errors: u64,
+    /// Calls that could not send a datagram (`SndbufErrors`).
+    pub udp_sndbuf_errors: u64,
+    /// Other datagrams that were not delivered (`InErrors` less `RcvbufErrors`).
+    pub udp_other_errors: u64,
+    /// Connections that found a listening socket's queue full (`ListenOverflows`).
+    pub listen_overflows: u64,
+    /// Other connections that a listening socket did not take (`ListenDrops` less `ListenOverflows`).
+    pub listen_drops: u64,
+    /// TCP segments lost while a program held the socket (`TCPBacklogDrop`).
+    pub tcp_backlog_drops: u64,
+    /// TCP segments without room in the receive buffer (`TCPRcvQDrop`, `TCPOFODrop`, `TCPZeroWindowDrop`).
+    pub tcp_rcvbuf_drops: u64,
+}
+
+impl Hosts {
+    /// The ends of the path that reports itself.
+    pub(crate) fn of(report: &PathReport) -> Self {
+        let [near, far] = &report.hosts;
+        Self { near: HostSummary::of(near), far: HostSummary::of(far) }
+    }
+}
+
+impl HostSummary {
+    fn of(host: &HostReport) -> Self {
+        let losses = &host.losses;
+        Self {
+            waited_share: host.waited_share(),
+            udp_rcvbuf_errors: losses.udp_rcvbuf_errors,
+            udp_sndbuf_errors: losses.udp_sndbuf_errors,
+            udp_other_errors: losses.udp_other_errors,
+            listen_overflows: losses.listen_overflows,
+            listen_drops: losses.listen_drops,
+            tcp_backlog_drops: losses.tcp_backlog_drops,
+            tcp_rcvbuf_drops: losses.tcp_rcvbuf_drops,
+        }
+    }
+
+    /// Packets that the host lost, and no queue of the path.
+    #[must_use]
+    pub fn lost(&self) -> u64 {
+        self.udp_rcvbuf_errors + self.udp_other_errors + self.tcp_backlog_drops + self.tcp_rcvbuf_drops
+    }
+}
