@@ -239,7 +239,11 @@ fn judge(seed: u64, tally: &mut Tally) {
     };
     tally.exact += 1;
     if std::env::var("DUMP").is_ok() {
-        let mut line = format!("DUMP {seed} [{}] flows {} ", model.notes[0].text().replace("answered by the theory ", ""), resolved.flows.len());
+        let mut line = format!(
+            "DUMP {seed} [{}] flows {} ",
+            model.notes[0].text().replace("answered by the theory ", ""),
+            resolved.flows.len()
+        );
         for Band { name, of, .. } in &BANDS {
             if let (Some(theory), Some(found)) = (of(&model.summary, &resolved), of(&sim, &resolved)) {
                 let _ = write!(line, "{name} {theory:.5} {found:.5} {:.3}; ", theory / found.max(1e-12));
@@ -299,7 +303,10 @@ fn within_bands(seeds: std::ops::Range<u64>) {
 
 #[test]
 fn theories_that_fit_are_within_their_bands_where_these_were_chosen() {
-    if let Ok(n) = std::env::var("DUMP") { tally(20_000..20_000 + n.parse::<u64>().unwrap()); return; }
+    if let Ok(n) = std::env::var("DUMP") {
+        tally(20_000..20_000 + n.parse::<u64>().unwrap());
+        return;
+    }
     within_bands(DEVELOPMENT);
 }
 
