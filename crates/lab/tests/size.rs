@@ -104,7 +104,10 @@ fn every_row_is_of_both_ends_of_the_range_of_flows() {
     let bbr = row(&sizing, "BBR instead of CUBIC");
     assert!((0.13..0.24).contains(&bbr.loss_rate), "{bbr:?}");
     assert!(sizing.sensitivity.iter().any(|variant| variant.what == "half the flows (1..10)"), "{sizing:?}");
-    assert!(sizing.sensitivity.iter().any(|variant| variant.what == "double the flows (2..40)"), "{sizing:?}");
+    assert!(
+        sizing.sensitivity.iter().any(|variant| variant.what == "double the flows (2..40)"),
+        "{sizing:?}"
+    );
 }
 
 fn of_scenario(text: &str) -> Sizing {
@@ -167,7 +170,9 @@ fn a_policy_that_settles_late_is_measured_later_or_said_to_be_unsettled() {
     let study = Study::of(question("400Mbit/s", "50ms", "300", "cubic"), folder.path().into());
     let sizing = study.simulate(&mut Unwatched).unwrap();
     let codel = row(&sizing, "codel");
-    let said = sizing.remarks.iter().any(|remark| remark.starts_with("codel settles slowly") || remark.starts_with("codel had not settled"));
+    let said = sizing.remarks.iter().any(|remark| {
+        remark.starts_with("codel settles slowly") || remark.starts_with("codel had not settled")
+    });
     assert!(said, "{:?}", sizing.remarks);
     // Settled it holds the queue near its target; a queue that is full to 50 ms is none of CoDel's.
     assert!(codel.unsettled || codel.queueing_delay_s.p95 < 0.03, "{codel:?}");

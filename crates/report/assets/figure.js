@@ -82,7 +82,7 @@
     const ticks = !chart.along && !chart.measured && values.length > 1 && gap * (width - 100) > 34 ? values : decimal;
     // Limits of which a page speaks: vertical lines with their names.
     const lines = (chart.marks || []).filter((m) => m.x > 0);
-    const near = lines.length > 1 && Math.abs(scale(lines[1].x) - scale(lines[0].x)) / (scale(most) - scale(least)) * (width - 100) < 90;
+    const near = lines.length > 1 && Math.abs(scale(lines[1].x) - scale(lines[0].x)) / (scale(most) - scale(least)) * (width - 100) < 150;
     const shapes = lines.map((m) => ({ type: "line", xref: "x", yref: "paper", x0: m.x, x1: m.x, y0: 0, y1: 1, line: { color: LEVEL, width: 1, dash: "dot" } }));
     const annotations = lines.map((m, i) => ({
       xref: "x", yref: "paper", x: log ? Math.log10(m.x) : m.x, y: near && i ? 0.92 : 1, yanchor: "top", showarrow: false,

@@ -167,20 +167,29 @@ fn a_value_whose_interval_holds_the_bound_is_undecided_and_called_so() {
         assert!(told.err.contains("is undecided: in the mean it meets"), "{}", told.err);
         let sure = &found["sure"];
         let above = sure["mean"].as_f64().unwrap() + sure["ci95"].as_f64().unwrap();
-        assert!(above <= 0.05 && sure["room"]["packets"].as_u64() > found["room"]["packets"].as_u64(), "{found}");
+        assert!(
+            above <= 0.05 && sure["room"]["packets"].as_u64() > found["room"]["packets"].as_u64(),
+            "{found}"
+        );
     }
 }
 
 #[test]
 fn a_run_without_a_value_misses_and_is_counted() {
     let place = Place::new();
-    place.write("one.toml", format!("{ONE}size = \"3MB\"\n").replace("20s", "2s").replace("warmup = \"2s\"\n", ""));
-    let arguments = ["sweep", "one.toml", "--target", "flows.flow.completion_s<=2s", "--over", "link.queue.limit"];
+    place.write(
+        "one.toml",
+        format!("{ONE}size = \"3MB\"\n").replace("20s", "2s").replace("warmup = \"2s\"\n", ""),
+    );
+    let arguments =
+        ["sweep", "one.toml", "--target", "flows.flow.completion_s<=2s", "--over", "link.queue.limit"];
     let json = [&arguments[..], &["--json", "--set", "link.queue.limit=1 packets"]].concat();
     let found = place.run(&json).well().json()[0]["found"].clone();
     assert!(found["runs_without_value"].as_u64().unwrap() >= 4, "{found}");
     assert!(found["mean"].as_f64().unwrap() <= 2.0, "{found}");
     // A flow that never ends meets nothing.
     let never = [&arguments[..], &["--set", "flow.size=300MB"]].concat();
-    place.run(&never).failed(2, &["no value meets flows.flow.completion_s <= 2", "4 of 4 runs have no value"]);
+    place
+        .run(&never)
+        .failed(2, &["no value meets flows.flow.completion_s <= 2", "4 of 4 runs have no value"]);
 }

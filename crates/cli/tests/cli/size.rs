@@ -24,10 +24,7 @@ fn quick_names_three_limits_in_four_units_and_leaves_nothing_behind() {
         assert_eq!(point["bytes"].as_u64().unwrap(), 1500 * point["packets"].as_u64().unwrap());
     }
     let packets = |name: &str| answer[name]["packets"].as_u64().unwrap();
-    assert!(
-        packets("least") <= packets("recommended") && packets("least") <= packets("most"),
-        "{answer}"
-    );
+    assert!(packets("least") <= packets("recommended") && packets("least") <= packets("most"), "{answer}");
     // 20 ms, and not 0.020000000000000002 s.
     assert_eq!(answer["asked"]["rtt_s"].to_string(), "[0.02,0.02]");
     assert!(answer["recommended"]["utilization"].as_f64().unwrap() >= 0.99, "{answer}");
@@ -110,7 +107,10 @@ fn each_option_says_what_it_takes() {
     refused(&rate(&["--rtt", "80ms..20ms"]), &["--rtt", "80ms before 20ms", "help: write 20ms..80ms"]);
     refused(&rate(&["--rtt", "30"]), &["\"30\": no unit", "20ms..150ms", "help: write 30ms or 30s"]);
     refused(&rate(&["--rtt", "20ms..x"]), &["accepted: a time such as 20ms, or a range such as 20ms..150ms"]);
-    refused(&["10Gbit/s"], &["no file is called \"10Gbit/s\", which is a rate", "help: write --rate 10Gbit/s"]);
+    refused(
+        &["10Gbit/s"],
+        &["no file is called \"10Gbit/s\", which is a rate", "help: write --rate 10Gbit/s"],
+    );
     refused(&["10Gbit/s", "--flows", "4"], &["help: write --rate 10Gbit/s"]);
     refused(&rate(&["--rtt", "0s"]), &["--rtt: 0s", "accepted: a time such as 20ms"]);
     refused(&rate(&["--rtt", "1us"]), &["less than one packet is under way"]);
@@ -161,7 +161,9 @@ fn the_lines_for_linux_are_read_by_tc_and_hold_the_packets_that_they_promise() {
         return;
     }
     let place = Place::new();
-    let answer = |options: &[&str]| place.run(&[&["size", "--quick", "--json"], options].concat()).well().json().remove(0);
+    let answer = |options: &[&str]| {
+        place.run(&[&["size", "--quick", "--json"], options].concat()).well().json().remove(0)
+    };
     for queue in ["drop-tail", "fq-codel", "codel", "pie"] {
         let of = answer(&["--rate", "20Mbit/s", "--rtt", "20ms", "--queue", queue]);
         for line in of["lines"].as_array().unwrap() {
@@ -181,12 +183,14 @@ fn the_lines_for_linux_are_read_by_tc_and_hold_the_packets_that_they_promise() {
         let delay = format!("{}ms", packets * 24 + 1);
         let of = answer(&["--rate", "500kbit/s", "--rtt", "500ms", "--flows", "1", "--max-delay", &delay]);
         let packets = of["recommended"]["packets"].as_u64().unwrap();
-        let shaped = of["lines"].as_array().unwrap().iter().find(|line| line["system"] == "Linux, shaped").unwrap();
+        let shaped =
+            of["lines"].as_array().unwrap().iter().find(|line| line["system"] == "Linux, shaped").unwrap();
         let line = shaped["line"].as_str().unwrap().replace("DEV", "veth0");
         assert!(line.ends_with(&format!("limit {}", packets * 1514)), "{line}");
         // As many at once as the limit holds. The bucket is emptied first, so that they wait.
         assert_eq!(dropped(&line, packets), 0, "{line}");
-        let less = line.replace(&format!("limit {}", packets * 1514), &format!("limit {}", packets * 1514 - 1));
+        let less =
+            line.replace(&format!("limit {}", packets * 1514), &format!("limit {}", packets * 1514 - 1));
         let full = packets + 2;
         assert!(dropped(&less, full) > dropped(&line, full), "{less}");
     }
