@@ -4,7 +4,7 @@ use scenario::Document;
 use std::ops::ControlFlow;
 use tightlink_lab::run::record::Engine;
 use tightlink_lab::study::experiment::ExperimentError;
-use tightlink_lab::study::size::{Ends, Hosts, Mix, Question, Sizing, Study, from_theory};
+use tightlink_lab::study::size::{Ends, Hosts, Mix, Point, Question, Sizing, Study, from_theory};
 use tightlink_lab::study::watch::{Event, Unwatched, Watch};
 use units::{Fraction, Rate, Span};
 
@@ -19,7 +19,8 @@ fn question(rate: &str, rtt: &str, flows: &str, mix: &str) -> Question {
 
 fn in_order(sizing: &Sizing) {
     let (least, recommended, most) = (sizing.least.packets, sizing.recommended.packets, sizing.most.packets);
-    assert!(least >= 1 && least <= recommended && recommended <= most, "{least} {recommended} {most}");
+    // Beyond most there is no utilization to gain; the recommended limit may be larger, for hosts that are not simulated.
+    assert!(least >= 1 && least <= recommended && least <= most, "{least} {recommended} {most}");
 }
 
 #[test]
@@ -81,6 +82,100 @@ fn simulation_keeps_what_it_promises_and_beside_theory_it_is_near() {
     let theory = from_theory(&question).least.packets as f64;
     let ratio = sizing.least.packets as f64 / theory;
     assert!((0.5..2.0).contains(&ratio), "{ratio}");
+}
+
+/// A row of the tables around the answer.
+fn row<'a>(sizing: &'a Sizing, name: &str) -> &'a Point {
+    let variants = sizing.sensitivity.iter().map(|variant| (variant.what.as_str(), &variant.point));
+    let policies = sizing.pareto.iter().map(|policy| (policy.queue.as_str(), &policy.point));
+    let found = variants.chain(policies).find(|(what, _)| what.contains(name));
+    found.unwrap_or_else(|| panic!("no row {name}: {sizing:?}")).1
+}
+
+#[test]
+fn every_row_is_of_both_ends_of_the_range_of_flows() {
+    let folder = tempfile::tempdir().unwrap();
+    let study = Study::of(question("100Mbit/s", "30ms", "1..20", "cubic"), folder.path().into());
+    let sizing = study.simulate(&mut Unwatched).unwrap();
+    // Twenty flows lose 0.50 % behind CoDel, 18.5 % with BBR; one loses next to nothing.
+    let codel = row(&sizing, "codel");
+    assert!((0.003..0.007).contains(&codel.loss_rate), "{codel:?}");
+    assert!((0.008..0.012).contains(&codel.queueing_delay_s.p95), "{codel:?}");
+    let bbr = row(&sizing, "BBR instead of CUBIC");
+    assert!((0.13..0.24).contains(&bbr.loss_rate), "{bbr:?}");
+    assert!(sizing.sensitivity.iter().any(|variant| variant.what == "half the flows (1..10)"), "{sizing:?}");
+    assert!(
+        sizing.sensitivity.iter().any(|variant| variant.what == "double the flows (2..40)"),
+        "{sizing:?}"
+    );
+}
+
+fn of_scenario(text: &str) -> Sizing {
+    let folder = tempfile::tempdir().unwrap();
+    let study = Study::of_scenario(&Document::parse("t.toml", text).unwrap(), folder.path().into()).unwrap();
+    study.simulate(&mut Unwatched).unwrap()
+}
+
+const THREE: &str = "title = 't'\nduration = '40s'\nwarmup = '10s'\n[link]\nrate = '20Mbit/s'\ndelay = '20ms'\nqueue.limit = '1 bdp'\n\
+                     [[flow]]\ncount = 3\ncontrol = 'cubic'\nhost = 'linux'\n";
+
+#[test]
+fn the_rows_of_a_scenario_keep_its_ecn() {
+    let marked = of_scenario(&format!("{THREE}ecn = true\n"));
+    for queue in ["codel", "fq-codel", "pie"] {
+        let (dropped, marked) = (row(&of_scenario(THREE), queue).loss_rate, row(&marked, queue).loss_rate);
+        assert!(dropped > 0.001 && marked < 0.0003, "{queue}: {dropped} {marked}");
+    }
+}
+
+#[test]
+fn a_full_queue_on_the_way_back_is_named_with_its_key() {
+    let text = "title = 't'\nduration = '40s'\nwarmup = '10s'\n\
+                [link]\nrate = '100Mbit/s'\ndelay = '10ms'\nqueue.limit = '1 bdp'\nreverse = { rate = '5Mbit/s', queue.limit = '150 packets' }\n\
+                [[flow]]\nname = 'down'\ncount = 2\ncontrol = 'cubic'\nhost = 'linux'\n\
+                [[flow]]\nname = 'up'\ndirection = 'reverse'\ncontrol = 'cubic'\nhost = 'linux'\n";
+    let sizing = of_scenario(text);
+    assert!(sizing.trade_off.is_some(), "{sizing:?}");
+    let named = sizing.remarks.iter().find(|remark| remark.contains("another queue limits the flows"));
+    let named = named.unwrap_or_else(|| panic!("{:?}", sizing.remarks));
+    assert!(named.contains("reverse direction") && named.contains("link.reverse.queue"), "{named}");
+    // What the other queue costs.
+    let better = row(&sizing, "fq-codel at link.reverse").utilization;
+    assert!(better > sizing.recommended.utilization + 0.1, "{better} {:?}", sizing.recommended);
+}
+
+#[test]
+fn small_packets_among_the_full_ones_count_as_they_are() {
+    let text = "title = 't'\nduration = '60s'\nwarmup = '10s'\n[link]\nrate = '10Mbit/s'\ndelay = '20ms'\nqueue.limit = '100 packets'\n\
+                [[flow]]\ncontrol = 'reno'\nhost = 'linux'\n\
+                [[traffic]]\nname = 'calls'\nkind = 'poisson'\nrate = '5Mbit/s'\npacket = '100B'\n";
+    let sizing = of_scenario(text);
+    assert!(sizing.trade_off.is_none(), "{:?}", sizing.trade_off);
+    // 300 packets have 99.6 % and 44 ms: 83 full ones would have 95 %.
+    let least = &sizing.least;
+    assert!((120..=330).contains(&least.packets) && least.utilization >= 0.99, "{least:?}");
+    assert!((least.bytes as f64 / least.packets as f64 - 188.0).abs() < 1.0, "{least:?}");
+    assert!((least.ms - least.queueing_delay_s.p95 * 1e3).abs() < 0.25 * least.ms, "{least:?}");
+    let line = |system: &str| sizing.lines.iter().find(|line| line.system == system).unwrap();
+    assert!(line("Linux, in packets").line.ends_with(&format!("pfifo limit {}", sizing.recommended.packets)));
+    for system in ["Linux, in packets", "Linux"] {
+        assert!(line(system).says.contains("% of utilization"), "{:?}", line(system));
+    }
+}
+
+#[test]
+fn a_policy_that_settles_late_is_measured_later_or_said_to_be_unsettled() {
+    let folder = tempfile::tempdir().unwrap();
+    // 3000 flows lose some hundred packets a second, to which one CoDel climbs in seconds.
+    let study = Study::of(question("400Mbit/s", "50ms", "300", "cubic"), folder.path().into());
+    let sizing = study.simulate(&mut Unwatched).unwrap();
+    let codel = row(&sizing, "codel");
+    let said = sizing.remarks.iter().any(|remark| {
+        remark.starts_with("codel settles slowly") || remark.starts_with("codel had not settled")
+    });
+    assert!(said, "{:?}", sizing.remarks);
+    // Settled it holds the queue near its target; a queue that is full to 50 ms is none of CoDel's.
+    assert!(codel.unsettled || codel.queueing_delay_s.p95 < 0.03, "{codel:?}");
 }
 
 #[test]
@@ -164,6 +259,13 @@ fn theory_knows_that_bursts_meet_in_a_buffer_of_a_few() {
         let apart = four.utilization - simulated;
         assert!((-0.25..0.05).contains(&apart), "{rate} {flows}: {four:?}");
     }
+}
+
+#[test]
+fn theory_says_where_simulation_may_find_much_less() {
+    let many = from_theory(&question("10Gbit/s", "50ms", "4000", "cubic"));
+    assert!(many.remarks[0].contains("by theory the least limit is"), "{:?}", many.remarks);
+    assert!(from_theory(&question("10Mbit/s", "20ms", "2", "cubic")).remarks.is_empty());
 }
 
 #[test]

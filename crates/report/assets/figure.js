@@ -27,8 +27,22 @@
   const named = (axis) => plain(axis.unit ? `${axis.label}, ${axis.unit}` : axis.label);
   const widthOf = (el) => (printing ? PRINT_WIDTH : Math.max(280, el.clientWidth));
 
+  // A logarithmic axis has a foot, where zero and what is less stand.
+  const onAxis = (chart) => (y) => (chart.foot ? Math.max(y, chart.foot) : y);
+  const short = (v) => Number(v.toPrecision(3)).toLocaleString("en", { maximumSignificantDigits: 3 });
+  function footed(chart, marks) {
+    const ys = chart.curves.flatMap((c) => c.points.map((p) => onAxis(chart)(p.y)));
+    const ticks = marks.filter((v) => v >= chart.foot * 0.99 && v <= Math.max(...ys) * 1.3 && /^[1]/.test(v.toExponential()));
+    const top = Math.log10(Math.max(...ys, chart.foot * 10)), bottom = Math.log10(chart.foot);
+    return {
+      type: "log", range: [bottom - 0.1, top + 0.12], tickvals: ticks,
+      ticktext: ticks.map((v) => (v <= chart.foot * 1.01 ? `≤ ${v}` : `${v}`)),
+    };
+  }
+
   // Shares near 100 % would all lie at the ceiling of an axis that begins at 0.
-  function scaled(chart) {
+  function scaled(chart, marks) {
+    if (chart.foot) return footed(chart, marks);
     const ys = chart.curves.flatMap((c) => c.points.flatMap((p) => p.extent || [p.y - (p.half_width || 0), p.y])).filter(Number.isFinite);
     const [least, most] = [Math.min(...ys), Math.max(...ys)];
     if (chart.y.unit !== "%" || !(least > 50)) return { rangemode: "tozero" };
@@ -52,7 +66,7 @@
         type: "scatter", mode: labels(curve, i) ? "lines+markers+text" : "lines+markers", name: plain(curve.name),
         text: labels(curve, i), textposition: "bottom right", textfont: { ...FONT, size: 11 },
         customdata: curve.points.map((p) => plain(p.at ? `${chart.along} = ${p.at}` : "")),
-        x: curve.points.map((p) => p.x), y: curve.points.map((p) => p.y),
+        x: curve.points.map((p) => p.x), y: curve.points.map((p) => onAxis(chart)(p.y)),
         error_y: known ? { type: "data", symmetric: false, array: curve.points.map(above), arrayminus: curve.points.map(below), color, thickness: 1, width: 3 } : undefined,
         line: { color, width: 1.6 }, marker: { symbol, size: 7, color },
         hovertemplate: `%{y:,.4~g} ${plain(chart.y.unit)} at %{x:,.4~g} ${plain(chart.x.unit)}${chart.along ? "<br>%{customdata}" : ""}<extra>${plain(curve.name)}</extra>`,
@@ -65,16 +79,25 @@
     // A swept key has a tick at each of its values, if they are few and stand apart.
     const values = [...new Set(xs)].sort((a, b) => a - b), scale = (v) => (log ? Math.log(v) : v);
     const gap = Math.min(...values.slice(1).map((v, i) => scale(v) - scale(values[i]))) / (scale(most) - scale(least));
-    const ticks = !chart.along && values.length > 1 && gap * (width - 100) > 34 ? values : decimal;
+    const ticks = !chart.along && !chart.measured && values.length > 1 && gap * (width - 100) > 34 ? values : decimal;
+    // Limits of which a page speaks: vertical lines with their names.
+    const lines = (chart.marks || []).filter((m) => m.x > 0);
+    const near = lines.length > 1 && Math.abs(scale(lines[1].x) - scale(lines[0].x)) / (scale(most) - scale(least)) * (width - 100) < 150;
+    const shapes = lines.map((m) => ({ type: "line", xref: "x", yref: "paper", x0: m.x, x1: m.x, y0: 0, y1: 1, line: { color: LEVEL, width: 1, dash: "dot" } }));
+    const annotations = lines.map((m, i) => ({
+      xref: "x", yref: "paper", x: log ? Math.log10(m.x) : m.x, y: near && i ? 0.92 : 1, yanchor: "top", showarrow: false,
+      xanchor: scale(m.x) > (scale(least) + scale(most)) / 2 ? "right" : "left", text: `${plain(m.label)} ${short(m.x)}`, font: { ...FONT, size: 11 }, bgcolor: PAPER,
+    }));
     return {
       data,
       layout: {
+        shapes, annotations,
         width, height: printing ? 300 : narrow ? 300 : 400, margin: { l: narrow ? 46 : 64, r: 16, t: several ? 34 : 12, b: 48 },
         font: FONT, showlegend: several, legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { ...FONT, color: INK } },
         paper_bgcolor: PAPER, plot_bgcolor: "rgba(0,0,0,0)", hovermode: "closest", dragmode: false,
         hoverlabel: { bgcolor: PAPER, bordercolor: LEVEL, font: { ...FONT, color: INK }, namelength: 60 },
         xaxis: { type: log ? "log" : "linear", title: { text: named(chart.x), standoff: 8 }, tickvals: ticks, fixedrange: true, gridcolor: HAIR, zeroline: false, separatethousands: true },
-        yaxis: { ...scaled(chart), automargin: true, title: { text: narrow ? "" : named(chart.y), standoff: 8 }, fixedrange: true, gridcolor: HAIR, zerolinecolor: LEVEL, separatethousands: true },
+        yaxis: { ...scaled(chart, marks), automargin: true, title: { text: narrow ? "" : named(chart.y), standoff: 8 }, fixedrange: true, gridcolor: HAIR, zerolinecolor: LEVEL, separatethousands: true },
       },
     };
   }

@@ -13,10 +13,33 @@ use std::fmt::Write as _;
 const BODY: &str = include_str!("../assets/size.html");
 const SCRIPT: &str = include_str!("../assets/figure.js");
 
+/// Idle time below this lies at the foot of its logarithmic axis, percent: simulations of seconds tell no less apart.
+const FOOT: f64 = 0.001;
+
 /// What the script draws.
 #[derive(Serialize)]
 struct Data {
-    charts: Vec<CurveChart>,
+    charts: Vec<Chart>,
+}
+
+/// A chart with limits marked in it.
+#[derive(Serialize)]
+struct Chart {
+    #[serde(flatten)]
+    chart: CurveChart,
+    /// Limits, where the chart is over the limit.
+    marks: Vec<Mark>,
+    /// The least value of a logarithmic axis: what is less is drawn there. `None`: the axis is linear.
+    foot: Option<f64>,
+    /// The values of x were measured, so that none of them is a round number to have a tick.
+    measured: bool,
+}
+
+/// A vertical line.
+#[derive(Serialize)]
+struct Mark {
+    x: f64,
+    label: &'static str,
 }
 
 /// The page about `sizing`, which `command` made: one HTML document that opens from a file and asks the network for
@@ -55,20 +78,26 @@ pub fn html(sizing: &Sizing, command: &str) -> String {
         Some(match name {
             "headline" => format!("<p>{}</p>", prose(&headline(sizing))),
             "answer" => table(&[
-                ("least".into(), sizing.least),
-                ("recommended".into(), sizing.recommended),
-                ("most".into(), sizing.most),
+                ("Least".into(), sizing.least),
+                ("Recommended".into(), sizing.recommended),
+                ("Most".into(), sizing.most),
             ]),
+            "doubts" if sizing.remarks.is_empty() => String::new(),
+            "doubts" => format!("<section><h2>Before you trust it</h2>{}</section>", list(&sizing.remarks)),
             "trade-off" => sizing.trade_off.as_ref().map_or_else(String::new, |trade_off| {
                 let says = escape_html(&trade_off.says);
                 format!("<section><h2>No limit meets every target</h2><p>{says}</p></section>")
             }),
             "proof" => sizing.proof.as_ref().map_or_else(String::new, |proof| {
-                let word = if proof.held { "held" } else { "not held" };
-                let table = table(&[("recommended".into(), proof.point)]);
+                let word = match proof.held {
+                    Some(true) => "held",
+                    Some(false) => "not held",
+                    None => "not judged: the machine was busy",
+                };
+                let table = table(&[("Recommended".into(), proof.point)]);
                 format!("<section><h2>On the kernel: {word}</h2>{table}{}</section>", list(&proof.notes))
             }),
-            "charts" => data.charts.iter().enumerate().map(chart).collect(),
+            "charts" => data.charts.iter().map(|one| &one.chart).enumerate().map(chart).collect(),
             "rules" => rules(sizing),
             "tables" => tables(sizing),
             "lines" => lines(sizing),
@@ -107,7 +136,7 @@ fn axis(label: &str, unit: &str) -> Axis {
 
 /// Idle time, delay and loss against the limit, and idle time against delay. Idle time and not utilization, which is
 /// near one everywhere.
-fn charts(sizing: &Sizing) -> Vec<CurveChart> {
+fn charts(sizing: &Sizing) -> Vec<Chart> {
     type Take = fn(&Point) -> (f64, Option<f64>);
     let idle: Take =
         |point| (100.0 * (1.0 - point.utilization), point.utilization_ci95.map(|half| 100.0 * half));
@@ -141,6 +170,18 @@ fn charts(sizing: &Sizing) -> Vec<CurveChart> {
             }),
         }
     }
+    let foot = |chart: &CurveChart| (chart.y.label == "idle time").then_some(FOOT);
+    let marks = || {
+        let mut marks = vec![Mark { x: sizing.recommended.packets as f64, label: "recommended" }];
+        if sizing.least.packets == sizing.recommended.packets {
+            marks[0].label = "least, recommended";
+        } else {
+            marks.insert(0, Mark { x: sizing.least.packets as f64, label: "least" });
+        }
+        marks
+    };
+    let over_limit = |chart| Chart { foot: foot(&chart), chart, marks: marks(), measured: false };
+    let mut charts: Vec<Chart> = charts.into_iter().map(over_limit).collect();
     let mut policies: Vec<Curve> = Vec::new();
     for policy in &sizing.pareto {
         let (y, half_width) = use_of(&policy.point);
@@ -153,7 +194,8 @@ fn charts(sizing: &Sizing) -> Vec<CurveChart> {
     }
     if !policies.is_empty() {
         let x = axis("95th percentile of the queueing delay", "ms");
-        charts.push(CurveChart { x, along: None, y: axis(used, "%"), curves: policies });
+        let chart = CurveChart { x, along: None, y: axis(used, "%"), curves: policies };
+        charts.push(Chart { foot: foot(&chart), chart, marks: Vec::new(), measured: true });
     }
     charts
 }
@@ -168,7 +210,11 @@ fn table(rows: &[(String, Point)]) -> String {
     }
     out += "</tr></thead><tbody>";
     for (name, point) in rows {
-        let _ = write!(out, "<tr><th scope=\"row\">{}</th>", escape_html(&capitalized(name)));
+        let doubt = match point.doubt() {
+            "" => String::new(),
+            doubt => format!(" <small>{doubt}</small>"),
+        };
+        let _ = write!(out, "<tr><th scope=\"row\">{}{doubt}</th>", escape_html(name));
         let delay = point.queueing_delay_s;
         let cells = [
             (Some(point.packets as f64), 0, None),
@@ -196,12 +242,12 @@ fn table(rows: &[(String, Point)]) -> String {
 fn rules(sizing: &Sizing) -> String {
     let mut out = String::from(
         "<div class=\"scroll\"><table class=\"summary\"><thead><tr><th scope=\"col\">rule</th><th scope=\"col\">packets</th>\
-         <th scope=\"col\">made for this</th><th scope=\"col\">takes for granted</th><th scope=\"col\">source</th></tr></thead><tbody>",
+         <th scope=\"col\">made for this</th><th scope=\"col\" class=\"words\">takes for granted</th><th scope=\"col\" class=\"words\">source</th></tr></thead><tbody>",
     );
     for rule in &sizing.rules {
         let _ = write!(
             out,
-            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td class=\"words\">{}</td><td class=\"words\">{}</td></tr>",
             escape_html(&rule.name),
             number(rule.packets.map(|packets| packets as f64), 0),
             if rule.fits { "yes" } else { "no" },
@@ -216,10 +262,10 @@ fn tables(sizing: &Sizing) -> String {
     let curve: Vec<(String, Point)> = sizing
         .curve
         .iter()
-        .map(|point| (if Some(point.packets) == sizing.knee { "knee" } else { "" }.to_owned(), *point))
+        .map(|point| (if Some(point.packets) == sizing.knee { "Knee" } else { "" }.to_owned(), *point))
         .collect();
     let variants: Vec<(String, Point)> =
-        sizing.sensitivity.iter().map(|variant| (variant.what.clone(), variant.point)).collect();
+        sizing.sensitivity.iter().map(|variant| (capitalized(&variant.what), variant.point)).collect();
     let best = |best: bool| if best { ", best" } else { "" };
     let policies: Vec<(String, Point)> = sizing
         .pareto
@@ -237,7 +283,9 @@ fn tables(sizing: &Sizing) -> String {
 
 fn lines(sizing: &Sizing) -> String {
     let line = |line: &lab::study::size::Line| {
-        format!("<p>{}</p><pre>{}</pre>", escape_html(line.system), escape_html(&line.line))
+        let says =
+            if line.says.is_empty() { String::new() } else { format!(": {}", escape_html(&line.says)) };
+        format!("<p><b>{}</b>{says}</p><pre>{}</pre>", escape_html(line.system), escape_html(&line.line))
     };
     sizing.lines.iter().map(line).collect()
 }

@@ -2,10 +2,11 @@
 
 use super::{Changes, EngineName};
 use clap::Args;
-use clap::builder::PossibleValuesParser;
+use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 use lab::study::size::{CONTROL, Ends, Mix, PACKET, PLACES, RTT, TARGET};
+use std::ffi::OsString;
 use std::path::PathBuf;
-use units::{Bytes, Fraction, Rate, Span};
+use units::{Bytes, Complaint, Fraction, Rate, Span, TextError};
 
 /// What only a question without a scenario has.
 const OWN: [&str; 7] = ["rate", "rtt", "flows", "place", "control", "packet", "queue"];
@@ -13,7 +14,7 @@ const OWN: [&str; 7] = ["rate", "rtt", "flows", "place", "control", "packet", "q
 #[derive(Debug, Args)]
 pub(crate) struct SizeOptions {
     /// A scenario with the tight link in question, in place of --rate and its companions; "-" reads standard input
-    #[arg(conflicts_with_all = OWN)]
+    #[arg(conflicts_with_all = OWN, value_parser = OsStringValueParser::new().try_map(file))]
     pub(crate) file: Option<PathBuf>,
     /// Capacity of the link, e.g. 10Gbit/s
     #[arg(long, required_unless_present = "file", allow_hyphen_values = true)]
@@ -33,13 +34,13 @@ pub(crate) struct SizeOptions {
     #[arg(long, value_name = "CONTROL", default_value = CONTROL, allow_hyphen_values = true)]
     pub(crate) control: Mix,
     /// Wished mean utilization of the link
-    #[arg(long, value_name = "SHARE", default_value_t = target(), allow_hyphen_values = true)]
+    #[arg(long, value_name = "SHARE", default_value_t = target(), value_parser = utilization, allow_hyphen_values = true)]
     pub(crate) target_utilization: Fraction,
     /// Largest queueing delay for 95 % of the time, e.g. 5ms
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) max_delay: Option<Span>,
     /// Largest loss rate, e.g. 0.1%
-    #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
+    #[arg(long, value_name = "SHARE", value_parser = loss, allow_hyphen_values = true)]
     pub(crate) max_loss: Option<Fraction>,
     /// A full packet
     #[arg(long, value_name = "SIZE", default_value_t = PACKET, allow_hyphen_values = true)]
@@ -69,4 +70,36 @@ pub(crate) struct SizeOptions {
 
 fn target() -> Fraction {
     Fraction::new(TARGET).unwrap_or(Fraction::ONE)
+}
+
+/// A scenario's file. A rate in its place is a link's.
+fn file(text: OsString) -> Result<PathBuf, Complaint> {
+    let path = PathBuf::from(text);
+    let rate = path.to_str().filter(|text| text.parse::<Rate>().is_ok() && !path.exists());
+    match rate {
+        Some(rate) => Err(Complaint::new("", format!("no file is called \"{rate}\", which is a rate"))
+            .accepted("a scenario file, or --rate and its companions")
+            .help(format!("write --rate {rate}"))),
+        None => Ok(path),
+    }
+}
+
+/// A utilization, which no one means to be above 1: `95` is `95%`.
+fn utilization(text: &str) -> Result<Fraction, Complaint> {
+    let percent = text.trim().parse::<f64>().ok().filter(|number| *number > 1.0 && *number <= 100.0);
+    let text = if percent.is_some() { format!("{}%", text.trim()) } else { text.to_owned() };
+    text.parse().map_err(|error: TextError| {
+        Complaint::new("", error.to_string()).accepted("from 50% to below 100%, such as 99%")
+    })
+}
+
+/// A loss rate; of a bare number from 1 on nobody knows which is meant.
+fn loss(text: &str) -> Result<Fraction, Complaint> {
+    text.parse().map_err(|error: TextError| {
+        let complaint = Complaint::new("", error.to_string()).accepted("a share such as 0.1%");
+        match text.trim().parse::<f64>() {
+            Ok(number) if number >= 1.0 => complaint.help(format!("write {}%", text.trim())),
+            _ => complaint,
+        }
+    })
 }

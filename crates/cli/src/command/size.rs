@@ -97,9 +97,14 @@ const HEAD: [&str; 9] =
     ["", "packets", "kB", "ms", "BDP", "utilization %", "mean delay ms", "p95 delay ms", "loss %"];
 
 fn row(name: &str, point: &Point) -> Vec<String> {
+    let name = match (name, point.doubt()) {
+        (name, "") => name.to_owned(),
+        ("", doubt) => format!("({doubt})"),
+        (name, doubt) => format!("{name} ({doubt})"),
+    };
     let half = point.utilization_ci95.map_or_else(String::new, |half| format!(" ± {:.2}", half * 100.0));
     vec![
-        name.into(),
+        name,
         point.packets.to_string(),
         format!("{:.1}", point.bytes as f64 / 1e3),
         format!("{:.3}", point.ms),
@@ -140,8 +145,13 @@ fn show(sizing: &Sizing) -> Result<(), Problem> {
     if let Some(trade_off) = &sizing.trade_off {
         print::data(format_args!("no limit meets every target: {}", trade_off.says))?;
     }
+    sizing.remarks.iter().try_for_each(|remark| print::data(format_args!("note: {remark}")))?;
     if let Some(proof) = &sizing.proof {
-        let word = if proof.held { "held" } else { "NOT held" };
+        let word = match proof.held {
+            Some(true) => "held",
+            Some(false) => "NOT held",
+            None => "not judged: the machine was busy",
+        };
         points(&format!("on the kernel: {word}"), &[("recommended", &proof.point)])?;
         proof.notes.iter().try_for_each(|note| print::data(format_args!("  {note}")))?;
     }
@@ -165,7 +175,8 @@ fn show(sizing: &Sizing) -> Result<(), Problem> {
     let none = if sizing.lines.is_empty() { ": none is known for this queue" } else { "" };
     print::data(format_args!("lines to paste, per queue{none}"))?;
     for line in &sizing.lines {
-        print::data(format_args!("  {}:", line.system))?;
+        let says = if line.says.is_empty() { String::new() } else { format!(" {}", line.says) };
+        print::data(format_args!("  {}:{says}", line.system))?;
         line.line.lines().try_for_each(|line| print::data(format_args!("    {line}")))?;
     }
     print::data("taken for granted")?;

@@ -76,8 +76,10 @@ fn search(
             print::data(as_text(task, over, &target, found))?;
         }
     }
-    for line in answers.iter().filter_map(|(_, found)| caution(over, &target, found)) {
-        print::talk(line);
+    for (_, found) in &answers {
+        for line in [undecided(over, &target, found), caution(over, &target, found), silent(&target, found)] {
+            line.into_iter().for_each(print::talk);
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -88,9 +90,40 @@ fn as_text(task: &Task, over: &str, target: &Target, found: &Found) -> String {
     let value = found.room.map_or_else(|| found.value.clone(), |room| room.to_string());
     let most = if found.sought == Sought::Largest { ", the largest that meets the target" } else { "" };
     format!(
-        "{at}{over} = {value}{most}   ({} = {:.5} ± {:.5}, {} runs)",
-        target.metric, found.metric, found.half_width, found.runs
+        "{at}{over} = {value}{most}{}   ({} = {:.5} ± {:.5}, {} runs)",
+        if found.decided { "" } else { ", undecided" },
+        target.metric,
+        found.metric,
+        found.half_width,
+        found.runs
     )
+}
+
+/// Said where the confidence interval holds the bound after the last repetition.
+fn undecided(over: &str, target: &Target, found: &Found) -> Option<String> {
+    if found.decided {
+        return None;
+    }
+    let (least, most) = (found.metric - found.half_width, found.metric + found.half_width);
+    let surely = match &found.sure {
+        Some(sure) => {
+            format!("; {} surely meets it ({:.5} ± {:.5})", sure.value, sure.metric, sure.half_width)
+        }
+        None => "; no value was found that surely meets it".into(),
+    };
+    Some(format!(
+        "note: {over} = {} is undecided: in the mean it meets {target}, but its 95 % interval, {least:.5} to {most:.5}, holds the bound{surely}",
+        found.value
+    ))
+}
+
+/// Said where runs had no value to compare with the target.
+fn silent(target: &Target, found: &Found) -> Option<String> {
+    let runs = found.runs_without_value;
+    (runs > 0).then(|| {
+        let runs = if runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") };
+        format!("note: {runs} had no {}, and count as missing the target", target.metric)
+    })
 }
 
 /// Said where the metric does not move one way with every step.
@@ -99,7 +132,11 @@ fn caution(over: &str, target: &Target, found: &Found) -> Option<String> {
         Sought::Smallest => (&found.misses_above, "larger"),
         Sought::Largest => (&found.misses_below, "smaller"),
     };
-    let misses: Vec<String> = misses.iter().map(|(value, mean)| format!("{value} ({mean:.5})")).collect();
+    let misses = misses.iter().map(|(value, mean)| match mean.is_finite() {
+        true => format!("{value} ({mean:.5})"),
+        false => format!("{value} (no value)"),
+    });
+    let misses: Vec<String> = misses.collect();
     (!misses.is_empty()).then(|| {
         format!(
             "note: {over} = {} meets {target}, but {kind} values miss it: {}; near the bound {} does not move one way with \

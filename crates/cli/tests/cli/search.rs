@@ -137,3 +137,59 @@ fn a_target_without_an_answer_is_refused() {
         assert!(words.iter().all(|word| ended.err.contains(word)), "{}", ended.err);
     }
 }
+
+/// Forty servers send to one client at once (incast): one seed in three loses a last packet and waits for a timeout.
+const INCAST: &str = r#"title = "incast"
+[link]
+rate = "1Gbit/s"
+delay = "50us"
+queue = { limit = "128 packets" }
+[[flow]]
+name = "s"
+count = 40
+size = "64kB"
+control = "cubic"
+host = "linux"
+"#;
+
+#[test]
+fn a_value_whose_interval_holds_the_bound_is_undecided_and_called_so() {
+    let place = Place::new();
+    place.write("incast.toml", INCAST);
+    let arguments =
+        ["sweep", "incast.toml", "--target", "flows.s-1.completion_s<=50ms", "--over", "link.queue.limit"];
+    let found = place.run(&[&arguments[..], &["--json"]].concat()).well().json()[0]["found"].clone();
+    let (mean, half) = (found["mean"].as_f64().unwrap(), found["ci95"].as_f64().unwrap());
+    assert_eq!(found["decided"], (mean - 0.05).abs() > half, "{found}");
+    let told = place.run(&arguments).well();
+    assert_eq!(told.out.contains(", undecided "), found["decided"] == false, "{}", told.out);
+    if found["decided"] == false {
+        assert!(told.err.contains("is undecided: in the mean it meets"), "{}", told.err);
+        let sure = &found["sure"];
+        let above = sure["mean"].as_f64().unwrap() + sure["ci95"].as_f64().unwrap();
+        assert!(
+            above <= 0.05 && sure["room"]["packets"].as_u64() > found["room"]["packets"].as_u64(),
+            "{found}"
+        );
+    }
+}
+
+#[test]
+fn a_run_without_a_value_misses_and_is_counted() {
+    let place = Place::new();
+    place.write(
+        "one.toml",
+        format!("{ONE}size = \"3MB\"\n").replace("20s", "2s").replace("warmup = \"2s\"\n", ""),
+    );
+    let arguments =
+        ["sweep", "one.toml", "--target", "flows.flow.completion_s<=2s", "--over", "link.queue.limit"];
+    let json = [&arguments[..], &["--json", "--set", "link.queue.limit=1 packets"]].concat();
+    let found = place.run(&json).well().json()[0]["found"].clone();
+    assert!(found["runs_without_value"].as_u64().unwrap() >= 4, "{found}");
+    assert!(found["mean"].as_f64().unwrap() <= 2.0, "{found}");
+    // A flow that never ends meets nothing.
+    let never = [&arguments[..], &["--set", "flow.size=300MB"]].concat();
+    place
+        .run(&never)
+        .failed(2, &["no value meets flows.flow.completion_s <= 2", "4 of 4 runs have no value"]);
+}

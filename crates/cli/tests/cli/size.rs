@@ -24,10 +24,9 @@ fn quick_names_three_limits_in_four_units_and_leaves_nothing_behind() {
         assert_eq!(point["bytes"].as_u64().unwrap(), 1500 * point["packets"].as_u64().unwrap());
     }
     let packets = |name: &str| answer[name]["packets"].as_u64().unwrap();
-    assert!(
-        packets("least") <= packets("recommended") && packets("recommended") <= packets("most"),
-        "{answer}"
-    );
+    assert!(packets("least") <= packets("recommended") && packets("least") <= packets("most"), "{answer}");
+    // 20 ms, and not 0.020000000000000002 s.
+    assert_eq!(answer["asked"]["rtt_s"].to_string(), "[0.02,0.02]");
     assert!(answer["recommended"]["utilization"].as_f64().unwrap() >= 0.99, "{answer}");
     let rules = answer["rules"].as_array().unwrap();
     assert!(rules.iter().all(|rule| rule["name"].is_string() && rule["source"].is_string()), "{answer}");
@@ -65,7 +64,7 @@ fn a_small_link_is_simulated_with_a_curve_and_a_report() {
     let surely =
         recommended["utilization"].as_f64().unwrap() - recommended["utilization_ci95"].as_f64().unwrap();
     assert!(surely >= 0.95, "{recommended}");
-    assert_eq!(answer["sensitivity"].as_array().unwrap().len(), 3);
+    assert_eq!(answer["sensitivity"].as_array().unwrap().len(), 4);
     let queues: Vec<&str> =
         answer["pareto"].as_array().unwrap().iter().map(|policy| policy["queue"].as_str().unwrap()).collect();
     for queue in ["drop-tail", "codel", "fq-codel", "pie"] {
@@ -106,6 +105,13 @@ fn each_option_says_what_it_takes() {
     refused(&["--rate", "0bit/s"], &["--rate: 0bit/s", "accepted: 10kbit/s or more"]);
     let rate = |more: &[&'static str]| [&["--rate", "10Mbit/s"], more].concat();
     refused(&rate(&["--rtt", "80ms..20ms"]), &["--rtt", "80ms before 20ms", "help: write 20ms..80ms"]);
+    refused(&rate(&["--rtt", "30"]), &["\"30\": no unit", "20ms..150ms", "help: write 30ms or 30s"]);
+    refused(&rate(&["--rtt", "20ms..x"]), &["accepted: a time such as 20ms, or a range such as 20ms..150ms"]);
+    refused(
+        &["10Gbit/s"],
+        &["no file is called \"10Gbit/s\", which is a rate", "help: write --rate 10Gbit/s"],
+    );
+    refused(&["10Gbit/s", "--flows", "4"], &["help: write --rate 10Gbit/s"]);
     refused(&rate(&["--rtt", "0s"]), &["--rtt: 0s", "accepted: a time such as 20ms"]);
     refused(&rate(&["--rtt", "1us"]), &["less than one packet is under way"]);
     refused(&rate(&["--flows", "0"]), &["--flows: 0", "accepted: 1 to"]);
@@ -119,7 +125,7 @@ fn each_option_says_what_it_takes() {
     refused(&rate(&["--target-utilization", "100%"]), &["--target-utilization: 100%", "below 100%"]);
     refused(&rate(&["--target-utilization", "lots"]), &["--target-utilization"]);
     refused(&rate(&["--max-delay", "0s"]), &["--max-delay: 0s", "accepted: a time such as 5ms"]);
-    refused(&rate(&["--max-loss", "2"]), &["--max-loss"]);
+    refused(&rate(&["--max-loss", "2"]), &["--max-loss", "help: write 2%"]);
     refused(&rate(&["--packet", "1B"]), &["--packet: 1B", "accepted: 64B to"]);
     refused(&rate(&["--queue", "codle"]), &["unknown queue \"codle\"", "did you mean \"codel\"?"]);
     refused(&rate(&["--set", "link.rate=1Mbit/s"]), &["--set link.rate=1Mbit/s", "there is no scenario"]);
@@ -128,6 +134,89 @@ fn each_option_says_what_it_takes() {
         .run(&["size", "--rate", "10Mbit/s", "--control", "vegas", "--engine", "live"])
         .failed(2, &["--control: vegas: the kernel does not have it", "accepted: reno, cubic, bbr"]);
     assert!(place.files().is_empty(), "{:?}", place.files());
+}
+
+#[test]
+fn natural_forms_are_taken() {
+    let place = Place::new();
+    let asked = |options: &[&str]| {
+        let question = [&["size", "--quick", "--json", "--rate", "10Mbit/s"], options].concat();
+        place.run(&question).well().json().remove(0)["asked"].clone()
+    };
+    for rtt in ["20..150ms", "20ms-150ms", "20 to 150ms"] {
+        assert_eq!(asked(&["--rtt", rtt])["rtt_s"], serde_json::json!([0.02, 0.15]), "{rtt}");
+    }
+    assert_eq!(asked(&["--flows", "1-20"])["flows"], serde_json::json!([1, 20]));
+    assert_eq!(asked(&["--target-utilization", "95"])["target_utilization"], 0.95);
+}
+
+/// Where `tc` has a policy's module or not: it has read the line.
+const READ: [&str; 2] = ["", "Specified qdisc kind is unknown"];
+
+#[test]
+fn the_lines_for_linux_are_read_by_tc_and_hold_the_packets_that_they_promise() {
+    let tools = ["unshare -n true", "tc -V", "ip -V"];
+    if !tools.iter().all(|tool| sh(tool).is_some_and(|out| out.status.success())) {
+        unjudged::could_not_judge("no root, tc or ip");
+        return;
+    }
+    let place = Place::new();
+    let answer = |options: &[&str]| {
+        place.run(&[&["size", "--quick", "--json"], options].concat()).well().json().remove(0)
+    };
+    for queue in ["drop-tail", "fq-codel", "codel", "pie"] {
+        let of = answer(&["--rate", "20Mbit/s", "--rtt", "20ms", "--queue", queue]);
+        for line in of["lines"].as_array().unwrap() {
+            let (system, line) = (line["system"].as_str().unwrap(), line["line"].as_str().unwrap());
+            if !system.starts_with("Linux") {
+                continue;
+            }
+            let told = sh(&in_a_namespace(&line.replace("DEV", "veth0"))).unwrap();
+            let told = String::from_utf8_lossy(&told.stderr).into_owned();
+            let errors: Vec<&str> = told.lines().filter(|line| !line.contains("Warning")).collect();
+            let read = errors.iter().all(|line| READ[1..].iter().any(|known| line.contains(known)));
+            assert!(read, "{line}: {told}");
+        }
+    }
+    // One packet and ten, of which one byte less of limit loses one.
+    for packets in [1u64, 10] {
+        let delay = format!("{}ms", packets * 24 + 1);
+        let of = answer(&["--rate", "500kbit/s", "--rtt", "500ms", "--flows", "1", "--max-delay", &delay]);
+        let packets = of["recommended"]["packets"].as_u64().unwrap();
+        let shaped =
+            of["lines"].as_array().unwrap().iter().find(|line| line["system"] == "Linux, shaped").unwrap();
+        let line = shaped["line"].as_str().unwrap().replace("DEV", "veth0");
+        assert!(line.ends_with(&format!("limit {}", packets * 1514)), "{line}");
+        // As many at once as the limit holds. The bucket is emptied first, so that they wait.
+        assert_eq!(dropped(&line, packets), 0, "{line}");
+        let less =
+            line.replace(&format!("limit {}", packets * 1514), &format!("limit {}", packets * 1514 - 1));
+        let full = packets + 2;
+        assert!(dropped(&less, full) > dropped(&line, full), "{less}");
+    }
+}
+
+fn sh(command: &str) -> Option<std::process::Output> {
+    std::process::Command::new("sh").args(["-c", command]).output().ok()
+}
+
+/// Runs `commands` where `veth0` is a card that nobody else has.
+fn in_a_namespace(commands: &str) -> String {
+    let card = "ip link add veth0 type veth peer name veth1 && ip link set veth0 up && ip link set veth1 up && \
+                ip addr add 10.99.0.1/24 dev veth0 && \
+                ip neigh replace 10.99.0.2 lladdr 02:00:00:00:00:01 dev veth0 nud permanent && sysctl -qw net.ipv6.conf.all.disable_ipv6=1";
+    format!("unshare -n bash -c '{card}\n{commands}'")
+}
+
+/// Of `packets` datagrams of 1500 bytes that are sent at once through the queue of `line`, those that it drops.
+fn dropped(line: &str, packets: u64) -> u64 {
+    let send = "for i in $(seq %) ; do printf \"%1472s\" x > /dev/udp/10.99.0.2/7000; done";
+    let send = send.replacen('%', &packets.to_string(), 1);
+    let commands = format!("{line}\n{send}\ntc -s qdisc show dev veth0");
+    let told = sh(&in_a_namespace(&commands)).unwrap();
+    let told = String::from_utf8_lossy(&told.stdout).into_owned();
+    let count = told.split("(dropped ").nth(1).and_then(|rest| rest.split(',').next());
+    count.and_then(|count| count.parse().ok()).unwrap_or_else(|| panic!("{told}"))
 }
 
 /// A download and an upload in one cell. The scenario is short, so that a run takes milliseconds.

@@ -3,7 +3,8 @@
 //! The parts of one run are not quite independent. They are nearly so once each is much longer than the memory of the
 //! traffic, a few of its oscillations. Repeated runs with other seeds say more and cost more.
 
-use crate::run::statistics::estimate;
+use crate::run::record::Trend;
+use crate::run::statistics::{Estimate, estimate};
 use link::LinkState;
 use units::{Span, Time};
 
@@ -17,6 +18,25 @@ pub(crate) struct HalfWidths {
     pub(crate) utilization: Option<f64>,
     /// Of drops over arrivals; `None` if a part had no arrivals.
     pub(crate) loss_rate: Option<f64>,
+    /// What surely changed from the first half of the parts to the second, if anything did.
+    pub(crate) trend: Option<Trend>,
+}
+
+/// Standard errors of a difference of two means of five that 0.1 % of steady runs exceed (Student's t, eight degrees
+/// of freedom).
+const SURELY: f64 = 5.04;
+/// Smaller changes matter to nobody: of the utilization itself, and of the loss rate as a share of it.
+const MATTERS: (f64, f64) = (0.001, 0.1);
+
+/// The second half's mean less the first one's, if that is more than chance and than `least`.
+fn drift(batches: &[f64], least: f64) -> Option<f64> {
+    let (first, second) = batches.split_at(batches.len() / 2);
+    // Half a width is 2.776 standard errors of a mean of five.
+    let error = |of: Estimate| of.half_width / 2.776;
+    let (first, second) = (estimate(first), estimate(second));
+    let change = second.mean - first.mean;
+    let chance = SURELY * error(first).hypot(error(second));
+    (change.abs() > chance.max(least)).then_some(change)
 }
 
 /// The tight link's counters at one moment.
@@ -52,9 +72,15 @@ pub(crate) fn half_widths(readings: &[Reading]) -> HalfWidths {
             (arrivals > 0).then(|| (to.drops - from.drops) as f64 / arrivals as f64)
         })
         .collect();
+    let (least, share) = MATTERS;
+    let trend = Trend {
+        utilization: drift(&utilizations, least),
+        loss_rate: losses.as_ref().and_then(|losses| drift(losses, share * estimate(losses).mean)),
+    };
     HalfWidths {
         utilization: Some(estimate(&utilizations).half_width),
         loss_rate: losses.map(|losses| estimate(&losses).half_width),
+        trend: Some(trend).filter(|trend| *trend != Trend::default()),
     }
 }
 
@@ -104,6 +130,20 @@ mod tests {
         let exact = 2.262 * 0.1 / 3.0;
         assert!((saw.utilization.unwrap() - exact).abs() < 1e-12, "{saw:?}");
         assert!((saw.loss_rate.unwrap() - exact / 2.0).abs() < 1e-12, "{saw:?}");
+    }
+
+    #[test]
+    fn what_rises_beyond_chance_is_a_trend_and_a_saw_is_none() {
+        let saw = half_widths(&readings(
+            [800, 1000].repeat(5).try_into().unwrap(),
+            [0, 10].repeat(5).try_into().unwrap(),
+        ));
+        assert_eq!(saw.trend, None);
+        let rising = half_widths(&readings([900; 10], [1, 2, 1, 2, 1, 8, 9, 8, 9, 9]));
+        let loss = rising.trend.unwrap();
+        assert!(loss.utilization.is_none() && (loss.loss_rate.unwrap() - 0.072).abs() < 1e-9, "{loss:?}");
+        let falling = half_widths(&readings([990, 991, 992, 991, 990, 950, 951, 950, 952, 951], [0; 10]));
+        assert!(falling.trend.unwrap().utilization.unwrap() < -0.03);
     }
 
     #[test]

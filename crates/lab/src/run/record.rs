@@ -14,7 +14,7 @@ pub use note::Note;
 pub use percentiles::Percentiles;
 pub use summary::{
     DelayStatistics, Extent, FlowSummary, LinkSummary, QueueLength, Repeats, RttStatistics, SessionsSummary,
-    Summary,
+    Summary, Trend,
 };
 pub use times::Times;
 pub use traffic::TrafficSummary;

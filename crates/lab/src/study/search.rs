@@ -2,9 +2,11 @@
 //!
 //! By bisection (`scale.rs` has the values). At each candidate the simulation is repeated with other seeds until the
 //! confidence interval of the mean lies on one side of the target. If the repetitions are used up before, the mean
-//! decides.
+//! says where to go on, and an answer that rests on it is called undecided. Then the nearest value that surely meets
+//! the target is sought, too. A run in which the metric has no value, as of a flow that did not end, misses.
 
 mod scale;
+mod target;
 
 use crate::run::engine::EngineError;
 use crate::run::metric;
@@ -12,7 +14,7 @@ use crate::run::record::{Engine, Summary};
 use crate::run::statistics::{Estimate, estimate};
 use crate::study::sweep::{Runner, SweepError, kept_points, point as kept_point, pool};
 pub use crate::study::task::{Bound, Target};
-use crate::study::task::{Found, Sought, Task};
+use crate::study::task::{Found, Sought, Sure, Task};
 use crate::study::watch::{Event, Watched};
 use rayon::prelude::*;
 use scale::Scale;
@@ -20,12 +22,15 @@ use scenario::{Document, Faults, did_you_mean};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use units::{Complaint, Span};
+use units::Complaint;
 
 /// Repetitions per candidate: at least, at most, and how many are added at a time.
 const REPETITIONS: (u64, u64, u64) = (4, 16, 4);
 /// So many doublings in a row that change nothing, or lead away from the target, end the search for a bracket.
 const ENOUGH: u32 = 3;
+/// How often an undecided value is doubled or halved in search of one that surely meets the target, and how near to each
+/// other the two values are sought.
+const SURE: (u32, f64) = (8, 1.1);
 /// The part of the work that is taken to be done when the answer lies between two values.
 const BRACKETED: f64 = 0.4;
 
@@ -76,8 +81,9 @@ pub fn search(
     let kept = kept_points(runner.folder, Engine::Sim)?;
     let pool = pool(runner.jobs)?;
     let seed = task.resolved.seed;
-    let (runs, share) = (AtomicUsize::new(0), AtomicU64::new(0));
-    let mut search = Search { base, key, target, seed, pool, kept, runs, share, watched: runner.watched };
+    let (runs, silent, share) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicU64::new(0));
+    let watched = runner.watched;
+    let mut search = Search { base, key, target, seed, pool, kept, runs, silent, share, watched };
     let (sought, bracket) = match search.bracket(&scale, Sought::Smallest) {
         Ok(bracket) => (Sought::Smallest, bracket),
         // What begins on the other side may have an answer there.
@@ -93,9 +99,9 @@ pub fn search(
     {
         search.tell_share(BRACKETED + (1.0 - BRACKETED) * (1.0 - steps((low, high)) / first));
         let middle = scale.middle(low, high);
-        let (met, estimate) = search.meets(&scale, middle)?;
-        if met {
-            (meets, best) = (middle, estimate);
+        let tried = search.tries(&scale, middle)?;
+        if tried.met {
+            (meets, best) = (middle, tried);
         } else {
             misses = middle;
         }
@@ -103,19 +109,20 @@ pub fn search(
     // The metric need not move one way with every step: what lies beyond a value that misses may meet.
     let mut beyond = scale.beyond(meets, sought);
     while let Some(further) = beyond.next() {
-        let (met, estimate) = search.meets(&scale, further)?;
-        if met {
-            (meets, best) = (further, estimate);
+        let tried = search.tries(&scale, further)?;
+        if tried.met {
+            (meets, best) = (further, tried);
             beyond = scale.beyond(meets, sought);
         }
     }
     let mut misses_near = Vec::new();
     for value in scale.within(meets, sought) {
-        let (met, estimate) = search.meets(&scale, value)?;
-        if !met {
-            misses_near.push((scale.text(value), search.shown(estimate.mean)));
+        let tried = search.tries(&scale, value)?;
+        if !tried.met {
+            misses_near.push((scale.text(value), search.shown(tried.estimate.mean)));
         }
     }
+    let sure = if best.decided { None } else { search.sure(&scale, meets, sought)? };
     let value = scale.text(meets);
     let summary = search.summary(&value, search.seed)?;
     let (misses_above, misses_below) = match sought {
@@ -129,11 +136,14 @@ pub fn search(
         written: scale.written(&search.base, key, meets),
         room: scale.room(&search.base, meets),
         value,
-        metric: search.shown(best.mean),
-        half_width: best.half_width,
+        metric: search.shown(best.estimate.mean),
+        half_width: best.estimate.half_width,
+        decided: best.decided,
+        sure,
         misses_above,
         misses_below,
         runs: search.runs.into_inner(),
+        runs_without_value: search.silent.into_inner(),
         summary,
     })
 }
@@ -142,7 +152,27 @@ pub fn search(
 struct Bracket {
     meets: f64,
     misses: f64,
-    best: Estimate,
+    best: Tried,
+}
+
+/// What the repetitions at one value found.
+#[derive(Clone, Copy)]
+struct Tried {
+    /// Whether the mean meets the target.
+    met: bool,
+    /// Whether its confidence interval does, or misses it, as a whole.
+    decided: bool,
+    estimate: Estimate,
+    /// Runs without a value, and all.
+    silent: (usize, usize),
+}
+
+impl Tried {
+    /// What surely misses, as a run without a value does.
+    const fn missed(silent: (usize, usize)) -> Self {
+        let estimate = Estimate { mean: f64::INFINITY, half_width: 0.0 };
+        Self { met: false, decided: true, estimate, silent }
+    }
 }
 
 struct Search<'a, 'w> {
@@ -154,6 +184,8 @@ struct Search<'a, 'w> {
     pool: rayon::ThreadPool,
     kept: PathBuf,
     runs: AtomicUsize,
+    /// Runs in which the metric had no value.
+    silent: AtomicUsize,
     /// How much of the search is done, in thousandths.
     share: AtomicU64,
     watched: &'a Watched<'w>,
@@ -180,8 +212,8 @@ impl Search<'_, '_> {
     /// Two values around the answer, if the metric comes nearer to the target as the value grows ([`Sought::Smallest`]) or falls.
     fn bracket(&mut self, scale: &Scale, sought: Sought) -> Result<Bracket, SearchError> {
         let mut value = scale.start;
-        let (mut meets, mut estimate) = self.meets(scale, value)?;
-        let (started_meeting, first) = (meets, (value, estimate));
+        let mut tried = self.tries(scale, value)?;
+        let (started_meeting, first) = (tried.met, (value, tried));
         let (mut alike, mut wrong) = (0, 0);
         let down = started_meeting == (sought == Sought::Smallest);
         for step in 0..scale.doublings() {
@@ -190,39 +222,78 @@ impl Search<'_, '_> {
             let next = if scale.is_whole() { next.floor() } else { next };
             if next < 1.0 && scale.is_whole() {
                 if sought == Sought::Smallest {
-                    self.nears(scale, sought, (value, estimate), first)?;
-                    return Ok(Bracket { meets: value, misses: 0.0, best: estimate });
+                    self.nears(scale, sought, (value, tried), first)?;
+                    return Ok(Bracket { meets: value, misses: 0.0, best: tried });
                 }
                 break;
             }
-            let (now_meets, now) = self.meets(scale, next)?;
-            if now_meets != started_meeting {
-                let (meets, misses, best) =
-                    if now_meets { (next, value, now) } else { (value, next, estimate) };
+            let now = self.tries(scale, next)?;
+            if now.met != started_meeting {
+                let (meets, misses, best) = if now.met { (next, value, now) } else { (value, next, tried) };
                 return Ok(Bracket { meets, misses, best });
             }
             // Away from the change that is looked for.
-            let rise = if started_meeting { estimate.mean - now.mean } else { now.mean - estimate.mean };
-            wrong = if rise > now.half_width + estimate.half_width { wrong + 1 } else { 0 };
-            // A buffer that is never full makes no difference until it is much smaller.
-            alike = if rise == 0.0 && !down { alike + 1 } else { 0 };
-            (value, meets, estimate) = (next, now_meets, now);
+            let (was, is) = (tried.estimate, now.estimate);
+            let rise = if started_meeting { was.mean - is.mean } else { is.mean - was.mean };
+            wrong = if rise > is.half_width + was.half_width { wrong + 1 } else { 0 };
+            // A buffer that is never full makes no difference until it is much smaller, and where no run has a value, none
+            // may have one.
+            alike = if (rise == 0.0 || rise.is_nan()) && !down { alike + 1 } else { 0 };
+            (value, tried) = (next, now);
             // Values further on would only make runs longer.
             if wrong == ENOUGH || alike == ENOUGH {
                 break;
             }
         }
-        let last = (value, estimate);
+        let last = (value, tried);
         let (lower, higher) = if down { (last, first) } else { (first, last) };
         self.nears(scale, sought, lower, higher)?;
-        let found = if meets { "every value meets" } else { "no value meets" };
-        let (target, at, mean) = (self.target, scale.text(value), self.shown(estimate.mean));
-        let found = if mean.is_infinite() {
-            format!("{found} {target}: at {at} a flow does not complete within the run")
-        } else {
-            format!("{found} {target}: at {at} it is {mean:.6}")
-        };
+        let found = if tried.met { "every value meets" } else { "no value meets" };
+        let (target, at) = (self.target, scale.text(value));
+        let found = format!("{found} {target}: at {at} {}", self.said(&tried));
         Err(SearchError::NoAnswer(Complaint::new(self.key, found)))
+    }
+
+    /// What was found, in words.
+    fn said(&self, tried: &Tried) -> String {
+        match tried.silent {
+            (0, _) => format!("it is {:.6}", self.shown(tried.estimate.mean)),
+            (silent, all) => format!("{silent} of {all} runs have no value"),
+        }
+    }
+
+    /// The value nearest to `undecided` that surely meets the target, within a tenth; `None` if none is found.
+    fn sure(&mut self, scale: &Scale, undecided: f64, sought: Sought) -> Result<Option<Sure>, SearchError> {
+        let (doublings, near) = SURE;
+        let whole = |value: f64| if scale.is_whole() { value.round() } else { value };
+        let (mut unsure, mut found) = (undecided, None);
+        for _ in 0..doublings {
+            let next = whole(if sought == Sought::Smallest { unsure * 2.0 } else { unsure / 2.0 });
+            if next < 1.0 && scale.is_whole() {
+                break;
+            }
+            let tried = self.tries(scale, next)?;
+            if tried.met && tried.decided {
+                found = Some((next, tried));
+                break;
+            }
+            unsure = next;
+        }
+        let Some((mut sure, mut best)) = found else { return Ok(None) };
+        while let (low, high) = (unsure.min(sure), unsure.max(sure))
+            && high > low * near
+            && scale.has_between(low, high)
+        {
+            let middle = scale.middle(low, high);
+            let tried = self.tries(scale, middle)?;
+            if tried.met && tried.decided { (sure, best) = (middle, tried) } else { unsure = middle }
+        }
+        Ok(Some(Sure {
+            value: scale.text(sure),
+            room: scale.room(&self.base, sure),
+            metric: self.shown(best.estimate.mean),
+            half_width: best.estimate.half_width,
+        }))
     }
 
     /// Refuses a metric that goes the other way: the value would be no answer.
@@ -230,27 +301,27 @@ impl Search<'_, '_> {
         &self,
         scale: &Scale,
         sought: Sought,
-        lower: (f64, Estimate),
-        higher: (f64, Estimate),
+        lower: (f64, Tried),
+        higher: (f64, Tried),
     ) -> Result<(), SearchError> {
         let ((low, at_low), (high, at_high)) = (lower, higher);
+        let (at_low, at_high) = (at_low.estimate, at_high.estimate);
         let rise = if sought == Sought::Smallest { 1.0 } else { -1.0 } * (at_high.mean - at_low.mean);
-        if rise <= at_high.half_width + at_low.half_width {
+        if rise.is_nan() || rise <= at_high.half_width + at_low.half_width {
             return Ok(());
         }
         let (target, key) = (self.target, self.key);
+        let (of_lower, of_higher) = (self.said(&lower.1), self.said(&higher.1));
         let found = format!(
-            "no value meets {target}: from {:.5} at {} to {:.5} at {}",
-            self.shown(at_low.mean),
+            "no value meets {target}: at {} {of_lower}, at {} {of_higher}",
             scale.text(low),
-            self.shown(at_high.mean),
             scale.text(high)
         );
         Err(SearchError::NoAnswer(Complaint::new(key, found)))
     }
 
-    /// Whether the target is met at `value`, with confidence where repetitions allow.
-    fn meets(&mut self, scale: &Scale, value: f64) -> Result<(bool, Estimate), SearchError> {
+    /// What the target's metric is at `value`, with confidence where repetitions allow.
+    fn tries(&mut self, scale: &Scale, value: f64) -> Result<Tried, SearchError> {
         let (least, most, step) = REPETITIONS;
         let mut samples = Vec::new();
         let mut wanted = least;
@@ -266,40 +337,44 @@ impl Search<'_, '_> {
                 let _ = self.watched.tell(Event::Tried { key: self.key, value: &text, runs, share });
                 Ok(found)
             };
-            let runs = self.pool.install(|| seeds.par_iter().map(run).collect::<Result<Vec<f64>, _>>());
+            let runs =
+                self.pool.install(|| seeds.par_iter().map(run).collect::<Result<Vec<Option<f64>>, _>>());
             let more = match runs {
                 // Below what a scenario accepts, such as room for a packet, nothing meets the target.
-                Err(SearchError::Faults(_)) if value < scale.start => {
-                    return Ok((false, Estimate { mean: f64::INFINITY, half_width: 0.0 }));
-                }
+                Err(SearchError::Faults(_)) if value < scale.start => return Ok(Tried::missed((0, 0))),
                 runs => runs?,
             };
-            samples.extend(more);
-            // A flow that never completes meets no bound on its completion.
-            if samples.iter().any(|sample| sample.is_infinite()) {
-                return Ok((false, Estimate { mean: f64::INFINITY, half_width: 0.0 }));
+            let silent = more.iter().filter(|value| value.is_none()).count();
+            if silent > 0 {
+                self.silent.fetch_add(silent, Ordering::Relaxed);
+                return Ok(Tried::missed((silent, samples.len() + more.len())));
             }
+            samples.extend(more.into_iter().flatten());
             let estimate = estimate(&samples);
             let bound = self.sign() * self.target.bound.value();
             let apart = (estimate.mean - bound).abs();
-            if apart > estimate.half_width || wanted >= most {
-                return Ok((estimate.mean <= bound, estimate));
+            let decided = apart > estimate.half_width || estimate.half_width == 0.0;
+            if decided || wanted >= most {
+                let met = estimate.mean <= bound;
+                return Ok(Tried { met, decided, estimate, silent: (0, samples.len()) });
             }
             wanted += step;
         }
     }
 
-    fn run(&self, value: &str, seed: u64) -> Result<f64, SearchError> {
+    /// The metric of one run; `None` where it has none, as the completion of a flow that did not end.
+    fn run(&self, value: &str, seed: u64) -> Result<Option<f64>, SearchError> {
         let summary = self.summary(value, seed)?;
-        if metric::is_missing(&summary, &self.target.metric) {
-            return Ok(f64::INFINITY);
+        let key = &self.target.metric;
+        let found = metric::value(&summary, key).map(|value| self.sign() * value);
+        if found.is_some() || exists(&summary, key) {
+            return Ok(found);
         }
-        metric::value(&summary, &self.target.metric).map(|value| self.sign() * value).ok_or_else(|| {
-            let found = format!("the summary has no number called \"{}\"", self.target.metric);
-            let known = metric::numbers(&summary);
-            let help = did_you_mean(&self.target.metric, known.iter().map(String::as_str));
-            SearchError::NoAnswer(Complaint { help, ..Complaint::new("", found).accepted(known.join(", ")) })
-        })
+        let complaint = format!("the summary has no number called \"{key}\"");
+        let known = metric::numbers(&summary);
+        let help = did_you_mean(key, known.iter().map(String::as_str));
+        let complaint = Complaint::new("", complaint).accepted(known.join(", "));
+        Err(SearchError::NoAnswer(Complaint { help, ..complaint }))
     }
 
     fn summary(&self, value: &str, seed: u64) -> Result<Summary, SearchError> {
@@ -310,55 +385,17 @@ impl Search<'_, '_> {
     }
 }
 
-/// A share or a time, as the command line writes a target's bound.
-fn bound(text: &str) -> Option<f64> {
-    text.parse::<f64>()
-        .ok()
-        .or_else(|| text.parse::<units::Fraction>().ok().map(units::Fraction::get))
-        .or_else(|| text.parse::<Span>().ok().map(Span::as_secs_f64))
-        .filter(|bound| bound.is_finite() && *bound >= 0.0)
-}
-
-impl std::str::FromStr for Target {
-    type Err = Complaint;
-
-    /// `METRIC<=BOUND` or `METRIC>=BOUND`; `METRIC=BOUND` is the second of these for a number of which more is better.
-    fn from_str(text: &str) -> Result<Self, Complaint> {
-        let read = || {
-            let (metric, value) = text.split_once('=')?;
-            let value = bound(value.trim())?;
-            let (metric, least) = match (metric.strip_suffix('<'), metric.strip_suffix('>')) {
-                (Some(metric), _) => (metric.trim(), false),
-                (_, Some(metric)) => (metric.trim(), true),
-                (None, None) => {
-                    let better = metric::described(metric.trim()).map(|(metric, _)| metric.better);
-                    (metric.trim(), better == Some(metric::Better::Higher))
-                }
-            };
-            let bound = if least { Bound::AtLeast(value) } else { Bound::AtMost(value) };
-            (!metric.is_empty()).then(|| Self { metric: metric.into(), bound })
-        };
-        read().ok_or_else(|| {
-            Complaint::new(text, "no target")
-                .accepted("METRIC<=BOUND or METRIC>=BOUND, such as idle_fraction<=1%, utilization>=99% or queueing_delay_s.p95<=10ms")
-        })
+/// Whether there is a metric of this key, of a flow, link or users that the run had, whether it knows it or not.
+fn exists(summary: &Summary, key: &str) -> bool {
+    if metric::is_missing(summary, key) {
+        return true;
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_target_is_a_bound_from_either_side() {
-        let read = |text: &str| text.parse::<Target>().map(|target| target.to_string());
-        assert_eq!(read("idle_fraction=1%"), Ok("idle_fraction <= 0.01".into()));
-        assert_eq!(read("idle_fraction <= 1%"), Ok("idle_fraction <= 0.01".into()));
-        assert_eq!(read("utilization=99%"), Ok("utilization >= 0.99".into()));
-        assert_eq!(read("utilization<=0.5"), Ok("utilization <= 0.5".into()));
-        assert_eq!(read("queueing_delay_s.p95<=10ms"), Ok("queueing_delay_s.p95 <= 0.01".into()));
-        for text in ["idle_fraction", "idle_fraction=", "idle_fraction=-1", "=1%", "idle_fraction=1 apple"] {
-            assert!(read(text).is_err(), "{text}");
-        }
-    }
+    let Some((_, of)) = metric::described(key) else { return false };
+    let named = |name: &str| {
+        summary.flows.iter().any(|flow| flow.name == name)
+            || summary.links.iter().any(|link| link.key() == name)
+            || summary.sessions.iter().any(|sessions| sessions.name == name)
+            || summary.wlan.iter().flat_map(|wlan| &wlan.stations).any(|station| station.key() == name)
+    };
+    of.is_none_or(named)
 }

@@ -4,17 +4,21 @@
 //! Reading order: `question.rs` the question and its defaults, `answer.rs` the answer, `hosts.rs` the effects of
 //! hosts that theory does not know. `theory.rs` has rules and their expectations, `choice.rs` the way from a curve to
 //! limits. `twin.rs` simulates a smaller path in place of one that is too large, and `bench.rs` has the simulations
-//! of limits. `around.rs` has the answer under other circumstances and policies, `cell.rs` the same for an access
-//! point's queue, `lines.rs` lines to paste.
+//! of limits; `path.rs` simulates a scenario as it is. `around.rs` has the answer under other circumstances and
+//! policies, `settling.rs` what a policy needs time for, `elsewhere.rs` a full queue elsewhere on the path. `cell.rs` is
+//! the same for an access point's queue, `lines.rs` has lines to paste.
 
 mod answer;
 mod around;
 mod bench;
 mod cell;
 mod choice;
+mod elsewhere;
 mod hosts;
 mod lines;
+mod path;
 mod question;
+mod settling;
 mod theory;
 mod twin;
 
@@ -27,9 +31,10 @@ use super::experiment::ExperimentError;
 use super::sweep::Runner;
 use super::task::{Task, check, record};
 use super::watch::{Watch, Watched, Work};
-use crate::run::record::Engine;
+use crate::run::record::{Engine, Note};
 use bench::{Bench, Case, spaced};
 use choice::{Choice, choice, knee, trade_off};
+use path::ScenarioPath;
 use scenario::{Document, Faults};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -56,7 +61,7 @@ const CHOICES: usize = 4;
 pub fn from_theory(question: &Question) -> Sizing {
     // Fine enough that rounding is not seen.
     let steps = 400;
-    let (low, high) = (SMALLEST, (question.pipe_packets() * LARGEST.1).max(2.0 * SMALLEST));
+    let (low, high) = (SMALLEST, (question.pipe_limit() * LARGEST.1).max(2.0 * SMALLEST));
     let mut limits: Vec<u64> =
         (0..=steps).map(|step| spaced(low, high, f64::from(step) / f64::from(steps))).collect();
     limits.dedup();
@@ -70,12 +75,13 @@ pub fn from_theory(question: &Question) -> Sizing {
          without start-up"
             .into(),
     );
-    assumptions.extend(theory::policy(question));
     assumptions.extend(theory::hosts(question));
-    assumptions.extend(theory::small_windows(question));
     assumptions.extend(choice::clumps(question, chosen.recommended));
+    let doubts = [theory::range(question, chosen.least), theory::policy(question), theory::traffic(question)];
+    let remarks = doubts.into_iter().flatten().chain(theory::small_windows(question)).collect();
     Sizing {
         engine: Engine::Model,
+        remarks,
         curve: shown.collect(),
         knee: knee(&fine),
         trade_off: chosen.conflict.as_ref().map(|conflict| trade_off(question, conflict, &fine, at)),
@@ -100,33 +106,58 @@ fn sizing(question: &Question, chosen: &Choice, at: impl Fn(u64) -> Point) -> Si
         sensitivity: Vec::new(),
         pareto: Vec::new(),
         trade_off: None,
-        lines: lines::lines(question, &recommended),
+        remarks: Vec::new(),
+        lines: lines::lines(question, &recommended, &lines::Beside::default()),
         proof: None,
         assumptions: Vec::new(),
     }
 }
 
-/// Said where the recommended limit has less than the target in its own simulation, although others say that it has it.
-fn doubt(question: &Question, chosen: &Choice, recommended: &Point) -> Option<String> {
-    let target = question.target.get();
-    let short = chosen.conflict.is_none() && recommended.utilization < target;
-    short.then(|| {
-        format!(
-            "the recommended limit had {:.2} ± {:.2} % of utilization in its own simulation, less than the {} that limits near it have: these flows vary too much for a more certain answer",
-            recommended.utilization * 100.0,
-            recommended.utilization_ci95.unwrap_or(0.0) * 100.0,
-            question.target
-        )
-    })
+/// Said of limits whose own simulation does not surely have the target.
+fn doubts(question: &Question, chosen: &Choice, least: &Point, recommended: &Point) -> Vec<String> {
+    let target = question.target;
+    let measured = |point: &Point| {
+        format!("{:.2} ± {:.2} %", point.utilization * 100.0, point.utilization_ci95.unwrap_or(0.0) * 100.0)
+    };
+    let mut doubts = Vec::new();
+    if chosen.conflict.is_some() {
+        return doubts;
+    }
+    if recommended.utilization < target.get() {
+        doubts.push(format!(
+            "the recommended limit had {} of utilization in its own simulation, less than the {target} that limits near it have: these \
+             flows vary too much for a more certain answer",
+            measured(recommended)
+        ));
+    } else if recommended.undecided {
+        doubts.push(format!(
+            "the recommended limit is undecided: its interval of {} holds {target}",
+            measured(recommended)
+        ));
+    }
+    if least.undecided && least.packets != recommended.packets {
+        doubts.push(format!(
+            "the least limit is undecided: its interval of {} holds {target}, so {} packets may miss it",
+            measured(least),
+            least.packets
+        ));
+    }
+    doubts
 }
 
 /// What holds of every answer.
 fn assumptions(question: &Question) -> Vec<String> {
     let mut told = vec![
         "every flow always has data to send, and only its congestion control limits its window".into(),
-        "all packets are full; acknowledgements meet no queue".into(),
         "the limit is one queue's: a box with several has as many times that".into(),
     ];
+    if question.is_mixed() {
+        told.push(format!(
+            "packets come in several lengths: {} in the mean, where full ones have {}; kB, ms and BDP of a limit are of mean packets",
+            question.mean_packet(),
+            question.packet
+        ));
+    }
     if !question.rtt.is_one() {
         let alone = if question.flows.least == 1 { "; a flow alone has the longest" } else { "" };
         told.push(format!("base RTTs are spread evenly over {}{alone}", question.rtt));
@@ -216,7 +247,7 @@ impl Study {
         if let (Some(document), Some(_)) = (&self.scenario, &question.cell) {
             return cell::simulated(question, document, self.seed, runner);
         }
-        let mut bench = Bench::new(question, self.cases(twin::PACKETS), self.seed, runner);
+        let mut bench = Bench::new(question, self.cases(twin::PACKETS)?, self.seed, runner);
         bench.add(&self.first_look())?;
         self.reach(&mut bench)?;
         let between = bench.between(BETWEEN);
@@ -240,17 +271,36 @@ impl Study {
         }
         let (curve, at) = (bench.curve().to_vec(), |packets| bench.at(packets));
         let around = around::around(question, &bench, &chosen)?;
+        let (least, recommended) = (at(chosen.least), at(chosen.recommended));
+        let mut remarks = doubts(question, &chosen, &least, &recommended);
+        let best =
+            curve.iter().max_by(|a, b| a.utilization.total_cmp(&b.utilization)).map(|point| point.packets);
+        let full = best.filter(|_| chosen.none_meets()).and_then(|packets| bench.elsewhere(packets));
+        remarks.extend(full.map(ToString::to_string));
+        remarks.extend(around.remarks);
         let mut assumptions = assumptions(question);
-        assumptions.push(bench::HOSTS.into());
+        assumptions.push(match &self.scenario {
+            Some(_) => "flows, hosts, traffic and queues on the way back are the scenario's own".into(),
+            None => "all packets are full; acknowledgements meet no queue".into(),
+        });
+        if self.scenario.is_none() {
+            assumptions.push(bench::HOSTS.into());
+        }
         assumptions.extend(bench.assumptions());
         assumptions.extend(choice::clumps(question, chosen.recommended));
-        assumptions.extend(doubt(question, &chosen, &bench.at(chosen.recommended)));
+        let beside = lines::Beside {
+            in_bytes: around.in_bytes,
+            room: Some(around::safe_room(question, &chosen)),
+            policies: around.pareto.clone(),
+        };
         Ok(Sizing {
             engine: Engine::Sim,
             knee: knee(&curve),
             trade_off: chosen.conflict.as_ref().map(|conflict| trade_off(question, conflict, &curve, at)),
             sensitivity: around.sensitivity,
             pareto: around.pareto,
+            remarks,
+            lines: lines::lines(question, &recommended, &beside),
             assumptions,
             curve: curve.clone(),
             ..sizing(question, &chosen, at)
@@ -258,18 +308,15 @@ impl Study {
     }
 
     /// What is simulated: the least and the greatest number of flows.
-    fn cases(&self, packets: f64) -> Vec<Case> {
-        if let Some(document) = &self.scenario {
-            return vec![Case::scenario(document, &self.question)];
+    fn cases(&self, packets: f64) -> Result<Vec<Case>, Faults> {
+        match &self.scenario {
+            Some(document) => Ok(vec![Case::Scenario(ScenarioPath::of(document, &self.question)?)]),
+            None => Ok(twin::cases(&self.question, packets)),
         }
-        let ends = self.question.flows;
-        let flows = if ends.is_one() { vec![ends.least] } else { vec![ends.least, ends.most] };
-        let each = packets / flows.len() as f64;
-        flows.into_iter().map(|flows| Case::Twin(twin::Twin::of(&self.question, flows, each))).collect()
     }
 
     fn first_look(&self) -> Vec<u64> {
-        let (bdp, flows) = (self.question.bdp_packets(), self.question.flows.least as f64);
+        let (bdp, flows) = (self.question.bdp_limit(), self.question.flows.least as f64);
         let high = (bdp * LARGEST.0).min(bdp * ROOTS / flows.sqrt()).max(f64::from(LOOKS));
         let low = (high / SPAN).max(1.0);
         (0..LOOKS).map(|look| spaced(low, high, f64::from(look) / f64::from(LOOKS - 1))).collect()
@@ -278,7 +325,7 @@ impl Study {
     /// Looks at larger limits while none meets the target, and at smaller ones if all do.
     fn reach(&self, bench: &mut Bench<'_, '_>) -> Result<(), ExperimentError> {
         let step = SPAN.powf(1.0 / f64::from(LOOKS - 1));
-        let most = (self.question.pipe_packets() * LARGEST.1).max(f64::from(LOOKS) * step) as u64;
+        let most = (self.question.pipe_limit() * LARGEST.1).max(f64::from(LOOKS) * step) as u64;
         let target = self.question.target.get();
         while let Some(last) =
             bench.curve().last().filter(|last| last.surely() < target && last.packets < most)
@@ -313,12 +360,12 @@ impl Study {
         emu::prepare()?;
         watched.begin(Work::Runs);
         // The path itself, if the emulator carries it; otherwise the twin.
-        let whole = self.cases(f64::INFINITY).swap_remove(0);
+        let whole = self.cases(f64::INFINITY)?.swap_remove(0);
         let task = whole.live_task(limit, &self.question.queue, self.seed)?;
         let (case, task) = match check(std::slice::from_ref(&task), &[Engine::Live]) {
             Ok(()) => (whole, task),
             Err(_) => {
-                let twin = self.cases(twin::PACKETS).swap_remove(0);
+                let twin = self.cases(twin::PACKETS)?.swap_remove(0);
                 let task = twin.live_task(limit, &self.question.queue, self.seed)?;
                 (twin, task)
             }
@@ -330,7 +377,10 @@ impl Study {
         let point = case.point(limit, &record.summary);
         let mut notes: Vec<String> = case.assumption().into_iter().collect();
         notes.extend(record.notes.iter().map(ToString::to_string));
-        Ok(Proof { held: point.perhaps() >= self.question.target.get(), point, notes })
+        let point = point.judged(self.question.target.get());
+        let busy = record.notes.iter().any(|note| matches!(note, Note::Busy(_)));
+        let held = point.perhaps() >= self.question.target.get();
+        Ok(Proof { held: (held || !busy).then_some(held), point, notes })
     }
 
     fn stopped(&self, watched: &Watched<'_>, error: ExperimentError) -> ExperimentError {
@@ -348,13 +398,19 @@ mod tests {
     use units::Rate;
 
     #[test]
-    fn a_recommended_limit_that_falls_short_is_said_so() {
+    fn a_limit_whose_own_simulation_falls_short_or_does_not_decide_is_said_so() {
         let question = Question::of(Rate::from_bps(10_000_000));
-        let of =
-            |utilization| Point { utilization, utilization_ci95: Some(0.02), ..Point::at(&question, 20) };
+        let of = |packets, utilization| {
+            let point = Point::at(&question, packets);
+            Point { utilization, utilization_ci95: Some(0.02), ..point }.judged(0.99)
+        };
         let chosen = Choice { least: 10, recommended: 20, most: 20, conflict: None };
-        let told = doubt(&question, &chosen, &of(0.9812)).unwrap();
-        assert!(told.contains("98.12 ± 2.00 %") && told.contains("less than the 99%"), "{told}");
-        assert_eq!(doubt(&question, &chosen, &of(0.99)), None);
+        let told = doubts(&question, &chosen, &of(10, 0.98), &of(20, 0.9812));
+        assert!(told[0].contains("98.12 ± 2.00 %") && told[0].contains("less than the 99%"), "{told:?}");
+        assert!(told[1].contains("the least limit is undecided: its interval of 98.00 ± 2.00 %"), "{told:?}");
+        let told = doubts(&question, &chosen, &of(10, 0.995), &of(20, 0.995));
+        assert!(told[0].starts_with("the recommended limit is undecided"), "{told:?}");
+        let sure = |packets| Point { utilization_ci95: Some(0.001), ..of(packets, 0.995) }.judged(0.99);
+        assert!(doubts(&question, &chosen, &sure(10), &sure(20)).is_empty());
     }
 }

@@ -156,6 +156,11 @@ pub struct Found {
     /// Half the width of its 95 % confidence interval.
     #[serde(rename = "ci95")]
     pub half_width: f64,
+    /// Whether that interval lies on one side of the bound. If not, the value is undecided after the last repetition.
+    pub decided: bool,
+    /// Of an undecided value the nearest one that surely meets the target, within a tenth, if one was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sure: Option<Sure>,
     /// Larger values that were tried and miss the target, and the metric there: near its bound it does not fall with
     /// every step.
     pub misses_above: Vec<(String, f64)>,
@@ -164,9 +169,27 @@ pub struct Found {
     pub misses_below: Vec<(String, f64)>,
     /// Simulations run.
     pub runs: usize,
+    /// Those in which the metric had no value, as the completion of a flow that did not end: they miss the target.
+    pub runs_without_value: usize,
     /// One of the runs at that value.
     #[serde(skip)]
     pub summary: Summary,
+}
+
+/// A value at which the whole 95 % confidence interval of the metric meets the target.
+#[derive(Clone, Debug, Serialize)]
+pub struct Sure {
+    /// The value, as a scenario writes it.
+    pub value: String,
+    /// A queue's room in every unit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub room: Option<Room>,
+    /// The metric there, its mean over the repetitions.
+    #[serde(rename = "mean")]
+    pub metric: f64,
+    /// Half the width of its 95 % confidence interval.
+    #[serde(rename = "ci95")]
+    pub half_width: f64,
 }
 
 /// Every point of the document's sweep, all checked before any runs.

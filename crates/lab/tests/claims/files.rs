@@ -51,9 +51,12 @@ fn asked(document: &Document) -> Vec<(Task, Option<Found>)> {
                 room: None,
                 metric: 0.0,
                 half_width: 0.0,
+                decided: true,
+                sure: None,
                 misses_above: Vec::new(),
                 misses_below: Vec::new(),
                 runs: 1,
+                runs_without_value: 0,
                 summary,
             };
             let mut task = task.clone();

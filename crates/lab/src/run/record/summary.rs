@@ -50,6 +50,9 @@ pub struct Summary {
     pub loss_rate: Option<f64>,
     /// Half the width of its 95 % confidence interval, from ten batch means.
     pub loss_rate_ci95: Option<f64>,
+    /// What rose or fell from the first half of the measured time to the second by more than chance; absent where nothing did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trend: Option<Trend>,
     /// Loss episodes of the greedy flows at the tight link: drops within one round trip, the delay of the queue included. `None`
     /// with fewer than two such flows.
     pub loss_episodes: Option<u64>,
@@ -115,6 +118,7 @@ impl Summary {
             queue_empty_fraction: Some(link.queue_empty_fraction),
             loss_rate: Some(link.loss_rate()),
             loss_rate_ci95: ci95.loss_rate,
+            trend: ci95.trend,
             mean_backlog_bytes: Some(link.mean_waiting_bytes),
             mean_occupancy: Some(occupancy(link, resolved.limit)),
             queue_length_packets: queue_length(&link.queue_length),
@@ -170,6 +174,15 @@ impl Summary {
         let flows = self.flows.iter().map(|flow| flow.retransmits);
         flows.chain(self.sessions.iter().map(|sessions| Some(sessions.retransmits))).sum()
     }
+}
+
+/// The second half of the measured time less the first; `None` of what did not surely change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Trend {
+    /// Of the tight link's utilization.
+    pub utilization: Option<f64>,
+    /// Of drops over arrivals.
+    pub loss_rate: Option<f64>,
 }
 
 /// Several runs of one scenario with seeds that follow each other, this one among them. The numbers are the first

@@ -3,6 +3,7 @@
 use super::question::{InCell, Question};
 use crate::run::record::Engine;
 use serde::Serialize;
+use units::Span;
 
 /// Mean and 95th percentile of the queueing delay, seconds: time-weighted.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -16,7 +17,7 @@ pub struct Delay {
 /// A limit and what it does.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Point {
-    /// The limit, in full packets.
+    /// The limit, in packets of the mean length.
     pub packets: u64,
     /// The same in bytes.
     pub bytes: u64,
@@ -36,6 +37,18 @@ pub struct Point {
     /// Half the width of its 95 % confidence interval; `None` from theory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_rate_ci95: Option<f64>,
+    /// The 95 % confidence interval of the utilization holds the target: it may be met or missed.
+    #[serde(skip_serializing_if = "is_false")]
+    pub undecided: bool,
+    /// Utilization or loss still rose or fell within the measured time, or a policy's rate of drops had to: a longer
+    /// run would have other numbers.
+    #[serde(skip_serializing_if = "is_false")]
+    pub unsettled: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 impl Point {
@@ -44,14 +57,33 @@ impl Point {
     pub fn at(question: &Question, packets: u64) -> Self {
         Self {
             packets,
-            bytes: question.packet.get() * packets,
+            bytes: question.mean_packet().get() * packets,
             ms: question.drain(packets as f64) * 1e3,
-            bdp: question.cell.is_none().then(|| packets as f64 / question.bdp_packets()),
+            bdp: question.cell.is_none().then(|| packets as f64 / question.bdp_limit()),
             utilization: 0.0,
             utilization_ci95: None,
             queueing_delay_s: Delay { mean: 0.0, p95: 0.0 },
             loss_rate: 0.0,
             loss_rate_ci95: None,
+            undecided: false,
+            unsettled: false,
+        }
+    }
+
+    /// The same, with a word on whether its utilization surely reaches or misses `target`.
+    #[must_use]
+    pub fn judged(self, target: f64) -> Self {
+        Self { undecided: self.surely() < target && target <= self.perhaps(), ..self }
+    }
+
+    /// What a reader has to know of the row before its numbers; empty of most.
+    #[must_use]
+    pub const fn doubt(&self) -> &'static str {
+        match (self.undecided, self.unsettled) {
+            (false, false) => "",
+            (true, false) => "undecided",
+            (false, true) => "not settled",
+            (true, true) => "undecided, not settled",
         }
     }
 
@@ -79,6 +111,8 @@ impl Point {
             queueing_delay_s: Delay { mean: a.mean.max(b.mean), p95: a.p95.max(b.p95) },
             loss_rate: lost.loss_rate,
             loss_rate_ci95: lost.loss_rate_ci95,
+            undecided: less.undecided,
+            unsettled: self.unsettled || other.unsettled,
             ..self
         }
     }
@@ -141,13 +175,16 @@ pub struct Line {
     pub system: &'static str,
     /// What to paste.
     pub line: String,
+    /// What the line counts, or what a queue with it does; empty where the recommended limit says that.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub says: String,
 }
 
 /// What the kernel made of the recommended limit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Proof {
-    /// Whether the utilization was what is wished.
-    pub held: bool,
+    /// Whether the utilization was what is wished; `None` where it was less on a machine that was too busy to judge.
+    pub held: Option<bool>,
     /// What was measured.
     #[serde(flatten)]
     pub point: Point,
@@ -168,9 +205,11 @@ pub struct Asked {
     pub control: String,
     /// A full packet, bytes.
     pub packet_bytes: u64,
+    /// The mean packet that comes to the queue, bytes.
+    pub mean_packet_bytes: u64,
     /// The queue policy.
     pub queue: String,
-    /// The bandwidth-delay product of the mean RTT, packets; `None` in a wireless cell.
+    /// The bandwidth-delay product of the mean RTT, packets of the mean length; `None` in a wireless cell.
     pub bdp_packets: Option<f64>,
     /// The wireless cell, if it is one that is asked about.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -187,18 +226,24 @@ impl Asked {
     pub(super) fn of(question: &Question) -> Self {
         Self {
             rate_bps: question.rate.as_bps_f64(),
-            rtt_s: [question.rtt.least.as_secs_f64(), question.rtt.most.as_secs_f64()],
+            rtt_s: [seconds(question.rtt.least), seconds(question.rtt.most)],
             flows: [question.flows.least, question.flows.most],
             control: question.mix.to_string(),
             packet_bytes: question.packet.get(),
+            mean_packet_bytes: question.mean_packet().get(),
             queue: question.queue.clone(),
-            bdp_packets: question.cell.is_none().then(|| question.bdp_packets()),
+            bdp_packets: question.cell.is_none().then(|| question.bdp_limit()),
             cell: question.cell.clone(),
             target_utilization: question.target.get(),
-            max_delay_s: question.max_delay.map(units::Span::as_secs_f64),
+            max_delay_s: question.max_delay.map(seconds),
             max_loss: question.max_loss.map(units::Fraction::get),
         }
     }
+}
+
+/// Whole nanoseconds as the shortest number of seconds: 30 ms are 0.03, which 30 000 000 times 1e-9 is not.
+fn seconds(span: Span) -> f64 {
+    span.as_nanos() as f64 / 1e9
 }
 
 /// The answer.
@@ -215,8 +260,11 @@ pub struct Sizing {
     pub least: Point,
     /// The limit to configure.
     pub recommended: Point,
-    /// The largest that makes sense: beyond it there is only more delay.
+    /// The smallest limit from which on a larger one gains less than 0.1 points of utilization in simulation, and only
+    /// adds delay. Where the recommended limit is larger, hosts that are not simulated ask for that.
     pub most: Point,
+    /// What a reader has to know before he trusts the limits: what is undecided, not settled, or limited elsewhere.
+    pub remarks: Vec<String>,
     /// What rules say.
     pub rules: Vec<Rule>,
     /// Limits around the answer, ascending.

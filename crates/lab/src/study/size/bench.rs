@@ -1,15 +1,16 @@
 //! The simulations of limits: a curve that grows as more limits are asked for.
 
-use super::answer::Point;
+use super::answer::{Delay, Point};
+use super::elsewhere::{self, Elsewhere};
+use super::path::ScenarioPath;
 use super::question::Question;
+use super::settling;
 use super::twin::Twin;
-use crate::run::record::Engine;
-use crate::run::record::Summary;
+use crate::run::record::{Engine, Summary};
 use crate::study::experiment::ExperimentError;
 use crate::study::sweep::{Runner, sweep};
-use crate::study::task::Task;
-use scenario::{Document, Faults};
-use std::sync::Arc;
+use crate::study::task::{Task, check};
+use scenario::Faults;
 
 /// What is taken for granted of the ends of the flows.
 pub(super) const HOSTS: &str = "hosts are Linux's as `host = \"linux\"` has them, measured on a virtual machine that pauses now and then (docs/papers/kernel.md)";
@@ -20,34 +21,29 @@ pub(super) enum Case {
     /// A path made of the question.
     Twin(Twin),
     /// A scenario as it is, with another limit.
-    Scenario {
-        document: Arc<Document>,
-        /// The key of the limit.
-        key: String,
-        question: Box<Question>,
-    },
+    Scenario(ScenarioPath),
+}
+
+/// A queue's room, in the unit that its limit is written in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Room {
+    Packets(u64),
+    /// As many bytes as this number of packets of the mean length.
+    Bytes(u64),
+}
+
+impl Room {
+    const fn packets(self) -> u64 {
+        let (Self::Packets(packets) | Self::Bytes(packets)) = self;
+        packets
+    }
 }
 
 impl Case {
-    pub(super) fn scenario(document: &Document, question: &Question) -> Self {
-        let document = Arc::new(document.clone());
-        let name = Task::at(&document, Vec::new())
-            .ok()
-            .filter(|task| task.resolved.is_network())
-            .map(|task| format!("link.{}.queue.limit", task.resolved.links[task.resolved.tight].name));
-        Self::Scenario {
-            document,
-            key: name.unwrap_or_else(|| "link.queue.limit".into()),
-            question: Box::new(question.clone()),
-        }
-    }
-
-    fn task(&self, packets: u64, queue: &str, seed: u64) -> Result<Task, Faults> {
+    fn task(&self, room: Room, queue: &str, seed: u64) -> Result<Task, Faults> {
         match self {
-            Self::Twin(twin) => twin.task(packets, queue, seed),
-            Self::Scenario { document, key, .. } => {
-                Task::at(document, vec![(key.clone(), format!("{packets} packets"))])
-            }
+            Self::Twin(twin) => twin.task(room.packets(), queue, seed),
+            Self::Scenario(path) => path.task(room, queue),
         }
     }
 
@@ -55,7 +51,7 @@ impl Case {
     pub(super) fn live_task(&self, packets: u64, queue: &str, seed: u64) -> Result<Task, Faults> {
         match self {
             Self::Twin(twin) => twin.live_task(packets, queue, seed),
-            Self::Scenario { .. } => self.task(packets, queue, seed),
+            Self::Scenario(path) => path.task(Room::Packets(packets), queue),
         }
     }
 
@@ -63,42 +59,40 @@ impl Case {
     pub(super) fn point(&self, packets: u64, summary: &Summary) -> Point {
         match self {
             Self::Twin(twin) => twin.point(packets, summary),
-            Self::Scenario { question, .. } => {
-                let delay = summary.queueing_delay_s;
-                let (mean, p95) = delay
-                    .map_or((0.0, 0.0), |delay| (delay.mean, delay.percentiles.p95.unwrap_or(delay.mean)));
-                Point {
-                    utilization: summary.utilization.unwrap_or_default(),
-                    utilization_ci95: summary.utilization_ci95,
-                    queueing_delay_s: super::answer::Delay { mean, p95 },
-                    loss_rate: summary.loss_rate.unwrap_or_default(),
-                    loss_rate_ci95: summary.loss_rate_ci95,
-                    ..Point::at(question, packets)
-                }
-            }
+            Self::Scenario(path) => path.point(packets, summary),
+        }
+    }
+
+    /// The same measured later, after `seconds` or after what was measured, if that takes no more than `most` packets.
+    pub(super) fn later(&self, seconds: Option<f64>, most: f64) -> Option<Self> {
+        match self {
+            Self::Twin(twin) => twin.later(seconds, most).map(Self::Twin),
+            Self::Scenario(path) => path.later(seconds, most).map(Self::Scenario),
         }
     }
 
     pub(super) fn assumption(&self) -> Option<String> {
         match self {
             Self::Twin(twin) => twin.assumption(),
-            Self::Scenario { .. } => None,
+            Self::Scenario(_) => None,
         }
     }
 }
 
 /// A question and the limits that were simulated for it.
 pub(super) struct Bench<'a, 'w> {
-    question: &'a Question,
-    cases: Vec<Case>,
-    seed: u64,
+    pub(super) question: &'a Question,
+    pub(super) cases: Vec<Case>,
+    pub(super) seed: u64,
     runner: Runner<'a, 'w>,
     curve: Vec<Point>,
+    /// The queues elsewhere on the path, by limit.
+    elsewhere: Vec<(u64, Elsewhere)>,
 }
 
 impl<'a, 'w> Bench<'a, 'w> {
     pub(super) fn new(question: &'a Question, cases: Vec<Case>, seed: u64, runner: Runner<'a, 'w>) -> Self {
-        Self { question, cases, seed, runner, curve: Vec::new() }
+        Self { question, cases, seed, runner, curve: Vec::new(), elsewhere: Vec::new() }
     }
 
     /// What was simulated so far, ascending.
@@ -118,6 +112,31 @@ impl<'a, 'w> Bench<'a, 'w> {
         self.cases.iter().filter_map(Case::assumption)
     }
 
+    /// The scenario that is asked about, if it is one.
+    pub(super) fn scenario(&self) -> Option<&ScenarioPath> {
+        match self.cases.first() {
+            Some(Case::Scenario(path)) => Some(path),
+            _ => None,
+        }
+    }
+
+    /// Whether these can be simulated behind `room` of `queue`.
+    ///
+    /// # Errors
+    /// What in the scenario does not allow it.
+    pub(super) fn check(&self, cases: &[Case], room: Room, queue: &str) -> Result<(), String> {
+        let first = |faults: Faults| faults.to_string().lines().next().unwrap_or_default().to_owned();
+        cases.iter().try_for_each(|case| {
+            let task = case.task(room, queue, self.seed).map_err(first)?;
+            check(&[task], &[Engine::Sim]).map_err(first)
+        })
+    }
+
+    /// The queue elsewhere on the path that was full behind a limit of `packets`.
+    pub(super) fn elsewhere(&self, packets: u64) -> Option<&Elsewhere> {
+        self.elsewhere.iter().find(|(limit, _)| *limit == packets).map(|(_, found)| found)
+    }
+
     /// Simulates those of `limits` that are not on the curve, on all cores; whether there were any.
     pub(super) fn add(&mut self, limits: &[u64]) -> Result<bool, ExperimentError> {
         let mut new: Vec<u64> = limits.to_vec();
@@ -127,30 +146,37 @@ impl<'a, 'w> Bench<'a, 'w> {
         if new.is_empty() {
             return Ok(false);
         }
-        let runs: Vec<Run<'_>> =
-            (new.iter().flat_map(|limit| self.cases.iter().map(move |case| (case, *limit))))
-                .map(|(case, packets)| Run { case, packets, queue: &self.question.queue })
-                .collect();
-        let points = self.simulate(&runs)?;
-        for points in points.chunks(self.cases.len()) {
-            let worse = points.iter().copied().reduce(Point::worse);
-            self.curve.extend(worse);
+        let runs: Vec<Run<'_>> = (new
+            .iter()
+            .flat_map(|limit| self.cases.iter().map(move |case| (case, *limit))))
+        .map(|(case, packets)| Run { case, room: Room::Packets(packets), queue: &self.question.queue })
+        .collect();
+        let found = self.simulate(&runs)?;
+        for (limit, found) in new.iter().zip(found.chunks(self.cases.len())) {
+            self.curve.extend(found.iter().map(|found| found.point).reduce(Point::worse));
+            let full = found.iter().find_map(|found| found.elsewhere.clone());
+            self.elsewhere.extend(full.map(|full| (*limit, full)));
         }
         self.curve.sort_by_key(|point| point.packets);
         Ok(true)
     }
 
     /// What each of `runs` does, in their order.
-    pub(super) fn simulate(&self, runs: &[Run<'_>]) -> Result<Vec<Point>, ExperimentError> {
+    pub(super) fn simulate(&self, runs: &[Run<'_>]) -> Result<Vec<Found>, ExperimentError> {
         self.runner.watched.need(runs.len());
-        let tasks = runs.iter().map(|run| run.case.task(run.packets, run.queue, self.seed));
+        let tasks = runs.iter().map(|run| run.case.task(run.room, run.queue, self.seed));
         let tasks = tasks.collect::<Result<Vec<Task>, Faults>>()?;
         let results = sweep(&tasks, Engine::Sim, &self.runner)?;
-        Ok(runs
-            .iter()
-            .zip(results)
-            .map(|(run, result)| run.case.point(run.packets, &result.summary))
-            .collect())
+        let found = |((run, task), summary): ((&Run<'_>, &Task), Summary)| {
+            let point = run.case.point(run.room.packets(), &summary).judged(self.question.target.get());
+            let slow = settling::climb(&task.resolved, &summary);
+            Found {
+                point: Point { unsettled: summary.trend.is_some() || slow.is_some(), ..point },
+                elsewhere: elsewhere::full(&task.resolved, &summary),
+                slow,
+            }
+        };
+        Ok(runs.iter().zip(&tasks).zip(results.into_iter().map(|result| result.summary)).map(found).collect())
     }
 
     /// So many limits between the last that misses the target and the next one.
@@ -166,10 +192,29 @@ impl<'a, 'w> Bench<'a, 'w> {
 }
 
 /// One simulation.
+#[derive(Clone, Copy)]
 pub(super) struct Run<'a> {
     pub(super) case: &'a Case,
-    pub(super) packets: u64,
+    pub(super) room: Room,
     pub(super) queue: &'a str,
+}
+
+/// What it found.
+#[derive(Clone)]
+pub(super) struct Found {
+    pub(super) point: Point,
+    pub(super) elsewhere: Option<Elsewhere>,
+    /// A policy whose rate of drops needs longer than the run.
+    pub(super) slow: Option<settling::Climb>,
+}
+
+/// The delay of a run's queue.
+pub(super) fn delay(summary: &Summary) -> Delay {
+    let of = |delay: crate::run::record::DelayStatistics| Delay {
+        mean: delay.mean,
+        p95: delay.percentiles.p95.unwrap_or(delay.mean),
+    };
+    summary.queueing_delay_s.map_or(Delay { mean: 0.0, p95: 0.0 }, of)
 }
 
 /// The whole number of packets at `share` of the way from `low` to `high` on a logarithmic axis.

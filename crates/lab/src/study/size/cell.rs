@@ -151,7 +151,8 @@ impl Bench<'_, '_> {
         let point = Point::at(self.question, packets);
         Point {
             ms: packets as f64 * self.question.packet.bits_f64() / best.air_bps * 1e3,
-            utilization: found.goodput.mean / best.goodput,
+            // The best is a mean of several limits, one of which may have a little more.
+            utilization: (found.goodput.mean / best.goodput).min(1.0),
             utilization_ci95: Some(found.goodput.half_width / best.goodput),
             queueing_delay_s: found.delay,
             loss_rate: found.loss.mean,
@@ -272,6 +273,7 @@ impl Bench<'_, '_> {
             sensitivity: self.variants(chosen)?,
             pareto: around::pareto(own.chain(others).collect()),
             trade_off: chosen.conflict.as_ref().map(|conflict| trade_off(question, conflict, &curve, at)),
+            remarks: Vec::new(),
             lines: lines(question, &recommended),
             proof: None,
             assumptions: self.assumptions(&recommended, &best),
@@ -394,9 +396,9 @@ impl Bench<'_, '_> {
         let mut assumptions = cautions(&self.base.resolved, recommended);
         assumptions.extend([
             format!(
-                "100 % of utilization are {:.3} Mbit/s of goodput: what the downloads have together behind {} to {last} packets",
+                "100 % of utilization are {:.3} Mbit/s of goodput: what the downloads have together behind {} packets",
                 best.goodput / 1e6,
-                best.from
+                if best.from == last { last.to_string() } else { format!("{} to {last}", best.from) }
             ),
             "the rate of a wireless cell depends on what the other stations send. So there is no bandwidth-delay product (bdp is null), and ms is the time in which the access point sends that number of packets at this load"
                 .into(),

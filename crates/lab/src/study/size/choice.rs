@@ -77,7 +77,7 @@ pub(super) fn choice(question: &Question, curve: &[Point]) -> Choice {
         (None, Some(_)) => scaled(scaled(least)),
         (None, None) => least.max(floor),
     };
-    let mut most = near(best - GAIN).max(recommended);
+    let mut most = near(best - GAIN).max(least);
     let mut conflict = None;
     let impossible = delay.is_some_and(|delay| delay.is_none_or(|delay| delay < least))
         || loss == Some(None)
@@ -92,7 +92,7 @@ pub(super) fn choice(question: &Question, curve: &[Point]) -> Choice {
     if impossible {
         conflict = Some(Conflict { utilization: met, delay: delay.flatten(), loss: loss.flatten() });
     }
-    Choice { least, recommended, most: most.max(recommended), conflict }
+    Choice { least, recommended, most: most.max(least), conflict }
 }
 
 /// The recommended limit is no smaller, in packets, unless a wished delay says so.
@@ -101,15 +101,15 @@ fn floor(question: &Question) -> u64 {
 }
 
 fn clump(question: &Question) -> f64 {
-    let sent = question.rate.volume(CLUMP).get() as f64 / question.packet.get() as f64;
-    sent.min(question.bdp_packets())
+    let sent = question.rate.volume(CLUMP).get() as f64 / question.mean_packet().get() as f64;
+    sent.min(question.bdp_limit())
 }
 
 /// Said where the recommended limit is that of clumps, and simulation alone would have less.
 pub(super) fn clumps(question: &Question, recommended: u64) -> Option<String> {
     let clump = clump(question);
     (recommended > FLOOR && recommended == clump.ceil() as u64).then(|| {
-        let holds = if clump < question.bdp_packets() {
+        let holds = if clump < question.bdp_limit() {
             format!("what the link carries in {CLUMP}")
         } else {
             "a bandwidth-delay product".into()

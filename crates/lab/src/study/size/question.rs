@@ -1,13 +1,18 @@
 //! What an operator asks: the link, the flows over it, and what is wished of them.
 
+mod ends;
+mod mix;
+
+pub use ends::Ends;
+pub use mix::Mix;
+
 use super::hosts::Hosts;
-use crate::run::resolve::{KERNEL_CONTROLS, Resolved, ResolvedFlow};
+use crate::run::resolve::{KERNEL_CONTROLS, Resolved};
+use link::queue::Settings;
 use model::rules::bandwidth_delay_product;
 use scenario::did_you_mean;
 use serde::Serialize;
-use std::fmt;
-use std::str::FromStr;
-use units::{Bytes, Complaint, Fraction, Rate, Span, TextError};
+use units::{Bytes, Complaint, Fraction, Rate, Span};
 
 /// Where a queue stands, for an operator who does not know the number of flows: how many greedy ones to expect there.
 pub const PLACES: [(&str, Ends<u64>); 3] = [
@@ -25,7 +30,7 @@ pub const TARGET: f64 = 0.99;
 pub const PACKET: Bytes = Bytes::new(1500);
 
 /// More flows than this take more memory than most machines have.
-const MOST_FLOWS: u64 = 1_000_000;
+pub(super) const MOST_FLOWS: u64 = 1_000_000;
 /// Below this a packet takes seconds.
 const LEAST_RATE: Rate = Rate::from_bps(10_000);
 /// The sizes of a segment that a scenario may have and that carry data.
@@ -33,225 +38,6 @@ const PACKETS: (u64, u64) = (64, 65_535);
 
 /// The RTTs of so few flows are spread by rule: drawn ones would be luck. A flow alone has the longest.
 pub(super) const FEW: u64 = 50;
-
-/// Controls that do not fill a link by themselves: one needs a window, two need routers that tell them their rate.
-const NEEDY: [&str; 3] = ["fixed", "xcp", "rcp"];
-
-/// From the least to the most: written as `20ms..80ms`, or as one value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ends<T> {
-    /// The least.
-    pub least: T,
-    /// The most.
-    pub most: T,
-}
-
-impl<T: Copy + PartialEq> Ends<T> {
-    /// One value.
-    pub const fn at(value: T) -> Self {
-        Self { least: value, most: value }
-    }
-
-    /// Whether there is one value only.
-    pub fn is_one(&self) -> bool {
-        self.least == self.most
-    }
-}
-
-impl Ends<Span> {
-    /// The mean of a uniform spread.
-    #[must_use]
-    pub fn mean(&self) -> Span {
-        Span::from_nanos(self.least.as_nanos().midpoint(self.most.as_nanos()))
-    }
-
-    /// The upper ends of `count` equal parts, ascending.
-    pub(super) fn spread(self, count: u64) -> impl Iterator<Item = Span> {
-        let width = self.most.saturating_sub(self.least);
-        (1..=count).map(move |part| self.least + width.scale(part as f64 / count as f64))
-    }
-}
-
-/// What can have a least and a most.
-pub trait Value: Copy + PartialOrd + fmt::Display {
-    /// Reads one value.
-    ///
-    /// # Errors
-    /// What was found and what is accepted.
-    fn read(text: &str) -> Result<Self, Complaint>;
-}
-
-impl Value for Span {
-    fn read(text: &str) -> Result<Self, Complaint> {
-        text.parse().map_err(|error: TextError| Complaint::new("", error.to_string()))
-    }
-}
-
-impl Value for u64 {
-    fn read(text: &str) -> Result<Self, Complaint> {
-        let accepted = "a whole number such as 100, or a range such as 100..500";
-        text.parse()
-            .map_err(|_| Complaint::new("", format!("\"{text}\" is no whole number")).accepted(accepted))
-    }
-}
-
-impl<T: Value> FromStr for Ends<T> {
-    type Err = Complaint;
-
-    fn from_str(text: &str) -> Result<Self, Complaint> {
-        let Some((least, most)) = text.split_once("..") else { return T::read(text.trim()).map(Self::at) };
-        let (least, most) = (T::read(least.trim())?, T::read(most.trim())?);
-        if least > most {
-            return Err(Complaint::new("", format!("{least} before {most}"))
-                .accepted("the least first, then the most")
-                .help(format!("write {most}..{least}")));
-        }
-        Ok(Self { least, most })
-    }
-}
-
-impl<T: fmt::Display + PartialEq + Copy> fmt::Display for Ends<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.is_one() {
-            true => self.least.fmt(f),
-            false => write!(f, "{}..{}", self.least, self.most),
-        }
-    }
-}
-
-/// Which controls the flows have: `cubic`, or `cubic:80%,bbr:20%` of the flows.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Mix(Vec<(String, f64)>);
-
-impl Mix {
-    /// All flows with one control.
-    #[must_use]
-    pub fn only(control: &str) -> Self {
-        Self(vec![(control.into(), 1.0)])
-    }
-
-    /// Of shares that are counted.
-    #[must_use]
-    pub fn counted(counts: &[(String, u64)]) -> Self {
-        let all: u64 = counts.iter().map(|(_, count)| count).sum();
-        Self(counts.iter().map(|(control, count)| (control.clone(), *count as f64 / all as f64)).collect())
-    }
-
-    /// As these flows have it.
-    pub(super) fn of_flows(flows: &[&ResolvedFlow]) -> Self {
-        let mut counts: Vec<(String, u64)> = Vec::new();
-        for flow in flows {
-            match counts.iter_mut().find(|(control, _)| *control == flow.control) {
-                Some((_, count)) => *count += 1,
-                None => counts.push((flow.control.clone(), 1)),
-            }
-        }
-        Self::counted(&counts)
-    }
-
-    /// Each control and its share of the flows, which add to 1.
-    #[must_use]
-    pub fn shares(&self) -> &[(String, f64)] {
-        &self.0
-    }
-
-    /// How many of `flows` have each control: one at least, and together `flows` or, of fewer flows than controls, one each.
-    #[must_use]
-    pub fn counts(&self, flows: u64) -> Vec<(&str, u64)> {
-        let mut counts: Vec<(&str, u64)> = Vec::new();
-        let (mut share, mut given) = (0.0, 0);
-        for (control, of) in &self.0 {
-            share += of;
-            let count = ((share * flows as f64).round() as u64).saturating_sub(given);
-            given += count;
-            counts.push((control, count));
-        }
-        while let Some(none) = counts.iter().position(|(_, count)| *count == 0) {
-            counts[none].1 = 1;
-            if let Some((_, largest)) =
-                counts.iter_mut().max_by_key(|(_, count)| *count).filter(|most| most.1 > 1)
-            {
-                *largest -= 1;
-            }
-        }
-        counts
-    }
-
-    /// Whether some flows have `control`.
-    #[must_use]
-    pub fn has(&self, control: &str) -> bool {
-        self.0.iter().any(|(name, _)| name == control)
-    }
-
-    /// The mix with `new` in place of `old`.
-    #[must_use]
-    pub fn instead(&self, old: &str, new: &str) -> Self {
-        let rename = |name: &String| if name == old { new.to_owned() } else { name.clone() };
-        let mut shares: Vec<(String, f64)> = Vec::new();
-        for (name, share) in self.0.iter().map(|(name, share)| (rename(name), share)) {
-            match shares.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, sum)) => *sum += share,
-                None => shares.push((name, *share)),
-            }
-        }
-        Self(shares)
-    }
-}
-
-impl FromStr for Mix {
-    type Err = Complaint;
-
-    fn from_str(text: &str) -> Result<Self, Complaint> {
-        let known = cc::registry::CONTROLS.iter().map(|control| control.name);
-        let known: Vec<&str> = known.filter(|name| !NEEDY.contains(name)).collect();
-        let accepted = "a control such as cubic, or shares such as cubic:80%,bbr:20%";
-        let mut shares: Vec<(String, f64)> = Vec::new();
-        for part in text.split(',') {
-            let (name, share) = match part.split_once(':') {
-                Some((name, share)) => {
-                    let share = share
-                        .trim()
-                        .parse::<Fraction>()
-                        .map_err(|error| Complaint::new(part, error.to_string()))?;
-                    (name.trim(), share.get())
-                }
-                None if text.contains(',') => {
-                    return Err(Complaint::new("", format!("\"{part}\" without a share")).accepted(accepted));
-                }
-                None => (part.trim(), 1.0),
-            };
-            if !known.contains(&name) {
-                let help = did_you_mean(name, known.clone());
-                let unknown =
-                    Complaint::new("", format!("unknown control \"{name}\"")).accepted(known.join(", "));
-                return Err(Complaint { help, ..unknown });
-            }
-            if share <= 0.0 || shares.iter().any(|(other, _)| other == name) {
-                let found = if share <= 0.0 { "a share of nothing" } else { "a second share" };
-                return Err(Complaint::new("", format!("{found} for \"{name}\""))
-                    .accepted("each control once, with a share above 0"));
-            }
-            shares.push((name.into(), share));
-        }
-        let sum: f64 = shares.iter().map(|(_, share)| share).sum();
-        if (sum - 1.0).abs() > 0.005 {
-            return Err(Complaint::new("", format!("shares that add to {:.1}%", sum * 100.0))
-                .accepted("shares that add to 100%"));
-        }
-        shares.iter_mut().for_each(|(_, share)| *share /= sum);
-        Ok(Self(shares))
-    }
-}
-
-impl fmt::Display for Mix {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let [(control, _)] = &self.0[..] {
-            return f.write_str(control);
-        }
-        let part = |(control, share): &(String, f64)| format!("{control}:{:.0}%", share * 100.0);
-        f.write_str(&self.0.iter().map(part).collect::<Vec<_>>().join(","))
-    }
-}
 
 /// What an operator asks.
 #[derive(Clone, Debug, PartialEq)]
@@ -268,6 +54,10 @@ pub struct Question {
     pub hosts: Hosts,
     /// A full packet.
     pub packet: Bytes,
+    /// The mean packet that comes to the queue; `None`: all are full.
+    pub mean: Option<Bytes>,
+    /// The mean rate of unresponsive cross traffic over the link.
+    pub unresponsive: Rate,
     /// The mean utilization that is wished.
     pub target: Fraction,
     /// The longest queueing delay that is wished, for 95 % of the time.
@@ -276,6 +66,10 @@ pub struct Question {
     pub max_loss: Option<Fraction>,
     /// The queue policy.
     pub queue: String,
+    /// What is turned of it.
+    pub settings: Settings,
+    /// Whether the flows negotiate ECN.
+    pub ecn: bool,
     /// The wireless cell whose access point has the queue. `rate` is then what a download alone would have.
     pub cell: Option<InCell>,
 }
@@ -313,10 +107,14 @@ impl Question {
             mix: Mix::only(CONTROL),
             hosts: Hosts::linux(CONTROL),
             packet: PACKET,
+            mean: None,
+            unresponsive: Rate::ZERO,
             target: Fraction::new(TARGET).expect("a share"),
             max_delay: None,
             max_loss: None,
             queue: link::queue::DROP_TAIL.into(),
+            settings: Settings::default(),
+            ecn: false,
             cell: None,
         }
     }
@@ -343,8 +141,12 @@ impl Question {
             flows: Ends::at(greedy.len() as u64),
             mix: Mix::of_flows(&greedy),
             hosts: Hosts::of_flows(&greedy),
-            packet: resolved.segment(),
+            packet: greedy.iter().map(|flow| flow.segment()).max().unwrap_or(PACKET),
+            mean: Some(resolved.queue.mean_packet),
+            unresponsive: resolved.unresponsive(),
             queue: resolved.queue.policy.clone(),
+            settings: resolved.queue.settings,
+            ecn: greedy.iter().any(|flow| flow.transport.ecn),
             ..Self::of(resolved.link.rate)
         })
     }
@@ -408,15 +210,38 @@ impl Question {
         bandwidth_delay_product(self.rate, self.rtt.mean())
     }
 
-    /// The same in packets.
+    /// The same in full packets, as windows count them.
     #[must_use]
     pub fn bdp_packets(&self) -> f64 {
         self.bdp().get() as f64 / self.packet.get() as f64
     }
 
-    /// Packets under way on a full link without a queue, those in hosts as well, at most.
-    pub(super) fn pipe_packets(&self) -> f64 {
-        self.bdp_packets() * (1.0 + self.hosts.most_held() / self.rtt.mean().as_secs_f64())
+    /// The mean packet that comes to the queue.
+    #[must_use]
+    pub fn mean_packet(&self) -> Bytes {
+        self.mean.unwrap_or(self.packet)
+    }
+
+    /// Whether packets of several lengths come to the queue, so that a limit in packets is another than one in bytes.
+    #[must_use]
+    pub fn is_mixed(&self) -> bool {
+        self.mean_packet() != self.packet
+    }
+
+    /// How many packets of the mean length are as long as a full one.
+    pub(super) fn mean_per_full(&self) -> f64 {
+        self.packet.get() as f64 / self.mean_packet().get() as f64
+    }
+
+    /// The limit, in packets of the mean length, that holds a bandwidth-delay product.
+    #[must_use]
+    pub fn bdp_limit(&self) -> f64 {
+        self.bdp_packets() * self.mean_per_full()
+    }
+
+    /// The limit that holds what is under way on a full link without a queue, in hosts as well, at most.
+    pub(super) fn pipe_limit(&self) -> f64 {
+        self.bdp_limit() * (1.0 + self.hosts.most_held() / self.rtt.mean().as_secs_f64())
     }
 
     /// Packets that each of `flows` has under way where they fill the link without a queue.
@@ -436,10 +261,10 @@ impl Question {
         each.sum::<f64>() / flows as f64 / self.rtt.mean().as_secs_f64()
     }
 
-    /// The time in which the link sends `packets`.
+    /// The time in which the link sends `packets` of the mean length.
     #[must_use]
     pub fn drain(&self, packets: f64) -> f64 {
-        packets * self.packet.bits_f64() / self.rate.as_bps_f64()
+        packets * self.mean_packet().bits_f64() / self.rate.as_bps_f64()
     }
 
     /// Whether the kernel has all of these controls.

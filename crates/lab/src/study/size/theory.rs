@@ -24,6 +24,8 @@ const SMALL_WINDOW: f64 = 10.0;
 const BBR_BURSTS: f64 = 2.0;
 /// Hosts that hold packets for this share of the path's round trip or more are spoken of.
 const MUCH_HELD: f64 = 0.1;
+/// Answers of theory that differ by this factor are both said.
+const FAR_APART: f64 = 2.0;
 /// Standard deviations of a normal distribution that 95 % stay below.
 const P95: f64 = 1.645;
 /// Segments that CUBIC's cubic grows in a second cubed `[rfc9438:5]`.
@@ -90,9 +92,12 @@ fn loss(control: &str, window: f64, rtt: f64, buffer: f64) -> f64 {
 /// What theory expects of a limit of `packets`, for `flows`.
 pub(super) fn expected(question: &Question, flows: u64, packets: u64) -> Point {
     let point = Point::at(question, packets);
+    // Windows count full packets.
+    let packets = ((packets as f64 / question.mean_per_full()).round() as u64).max(1);
+    let full = |packets: f64| question.drain(packets * question.mean_per_full());
     let path = question.rtt.mean().as_secs_f64() * question.reach(flows);
     // A receiver sleeps while packets of its flow wait in the queue: half full in the mean.
-    let round = path + question.drain(packets as f64) / 2.0;
+    let round = path + full(packets as f64) / 2.0;
     let rtt = path + question.hosts.held(round, flows);
     let reach = rtt / question.rtt.mean().as_secs_f64();
     let buffer = packets as f64 / (question.bdp_packets() * reach);
@@ -192,6 +197,34 @@ pub(super) fn policy(question: &Question) -> Option<String> {
     })
 }
 
+/// The line about the cross traffic that theory leaves out, where there is some.
+pub(super) fn traffic(question: &Question) -> Option<String> {
+    (question.unresponsive > Rate::ZERO).then(|| {
+        format!(
+            "theory leaves out the cross traffic of {}, and knows only the mean length of its packets, {} with the flows'",
+            question.unresponsive,
+            question.mean_packet()
+        )
+    })
+}
+
+/// Least limits by theory with windows all in step, nearly, and all out of it; said where they lie far apart, since
+/// simulation may have either.
+pub(super) fn range(question: &Question, least: u64) -> Option<String> {
+    let rule = |name: &str| {
+        let found = rules(question).into_iter().find(|rule| rule.name == name);
+        found.and_then(|rule| rule.packets)
+    };
+    let windows = rule("many flows, least").into_iter().chain(rule("fixed point"));
+    let nearest = windows.min().filter(|_| question.flows.least > IN_STEP)?;
+    (least as f64 >= FAR_APART * nearest as f64).then(|| {
+        format!(
+            "by theory the least limit is {least} packets if one flow of {IN_STEP} is out of step with the others, and about {nearest} if \
+             all are: simulation may find as little or less. Leave out --quick to simulate"
+        )
+    })
+}
+
 /// The doubt about timeouts, for windows that are too small to be without.
 pub(super) fn small_windows(question: &Question) -> Option<String> {
     let window = question.window(question.flows.most);
@@ -234,7 +267,7 @@ fn count(flows: u64) -> u32 {
 
 /// What the rules say. Each is asked for the least number of flows, which needs the most.
 pub(super) fn rules(question: &Question) -> Vec<Rule> {
-    let (flows, bdp, target) = (question.flows.least, question.bdp_packets(), question.target.get());
+    let (flows, bdp, target) = (question.flows.least, question.bdp_limit(), question.target.get());
     let whole = |packets: f64| packets.is_finite().then_some(packets.ceil() as u64);
     let rtt = question.rtt.mean().as_secs_f64();
     let mut rules = vec![Rule {
@@ -257,11 +290,14 @@ pub(super) fn rules(question: &Question) -> Vec<Rule> {
         name: "BDP / sqrt(n)".into(),
         packets: whole(
             sqrt_n_buffer(question.rate, question.rtt.mean(), count(flows)).get() as f64
-                / question.packet.get() as f64,
+                / question.mean_packet().get() as f64,
         ),
         source: "Appenzeller, Keslassy and McKeown 2004",
         fits: flows >= MANY,
-        because: format!("{flows} windows out of step; the source asks for some hundreds"),
+        because: match flows {
+            1 => "one window, with which no other is out of step; the source asks for some hundreds".into(),
+            _ => format!("{flows} windows out of step; the source asks for some hundreds"),
+        },
     });
     // The control with the deepest decrease needs the most.
     if let Some(kept) = kept.reduce(f64::min) {
@@ -278,7 +314,9 @@ pub(super) fn rules(question: &Question) -> Vec<Rule> {
     let (window, share) = (question.window(flows), Fraction::new(target).unwrap_or(Fraction::ONE));
     rules.push(Rule {
         name: "O(log W)".into(),
-        packets: tiny_buffer(share, window.max(1.0), share).ok().and_then(whole),
+        packets: tiny_buffer(share, window.max(1.0), share)
+            .ok()
+            .and_then(|packets| whole(packets * question.mean_per_full())),
         source: "Enachescu, Ganjali, Goel, McKeown and Roughgarden 2006",
         fits: false,
         because: "paced flows that are limited elsewhere and offer the target's load; greedy flows offer more than any link has".into(),
@@ -321,7 +359,7 @@ fn fixed_point(question: &Question, flows: u64) -> Option<Rule> {
     }
     Some(Rule {
         name: "fixed point".into(),
-        packets: reached.then_some(high),
+        packets: reached.then_some((high as f64 * question.mean_per_full()).ceil() as u64),
         source: "Barman, Smaragdakis and Matta 2004",
         fits: false,
         because:
@@ -332,7 +370,7 @@ fn fixed_point(question: &Question, flows: u64) -> Option<Rule> {
 
 /// The rules for one flow of `control`, least and mean.
 fn of_one(question: &Question, control: &str, flows: u64, rtt: f64) -> Vec<Rule> {
-    let (bdp, target) = (question.bdp_packets(), question.target.get());
+    let (bdp, target) = (question.bdp_limit(), question.target.get());
     let (least, mean) = match behaviour(control, question.window(flows), rtt) {
         Behaviour::Bbr => {
             (single_flow::bbr_buffer_for_least(target), single_flow::bbr_buffer_for_mean(target))

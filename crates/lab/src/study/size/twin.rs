@@ -6,7 +6,8 @@
 //! of round trips between losses over the window stays. docs/guide/size.md has how far twins are from what they stand
 //! for (`scripts/size-twins`).
 
-use super::answer::Point;
+use super::answer::{Delay, Point};
+use super::bench::Case;
 use super::question::{Ends, FEW, Question};
 use super::theory::{Behaviour, behaviour, period};
 use crate::run::record::Summary;
@@ -52,6 +53,16 @@ pub(super) struct Twin {
     /// Seconds before measurement, and of measurement.
     warmup: f64,
     measured: f64,
+    /// Seconds that the warm-up is longer, for what settles late.
+    later: f64,
+}
+
+/// The least and the greatest number of flows of a question, with about `packets` to simulate.
+pub(super) fn cases(question: &Question, packets: f64) -> Vec<Case> {
+    let ends = question.flows;
+    let flows = if ends.is_one() { vec![ends.least] } else { vec![ends.least, ends.most] };
+    let each = packets / flows.len() as f64;
+    flows.into_iter().map(|flows| Case::Twin(Twin::of(question, flows, each))).collect()
 }
 
 impl Twin {
@@ -66,6 +77,7 @@ impl Twin {
             stretch: 1.0,
             warmup: 0.0,
             measured: 0.0,
+            later: 0.0,
         };
         let cycles = |of: f64, twin: &mut Self| {
             twin.take_time(of);
@@ -96,6 +108,13 @@ impl Twin {
         let affordable = cycles(few, &mut twin).min(1.0);
         twin.measured = (twin.measured * affordable).max(ROUNDS * twin.rtt());
         twin
+    }
+
+    /// Measured for as long, but later: see [`super::bench::Case::later`].
+    pub(super) fn later(&self, seconds: Option<f64>, most: f64) -> Option<Self> {
+        let warmup = seconds.map_or(self.warmup + self.measured, |seconds| 1.2 * seconds + self.warmup);
+        let later = Self { later: warmup - self.warmup, ..self.clone() };
+        (later.packets() <= most).then_some(later)
     }
 
     /// Smaller windows.
@@ -136,7 +155,7 @@ impl Twin {
     }
 
     fn packets(&self) -> f64 {
-        self.rate() * (self.warmup + self.measured)
+        self.rate() * (self.warmup + self.later + self.measured)
     }
 
     fn is_whole(&self) -> bool {
@@ -163,13 +182,11 @@ impl Twin {
         let full = self.question.window(self.stands_for);
         let rarer = if self.has_bbr() { 1.0 } else { (self.window / full).powi(2) };
         let (utilization, half) = (summary.utilization.unwrap_or_default(), summary.utilization_ci95);
-        let delay = summary
-            .queueing_delay_s
-            .map_or((0.0, 0.0), |delay| (delay.mean, delay.percentiles.p95.unwrap_or(delay.mean)));
+        let delay = super::bench::delay(summary);
         Point {
             utilization,
             utilization_ci95: half,
-            queueing_delay_s: super::answer::Delay { mean: delay.0 * scale, p95: delay.1 * scale },
+            queueing_delay_s: Delay { mean: delay.mean * scale, p95: delay.p95 * scale },
             loss_rate: summary.loss_rate.unwrap_or_default() * rarer,
             loss_rate_ci95: summary.loss_rate_ci95.map(|half| half * rarer),
             ..point
@@ -212,8 +229,8 @@ impl Twin {
             self.stands_for,
             question.rate,
             question.rtt,
-            time(self.warmup + self.measured),
-            time(self.warmup),
+            time(self.warmup + self.later + self.measured),
+            time(self.warmup + self.later),
             Span::from_nanos(rtt.least.as_nanos() / 2),
         );
         // After slow start each has about its share, so that no overflow is to be waited for.

@@ -100,10 +100,12 @@ pub(super) fn lines(question: &Question, point: &Point) -> Vec<Line> {
     let packets = point.packets;
     let mut lines = vec![
         Line {
+            says: String::new(),
             system: "Linux, mac80211's queues (FQ-CoDel; all stations and categories together)",
             line: format!("iw phy PHY set txq limit {packets}"),
         },
         Line {
+            says: String::new(),
             system: "Linux, a driver without mac80211's queues",
             line: format!("tc qdisc replace dev DEV root pfifo limit {packets}"),
         },
@@ -114,6 +116,7 @@ pub(super) fn lines(question: &Question, point: &Point) -> Vec<Line> {
         .as_ref()
         .and_then(|cell| ["vo", "vi", "be", "bk"].iter().position(|name| *name == cell.category));
     lines.extend(number.map(|number| Line {
+        says: String::new(),
         system: "Linux, the airtime limits that \"fq-codel, airtime limits\" has (its default)",
         line: format!("echo {number} 5000 12000 > /sys/kernel/debug/ieee80211/PHY/aql_txq_limit"),
     }));

@@ -116,6 +116,7 @@ fn the_recommended_limit_holds_clumps_of_flows_that_share_a_machine() {
         |rtt| Question { rtt: super::super::Ends::at(rtt), ..Question::of(Rate::from_bps(1_000_000_000)) };
     let far = choice(&fast(Span::from_millis(40)), &low);
     assert_eq!((far.least, far.recommended), (20, 167), "2 ms");
+    assert_eq!(far.most, 40, "more than that gains less than 0.1 points, whatever is recommended");
     let near = fast(Span::from_micros(600));
     let chosen = choice(&near, &low);
     assert_eq!(chosen.recommended, 50, "no more than a bandwidth-delay product");

@@ -1,0 +1,132 @@
+//! A scenario as the path that is simulated: its own flows, traffic, hosts, ECN and way back. Only what a row is about
+//! is set anew.
+
+use super::answer::Point;
+use super::bench::{Room, delay};
+use super::question::Question;
+use crate::run::record::Summary;
+use crate::run::resolve::ResolvedFlow;
+use crate::study::task::Task;
+use scenario::{Direction, Document, Faults};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use units::Span;
+
+/// The scenario, with what a row sets.
+#[derive(Clone)]
+pub(super) struct ScenarioPath {
+    document: Arc<Document>,
+    base: Arc<Task>,
+    /// The table of the tight link's queue.
+    queue: String,
+    question: Box<Question>,
+    set: Vec<(String, String)>,
+}
+
+impl ScenarioPath {
+    pub(super) fn of(document: &Document, question: &Question) -> Result<Self, Faults> {
+        let document = Arc::new(document.clone());
+        let base = Task::at(&document, Vec::new())?;
+        let tight = &base.resolved.links[base.resolved.tight];
+        let queue = match (base.resolved.is_network(), tight.direction) {
+            (false, _) => "link.queue".into(),
+            (true, Direction::Forward) => format!("link.{}.queue", tight.name),
+            (true, Direction::Reverse) => format!("link.{}.reverse.queue", tight.name),
+        };
+        Ok(Self {
+            document,
+            base: Arc::new(base),
+            queue,
+            question: Box::new(question.clone()),
+            set: Vec::new(),
+        })
+    }
+
+    pub(super) fn task(&self, room: Room, queue: &str) -> Result<Task, Faults> {
+        let limit = match room {
+            Room::Packets(packets) => format!("{packets} packets"),
+            Room::Bytes(packets) => format!("{} B", self.question.mean_packet().get() * packets),
+        };
+        let mut point = self.set.clone();
+        // Another policy has none of the settings of the scenario's own.
+        point.push(if queue == self.question.queue {
+            (format!("{}.limit", self.queue), limit)
+        } else {
+            (self.queue.clone(), format!("{{ kind = \"{queue}\", limit = \"{limit}\" }}"))
+        });
+        Task::at(&self.document, point)
+    }
+
+    pub(super) fn point(&self, packets: u64, summary: &Summary) -> Point {
+        Point {
+            utilization: summary.utilization.unwrap_or_default(),
+            utilization_ci95: summary.utilization_ci95,
+            queueing_delay_s: delay(summary),
+            loss_rate: summary.loss_rate.unwrap_or_default(),
+            loss_rate_ci95: summary.loss_rate_ci95,
+            ..Point::at(&self.question, packets)
+        }
+    }
+
+    /// The same path with these keys.
+    fn with(&self, set: Vec<(String, String)>) -> Self {
+        Self { set, ..self.clone() }
+    }
+
+    /// Its greedy flows over the tight link, by table.
+    fn entries(&self) -> BTreeMap<usize, Vec<&ResolvedFlow>> {
+        let mut entries: BTreeMap<usize, Vec<_>> = BTreeMap::new();
+        for flow in self.base.resolved.greedy() {
+            entries.entry(flow.entry).or_default().push(flow);
+        }
+        entries
+    }
+
+    /// With `times` the greedy flows, as near as whole flows of each table come.
+    pub(super) fn with_flows(&self, times: f64) -> Self {
+        let (mut before, mut given, mut set) = (0.0, 0, Vec::new());
+        for (entry, flows) in self.entries() {
+            before += flows.len() as f64 * times;
+            let count = (before as u64).saturating_sub(given);
+            given += count;
+            set.push((format!("flow.{entry}.count"), count.to_string()));
+        }
+        self.with(set)
+    }
+
+    /// With round trips of `times` as long without a queue.
+    pub(super) fn with_rtt(&self, times: u64) -> Self {
+        let one = |(entry, flows): (usize, Vec<&ResolvedFlow>)| {
+            let rtts: Vec<String> =
+                flows.iter().map(|flow| format!("\"{}\"", flow.base_rtt * times)).collect();
+            let value = if rtts.len() == 1 { rtts[0].clone() } else { format!("[{}]", rtts.join(", ")) };
+            (format!("flow.{entry}.rtt"), value)
+        };
+        self.with(self.entries().into_iter().map(one).collect())
+    }
+
+    /// With `new` in place of the control `old`.
+    pub(super) fn with_control(&self, old: &str, new: &str) -> Self {
+        let tables = self.entries().into_iter().filter(|(_, flows)| flows[0].control == old);
+        self.with(tables.map(|(entry, _)| (format!("flow.{entry}.control"), new.to_owned())).collect())
+    }
+
+    /// With this policy and limit at another queue.
+    pub(super) fn with_queue(&self, table: &str, policy: &str, limit: &str) -> Self {
+        let queue = format!("{{ kind = \"{policy}\", limit = \"{limit}\" }}");
+        self.with(vec![(format!("{table}.queue"), queue)])
+    }
+
+    /// Measured for as long, but later: see [`super::bench::Case::later`].
+    pub(super) fn later(&self, seconds: Option<f64>, most: f64) -> Option<Self> {
+        let resolved = &self.base.resolved;
+        let (warmup, end) = (resolved.warmup.as_secs_f64(), resolved.end?.as_secs_f64());
+        let warmup_later = seconds.map_or(end, |seconds| 1.2 * seconds + warmup);
+        let end = warmup_later + end - warmup;
+        let rate = resolved.link.rate.as_bps_f64() / self.question.mean_packet().bits_f64();
+        let mut set = self.set.clone();
+        set.push(("duration".into(), Span::from_secs_f64(end).to_string()));
+        set.push(("warmup".into(), Span::from_secs_f64(warmup_later).to_string()));
+        (rate * end <= most).then(|| self.with(set))
+    }
+}
