@@ -155,6 +155,7 @@ impl<'a> Control<'a> {
             }
             ToReceiver::Counted(counted) => self.announced(counted)?,
             ToReceiver::Report(report) => *locked(&self.sender.report) = report,
+            ToReceiver::Limits(limits) => *locked(&self.sender.limits) = Some(limits),
             ToReceiver::Complete { offers, failed } => {
                 if offers != self.offers {
                     let reason = format!("it says that it made {offers} offers, and {} came", self.offers);
