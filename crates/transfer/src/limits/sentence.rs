@@ -50,8 +50,9 @@ impl fmt::Display for Limits {
             ),
             LimitedBy::SlowStart => {
                 let round_trip = self.measured.least_rtt.rounded();
+                let until = if self.retransmits > 0 { "" } else { ", and nothing was lost" };
                 let need = match way_out {
-                    Advice::Rounds(rounds) => {
+                    Advice::Rounds(rounds) if self.measured.streams == 1 => {
                         let all = self.measured.bytes.rounded();
                         format!(" From ten segments on, {all} need {rounds} round trips of {round_trip}.")
                     }
@@ -59,8 +60,7 @@ impl fmt::Display for Limits {
                 };
                 write!(
                     formatter,
-                    "It was limited by slow start, not by the path: {percent} % of the time the window still grew, and \
-                     nothing was lost.{need}"
+                    "It was limited by slow start, not by the path: {percent} % of the time the window still grew{until}.{need}"
                 )
             }
             LimitedBy::ReceiveWindow if self.sized => write!(

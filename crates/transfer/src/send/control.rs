@@ -35,7 +35,7 @@ pub(super) fn serve(
     let now = transfer.clock.now();
     let said = (Counted::default(), now);
     let mut control =
-        Control { transfer, count, observer, heard: now, failures: 0, said, all: None, before: None, meter: Meter::default() };
+        Control { transfer, count, observer, heard: now, failures: 0, said, all: None, there: None, meter: Meter::default() };
     let mut inlet = Inlet::new(&transfer.control);
     // Nothing can be said any more; the receiver may have said why.
     let mut broken: Option<TransferError> = None;
@@ -91,8 +91,9 @@ struct Control<'a> {
     said: (Counted, Time),
     /// Entries and bytes, once all are counted.
     all: Option<(u64, u64)>,
-    /// Bytes that the receiver's kernel has, when, and their rate.
-    before: Option<(Time, u64, f64)>,
+    /// Bytes that the receiver's kernel has, when, and their rate. Not the receiver's bytes: files that it had already
+    /// are no progress, and its disk may take much at once.
+    there: Option<(Time, u64, f64)>,
     meter: Meter,
 }
 
@@ -115,6 +116,15 @@ impl Control<'_> {
     /// What the kernel says of the data connections, which is kept.
     fn read(&mut self) -> (Report, LimitTimes) {
         let (report, limits) = self.meter.read(self.transfer);
+        let now = self.transfer.clock.now();
+        let there = report.streams.iter().map(|stream| stream.acknowledged).fold(0, u64::saturating_add);
+        let rate_bps = self.there.map_or(0.0, |(then, before, rate)| {
+            let passed = now.since(then).as_secs_f64().max(1e-3);
+            let last = there.saturating_sub(before) as f64 * 8.0 / passed;
+            // Three quarters of it within half a second: steady enough to read.
+            (rate * 3.0 + last) / 4.0
+        });
+        self.there = Some((now, there, rate_bps));
         let mut last = locked(&self.transfer.last);
         (last.1, last.2) = (report.clone(), limits);
         (report, limits)
@@ -235,19 +245,7 @@ impl Control<'_> {
             shown(&mut entry.reason);
         }
         let now = self.transfer.clock.now();
-        let report = locked(&self.transfer.last).1.clone();
-        // Not the receiver's bytes: files that it had already are no progress, and its disk may take much at once.
-        let there = report.streams.iter().map(|stream| stream.acknowledged).fold(0, u64::saturating_add);
-        let rate_bps = match self.before {
-            Some((then, bytes, rate)) => {
-                let passed = now.since(then).as_secs_f64().max(1e-3);
-                let last = there.saturating_sub(bytes) as f64 * 8.0 / passed;
-                // Half of it within two reports: steady enough to read.
-                (rate + last) / 2.0
-            }
-            None => 0.0,
-        };
-        self.before = Some((now, there, rate_bps));
+        let rtt = locked(&self.transfer.last).1.streams.first().map(|stream| Span::from_nanos(stream.rtt));
         let elapsed = now.since(self.transfer.began);
         {
             let mut last = locked(&self.transfer.last);
@@ -262,8 +260,8 @@ impl Control<'_> {
             bytes: progress.bytes,
             all_entries: self.all.map(|all| all.0),
             all_bytes: self.all.map(|all| all.1),
-            rate_bps,
-            rtt: report.streams.first().map(|stream| Span::from_nanos(stream.rtt)).filter(|&rtt| rtt > Span::ZERO),
+            rate_bps: self.there.map_or(0.0, |(_, _, rate)| rate),
+            rtt: rtt.filter(|&rtt| rtt > Span::ZERO),
             window: progress.window.map(Bytes::new),
             phase: progress.phase,
             reason: progress.reason,

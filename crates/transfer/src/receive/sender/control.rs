@@ -319,10 +319,11 @@ impl<'a> Control<'a> {
         if self.consent.is_asking() {
             self.sender.standing.touch();
         }
-        let last = shown.saturating_sub(self.told_bytes) as f64 * 8.0 / passed;
+        // Files that were there before are no progress.
+        let last = counts.came.saturating_sub(self.told_bytes) as f64 * 8.0 / passed;
         // Half of it within two looks: steady enough to read.
         self.rate_bps = (self.rate_bps + last) / 2.0;
-        (self.told, self.told_bytes) = (now, shown);
+        (self.told, self.told_bytes) = (now, counts.came);
         let progress = self.progress(counts);
         let report = locked(&self.sender.report).clone();
         let elapsed = now.since(self.began);
