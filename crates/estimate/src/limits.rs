@@ -1,10 +1,15 @@
 //! [`LimitedBy`]: what limited a transfer, from where its time went.
 //!
 //! The two programs know what their threads waited for: the network, a disk, a limit, something to do. If they waited
-//! for the network, the sender's kernel knows the cause (`TCP_INFO`). The cause is the receive window, the sender's
-//! own send buffer, or else the congestion window. So the question is answered from the outside in: the sender's
-//! program, the receiver's program, the connection.
+//! for the network, the sender's kernel knows the cause (`TCP_INFO`). The cause is slow start, the receive window, the
+//! sender's own send buffer, or else the congestion window ([`Account`]). So the question is answered from the outside
+//! in: the sender's program, the receiver's program, the connection. `advice.rs` has what a person can do about it.
 
+mod account;
+mod advice;
+
+pub use account::{Account, LimitedTimes, Reading};
+pub use advice::{Advice, Measured, advice, slow_start_rounds};
 use units::Bytes;
 
 /// A side waited for the network for less than this share of the time: it was the slower part itself.
@@ -27,6 +32,8 @@ pub enum LimitedBy {
     ReceivingDisk,
     /// The receiver's own work: decrypting, verifying.
     ReceivingApplication,
+    /// Slow start: it was over before the path could be the limit.
+    SlowStart,
     /// The receive window.
     ReceiveWindow,
     /// The send buffer.
@@ -47,6 +54,7 @@ impl LimitedBy {
             Self::Idle => "idle",
             Self::ReceivingDisk => "receiving-disk",
             Self::ReceivingApplication => "receiving-application",
+            Self::SlowStart => "slow-start",
             Self::ReceiveWindow => "receive-window",
             Self::SendBuffer => "send-buffer",
             Self::CongestionWindow => "congestion-window",
@@ -76,18 +84,32 @@ pub struct ReceiverShares {
     pub disk: f64,
 }
 
-/// Shares of the time by the sender's kernel.
+/// Shares of the time by the connection's sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ConnectionShares {
-    /// With data in flight or waiting.
-    pub busy: f64,
-    /// Of that, held back by the receive window.
+    /// Slow start.
+    pub slow_start: f64,
+    /// Held back by the receive window.
     pub receive_window: f64,
-    /// Of that, held back by the send buffer.
+    /// Held back by the send buffer.
     pub send_buffer: f64,
-    /// Of the time with a limited receive window, the share in which the congestion window was no smaller
-    /// ([`window_below_congestion`]).
-    pub window_below_congestion: f64,
+    /// Held back by the congestion window.
+    pub congestion_window: f64,
+}
+
+impl ConnectionShares {
+    /// From the kernel's clocks alone. Of the rest of `busy`, the share `below` is that of the receive window
+    /// ([`window_below_congestion`]): the kernel counts a paced sender's pauses as no limit.
+    #[must_use]
+    pub fn of_clocks(busy: f64, receive_window: f64, send_buffer: f64, below: f64) -> Self {
+        let rest = (busy - receive_window - send_buffer).max(0.0);
+        Self {
+            slow_start: 0.0,
+            receive_window: receive_window + rest * below,
+            send_buffer,
+            congestion_window: rest * (1.0 - below),
+        }
+    }
 }
 
 /// What limited a transfer between these programs over this connection, and its share of the time.
@@ -118,13 +140,11 @@ pub fn limit_of_transfer(
 /// What limited a connection whose programs did not, and its share of the time.
 #[must_use]
 pub fn limit_of_connection(connection: ConnectionShares) -> (LimitedBy, f64) {
-    let ConnectionShares { busy, receive_window, send_buffer, window_below_congestion: below } = connection;
-    let rest_of_busy = (busy - receive_window - send_buffer).max(0.0);
-    // The kernel counts a paced sender's pauses as neither; what it could have sent was the window's to decide.
     largest(&[
-        (LimitedBy::CongestionWindow, rest_of_busy * (1.0 - below)),
-        (LimitedBy::ReceiveWindow, receive_window + rest_of_busy * below),
-        (LimitedBy::SendBuffer, send_buffer),
+        (LimitedBy::CongestionWindow, connection.congestion_window),
+        (LimitedBy::SlowStart, connection.slow_start),
+        (LimitedBy::ReceiveWindow, connection.receive_window),
+        (LimitedBy::SendBuffer, connection.send_buffer),
     ])
 }
 
@@ -156,8 +176,12 @@ mod tests {
         SenderShares { network: 0.9, disk: 0.0, limit: 0.0, idle: 0.0 },
         ReceiverShares { network: 0.9, disk: 0.0 },
     );
-    const BUSY: ConnectionShares =
-        ConnectionShares { busy: 1.0, receive_window: 0.0, send_buffer: 0.0, window_below_congestion: 0.0 };
+    const BUSY: ConnectionShares = ConnectionShares {
+        slow_start: 0.0,
+        receive_window: 0.0,
+        send_buffer: 0.0,
+        congestion_window: 1.0,
+    };
 
     #[test]
     fn a_program_that_seldom_waits_for_the_network_is_the_limit() {
@@ -174,18 +198,23 @@ mod tests {
     #[test]
     fn where_both_wait_the_connection_is_asked() {
         let found = |connection| limit_of_transfer(WAITS.0, WAITS.1, connection);
-        assert_eq!(found(ConnectionShares { receive_window: 0.8, ..BUSY }), (LimitedBy::ReceiveWindow, 0.8));
-        assert_eq!(found(ConnectionShares { send_buffer: 0.8, ..BUSY }), (LimitedBy::SendBuffer, 0.8));
-        assert_eq!(
-            found(ConnectionShares { receive_window: 0.25, ..BUSY }),
-            (LimitedBy::CongestionWindow, 0.75)
-        );
+        for (limit, shares) in [
+            (LimitedBy::ReceiveWindow, ConnectionShares { receive_window: 0.8, ..ConnectionShares::default() }),
+            (LimitedBy::SendBuffer, ConnectionShares { send_buffer: 0.8, ..ConnectionShares::default() }),
+            (LimitedBy::SlowStart, ConnectionShares { slow_start: 0.8, ..ConnectionShares::default() }),
+        ] {
+            assert_eq!(found(shares), (limit, 0.8));
+            assert_eq!(found(ConnectionShares { congestion_window: 0.81, ..shares }).0, LimitedBy::CongestionWindow);
+        }
     }
 
     #[test]
     fn a_paced_sender_with_congestion_window_to_spare_is_limited_by_the_window() {
-        let paced = ConnectionShares { receive_window: 0.25, window_below_congestion: 0.75, ..BUSY };
+        let paced = ConnectionShares::of_clocks(1.0, 0.25, 0.0, 0.75);
         assert_eq!(limit_of_connection(paced), (LimitedBy::ReceiveWindow, 0.25 + 0.75 * 0.75));
+        let clocks = |window, buffer| limit_of_connection(ConnectionShares::of_clocks(1.0, window, buffer, 0.0));
+        assert_eq!(clocks(0.25, 0.0), (LimitedBy::CongestionWindow, 0.75));
+        assert_eq!(clocks(0.0, 0.8), (LimitedBy::SendBuffer, 0.8));
     }
 
     #[test]

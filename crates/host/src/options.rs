@@ -127,10 +127,8 @@ pub fn set_receive_buffer(socket: &impl AsFd, size: Bytes) -> Result<ReceiveBuff
 /// # Errors
 /// [`HostError::Option`].
 pub fn keep_receive_buffer(socket: &impl AsFd, size: Bytes) -> Result<ReceiveBuffer, HostError> {
-    let most =
-        fs::read_to_string("/proc/sys/net/core/rmem_max").ok().and_then(|text| text.trim().parse().ok());
     let grown = receive_buffer(socket)?;
-    if most.is_some_and(|most| Bytes::new(most) * 2 < grown)
+    if core_limit("rmem_max").is_some_and(|most| most * 2 < grown)
         && let Ok(lock) = buffer_lock(socket)
         && set_buffer_lock(socket, lock | RECEIVE_LOCK).is_ok()
     {
@@ -173,6 +171,64 @@ fn buffer_value(size: Bytes) -> [u8; size_of::<libc::c_int>()] {
 pub fn receive_buffer(socket: &impl AsFd) -> Result<Bytes, HostError> {
     let size = SockRef::from(socket).recv_buffer_size().map_err(HostError::system("read SO_RCVBUF"))?;
     Ok(Bytes::new(size as u64))
+}
+
+/// What `SO_SNDBUF` reads now: the memory that sent and unsent data may take.
+///
+/// # Errors
+/// [`HostError::System`].
+pub fn send_buffer(socket: &impl AsFd) -> Result<Bytes, HostError> {
+    let size = SockRef::from(socket).send_buffer_size().map_err(HostError::system("read SO_SNDBUF"))?;
+    Ok(Bytes::new(size as u64))
+}
+
+/// Raises the send buffer so that `SO_SNDBUF` reads `size`: by force (`SO_SNDBUFFORCE`) if allowed, or else as far as
+/// `net.core.wmem_max` allows, which is half of what is then read. Returns what is read now, which is no less than
+/// before. A buffer that was raised is not autotuned any more.
+///
+/// # Errors
+/// [`HostError::Option`], [`HostError::System`].
+pub fn raise_send_buffer(socket: &impl AsFd, size: Bytes) -> Result<Bytes, HostError> {
+    let now = send_buffer(socket)?;
+    if size <= now {
+        return Ok(now);
+    }
+    match set_raw(socket.as_fd(), libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &buffer_value(size / 2)) {
+        Ok(()) => return send_buffer(socket),
+        Err(error) if error.raw_os_error() == Some(libc::EPERM) => {}
+        Err(error) => return Err(HostError::option("SO_SNDBUFFORCE", size)(error)),
+    }
+    let most = core_limit("wmem_max").map_or(Bytes::ZERO, |most| most * 2).min(size);
+    if most > now {
+        set_raw(socket.as_fd(), libc::SOL_SOCKET, libc::SO_SNDBUF, &buffer_value(most / 2))
+            .map_err(HostError::option("SO_SNDBUF", most))?;
+    }
+    send_buffer(socket)
+}
+
+/// The least, first and greatest size that autotuning gives a send buffer (`net.ipv4.tcp_wmem`), in the current thread's
+/// namespace.
+#[must_use]
+pub fn autotuned_send_buffer() -> Option<[Bytes; 3]> {
+    three_sizes("/proc/sys/net/ipv4/tcp_wmem")
+}
+
+/// The same of a receive buffer (`net.ipv4.tcp_rmem`).
+#[must_use]
+pub fn autotuned_receive_buffer() -> Option<[Bytes; 3]> {
+    three_sizes("/proc/sys/net/ipv4/tcp_rmem")
+}
+
+fn three_sizes(file: &str) -> Option<[Bytes; 3]> {
+    let text = fs::read_to_string(file).ok()?;
+    let mut sizes = text.split_whitespace().map(|size| size.parse().ok().map(Bytes::new));
+    Some([sizes.next()??, sizes.next()??, sizes.next()??])
+}
+
+/// A limit of `net.core` on what a program may ask for.
+fn core_limit(name: &str) -> Option<Bytes> {
+    let text = fs::read_to_string(format!("/proc/sys/net/core/{name}")).ok()?;
+    text.trim().parse().ok().map(Bytes::new)
 }
 
 /// Caps the sender's pacing rate (`SO_MAX_PACING_RATE`); works without the fq qdisc. From then on

@@ -21,7 +21,7 @@ struct RawTcpInfo {
     options: u8,
     /// Two bit fields of four: the sender's shift in the low half, the receiver's in the high half.
     wscales: u8,
-    /// Bit fields nobody here reads.
+    /// Bit fields. The lowest: the delivery rate was measured while there was too little to send.
     flags: u8,
     rto: u32,
     ato: u32,
@@ -141,6 +141,8 @@ pub struct TcpInfo {
     pub data_segs_out: u32,
     /// Latest delivery rate sample.
     pub delivery_rate: Option<Rate>,
+    /// That rate was measured while the program had written too little: the path may carry more.
+    pub app_limited: bool,
     /// Time with data outstanding.
     pub busy_time: Option<Span>,
     /// Time the peer's window was the limit.
@@ -246,6 +248,7 @@ impl TcpInfo {
             notsent_bytes: bytes(raw.notsent_bytes),
             data_segs_out: raw.data_segs_out,
             delivery_rate: told!(delivery_rate).filter(|&value| value != 0).map(rate),
+            app_limited: raw.flags & 1 != 0,
             busy_time: told!(busy_time).map(Span::from_micros),
             rwnd_limited: told!(rwnd_limited).map(Span::from_micros),
             sndbuf_limited: told!(sndbuf_limited).map(Span::from_micros),

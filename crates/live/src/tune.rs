@@ -11,26 +11,30 @@
 //!
 //! Reading order: here, `tune/process.rs` (processes and their descriptors), `tune/connection.rs` (one connection,
 //! its former settings and their return). Then `tune/restore.rs` (the same where nobody knows the former settings),
-//! `tune/error.rs`.
+//! `tune/error.rs`. `tune/verdict.rs` says what limited a connection.
 
 mod connection;
 mod error;
 mod process;
 mod restore;
+mod verdict;
 
 pub use connection::{Left, Restored, TunedConnection};
 pub use error::TuneError;
+pub use crate::window::LARGEST_WINDOW;
 pub use restore::{GivenBack, WindowLimits, restore};
+pub use verdict::{Earlier, Held, Seen, held};
 pub use sizing::{PhaseChange, USUAL_MAXIMUM};
 
 use crate::error::LiveError;
-use connection::Ends;
+use connection::{Ends, Whose};
 use host::Clock;
 use host::TcpInfo;
 use process::{Descriptor, Process};
 use sizing::{BufferSizer, Fixed, SizerConfig, USUAL_REGRET, USUAL_SEGMENT, registry};
 use std::collections::{BTreeMap, BTreeSet};
-use units::{Bytes, Span, Time};
+use std::os::fd::AsFd;
+use units::{Bytes, Rate, Span, Time};
 
 /// How often new connections are looked for; less often where looking takes long, so that it never takes more than a
 /// twentieth of a processor.
@@ -38,6 +42,8 @@ const SCAN_INTERVAL: Span = Span::from_millis(100);
 const SCAN_SHARE: u64 = 20;
 /// A connection that has received more than this was under way before: the queue of its own may stand.
 const RUNNING: Bytes = Bytes::new(64_000);
+/// Such a connection is watched for so long before it is taken over, so that it is known what was better or worse.
+const WATCH: Span = Span::from_millis(800);
 
 /// Who decides on the windows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,6 +114,10 @@ pub struct Tuner {
     /// Inodes that are not to be looked at again: other sockets, listening ones excepted, and refused ones.
     dismissed: BTreeSet<u64>,
     look: Time,
+    /// Connections that are watched: since when, and what they had received.
+    watched: BTreeMap<u64, (Time, Bytes)>,
+    /// All processes have been looked at once.
+    looked: bool,
 }
 
 impl Tuner {
@@ -126,6 +136,8 @@ impl Tuner {
             known: BTreeMap::new(),
             dismissed: BTreeSet::new(),
             look: Time::ZERO,
+            watched: BTreeMap::new(),
+            looked: false,
         })
     }
 
@@ -208,6 +220,7 @@ impl Tuner {
                 self.consider(&process, descriptor, now, events)?;
             }
         }
+        self.looked = true;
         Ok(())
     }
 
@@ -240,9 +253,11 @@ impl Tuner {
             self.dismissed.insert(descriptor.inode);
             return Ok(());
         }
+        let Some(earlier) = self.watch(descriptor.inode, &socket, now) else { return Ok(()) };
         let sizer =
             |info: &TcpInfo, promised| self.config.sizer(info.rcv_mss, info.stream_received(), promised);
-        match TunedConnection::take(process, descriptor, &socket, ends, sizer, self.config.maximum, now) {
+        let whose = Whose { process, descriptor, ends };
+        match TunedConnection::take(whose, &socket, sizer, self.config.maximum, earlier, now) {
             Ok(connection) => {
                 self.known.insert(descriptor.inode, self.connections.len());
                 events.push(TuneEvent::Taken(self.connections.len()));
@@ -255,6 +270,25 @@ impl Tuner {
             }
         }
         Ok(())
+    }
+}
+
+impl Tuner {
+    /// How a connection did without us: nothing of one that is new, and `None` while it is still watched.
+    fn watch(&mut self, inode: u64, socket: &impl AsFd, now: Time) -> Option<Option<Earlier>> {
+        let Ok(info) = TcpInfo::of(socket) else { return Some(None) };
+        let received = info.stream_received();
+        // What comes up later has a window of its own from the beginning.
+        if received <= RUNNING || (self.looked && !self.watched.contains_key(&inode)) {
+            return Some(None);
+        }
+        let (since, before) = *self.watched.entry(inode).or_insert((now, received));
+        let span = now.since(since);
+        if span < WATCH {
+            return None;
+        }
+        self.watched.remove(&inode);
+        Some(Some(Earlier::of(&info, Rate::of(received.saturating_sub(before), span))))
     }
 }
 

@@ -51,6 +51,17 @@ const LARGE: Bytes = Bytes::new(64 << 20);
 /// Above every window: clamping to it is not clamping.
 const UNCLAMPED: Bytes = Bytes::new(1 << 30);
 
+/// The largest window that any connection can advertise: 16 bits, shifted by 14 [rfc7323:2.2].
+pub const LARGEST_WINDOW: Bytes = Bytes::new(0xffff << 14);
+
+/// The largest window that this connection can advertise. Its scale was fixed at the handshake, by `net.ipv4.tcp_rmem` or
+/// by the program's own `SO_RCVBUF`. No later buffer changes it.
+#[must_use]
+pub fn advertisable(info: &TcpInfo) -> Bytes {
+    let scale = if info.options.window_scaling { info.rcv_wscale.min(14) } else { 0 };
+    Bytes::new(0xffff << scale)
+}
+
 /// The window of one connection at its receiver.
 #[derive(Debug)]
 pub struct WindowControl {
@@ -121,8 +132,7 @@ impl WindowControl {
             Window::Max | Window::Autotuned => None,
             Window::AtMost(limit) => Some(limit),
         };
-        let sayable = Bytes::new(0xffff << info.rcv_wscale);
-        let observed = info.rcv_wnd.map(|window| window.min(sayable));
+        let observed = info.rcv_wnd.map(|window| window.min(advertisable(info)));
         Ok(WindowReading { requested, granted: options::window_clamp(socket)?, observed })
     }
 

@@ -144,7 +144,7 @@
         hoverlabel: { bgcolor: PAPER, bordercolor: LEVEL, font: { ...FONT, color: INK }, namelength: 40 },
         dragmode: matchMedia("(pointer: coarse)").matches ? false : "zoom",
         xaxis: { range: [0, chart.end_s || caseData.end_s], ticksuffix: " s", ticks: "outside", ticklen: 4, tickcolor: PAPER, hoverformat: ".2f", gridcolor: HAIR, zeroline: false, showspikes: false, nticks: narrow ? 5 : 12 },
-        yaxis: { range: chart.range, fixedrange: true, ticks: "outside", ticklen: 4, tickcolor: PAPER, gridcolor: HAIR, zerolinecolor: LEVEL, nticks: chart.kind === "drops" ? 4 : 6, separatethousands: true },
+        yaxis: { range: chart.range, fixedrange: true, ticks: "outside", ticklen: 4, tickcolor: PAPER, gridcolor: HAIR, zerolinecolor: LEVEL, nticks: chart.kind === "drops" ? 4 : 6, separatethousands: true, exponentformat: "none" },
       },
     };
   }

@@ -6,7 +6,7 @@ use lab::run::record::{
     Engine, FlowSeries, FlowSummary, Record, RttStatistics, Series, SocketBufferSeries, Summary,
 };
 use std::fmt::Write as _;
-use transfer::{Sample, Side};
+use transfer::{Limits, PhaseEntry, Sample, Side};
 
 /// Phases that the page's headline names; the text below has all of them.
 const HEADLINE_PHASES: usize = 6;
@@ -55,7 +55,7 @@ fn sentences(transfer: &transfer::Summary) -> Vec<String> {
         let shown: Vec<String> = phases
             .iter()
             .take(HEADLINE_PHASES)
-            .map(|entry| format!("{} at {:.2} s ({})", entry.phase, entry.at_ms as f64 / 1e3, entry.reason))
+            .map(phase)
             .collect();
         let more = phases.len().saturating_sub(HEADLINE_PHASES);
         let more = if more > 0 { format!("; and {more} more") } else { String::new() };
@@ -64,13 +64,68 @@ fn sentences(transfer: &transfer::Summary) -> Vec<String> {
     sentences
 }
 
-/// All there is, for who wants to look closer.
+/// "grow at 1.20 s (the rate grows)".
+fn phase(entry: &PhaseEntry) -> String {
+    let reason = if entry.reason.is_empty() { String::new() } else { format!(" ({})", entry.reason) };
+    format!("{} at {:.2} s{reason}", entry.phase, entry.at_ms as f64 / 1e3)
+}
+
+/// All there is, for who wants to look closer: a line for each number.
 fn text(transfer: &transfer::Summary) -> String {
-    let mut text = serde_json::to_string_pretty(transfer).unwrap_or_default();
-    for entry in transfer.history.phases() {
-        let _ = write!(text, "\n{:>9.3} s  {}: {}", entry.at_ms as f64 / 1e3, entry.phase, entry.reason);
+    let mut text = String::new();
+    for (name, value) in numbers(transfer) {
+        let _ = writeln!(text, "{name:<44} {value:>14}");
+    }
+    for (place, entry) in transfer.history.phases().iter().enumerate() {
+        let head = if place == 0 { "\nPhases of the receive window\n" } else { "" };
+        let reason = if entry.reason.is_empty() { String::new() } else { format!(": {}", entry.reason) };
+        let _ = writeln!(text, "{head}{:>9.3} s  {}{reason}", entry.at_ms as f64 / 1e3, entry.phase);
     }
     text
+}
+
+/// The numbers with their names.
+fn numbers(transfer: &transfer::Summary) -> Vec<(&'static str, String)> {
+    let ms = |seconds: f64| format!("{:.1} ms", seconds * 1e3);
+    let mb = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
+    let mut numbers = vec![
+        ("entries at the receiver", transfer.entries.to_string()),
+        ("bytes of files at the receiver", mb(transfer.bytes)),
+    ];
+    numbers.extend(transfer.sent.map(|sent| ("sent by this run, without holes", mb(sent))));
+    numbers.extend([
+        ("files that were there before", transfer.skipped.to_string()),
+        ("time", format!("{:.2} s", transfer.elapsed.as_secs_f64())),
+        ("goodput", format!("{:.1} Mbit/s", transfer.goodput_bps / 1e6)),
+        ("TCP connections for the data", transfer.streams.to_string()),
+    ]);
+    numbers.extend(transfer.min_rtt_s.map(|rtt| ("least round-trip time", ms(rtt.as_secs_f64()))));
+    numbers.extend(transfer.mean_rtt_s.map(|rtt| ("mean round-trip time", ms(rtt))));
+    let window = transfer.window_bytes.map_or_else(|| "not limited".to_owned(), mb);
+    numbers.push(("receive window at the end", window));
+    numbers.extend(shares(&transfer.limits));
+    numbers
+}
+
+/// Where the time went.
+fn shares(limits: &Limits) -> Vec<(&'static str, String)> {
+    let percent = |share: f64| format!("{:.0} %", share * 100.0);
+    vec![
+        ("limited by", limits.limited_by.name().to_owned()),
+        ("its share of the time", percent(limits.share)),
+        ("sender: waited for the network", percent(limits.sender_network)),
+        ("sender: read files", percent(limits.sender_disk)),
+        ("sender: kept to --limit", percent(limits.sender_limit)),
+        ("sender: had nothing to send", percent(limits.sender_idle)),
+        ("receiver: waited for the network", percent(limits.receiver_network)),
+        ("receiver: wrote files", percent(limits.receiver_disk)),
+        ("connections: had data in flight or waiting", percent(limits.busy)),
+        ("connections: in slow start", percent(limits.slow_start)),
+        ("connections: limited by the receive window", percent(limits.receive_window)),
+        ("connections: limited by the send buffer", percent(limits.send_buffer)),
+        ("connections: limited by the congestion window", percent(limits.congestion_window)),
+        ("segments sent again", limits.retransmits.to_string()),
+    ]
 }
 
 fn record(transfer: &transfer::Summary) -> Record {
@@ -104,11 +159,12 @@ fn record(transfer: &transfer::Summary) -> Record {
 }
 
 fn series(samples: &[Sample]) -> FlowSeries {
-    let mut before = (0.0, samples.first().map_or(0, |first| first.bytes));
+    // What the receiver's kernel has, and not its disk: that may take at once what came in seconds.
+    let mut before = (0.0, samples.first().map_or(0, |first| first.acknowledged));
     let rates = samples.iter().map(|sample| {
         let passed = sample.t_s - before.0;
-        let moved = sample.bytes.saturating_sub(before.1) as f64;
-        before = (sample.t_s, sample.bytes);
+        let moved = sample.acknowledged.saturating_sub(before.1) as f64;
+        before = (sample.t_s, sample.acknowledged);
         if passed > 0.0 { moved * 8.0 / passed } else { 0.0 }
     });
     let window = |sample: &Sample| {

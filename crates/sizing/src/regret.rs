@@ -228,14 +228,22 @@ impl BufferSizer for Regret {
     }
 
     fn state(&self) -> SizerState {
-        let shown = |side: Side| {
-            self.known[side as usize].map_or("?".to_owned(), |rate| Rate::from_bps_f64(8.0 * rate).rounded())
+        let shown = |side: Side, words: &str| {
+            let rate = Rate::from_bps_f64(8.0 * self.known[side as usize]?);
+            Some(format!("{} {words}", rate.rounded()))
         };
-        let known = format!("{} with S, {} with an open window", shown(Side::Held), shown(Side::Open));
+        // What was not compared yet is not said.
+        let known = [shown(Side::Held, "with a limited window"), shown(Side::Open, "with an open window")];
+        let known = known.into_iter().flatten().collect::<Vec<_>>().join(", ");
+        let and = |reason: &str, mark: &str| match known.as_str() {
+            "" => reason.to_owned(),
+            known => format!("{reason}{mark} {known}"),
+        };
         match self.side {
-            Side::Open => SizerState { phase: "open", reason: format!("no limit: {known}") },
+            Side::Open => SizerState { phase: "open", reason: and("no limit", ":") },
             Side::Held => {
-                SizerState { reason: format!("{}; {known}", self.sobas.state().reason), ..self.sobas.state() }
+                let state = self.sobas.state();
+                SizerState { reason: and(&state.reason, ";"), ..state }
             }
         }
     }

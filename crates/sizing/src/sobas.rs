@@ -341,12 +341,14 @@ impl Sobas {
     }
 
     /// A window that limits no sender, not even one in slow start. Slow start doubles the data in flight, so the
-    /// window is two and a half times as much. More than that, once promised, could not be taken back. Without an RTT
+    /// window is two and a half times as much. BBR's STARTUP has 2.89 times (2/ln 2) in flight, and ends for good when
+    /// three round trips bring no more, so for a rate-based sender the window is four times as much. More than that, once promised, could not be taken back. Without an RTT
     /// in the last round trip the window before counts as in flight, or all that came if that is less.
     pub(crate) fn unlimited(&self) -> f64 {
         let most = self.window.min(self.port.delivered.get() as f64);
         let sent = self.path.last_round(None).map_or(most, |level| level.in_flight());
-        (2.5 * sent + self.segments(ALLOWANCE)).min(self.maximum())
+        let times = if self.port.rate_based { 4.0 } else { 2.5 };
+        (times * sent + self.segments(ALLOWANCE)).min(self.maximum())
     }
 
     fn base(&self) -> Span {

@@ -42,6 +42,8 @@ pub(crate) struct Channel {
     pace: Mutex<Pace>,
     /// Nanoseconds spent waiting for the network: until it takes more, and until it brings more.
     waited: [AtomicU64; 2],
+    /// A thread waits until the network, or a pace, lets more out.
+    held: AtomicBool,
     /// The other side has said that nothing more comes.
     ended: AtomicBool,
     #[cfg(fuzzing)]
@@ -85,6 +87,7 @@ impl Channel {
             early,
             pace: Mutex::default(),
             waited,
+            held: AtomicBool::new(false),
             ended,
             #[cfg(fuzzing)]
             script: None,
@@ -120,6 +123,16 @@ impl Channel {
     /// Time spent waiting until the network took more.
     pub(crate) fn waited_to_send(&self) -> Span {
         Span::from_nanos(self.waited[0].load(Ordering::Relaxed))
+    }
+
+    /// Whether a thread waits right now until the network takes more.
+    pub(crate) fn is_held(&self) -> bool {
+        self.held.load(Ordering::Relaxed)
+    }
+
+    /// Whether the other side's sizer asks for a pace.
+    pub(crate) fn is_paced(&self) -> bool {
+        locked(&self.pace).is_on()
     }
 
     /// Time spent waiting until the network brought more.
@@ -198,7 +211,14 @@ impl Channel {
     /// Waits for `what`, or an error on the socket, until `until`; whether it came.
     fn wait(&self, what: PollFlags, until: Time) -> Result<bool, TransferError> {
         let began = self.clock.now();
+        let sends = what != PollFlags::IN;
+        if sends {
+            self.held.store(true, Ordering::Relaxed);
+        }
         let ready = self.poll(what, until);
+        if sends {
+            self.held.store(false, Ordering::Relaxed);
+        }
         let waited = &self.waited[usize::from(what == PollFlags::IN)];
         waited.fetch_add(self.clock.now().since(began).as_nanos(), Ordering::Relaxed);
         ready

@@ -19,6 +19,8 @@ pub struct Sample {
     pub rtt_s: f64,
     /// Receive window asked for, over all data connections; `None`: the maximum.
     pub window: Option<u64>,
+    /// Bytes that the receiver's kernel has acknowledged, over all data connections that are there.
+    pub acknowledged: u64,
     /// Congestion window, over all data connections; 0 if unknown.
     pub congestion_window: u64,
     /// Segments sent again so far.

@@ -1,9 +1,10 @@
 //! Where a transfer's time went on both sides, and the sentence that says what limited it. The verdict is in
-//! `estimate/src/limits.rs`.
+//! `estimate/src/limits.rs`, `limits/sentence.rs` has the words.
 
-use estimate::limits::{ConnectionShares, LimitedBy, ReceiverShares, SenderShares, limit_of_transfer};
+mod sentence;
+
+use estimate::limits::{ConnectionShares, LimitedBy, Measured, ReceiverShares, SenderShares, limit_of_transfer};
 use serde::{Deserialize, Serialize, Serializer};
-use std::fmt;
 use units::Span;
 
 /// Below this nothing can be said.
@@ -31,8 +32,23 @@ pub struct ReceiverTimes {
     pub disk: u64,
 }
 
-/// Where the data connections spent their time according to the sender's kernel, nanoseconds, all together.
+/// What limited the data connections according to their sender, nanoseconds, all together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LimitTimes {
+    /// For how long they were there.
+    pub lived: u64,
+    /// Slow start.
+    pub slow_start: u64,
+    /// The receive window.
+    pub window: u64,
+    /// The send buffer.
+    pub buffer: u64,
+    /// The congestion window.
+    pub congestion: u64,
+}
+
+/// Where the data connections spent their time according to the sender's kernel, nanoseconds, all together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KernelTimes {
     /// With data in flight or waiting.
     pub busy: u64,
@@ -40,8 +56,6 @@ pub struct KernelTimes {
     pub window: u64,
     /// Of that, held back by the send buffer.
     pub buffer: u64,
-    /// Segments sent again.
-    pub retransmits: u64,
 }
 
 /// The measurements a verdict rests on, as shares of the transfer's time.
@@ -66,10 +80,14 @@ pub struct Limits {
     pub receiver_disk: f64,
     /// The connections had data in flight or waiting.
     pub busy: f64,
+    /// Slow start went on.
+    pub slow_start: f64,
     /// The receive window held them back.
     pub receive_window: f64,
     /// The send buffer did.
     pub send_buffer: f64,
+    /// The congestion window did, or the rate that congestion control measures.
+    pub congestion_window: f64,
     /// Of the time with a limited receive window, the share in which the congestion window was no smaller. In that
     /// time the receive window or its pace limited the sender, not congestion control.
     pub window_below_congestion: f64,
@@ -78,166 +96,78 @@ pub struct Limits {
     /// SOBAS or a fixed size limits the receive window on purpose.
     #[serde(skip)]
     pub sized: bool,
+    /// What the sentence needs besides.
+    #[serde(skip)]
+    pub measured: Measured,
+}
+
+/// What both sides say of a transfer's time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Times {
+    pub(crate) sender: SenderTimes,
+    pub(crate) receiver: ReceiverTimes,
+    pub(crate) kernel: KernelTimes,
+    /// From a sender that keeps account.
+    pub(crate) limits: Option<LimitTimes>,
+    /// As in [`History::window_below_congestion`](crate::History::window_below_congestion).
+    pub(crate) window_below_congestion: f64,
+    /// The receive window is kept below the kernel's maximum on purpose.
+    pub(crate) sized: bool,
 }
 
 impl Limits {
-    /// The verdict on a transfer over `streams` data connections that took `elapsed`. `sized` means that the receive
-    /// window is kept below the kernel's maximum on purpose. `window_below_congestion` is as in
-    /// [`History::window_below_congestion`](crate::History::window_below_congestion).
-    #[must_use]
-    pub fn new(
-        elapsed: Span,
-        streams: usize,
-        sender: SenderTimes,
-        receiver: ReceiverTimes,
-        kernel: KernelTimes,
-        sized: bool,
-        window_below_congestion: f64,
-    ) -> Self {
-        let whole = elapsed.as_nanos() as f64 * streams.max(1) as f64;
+    /// The verdict on a transfer that took `elapsed`.
+    pub(crate) fn new(elapsed: Span, times: &Times, measured: Measured) -> Self {
+        let Times { sender, receiver, kernel, limits: account, window_below_congestion: below, sized } = *times;
+        let every = elapsed.as_nanos() as f64 * measured.streams.max(1) as f64;
+        let whole = account.map_or(every, |account| account.lived as f64);
         let share = |nanos: u64| if whole > 0.0 { (nanos as f64 / whole).min(1.0) } else { 0.0 };
-        let mut limits = Self {
-            limited_by: LimitedBy::TooShort,
-            share: 1.0,
-            sender_network: share(sender.network),
-            sender_disk: share(sender.disk),
-            sender_limit: share(sender.limit),
-            sender_idle: share(sender.idle),
-            receiver_network: share(receiver.network),
-            receiver_disk: share(receiver.disk),
-            busy: share(kernel.busy),
-            receive_window: share(kernel.window),
-            send_buffer: share(kernel.buffer),
-            window_below_congestion,
-            retransmits: kernel.retransmits,
+        let (busy, window, buffer) = (share(kernel.busy), share(kernel.window), share(kernel.buffer));
+        let connection = account.map_or_else(
+            || ConnectionShares::of_clocks(busy, window, buffer, below),
+            |account| ConnectionShares {
+                slow_start: share(account.slow_start),
+                receive_window: share(account.window),
+                send_buffer: share(account.buffer),
+                congestion_window: share(account.congestion),
+            },
+        );
+        let sender_shares = SenderShares {
+            network: share(sender.network),
+            disk: share(sender.disk),
+            limit: share(sender.limit),
+            idle: share(sender.idle),
+        };
+        let receiver_shares =
+            ReceiverShares { network: share(receiver.network), disk: share(receiver.disk) };
+        let (limited_by, part) = if elapsed >= SHORT {
+            limit_of_transfer(sender_shares, receiver_shares, connection)
+        } else {
+            (LimitedBy::TooShort, 1.0)
+        };
+        Self {
+            limited_by,
+            share: part,
+            sender_network: sender_shares.network,
+            sender_disk: sender_shares.disk,
+            sender_limit: sender_shares.limit,
+            sender_idle: sender_shares.idle,
+            receiver_network: receiver_shares.network,
+            receiver_disk: receiver_shares.disk,
+            busy,
+            slow_start: connection.slow_start,
+            receive_window: connection.receive_window,
+            send_buffer: connection.send_buffer,
+            congestion_window: connection.congestion_window,
+            window_below_congestion: below,
+            retransmits: measured.retransmits,
             sized,
-        };
-        if elapsed >= SHORT {
-            (limits.limited_by, limits.share) = limits.verdict();
+            measured,
         }
-        limits
-    }
-
-    fn verdict(&self) -> (LimitedBy, f64) {
-        let sender = SenderShares {
-            network: self.sender_network,
-            disk: self.sender_disk,
-            limit: self.sender_limit,
-            idle: self.sender_idle,
-        };
-        let receiver = ReceiverShares { network: self.receiver_network, disk: self.receiver_disk };
-        let connection = ConnectionShares {
-            busy: self.busy,
-            receive_window: self.receive_window,
-            send_buffer: self.send_buffer,
-            window_below_congestion: self.window_below_congestion,
-        };
-        limit_of_transfer(sender, receiver, connection)
     }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
 fn name<S: Serializer>(limit: &LimitedBy, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(limit.name())
-}
-
-/// One sentence for a person.
-impl fmt::Display for Limits {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let percent = (self.share * 100.0).round();
-        let lost = match self.retransmits {
-            0 => "nothing was sent again".to_owned(),
-            1 => "1 segment was sent again".to_owned(),
-            count => format!("{count} segments were sent again"),
-        };
-        match self.limited_by {
-            LimitedBy::TooShort => write!(formatter, "It was over too soon to say what limited it."),
-            LimitedBy::RateLimit => {
-                write!(formatter, "It was limited by --limit: {percent} % of the time the sender kept to it.")
-            }
-            LimitedBy::SendingDisk => write!(
-                formatter,
-                "It was limited by the sender's disk: reading took {percent} % of the time."
-            ),
-            LimitedBy::Idle => write!(
-                formatter,
-                "It was limited by finding files and by the receiver's answers: {percent} % of the time there was nothing \
-                 to send."
-            ),
-            LimitedBy::SendingApplication => write!(
-                formatter,
-                "It was limited by the sender's processor: hashing, encrypting and handing over took {percent} % of the \
-                 time."
-            ),
-            LimitedBy::ReceivingDisk => write!(
-                formatter,
-                "It was limited by the receiver's disk: writing took {percent} % of the time."
-            ),
-            LimitedBy::ReceivingApplication => write!(
-                formatter,
-                "It was limited by the receiver's processor: decrypting and verifying took {percent} % of the time."
-            ),
-            LimitedBy::ReceiveWindow if self.sized => write!(
-                formatter,
-                "It was limited by the receive window, as intended when the window fits the path: {percent} % of the time; \
-                 {lost}."
-            ),
-            LimitedBy::ReceiveWindow => write!(
-                formatter,
-                "It was limited by the largest receive window this kernel grants: {percent} % of the time; raise \
-                 net.ipv4.tcp_rmem at the receiver."
-            ),
-            LimitedBy::SendBuffer => write!(
-                formatter,
-                "It was limited by the send buffer: {percent} % of the time; raise net.ipv4.tcp_wmem at the sender."
-            ),
-            LimitedBy::CongestionWindow if self.retransmits > 0 => write!(
-                formatter,
-                "It was limited by the congestion window, which losses reduce: {percent} % of the time; {lost}."
-            ),
-            LimitedBy::CongestionWindow => write!(
-                formatter,
-                "It was limited by the path, through the congestion window: {percent} % of the time; {lost}."
-            ),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const SECOND: u64 = 1_000_000_000;
-
-    #[test]
-    fn shares_are_of_all_connections_and_the_sentence_says_them() {
-        let sender = SenderTimes { network: 40 * SECOND, ..SenderTimes::default() };
-        let receiver = ReceiverTimes { network: 40 * SECOND, disk: SECOND };
-        let kernel = KernelTimes { busy: 40 * SECOND, window: 30 * SECOND, buffer: 0, retransmits: 0 };
-        let limits = Limits::new(Span::from_secs(10), 4, sender, receiver, kernel, true, 0.0);
-        assert_eq!((limits.receive_window, limits.sender_network), (0.75, 1.0));
-        let json = serde_json::to_value(limits).unwrap();
-        assert_eq!(json["limited_by"], "receive-window");
-        assert!(
-            limits.to_string().contains("receive window, as intended") && limits.to_string().contains("75 %")
-        );
-        let kernel = KernelTimes { window: 0, retransmits: 3, ..kernel };
-        let lossy = Limits::new(Span::from_secs(10), 4, sender, receiver, kernel, true, 0.0).to_string();
-        assert!(lossy.contains("losses") && lossy.contains("3 segments"), "{lossy}");
-    }
-
-    #[test]
-    fn a_moment_says_nothing() {
-        let kernel = KernelTimes::default();
-        let limits = Limits::new(
-            Span::from_millis(50),
-            1,
-            SenderTimes::default(),
-            ReceiverTimes::default(),
-            kernel,
-            true,
-            0.0,
-        );
-        assert_eq!(limits.limited_by, LimitedBy::TooShort);
-    }
 }

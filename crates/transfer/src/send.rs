@@ -4,7 +4,8 @@
 //! `count.rs` (their number and size), `connect.rs`. Then come the threads of a transfer. `offer.rs` offers entries,
 //! and `control.rs` hears the answers. `stream.rs` (one thread per data connection) sends wanted bytes, and compares
 //! the receiver's. Between them `transfer.rs` (what they share), `queue.rs` (what is to be sent), `outgoing.rs` (one
-//! file) and `rate_limit.rs` (how fast). `echo.rs` answers the receiver's probes. `retry.rs` says when a connection
+//! file) and `rate_limit.rs` (how fast). `meter.rs` reads what the kernel says of the data connections, raises their
+//! send buffers and asks for more connections, which `lanes.rs` has and opens. `echo.rs` answers the receiver's probes. `retry.rs` says when a connection
 //! that broke is made again. `listing.rs` lists what would be sent.
 
 mod connect;
@@ -13,7 +14,9 @@ mod count;
 mod echo;
 #[cfg(fuzzing)]
 pub(crate) mod fuzzing;
+mod lanes;
 mod listing;
+mod meter;
 mod offer;
 mod outgoing;
 mod queue;
@@ -27,8 +30,8 @@ mod tests;
 mod transfer;
 mod tree;
 
+use crate::channel::Channel;
 use crate::error::TransferError;
-use crate::history::History;
 use crate::lock::locked;
 use crate::progress::Observer;
 use crate::summary::Summary;
@@ -37,13 +40,14 @@ use host::Clock;
 pub use listing::{Listed, Shape, Totals, list};
 use retry::{Earlier, Retry};
 use std::path::PathBuf;
+use std::sync::Arc;
 use transfer::Transfer;
 use units::{Rate, Span};
 
 /// How to send.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SendOptions {
-    /// Parallel data connections; 0 stands for 1.
+    /// Parallel data connections; 0: one, and more where buffers and windows of one do not fill the path.
     pub streams: u16,
     /// The congestion control; `None`: the kernel's choice.
     pub control: Option<String>,
@@ -69,7 +73,7 @@ pub fn send(
     count::counting(&sources, clock, |count| {
         let task = Task { sources: &sources, count, ticket, options, clock, observer };
         let mut retry = Retry::new(options.retry, *clock);
-        let mut earlier = Earlier { began: clock.now(), sent: 0, history: History::default(), lines: 0 };
+        let mut earlier = Earlier::new(clock.now());
         loop {
             let error = match task.attempt(&mut retry, &mut earlier) {
                 Ok(summary) => return Ok(summary),
@@ -96,17 +100,22 @@ impl Task<'_> {
     /// Sends until all is there or the connection breaks.
     fn attempt(&self, retry: &mut Retry, earlier: &mut Earlier) -> Result<Summary, TransferError> {
         let Self { sources, count, ticket, options, clock, observer } = *self;
-        let connections = connect::connect(ticket, options, clock, observer, retry.is_first())?;
+        // As many as it came to before.
+        let streams = options.streams.max(earlier.streams);
+        let connections =
+            connect::connect(ticket, options, streams, clock, observer, retry.is_first())?;
         retry.reached();
         let transfer = Transfer::new(connections, options, clock, earlier);
         std::thread::scope(|threads| {
-            for stream in 0..transfer.data.len() {
-                let transfer = &transfer;
-                threads.spawn(move || transfer.guard_other(|| stream::serve(transfer, stream, observer)));
-            }
-            threads.spawn(|| echo::serve(&transfer));
-            threads.spawn(|| transfer.guard_other(|| offer::serve(&transfer, count, sources, observer)));
-            transfer.guard(|| control::serve(&transfer, count, observer));
+            let transfer = &transfer;
+            let serve = move |channel: Arc<Channel>| {
+                threads.spawn(move || transfer.guard_other(|| stream::serve(transfer, &channel, observer)));
+            };
+            transfer.channels().into_iter().for_each(serve);
+            threads.spawn(move || lanes::widen(transfer, observer, serve));
+            threads.spawn(|| echo::serve(transfer));
+            threads.spawn(|| transfer.guard_other(|| offer::serve(transfer, count, sources, observer)));
+            transfer.guard(|| control::serve(transfer, count, observer));
             transfer.close();
         });
         transfer.unsaid().iter().for_each(|line| observer.say(line));

@@ -1,9 +1,10 @@
 //! [`Summary`]: what there is to say of a transfer that has ended, the same on both sides.
 
 use crate::history::{History, Sample};
-use crate::limits::{KernelTimes, Limits};
+use crate::limits::{KernelTimes, LimitTimes, Limits, Times};
 use crate::wire::control::{Progress, Report, StreamReport};
 use serde::{Serialize, Serializer};
+use estimate::limits::Measured;
 use std::fmt;
 use units::{Bytes, Rate, Span};
 
@@ -15,6 +16,14 @@ pub enum Side {
     Sent,
     /// The receiver.
     Received,
+}
+
+/// What both sides said last of a transfer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Said<'a> {
+    pub(crate) progress: &'a Progress,
+    pub(crate) report: &'a Report,
+    pub(crate) limits: Option<LimitTimes>,
 }
 
 /// A transfer that has ended.
@@ -52,27 +61,41 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// From what both sides said last, and the bytes `moved` by this run; the counts are still to be filled in.
+    /// From what both sides `said` last, and the bytes `moved` by this run; the counts are still to be filled in.
     pub(crate) fn new(
         elapsed: Span,
         moved: u64,
-        progress: &Progress,
-        report: &Report,
+        said: &Said<'_>,
         history: History,
     ) -> Self {
+        let Said { progress, report, limits } = *said;
         let sum = |part| sum(report, part);
-        let kernel = KernelTimes {
-            busy: sum(|stream| stream.busy),
-            window: sum(|stream| stream.window_limited),
-            buffer: sum(|stream| stream.buffer_limited),
-            retransmits: sum(|stream| stream.retransmits),
-        };
         let streams = report.streams.len();
-        let below = history.window_below_congestion();
-        let limits =
-            Limits::new(elapsed, streams, report.times, progress.times, kernel, progress.sized, below);
         let rtt = report.streams.first().map(|stream| Span::from_nanos(stream.min_rtt));
         let goodput = Rate::of(Bytes::new(moved), elapsed);
+        let measured = Measured {
+            bytes: Bytes::new(moved),
+            goodput,
+            streams: streams as u64,
+            least_rtt: rtt.unwrap_or_default(),
+            mean_rtt: Span::from_secs_f64(history.mean_rtt().unwrap_or_default()),
+            segment: Bytes::new(report.streams.first().map_or(0, |stream| stream.segment)),
+            retransmits: sum(|stream| stream.retransmits),
+            rate_based: report.rate_based,
+        };
+        let times = Times {
+            sender: report.times,
+            receiver: progress.times,
+            kernel: KernelTimes {
+                busy: sum(|stream| stream.busy),
+                window: sum(|stream| stream.window_limited),
+                buffer: sum(|stream| stream.buffer_limited),
+            },
+            limits,
+            window_below_congestion: history.window_below_congestion(),
+            sized: progress.sized,
+        };
+        let limits = Limits::new(elapsed, &times, measured);
         Self {
             side: Side::Sent,
             entries: progress.entries,
@@ -98,6 +121,7 @@ pub(crate) fn sample(elapsed: Span, progress: &Progress, report: &Report) -> Sam
         bytes: progress.bytes,
         rtt_s: report.streams.first().map_or(0.0, |stream| Span::from_nanos(stream.rtt).as_secs_f64()),
         window: progress.window,
+        acknowledged: sum(report, |stream| stream.acknowledged),
         congestion_window: sum(report, |stream| stream.congestion_window),
         retransmits: sum(report, |stream| stream.retransmits),
     }
@@ -138,8 +162,9 @@ impl fmt::Display for Summary {
         let bytes = |count: f64| mega(count, ["B", "kB", "MB"]);
         write!(
             formatter,
-            "{side} {} in {seconds:.2} s: {}. ",
+            "{side} {} in {seconds:.2} s{}: {}. ",
             bytes(moved),
+            if self.streams > 1 { format!(" over {} TCP connections", self.streams) } else { String::new() },
             mega(self.goodput_bps, ["bit/s", "kbit/s", "Mbit/s"])
         )?;
         let (entries, are) = if self.entries == 1 { ("entry", "is") } else { ("entries", "are") };

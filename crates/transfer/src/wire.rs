@@ -26,7 +26,8 @@ pub(crate) const TAKEN_OVER: &str = "another sender took over";
 /// The version of the protocol that a sender of this program speaks; the first message of each connection says it.
 ///
 /// Version 2 added [`control::ToReceiver::Counted`], [`control::Verdict::Kept`] and [`control::ToSender::GivesUp`].
-pub const VERSION: u16 = 2;
+/// Version 3 added [`control::ToReceiver::Limits`], and data connections that join while data flows.
+pub const VERSION: u16 = 3;
 /// The oldest version that a receiver of this program accepts.
 pub const OLDEST: u16 = 1;
 
@@ -37,7 +38,7 @@ pub enum Greeting {
     Control {
         /// [`VERSION`].
         version: u16,
-        /// How many data connections will come.
+        /// How many data connections will come at once.
         streams: u16,
         /// The UDP port on which probes are echoed, with the key that follows from this connection; 0: nowhere.
         echo: u16,
@@ -46,7 +47,7 @@ pub enum Greeting {
     Data {
         /// The token of `Welcome`: to which control connection it belongs.
         token: [u8; 16],
-        /// Which of them it is, from zero.
+        /// Which of them it is, from zero. Since version 3 more may join than were announced.
         stream: u16,
     },
 }

@@ -42,6 +42,12 @@ const UNITS: &[Unit] = &[
 ];
 const ACCEPTED: &str = "a rate such as \"100Mbit/s\" or \"1Gbit/s\" (units: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s; M, mbit, Mbit, Mbps and Mb/s also read)";
 
+/// What a rate in bytes per second would be: rates are in bits, as those of links are.
+fn bytes_per_second(text: &str) -> Option<Rate> {
+    let bytes: Bytes = text.trim().strip_suffix("/s")?.trim_end().parse().ok()?;
+    Some(Rate(bytes.get().checked_mul(8)?))
+}
+
 const NANOS_PER_SEC: u128 = 1_000_000_000;
 
 impl Rate {
@@ -153,7 +159,12 @@ impl Sub for Rate {
 impl FromStr for Rate {
     type Err = TextError;
     fn from_str(text: &str) -> Result<Self, TextError> {
-        text::parse(text, UNITS, ACCEPTED).map(Self)
+        text::parse(text, UNITS, ACCEPTED).map(Self).map_err(|mut error| {
+            if let Some(rate) = bytes_per_second(text) {
+                error.found = format!("{} in bytes; that is {rate}", error.found);
+            }
+            error
+        })
     }
 }
 impl TryFrom<String> for Rate {

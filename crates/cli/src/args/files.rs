@@ -1,10 +1,10 @@
 //! What `tightlink receive`, `send` and `verify` can be asked.
 
 use clap::{Args, ValueEnum};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use transfer::{Existing, Host, WindowChoice};
-use units::{Bytes, Rate, Span};
+use units::{Bytes, Complaint, Rate, Span};
 
 #[derive(Debug, Args)]
 pub(crate) struct ReceiveOptions {
@@ -12,7 +12,7 @@ pub(crate) struct ReceiveOptions {
     #[arg(value_name = "DIR")]
     pub(crate) folder: PathBuf,
     /// Address and port to listen on, e.g. 192.0.2.7:4711 (default: every address and a free port)
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = socket_address)]
     pub(crate) listen: Option<SocketAddr>,
     /// An address or host name for the ticket instead of this machine's own addresses, e.g. that of the router before
     /// it
@@ -95,6 +95,9 @@ pub(crate) struct SendOptions {
     /// $TIGHTLINK_TICKET, the program asks for it
     #[arg(value_name = "PATH", required = true)]
     pub(crate) words: Vec<PathBuf>,
+    /// Folders are always sent whole
+    #[arg(short = 'r', long, hide = true)]
+    pub(crate) recursive: bool,
     /// Read the ticket from this file
     #[arg(long, value_name = "FILE")]
     pub(crate) ticket_file: Option<PathBuf>,
@@ -104,9 +107,9 @@ pub(crate) struct SendOptions {
     /// Name each entry and its result
     #[arg(long, short)]
     pub(crate) verbose: bool,
-    /// Parallel TCP connections
-    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=64))]
-    pub(crate) streams: u16,
+    /// Parallel TCP connections (default: one, and up to 16 where the buffers of one do not fill a long path)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub(crate) streams: Option<u16>,
     /// Congestion control: reno, cubic, bbr or another of this kernel (default: the kernel's)
     #[arg(long, value_name = "CONTROL")]
     pub(crate) control: Option<String>,
@@ -137,4 +140,17 @@ pub(crate) struct VerifyOptions {
     /// Print one JSON object per file that is named, and one of the totals
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// An address with a port.
+fn socket_address(text: &str) -> Result<SocketAddr, Complaint> {
+    text.parse().map_err(|_| {
+        let example = |address: IpAddr| SocketAddr::new(address, 4711);
+        let bare = text.trim_matches(['[', ']']).parse::<IpAddr>();
+        let found = if bare.is_ok() { "an address without a port" } else { "not an address and a port" };
+        let example = bare.map_or_else(|_| "192.0.2.7:4711".to_owned(), |address| example(address).to_string());
+        Complaint::new("", found)
+            .accepted("an IP address and a port, such as 192.0.2.7:4711 or [2001:db8::1]:4711; port 0 takes a free one")
+            .help(format!("write {example}"))
+    })
 }

@@ -28,7 +28,7 @@ pub(crate) fn run(options: &SendOptions) -> Result<ExitCode, Problem> {
     let _ = nix::sys::prctl::set_dumpable(false);
     let (paths, ticket) = ticket::find(options)?;
     let how = transfer::SendOptions {
-        streams: options.streams,
+        streams: options.streams.unwrap_or(0),
         control: options.control.clone(),
         limit: options.limit,
         retry: options.retry,

@@ -7,7 +7,7 @@ use crate::print;
 use crate::problem::Problem;
 use crate::talk;
 use host::{Clock, PollFd, PollFlags};
-use live::tune::{Restored, TuneConfig, TuneEvent, TuneWindow, TunedConnection, Tuner};
+use live::tune::{Earlier, Held, LARGEST_WINDOW, Restored, TuneConfig, TuneEvent, TuneWindow, TunedConnection, Tuner};
 use nix::errno::Errno;
 use nix::sys::prctl::set_child_subreaper;
 use nix::sys::signal::{SigSet, Signal, kill};
@@ -16,12 +16,14 @@ use nix::unistd::Pid;
 use serde_json::{Value, json};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitCode, ExitStatus};
-use units::{Bytes, Complaint, Span, Time};
+use units::{Bytes, Complaint, Rate, Span, Time};
 
 /// No wait is longer: a program's end sends no signal here.
 const END_CHECK: Span = Span::from_millis(50);
 /// Changes of phase that are told of one connection while it runs; the report has all of them.
 const PHASES_TOLD: usize = 8;
+/// A window that most paths do not need: that a connection cannot have a larger one is said if it is the limit.
+const WIDE: Bytes = Bytes::new(4_000_000);
 /// Less than this may be a request.
 const LEAST_SENT: Bytes = Bytes::new(100_000);
 
@@ -60,11 +62,19 @@ fn config(options: &TuneOptions) -> Result<TuneConfig, Problem> {
                     .accepted("a size such as 400kB, or a sizer"),
             ));
         }
+        (_, Ok(window)) if window > LARGEST_WINDOW => {
+            let found = format!("no TCP connection has a window of more than {}", LARGEST_WINDOW.rounded());
+            return Err(Problem::usage(
+                Complaint::new(format!("--window {}", options.window), found)
+                    .accepted(format!("a size up to {LARGEST_WINDOW}, or a sizer"))
+                    .help("--window max takes the largest that each connection can advertise"),
+            ));
+        }
         (_, Ok(window)) => TuneWindow::Fixed(window),
         ("max", _) => TuneWindow::Sizer("maximum".into()),
         (name, Err(_)) => TuneWindow::Sizer(name.into()),
     };
-    Ok(TuneConfig { port: options.port, window, maximum: options.max })
+    Ok(TuneConfig { port: options.port, window, maximum: options.max.min(LARGEST_WINDOW) })
 }
 
 fn start(program: &[String]) -> Result<Child, Problem> {
@@ -117,7 +127,10 @@ fn tell(tuner: &Tuner, event: &TuneEvent, verbose: bool) {
     match event {
         TuneEvent::Taken(place) => {
             let connection = &connections[*place];
-            print::talk(format_args!("{connection}: taken over, window {}", window(connection.requested())));
+            print::talk(format_args!("{connection}: taken over, window {}", window(connection.window())));
+            if let Some(note) = scale_note(connection) {
+                print::talk(format_args!("{connection}: {note}"));
+            }
             tell_phase(connection, verbose);
         }
         TuneEvent::Phase(place) => tell_phase(&connections[*place], verbose),
@@ -136,7 +149,7 @@ fn tell_phase(connection: &TunedConnection, verbose: bool) {
     if changes.len() <= PHASES_TOLD {
         let after = change.at.since(connection.taken());
         let state =
-            talk::windowed(&window(change.window), change.state.phase, &change.state.reason, None, verbose);
+            talk::windowed(&window(change.window.map(|window| window.min(connection.largest()))), change.state.phase, &change.state.reason, None, verbose);
         print::talk(format_args!("{connection}: after {:.1} s {state}", after.as_secs_f64()));
     }
 }
@@ -162,7 +175,7 @@ fn report(tuner: &Tuner, options: &TuneOptions) -> Result<(), Problem> {
 fn as_text(connection: &TunedConnection, verbose: bool) -> Result<(), Problem> {
     let (span, bytes) = connection.received();
     let state = connection.state();
-    let window = window(connection.requested());
+    let window = window(connection.window());
     print::data(connection)?;
     print::data(format_args!(
         "  {} in {:.1} s, {:.2} Mbit/s; {}",
@@ -171,10 +184,77 @@ fn as_text(connection: &TunedConnection, verbose: bool) -> Result<(), Problem> {
         connection.goodput().as_bps_f64() / 1e6,
         talk::windowed(&window, state.phase, &state.reason, None, verbose),
     ))?;
-    if let Some(note) = sends(connection) {
+    for note in notes(connection) {
         print::data(format_args!("  {note}"))?;
     }
     print::data(format_args!("  {}", restored(connection).0))
+}
+
+/// What a person should know: whose limit it was and is, and what to do about it for good.
+fn notes(connection: &TunedConnection) -> Vec<String> {
+    if let Some(note) = sends(connection) {
+        return vec![note];
+    }
+    let mut notes: Vec<String> = connection.earlier().map(before).into_iter().collect();
+    notes.extend(scale_note(connection));
+    let window = connection.window().unwrap_or(connection.largest());
+    match connection.held() {
+        Some((Held::Programs, flight)) => notes.push(format!(
+            "the window is {} and {} are in flight, no queue stands and nothing is lost: the programs limit themselves, to \
+             about {} a round trip. A larger window does not help; their own windows and buffers do",
+            talk::bytes(window.get()),
+            talk::bytes(flight.get()),
+            talk::bytes(flight.get())
+        )),
+        Some((Held::Path, flight)) => notes.push(format!(
+            "limited by the path: {} are in flight, and a queue stands or segments are lost",
+            talk::bytes(flight.get())
+        )),
+        Some((Held::Window, flight)) => {
+            notes.push(format!("limited by this window: {} are in flight", talk::bytes(flight.get())));
+        }
+        Some((Held::Scale, _)) | None => {}
+    }
+    if connection.earlier().is_some_and(|earlier| earlier.held == Some(Held::Window))
+        && connection.goodput() > connection.earlier().map_or(Rate::ZERO, |earlier| earlier.goodput)
+    {
+        notes.push(lasting(connection));
+    }
+    notes
+}
+
+/// "before: 118 Mbit/s, limited by the receive window of 2.39 MB".
+fn before(earlier: &Earlier) -> String {
+    let (rate, window) = (talk::rate(earlier.goodput.as_bps_f64()), talk::bytes(earlier.window.get()));
+    match earlier.held {
+        Some(Held::Window | Held::Scale) => format!("before: {rate}, limited by the receive window of {window}"),
+        _ => format!("before: {rate} in a receive window of {window}, which was not the limit"),
+    }
+}
+
+/// That the window cannot be as large as was asked for.
+fn scale_note(connection: &TunedConnection) -> Option<String> {
+    let (asked, largest) = (connection.requested().unwrap_or(LARGEST_WINDOW), connection.largest());
+    let is_limit = matches!(connection.held(), Some((Held::Scale, _)));
+    (asked > largest && (is_limit || largest < WIDE)).then(|| {
+        format!(
+            "this connection can advertise {} at most: its scale was fixed at the handshake, by the program's SO_RCVBUF or \
+             by net.ipv4.tcp_rmem. Only a new connection can have more",
+            talk::bytes(largest.get())
+        )
+    })
+}
+
+/// What has the same effect on all later connections.
+fn lasting(connection: &TunedConnection) -> String {
+    let flight = connection.held().map_or(Bytes::ZERO, |(_, flight)| flight);
+    let used = connection.window().unwrap_or_default().min(flight * 2).max(flight);
+    // Linux advertises half of a buffer or more.
+    let buffer = (used * 2).get().next_power_of_two().max(6 << 20);
+    format!(
+        "to have it for good: sysctl -w net.ipv4.tcp_rmem=\"4096 131072 {buffer}\", and the same in a file in \
+         /etc/sysctl.d"
+    )
 }
 
 /// That the data go the other way, if so: a receive window limits only what arrives.
@@ -212,9 +292,10 @@ fn as_json(connection: &TunedConnection) -> Value {
             "t_s": seconds(change.at),
             "phase": change.state.phase,
             "reason": change.state.reason,
-            "window_bytes": change.window.map(Bytes::get),
+            "window_bytes": change.window.map(|window| window.min(connection.largest()).get()),
         })
     };
+    let earlier = connection.earlier();
     json!({
         "local": local.to_string(),
         "peer": peer.map(|peer| peer.to_string()),
@@ -224,12 +305,22 @@ fn as_json(connection: &TunedConnection) -> Value {
         "received_bytes": bytes.get(),
         "sent_bytes": connection.sent().get(),
         "goodput_bps": connection.goodput().as_bps_f64(),
-        "window_bytes": connection.requested().map(Bytes::get),
+        "window_bytes": connection.window().map(Bytes::get),
+        "largest_window_bytes": connection.largest().get(),
+        "limited_by": connection.held().map(|(held, _)| held.name()),
+        "in_flight_bytes": connection.held().map(|(_, flight)| flight.get()),
         "base_rtt_s": connection.base_rtt().map(Span::as_secs_f64),
         "phase": state.phase,
         "reason": state.reason,
         "phases": connection.changes().iter().map(change).collect::<Vec<_>>(),
-        "before": { "window_clamp_bytes": clamp.get(), "buffer_bytes": before.get() },
+        "before": {
+            "window_clamp_bytes": clamp.get(),
+            "buffer_bytes": before.get(),
+            "goodput_bps": earlier.map(|earlier| earlier.goodput.as_bps_f64()),
+            "window_bytes": earlier.map(|earlier| earlier.window.get()),
+            "rtt_s": earlier.and_then(|earlier| earlier.round_trip).map(Span::as_secs_f64),
+            "limited_by": earlier.and_then(|earlier| earlier.held).map(Held::name),
+        },
         "buffer_bytes": buffer.get(),
         "given_back": given_back,
         "left": left,

@@ -1,7 +1,7 @@
-//! What limited a transfer: a disk on either side, the send buffer. `transfer.rs` has `--limit`; what tells the others apart is
+//! What limited a transfer: a disk on either side, slow start, the send buffer. `transfer.rs` has `--limit`; what tells the others apart is
 //! tested in `crates/transfer/src/limits.rs`.
 
-use crate::place::{Place, alone, end, root};
+use crate::place::{Ended, Place, alone, end, root};
 use crate::transfer::Receiving;
 use std::process::Command;
 use unjudged::tries::{in_one_of_five, in_time};
@@ -66,25 +66,80 @@ fn a_slow_disk_is_said_to_be_what_limited_the_transfer_and_whose_it_is() {
     }
 }
 
+/// Sends `file` over `link` by `send` with `--json`; the receiver has `options`.
+fn over(place: &Place, link: &str, options: &str, send: &str) -> Ended {
+    end(place.shell(&format!(
+        "exec $TIGHTLINK emulate {link} --server \
+         'exec $TIGHTLINK receive there {options} --ticket-file ticket 2> there.log' -- sh -c \
+         'while ! test -s ticket; do sleep 0.05; done; {send} --ticket-file ticket --json file'"
+    )))
+    .well()
+}
+
 #[test]
-fn a_small_send_buffer_is_said_to_be_what_limited_the_transfer() {
+fn a_transfer_that_ends_in_slow_start_was_not_limited_by_the_path() {
+    let _alone = alone();
+    if root() {
+        for window in ["max", "sobas"] {
+            in_one_of_five(|| {
+                let place = Place::new();
+                place.write("file", vec![7; 10_000_000]);
+                let link = "--rate 100Mbit/s --delay 131ms";
+                let options = format!("--window {window}");
+                let ended = over(&place, link, &options, "exec $TIGHTLINK send");
+                let summary = ended.json().remove(0);
+                in_time(summary["limits"]["limited_by"] == "slow-start", &summary)?;
+                let log = std::fs::read_to_string(place.path().join("there.log")).unwrap();
+                in_time(log.contains("It was limited by slow start, not by the path: "), &log)?;
+                in_time(log.contains("MB need 10 round trips of 262 ms"), &log)
+            });
+        }
+    }
+}
+
+/// Without the right to force a buffer: root but for one capability.
+const WITHOUT_RIGHTS: &str = "exec setpriv --bounding-set=-net_admin $TIGHTLINK send --control cubic";
+
+#[test]
+fn a_send_buffer_that_is_too_small_is_named_with_the_way_out() {
     let _alone = alone();
     if root() {
         in_one_of_five(|| {
             let place = Place::new();
-            place.write("file", vec![7; 4_000_000]);
-            // The path holds 250 kB; the setting is the near namespace's own.
-            let ended = end(place.shell(
-                "exec $TIGHTLINK emulate --rate 50Mbit/s --delay 20ms --queue 2bdp --server \
-                 'exec $TIGHTLINK receive there --window max > ticket' -- sh -c \
-                 'while ! test -s ticket; do sleep 0.05; done; \
-                 echo 4096 32768 32768 > /proc/sys/net/ipv4/tcp_wmem; \
-                 exec $TIGHTLINK send file $(cat ticket)'",
-            ))
-            .well();
-            in_time(ended.err.contains("It was limited by the send buffer: "), &ended.err)?;
-            assert!(ended.err.contains("raise net.ipv4.tcp_wmem at the sender."), "{}", ended.err);
+            place.write("file", vec![7; 200_000_000]);
+            let (link, send) = ("--rate 1Gbit/s --delay 75ms", format!("{WITHOUT_RIGHTS} --streams 1"));
+            let ended = over(&place, link, "--window max", &send);
+            let summary = ended.json().remove(0);
+            in_time(summary["limits"]["limited_by"] == "send-buffer", &summary)?;
+            let log = std::fs::read_to_string(place.path().join("there.log")).unwrap();
+            for words in ["--streams 8 would have up to ", "net.ipv4.tcp_wmem=", "/etc/sysctl.d"] {
+                in_time(log.contains(words), &log)?;
+            }
             Ok(())
+        });
+    }
+}
+
+#[test]
+fn buffers_are_raised_and_streams_are_added_where_one_does_not_fill_the_path() {
+    let _alone = alone();
+    if root() {
+        in_one_of_five(|| {
+            let place = Place::new();
+            place.write("file", vec![7; 300_000_000]);
+            let link = "--rate 1Gbit/s --delay 75ms";
+            // Twice the buffer that an ordinary user may have is still too little.
+            let ended = over(&place, link, "", WITHOUT_RIGHTS);
+            assert_eq!(std::fs::read(place.path().join("there/file")).unwrap().len(), 300_000_000);
+            let summary = ended.json().remove(0);
+            in_time(summary["streams"] == 8, &summary)?;
+            in_time(ended.err.contains("7 more TCP connections: the buffers of one connection carry "), &ended.err)?;
+            // With rights one connection has the buffer that it needs.
+            std::fs::remove_dir_all(place.path().join("there")).unwrap();
+            std::fs::remove_file(place.path().join("ticket")).unwrap();
+            let summary = over(&place, link, "", "exec $TIGHTLINK send --control cubic").json().remove(0);
+            in_time(summary["streams"] == 1, &summary)?;
+            in_time(summary["limits"]["limited_by"] != "send-buffer", &summary)
         });
     }
 }

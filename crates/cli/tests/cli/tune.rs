@@ -3,6 +3,7 @@
 use crate::place::{Ended, Place, SOON, end, root, within};
 use host::TcpInfo;
 use host::options::{RECEIVE_LOCK, buffer_lock, receive_buffer, window_clamp};
+use socket2::{Domain, Socket, Type};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::process::CommandExt;
@@ -26,9 +27,19 @@ struct Stream {
 
 impl Stream {
     fn new() -> Self {
+        Self::with_buffer(None)
+    }
+
+    /// Whose receiver, which connects, sets `SO_RCVBUF` before.
+    fn with_buffer(size: Option<usize>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let mut sender = TcpStream::connect(listener.local_addr().expect("bound")).expect("it listens");
-        let (receiver, _) = listener.accept().expect("a connection");
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
+        if let Some(size) = size {
+            socket.set_recv_buffer_size(size).expect("a size");
+        }
+        socket.connect(&listener.local_addr().expect("bound").into()).expect("it listens");
+        let receiver = TcpStream::from(socket);
+        let (mut sender, _) = listener.accept().expect("a connection");
         let mut reader = receiver.try_clone().expect("a descriptor");
         let (moved, over) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
         let (count, stop) = (Arc::clone(&moved), Arc::clone(&over));
@@ -122,6 +133,7 @@ fn a_running_programs_window_is_held_and_given_back_when_it_is_interrupted() {
                 .find(|line| line["local"].as_str().is_some_and(|at| at.ends_with(&format!(":{port}"))));
             let ours = ours.expect("the receiving end is in the report");
             assert_eq!((&ours["window_bytes"], &ours["given_back"]), (&40_000.into(), &true.into()));
+            assert!(ours["before"]["goodput_bps"].as_f64().expect("it was under way") > 0.0, "{ours}");
             assert!(ours["received_bytes"].as_u64().expect("a number") > 100_000, "{ours}");
             let theirs = report.iter().find(|line| line["peer"] == ours["local"]);
             let theirs = theirs.expect("the sending end is in the report");
@@ -134,10 +146,43 @@ fn a_running_programs_window_is_held_and_given_back_when_it_is_interrupted() {
                 ended.out
             );
             assert!(ended.err.contains("taken over"), "{}", ended.err);
+            assert!(ended.out.contains("before: ") && !ended.out.contains('?'), "{}", ended.out);
             // Of the two ends the one that sends, and no other.
             assert_eq!(ended.out.matches("run tune at the receiving end").count(), 1, "{}", ended.out);
         }
     }
+}
+
+#[test]
+fn only_windows_that_the_connection_can_advertise_are_named() {
+    if !root() {
+        return;
+    }
+    // 65 536 bytes of buffer: the window has no scale, whatever is asked for later.
+    for (window, json) in [("2MB", true), ("max", true), ("2MB", false)] {
+        let (place, stream) = (Place::new(), Stream::with_buffer(Some(32_768)));
+        let local = stream.receiver.local_addr().expect("bound");
+        let (pid, port) = (own_pid(), local.port().to_string());
+        let mut arguments = vec!["tune", "--window", window, "--port", &port, "--pid", &pid];
+        arguments.extend(json.then_some("--json"));
+        let child = place.start(&arguments);
+        assert!(within(SOON, || stream.is_locked()), "it is not taken over");
+        assert!(stream.flows());
+        signal(&child, "INT");
+        let ended = ended(child).well();
+        if json {
+            let report = ended.json();
+            let ours = report.iter().find(|line| line["local"] == local.to_string()).expect("it is in the report");
+            assert_eq!((&ours["window_bytes"], &ours["largest_window_bytes"]), (&65_535.into(), &65_535.into()));
+        } else {
+            for words in ["window 65.5 kB", "can advertise 65.5 kB at most", "SO_RCVBUF"] {
+                assert!(ended.out.contains(words), "{words:?}: {}", ended.out);
+            }
+            assert!(!ended.out.contains("2.00 MB"), "{}", ended.out);
+        }
+    }
+    let none = Place::new().run(&["tune", "--window", "5GB", "--pid", &own_pid()]);
+    none.failed(2, &["no TCP connection has a window of more than 1.07 GB", "1.07372544GB", "--window max"]);
 }
 
 #[test]

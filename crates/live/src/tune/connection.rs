@@ -3,7 +3,9 @@
 use super::error::TuneError;
 use super::process::{Descriptor, Process};
 use crate::error::LiveError;
+use super::verdict::{Earlier, Held, Seen, held};
 use crate::sized_group::SizedGroup;
+use crate::window::advertisable;
 use host::TcpInfo;
 use host::options::{self, BufferGrant};
 use sizing::{BufferSizer, PhaseChange, SizerState};
@@ -16,6 +18,14 @@ use units::{Bytes, Foreign, Rate, Span, Time};
 
 /// The kernel's numbers of the states in which data may come.
 const STATES_THAT_RECEIVE: [u8; 3] = [1, 4, 5];
+
+/// A connection and the process that has it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Whose<'a> {
+    pub(super) process: &'a Process,
+    pub(super) descriptor: Descriptor,
+    pub(super) ends: Ends,
+}
 
 /// The two ends of a socket that is TCP's.
 #[derive(Clone, Copy, Debug)]
@@ -102,6 +112,10 @@ pub struct TunedConnection {
     before: Before,
     group: SizedGroup,
     taken: Time,
+    /// The largest window that it can advertise.
+    largest: Bytes,
+    earlier: Option<Earlier>,
+    seen: Seen,
     received_before: Bytes,
     received: Bytes,
     sent_before: Bytes,
@@ -115,14 +129,14 @@ pub struct TunedConnection {
 impl TunedConnection {
     /// Takes the connection over at `now`, with the sizer for what it tells and the window that its sender was promised.
     pub(super) fn take(
-        process: &Process,
-        descriptor: Descriptor,
+        whose: Whose<'_>,
         socket: &impl AsFd,
-        ends: Ends,
         sizer: impl Fn(&TcpInfo, Bytes) -> Result<Box<dyn BufferSizer>, TuneError>,
         maximum: Bytes,
+        earlier: Option<Earlier>,
         now: Time,
     ) -> Result<Self, LiveError> {
+        let Whose { process, descriptor, ends } = whose;
         let before = Before {
             clamp: options::window_clamp(socket)?,
             buffer: options::receive_buffer(socket)?,
@@ -143,6 +157,9 @@ impl TunedConnection {
             before,
             group,
             taken: now,
+            largest: advertisable(&info),
+            earlier,
+            seen: Seen::default(),
             received_before: received,
             received,
             sent_before: info.bytes_acked,
@@ -194,6 +211,31 @@ impl TunedConnection {
     #[must_use]
     pub const fn requested(&self) -> Option<Bytes> {
         self.group.requested()
+    }
+
+    /// The largest window that it can advertise, by the scale of its handshake.
+    #[must_use]
+    pub const fn largest(&self) -> Bytes {
+        self.largest
+    }
+
+    /// The window in force: what is asked for, as far as it can be advertised.
+    #[must_use]
+    pub fn window(&self) -> Option<Bytes> {
+        self.requested().map(|window| window.min(self.largest))
+    }
+
+    /// How it did before it was taken over, if it was under way then.
+    #[must_use]
+    pub const fn earlier(&self) -> Option<&Earlier> {
+        self.earlier.as_ref()
+    }
+
+    /// What limits it under the sizer, and what is in flight in the mean; `None` if too little was seen.
+    #[must_use]
+    pub fn held(&self) -> Option<(Held, Bytes)> {
+        let window = self.window().unwrap_or(self.largest);
+        held(self.goodput(), window, window >= self.largest, &self.seen)
     }
 
     /// The window's limit and the receive buffer before it was taken over, and the buffer since.
@@ -264,6 +306,7 @@ impl TunedConnection {
         let info = TcpInfo::of(&socket)?;
         self.sent = info.bytes_acked;
         let received = info.stream_received();
+        self.seen.observe(&info);
         if received > self.received {
             (self.received, self.last) = (received, now);
         }

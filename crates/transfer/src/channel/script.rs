@@ -88,6 +88,7 @@ impl Channel {
             early: Mutex::default(),
             pace: Mutex::default(),
             waited: Default::default(),
+            held: AtomicBool::new(false),
             ended: AtomicBool::new(false),
             script: Some(Script { state: Mutex::new(state) }),
         }

@@ -14,6 +14,7 @@ use super::windows::{Echo, WindowState};
 use crate::channel::Channel;
 use crate::error::{Ending, TransferError};
 use crate::keys::fill_random;
+use crate::limits::LimitTimes;
 use crate::lock::locked;
 use crate::progress::Question;
 use crate::summary::Summary;
@@ -22,7 +23,7 @@ use crate::wire::{TAKEN_OVER, frame};
 use control::Control;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 use units::{Span, Time};
@@ -32,6 +33,8 @@ pub(super) use workers::name_all;
 const LINGER: Span = Span::from_secs(2);
 /// More data connections than this are of no use to anybody.
 const MOST_STREAMS: u16 = 64;
+/// From this version of the protocol on, more data connections may come than were announced.
+const JOINING: u16 = 3;
 /// How often it is looked whether threads have left.
 const EXIT_POLL: Duration = Duration::from_millis(5);
 
@@ -40,7 +43,8 @@ const EXIT_POLL: Duration = Duration::from_millis(5);
 pub(super) struct SenderSession {
     pub(super) peer: SocketAddr,
     token: [u8; 16],
-    streams: u16,
+    /// Data connections that were announced, or the most that were there at a time.
+    streams: AtomicU16,
     closed: AtomicBool,
     /// Why the session cannot go on.
     fatal: Mutex<Option<TransferError>>,
@@ -56,6 +60,8 @@ pub(super) struct SenderSession {
     data: Mutex<Vec<Arc<Channel>>>,
     /// What the sender said of its connections last.
     pub(super) report: Mutex<Report>,
+    /// What limited them, according to the sender.
+    limits: Mutex<Option<LimitTimes>>,
     /// Over all data connections.
     pub(super) window: Mutex<WindowState>,
     /// The path is being measured without the data: answers that would let it flow wait.
@@ -91,7 +97,7 @@ impl SenderSession {
         Self {
             peer,
             token,
-            streams: streams.clamp(1, MOST_STREAMS),
+            streams: AtomicU16::new(streams.clamp(1, MOST_STREAMS)),
             closed: AtomicBool::new(false),
             fatal: Mutex::default(),
             lost: Mutex::default(),
@@ -101,6 +107,7 @@ impl SenderSession {
             version,
             data: Mutex::default(),
             report: Mutex::default(),
+            limits: Mutex::default(),
             window: Mutex::default(),
             quiet: AtomicBool::new(false),
             echo,
@@ -124,8 +131,9 @@ impl SenderSession {
         locked(&self.data).clone()
     }
 
-    pub(super) const fn streams(&self) -> u16 {
-        self.streams
+    /// How many data connections there are or will soon be.
+    pub(super) fn streams(&self) -> u16 {
+        self.streams.load(Ordering::Relaxed)
     }
 
     pub(super) fn is_closed(&self) -> bool {
@@ -145,9 +153,11 @@ impl SenderSession {
     /// One more data connection; false if there are enough.
     pub(super) fn join(&self, channel: &Arc<Channel>) -> bool {
         let mut data = locked(&self.data);
-        let room = data.len() < usize::from(self.streams) && !self.closed.load(Ordering::Acquire);
+        let most = if self.version >= JOINING { MOST_STREAMS } else { self.streams() };
+        let room = data.len() < usize::from(most) && !self.closed.load(Ordering::Acquire);
         if room {
             data.push(Arc::clone(channel));
+            self.streams.fetch_max(data.len() as u16, Ordering::Relaxed);
         }
         room
     }

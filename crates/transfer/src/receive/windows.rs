@@ -79,13 +79,13 @@ impl Windows<'_> {
             // There is no path to size, and a probe would only find out how busy the machine is.
             WindowChoice::Sobas if self.sender.peer.ip().is_loopback() => {
                 self.note(|state| "loopback: nothing to size".clone_into(&mut state.reason));
-                self.fixed(Window::Max)
+                self.fixed(None)
             }
             WindowChoice::Sobas => self.sized(),
-            WindowChoice::Max => self.fixed(Window::Max),
+            WindowChoice::Max => self.fixed(None),
             WindowChoice::Size(size) => {
                 self.note(|state| state.window = Some(size));
-                self.fixed(Window::AtMost(size / u64::from(self.sender.streams())))
+                self.fixed(Some(size))
             }
         };
         self.sender.end_quiet();
@@ -98,10 +98,17 @@ impl Windows<'_> {
         }
     }
 
-    fn fixed(&self, window: Window) -> Result<(), TransferError> {
+    /// One size over all data connections, in equal parts; `None`: the maximum.
+    fn fixed(&self, size: Option<Bytes>) -> Result<(), TransferError> {
         let mut held: Vec<(Arc<Channel>, WindowControl, Time)> = Vec::new();
+        let mut parts = 0;
         while !self.sender.is_closed() {
             let now = self.clock.now();
+            let streams = u64::from(self.sender.streams());
+            let window = size.map_or(Window::Max, |size| Window::AtMost(size / streams));
+            if std::mem::replace(&mut parts, streams) != streams {
+                held.iter_mut().for_each(|(_, control, _)| control.request(window));
+            }
             held.retain(|(channel, ..)| !channel.is_over());
             for channel in self.sender.channels() {
                 if !channel.is_over() && held.iter().all(|(known, ..)| !Arc::ptr_eq(known, &channel)) {
@@ -144,6 +151,7 @@ impl Windows<'_> {
         let mut pilot = Pilot::new(group, prober);
         let mut members: Vec<Arc<Channel>> = Vec::new();
         let (mut seen, mut rate_based, began) = (None, false, self.clock.now());
+        let mut pace = None;
         while !self.sender.is_closed() {
             let now = self.clock.now();
             while let Some(over) = members.iter().position(|channel| channel.is_over()) {
@@ -154,6 +162,10 @@ impl Windows<'_> {
                 if !channel.is_over() && members.iter().all(|known| !Arc::ptr_eq(known, &channel)) {
                     members.push(channel);
                     pilot.group.join(&members)?;
+                    // The pace is divided anew.
+                    if pace.is_some() {
+                        self.pace(pace);
+                    }
                 }
             }
             let report = locked(&self.sender.report).clone();
@@ -167,6 +179,7 @@ impl Windows<'_> {
                 pilot.group.tell(&members, now, Input::Sender(word.unwrap_or_default()))?;
             }
             if let Some(rate) = pilot.poll(&members, self.clock)? {
+                pace = rate;
                 self.pace(rate);
             }
             if self.is_complete(members.len()) && !pilot.wants_quiet() {

@@ -16,6 +16,7 @@ use rustls::{AlertDescription, ClientConfig, ClientConnection, Error as TlsError
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
 use std::net::{SocketAddr, TcpStream};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -43,6 +44,8 @@ const PATIENCE: Span = Span::from_secs(20);
 pub(super) struct Connections {
     pub(super) control: Channel,
     pub(super) data: Vec<Channel>,
+    /// Opens more of them; `None` without a receiver.
+    pub(super) opener: Option<Opener>,
     /// Answers the receiver's probes; `None` if that cannot be, and then the window is found without.
     pub(super) echoer: Option<Echoer>,
 }
@@ -52,12 +55,13 @@ pub(super) struct Connections {
 pub(super) fn connect(
     ticket: &Ticket,
     options: &SendOptions,
+    streams: u16,
     clock: &Clock,
     observer: &dyn Observer,
     insist: bool,
 ) -> Result<Connections, TransferError> {
     let tls = sender_tls(&ticket.secret, ticket.fingerprint);
-    let streams = options.streams.clamp(1, MOST_STREAMS);
+    let streams = streams.clamp(1, MOST_STREAMS);
     let persistence = Persistence::new(clock, observer);
     let span = if insist { INSIST } else { Span::ZERO };
     let (control, address, echoer, first) = persistence.insist(span, || {
@@ -81,28 +85,16 @@ pub(super) fn connect(
         Message::Nothing => return Err(TransferError::gone("no answer to the greeting")),
         Message::End => return Err(TransferError::gone("it left without an answer")),
     };
-    let open_data = |stream: u16| -> Result<Channel, Failure> {
-        let socket =
-            dial(address).map_err(|error| Failure { error: TransferError::gone(error), early: false })?;
-        if let Some(control) = &options.control {
-            host::options::set_congestion_control(&socket, control)?;
-        }
-        if let Some(limit) = options.limit {
-            let share = Rate::from_bps((limit.as_bps() / u64::from(streams)).max(1));
-            host::options::set_max_pacing_rate(&socket, share)?;
-        }
-        let channel = handshake(socket, &tls, address, clock)?;
-        send_greeting(&channel, &Greeting::Data { token, stream })?;
-        Ok(channel)
-    };
-    let (open_data, persistence) = (&open_data, &persistence);
+    let share = options.limit.map(|limit| Rate::from_bps((limit.as_bps() / u64::from(streams)).max(1)));
+    let opener = Opener { tls, address, token, control: options.control.clone(), limit: share, clock: *clock };
+    let (open, persistence) = (&opener, &persistence);
     // At once: each takes two round trips. A receiver has room for 16 unproved connections of one address.
     let mut data = Vec::with_capacity(streams.into());
     for first in (0..streams).step_by(AT_ONCE) {
         let some = first..streams.min(first + AT_ONCE as u16);
         let opened: Vec<Result<Channel, TransferError>> = std::thread::scope(|threads| {
             let opening: Vec<_> = some
-                .map(|stream| threads.spawn(move || persistence.insist(INSIST, || open_data(stream))))
+                .map(|stream| threads.spawn(move || persistence.insist(INSIST, || open.open(stream))))
                 .collect();
             opening.into_iter().map(|one| one.join().expect("opening a connection does not panic")).collect()
         });
@@ -113,7 +105,43 @@ pub(super) fn connect(
     if resumed {
         observer.say("an earlier transfer was interrupted: going on with it");
     }
-    Ok(Connections { control, data, echoer })
+    Ok(Connections { control, data, opener: Some(opener), echoer })
+}
+
+/// Opens data connections to a receiver that let this sender in.
+#[derive(Debug)]
+pub(super) struct Opener {
+    tls: Arc<ClientConfig>,
+    address: SocketAddr,
+    token: [u8; 16],
+    control: Option<String>,
+    /// The part of `--limit` of each.
+    limit: Option<Rate>,
+    clock: Clock,
+}
+
+impl Opener {
+    fn open(&self, stream: u16) -> Result<Channel, Failure> {
+        let gone = |error| Failure { error: TransferError::gone(error), early: false };
+        let socket = dial(self.address).map_err(gone)?;
+        if let Some(control) = &self.control {
+            host::options::set_congestion_control(&socket, control)?;
+        }
+        if let Some(limit) = self.limit {
+            host::options::set_max_pacing_rate(&socket, limit)?;
+        }
+        let channel = handshake(socket, &self.tls, self.address, &self.clock)?;
+        send_greeting(&channel, &Greeting::Data { token: self.token, stream })?;
+        Ok(channel)
+    }
+
+    /// Opens the data connections of these numbers at once. Those that fail are left out.
+    pub(super) fn open_more(&self, streams: Range<u16>) -> Vec<Channel> {
+        std::thread::scope(|threads| {
+            let opening: Vec<_> = streams.map(|stream| threads.spawn(move || self.open(stream))).collect();
+            opening.into_iter().filter_map(|one| one.join().ok()?.ok()).collect()
+        })
+    }
 }
 
 /// Why a connection does not stand.

@@ -2,16 +2,16 @@
 
 use super::count::Count;
 use super::queue::Offered;
+use super::meter::Meter;
 use super::transfer::Transfer;
 use crate::channel::{Inlet, Message};
 use crate::error::TransferError;
-use crate::limits::SenderTimes;
+use crate::limits::LimitTimes;
 use crate::lock::locked;
 use crate::progress::{Moved, Observer, Snapshot};
 use crate::summary::sample;
-use crate::wire::control::{Counted, Id, Progress, Report, StreamReport, ToReceiver, ToSender, Verdict, Why};
+use crate::wire::control::{Counted, Id, Progress, Report, ToReceiver, ToSender, Verdict, Why};
 use crate::wire::frame;
-use host::{TcpInfo, options};
 use std::sync::atomic::Ordering::Relaxed;
 use units::{Bytes, Foreign, Rate, Span, Time};
 
@@ -35,7 +35,7 @@ pub(super) fn serve(
     let now = transfer.clock.now();
     let said = (Counted::default(), now);
     let mut control =
-        Control { transfer, count, observer, heard: now, failures: 0, said, all: None, before: None };
+        Control { transfer, count, observer, heard: now, failures: 0, said, all: None, there: None, meter: Meter::default() };
     let mut inlet = Inlet::new(&transfer.control);
     // Nothing can be said any more; the receiver may have said why.
     let mut broken: Option<TransferError> = None;
@@ -91,8 +91,10 @@ struct Control<'a> {
     said: (Counted, Time),
     /// Entries and bytes, once all are counted.
     all: Option<(u64, u64)>,
-    /// Bytes at the receiver, and when.
-    before: Option<(Time, u64, f64)>,
+    /// Bytes that the receiver's kernel has, when, and their rate. Not the receiver's bytes: files that it had already
+    /// are no progress, and its disk may take much at once.
+    there: Option<(Time, u64, f64)>,
+    meter: Meter,
 }
 
 impl Control<'_> {
@@ -111,6 +113,23 @@ impl Control<'_> {
         frame::append(out, &ToReceiver::Counted(counted));
     }
 
+    /// What the kernel says of the data connections, which is kept.
+    fn read(&mut self) -> (Report, LimitTimes) {
+        let (report, limits) = self.meter.read(self.transfer);
+        let now = self.transfer.clock.now();
+        let there = report.streams.iter().map(|stream| stream.acknowledged).fold(0, u64::saturating_add);
+        let rate_bps = self.there.map_or(0.0, |(then, before, rate)| {
+            let passed = now.since(then).as_secs_f64().max(1e-3);
+            let last = there.saturating_sub(before) as f64 * 8.0 / passed;
+            // Three quarters of it within half a second: steady enough to read.
+            (rate * 3.0 + last) / 4.0
+        });
+        self.there = Some((now, there, rate_bps));
+        let mut last = locked(&self.transfer.last);
+        (last.1, last.2) = (report.clone(), limits);
+        (report, limits)
+    }
+
     /// What has been counted meanwhile, and how the data connections are doing.
     fn tell(&mut self) -> Result<(), TransferError> {
         let mut out = Vec::new();
@@ -121,9 +140,9 @@ impl Control<'_> {
                 self.announced(counted, &mut out);
             }
         }
-        let report = report(self.transfer);
-        locked(&self.transfer.last).1 = report.clone();
+        let (report, limits) = self.read();
         frame::append(&mut out, &ToReceiver::Report(report));
+        frame::append(&mut out, &ToReceiver::Limits(limits));
         self.transfer.control.write(&out)
     }
 
@@ -143,7 +162,7 @@ impl Control<'_> {
             ToSender::Progress(progress) => self.progress(progress),
             ToSender::Pace { stream, bps } => self.pace(stream, bps.map(Rate::from_bps)),
             ToSender::Finished(finished) => {
-                locked(&self.transfer.last).1 = report(self.transfer);
+                self.read();
                 self.transfer.finished(finished);
                 let mut out = Vec::new();
                 frame::append(&mut out, &ToReceiver::Bye);
@@ -198,7 +217,7 @@ impl Control<'_> {
 
     /// Paces one data connection. The kernel keeps to `--limit` besides.
     fn pace(&self, stream: u16, rate: Option<Rate>) {
-        if let Some(channel) = self.transfer.data.get(usize::from(stream)) {
+        if let Some(channel) = self.transfer.channels().get(usize::from(stream)) {
             channel.pace(rate);
         }
     }
@@ -226,17 +245,7 @@ impl Control<'_> {
             shown(&mut entry.reason);
         }
         let now = self.transfer.clock.now();
-        let rate_bps = match self.before {
-            Some((then, bytes, rate)) => {
-                let passed = now.since(then).as_secs_f64().max(1e-3);
-                let last = progress.bytes.saturating_sub(bytes) as f64 * 8.0 / passed;
-                // Half of it within two reports: steady enough to read.
-                (rate + last) / 2.0
-            }
-            None => 0.0,
-        };
-        self.before = Some((now, progress.bytes, rate_bps));
-        let info = self.transfer.data.first().and_then(|channel| TcpInfo::of(channel.tcp()).ok());
+        let rtt = locked(&self.transfer.last).1.streams.first().map(|stream| Span::from_nanos(stream.rtt));
         let elapsed = now.since(self.transfer.began);
         {
             let mut last = locked(&self.transfer.last);
@@ -251,43 +260,11 @@ impl Control<'_> {
             bytes: progress.bytes,
             all_entries: self.all.map(|all| all.0),
             all_bytes: self.all.map(|all| all.1),
-            rate_bps,
-            rtt: info.and_then(|info| info.rtt),
+            rate_bps: self.there.map_or(0.0, |(_, _, rate)| rate),
+            rtt: rtt.filter(|&rtt| rtt > Span::ZERO),
             window: progress.window.map(Bytes::new),
             phase: progress.phase,
             reason: progress.reason,
         });
     }
-}
-
-/// What the kernel says of each data connection, and what their threads waited for.
-fn report(transfer: &Transfer) -> Report {
-    let nanos = |span: Option<Span>| span.map_or(0, Span::as_nanos);
-    let report = |channel: &crate::channel::Channel| {
-        let info = TcpInfo::of(channel.tcp()).ok()?;
-        Some(StreamReport {
-            busy: nanos(info.busy_time),
-            window_limited: nanos(info.rwnd_limited),
-            buffer_limited: nanos(info.sndbuf_limited),
-            retransmits: info.total_retrans.into(),
-            rtt: nanos(info.rtt),
-            min_rtt: nanos(info.min_rtt),
-            congestion_window: info.congestion_window().get(),
-            acknowledged: info.bytes_acked.get(),
-            segment: info.snd_mss.get(),
-        })
-    };
-    // What was handed over last has still to arrive, and to be stored; all data connections wait for that.
-    let (idle, at_the_end) = transfer.waits();
-    let to_send: Span = transfer.data.iter().map(crate::channel::Channel::waited_to_send).sum();
-    let times = SenderTimes {
-        network: (to_send + at_the_end).as_nanos(),
-        disk: transfer.disk.load(Relaxed),
-        limit: transfer.limit.waited().as_nanos(),
-        idle: idle.as_nanos(),
-    };
-    let streams = transfer.data.iter().map(|channel| report(channel).unwrap_or_default()).collect();
-    let first = transfer.data.first().and_then(|channel| options::congestion_control(channel.tcp()).ok());
-    let rate_based = first.is_some_and(|control| options::is_rate_based(&control));
-    Report { streams, rate_based, times }
 }

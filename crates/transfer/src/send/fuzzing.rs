@@ -12,7 +12,6 @@ use super::{SendOptions, control, sources, stream};
 use crate::channel::Channel;
 use crate::channel::script::Segment;
 use crate::fuzzing::{Input, clock, pass, segments};
-use crate::history::History;
 use crate::lock::locked;
 use crate::name::Name;
 use crate::progress::{Moved, Observer, Silent, Snapshot};
@@ -51,8 +50,8 @@ fn run(tree: &mut Tree, streams: usize, script: Vec<Segment>) {
     let count = Count::new(&clock);
     count.run(&sources);
     let data = (0..streams).map(|_| Channel::scripted([])).collect();
-    let connections = Connections { control: Channel::scripted(script), data, echoer: None };
-    let mut earlier = Earlier { began: clock.now(), sent: 0, history: History::default(), lines: 0 };
+    let connections = Connections { control: Channel::scripted(script), data, opener: None, echoer: None };
+    let mut earlier = Earlier::new(clock.now());
     let transfer = Transfer::new(connections, &SendOptions::default(), &clock, &mut earlier);
     let beside = Beside {
         transfer: &transfer,
@@ -70,7 +69,7 @@ fn run(tree: &mut Tree, streams: usize, script: Vec<Segment>) {
     assert!(beside.lines.load(Relaxed) <= MOST_LINES, "the receiver fills the screen");
     drop(beside);
     let offered = offered(&transfer.control.take_written());
-    for channel in &transfer.data {
+    for channel in transfer.channels() {
         check_data(&channel.take_written(), &offered, tree);
     }
     assert!(transfer.unsaid().len() <= offered.len());
@@ -116,8 +115,9 @@ impl Observer for Beside<'_> {
         match self.transfer.control.turn() {
             Some((0, about)) => {
                 let about = about.first().copied().unwrap_or(4);
-                let stream = usize::from(about & 1) % self.transfer.data.len();
-                stream::turn(self.transfer, stream, &Silent, about / 2).expect("nothing breaks");
+                let channels = self.transfer.channels();
+                let channel = &channels[usize::from(about & 1) % channels.len()];
+                stream::turn(self.transfer, channel, &Silent, about / 2).expect("nothing breaks");
             }
             Some((1, about)) => state.tree.meddle(about.first().copied().unwrap_or_default()),
             Some((2, about)) => {
@@ -171,7 +171,7 @@ fn offered(written: &[u8]) -> HashMap<Id, Entry> {
             }
             ToReceiver::Abort { reason } => panic!("nobody gave up: {reason}"),
             ToReceiver::Totals { .. } => panic!("this is not said any more"),
-            ToReceiver::Report(_) | ToReceiver::Counted(_) | ToReceiver::Bye => {}
+            ToReceiver::Report(_) | ToReceiver::Limits(_) | ToReceiver::Counted(_) | ToReceiver::Bye => {}
         }
     }
     offered

@@ -91,6 +91,14 @@ impl Outgoing {
         Some((index, last))
     }
 
+    /// Bytes of it that were not given out yet, if it is sent in chunks.
+    pub(super) fn left(&self) -> u64 {
+        if self.is_small() {
+            return 0;
+        }
+        self.chunks.size() - self.chunks.range(locked(&self.state).next).start
+    }
+
     /// A chunk was sent. The digest of the whole if it was the last one.
     pub(super) fn sent(&self, index: u32, digest: Digest) -> Option<Digest> {
         let mut state = locked(&self.state);

@@ -210,6 +210,11 @@ impl Queue {
         locked(&self.state).is_busy()
     }
 
+    /// Bytes of the files that are wanted and sent in chunks, at least: as far as they were not given out.
+    pub(super) fn bulk(&self) -> u64 {
+        locked(&self.state).wanted.iter().map(|file| file.left()).sum()
+    }
+
     /// What to do next, if there is something.
     pub(super) fn take_now(&self) -> Option<Job> {
         take(&mut locked(&self.state))

@@ -19,9 +19,18 @@ pub(super) struct Earlier {
     pub(super) began: Time,
     /// Bytes of files handed to the network.
     pub(super) sent: u64,
+    /// Data connections that it came to.
+    pub(super) streams: u16,
     pub(super) history: History,
     /// Lines of the receiver's about lost entries.
     pub(super) lines: u64,
+}
+
+impl Earlier {
+    /// Nothing, before the first attempt.
+    pub(super) fn new(began: Time) -> Self {
+        Self { began, sent: 0, streams: 0, history: History::default(), lines: 0 }
+    }
 }
 
 /// Whether and when it is tried again.

@@ -48,11 +48,11 @@ impl From<TransferError> for Lost {
 /// Sends until nothing more will come.
 pub(super) fn serve(
     transfer: &Transfer,
-    stream: usize,
+    channel: &Channel,
     observer: &dyn Observer,
 ) -> Result<(), TransferError> {
     let out = Vec::with_capacity(GATHER * 2);
-    let mut stream = Stream { transfer, observer, channel: &transfer.data[stream], out };
+    let mut stream = Stream { transfer, observer, channel, out };
     loop {
         let job = match transfer.queue.take_now() {
             Some(job) => job,
@@ -77,11 +77,11 @@ pub(super) fn serve(
 #[cfg(fuzzing)]
 pub(super) fn turn(
     transfer: &Transfer,
-    stream: usize,
+    channel: &Channel,
     observer: &dyn Observer,
     most: u8,
 ) -> Result<(), TransferError> {
-    let mut stream = Stream { transfer, observer, channel: &transfer.data[stream], out: Vec::new() };
+    let mut stream = Stream { transfer, observer, channel, out: Vec::new() };
     for _ in 0..most {
         let Some(job) = transfer.queue.take_now() else { break };
         stream.work(&job)?;

@@ -1,7 +1,8 @@
 //! [`Transfer`]: what the threads of a transfer share, and how one that fails ends the others.
 
 use super::SendOptions;
-use super::connect::Connections;
+use super::connect::{Connections, Opener};
+use super::lanes::{Lane, Lanes, Wanted};
 use super::outgoing::Outgoing;
 use super::queue::Queue;
 use super::rate_limit::RateLimit;
@@ -10,12 +11,13 @@ use crate::channel::Channel;
 use crate::error::TransferError;
 use crate::history::History;
 use crate::lock::locked;
-use crate::summary::{Side, Summary};
+use crate::limits::LimitTimes;
+use crate::summary::{Said, Side, Summary};
 use crate::wire::control::{Finished, Progress, Report};
 use host::Clock;
 use probe::Echoer;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use units::{Bytes, Rate, Span, Time};
 
@@ -29,7 +31,12 @@ const MOST_LINES: u64 = 1000;
 #[derive(Debug)]
 pub(super) struct Transfer {
     pub(super) control: Channel,
-    pub(super) data: Vec<Channel>,
+    /// The data connections, and since when each is there.
+    lanes: Mutex<Lanes>,
+    /// Opens more of them.
+    pub(super) opener: Option<Opener>,
+    /// How many there shall be.
+    pub(super) wanted: Wanted,
     pub(super) queue: Queue,
     pub(super) limit: RateLimit,
     pub(super) clock: Clock,
@@ -52,7 +59,7 @@ pub(super) struct Transfer {
     pub(super) unreadable: AtomicU64,
     pub(super) history: Mutex<History>,
     /// What the receiver and this side said last.
-    pub(super) last: Mutex<(Progress, Report)>,
+    pub(super) last: Mutex<(Progress, Report, LimitTimes)>,
     told: Condvar,
     lost: Mutex<Lost>,
     /// Entries of `lost` that were not reported yet.
@@ -103,14 +110,19 @@ impl Transfer {
         clock: &Clock,
         earlier: &mut Earlier,
     ) -> Self {
+        let connected = clock.now();
+        // What limited it is known of this attempt only.
+        let since = if earlier.sent == 0 { earlier.began } else { connected };
         Self {
             control: connections.control,
-            data: connections.data,
+            lanes: Mutex::new(Lanes::new(connections.data, since)),
+            opener: connections.opener.filter(|_| options.streams == 0 && options.limit.is_none()),
+            wanted: Wanted::default(),
             queue: Queue::default(),
             limit: RateLimit::new(options.limit, *clock),
             clock: *clock,
             began: earlier.began,
-            connected: clock.now(),
+            connected,
             echoer: Mutex::new(connections.echoer),
             history: Mutex::new(std::mem::take(&mut earlier.history)),
             last: Mutex::default(),
@@ -151,9 +163,22 @@ impl Transfer {
         drop(ended);
         self.told.notify_all();
         self.control.cut();
-        for channel in &self.data {
-            channel.cut();
-        }
+        locked(&self.lanes).cut();
+    }
+
+    /// The data connections.
+    pub(super) fn channels(&self) -> Vec<Arc<Channel>> {
+        self.lanes().into_iter().map(|lane| lane.channel).collect()
+    }
+
+    /// The data connections, and since when each is there.
+    pub(super) fn lanes(&self) -> Vec<Lane> {
+        locked(&self.lanes).all().to_vec()
+    }
+
+    /// One more data connection, unless the transfer has ended.
+    pub(super) fn join(&self, channel: Channel) -> Option<Arc<Channel>> {
+        locked(&self.lanes).join(channel, self.clock.now())
     }
 
     /// `wait`, for something to send.
@@ -173,12 +198,13 @@ impl Transfer {
         let now = self.clock.now();
         let at_the_end = self.handed_over.get().map_or(Span::ZERO, |then| now.since(*then));
         let idle = locked(&self.idle).total(now - at_the_end);
-        (idle, at_the_end * self.data.len() as u64)
+        (idle, at_the_end * locked(&self.lanes).all().len() as u64)
     }
 
     /// Nothing more is to be sent.
     pub(super) fn close(&self) {
         self.queue.close();
+        self.wanted.close();
         self.limit.close();
     }
 
@@ -219,6 +245,7 @@ impl Transfer {
     /// How this attempt ended; the next one finds in `earlier` what it needs to know of it.
     pub(super) fn result(self, earlier: &mut Earlier) -> Result<Summary, TransferError> {
         let sent = self.sent.load(Relaxed);
+        let streams = locked(&self.lanes).all().len() as u16;
         let history = self.history.into_inner().unwrap_or_else(PoisonError::into_inner);
         let ended = self.ended.into_inner().unwrap_or_else(PoisonError::into_inner);
         let lost = self.lost.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -226,6 +253,7 @@ impl Transfer {
             Some(Ok(finished)) => finished,
             failed => {
                 (earlier.sent, earlier.history) = (sent, history);
+                earlier.streams = streams;
                 earlier.lines = lost.lines;
                 return Err(failed
                     .and_then(Result::err)
@@ -241,10 +269,10 @@ impl Transfer {
             let first = "the receiver did not say which".to_owned();
             return Err(TransferError::Incomplete { failed: finished.failed, all, first });
         }
-        let (progress, report) = self.last.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let (progress, report, limits) = self.last.into_inner().unwrap_or_else(PoisonError::into_inner);
         let now = self.clock.now();
         let elapsed = now.since(self.began);
-        // What limited it is known of this attempt only.
+        let said = Said { progress: &progress, report: &report, limits: Some(limits) };
         let limited = if earlier.sent == 0 { elapsed } else { now.since(self.connected) };
         Ok(Summary {
             side: Side::Sent,
@@ -252,10 +280,10 @@ impl Transfer {
             bytes: finished.bytes,
             sent: Some(sent),
             skipped: self.skipped.load(Relaxed),
-            streams: self.data.len() as u16,
+            streams,
             elapsed,
             goodput_bps: Rate::of(Bytes::new(sent), elapsed).as_bps_f64(),
-            ..Summary::new(limited, sent, &progress, &report, history)
+            ..Summary::new(limited, sent, &said, history)
         })
     }
 }

@@ -3,7 +3,7 @@
 use super::bounded;
 use crate::chunks::{Digest, Log2};
 use crate::history::PhaseEntry;
-use crate::limits::{ReceiverTimes, SenderTimes};
+use crate::limits::{LimitTimes, ReceiverTimes, SenderTimes};
 use crate::name::Name;
 use serde::{Deserialize, Serialize};
 
@@ -149,6 +149,8 @@ pub enum ToReceiver {
     /// The sender's count so far, which the receiver's user is told and asked about. It comes before the first offer,
     /// and again when there is more. Since version 2.
     Counted(Counted),
+    /// What limited the data connections so far. Since version 3.
+    Limits(LimitTimes),
 }
 
 /// How much there is to send.

@@ -41,7 +41,7 @@ const REASONS: &[(&str, &str, &str)] = &[
     ("receive", "existing", "no file is lost"),
     ("receive", "expire", "one working day is enough to start the sender"),
     ("receive", "wait", "without a valid ticket nobody can come"),
-    ("send", "streams", "one connection fills a path if its window is large enough"),
+    ("send", "streams", "one connection fills a path if its buffers are large enough"),
     ("send", "control", "the administrator's choice"),
     ("send", "retry", "a router has restarted within 10 minutes"),
     ("verify", "dir", "as `b3sum --check` does"),

@@ -155,6 +155,7 @@ impl<'a> Control<'a> {
             }
             ToReceiver::Counted(counted) => self.announced(counted)?,
             ToReceiver::Report(report) => *locked(&self.sender.report) = report,
+            ToReceiver::Limits(limits) => *locked(&self.sender.limits) = Some(limits),
             ToReceiver::Complete { offers, failed } => {
                 if offers != self.offers {
                     let reason = format!("it says that it made {offers} offers, and {} came", self.offers);
@@ -318,10 +319,11 @@ impl<'a> Control<'a> {
         if self.consent.is_asking() {
             self.sender.standing.touch();
         }
-        let last = shown.saturating_sub(self.told_bytes) as f64 * 8.0 / passed;
+        // Files that were there before are no progress.
+        let last = counts.came.saturating_sub(self.told_bytes) as f64 * 8.0 / passed;
         // Half of it within two looks: steady enough to read.
         self.rate_bps = (self.rate_bps + last) / 2.0;
-        (self.told, self.told_bytes) = (now, shown);
+        (self.told, self.told_bytes) = (now, counts.came);
         let progress = self.progress(counts);
         let report = locked(&self.sender.report).clone();
         let elapsed = now.since(self.began);

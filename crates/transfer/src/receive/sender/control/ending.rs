@@ -6,7 +6,7 @@ use crate::error::TransferError;
 use crate::lock::locked;
 use crate::receive::assembly::Counts;
 use crate::receive::sender::{EXIT_POLL, LINGER};
-use crate::summary::{Side, Summary};
+use crate::summary::{Said, Side, Summary};
 use crate::wire::control::{Finished, ToReceiver, ToSender};
 use crate::wire::frame;
 use units::Time;
@@ -20,7 +20,7 @@ impl Control<'_> {
     ) -> Result<Option<Summary>, TransferError> {
         let (assembly, clock) = (&self.shared.receiver.assembly, &self.shared.receiver.clock);
         self.tell()?;
-        let streams = self.sender.streams;
+        let streams = self.sender.streams();
         let faults = std::thread::scope(|threads| {
             let finishing = std::thread::Builder::new()
                 .spawn_scoped(threads, move || assembly.finish(streams))
@@ -78,19 +78,14 @@ impl Control<'_> {
             });
         }
         let (progress, report) = &self.last;
+        let said = Said { progress, report, limits: *locked(&self.sender.limits) };
         Ok(Summary {
             side: Side::Received,
             entries: counts.entries,
             bytes: counts.bytes,
             skipped: self.skipped,
-            streams: self.sender.streams,
-            ..Summary::new(
-                ended.since(self.began),
-                counts.came,
-                progress,
-                report,
-                std::mem::take(&mut self.history),
-            )
+            streams: self.sender.streams(),
+            ..Summary::new(ended.since(self.began), counts.came, &said, std::mem::take(&mut self.history))
         })
     }
 

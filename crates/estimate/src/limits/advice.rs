@@ -1,0 +1,137 @@
+//! [`Advice`]: what a person can do about the limit of a transfer, with the rates that may be expected.
+
+use super::LimitedBy;
+use units::{Bytes, Rate, Span};
+
+/// What the first window of a connection holds, in segments [rfc6928].
+const FIRST_WINDOW: f64 = 10.0;
+/// Streams that are proposed where one does not fill the path.
+const STREAMS: u64 = 8;
+/// A queue stands if the mean round trip exceeds the least by this share, or by [`QUEUE`].
+const QUEUE_SHARE: f64 = 0.05;
+const QUEUE: Span = Span::from_millis(2);
+/// A writer is woken when a third of the send buffer is free (`sk_stream_is_writeable`), and a buffer is
+/// counted with the kernel's bookkeeping. So this many times the data in flight is needed.
+const BUFFER_FOR: u64 = 2;
+
+/// What was measured of a transfer.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Measured {
+    /// Bytes of payload.
+    pub bytes: Bytes,
+    /// Goodput.
+    pub goodput: Rate,
+    /// Data connections.
+    pub streams: u64,
+    /// Least round-trip time; zero if unknown.
+    pub least_rtt: Span,
+    /// Mean round-trip time; zero if unknown.
+    pub mean_rtt: Span,
+    /// Payload of a full segment; zero if unknown.
+    pub segment: Bytes,
+    /// Segments sent again.
+    pub retransmits: u64,
+    /// The congestion control goes by a rate that it measures.
+    pub rate_based: bool,
+}
+
+/// What a person can do, or should know.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Advice {
+    /// Nothing but a path of more rate helps.
+    None,
+    /// Slow start takes this many round trips for so much data.
+    Rounds(u32),
+    /// More streams have up to this rate in all. Autotuning reaches it with one stream if it may use buffers of this
+    /// size.
+    Streams(u64, Rate, Bytes),
+    /// A receive buffer of this size makes room for a window that has `STREAMS` times the rate.
+    ReceiveBuffer(Bytes),
+    /// Losses came while no queue stood. A control that does not reduce its window for each of them has more.
+    OtherControl,
+    /// Neither losses nor a queue: the path had room.
+    Room,
+}
+
+/// What can be done about `limit`.
+#[must_use]
+pub fn advice(limit: LimitedBy, measured: &Measured) -> Advice {
+    let Measured { goodput, streams, least_rtt, .. } = *measured;
+    let more = STREAMS.max(streams * 2);
+    let of_all = Rate::from_bps(goodput.as_bps() / streams.max(1) * more);
+    let buffer = Bytes::new((of_all.volume(least_rtt) * BUFFER_FOR).get().next_power_of_two());
+    match limit {
+        LimitedBy::SlowStart => Advice::Rounds(slow_start_rounds(measured.bytes, measured.segment)),
+        LimitedBy::SendBuffer if least_rtt > Span::ZERO => Advice::Streams(more, of_all, buffer),
+        LimitedBy::ReceiveWindow if least_rtt > Span::ZERO => Advice::ReceiveBuffer(buffer),
+        LimitedBy::CongestionWindow if !measured.rate_based && !has_queue(measured) => {
+            if measured.retransmits > 0 { Advice::OtherControl } else { Advice::Room }
+        }
+        _ => Advice::None,
+    }
+}
+
+/// Whether the path was busy: a queue stood.
+fn has_queue(measured: &Measured) -> bool {
+    let Measured { least_rtt, mean_rtt, .. } = *measured;
+    // Nobody knows.
+    least_rtt == Span::ZERO
+        || mean_rtt == Span::ZERO
+        || mean_rtt.saturating_sub(least_rtt) > QUEUE.max(least_rtt.scale(QUEUE_SHARE))
+}
+
+/// Round trips that slow start takes for `bytes` on one connection: a window of ten segments, which doubles.
+#[must_use]
+pub fn slow_start_rounds(bytes: Bytes, segment: Bytes) -> u32 {
+    let first = segment.get().max(1) as f64 * FIRST_WINDOW;
+    (bytes.get() as f64 / first + 1.0).log2().ceil() as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn over(rtt_ms: u64, mbps: u64) -> Measured {
+        Measured {
+            bytes: Bytes::new(400_000_000),
+            goodput: Rate::from_bps(mbps * 1_000_000),
+            streams: 1,
+            least_rtt: Span::from_millis(rtt_ms),
+            mean_rtt: Span::from_millis(rtt_ms),
+            segment: Bytes::new(1448),
+            ..Measured::default()
+        }
+    }
+
+    #[test]
+    fn ten_megabytes_take_ten_round_trips_from_ten_segments_on() {
+        assert_eq!(slow_start_rounds(Bytes::new(10_000_000), Bytes::new(1448)), 10);
+        assert_eq!(slow_start_rounds(Bytes::new(14_480), Bytes::new(1448)), 1);
+        assert_eq!(slow_start_rounds(Bytes::new(14_481), Bytes::new(1448)), 2);
+        assert_eq!(slow_start_rounds(Bytes::ZERO, Bytes::ZERO), 0);
+    }
+
+    #[test]
+    fn streams_are_proposed_with_their_rate_and_a_buffer_for_it() {
+        let Advice::Streams(streams, rate, buffer) = advice(LimitedBy::SendBuffer, &over(150, 120)) else {
+            panic!("no advice")
+        };
+        // 960 Mbit/s over 150 ms are 18 MB in flight.
+        assert_eq!((streams, rate), (8, Rate::from_bps(960_000_000)));
+        assert_eq!(buffer, Bytes::new(64 << 20));
+        let eight = Measured { streams: 8, ..over(150, 800) };
+        let Advice::Streams(streams, rate, _) = advice(LimitedBy::SendBuffer, &eight) else { panic!("no advice") };
+        assert_eq!((streams, rate), (16, Rate::from_bps(1_600_000_000)));
+    }
+
+    #[test]
+    fn another_control_is_proposed_where_losses_come_without_a_queue() {
+        let lossy = Measured { retransmits: 40, ..over(80, 3) };
+        assert_eq!(advice(LimitedBy::CongestionWindow, &lossy), Advice::OtherControl);
+        let queue = Measured { mean_rtt: Span::from_millis(110), ..lossy };
+        assert_eq!(advice(LimitedBy::CongestionWindow, &queue), Advice::None);
+        assert_eq!(advice(LimitedBy::CongestionWindow, &over(80, 3)), Advice::Room);
+        let bbr = Measured { rate_based: true, ..lossy };
+        assert_eq!(advice(LimitedBy::CongestionWindow, &bbr), Advice::None, "losses do not reduce it");
+    }
+}

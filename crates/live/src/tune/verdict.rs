@@ -1,0 +1,183 @@
+//! What limits a connection whose receiver is tuned, as far as the receiver sees it.
+//!
+//! The receiver knows the window that it grants, the goodput and the round-trip time. Their product is what is in
+//! flight. If that is a small part of the window, the window is not the limit. A standing queue or losses then show that
+//! the path is. Where there is neither, the programs limit themselves: ssh has a window of its own in each channel.
+
+use crate::window::advertisable;
+use host::TcpInfo;
+use units::{Bytes, Rate, Span};
+
+/// A window of which this share is in flight is the limit. Behind a send buffer or a queue of the receiver's the
+/// kernel leaves up to a quarter free.
+const FULL: f64 = 0.7;
+/// A window of which less than this is in flight is not.
+const EMPTY: f64 = 0.5;
+/// A round trip that is longer than the least by this share, and by [`QUEUE`], has a queue.
+const QUEUE_SHARE: f64 = 0.1;
+/// The kernel's estimate of the round trip comes in steps of 1 ms.
+const QUEUE: Span = Span::from_millis(2);
+/// Segments out of order that may have another cause than losses, in thousands of bytes for each.
+const STRAY: u64 = 10_000;
+
+/// What limits a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// The receive window.
+    Window,
+    /// The receive window, which cannot be larger: the scale of the handshake says no more.
+    Scale,
+    /// The programs at its ends: a window or a buffer of their own.
+    Programs,
+    /// The path: a queue stands, or losses come.
+    Path,
+}
+
+impl Held {
+    /// Its name in results.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Window => "receive-window",
+            Self::Scale => "window-scale",
+            Self::Programs => "programs",
+            Self::Path => "path",
+        }
+    }
+}
+
+/// Readings of one connection at its receiver.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Seen {
+    least: Option<Span>,
+    /// Seconds, and how many.
+    sum: f64,
+    count: u64,
+    /// Out of order at the first reading and at the last.
+    strays: (Option<u32>, u32),
+    received: (Option<u64>, u64),
+}
+
+impl Seen {
+    /// Takes a reading.
+    pub fn observe(&mut self, info: &TcpInfo) {
+        self.told(info.rcv_rtt, info.rcv_ooopack.unwrap_or(0), info.bytes_received);
+    }
+
+    fn told(&mut self, round_trip: Option<Span>, strays: u32, received: Bytes) {
+        if let Some(round_trip) = round_trip {
+            self.least = Some(self.least.map_or(round_trip, |least| least.min(round_trip)));
+            self.sum += round_trip.as_secs_f64();
+            self.count += 1;
+        }
+        self.strays = (Some(self.strays.0.unwrap_or(strays)), strays);
+        self.received = (Some(self.received.0.unwrap_or(received.get())), received.get());
+    }
+
+    /// Mean of the round-trip times.
+    fn mean(&self) -> Option<Span> {
+        (self.count > 0).then(|| Span::from_secs_f64(self.sum / self.count as f64))
+    }
+
+    /// A queue stands, or losses come.
+    fn shows_the_path(&self) -> bool {
+        let queue = self.mean().zip(self.least).is_some_and(|(mean, least)| {
+            mean.saturating_sub(least) > QUEUE.max(least.scale(QUEUE_SHARE))
+        });
+        let strays = u64::from(self.strays.1.saturating_sub(self.strays.0.unwrap_or(0)));
+        let received = self.received.1.saturating_sub(self.received.0.unwrap_or(0));
+        queue || strays > received / 1000 / STRAY + 2
+    }
+}
+
+/// What limits a connection of this goodput and window, and what is in flight in the mean. `largest`: the window cannot
+/// be larger. `None` where the round trip is unknown or the share decides nothing.
+#[must_use]
+pub fn held(goodput: Rate, window: Bytes, largest: bool, seen: &Seen) -> Option<(Held, Bytes)> {
+    let flight = goodput.volume(seen.mean()?);
+    if goodput == Rate::ZERO || window == Bytes::ZERO {
+        return None;
+    }
+    let share = flight.get() as f64 / window.get() as f64;
+    let held = match share {
+        full if full >= FULL && largest => Held::Scale,
+        full if full >= FULL => Held::Window,
+        _ if seen.shows_the_path() => Held::Path,
+        empty if empty < EMPTY => Held::Programs,
+        _ => return None,
+    };
+    Some((held, flight))
+}
+
+/// How a connection did before it was taken over.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Earlier {
+    /// What it received per time.
+    pub goodput: Rate,
+    /// The window that it advertised.
+    pub window: Bytes,
+    /// The receiver's estimate of the round trip; `None` if unknown.
+    pub round_trip: Option<Span>,
+    /// What limited it, if the window's use tells.
+    pub held: Option<Held>,
+}
+
+impl Earlier {
+    /// With a goodput that was measured for a moment.
+    #[must_use]
+    pub fn of(info: &TcpInfo, goodput: Rate) -> Self {
+        let largest = advertisable(info);
+        let window = info.rcv_wnd.unwrap_or(largest).min(largest);
+        let mut seen = Seen::default();
+        seen.observe(info);
+        // One reading shows neither a queue nor losses, so it cannot tell the programs from the path.
+        let held = held(goodput, window, window >= largest, &seen).map(|(held, _)| held);
+        let held = held.filter(|held| matches!(held, Held::Window | Held::Scale));
+        Self { goodput, window, round_trip: info.rcv_rtt, held }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(round_trips: &[u64], strays: u32) -> Seen {
+        let mut seen = Seen::default();
+        for (at, &ms) in round_trips.iter().enumerate() {
+            let last = at + 1 == round_trips.len();
+            seen.told(Some(Span::from_millis(ms)), if last { strays } else { 0 }, Bytes::new(at as u64 * 10_000_000));
+        }
+        seen
+    }
+
+    fn found(mbps: f64, window: u64, largest: bool, seen: &Seen) -> Option<Held> {
+        held(Rate::from_bps_f64(mbps * 1e6), Bytes::new(window), largest, seen).map(|(held, _)| held)
+    }
+
+    #[test]
+    fn sshs_own_window_is_not_taken_for_the_kernels() {
+        // 97.8 Mbit/s at 150 ms, in a window of 10.5 MB: ssh's 2 MiB.
+        let steady = seen(&[150, 150, 151, 150], 0);
+        let (limit, flight) = held(Rate::from_bps(97_800_000), Bytes::new(10_500_000), false, &steady).unwrap();
+        assert_eq!(limit, Held::Programs);
+        assert!((1_830_000..1_850_000).contains(&flight.get()), "{flight}");
+    }
+
+    #[test]
+    fn a_window_that_is_in_flight_is_the_limit_and_its_scale_is_named() {
+        // 5.1 Mbit/s at 100 ms are 64 kB.
+        let steady = seen(&[100, 100], 0);
+        assert_eq!(found(5.1, 65_535, true, &steady), Some(Held::Scale));
+        assert_eq!(found(5.1, 65_535, false, &steady), Some(Held::Window));
+        assert_eq!(found(118.0, 2_390_000, false, &seen(&[150, 152], 0)), Some(Held::Window));
+    }
+
+    #[test]
+    fn a_queue_or_losses_show_the_path() {
+        assert_eq!(found(95.0, 32_000_000, false, &seen(&[40, 60, 75], 0)), Some(Held::Path));
+        assert_eq!(found(95.0, 32_000_000, false, &seen(&[40, 40, 40], 50)), Some(Held::Path));
+        assert_eq!(found(95.0, 32_000_000, false, &seen(&[40, 40, 40], 2)), Some(Held::Programs));
+        assert_eq!(found(95.0, 800_000, false, &seen(&[40, 40], 0)), None, "six tenths decide nothing");
+        assert_eq!(found(95.0, 800_000, false, &Seen::default()), None);
+    }
+}
