@@ -150,10 +150,19 @@ impl Sub for Rate {
     }
 }
 
+/// The rate that is meant by a size per second: "12MB/s" is one letter from "12Mb/s" and eight times as much.
+fn meant(text: &str) -> Option<String> {
+    let text = text.trim();
+    let bytes: Bytes = text.strip_suffix("/s").or_else(|| text.strip_suffix("ps"))?.parse().ok()?;
+    let rate = Rate::from_bps(bytes.get().checked_mul(8)?);
+    Some(format!("rates are in bits: {text} is \"{rate}\""))
+}
+
 impl FromStr for Rate {
     type Err = TextError;
     fn from_str(text: &str) -> Result<Self, TextError> {
-        text::parse(text, UNITS, ACCEPTED).map(Self)
+        let read = text::parse(text, UNITS, ACCEPTED).map(Self);
+        read.map_err(|error| TextError { help: meant(text), ..error })
     }
 }
 impl TryFrom<String> for Rate {

@@ -5,7 +5,8 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use lab::study::size::{CONTROL, Ends, Mix, PACKET, PLACES, RTT, TARGET};
 use std::path::PathBuf;
-use units::{Bytes, Fraction, Rate, Span};
+use std::str::FromStr;
+use units::{Bytes, Complaint, Fraction, Rate, Span};
 
 /// What only a question without a scenario has.
 const OWN: [&str; 7] = ["rate", "rtt", "flows", "place", "control", "packet", "queue"];
@@ -19,11 +20,11 @@ pub(crate) struct SizeOptions {
     #[arg(long, required_unless_present = "file", allow_hyphen_values = true)]
     pub(crate) rate: Option<Rate>,
     /// Base RTT of the flows: one, or a range over which they are spread, e.g. 20ms..80ms
-    #[arg(long, value_name = "TIME", default_value_t = RTT, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", default_value_t = RTT, allow_hyphen_values = true, value_parser = ends::<Span>)]
     pub(crate) rtt: Ends<Span>,
     /// Flows that send at the same time and always have data: a number, or a range whose worse end counts, e.g.
     /// 100..500
-    #[arg(long, value_name = "N", conflicts_with = "place", allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", conflicts_with = "place", allow_hyphen_values = true, value_parser = ends::<u64>)]
     pub(crate) flows: Option<Ends<u64>>,
     /// Where the queue is, if the number of flows is not known. The edge has 1 to 10 flows, an aggregation 50 to 500,
     /// the core 1000 to 10000
@@ -69,4 +70,24 @@ pub(crate) struct SizeOptions {
 
 fn target() -> Fraction {
     Fraction::new(TARGET).unwrap_or(Fraction::ONE)
+}
+
+/// Reads one value or a range. Where a range is written as elsewhere, the error has it as it is written here.
+fn ends<T>(text: &str) -> Result<Ends<T>, Complaint>
+where
+    Ends<T>: FromStr<Err = Complaint>,
+{
+    text.parse().map_err(|error: Complaint| {
+        let written = ["...", "..", "-", "–", " to ", ","].iter().find_map(|between| {
+            let (least, most) = text.split_once(between)?;
+            let (least, most) = (least.trim(), most.trim());
+            let unit = most.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+            let unit = if least.ends_with(|c: char| c.is_ascii_digit()) { unit } else { "" };
+            Some(format!("{least}{unit}..{most}")).filter(|written| written.parse::<Ends<T>>().is_ok())
+        });
+        match written {
+            Some(written) => error.help(format!("write {written}")),
+            None => error,
+        }
+    })
 }

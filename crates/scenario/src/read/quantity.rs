@@ -45,12 +45,6 @@ impl Quantity for Rate {
     fn read(text: &str) -> Result<Self, TextError> {
         text.parse()
     }
-    fn explained(text: &str) -> Option<String> {
-        // "12MB/s" is one letter from "12Mb/s" and eight times as much.
-        let bytes: Bytes = text.trim().strip_suffix("/s")?.parse().ok()?;
-        let rate = Rate::from_bps(bytes.get().checked_mul(8)?);
-        Some(format!("rates are in bits: {} is \"{rate}\"", text.trim()))
-    }
 }
 
 impl Quantity for Volume {
@@ -158,7 +152,7 @@ fn exponent(number: &str, unit: &str) -> Option<String> {
 
 /// `did you mean "97Mbit/s"?` for the text with the nearest unit that makes it readable.
 fn help<T: Quantity>(text: &str, error: &TextError, bare: &str) -> Option<String> {
-    if let Some(explained) = T::explained(text) {
+    if let Some(explained) = error.help.clone().or_else(|| T::explained(text)) {
         return Some(explained);
     }
     let at = text.char_indices().nth(error.column.saturating_sub(1)).map_or(text.len(), |(at, _)| at);
