@@ -28,31 +28,65 @@ const OTHER_WORDS: &[(&str, &str)] = &[
 
 /// What other tools have and this one has not: its name there, what is nearest here, and in words.
 const ELSEWHERE: &[(&str, &str, &str)] = &[
-    ("cake", "fq-codel", "CAKE is not there; it is a shaper with flow queues: \"fq-codel\" behind the link's rate is nearest"),
+    (
+        "cake",
+        "fq-codel",
+        "CAKE is not there; it is a shaper with flow queues: \"fq-codel\" behind the link's rate is nearest",
+    ),
     ("fq", "fq-codel", "\"fq-codel\" is nearest; fq's pacing is flow.pacing = true"),
     ("sfq", "fq-codel", "SFQ is not there: \"fq-codel\" has a queue for each flow, too"),
     ("fq_pie", "fq-codel", "FQ-PIE is not there: \"fq-codel\" has a queue for each flow, \"pie\" its law"),
     ("fq_cobalt", "fq-codel", "COBALT is not there: \"fq-codel\" is nearest"),
     ("cobalt", "codel", "COBALT is not there: \"codel\" is nearest"),
-    ("dualpi2", "pie", "DualPI2 (L4S) is not there: \"pie\" with ecn is nearest for the classic queue, \"drop-tail\" with mark_above for the other"),
+    (
+        "dualpi2",
+        "pie",
+        "DualPI2 (L4S) is not there: \"pie\" with ecn is nearest for the classic queue, \"drop-tail\" with mark_above for the other",
+    ),
     ("pfifo", "drop-tail", "write \"drop-tail\" with a limit in packets"),
     ("bfifo", "drop-tail", "write \"drop-tail\" with a limit in bytes"),
     ("pfifo_fast", "drop-tail", "write \"drop-tail\" with a limit in packets"),
     ("fifo", "drop-tail", "write \"drop-tail\""),
     ("tail_drop", "drop-tail", "write \"drop-tail\""),
     ("ared", "adaptive-red", "write \"adaptive-red\""),
-    ("dctcp", "reno", "DCTCP is not there: nearest is \"reno\" with ecn = true behind link.queue.mark_above, which marks as for DCTCP"),
-    ("prague", "reno", "TCP Prague is not there: nearest is \"reno\" with ecn = true behind link.queue.mark_above"),
+    (
+        "dctcp",
+        "reno",
+        "DCTCP is not there: nearest is \"reno\" with ecn = true behind link.queue.mark_above, which marks as for DCTCP",
+    ),
+    (
+        "prague",
+        "reno",
+        "TCP Prague is not there: nearest is \"reno\" with ecn = true behind link.queue.mark_above",
+    ),
     ("bbr1", "bbr", "write \"bbr\""),
     ("bbrv1", "bbr", "write \"bbr\""),
     ("bbr2", "bbr3", "BBRv2 is not there: \"bbr3\" is its successor, \"bbr\" is version 1"),
     ("bbrv2", "bbr3", "BBRv2 is not there: \"bbr3\" is its successor, \"bbr\" is version 1"),
     ("bbrv3", "bbr3", "write \"bbr3\""),
     ("htcp", "highspeed", "H-TCP is not there: \"highspeed\", \"scalable\" and \"bic\" are of its kind"),
-    ("illinois", "highspeed", "TCP Illinois is not there: \"highspeed\", \"scalable\" and \"bic\" are of its kind"),
+    (
+        "illinois",
+        "highspeed",
+        "TCP Illinois is not there: \"highspeed\", \"scalable\" and \"bic\" are of its kind",
+    ),
     ("ledbat", "lp", "LEDBAT is not there: \"lp\" leaves the link to others, too"),
-    ("l4s", "mark_above", "L4S is not there; nearest is link.queue.mark_above, which marks flows with flow.ecn as for DCTCP"),
-    ("dctcp", "mark_above", "DCTCP is not there; its marking is link.queue.mark_above, for flows with flow.ecn"),
+    (
+        "l4s",
+        "mark_above",
+        "L4S is not there; nearest is link.queue.mark_above, which marks flows with flow.ecn as for DCTCP",
+    ),
+    (
+        "dctcp",
+        "mark_above",
+        "DCTCP is not there; its marking is link.queue.mark_above, for flows with flow.ecn",
+    ),
+    (
+        "trace",
+        "file",
+        "a trace of packets is traffic.file; a rate over time is [[traffic]] with start and stop, which takes the difference",
+    ),
+    ("mahimahi", "file", "a rate over time is [[traffic]] with start and stop, which takes the difference"),
     ("accecn", "ecn", "AccECN is not there: flow.ecn is that of RFC 3168"),
 ];
 

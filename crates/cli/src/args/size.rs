@@ -85,6 +85,9 @@ where
             let unit = if least.ends_with(|c: char| c.is_ascii_digit()) { unit } else { "" };
             Some(format!("{least}{unit}..{most}")).filter(|written| written.parse::<Ends<T>>().is_ok())
         });
+        // An RTT without a unit is in milliseconds, as ping has it.
+        let written = written
+            .or_else(|| Some(format!("{}ms", text.trim())).filter(|text| text.parse::<Ends<T>>().is_ok()));
         match written {
             Some(written) => error.help(format!("write {written}")),
             None => error,

@@ -13,6 +13,10 @@ pub(super) fn tipped(mut error: Error) -> Error {
         Some(ContextValue::String(option)) => option.clone(),
         _ => String::new(),
     };
+    if error.kind() == ErrorKind::ValueValidation && unknown.starts_with("--listen") {
+        let tip = "write the port, too, as in 127.0.0.1:7000; port 0 takes a free one".to_owned();
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
     // An option that is nearly right has clap's own tip.
     let near = error.get(ContextKind::SuggestedArg).is_some();
     let unknown_option = error.kind() == ErrorKind::UnknownArgument;
@@ -46,7 +50,8 @@ fn tip(command: &str, words: &[String], unknown: &str, kind: ErrorKind) -> Optio
             Some(format!("folders are sent whole, with times and rights: leave {unknown} out"))
         }
         "sweep" if unknown == "--repeat" => Some(
-            "a sweep repeats its points with the seeds that it lists: seed = [1, 2, 3, 4, 5] below [sweep]".to_owned(),
+            "a sweep repeats its points with the seeds that it lists: seed = [1, 2, 3, 4, 5] below [sweep]"
+                .to_owned(),
         ),
         _ => None,
     }

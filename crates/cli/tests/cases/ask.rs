@@ -132,10 +132,8 @@ impl Judged {
             };
             return self.line(holds, format_args!("{who} {name}: found {found:?}, right {wanted}"));
         }
-        let asked: Vec<&Answer> = answers
-            .iter()
-            .filter(|answer| engine.is_none() || answer.engine.as_deref() == engine)
-            .collect();
+        let asked: Vec<&Answer> =
+            answers.iter().filter(|answer| engine.is_none() || answer.engine.as_deref() == engine).collect();
         if asked.is_empty() {
             return self.line(expect.or_starred, format_args!("{who} {name}: no answer, right {wanted}"));
         }
@@ -145,11 +143,8 @@ impl Judged {
                 continue;
             }
             let found = answer.numbers(name);
-            let holds = if found.is_empty() {
-                expect.none
-            } else {
-                found.iter().all(|value| expect.holds(*value))
-            };
+            let holds =
+                if found.is_empty() { expect.none } else { found.iter().all(|value| expect.holds(*value)) };
             self.line(holds, format_args!("{who} {name}: found {found:?}, right {wanted}"));
         }
     }

@@ -17,9 +17,7 @@ pub struct Answer {
 pub fn answers(output: &str) -> Vec<Answer> {
     let objects = output.lines().filter(|line| line.starts_with('{'));
     let parsed = objects.filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    parsed
-        .map(|value| Answer { engine: value["engine"].as_str().map(str::to_owned), value })
-        .collect()
+    parsed.map(|value| Answer { engine: value["engine"].as_str().map(str::to_owned), value }).collect()
 }
 
 impl Answer {
@@ -98,7 +96,8 @@ pub fn column(output: &str, name: &str, engine: Option<&str>) -> Vec<f64> {
         return Vec::new();
     };
     // Columns are right-aligned: a cell ends where its header does.
-    let Some(end) = header.find(name).map(|start| header[..start].chars().count() + name.chars().count()) else {
+    let Some(end) = header.find(name).map(|start| header[..start].chars().count() + name.chars().count())
+    else {
         return Vec::new();
     };
     let rows = output.lines().skip(at + 1);

@@ -5,8 +5,8 @@
 
 mod scenario;
 
-use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use ::scenario::Document;
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use scenario::{Drawn, Reach, drawn};
 use serde_json::Value;
 use tightlink_lab::run::engine::{UNWATCHED, run};
@@ -25,7 +25,12 @@ fn what_is_drawn_has_possible_answers() {
     let faults: Vec<String> =
         (0..count).into_par_iter().flat_map_iter(|index| judge(&drawn(&set, index, Reach::Sim))).collect();
     let shown: Vec<&str> = faults.iter().take(40).map(String::as_str).collect();
-    assert!(faults.is_empty(), "{} faults in {count} scenarios of {set}:\n{}", faults.len(), shown.join("\n"));
+    assert!(
+        faults.is_empty(),
+        "{} faults in {count} scenarios of {set}:\n{}",
+        faults.len(),
+        shown.join("\n")
+    );
 }
 
 #[test]
@@ -81,7 +86,9 @@ fn possible(place: &str, value: &Value, faults: &mut Vec<String>) {
             for key in ["p1", "p5", "p50", "p95", "p99", "max"] {
                 if let Some(value) = of(key) {
                     if value < last {
-                        faults.push(format!("{place}.{key} = {value} is below the percentile before it, {last}"));
+                        faults.push(format!(
+                            "{place}.{key} = {value} is below the percentile before it, {last}"
+                        ));
                     }
                     last = value;
                 }
@@ -101,7 +108,9 @@ fn possible(place: &str, value: &Value, faults: &mut Vec<String>) {
 
 /// Nothing is delivered that the link could not carry.
 fn conserved(sim: &Summary, resolved: &Resolved, faults: &mut Vec<String>) {
-    for (what, share) in [("utilization", sim.utilization), ("idle", sim.idle_fraction), ("loss", sim.loss_rate)] {
+    for (what, share) in
+        [("utilization", sim.utilization), ("idle", sim.idle_fraction), ("loss", sim.loss_rate)]
+    {
         if share.is_some_and(|share| share > 1.0 + 1e-9) {
             faults.push(format!("{what} of {share:?}"));
         }
@@ -113,8 +122,14 @@ fn conserved(sim: &Summary, resolved: &Resolved, faults: &mut Vec<String>) {
     let rate = resolved.rate.as_bps_f64();
     let carried = rate * sim.measured_s;
     let before = sim.queueing_delay_s.as_ref().and_then(|delay| delay.max).unwrap_or_default() * rate
-        + sim.flows.iter().filter_map(|flow| flow.rtt_s).map(|rtt| rtt.p95.unwrap_or(rtt.mean) * rate).fold(0.0, f64::max);
-    let delivered: f64 = sim.flows.iter().filter_map(|flow| flow.delivered_bytes).map(|bytes| bytes * 8.0).sum();
+        + sim
+            .flows
+            .iter()
+            .filter_map(|flow| flow.rtt_s)
+            .map(|rtt| rtt.p95.unwrap_or(rtt.mean) * rate)
+            .fold(0.0, f64::max);
+    let delivered: f64 =
+        sim.flows.iter().filter_map(|flow| flow.delivered_bytes).map(|bytes| bytes * 8.0).sum();
     if delivered > carried + before {
         faults.push(format!("{delivered:.0} bits delivered in {} s at {rate:.0} bit/s", sim.measured_s));
     }
@@ -131,7 +146,8 @@ fn conserved(sim: &Summary, resolved: &Resolved, faults: &mut Vec<String>) {
 /// A file that was done has its size as goodput times completion, and no file has more than its size.
 fn files(sim: &Summary, resolved: &Resolved, faults: &mut Vec<String>) {
     for flow in &sim.flows {
-        let size = resolved.flows.iter().find(|resolved| resolved.name == flow.name).and_then(|flow| flow.size);
+        let size =
+            resolved.flows.iter().find(|resolved| resolved.name == flow.name).and_then(|flow| flow.size);
         let Some(size) = size.map(|size| size.get() as f64) else { continue };
         if flow.delivered_bytes.is_some_and(|bytes| bytes > size) {
             faults.push(format!("flow {}: {:?} of {size} bytes delivered", flow.name, flow.delivered_bytes));
@@ -139,7 +155,10 @@ fn files(sim: &Summary, resolved: &Resolved, faults: &mut Vec<String>) {
         if let Some(completion) = flow.completion_s {
             let product = flow.goodput_bps * completion / 8.0;
             if (product / size - 1.0).abs() > 0.005 {
-                faults.push(format!("flow {}: goodput x completion is {product:.0} of {size} bytes", flow.name));
+                faults.push(format!(
+                    "flow {}: goodput x completion is {product:.0} of {size} bytes",
+                    flow.name
+                ));
             }
         }
     }

@@ -58,7 +58,11 @@ impl Draw {
 
     fn scenario(&mut self, name: &str) -> String {
         self.end = self.stream.integer(8, 10) as f64;
-        let mut text = format!("title = \"{name}\"\nseed = {}\nduration = \"{}s\"\n", self.stream.integer(1, 1000), self.end);
+        let mut text = format!(
+            "title = \"{name}\"\nseed = {}\nduration = \"{}s\"\n",
+            self.stream.integer(1, 1000),
+            self.end
+        );
         // Half of the runs are measured from their first packet.
         if self.chance(0.5) {
             text += "warmup = \"2s\"\n";
@@ -76,7 +80,12 @@ impl Draw {
             // A second link is up to twice as fast or slow.
             let rate = if link == 0 { rate } else { (rate * self.log(0.5, 2.0)).round() };
             let head = if links > 1 { "[[link]]" } else { "[link]" };
-            writeln!(text, "{head}\nrate = \"{rate}bit/s\"\ndelay = \"{:.0}us\"", delay / f64::from(links) * 1e6).unwrap();
+            writeln!(
+                text,
+                "{head}\nrate = \"{rate}bit/s\"\ndelay = \"{:.0}us\"",
+                delay / f64::from(links) * 1e6
+            )
+            .unwrap();
             let queue = self.queue(rate, delay);
             writeln!(text, "queue = {queue}").unwrap();
             if self.chance(0.15) {
@@ -112,7 +121,8 @@ impl Draw {
         };
         let kind = self.one(&["drop-tail", "drop-tail", "drop-tail", "codel", "fq-codel", "pie", "red"]);
         // An active queue has room to act in.
-        let limit = if kind == "drop-tail" { limit } else { format!("{:.0} packets", self.log(100.0, 1000.0)) };
+        let limit =
+            if kind == "drop-tail" { limit } else { format!("{:.0} packets", self.log(100.0, 1000.0)) };
         format!("{{ kind = \"{kind}\", limit = \"{limit}\" }}")
     }
 
@@ -120,7 +130,8 @@ impl Draw {
         let control = self.one(&["cubic", "cubic", "reno", "reno", "bbr"]);
         let linux = self.reach == Reach::Live || self.chance(0.6);
         let host = if linux { "linux" } else { "rfc" };
-        writeln!(text, "[[flow]]\nname = \"flow-{index}\"\ncontrol = \"{control}\"\nhost = \"{host}\"").unwrap();
+        writeln!(text, "[[flow]]\nname = \"flow-{index}\"\ncontrol = \"{control}\"\nhost = \"{host}\"")
+            .unwrap();
         let count = if self.chance(0.3) { self.stream.integer(2, 4) } else { 1 };
         if count > 1 {
             writeln!(text, "count = {count}").unwrap();
@@ -136,7 +147,8 @@ impl Draw {
             writeln!(text, "start = \"{:.0}ms\"", start * 1e3).unwrap();
         }
         if self.reach == Reach::Sim && !sized && self.chance(0.2) {
-            writeln!(text, "stop = \"{:.0}ms\"", self.stream.uniform_in(start + 0.5, self.end) * 1e3).unwrap();
+            writeln!(text, "stop = \"{:.0}ms\"", self.stream.uniform_in(start + 0.5, self.end) * 1e3)
+                .unwrap();
         }
         if self.chance(0.3) {
             writeln!(text, "rtt = \"{:.0}us\"", (2.0 * delay + self.log(1e-3, 100e-3)) * 1e6).unwrap();
@@ -184,7 +196,8 @@ impl Draw {
                 writeln!(text, "rate = \"{:.0}bit/s\"\npacket = \"{packet}\"", rate * share).unwrap();
                 if kind == "on-off" {
                     let peak = rate * share * self.stream.uniform_in(2.0, 4.0);
-                    writeln!(text, "peak = \"{peak:.0}bit/s\"\nburst = \"{:.0}ms\"", self.log(20.0, 1000.0)).unwrap();
+                    writeln!(text, "peak = \"{peak:.0}bit/s\"\nburst = \"{:.0}ms\"", self.log(20.0, 1000.0))
+                        .unwrap();
                 }
             }
         }
@@ -192,7 +205,8 @@ impl Draw {
             let start = self.stream.uniform_in(0.0, self.end / 2.0);
             writeln!(text, "start = \"{:.0}ms\"", start * 1e3).unwrap();
             if self.chance(0.5) {
-                writeln!(text, "stop = \"{:.0}ms\"", self.stream.uniform_in(start + 0.5, self.end) * 1e3).unwrap();
+                writeln!(text, "stop = \"{:.0}ms\"", self.stream.uniform_in(start + 0.5, self.end) * 1e3)
+                    .unwrap();
             }
         }
         if reverse && self.chance(0.3) {
@@ -216,12 +230,17 @@ impl Draw {
     }
 
     fn cell(&mut self, text: &mut String) {
-        let (phy, rate) = [("802.11b", "11Mbit/s"), ("802.11g", "54Mbit/s"), ("802.11a", "24Mbit/s")][self.stream.integer(0, 2) as usize];
+        let (phy, rate) = [("802.11b", "11Mbit/s"), ("802.11g", "54Mbit/s"), ("802.11a", "24Mbit/s")]
+            [self.stream.integer(0, 2) as usize];
         let stations = self.stream.integer(1, 4);
         let limit = self.log(20.0, 400.0);
         writeln!(text, "[wlan]\nphy = \"{phy}\"\nrate = \"{rate}\"\nqueue.limit = \"{limit:.0} packets\"\nbackhaul = {{ rate = \"100Mbit/s\", delay = \"{:.0}us\", queue.limit = \"1000 packets\" }}\n[[station]]\nname = \"s\"\ncount = {stations}", self.log(1e-3, 50e-3) * 1e6).unwrap();
         for flow in 0..self.stream.integer(1, 3) {
-            let station = if stations == 1 { "s".to_owned() } else { format!("s-{}", self.stream.integer(1, stations)) };
+            let station = if stations == 1 {
+                "s".to_owned()
+            } else {
+                format!("s-{}", self.stream.integer(1, stations))
+            };
             let (control, direction) = (self.one(&["cubic", "reno"]), self.one(&["down", "down", "up"]));
             writeln!(text, "[[flow]]\nname = \"flow-{flow}\"\ncontrol = \"{control}\"\nstation = \"{station}\"\ndirection = \"{direction}\"").unwrap();
             if self.chance(0.5) {

@@ -20,6 +20,11 @@ pub(super) trait Quantity: Copy + PartialEq {
     fn explained(_text: &str) -> Option<String> {
         None
     }
+
+    /// How to have what was meant by a list or a table of it.
+    fn over_time(_value: &Value) -> Option<String> {
+        None
+    }
 }
 
 impl Quantity for Span {
@@ -44,6 +49,10 @@ impl Quantity for Rate {
     const ZERO: Self = Self::ZERO;
     fn read(text: &str) -> Result<Self, TextError> {
         text.parse()
+    }
+    fn over_time(value: &Value) -> Option<String> {
+        let meant = "a rate is one: for less of it at times write [[traffic]] with kind = \"cbr\", start and stop, which takes the rest";
+        matches!(value, Value::List(_) | Value::Table(_)).then(|| meant.to_owned())
     }
 }
 
@@ -80,7 +89,8 @@ impl At<'_> {
                 };
                 let readable = Some(format!("{typed}{bare}")).filter(|text| T::read(text).is_ok());
                 let accepted = T::read("").err().map_or_else(String::new, |error| error.accepted);
-                self.fault(self.node.described(), accepted, readable.map(|text| format!("write \"{text}\"")));
+                let help = readable.map(|text| format!("write \"{text}\""));
+                self.fault(self.node.described(), accepted, help.or_else(|| T::over_time(other)));
                 return None;
             }
         };
@@ -102,7 +112,10 @@ impl At<'_> {
     pub(super) fn fraction(&self) -> Option<Fraction> {
         let accepted = "a share from 0 to 1, such as \"0.5%\" or 0.005";
         match &self.node.value {
-            Value::String(text) => text.parse().map_err(|error| self.fault_within(text, &error, None)).ok(),
+            Value::String(text) => text
+                .parse()
+                .map_err(|error: TextError| self.fault_within(text, &error, error.help.clone()))
+                .ok(),
             Value::Integer(_) | Value::Float(_) => {
                 let fraction = Fraction::new(self.number()?);
                 if fraction.is_none() {
