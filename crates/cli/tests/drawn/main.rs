@@ -3,15 +3,15 @@
 //!
 //! `TIGHTLINK_CASES_SEED=test` draws another set than `dev`, `PROPTEST_CASES=2000` as many (`make soak`).
 
-mod scenario;
+mod draw;
 
-use ::scenario::Document;
+use draw::{Drawn, Reach, drawn};
+use lab::run::engine::{UNWATCHED, run};
+use lab::run::record::{Engine, Summary};
+use lab::run::resolve::{Resolved, resolve};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
-use scenario::{Drawn, Reach, drawn};
+use scenario::Document;
 use serde_json::Value;
-use tightlink_lab::run::engine::{UNWATCHED, run};
-use tightlink_lab::run::record::{Engine, Summary};
-use tightlink_lab::run::resolve::{Resolved, resolve};
 
 /// How far a theory without a broken assumption may be from the simulation.
 const BAND: f64 = 0.15;
@@ -38,7 +38,7 @@ fn what_is_drawn_for_the_kernel_is_a_scenario_for_it() {
     for index in 0..200 {
         let drawn = drawn("dev", index, Reach::Live);
         let resolved = resolved(&drawn);
-        let fit = tightlink_lab::run::engine::check(Engine::Live, &resolved);
+        let fit = lab::run::engine::check(Engine::Live, &resolved);
         assert!(fit.is_ok(), "{fit:?}:\n{}", drawn.text);
     }
 }

@@ -1,10 +1,10 @@
 //! Writes drawn scenarios that the kernel can run: `drawn SET COUNT FOLDER`, for `scripts/drawn-scenarios`. Each has a folder of
 //! its own, `FOLDER/SET-INDEX`, with `scenario.toml` and the trace that it names.
 
-#[path = "../tests/drawn/scenario.rs"]
-mod scenario;
+#[path = "../tests/drawn/draw.rs"]
+mod draw;
 
-use scenario::{Reach, drawn};
+use draw::{Reach, drawn};
 use std::path::Path;
 use std::{env, fs};
 
