@@ -119,7 +119,7 @@ fn conserved(sim: &Summary, resolved: &Resolved, faults: &mut Vec<String>) {
         return;
     }
     // What was in flight when the measured time began arrives in it: a queue and a round trip more at most.
-    let rate = resolved.rate.as_bps_f64();
+    let rate = resolved.link.rate.as_bps_f64();
     let carried = rate * sim.measured_s;
     let before = sim.queueing_delay_s.as_ref().and_then(|delay| delay.max).unwrap_or_default() * rate
         + sim
