@@ -53,6 +53,7 @@ figures: setup-rust ## every published result with its report, in results/
 
 soak: setup-rust ## long properties: many more random cases than `make test`, twelve seeds of HighSpeed beside ns-2, saturated cells beside ns-3's tables, transfers taken over on six paths, fifty kills, small files beside scp, power cuts
 	PROPTEST_CASES=2000 cargo test --workspace --no-fail-fast
+	TIGHTLINK_QUIET=1 cargo test --release -p tightlink --test cases
 	cargo test --release -p tightlink-sim --test sim twelve_seeds -- --ignored --nocapture
 	cargo test --release -p tightlink-lab --test saturation_tables five_seeds -- --ignored --nocapture
 	cargo test --release -p tightlink --test cli transfers_over_other_paths -- --ignored --nocapture

@@ -1,9 +1,11 @@
 //! The commands and their options: the words of `--help`. `args/size.rs` and `args/emulate.rs` have the options of
-//! the commands of their names, `args/files.rs` those of `receive`, `send` and `verify`.
+//! the commands of their names, `args/files.rs` those of `receive`, `send` and `verify`. `args/tips.rs` says what to type
+//! in the place of what is not understood.
 
 mod emulate;
 mod files;
 mod size;
+mod tips;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -38,9 +40,9 @@ pub(crate) fn parse() -> Arguments {
         command = command.term_width(80);
     }
     let described = command.clone();
-    let matches =
-        command.try_get_matches().unwrap_or_else(|error| emulate::explained(error, described).exit());
-    Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    let read = command.try_get_matches().map_err(|error| emulate::explained(error, described));
+    let read = read.and_then(|matches| Arguments::from_arg_matches(&matches));
+    read.unwrap_or_else(|error| tips::tipped(error).exit())
 }
 
 #[derive(Debug, Subcommand)]

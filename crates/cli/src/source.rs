@@ -6,7 +6,7 @@ use scenario::Document;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
-use units::Complaint;
+use units::{Complaint, Rate};
 
 /// No scenario is larger, in bytes: a sweep of 100 000 values fits many times.
 const LARGEST: u64 = 16 << 20;
@@ -81,7 +81,13 @@ fn text(name: &str, from: impl Read) -> Result<String, Problem> {
 }
 
 fn unreadable(name: &str, error: &io::Error) -> Problem {
-    let help = "give the path of a scenario file; `tightlink figure list` names published ones";
+    let help = match name.parse::<Rate>() {
+        // A rate in the place of the file.
+        Ok(rate) => format!(
+            "`size` and `emulate` take a rate with --rate {rate}, other commands a scenario with --set link.rate={rate}"
+        ),
+        Err(_) => "give the path of a scenario file; `tightlink figure list` names published ones".to_owned(),
+    };
     Problem::usage(Complaint::new(name, error.to_string()).help(help))
 }
 

@@ -77,7 +77,7 @@ impl Document {
     /// value; what is none is taken as a string, so that `10Mbit/s` needs no quotes. A key that is absent from
     /// the file is added; whether it exists at all is found when the scenario is read.
     ///
-    /// A key that `[sweep]` varies is thereby fixed: its axis leaves the sweep.
+    /// A key that `[sweep]` varies is thereby fixed: its axis leaves the sweep. `sweep.KEY` gives the axis other values.
     ///
     /// # Errors
     /// If the path is malformed, names a flow or an index that does not exist, or leads through a value that holds no
@@ -104,10 +104,16 @@ impl Document {
             },
         };
         let fault = |complaint| Fault::new(key_origin.clone(), key, complaint);
-        let settled = self.settled(key).map_err(fault)?;
-        self.place(key, &key_origin, &node).map_err(fault)?;
+        // Another list for an axis takes the axis's place, however its key is written.
+        let varied = key.strip_prefix("sweep.").map_or(key, |axis| axis.trim_matches('"'));
+        let settled = self.settled(varied).map_err(fault)?;
+        let before = self.root.clone();
         if let (Some(sweep), Value::Table(table)) = (settled, &mut self.root.value) {
             table.replace("sweep", sweep);
+        }
+        if let Err(complaint) = self.place(key, &key_origin, &node) {
+            self.root = before;
+            return Err(fault(complaint).into());
         }
         self.overrides.push((key.to_owned(), value.to_owned()));
         Ok(())

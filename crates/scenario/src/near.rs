@@ -26,6 +26,70 @@ const OTHER_WORDS: &[(&str, &str)] = &[
     ("length", "duration"),
 ];
 
+/// What other tools have and this one has not: its name there, what is nearest here, and in words.
+const ELSEWHERE: &[(&str, &str, &str)] = &[
+    (
+        "cake",
+        "fq-codel",
+        "CAKE is not there; it is a shaper with flow queues: \"fq-codel\" behind the link's rate is nearest",
+    ),
+    ("fq", "fq-codel", "\"fq-codel\" is nearest; fq's pacing is flow.pacing = true"),
+    ("sfq", "fq-codel", "SFQ is not there: \"fq-codel\" has a queue for each flow, too"),
+    ("fq_pie", "fq-codel", "FQ-PIE is not there: \"fq-codel\" has a queue for each flow, \"pie\" its law"),
+    ("fq_cobalt", "fq-codel", "COBALT is not there: \"fq-codel\" is nearest"),
+    ("cobalt", "codel", "COBALT is not there: \"codel\" is nearest"),
+    (
+        "dualpi2",
+        "pie",
+        "DualPI2 (L4S) is not there: \"pie\" with ecn is nearest for the classic queue, \"drop-tail\" with mark_above for the other",
+    ),
+    ("pfifo", "drop-tail", "write \"drop-tail\" with a limit in packets"),
+    ("bfifo", "drop-tail", "write \"drop-tail\" with a limit in bytes"),
+    ("pfifo_fast", "drop-tail", "write \"drop-tail\" with a limit in packets"),
+    ("fifo", "drop-tail", "write \"drop-tail\""),
+    ("tail_drop", "drop-tail", "write \"drop-tail\""),
+    ("ared", "adaptive-red", "write \"adaptive-red\""),
+    (
+        "dctcp",
+        "reno",
+        "DCTCP is not there: nearest is \"reno\" with ecn = true behind link.queue.mark_above, which marks as for DCTCP",
+    ),
+    (
+        "prague",
+        "reno",
+        "TCP Prague is not there: nearest is \"reno\" with ecn = true behind link.queue.mark_above",
+    ),
+    ("bbr1", "bbr", "write \"bbr\""),
+    ("bbrv1", "bbr", "write \"bbr\""),
+    ("bbr2", "bbr3", "BBRv2 is not there: \"bbr3\" is its successor, \"bbr\" is version 1"),
+    ("bbrv2", "bbr3", "BBRv2 is not there: \"bbr3\" is its successor, \"bbr\" is version 1"),
+    ("bbrv3", "bbr3", "write \"bbr3\""),
+    ("htcp", "highspeed", "H-TCP is not there: \"highspeed\", \"scalable\" and \"bic\" are of its kind"),
+    (
+        "illinois",
+        "highspeed",
+        "TCP Illinois is not there: \"highspeed\", \"scalable\" and \"bic\" are of its kind",
+    ),
+    ("ledbat", "lp", "LEDBAT is not there: \"lp\" leaves the link to others, too"),
+    (
+        "l4s",
+        "mark_above",
+        "L4S is not there; nearest is link.queue.mark_above, which marks flows with flow.ecn as for DCTCP",
+    ),
+    (
+        "dctcp",
+        "mark_above",
+        "DCTCP is not there; its marking is link.queue.mark_above, for flows with flow.ecn",
+    ),
+    (
+        "trace",
+        "file",
+        "a trace of packets is traffic.file; a rate over time is [[traffic]] with start and stop, which takes the difference",
+    ),
+    ("mahimahi", "file", "a rate over time is [[traffic]] with start and stop, which takes the difference"),
+    ("accecn", "ecn", "AccECN is not there: flow.ecn is that of RFC 3168"),
+];
+
 /// The candidate that `word` most likely stands for, if any is near enough.
 pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = word.chars().count();
@@ -34,6 +98,14 @@ pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
     }
     let folded = word.to_lowercase().replace('-', "_");
     let candidates: Vec<&str> = candidates.into_iter().filter(|c| c.chars().count() <= LONGEST).collect();
+    // "sobas:fig1" is the beginning of "sobas:fig1-4", and only a letter away from "sobas:fig13".
+    let begins = |candidate: &&&str| {
+        let rest = candidate.strip_prefix(word).and_then(|rest| rest.chars().next());
+        rest.is_some_and(|next| !next.is_alphanumeric())
+    };
+    if let Some(begun) = candidates.iter().find(begins) {
+        return Some(begun);
+    }
     let near = candidates
         .iter()
         .map(|candidate| (osa_distance(&folded, &candidate.to_lowercase().replace('-', "_")), *candidate))
@@ -48,9 +120,15 @@ pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
     })
 }
 
-/// `did you mean "rate"?`, if a candidate is near enough.
+/// `did you mean "rate"?`, if a candidate is near enough; of what other tools have, the candidate that is nearest to it.
 #[must_use]
 pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let candidates: Vec<&str> = candidates.into_iter().collect();
+    let folded = word.to_lowercase().replace('-', "_");
+    let mut elsewhere = ELSEWHERE.iter().filter(|(theirs, ..)| *theirs == folded);
+    if let Some((.., words)) = elsewhere.find(|(_, ours, _)| candidates.contains(ours)) {
+        return Some((*words).to_owned());
+    }
     nearest(word, candidates).map(|near| format!("did you mean \"{near}\"?"))
 }
 
@@ -67,5 +145,15 @@ mod tests {
         assert_eq!(nearest("colour", keys), None);
         assert_eq!(nearest("", keys), None);
         assert_eq!(nearest("on_of", ["cbr", "on-off"]), Some("on-off"));
+        assert_eq!(nearest("a:fig1", ["a:fig13", "a:fig1-4"]), Some("a:fig1-4"));
+    }
+
+    #[test]
+    fn what_other_tools_have_leads_to_what_is_nearest_here() {
+        let queues = ["drop-tail", "codel", "fq-codel"];
+        assert!(did_you_mean("CAKE", queues).is_some_and(|help| help.contains("\"fq-codel\"")));
+        assert!(did_you_mean("pfifo-fast", queues).is_some_and(|help| help.contains("\"drop-tail\"")));
+        // Where that is no candidate, nothing is said of it.
+        assert_eq!(did_you_mean("cake", ["rate", "delay"]), None);
     }
 }

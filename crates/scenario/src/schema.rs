@@ -150,6 +150,20 @@ pub(crate) fn follow(
     Ok(key)
 }
 
+/// The key called `name` in another table, as a path such as `link.rate`: for a key that stands where it is unknown.
+pub(crate) fn elsewhere(name: &str) -> Option<String> {
+    let tables = [
+        ("link", LINK),
+        ("link.queue", QUEUE),
+        ("flow", FLOW),
+        ("traffic", TRAFFIC),
+        ("record", RECORD),
+        ("", ROOT),
+    ];
+    let (table, _) = tables.into_iter().find(|(_, keys)| find(keys, name).is_some())?;
+    Some(if table.is_empty() { name.to_owned() } else { format!("{table}.{name}") })
+}
+
 /// The tree of a default, made once.
 pub(crate) fn default(text: &'static str) -> Option<&'static Node> {
     static TREES: LazyLock<HashMap<&'static str, Node>> = LazyLock::new(|| {

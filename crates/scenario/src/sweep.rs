@@ -186,13 +186,17 @@ impl Document {
         if let Err((unknown, known)) = followed {
             let accepted =
                 if known.is_empty() { "a key that holds keys".into() } else { schema::listed(known) };
-            let help = near::did_you_mean(&unknown, schema::names(known));
+            let help = near::did_you_mean(&unknown, schema::names(known))
+                .or_else(|| schema::elsewhere(&unknown).map(|path| format!("did you mean \"{path}\"?")));
             fault(&entry.origin, format!("unknown key \"{unknown}\""), accepted, help);
             return None;
         }
         let accepted = || "a list of values, such as [\"0.1 bdp\", \"1 bdp\"]".to_owned();
         let Value::List(nodes) = &entry.node.value else {
-            let help = format!("write [{}]", entry.node.origin.text());
+            let help = match &entry.node.value {
+                Value::String(text) => format!("write [\"{text}\"]"),
+                _ => format!("write [{}]", entry.node.origin.text()),
+            };
             fault(&entry.node.origin, entry.node.described(), accepted(), Some(help));
             return None;
         };
@@ -220,24 +224,31 @@ impl Document {
         Some(Axis { key, values })
     }
 
-    /// Axes that lie within others: what one sets the other would replace.
+    /// Axes that lie within others, or vary the same: what one sets the other would replace.
     fn nested(&self, sweep: &Sweep, faults: &mut Vec<Fault>) {
         let places: Vec<Vec<Vec<Step>>> = sweep
             .axes
             .iter()
             .map(|axis| split(&axis.key).and_then(|path| targets(self.root(), &path)).unwrap_or_default())
             .collect();
-        for (axis, inner) in sweep.axes.iter().zip(&places) {
-            let within = |outer: &Vec<Step>| {
-                inner.iter().any(|inner| inner.len() > outer.len() && inner.starts_with(outer))
+        for (at, (axis, inner)) in sweep.axes.iter().zip(&places).enumerate() {
+            let within = |other: usize, outer: &Vec<Step>| {
+                inner.iter().any(|inner| {
+                    let room = inner.len() > outer.len() || inner.len() == outer.len() && other < at;
+                    room && inner.starts_with(outer)
+                })
             };
-            let outer = sweep.axes.iter().zip(&places).find(|(_, outer)| outer.iter().any(within));
-            if let (Some((outer, _)), Some(entry)) = (outer, self.swept(&axis.key)) {
+            let others = sweep.axes.iter().zip(&places).enumerate();
+            let outer = others
+                .filter(|(other, _)| *other != at)
+                .find(|(other, (_, outer))| outer.iter().any(|outer| within(*other, outer)));
+            if let (Some((_, (outer, places))), Some(entry)) = (outer, self.swept(&axis.key)) {
+                let part = if places == inner { "" } else { "a part of " };
                 let complaint = Complaint::new(
                     format!("sweep.\"{}\"", axis.key),
-                    format!("a part of what \"{}\" varies", outer.key),
+                    format!("{part}what \"{}\" varies", outer.key),
                 )
-                .accepted("keys of which none lies within another");
+                .accepted("keys of which none lies within another, each once");
                 faults.push(Fault { origin: entry.origin.clone(), complaint });
             }
         }

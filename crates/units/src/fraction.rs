@@ -41,7 +41,12 @@ impl FromStr for Fraction {
             _ => return Err(quantity.unknown_unit(ACCEPTED)),
         };
         // "70%" is the same number as "0.7", which 70 * 0.01 is not.
-        Self::new(quantity.shifted(places)).ok_or_else(|| quantity.out_of_range(ACCEPTED))
+        let value = quantity.shifted(places);
+        Self::new(value).ok_or_else(|| {
+            let percent = places == 0 && value <= 100.0;
+            let help = percent.then(|| format!("write {}%", text.trim()));
+            TextError { help, ..quantity.out_of_range(ACCEPTED) }
+        })
     }
 }
 impl TryFrom<String> for Fraction {

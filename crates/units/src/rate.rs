@@ -42,12 +42,6 @@ const UNITS: &[Unit] = &[
 ];
 const ACCEPTED: &str = "a rate such as \"100Mbit/s\" or \"1Gbit/s\" (units: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s; M, mbit, Mbit, Mbps and Mb/s also read)";
 
-/// What a rate in bytes per second would be: rates are in bits, as those of links are.
-fn bytes_per_second(text: &str) -> Option<Rate> {
-    let bytes: Bytes = text.trim().strip_suffix("/s")?.trim_end().parse().ok()?;
-    Some(Rate(bytes.get().checked_mul(8)?))
-}
-
 const NANOS_PER_SEC: u128 = 1_000_000_000;
 
 impl Rate {
@@ -156,15 +150,19 @@ impl Sub for Rate {
     }
 }
 
+/// The rate that is meant by a size per second: "12MB/s" is one letter from "12Mb/s" and eight times as much.
+fn meant(text: &str) -> Option<String> {
+    let text = text.trim();
+    let bytes: Bytes = text.strip_suffix("/s").or_else(|| text.strip_suffix("ps"))?.parse().ok()?;
+    let rate = Rate::from_bps(bytes.get().checked_mul(8)?);
+    Some(format!("rates are in bits: {text} is \"{rate}\""))
+}
+
 impl FromStr for Rate {
     type Err = TextError;
     fn from_str(text: &str) -> Result<Self, TextError> {
-        text::parse(text, UNITS, ACCEPTED).map(Self).map_err(|mut error| {
-            if let Some(rate) = bytes_per_second(text) {
-                error.found = format!("{} in bytes; that is {rate}", error.found);
-            }
-            error
-        })
+        let read = text::parse(text, UNITS, ACCEPTED).map(Self);
+        read.map_err(|error| TextError { help: meant(text), ..error })
     }
 }
 impl TryFrom<String> for Rate {

@@ -23,9 +23,9 @@ impl Unit {
     }
 }
 
-/// Why a quantity could not be read: the text, where in it, what stood there and what is accepted.
+/// Why a quantity could not be read: the text, where in it, what stood there, what is accepted and what was meant.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("\"{text}\", column {column}: {found}; expected {accepted}")]
+#[error("\"{text}\", column {column}: {found}; expected {accepted}{}", .help.iter().map(|help| format!("; {help}")).collect::<String>())]
 pub struct TextError {
     /// The whole text as it was given.
     pub text: String,
@@ -35,6 +35,8 @@ pub struct TextError {
     pub found: String,
     /// What would have been accepted.
     pub accepted: String,
+    /// What was meant, where the text says it: `rates are in bits: 10MB/s is "80Mbit/s"`.
+    pub help: Option<String>,
 }
 
 /// A number and the unit word after it, split but not yet interpreted.
@@ -80,7 +82,7 @@ impl Quantity<'_> {
 }
 
 fn error(text: &str, column: usize, found: String, accepted: &str) -> TextError {
-    TextError { text: text.into(), column, found, accepted: accepted.into() }
+    TextError { text: text.into(), column, found, accepted: accepted.into(), help: None }
 }
 
 /// Splits "2.5 bdp" into 2.5 and "bdp". `accepted` is quoted in the error.

@@ -21,6 +21,7 @@ pub(crate) fn run(options: &FigureOptions) -> Result<ExitCode, Problem> {
         let ids: Vec<&str> = known.iter().map(|figure| figure.id.as_str()).collect();
         // The paper is left out more often than a letter is wrong.
         let part = ids.iter().find(|id| id.ends_with(&format!(":{}", options.id)));
+        let part = part.or_else(|| ids.iter().find(|id| holds(id, &options.id)));
         let part = part.map(|id| format!("did you mean \"{id}\"?"));
         let help = part.or_else(|| scenario::did_you_mean(&options.id, ids.iter().copied()));
         // All figures fill a screen, on which the help would be lost.
@@ -60,4 +61,16 @@ pub(crate) fn run(options: &FigureOptions) -> Result<ExitCode, Problem> {
         }
     }
     Ok(code)
+}
+
+/// Whether `id` is of several figures, as `sobas:fig1-4` is, of which `asked` is one.
+fn holds(id: &str, asked: &str) -> bool {
+    let number = |text: &str| text.parse::<u32>().ok();
+    let figures = || {
+        let (first, last) = id.split_once(":fig")?.1.split_once('-')?;
+        Some(number(first)?..=number(last)?)
+    };
+    let (paper, figure) = asked.split_once(':').unwrap_or(("", asked));
+    let asked = number(figure.trim_start_matches("fig"));
+    id.starts_with(paper) && asked.zip(figures()).is_some_and(|(asked, figures)| figures.contains(&asked))
 }

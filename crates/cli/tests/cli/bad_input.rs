@@ -290,3 +290,106 @@ fn series_that_would_not_fit_into_memory() {
     place.run(&["run", "much.toml"]).failed(2, &words);
     assert_eq!(place.files().len(), 1, "nothing was made");
 }
+
+/// `arguments` fail with a message that has all of `words`.
+#[track_caller]
+fn told(arguments: &[&str], words: &[&str]) {
+    let place = Place::small();
+    let ended = place.run(arguments);
+    assert_eq!(ended.code, Some(2), "{}{}", ended.out, ended.err);
+    for word in words {
+        assert!(ended.err.contains(word), "{word:?} is not in:\n{}", ended.err);
+    }
+}
+
+#[test]
+fn set_of_a_key_that_stands_in_another_table() {
+    let set = |change: &str, words: &[&str]| told(&["run", "small.toml", "--set", change], words);
+    set("rate=20Mbit/s", &["rate: unknown key", "did you mean \"link.rate\"?"]);
+    set("limit=40packets", &["did you mean \"link.queue.limit\"?"]);
+    set("link.limit=40packets", &["did you mean \"link.queue.limit\"?"]);
+    set("control=cubic", &["did you mean \"flow.control\"?"]);
+    set("flow.loss=1%", &["did you mean \"link.loss\"?"]);
+    // What was written works.
+    let place = Place::small();
+    place.run(&["run", "small.toml", "--set", "link.queue.limit=40packets"]).well();
+}
+
+#[test]
+fn a_queue_given_as_a_word() {
+    let set = |change: &str, words: &[&str]| told(&["run", "small.toml", "--set", change], words);
+    set("link.queue=codel", &["help: write link.queue.kind=codel"]);
+    set("link.queue=40 packets", &["help: write link.queue.limit=40 packets"]);
+    set("link.queue.kind=cake", &["unknown queue \"cake\"", "\"fq-codel\"", "nearest"]);
+    set("link.queue.kind=pfifo_fast", &["write \"drop-tail\""]);
+    set("flow.control=dctcp", &["\"reno\"", "mark_above"]);
+    set("flow.control=bbr2", &["\"bbr3\""]);
+    refused(
+        "{ kind = \"drop-tail\", limit = \"1 bdp\" }",
+        "\"codel\"",
+        &["write { kind = \"codel\", limit = "],
+    );
+    told(&["keys", "l4s"], &["mark_above"]);
+    told(&["size", "--rate", "10Mbit/s", "--queue", "cake"], &["\"fq-codel\""]);
+    let place = Place::small();
+    place.run(&["run", "small.toml", "--set", "link.queue.kind=codel"]).well();
+}
+
+#[test]
+fn a_rate_in_the_place_of_a_file_or_in_bytes_or_over_time() {
+    told(&["size", "10Gbit/s"], &["10Gbit/s: No such file", "--rate 10Gbit/s"]);
+    told(&["emulate", "10Mbit/s", "--", "true"], &["--rate 10Mbit/s"]);
+    told(&["run", "10Mbit/s"], &["--set link.rate=10Mbit/s"]);
+    told(&["send", "--limit", "100MB/s", "x", "y"], &["unknown unit \"MB/s\"", "100MB/s is \"800Mbit/s\""]);
+    told(&["size", "--rate", "10MBps"], &["10MBps is \"80Mbit/s\""]);
+    let set =
+        |change: &str| told(&["run", "small.toml", "--set", change], &["[[traffic]]", "start and stop"]);
+    set("link.rate={ trace = \"lte.up\" }");
+    set("link.rate=[\"16Mbit/s\", \"4Mbit/s\"]");
+}
+
+#[test]
+fn a_program_among_the_options() {
+    told(&["tune", "curl", "-O", "x"], &["put -- before the program"]);
+    told(&["send", "-r", "folder"], &["folders are sent whole", "leave -r out"]);
+    told(&["sweep", "small.toml", "--repeat", "5"], &["seed = [1, 2, 3, 4, 5] below [sweep]"]);
+    told(&["receive", "--listen", "127.0.0.1"], &["127.0.0.1:7000"]);
+    // An option that is nearly right keeps its own tip.
+    told(&["emulate", "--rat", "10Mbit/s", "--", "true"], &["'--rate'"]);
+}
+
+#[test]
+fn a_range_as_elsewhere() {
+    let size = |option: &str, value: &str, words: &[&str]| {
+        told(&["size", "--rate", "10Mbit/s", option, value], words);
+    };
+    size("--rtt", "30", &["write 30ms"]);
+}
+
+#[test]
+fn figures_by_a_part_of_their_name() {
+    for asked in ["sobas:fig1", "sobas:fig2", "fig4"] {
+        told(&["figure", asked], &["did you mean \"sobas:fig1-4\"?"]);
+    }
+    told(&["figure", "sobas:fig14"], &["did you mean \"sobas:fig14-15\"?"]);
+}
+
+#[test]
+fn a_sweep_that_varies_one_key_twice() {
+    let place = Place::new();
+    let sweep = "[sweep]\n\"link.queue.limit\" = [\"1 bdp\", \"2 bdp\"]\n";
+    place.write("twice.toml", format!("{SMALL}{sweep}\"link.0.queue.limit\" = [\"3 bdp\"]\n"));
+    place
+        .run(&["run", "twice.toml"])
+        .failed(2, &["what \"link.queue.limit\" varies", "accepted: keys of which none"]);
+    // Another list on the command line takes the place of the file's.
+    place.write("sweep.toml", format!("{SMALL}{sweep}"));
+    for key in ["sweep.link.queue.limit", "sweep.\"link.queue.limit\""] {
+        let change = format!("{key}=[\"3 bdp\"]");
+        let ended = place.run(&["run", "sweep.toml", "--json", "--set", &change]).well();
+        let lines = ended.json();
+        assert_eq!(lines.len(), 1, "{}", ended.out);
+        assert_eq!(lines[0]["point"]["link.queue.limit"], "3 bdp");
+    }
+    told(&["run", "small.toml", "--set", "sweep.\"link.queue.kind\"=pie"], &["write [\"pie\"]"]);
+}

@@ -88,7 +88,9 @@ impl<'a> At<'a> {
                     at.fault_from(&entry.origin, misplaced(&entry.key, self), schema::listed(known), None);
                     continue;
                 }
-                let help = near::did_you_mean(&entry.key, schema::names(known));
+                let help = near::did_you_mean(&entry.key, schema::names(known)).or_else(|| {
+                    schema::elsewhere(&entry.key).map(|path| format!("did you mean \"{path}\"?"))
+                });
                 at.fault_from(&entry.origin, "unknown key", schema::listed(known), help);
             }
         }

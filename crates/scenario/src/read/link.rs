@@ -146,7 +146,16 @@ pub(super) fn limit(at: &At<'_>) -> Option<Limit> {
 /// left to others.
 pub(super) fn policy<'a>(at: &At<'a>, known: schema::Keys, room: settings::ReadRoom) -> Option<Policy<'a>> {
     if let Value::String(limit) = &at.node.value {
-        let help = format!("write {{ kind = \"drop-tail\", limit = \"{limit}\" }}");
+        let (path, word) = (&at.path, limit.trim());
+        // A policy begins with a letter, a limit with a digit.
+        let (key, table) = match word.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            true => ("kind", format!("{{ kind = \"{word}\", limit = \"1 bdp\" }}")),
+            false => ("limit", format!("{{ kind = \"drop-tail\", limit = \"{word}\" }}")),
+        };
+        let help = match at.node.origin.file() {
+            Some(_) => format!("write {table}"),
+            None => format!("write {path}.{key}={word}"),
+        };
         at.fault(at.node.described(), "a table with kind, limit", Some(help));
         return None;
     }

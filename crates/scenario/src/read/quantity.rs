@@ -20,6 +20,11 @@ pub(super) trait Quantity: Copy + PartialEq {
     fn explained(_text: &str) -> Option<String> {
         None
     }
+
+    /// How to have what was meant by a list or a table of it.
+    fn over_time(_value: &Value) -> Option<String> {
+        None
+    }
 }
 
 impl Quantity for Span {
@@ -45,11 +50,9 @@ impl Quantity for Rate {
     fn read(text: &str) -> Result<Self, TextError> {
         text.parse()
     }
-    fn explained(text: &str) -> Option<String> {
-        // "12MB/s" is one letter from "12Mb/s" and eight times as much.
-        let bytes: Bytes = text.trim().strip_suffix("/s")?.parse().ok()?;
-        let rate = Rate::from_bps(bytes.get().checked_mul(8)?);
-        Some(format!("rates are in bits: {} is \"{rate}\"", text.trim()))
+    fn over_time(value: &Value) -> Option<String> {
+        let meant = "a rate is one: for less of it at times write [[traffic]] with kind = \"cbr\", start and stop, which takes the rest";
+        matches!(value, Value::List(_) | Value::Table(_)).then(|| meant.to_owned())
     }
 }
 
@@ -86,7 +89,8 @@ impl At<'_> {
                 };
                 let readable = Some(format!("{typed}{bare}")).filter(|text| T::read(text).is_ok());
                 let accepted = T::read("").err().map_or_else(String::new, |error| error.accepted);
-                self.fault(self.node.described(), accepted, readable.map(|text| format!("write \"{text}\"")));
+                let help = readable.map(|text| format!("write \"{text}\""));
+                self.fault(self.node.described(), accepted, help.or_else(|| T::over_time(other)));
                 return None;
             }
         };
@@ -108,7 +112,10 @@ impl At<'_> {
     pub(super) fn fraction(&self) -> Option<Fraction> {
         let accepted = "a share from 0 to 1, such as \"0.5%\" or 0.005";
         match &self.node.value {
-            Value::String(text) => text.parse().map_err(|error| self.fault_within(text, &error, None)).ok(),
+            Value::String(text) => text
+                .parse()
+                .map_err(|error: TextError| self.fault_within(text, &error, error.help.clone()))
+                .ok(),
             Value::Integer(_) | Value::Float(_) => {
                 let fraction = Fraction::new(self.number()?);
                 if fraction.is_none() {
@@ -158,7 +165,7 @@ fn exponent(number: &str, unit: &str) -> Option<String> {
 
 /// `did you mean "97Mbit/s"?` for the text with the nearest unit that makes it readable.
 fn help<T: Quantity>(text: &str, error: &TextError, bare: &str) -> Option<String> {
-    if let Some(explained) = T::explained(text) {
+    if let Some(explained) = error.help.clone().or_else(|| T::explained(text)) {
         return Some(explained);
     }
     let at = text.char_indices().nth(error.column.saturating_sub(1)).map_or(text.len(), |(at, _)| at);

@@ -1,0 +1,57 @@
+//! What to type in the place of an option that there is not: clap guesses by letters, which leads astray where people mean
+//! the option of a program behind the link, or one of another tool.
+
+use clap::Error;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+/// The error with a tip for what was meant.
+pub(super) fn tipped(mut error: Error) -> Error {
+    let words: Vec<String> =
+        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let Some((command, words)) = words.split_first() else { return error };
+    let unknown = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(option)) => option.clone(),
+        _ => String::new(),
+    };
+    if error.kind() == ErrorKind::ValueValidation && unknown.starts_with("--listen") {
+        let tip = "write the port, too, as in 127.0.0.1:7000; port 0 takes a free one".to_owned();
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+    // An option that is nearly right has clap's own tip.
+    let near = error.get(ContextKind::SuggestedArg).is_some();
+    let unknown_option = error.kind() == ErrorKind::UnknownArgument;
+    if unknown_option && (command == "sweep" || !near) || runs_a_program(command, words, error.kind()) {
+        let tip = tip(command, words, &unknown, error.kind());
+        if let Some(tip) = tip {
+            error.remove(ContextKind::SuggestedArg);
+            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+        }
+    }
+    error
+}
+
+/// Whether the program that `tune` is to run stands among its own arguments (`emulate::explained` is about `emulate`).
+fn runs_a_program(command: &str, words: &[String], kind: ErrorKind) -> bool {
+    let kinds = [ErrorKind::UnknownArgument, ErrorKind::ArgumentConflict, ErrorKind::MissingRequiredArgument];
+    command == "tune"
+        && kinds.contains(&kind)
+        && words.iter().any(|word| !word.starts_with('-'))
+        && !words.iter().any(|word| word == "--")
+}
+
+fn tip(command: &str, words: &[String], unknown: &str, kind: ErrorKind) -> Option<String> {
+    if runs_a_program(command, words, kind) {
+        return Some("put -- before the program and its options: tightlink tune -- CMD…".to_owned());
+    }
+    let folders = ["-r", "-R", "-a", "--recursive", "--archive"];
+    match command {
+        "send" if folders.contains(&unknown) => {
+            Some(format!("folders are sent whole, with times and rights: leave {unknown} out"))
+        }
+        "sweep" if unknown == "--repeat" => Some(
+            "a sweep repeats its points with the seeds that it lists: seed = [1, 2, 3, 4, 5] below [sweep]"
+                .to_owned(),
+        ),
+        _ => None,
+    }
+}
