@@ -89,7 +89,8 @@ fn super_packets_meet_the_queue_as_segments() {
         folder.run(Engine::Sim, &text)
     };
     let (whole, split) = (run("super.pcap"), run("split.csv"));
-    let worst = |record: &Record| record.summary.queueing_delay_s.as_ref().and_then(|delay| delay.max).unwrap();
+    let worst =
+        |record: &Record| record.summary.queueing_delay_s.as_ref().and_then(|delay| delay.max).unwrap();
     // 100 packets of 1500 bytes at 30 Mbit/s.
     assert!(worst(&whole) <= 0.0401 && worst(&split) <= 0.0401, "{} {}", worst(&whole), worst(&split));
     let ratio = whole.summary.goodput_bps() / split.summary.goodput_bps();
