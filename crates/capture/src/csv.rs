@@ -71,6 +71,8 @@ pub(crate) fn read(input: &mut Input<'_>, recorder: &mut Recorder<'_>) -> Result
 
 /// A comma, or what stands in its place in the first line: tabs of tshark, semicolons of spreadsheets.
 fn delimiter(begin: &[u8]) -> u8 {
+    // Spreadsheets begin a file with a byte order mark.
+    let begin = begin.strip_prefix("\u{feff}".as_bytes()).unwrap_or(begin);
     let mut lines = begin.split(|byte| *byte == b'\n');
     let header =
         lines.find(|line| !line.trim_ascii().is_empty() && !line.starts_with(b"#")).unwrap_or_default();
@@ -139,7 +141,8 @@ impl Record<'_> {
 }
 
 fn header(record: &Record<'_>) -> Result<Columns, TraceError> {
-    let names: Vec<String> = record.cells().map(str::to_ascii_lowercase).collect();
+    let names: Vec<String> =
+        record.cells().map(|name| name.trim_start_matches('\u{feff}').to_ascii_lowercase()).collect();
     let named = |known: &[&str]| names.iter().position(|name| known.contains(&name.as_str()));
     let time = names.iter().enumerate().find_map(|(at, name)| {
         TIMES.iter().find(|(known, _)| known == name).map(|(_, decimals)| (at, *decimals))

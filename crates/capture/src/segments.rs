@@ -169,15 +169,17 @@ impl Segments {
         let large = || self.large.iter().filter(|packet| packet.kind == kind && packet.headers > 0);
         let headers = u32::from(large().map(|packet| packet.headers).max().unwrap_or(52));
         let counts = &self.payloads[usize::from(kind == Kind::Udp)];
-        // A size that one packet has may be what is left of a burst.
-        let full =
-            (1..counts.len()).rev().find(|payload| counts[*payload] > 1 && *payload as u32 >= LEAST_SEGMENT);
+        let largest = |least: u64| {
+            let full = (1..counts.len()).rev().find(|payload| counts[*payload] >= least)?;
+            Some(full as u32).filter(|payload| *payload >= LEAST_SEGMENT)
+        };
         // What is announced leaves out the options, which count here (RFC 9293, 3.7.1). IPv6 has 20 bytes more.
         let without_options = if headers < 60 { 40 } else { 60 };
         let announced = self.announced.filter(|_| kind == Kind::Tcp);
         let announced = announced.map(|size| (size + without_options).saturating_sub(headers));
         let usual = jumbo.unwrap_or(FULL).checked_sub(headers)?;
-        let candidates = [announced, full.map(|payload| payload as u32), Some(usual)];
+        // A size that one packet has may be what is left of a burst, unless it divides others.
+        let candidates = [announced, largest(2), Some(usual), largest(1)];
         let candidates = candidates.into_iter().flatten().filter(|size| *size > 0);
         let divided =
             |segment: u32| large().filter(|packet| packet.payload().is_multiple_of(segment)).count();

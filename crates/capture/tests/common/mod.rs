@@ -26,7 +26,9 @@ pub fn pcap(magic: u32, big_endian: bool, link_type: u16, records: &[Record]) ->
 
 /// Frames of a link type, one each millisecond, whole.
 pub fn frames(link_type: u16, frames: &[Vec<u8>]) -> Vec<u8> {
-    let record = |(at, frame): (usize, &Vec<u8>)| (0, at as u32 * 1000, frame.clone(), frame.len() as u32);
+    let record = |(at, frame): (usize, &Vec<u8>)| {
+        (at as u32 / 1000, at as u32 % 1000 * 1000, frame.clone(), frame.len() as u32)
+    };
     let records: Vec<Record> = frames.iter().enumerate().map(record).collect();
     pcap(MICRO, false, link_type, &records)
 }
