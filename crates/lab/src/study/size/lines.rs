@@ -175,6 +175,9 @@ fn policies(question: &Question, queue: &str, safe: u64, point: Option<&Point>) 
              tc qdisc replace dev DEV parent 1:1 {policy}"
         ),
         says: match point {
+            Some(point) if point.unsettled => {
+                format!("instead of the limit; its row had not settled. {bound}")
+            }
             Some(point) => format!("instead of the limit: {}; {bound}", does(point)),
             None => format!("{bound}; {}", on_ethernet(question)),
         },
