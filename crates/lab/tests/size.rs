@@ -164,18 +164,18 @@ fn small_packets_among_the_full_ones_count_as_they_are() {
 }
 
 #[test]
-fn a_policy_that_settles_late_is_measured_later_or_said_to_be_unsettled() {
-    let folder = tempfile::tempdir().unwrap();
-    // 3000 flows lose some hundred packets a second, to which one CoDel climbs in seconds.
-    let study = Study::of(question("400Mbit/s", "50ms", "300", "cubic"), folder.path().into());
-    let sizing = study.simulate(&mut Unwatched).unwrap();
+fn a_policy_that_settles_late_is_measured_later_and_said_so() {
+    // 300 flows need some 700 drops a second, to which CoDel climbs in 15 s; the run has ten.
+    let text = "title = 't'\nduration = '10s'\nwarmup = '2s'\n[link]\nrate = '400Mbit/s'\ndelay = '25ms'\nqueue.limit = '0.05 bdp'\n\
+                [[flow]]\ncount = 300\ncontrol = 'cubic'\nhost = 'linux'\n";
+    let sizing = of_scenario(text);
     let codel = row(&sizing, "codel");
     let said = sizing.remarks.iter().any(|remark| {
         remark.starts_with("codel settles slowly") || remark.starts_with("codel had not settled")
     });
     assert!(said, "{:?}", sizing.remarks);
-    // Settled it holds the queue near its target; a queue that is full to 50 ms is none of CoDel's.
-    assert!(codel.unsettled || codel.queueing_delay_s.p95 < 0.03, "{codel:?}");
+    // Settled it keeps the queue far below the 50 ms of its room, which it has at first.
+    assert!(codel.unsettled || codel.queueing_delay_s.p95 < 0.025, "{codel:?}");
 }
 
 #[test]

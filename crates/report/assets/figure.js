@@ -35,7 +35,7 @@
     const ticks = marks.filter((v) => v >= chart.foot * 0.99 && v <= Math.max(...ys) * 1.3 && /^[1]/.test(v.toExponential()));
     const top = Math.log10(Math.max(...ys, chart.foot * 10)), bottom = Math.log10(chart.foot);
     return {
-      type: "log", range: [bottom - 0.1, top + 0.12], tickvals: ticks,
+      type: "log", range: [bottom - 0.1, top + 0.25], tickvals: ticks,
       ticktext: ticks.map((v) => (v <= chart.foot * 1.01 ? `≤ ${v}` : `${v}`)),
     };
   }

@@ -242,12 +242,12 @@ fn table(rows: &[(String, Point)]) -> String {
 fn rules(sizing: &Sizing) -> String {
     let mut out = String::from(
         "<div class=\"scroll\"><table class=\"summary\"><thead><tr><th scope=\"col\">rule</th><th scope=\"col\">packets</th>\
-         <th scope=\"col\">made for this</th><th scope=\"col\" class=\"words\">takes for granted</th><th scope=\"col\" class=\"words\">source</th></tr></thead><tbody>",
+         <th scope=\"col\">made for this</th><th scope=\"col\" class=\"reason\">takes for granted</th><th scope=\"col\" class=\"reason\">source</th></tr></thead><tbody>",
     );
     for rule in &sizing.rules {
         let _ = write!(
             out,
-            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td class=\"words\">{}</td><td class=\"words\">{}</td></tr>",
+            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td class=\"reason\">{}</td><td class=\"reason\">{}</td></tr>",
             escape_html(&rule.name),
             number(rule.packets.map(|packets| packets as f64), 0),
             if rule.fits { "yes" } else { "no" },

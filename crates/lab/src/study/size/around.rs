@@ -160,7 +160,7 @@ fn slow(row: &Row, point: &Point, question: &Question) -> Option<String> {
 
 /// What may be otherwise than was asked, on paths made of the question.
 fn variants_of_twins(question: &Question) -> Vec<(String, Vec<Case>)> {
-    variants(question).into_iter().map(|(what, question)| (what, cases(&question, PACKETS))).collect()
+    variants(question).into_iter().map(|(what, question)| (what, cases(&question, PACKETS / 2.0))).collect()
 }
 
 fn variants(question: &Question) -> Vec<(String, Question)> {

@@ -171,10 +171,13 @@ fn policies(question: &Question, queue: &str, safe: u64, point: Option<&Point>) 
         system: shaped,
         line: format!(
             "tc qdisc replace dev DEV root handle 1: htb default 1\n\
-             tc class replace dev DEV parent 1: classid 1:1 htb rate {rate}bit burst {burst} cburst {burst}\n\
+             tc class replace dev DEV parent 1: classid 1:1 htb rate {rate}bit burst {burst} cburst {burst} quantum 1514\n\
              tc qdisc replace dev DEV parent 1:1 {policy}"
         ),
         says: match point {
+            Some(point) if point.unsettled => {
+                format!("instead of the limit; its row had not settled. {bound}")
+            }
             Some(point) => format!("instead of the limit: {}; {bound}", does(point)),
             None => format!("{bound}; {}", on_ethernet(question)),
         },
@@ -260,7 +263,7 @@ mod tests {
         question.queue = "fq-codel".into();
         let lines = lines(&question, &Point::at(&question, 26), &Beside::default());
         let shaped = of(&lines, "Linux, FQ-CoDel behind a shaper");
-        assert!(shaped.contains("htb rate 20000000bit burst 10000 cburst 10000\n"), "{shaped}");
+        assert!(shaped.contains("htb rate 20000000bit burst 10000 cburst 10000 quantum 1514\n"), "{shaped}");
         assert!(
             shaped.ends_with("parent 1:1 fq_codel limit 10240 target 5ms interval 100ms noecn"),
             "{shaped}"

@@ -4,6 +4,7 @@
 use super::answer::Point;
 use super::bench::{Room, delay};
 use super::question::Question;
+use super::twin::LATER;
 use crate::run::record::Summary;
 use crate::run::resolve::ResolvedFlow;
 use crate::study::task::Task;
@@ -121,7 +122,7 @@ impl ScenarioPath {
     pub(super) fn later(&self, seconds: Option<f64>, most: f64) -> Option<Self> {
         let resolved = &self.base.resolved;
         let (warmup, end) = (resolved.warmup.as_secs_f64(), resolved.end?.as_secs_f64());
-        let warmup_later = seconds.map_or(end, |seconds| 1.2 * seconds + warmup);
+        let warmup_later = seconds.map_or(end, |seconds| LATER * seconds + warmup);
         let end = warmup_later + end - warmup;
         let rate = resolved.link.rate.as_bps_f64() / self.question.mean_packet().bits_f64();
         let mut set = self.set.clone();

@@ -34,6 +34,9 @@ const LEAST_FLOWS: u64 = 300;
 const LEAST_WINDOW: f64 = 100.0;
 /// How long a rate that is probed for is remembered, seconds: BBR's probe for the RTT is rarer and short.
 const BBR_MEMORY: f64 = 2.0;
+/// A policy that needs so many seconds to settle is measured after this many times as long: it was not settled when the
+/// need was estimated.
+pub(super) const LATER: f64 = 2.0;
 /// Seconds that the kernel is measured at most: it takes as long as it takes.
 const MOST_LIVE: f64 = 60.0;
 /// Flows begin within this, seconds, or within a cycle if that is shorter.
@@ -112,7 +115,7 @@ impl Twin {
 
     /// Measured for as long, but later: see [`super::bench::Case::later`].
     pub(super) fn later(&self, seconds: Option<f64>, most: f64) -> Option<Self> {
-        let warmup = seconds.map_or(self.warmup + self.measured, |seconds| 1.2 * seconds + self.warmup);
+        let warmup = seconds.map_or(self.warmup + self.measured, |seconds| LATER * seconds + self.warmup);
         let later = Self { later: warmup - self.warmup, ..self.clone() };
         (later.packets() <= most).then_some(later)
     }
