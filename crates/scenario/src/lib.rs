@@ -65,7 +65,7 @@ pub use origin::Origin;
 pub use schema::{DefaultValue, Key, key_words, unit_words};
 pub use spec::{
     BbrVariant, Column, CubicVariant, Direction, Flow, Limit, Link, Live, LossDetection, Model, Pattern,
-    Queue, QueueSettings, Record, RecordedFlows, Recovery, Replay, Scenario, SendBuffer, Sessions, SocketBuffer, Spread,
-    Stack, Theory, Threshold, Traffic, Transport, Volume, WindowVariant,
+    Queue, QueueSettings, Record, RecordedFlows, Recovery, Replay, Scenario, SendBuffer, Sessions,
+    SocketBuffer, Spread, Stack, Theory, Threshold, Traffic, Transport, Volume, WindowVariant,
 };
 pub use sweep::{Axis, Point, Sweep};

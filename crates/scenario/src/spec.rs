@@ -15,7 +15,9 @@ pub use wlan::{
 };
 
 use serde::Serialize;
-pub use transport::{BbrVariant, CubicVariant, LossDetection, Recovery, SendBuffer, Transport, WindowVariant};
+pub use transport::{
+    BbrVariant, CubicVariant, LossDetection, Recovery, SendBuffer, Transport, WindowVariant,
+};
 use units::{Bytes, Fraction, Rate, Span};
 
 /// A whole scenario file.

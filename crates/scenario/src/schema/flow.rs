@@ -178,12 +178,7 @@ pub(crate) const SEGMENTS: &[Key] = &[
         name: "socket_buffer",
         kind: "`\"max\"`, `\"autotuned\"`, a size of at least one payload, or a \
                [sizer](../guide/scenario.md#sizers)",
-        default: Hosts {
-            rfc: r#""max""#,
-            linux: r#""autotuned""#,
-            with: None,
-            source: "`tcp_rmem`",
-        },
+        default: Hosts { rfc: r#""max""#, linux: r#""autotuned""#, with: None, source: "`tcp_rmem`" },
         within: SIZER,
         meaning: "the receive window: at most this much payload unacknowledged. `\"autotuned\"`: the kernel's own \
              sizing. In `sim` that is the sizer `drs` up to 22282240 B: 170/256 of the 32 MiB of `tcp_rmem` (Linux \
@@ -194,17 +189,13 @@ pub(crate) const SEGMENTS: &[Key] = &[
     Key {
         name: "send_buffer",
         kind: "`\"unlimited\"`, `\"autotuned\"`, or a size of at least one payload",
-        default: Hosts {
-            rfc: r#""unlimited""#,
-            linux: r#""autotuned""#,
-            with: None,
-            source: "`tcp_wmem`",
-        },
+        default: Hosts { rfc: r#""unlimited""#, linux: r#""autotuned""#, with: None, source: "`tcp_wmem`" },
         meaning: "memory for what the sending program has written and the receiver has not acknowledged. \
              `\"autotuned\"` is 4194304 B, where Linux's `tcp_wmem` ends; a size is another end. 98.2 % of it are \
              payload. The program fills it, and fills it again when a third is free, as a burst \
-             (`sk_stream_is_writeable`). So at most two thirds to all of it are in flight, and `model` takes five \
-             sixths. A program that writes small blocks after `poll` stays near two thirds, which no engine has",
+             (`sk_stream_is_writeable`). So two thirds to all of it are in flight, in bursts, and two bursts leave in a \
+             round trip: `model` takes two thirds as the window. A program that writes small blocks after `poll` \
+             stays near two thirds, too",
         ..KEY
     },
 ];

@@ -236,8 +236,7 @@ impl Twin {
             let unbounded = "socket_buffer = \"max\"\nsend_buffer = \"unlimited\"\n";
             if simulated {
                 // It begins where windows have grown.
-                let _ =
-                    writeln!(text, "{unbounded}quick_growth = false\ninitial_ssthresh = \"{share}\"");
+                let _ = writeln!(text, "{unbounded}quick_growth = false\ninitial_ssthresh = \"{share}\"");
             } else if share * 2 > transport::LARGEST_SEND_BUFFER {
                 text += unbounded;
             }
