@@ -12,9 +12,6 @@ pub const INITIAL_WINDOW: Bytes = Bytes::new(65_535);
 /// (`scaling_ratio`; 170 of a pair).
 const FIRST_WINDOW: Bytes = Bytes::new(131_072 * 160 / 256);
 
-/// Linux's time stamps count milliseconds (`tcp_rtt_tsopt_us`).
-const TICK: Span = Span::from_millis(1);
-
 /// Segments that a sender begins with [rfc6928:2]: delivering less than that in a round trip calls for nothing.
 const INITIAL_SEGMENTS: u64 = 10;
 
@@ -117,9 +114,8 @@ struct RoundTrip {
 }
 
 impl RoundTrip {
-    /// A sample by time stamps, which tick once in a millisecond: a lower one counts at once, a higher one by 1/8.
+    /// A sample by time stamps: a lower one counts at once, a higher one by 1/8.
     fn on_sample(&mut self, sample: Span) {
-        let sample = (TICK * (sample.as_nanos() / TICK.as_nanos())).max(TICK);
         self.estimate = match self.estimate.filter(|smoothed| self.sampled && sample >= *smoothed) {
             Some(smoothed) => Some(smoothed - smoothed / 8 + sample / 8),
             None => Some(sample),
