@@ -57,7 +57,7 @@ fn a_send_buffer_is_a_word_or_a_size() {
     assert_eq!(of("host = 'linux'\nsend_buffer = 'unlimited'"), SendBuffer::Unlimited);
     assert_eq!(of("send_buffer = '1MB'"), SendBuffer::AtMost(units::Bytes::new(1_000_000)));
     assert_eq!(of("send_buffer = 'autotuned'").memory(), Some(units::Bytes::new(4_194_304)));
-    assert_eq!(SendBuffer::Unlimited.mean(), None);
+    assert_eq!(SendBuffer::Unlimited.per_round_trip(), None);
 }
 
 #[test]

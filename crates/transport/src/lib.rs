@@ -232,10 +232,12 @@ impl SendBuffer {
         self.memory().map(|memory| memory * PAYLOAD_OF_MEMORY / 1000)
     }
 
-    /// Mean payload in the buffer of a program that always has more: between two thirds, at which it writes, and all.
+    /// Payload that a program which always has more sends in a round trip: two thirds. It writes a third at a time. The
+    /// two bursts are acknowledged one after the other, and the second third that they free is not free before the next
+    /// round trip.
     #[must_use]
-    pub fn mean(self) -> Option<Bytes> {
-        self.payload().map(|payload| payload * 5 / 6)
+    pub fn per_round_trip(self) -> Option<Bytes> {
+        self.payload().map(|payload| payload * 2 / 3)
     }
 }
 

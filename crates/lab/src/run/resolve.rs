@@ -119,8 +119,8 @@ pub struct ResolvedFlow {
     pub stop: Option<Span>,
     /// The largest receive window, or the largest that the sizer may make of it; `None`: never the limit.
     pub receive_window: Option<Bytes>,
-    /// What the buffers of both ends leave in flight in the mean, as a theory takes it: the lesser of the receive
-    /// window and [`SendBuffer::mean`](transport::SendBuffer::mean); `None`: never the limit.
+    /// What the buffers of both ends let through in a round trip, as a theory takes it: the lesser of the receive window
+    /// and [`SendBuffer::per_round_trip`](transport::SendBuffer::per_round_trip); `None`: never the limit.
     pub socket_buffer: Option<Bytes>,
     /// The name of the sizer that decides on the receive window, if one does.
     pub sizer: Option<String>,
@@ -370,7 +370,7 @@ fn transfers(
         SocketBuffer::Autotuned => Some(scenario::AUTOTUNED),
         SocketBuffer::Fixed(bytes) | SocketBuffer::Sized { max: bytes, .. } => Some(bytes),
     };
-    let sent = flow.transport.host.send_buffer.mean();
+    let sent = flow.transport.host.send_buffer.per_round_trip();
     let socket_buffer = receive_window.into_iter().chain(sent).min();
     let transfer = |(index, start): (usize, Span)| {
         let rtt = rtts.as_ref().map_or(least, |rtts| rtts[index]);

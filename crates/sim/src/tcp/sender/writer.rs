@@ -23,10 +23,11 @@ pub(super) struct Writer {
 impl Writer {
     /// The program behind `buffer`, for segments with `payload` bytes; `None` if it is never the limit.
     pub(super) fn of(buffer: SendBuffer, payload: Bytes) -> Option<Self> {
-        let memory = buffer.payload()?;
-        // The last super-packet is begun while there is memory: half of it is beyond, in the mean.
-        let full = ((memory + SUPER_PACKET / 2) / payload).max(1);
-        Some(Self { low: memory * 2 / 3 / payload, full, written: full })
+        let memory = buffer.payload()? / payload;
+        // A super-packet is begun as long as there is any memory.
+        let whole = (SUPER_PACKET / payload).max(1);
+        let full = memory.div_ceil(whole) * whole;
+        Some(Self { low: memory * 2 / 3, full, written: full })
     }
 
     /// Everything below `una` is acknowledged. True if the program writes.
