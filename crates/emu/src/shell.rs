@@ -127,8 +127,8 @@ pub fn run(shell: Shell, tell: &dyn Fn(&str)) -> Result<Outcome, EmuError> {
     report.hosts[1].waited = far.map(|far| (far.longest(), ran));
     if by_route {
         report.notes.push(format!(
-            "tcp_allowed_congestion_control does not list {control}, so the route between the ends has it; programs \
-             that choose a control before they connect or listen have {control} all the same"
+            "the route has {control}, which tcp_allowed_congestion_control does not list; it overrides a control that a \
+             program chooses before it connects or listens"
         ));
     }
     Ok(Outcome { code: code(status), report, control })

@@ -100,7 +100,7 @@ fn before(command: &[String]) -> String {
     format!("put -- before the command: tightlink emulate --rate 100Mbit/s -- {}", command.join(" "))
 }
 
-/// The same error, or a plainer one where the command of `emulate` has no `--` before it, so that its options were
+/// The same error, or a plainer one where the command of `emulate` has no `--` before it. The command's options were then
 /// taken for those of tightlink.
 pub(super) fn explained(error: clap::Error, mut tightlink: clap::Command) -> clap::Error {
     let words: Vec<String> =

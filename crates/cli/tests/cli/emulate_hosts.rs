@@ -150,8 +150,8 @@ fn the_default_queue_has_room_for_a_new_flow() {
             assert!(!ended.err.contains("the queue holds"), "{}", ended.err);
         }
         let (ended, _) = python(&["--rate", "10Mbit/s", "--delay", "1ms", "--queue", "5kB"], None, burst);
-        let note = "note: the queue holds 3 packets to the far end and 3 packets from the far end, and a new TCP flow \
-                    sends 10 at once";
+        let note = "note: the queue holds 3 packets to the far end and 3 packets from the far end. A new TCP flow sends \
+                    10 packets at once";
         assert!(ended.err.contains(note), "{}", ended.err);
     }
     let refused = Place::new().run(&["emulate", "--rate", "12kbit/s", "--queue", "1bdp", "--", "true"]);

@@ -54,8 +54,8 @@ impl fmt::Display for Doubt {
             ),
             Self::Waited { place, share } => write!(
                 f,
-                "the machine was too busy: a program at {place} waited for a processor for {:.0} % of the time, so it \
-                 was slower than the path allows; close other programs, or lower the rate",
+                "the machine was too busy: a program at {place} waited for a processor for {:.0} % of the time; close \
+                 other programs, or lower the rate",
                 100.0 * share
             ),
             Self::LostBefore(packets) => {

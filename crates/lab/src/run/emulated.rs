@@ -263,7 +263,7 @@ fn short_queues(path: &PathConfig) -> Option<String> {
         .collect();
     (!short.is_empty()).then(|| {
         format!(
-            "the queue holds {}, and a new TCP flow sends {FIRST_WINDOW} at once: some of them are dropped; \
+            "the queue holds {}. A new TCP flow sends {FIRST_WINDOW} packets at once, and some are dropped: \
              --queue {FIRST_WINDOW}packets has room",
             short.join(" and ")
         )
@@ -288,8 +288,9 @@ impl fmt::Display for Way {
 impl fmt::Display for Cross {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = if self.name == UNNAMED { String::new() } else { format!(" {}", self.name) };
-        let (name, fate) = (name + ":", Fate(self.packets, self.packets_dropped, self.marks));
-        write!(out, "cross traffic{name:<5}{:.2} Mbit/s, {fate}", self.rate_bps / 1e6)
+        let label = format!("cross traffic{name}:");
+        let fate = Fate(self.packets, self.packets_dropped, self.marks);
+        write!(out, "{label:<17} {:.2} Mbit/s, {fate}", self.rate_bps / 1e6)
     }
 }
 
